@@ -1,0 +1,99 @@
+// A model: what a host asks it for and what it streams back. Adapters implement `Model`.
+import type { JsonObject } from '../json.ts'
+import type { FinishReason, Message, ProviderState, ReasoningPart, TextPart, ProviderPart, Usage } from '../messages.ts'
+import type { AbortSignalLike } from './environment.ts'
+
+export interface ToolDeclaration {
+  /** As its author wrote it; adapters encode it for their wire. */
+  readonly name: string
+  readonly description: string
+  /** JSON Schema (draft 2020-12) of the arguments; its root is an object. */
+  readonly inputSchema: JsonObject
+}
+
+export type ToolChoice = { readonly type: 'auto' | 'any' | 'none' } | { readonly type: 'tool'; readonly name: string }
+
+/** What a user may set for an agent, a session or a single turn. Absent: the model's default. */
+export interface ModelSettings {
+  /** Most tokens of one answer; 512 by default, more while tools are active (see `outputTokensFor`). */
+  readonly maxOutputTokens?: number
+  readonly temperature?: number
+  /** Tokens that the model may think; 0 or absent: off. */
+  readonly reasoningTokens?: number
+  /** Whether the model may ask for several calls in one answer; true by default. */
+  readonly parallelCalls?: boolean
+}
+
+export interface ModelRequest {
+  readonly instructions: string
+  readonly messages: readonly Message[]
+  readonly tools: readonly ToolDeclaration[]
+  readonly toolChoice: ToolChoice
+  readonly settings: ModelSettings
+  /** Stable for a session: providers with a prompt cache use it as the cache's key. */
+  readonly session: string
+}
+
+/** A piece of an answer, as it arrives. `index` numbers the calls of one answer from 0. */
+export type ModelEvent =
+  | { readonly type: 'text-delta'; readonly text: string }
+  | { readonly type: 'reasoning-delta'; readonly text: string }
+  | { readonly type: 'call-start'; readonly index: number; readonly name: string }
+  | { readonly type: 'call-delta'; readonly index: number; readonly text: string }
+  | { readonly type: 'call-end'; readonly index: number }
+  | { readonly type: 'usage'; readonly usage: Usage }
+
+/** A call as a model asked for it; the machine gives it Baton's own id. */
+export interface ModelCallPart {
+  readonly type: 'call'
+  /** Decoded: the name that the tool's author wrote, or what the model invented. */
+  readonly name: string
+  /** The raw JSON text; `{}` where the provider sent nothing. */
+  readonly arguments: string
+  readonly state?: ProviderState
+}
+
+export type ModelPart = TextPart | ReasoningPart | ModelCallPart | ProviderPart
+
+/** The whole answer of one model call. */
+export interface ModelAnswer {
+  readonly parts: readonly ModelPart[]
+  readonly finish: FinishReason
+  readonly usage: Usage
+  /** The model that answered, in the provider's words. */
+  readonly model: string
+  /** The provider's id of the request, for its support. */
+  readonly requestId?: string
+  /** Only for `refusal`: the provider's category, if it gives one. */
+  readonly refusal?: string
+}
+
+export interface ModelCapabilities {
+  /** Tokens of input and output together; absent when unknown. */
+  readonly contextTokens?: number
+  readonly tools: 'native' | 'none'
+  readonly images: boolean
+}
+
+export interface Model {
+  /** As the user writes it: `anthropic/claude-haiku-4-5`. */
+  readonly id: string
+  /** The provider that `ProviderState` is matched with. */
+  readonly provider: string
+  readonly capabilities: ModelCapabilities
+  /**
+   * One model call. `sink` is called synchronously for each piece; the promise has the whole answer.
+   * It never retries.
+   * @throws BatonError with a `model_*` code, or `cancelled` when `signal` aborts
+   */
+  run(request: ModelRequest, sink: (event: ModelEvent) => void, signal: AbortSignalLike): Promise<ModelAnswer>
+}
+
+/**
+ * Output tokens of a call: with tools active at least what arguments need, but a larger setting is never lowered
+ * (requirement: max(configured, min(4 × configured, 4096))).
+ */
+export function outputTokensFor(settings: ModelSettings, hasTools: boolean): number {
+  const configured = settings.maxOutputTokens ?? 512
+  return hasTools ? Math.max(configured, Math.min(4 * configured, 4096)) : configured
+}

@@ -1,0 +1,53 @@
+// What a tool's schema may be: a Standard Schema that can also describe itself as JSON Schema (Zod 4.2+, ArkType,
+// Valibot with its adapter), or a plain JSON Schema object. The types follow standardschema.dev 1.1, which asks to be copied.
+import type { JsonObject } from '../json.ts'
+import { isJsonObject } from '../json.ts'
+
+export interface SchemaIssue {
+  readonly message: string
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
+}
+
+export type SchemaResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly SchemaIssue[] }
+
+/** The slice of standardschema.dev's interface that Baton uses. */
+export interface StandardSchema<Input = unknown, Output = Input> {
+  readonly '~standard': {
+    readonly version: 1
+    readonly vendor: string
+    readonly validate: (value: unknown) => SchemaResult<Output> | Promise<SchemaResult<Output>>
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined
+    readonly jsonSchema?: {
+      readonly input: (options: { readonly target: string }) => Record<string, unknown>
+      readonly output: (options: { readonly target: string }) => Record<string, unknown>
+    }
+  }
+}
+
+export type Schema<Output = unknown> = StandardSchema<unknown, Output> | JsonObject
+
+/** The type that a schema validates to; a plain JSON Schema says nothing at compile time. */
+export type OutputOf<S> = S extends { readonly '~standard': { readonly types?: infer T } }
+  ? NonNullable<T> extends { readonly output: infer Output }
+    ? Output
+    : unknown
+  : JsonObject
+
+export function isStandardSchema(schema: object): schema is StandardSchema {
+  return '~standard' in schema
+}
+
+/**
+ * The JSON Schema (draft 2020-12) of a tool's input.
+ * @throws Error when a Standard Schema cannot describe itself; `defineTool` turns it into `invalid_schema`.
+ */
+export function jsonSchemaOf(schema: Schema): JsonObject {
+  if (!isStandardSchema(schema)) return schema
+  const describe = schema['~standard'].jsonSchema
+  if (!describe) throw new Error(`the ${schema['~standard'].vendor} schema does not implement ~standard.jsonSchema`)
+  const described: unknown = describe.input({ target: 'draft-2020-12' })
+  if (!isJsonObject(described)) throw new Error('~standard.jsonSchema.input() did not return an object')
+  return described
+}

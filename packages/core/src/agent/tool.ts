@@ -1,0 +1,126 @@
+// Tools: what a model is offered. A tool with `execute` runs in the server; one without is run by a connected client.
+import type { JsonObject, JsonValue } from '../json.ts'
+import { BatonError } from '../errors.ts'
+import type { ContentPart } from '../messages.ts'
+import type { AbortSignalLike } from './environment.ts'
+import type { OutputOf, Schema } from './schema.ts'
+import { jsonSchemaOf } from './schema.ts'
+
+/**
+ * How often a tool may run for one call. `pure`: as often as needed. `idempotent`: repeated with the same
+ * `idempotencyKey`. `once`: started at most once; if its outcome cannot be known, the model is told so.
+ */
+export type EffectClass = 'pure' | 'idempotent' | 'once'
+
+export interface Principal {
+  /** Who is behind a session; `anonymous` where nobody logged in. */
+  readonly id: string
+}
+
+export interface Logger {
+  info(message: string, data?: JsonObject): void
+  warn(message: string, data?: JsonObject): void
+}
+
+export interface ToolContext<Services = unknown> {
+  readonly session: string
+  readonly agent: string
+  readonly principal: Principal
+  readonly call: string
+  /** 1 for the first start of this call, counted across restarts. */
+  readonly attempt: number
+  /** The same for every attempt of this call: hand it to the system that the tool changes. */
+  readonly idempotencyKey: string
+  readonly signal: AbortSignalLike
+  readonly services: Services
+  readonly log: Logger
+  /** Tells watching clients how far the tool is; at most 4 KiB, never seen by the model. */
+  progress(note: JsonValue): void
+}
+
+/** A result that is more than JSON: text and images for the model, and optionally the value they stand for. */
+export interface ToolContent {
+  readonly content: readonly ContentPart[]
+}
+
+export interface ToolInit<Input extends Schema, Services> {
+  /** Any string, as you wish to read it: `agent.spawn`. Adapters encode it for each provider. */
+  readonly name: string
+  /** What the model reads to decide when to call it. */
+  readonly description: string
+  readonly input: Input
+  readonly output?: Schema
+  /** `once` by default: the safe assumption about a tool that says nothing. */
+  readonly effect?: EffectClass
+  /** Milliseconds until the call settles as timed-out, whatever the tool does; 30 s by default. */
+  readonly timeoutMs?: number
+  /** False: never beside another call. True by default. */
+  readonly parallel?: boolean
+  /** True, or a function of the validated arguments: a person must approve the call first. */
+  readonly approval?: boolean | ((input: OutputOf<Input>) => boolean | Promise<boolean>)
+  /** When the user interrupts: stop it, or let it finish silently. `cancel` by default for pure tools, else `finish`. */
+  readonly onInterrupt?: 'cancel' | 'finish'
+  /** Absent: a connected client runs the tool. */
+  readonly execute?: (input: OutputOf<Input>, context: ToolContext<Services>) => unknown
+}
+
+/** A checked tool. Make one with `tool()`. */
+export interface Tool {
+  readonly name: string
+  readonly description: string
+  readonly input: Schema
+  readonly inputSchema: JsonObject
+  readonly output?: Schema
+  readonly effect: EffectClass
+  readonly timeoutMs: number
+  readonly parallel: boolean
+  readonly approval: boolean | ((input: unknown) => boolean | Promise<boolean>)
+  readonly onInterrupt: 'cancel' | 'finish'
+  readonly execute?: (input: unknown, context: ToolContext) => unknown
+}
+
+const TIMEOUT_MS = 30_000
+const NAME_LENGTH_MAX = 256
+
+/**
+ * Defines a tool.
+ * @throws BatonError `invalid_tool` (name, description, time-out), `invalid_schema`
+ */
+export function tool<const Input extends Schema, Services = unknown>(init: ToolInit<Input, Services>): Tool {
+  if (init.name === '' || init.name.length > NAME_LENGTH_MAX)
+    throw wrong(init.name, `name must have 1 to ${NAME_LENGTH_MAX} characters, not ${init.name.length}`)
+  const timeoutMs = init.timeoutMs ?? TIMEOUT_MS
+  if (!Number.isFinite(timeoutMs) || timeoutMs <= 0) throw wrong(init.name, `timeoutMs must be above 0, not ${timeoutMs}`)
+  const effect = init.effect ?? 'once'
+  return {
+    name: init.name,
+    description: init.description,
+    input: init.input,
+    inputSchema: inputSchemaOf(init.name, init.input),
+    ...(init.output && { output: init.output }),
+    effect,
+    timeoutMs,
+    parallel: init.parallel ?? true,
+    // The schema validates before either function is called, so the value has the type that they expect.
+    approval: (init.approval ?? false) as Tool['approval'],
+    onInterrupt: init.onInterrupt ?? (effect === 'pure' ? 'cancel' : 'finish'),
+    ...(init.execute && { execute: init.execute as NonNullable<Tool['execute']> }),
+  }
+}
+
+function inputSchemaOf(name: string, schema: Schema): JsonObject {
+  let described: JsonObject
+  try {
+    described = jsonSchemaOf(schema)
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new BatonError({ code: 'invalid_schema', message: `tool "${name}": ${why}`, cause })
+  }
+  if (described['type'] !== 'object')
+    throw new BatonError({ code: 'invalid_schema', message: `tool "${name}": the input schema’s root must have type "object"` })
+  return described
+}
+
+function wrong(name: string, why: string): BatonError {
+  return new BatonError({ code: 'invalid_tool', message: `tool "${name}": ${why}` })
+}
