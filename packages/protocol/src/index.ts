@@ -1,0 +1,4 @@
+// What servers and clients import from @baton/protocol.
+export * from './v1.ts'
+export * from './v1-schema.ts'
+export * from './decode-frame.ts'
