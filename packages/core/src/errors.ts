@@ -66,6 +66,8 @@ export const ERROR_CODES = {
   approval_expired: row('caller', false, 'Nobody approved the call in time.', 'Raise approvalMs, or approve faster.'),
   result_too_large: row('peer', false, 'A tool’s result is larger than limits.resultBytes.', 'Return less, or raise the limit.'),
   result_invalid: row('caller', false, 'A tool’s result is not JSON, or does not fit its output schema.', 'Correct the tool.'),
+  path_outside_workspace: row('provider', false, 'A path leads out of the workspace.', 'Use a path inside the workspace, relative to its root.'),
+  path_protected: row('caller', false, 'The file is ignored, or may hold secrets.', 'Name it in the workspace’s `allow` option if models may read it.'),
   // Ends
   cancelled: row('caller', false, 'The operation was cancelled.', 'Nothing.'),
   interrupted: row('peer', false, 'The user interrupted the turn.', 'Nothing.'),

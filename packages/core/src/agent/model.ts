@@ -2,6 +2,7 @@
 import type { JsonObject } from '../json.ts'
 import type { FinishReason, Message, ProviderState, ReasoningPart, TextPart, ProviderPart, Usage } from '../messages.ts'
 import type { AbortSignalLike } from './environment.ts'
+import type { EffectClass } from './tool.ts'
 
 export interface ToolDeclaration {
   /** As its author wrote it; adapters encode it for their wire. */
@@ -9,6 +10,8 @@ export interface ToolDeclaration {
   readonly description: string
   /** JSON Schema (draft 2020-12) of the arguments; its root is an object. */
   readonly inputSchema: JsonObject
+  /** How often the tool may run. Providers are not told; a planner without judgement calls `pure` tools only. */
+  readonly effect?: EffectClass
 }
 
 export type ToolChoice = { readonly type: 'auto' | 'any' | 'none' } | { readonly type: 'tool'; readonly name: string }
