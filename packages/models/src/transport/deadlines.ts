@@ -1,0 +1,63 @@
+// The two time-outs of a streamed answer: to the first byte and between bytes. One timer for both, re-armed only when it
+// fires, so that a piece costs a clock reading and no timer.
+import type { Clock, HttpRequest, Timers } from '@baton/core'
+import { BatonError } from '@baton/core'
+import { placeOf } from './redact.ts'
+
+export interface Time {
+  readonly clock: Clock
+  readonly timers: Timers
+}
+
+export interface Deadlines {
+  /** To be called for the head and for every piece. */
+  noteBytes(): void
+  stop(): void
+}
+
+export function startDeadlines(request: HttpRequest, time: Time, onTimeout: (error: BatonError) => void): Deadlines {
+  let lastBytesMs = time.clock.nowMs()
+  let limitMs = request.firstByteTimeoutMs
+  let waitsForFirst = true
+  let cancel = time.timers.start(limitMs, check)
+
+  function check(): void {
+    const silentMs = time.clock.nowMs() - lastBytesMs
+    if (silentMs < limitMs) {
+      cancel = time.timers.start(limitMs - silentMs, check)
+      return
+    }
+    const what = waitsForFirst ? 'nothing' : 'nothing more'
+    onTimeout(
+      new BatonError({
+        code: 'model_timeout',
+        message: `${placeOf(request.url)} sent ${what} for ${limitMs} ms`,
+        data: { phase: waitsForFirst ? 'first-byte' : 'between-bytes', timeoutMs: limitMs },
+      }),
+    )
+  }
+
+  return {
+    noteBytes() {
+      lastBytesMs = time.clock.nowMs()
+      if (!waitsForFirst) return
+      waitsForFirst = false
+      limitMs = request.betweenBytesTimeoutMs
+      // The running timer belongs to the other limit, which may be the longer one.
+      cancel()
+      cancel = time.timers.start(limitMs, check)
+    },
+    stop: () => cancel(),
+  }
+}
+
+/** The machine's own clock and timers; they exist in every JavaScript host. */
+export const SYSTEM_TIME: Time = {
+  clock: { nowMs: () => Date.now() },
+  timers: {
+    start(delayMs, callback) {
+      const timer = setTimeout(callback, delayMs)
+      return () => clearTimeout(timer)
+    },
+  },
+}

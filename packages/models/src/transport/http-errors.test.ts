@@ -1,0 +1,126 @@
+import type { HttpHead } from '@baton/core'
+import { describe, expect, test } from 'vitest'
+import { errorFromResponse } from './http-errors.ts'
+import { redact, secretsOf } from './redact.ts'
+
+const NOW_MS = Date.UTC(2026, 10, 21, 12, 0, 0)
+
+function errorOf(status: number, body: unknown, headers: HttpHead['headers'] = {}, secrets: readonly string[] = []) {
+  return errorFromResponse({
+    provider: 'Anthropic',
+    head: { status, headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+    nowMs: NOW_MS,
+    secrets,
+  })
+}
+
+describe('the code of a status', () => {
+  test.each([
+    [400, 'model_invalid_request', false],
+    [401, 'model_auth_failed', false],
+    [402, 'model_auth_failed', false],
+    [403, 'model_auth_failed', false],
+    [404, 'model_not_found', false],
+    [408, 'model_timeout', true],
+    [409, 'model_provider_failed', true],
+    [413, 'model_invalid_request', false],
+    [422, 'model_invalid_request', false],
+    [429, 'model_rate_limited', true],
+    [500, 'model_provider_failed', true],
+    [502, 'model_provider_failed', true],
+    [503, 'model_overloaded', true],
+    [529, 'model_overloaded', true],
+    [302, 'model_provider_failed', false],
+  ])('%i is %s', (status, code, retryable) => {
+    const error = errorOf(status, '')
+    expect([error.code, error.retryable, error.data]).toEqual([code, retryable, { status }])
+  })
+})
+
+describe('a request that does not fit the window, in the words of', () => {
+  test.each([
+    [
+      'Anthropic',
+      { error: { type: 'invalid_request_error', message: 'prompt is too long: 3333404 tokens > 200000 maximum' } },
+    ],
+    [
+      'OpenAI',
+      { error: { code: 'context_length_exceeded', message: 'Your input exceeds the context window of this model.' } },
+    ],
+    [
+      'Gemini',
+      [
+        {
+          error: { code: 400, message: 'The input token count (1200000) exceeds the maximum number of tokens allowed' },
+        },
+      ],
+    ],
+    ['Bedrock', { message: 'Input is too long for requested model.' }],
+  ])('%s', (_provider, body) => {
+    expect(errorOf(400, body).code).toBe('context_overflow')
+  })
+})
+
+test('message, type and request id are taken from the body', () => {
+  const error = errorOf(400, {
+    error: { type: 'invalid_request_error', message: 'max_tokens: 0' },
+    request_id: 'req_7',
+  })
+  expect(error.message).toBe('Anthropic answered 400: max_tokens: 0')
+  expect(error.data).toEqual({ status: 400, requestId: 'req_7', type: 'invalid_request_error' })
+})
+
+test('a page from a proxy becomes its words', () => {
+  const error = errorOf(502, '<html><h1>Bad\n Gateway</h1></html>')
+  expect(error.message).toBe('Anthropic answered 502: Bad Gateway')
+})
+
+describe('how long to wait', () => {
+  test.each([
+    [{ 'retry-after-ms': '1500', 'retry-after': '9' }, 1500],
+    [{ 'retry-after': '55' }, 55_000],
+    [{ 'retry-after': '0.5' }, 500],
+    [{ 'retry-after': new Date(NOW_MS + 30_000).toUTCString() }, 30_000],
+    [{ 'retry-after': new Date(NOW_MS - 30_000).toUTCString() }, 0],
+    [{ 'retry-after': 'soon' }, undefined],
+    [{ 'retry-after': '-1' }, 0],
+  ])('%o', (headers, expected) => {
+    // "-1" parses as a date of 2001; either way: do not wait.
+    expect(errorOf(429, '', headers).data['retryAfterMs']).toBe(expected)
+  })
+
+  test('in Gemini’s body', () => {
+    const details = [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.4s' }]
+    const error = errorOf(429, { error: { code: 429, message: 'quota', status: 'RESOURCE_EXHAUSTED', details } })
+    expect(error.data['retryAfterMs']).toBe(34_400)
+  })
+})
+
+test('x-should-retry wins over the status', () => {
+  expect(errorOf(500, '', { 'x-should-retry': 'false' }).retryable).toBe(false)
+  expect(errorOf(400, '', { 'x-should-retry': 'true' }).retryable).toBe(true)
+})
+
+test('an account without credit is not retried', () => {
+  expect(errorOf(429, { error: { type: 'insufficient_quota', message: 'quota' } }).retryable).toBe(false)
+})
+
+test('a provider that quotes the key does not get it into the error', () => {
+  const key = 'sk-ant-0123456789+/='
+  const request = {
+    url: `https://user:pass-word-1@example.com/v1?key=${encodeURIComponent(key)}`,
+    headers: { authorization: `Bearer ${key}`, accept: 'text/event-stream' },
+  }
+  const body = { error: { type: key, message: `Incorrect key ${key} in ${request.url}` }, request_id: key }
+  const error = errorOf(401, body, {}, secretsOf(request))
+  const everything = [error.message, error.stack, JSON.stringify(error), String(error.cause)].join('\n')
+  expect(everything).not.toContain(key)
+  expect(everything).not.toContain(encodeURIComponent(key))
+  expect(everything).not.toContain('pass-word-1')
+})
+
+test('what is no secret is left alone', () => {
+  const secrets = secretsOf({ url: 'https://example.com/?alt=sse&key=true', headers: { accept: 'text/event-stream' } })
+  expect(redact('alt=sse is true, text/event-stream', secrets)).toBe('alt=sse is true, text/event-stream')
+})

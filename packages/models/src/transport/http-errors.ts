@@ -1,0 +1,170 @@
+// From a provider's refusal (status, headers, body) to one typed error. The table is by status; what a provider says in
+// words about the model's window wins, because every provider reports that as an ordinary bad request.
+import type { ErrorCode, HttpHead, JsonObject, JsonValue } from '@baton/core'
+import { BatonError, isJsonObject, parseJson } from '@baton/core'
+import { redact } from './redact.ts'
+
+export interface HttpFailure {
+  /** As the user knows it: `Anthropic`. */
+  readonly provider: string
+  readonly head: HttpHead
+  /** As it came; may be HTML from a proxy, or empty. */
+  readonly body: string
+  /** For a `retry-after` that is a date. */
+  readonly nowMs: number
+  readonly secrets: readonly string[]
+  /** What the provider's own error type means, where that says more than the status. */
+  readonly codeOfType?: (type: string) => ErrorCode | undefined
+}
+
+/** Characters of a provider's message that are kept; proxies answer with whole pages. */
+const MESSAGE_LENGTH_MAX = 600
+
+export function errorFromResponse(failure: HttpFailure): BatonError {
+  const { provider, head, nowMs, secrets } = failure
+  const said = readErrorBody(failure.body)
+  const code = codeOf(failure, said)
+  const requestId = requestIdOf(head.headers) ?? said.requestId
+  const retryAfterMs = retryAfterMsOf(head.headers, nowMs) ?? said.retryAfterMs
+  const retryable = retryableOf(head, said)
+  const message = `${provider} answered ${head.status}${said.message === '' ? '' : `: ${said.message.slice(0, MESSAGE_LENGTH_MAX)}`}`
+  return new BatonError({
+    code,
+    message: redact(message, secrets),
+    ...(retryable !== undefined && { retryable }),
+    data: {
+      status: head.status,
+      ...(requestId !== undefined && { requestId: redact(requestId, secrets) }),
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+      ...(said.type !== undefined && { type: redact(said.type, secrets) }),
+    },
+  })
+}
+
+export interface SaidError {
+  readonly message: string
+  readonly type?: string
+  readonly code?: string
+  readonly requestId?: string
+  readonly retryAfterMs?: number
+}
+
+/**
+ * The shapes of an error body: `{error:{message,type|status,code}}` (Anthropic, OpenAI, Gemini), the same inside an
+ * array (Gemini without SSE), `{message}` (Bedrock), `{error:"text"}` (Ollama), or no JSON at all (proxies).
+ */
+export function readErrorBody(body: string): SaidError {
+  const parsed = parseJson(body)
+  if (!parsed.ok) return { message: textOfPage(body) }
+  const root: JsonValue | undefined = Array.isArray(parsed.value) ? parsed.value[0] : parsed.value
+  if (!isJsonObject(root)) return { message: textOfPage(body) }
+  const error = root['error']
+  if (typeof error === 'string') return { message: error }
+  const holder: JsonObject = isJsonObject(error) ? error : root
+  const type = stringIn(holder, 'type') ?? stringIn(holder, 'status')
+  const code = stringIn(holder, 'code')
+  const requestId = stringIn(root, 'request_id')
+  const retryAfterMs = retryInfoOf(holder['details'])
+  return {
+    message: stringIn(holder, 'message') ?? stringIn(holder, 'Message') ?? '',
+    ...(type !== undefined && { type }),
+    ...(code !== undefined && { code }),
+    ...(requestId !== undefined && { requestId }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  }
+}
+
+/** Words by which providers say that the request does not fit the model's window; literals as seen. */
+const OVERFLOW = [
+  /prompt is too long/i, // Anthropic: "prompt is too long: 3333404 tokens > 200000 maximum" (recorded)
+  /input length and `?max_tokens`? exceed context limit/i, // Anthropic, when max_tokens is what does not fit
+  /context[_ ]length[_ ]exceeded/i, // OpenAI's code
+  /maximum context length/i, // OpenAI chat and vLLM
+  /exceeds the context window/i, // OpenAI Responses
+  /input token count.*exceeds the maximum/i, // Gemini
+  /input is too long for requested model/i, // Bedrock
+  /too many (input )?tokens|maximum prompt length|exceeds the available context size/i, // Bedrock, xAI, llama.cpp
+]
+
+export function saysContextOverflow(said: SaidError): boolean {
+  const text = `${said.code ?? ''} ${said.message}`
+  return OVERFLOW.some((pattern) => pattern.test(text))
+}
+
+/** What a status alone means. 402: the account cannot pay, which is for its owner to solve, as with a bad key. */
+export function codeOfStatus(status: number): ErrorCode {
+  if (status === 401 || status === 402 || status === 403) return 'model_auth_failed'
+  if (status === 404) return 'model_not_found'
+  if (status === 408) return 'model_timeout'
+  if (status === 429) return 'model_rate_limited'
+  if (status === 503 || status === 529) return 'model_overloaded'
+  if (status >= 400 && status < 500 && status !== 409) return 'model_invalid_request'
+  return 'model_provider_failed'
+}
+
+function codeOf(failure: HttpFailure, said: SaidError): ErrorCode {
+  const { status } = failure.head
+  const isRefusal = status === 400 || status === 413 || status === 422
+  if (isRefusal && saysContextOverflow(said)) return 'context_overflow'
+  const byType = said.type === undefined ? undefined : failure.codeOfType?.(said.type)
+  return byType ?? codeOfStatus(status)
+}
+
+/** Undefined: as the code's row says. `x-should-retry` is what Anthropic's and OpenAI's own SDKs obey first. */
+function retryableOf(head: HttpHead, said: SaidError): boolean | undefined {
+  const told = head.headers['x-should-retry']
+  if (told === 'true') return true
+  if (told === 'false') return false
+  // OpenAI sends 429 also for an account without credit; waiting does not help there (recorded type).
+  if (said.type === 'insufficient_quota' || said.code === 'insufficient_quota') return false
+  // A redirect comes from a wrong base address; repeating it does not help.
+  return head.status >= 300 && head.status < 400 ? false : undefined
+}
+
+function requestIdOf(headers: HttpHead['headers']): string | undefined {
+  return headers['request-id'] ?? headers['x-request-id'] ?? headers['x-amzn-requestid']
+}
+
+/** Milliseconds to wait: `retry-after-ms`, or `retry-after` as seconds or as a date (RFC 9110, 10.2.3). */
+export function retryAfterMsOf(headers: HttpHead['headers'], nowMs: number): number | undefined {
+  const milliseconds = numberIn(headers['retry-after-ms'])
+  if (milliseconds !== undefined) return milliseconds
+  const after = headers['retry-after']
+  if (after === undefined) return undefined
+  const seconds = numberIn(after)
+  if (seconds !== undefined) return Math.round(seconds * 1000)
+  const atMs = Date.parse(after)
+  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs)
+}
+
+/** Gemini: details[] has a RetryInfo with `retryDelay: "34.4s"` (recorded). */
+function retryInfoOf(details: JsonValue | undefined): number | undefined {
+  if (!Array.isArray(details)) return undefined
+  for (const detail of details as readonly JsonValue[]) {
+    const delay = isJsonObject(detail) ? stringIn(detail, 'retryDelay') : undefined
+    if (delay === undefined || !delay.endsWith('s')) continue
+    const seconds = numberIn(delay.slice(0, -1))
+    if (seconds !== undefined) return Math.round(seconds * 1000)
+  }
+  return undefined
+}
+
+function numberIn(text: string | undefined): number | undefined {
+  if (text === undefined || text.trim() === '') return undefined
+  const value = Number(text)
+  return Number.isFinite(value) && value >= 0 ? value : undefined
+}
+
+function stringIn(object: JsonObject, key: string): string | undefined {
+  const value = object[key]
+  return typeof value === 'string' ? value : undefined
+}
+
+/** The words of an HTML page or plain text, without its markup. */
+function textOfPage(body: string): string {
+  return body
+    .slice(0, 4 * MESSAGE_LENGTH_MAX)
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+}

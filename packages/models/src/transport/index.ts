@@ -1,0 +1,10 @@
+// How model adapters reach their providers. The transport for Node has its own subpath, `@baton/models/transport/undici`,
+// so that a browser never imports undici.
+export { createFetchTransport } from './fetch-transport.ts'
+export type { FetchLike, FetchTransportOptions } from './fetch-transport.ts'
+export { errorFromResponse, readErrorBody, saysContextOverflow, codeOfStatus, retryAfterMsOf } from './http-errors.ts'
+export type { HttpFailure, SaidError } from './http-errors.ts'
+export { redact, secretsOf } from './redact.ts'
+export { createSseReader } from './sse.ts'
+export type { SseEvent, SseReader } from './sse.ts'
+export type { Time } from './deadlines.ts'

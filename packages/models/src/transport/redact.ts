@@ -1,0 +1,79 @@
+// Keeps keys out of errors. Every text from a provider or a network library passes here before it becomes a message.
+import type { HttpRequest } from '@baton/core'
+
+const SECRET_NAME = /key|auth|token|secret|signature|credential|cookie|password/i
+/** Shorter values are words such as "true"; replacing them would garble messages and protect nothing. */
+const SECRET_LENGTH_MIN = 6
+
+/** The values of a request that nobody else may see: headers and query parameters with telling names, and user info. */
+export function secretsOf(request: Pick<HttpRequest, 'url' | 'headers'>): readonly string[] {
+  const secrets: string[] = []
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (!SECRET_NAME.test(name)) continue
+    secrets.push(value)
+    // `Authorization: Bearer <key>`: an error may quote the key without its scheme.
+    const lastWord = value.split(' ').at(-1)
+    if (lastWord !== undefined) secrets.push(lastWord)
+  }
+  const query = request.url.split('?')[1] ?? ''
+  for (const pair of query.split('&')) {
+    const equals = pair.indexOf('=')
+    if (equals === -1 || !SECRET_NAME.test(pair.slice(0, equals))) continue
+    secrets.push(pair.slice(equals + 1), decoded(pair.slice(equals + 1)))
+  }
+  const userInfo = /^[a-z]+:\/\/([^/@]*)@/i.exec(request.url)?.[1]
+  if (userInfo !== undefined) secrets.push(userInfo, ...userInfo.split(':'))
+  return secrets.filter((secret) => secret.length >= SECRET_LENGTH_MIN)
+}
+
+/** The text with each secret replaced, also where it is quoted as part of an address. */
+export function redact(text: string, secrets: readonly string[]): string {
+  let clean = text
+  const longestFirst = [...secrets].sort((left, right) => right.length - left.length)
+  for (const secret of longestFirst) {
+    clean = clean.replaceAll(secret, '[redacted]').replaceAll(encodeURIComponent(secret), '[redacted]')
+  }
+  return clean
+}
+
+/** Where a request went, without its query and user info. */
+export function placeOf(url: string): string {
+  return (url.split(/[?#]/)[0] ?? '').replace(/^([a-z]+:\/\/)[^/@]*@/i, '$1')
+}
+
+/**
+ * A copy of an error that is safe to keep as a `cause`: libraries put whole requests on theirs (`input`, `request`).
+ * Two levels deep, because fetch hides the reason in `cause`.
+ */
+export function safeCause(cause: unknown, secrets: readonly string[], depth = 2): Error {
+  const { message, name, code, inner } = readError(cause)
+  const copy = new Error(
+    redact(message, secrets),
+    inner !== undefined && depth > 1 ? { cause: safeCause(inner, secrets, depth - 1) } : undefined,
+  )
+  copy.name = name
+  // The stack of the copy is that of this function; it would only mislead.
+  delete copy.stack
+  return code === undefined ? copy : Object.assign(copy, { code })
+}
+
+/** What went wrong, in a few words: the code of the innermost error, else its message. */
+export function reasonOf(cause: unknown): string {
+  const { message, code, inner } = readError(cause)
+  if (inner !== undefined) return reasonOf(inner)
+  return code === undefined ? message : `${code} ${message}`.trim()
+}
+
+function readError(cause: unknown): { message: string; name: string; code: string | undefined; inner: unknown } {
+  if (!(cause instanceof Error)) return { message: String(cause), name: 'Error', code: undefined, inner: undefined }
+  const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined
+  return { message: cause.message, name: cause.name, code, inner: cause.cause }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

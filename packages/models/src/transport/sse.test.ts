@@ -1,0 +1,45 @@
+import { isBatonError } from '@baton/core'
+import { expect, test } from 'vitest'
+import type { SseEvent } from './sse.ts'
+import { createSseReader } from './sse.ts'
+
+const bytesOf = (text: string) => new TextEncoder().encode(text)
+
+function read(pieces: readonly Uint8Array[]): SseEvent[] {
+  const events: SseEvent[] = []
+  const reader = createSseReader((event) => events.push({ event: event.event, data: event.data }))
+  for (const piece of pieces) reader.push(piece)
+  return events
+}
+
+test('characters and line ends that are split across pieces', () => {
+  const bytes = bytesOf('event: a\r\ndata: {"t":"ä€🦀"}\r\n\r\n: comment\n\ndata: x\ndata: y\n\n')
+  const whole = read([bytes])
+  expect(whole).toEqual([
+    { event: 'a', data: '{"t":"ä€🦀"}' },
+    { event: undefined, data: 'x\ny' },
+  ])
+  expect(read(Array.from(bytes, (_byte, index) => bytes.subarray(index, index + 1)))).toEqual(whole)
+})
+
+test('an event that is cut off at the end is not given', () => {
+  expect(read([bytesOf('data: 1\n\ndata: 2\n')])).toEqual([{ event: undefined, data: '1' }])
+})
+
+test('an event without end is refused at the bound', () => {
+  const reader = createSseReader(() => undefined, 1000)
+  reader.push(bytesOf('data: '))
+  const push = () => {
+    for (let count = 0; count < 3; count++) reader.push(bytesOf('x'.repeat(400)))
+  }
+  const errorOf = () => {
+    try {
+      push()
+      return undefined
+    } catch (thrown) {
+      return isBatonError(thrown) ? thrown.code : thrown
+    }
+  }
+  expect(errorOf()).toBe('model_malformed_answer')
+  expect(errorOf(), 'and stays so').toBe('model_malformed_answer')
+})

@@ -1,0 +1,139 @@
+// The transport for Node: undici's `dispatch`, which costs half of `fetch` per streamed piece. Only this file knows undici.
+// HTTP/1.1 only, because there an abort closes the socket, and that is what stops a provider from generating and billing.
+import type { AbortSignalLike, HttpHead, HttpRequest, Transport } from '@baton/core'
+import type { Dispatcher } from 'undici'
+import { Agent, EnvHttpProxyAgent } from 'undici'
+import type { Time } from './deadlines.ts'
+import { SYSTEM_TIME, startDeadlines } from './deadlines.ts'
+import { cancelledError, networkError } from './transport-errors.ts'
+
+export interface UndiciTransportOptions {
+  readonly time?: Time
+  /** Where HTTP_PROXY, HTTPS_PROXY and NO_PROXY (or lower case) are read; the process's environment by default. */
+  readonly variables?: Readonly<Record<string, string | undefined>>
+  /** Milliseconds that an idle connection is kept open; 30 s by default. */
+  readonly keepAliveMs?: number
+}
+
+export interface UndiciTransport extends Transport {
+  /** Waits for running requests, then closes all connections. */
+  close(): Promise<void>
+}
+
+export function createUndiciTransport(options: UndiciTransportOptions = {}): UndiciTransport {
+  const dispatcher = openDispatcher(options)
+  const time = options.time ?? SYSTEM_TIME
+  return {
+    post: (request, signal, onBytes) => runPost({ dispatcher, time, request, signal }, onBytes),
+    close: () => dispatcher.close(),
+  }
+}
+
+function openDispatcher(options: UndiciTransportOptions): Dispatcher {
+  const variables = options.variables ?? process.env
+  const read = (name: string) => variables[name.toLowerCase()] ?? variables[name]
+  const httpProxy = read('HTTP_PROXY')
+  const httpsProxy = read('HTTPS_PROXY')
+  // Our own deadlines guard the answer; undici's are coarse (one second) and would be a second opinion.
+  const settings = {
+    allowH2: false,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    keepAliveTimeout: options.keepAliveMs ?? 30_000,
+  }
+  if (!httpProxy && !httpsProxy) return new Agent(settings)
+  // Empty strings and not `undefined`: for what is absent the agent would look into the process's environment itself.
+  return new EnvHttpProxyAgent({
+    ...settings,
+    httpProxy: httpProxy ?? '',
+    httpsProxy: httpsProxy ?? '',
+    noProxy: read('NO_PROXY') ?? '',
+  })
+}
+
+interface Post {
+  readonly dispatcher: Dispatcher
+  readonly time: Time
+  readonly request: HttpRequest
+  readonly signal: AbortSignalLike
+}
+
+function runPost(post: Post, onBytes: (bytes: Uint8Array, head: HttpHead) => void): Promise<HttpHead> {
+  const { dispatcher, time, request, signal } = post
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) {
+      reject(cancelledError(signal))
+      return
+    }
+    let controller: Dispatcher.DispatchController | undefined
+    let head: HttpHead | undefined
+    let settled = false
+    const settle = () => {
+      settled = true
+      deadlines.stop()
+      signal.removeEventListener('abort', onAbort)
+    }
+    const fail = (error: Error) => {
+      if (settled) return
+      settle()
+      // Before the connection stands there is no controller; then `onRequestStart` aborts.
+      controller?.abort(error)
+      reject(error)
+    }
+    const onAbort = () => fail(cancelledError(signal))
+    const deadlines = startDeadlines(request, time, fail)
+    signal.addEventListener('abort', onAbort, { once: true })
+    const handler: Dispatcher.DispatchHandler = {
+      onRequestStart(started) {
+        controller = started
+        if (settled) started.abort(new Error('the request was given up before the connection stood'))
+      },
+      onResponseStart(_controller, status, headers) {
+        if (settled) return
+        deadlines.noteBytes()
+        // 1xx answers come before the real one.
+        if (status >= 200) head = { status, headers: plainHeaders(headers) }
+      },
+      onResponseData(_controller, chunk) {
+        if (settled || !head) return
+        deadlines.noteBytes()
+        try {
+          onBytes(chunk, head)
+        } catch (thrown) {
+          fail(thrown instanceof Error ? thrown : new Error(String(thrown)))
+        }
+      },
+      onResponseEnd() {
+        if (settled || !head) return
+        settle()
+        resolve(head)
+      },
+      onResponseError: (_controller, error) => fail(networkError(request, error)),
+    }
+    try {
+      dispatcher.dispatch(dispatchOptions(request), handler)
+    } catch (thrown) {
+      fail(networkError(request, thrown))
+    }
+  })
+}
+
+function dispatchOptions(request: HttpRequest): Dispatcher.DispatchOptions {
+  const url = new URL(request.url)
+  return {
+    origin: url.origin,
+    path: url.pathname + url.search,
+    method: 'POST',
+    // Nothing here decompresses.
+    headers: { 'accept-encoding': 'identity', ...request.headers },
+    body: request.body,
+  }
+}
+
+function plainHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
+  const plain: Record<string, string> = {}
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) plain[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value
+  }
+  return plain
+}
