@@ -1,0 +1,175 @@
+// `content.get_span`: some lines of a file. It reads in pieces, so a file of any size costs little memory.
+import type { FileHandle } from 'node:fs/promises'
+import type { AbortSignalLike, Tool } from '@baton/core'
+import { tool } from '@baton/core'
+import * as z from 'zod'
+import type { WorkspaceLimits } from './workspace-limits.ts'
+import type { WorkspaceKit } from './workspace-tools.ts'
+import { refused } from './workspace.ts'
+import { isBinary } from './text-bytes.ts'
+
+export function getSpanTool(kit: WorkspaceKit): Tool {
+  const { workspace, limits } = kit
+  return tool({
+    name: 'content.get_span',
+    description: 'Read the content of a text file of the workspace: show the lines from startLine to endLine.',
+    effect: 'pure',
+    input: z.object({
+      path: z.string().min(1).describe('File, relative to the root of the workspace'),
+      startLine: z.int().min(1).default(1).describe('First line, counted from 1'),
+      endLine: z
+        .int()
+        .min(1)
+        .optional()
+        .describe(`Last line, included; at most ${limits.spanLinesMax} lines are given at once`),
+    }),
+    output: z.object({
+      path: z.string(),
+      startLine: z.int(),
+      endLine: z.int().describe('Last line that is in the text; startLine - 1 when there is none'),
+      totalLines: z.int().optional().describe('Absent when the file is too large to count'),
+      text: z.string(),
+      cutLines: z.array(z.int()).optional().describe('Lines whose end is left out because they are too long'),
+      invalidUtf8: z.boolean().optional().describe('True when bytes that are not UTF-8 were replaced'),
+      truncated: z.boolean(),
+      next: z.object({ startLine: z.int(), endLine: z.int() }).optional().describe('Arguments to read on'),
+    }),
+    execute: async (input, context) => {
+      const guard = workspace.guard()
+      const { startLine } = input
+      const askedEnd = input.endLine ?? startLine + limits.spanLinesMax - 1
+      if (askedEnd < startLine)
+        throw refused('invalid_arguments', `endLine ${askedEnd} is before startLine ${startLine}; swap them`)
+      const path = await workspace.locate(input.path, guard)
+      const endLine = Math.min(askedEnd, startLine + limits.spanLinesMax - 1)
+      const request = { startLine, endLine, limits, signal: context.signal }
+      const span = await workspace.readFile(path, guard, (file) => readSpan(file, request))
+      const given = startLine + span.lines.length - 1
+      const wantedEnd = Math.min(askedEnd, span.totalLines ?? askedEnd)
+      const truncated = given < wantedEnd || span.cutLines.length > 0
+      return {
+        path,
+        startLine,
+        endLine: given,
+        ...(span.totalLines !== undefined && { totalLines: span.totalLines }),
+        text: span.lines.join('\n'),
+        ...(span.cutLines.length > 0 && { cutLines: span.cutLines }),
+        ...(span.invalidUtf8 && { invalidUtf8: true }),
+        truncated,
+        ...(given < wantedEnd && given >= startLine && { next: { startLine: given + 1, endLine: wantedEnd } }),
+      }
+    },
+  })
+}
+
+interface SpanRequest {
+  readonly startLine: number
+  readonly endLine: number
+  readonly limits: WorkspaceLimits
+  readonly signal: AbortSignalLike
+}
+
+interface Span {
+  readonly lines: readonly string[]
+  readonly cutLines: readonly number[]
+  readonly totalLines: number | undefined
+  readonly invalidUtf8: boolean
+}
+
+const CHUNK_BYTES = 64 * 1024
+const NEWLINE = 10
+
+/** @throws BatonError `tool_failed` for a binary file, `cancelled` */
+async function readSpan(
+  file: { readonly handle: FileHandle; readonly path: string },
+  request: SpanRequest,
+): Promise<Span> {
+  const collector = new SpanCollector(request)
+  const buffer = Buffer.alloc(CHUNK_BYTES)
+  let position = 0
+  for (;;) {
+    if (request.signal.aborted) throw refused('cancelled', 'the call was cancelled')
+    if (position >= request.limits.scanBytesMax) return collector.finish(false)
+    const { bytesRead } = await file.handle.read(buffer, 0, CHUNK_BYTES, position)
+    if (bytesRead === 0) return collector.finish(true)
+    const chunk = buffer.subarray(0, bytesRead)
+    if (position === 0 && isBinary(chunk)) throw refused('tool_failed', `"${file.path}" is a binary file, not text`)
+    position += bytesRead
+    collector.handleChunk(chunk)
+  }
+}
+
+/** Counts all lines and keeps the asked ones, no more of them than the limits allow. */
+class SpanCollector {
+  readonly #request: SpanRequest
+  readonly #lines: string[] = []
+  readonly #cutLines: number[] = []
+  #pieces: Buffer[] = []
+  #pieceBytes = 0
+  #line = 1
+  #lineBytes = 0
+  #bytesLeft: number
+  #invalidUtf8 = false
+
+  constructor(request: SpanRequest) {
+    this.#request = request
+    this.#bytesLeft = request.limits.spanBytesMax
+  }
+
+  handleChunk(chunk: Buffer): void {
+    let start = 0
+    while (start < chunk.length) {
+      const newline = chunk.indexOf(NEWLINE, start)
+      const end = newline === -1 ? chunk.length : newline
+      this.#takePiece(chunk.subarray(start, end))
+      if (newline === -1) return
+      this.#closeLine()
+      start = end + 1
+    }
+  }
+
+  finish(atEnd: boolean): Span {
+    // Text after the last newline is a line; nothing after it is not.
+    if (this.#lineBytes > 0) this.#closeLine()
+    const totalLines = atEnd ? this.#line - 1 : undefined
+    return { lines: this.#lines, cutLines: this.#cutLines, totalLines, invalidUtf8: this.#invalidUtf8 }
+  }
+
+  get #isWanted(): boolean {
+    return this.#line >= this.#request.startLine && this.#line <= this.#request.endLine && this.#bytesLeft > 0
+  }
+
+  #takePiece(piece: Buffer): void {
+    this.#lineBytes += piece.length
+    // A character has at most 4 bytes; what is behind the longest line shown is not kept.
+    const roomBytes = this.#request.limits.lineCharactersMax * 4 + 4 - this.#pieceBytes
+    if (!this.#isWanted || roomBytes <= 0) return
+    this.#pieces.push(Buffer.from(piece.subarray(0, roomBytes)))
+    this.#pieceBytes += Math.min(piece.length, roomBytes)
+  }
+
+  #closeLine(): void {
+    if (this.#isWanted) this.#keepLine()
+    this.#pieces = []
+    this.#pieceBytes = 0
+    this.#lineBytes = 0
+    this.#line++
+  }
+
+  #keepLine(): void {
+    const { lineCharactersMax } = this.#request.limits
+    const decoded = Buffer.concat(this.#pieces).toString('utf8').replace(/\r$/, '')
+    const unmarked = this.#line === 1 ? decoded.replace(/^\uFEFF/, '') : decoded
+    const isCut = unmarked.length > lineCharactersMax
+    const text = isCut ? unmarked.slice(0, lineCharactersMax) : unmarked
+    const bytes = Buffer.byteLength(text) + 1
+    // The first line is always given, else a reader that goes on would stand still.
+    const fits = bytes <= this.#bytesLeft || this.#lines.length === 0
+    this.#bytesLeft = fits ? this.#bytesLeft - bytes : 0
+    if (!fits) return
+    this.#lines.push(text)
+    if (isCut) this.#cutLines.push(this.#line)
+    // U+FFFD stands where bytes were invalid; a file that really holds it is called invalid too, which harms nobody.
+    if (text.includes('\uFFFD')) this.#invalidUtf8 = true
+  }
+}

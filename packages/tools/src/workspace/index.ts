@@ -1,0 +1,5 @@
+// What users import from @baton/tools/workspace.
+export { workspaceTools } from './workspace-tools.ts'
+export type { WorkspaceOptions } from './workspace-tools.ts'
+export { WORKSPACE_LIMITS } from './workspace-limits.ts'
+export type { WorkspaceLimits } from './workspace-limits.ts'

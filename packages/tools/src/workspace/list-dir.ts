@@ -1,0 +1,60 @@
+// `fs.list_dir`: what is in a folder of the workspace, as entries in a fixed order.
+import type { Tool } from '@baton/core'
+import { tool } from '@baton/core'
+import * as z from 'zod'
+import type { WalkedEntry } from './walk.ts'
+import { walk } from './walk.ts'
+import type { WorkspaceKit } from './workspace-tools.ts'
+import { refused } from './workspace.ts'
+
+export function listDirTool(kit: WorkspaceKit): Tool {
+  const { workspace, limits } = kit
+  return tool({
+    name: 'fs.list_dir',
+    description:
+      'List the files and folders in a folder of the workspace. Ignored files and files that may hold secrets are left out.',
+    effect: 'pure',
+    input: z.object({
+      path: z.string().default('.').describe('Folder, relative to the root of the workspace'),
+      depth: z.int().min(1).max(limits.depthMax).default(1).describe('How many levels of folders to list'),
+      after: z
+        .string()
+        .optional()
+        .describe('Go on behind this entry: the value of "next.after" of a truncated listing'),
+    }),
+    output: z.object({
+      path: z.string(),
+      entries: z.array(
+        z.object({ path: z.string(), type: z.enum(['file', 'folder', 'link', 'other']), bytes: z.int().optional() }),
+      ),
+      hidden: z.int().describe('Entries left out because they are ignored or protected'),
+      unreadable: z.int(),
+      truncated: z.boolean(),
+      next: z.object({ after: z.string() }).optional().describe('Arguments to add to read on'),
+    }),
+    execute: async (input, context) => {
+      const guard = workspace.guard()
+      const budget = kit.startBudget(context.signal)
+      const from = await workspace.locate(input.path, guard)
+      if (await workspace.isFile(from)) throw refused('tool_failed', `"${from}" is a file, not a folder`)
+      const after = input.after === undefined ? undefined : workspace.normalise(input.after)
+      const entries: WalkedEntry[] = []
+      let more = false
+      for await (const entry of walk({ workspace, guard, from, depth: input.depth, after, withBytes: true, budget })) {
+        more = entries.length >= limits.listedEntriesMax
+        if (more) break
+        entries.push(entry)
+      }
+      const truncated = more || budget.hasStopped
+      const last = entries.at(-1)
+      return {
+        path: from === '' ? '.' : from,
+        entries,
+        hidden: budget.hidden,
+        unreadable: budget.unreadable,
+        truncated,
+        ...(truncated && last && { next: { after: last.path } }),
+      }
+    },
+  })
+}

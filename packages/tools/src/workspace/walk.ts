@@ -1,0 +1,130 @@
+// Walks the workspace in one fixed order, never through links, never into what is hidden, within limits of its own.
+// The order (folder by folder, names by code unit) makes a path a cursor: a later walk can go on behind it.
+import type { Dirent } from 'node:fs'
+import { lstat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { AbortSignalLike } from '@baton/core'
+import { isBatonError } from '@baton/core'
+import type { Guard, Workspace } from './workspace.ts'
+import { refused } from './workspace.ts'
+
+export interface WalkedEntry {
+  readonly path: string
+  readonly type: 'file' | 'folder' | 'link' | 'other'
+  readonly bytes?: number
+}
+
+export interface WalkOptions {
+  readonly workspace: Workspace
+  readonly guard: Guard
+  /** The folder to begin in. */
+  readonly from: string
+  /** 1: the entries of `from` only. */
+  readonly depth: number
+  /** Only what comes behind this path in the order. */
+  readonly after?: string | undefined
+  readonly withBytes: boolean
+  readonly budget: WalkBudget
+}
+
+/** Counts what one call has looked at, and says when it must stop. */
+export class WalkBudget {
+  readonly #nowMs: () => number
+  readonly #deadlineMs: number
+  readonly #signal: AbortSignalLike
+  #entriesLeft: number
+  /** Entries that were not shown because they are ignored or protected. */
+  hidden = 0
+  /** Folders and files that could not be read. */
+  unreadable = 0
+  /** Whether a walk ended before its end. */
+  hasStopped = false
+
+  constructor(init: {
+    readonly nowMs: () => number
+    readonly timeMs: number
+    readonly entriesMax: number
+    readonly signal: AbortSignalLike
+  }) {
+    this.#nowMs = init.nowMs
+    this.#deadlineMs = init.nowMs() + init.timeMs
+    this.#entriesLeft = init.entriesMax
+    this.#signal = init.signal
+  }
+
+  take(): void {
+    this.#entriesLeft--
+  }
+
+  /** @throws BatonError `cancelled` when the call was aborted */
+  isSpent(): boolean {
+    if (this.#signal.aborted) throw refused('cancelled', 'the call was cancelled')
+    this.hasStopped ||= this.#entriesLeft < 0 || this.#nowMs() > this.#deadlineMs
+    return this.hasStopped
+  }
+}
+
+/** Ends early when the budget is spent, which then says `hasStopped`. */
+export async function* walk(options: WalkOptions): AsyncGenerator<WalkedEntry> {
+  const { after, budget } = options
+  for (const entry of await readEntries(options)) {
+    if (budget.isSpent()) return
+    const isFolder = entry.type === 'folder'
+    // The cursor itself was given; of what it lies in, only the rest behind it is new.
+    const leadsToCursor = after !== undefined && isFolder && after.startsWith(`${entry.path}/`)
+    if (after !== undefined && !leadsToCursor && compareInWalk(entry.path, after) < 0) continue
+    if (entry.path !== after && !leadsToCursor) yield entry
+    if (isFolder && options.depth > 1) yield* walk({ ...options, from: entry.path, depth: options.depth - 1 })
+  }
+}
+
+async function readEntries(options: WalkOptions): Promise<readonly WalkedEntry[]> {
+  const { workspace, from, guard, budget, withBytes } = options
+  const entries: WalkedEntry[] = []
+  try {
+    await workspace.readFolder(from, async (folder, stablePath) => {
+      for await (const found of folder) {
+        budget.take()
+        if (budget.isSpent()) break
+        const path = from === '' ? found.name : `${from}/${found.name}`
+        const type = typeOf(found)
+        if (await guard.isHidden(path, type === 'folder')) {
+          budget.hidden++
+          continue
+        }
+        const bytes = withBytes && type === 'file' ? await bytesOf(join(stablePath, found.name)) : undefined
+        entries.push({ path, type, ...(bytes !== undefined && { bytes }) })
+      }
+    })
+  } catch (error) {
+    if (isBatonError(error) && error.code === 'cancelled') throw error
+    budget.unreadable++
+  }
+  return entries.sort((left, right) => compareInWalk(left.path, right.path))
+}
+
+/** The order of the walk: name by name, each by code unit. A folder comes before what is in it. */
+function compareInWalk(left: string, right: string): number {
+  const leftNames = left.split('/')
+  const rightNames = right.split('/')
+  const length = Math.min(leftNames.length, rightNames.length)
+  for (let index = 0; index < length; index++) {
+    const leftName = leftNames[index] ?? ''
+    const rightName = rightNames[index] ?? ''
+    if (leftName !== rightName) return leftName < rightName ? -1 : 1
+  }
+  return leftNames.length - rightNames.length
+}
+
+function typeOf(entry: Dirent): WalkedEntry['type'] {
+  if (entry.isDirectory()) return 'folder'
+  if (entry.isSymbolicLink()) return 'link'
+  return entry.isFile() ? 'file' : 'other'
+}
+
+function bytesOf(path: string): Promise<number | undefined> {
+  return lstat(path).then(
+    (stats) => stats.size,
+    () => undefined,
+  )
+}

@@ -1,0 +1,58 @@
+// The bounds of the workspace tools. Whoever meets one is told so in the result, with where to read on.
+import { BatonError } from '@baton/core'
+
+export interface WorkspaceLimits {
+  /** Folders below the listed one that a listing may enter. */
+  readonly depthMax: number
+  /** Entries of one listing. */
+  readonly listedEntriesMax: number
+  /** Entries that one listing or search may look at, listed or not. */
+  readonly walkedEntriesMax: number
+  /** Lines of one span. */
+  readonly spanLinesMax: number
+  /** UTF-8 bytes of one span. */
+  readonly spanBytesMax: number
+  /** Bytes that are read to reach a span and to count the lines behind it. */
+  readonly scanBytesMax: number
+  /** Characters of one line; the rest of a longer line is left out. */
+  readonly lineCharactersMax: number
+  /** Characters of a search's pattern. */
+  readonly patternCharactersMax: number
+  /** Lines that one search shows; a file's matches are counted to its end. */
+  readonly matchesMax: number
+  /** Lines that one search shows of one file, unless only this file is searched. */
+  readonly matchesPerFileMax: number
+  /** Characters shown of a line that matches. */
+  readonly matchCharactersMax: number
+  /** Larger files are not searched, but counted in the result. */
+  readonly searchedFileBytesMax: number
+  /** Milliseconds of one search or listing. */
+  readonly timeMs: number
+}
+
+export const WORKSPACE_LIMITS: WorkspaceLimits = {
+  depthMax: 8,
+  listedEntriesMax: 200,
+  walkedEntriesMax: 50_000,
+  spanLinesMax: 400,
+  spanBytesMax: 32 * 1024,
+  scanBytesMax: 64 * 1024 * 1024,
+  lineCharactersMax: 2000,
+  patternCharactersMax: 1000,
+  matchesMax: 100,
+  matchesPerFileMax: 20,
+  matchCharactersMax: 200,
+  searchedFileBytesMax: 1024 * 1024,
+  timeMs: 10_000,
+}
+
+/** @throws BatonError `invalid_option` for a limit that is not a whole number from 0 */
+export function workspaceLimits(given: Partial<WorkspaceLimits> = {}): WorkspaceLimits {
+  for (const [name, value] of Object.entries(given))
+    if (!Number.isSafeInteger(value) || value < 0)
+      throw new BatonError({
+        code: 'invalid_option',
+        message: `limits.${name} must be a whole number from 0, not ${value}`,
+      })
+  return { ...WORKSPACE_LIMITS, ...given }
+}

@@ -1,0 +1,478 @@
+// The three tools over real temporary folders: what they give, how they stop, and what they never show.
+import { execFileSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import type { ToolContext } from '@baton/core'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import * as z from 'zod'
+import type { WorkspaceOptions } from './workspace-tools.ts'
+import { workspaceTools } from './workspace-tools.ts'
+
+let place = ''
+let root = ''
+
+beforeEach(() => {
+  place = mkdtempSync(join(tmpdir(), 'baton-workspace-'))
+  root = join(place, 'root')
+  mkdirSync(root)
+})
+
+afterEach(() => rmSync(place, { recursive: true, force: true }))
+
+function write(files: Readonly<Record<string, string | Uint8Array>>): void {
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true })
+    writeFileSync(join(root, path), content)
+  }
+}
+
+const context = (signal = new AbortController().signal): ToolContext => ({
+  session: 's',
+  agent: 'a',
+  principal: { id: 'anonymous' },
+  call: 'c',
+  attempt: 1,
+  idempotencyKey: 'k',
+  signal,
+  services: {},
+  log: { info: () => undefined, warn: () => undefined },
+  progress: () => undefined,
+})
+
+/** Runs a tool as a host does: the input validated first, the output held against its schema. */
+async function run(name: string, input: object, options: Partial<WorkspaceOptions> = {}, signal?: AbortSignal) {
+  const tool = workspaceTools({ root, ...options }).find((candidate) => candidate.name === name)
+  if (!tool?.execute || !(tool.input instanceof z.ZodType) || !(tool.output instanceof z.ZodType)) throw new Error(name)
+  const result = await tool.execute(tool.input.parse(input), context(signal))
+  expect(tool.output.parse(result)).toEqual(result)
+  return result
+}
+
+const list = (input: object, options?: Partial<WorkspaceOptions>) => run('fs.list_dir', input, options)
+const span = (input: object, options?: Partial<WorkspaceOptions>) => run('content.get_span', input, options)
+const grep = (input: object, options?: Partial<WorkspaceOptions>) => run('code.grep', input, options)
+const paths = (result: unknown) =>
+  z
+    .object({ entries: z.array(z.object({ path: z.string() })) })
+    .parse(result)
+    .entries.map((entry) => entry.path)
+const found = (result: unknown) =>
+  z
+    .object({ files: z.array(z.object({ path: z.string() })) })
+    .parse(result)
+    .files.map((file) => file.path)
+
+test('all tools are pure and describe their arguments as JSON Schema', () => {
+  const tools = workspaceTools({ root })
+  expect(tools.map((tool) => [tool.name, tool.effect])).toEqual([
+    ['fs.list_dir', 'pure'],
+    ['content.get_span', 'pure'],
+    ['code.grep', 'pure'],
+  ])
+  expect(tools[2]?.inputSchema).toMatchObject({
+    type: 'object',
+    properties: { pattern: { type: 'string' } },
+    required: ['pattern'],
+  })
+})
+
+test('a root that is no folder, a limit that is no number', () => {
+  expect(() => workspaceTools({ root: join(root, 'none') })).toThrow(
+    expect.objectContaining({ code: 'invalid_option' }),
+  )
+  expect(() => workspaceTools({ root, limits: { timeMs: -1 } })).toThrow(
+    expect.objectContaining({ code: 'invalid_option' }),
+  )
+})
+
+describe('fs.list_dir', () => {
+  test('one level, sorted, with types and sizes', async () => {
+    write({ 'b.txt': 'four', 'a/deep.txt': '', 'C.md': '' })
+    expect(await list({})).toEqual({
+      path: '.',
+      entries: [
+        { path: 'C.md', type: 'file', bytes: 0 },
+        { path: 'a', type: 'folder' },
+        { path: 'b.txt', type: 'file', bytes: 4 },
+      ],
+      hidden: 0,
+      unreadable: 0,
+      truncated: false,
+    })
+    expect(paths(await list({ path: './a/../a/', depth: 1 }))).toEqual(['a/deep.txt'])
+    expect(paths(await list({ depth: 2 }))).toEqual(['C.md', 'a', 'a/deep.txt', 'b.txt'])
+  })
+
+  test('a listing that is too long goes on where it stopped', async () => {
+    write({ 'a/1': '', 'a/2': '', 'a-b/3': '', b: '' })
+    const limits = { listedEntriesMax: 2 }
+    const seen: string[] = []
+    let after: string | undefined
+    do {
+      const page = await list({ depth: 3, ...(after !== undefined && { after }) }, { limits })
+      seen.push(...paths(page))
+      after = z.object({ next: z.object({ after: z.string() }).optional() }).parse(page).next?.after
+    } while (after !== undefined)
+    expect(seen).toEqual(['a', 'a/1', 'a/2', 'a-b', 'a-b/3', 'b'])
+  })
+
+  test('nested .gitignore files hold, and those above the workspace in its repository', async () => {
+    mkdirSync(join(place, '.git'))
+    writeFileSync(join(place, '.gitignore'), '*.tmp\n')
+    write({
+      '.gitignore': 'dist/\n*.log\n',
+      'sub/.gitignore': '!keep.log\n/only-here\n',
+      'a.tmp': '',
+      'dist/x': '',
+      'x.log': '',
+      'sub/keep.log': '',
+      'sub/other.log': '',
+      'sub/only-here': '',
+      'sub/deeper/only-here': '',
+    })
+    const listing = await list({ depth: 4 })
+    expect(paths(listing)).toEqual([
+      '.gitignore',
+      'sub',
+      'sub/.gitignore',
+      'sub/deeper',
+      'sub/deeper/only-here',
+      'sub/keep.log',
+    ])
+    await expect(span({ path: 'dist/x' })).rejects.toMatchObject({ code: 'path_protected' })
+    expect(await span({ path: 'dist/x' }, { allow: ['dist'] })).toMatchObject({ path: 'dist/x' })
+  })
+
+  test('a folder with more entries than may be looked at says so and does not offer a place to go on', async () => {
+    write(Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`f${index}`, ''])))
+    const listing = await list({}, { limits: { walkedEntriesMax: 10 } })
+    expect(listing).toMatchObject({ entries: [], truncated: true })
+    expect(listing).not.toHaveProperty('next')
+  })
+
+  test('a file is not listed as a folder', async () => {
+    write({ 'a.txt': '' })
+    await expect(list({ path: 'a.txt' })).rejects.toMatchObject({
+      code: 'tool_failed',
+      message: '"a.txt" is a file, not a folder',
+    })
+  })
+})
+
+describe('content.get_span', () => {
+  test('the lines that were asked for, and how many there are', async () => {
+    write({ 'a.txt': 'one\r\ntwo\nthree\nfour' })
+    expect(await span({ path: 'a.txt', startLine: 1, endLine: 3 })).toEqual({
+      path: 'a.txt',
+      startLine: 1,
+      endLine: 3,
+      totalLines: 4,
+      text: 'one\ntwo\nthree',
+      truncated: false,
+    })
+    expect(await span({ path: 'a.txt', startLine: 4, endLine: 99 })).toMatchObject({
+      text: 'four',
+      endLine: 4,
+      truncated: false,
+    })
+    expect(await span({ path: 'a.txt', startLine: 9 })).toMatchObject({
+      text: '',
+      endLine: 8,
+      totalLines: 4,
+      truncated: false,
+    })
+    await expect(span({ path: 'a.txt', startLine: 4, endLine: 2 })).rejects.toMatchObject({ code: 'invalid_arguments' })
+  })
+
+  test('an empty file has no lines', async () => {
+    write({ empty: '' })
+    expect(await span({ path: 'empty' })).toMatchObject({ text: '', totalLines: 0, endLine: 0, truncated: false })
+  })
+
+  test('more lines or bytes than allowed: the rest is offered', async () => {
+    write({ 'a.txt': Array.from({ length: 30 }, (_, index) => `line ${index + 1}`).join('\n') })
+    const byLines = await span({ path: 'a.txt', startLine: 3, endLine: 20 }, { limits: { spanLinesMax: 5 } })
+    expect(byLines).toMatchObject({ endLine: 7, truncated: true, next: { startLine: 8, endLine: 20 } })
+    const byBytes = await span({ path: 'a.txt', startLine: 1, endLine: 99 }, { limits: { spanBytesMax: 15 } })
+    expect(byBytes).toMatchObject({ text: 'line 1\nline 2', truncated: true, next: { startLine: 3, endLine: 30 } })
+  })
+
+  test('a line longer than its limit is cut and named', async () => {
+    write({ 'min.js': `${'x'.repeat(300_000)}\nshort\n` })
+    const result = await span({ path: 'min.js' })
+    expect(result).toMatchObject({ cutLines: [1], endLine: 2, totalLines: 2, truncated: true })
+    expect(result).toHaveProperty('text', `${'x'.repeat(2000)}\nshort`)
+  })
+
+  test('a huge file is read up to the limit only', async () => {
+    write({ big: Buffer.alloc(3_000_000, 'abcdefghi\n') })
+    expect(await span({ path: 'big', startLine: 200_000, endLine: 200_001 })).toMatchObject({
+      text: 'abcdefghi\nabcdefghi',
+      totalLines: 300_000,
+    })
+    const far = await span({ path: 'big', startLine: 299_999 }, { limits: { scanBytesMax: 100_000 } })
+    expect(far).toMatchObject({ text: '', truncated: true })
+    expect(far).not.toHaveProperty('totalLines')
+  })
+
+  test('bytes that are not UTF-8 are replaced and reported; binary files are refused; a byte order mark is dropped', async () => {
+    write({ latin: Buffer.from([0x63, 0x61, 0x66, 0xe9, 0x0a]), binary: Buffer.from([1, 0, 2]), marked: '\uFEFFtext' })
+    expect(await span({ path: 'latin' })).toMatchObject({ text: 'caf\uFFFD', invalidUtf8: true })
+    await expect(span({ path: 'binary' })).rejects.toMatchObject({
+      code: 'tool_failed',
+      message: '"binary" is a binary file, not text',
+    })
+    expect(await span({ path: 'marked' })).toMatchObject({ text: 'text' })
+  })
+
+  test('a character that spans two reads stays whole', async () => {
+    write({ wide: `${'x'.repeat(65_535)}\n`.slice(1) + '€'.repeat(10) + '\n' + `${'y'.repeat(65_519)}€` })
+    expect(await span({ path: 'wide', startLine: 2, endLine: 2 })).toMatchObject({ text: '€'.repeat(10) })
+  })
+})
+
+describe('code.grep', () => {
+  test('matches grouped by file, with a count', async () => {
+    write({ 'src/a.ts': 'new WebSocket()\nx\nWebSocket', 'b.md': 'websocket', 'c.ts': 'none' })
+    expect(await grep({ pattern: 'WebSocket' })).toEqual({
+      files: [
+        {
+          path: 'src/a.ts',
+          count: 2,
+          lines: [
+            { line: 1, text: 'new WebSocket()' },
+            { line: 3, text: 'WebSocket' },
+          ],
+        },
+      ],
+      filesSearched: 3,
+      skipped: { binary: 0, tooLarge: 0, hidden: 0, unreadable: 0 },
+      truncated: false,
+    })
+    expect(found(await grep({ pattern: '(?i)^websocket$' }))).toEqual(['b.md', 'src/a.ts'])
+  })
+
+  test('a prefix is a folder, a file, or the beginning of names', async () => {
+    write({ 'src/a/one': 'x', 'src/ab/two': 'x', 'src/b/three': 'x' })
+    expect(found(await grep({ pattern: 'x', pathPrefix: 'src/a' }))).toEqual(['src/a/one'])
+    expect(found(await grep({ pattern: 'x', pathPrefix: 'src/ab/two' }))).toEqual(['src/ab/two'])
+    expect(found(await grep({ pattern: 'x', pathPrefix: 'sr' }))).toEqual(['src/a/one', 'src/ab/two', 'src/b/three'])
+    await expect(grep({ pattern: 'x', pathPrefix: '../root' })).rejects.toMatchObject({
+      code: 'path_outside_workspace',
+    })
+  })
+
+  test('binary, large, ignored and secret files are skipped and counted', async () => {
+    write({
+      '.gitignore': 'out\n',
+      out: 'needle',
+      '.env.local': 'needle',
+      'keys/server.pem': 'needle',
+      'image.png': Buffer.from([0x6e, 0, 0x65]),
+      large: 'needle'.repeat(100),
+      'text.txt': 'needle',
+    })
+    expect(await grep({ pattern: 'needle' }, { limits: { searchedFileBytesMax: 100 } })).toMatchObject({
+      files: [{ path: 'text.txt', count: 1 }],
+      filesSearched: 2,
+      skipped: { binary: 1, tooLarge: 1, hidden: 3, unreadable: 0 },
+    })
+  })
+
+  test('too many matches: files are finished, and the search goes on behind the last one', async () => {
+    write({ a: 'x\nx\nx', b: 'x\nx\nx', c: 'x' })
+    const limits = { matchesMax: 4, matchesPerFileMax: 2 }
+    const first = await grep({ pattern: 'x' }, { limits })
+    expect(first).toMatchObject({
+      files: [
+        { path: 'a', count: 3 },
+        { path: 'b', count: 3 },
+      ],
+      truncated: true,
+      next: { after: 'b' },
+    })
+    const second = await grep({ pattern: 'x', after: 'b' }, { limits })
+    expect(second).toMatchObject({ files: [{ path: 'c', count: 1 }], truncated: false })
+  })
+
+  test('a search that just fits is not truncated', async () => {
+    write({ a: 'x\nx', b: 'y' })
+    expect(await grep({ pattern: 'x' }, { limits: { matchesMax: 3 } })).toMatchObject({ truncated: false })
+  })
+
+  test('time that is used up ends the search with a place to go on', async () => {
+    write({ a: 'x', b: 'x', c: 'x' })
+    let nowMs = 0
+    // The clock is asked at the start, for each of the three entries, and before each file.
+    const result = await grep({ pattern: 'x' }, { limits: { timeMs: 5 }, clock: { nowMs: () => nowMs++ } })
+    expect(result).toMatchObject({ files: [{ path: 'a' }, { path: 'b' }], truncated: true, next: { after: 'b' } })
+  })
+
+  test('patterns that hang other engines end', async () => {
+    write({ a: `${'a'.repeat(50_000)}!` })
+    expect(found(await grep({ pattern: '^(a+)+$' }))).toEqual([])
+    expect(found(await grep({ pattern: '(a|aa)*b|(a*)*c' }))).toEqual([])
+  })
+
+  test.each(['[a', '(?=x)', '(a)\\1', 'x'.repeat(1001), 'a{9999}'])(
+    'the pattern %s is refused with a reason',
+    async (pattern) => {
+      await expect(grep({ pattern })).rejects.toMatchObject({ code: 'invalid_arguments' })
+    },
+  )
+
+  test('an aborted call stops between files', async () => {
+    write({ a: 'x', b: 'x' })
+    await expect(run('code.grep', { pattern: 'x' }, {}, AbortSignal.abort())).rejects.toMatchObject({
+      code: 'cancelled',
+    })
+  })
+
+  test('an unreadable file and a pipe are counted, and end nothing', async () => {
+    write({ a: 'x', closed: 'x' })
+    chmodSync(join(root, 'closed'), 0)
+    execFileSync('mkfifo', [join(root, 'pipe')])
+    expect(found(await grep({ pattern: 'x' }))).toContain('a')
+    await expect(span({ path: 'pipe' })).rejects.toMatchObject({ code: 'tool_failed' })
+  })
+})
+
+describe('paths that lead out', () => {
+  beforeEach(() => {
+    mkdirSync(join(place, 'outside'))
+    writeFileSync(join(place, 'outside', 'secret'), 'needle')
+    write({ 'in.txt': 'needle' })
+  })
+
+  test.each([
+    '..',
+    '../outside/secret',
+    'a/../../outside/secret',
+    '/etc/passwd',
+    '..\\outside\\secret',
+    'C:\\secret',
+    'c:secret',
+    '\\\\host\\share',
+    '//host/share',
+  ])('%s is refused', async (path) => {
+    await expect(span({ path })).rejects.toMatchObject({ code: 'path_outside_workspace' })
+    await expect(list({ path })).rejects.toMatchObject({ code: 'path_outside_workspace' })
+  })
+
+  test('a NUL, and a name that only begins like the root', async () => {
+    await expect(span({ path: 'in.txt\0.png' })).rejects.toMatchObject({ code: 'invalid_arguments' })
+    mkdirSync(`${root}-twin`)
+    await expect(list({ path: `${root}-twin` })).rejects.toMatchObject({ code: 'path_outside_workspace' })
+  })
+
+  test('an absolute path inside, and names that begin with dots, are fine', async () => {
+    write({ '..odd': 'x', 'a\u00e4/ü': 'x' })
+    expect(await span({ path: join(root, 'in.txt') })).toMatchObject({ path: 'in.txt' })
+    expect(await span({ path: '..odd' })).toMatchObject({ path: '..odd' })
+    expect(await span({ path: 'aä\\ü' })).toMatchObject({ path: 'aä/ü' })
+  })
+
+  test('links out are refused, also where nothing is behind them; links inside are followed', async () => {
+    symlinkSync('../outside', join(root, 'folder-link'))
+    symlinkSync('../outside/secret', join(root, 'file-link'))
+    symlinkSync('in.txt', join(root, 'inner-link'))
+    for (const path of ['folder-link', 'folder-link/secret', 'folder-link/none', 'folder-link/none/none', 'file-link'])
+      await expect(span({ path })).rejects.toMatchObject({ code: 'path_outside_workspace' })
+    expect(await span({ path: 'inner-link' })).toMatchObject({ path: 'in.txt', text: 'needle' })
+    expect(found(await grep({ pattern: 'needle' }))).toEqual(['in.txt'])
+    expect(paths(await list({ depth: 3 }))).toEqual(['file-link', 'folder-link', 'in.txt', 'inner-link'])
+  })
+
+  test('a link that closes a circle is an error, not a loop', async () => {
+    symlinkSync('loop', join(root, 'loop'))
+    symlinkSync('.', join(root, 'self'))
+    await expect(span({ path: 'loop' })).rejects.toMatchObject({ code: 'tool_failed' })
+    expect(paths(await list({ depth: 8 }))).toEqual(['in.txt', 'loop', 'self'])
+  })
+
+  test('a folder or file that is swapped for a link between check and use shows nothing from outside', async () => {
+    write({ 'swap/secret': 'harmless', 'plain/secret': 'harmless' })
+    // Swaps as fast as the loop runs, while the tool is between its steps.
+    let swapping = true
+    const swap = async (): Promise<void> => {
+      while (swapping) {
+        renameSync(join(root, 'swap'), join(root, 'kept'))
+        symlinkSync('../outside', join(root, 'swap'))
+        await new Promise(setImmediate)
+        rmSync(join(root, 'swap'))
+        renameSync(join(root, 'kept'), join(root, 'swap'))
+        await new Promise(setImmediate)
+      }
+    }
+    const swapper = swap()
+    const texts: string[] = []
+    for (let round = 0; round < 150; round++) {
+      const settled = await Promise.allSettled([
+        span({ path: 'swap/secret' }),
+        grep({ pattern: 'needle', pathPrefix: 'swap' }),
+        list({ path: 'swap' }),
+      ])
+      for (const result of settled) if (result.status === 'fulfilled') texts.push(JSON.stringify(result.value))
+    }
+    swapping = false
+    await swapper
+    expect(texts.filter((text) => text.includes('needle'))).toEqual([])
+    expect(texts.length).toBeGreaterThan(0)
+  })
+})
+
+describe('files that may hold secrets', () => {
+  const secrets = [
+    '.env',
+    '.ENV',
+    '.env.production',
+    'prod.env',
+    'cert/server.PEM',
+    'id_rsa',
+    'id_ed25519.pub',
+    '.npmrc',
+    '.netrc',
+    'credentials',
+    'aws-credentials.json',
+    'secrets.yaml',
+    '.aws/config',
+    '.git/config',
+    '.ssh/known_hosts',
+    'terraform.tfstate.backup',
+  ]
+
+  test.each(secrets)('%s is neither read nor listed nor searched', async (path) => {
+    write({ [path]: 'needle' })
+    await expect(span({ path })).rejects.toMatchObject({ code: 'path_protected' })
+    await expect(grep({ pattern: 'needle', pathPrefix: path })).rejects.toMatchObject({ code: 'path_protected' })
+    expect(paths(await list({ depth: 3 }))).not.toContain(path)
+    expect(found(await grep({ pattern: 'needle' }))).toEqual([])
+  })
+
+  test('a link to one, or with the name of one', async () => {
+    write({ '.env': 'needle', 'plain.txt': 'x' })
+    symlinkSync('.env', join(root, 'innocent'))
+    symlinkSync('plain.txt', join(root, '.env.link'))
+    await expect(span({ path: 'innocent' })).rejects.toMatchObject({ code: 'path_protected' })
+    await expect(span({ path: '.env.link' })).rejects.toMatchObject({ code: 'path_protected' })
+  })
+
+  test('what the owner allows is read', async () => {
+    write({ '.env': 'A=1', '.env.example': 'A=' })
+    const allow = ['.env.example']
+    expect(await span({ path: '.env.example' }, { allow })).toMatchObject({ text: 'A=' })
+    expect(paths(await list({}, { allow }))).toEqual(['.env.example'])
+    await expect(span({ path: '.env' }, { allow })).rejects.toMatchObject({ code: 'path_protected' })
+  })
+
+  test('code about secrets is no secret', async () => {
+    write({ 'src/credentials.ts': 'x', 'src/secrets/index.ts': 'x', 'monkey.ts': 'x', 'environment.ts': 'x' })
+    expect(found(await grep({ pattern: 'x' }))).toEqual([
+      'environment.ts',
+      'monkey.ts',
+      'src/credentials.ts',
+      'src/secrets/index.ts',
+    ])
+  })
+})

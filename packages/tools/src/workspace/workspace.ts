@@ -1,0 +1,207 @@
+// One folder as the tools see it: turns the paths that a model writes into open files that are inside it for sure.
+// A path is judged again after the opening, by what the descriptor really holds, so swapping a link in between is no use.
+import { constants, realpathSync, statSync } from 'node:fs'
+import type { Dir } from 'node:fs'
+import type { FileHandle } from 'node:fs/promises'
+import { open, opendir, readlink, realpath, stat } from 'node:fs/promises'
+import { dirname, isAbsolute, join, posix, relative, resolve, sep } from 'node:path'
+import { BatonError } from '@baton/core'
+import type { ErrorCode } from '@baton/core'
+import { IgnoreRules, patternRules } from './ignore-rules.ts'
+import { isProtected } from './protected-names.ts'
+
+export interface OpenedFile {
+  readonly handle: FileHandle
+  /** Relative to the root, links resolved, `/` between names. */
+  readonly path: string
+  readonly bytes: number
+}
+
+/** What a walk may look at; made for one call of a tool. */
+export interface Guard {
+  /** True for what must not be shown unasked: ignored files, secrets, git's own. */
+  isHidden(path: string, isFolder: boolean): Promise<boolean>
+}
+
+export class Workspace {
+  readonly #root: string
+  readonly #givenRoot: string
+  readonly #allowed: ((path: string) => boolean) | undefined
+
+  /** @throws BatonError `invalid_option` when `root` is not a folder */
+  constructor(root: string, allow: readonly string[]) {
+    this.#givenRoot = resolve(root)
+    try {
+      this.#root = realpathSync(this.#givenRoot)
+      if (!statSync(this.#root).isDirectory()) throw new Error('it is a file')
+    } catch (cause) {
+      throw new BatonError({ code: 'invalid_option', message: `the workspace's root "${root}" is not a folder`, cause })
+    }
+    const rules = patternRules(allow)
+    this.#allowed = allow.length === 0 ? undefined : (path) => rules.ignores(path)
+  }
+
+  guard(): Guard {
+    const rules = new IgnoreRules(this.#root)
+    return {
+      isHidden: async (path, isFolder) => {
+        if (path === '' || this.#allowed?.(isFolder ? `${path}/` : path) === true) return false
+        return isProtected(path, isFolder) || (await rules.isIgnored(path, isFolder))
+      },
+    }
+  }
+
+  /**
+   * The real path, relative to the root ('' is the root itself), of a path that a model wrote.
+   * @throws BatonError `path_outside_workspace`, `path_protected`, `invalid_arguments`, `tool_failed` (nothing is there)
+   */
+  async locate(path: string, guard: Guard): Promise<string> {
+    const asked = this.normalise(path)
+    const real = await this.#realPath(asked, path)
+    const isFolder = (await stat(join(this.#root, real))).isDirectory()
+    // Both names count: a link may be called `.env`, or lead to one.
+    if ((await guard.isHidden(asked, isFolder)) || (await guard.isHidden(real, isFolder))) throw protectedPath(path)
+    return real
+  }
+
+  /** The path without `.`, `..`, `\` and an absolute beginning. It says nothing about links. */
+  normalise(path: string): string {
+    if (path.includes('\0')) throw refused('invalid_arguments', 'a path cannot contain a NUL character')
+    let plain = path.replaceAll('\\', '/')
+    if (/^[A-Za-z]:/.test(plain) || plain.startsWith('//')) {
+      // A drive or a share: only Windows has them, and only there can they be inside.
+      if (process.platform !== 'win32') throw outside(path)
+    }
+    if (isAbsolute(plain)) {
+      const base = insideOf(this.#root, plain) === undefined ? this.#givenRoot : this.#root
+      plain = insideOf(base, plain) ?? '..'
+    }
+    // On Windows a colon opens another stream of the same file, whose name hides the real one.
+    if (process.platform === 'win32' && plain.includes(':')) throw outside(path)
+    const normal = posix.normalize(plain === '' ? '.' : plain).replace(/\/+$/, '')
+    if (normal === '..' || normal.startsWith('../')) throw outside(path)
+    return normal === '.' ? '' : normal
+  }
+
+  /** Of a real path that `locate` has given. */
+  async isFile(path: string): Promise<boolean> {
+    return (await stat(join(this.#root, path))).isFile()
+  }
+
+  /**
+   * Opens a file whose real path `locate` or a walk has given, and closes it when `use` has ended.
+   * @throws BatonError `path_outside_workspace`, `path_protected`, `tool_failed`
+   */
+  async readFile<Result>(path: string, guard: Guard, use: (file: OpenedFile) => Promise<Result>): Promise<Result> {
+    const handle = await this.#open(path, 0)
+    try {
+      const actual = await this.#actualPath(handle, path)
+      if (await guard.isHidden(actual, false)) throw protectedPath(path)
+      const stats = await handle.stat()
+      if (!stats.isFile()) throw refused('tool_failed', `"${path}" is not a file`)
+      return await use({ handle, path: actual, bytes: stats.size })
+    } finally {
+      await handle.close()
+    }
+  }
+
+  /** Opens a folder whose real path `locate` or a walk has given. `use` gets it with a path that cannot be swapped. */
+  async readFolder<Result>(path: string, use: (folder: Dir, stablePath: string) => Promise<Result>): Promise<Result> {
+    const handle = await this.#open(path, constants.O_DIRECTORY ?? 0)
+    try {
+      const actual = await this.#actualPath(handle, path)
+      const stable = (await isReadable(descriptorPath(handle))) ? descriptorPath(handle) : join(this.#root, actual)
+      // Its asynchronous iterator closes the folder.
+      return await use(await opendir(stable), stable)
+    } finally {
+      await handle.close()
+    }
+  }
+
+  async #open(path: string, flags: number): Promise<FileHandle> {
+    // NONBLOCK: opening a pipe would wait for its writer.
+    const safe = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0) | flags
+    try {
+      return await open(join(this.#root, path), safe)
+    } catch (cause) {
+      throw new BatonError({ code: 'tool_failed', message: `"${path}" cannot be opened (${systemCode(cause)})`, cause })
+    }
+  }
+
+  async #realPath(asked: string, shown: string): Promise<string> {
+    // Climbs up to what exists, so that "not there" is never said about a place outside.
+    for (let path = join(this.#root, asked); ; path = dirname(path)) {
+      const real = await realpath(path).catch((error: unknown) => {
+        if (['ENOENT', 'ENOTDIR'].includes(systemCode(error)) && insideOf(this.#root, dirname(path)) !== undefined)
+          return undefined
+        throw new BatonError({
+          code: 'tool_failed',
+          message: `"${shown}" cannot be read (${systemCode(error)})`,
+          cause: error,
+        })
+      })
+      if (real === undefined) continue
+      const inside = insideOf(this.#root, real)
+      if (inside === undefined) throw outside(shown)
+      if (path !== join(this.#root, asked)) throw refused('tool_failed', `there is no "${shown}" in the workspace`)
+      return inside
+    }
+  }
+
+  /** Where an open file really is, asked of the descriptor; where the system cannot say, the path is resolved again. */
+  async #actualPath(handle: FileHandle, path: string): Promise<string> {
+    const fromSystem = await readlink(descriptorPath(handle)).catch(() => undefined)
+    const real = fromSystem ?? (await this.#resolveAgain(handle, path))
+    const inside = insideOf(this.#root, real)
+    if (inside === undefined) throw outside(path)
+    return inside
+  }
+
+  async #resolveAgain(handle: FileHandle, path: string): Promise<string> {
+    const real = await realpath(join(this.#root, path))
+    const [opened, there] = await Promise.all([handle.stat({ bigint: true }), stat(real, { bigint: true })])
+    if (opened.ino !== there.ino || opened.dev !== there.dev) throw outside(path)
+    return real
+  }
+}
+
+/** The path from `root` to `path` with `/` between names, or undefined when it is not inside. */
+function insideOf(root: string, path: string): string | undefined {
+  const way = relative(root, path)
+  if (way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way)) return undefined
+  return way.split(sep).join('/')
+}
+
+function descriptorPath(handle: FileHandle): string {
+  return `/proc/self/fd/${handle.fd}`
+}
+
+function isReadable(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  )
+}
+
+function systemCode(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return typeof code === 'string' ? code : 'unknown error'
+}
+
+function outside(path: string): BatonError {
+  return refused(
+    'path_outside_workspace',
+    `"${path}" is outside the workspace; use a path relative to its root, such as "src"`,
+  )
+}
+
+function protectedPath(path: string): BatonError {
+  return refused(
+    'path_protected',
+    `"${path}" is protected: it is ignored by git or may hold secrets, so it is not shown`,
+  )
+}
+
+export function refused(code: ErrorCode, message: string): BatonError {
+  return new BatonError({ code, message })
+}
