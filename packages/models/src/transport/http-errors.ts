@@ -19,6 +19,7 @@ export interface HttpFailure {
 
 /** Characters of a provider's message that are kept; proxies answer with whole pages. */
 const MESSAGE_LENGTH_MAX = 600
+const PAGE_LENGTH_MAX = 64 * 1024
 
 export function errorFromResponse(failure: HttpFailure): BatonError {
   const { provider, head, nowMs, secrets } = failure
@@ -27,10 +28,11 @@ export function errorFromResponse(failure: HttpFailure): BatonError {
   const requestId = requestIdOf(head.headers) ?? said.requestId
   const retryAfterMs = retryAfterMsOf(head.headers, nowMs) ?? said.retryAfterMs
   const retryable = retryableOf(head, said)
-  const message = `${provider} answered ${head.status}${said.message === '' ? '' : `: ${said.message.slice(0, MESSAGE_LENGTH_MAX)}`}`
+  // Redacted before it is cut: half a key is still too much.
+  const words = redact(said.message, secrets).slice(0, MESSAGE_LENGTH_MAX)
   return new BatonError({
     code,
-    message: redact(message, secrets),
+    message: `${provider} answered ${head.status}${words === '' ? '' : `: ${words}`}`,
     ...(retryable !== undefined && { retryable }),
     data: {
       status: head.status,
@@ -163,7 +165,7 @@ function stringIn(object: JsonObject, key: string): string | undefined {
 /** The words of an HTML page or plain text, without its markup. */
 function textOfPage(body: string): string {
   return body
-    .slice(0, 4 * MESSAGE_LENGTH_MAX)
+    .slice(0, PAGE_LENGTH_MAX)
     .replace(/<[^>]*>/g, ' ')
     .replace(/\s+/g, ' ')
     .trim()

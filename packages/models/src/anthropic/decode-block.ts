@@ -1,0 +1,130 @@
+// One content block of an answer while it arrives, and the neutral part that it becomes. Unknown blocks and deltas are kept
+// for the log and never throw.
+import type { JsonObject, JsonValue, ModelPart, ProviderState } from '@baton/core'
+import { isJsonObject, parseJson } from '@baton/core'
+import type { ToolNames } from '../tool-names.ts'
+import { PROVIDER } from './wire.ts'
+
+export interface Block {
+  readonly type: string
+  /** As `content_block_start` gave it. */
+  readonly start: JsonObject
+  /** Number of the call, for `tool_use`. */
+  readonly call: number
+  isOpen: boolean
+  /** Text, thinking or JSON text, by the block's type. */
+  text: string
+  signature: string
+  readonly citations: JsonValue[]
+  readonly unknownDeltas: JsonObject[]
+}
+
+export function openBlock(start: JsonObject, call: number): Block {
+  const type = typeof start['type'] === 'string' ? start['type'] : ''
+  const text = start[type === 'thinking' ? 'thinking' : 'text']
+  const hasText = (type === 'text' || type === 'thinking') && typeof text === 'string'
+  return {
+    type,
+    start,
+    call,
+    isOpen: true,
+    text: hasText ? text : '',
+    signature: typeof start['signature'] === 'string' ? start['signature'] : '',
+    citations: [],
+    unknownDeltas: [],
+  }
+}
+
+/** Takes a delta in and returns what of it is new text of the block. */
+export function applyDelta(block: Block, delta: JsonObject): string {
+  const text = textOfDelta(block, delta)
+  if (text !== undefined) {
+    block.text += text
+    return text
+  }
+  if (delta['type'] === 'signature_delta' && typeof delta['signature'] === 'string')
+    block.signature = delta['signature']
+  else if (delta['type'] === 'citations_delta' && delta['citation'] !== undefined)
+    block.citations.push(delta['citation'])
+  else block.unknownDeltas.push(delta)
+  return ''
+}
+
+function textOfDelta(block: Block, delta: JsonObject): string | undefined {
+  let text: JsonValue | undefined
+  if (delta['type'] === 'text_delta' && block.type === 'text') text = delta['text']
+  // server_tool_use and its relatives get their input in the same way as tool_use.
+  else if (delta['type'] === 'input_json_delta') text = delta['partial_json']
+  else if (delta['type'] === 'thinking_delta' && block.type === 'thinking') text = delta['thinking']
+  return typeof text === 'string' ? text : undefined
+}
+
+export interface PartOptions {
+  readonly model: string
+  readonly names: Pick<ToolNames, 'decode'>
+}
+
+/** Undefined for a block that says nothing: empty text is not allowed in a request. */
+export function partOf(block: Block, options: PartOptions): ModelPart | undefined {
+  switch (block.type) {
+    case 'text':
+      return textPart(block, options.model)
+    case 'thinking':
+      return {
+        type: 'reasoning',
+        text: block.text,
+        state: stateOf(options.model, { ...rest(block, ['type', 'thinking']), signature: block.signature }),
+      }
+    case 'tool_use':
+      return {
+        type: 'call',
+        name: callNameOf(block, options.names),
+        arguments: argumentsOf(block),
+        // `id`, and what else the block says (`caller`, for programmatic calls), goes back with it.
+        state: stateOf(options.model, rest(block, ['type', 'name', 'input'])),
+      }
+    default:
+      return { type: 'provider', state: stateOf(options.model, providerData(block)) }
+  }
+}
+
+/** As its author wrote it; empty when the provider left it out. */
+export function callNameOf(block: Block, names: Pick<ToolNames, 'decode'>): string {
+  const wire = block.start['name']
+  return typeof wire === 'string' ? names.decode(wire) : ''
+}
+
+function textPart(block: Block, model: string): ModelPart | undefined {
+  const data = rest(block, ['type', 'text', 'citations'])
+  const citations = block.citations.length > 0 ? block.citations : (block.start['citations'] ?? [])
+  const hasCitations = Array.isArray(citations) && citations.length > 0
+  if (!hasCitations && Object.keys(data).length === 0)
+    return block.text === '' ? undefined : { type: 'text', text: block.text }
+  return { type: 'text', text: block.text, state: stateOf(model, hasCitations ? { ...data, citations } : data) }
+}
+
+function providerData(block: Block): JsonObject {
+  const parsed = block.text === '' ? undefined : parseJson(block.text)
+  const input = parsed?.ok === true ? { input: parsed.value } : {}
+  return { block: { ...block.start, ...input }, ...unknown(block) }
+}
+
+/** Anthropic sends `input: {}` and then the JSON in pieces, or no piece but "" for no arguments; some calls come whole. */
+function argumentsOf(block: Block): string {
+  if (block.text !== '') return block.text
+  const input = block.start['input']
+  return isJsonObject(input) ? JSON.stringify(input) : '{}'
+}
+
+function rest(block: Block, known: readonly string[]): JsonObject {
+  const entries = Object.entries(block.start).filter(([key]) => !known.includes(key))
+  return { ...Object.fromEntries(entries), ...unknown(block) }
+}
+
+function unknown(block: Block): JsonObject {
+  return block.unknownDeltas.length > 0 ? { unknownDeltas: block.unknownDeltas } : {}
+}
+
+function stateOf(model: string, data: JsonValue): ProviderState {
+  return { provider: PROVIDER, model, data }
+}

@@ -1,0 +1,230 @@
+import type { ModelEvent } from '@baton/core'
+import { isBatonError } from '@baton/core'
+import { describe, expect, test } from 'vitest'
+import { createToolNames } from '../tool-names.ts'
+import { createAnthropicDecoder, decodeAnthropicMessage } from './decode-stream.ts'
+
+const names = createToolNames(['agent.spawn'])
+const options = { model: 'claude-haiku-4-5', names }
+
+const start = {
+  type: 'message_start',
+  message: { id: 'msg_1', model: 'claude-haiku-4-5-20251001', content: [], usage: { input_tokens: 10 } },
+}
+const blockStart = (index: number, content_block: object) => ({ type: 'content_block_start', index, content_block })
+const delta = (index: number, piece: object) => ({ type: 'content_block_delta', index, delta: piece })
+const blockStop = (index: number) => ({ type: 'content_block_stop', index })
+const end = (reason: string | null, more: object = {}, usage: object = { output_tokens: 5 }) => [
+  { type: 'message_delta', delta: { stop_reason: reason, ...more }, usage },
+  { type: 'message_stop' },
+]
+const toolUse = (index: number, id: string, pieces: readonly string[]) => [
+  blockStart(index, { type: 'tool_use', id, name: 'agent_-dot-spawn', input: {} }),
+  ...pieces.map((partial_json) => delta(index, { type: 'input_json_delta', partial_json })),
+  blockStop(index),
+]
+
+function decode(events: readonly object[]) {
+  const seen: ModelEvent[] = []
+  const decoder = createAnthropicDecoder({ ...options, sink: (event) => seen.push(event), requestId: 'req_1' })
+  for (const event of events) decoder.push({ data: JSON.stringify(event) })
+  return { seen, decoder, outcome: decoder.end() }
+}
+
+function answerOf(events: readonly object[]) {
+  const { outcome } = decode(events)
+  if (isBatonError(outcome)) throw outcome
+  return outcome
+}
+
+function codeOf(events: readonly object[]): string {
+  const { outcome } = decode(events)
+  return isBatonError(outcome) ? outcome.code : 'an answer'
+}
+
+test('text, then two calls: events in order, names decoded, ids kept', () => {
+  const { seen, outcome } = decode([
+    start,
+    blockStart(0, { type: 'text', text: '' }),
+    delta(0, { type: 'text_delta', text: 'I ' }),
+    delta(0, { type: 'text_delta', text: 'go' }),
+    blockStop(0),
+    ...toolUse(1, 'toolu_a', ['', '{"prompt"', ':"x"}']),
+    ...toolUse(2, 'toolu_b', ['']),
+    ...end(
+      'tool_use',
+      {},
+      { input_tokens: 12, cache_read_input_tokens: 100, cache_creation_input_tokens: 7, output_tokens: 5 },
+    ),
+  ])
+  expect(seen.filter((event) => event.type !== 'usage')).toEqual([
+    { type: 'text-delta', text: 'I ' },
+    { type: 'text-delta', text: 'go' },
+    { type: 'call-start', index: 0, name: 'agent.spawn' },
+    { type: 'call-delta', index: 0, text: '{"prompt"' },
+    { type: 'call-delta', index: 0, text: ':"x"}' },
+    { type: 'call-end', index: 0 },
+    { type: 'call-start', index: 1, name: 'agent.spawn' },
+    { type: 'call-end', index: 1 },
+  ])
+  const state = (id: string) => ({ provider: 'anthropic', model: 'claude-haiku-4-5', data: { id } })
+  expect(outcome).toEqual({
+    parts: [
+      { type: 'text', text: 'I go' },
+      { type: 'call', name: 'agent.spawn', arguments: '{"prompt":"x"}', state: state('toolu_a') },
+      { type: 'call', name: 'agent.spawn', arguments: '{}', state: state('toolu_b') },
+    ],
+    finish: 'tool-calls',
+    usage: { inputTokens: 119, cacheReadTokens: 100, cacheWriteTokens: 7, outputTokens: 5 },
+    model: 'claude-haiku-4-5-20251001',
+    requestId: 'req_1',
+  })
+})
+
+describe('why it stopped', () => {
+  test.each([
+    ['end_turn', 'end'],
+    ['stop_sequence', 'end'],
+    ['max_tokens', 'max-tokens'],
+    ['pause_turn', 'pause'],
+    ['refusal', 'refusal'],
+    ['model_context_window_exceeded', 'context-full'],
+    ['brand_new_reason', 'other'],
+    ['constructor', 'other'],
+    [null, 'other'],
+  ])('%s', (reason, finish) => {
+    expect(answerOf([start, ...end(reason)]).finish).toBe(finish)
+  })
+
+  test('a refusal with its category', () => {
+    expect(answerOf([start, ...end('refusal', { stop_details: { type: 'refusal', category: 'cyber' } })]).refusal).toBe(
+      'cyber',
+    )
+    expect(answerOf([start, ...end('refusal', { stop_details: { category: null } })])).not.toHaveProperty('refusal')
+  })
+})
+
+test('thinking keeps its signature; redacted thinking and server tools are kept whole', () => {
+  const { parts } = answerOf([
+    start,
+    blockStart(0, { type: 'thinking', thinking: '', signature: '' }),
+    delta(0, { type: 'thinking_delta', thinking: 'hm' }),
+    delta(0, { type: 'signature_delta', signature: 'sig' }),
+    blockStop(0),
+    blockStart(1, { type: 'redacted_thinking', data: 'opaque' }),
+    blockStop(1),
+    blockStart(2, { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: {} }),
+    delta(2, { type: 'input_json_delta', partial_json: '{"query":"x"}' }),
+    blockStop(2),
+    ...end('pause_turn'),
+  ])
+  const provider = { provider: 'anthropic', model: 'claude-haiku-4-5' }
+  expect(parts).toEqual([
+    { type: 'reasoning', text: 'hm', state: { ...provider, data: { signature: 'sig' } } },
+    { type: 'provider', state: { ...provider, data: { block: { type: 'redacted_thinking', data: 'opaque' } } } },
+    {
+      type: 'provider',
+      state: {
+        ...provider,
+        data: { block: { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'x' } } },
+      },
+    },
+  ])
+})
+
+test('citations stay with their text', () => {
+  const [part] = answerOf([
+    start,
+    blockStart(0, { type: 'text', text: '', citations: null }),
+    delta(0, { type: 'text_delta', text: 'cited' }),
+    delta(0, { type: 'citations_delta', citation: { type: 'char_location', cited_text: 'c' } }),
+    blockStop(0),
+    ...end('end_turn'),
+  ]).parts
+  expect(part?.state?.data).toEqual({ citations: [{ type: 'char_location', cited_text: 'c' }] })
+})
+
+test('unknown events, blocks and deltas do not throw and are kept', () => {
+  const { parts } = answerOf([
+    start,
+    { type: 'brand_new_event' },
+    { no: 'type' },
+    blockStart(0, { type: 'brand_new_block', x: 1 }),
+    delta(0, { type: 'brand_new_delta', y: 2 }),
+    blockStop(0),
+    blockStart(1, { type: 'text', text: 'a' }),
+    delta(1, { type: 'brand_new_delta', z: 3 }),
+    blockStop(1),
+    ...end('end_turn'),
+  ])
+  expect(parts.map((part) => part.state?.data)).toEqual([
+    { block: { type: 'brand_new_block', x: 1 }, unknownDeltas: [{ type: 'brand_new_delta', y: 2 }] },
+    { unknownDeltas: [{ type: 'brand_new_delta', z: 3 }] },
+  ])
+})
+
+describe('streams that are no answer', () => {
+  const call = toolUse(0, 'toolu_a', ['{}'])
+  test.each([
+    ['nothing came', [], 'model_cut_off'],
+    ['message_stop is missing', [start, ...call, ...end('tool_use').slice(0, 1)], 'model_cut_off'],
+    ['a call was never closed', [start, ...call.slice(0, 2), ...end('tool_use')], 'model_malformed_answer'],
+    ['a block is skipped', [start, ...toolUse(1, 'toolu_a', [])], 'model_malformed_answer'],
+    ['a delta without its block', [start, delta(0, { type: 'text_delta', text: 'x' })], 'model_malformed_answer'],
+    ['an end without a start', end('end_turn'), 'model_malformed_answer'],
+    ['another answer is spliced in', [start, ...call, start, ...call, ...end('tool_use')], 'model_malformed_answer'],
+  ])('%s', (_name, events, code) => {
+    expect(codeOf(events)).toBe(code)
+  })
+
+  test('an event that is not JSON', () => {
+    const decoder = createAnthropicDecoder(options)
+    decoder.push({ event: 'message_start', data: '<html>' })
+    expect(decoder.failure?.code).toBe('model_malformed_answer')
+  })
+})
+
+test('the same message_start twice is read once, and what follows the end is not read', () => {
+  const answer = answerOf([start, start, ...end('end_turn'), start, ...toolUse(0, 'toolu_late', ['{}'])])
+  expect([answer.finish, answer.parts]).toEqual(['end', []])
+})
+
+describe('an error event after HTTP 200', () => {
+  test.each([
+    ['overloaded_error', 'Overloaded', 'model_overloaded', true],
+    ['rate_limit_error', 'slow down', 'model_rate_limited', true],
+    ['api_error', 'internal', 'model_provider_failed', true],
+    ['authentication_error', 'bad key', 'model_auth_failed', false],
+    ['invalid_request_error', 'prompt is too long: 9 tokens > 8 maximum', 'context_overflow', false],
+    ['brand_new_error', '?', 'model_provider_failed', true],
+  ])('%s', (type, message, code, retryable) => {
+    const { outcome, decoder } = decode([
+      start,
+      { type: 'error', error: { type, message }, request_id: 'req_9' },
+      ...end('end_turn'),
+    ])
+    expect(isBatonError(outcome) && [outcome.code, outcome.retryable, outcome.data]).toEqual([
+      code,
+      retryable,
+      { type, requestId: 'req_9' },
+    ])
+    expect(decoder.failure).toBe(outcome)
+  })
+})
+
+test('end() may be asked between any two events', () => {
+  const events = [start, ...toolUse(0, 'toolu_a', ['{"a":', '1}']), ...end('tool_use')]
+  const decoder = createAnthropicDecoder(options)
+  const outcomes = events.map((event) => {
+    decoder.push({ data: JSON.stringify(event) })
+    decoder.end()
+    return isBatonError(decoder.end())
+  })
+  expect(outcomes).toEqual(events.map((_event, index) => index < events.length - 1))
+  expect(decoder.end()).toEqual(decoder.end())
+})
+
+test('an error body in place of a message', () => {
+  const outcome = decodeAnthropicMessage({ type: 'error', error: { type: 'overloaded_error', message: 'x' } }, options)
+  expect(isBatonError(outcome) && outcome.code).toBe('model_overloaded')
+})

@@ -1,0 +1,224 @@
+// From Anthropic's stream of events to one neutral answer. Pure: no I/O, no clock. Pieces go to the sink as they arrive;
+// `end()` may be asked after any event and changes nothing.
+import type { JsonObject, JsonValue, ModelAnswer, ModelEvent } from '@baton/core'
+import { BatonError, isJsonObject } from '@baton/core'
+import type { ToolNames } from '../tool-names.ts'
+import { redact } from '../transport/redact.ts'
+import type { SseEvent } from '../transport/sse.ts'
+import type { Block } from './decode-block.ts'
+import { applyDelta, callNameOf, openBlock, partOf } from './decode-block.ts'
+import { errorFromEvent } from './errors.ts'
+import { finishOf, overlay, usageOf } from './decode-end.ts'
+import type { WireEvent } from './wire.ts'
+
+export interface AnthropicDecoderOptions {
+  /** The model as it was asked for; provider state is bound to it. */
+  readonly model: string
+  readonly names: Pick<ToolNames, 'decode'>
+  readonly sink?: (event: ModelEvent) => void
+  /** From the answer's headers. */
+  readonly requestId?: string
+  readonly secrets?: readonly string[]
+}
+
+export interface AnthropicDecoder {
+  push(event: SseEvent): void
+  /** The whole answer when the stream has ended properly, else what is wrong with it so far. */
+  end(): ModelAnswer | BatonError
+  /** Set as soon as the stream can no longer become an answer. */
+  readonly failure: BatonError | undefined
+}
+
+export function createAnthropicDecoder(options: AnthropicDecoderOptions): AnthropicDecoder {
+  return new StreamDecoder(options)
+}
+
+/** An answer that came whole (`stream: false`, or from a proxy that does not stream). */
+export function decodeAnthropicMessage(message: JsonValue, options: AnthropicDecoderOptions): ModelAnswer | BatonError {
+  const decoder = new StreamDecoder(options)
+  if (isJsonObject(message) && message['type'] === 'error') decoder.handleEvent(message)
+  else {
+    decoder.handleEvent({ type: 'message_start', message })
+    decoder.handleEvent({ type: 'message_stop' })
+  }
+  return decoder.end()
+}
+
+class StreamDecoder implements AnthropicDecoder {
+  failure: BatonError | undefined
+  readonly #options: AnthropicDecoderOptions
+  readonly #sink: (event: ModelEvent) => void
+  /** In the order of their `index`. */
+  #blocks: Block[] = []
+  #calls = 0
+  #started: JsonObject | undefined
+  #stop: JsonObject = {}
+  #usage: JsonObject = {}
+  #isComplete = false
+
+  constructor(options: AnthropicDecoderOptions) {
+    this.#options = options
+    this.#sink = options.sink ?? (() => undefined)
+  }
+
+  push(event: SseEvent): void {
+    if (event.event === 'ping') return
+    let parsed: unknown
+    try {
+      parsed = JSON.parse(event.data)
+    } catch {
+      // Redacted before it is cut: half a key is still too much.
+      this.#fail(`an event is not JSON: ${redact(event.data, this.#options.secrets ?? []).slice(0, 80)}`)
+      return
+    }
+    if (isJsonObject(parsed)) this.handleEvent(parsed)
+  }
+
+  handleEvent(event: WireEvent): void {
+    // What follows the end belongs to no answer; a failure stays.
+    if (this.failure || this.#isComplete) return
+    switch (event.type) {
+      case 'content_block_delta':
+        this.#handleDelta(event)
+        break
+      case 'content_block_start':
+        this.#handleBlockStart(event.index, event.content_block)
+        break
+      case 'content_block_stop':
+        this.#handleBlockStop(event.index)
+        break
+      case 'message_start':
+        this.#handleStart(event.message)
+        break
+      case 'message_delta':
+        this.#handleMessageDelta(event)
+        break
+      case 'message_stop':
+        this.#handleStop()
+        break
+      case 'error': {
+        const requestId = typeof event.request_id === 'string' ? event.request_id : this.#options.requestId
+        this.failure = errorFromEvent(event.error, requestId, this.#options.secrets ?? [])
+        break
+      }
+      default:
+      // `ping`, and events that a later version of the API adds, say nothing that we need.
+    }
+  }
+
+  end(): ModelAnswer | BatonError {
+    if (this.failure) return this.failure
+    const message = this.#started
+    if (!this.#isComplete || !message)
+      return new BatonError({
+        code: 'model_cut_off',
+        message: `Anthropic’s stream ended before ${message ? 'message_stop' : 'message_start'}`,
+        ...(this.#options.requestId !== undefined && { data: { requestId: this.#options.requestId } }),
+      })
+    const refusal = isJsonObject(this.#stop['stop_details']) ? this.#stop['stop_details']['category'] : undefined
+    const finish = finishOf(this.#stop['stop_reason'])
+    return {
+      parts: this.#blocks.map((block) => partOf(block, this.#options)).filter((part) => part !== undefined),
+      finish,
+      usage: usageOf(this.#usage),
+      model: typeof message['model'] === 'string' ? message['model'] : this.#options.model,
+      ...(this.#options.requestId !== undefined && { requestId: this.#options.requestId }),
+      ...(finish === 'refusal' && typeof refusal === 'string' && { refusal }),
+    }
+  }
+
+  #handleStart(message: JsonValue | undefined): void {
+    if (!isJsonObject(message)) {
+      this.#fail('message_start has no message')
+      return
+    }
+    if (this.#started) {
+      // Seen from proxies: the same start twice, which is harmless, and a second answer spliced in, which is not.
+      const isRepeated = this.#blocks.length === 0 && message['id'] === this.#started['id']
+      if (!isRepeated) this.#fail('a second message_start came before message_stop')
+      return
+    }
+    this.#started = message
+    this.#stop = message
+    this.#takeUsage(message['usage'])
+    // Answers to programmatic tool calls hold their blocks here and nowhere else (recorded).
+    const content = message['content']
+    if (!Array.isArray(content)) return
+    for (const [index, block] of (content as readonly JsonValue[]).entries()) {
+      this.#handleBlockStart(index, block)
+      this.#handleBlockStop(index)
+    }
+  }
+
+  #handleBlockStart(index: JsonValue | undefined, start: JsonValue | undefined): void {
+    if (!this.#started || index !== this.#blocks.length || !isJsonObject(start)) {
+      this.#fail(`content_block_start ${JSON.stringify(index)} is out of order, after ${this.#blocks.length} blocks`)
+      return
+    }
+    const block = openBlock(start, this.#calls)
+    this.#blocks.push(block)
+    if (block.type === 'tool_use') {
+      this.#calls++
+      this.#sink({ type: 'call-start', index: block.call, name: callNameOf(block, this.#options.names) })
+    } else if (block.text !== '') this.#emitText(block, block.text)
+  }
+
+  #handleDelta(event: WireEvent): void {
+    const block = this.#openBlockAt(event.index)
+    if (!block) return
+    const delta = event.delta
+    if (!isJsonObject(delta)) return
+    const text = applyDelta(block, delta)
+    if (text !== '') this.#emitText(block, text)
+  }
+
+  #emitText(block: Block, text: string): void {
+    if (block.type === 'text') this.#sink({ type: 'text-delta', text })
+    else if (block.type === 'thinking') this.#sink({ type: 'reasoning-delta', text })
+    else if (block.type === 'tool_use') this.#sink({ type: 'call-delta', index: block.call, text })
+  }
+
+  #handleBlockStop(index: JsonValue | undefined): void {
+    const block = this.#openBlockAt(index)
+    if (!block) return
+    block.isOpen = false
+    if (block.type === 'tool_use') this.#sink({ type: 'call-end', index: block.call })
+  }
+
+  #handleMessageDelta(event: WireEvent): void {
+    if (!this.#started) {
+      this.#fail('message_delta came before message_start')
+      return
+    }
+    if (isJsonObject(event.delta)) this.#stop = overlay(this.#stop, event.delta)
+    this.#takeUsage(event.usage)
+  }
+
+  #handleStop(): void {
+    // A call whose end was never told may lack its last arguments; other blocks are what they are.
+    if (!this.#started) this.#fail('message_stop came before message_start')
+    else if (this.#blocks.some((block) => block.isOpen && block.type === 'tool_use'))
+      this.#fail('a tool_use block was never closed')
+    else this.#isComplete = true
+  }
+
+  #takeUsage(usage: JsonValue | undefined): void {
+    if (!isJsonObject(usage)) return
+    this.#usage = overlay(this.#usage, usage)
+    this.#sink({ type: 'usage', usage: usageOf(this.#usage) })
+  }
+
+  #openBlockAt(index: JsonValue | undefined): Block | undefined {
+    const block = typeof index === 'number' ? this.#blocks[index] : undefined
+    if (block?.isOpen === true) return block
+    this.#fail(`an event names block ${JSON.stringify(index)}, which is not open`)
+    return undefined
+  }
+
+  #fail(what: string): void {
+    this.failure ??= new BatonError({
+      code: 'model_malformed_answer',
+      message: `Anthropic’s stream is malformed: ${what}`,
+    })
+  }
+}

@@ -1,0 +1,73 @@
+// What users and tools say: text, images and files as Anthropic's blocks.
+import type { ContentPart, FilePart, ImagePart, JsonObject, ResultPart } from '@baton/core'
+import type { WireBlock } from './wire.ts'
+
+/** Base64ImageSource of SDK 1.12; anything else is refused. */
+const IMAGE_TYPES: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
+
+export function encodeContent(parts: readonly ContentPart[]): readonly WireBlock[] {
+  return parts.map(encodePart).filter((block) => block !== undefined)
+}
+
+export function encodeResult(result: ResultPart, id: string): WireBlock {
+  const content = encodeContent(result.content)
+  // 400 "content cannot be empty if `is_error` is true"; an empty success is legal.
+  const said = content.length === 0 && result.isError ? [{ type: 'text', text: 'error' }] : content
+  return {
+    type: 'tool_result',
+    tool_use_id: id,
+    ...(said.length > 0 && { content: said }),
+    ...(result.isError && { is_error: true }),
+  }
+}
+
+function encodePart(part: ContentPart): WireBlock | undefined {
+  switch (part.type) {
+    case 'text':
+      // 400 "text content blocks must be non-empty", and the same for blank ones.
+      return part.text.trim() === '' ? undefined : { type: 'text', text: part.text }
+    case 'image':
+      return encodeImage(part)
+    case 'file':
+      return encodeFile(part)
+  }
+}
+
+function encodeImage(image: ImagePart): WireBlock {
+  if (image.source.type === 'url') return { type: 'image', source: { type: 'url', url: image.source.url } }
+  if (!IMAGE_TYPES.has(image.mediaType)) return leftOut(`image of type ${image.mediaType}`)
+  return { type: 'image', source: { type: 'base64', media_type: image.mediaType, data: image.source.data } }
+}
+
+/** DocumentBlockParam: PDF as bytes or address, text as text. */
+function encodeFile(file: FilePart): WireBlock {
+  const source = documentSource(file)
+  if (!source) return leftOut(`file ${file.name ?? ''} of type ${file.mediaType}`)
+  return { type: 'document', source, ...(file.name !== undefined && file.name !== '' && { title: file.name }) }
+}
+
+function documentSource(file: FilePart): JsonObject | undefined {
+  const isPdf = file.mediaType === 'application/pdf'
+  if (file.source.type === 'url') return isPdf ? { type: 'url', url: file.source.url } : undefined
+  if (isPdf) return { type: 'base64', media_type: file.mediaType, data: file.source.data }
+  const text = isText(file.mediaType) ? textOfBase64(file.source.data) : undefined
+  return text === undefined || text.trim() === '' ? undefined : { type: 'text', media_type: 'text/plain', data: text }
+}
+
+/** The model is told what it does not get, so that it can say so. */
+function leftOut(what: string): WireBlock {
+  return { type: 'text', text: `[A ${what} is not shown: this model cannot read it.]` }
+}
+
+function isText(mediaType: string): boolean {
+  return mediaType.startsWith('text/') || /^application\/(.*\+)?(json|xml|yaml)$/.test(mediaType)
+}
+
+function textOfBase64(data: string): string | undefined {
+  try {
+    const bytes = Uint8Array.from(atob(data), (char) => char.charCodeAt(0))
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,157 @@
+// From neutral messages to Anthropic's: two roles that take turns, results first in the message after their calls.
+import type { AssistantMessage, AssistantPart, CallPart, JsonObject, Message, ResultPart } from '@baton/core'
+import { isJsonObject, parseJson } from '@baton/core'
+import type { ToolNames } from '../tool-names.ts'
+import { encodeContent, encodeResult } from './encode-content.ts'
+import type { WireBlock, WireMessage } from './wire.ts'
+import { PROVIDER, REPLAYABLE_BLOCKS, modelFamily } from './wire.ts'
+
+/** For a history that does not begin with a user: the API refuses one ("first message must use the `user` role"). */
+const FIRST_USER_TEXT = '(The conversation begins.)'
+
+export function encodeMessages(messages: readonly Message[], model: string, names: ToolNames): readonly WireMessage[] {
+  const ids = createCallIds()
+  const merged: { readonly role: 'user' | 'assistant'; readonly blocks: WireBlock[] }[] = []
+  const add = (role: 'user' | 'assistant', blocks: readonly WireBlock[]) => {
+    if (blocks.length === 0) return
+    const last = merged.at(-1)
+    if (last?.role === role) last.blocks.push(...blocks)
+    else merged.push({ role, blocks: [...blocks] })
+  }
+  const encoding: Encoding = { family: modelFamily(model), names, ids }
+  for (const message of messages) {
+    if (message.role === 'user') add('user', encodeContent(message.parts))
+    else if (message.role === 'tool')
+      add(
+        'user',
+        message.parts.map((part) => encodeResult(part, ids.resultId(part))),
+      )
+    else add('assistant', encodeAssistant(message, encoding))
+  }
+  return legalise(merged.map(({ role, blocks }) => ({ role, content: blocks })))
+}
+
+/** The blocks of an assistant's message, as they go back to the provider. */
+export function encodeAssistantParts(
+  parts: readonly AssistantPart[],
+  model: string,
+  names: ToolNames,
+): readonly WireBlock[] {
+  return encodeAssistant({ role: 'assistant', parts }, { family: modelFamily(model), names, ids: createCallIds() })
+}
+
+interface Encoding {
+  readonly family: string
+  readonly names: ToolNames
+  readonly ids: CallIds
+}
+
+function encodeAssistant(message: AssistantMessage, encoding: Encoding): readonly WireBlock[] {
+  return message.parts.map((part) => encodePart(part, encoding)).filter((block) => block !== undefined)
+}
+
+function encodePart(part: AssistantPart, { family, names, ids }: Encoding): WireBlock | undefined {
+  const state = part.state?.provider === PROVIDER ? part.state : undefined
+  const data = isJsonObject(state?.data) ? withoutUnknown(state.data) : {}
+  const isSameFamily = state !== undefined && modelFamily(state.model) === family
+  switch (part.type) {
+    case 'text':
+      // Blank blocks: 400 "text content blocks must contain non-whitespace text".
+      return part.text.trim() === '' ? undefined : { ...data, type: 'text', text: part.text }
+    case 'reasoning': {
+      // Only what this model family signed; thinking without a signature is refused.
+      const signature = data['signature']
+      if (!isSameFamily || typeof signature !== 'string' || signature === '') return undefined
+      return { ...data, type: 'thinking', thinking: part.text }
+    }
+    case 'call':
+      return { ...data, type: 'tool_use', id: ids.callId(part), name: names.encode(part.name), input: inputOf(part) }
+    case 'provider':
+      return providerBlock(data, isSameFamily)
+  }
+}
+
+function providerBlock(data: JsonObject, isSameFamily: boolean): WireBlock | undefined {
+  const block = data['block']
+  if (!isJsonObject(block) || typeof block['type'] !== 'string' || !REPLAYABLE_BLOCKS.has(block['type']))
+    return undefined
+  if (block['type'] === 'redacted_thinking' && !isSameFamily) return undefined
+  return { ...block, type: block['type'] }
+}
+
+function withoutUnknown(data: JsonObject): JsonObject {
+  const { unknownDeltas, ...known } = data
+  return unknownDeltas === undefined ? data : known
+}
+
+/** The API takes objects only; what a model wrote and could not be read goes back empty, its result says why. */
+function inputOf(call: CallPart): JsonObject {
+  const parsed = parseJson(call.arguments)
+  return parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}
+}
+
+/** Results first (400 "`tool_use` ids were found without `tool_result` blocks immediately after"), and a legal first and last message. */
+function legalise(messages: readonly WireMessage[]): readonly WireMessage[] {
+  const legal: WireMessage[] = []
+  for (const [index, message] of messages.entries()) {
+    const content =
+      message.role === 'user'
+        ? resultsFirst(message.content)
+        : endProperly(message.content, index === messages.length - 1)
+    const last = legal.at(-1)
+    if (content.length === 0) continue
+    // Only when the assistant's message between two others was left without content.
+    if (last?.role === message.role)
+      legal[legal.length - 1] = { role: message.role, content: resultsFirst([...last.content, ...content]) }
+    else legal.push({ role: message.role, content })
+  }
+  if (legal[0]?.role !== 'user') legal.unshift({ role: 'user', content: [{ type: 'text', text: FIRST_USER_TEXT }] })
+  return legal
+}
+
+function resultsFirst(content: readonly WireBlock[]): readonly WireBlock[] {
+  const isResult = (block: WireBlock) => block.type === 'tool_result'
+  return [...content.filter(isResult), ...content.filter((block) => !isResult(block))]
+}
+
+/**
+ * 400 "The final block in an assistant message cannot be `thinking`": happens where the output limit stopped the model
+ * while it thought. And for a request's last message: 400 "final assistant content cannot end with trailing whitespace".
+ */
+function endProperly(content: readonly WireBlock[], isLastMessage: boolean): readonly WireBlock[] {
+  const end = content.findLastIndex((block) => block.type !== 'thinking' && block.type !== 'redacted_thinking')
+  const kept = content.slice(0, end + 1)
+  const last = kept.at(-1)
+  if (!isLastMessage || last?.type !== 'text' || typeof last['text'] !== 'string') return kept
+  return [...kept.slice(0, -1), { ...last, text: last['text'].trimEnd() }]
+}
+
+interface CallIds {
+  callId(call: CallPart): string
+  resultId(result: ResultPart): string
+}
+
+/** 400 "String should match pattern '^[a-zA-Z0-9_-]+$'"; 64 characters at most. */
+const LEGAL_ID = /^[a-zA-Z0-9_-]{1,64}$/
+
+/** Wire ids of one request: Anthropic's own where the call came from there, else Baton's, made legal; each used once. */
+function createCallIds(): CallIds {
+  const wireIds = new Map<string, string>()
+  const taken = new Set<string>()
+  const assign = (callId: string, wish: string): string => {
+    const legal = LEGAL_ID.test(wish) ? wish : `call_${wish.replace(/[^a-zA-Z0-9_-]/g, '_')}`.slice(0, 56)
+    let id = legal
+    for (let count = 2; taken.has(id); count++) id = `${legal.slice(0, 56)}_${count}`
+    taken.add(id)
+    wireIds.set(callId, id)
+    return id
+  }
+  return {
+    callId(call) {
+      const data = call.state?.provider === PROVIDER ? call.state.data : undefined
+      const own = isJsonObject(data) && typeof data['id'] === 'string' ? data['id'] : call.callId
+      return assign(call.callId, own)
+    },
+    resultId: (result) => wireIds.get(result.callId) ?? assign(result.callId, result.callId),
+  }
+}

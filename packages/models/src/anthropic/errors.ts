@@ -1,0 +1,48 @@
+// What Anthropic's error types mean. The same types come as HTTP bodies and, after HTTP 200, as an `error` event.
+import type { ErrorCode, JsonValue } from '@baton/core'
+import { BatonError, isJsonObject } from '@baton/core'
+import type { HttpFailure } from '../transport/http-errors.ts'
+import { errorFromResponse, saysContextOverflow } from '../transport/http-errors.ts'
+import { redact } from '../transport/redact.ts'
+
+/** docs.claude.com/en/api/errors, and ErrorType of SDK 1.12. */
+const CODE_OF_TYPE: Readonly<Record<string, ErrorCode>> = {
+  invalid_request_error: 'model_invalid_request',
+  request_too_large: 'model_invalid_request',
+  authentication_error: 'model_auth_failed',
+  permission_error: 'model_auth_failed',
+  billing_error: 'model_auth_failed',
+  not_found_error: 'model_not_found',
+  rate_limit_error: 'model_rate_limited',
+  overloaded_error: 'model_overloaded',
+  timeout_error: 'model_timeout',
+  api_error: 'model_provider_failed',
+}
+
+export function codeOfType(type: string): ErrorCode | undefined {
+  return Object.hasOwn(CODE_OF_TYPE, type) ? CODE_OF_TYPE[type] : undefined
+}
+
+export function errorFromHttp(failure: Omit<HttpFailure, 'provider' | 'codeOfType'>): BatonError {
+  return errorFromResponse({ ...failure, provider: 'Anthropic', codeOfType })
+}
+
+/**
+ * `event: error {type:"error",error:{type,message},request_id}`: the status was 200, so the type alone decides
+ * (anthropic-sdk-python#1258: going by the status broke fallback there).
+ */
+export function errorFromEvent(
+  error: JsonValue | undefined,
+  requestId: string | undefined,
+  secrets: readonly string[],
+): BatonError {
+  const said = isJsonObject(error) ? error : {}
+  const type = typeof said['type'] === 'string' ? said['type'] : 'unknown'
+  const message = typeof said['message'] === 'string' ? said['message'] : 'no message'
+  const isOverflow = type === 'invalid_request_error' && saysContextOverflow({ message })
+  return new BatonError({
+    code: isOverflow ? 'context_overflow' : (codeOfType(type) ?? 'model_provider_failed'),
+    message: redact(`Anthropic ended the stream with ${type}: ${message}`, secrets),
+    data: { type: redact(type, secrets), ...(requestId !== undefined && { requestId: redact(requestId, secrets) }) },
+  })
+}

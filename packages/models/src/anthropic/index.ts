@@ -1,0 +1,139 @@
+// Anthropic Messages: `createAnthropicModel` joins the two pure halves (encode-request, decode-stream) with a transport.
+import type { Clock, HttpHead, HttpRequest, Model, ModelAnswer, Transport } from '@baton/core'
+import { BatonError, isBatonError, parseJson } from '@baton/core'
+import { toolNamesOf } from '../tool-names.ts'
+import { redact, secretsOf } from '../transport/redact.ts'
+import { createSseReader } from '../transport/sse.ts'
+import type { AnthropicDecoder, AnthropicDecoderOptions } from './decode-stream.ts'
+import { createAnthropicDecoder, decodeAnthropicMessage } from './decode-stream.ts'
+import type { AnthropicEncodeOptions } from './encode-request.ts'
+import { encodeAnthropicRequest } from './encode-request.ts'
+import { errorFromHttp } from './errors.ts'
+import { PROVIDER } from './wire.ts'
+
+export { createAnthropicDecoder, decodeAnthropicMessage } from './decode-stream.ts'
+export type { AnthropicDecoder, AnthropicDecoderOptions } from './decode-stream.ts'
+export { encodeAnthropicRequest } from './encode-request.ts'
+export type { AnthropicEncodeOptions } from './encode-request.ts'
+export type { AnthropicRequest } from './wire.ts'
+
+export interface AnthropicModelOptions extends AnthropicEncodeOptions {
+  readonly apiKey: string
+  readonly transport: Transport
+  readonly clock: Clock
+  /** As in ANTHROPIC_BASE_URL; `https://api.anthropic.com` by default. */
+  readonly baseUrl?: string
+  /** Added to each request, over the adapter's own: `anthropic-beta`, or what a gateway asks for. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Milliseconds; 30 s by default, both. */
+  readonly firstByteTimeoutMs?: number
+  readonly betweenBytesTimeoutMs?: number
+  /** Tokens of input and output together; absent when unknown. */
+  readonly contextTokens?: number
+}
+
+const API_VERSION = '2023-06-01'
+const TIMEOUT_MS = 30_000
+/** Characters of a body that is not a stream: an error page, or a whole answer. */
+const BODY_LENGTH_MAX = 16 * 1024 * 1024
+
+/** @throws BatonError `model_not_configured` without a key or a model */
+export function createAnthropicModel(options: AnthropicModelOptions): Model {
+  for (const field of ['apiKey', 'model'] as const) {
+    if (options[field].trim() === '')
+      throw new BatonError({ code: 'model_not_configured', message: `createAnthropicModel: ${field} is empty` })
+  }
+  const { contextTokens } = options
+  return {
+    id: `${PROVIDER}/${options.model}`,
+    provider: PROVIDER,
+    capabilities: { tools: 'native', images: true, ...(contextTokens !== undefined && { contextTokens }) },
+    async run(request, sink, signal) {
+      const http = httpRequest(options, JSON.stringify(encodeAnthropicRequest(request, options)))
+      const reading = readAnswer({ model: options.model, names: toolNamesOf(request), sink, secrets: secretsOf(http) })
+      const head = await options.transport.post(http, signal, reading.push)
+      return reading.end(head, options.clock.nowMs())
+    },
+  }
+}
+
+/** `https://host`, `https://host/` and `https://host/v1` name the same place. */
+export function messagesUrl(baseUrl = 'https://api.anthropic.com'): string {
+  return `${baseUrl.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1/messages`
+}
+
+function httpRequest(options: AnthropicModelOptions, body: string): HttpRequest {
+  return {
+    url: messagesUrl(options.baseUrl),
+    headers: {
+      'content-type': 'application/json',
+      accept: 'text/event-stream',
+      'anthropic-version': API_VERSION,
+      'x-api-key': options.apiKey,
+      ...options.headers,
+    },
+    body,
+    firstByteTimeoutMs: options.firstByteTimeoutMs ?? TIMEOUT_MS,
+    betweenBytesTimeoutMs: options.betweenBytesTimeoutMs ?? TIMEOUT_MS,
+  }
+}
+
+interface Reading {
+  readonly push: (bytes: Uint8Array, head: HttpHead) => void
+  /** @throws BatonError */
+  readonly end: (head: HttpHead, nowMs: number) => ModelAnswer
+}
+
+/** A stream of events is decoded as it comes; any other body (an error, a whole answer) is collected first. */
+function readAnswer(options: AnthropicDecoderOptions & { readonly secrets: readonly string[] }): Reading {
+  let pushEvents: ((bytes: Uint8Array) => void) | undefined
+  let decoder: AnthropicDecoder | undefined
+  let body = ''
+  const text = new TextDecoder()
+  const isStream = (head: HttpHead) =>
+    isSuccess(head) && !(head.headers['content-type'] ?? '').includes('application/json')
+  const open = (head: HttpHead) => {
+    const opened = createAnthropicDecoder({ ...options, ...idOf(head) })
+    const reader = createSseReader((event) => opened.push(event))
+    decoder = opened
+    pushEvents = (bytes) => {
+      reader.push(bytes)
+      // Nothing more can come of it, and the provider would go on writing.
+      if (opened.failure) throw opened.failure
+    }
+    return pushEvents
+  }
+  return {
+    push(bytes, head) {
+      if (isStream(head)) (pushEvents ?? open(head))(bytes)
+      else if (body.length < BODY_LENGTH_MAX) body += text.decode(bytes, { stream: true })
+    },
+    end(head, nowMs) {
+      if (!isSuccess(head)) throw errorFromHttp({ head, body, nowMs, secrets: options.secrets })
+      const answer = isStream(head)
+        ? (decoder ?? createAnthropicDecoder({ ...options, ...idOf(head) })).end()
+        : decodeBody(body, { ...options, ...idOf(head) })
+      if (isBatonError(answer)) throw answer
+      return answer
+    },
+  }
+}
+
+function decodeBody(
+  body: string,
+  options: AnthropicDecoderOptions & { readonly secrets: readonly string[] },
+): ModelAnswer | BatonError {
+  const parsed = parseJson(body)
+  if (parsed.ok) return decodeAnthropicMessage(parsed.value, options)
+  const message = `Anthropic’s answer is not JSON: ${redact(body, options.secrets).slice(0, 80)}`
+  return new BatonError({ code: parsed.cutOff ? 'model_cut_off' : 'model_malformed_answer', message })
+}
+
+function isSuccess(head: HttpHead): boolean {
+  return head.status >= 200 && head.status < 300
+}
+
+function idOf(head: HttpHead): { readonly requestId?: string } {
+  const requestId = head.headers['request-id']
+  return requestId === undefined ? {} : { requestId }
+}

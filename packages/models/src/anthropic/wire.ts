@@ -1,0 +1,74 @@
+// The parts of the Anthropic Messages API (version 2023-06-01) that the adapter reads and writes. What comes from the
+// provider is read leniently, so those types say only what is checked. Source: @anthropic-ai/sdk 1.12 messages.d.ts.
+import type { JsonObject, JsonValue } from '@baton/core'
+
+export const PROVIDER = 'anthropic'
+
+export interface CacheControl {
+  readonly type: 'ephemeral'
+  readonly ttl?: '5m' | '1h'
+}
+
+/** A block of a message. Blocks that go back as they came are not looked into, so this is all that is common to them. */
+export type WireBlock = JsonObject & { readonly type: string }
+
+export interface WireMessage {
+  readonly role: 'user' | 'assistant'
+  readonly content: readonly WireBlock[]
+}
+
+export interface WireTool {
+  readonly name: string
+  readonly description: string
+  readonly input_schema: JsonObject
+  readonly cache_control?: CacheControl
+}
+
+export type WireToolChoice =
+  | { readonly type: 'auto' | 'any'; readonly disable_parallel_tool_use?: true }
+  | { readonly type: 'tool'; readonly name: string; readonly disable_parallel_tool_use?: true }
+  | { readonly type: 'none' }
+
+export type WireThinking = { readonly type: 'enabled'; readonly budget_tokens: number } | { readonly type: 'adaptive' }
+
+export interface AnthropicRequest {
+  readonly model: string
+  readonly max_tokens: number
+  readonly stream: true
+  readonly system?: readonly WireBlock[]
+  readonly messages: readonly WireMessage[]
+  readonly tools?: readonly (WireTool | JsonObject)[]
+  readonly tool_choice?: WireToolChoice
+  readonly thinking?: WireThinking
+  readonly temperature?: number
+}
+
+/** What an event of the stream may hold; every field is checked before it is used. */
+export interface WireEvent {
+  readonly type?: JsonValue
+  readonly index?: JsonValue
+  readonly message?: JsonValue
+  readonly content_block?: JsonValue
+  readonly delta?: JsonValue
+  readonly usage?: JsonValue
+  readonly error?: JsonValue
+  readonly request_id?: JsonValue
+}
+
+/** Blocks that a model sends and a request may repeat (ContentBlockParam); `fallback` and unknown ones may not. */
+export const REPLAYABLE_BLOCKS: ReadonlySet<string> = new Set([
+  'redacted_thinking',
+  'server_tool_use',
+  'web_search_tool_result',
+  'web_fetch_tool_result',
+  'code_execution_tool_result',
+  'bash_code_execution_tool_result',
+  'text_editor_code_execution_tool_result',
+  'tool_search_tool_result',
+  'container_upload',
+])
+
+/** `claude-haiku-4-5-20251001` and `claude-haiku-4-5` are one family: a signature of one is good for the other. */
+export function modelFamily(model: string): string {
+  return model.replace(/(-\d{8}|-latest|@\d{8})$/, '')
+}
