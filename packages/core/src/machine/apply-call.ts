@@ -1,0 +1,102 @@
+// The fold of facts about single calls: the ledger.
+import type { FactOf, Settlement } from './fact.ts'
+import { charsOf } from './size.ts'
+import type { Call, State } from './state.ts'
+
+type CallFact = FactOf<
+  | 'approval-requested'
+  | 'approval-decided'
+  | 'call-started'
+  | 'call-offered'
+  | 'call-claimed'
+  | 'call-returned'
+  | 'call-clock-set'
+  | 'call-settled'
+  | 'result-ignored'
+  | 'grace-started'
+>
+
+export function applyCallFact(state: State, fact: CallFact): State {
+  switch (fact.type) {
+    case 'grace-started': {
+      if (!state.step) return state
+      return { ...state, step: { ...state.step, grace: { atMs: fact.untilMs, generation: state.pos } } }
+    }
+    case 'result-ignored':
+      return fact.reason === 'late' ? forgetLate(state, fact.callId) : state
+    case 'call-offered': {
+      const counters = { ...state.counters, offer: fact.offer }
+      return { ...updateCall(state, fact.callId, (call) => callAfter(state, call, fact)), counters }
+    }
+    default:
+      return updateCall(state, fact.callId, (call) => callAfter(state, call, fact))
+  }
+}
+
+function callAfter(
+  state: State,
+  call: Call,
+  fact: Exclude<CallFact, { type: 'grace-started' | 'result-ignored' }>,
+): Call {
+  switch (fact.type) {
+    case 'approval-requested': {
+      const approval = { id: fact.approvalId, deadline: { atMs: fact.expiresAtMs, generation: state.pos } }
+      return { ...call, state: 'awaiting-approval', approval, approvals: call.approvals + 1 }
+    }
+    case 'approval-decided':
+      return approvalDecided(call, fact)
+    case 'call-started': {
+      const deadline = { atMs: fact.deadlineMs, generation: state.pos }
+      return { ...call, state: 'started', attempt: fact.attempt, deadline }
+    }
+    case 'call-offered': {
+      const principal = state.clients.find((client) => client.connection === fact.connection)?.principal ?? ''
+      return { ...call, state: 'offered', offer: { number: fact.offer, connection: fact.connection, principal } }
+    }
+    case 'call-claimed':
+      return { ...call, state: 'claimed' }
+    case 'call-returned':
+      return { ...call, state: 'ready' }
+    case 'call-clock-set': {
+      const deadline = fact.deadlineMs === null ? null : { atMs: fact.deadlineMs, generation: state.pos }
+      const { mode, remainingMs, awayRemainingMs, graces } = fact
+      return { ...call, clock: { mode, deadline, remainingMs, awayRemainingMs, graces } }
+    }
+    case 'call-settled':
+      return settled(call, fact.settlement, fact.tellLate)
+    default:
+      return fact satisfies never
+  }
+}
+
+function approvalDecided(call: Call, fact: FactOf<'approval-decided'>): Call {
+  if (fact.decision === 'approve') return { ...call, state: 'ready', approved: true, approval: null }
+  if (fact.decision === 'deny' || !fact.edited) return { ...call, approval: null }
+  const { argumentsHash, tokenHash } = fact.edited
+  return { ...call, state: 'proposed', approval: null, argumentsHash, tokenHash }
+}
+
+function settled(call: Call, settlement: Settlement, tellLate: boolean): Call {
+  return {
+    ...call,
+    state: 'settled',
+    settlement: settlement.type,
+    resultChars: settlement.type === 'ok' ? charsOf(settlement.content) : 100,
+    tellLate,
+    approval: null,
+    deadline: null,
+    clock: { ...call.clock, mode: 'held', deadline: null },
+  }
+}
+
+function updateCall(state: State, callId: string, change: (call: Call) => Call): State {
+  if (!state.step) return state
+  const calls = state.step.calls.map((call) => (call.callId === callId ? change(call) : call))
+  return { ...state, step: { ...state.step, calls } }
+}
+
+/** A late result is told to the model at most once. */
+function forgetLate(state: State, callId: string): State {
+  const recentCalls = state.recentCalls.map((call) => (call.callId === callId ? { ...call, tellLate: false } : call))
+  return updateCall({ ...state, recentCalls }, callId, (call) => ({ ...call, tellLate: false }))
+}

@@ -1,0 +1,156 @@
+// The fold of facts about the history's index: what entered, what left, what was shortened.
+import type { FactOf, StepCut } from './fact.ts'
+import { RULES } from './spec.ts'
+import type { IndexEntry, State, TurnStep } from './state.ts'
+
+type HistoryFact = FactOf<
+  | 'inputs-entered'
+  | 'step-closed'
+  | 'window-moved'
+  | 'summary-started'
+  | 'summary-finished'
+  | 'summary-failed'
+  | 'answer-cut'
+  | 'history-rewound'
+>
+
+export function applyHistoryFact(state: State, fact: HistoryFact): State {
+  switch (fact.type) {
+    case 'inputs-entered':
+      return inputsEntered(state, fact)
+    case 'step-closed':
+      return stepClosed(state, fact)
+    case 'window-moved':
+      return { ...state, index: state.index.filter((entry) => entry.entry >= fact.fromEntry) }
+    case 'summary-started':
+      return summaryStarted(state, fact)
+    case 'summary-finished':
+      return summaryFinished(state, fact)
+    case 'summary-failed':
+      return { ...state, attempt: null, summaryFailed: true, phase: 'modelling' }
+    case 'answer-cut':
+      return answerCut(state, fact.cuts)
+    case 'history-rewound':
+      return {
+        ...state,
+        index: fact.index,
+        lastTurn: null,
+        recentInputs: [...state.recentInputs, { inputId: fact.inputId, pos: state.pos }].slice(-RULES.remembered),
+      }
+    default:
+      return fact satisfies never
+  }
+}
+
+function inputsEntered(state: State, fact: FactOf<'inputs-entered'>): State {
+  const entered = new Set(fact.entries.flatMap((entry) => entry.inputs))
+  const told = new Set(fact.entries.flatMap((entry) => entry.notes))
+  const entries = fact.entries.map(({ entry, inputs, notes, chars }): IndexEntry => ({
+    entry,
+    exchange: fact.exchange,
+    role: 'user',
+    chars,
+    inputs,
+    notes,
+  }))
+  return withEntries(
+    {
+      ...state,
+      queue: state.queue.filter((item) => !entered.has(item.inputId)),
+      notes: state.notes.filter((note) => !told.has(note.note)),
+    },
+    entries,
+  )
+}
+
+function stepClosed(state: State, fact: FactOf<'step-closed'>): State {
+  const step = state.step
+  if (!step) return state
+  const resultChars = step.calls.reduce((sum, call) => sum + call.resultChars, 0)
+  const closed = step.calls.map(({ callId, name, settlement, tellLate }) => ({
+    callId,
+    name,
+    settlement: settlement ?? 'unknown',
+    tellLate,
+  }))
+  const entry: IndexEntry = {
+    entry: fact.entry,
+    exchange: step.exchange,
+    role: 'step',
+    chars: step.chars + resultChars,
+    step: step.step,
+  }
+  const recentCalls = [...state.recentCalls, ...closed].slice(-RULES.remembered)
+  return withEntries({ ...state, step: null, recentCalls }, [entry])
+}
+
+function withEntries(state: State, entries: readonly IndexEntry[]): State {
+  const last = entries.at(-1)?.entry ?? state.counters.entry
+  return {
+    ...state,
+    index: [...state.index, ...entries].slice(-RULES.indexed),
+    counters: { ...state.counters, entry: last },
+  }
+}
+
+function summaryStarted(state: State, fact: FactOf<'summary-started'>): State {
+  const { attempt, fromEntry, toEntry } = fact
+  return {
+    ...state,
+    phase: 'summarising',
+    counters: { ...state.counters, attempt },
+    attempt: {
+      attempt,
+      purpose: 'summary',
+      model: '',
+      step: 0,
+      fromEntry,
+      toEntry,
+      choice: 'none',
+      chars: 0,
+      progressChars: 0,
+    },
+  }
+}
+
+/** The summary stands under the number of the last entry that it replaces, so the index stays sorted. */
+function summaryFinished(state: State, fact: FactOf<'summary-finished'>): State {
+  const replaced = state.index.filter((entry) => entry.entry >= fact.fromEntry && entry.entry <= fact.toEntry)
+  const older = state.index.filter((entry) => entry.entry < fact.fromEntry)
+  const newer = state.index.filter((entry) => entry.entry > fact.toEntry)
+  const summary: IndexEntry = {
+    entry: fact.toEntry,
+    exchange: replaced.at(-1)?.exchange ?? 0,
+    role: 'summary',
+    chars: fact.text.length,
+  }
+  const turn = state.turn && {
+    ...state.turn,
+    tokens: state.turn.tokens + (fact.usage.inputTokens ?? 0) + (fact.usage.outputTokens ?? 0),
+  }
+  return { ...state, turn, attempt: null, phase: 'modelling', index: [...older, summary, ...newer] }
+}
+
+function answerCut(state: State, cuts: readonly StepCut[]): State {
+  const keep = new Map(cuts.map((cut) => [cut.step, cut.keepChars]))
+  const steps = [...(state.turn?.steps ?? []), ...(state.lastTurn?.steps ?? [])]
+  const removed = new Map(steps.map((step) => [step.step, step.textChars - (keep.get(step.step) ?? step.textChars)]))
+  const callless = new Set(steps.filter((step) => !step.hasCalls).map((step) => step.step))
+  const index = state.index.flatMap((entry) => {
+    if (entry.role !== 'step' || entry.step === undefined || !keep.has(entry.step)) return [entry]
+    if (keep.get(entry.step) === 0 && callless.has(entry.step)) return []
+    return [{ ...entry, chars: entry.chars - (removed.get(entry.step) ?? 0) }]
+  })
+  const step = state.step && { ...state.step, chars: state.step.chars - (removed.get(state.step.step) ?? 0) }
+  const shorten = (turnStep: TurnStep): TurnStep => ({
+    ...turnStep,
+    textChars: keep.get(turnStep.step) ?? turnStep.textChars,
+  })
+  return {
+    ...state,
+    index,
+    step,
+    turn: state.turn && { ...state.turn, steps: state.turn.steps.map(shorten) },
+    lastTurn: state.lastTurn && { ...state.lastTurn, steps: state.lastTurn.steps.map(shorten) },
+  }
+}

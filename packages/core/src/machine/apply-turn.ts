@@ -1,0 +1,198 @@
+// The fold of facts about turns, steps and attempts.
+import type { CallProposal, FactOf } from './fact.ts'
+import type { Call, State, Turn } from './state.ts'
+
+type TurnFact = FactOf<
+  | 'turn-started'
+  | 'turn-clock-set'
+  | 'model-started'
+  | 'attempt-progressed'
+  | 'attempt-superseded'
+  | 'attempt-failed'
+  | 'answer-ignored'
+  | 'step-finished'
+  | 'step-salvaged'
+  | 'interrupt-accepted'
+  | 'turn-finished'
+>
+
+export function applyTurnFact(state: State, fact: TurnFact): State {
+  switch (fact.type) {
+    case 'turn-started':
+      return turnStarted(state, fact)
+    case 'turn-clock-set': {
+      const deadline = fact.deadlineMs === null ? null : { atMs: fact.deadlineMs, generation: state.pos }
+      return { ...state, turn: state.turn && { ...state.turn, deadline, remainingMs: fact.remainingMs } }
+    }
+    case 'model-started':
+      return modelStarted(state, fact)
+    case 'attempt-progressed': {
+      const progressChars = fact.offset + fact.text.length
+      return { ...state, attempt: state.attempt && { ...state.attempt, progressChars } }
+    }
+    case 'attempt-superseded':
+      return attemptSuperseded(state, fact)
+    case 'attempt-failed':
+      return { ...state, attempt: null }
+    case 'answer-ignored':
+      return state
+    case 'step-finished':
+      return stepFinished(state, fact)
+    case 'step-salvaged':
+      return stepSalvaged(state, fact)
+    case 'interrupt-accepted':
+      if (fact.untilMs === undefined) return state
+      return {
+        ...state,
+        phase: 'interrupting',
+        interrupting: { heard: fact.heard, deadline: { atMs: fact.untilMs, generation: state.pos } },
+      }
+    case 'turn-finished':
+      return turnFinished(state, fact)
+    default:
+      return fact satisfies never
+  }
+}
+
+function turnStarted(state: State, fact: FactOf<'turn-started'>): State {
+  const turn: Turn = {
+    turn: fact.turn,
+    exchange: fact.exchange,
+    models: fact.models,
+    settings: fact.settings ?? {},
+    candidate: 0,
+    failures: 0,
+    recoveries: 0,
+    rounds: 0,
+    calls: 0,
+    pauses: 0,
+    shrinks: 0,
+    tokens: 0,
+    askedAgain: false,
+    steps: [],
+    deadline: { atMs: fact.deadlineMs, generation: state.pos },
+    remainingMs: fact.deadlineMs - state.nowMs,
+    continuing: false,
+  }
+  const counters = { ...state.counters, turn: fact.turn, exchange: fact.exchange }
+  return { ...state, turn, counters, phase: 'modelling', summaryFailed: false, summaryRecoveries: 0 }
+}
+
+function modelStarted(state: State, fact: FactOf<'model-started'>): State {
+  const { attempt, step, model, fromEntry, toEntry, choice, chars } = fact
+  return {
+    ...state,
+    phase: 'modelling',
+    retry: null,
+    counters: { ...state.counters, attempt },
+    attempt: { attempt, purpose: 'step', step, model, fromEntry, toEntry, choice, chars, progressChars: 0 },
+  }
+}
+
+function attemptSuperseded(state: State, fact: FactOf<'attempt-superseded'>): State {
+  const retry = fact.retryAtMs === undefined ? null : { atMs: fact.retryAtMs, generation: state.pos }
+  const summary = state.attempt?.purpose === 'summary'
+  const next = { ...state, attempt: null, retry }
+  const turn = state.turn
+  if (!turn || fact.reason === 'paused') return next
+  if (summary) return { ...next, summaryRecoveries: state.summaryRecoveries + 1, phase: 'modelling' }
+  switch (fact.reason) {
+    case 'failed':
+      return { ...next, turn: { ...turn, failures: turn.failures + 1 } }
+    case 'fallback':
+      return { ...next, turn: { ...turn, failures: 0, candidate: turn.candidate + 1 } }
+    case 'restart':
+      return { ...next, turn: { ...turn, recoveries: turn.recoveries + 1 } }
+    case 'empty':
+      return { ...next, turn: { ...turn, askedAgain: true } }
+    case 'context-full':
+      return { ...next, turn: { ...turn, shrinks: turn.shrinks + 1 } }
+    default:
+      return fact.reason satisfies never
+  }
+}
+
+function stepFinished(state: State, fact: FactOf<'step-finished'>): State {
+  const turn = state.turn
+  if (!turn) return state
+  const { step, textChars } = fact
+  const hasCalls = fact.calls.length > 0
+  return {
+    ...state,
+    phase: hasCalls && state.phase === 'modelling' ? 'calling' : state.phase,
+    attempt: null,
+    counters: { ...state.counters, step },
+    tokensPer1000Chars: calibrated(state, fact.usage.inputTokens),
+    step: {
+      step,
+      exchange: turn.exchange,
+      chars: fact.chars,
+      calls: fact.calls.map(callOf),
+      orphaned: false,
+      grace: null,
+    },
+    turn: {
+      ...turn,
+      failures: 0,
+      recoveries: 0,
+      rounds: turn.rounds + (hasCalls ? 1 : 0),
+      calls: turn.calls + fact.calls.length,
+      pauses: turn.pauses + (fact.finish === 'pause' ? 1 : 0),
+      continuing: fact.finish === 'pause',
+      tokens: turn.tokens + (fact.usage.inputTokens ?? 0) + (fact.usage.outputTokens ?? 0),
+      steps: [...turn.steps, { step, textChars, hasCalls }],
+    },
+  }
+}
+
+function stepSalvaged(state: State, fact: FactOf<'step-salvaged'>): State {
+  const turn = state.turn
+  if (!turn) return state
+  const { step, textChars } = fact
+  return {
+    ...state,
+    attempt: null,
+    counters: { ...state.counters, step },
+    step: { step, exchange: turn.exchange, chars: textChars, calls: [], orphaned: false, grace: null },
+    turn: { ...turn, steps: [...turn.steps, { step, textChars, hasCalls: false }] },
+  }
+}
+
+function callOf(proposal: CallProposal): Call {
+  return {
+    ...proposal,
+    state: proposal.tokenHash === undefined ? 'ready' : 'proposed',
+    attempt: 0,
+    approved: proposal.tokenHash === undefined,
+    approvals: 0,
+    approval: null,
+    offer: null,
+    clock: { mode: 'held', deadline: null, remainingMs: proposal.timeoutMs, awayRemainingMs: -1, graces: 0 },
+    deadline: null,
+    settlement: null,
+    resultChars: 0,
+    tellLate: false,
+  }
+}
+
+/** Half the old ratio and half the new: one odd count (a cached image, a hidden tool prompt) does not swing it. */
+function calibrated(state: State, inputTokens: number | undefined): number {
+  const chars = state.attempt?.chars ?? 0
+  if (inputTokens === undefined || chars < 400) return state.tokensPer1000Chars
+  const counted = Math.min(2000, Math.max(50, Math.round((inputTokens * 1000) / chars)))
+  return Math.round((state.tokensPer1000Chars + counted) / 2)
+}
+
+function turnFinished(state: State, fact: FactOf<'turn-finished'>): State {
+  const keepsPhase = state.phase === 'paused' || state.phase === 'stopped'
+  return {
+    ...state,
+    phase: keepsPhase ? state.phase : 'idle',
+    lastTurn: { turn: fact.turn, steps: state.turn?.steps ?? [] },
+    turn: null,
+    attempt: null,
+    retry: null,
+    interrupting: null,
+    step: state.step && { ...state.step, orphaned: true },
+  }
+}

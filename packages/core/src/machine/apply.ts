@@ -1,0 +1,114 @@
+// The fold: what each fact does to the state. It holds no policy and changes only with a format version.
+import type { Fact, FactOf } from './fact.ts'
+import type { SessionRecord } from './record.ts'
+import { RULES } from './spec.ts'
+import type { State } from './state.ts'
+import { applyCallFact } from './apply-call.ts'
+import { applyHistoryFact } from './apply-history.ts'
+import { applyTurnFact } from './apply-turn.ts'
+
+/** Folds one record. The caller has checked that it follows the state (see `followRecord`). */
+export function applyRecord(state: State, record: SessionRecord): State {
+  return record.facts.reduce(apply, beginRecord(state, record.pos, record.nowMs, record.epoch))
+}
+
+/** The state in which a record's facts are decided and folded: its position and time stand already. */
+export function beginRecord(state: State, pos: number, nowMs: number, epoch: number): State {
+  return { ...state, pos, nowMs: Math.max(state.nowMs, nowMs), epoch }
+}
+
+/** Folds one fact. */
+export function apply(state: State, fact: Fact): State {
+  switch (fact.type) {
+    case 'session-opened':
+      return { ...state, session: fact.session, agent: fact.agent, specHash: fact.specHash }
+    case 'agent-changed':
+      return { ...state, specHash: fact.specHash }
+    case 'model-set':
+      return { ...state, model: fact.model }
+    case 'client-tools-set':
+      return { ...state, clientTools: fact.tools }
+    case 'session-paused':
+      return { ...state, phase: 'paused', attempt: null, retry: null, interrupting: null }
+    case 'session-continued':
+      return { ...state, phase: state.turn === null ? 'idle' : state.step === null ? 'modelling' : 'calling' }
+    case 'session-stopped':
+      return { ...state, phase: 'stopped' }
+    case 'session-started':
+      return { ...state, phase: 'idle' }
+    case 'client-attached':
+      return { ...state, clients: [...state.clients, clientOf(fact)] }
+    case 'client-detached':
+      return { ...state, clients: state.clients.filter((client) => client.connection !== fact.connection) }
+    case 'host-restarted':
+      return { ...state, clients: [] }
+    case 'display-written':
+      return { ...state, displayedTurn: Math.max(state.displayedTurn, fact.turn) }
+    case 'input-accepted':
+      return acceptInput(state, fact)
+    case 'batch-flushed':
+      return { ...state, batch: null, queue: state.queue.map((item) => (item.ready ? item : { ...item, ready: true })) }
+    case 'note-queued':
+      return {
+        ...state,
+        notes: [...state.notes, { note: fact.note, chars: fact.text.length }],
+        counters: { ...state.counters, note: fact.note },
+      }
+    case 'approval-requested':
+    case 'approval-decided':
+    case 'call-started':
+    case 'call-offered':
+    case 'call-claimed':
+    case 'call-returned':
+    case 'call-clock-set':
+    case 'call-settled':
+    case 'result-ignored':
+    case 'grace-started':
+      return applyCallFact(state, fact)
+    case 'inputs-entered':
+    case 'step-closed':
+    case 'window-moved':
+    case 'summary-started':
+    case 'summary-finished':
+    case 'summary-failed':
+    case 'answer-cut':
+    case 'history-rewound':
+      return applyHistoryFact(state, fact)
+    case 'turn-started':
+    case 'turn-clock-set':
+    case 'model-started':
+    case 'attempt-progressed':
+    case 'attempt-superseded':
+    case 'attempt-failed':
+    case 'answer-ignored':
+    case 'step-finished':
+    case 'step-salvaged':
+    case 'interrupt-accepted':
+    case 'turn-finished':
+      return applyTurnFact(state, fact)
+    default:
+      return fact satisfies never
+  }
+}
+
+function clientOf(fact: FactOf<'client-attached'>): State['clients'][number] {
+  const { connection, protocol, principal, sequential } = fact
+  return { connection, protocol, principal, sequential }
+}
+
+function acceptInput(state: State, fact: FactOf<'input-accepted'>): State {
+  const item = {
+    inputId: fact.inputId,
+    type: fact.body.type,
+    chars: fact.chars,
+    ready: fact.ready,
+    delivery: fact.delivery,
+    ...(fact.model !== undefined && { model: fact.model }),
+    ...(fact.settings && { settings: fact.settings }),
+  }
+  const recentInputs = [...state.recentInputs, { inputId: fact.inputId, pos: state.pos }].slice(-RULES.remembered)
+  const next = { ...state, recentInputs, queue: [...state.queue, item] }
+  if (fact.untilMs === undefined) return next
+  const sinceMs = state.batch?.sinceMs ?? state.nowMs
+  return { ...next, batch: { sinceMs, deadline: { atMs: fact.untilMs, generation: state.pos } } }
+}

@@ -1,0 +1,72 @@
+// What befalls a call is looked up in the table; here the looked-up outcome becomes facts.
+import type { Settlement } from './fact.ts'
+import { startTool } from './call-schedule.ts'
+import type { Draft } from './draft.ts'
+import { emit } from './draft.ts'
+import { RULES } from './spec.ts'
+import type { CallEvent, CallOutcome } from './table.ts'
+import { CALL_TABLE } from './table.ts'
+import type { Call } from './state.ts'
+
+export function callOutcome(call: Call, event: CallEvent): CallOutcome {
+  // A user may let a tool finish silently; only the end of its grace stops it then.
+  if (event === 'interrupt' && call.state === 'started' && call.onInterrupt === 'finish') return 'stay'
+  const cell = CALL_TABLE[event][call.state]
+  return call.effect === 'once' ? cell.once : cell.repeatable
+}
+
+/** Applies an event that needs no data of its own. */
+export function befall(draft: Draft, call: Call, event: CallEvent): void {
+  const { callId } = call
+  switch (callOutcome(call, event)) {
+    case 'settle-cancelled':
+      settle(draft, call, { type: 'cancelled', reason: event }, true)
+      break
+    case 'settle-unknown':
+      settle(draft, call, { type: 'unknown', reason: event }, event !== 'deadline' && event !== 'turn-over')
+      break
+    case 'settle-timed-out':
+      settle(draft, call, { type: 'timed-out' }, false)
+      break
+    case 'settle-expired':
+      settle(
+        draft,
+        call,
+        { type: 'denied', code: 'approval_expired', message: 'nobody approved the call in time' },
+        false,
+      )
+      break
+    case 'settle-gone': {
+      const message = `the tool "${call.name}" was removed while its call was open`
+      settle(draft, call, { type: 'error', code: 'tool_gone', message }, false)
+      break
+    }
+    case 'return':
+      emit(draft, { type: 'call-returned', callId, reason: event })
+      break
+    case 'again':
+      startAgain(draft, call)
+      break
+    default:
+      break
+  }
+}
+
+/** A pure or idempotent tool whose process died is started again, but one that kills its process not for ever. */
+function startAgain(draft: Draft, call: Call): void {
+  if (call.attempt < RULES.recoveries) {
+    startTool(draft, call)
+    return
+  }
+  const message = `the tool was started ${call.attempt} times and each time the process died`
+  settle(draft, call, { type: 'error', code: 'recovery_exhausted', message }, true)
+}
+
+export function befallAll(draft: Draft, event: CallEvent): void {
+  for (const call of draft.state.step?.calls ?? []) befall(draft, call, event)
+}
+
+/** `tellLate`: the model is told of a result that still comes, since it was told that there is none. */
+export function settle(draft: Draft, call: Call, settlement: Settlement, tellLate: boolean): void {
+  emit(draft, { type: 'call-settled', callId: call.callId, settlement, tellLate })
+}

@@ -1,0 +1,67 @@
+// Which calls of the open step begin now: approvals are asked, server tools start, client calls are offered.
+import type { Draft } from './draft.ts'
+import { emit } from './draft.ts'
+import type { Call, Client, State } from './state.ts'
+import { findCall } from './state.ts'
+
+/** Does nothing while the session is paused or the step's turn is over. */
+export function scheduleCalls(draft: Draft): void {
+  const { state } = draft
+  if (!state.step || state.step.orphaned || !state.turn || state.phase !== 'calling') return
+  for (const { callId } of state.step.calls) {
+    const call = findCall(draft.state, callId)
+    if (call?.state === 'proposed') requestApproval(draft, call)
+    else if (call?.state === 'ready' && mayBegin(draft, call)) begin(draft, call)
+  }
+}
+
+function requestApproval(draft: Draft, call: Call): void {
+  emit(draft, {
+    type: 'approval-requested',
+    callId: call.callId,
+    approvalId: `approval_${call.callId}_${call.approvals + 1}`,
+    argumentsHash: call.argumentsHash,
+    expiresAtMs: draft.state.nowMs + draft.spec.limits.approvalMs,
+  })
+}
+
+/** A call that wants no other beside it waits for all that run, and all wait for it. */
+function mayBegin(draft: Draft, call: Call): boolean {
+  const calls = draft.state.step?.calls ?? []
+  const running = calls.filter(isRunning)
+  if (!call.parallel && running.length > 0) return false
+  if (running.some((other) => !other.parallel)) return false
+  const earlier = calls.slice(0, calls.indexOf(call))
+  if (earlier.some((other) => !other.parallel && other.state === 'ready')) return false
+  if (call.runs === 'client') return holderOf(draft.state) !== undefined
+  return running.filter((other) => other.runs === 'server').length < draft.spec.limits.parallelCalls
+}
+
+function isRunning(call: Call): boolean {
+  return call.state === 'started' || call.state === 'offered' || call.state === 'claimed'
+}
+
+function begin(draft: Draft, call: Call): void {
+  if (call.runs === 'server') {
+    startTool(draft, call)
+    return
+  }
+  const client = holderOf(draft.state)
+  if (!client) return
+  const { callId } = call
+  const { connection } = client
+  emit(draft, { type: 'call-offered', callId, connection, offer: draft.state.counters.offer + 1 })
+  // In version 1 an app acts on what it reads, so delivery is the claim and is committed before it.
+  if (client.protocol === 1) emit(draft, { type: 'call-claimed', callId, connection })
+}
+
+/** Committed before the tool runs; `once` tools never get here twice. */
+export function startTool(draft: Draft, call: Call): void {
+  const deadlineMs = draft.state.nowMs + call.timeoutMs
+  emit(draft, { type: 'call-started', callId: call.callId, attempt: call.attempt + 1, deadlineMs })
+}
+
+/** New offers go to the client that came last: after a reconnect the older connection may only look alive. */
+export function holderOf(state: State): Client | undefined {
+  return state.clients.at(-1)
+}

@@ -1,0 +1,92 @@
+// Whether an input is well formed and allowed, without deciding anything. Fronts and workflows ask before they accept.
+import type { ErrorCode } from '../errors.ts'
+import type { Input, InputOf } from './input.ts'
+import { urgentChars } from './rows-input.ts'
+import { heldChars } from './size.ts'
+import { RULES } from './spec.ts'
+import type { Spec } from './spec.ts'
+import type { State } from './state.ts'
+import { findCall } from './state.ts'
+import { SESSION_TABLE } from './table.ts'
+
+export interface Refusal {
+  readonly code: ErrorCode
+  readonly message: string
+}
+
+/** Undefined when the input may be decided. An input whose id was seen is always allowed: it is answered as before. */
+export function check(spec: Spec, state: State, input: Input): Refusal | undefined {
+  if (seenAt(state, input) !== undefined) return undefined
+  const cell = SESSION_TABLE[input.type][state.phase]
+  if ('refuse' in cell)
+    return { code: cell.refuse, message: `"${input.type}" is not allowed while the session is ${state.phase}` }
+  switch (input.type) {
+    case 'user-input':
+      return checkText(spec, state, heldChars(input.parts), input.parts.length === 0)
+    case 'urgent-event':
+      return checkText(spec, state, urgentChars(input), input.name === '')
+    case 'transcript':
+      if (input.text.trim() === '') return { code: 'invalid_transcript', message: 'the transcript has no text' }
+      return checkText(spec, state, input.speaker.length + input.text.length, false)
+    case 'rewind':
+      return checkRewind(state, input)
+    case 'approval':
+      return checkApproval(state, input)
+    case 'call-claimed':
+      return checkClaim(state, input)
+    case 'client-attached':
+      if (state.clients.length < RULES.clients) return undefined
+      return { code: 'rate_limited', message: `a session takes ${RULES.clients} clients at once` }
+    default:
+      return undefined
+  }
+}
+
+/** The position at which an input with this id was accepted, if it was one of the last ${RULES.remembered}. */
+export function seenAt(state: State, input: Input): number | undefined {
+  if (!('inputId' in input)) return undefined
+  return state.recentInputs.findLast((seen) => seen.inputId === input.inputId)?.pos
+}
+
+function checkText(spec: Spec, state: State, chars: number, empty: boolean): Refusal | undefined {
+  const { inputBytes, queueInputs, queueBytes } = spec.limits
+  if (empty) return { code: 'invalid_event', message: 'the input is empty' }
+  if (chars > inputBytes)
+    return { code: 'input_too_large', message: `the input has ${chars} characters; at most ${inputBytes} are taken` }
+  if (state.queue.length >= queueInputs) return { code: 'queue_full', message: `${queueInputs} inputs wait already` }
+  const waiting = state.queue.reduce((sum, item) => sum + item.chars, 0)
+  if (waiting + chars > queueBytes)
+    return { code: 'queue_full', message: `${waiting} characters of inputs wait already` }
+  return undefined
+}
+
+function checkRewind(state: State, input: InputOf<'rewind'>): Refusal | undefined {
+  if (state.turn) return { code: 'turn_in_progress', message: 'the session has a running turn' }
+  if (input.again && state.phase !== 'idle')
+    return { code: 'illegal_input', message: 'a paused session asks nothing again' }
+  const index = input.index ?? state.index
+  if (index.some((entry) => entry.exchange === input.exchange && entry.role === 'user')) return undefined
+  return { code: 'unknown_exchange', message: `the history has no exchange ${input.exchange}` }
+}
+
+/** An approval is a capability: for this request, this token, these arguments, this long. */
+function checkApproval(state: State, input: InputOf<'approval'>): Refusal | undefined {
+  const refused = (why: string): Refusal => ({ code: 'approval_refused', message: `${input.callId}: ${why}` })
+  const call = findCall(state, input.callId)
+  if (!call) return refused('there is no such open call')
+  if (call.state !== 'awaiting-approval' || !call.approval) return refused(`the call is ${call.state}`)
+  if (call.approval.id !== input.approvalId) return refused('a newer request replaced this one')
+  if (call.tokenHash !== input.tokenHash) return refused('the token is wrong')
+  if (call.argumentsHash !== input.argumentsHash) return refused('the arguments are others')
+  if (state.nowMs > call.approval.deadline.atMs) return refused('the request has expired')
+  if (input.decision === 'edit' && !input.edited) return refused('the edited arguments are missing')
+  return undefined
+}
+
+function checkClaim(state: State, input: InputOf<'call-claimed'>): Refusal | undefined {
+  const call = findCall(state, input.callId)
+  const { offer } = call ?? {}
+  const current = offer?.number === input.offer && offer.connection === input.connection
+  if (call && current && (call.state === 'offered' || call.state === 'claimed')) return undefined
+  return { code: 'illegal_input', message: `${input.callId}: the offer ${input.offer} is not open for this client` }
+}

@@ -1,0 +1,81 @@
+// Clocks that stop: a turn's while only people are waited for, a client call's while no client is attached.
+import type { ClockMode } from './fact.ts'
+import type { Draft } from './draft.ts'
+import { emit } from './draft.ts'
+import { isAttached } from './effect.ts'
+import { RULES } from './spec.ts'
+import type { Call, State } from './state.ts'
+
+/** Brings every clock into the mode that the decided state asks for. Called once, at the end of each decision. */
+export function setClocks(draft: Draft): void {
+  for (const call of draft.state.step?.calls ?? []) setCallClock(draft, call, modeOf(draft.state, call))
+  setTurnClock(draft)
+}
+
+function setTurnClock(draft: Draft): void {
+  const { state } = draft
+  const turn = state.turn
+  if (!turn) return
+  const runs = state.phase !== 'paused' && !waitsForPeople(state)
+  if (runs === (turn.deadline !== null)) return
+  const remainingMs = turn.deadline ? Math.max(0, turn.deadline.atMs - state.nowMs) : turn.remainingMs
+  emit(draft, { type: 'turn-clock-set', deadlineMs: runs ? state.nowMs + remainingMs : null, remainingMs })
+}
+
+/** Every open call waits for an approval or for a client to come; each such wait has its own limit. */
+function waitsForPeople(state: State): boolean {
+  const open = state.step?.calls.filter((call) => call.state !== 'settled') ?? []
+  return open.length > 0 && open.every((call) => call.state === 'awaiting-approval' || call.clock.mode === 'away')
+}
+
+function modeOf(state: State, call: Call): ClockMode {
+  const waits = call.state === 'ready' || call.state === 'offered' || call.state === 'claimed'
+  if (call.runs === 'server' || !waits) return 'held'
+  if (state.clients.length === 0) return 'away'
+  if (call.state === 'ready') return 'held'
+  const offer = call.offer
+  if (!offer || !isAttached(state, offer.connection)) return 'running'
+  const sequential = state.clients.some((client) => client.connection === offer.connection && client.sequential)
+  return sequential && call.clock.mode !== 'running' ? 'waiting' : 'running'
+}
+
+export function setCallClock(draft: Draft, call: Call, mode: ClockMode): void {
+  const { clock, callId } = call
+  if (clock.mode === mode) return
+  const nowMs = draft.state.nowMs
+  const left = clock.deadline ? Math.max(0, clock.deadline.atMs - nowMs) : 0
+  const remainingMs = clock.mode === 'running' ? left : clock.remainingMs
+  const away = clock.awayRemainingMs < 0 ? draft.spec.limits.awayMs : clock.awayRemainingMs
+  const awayRemainingMs = clock.mode === 'away' ? left : away
+  const deadlineMs = {
+    held: null,
+    waiting: nowMs + RULES.reachMs,
+    running: nowMs + remainingMs,
+    away: nowMs + awayRemainingMs,
+  }[mode]
+  emit(draft, { type: 'call-clock-set', callId, mode, deadlineMs, remainingMs, awayRemainingMs, graces: clock.graces })
+}
+
+/**
+ * After a restart no client is attached. The time in which the host was down counts for nobody, and what is left is at
+ * least 10 s, three times at most.
+ */
+export function graceAfterRestart(draft: Draft, call: Call, downMs: number): void {
+  const { clock, callId } = call
+  if (!clock.deadline) return
+  const nowMs = draft.state.nowMs
+  const left = Math.max(0, clock.deadline.atMs - (nowMs - downMs))
+  const least = clock.graces < RULES.restartGraces ? RULES.restartGraceMs : 0
+  const remainingMs = Math.max(clock.mode === 'running' ? left : clock.remainingMs, least)
+  const awayBefore = clock.awayRemainingMs < 0 ? draft.spec.limits.awayMs : clock.awayRemainingMs
+  const awayRemainingMs = Math.max(clock.mode === 'away' ? left : awayBefore, least)
+  emit(draft, {
+    type: 'call-clock-set',
+    callId,
+    mode: 'away',
+    deadlineMs: nowMs + awayRemainingMs,
+    remainingMs,
+    awayRemainingMs,
+    graces: clock.graces + 1,
+  })
+}

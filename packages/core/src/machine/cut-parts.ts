@@ -1,0 +1,22 @@
+// Shortens an assistant message to what was spoken of it.
+import type { AssistantPart } from '../messages.ts'
+
+/** Keeps `keepChars` of the text; calls and thoughts stay. The shortened text loses its provider state, which vouched for the whole. */
+export function cutParts(parts: readonly AssistantPart[], keepChars: number): readonly AssistantPart[] {
+  let left = keepChars
+  return parts.flatMap((part): readonly AssistantPart[] => {
+    if (part.type !== 'text') return [part]
+    const kept = left >= part.text.length ? part.text : part.text.slice(0, wholeChars(part.text, left))
+    left = Math.max(0, left - part.text.length)
+    if (kept === part.text) return [part]
+    return kept === '' ? [] : [{ type: 'text', text: kept }]
+  })
+}
+
+/** Never between the halves of a surrogate pair: providers refuse such text. */
+export function wholeChars(text: string, chars: number): number {
+  if (chars >= text.length) return text.length
+  if (chars <= 0) return 0
+  const code = text.charCodeAt(chars - 1)
+  return code >= 0xd800 && code <= 0xdbff ? chars - 1 : chars
+}

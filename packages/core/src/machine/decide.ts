@@ -1,0 +1,146 @@
+// Policy: what an input does in a state. One look into the table, one row, then everything that follows from it.
+import { beginRecord } from './apply.ts'
+import type { Refusal } from './check.ts'
+import { check, seenAt } from './check.ts'
+import { setClocks } from './clocks.ts'
+import type { Draft } from './draft.ts'
+import type { Effect } from './effect.ts'
+import { effectsBetween } from './effect.ts'
+import type { Fact } from './fact.ts'
+import type { Input, InputOf, InputType } from './input.ts'
+import type { InputEnvelope, SessionRecord } from './record.ts'
+import { FORMAT_VERSION } from './record.ts'
+import * as calls from './rows-call.ts'
+import * as control from './rows-control.ts'
+import * as inputs from './rows-input.ts'
+import * as interrupts from './rows-interrupt.ts'
+import * as models from './rows-model.ts'
+import type { Spec } from './spec.ts'
+import type { State } from './state.ts'
+import { findCall, initialState } from './state.ts'
+import type { Action } from './table.ts'
+import { SESSION_TABLE } from './table.ts'
+
+export type Decision =
+  | {
+      readonly type: 'decided'
+      /** Nothing happened when there are none: nothing is to be committed. */
+      readonly facts: readonly Fact[]
+      /** Performed after the facts are committed. */
+      readonly effects: readonly Effect[]
+      readonly state: State
+      /** Where an input with the same id was accepted before. */
+      readonly seenAt?: number
+    }
+  | { readonly type: 'refused'; readonly refusal: Refusal }
+
+/** Decides one input at `nowMs`. Pure: the same arguments give the same decision, anywhere and for ever. */
+export function decide(spec: Spec, state: State, input: Input, nowMs: number): Decision {
+  const now = beginRecord(state, state.pos + 1, nowMs, state.epoch)
+  const refusal = check(spec, now, input)
+  if (refusal) return { type: 'refused', refusal }
+  const seen = seenAt(state, input)
+  if (seen !== undefined) return { type: 'decided', facts: [], effects: [], state, seenAt: seen }
+  const cell = SESSION_TABLE[input.type][state.phase]
+  if ('refuse' in cell) return { type: 'refused', refusal: { code: cell.refuse, message: cell.refuse } }
+  const draft: Draft = { spec, state: now, facts: [] }
+  const row = ROWS[cell.action] as (draft: Draft, input: Input) => void // the table pairs each action with its input
+  row(draft, input)
+  setClocks(draft)
+  if (draft.facts.length === 0) return { type: 'decided', facts: [], effects: [], state }
+  const effects = effectsBetween(state, draft.state, answeredBy(state, input))
+  return { type: 'decided', facts: draft.facts, effects, state: draft.state }
+}
+
+type Row<Type extends InputType> = (draft: Draft, input: InputOf<Type>) => void
+
+const ROWS = {
+  'accept-input': inputs.acceptInput satisfies Row<'user-input'>,
+  'accept-transcript': inputs.acceptTranscript satisfies Row<'transcript'>,
+  'accept-urgent': inputs.acceptUrgent satisfies Row<'urgent-event'>,
+  interrupt: interrupts.interrupt satisfies Row<'interrupt'>,
+  rewind: inputs.rewind satisfies Row<'rewind'>,
+  'set-model': control.setModel satisfies Row<'set-model'>,
+  pause: control.pause satisfies Row<'pause'>,
+  continue: control.continueSession satisfies Row<'continue'>,
+  stop: control.stop satisfies Row<'stop'>,
+  start: control.start satisfies Row<'start'>,
+  'decide-approval': calls.decideApproval satisfies Row<'approval'>,
+  attach: control.attach satisfies Row<'client-attached'>,
+  detach: control.detach satisfies Row<'client-detached'>,
+  'set-client-tools': control.setClientTools satisfies Row<'client-tools'>,
+  'take-client-result': calls.takeClientResult satisfies Row<'tool-result'>,
+  'claim-call': calls.claimCall satisfies Row<'call-claimed'>,
+  'reach-call': calls.reachCall satisfies Row<'offer-reached'>,
+  'return-offer': calls.returnOffer satisfies Row<'offer-failed'>,
+  'note-display': control.noteDisplay satisfies Row<'display-written'>,
+  'finish-step': models.finishStep satisfies Row<'model-finished'>,
+  'finish-interrupt': interrupts.finishInterrupt satisfies Row<'model-stopped'>,
+  'fail-attempt': models.failAttempt satisfies Row<'model-failed'>,
+  'ignore-answer': models.ignoreAnswer satisfies Row<'model-finished'>,
+  'note-progress': models.noteProgress satisfies Row<'attempt-progress'>,
+  'finish-summary': models.finishSummary satisfies Row<'summary-finished'>,
+  'fail-summary': models.failSummary satisfies Row<'summary-failed'>,
+  'take-tool-result': calls.takeToolResult satisfies Row<'tool-finished'>,
+  'fire-timer': control.fireTimer satisfies Row<'timer-fired'>,
+  recover: control.recover satisfies Row<'host-restarted'>,
+  'change-agent': control.changeAgent satisfies Row<'agent-changed'>,
+} as const satisfies Record<Action, unknown>
+
+/** The key of the awaited effect that this input answers: it is not withdrawn. */
+function answeredBy(state: State, input: Input): string | undefined {
+  switch (input.type) {
+    case 'model-finished':
+    case 'model-failed':
+      return `call-model:${input.attempt}`
+    case 'summary-finished':
+    case 'summary-failed':
+      return `summarise:${input.attempt}`
+    case 'tool-finished':
+      return `run-tool:${input.callId}:${input.attempt}`
+    case 'tool-result': {
+      const offer = findCall(state, input.callId)?.offer
+      return offer?.connection === input.connection ? `offer-call:${input.callId}:${offer.number}` : undefined
+    }
+    case 'timer-fired':
+      return `set-timer:${input.timer}:${input.generation}`
+    case 'approval':
+      return `ask-approval:${input.callId}:${input.approvalId}`
+    default:
+      return undefined
+  }
+}
+
+export interface Opening {
+  readonly session: string
+  readonly spec: Spec
+  readonly nowMs: number
+  readonly epoch: number
+}
+
+/** The first record of a session. */
+export function openSession(opening: Opening): SessionRecord {
+  const { session, spec, nowMs, epoch } = opening
+  const opened: Fact = { type: 'session-opened', session, agent: spec.agent, specHash: spec.hash }
+  const { pos } = initialState(session)
+  return { version: FORMAT_VERSION, pos: pos + 1, nowMs, epoch, input: { type: 'session-opened' }, facts: [opened] }
+}
+
+/** The record of a decision, as it is committed. */
+export function recordOf(
+  input: Input,
+  decided: { readonly state: State; readonly facts: readonly Fact[] },
+): SessionRecord {
+  const { pos, nowMs, epoch } = decided.state
+  return { version: FORMAT_VERSION, pos, nowMs, epoch, input: envelopeOf(input), facts: decided.facts }
+}
+
+function envelopeOf(input: Input): InputEnvelope {
+  return {
+    type: input.type,
+    ...('inputId' in input && { inputId: input.inputId }),
+    ...('callId' in input && { callId: input.callId }),
+    ...('attempt' in input && { attempt: input.attempt }),
+    ...('connection' in input && { connection: input.connection }),
+  }
+}

@@ -1,0 +1,135 @@
+// What the machine asks its host to do, and the pure account of what is still owed.
+import type { Call, Deadline, State } from './state.ts'
+
+/** Effects that somebody must answer; each is named by its key. */
+export type AwaitedEffect =
+  | {
+      readonly type: 'call-model'
+      readonly attempt: number
+      readonly step: number
+      readonly model: string
+      readonly fromEntry: number
+      readonly toEntry: number
+      /** `none`: the tool rounds are used up; the model is told to answer from what it has. */
+      readonly choice: 'auto' | 'none'
+      /** The model said nothing and is asked once more. */
+      readonly again: boolean
+    }
+  | { readonly type: 'summarise'; readonly attempt: number; readonly fromEntry: number; readonly toEntry: number }
+  | { readonly type: 'run-tool'; readonly callId: string; readonly attempt: number }
+  | { readonly type: 'offer-call'; readonly callId: string; readonly connection: string; readonly offer: number }
+  | { readonly type: 'ask-approval'; readonly callId: string; readonly approvalId: string }
+  | { readonly type: 'set-timer'; readonly timer: string; readonly generation: number; readonly atMs: number }
+
+/** Effects that nobody answers: each withdraws an awaited one. */
+export type WithdrawingEffect =
+  | { readonly type: 'abort-model'; readonly attempt: number }
+  | { readonly type: 'abort-tool'; readonly callId: string; readonly attempt: number }
+  | { readonly type: 'withdraw-offer'; readonly callId: string; readonly connection: string; readonly offer: number }
+  | { readonly type: 'withdraw-approval'; readonly callId: string; readonly approvalId: string }
+  | { readonly type: 'clear-timer'; readonly timer: string; readonly generation: number }
+
+export type Effect = AwaitedEffect | WithdrawingEffect
+
+/** Every effect that still waits for an answer. Recovery is: fold, then perform these. */
+export function outstanding(state: State): readonly AwaitedEffect[] {
+  const effects: AwaitedEffect[] = []
+  const attempt = state.attempt
+  if (attempt && state.phase === 'modelling') {
+    const { step, model, fromEntry, toEntry, choice } = attempt
+    const again = state.turn?.askedAgain ?? false
+    effects.push({ type: 'call-model', attempt: attempt.attempt, step, model, fromEntry, toEntry, choice, again })
+  }
+  if (attempt && state.phase === 'summarising')
+    effects.push({
+      type: 'summarise',
+      attempt: attempt.attempt,
+      fromEntry: attempt.fromEntry,
+      toEntry: attempt.toEntry,
+    })
+  for (const call of state.step?.calls ?? []) pushCallEffects(effects, state, call)
+  pushTimer(effects, 'turn', state.turn?.deadline)
+  pushTimer(effects, 'retry', state.retry)
+  pushTimer(effects, 'interrupt', state.interrupting?.deadline)
+  pushTimer(effects, 'grace', state.step?.grace)
+  if (state.phase !== 'stopped') pushTimer(effects, 'batch', state.batch?.deadline)
+  return effects
+}
+
+function pushCallEffects(effects: AwaitedEffect[], state: State, call: Call): void {
+  const { callId, offer, approval, attempt } = call
+  if (call.state === 'started') {
+    effects.push({ type: 'run-tool', callId, attempt })
+    pushTimer(effects, `call:${callId}`, call.deadline)
+  }
+  if ((call.state === 'offered' || call.state === 'claimed') && offer && isAttached(state, offer.connection))
+    effects.push({ type: 'offer-call', callId, connection: offer.connection, offer: offer.number })
+  if (call.state === 'awaiting-approval' && approval) {
+    effects.push({ type: 'ask-approval', callId, approvalId: approval.id })
+    pushTimer(effects, `approval:${callId}`, approval.deadline)
+  }
+  pushTimer(effects, `call:${callId}`, call.clock.deadline)
+}
+
+function pushTimer(effects: AwaitedEffect[], timer: string, deadline: Deadline | null | undefined): void {
+  if (deadline) effects.push({ type: 'set-timer', timer, generation: deadline.generation, atMs: deadline.atMs })
+}
+
+export function isAttached(state: State, connection: string): boolean {
+  return state.clients.some((client) => client.connection === connection)
+}
+
+/** The name of an awaited effect: equal for the same debt, in any process. */
+export function effectKey(effect: AwaitedEffect): string {
+  switch (effect.type) {
+    case 'call-model':
+    case 'summarise':
+      return `${effect.type}:${effect.attempt}`
+    case 'run-tool':
+      return `run-tool:${effect.callId}:${effect.attempt}`
+    case 'offer-call':
+      return `offer-call:${effect.callId}:${effect.offer}`
+    case 'ask-approval':
+      return `ask-approval:${effect.callId}:${effect.approvalId}`
+    case 'set-timer':
+      return `set-timer:${effect.timer}:${effect.generation}`
+    default:
+      return effect satisfies never
+  }
+}
+
+/**
+ * The effects of a change of state: what is owed now and was not before, and what was owed and is not any more,
+ * except the one that `answered` names. Derived, so that no row of the table can forget one.
+ */
+export function effectsBetween(before: State, after: State, answered: string | undefined): readonly Effect[] {
+  const owed = outstanding(before)
+  const owes = outstanding(after)
+  const owedKeys = new Set(owed.map(effectKey))
+  const owesKeys = new Set(owes.map(effectKey))
+  const effects: Effect[] = []
+  for (const effect of owed) {
+    const key = effectKey(effect)
+    if (!owesKeys.has(key) && key !== answered) effects.push(withdrawing(effect))
+  }
+  for (const effect of owes) if (!owedKeys.has(effectKey(effect))) effects.push(effect)
+  return effects
+}
+
+function withdrawing(effect: AwaitedEffect): WithdrawingEffect {
+  switch (effect.type) {
+    case 'call-model':
+    case 'summarise':
+      return { type: 'abort-model', attempt: effect.attempt }
+    case 'run-tool':
+      return { type: 'abort-tool', callId: effect.callId, attempt: effect.attempt }
+    case 'offer-call':
+      return { type: 'withdraw-offer', callId: effect.callId, connection: effect.connection, offer: effect.offer }
+    case 'ask-approval':
+      return { type: 'withdraw-approval', callId: effect.callId, approvalId: effect.approvalId }
+    case 'set-timer':
+      return { type: 'clear-timer', timer: effect.timer, generation: effect.generation }
+    default:
+      return effect satisfies never
+  }
+}

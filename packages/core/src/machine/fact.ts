@@ -1,0 +1,240 @@
+// What the machine decided, for ever. Facts hold content; state, their fold, holds none.
+import type { ErrorCode } from '../errors.ts'
+import type { JsonValue } from '../json.ts'
+import type { AssistantPart, ContentPart, FinishReason, Usage } from '../messages.ts'
+import type { ModelSettings } from '../agent/model.ts'
+import type { ClientToolSpec, Delivery, Failure, Heard } from './input.ts'
+import type { Effectful } from './spec.ts'
+import type { IndexEntry } from './state.ts'
+
+/** How a call ended. There is exactly one for each call. */
+export type Settlement =
+  | { readonly type: 'ok'; readonly content: readonly ContentPart[] }
+  | { readonly type: 'error' | 'denied'; readonly code: ErrorCode; readonly message: string }
+  | { readonly type: 'timed-out' }
+  | { readonly type: 'cancelled'; readonly reason: string }
+  | { readonly type: 'unknown'; readonly reason: string }
+
+export type SettlementType = Settlement['type']
+
+/** The body of an accepted input. */
+export type InputBody =
+  | { readonly type: 'user'; readonly parts: readonly ContentPart[] }
+  | { readonly type: 'transcript'; readonly speaker: string; readonly text: string }
+  | { readonly type: 'urgent'; readonly name: string; readonly detail?: JsonValue; readonly message?: string }
+
+/** A call as it enters the ledger, with what its tool says of itself, so that later changes of the agent leave it alone. */
+export interface CallProposal {
+  readonly callId: string
+  readonly name: string
+  readonly runs: 'server' | 'client'
+  readonly effect: Effectful
+  readonly timeoutMs: number
+  readonly parallel: boolean
+  readonly onInterrupt: 'cancel' | 'finish'
+  readonly argumentsHash: string
+  /** Present: the call must be approved before it starts. */
+  readonly tokenHash?: string
+}
+
+export interface EnteredInputs {
+  readonly entry: number
+  readonly inputs: readonly string[]
+  /** Late results that the model is told with these inputs. */
+  readonly notes: readonly number[]
+  readonly chars: number
+}
+
+export type SupersedeReason = 'failed' | 'fallback' | 'restart' | 'empty' | 'paused' | 'context-full'
+export type TurnOutcome = 'answered' | 'silent' | 'interrupted' | 'refused' | 'failed' | 'stopped'
+export type IgnoreReason = 'late' | 'duplicate' | 'unknown' | 'foreign' | 'stale'
+
+export type Fact =
+  | { readonly type: 'session-opened'; readonly session: string; readonly agent: string; readonly specHash: string }
+  | { readonly type: 'agent-changed'; readonly specHash: string }
+  | { readonly type: 'model-set'; readonly model: string }
+  | { readonly type: 'client-tools-set'; readonly tools: readonly ClientToolSpec[] }
+  | { readonly type: 'session-paused' }
+  | { readonly type: 'session-continued' }
+  | { readonly type: 'session-stopped' }
+  | { readonly type: 'session-started' }
+  | {
+      readonly type: 'client-attached'
+      readonly connection: string
+      readonly protocol: 1 | 2
+      readonly principal: string
+      readonly sequential: boolean
+    }
+  | { readonly type: 'client-detached'; readonly connection: string }
+  // Inputs
+  | {
+      readonly type: 'input-accepted'
+      readonly inputId: string
+      readonly body: InputBody
+      readonly chars: number
+      readonly delivery: Delivery
+      /** False for a transcript entry that waits in the batch until `untilMs`. */
+      readonly ready: boolean
+      readonly untilMs?: number
+      readonly model?: string
+      readonly settings?: ModelSettings
+    }
+  | { readonly type: 'batch-flushed' }
+  | { readonly type: 'inputs-entered'; readonly exchange: number; readonly entries: readonly EnteredInputs[] }
+  | { readonly type: 'note-queued'; readonly note: number; readonly text: string }
+  // Turns and steps
+  | {
+      readonly type: 'turn-started'
+      readonly turn: number
+      readonly exchange: number
+      readonly models: readonly string[]
+      readonly settings?: ModelSettings
+      readonly deadlineMs: number
+    }
+  | { readonly type: 'turn-clock-set'; readonly deadlineMs: number | null; readonly remainingMs: number }
+  | {
+      readonly type: 'model-started'
+      readonly attempt: number
+      readonly step: number
+      readonly model: string
+      readonly fromEntry: number
+      readonly toEntry: number
+      readonly choice: 'auto' | 'none'
+      /** Characters that the request holds: the provider's count of them calibrates the estimate. */
+      readonly chars: number
+    }
+  | { readonly type: 'attempt-progressed'; readonly attempt: number; readonly offset: number; readonly text: string }
+  | {
+      readonly type: 'attempt-superseded'
+      readonly attempt: number
+      readonly reason: SupersedeReason
+      readonly error?: Failure
+      /** Present: the next attempt waits until then. */
+      readonly retryAtMs?: number
+    }
+  | { readonly type: 'attempt-failed'; readonly attempt: number; readonly error: Failure }
+  | { readonly type: 'answer-ignored'; readonly attempt: number; readonly input: string; readonly reason: 'stale' }
+  | {
+      readonly type: 'step-finished'
+      readonly step: number
+      readonly attempt: number
+      readonly model: string
+      readonly parts: readonly AssistantPart[]
+      readonly calls: readonly CallProposal[]
+      readonly finish: FinishReason
+      readonly usage: Usage
+      readonly textChars: number
+      readonly chars: number
+      readonly interrupted: boolean
+    }
+  /** The text of an attempt that could not be asked any more, taken from its progress. */
+  | { readonly type: 'step-salvaged'; readonly step: number; readonly attempt: number; readonly textChars: number }
+  | { readonly type: 'step-closed'; readonly step: number; readonly entry: number }
+  | {
+      readonly type: 'turn-finished'
+      readonly turn: number
+      readonly outcome: TurnOutcome
+      /** The whole answer: the texts of all steps joined by a blank line. Empty unless `answered` or `refused`. */
+      readonly text: string
+      readonly error?: { readonly code: ErrorCode; readonly message: string }
+    }
+  // Calls
+  | {
+      readonly type: 'approval-requested'
+      readonly callId: string
+      readonly approvalId: string
+      readonly argumentsHash: string
+      readonly expiresAtMs: number
+    }
+  | {
+      readonly type: 'approval-decided'
+      readonly callId: string
+      readonly approvalId: string
+      readonly decision: 'approve' | 'deny' | 'edit'
+      readonly principal: string
+      readonly reason?: string
+      readonly edited?: { readonly arguments: string; readonly argumentsHash: string; readonly tokenHash: string }
+    }
+  | { readonly type: 'call-started'; readonly callId: string; readonly attempt: number; readonly deadlineMs: number }
+  | { readonly type: 'call-offered'; readonly callId: string; readonly connection: string; readonly offer: number }
+  | { readonly type: 'call-claimed'; readonly callId: string; readonly connection: string }
+  | { readonly type: 'call-returned'; readonly callId: string; readonly reason: string }
+  | {
+      readonly type: 'call-clock-set'
+      readonly callId: string
+      readonly mode: ClockMode
+      /** When it fires; null while held. */
+      readonly deadlineMs: number | null
+      readonly remainingMs: number
+      readonly awayRemainingMs: number
+      readonly graces: number
+    }
+  | {
+      readonly type: 'call-settled'
+      readonly callId: string
+      readonly settlement: Settlement
+      readonly tellLate: boolean
+    }
+  | {
+      readonly type: 'result-ignored'
+      readonly callId: string
+      readonly reason: IgnoreReason
+      readonly outcome: 'ok' | 'error'
+      readonly preview: string
+    }
+  // History
+  | { readonly type: 'window-moved'; readonly fromEntry: number }
+  | { readonly type: 'summary-started'; readonly attempt: number; readonly fromEntry: number; readonly toEntry: number }
+  | {
+      readonly type: 'summary-finished'
+      readonly attempt: number
+      readonly fromEntry: number
+      readonly toEntry: number
+      readonly text: string
+      readonly usage: Usage
+    }
+  | { readonly type: 'summary-failed'; readonly attempt: number; readonly error: Failure }
+  | { readonly type: 'interrupt-accepted'; readonly reason: string; readonly heard: Heard; readonly untilMs?: number }
+  | { readonly type: 'grace-started'; readonly untilMs: number }
+  | { readonly type: 'answer-cut'; readonly cuts: readonly StepCut[] }
+  | { readonly type: 'display-written'; readonly turn: number }
+  | {
+      readonly type: 'history-rewound'
+      readonly inputId: string
+      readonly exchange: number
+      readonly index: readonly IndexEntry[]
+    }
+  | { readonly type: 'host-restarted'; readonly downMs: number }
+
+/** `waiting`: written, but the client has older calls to answer first. `away`: no client is attached. */
+export type ClockMode = 'held' | 'waiting' | 'running' | 'away'
+
+export interface StepCut {
+  readonly step: number
+  /** Characters of the step's text that stay; 0 takes the text away. */
+  readonly keepChars: number
+}
+
+export type FactType = Fact['type']
+export type FactOf<Type extends FactType> = Extract<Fact, { readonly type: Type }>
+
+/** Facts that tell of a host or a front, not of the conversation: they are no part of the canonical log. */
+export const HOST_FACTS: ReadonlySet<FactType> = new Set<FactType>([
+  'client-attached',
+  'client-detached',
+  'model-started',
+  'attempt-progressed',
+  'attempt-superseded',
+  'attempt-failed',
+  'answer-ignored',
+  'call-started',
+  'call-offered',
+  'call-claimed',
+  'call-returned',
+  'call-clock-set',
+  'turn-clock-set',
+  'result-ignored',
+  'display-written',
+  'host-restarted',
+  'grace-started',
+])

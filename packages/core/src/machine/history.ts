@@ -1,0 +1,223 @@
+// The history with its bodies: folded from records, it turns a range of entries into messages. State has only the index.
+import type { AssistantMessage, AssistantPart, Message, ResultPart, ToolMessage } from '../messages.ts'
+import { textOf } from '../messages.ts'
+import { cutParts } from './cut-parts.ts'
+import type { Fact, FactOf, InputBody, Settlement } from './fact.ts'
+import type { SessionRecord } from './record.ts'
+import { renderInputs, renderSettlement, text } from './render.ts'
+
+/** One entry's messages: a user message, or an assistant message with its results. */
+export interface HistoryEntry {
+  readonly entry: number
+  readonly exchange: number
+  readonly messages: readonly Message[]
+}
+
+export interface OpenCall {
+  readonly callId: string
+  readonly name: string
+  /** JSON text; those of a person who edited them, where one did. */
+  readonly arguments: string
+}
+
+interface Book {
+  readonly inputs: Map<string, InputBody>
+  readonly notes: Map<number, string>
+  entries: readonly HistoryEntry[]
+  /** Entries that left the window; kept only where a rewind may ask for them. */
+  readonly left: Map<number, HistoryEntry> | null
+  exchange: number
+  open: OpenBody | null
+  texts: readonly { readonly step: number; readonly text: string }[]
+  progress: { readonly attempt: number; readonly text: string }
+}
+
+interface OpenBody {
+  readonly step: number
+  readonly exchange: number
+  readonly parts: readonly AssistantPart[]
+  readonly edited: ReadonlyMap<string, string>
+  readonly settlements: ReadonlyMap<string, Settlement>
+}
+
+export interface History {
+  fold(record: SessionRecord): void
+  /** The messages of a request; the same objects each time, so that what was encoded of them can be kept. */
+  messages(fromEntry: number, toEntry: number): readonly Message[]
+  entries(): readonly HistoryEntry[]
+  openCall(callId: string): OpenCall | undefined
+  /** The assistant's parts of the step whose calls are open. */
+  openParts(): readonly AssistantPart[]
+  /** Texts of the running turn's finished steps. */
+  turnTexts(): readonly string[]
+}
+
+/** `keepAll` keeps what left the window too, for a rewind that reaches behind it. */
+export function createHistory(options: { readonly keepAll?: boolean } = {}): History {
+  const book: Book = {
+    inputs: new Map(),
+    notes: new Map(),
+    entries: [],
+    left: options.keepAll ? new Map() : null,
+    exchange: 0,
+    open: null,
+    texts: [],
+    progress: { attempt: 0, text: '' },
+  }
+  return {
+    fold: (record) => {
+      for (const fact of record.facts) foldFact(book, fact)
+    },
+    messages: (fromEntry, toEntry) =>
+      book.entries.filter(({ entry }) => entry >= fromEntry && entry <= toEntry).flatMap(({ messages }) => messages),
+    entries: () => book.entries,
+    openCall: (callId) => openCall(book, callId),
+    openParts: () => book.open?.parts ?? [],
+    turnTexts: () => book.texts.map((step) => step.text).filter((said) => said !== ''),
+  }
+}
+
+function openCall(book: Book, callId: string): OpenCall | undefined {
+  const part = book.open?.parts.find((candidate) => candidate.type === 'call' && candidate.callId === callId)
+  if (part?.type !== 'call') return undefined
+  return { callId, name: part.name, arguments: book.open?.edited.get(callId) ?? part.arguments }
+}
+
+function foldFact(book: Book, fact: Fact): void {
+  switch (fact.type) {
+    case 'input-accepted':
+      book.inputs.set(fact.inputId, fact.body)
+      break
+    case 'note-queued':
+      book.notes.set(fact.note, fact.text)
+      break
+    case 'inputs-entered':
+      enter(book, fact)
+      break
+    case 'turn-started':
+      book.texts = []
+      book.exchange = fact.exchange
+      break
+    case 'model-started':
+      book.progress = { attempt: fact.attempt, text: '' }
+      break
+    case 'attempt-progressed':
+      book.progress = { attempt: fact.attempt, text: book.progress.text.slice(0, fact.offset) + fact.text }
+      break
+    case 'step-finished':
+      openStep(book, fact.step, fact.parts)
+      break
+    case 'step-salvaged':
+      openStep(book, fact.step, [text(book.progress.text.slice(0, fact.textChars))])
+      break
+    case 'approval-decided':
+      if (book.open && fact.edited)
+        book.open = { ...book.open, edited: new Map(book.open.edited).set(fact.callId, fact.edited.arguments) }
+      break
+    case 'call-settled':
+      if (book.open)
+        book.open = { ...book.open, settlements: new Map(book.open.settlements).set(fact.callId, fact.settlement) }
+      break
+    case 'step-closed':
+      closeStep(book, fact.entry)
+      break
+    default:
+      foldEdit(book, fact)
+  }
+}
+
+/** Facts that change what stands in the history already. */
+function foldEdit(book: Book, fact: Fact): void {
+  switch (fact.type) {
+    case 'window-moved':
+      drop(book, (entry) => entry.entry < fact.fromEntry)
+      break
+    case 'summary-finished':
+      replaceBySummary(book, fact)
+      break
+    case 'answer-cut':
+      for (const cut of fact.cuts) cutStep(book, cut.step, cut.keepChars)
+      break
+    case 'history-rewound': {
+      const kept = new Set(fact.index.map((entry) => entry.entry))
+      const known = [...(book.left?.values() ?? []), ...book.entries]
+      book.entries = known.filter((entry) => kept.has(entry.entry)).sort((one, other) => one.entry - other.entry)
+      break
+    }
+    default:
+      break
+  }
+}
+
+function enter(book: Book, fact: FactOf<'inputs-entered'>): void {
+  const entered = fact.entries.map(({ entry, inputs, notes }): HistoryEntry => {
+    const told = notes.map((note) => text(book.notes.get(note) ?? ''))
+    const bodies = inputs.flatMap((inputId) => book.inputs.get(inputId) ?? [])
+    return { entry, exchange: fact.exchange, messages: [{ role: 'user', parts: [...told, ...renderInputs(bodies)] }] }
+  })
+  book.entries = [...book.entries, ...entered]
+}
+
+function openStep(book: Book, step: number, parts: readonly AssistantPart[]): void {
+  book.open = { step, exchange: book.exchange, parts, edited: new Map(), settlements: new Map() }
+  book.texts = [...book.texts, { step, text: textOf(parts) }]
+}
+
+/** Messages remember their step, so that a later cut finds them. */
+interface StepEntry extends HistoryEntry {
+  readonly step: number
+}
+
+function closeStep(book: Book, entry: number): void {
+  const open = book.open
+  if (!open) return
+  const closed: StepEntry = { entry, exchange: open.exchange, step: open.step, messages: stepMessages(open) }
+  book.entries = [...book.entries, closed]
+  book.open = null
+}
+
+function stepMessages(open: OpenBody): readonly Message[] {
+  const assistant: AssistantMessage = { role: 'assistant', parts: open.parts }
+  const results = open.parts.flatMap((part): readonly ResultPart[] => {
+    if (part.type !== 'call') return []
+    const settlement = open.settlements.get(part.callId) ?? { type: 'unknown', reason: 'missing' }
+    const edited = open.edited.get(part.callId)
+    const note = edited === undefined ? [] : [text(`[A person changed the arguments to ${edited}]`)]
+    const content = [...note, ...renderSettlement(settlement)]
+    return [{ type: 'result', callId: part.callId, name: part.name, isError: settlement.type !== 'ok', content }]
+  })
+  const tool: ToolMessage = { role: 'tool', parts: results }
+  return results.length === 0 ? [assistant] : [assistant, tool]
+}
+
+function drop(book: Book, leaves: (entry: HistoryEntry) => boolean): void {
+  for (const entry of book.entries) if (leaves(entry)) book.left?.set(entry.entry, entry)
+  book.entries = book.entries.filter((entry) => !leaves(entry))
+}
+
+function replaceBySummary(book: Book, fact: FactOf<'summary-finished'>): void {
+  const older = book.entries.filter((entry) => entry.entry < fact.fromEntry)
+  const newer = book.entries.filter((entry) => entry.entry > fact.toEntry)
+  const replaced = book.entries.filter((entry) => entry.entry >= fact.fromEntry && entry.entry <= fact.toEntry)
+  const summary: HistoryEntry = {
+    entry: fact.toEntry,
+    exchange: replaced.at(-1)?.exchange ?? 0,
+    messages: [{ role: 'user', parts: [text(`[Summary of the conversation so far] ${fact.text}`)] }],
+  }
+  for (const entry of replaced) book.left?.set(entry.entry, entry)
+  book.entries = [...older, summary, ...newer]
+}
+
+function cutStep(book: Book, step: number, keepChars: number): void {
+  book.texts = book.texts.map((said) => (said.step === step ? { step, text: said.text.slice(0, keepChars) } : said))
+  if (book.open?.step === step) book.open = { ...book.open, parts: cutParts(book.open.parts, keepChars) }
+  book.entries = book.entries.flatMap((entry) => {
+    if ((entry as Partial<StepEntry>).step !== step) return [entry]
+    const [assistant, ...results] = entry.messages
+    if (assistant?.role !== 'assistant') return [entry]
+    const parts = cutParts(assistant.parts, keepChars)
+    // Thoughts alone are no answer: providers refuse such a message.
+    if (results.length === 0 && textOf(parts) === '') return []
+    return [{ ...entry, messages: [{ role: 'assistant', parts }, ...results] }]
+  })
+}

@@ -1,0 +1,12 @@
+// The session machine: pure. `decide` is policy, `apply` is the fold, `outstanding` is what is owed.
+export * from './apply.ts'
+export * from './check.ts'
+export * from './decide.ts'
+export * from './effect.ts'
+export * from './fact.ts'
+export * from './history.ts'
+export * from './input.ts'
+export * from './record.ts'
+export * from './spec.ts'
+export * from './state.ts'
+export * from './table.ts'

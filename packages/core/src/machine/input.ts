@@ -1,0 +1,135 @@
+// Everything that can come into a session. Hosts and fronts make these; the machine decides what they do.
+import type { ErrorCode } from '../errors.ts'
+import type { JsonValue } from '../json.ts'
+import type { ContentPart, FinishReason, Usage } from '../messages.ts'
+import type { ModelPart, ModelSettings } from '../agent/model.ts'
+import type { IndexEntry } from './state.ts'
+import type { ToolSpec } from './spec.ts'
+
+/** How much of the answer the user took in, counted over the turn's whole text. */
+export type Heard =
+  | { readonly type: 'all' }
+  | { readonly type: 'chars'; readonly chars: number }
+  /** A version 1 app does not say: all if the answer was handed to its voice, else nothing. */
+  | { readonly type: 'display' }
+
+export interface Failure {
+  readonly code: ErrorCode
+  readonly message: string
+  readonly retryable: boolean
+  readonly retryAfterMs?: number
+}
+
+/** What a tool or a client gives back. */
+export type Outcome =
+  | { readonly type: 'ok'; readonly content: readonly ContentPart[] }
+  | { readonly type: 'error'; readonly code: ErrorCode; readonly message: string }
+
+/** When an input reaches the model: after the running turn, at the end of the running step, or by interrupting it. */
+export type Delivery = 'queue' | 'steer' | 'interrupt'
+
+/** What the host found out about one call of an answer before it handed the answer in. */
+export interface CallCheck {
+  /** Of the raw arguments; approvals are bound to it. */
+  readonly argumentsHash: string
+  /** What is wrong with the arguments, in words that the model can act on. */
+  readonly invalid?: string
+  /** Present: a person must approve. The hash of the token that only the asked person gets. */
+  readonly approval?: { readonly tokenHash: string }
+}
+
+export interface ClientToolSpec extends ToolSpec {
+  readonly description: string
+  readonly inputSchema: JsonValue
+}
+
+export type Input =
+  // From people and programs
+  | {
+      readonly type: 'user-input'
+      readonly inputId: string
+      readonly parts: readonly ContentPart[]
+      readonly delivery?: Delivery
+      readonly model?: string
+      readonly settings?: ModelSettings
+      readonly heard?: Heard
+    }
+  | { readonly type: 'transcript'; readonly inputId: string; readonly speaker: string; readonly text: string }
+  | {
+      readonly type: 'urgent-event'
+      readonly inputId: string
+      readonly name: string
+      readonly detail?: JsonValue
+      readonly message?: string
+      readonly delivery?: Delivery
+      readonly heard?: Heard
+    }
+  | { readonly type: 'interrupt'; readonly reason: string; readonly heard: Heard }
+  | {
+      readonly type: 'rewind'
+      readonly inputId: string
+      /** This exchange and all later ones leave the history. */
+      readonly exchange: number
+      /** Whether that exchange's inputs are asked again. */
+      readonly again: boolean
+      /** The index as it stood, where state no longer has it; the host folds it from the log. */
+      readonly index?: readonly IndexEntry[]
+    }
+  | { readonly type: 'set-model'; readonly model: string }
+  | { readonly type: 'pause' }
+  | { readonly type: 'continue' }
+  | { readonly type: 'stop' }
+  | { readonly type: 'start' }
+  | {
+      readonly type: 'approval'
+      readonly callId: string
+      readonly approvalId: string
+      readonly tokenHash: string
+      readonly argumentsHash: string
+      readonly principal: string
+      readonly decision: 'approve' | 'deny' | 'edit'
+      readonly reason?: string
+      /** Only for `edit`: the new arguments as JSON text, and what the host found out about them. */
+      readonly edited?: { readonly arguments: string; readonly check: CallCheck }
+    }
+  // From fronts
+  | {
+      readonly type: 'client-attached'
+      readonly connection: string
+      readonly protocol: 1 | 2
+      readonly principal: string
+      /** Whether the client answers its calls strictly one after another. */
+      readonly sequential: boolean
+    }
+  | { readonly type: 'client-detached'; readonly connection: string }
+  | { readonly type: 'client-tools'; readonly tools: readonly ClientToolSpec[] }
+  | { readonly type: 'tool-result'; readonly callId: string; readonly connection: string; readonly outcome: Outcome }
+  | { readonly type: 'call-claimed'; readonly callId: string; readonly connection: string; readonly offer: number }
+  | { readonly type: 'offer-reached'; readonly callId: string; readonly offer: number }
+  | { readonly type: 'offer-failed'; readonly callId: string; readonly offer: number }
+  | { readonly type: 'display-written'; readonly turn: number }
+  // From the host: answers to effects
+  | {
+      readonly type: 'model-finished'
+      readonly attempt: number
+      readonly model: string
+      readonly parts: readonly ModelPart[]
+      /** One for each call among `parts`, in their order. */
+      readonly checks: readonly CallCheck[]
+      readonly finish: FinishReason
+      readonly usage: Usage
+      /** Texts of the turn's earlier steps, joined by a blank line; state holds no bodies. */
+      readonly textBefore: string
+    }
+  | { readonly type: 'model-failed'; readonly attempt: number; readonly error: Failure }
+  | { readonly type: 'model-stopped'; readonly attempt: number; readonly text: string }
+  | { readonly type: 'attempt-progress'; readonly attempt: number; readonly offset: number; readonly text: string }
+  | { readonly type: 'summary-finished'; readonly attempt: number; readonly text: string; readonly usage: Usage }
+  | { readonly type: 'summary-failed'; readonly attempt: number; readonly error: Failure }
+  | { readonly type: 'tool-finished'; readonly callId: string; readonly attempt: number; readonly outcome: Outcome }
+  | { readonly type: 'timer-fired'; readonly timer: string; readonly generation: number }
+  | { readonly type: 'host-restarted'; readonly downMs: number }
+  | { readonly type: 'agent-changed' }
+
+export type InputType = Input['type']
+export type InputOf<Type extends InputType> = Extract<Input, { readonly type: Type }>

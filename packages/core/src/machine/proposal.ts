@@ -1,0 +1,98 @@
+// From the calls of an answer to the calls of the ledger: which may run, and how the others settle at once.
+import { isJsonObject, parseJson } from '../json.ts'
+import type { FinishReason } from '../messages.ts'
+import type { ModelCallPart } from '../agent/model.ts'
+import type { Draft } from './draft.ts'
+import { findTool } from './draft.ts'
+import type { CallProposal, Settlement } from './fact.ts'
+import type { CallCheck, InputOf } from './input.ts'
+import type { RunningAttempt } from './state.ts'
+
+export interface Proposed {
+  readonly proposal: CallProposal
+  /** What the history keeps: the raw text, or `{}` where that is no JSON object. */
+  readonly arguments: string
+  /** Present: the call never starts. */
+  readonly settlement?: Settlement
+}
+
+export function proposeCalls(
+  draft: Draft,
+  input: InputOf<'model-finished'>,
+  attempt: RunningAttempt,
+): readonly Proposed[] {
+  const parts = input.parts.filter((part): part is ModelCallPart => part.type === 'call')
+  return parts.map((part, index) => {
+    const check = input.checks[index] ?? { argumentsHash: '' }
+    const settlement = refusalOf(draft, { part, index, check, attempt, finish: input.finish })
+    const parsed = parseJson(part.arguments)
+    return {
+      proposal: proposalOf(
+        draft,
+        part.name,
+        `call_${attempt.step}_${index}`,
+        settlement ? { ...check, approval: undefined } : check,
+      ),
+      arguments: parsed.ok && isJsonObject(parsed.value) ? part.arguments : '{}',
+      ...(settlement && { settlement }),
+    }
+  })
+}
+
+function proposalOf(
+  draft: Draft,
+  name: string,
+  callId: string,
+  check: { readonly argumentsHash: string; readonly approval?: CallCheck['approval'] | undefined },
+): CallProposal {
+  const tool = findTool(draft, name)
+  return {
+    callId,
+    name,
+    runs: tool?.runs ?? 'server',
+    effect: tool?.effect ?? 'pure',
+    timeoutMs: tool?.timeoutMs ?? 0,
+    parallel: tool?.parallel ?? true,
+    onInterrupt: tool?.onInterrupt ?? 'cancel',
+    argumentsHash: check.argumentsHash,
+    ...(check.approval && { tokenHash: check.approval.tokenHash }),
+  }
+}
+
+interface Asked {
+  readonly part: ModelCallPart
+  readonly index: number
+  readonly check: CallCheck
+  readonly attempt: RunningAttempt
+  readonly finish: FinishReason
+}
+
+/** Why a call does not run, most fundamental reason first; undefined when it may. */
+function refusalOf(draft: Draft, asked: Asked): Settlement | undefined {
+  const { part, check, attempt } = asked
+  const before = draft.state.turn?.calls ?? 0
+  const most = draft.spec.limits.callsPerTurn
+  if (attempt.choice === 'none')
+    return { type: 'denied', code: 'call_denied', message: 'the tool rounds of this turn are used up' }
+  const cut = cutOff(asked)
+  if (cut) return { type: 'error', code: 'arguments_cut_off', message: cut }
+  if (before + asked.index >= most)
+    return { type: 'denied', code: 'call_limit_exceeded', message: `a turn may have ${most} calls` }
+  if (!findTool(draft, part.name))
+    return { type: 'error', code: 'tool_not_found', message: `there is no tool "${part.name}"` }
+  const parsed = parseJson(part.arguments)
+  if (!parsed.ok || !isJsonObject(parsed.value))
+    return { type: 'error', code: 'invalid_arguments', message: 'the arguments are not a JSON object' }
+  if (check.invalid !== undefined) return { type: 'error', code: 'invalid_arguments', message: check.invalid }
+  return undefined
+}
+
+/** Reasons to stop after which a call may run, if its arguments are whole. Never the reason alone: servers misreport it. */
+const RUNS_AFTER: ReadonlySet<FinishReason> = new Set<FinishReason>(['end', 'tool-calls', 'pause'])
+
+function cutOff(asked: Asked): string | undefined {
+  const parsed = parseJson(asked.part.arguments)
+  if (!parsed.ok && parsed.cutOff) return 'the arguments end early; nothing was executed'
+  if (RUNS_AFTER.has(asked.finish)) return undefined
+  return `the answer was stopped (${asked.finish}) while its calls were written; nothing was executed`
+}

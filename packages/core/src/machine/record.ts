@@ -1,0 +1,80 @@
+// Records and snapshots: what a store keeps, with their format version.
+import { BatonError } from '../errors.ts'
+import type { Fact } from './fact.ts'
+import { HOST_FACTS } from './fact.ts'
+import type { InputType } from './input.ts'
+import type { State } from './state.ts'
+
+/**
+ * Format 0 may still change; a log of another version is refused.
+ */
+export const FORMAT_VERSION = 0
+
+/** The stored envelope of an input: enough to tell what it was, without its content. */
+export interface InputEnvelope {
+  readonly type: InputType | 'session-opened'
+  readonly inputId?: string
+  readonly callId?: string
+  readonly attempt?: number
+  readonly connection?: string
+}
+
+/** What one input did. */
+export interface SessionRecord {
+  readonly version: number
+  readonly pos: number
+  readonly nowMs: number
+  readonly epoch: number
+  readonly input: InputEnvelope
+  readonly facts: readonly Fact[]
+}
+
+export interface Snapshot {
+  readonly version: number
+  readonly state: State
+}
+
+/**
+ * Checks that a record can be folded on top of `state`.
+ * @throws BatonError `log_version_unknown`, `log_damaged`
+ */
+export function followRecord(state: Pick<State, 'pos' | 'epoch'>, record: SessionRecord): void {
+  checkVersion('record', record.version)
+  if (record.pos !== state.pos + 1)
+    throw new BatonError({ code: 'log_damaged', message: `record ${record.pos} follows position ${state.pos}` })
+  if (record.epoch < state.epoch)
+    throw new BatonError({
+      code: 'log_damaged',
+      message: `record ${record.pos} has epoch ${record.epoch}, but epoch ${state.epoch} was seen before it`,
+    })
+}
+
+/** @throws BatonError `log_version_unknown` */
+export function checkVersion(what: 'record' | 'snapshot', version: number): void {
+  if (version === FORMAT_VERSION) return
+  throw new BatonError({
+    code: 'log_version_unknown',
+    message: `a ${what} has format version ${version}; this Baton reads version ${FORMAT_VERSION}`,
+  })
+}
+
+export function takeSnapshot(state: State): Snapshot {
+  return { version: FORMAT_VERSION, state }
+}
+
+/** The canonical log: the same on every host and front for the same conversation. */
+export function canonicalLog(records: readonly SessionRecord[]): readonly Fact[] {
+  return records.flatMap((record) => record.facts.filter((fact) => !HOST_FACTS.has(fact.type)).map(withoutTimes))
+}
+
+const VARYING: ReadonlySet<string> = new Set(['attempt', 'approvalId', 'tokenHash', 'session'])
+
+/** Takes out times (`…Ms`), attempts and random tokens, at every depth. */
+function withoutTimes<Value>(value: Value): Value {
+  if (Array.isArray(value)) return value.map(withoutTimes) as Value
+  if (typeof value !== 'object' || value === null) return value
+  const kept = Object.entries(value).filter(
+    ([key]) => !VARYING.has(key) && !(key.endsWith('Ms') && key !== 'timeoutMs'),
+  )
+  return Object.fromEntries(kept.map(([key, inner]) => [key, withoutTimes(inner)])) as Value
+}

@@ -1,0 +1,70 @@
+// How inputs and settlements read to a model.
+import type { ContentPart, TextPart } from '../messages.ts'
+import type { InputBody, Settlement } from './fact.ts'
+
+export function renderInput(body: InputBody): readonly ContentPart[] {
+  switch (body.type) {
+    case 'user':
+      return body.parts
+    case 'transcript':
+      return [text(`[Transcript] ${oneLine(body.speaker)}: ${oneLine(body.text)}`)]
+    case 'urgent': {
+      const detail = body.detail === undefined ? [] : [JSON.stringify(body.detail, null, 2)]
+      const message = body.message === undefined ? [] : [body.message]
+      return [text([`[Event] ${oneLine(body.name)}`, ...detail, ...message].join('\n'))]
+    }
+    default:
+      return body satisfies never
+  }
+}
+
+/** Folded, so that a speaker cannot forge another kind of line. */
+function oneLine(said: string): string {
+  return said.replace(/\s*[\r\n\u0085\u2028\u2029]+\s*/g, ' ').trim()
+}
+
+/** Neighbouring transcript lines become one text, a line each. */
+export function renderInputs(bodies: readonly InputBody[]): readonly ContentPart[] {
+  const parts: ContentPart[] = []
+  let previous: InputBody | undefined
+  for (const body of bodies) {
+    const rendered = renderInput(body)
+    const [first] = rendered
+    const last = parts.at(-1)
+    if (
+      body.type === 'transcript' &&
+      previous?.type === 'transcript' &&
+      first?.type === 'text' &&
+      last?.type === 'text'
+    )
+      parts[parts.length - 1] = text(`${last.text}\n${first.text}`)
+    else parts.push(...rendered)
+    previous = body
+  }
+  return parts
+}
+
+/** What the model is told of a call's end. */
+export function renderSettlement(settlement: Settlement): readonly ContentPart[] {
+  switch (settlement.type) {
+    case 'ok':
+      return settlement.content
+    case 'error':
+    case 'denied':
+      return [text(`Error: ${settlement.message === '' ? 'unknown' : settlement.message}`)]
+    case 'timed-out':
+      return [text('Error: tool_result_timeout')]
+    case 'cancelled':
+      return [text('Error: cancelled (it has no effect)')]
+    case 'unknown': {
+      const timedOut = settlement.reason === 'deadline' || settlement.reason === 'turn-over'
+      return [text(`Error: ${timedOut ? 'tool_result_timeout' : 'tool_result_unknown'} (it may have run)`)]
+    }
+    default:
+      return settlement satisfies never
+  }
+}
+
+export function text(value: string): TextPart {
+  return { type: 'text', text: value }
+}

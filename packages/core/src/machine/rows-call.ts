@@ -1,0 +1,149 @@
+// Rows for what becomes of calls: results, claims, approvals and what clients report of them.
+import type { ContentPart } from '../messages.ts'
+import { befall, callOutcome, settle } from './call-event.ts'
+import { setCallClock } from './clocks.ts'
+import type { Draft } from './draft.ts'
+import { emit } from './draft.ts'
+import { isAttached } from './effect.ts'
+import type { IgnoreReason, Settlement } from './fact.ts'
+import type { InputOf, Outcome } from './input.ts'
+import { heldChars } from './size.ts'
+import { RULES } from './spec.ts'
+import type { Call } from './state.ts'
+import { findCall } from './state.ts'
+import { advance } from './turn.ts'
+
+export function takeToolResult(draft: Draft, input: InputOf<'tool-finished'>): void {
+  const call = findCall(draft.state, input.callId)
+  if (call && call.state === 'started' && call.attempt === input.attempt)
+    settle(draft, call, settlementOf(draft, input.outcome), false)
+  else if (call && call.state !== 'settled') ignore(draft, input, 'stale')
+  else ignoreSettled(draft, input)
+  advance(draft)
+}
+
+export function takeClientResult(draft: Draft, input: InputOf<'tool-result'>): void {
+  const call = findCall(draft.state, input.callId)
+  if (!call || call.state === 'settled') ignoreSettled(draft, input)
+  else if (
+    call.runs === 'client' &&
+    mayAnswer(draft, call, input.connection) &&
+    callOutcome(call, 'result') === 'accept'
+  )
+    settle(draft, call, settlementOf(draft, input.outcome), false)
+  else ignore(draft, input, 'foreign')
+  advance(draft)
+}
+
+/**
+ * Only who was asked may answer: the connection that holds the call, or, once that one is gone, another of the same
+ * principal (an app that reconnected).
+ */
+function mayAnswer(draft: Draft, call: Call, connection: string): boolean {
+  const { state } = draft
+  const { offer } = call
+  if (!offer || !isAttached(state, connection)) return false
+  if (offer.connection === connection) return true
+  if (isAttached(state, offer.connection)) return false
+  return state.clients.some((client) => client.connection === connection && client.principal === offer.principal)
+}
+
+function settlementOf(draft: Draft, outcome: Outcome): Settlement {
+  if (outcome.type === 'error') return outcome
+  const chars = heldChars(outcome.content)
+  const most = draft.spec.limits.resultBytes
+  if (chars <= most) return outcome
+  const message = `the result has ${chars} characters; at most ${most} are taken`
+  return { type: 'error', code: 'result_too_large', message }
+}
+
+/** Late, repeated or unknown: it changes nothing in the ledger, is logged, and is told where the model was told otherwise. */
+function ignoreSettled(draft: Draft, input: Answer): void {
+  const { state } = draft
+  const open = findCall(state, input.callId)
+  const closed = state.recentCalls.findLast((call) => call.callId === input.callId)
+  const settlement = open?.settlement ?? closed?.settlement
+  const name = open?.name ?? closed?.name ?? ''
+  const tellLate = open?.tellLate ?? closed?.tellLate ?? false
+  if (settlement === undefined || settlement === null) {
+    ignore(draft, input, 'unknown')
+    return
+  }
+  ignore(draft, input, settlement === 'ok' || settlement === 'error' ? 'duplicate' : 'late')
+  if (!tellLate) return
+  const text = `The tool "${name}" (${input.callId}) finished after all: ${preview(input.outcome, RULES.noteChars)}`
+  emit(draft, { type: 'note-queued', note: draft.state.counters.note + 1, text })
+}
+
+type Answer = InputOf<'tool-result'> | InputOf<'tool-finished'>
+
+function ignore(draft: Draft, input: Answer, reason: IgnoreReason): void {
+  const outcome = input.outcome.type
+  emit(draft, { type: 'result-ignored', callId: input.callId, reason, outcome, preview: preview(input.outcome, 200) })
+}
+
+function preview(outcome: Outcome, chars: number): string {
+  const text = outcome.type === 'error' ? `Error: ${outcome.message}` : outcome.content.map(shown).join(' ')
+  return text.length <= chars ? text : `${text.slice(0, chars)}…`
+}
+
+function shown(part: ContentPart): string {
+  return part.type === 'text' ? part.text : `[${part.type}]`
+}
+
+/** In version 2 a client claims a call before it acts, so that an unclaimed one may move to another client. */
+export function claimCall(draft: Draft, input: InputOf<'call-claimed'>): void {
+  const call = findCall(draft.state, input.callId)
+  if (call?.state !== 'offered') return
+  emit(draft, { type: 'call-claimed', callId: input.callId, connection: input.connection })
+}
+
+/** A one-by-one client came to the call: its clock starts. */
+export function reachCall(draft: Draft, input: InputOf<'offer-reached'>): void {
+  const call = findCall(draft.state, input.callId)
+  if (call?.offer?.number === input.offer && call.clock.mode === 'waiting') setCallClock(draft, call, 'running')
+}
+
+/** The offer could not be written: nobody saw it, so even a `once` call may be offered again. */
+export function returnOffer(draft: Draft, input: InputOf<'offer-failed'>): void {
+  const call = findCall(draft.state, input.callId)
+  if (call?.offer?.number !== input.offer || (call.state !== 'offered' && call.state !== 'claimed')) return
+  emit(draft, { type: 'call-returned', callId: input.callId, reason: 'send_failed' })
+  advance(draft)
+}
+
+/** `check` has found the approval genuine: it names the newest request, its token, its arguments and its time. */
+export function decideApproval(draft: Draft, input: InputOf<'approval'>): void {
+  const call = findCall(draft.state, input.callId)
+  if (!call) return
+  const { callId, approvalId, decision, principal, reason, edited } = input
+  const { argumentsHash, approval, invalid } = edited?.check ?? {}
+  emit(draft, {
+    type: 'approval-decided',
+    callId,
+    approvalId,
+    decision,
+    principal,
+    ...(reason !== undefined && { reason }),
+    ...(edited && {
+      edited: {
+        arguments: edited.arguments,
+        argumentsHash: argumentsHash ?? '',
+        tokenHash: approval?.tokenHash ?? '',
+      },
+    }),
+  })
+  if (decision === 'deny') {
+    const message = reason ? `a person denied the call: ${reason}` : 'a person denied the call'
+    settle(draft, call, { type: 'denied', code: 'call_denied', message }, false)
+  } else if (invalid !== undefined)
+    settle(draft, call, { type: 'error', code: 'invalid_arguments', message: invalid }, false)
+  advance(draft)
+}
+
+/** A call's clock ran out. A `waiting` one only ran out of patience with the calls before it. */
+export function passDeadline(draft: Draft, call: Call): void {
+  if (call.clock.mode === 'waiting') setCallClock(draft, call, 'running')
+  else befall(draft, call, 'deadline')
+  advance(draft)
+}

@@ -1,0 +1,168 @@
+// Rows that steer a session as a whole: model, pause, stop, clients, timers, restarts, a changed agent.
+import { befall, befallAll } from './call-event.ts'
+import { graceAfterRestart } from './clocks.ts'
+import type { Draft } from './draft.ts'
+import { emit, findTool } from './draft.ts'
+import type { Failure, InputOf } from './input.ts'
+import { flushBatch } from './rows-input.ts'
+import { salvageInterrupted } from './rows-interrupt.ts'
+import { endOverdue } from './rows-model.ts'
+import { passDeadline } from './rows-call.ts'
+import { RULES } from './spec.ts'
+import { findCall } from './state.ts'
+import { advance, closeStep, finishTurn, startModel } from './turn.ts'
+
+/** The next step asks the new model; a running one goes on. */
+export function setModel(draft: Draft, input: InputOf<'set-model'>): void {
+  emit(draft, { type: 'model-set', model: input.model })
+}
+
+/** The running attempt is given up and asked again on `continue`; tools that run go on, and their results are kept. */
+export function pause(draft: Draft): void {
+  const { state } = draft
+  if (state.phase === 'interrupting') salvageInterrupted(draft)
+  const attempt = draft.state.attempt
+  if (attempt) emit(draft, { type: 'attempt-superseded', attempt: attempt.attempt, reason: 'paused' })
+  emit(draft, { type: 'session-paused' })
+}
+
+export function continueSession(draft: Draft): void {
+  emit(draft, { type: 'session-continued' })
+  advance(draft)
+}
+
+/** Nothing is called after it and every call is settled; inputs that wait are kept for the next start. */
+export function stop(draft: Draft): void {
+  if (draft.state.phase === 'interrupting' || draft.state.attempt?.purpose === 'step') salvageStopped(draft)
+  befallAll(draft, 'stop')
+  closeStep(draft)
+  finishTurn(draft, 'stopped')
+  emit(draft, { type: 'session-stopped' })
+}
+
+/** What had been said stays in the history, as far as the log has it. */
+function salvageStopped(draft: Draft): void {
+  if (draft.state.phase === 'interrupting') {
+    salvageInterrupted(draft)
+    return
+  }
+  const { attempt } = draft.state
+  if (!attempt || attempt.progressChars === 0) return
+  emit(draft, { type: 'step-salvaged', step: attempt.step, attempt: attempt.attempt, textChars: attempt.progressChars })
+  closeStep(draft)
+}
+
+export function start(draft: Draft): void {
+  emit(draft, { type: 'session-started' })
+  flushBatch(draft)
+  advance(draft)
+}
+
+export function attach(draft: Draft, input: InputOf<'client-attached'>): void {
+  const { connection, protocol, principal, sequential } = input
+  if (draft.state.clients.some((client) => client.connection === connection)) return
+  emit(draft, { type: 'client-attached', connection, protocol, principal, sequential })
+  advance(draft)
+}
+
+export function detach(draft: Draft, input: InputOf<'client-detached'>): void {
+  const { connection } = input
+  if (!draft.state.clients.some((client) => client.connection === connection)) return
+  emit(draft, { type: 'client-detached', connection })
+  for (const call of draft.state.step?.calls ?? [])
+    if (call.offer?.connection === connection) befall(draft, call, 'detach')
+  advance(draft)
+}
+
+export function setClientTools(draft: Draft, input: InputOf<'client-tools'>): void {
+  emit(draft, { type: 'client-tools-set', tools: input.tools })
+  dropGoneTools(draft)
+}
+
+export function changeAgent(draft: Draft): void {
+  if (draft.state.specHash === draft.spec.hash) return
+  emit(draft, { type: 'agent-changed', specHash: draft.spec.hash })
+  dropGoneTools(draft)
+}
+
+function dropGoneTools(draft: Draft): void {
+  for (const call of draft.state.step?.calls ?? []) if (!findTool(draft, call.name)) befall(draft, call, 'tool-gone')
+  advance(draft)
+}
+
+export function noteDisplay(draft: Draft, input: InputOf<'display-written'>): void {
+  const { displayedTurn, counters } = draft.state
+  if (input.turn > displayedTurn && input.turn <= counters.turn)
+    emit(draft, { type: 'display-written', turn: input.turn })
+}
+
+/** A timer of an older generation was replaced in the meantime: it says nothing. */
+export function fireTimer(draft: Draft, input: InputOf<'timer-fired'>): void {
+  const { state, spec } = draft
+  const { timer, generation } = input
+  const current = (deadline: { readonly generation: number } | null | undefined): boolean =>
+    deadline?.generation === generation
+  if (timer === 'turn' && current(state.turn?.deadline)) {
+    if (state.phase === 'interrupting') salvageInterrupted(draft)
+    else endOverdue(draft, 'turn_time_exceeded', `the turn took longer than ${spec.limits.turnMs} ms`)
+    advance(draft)
+  } else if (timer === 'retry' && current(state.retry)) startModel(draft)
+  else if (timer === 'interrupt' && current(state.interrupting?.deadline)) {
+    salvageInterrupted(draft)
+    advance(draft)
+  } else if (timer === 'grace' && current(state.step?.grace)) {
+    befallAll(draft, 'grace-over')
+    advance(draft)
+  } else if (timer === 'batch' && current(state.batch?.deadline)) {
+    flushBatch(draft)
+    advance(draft)
+  } else fireCallTimer(draft, timer, generation)
+}
+
+function fireCallTimer(draft: Draft, timer: string, generation: number): void {
+  const [kind, callId] = [timer.slice(0, timer.indexOf(':')), timer.slice(timer.indexOf(':') + 1)]
+  const call = findCall(draft.state, callId)
+  if (!call) return
+  const deadline = call.deadline ?? call.clock.deadline
+  if (kind === 'call' && deadline?.generation === generation) passDeadline(draft, call)
+  else if (kind === 'approval' && call.approval?.deadline.generation === generation) {
+    befall(draft, call, 'approval-expiry')
+    advance(draft)
+  }
+}
+
+/** The host died and came back: nobody is attached, no model call and no tool runs any more. */
+export function recover(draft: Draft, input: InputOf<'host-restarted'>): void {
+  emit(draft, { type: 'host-restarted', downMs: input.downMs })
+  for (const { callId } of draft.state.step?.calls ?? []) {
+    const call = findCall(draft.state, callId)
+    if (!call) continue
+    if (call.runs === 'client') graceAfterRestart(draft, call, input.downMs)
+    befall(draft, call, 'restart')
+  }
+  recoverAttempt(draft)
+  advance(draft)
+}
+
+function recoverAttempt(draft: Draft): void {
+  const { state } = draft
+  const { attempt, turn } = state
+  if (!attempt || !turn) return
+  if (state.phase === 'interrupting') {
+    salvageInterrupted(draft)
+    return
+  }
+  const summary = attempt.purpose === 'summary'
+  const recoveries = summary ? state.summaryRecoveries : turn.recoveries
+  if (recoveries + 1 < RULES.recoveries) {
+    emit(draft, { type: 'attempt-superseded', attempt: attempt.attempt, reason: 'restart' })
+    return
+  }
+  const message = `the model call was started ${RULES.recoveries} times and each time the process died`
+  const error: Failure = { code: 'recovery_exhausted', message, retryable: false }
+  if (summary) emit(draft, { type: 'summary-failed', attempt: attempt.attempt, error })
+  else {
+    emit(draft, { type: 'attempt-failed', attempt: attempt.attempt, error })
+    endOverdue(draft, 'recovery_exhausted', message)
+  }
+}

@@ -1,0 +1,98 @@
+// Rows for what people and programs say: it is accepted into the one queue, in one order.
+import type { InputBody } from './fact.ts'
+import type { Delivery, Heard, InputOf } from './input.ts'
+import type { Draft } from './draft.ts'
+import { emit } from './draft.ts'
+import { interruptTurn } from './rows-interrupt.ts'
+import { heldChars } from './size.ts'
+import { advance, enterInputs, openTurn, startModel } from './turn.ts'
+import { befallAll } from './call-event.ts'
+import { closeStep } from './turn.ts'
+import type { QueuedInput } from './state.ts'
+
+export function acceptInput(draft: Draft, input: InputOf<'user-input'>): void {
+  const { inputId, parts, delivery = 'queue', model, settings, heard } = input
+  flushBatch(draft)
+  emit(draft, {
+    type: 'input-accepted',
+    inputId,
+    body: { type: 'user', parts },
+    chars: heldChars(parts),
+    delivery,
+    ready: true,
+    ...(model !== undefined && { model }),
+    ...(settings && { settings }),
+  })
+  deliver(draft, delivery, heard)
+}
+
+/** An urgent event comes after what was said before it, so the waiting batch goes first. */
+export function acceptUrgent(draft: Draft, input: InputOf<'urgent-event'>): void {
+  const { inputId, name, detail, message, delivery = 'steer', heard } = input
+  flushBatch(draft)
+  const body: InputBody = {
+    type: 'urgent',
+    name,
+    ...(detail !== undefined && { detail }),
+    ...(message !== undefined && { message }),
+  }
+  emit(draft, { type: 'input-accepted', inputId, body, chars: urgentChars(input), delivery, ready: true })
+  deliver(draft, delivery, heard)
+}
+
+export function urgentChars(input: InputOf<'urgent-event'>): number {
+  return input.name.length + JSON.stringify(input.detail ?? null).length + (input.message?.length ?? 0)
+}
+
+function deliver(draft: Draft, delivery: Delivery, heard: Heard | undefined): void {
+  if (delivery === 'interrupt' && draft.state.turn) interruptTurn(draft, 'input', heard ?? { type: 'all' })
+  advance(draft)
+}
+
+export function acceptTranscript(draft: Draft, input: InputOf<'transcript'>): void {
+  const { inputId, speaker, text } = input
+  const { batch: rules } = draft.spec
+  const nowMs = draft.state.nowMs
+  const sinceMs = draft.state.batch?.sinceMs ?? nowMs
+  emit(draft, {
+    type: 'input-accepted',
+    inputId,
+    body: { type: 'transcript', speaker, text },
+    chars: speaker.length + text.length,
+    delivery: 'queue',
+    ready: false,
+    untilMs: Math.min(nowMs + rules.silenceMs, sinceMs + rules.ageMs),
+  })
+  const waiting = draft.state.queue.filter((item) => !item.ready)
+  const chars = waiting.reduce((sum, item) => sum + item.chars, 0)
+  if (waiting.length >= rules.entries || chars >= rules.bytes) flushBatch(draft)
+  advance(draft)
+}
+
+export function flushBatch(draft: Draft): void {
+  if (draft.state.batch) emit(draft, { type: 'batch-flushed' })
+}
+
+/** Takes exchanges back. Calls that an interrupted turn left behind are settled first: they leave with it. */
+export function rewind(draft: Draft, input: InputOf<'rewind'>): void {
+  befallAll(draft, 'grace-over')
+  closeStep(draft)
+  const { inputId, exchange, again } = input
+  const before = input.index ?? draft.state.index
+  const index = before.filter((entry) => entry.exchange < exchange)
+  const asked = before.filter((entry) => entry.exchange === exchange && entry.role === 'user')
+  emit(draft, { type: 'history-rewound', inputId, exchange, index })
+  if (again) {
+    openTurn(draft)
+    enterInputs(
+      draft,
+      asked.flatMap((entry) => (entry.inputs ?? []).map((id) => askedAgain(id, entry.chars))),
+    )
+    startModel(draft)
+  }
+  advance(draft)
+}
+
+function askedAgain(inputId: string, chars: number): QueuedInput {
+  return { inputId, type: 'user', chars, ready: true, delivery: 'queue' }
+}

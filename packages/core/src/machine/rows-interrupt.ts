@@ -1,0 +1,95 @@
+// Rows for interrupts: legal in every state, and the history keeps what the listener took in.
+import { befallAll } from './call-event.ts'
+import type { Draft } from './draft.ts'
+import { emit } from './draft.ts'
+import type { Heard, InputOf } from './input.ts'
+import { RULES } from './spec.ts'
+import { charsOf } from './size.ts'
+import { advance, closeStep, cutTexts, finishTurn, heardChars } from './turn.ts'
+import { wholeChars } from './cut-parts.ts'
+import { textOf } from '../messages.ts'
+
+export function interrupt(draft: Draft, input: InputOf<'interrupt'>): void {
+  interruptTurn(draft, input.reason, input.heard)
+  advance(draft)
+}
+
+/** A running model call is asked to stop and to say what it had said; everything else ends at once. */
+export function interruptTurn(draft: Draft, reason: string, heard: Heard): void {
+  const { state } = draft
+  const turn = state.turn
+  if (state.phase === 'interrupting') {
+    emit(draft, { type: 'interrupt-accepted', reason, heard })
+    return
+  }
+  if (state.phase === 'modelling' && state.attempt) {
+    const untilMs = state.nowMs + RULES.interruptMs
+    emit(draft, { type: 'interrupt-accepted', reason, heard, untilMs })
+    return
+  }
+  emit(draft, { type: 'interrupt-accepted', reason, heard })
+  if (!turn) {
+    const last = state.lastTurn
+    if (last) cutTexts(draft, last.steps, heardChars(state, heard, last.turn))
+    return
+  }
+  cutTexts(draft, turn.steps, heardChars(state, heard, turn.turn))
+  befallAll(draft, 'interrupt')
+  finishTurn(draft, 'interrupted')
+}
+
+/** The answer to an abort, whichever comes first: what had been said is kept as far as it was heard. */
+export function finishInterrupt(
+  draft: Draft,
+  input: InputOf<'model-stopped'> | InputOf<'model-finished'> | InputOf<'model-failed'>,
+): void {
+  if (input.attempt !== draft.state.attempt?.attempt) {
+    emit(draft, { type: 'answer-ignored', attempt: input.attempt, input: input.type, reason: 'stale' })
+    return
+  }
+  if (input.type === 'model-failed') salvageInterrupted(draft)
+  else keepSpoken(draft, input)
+  advance(draft)
+}
+
+function keepSpoken(draft: Draft, input: InputOf<'model-stopped'> | InputOf<'model-finished'>): void {
+  const { state } = draft
+  const { turn, attempt, interrupting } = state
+  if (!turn || !attempt || !interrupting) return
+  const said = input.type === 'model-stopped' ? input.text : textOf(input.parts)
+  const left = cutTexts(draft, turn.steps, heardChars(state, interrupting.heard, turn.turn))
+  const text = said.slice(0, wholeChars(said, left))
+  if (text.trim() !== '') {
+    // Calls in an answer that was cut short were never proposed; provider state would vouch for text that changed.
+    const parts = [{ type: 'text', text }] as const
+    emit(draft, {
+      type: 'step-finished',
+      step: attempt.step,
+      attempt: attempt.attempt,
+      model: attempt.model,
+      parts,
+      calls: [],
+      finish: 'end',
+      usage: input.type === 'model-finished' ? input.usage : {},
+      textChars: text.length,
+      chars: charsOf(parts),
+      interrupted: true,
+    })
+    closeStep(draft)
+  }
+  finishTurn(draft, 'interrupted')
+}
+
+/** The model can no longer be asked: the progress that the log has is the best truth there is. */
+export function salvageInterrupted(draft: Draft): void {
+  const { state } = draft
+  const { turn, attempt, interrupting } = state
+  if (!turn || !attempt) return
+  const heard = heardChars(state, interrupting?.heard ?? { type: 'all' }, turn.turn)
+  const textChars = Math.min(cutTexts(draft, turn.steps, heard), attempt.progressChars)
+  if (textChars > 0) {
+    emit(draft, { type: 'step-salvaged', step: attempt.step, attempt: attempt.attempt, textChars })
+    closeStep(draft)
+  }
+  finishTurn(draft, 'interrupted')
+}

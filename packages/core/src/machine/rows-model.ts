@@ -1,0 +1,195 @@
+// Rows for a model's answers: a step ends, and with it the turn or the next round begins.
+import type { AssistantPart } from '../messages.ts'
+import { textOf } from '../messages.ts'
+import { befallAll, settle } from './call-event.ts'
+import type { Draft } from './draft.ts'
+import { emit } from './draft.ts'
+import type { Failure, InputOf } from './input.ts'
+import type { Proposed } from './proposal.ts'
+import { proposeCalls } from './proposal.ts'
+import { retryDelayMs } from './retry.ts'
+import { RULES } from './spec.ts'
+import { charsOf } from './size.ts'
+import type { RunningAttempt, Turn } from './state.ts'
+import { advance, closeStep, failTurn, finishTurn, startModel, TEXT_SEPARATOR } from './turn.ts'
+import { halve } from './window.ts'
+
+export function ignoreAnswer(draft: Draft, input: { readonly attempt: number; readonly type: string }): void {
+  emit(draft, { type: 'answer-ignored', attempt: input.attempt, input: input.type, reason: 'stale' })
+}
+
+export function finishStep(draft: Draft, input: InputOf<'model-finished'>): void {
+  const { attempt, turn } = draft.state
+  if (!attempt || !turn || attempt.attempt !== input.attempt) {
+    ignoreAnswer(draft, input)
+    return
+  }
+  if (input.finish === 'malformed-call') {
+    failAttempt(draft, {
+      type: 'model-failed',
+      attempt: input.attempt,
+      error: {
+        code: 'model_malformed_answer',
+        message: 'the model wrote a call that its provider could not read',
+        retryable: true,
+      },
+    })
+    return
+  }
+  const proposed = input.finish === 'refusal' ? [] : proposeCalls(draft, input, attempt)
+  const text = textOf(input.parts)
+  if (proposed.length === 0 && text.trim() === '' && input.finish !== 'pause') finishEmpty(draft, input, attempt)
+  else finishSaying(draft, input, { attempt, turn, proposed, text })
+  advance(draft)
+}
+
+interface Saying {
+  readonly attempt: RunningAttempt
+  readonly turn: Turn
+  readonly proposed: readonly Proposed[]
+  readonly text: string
+}
+
+function finishSaying(draft: Draft, input: InputOf<'model-finished'>, saying: Saying): void {
+  const { attempt, proposed, text } = saying
+  const parts = storedParts(input, proposed)
+  emit(draft, {
+    type: 'step-finished',
+    step: attempt.step,
+    attempt: attempt.attempt,
+    model: input.model,
+    parts,
+    calls: proposed.map(({ proposal }) => proposal),
+    finish: input.finish,
+    usage: input.usage,
+    textChars: text.length,
+    chars: charsOf(parts),
+    interrupted: false,
+  })
+  const calls = draft.state.step?.calls ?? []
+  proposed.forEach(({ settlement }, index) => {
+    const call = calls[index]
+    if (settlement && call) settle(draft, call, settlement, false)
+  })
+  const paused = input.finish === 'pause' && proposed.length === 0
+  if (proposed.length > 0 && attempt.choice === 'auto') return
+  closeStep(draft)
+  if (paused && saying.turn.pauses < draft.spec.limits.pauses) return
+  const whole = [input.textBefore, text].filter((piece) => piece !== '').join(TEXT_SEPARATOR)
+  if (input.finish === 'refusal') endRefused(draft, whole)
+  else if (attempt.choice === 'none' && text.trim() === '') failRounds(draft)
+  else finishTurn(draft, 'answered', whole)
+}
+
+/** Only what the ledger knows may stand in the history: calls get Baton's ids, and cut-off arguments become `{}`. */
+function storedParts(input: InputOf<'model-finished'>, proposed: readonly Proposed[]): readonly AssistantPart[] {
+  let next = 0
+  return input.parts.flatMap((part): readonly AssistantPart[] => {
+    if (part.type === 'text') return part.text === '' ? [] : [part]
+    if (part.type !== 'call') return [part]
+    const call = proposed[next]
+    next += 1
+    return call ? [{ ...part, callId: call.proposal.callId, arguments: call.arguments }] : []
+  })
+}
+
+function finishEmpty(draft: Draft, input: InputOf<'model-finished'>, attempt: RunningAttempt): void {
+  const turn = draft.state.turn
+  if (input.finish === 'refusal') {
+    emit(draft, { type: 'attempt-failed', attempt: attempt.attempt, error: REFUSED })
+    endRefused(draft, '')
+    return
+  }
+  if (draft.spec.emptyAnswer === 'silence' && attempt.choice === 'auto') {
+    emit(draft, { type: 'attempt-superseded', attempt: attempt.attempt, reason: 'empty' })
+    finishTurn(draft, 'silent')
+    return
+  }
+  emit(draft, { type: 'attempt-superseded', attempt: attempt.attempt, reason: 'empty' })
+  if (!turn?.askedAgain) startModel(draft)
+  else if (attempt.choice === 'none') failRounds(draft)
+  else failTurn(draft, 'empty_answer', 'the model answered with nothing, twice')
+}
+
+const REFUSED: Failure = { code: 'model_refused', message: 'the model refused to answer', retryable: false }
+
+function endRefused(draft: Draft, text: string): void {
+  const turn = draft.state.turn
+  if (!turn) return
+  const { code, message } = REFUSED
+  emit(draft, { type: 'turn-finished', turn: turn.turn, outcome: 'refused', text, error: { code, message } })
+}
+
+function failRounds(draft: Draft): void {
+  const rounds = draft.spec.limits.toolRounds
+  failTurn(draft, 'tool_round_limit_exceeded', `the model said nothing after its ${rounds} tool rounds`)
+}
+
+/** The same model again after a pause, then the next candidate, then the turn fails. */
+export function failAttempt(draft: Draft, input: InputOf<'model-failed'>): void {
+  const { state, spec } = draft
+  const { attempt, turn } = state
+  const { error } = input
+  if (!attempt || !turn || attempt.attempt !== input.attempt) {
+    ignoreAnswer(draft, input)
+    return
+  }
+  const number = attempt.attempt
+  const delayMs = retryDelayMs(spec.retry, { session: state.session, attempt: number, failures: turn.failures, error })
+  if (error.code === 'context_overflow' && turn.shrinks < RULES.shrinks && state.index.length > 1) {
+    emit(draft, { type: 'attempt-superseded', attempt: number, reason: 'context-full', error })
+    if (halve(draft)) startModel(draft)
+    else failTurn(draft, error.code, error.message)
+  } else if (delayMs !== undefined && turn.failures + 1 < spec.retry.attempts) {
+    const retryAtMs = state.nowMs + delayMs
+    emit(draft, { type: 'attempt-superseded', attempt: number, reason: 'failed', error, retryAtMs })
+  } else if (turn.candidate + 1 < turn.models.length) {
+    emit(draft, { type: 'attempt-superseded', attempt: number, reason: 'fallback', error })
+    startModel(draft)
+  } else {
+    emit(draft, { type: 'attempt-failed', attempt: number, error })
+    failTurn(draft, error.code, error.message)
+  }
+  advance(draft)
+}
+
+/** Text comes before it is committed; this is what a restart or an abort that nobody answers falls back on. */
+export function noteProgress(draft: Draft, input: InputOf<'attempt-progress'>): void {
+  const { attempt } = draft.state
+  if (attempt?.attempt !== input.attempt || attempt.progressChars !== input.offset || input.text === '') return
+  emit(draft, { type: 'attempt-progressed', attempt: input.attempt, offset: input.offset, text: input.text })
+}
+
+export function finishSummary(draft: Draft, input: InputOf<'summary-finished'>): void {
+  const { attempt } = draft.state
+  if (attempt?.attempt !== input.attempt) {
+    ignoreAnswer(draft, input)
+    return
+  }
+  const { fromEntry, toEntry } = attempt
+  if (input.text.trim() === '') {
+    const error: Failure = { code: 'empty_answer', message: 'the summary was empty', retryable: true }
+    emit(draft, { type: 'summary-failed', attempt: input.attempt, error })
+  } else {
+    const { text, usage } = input
+    emit(draft, { type: 'summary-finished', attempt: input.attempt, fromEntry, toEntry, text, usage })
+  }
+  advance(draft)
+}
+
+/** Without a summary the window slides, or the turn ends with a typed error. */
+export function failSummary(draft: Draft, input: InputOf<'summary-failed'>): void {
+  if (draft.state.attempt?.attempt !== input.attempt) {
+    ignoreAnswer(draft, input)
+    return
+  }
+  emit(draft, { type: 'summary-failed', attempt: input.attempt, error: input.error })
+  advance(draft)
+}
+
+/** Wall time, or a step that its process never survives: everything open settles and the turn ends. */
+export function endOverdue(draft: Draft, code: 'turn_time_exceeded' | 'recovery_exhausted', message: string): void {
+  befallAll(draft, 'turn-over')
+  closeStep(draft)
+  failTurn(draft, code, message)
+}

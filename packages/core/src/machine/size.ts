@@ -1,0 +1,38 @@
+// Sizes in UTF-16 units, the unit in which the machine counts everything that is not yet tokens.
+import type { AssistantPart, ContentPart } from '../messages.ts'
+
+/** What an image or a file counts as; providers charge about 1,500 tokens for a large picture. */
+const MEDIA_CHARS = 6000
+
+export function charsOf(parts: readonly (ContentPart | AssistantPart)[]): number {
+  let chars = 0
+  for (const part of parts) chars += partChars(part)
+  return chars
+}
+
+function partChars(part: ContentPart | AssistantPart): number {
+  switch (part.type) {
+    case 'text':
+    case 'reasoning':
+      return part.text.length
+    case 'call':
+      return part.name.length + part.arguments.length
+    case 'image':
+    case 'file':
+      return MEDIA_CHARS
+    case 'provider':
+      return JSON.stringify(part.state.data).length
+    default:
+      return part satisfies never
+  }
+}
+
+/** Bytes that a part holds as text, for limits; media count their base64 text. */
+export function heldChars(parts: readonly ContentPart[]): number {
+  let chars = 0
+  for (const part of parts) {
+    if (part.type === 'text') chars += part.text.length
+    else chars += part.source.type === 'base64' ? part.source.data.length : part.source.url.length
+  }
+  return chars
+}

@@ -1,0 +1,139 @@
+// The plain-data part of an agent: all that policy may depend on. It is hashed; a change of it is a fact in the log.
+
+export type Effectful = 'pure' | 'idempotent' | 'once'
+
+export interface ToolSpec {
+  readonly name: string
+  readonly effect: Effectful
+  readonly runs: 'server' | 'client'
+  readonly timeoutMs: number
+  readonly parallel: boolean
+  readonly onInterrupt: 'cancel' | 'finish'
+}
+
+export interface Limits {
+  /** Steps with calls in a turn; then the model is asked once more, without tools. 8. */
+  readonly toolRounds: number
+  /** Calls in a turn; a call over it settles as denied. 64. */
+  readonly callsPerTurn: number
+  /** Server tools that run at once. 8. */
+  readonly parallelCalls: number
+  /** UTF-16 units of one input's text. 65,536. */
+  readonly inputBytes: number
+  /** UTF-16 units of one result. 262,144. */
+  readonly resultBytes: number
+  /** Milliseconds of a turn, without the time in which only people are waited for. 10 minutes. */
+  readonly turnMs: number
+  /** Input and output tokens of a turn, as the provider counts them. 1,000,000. */
+  readonly turnTokens: number
+  /** Inputs that may wait. 100. */
+  readonly queueInputs: number
+  /** UTF-16 units of all inputs that wait. 262,144. */
+  readonly queueBytes: number
+  /** Milliseconds that a client call may wait while no client is attached. 10 minutes. */
+  readonly awayMs: number
+  /** Milliseconds in which a call must be approved. 10 minutes. */
+  readonly approvalMs: number
+  /** Times in a turn that a provider may pause its answer. 8. */
+  readonly pauses: number
+}
+
+export interface WindowSpec {
+  /** Exchanges that a request may hold, the running one included. 20. */
+  readonly exchanges: number
+  /** The model's window in tokens; absent: no check. */
+  readonly contextTokens?: number
+  /** Tokens at which older exchanges are summarised or dropped; `contextTokens` by default. */
+  readonly actAtTokens?: number
+  /** Tokens kept free for the answer. 4,096. */
+  readonly reserveTokens: number
+  /** Tokens of instructions and tool schemas; measured by the host. */
+  readonly overheadTokens: number
+  /** Whether older exchanges are summarised before they are dropped. False. */
+  readonly summarise: boolean
+  /** Newest exchanges that are never summarised. 5. */
+  readonly keepExchanges: number
+}
+
+export interface RetrySpec {
+  /** Tries of one model before the next candidate. 3. */
+  readonly attempts: number
+  /** First pause in milliseconds; doubled for each further one. 500. */
+  readonly baseMs: number
+  /** Longest pause in milliseconds, `retry-after` included. 30,000. */
+  readonly maxMs: number
+}
+
+export interface BatchSpec {
+  /** Milliseconds without a transcript entry after which the batch goes to the model. 2,000. */
+  readonly silenceMs: number
+  /** Milliseconds after a batch's first entry. 15,000. */
+  readonly ageMs: number
+  readonly entries: number
+  readonly bytes: number
+}
+
+export interface Spec {
+  readonly agent: string
+  readonly hash: string
+  /** Model ids in the order in which they are tried. */
+  readonly models: readonly string[]
+  readonly tools: readonly ToolSpec[]
+  readonly limits: Limits
+  readonly window: WindowSpec
+  readonly retry: RetrySpec
+  readonly batch: BatchSpec
+  /** What to do with an answer that says nothing. */
+  readonly emptyAnswer: 'retry' | 'silence'
+}
+
+export const DEFAULT_LIMITS: Limits = {
+  toolRounds: 8,
+  callsPerTurn: 64,
+  parallelCalls: 8,
+  inputBytes: 65_536,
+  resultBytes: 262_144,
+  turnMs: 600_000,
+  turnTokens: 1_000_000,
+  queueInputs: 100,
+  queueBytes: 262_144,
+  awayMs: 600_000,
+  approvalMs: 600_000,
+  pauses: 8,
+}
+
+export const DEFAULT_WINDOW: WindowSpec = {
+  exchanges: 20,
+  reserveTokens: 4096,
+  overheadTokens: 0,
+  summarise: false,
+  keepExchanges: 5,
+}
+
+export const DEFAULT_RETRY: RetrySpec = { attempts: 3, baseMs: 500, maxMs: 30_000 }
+export const DEFAULT_BATCH: BatchSpec = { silenceMs: 2000, ageMs: 15_000, entries: 50, bytes: 8192 }
+
+/** Fixed by the rules of the machine, not by an agent. */
+export const RULES = {
+  /** Starts of one step or tool after which a process that dies on it is not tried again. */
+  recoveries: 3,
+  /** Milliseconds that an aborted model has to say what it had said. */
+  interruptMs: 1000,
+  /** Milliseconds that calls of an interrupted turn get once the next input is there. */
+  graceMs: 2000,
+  /** Milliseconds that a restart leaves to a client call at least, and how often. */
+  restartGraceMs: 10_000,
+  restartGraces: 3,
+  /** Milliseconds after which a call written to a one-by-one app counts as reached. */
+  reachMs: 60_000,
+  /** Input ids and settled calls that are remembered to tell repeats. */
+  remembered: 256,
+  /** Entries of the history that state may index. */
+  indexed: 2000,
+  /** Times that one turn may shorten its window after the provider said that it is full. */
+  shrinks: 3,
+  /** UTF-16 units of a late result that the model is told. */
+  noteChars: 2000,
+  /** Clients attached to a session at once. */
+  clients: 64,
+} as const

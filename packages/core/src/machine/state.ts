@@ -1,0 +1,247 @@
+// The state of a session: the fold of its facts. It holds counts, ids and sizes, never text.
+import type { ModelSettings } from '../agent/model.ts'
+import type { CallProposal, ClockMode, SettlementType } from './fact.ts'
+import type { Delivery, Heard } from './input.ts'
+import type { ToolSpec } from './spec.ts'
+
+export type Phase = 'idle' | 'modelling' | 'calling' | 'interrupting' | 'summarising' | 'paused' | 'stopped'
+export const PHASES: readonly Phase[] = [
+  'idle',
+  'modelling',
+  'calling',
+  'interrupting',
+  'summarising',
+  'paused',
+  'stopped',
+]
+
+export type CallState = 'proposed' | 'awaiting-approval' | 'ready' | 'offered' | 'claimed' | 'started' | 'settled'
+export const CALL_STATES: readonly CallState[] = [
+  'proposed',
+  'awaiting-approval',
+  'ready',
+  'offered',
+  'claimed',
+  'started',
+  'settled',
+]
+
+/** One entry of the history: a message of the user, or a step (an assistant message and its results). */
+export interface IndexEntry {
+  readonly entry: number
+  readonly exchange: number
+  readonly role: 'user' | 'step' | 'summary'
+  /** Estimated size in characters. */
+  readonly chars: number
+  /** For `step`: its number. */
+  readonly step?: number
+  /** For `user`: what entered, so that a rewind can ask it again. */
+  readonly inputs?: readonly string[]
+  readonly notes?: readonly number[]
+}
+
+/** A timer that is running: it fires at `atMs`; a firing of another generation is stale. */
+export interface Deadline {
+  readonly atMs: number
+  readonly generation: number
+}
+
+export interface Client {
+  readonly connection: string
+  readonly protocol: 1 | 2
+  readonly principal: string
+  readonly sequential: boolean
+}
+
+export interface QueuedInput {
+  readonly inputId: string
+  readonly type: 'user' | 'transcript' | 'urgent'
+  readonly chars: number
+  readonly ready: boolean
+  readonly delivery: Delivery
+  readonly model?: string
+  readonly settings?: ModelSettings
+}
+
+export interface CallClock {
+  readonly mode: ClockMode
+  readonly deadline: Deadline | null
+  readonly remainingMs: number
+  readonly awayRemainingMs: number
+  /** Restarts after which it was given a rest of time. */
+  readonly graces: number
+}
+
+export interface Call extends CallProposal {
+  readonly state: CallState
+  /** Starts of a server tool. */
+  readonly attempt: number
+  readonly approved: boolean
+  readonly approvals: number
+  readonly approval: { readonly id: string; readonly deadline: Deadline } | null
+  /** The last offer, also after it was taken back. */
+  readonly offer: { readonly number: number; readonly connection: string; readonly principal: string } | null
+  readonly clock: CallClock
+  /** Of a started server tool. */
+  readonly deadline: Deadline | null
+  readonly settlement: SettlementType | null
+  readonly resultChars: number
+  /** Whether the model is told of a result that comes after the settlement. */
+  readonly tellLate: boolean
+}
+
+/** A step whose calls are not all settled. */
+export interface OpenStep {
+  readonly step: number
+  readonly exchange: number
+  readonly chars: number
+  readonly calls: readonly Call[]
+  /** The turn was interrupted: the calls settle without it. */
+  readonly orphaned: boolean
+  readonly grace: Deadline | null
+}
+
+export interface TurnStep {
+  readonly step: number
+  readonly textChars: number
+  readonly hasCalls: boolean
+}
+
+export interface Turn {
+  readonly turn: number
+  readonly exchange: number
+  readonly models: readonly string[]
+  readonly settings: ModelSettings
+  /** Index into `models`. */
+  readonly candidate: number
+  readonly failures: number
+  readonly recoveries: number
+  readonly rounds: number
+  readonly calls: number
+  readonly pauses: number
+  readonly shrinks: number
+  readonly tokens: number
+  readonly askedAgain: boolean
+  readonly steps: readonly TurnStep[]
+  readonly deadline: Deadline | null
+  readonly remainingMs: number
+  /** A provider paused its answer: nothing may come between it and the next request. */
+  readonly continuing: boolean
+}
+
+/** A model call that is under way. */
+export interface RunningAttempt {
+  readonly attempt: number
+  readonly purpose: 'step' | 'summary'
+  readonly model: string
+  readonly step: number
+  readonly fromEntry: number
+  readonly toEntry: number
+  readonly choice: 'auto' | 'none'
+  readonly chars: number
+  readonly progressChars: number
+}
+
+export interface ClosedCall {
+  readonly callId: string
+  readonly settlement: SettlementType
+  readonly name: string
+  /** Whether a late result is told to the model. */
+  readonly tellLate: boolean
+}
+
+export interface FinishedTurn {
+  readonly turn: number
+  readonly steps: readonly TurnStep[]
+}
+
+export interface Counters {
+  readonly turn: number
+  readonly step: number
+  readonly attempt: number
+  readonly entry: number
+  readonly exchange: number
+  readonly offer: number
+  readonly note: number
+}
+
+export interface State {
+  readonly session: string
+  readonly agent: string
+  readonly specHash: string
+  /** Position of the last record. */
+  readonly pos: number
+  readonly nowMs: number
+  readonly epoch: number
+  readonly phase: Phase
+  /** Set by `set-model`; null: the agent's own. */
+  readonly model: string | null
+  readonly clients: readonly Client[]
+  readonly clientTools: readonly ToolSpec[]
+  readonly queue: readonly QueuedInput[]
+  readonly batch: { readonly sinceMs: number; readonly deadline: Deadline } | null
+  readonly recentInputs: readonly { readonly inputId: string; readonly pos: number }[]
+  readonly recentCalls: readonly ClosedCall[]
+  readonly notes: readonly { readonly note: number; readonly chars: number }[]
+  readonly counters: Counters
+  readonly index: readonly IndexEntry[]
+  readonly turn: Turn | null
+  readonly step: OpenStep | null
+  readonly attempt: RunningAttempt | null
+  readonly retry: Deadline | null
+  readonly interrupting: { readonly heard: Heard; readonly deadline: Deadline } | null
+  readonly lastTurn: FinishedTurn | null
+  /** The newest turn whose answer was handed to an app's voice. */
+  readonly displayedTurn: number
+  /** Tokens in 1,000 characters, calibrated by what the provider counts. */
+  readonly tokensPer1000Chars: number
+  /** Summaries of the running turn that were cut short by a restart. */
+  readonly summaryRecoveries: number
+  /** The running turn's summary failed: its window slides instead. */
+  readonly summaryFailed: boolean
+}
+
+export function initialState(session: string): State {
+  return {
+    session,
+    agent: '',
+    specHash: '',
+    pos: -1,
+    nowMs: 0,
+    epoch: 0,
+    phase: 'idle',
+    model: null,
+    clients: [],
+    clientTools: [],
+    queue: [],
+    batch: null,
+    recentInputs: [],
+    recentCalls: [],
+    notes: [],
+    counters: { turn: 0, step: 0, attempt: 0, entry: 0, exchange: 0, offer: 0, note: 0 },
+    index: [],
+    turn: null,
+    step: null,
+    attempt: null,
+    retry: null,
+    interrupting: null,
+    lastTurn: null,
+    displayedTurn: 0,
+    tokensPer1000Chars: 250,
+    summaryRecoveries: 0,
+    summaryFailed: false,
+  }
+}
+
+export function openCalls(state: State): readonly Call[] {
+  return state.step?.calls ?? []
+}
+
+export function findCall(state: State, callId: string): Call | undefined {
+  return state.step?.calls.find((call) => call.callId === callId)
+}
+
+/** Whether a call may have had its effect already. */
+export function mayHaveRun(call: Call): boolean {
+  return call.state === 'started' || call.state === 'claimed'
+}

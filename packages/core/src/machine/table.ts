@@ -1,0 +1,316 @@
+// Every legal transition, in two tables: the session's states by kinds of input, and a call's states by what can
+// befall it. Whatever they do not allow is a typed error. The diagrams in docs/architecture.md are generated from them.
+import type { ErrorCode } from '../errors.ts'
+import type { InputType } from './input.ts'
+import type { CallState, Phase } from './state.ts'
+
+/** What the machine does with an input; each is a function in one of the `rows-*` files. */
+export type Action =
+  | 'accept-input'
+  | 'accept-transcript'
+  | 'accept-urgent'
+  | 'interrupt'
+  | 'rewind'
+  | 'set-model'
+  | 'pause'
+  | 'continue'
+  | 'stop'
+  | 'start'
+  | 'decide-approval'
+  | 'attach'
+  | 'detach'
+  | 'set-client-tools'
+  | 'take-client-result'
+  | 'claim-call'
+  | 'reach-call'
+  | 'return-offer'
+  | 'note-display'
+  | 'finish-step'
+  | 'finish-interrupt'
+  | 'fail-attempt'
+  | 'ignore-answer'
+  | 'note-progress'
+  | 'finish-summary'
+  | 'fail-summary'
+  | 'take-tool-result'
+  | 'fire-timer'
+  | 'recover'
+  | 'change-agent'
+
+/** A cell: what is done and the phases in which it may leave the session, or the code with which it is refused. */
+export type Cell = { readonly action: Action; readonly to: readonly Phase[] } | { readonly refuse: ErrorCode }
+
+const go = (action: Action, ...to: readonly Phase[]): Cell => ({ action, to })
+const refuse = (code: ErrorCode): Cell => ({ refuse: code })
+const STOPPED = refuse('session_stopped')
+const BUSY = refuse('turn_in_progress')
+const ILLEGAL = refuse('illegal_input')
+
+/** The phases of a session without a running turn, and of one whose next model call is decided. */
+const BEGIN: readonly Phase[] = ['idle', 'modelling', 'summarising']
+const PROCEED: readonly Phase[] = ['calling', ...BEGIN]
+
+/** An input that is legal in every phase and changes none by itself. */
+const everywhere = (action: Action): Record<Phase, Cell> => ({
+  idle: go(action, ...BEGIN),
+  modelling: go(action, 'modelling'),
+  calling: go(action, ...PROCEED),
+  interrupting: go(action, 'interrupting'),
+  summarising: go(action, 'summarising'),
+  paused: go(action, 'paused'),
+  stopped: go(action, 'stopped'),
+})
+
+/** Results of calls: after a stop every call is settled, so they are late. */
+const ofCalls = (action: Action): Record<Phase, Cell> => everywhere(action)
+
+/** What only the running attempt may bring; anywhere else it is stale. */
+const ofAttempt = (cells: Partial<Record<Phase, Cell>>): Record<Phase, Cell> => ({
+  ...everywhere('ignore-answer'),
+  ...cells,
+})
+
+export const SESSION_TABLE: Readonly<Record<InputType, Readonly<Record<Phase, Cell>>>> = {
+  'user-input': {
+    idle: go('accept-input', ...BEGIN),
+    modelling: go('accept-input', 'modelling', 'interrupting', ...BEGIN),
+    calling: go('accept-input', ...PROCEED),
+    interrupting: go('accept-input', 'interrupting'),
+    summarising: go('accept-input', ...BEGIN),
+    paused: go('accept-input', 'paused'),
+    stopped: STOPPED,
+  },
+  transcript: {
+    idle: go('accept-transcript', ...BEGIN),
+    modelling: go('accept-transcript', 'modelling'),
+    calling: go('accept-transcript', 'calling'),
+    interrupting: go('accept-transcript', 'interrupting'),
+    summarising: go('accept-transcript', 'summarising'),
+    paused: go('accept-transcript', 'paused'),
+    stopped: STOPPED,
+  },
+  'urgent-event': {
+    idle: go('accept-urgent', ...BEGIN),
+    modelling: go('accept-urgent', 'modelling', 'interrupting', ...BEGIN),
+    calling: go('accept-urgent', ...PROCEED),
+    interrupting: go('accept-urgent', 'interrupting'),
+    summarising: go('accept-urgent', ...BEGIN),
+    paused: go('accept-urgent', 'paused'),
+    stopped: STOPPED,
+  },
+  interrupt: {
+    idle: go('interrupt', ...BEGIN),
+    modelling: go('interrupt', 'interrupting', ...BEGIN),
+    calling: go('interrupt', ...BEGIN),
+    interrupting: go('interrupt', 'interrupting'),
+    summarising: go('interrupt', ...BEGIN),
+    paused: go('interrupt', 'paused'),
+    stopped: go('interrupt', 'stopped'),
+  },
+  rewind: {
+    idle: go('rewind', ...BEGIN),
+    modelling: BUSY,
+    calling: BUSY,
+    interrupting: BUSY,
+    summarising: BUSY,
+    paused: go('rewind', 'paused'),
+    stopped: STOPPED,
+  },
+  'set-model': everywhere('set-model'),
+  pause: {
+    idle: go('pause', 'paused'),
+    modelling: go('pause', 'paused'),
+    calling: go('pause', 'paused'),
+    interrupting: go('pause', 'paused'),
+    summarising: go('pause', 'paused'),
+    paused: ILLEGAL,
+    stopped: STOPPED,
+  },
+  continue: {
+    idle: ILLEGAL,
+    modelling: ILLEGAL,
+    calling: ILLEGAL,
+    interrupting: ILLEGAL,
+    summarising: ILLEGAL,
+    paused: go('continue', ...PROCEED),
+    stopped: STOPPED,
+  },
+  stop: {
+    idle: go('stop', 'stopped'),
+    modelling: go('stop', 'stopped'),
+    calling: go('stop', 'stopped'),
+    interrupting: go('stop', 'stopped'),
+    summarising: go('stop', 'stopped'),
+    paused: go('stop', 'stopped'),
+    stopped: STOPPED,
+  },
+  start: {
+    idle: ILLEGAL,
+    modelling: ILLEGAL,
+    calling: ILLEGAL,
+    interrupting: ILLEGAL,
+    summarising: ILLEGAL,
+    paused: ILLEGAL,
+    stopped: go('start', ...BEGIN),
+  },
+  approval: ofCalls('decide-approval'),
+  'client-attached': everywhere('attach'),
+  'client-detached': everywhere('detach'),
+  'client-tools': everywhere('set-client-tools'),
+  'tool-result': ofCalls('take-client-result'),
+  'call-claimed': ofCalls('claim-call'),
+  'offer-reached': ofCalls('reach-call'),
+  'offer-failed': ofCalls('return-offer'),
+  'display-written': everywhere('note-display'),
+  'model-finished': ofAttempt({
+    modelling: go('finish-step', 'modelling', ...PROCEED),
+    interrupting: go('finish-interrupt', 'interrupting', ...BEGIN),
+  }),
+  'model-failed': ofAttempt({
+    modelling: go('fail-attempt', 'modelling', ...BEGIN),
+    interrupting: go('finish-interrupt', 'interrupting', ...BEGIN),
+  }),
+  'model-stopped': ofAttempt({ interrupting: go('finish-interrupt', 'interrupting', ...BEGIN) }),
+  'attempt-progress': everywhere('note-progress'),
+  'summary-finished': ofAttempt({ summarising: go('finish-summary', ...BEGIN) }),
+  'summary-failed': ofAttempt({ summarising: go('fail-summary', ...BEGIN) }),
+  'tool-finished': ofCalls('take-tool-result'),
+  'timer-fired': {
+    idle: go('fire-timer', ...BEGIN),
+    modelling: go('fire-timer', ...BEGIN),
+    calling: go('fire-timer', ...PROCEED),
+    interrupting: go('fire-timer', 'interrupting', ...BEGIN),
+    summarising: go('fire-timer', ...BEGIN),
+    paused: go('fire-timer', 'paused'),
+    stopped: go('fire-timer', 'stopped'),
+  },
+  'host-restarted': {
+    idle: go('recover', ...BEGIN),
+    modelling: go('recover', ...BEGIN),
+    calling: go('recover', ...PROCEED),
+    interrupting: go('recover', ...BEGIN),
+    summarising: go('recover', ...BEGIN),
+    paused: go('recover', 'paused'),
+    stopped: go('recover', 'stopped'),
+  },
+  'agent-changed': everywhere('change-agent'),
+}
+
+/** What can befall a call. */
+export type CallEvent =
+  | 'result'
+  | 'claim'
+  | 'deadline'
+  | 'approve'
+  | 'deny'
+  | 'edit'
+  | 'approval-expiry'
+  | 'interrupt'
+  | 'grace-over'
+  | 'stop'
+  | 'turn-over'
+  | 'restart'
+  | 'detach'
+  | 'tool-gone'
+
+/**
+ * `accept`: the result settles it. `late`: the result is logged and changes nothing. `foreign`: nobody was asked for
+ * it. `return`: it may be offered again. `again`: the tool is started again. `stay`: nothing changes.
+ */
+export type CallOutcome =
+  | 'accept'
+  | 'late'
+  | 'foreign'
+  | 'claim'
+  | 'ready'
+  | 'propose'
+  | 'return'
+  | 'again'
+  | 'stay'
+  | 'settle-denied'
+  | 'settle-expired'
+  | 'settle-cancelled'
+  | 'settle-timed-out'
+  | 'settle-unknown'
+  | 'settle-gone'
+
+export interface CallCell {
+  /** For a tool of effect class `once`. */
+  readonly once: CallOutcome
+  /** For `idempotent` and `pure`. */
+  readonly repeatable: CallOutcome
+}
+
+const both = (outcome: CallOutcome): CallCell => ({ once: outcome, repeatable: outcome })
+/** A call that may have had its effect: the model is told so where that matters. */
+const mayHaveRun = (otherwise: CallOutcome): CallCell => ({ once: 'settle-unknown', repeatable: otherwise })
+const STAY = both('stay')
+const CANCELLED = both('settle-cancelled')
+/** Not begun: cancelled; begun: unknown for `once`. */
+const ENDED: Readonly<Record<CallState, CallCell>> = {
+  proposed: CANCELLED,
+  'awaiting-approval': CANCELLED,
+  ready: CANCELLED,
+  offered: CANCELLED,
+  claimed: mayHaveRun('settle-cancelled'),
+  started: mayHaveRun('settle-cancelled'),
+  settled: STAY,
+}
+const STAYING: Readonly<Record<CallState, CallCell>> = {
+  proposed: STAY,
+  'awaiting-approval': STAY,
+  ready: STAY,
+  offered: STAY,
+  claimed: STAY,
+  started: STAY,
+  settled: STAY,
+}
+
+export const CALL_TABLE: Readonly<Record<CallEvent, Readonly<Record<CallState, CallCell>>>> = {
+  result: {
+    proposed: both('foreign'),
+    'awaiting-approval': both('foreign'),
+    // Offered once, then taken back when its client left: the client may have run it all the same.
+    ready: both('accept'),
+    offered: both('accept'),
+    claimed: both('accept'),
+    started: both('accept'),
+    settled: both('late'),
+  },
+  claim: { ...STAYING, offered: both('claim') },
+  deadline: {
+    ...STAYING,
+    ready: both('settle-timed-out'),
+    offered: both('settle-timed-out'),
+    claimed: mayHaveRun('settle-timed-out'),
+    started: mayHaveRun('settle-timed-out'),
+  },
+  approve: { ...STAYING, 'awaiting-approval': both('ready') },
+  deny: { ...STAYING, 'awaiting-approval': both('settle-denied') },
+  edit: { ...STAYING, 'awaiting-approval': both('propose') },
+  'approval-expiry': { ...STAYING, 'awaiting-approval': both('settle-expired') },
+  // Written and running calls get their grace when the next input comes.
+  interrupt: { ...ENDED, offered: STAY, claimed: STAY },
+  'grace-over': ENDED,
+  stop: ENDED,
+  'turn-over': {
+    ...ENDED,
+    offered: both('settle-timed-out'),
+    claimed: mayHaveRun('settle-timed-out'),
+    started: mayHaveRun('settle-timed-out'),
+  },
+  restart: {
+    ...STAYING,
+    offered: both('return'),
+    claimed: { once: 'stay', repeatable: 'return' },
+    started: mayHaveRun('again'),
+  },
+  detach: { ...STAYING, offered: both('return'), claimed: { once: 'stay', repeatable: 'return' } },
+  'tool-gone': {
+    ...STAYING,
+    proposed: both('settle-gone'),
+    'awaiting-approval': both('settle-gone'),
+    ready: both('settle-gone'),
+    offered: both('settle-gone'),
+  },
+}

@@ -1,0 +1,162 @@
+// The course of a turn: inputs enter, the model is called, its calls settle, and so on to the end.
+import type { ErrorCode } from '../errors.ts'
+import type { EnteredInputs, StepCut, TurnOutcome } from './fact.ts'
+import type { Heard } from './input.ts'
+import { scheduleCalls } from './call-schedule.ts'
+import type { Draft } from './draft.ts'
+import { emit } from './draft.ts'
+import { RULES } from './spec.ts'
+import type { QueuedInput, State, TurnStep } from './state.ts'
+import { makeRoom, requestChars } from './window.ts'
+
+/** Between two steps' texts in a turn's whole answer. */
+export const TEXT_SEPARATOR = '\n\n'
+
+/** Does what can be done now: starts and offers calls, closes the step, calls the model, begins the next turn. */
+export function advance(draft: Draft): void {
+  if (draft.state.phase === 'stopped') return
+  scheduleCalls(draft)
+  closeStep(draft)
+  const { state } = draft
+  if (state.step) {
+    if (state.step.orphaned && !state.step.grace && state.queue.some((item) => item.ready))
+      emit(draft, { type: 'grace-started', untilMs: state.nowMs + RULES.graceMs })
+    return
+  }
+  if (state.phase === 'interrupting' || state.phase === 'summarising' || state.phase === 'paused') return
+  if (!state.turn) startTurn(draft)
+  else if (!state.attempt && !state.retry) nextStep(draft)
+}
+
+/** A step enters the history when its last call has settled. */
+export function closeStep(draft: Draft): void {
+  const step = draft.state.step
+  if (!step || step.calls.some((call) => call.state !== 'settled')) return
+  emit(draft, { type: 'step-closed', step: step.step, entry: draft.state.counters.entry + 1 })
+}
+
+function startTurn(draft: Draft): void {
+  const items = draft.state.queue.filter((item) => item.ready)
+  if (items.length === 0) return
+  openTurn(
+    draft,
+    items.findLast((item) => item.model !== undefined)?.model,
+    items.findLast((item) => item.settings)?.settings,
+  )
+  enterInputs(draft, items)
+  startModel(draft)
+}
+
+/** The facts that begin a turn; its inputs enter next. */
+export function openTurn(draft: Draft, model?: string, settings?: QueuedInput['settings']): void {
+  const { spec, state } = draft
+  const first = model ?? state.model ?? spec.models[0] ?? ''
+  emit(draft, {
+    type: 'turn-started',
+    turn: state.counters.turn + 1,
+    exchange: state.counters.exchange + 1,
+    models: [first, ...spec.models.filter((candidate) => candidate !== first)],
+    ...(settings && { settings }),
+    deadlineMs: state.nowMs + spec.limits.turnMs,
+  })
+}
+
+/** Inputs enter in the order of their acceptance; neighbouring transcript entries become one message. */
+export function enterInputs(draft: Draft, items: readonly QueuedInput[]): void {
+  const { state } = draft
+  const entries: EnteredInputs[] = []
+  let previous: QueuedInput | undefined
+  for (const item of items) {
+    const last = entries.at(-1)
+    if (last && previous?.type === 'transcript' && item.type === 'transcript')
+      entries[entries.length - 1] = {
+        ...last,
+        inputs: [...last.inputs, item.inputId],
+        chars: last.chars + item.chars,
+      }
+    else
+      entries.push({
+        entry: state.counters.entry + 1 + entries.length,
+        inputs: [item.inputId],
+        notes: entries.length === 0 ? state.notes.map((note) => note.note) : [],
+        chars: item.chars + (entries.length === 0 ? state.notes.reduce((sum, note) => sum + note.chars, 0) : 0),
+      })
+    previous = item
+  }
+  emit(draft, { type: 'inputs-entered', exchange: state.turn?.exchange ?? 0, entries })
+}
+
+/** After a closed step: steering inputs enter, then the model is called again. */
+function nextStep(draft: Draft): void {
+  const { spec, state } = draft
+  const turn = state.turn
+  if (!turn) return
+  if (turn.tokens > spec.limits.turnTokens) {
+    failTurn(
+      draft,
+      'turn_tokens_exceeded',
+      `the turn used ${turn.tokens} tokens; the limit is ${spec.limits.turnTokens}`,
+    )
+    return
+  }
+  const steer = state.queue.findLastIndex((item) => item.ready && item.delivery !== 'queue')
+  if (steer >= 0 && !turn.continuing) enterInputs(draft, state.queue.slice(0, steer + 1))
+  startModel(draft)
+}
+
+/** Starts the next attempt of the turn's next step, once the history fits. */
+export function startModel(draft: Draft): void {
+  const room = makeRoom(draft)
+  if (room === 'summarising') return
+  if (room !== 'ready') {
+    failTurn(draft, 'context_overflow', room.message)
+    return
+  }
+  const { spec, state } = draft
+  const turn = state.turn
+  if (!turn) return
+  emit(draft, {
+    type: 'model-started',
+    attempt: state.counters.attempt + 1,
+    step: state.counters.step + 1,
+    model: turn.models[turn.candidate] ?? '',
+    fromEntry: state.index[0]?.entry ?? 0,
+    toEntry: state.counters.entry,
+    choice: turn.rounds >= spec.limits.toolRounds ? 'none' : 'auto',
+    chars: requestChars(spec, state),
+  })
+}
+
+export function finishTurn(draft: Draft, outcome: TurnOutcome, text = ''): void {
+  const turn = draft.state.turn
+  if (turn) emit(draft, { type: 'turn-finished', turn: turn.turn, outcome, text })
+}
+
+export function failTurn(draft: Draft, code: ErrorCode, message: string): void {
+  const turn = draft.state.turn
+  if (turn)
+    emit(draft, { type: 'turn-finished', turn: turn.turn, outcome: 'failed', text: '', error: { code, message } })
+}
+
+/** The characters of a turn's whole text that its listener took in. */
+export function heardChars(state: State, heard: Heard, turn: number): number {
+  if (heard.type === 'chars') return heard.chars
+  return heard.type === 'all' || state.displayedTurn >= turn ? Number.MAX_SAFE_INTEGER : 0
+}
+
+/** Cuts the texts of finished steps to what was heard; returns how much is left for a text that follows them. */
+export function cutTexts(draft: Draft, steps: readonly TurnStep[], heard: number): number {
+  const cuts: StepCut[] = []
+  let left = heard
+  let first = true
+  for (const { step, textChars } of steps) {
+    if (textChars === 0) continue
+    if (!first) left -= TEXT_SEPARATOR.length
+    first = false
+    const keepChars = Math.max(0, Math.min(left, textChars))
+    if (keepChars < textChars) cuts.push({ step, keepChars })
+    left -= textChars
+  }
+  if (cuts.length > 0) emit(draft, { type: 'answer-cut', cuts })
+  return Math.max(0, first ? left : left - TEXT_SEPARATOR.length)
+}

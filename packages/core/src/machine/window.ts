@@ -1,0 +1,100 @@
+// The window: which part of the history a request may hold. It moves by whole exchanges and never splits a step.
+import type { Draft } from './draft.ts'
+import { emit } from './draft.ts'
+import type { Spec } from './spec.ts'
+import type { IndexEntry, State } from './state.ts'
+
+/** Characters that a token of the overhead was measured with. */
+const CHARS_PER_TOKEN = 4
+
+/** Estimated characters of the next request. */
+export function requestChars(spec: Spec, state: State): number {
+  return spec.window.overheadTokens * CHARS_PER_TOKEN + indexChars(state.index)
+}
+
+/**
+ * Shortens the history until the request fits: by a summary where the agent wants one, else by dropping the oldest
+ * exchanges. The running exchange stays; where it alone does not fit, the turn cannot go on.
+ */
+export function makeRoom(draft: Draft): 'ready' | 'summarising' | { readonly message: string } {
+  const { spec } = draft
+  if (spec.window.summarise && !draft.state.summaryFailed && needsRoom(draft)) {
+    const range = summaryRange(draft)
+    if (range) {
+      emit(draft, { type: 'summary-started', attempt: draft.state.counters.attempt + 1, ...range })
+      return 'summarising'
+    }
+  }
+  while (needsRoom(draft) && slide(draft, 1));
+  const hardTokens = spec.window.contextTokens ?? Number.MAX_SAFE_INTEGER
+  const tokens = requestTokens(draft)
+  if (tokens + spec.window.reserveTokens <= hardTokens) return 'ready'
+  return { message: `the running exchange needs about ${tokens} tokens; the model's window has ${hardTokens}` }
+}
+
+/** After the provider said that its window is full: drops the older half. Returns false when nothing can go. */
+export function halve(draft: Draft): boolean {
+  const count = exchangesOf(draft.state).length
+  return slide(draft, Math.max(1, Math.floor(count / 2)))
+}
+
+function needsRoom(draft: Draft): boolean {
+  const { spec, state } = draft
+  const actAt = spec.window.actAtTokens ?? spec.window.contextTokens ?? Number.MAX_SAFE_INTEGER
+  const recent = exchangesOf(state).length > spec.window.exchanges
+  return recent || requestTokens(draft) + spec.window.reserveTokens > actAt
+}
+
+function requestTokens(draft: Draft): number {
+  return Math.ceil((requestChars(draft.spec, draft.state) * draft.state.tokensPer1000Chars) / 1000)
+}
+
+/** Drops the `count` oldest exchanges (a summary counts with the exchange that it ends), never the running one. */
+function slide(draft: Draft, count: number): boolean {
+  const { state } = draft
+  const current = state.turn?.exchange ?? state.counters.exchange
+  const exchanges = [...new Set(state.index.map((entry) => entry.exchange))]
+  const kept = exchanges.slice(Math.min(count, exchanges.length - 1))[0] ?? current
+  const from = state.index.find((entry) => entry.exchange === kept)
+  if (!from || from.entry === state.index[0]?.entry) return false
+  emit(draft, { type: 'window-moved', fromEntry: from.entry })
+  return true
+}
+
+/** Older exchanges first; then the older steps of the running one. */
+function summaryRange(draft: Draft): { readonly fromEntry: number; readonly toEntry: number } | undefined {
+  const { spec, state } = draft
+  const current = state.turn?.exchange ?? state.counters.exchange
+  const exchanges = exchangesOf(state)
+  const kept = exchanges.slice(-Math.max(1, fittingExchanges(draft, spec.window.keepExchanges)))[0] ?? current
+  const older = state.index.filter((entry) => entry.exchange < kept)
+  const steps = state.index.filter((entry) => entry.exchange === current && entry.role !== 'user').slice(0, -1)
+  const worth = older.some((entry) => entry.role !== 'summary') ? older : steps.length > 1 ? steps : []
+  const first = worth[0]
+  const last = worth.at(-1)
+  return first && last ? { fromEntry: first.entry, toEntry: last.entry } : undefined
+}
+
+/** How many of the newest exchanges fit into half of the room. */
+function fittingExchanges(draft: Draft, most: number): number {
+  const { spec, state } = draft
+  const actAt = spec.window.actAtTokens ?? spec.window.contextTokens
+  if (actAt === undefined) return Math.min(most, spec.window.exchanges - 1)
+  const room = (((actAt - spec.window.reserveTokens) / 2) * 1000) / state.tokensPer1000Chars
+  let chars = spec.window.overheadTokens * CHARS_PER_TOKEN
+  let count = 0
+  for (const exchange of exchangesOf(state).toReversed()) {
+    chars += indexChars(state.index.filter((entry) => entry.exchange === exchange))
+    if (chars > room || count === most) break
+    count += 1
+  }
+  return count
+}
+
+function exchangesOf(state: State): readonly number[] {
+  return [...new Set(state.index.filter((entry) => entry.role !== 'summary').map((entry) => entry.exchange))]
+}
+
+function indexChars(index: readonly IndexEntry[]): number {
+  return index.reduce((sum, entry) => sum + entry.chars, 0)
+}
