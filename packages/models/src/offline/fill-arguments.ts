@@ -1,7 +1,7 @@
 // Fills a tool's arguments with what a sentence offers. It says what is missing instead of inventing it.
 import type { JsonObject, JsonValue, ToolDeclaration } from '@baton/core'
 import type { Found, FoundKind } from './find-values.ts'
-import { looksLikeFile } from './find-values.ts'
+import { looksLikeFile, textAround } from './find-values.ts'
 import { fillNumbers } from './fill-numbers.ts'
 import type { Property, Role } from './schema-properties.ts'
 import { propertiesOf } from './schema-properties.ts'
@@ -14,6 +14,8 @@ export interface Filled {
   readonly missing: readonly string[]
   /** How much of what was found in the sentence has a place in the arguments. */
   readonly used: readonly Found[]
+  /** Plain words of the sentence that became arguments. */
+  readonly phrases: readonly string[]
 }
 
 const KINDS: Readonly<Record<Role, readonly FoundKind[]>> = {
@@ -31,7 +33,7 @@ const KINDS: Readonly<Record<Role, readonly FoundKind[]>> = {
 
 export function fillArguments(tool: ToolDeclaration, text: string, found: readonly Found[]): Filled {
   const properties = propertiesOf(tool.inputSchema)
-  const filler = new Filler(text, found, properties)
+  const filler = new Filler(tool, text, found, properties)
   // What is required chooses first, and what can be told apart by its form before what takes any word.
   const rank = (property: Property): number =>
     (property.isRequired ? 0 : 100) + Object.keys(KINDS).indexOf(property.role)
@@ -45,9 +47,14 @@ class Filler {
   readonly #properties: readonly Property[]
   readonly #values = new Map<string, JsonValue>()
   readonly #used = new Set<Found>()
+  readonly #phrases: string[] = []
+  readonly #around: string
+  readonly #toolStems: ReadonlySet<string>
 
-  constructor(text: string, found: readonly Found[], properties: readonly Property[]) {
+  constructor(tool: ToolDeclaration, text: string, found: readonly Found[], properties: readonly Property[]) {
     this.#text = text
+    this.#around = textAround(text, found)
+    this.#toolStems = new Set(splitWords(`${tool.name} ${tool.description}`).map(stem))
     this.#found = found
     this.#properties = properties
     const numbers = fillNumbers(text, found, properties)
@@ -70,6 +77,7 @@ class Filler {
         .filter(({ name, isRequired }) => isRequired && !this.#values.has(name))
         .map(({ name }) => name),
       used: [...this.#used],
+      phrases: this.#phrases,
     }
   }
 
@@ -105,18 +113,20 @@ class Filler {
     if (role === 'message' && isRequired) return this.#text
     const candidates = this.#candidates(role)
     // A free word in an optional place would be a guess that changes what is asked for.
-    const isGuess = !isRequired && (role === 'search' || role === 'noun' || role === 'message' || role === 'id')
+    const isGuess = !isRequired && (['search', 'noun', 'message', 'id'].includes(role) || !property.isRoleNamed)
     const best = isGuess ? undefined : (this.#rightForm(property, candidates) ?? candidates[0])
     if (best) return this.#shaped(property, this.#use(best))
-    if (role === 'path') return findFolderWord(this.#text)
+    const phrase = this.#phraseOf(property)
+    if (phrase === undefined || this.#phrases.includes(phrase)) return undefined
+    this.#phrases.push(phrase)
+    return this.#shaped(property, phrase)
+  }
+
+  #phraseOf({ role, isRequired, isRoleNamed, stems }: Property): string | undefined {
+    if (role === 'path') return isRequired || isRoleNamed ? findFolderWord(this.#around, this.#toolStems) : undefined
     if (!isRequired) return undefined
-    const phrase =
-      role === 'search'
-        ? findSearchTerm(this.#text)
-        : role === 'noun'
-          ? findThing(this.#text, property.stems)
-          : undefined
-    return phrase === undefined ? undefined : this.#shaped(property, phrase)
+    if (role === 'search') return findSearchTerm(this.#text)
+    return role === 'noun' ? findThing(this.#text, stems) : undefined
   }
 
   /** Those of the kinds that the role takes, the best kind first, which nothing else has taken. */

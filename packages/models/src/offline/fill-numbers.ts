@@ -36,7 +36,10 @@ export function fillNumbers(text: string, found: readonly Found[], properties: r
       continue
     }
     const free = wanted.filter((property) => !values.has(property.name))
-    const isAmount = before.some((word) => AMOUNT.has(word) || FIRST.has(word) || LAST.has(word))
+    // "top 5", "the 5 latest sessions"
+    const isAmount =
+      before.some((word) => AMOUNT.has(word) || FIRST.has(word) || LAST.has(word)) ||
+      /^\s+(?:\p{L}+\s+)?\p{L}+s\b/u.test(text.slice(entry.end))
     const taker =
       free.find(({ stems }) => stems.some((word) => before.includes(word) || after.includes(word))) ??
       (isAmount ? free.find(({ stems }) => stems.some((word) => AMOUNT.has(word))) : undefined) ??

@@ -12,17 +12,20 @@ const NO_THING: ReadonlySet<string> = new Set(
 const ENDS_PHRASE =
   /[?!,;:\n]|\.(?=\s|$)|\b(?:in|on|at|under|inside|within|from|with|by|for|here|please|today|tomorrow|now|tonight|next|this|and)\b/iu
 
-/** A bare word in the place of a folder: "the files in src", "the src folder". */
-export function findFolderWord(text: string): string | undefined {
+/**
+ * A bare word in the place of a folder: "the files in src", "the src folder", "list src". `notThese` are stems that
+ * mean something else to the tool.
+ */
+export function findFolderWord(text: string, notThese: ReadonlySet<string>): string | undefined {
   const named = /\b([\w.-]+) (?:folder|directory)\b/iu.exec(text)?.[1]
   if (named !== undefined && !NO_FOLDER.has(named.toLowerCase())) return named
-  for (const match of text.matchAll(
-    /\b(?:in|under|inside|within|of|folder|directory) (?:the )?([\w.-]*\w)(?=$|[\s?!.,;])/giu,
-  )) {
+  const places = /\b(?:in|under|inside|within|of|folder|directory) (?:the )?([\w.-]*\w)(?=$|[\s?!.,;])/giu
+  for (const match of text.matchAll(places)) {
     const word = match[1] ?? ''
     if (/^[a-z][\w.-]*$/.test(word) && !NO_FOLDER.has(word)) return word
   }
-  return undefined
+  const last = /^\s*(?:please )?\w+ (?:me )?(?:the )?([a-z][\w-]*)\s*[?.!]?$/u.exec(text)?.[1]
+  return last !== undefined && !NO_FOLDER.has(last) && !notThese.has(stem(last)) ? last : undefined
 }
 
 /** What is searched for, when neither quotes nor its form mark it. */

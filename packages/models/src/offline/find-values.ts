@@ -17,7 +17,7 @@ const PATTERNS: readonly { readonly kind: FoundKind; readonly pattern: RegExp }[
   {
     kind: 'date',
     pattern:
-      /\b\d{4}-\d{2}-\d{2}(?:T[\d:.]+Z?)?\b|\b(?:today|tomorrow|yesterday|tonight|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b/giu,
+      /(?<![\w./-])(?:\d{4}-\d{2}-\d{2}(?:T[\d:.]+Z?)?|today|tomorrow|yesterday|tonight|(?:mon|tues|wednes|thurs|fri|satur|sun)day)(?![\w/-]|\.\w)/giu,
   },
   { kind: 'range', pattern: /\b\d+\s*(?:to|until|till|through|and|-|–|\.\.)\s*\d+\b/giu },
   // A slash between names, or a name with an ending that has a letter in it, or a name that begins with a dot.
@@ -26,6 +26,7 @@ const PATTERNS: readonly { readonly kind: FoundKind; readonly pattern: RegExp }[
     pattern:
       /(?<![\p{L}\p{N}_@.])(?:\.{0,2}\/)?[\p{L}\p{N}_@.-]+(?:\/[\p{L}\p{N}_@.-]+)+\/?|(?<![\p{L}\p{N}_.])[\p{L}\p{N}_-]+\/(?![\p{L}\p{N}])|(?<![\p{L}\p{N}_.])[\p{L}\p{N}_-]*(?:\.[\p{L}\p{N}_-]+)*\.(?=\w*[A-Za-z])\w{1,10}\b(?!\()/gu,
   },
+  { kind: 'path', pattern: /\b(?:readme|license|changelog|makefile|dockerfile)\b/giu },
   { kind: 'number', pattern: /(?<![\p{L}\p{N}_.-])#?-?\d+(?:\.\d+)?(?![\p{L}\p{N}_-])/gu },
   // Inner capitals, underscores, letters with digits, all capitals, or something that is called: `run()`.
   {
@@ -41,25 +42,33 @@ export function findValues(text: string): readonly Found[] {
   for (const { kind, pattern } of PATTERNS)
     for (const match of text.matchAll(pattern)) {
       const value = match.slice(1).find((group) => group !== undefined) ?? match[0]
-      const entry = { kind, value: value.trim(), start: match.index, end: match.index + match[0].length }
+      const known = kind === 'path' ? FILE_NAMES[value.toLowerCase()] : undefined
+      const entry = { kind, value: known ?? value.trim(), start: match.index, end: match.index + match[0].length }
       const isTaken = found.some((other) => entry.start < other.end && other.start < entry.end)
       if (!isTaken && entry.value !== '' && !(kind === 'path' && isAbbreviation(entry.value))) found.push(entry)
     }
   return found.sort((left, right) => left.start - right.start)
 }
 
-/** The words around what was found; identifiers and names stay, for they may be the words of a tool. */
-export function wordsAround(text: string, found: readonly Found[]): string {
+/** The text with blanks in the place of what was found. */
+export function textAround(text: string, found: readonly Found[]): string {
   let rest = text
-  for (const { kind, start, end } of found)
-    if (kind !== 'identifier' && kind !== 'name')
-      rest = rest.slice(0, start) + ' '.repeat(end - start) + rest.slice(end)
+  for (const { start, end } of found) rest = rest.slice(0, start) + ' '.repeat(end - start) + rest.slice(end)
   return rest
+}
+
+/** Files that people name without their ending, as they are called nearly everywhere. */
+const FILE_NAMES: Readonly<Record<string, string>> = {
+  readme: 'README.md',
+  license: 'LICENSE',
+  changelog: 'CHANGELOG.md',
+  makefile: 'Makefile',
+  dockerfile: 'Dockerfile',
 }
 
 /** True for a path whose last name has an ending, as files have. */
 export function looksLikeFile(path: string): boolean {
-  return /(^|\/)[^/]*\.[^/.]+$|(^|\/)(README|LICENSE|Makefile|Dockerfile)$/.test(path)
+  return /(^|\/)[^/]*\.[^/.]+$|(^|\/)(LICENSE|Makefile|Dockerfile)$/.test(path)
 }
 
 function isAbbreviation(value: string): boolean {

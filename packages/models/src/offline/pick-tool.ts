@@ -4,7 +4,7 @@ import type { ToolDeclaration } from '@baton/core'
 import type { Filled } from './fill-arguments.ts'
 import { fillArguments } from './fill-arguments.ts'
 import type { Found } from './find-values.ts'
-import { findValues, looksLikeFile, wordsAround } from './find-values.ts'
+import { findValues, looksLikeFile, textAround } from './find-values.ts'
 import { propertiesOf } from './schema-properties.ts'
 import { meaningsOf, splitWords, stem, tellingStems } from './words.ts'
 
@@ -37,16 +37,22 @@ export function isCallable(tool: ToolDeclaration): boolean {
 /** The tools that fit, the best first. Without `isForced` none, when the words say that nothing fits. */
 export function rankTools(text: string, tools: readonly ToolDeclaration[], isForced: boolean): readonly Choice[] {
   const found = findValues(text)
-  const wanted = [...new Set([...tellingStems(wordsAround(text, found)), ...impliedStems(found)])]
+  const asked = askedStems(text, found)
+  const named = found.flatMap(({ kind, value }) =>
+    kind === 'identifier' || kind === 'name' ? tellingStems(value) : [],
+  )
   const documents = tools.map(documentOf)
   const act = firstAct(text)
   const choices = tools.map((tool, index): Choice & { readonly share: number } => {
     const document = documents[index] ?? new Map<string, number>()
     const filled = fillArguments(tool, text, found)
-    const weights = wanted.map((word) => weightIn(document, word) * rarity(documents, word))
-    const matched = weights.filter((weight) => weight > 0).length
-    const share = (matched + filled.used.length) / Math.max(1, wanted.length + found.length)
-    const score = weights.reduce((sum, weight) => sum + weight, 0) + VALUE_SCORE * filled.used.length
+    // What became an argument need not be a word of the tool.
+    const taken = new Set(filled.phrases.flatMap(tellingStems))
+    const counted = asked.filter((word) => !taken.has(word) || weightIn(document, word) > 0)
+    const weigh = (word: string): number => weightIn(document, word) * rarity(documents, word)
+    const matched = counted.filter((word) => weigh(word) > 0).length
+    const share = (matched + filled.used.length) / Math.max(1, counted.length + found.length)
+    const score = [...counted, ...named].reduce((sum, word) => sum + weigh(word), VALUE_SCORE * filled.used.length)
     return { tool, filled, score: matched === 0 || (act !== undefined && !document.has(act)) ? 0 : score, share }
   })
   return choices
@@ -90,13 +96,16 @@ function rarity(documents: readonly ReadonlyMap<string, number>[], word: string)
   return Math.log(1 + (documents.length + 0.5) / (having + 0.5))
 }
 
-/** What a value says without words: naming a file asks for its content, naming an address for the page behind it. */
-function impliedStems(found: readonly Found[]): readonly string[] {
-  const words = found.flatMap(({ kind, value }) => {
-    if (kind === 'path') return looksLikeFile(value) ? ['file', 'content', 'path'] : ['path']
+/** The words of a request, and those that it says without words: naming a file asks for its content. */
+function askedStems(text: string, found: readonly Found[]): readonly string[] {
+  const said = tellingStems(textAround(text, found))
+  const implied = found.flatMap(({ kind, value }) => {
+    if (kind === 'path') return looksLikeFile(value) ? ['file', 'content', 'path'] : ['path', 'folder']
     return kind === 'url' || kind === 'email' || kind === 'date' ? [kind] : []
   })
-  return words.map(stem)
+  if (/\bwhere\b/i.test(text)) implied.push('locate')
+  if (said.length + implied.length <= 1 && /\bwhat\b.*\bin\b/i.test(text)) implied.push('list', 'folder')
+  return [...new Set([...said, ...implied.map(stem)])]
 }
 
 function firstAct(text: string): string | undefined {

@@ -12,6 +12,8 @@ export interface Property {
   readonly type: string
   readonly isRequired: boolean
   readonly role: Role
+  /** Whether the name itself says the role; else the description does, which often speaks of other things too. */
+  readonly isRoleNamed: boolean
   /** Stems of the name's words. */
   readonly stems: readonly string[]
   readonly description: string
@@ -46,6 +48,7 @@ export function propertiesOf(inputSchema: JsonObject): readonly Property[] {
       description,
       stems: splitWords(name).map(stem),
       role: roleOf(name, description, schema),
+      isRoleNamed: roleOfWords(splitWords(name)) !== undefined,
     }
   })
 }

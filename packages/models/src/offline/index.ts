@@ -1,0 +1,2 @@
+// What users import from @baton/models/offline.
+export { createOfflineModel } from './offline-model.ts'

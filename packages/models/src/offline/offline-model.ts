@@ -1,0 +1,56 @@
+// A model without a model: it plans by words, needs no key and no network, and goes through the same loop as any other.
+// For the first minutes with Baton, for demonstrations, and for tests that want real calls.
+import type { AbortSignalLike, Model, ModelAnswer, ModelEvent, ModelPart, ModelRequest } from '@baton/core'
+import { BatonError } from '@baton/core'
+import { plan } from './plan.ts'
+
+const ID = 'offline'
+
+/** It calls `pure` tools only, at most two rounds of them for a request. */
+export function createOfflineModel(): Model {
+  return {
+    id: ID,
+    provider: ID,
+    capabilities: { tools: 'native', images: false },
+    run: runOffline,
+  }
+}
+
+async function runOffline(
+  request: ModelRequest,
+  sink: (event: ModelEvent) => void,
+  signal: AbortSignalLike,
+): Promise<ModelAnswer> {
+  throwIfAborted(signal)
+  const next = plan(request)
+  if (next.type === 'say') {
+    for (const word of next.text.match(/\s*\S+\s*$|\s*\S+/g) ?? [next.text]) {
+      // A pause between words, in which an abort can come, as in a stream from outside.
+      await Promise.resolve()
+      throwIfAborted(signal)
+      sink({ type: 'text-delta', text: word })
+    }
+    return answer([{ type: 'text', text: next.text }], 'end')
+  }
+  const parts = next.calls.map((call): ModelPart => ({
+    type: 'call',
+    name: call.name,
+    arguments: JSON.stringify(call.arguments),
+  }))
+  for (const [index, call] of next.calls.entries()) {
+    sink({ type: 'call-start', index, name: call.name })
+    sink({ type: 'call-delta', index, text: JSON.stringify(call.arguments) })
+    sink({ type: 'call-end', index })
+  }
+  return answer(parts, 'tool-calls')
+}
+
+function answer(parts: readonly ModelPart[], finish: ModelAnswer['finish']): ModelAnswer {
+  // No tokens were used, and "absent" is how an answer says so.
+  return { parts, finish, usage: {}, model: ID }
+}
+
+function throwIfAborted(signal: AbortSignalLike): void {
+  if (signal.aborted)
+    throw new BatonError({ code: 'cancelled', message: 'the model call was cancelled', cause: signal.reason })
+}
