@@ -5,7 +5,8 @@ export type JsonValue = string | number | boolean | null | readonly JsonValue[] 
 /** A JSON object. */
 export type JsonObject = { readonly [key: string]: JsonValue }
 
-export type JsonParsed = { readonly ok: true; readonly value: JsonValue } | { readonly ok: false; readonly cutOff: boolean }
+export type JsonParsed =
+  { readonly ok: true; readonly value: JsonValue } | { readonly ok: false; readonly cutOff: boolean }
 
 /**
  * Parses JSON text without throwing. `cutOff` says that the text is the beginning of some JSON text and simply ends

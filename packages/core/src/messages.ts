@@ -25,7 +25,8 @@ export interface ReasoningPart {
 }
 
 /** Bytes as base64 without a `data:` prefix, or an address that the provider can fetch. */
-export type MediaSource = { readonly type: 'base64'; readonly data: string } | { readonly type: 'url'; readonly url: string }
+export type MediaSource =
+  { readonly type: 'base64'; readonly data: string } | { readonly type: 'url'; readonly url: string }
 
 export interface ImagePart {
   readonly type: 'image'
@@ -95,7 +96,8 @@ export type Message = UserMessage | AssistantMessage | ToolMessage
  * Why a model stopped. `pause`: send the answer back as it is and it goes on. `other`: a reason that this version of
  * the adapter does not know; it ends the step like `end`, and calls beside it are not executed.
  */
-export type FinishReason = 'end' | 'tool-calls' | 'max-tokens' | 'refusal' | 'pause' | 'context-full' | 'malformed-call' | 'other'
+export type FinishReason =
+  'end' | 'tool-calls' | 'max-tokens' | 'refusal' | 'pause' | 'context-full' | 'malformed-call' | 'other'
 
 /** Tokens of one model call, in one meaning for every provider. A count that a provider does not give is absent. */
 export interface Usage {

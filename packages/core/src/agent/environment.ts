@@ -40,7 +40,11 @@ export interface Transport {
    * Calls `onBytes` for every piece of the body, whatever the status, and resolves when the body has ended.
    * @throws BatonError `model_timeout`, `model_network_failed`, `cancelled` (when `signal` aborts)
    */
-  post(request: HttpRequest, signal: AbortSignalLike, onBytes: (bytes: Uint8Array, head: HttpHead) => void): Promise<HttpHead>
+  post(
+    request: HttpRequest,
+    signal: AbortSignalLike,
+    onBytes: (bytes: Uint8Array, head: HttpHead) => void,
+  ): Promise<HttpHead>
 }
 
 /** Everything that is not decided by the machine or the agent comes through here. */

@@ -9,8 +9,7 @@ export interface SchemaIssue {
 }
 
 export type SchemaResult<Output> =
-  | { readonly value: Output; readonly issues?: undefined }
-  | { readonly issues: readonly SchemaIssue[] }
+  { readonly value: Output; readonly issues?: undefined } | { readonly issues: readonly SchemaIssue[] }
 
 /** The slice of standardschema.dev's interface that Baton uses. */
 export interface StandardSchema<Input = unknown, Output = Input> {

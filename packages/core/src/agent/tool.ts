@@ -90,7 +90,8 @@ export function tool<const Input extends Schema, Services = unknown>(init: ToolI
   if (init.name === '' || init.name.length > NAME_LENGTH_MAX)
     throw wrong(init.name, `name must have 1 to ${NAME_LENGTH_MAX} characters, not ${init.name.length}`)
   const timeoutMs = init.timeoutMs ?? TIMEOUT_MS
-  if (!Number.isFinite(timeoutMs) || timeoutMs <= 0) throw wrong(init.name, `timeoutMs must be above 0, not ${timeoutMs}`)
+  if (!Number.isFinite(timeoutMs) || timeoutMs <= 0)
+    throw wrong(init.name, `timeoutMs must be above 0, not ${timeoutMs}`)
   const effect = init.effect ?? 'once'
   return {
     name: init.name,
@@ -117,7 +118,10 @@ function inputSchemaOf(name: string, schema: Schema): JsonObject {
     throw new BatonError({ code: 'invalid_schema', message: `tool "${name}": ${why}`, cause })
   }
   if (described['type'] !== 'object')
-    throw new BatonError({ code: 'invalid_schema', message: `tool "${name}": the input schema’s root must have type "object"` })
+    throw new BatonError({
+      code: 'invalid_schema',
+      message: `tool "${name}": the input schema’s root must have type "object"`,
+    })
   return described
 }
 

@@ -9,14 +9,14 @@ export function cutParts(parts: readonly AssistantPart[], keepChars: number): re
     const kept = left >= part.text.length ? part.text : part.text.slice(0, wholeChars(part.text, left))
     left = Math.max(0, left - part.text.length)
     if (kept === part.text) return [part]
-    return kept === '' ? [] : [{ type: 'text', text: kept }]
+    return kept.trim() === '' ? [] : [{ type: 'text', text: kept }]
   })
 }
 
-/** Never between the halves of a surrogate pair: providers refuse such text. */
+/** Never between the halves of a surrogate pair, which providers refuse: the whole pair stays. */
 export function wholeChars(text: string, chars: number): number {
   if (chars >= text.length) return text.length
   if (chars <= 0) return 0
   const code = text.charCodeAt(chars - 1)
-  return code >= 0xd800 && code <= 0xdbff ? chars - 1 : chars
+  return code >= 0xd800 && code <= 0xdbff ? chars + 1 : chars
 }

@@ -42,7 +42,7 @@ export function decide(spec: Spec, state: State, input: Input, nowMs: number): D
   const seen = seenAt(state, input)
   if (seen !== undefined) return { type: 'decided', facts: [], effects: [], state, seenAt: seen }
   const cell = SESSION_TABLE[input.type][state.phase]
-  if ('refuse' in cell) return { type: 'refused', refusal: { code: cell.refuse, message: cell.refuse } }
+  if (!('action' in cell)) return { type: 'decided', facts: [], effects: [], state }
   const draft: Draft = { spec, state: now, facts: [] }
   const row = ROWS[cell.action] as (draft: Draft, input: Input) => void // the table pairs each action with its input
   row(draft, input)

@@ -23,7 +23,7 @@ export type AwaitedEffect =
 
 /** Effects that nobody answers: each withdraws an awaited one. */
 export type WithdrawingEffect =
-  | { readonly type: 'abort-model'; readonly attempt: number }
+  | { readonly type: 'abort-model' | 'abort-summary'; readonly attempt: number }
   | { readonly type: 'abort-tool'; readonly callId: string; readonly attempt: number }
   | { readonly type: 'withdraw-offer'; readonly callId: string; readonly connection: string; readonly offer: number }
   | { readonly type: 'withdraw-approval'; readonly callId: string; readonly approvalId: string }
@@ -119,8 +119,9 @@ export function effectsBetween(before: State, after: State, answered: string | u
 function withdrawing(effect: AwaitedEffect): WithdrawingEffect {
   switch (effect.type) {
     case 'call-model':
-    case 'summarise':
       return { type: 'abort-model', attempt: effect.attempt }
+    case 'summarise':
+      return { type: 'abort-summary', attempt: effect.attempt }
     case 'run-tool':
       return { type: 'abort-tool', callId: effect.callId, attempt: effect.attempt }
     case 'offer-call':

@@ -10,6 +10,8 @@ import { renderInputs, renderSettlement, text } from './render.ts'
 export interface HistoryEntry {
   readonly entry: number
   readonly exchange: number
+  readonly role: 'user' | 'step' | 'summary'
+  /** None where nothing visible is left of an answer that was cut short. */
   readonly messages: readonly Message[]
 }
 
@@ -25,7 +27,7 @@ interface Book {
   readonly notes: Map<number, string>
   entries: readonly HistoryEntry[]
   /** Entries that left the window; kept only where a rewind may ask for them. */
-  readonly left: Map<number, HistoryEntry> | null
+  left: readonly HistoryEntry[] | null
   exchange: number
   open: OpenBody | null
   texts: readonly { readonly step: number; readonly text: string }[]
@@ -58,7 +60,7 @@ export function createHistory(options: { readonly keepAll?: boolean } = {}): His
     inputs: new Map(),
     notes: new Map(),
     entries: [],
-    left: options.keepAll ? new Map() : null,
+    left: options.keepAll ? [] : null,
     exchange: 0,
     open: null,
     texts: [],
@@ -108,7 +110,7 @@ function foldFact(book: Book, fact: Fact): void {
       openStep(book, fact.step, fact.parts)
       break
     case 'step-salvaged':
-      openStep(book, fact.step, [text(book.progress.text.slice(0, fact.textChars))])
+      openStep(book, fact.step, cutParts([text(book.progress.text)], fact.textChars))
       break
     case 'approval-decided':
       if (book.open && fact.edited)
@@ -139,9 +141,10 @@ function foldEdit(book: Book, fact: Fact): void {
       for (const cut of fact.cuts) cutStep(book, cut.step, cut.keepChars)
       break
     case 'history-rewound': {
-      const kept = new Set(fact.index.map((entry) => entry.entry))
-      const known = [...(book.left?.values() ?? []), ...book.entries]
-      book.entries = known.filter((entry) => kept.has(entry.entry)).sort((one, other) => one.entry - other.entry)
+      const known = [...(book.left ?? []), ...book.entries]
+      book.entries = fact.index.flatMap(
+        ({ entry, role }) => known.findLast((one) => one.entry === entry && one.role === role) ?? [],
+      )
       break
     }
     default:
@@ -153,7 +156,12 @@ function enter(book: Book, fact: FactOf<'inputs-entered'>): void {
   const entered = fact.entries.map(({ entry, inputs, notes }): HistoryEntry => {
     const told = notes.map((note) => text(book.notes.get(note) ?? ''))
     const bodies = inputs.flatMap((inputId) => book.inputs.get(inputId) ?? [])
-    return { entry, exchange: fact.exchange, messages: [{ role: 'user', parts: [...told, ...renderInputs(bodies)] }] }
+    return {
+      entry,
+      exchange: fact.exchange,
+      role: 'user',
+      messages: [{ role: 'user', parts: [...told, ...renderInputs(bodies)] }],
+    }
   })
   book.entries = [...book.entries, ...entered]
 }
@@ -171,7 +179,13 @@ interface StepEntry extends HistoryEntry {
 function closeStep(book: Book, entry: number): void {
   const open = book.open
   if (!open) return
-  const closed: StepEntry = { entry, exchange: open.exchange, step: open.step, messages: stepMessages(open) }
+  const closed: StepEntry = {
+    entry,
+    exchange: open.exchange,
+    role: 'step',
+    step: open.step,
+    messages: stepMessages(open),
+  }
   book.entries = [...book.entries, closed]
   book.open = null
 }
@@ -187,11 +201,19 @@ function stepMessages(open: OpenBody): readonly Message[] {
     return [{ type: 'result', callId: part.callId, name: part.name, isError: settlement.type !== 'ok', content }]
   })
   const tool: ToolMessage = { role: 'tool', parts: results }
-  return results.length === 0 ? [assistant] : [assistant, tool]
+  if (results.length > 0) return [assistant, tool]
+  return isVisible(open.parts) ? [assistant] : []
+}
+
+/** Thoughts or blanks alone are no answer: providers refuse such a message. */
+function isVisible(parts: readonly AssistantPart[]): boolean {
+  return parts.some(
+    (part) => part.type === 'provider' || part.type === 'call' || (part.type === 'text' && part.text.trim() !== ''),
+  )
 }
 
 function drop(book: Book, leaves: (entry: HistoryEntry) => boolean): void {
-  for (const entry of book.entries) if (leaves(entry)) book.left?.set(entry.entry, entry)
+  if (book.left) book.left = [...book.left, ...book.entries.filter(leaves)]
   book.entries = book.entries.filter((entry) => !leaves(entry))
 }
 
@@ -202,9 +224,10 @@ function replaceBySummary(book: Book, fact: FactOf<'summary-finished'>): void {
   const summary: HistoryEntry = {
     entry: fact.toEntry,
     exchange: replaced.at(-1)?.exchange ?? 0,
+    role: 'summary',
     messages: [{ role: 'user', parts: [text(`[Summary of the conversation so far] ${fact.text}`)] }],
   }
-  for (const entry of replaced) book.left?.set(entry.entry, entry)
+  if (book.left) book.left = [...book.left, ...replaced]
   book.entries = [...older, summary, ...newer]
 }
 
@@ -216,8 +239,8 @@ function cutStep(book: Book, step: number, keepChars: number): void {
     const [assistant, ...results] = entry.messages
     if (assistant?.role !== 'assistant') return [entry]
     const parts = cutParts(assistant.parts, keepChars)
-    // Thoughts alone are no answer: providers refuse such a message.
-    if (results.length === 0 && textOf(parts) === '') return []
-    return [{ ...entry, messages: [{ role: 'assistant', parts }, ...results] }]
+    if (results.length > 0) return [{ ...entry, messages: [{ role: 'assistant', parts }, ...results] }]
+    if (keepChars === 0) return []
+    return [{ ...entry, messages: isVisible(parts) ? [{ role: 'assistant', parts }] : [] }]
   })
 }

@@ -106,8 +106,10 @@ export function fireTimer(draft: Draft, input: InputOf<'timer-fired'>): void {
     if (state.phase === 'interrupting') salvageInterrupted(draft)
     else endOverdue(draft, 'turn_time_exceeded', `the turn took longer than ${spec.limits.turnMs} ms`)
     advance(draft)
-  } else if (timer === 'retry' && current(state.retry)) startModel(draft)
-  else if (timer === 'interrupt' && current(state.interrupting?.deadline)) {
+  } else if (timer === 'retry' && current(state.retry)) {
+    startModel(draft)
+    advance(draft)
+  } else if (timer === 'interrupt' && current(state.interrupting?.deadline)) {
     salvageInterrupted(draft)
     advance(draft)
   } else if (timer === 'grace' && current(state.step?.grace)) {

@@ -37,11 +37,16 @@ export type Action =
   | 'recover'
   | 'change-agent'
 
-/** A cell: what is done and the phases in which it may leave the session, or the code with which it is refused. */
-export type Cell = { readonly action: Action; readonly to: readonly Phase[] } | { readonly refuse: ErrorCode }
+/**
+ * A cell: what is done and the phases in which it may leave the session, the code with which it is refused, or
+ * `quiet`: a notice that came too late to mean anything.
+ */
+export type Cell =
+  { readonly action: Action; readonly to: readonly Phase[] } | { readonly refuse: ErrorCode } | { readonly quiet: true }
 
 const go = (action: Action, ...to: readonly Phase[]): Cell => ({ action, to })
 const refuse = (code: ErrorCode): Cell => ({ refuse: code })
+const QUIET: Cell = { quiet: true }
 const STOPPED = refuse('session_stopped')
 const BUSY = refuse('turn_in_progress')
 const ILLEGAL = refuse('illegal_input')
@@ -50,24 +55,39 @@ const ILLEGAL = refuse('illegal_input')
 const BEGIN: readonly Phase[] = ['idle', 'modelling', 'summarising']
 const PROCEED: readonly Phase[] = ['calling', ...BEGIN]
 
-/** An input that is legal in every phase and changes none by itself. */
+/** Legal in every phase, and none changes by it. */
 const everywhere = (action: Action): Record<Phase, Cell> => ({
-  idle: go(action, ...BEGIN),
+  idle: go(action, 'idle'),
   modelling: go(action, 'modelling'),
-  calling: go(action, ...PROCEED),
+  calling: go(action, 'calling'),
   interrupting: go(action, 'interrupting'),
   summarising: go(action, 'summarising'),
   paused: go(action, 'paused'),
   stopped: go(action, 'stopped'),
 })
 
-/** Results of calls: after a stop every call is settled, so they are late. */
-const ofCalls = (action: Action): Record<Phase, Cell> => everywhere(action)
+/** Legal in every phase; it may settle calls, and so end a step or what an interrupted turn left behind. */
+const settling = (action: Action): Record<Phase, Cell> => ({
+  ...everywhere(action),
+  idle: go(action, ...BEGIN),
+  calling: go(action, ...PROCEED),
+})
 
 /** What only the running attempt may bring; anywhere else it is stale. */
 const ofAttempt = (cells: Partial<Record<Phase, Cell>>): Record<Phase, Cell> => ({
   ...everywhere('ignore-answer'),
   ...cells,
+})
+
+/** About an open call: there are some while calling or paused, and in idle where an interrupted turn left them. */
+const ofOpenCalls = (action: Action, otherwise: Cell): Record<Phase, Cell> => ({
+  idle: go(action, 'idle'),
+  modelling: otherwise,
+  calling: go(action, 'calling'),
+  interrupting: otherwise,
+  summarising: otherwise,
+  paused: go(action, 'paused'),
+  stopped: otherwise,
 })
 
 export const SESSION_TABLE: Readonly<Record<InputType, Readonly<Record<Phase, Cell>>>> = {
@@ -76,7 +96,7 @@ export const SESSION_TABLE: Readonly<Record<InputType, Readonly<Record<Phase, Ce
     modelling: go('accept-input', 'modelling', 'interrupting', ...BEGIN),
     calling: go('accept-input', ...PROCEED),
     interrupting: go('accept-input', 'interrupting'),
-    summarising: go('accept-input', ...BEGIN),
+    summarising: go('accept-input', 'summarising'),
     paused: go('accept-input', 'paused'),
     stopped: STOPPED,
   },
@@ -94,16 +114,16 @@ export const SESSION_TABLE: Readonly<Record<InputType, Readonly<Record<Phase, Ce
     modelling: go('accept-urgent', 'modelling', 'interrupting', ...BEGIN),
     calling: go('accept-urgent', ...PROCEED),
     interrupting: go('accept-urgent', 'interrupting'),
-    summarising: go('accept-urgent', ...BEGIN),
+    summarising: go('accept-urgent', 'summarising'),
     paused: go('accept-urgent', 'paused'),
     stopped: STOPPED,
   },
   interrupt: {
-    idle: go('interrupt', ...BEGIN),
+    idle: go('interrupt', 'idle'),
     modelling: go('interrupt', 'interrupting', ...BEGIN),
     calling: go('interrupt', ...BEGIN),
     interrupting: go('interrupt', 'interrupting'),
-    summarising: go('interrupt', ...BEGIN),
+    summarising: go('interrupt', 'idle', 'summarising'),
     paused: go('interrupt', 'paused'),
     stopped: go('interrupt', 'stopped'),
   },
@@ -153,14 +173,19 @@ export const SESSION_TABLE: Readonly<Record<InputType, Readonly<Record<Phase, Ce
     paused: ILLEGAL,
     stopped: go('start', ...BEGIN),
   },
-  approval: ofCalls('decide-approval'),
+  approval: {
+    ...ofOpenCalls('decide-approval', refuse('approval_refused')),
+    // An interrupt cancels what was not approved.
+    idle: refuse('approval_refused'),
+    calling: go('decide-approval', ...PROCEED),
+  },
   'client-attached': everywhere('attach'),
-  'client-detached': everywhere('detach'),
-  'client-tools': everywhere('set-client-tools'),
-  'tool-result': ofCalls('take-client-result'),
-  'call-claimed': ofCalls('claim-call'),
-  'offer-reached': ofCalls('reach-call'),
-  'offer-failed': ofCalls('return-offer'),
+  'client-detached': { ...everywhere('detach'), idle: go('detach', ...BEGIN) },
+  'client-tools': settling('set-client-tools'),
+  'tool-result': settling('take-client-result'),
+  'call-claimed': ofOpenCalls('claim-call', ILLEGAL),
+  'offer-reached': ofOpenCalls('reach-call', QUIET),
+  'offer-failed': { ...ofOpenCalls('return-offer', QUIET), idle: go('return-offer', ...BEGIN) },
   'display-written': everywhere('note-display'),
   'model-finished': ofAttempt({
     modelling: go('finish-step', 'modelling', ...PROCEED),
@@ -171,16 +196,24 @@ export const SESSION_TABLE: Readonly<Record<InputType, Readonly<Record<Phase, Ce
     interrupting: go('finish-interrupt', 'interrupting', ...BEGIN),
   }),
   'model-stopped': ofAttempt({ interrupting: go('finish-interrupt', 'interrupting', ...BEGIN) }),
-  'attempt-progress': everywhere('note-progress'),
+  'attempt-progress': {
+    idle: QUIET,
+    modelling: go('note-progress', 'modelling'),
+    calling: QUIET,
+    interrupting: go('note-progress', 'interrupting'),
+    summarising: QUIET,
+    paused: QUIET,
+    stopped: QUIET,
+  },
   'summary-finished': ofAttempt({ summarising: go('finish-summary', ...BEGIN) }),
   'summary-failed': ofAttempt({ summarising: go('fail-summary', ...BEGIN) }),
-  'tool-finished': ofCalls('take-tool-result'),
+  'tool-finished': settling('take-tool-result'),
   'timer-fired': {
     idle: go('fire-timer', ...BEGIN),
     modelling: go('fire-timer', ...BEGIN),
     calling: go('fire-timer', ...PROCEED),
     interrupting: go('fire-timer', 'interrupting', ...BEGIN),
-    summarising: go('fire-timer', ...BEGIN),
+    summarising: go('fire-timer', 'idle', 'summarising'),
     paused: go('fire-timer', 'paused'),
     stopped: go('fire-timer', 'stopped'),
   },
@@ -193,7 +226,7 @@ export const SESSION_TABLE: Readonly<Record<InputType, Readonly<Record<Phase, Ce
     paused: go('recover', 'paused'),
     stopped: go('recover', 'stopped'),
   },
-  'agent-changed': everywhere('change-agent'),
+  'agent-changed': settling('change-agent'),
 }
 
 /** What can befall a call. */

@@ -2,6 +2,7 @@
 import type { ErrorCode } from '../errors.ts'
 import type { EnteredInputs, StepCut, TurnOutcome } from './fact.ts'
 import type { Heard } from './input.ts'
+import { befall } from './call-event.ts'
 import { scheduleCalls } from './call-schedule.ts'
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
@@ -14,8 +15,16 @@ export const TEXT_SEPARATOR = '\n\n'
 
 /** Does what can be done now: starts and offers calls, closes the step, calls the model, begins the next turn. */
 export function advance(draft: Draft): void {
+  advanceOnce(draft)
+  // A turn may begin and fail at once, for want of room or tokens: then the inputs behind it have their turn.
+  while (draft.state.phase === 'idle' && draft.state.queue.some((item) => item.ready) && !draft.state.step)
+    advanceOnce(draft)
+}
+
+function advanceOnce(draft: Draft): void {
   if (draft.state.phase === 'stopped') return
   scheduleCalls(draft)
+  if (draft.state.step?.orphaned) dropUnwritten(draft)
   closeStep(draft)
   const { state } = draft
   if (state.step) {
@@ -26,6 +35,11 @@ export function advance(draft: Draft): void {
   if (state.phase === 'interrupting' || state.phase === 'summarising' || state.phase === 'paused') return
   if (!state.turn) startTurn(draft)
   else if (!state.attempt && !state.retry) nextStep(draft)
+}
+
+/** A call that came back after its turn was interrupted is offered to nobody any more. */
+function dropUnwritten(draft: Draft): void {
+  for (const call of draft.state.step?.calls ?? []) if (call.state === 'ready') befall(draft, call, 'interrupt')
 }
 
 /** A step enters the history when its last call has settled. */

@@ -56,7 +56,7 @@ function documentSource(file: FilePart): JsonObject | undefined {
 
 /** The model is told what it does not get, so that it can say so. */
 function leftOut(what: string): WireBlock {
-  return { type: 'text', text: `[A ${what} is not shown: this model cannot read it.]` }
+  return { type: 'text', text: `[Not shown, because this model cannot read it: ${what}]` }
 }
 
 function isText(mediaType: string): boolean {

@@ -1,0 +1,254 @@
+// The world around a machine in exploration: the effects that it owes, the clients that came, what may still come late.
+import type { AwaitedEffect, Effect, History, Input, SessionRecord, Spec, State } from '../machine/index.ts'
+import {
+  applyRecord,
+  createHistory,
+  decide,
+  DEFAULT_BATCH,
+  DEFAULT_LIMITS,
+  DEFAULT_RETRY,
+  DEFAULT_WINDOW,
+  effectKey,
+  initialState,
+  openSession,
+  outstanding,
+  recordOf,
+} from '../machine/index.ts'
+import type { InvariantChecker } from './invariants.ts'
+import type { Random } from './random.ts'
+
+export interface World {
+  readonly random: Random
+  readonly checker: InvariantChecker
+  readonly coverage: Coverage
+  readonly story: string[]
+  readonly records: SessionRecord[]
+  spec: Spec
+  state: State
+  history: History
+  nowMs: number
+  /** What a host would be doing, by key. */
+  running: Map<string, AwaitedEffect>
+  /** What was aborted, but may still answer. */
+  zombies: AwaitedEffect[]
+  /** Model attempts that were asked to stop and have not answered. */
+  aborted: number[]
+  texts: Map<number, string>
+  counted: number
+  serial: number
+}
+
+/** How often each cell was reached: by inputs that made facts, that made none, and that were refused. */
+export interface Coverage {
+  readonly cells: Map<string, { accepted: number; quiet: number; refused: number }>
+  readonly moves: Set<string>
+  readonly calls: Set<string>
+  records: number
+}
+
+export function createCoverage(): Coverage {
+  return { cells: new Map(), moves: new Set(), calls: new Set(), records: 0 }
+}
+
+export function createWorld(init: Pick<World, 'random' | 'checker' | 'coverage' | 'spec'>): World {
+  const opening = openSession({ session: 'explored', spec: init.spec, nowMs: 1000, epoch: 1 })
+  const world: World = {
+    ...init,
+    story: [],
+    records: [opening],
+    state: applyRecord(initialState('explored'), opening),
+    history: createHistory({ keepAll: true }),
+    nowMs: 1000,
+    running: new Map(),
+    zombies: [],
+    aborted: [],
+    texts: new Map(),
+    counted: 0,
+    serial: 0,
+  }
+  world.history.fold(opening)
+  return world
+}
+
+/** Hands one input to the machine, and its effects to the world. Returns whether it made a fact. */
+export function submit(world: World, input: Input): boolean {
+  const before = world.state
+  const decision = decide(world.spec, before, input, world.nowMs)
+  const cell = cellOf(world.coverage, `${before.phase} × ${input.type}`)
+  if (decision.type === 'refused') {
+    cell.refused += 1
+    world.story.push(`${world.nowMs} ${describe(input)} is refused in ${before.phase}: ${decision.refusal.code}`)
+    return false
+  }
+  if (decision.facts.length === 0) {
+    cell.quiet += 1
+    return false
+  }
+  cell.accepted += 1
+  world.counted += 1
+  world.coverage.records += 1
+  world.coverage.moves.add(`${before.phase} × ${input.type} → ${decision.state.phase}`)
+  const record = recordOf(input, decision)
+  noteCalls(world.coverage, before, decision.state, input.type)
+  world.story.push(
+    `${world.nowMs} ${describe(input)} in ${before.phase} → ${record.facts.map((fact) => fact.type).join(', ')}`,
+  )
+  world.records.push(record)
+  world.history.fold(record)
+  world.state = decision.state
+  perform(world, input, decision.effects)
+  const { spec, history } = world
+  const { effects, state: after } = decision
+  world.checker.observe({ spec, before, after, input, record, effects, history })
+  return true
+}
+
+function cellOf(coverage: Coverage, key: string): { accepted: number; quiet: number; refused: number } {
+  const cell = coverage.cells.get(key) ?? { accepted: 0, quiet: 0, refused: 0 }
+  coverage.cells.set(key, cell)
+  return cell
+}
+
+function noteCalls(coverage: Coverage, before: State, after: State, input: string): void {
+  for (const call of before.step?.calls ?? []) {
+    const now = after.step?.calls.find((other) => other.callId === call.callId)
+    const to = now?.state === 'settled' ? (now.settlement ?? '') : (now?.state ?? 'closed')
+    coverage.calls.add(`${call.state} × ${input} → ${to}`)
+  }
+}
+
+function perform(world: World, input: Input, effects: readonly Effect[]): void {
+  const answered = answeredKey(input)
+  if (answered) world.running.delete(answered)
+  for (const [key, effect] of world.running)
+    if (
+      input.type === 'tool-result' &&
+      effect.type === 'offer-call' &&
+      effect.callId === input.callId &&
+      effect.connection === input.connection
+    )
+      world.running.delete(key)
+  for (const effect of effects) {
+    switch (effect.type) {
+      case 'abort-model':
+        retire(world, `call-model:${effect.attempt}`)
+        world.aborted.push(effect.attempt)
+        break
+      case 'abort-summary':
+        retire(world, `summarise:${effect.attempt}`)
+        break
+      case 'abort-tool':
+        retire(world, `run-tool:${effect.callId}:${effect.attempt}`)
+        break
+      case 'withdraw-offer':
+        retire(world, `offer-call:${effect.callId}:${effect.offer}`)
+        break
+      case 'withdraw-approval':
+        retire(world, `ask-approval:${effect.callId}:${effect.approvalId}`)
+        break
+      case 'clear-timer':
+        retire(world, `set-timer:${effect.timer}:${effect.generation}`)
+        break
+      default:
+        world.running.set(effectKey(effect), effect)
+    }
+  }
+}
+
+function retire(world: World, key: string): void {
+  const effect = world.running.get(key)
+  if (effect) world.zombies = [...world.zombies, effect].slice(-20)
+  world.running.delete(key)
+}
+
+function answeredKey(input: Input): string | undefined {
+  if (input.type === 'tool-finished') return `run-tool:${input.callId}:${input.attempt}`
+  if (input.type === 'timer-fired') return `set-timer:${input.timer}:${input.generation}`
+  if (input.type === 'model-finished' || input.type === 'model-failed') return `call-model:${input.attempt}`
+  if (input.type === 'summary-finished' || input.type === 'summary-failed') return `summarise:${input.attempt}`
+  if (input.type === 'approval') return `ask-approval:${input.callId}:${input.approvalId}`
+  return undefined
+}
+
+/** The process dies and comes back: state and history are folded from the log, and what is owed is done again. */
+export function restart(world: World): boolean {
+  world.zombies = []
+  world.aborted = []
+  world.running = new Map()
+  let state = initialState('explored')
+  const history = createHistory({ keepAll: true })
+  for (const record of world.records) {
+    state = applyRecord(state, record)
+    history.fold(record)
+  }
+  world.state = { ...state, epoch: state.epoch + 1 }
+  world.history = history
+  const made = submit(world, { type: 'host-restarted', downMs: world.random.below(20_000) })
+  world.running = new Map(outstanding(world.state).map((effect) => [effectKey(effect), effect]))
+  return made
+}
+
+function describe(input: Input): string {
+  const told = [
+    'callId',
+    'connection',
+    'timer',
+    'attempt',
+    'inputId',
+    'delivery',
+    'decision',
+    'finish',
+    'exchange',
+    'again',
+  ]
+  const values = Object.entries(input).filter(([key]) => told.includes(key))
+  return [input.type, ...values.map(([key, value]) => `${key}=${String(value)}`)].join(' ')
+}
+
+/** Small limits, so that short runs meet them; variants by seed. */
+export function exploredSpec(random: Random): Spec {
+  const tight = random.chance(0.3)
+  const summarise = random.chance(0.3)
+  const server = { runs: 'server', timeoutMs: 3000, parallel: true, onInterrupt: 'cancel' } as const
+  const client = { ...server, runs: 'client' } as const
+  return {
+    agent: 'explored',
+    hash: 'a',
+    models: random.chance(0.5) ? ['one'] : ['one', 'two'],
+    tools: [
+      { ...server, name: 'read', effect: 'pure' },
+      { ...server, name: 'put', effect: 'idempotent', onInterrupt: 'finish' },
+      { ...server, name: 'pay', effect: 'once', onInterrupt: 'finish' },
+      { ...server, name: 'send', effect: 'once' },
+      { ...server, name: 'alone', effect: 'pure', parallel: false },
+      { ...client, name: 'look', effect: 'pure' },
+      { ...client, name: 'spawn', effect: 'once' },
+      { ...client, name: 'cancel', effect: 'idempotent', parallel: random.chance(0.7) },
+    ],
+    limits: {
+      ...DEFAULT_LIMITS,
+      toolRounds: 2 + random.below(3),
+      callsPerTurn: 5,
+      parallelCalls: 2,
+      turnMs: 30_000,
+      turnTokens: random.chance(0.2) ? 3000 : 1_000_000,
+      queueInputs: 6,
+      awayMs: 8000,
+      approvalMs: 5000,
+      pauses: 2,
+      resultBytes: 500,
+    },
+    window: {
+      ...DEFAULT_WINDOW,
+      exchanges: 2 + random.below(4),
+      summarise,
+      keepExchanges: 1 + random.below(2),
+      overheadTokens: 20,
+      reserveTokens: 50,
+      ...(tight && { contextTokens: 300, actAtTokens: 250 }),
+    },
+    retry: { ...DEFAULT_RETRY, attempts: 2 },
+    batch: { ...DEFAULT_BATCH, entries: 3 },
+    emptyAnswer: random.chance(0.5) ? 'retry' : 'silence',
+  }
+}

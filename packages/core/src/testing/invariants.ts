@@ -1,0 +1,284 @@
+// The eight invariants of a session, checked after every record. It keeps books of its own and trusts no state.
+import { isJsonObject, parseJson } from '../json.ts'
+import type { Message } from '../messages.ts'
+import type {
+  AwaitedEffect,
+  Effect,
+  Fact,
+  FactOf,
+  History,
+  Input,
+  SessionRecord,
+  Spec,
+  State,
+} from '../machine/index.ts'
+import { applyRecord, effectKey, outstanding } from '../machine/index.ts'
+import { validateHistory } from './neutral-history.ts'
+
+export class InvariantError extends Error {
+  readonly invariant: string
+  constructor(invariant: string, message: string) {
+    super(`${invariant}: ${message}`)
+    this.name = 'InvariantError'
+    this.invariant = invariant
+  }
+}
+
+export interface Observation {
+  readonly spec: Spec
+  readonly before: State
+  readonly after: State
+  readonly input: Input | null
+  readonly record: SessionRecord
+  readonly effects: readonly Effect[]
+  readonly history: History
+}
+
+export interface InvariantOptions {
+  /** Further validators of the history: one for each provider's wire. */
+  readonly validate?: (messages: readonly Message[]) => readonly { readonly message: string }[]
+}
+
+export interface InvariantChecker {
+  /** @throws InvariantError */
+  observe(observation: Observation): void
+  /** After everything has come to rest: nothing may be left over. @throws InvariantError */
+  finish(state: State): void
+}
+
+interface Book {
+  readonly owed: Set<string>
+  readonly calls: Map<string, CallBook>
+  readonly inputs: Map<string, 'waiting' | 'entered' | 'seen'>
+  readonly entered: Map<number, readonly string[]>
+}
+
+interface CallBook {
+  readonly fact: FactOf<'step-finished'>['calls'][number]
+  readonly runnable: boolean
+  settled: number
+  started: number
+  claimed: number
+}
+
+export function createInvariantChecker(options: InvariantOptions = {}): InvariantChecker {
+  const book: Book = { owed: new Set(), calls: new Map(), inputs: new Map(), entered: new Map() }
+  return {
+    observe: (observation) => {
+      checkFold(observation)
+      for (const fact of observation.record.facts) checkFact(book, observation, fact)
+      checkOutstanding(book, observation)
+      checkDeadlines(observation.after)
+      checkHistory(observation, options)
+    },
+    finish: (state) => {
+      for (const [inputId, fate] of book.inputs)
+        if (fate !== 'seen') fail('4 no input is lost', `${inputId} was never seen by a model (${fate})`)
+      for (const [callId, call] of book.calls)
+        if (call.settled !== 1) fail('1 one settlement', `${callId} has ${call.settled} settlements at rest`)
+      if (state.queue.length > 0) fail('4 no input is lost', `${state.queue.length} inputs wait at rest`)
+      if (state.turn || state.step)
+        fail('6 every wait ends', `the session rests in ${state.phase} with a turn or a step`)
+    },
+  }
+}
+
+function fail(invariant: string, message: string): never {
+  throw new InvariantError(invariant, message)
+}
+
+/** What was decided must be what a restart will fold. */
+function checkFold({ before, after, record }: Observation): void {
+  const folded = JSON.stringify(applyRecord(before, record))
+  if (folded !== JSON.stringify(after)) fail('0 fold', `record ${record.pos} folds to another state than was decided`)
+}
+
+function checkFact(book: Book, observation: Observation, fact: Fact): void {
+  switch (fact.type) {
+    case 'input-accepted':
+      if (book.inputs.has(fact.inputId)) fail('4 no input is lost', `${fact.inputId} was accepted twice`)
+      book.inputs.set(fact.inputId, 'waiting')
+      break
+    case 'inputs-entered':
+      enterInputs(book, fact)
+      break
+    case 'model-started':
+      startModel(book, observation, fact)
+      break
+    case 'turn-finished':
+      if (fact.outcome === 'failed' || fact.outcome === 'stopped' || fact.outcome === 'interrupted')
+        markSeen(book, Infinity)
+      break
+    case 'history-rewound':
+      for (const entry of [...book.entered.keys()])
+        if (!fact.index.some((kept) => kept.entry === entry)) book.entered.delete(entry)
+      break
+    default:
+      checkCallFact(book, observation, fact)
+  }
+}
+
+function checkCallFact(book: Book, { before }: Observation, fact: Fact): void {
+  switch (fact.type) {
+    case 'step-finished':
+      proposeCalls(book, fact)
+      break
+    case 'call-settled':
+      callOf(book, fact.callId).settled += 1
+      if (callOf(book, fact.callId).settled > 1) fail('1 one settlement', `${fact.callId} was settled twice`)
+      break
+    case 'call-started':
+    case 'call-offered': {
+      const call = callOf(book, fact.callId)
+      if (!call.runnable) fail('8 cut-off arguments', `${fact.callId} was started although its arguments are not whole`)
+      if (call.settled > 0) fail('1 one settlement', `${fact.callId} was started after it was settled`)
+      if (call.fact.effect === 'once' && call.started + call.claimed > 0)
+        fail('5 at most once', `${fact.callId} was started again (record ${before.pos + 1})`)
+      if (fact.type === 'call-started') call.started += 1
+      break
+    }
+    case 'call-claimed':
+      callOf(book, fact.callId).claimed += 1
+      break
+    case 'call-returned': {
+      const call = callOf(book, fact.callId)
+      // Nobody saw an offer that could not be sent; anything else that was claimed stays claimed.
+      if (fact.reason === 'send_failed') call.claimed = Math.max(0, call.claimed - 1)
+      break
+    }
+    default:
+      break
+  }
+}
+
+function callOf(book: Book, callId: string): CallBook {
+  return book.calls.get(callId) ?? fail('1 one settlement', `${callId} was never proposed`)
+}
+
+function proposeCalls(book: Book, fact: FactOf<'step-finished'>): void {
+  for (const proposal of fact.calls) {
+    if (book.calls.has(proposal.callId)) fail('1 one settlement', `${proposal.callId} was proposed twice`)
+    const part = fact.parts.find((candidate) => candidate.type === 'call' && candidate.callId === proposal.callId)
+    if (part?.type !== 'call') fail('2 valid history', `${proposal.callId} has no part in its step`)
+    const parsed = parseJson(part.arguments)
+    const whole = parsed.ok && isJsonObject(parsed.value) && !part.arguments.includes('"cut"')
+    const runnable = whole && ['end', 'tool-calls', 'pause'].includes(fact.finish)
+    book.calls.set(proposal.callId, { fact: proposal, runnable, settled: 0, started: 0, claimed: 0 })
+  }
+}
+
+function enterInputs(book: Book, fact: FactOf<'inputs-entered'>): void {
+  for (const [callId, call] of book.calls)
+    if (call.settled === 0) fail('4 order', `inputs entered while ${callId} was open`)
+  for (const entry of fact.entries) {
+    book.entered.set(entry.entry, entry.inputs)
+    for (const inputId of entry.inputs) {
+      const fate = book.inputs.get(inputId)
+      if (fate === undefined) fail('4 no input is lost', `${inputId} entered without having been accepted`)
+      book.inputs.set(inputId, 'entered')
+    }
+  }
+}
+
+function startModel(book: Book, { spec, after }: Observation, fact: FactOf<'model-started'>): void {
+  for (const [callId, call] of book.calls)
+    if (call.settled !== 1) fail('1 one settlement', `the model was called while ${callId} was open`)
+  const hard = spec.window.contextTokens
+  const tokens = Math.ceil((fact.chars * after.tokensPer1000Chars) / 1000)
+  if (hard !== undefined && tokens + spec.window.reserveTokens > hard + 1)
+    fail('7 fits the window', `about ${tokens} tokens are sent to a window of ${hard}`)
+  markSeen(book, fact.toEntry)
+}
+
+/** A failed or interrupted turn is a typed answer to its inputs. */
+function markSeen(book: Book, toEntry: number): void {
+  for (const [entry, inputs] of book.entered)
+    if (entry <= toEntry) for (const inputId of inputs) book.inputs.set(inputId, 'seen')
+}
+
+/** What is owed must be what was given, less what was answered or withdrawn: kept here from the effects alone. */
+function checkOutstanding(book: Book, { effects, input, after, before }: Observation): void {
+  const answered = input && answerKey(input, before)
+  if (answered !== null) book.owed.delete(answered)
+  for (const effect of effects) {
+    const withdrawn = withdrawnKey(effect)
+    if (withdrawn !== undefined) {
+      if (!book.owed.delete(withdrawn)) fail('outstanding', `${withdrawn} was withdrawn but not owed`)
+    } else book.owed.add(effectKey(effect as AwaitedEffect)) // every effect that withdraws nothing is awaited
+  }
+  const owed = [...book.owed].sort().join(' ')
+  const said = outstanding(after).map(effectKey).sort().join(' ')
+  if (owed !== said) fail('outstanding', `given minus answered: [${owed}], outstanding: [${said}]`)
+  const models = [...book.owed].filter((key) => key.startsWith('call-model:') || key.startsWith('summarise:'))
+  if (models.length > 1) fail('3 one model call', `${models.join(' and ')} run at once`)
+}
+
+function answerKey(input: Input, before: State): string | null {
+  switch (input.type) {
+    case 'model-finished':
+    case 'model-failed':
+      return `call-model:${input.attempt}`
+    case 'summary-finished':
+    case 'summary-failed':
+      return `summarise:${input.attempt}`
+    case 'tool-finished':
+      return `run-tool:${input.callId}:${input.attempt}`
+    case 'timer-fired':
+      return `set-timer:${input.timer}:${input.generation}`
+    case 'approval':
+      return `ask-approval:${input.callId}:${input.approvalId}`
+    case 'tool-result': {
+      const offer = before.step?.calls.find((call) => call.callId === input.callId)?.offer
+      return offer?.connection === input.connection ? `offer-call:${input.callId}:${offer.number}` : null
+    }
+    default:
+      return null
+  }
+}
+
+function withdrawnKey(effect: Effect): string | undefined {
+  switch (effect.type) {
+    case 'abort-model':
+      return `call-model:${effect.attempt}`
+    case 'abort-summary':
+      return `summarise:${effect.attempt}`
+    case 'abort-tool':
+      return `run-tool:${effect.callId}:${effect.attempt}`
+    case 'withdraw-offer':
+      return `offer-call:${effect.callId}:${effect.offer}`
+    case 'withdraw-approval':
+      return `ask-approval:${effect.callId}:${effect.approvalId}`
+    case 'clear-timer':
+      return `set-timer:${effect.timer}:${effect.generation}`
+    default:
+      return undefined
+  }
+}
+
+/** Something must be going to happen in every state that waits for anything but people. */
+function checkDeadlines(state: State): void {
+  const timers = new Set(outstanding(state).flatMap((effect) => (effect.type === 'set-timer' ? [effect.timer] : [])))
+  const busy = state.phase === 'modelling' || state.phase === 'summarising' || state.phase === 'interrupting'
+  if (busy && !timers.has('turn') && !timers.has('interrupt'))
+    fail('6 every wait ends', `${state.phase} without a deadline`)
+  if (state.phase === 'modelling' && !state.attempt && !timers.has('retry'))
+    fail('6 every wait ends', 'modelling, but nothing is asked and nothing waits')
+  const open = state.step?.calls.filter((call) => call.state !== 'settled') ?? []
+  for (const call of open) {
+    const own = timers.has(`call:${call.callId}`) || timers.has(`approval:${call.callId}`)
+    const behind = call.state === 'ready' && open.length > 1
+    if (!own && !timers.has('turn') && !timers.has('grace') && state.phase !== 'paused' && !behind)
+      fail('6 every wait ends', `${call.callId} (${call.state}) waits without a deadline`)
+  }
+}
+
+function checkHistory({ after, history }: Observation, options: InvariantOptions): void {
+  const entries = history.entries().map(({ entry }) => entry)
+  const indexed = after.index.map(({ entry }) => entry)
+  if (entries.join() !== indexed.join())
+    fail('2 valid history', `state indexes [${indexed.join()}], the history holds [${entries.join()}]`)
+  const messages = history.messages(0, Infinity)
+  const issues = [...validateHistory(messages), ...(options.validate?.(messages) ?? [])]
+  const first = issues[0]
+  if (first) fail('2 valid history', first.message)
+}

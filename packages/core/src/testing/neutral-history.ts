@@ -1,0 +1,89 @@
+// The rules that a history must keep for any provider: pairs, adjacency, order, nothing empty, a legal beginning.
+import { isJsonObject, parseJson } from '../json.ts'
+import type { AssistantMessage, CallPart, ContentPart, Message, ToolMessage, UserMessage } from '../messages.ts'
+
+export interface HistoryIssue {
+  readonly code: string
+  readonly message: string
+}
+
+/** Issues of a history as it would be sent; none means that every provider's adapter can encode it. */
+export function validateHistory(messages: readonly Message[]): readonly HistoryIssue[] {
+  const issues: HistoryIssue[] = []
+  const report = (code: string, index: number, why: string): void => {
+    issues.push({ code, message: `message ${index}: ${why}` })
+  }
+  const seen = new Set<string>()
+  messages.forEach((message, index) => {
+    const previous = messages[index - 1]
+    const next = messages[index + 1]
+    if (message.role === 'user') checkUser(message, index, report)
+    else if (message.role === 'assistant') {
+      if (!previous) report('first-message', index, 'a history must begin with the user')
+      if (previous?.role === 'assistant' && !mayContinue(previous))
+        report('assistant-twice', index, 'an answer follows an answer that was not paused')
+      checkAssistant({ message, next, index, seen }, report)
+    } else {
+      if (previous?.role !== 'assistant') report('orphan-results', index, 'results without the calls before them')
+      else checkResults(previous, message, index, report)
+    }
+  })
+  return issues
+}
+
+type Report = (code: string, index: number, why: string) => void
+
+/** A provider pauses only around its own tools or in the middle of a text; an answer with calls is never continued. */
+function mayContinue(message: AssistantMessage): boolean {
+  return callsOf(message).length === 0
+}
+
+function checkUser(message: UserMessage, index: number, report: Report): void {
+  if (message.parts.length === 0) report('empty-message', index, 'a user message without parts')
+  message.parts.forEach((part) => checkContent(part, index, report))
+}
+
+function checkContent(part: ContentPart, index: number, report: Report): void {
+  if (part.type === 'text' && hasLoneSurrogate(part.text)) report('broken-text', index, 'half of a surrogate pair')
+}
+
+interface Place {
+  readonly message: AssistantMessage
+  readonly next: Message | undefined
+  readonly index: number
+  readonly seen: Set<string>
+}
+
+function checkAssistant(place: Place, report: Report): void {
+  const { message, next, index, seen } = place
+  const says = message.parts.some((part) => part.type !== 'reasoning' && !(part.type === 'text' && part.text === ''))
+  if (!says) report('empty-message', index, 'an answer that says nothing and calls nothing')
+  for (const part of message.parts) {
+    if (part.type === 'text' && part.text === '') report('empty-text', index, 'an empty text part')
+    if (part.type === 'text' && hasLoneSurrogate(part.text)) report('broken-text', index, 'half of a surrogate pair')
+    if (part.type !== 'call') continue
+    if (seen.has(part.callId)) report('call-twice', index, `the call id ${part.callId} was used before`)
+    seen.add(part.callId)
+    const parsed = parseJson(part.arguments)
+    if (!parsed.ok || !isJsonObject(parsed.value))
+      report('bad-arguments', index, `the arguments of ${part.callId} are not a JSON object`)
+  }
+  if (callsOf(message).length > 0 && next?.role !== 'tool')
+    report('missing-results', index, 'calls are not followed by their results')
+}
+
+function checkResults(assistant: AssistantMessage, message: ToolMessage, index: number, report: Report): void {
+  const calls = callsOf(assistant)
+  const asked = calls.map((call) => `${call.callId} ${call.name}`).join(', ')
+  const answered = message.parts.map((part) => `${part.callId} ${part.name}`).join(', ')
+  if (asked !== answered) report('pairs', index, `calls [${asked}] are answered by [${answered}]`)
+  for (const part of message.parts) part.content.forEach((content) => checkContent(content, index, report))
+}
+
+function callsOf(message: AssistantMessage): readonly CallPart[] {
+  return message.parts.filter((part): part is CallPart => part.type === 'call')
+}
+
+function hasLoneSurrogate(text: string): boolean {
+  return /\p{Surrogate}/u.test(text)
+}
