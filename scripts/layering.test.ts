@@ -1,0 +1,159 @@
+// Which part of the repository may import which: packages, the machine, the fronts. Read from the import statements.
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { builtinModules } from 'node:module'
+import { join, posix } from 'node:path'
+import { expect, test } from 'vitest'
+import type { Imported, SourceFile } from './source-files.ts'
+import { REPOSITORY, isTest, parseSource, readSource, sourcePaths } from './source-files.ts'
+
+/** A package that is not listed may not exist; one that is listed may not exist yet. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  core: [],
+  protocol: [],
+  models: ['core'],
+  tools: ['core'],
+  client: ['protocol'],
+  host: ['core', 'models', 'protocol'],
+  temporal: ['core', 'models', 'protocol'],
+  testing: ['core', 'host', 'models', 'protocol', 'tools'],
+  cli: ['core', 'host', 'models', 'protocol', 'temporal', 'tools'],
+}
+
+/** Where a package that runs without Node may use it all the same: the file is loaded only there. */
+const NODE_ALLOWED_IN: Readonly<Record<string, readonly string[]>> = {
+  core: [],
+  protocol: [],
+  client: [],
+  models: ['packages/models/src/transport/'],
+}
+
+const MACHINE = 'packages/core/src/machine/'
+const MACHINE_MAY_IMPORT = ['packages/core/src/json.ts', 'packages/core/src/messages.ts', 'packages/core/src/errors.ts']
+/** The words of a model's answer, as types: nothing of it runs in the machine. */
+const MACHINE_MAY_IMPORT_TYPES = ['packages/core/src/agent/model.ts']
+const FRONT = /^packages\/host\/src\/fronts\/([^/]+)\//
+const FRONT_MAY_IMPORT = /^packages\/host\/src\/(?:.*\/)?(?:session-api\.ts|logging\.ts|logging\/.*)$/
+
+/** What is wrong with the imports of one file. */
+function violations(file: SourceFile, declared: ReadonlySet<string>): readonly string[] {
+  return file.imports.flatMap((imported) => {
+    const isRelative = imported.module.startsWith('.')
+    const why = isRelative ? relativeImport(file.path, imported) : packageImport(file.path, imported.module, declared)
+    return why === undefined ? [] : [`${file.path}:${imported.line}: ${why}`]
+  })
+}
+
+function relativeImport(from: string, { module, isTypeOnly }: Imported): string | undefined {
+  const to = posix.join(posix.dirname(from), module)
+  const home = from.startsWith('packages/') ? from.split('/').slice(0, 2).join('/') : undefined
+  if (home !== undefined && !to.startsWith(`${home}/`))
+    return `"${to}" is in another package; import it by the package's name`
+  if (isTest(from)) return undefined
+  const isMachines =
+    to.startsWith(MACHINE) || MACHINE_MAY_IMPORT.includes(to) || (isTypeOnly && MACHINE_MAY_IMPORT_TYPES.includes(to))
+  if (from.startsWith(MACHINE) && !isMachines) return `the machine may not import "${to}"`
+  const front = FRONT.exec(from)?.[0]
+  if (front !== undefined && !to.startsWith(front) && !FRONT_MAY_IMPORT.test(to))
+    return `a front may not import "${to}"`
+  return undefined
+}
+
+function packageImport(from: string, module: string, declared: ReadonlySet<string>): string | undefined {
+  const [, home] = from.split('/')
+  if (!from.startsWith('packages/') || home === undefined) return undefined
+  const isNode = module.startsWith('node:') || builtinModules.includes(module)
+  if (isNode) {
+    const allowed = NODE_ALLOWED_IN[home]
+    return allowed && !isTest(from) && !allowed.some((folder) => from.startsWith(folder))
+      ? `${home} runs without Node, so not "${module}"`
+      : undefined
+  }
+  const name = module.startsWith('@') ? module.split('/').slice(0, 2).join('/') : (module.split('/')[0] ?? module)
+  const isOwn = name === `@baton/${home}`
+  if (isOwn && FRONT.test(from) && !isTest(from)) return 'a front may not import the host that stands behind it'
+  // The workspaces link all of ours; a test may look at the whole.
+  if (isTest(from) && name.startsWith('@baton/')) return undefined
+  if (!isOwn && !declared.has(name)) return `"${name}" is not declared in packages/${home}/package.json`
+  const baton = /^@baton\/(.+)$/.exec(name)?.[1]
+  const mayImport = MAY_IMPORT[home] ?? []
+  if (baton !== undefined && !isOwn && !mayImport.includes(baton)) return `${home} may not import ${baton}`
+  return undefined
+}
+
+/** Tests may use what only the repository declares. */
+function declaredBy(path: string): ReadonlySet<string> {
+  const names = (place: string, fields: readonly string[]): readonly string[] => {
+    const text = readFileSync(join(REPOSITORY, place, 'package.json'), 'utf8')
+    const manifest = JSON.parse(text) as Readonly<Record<string, object | undefined>>
+    return fields.flatMap((field) => Object.keys(manifest[field] ?? {}))
+  }
+  const home = path.split('/').slice(0, 2).join('/')
+  const needed = names(home, ['dependencies', 'peerDependencies', 'optionalDependencies'])
+  return new Set(
+    isTest(path) ? [...needed, ...names(home, ['devDependencies']), ...names('.', ['devDependencies'])] : needed,
+  )
+}
+
+test('every import follows the layers', () => {
+  const paths = sourcePaths().filter((path) => path.startsWith('packages/'))
+  expect(paths.flatMap((path) => violations(readSource(path), declaredBy(path)))).toEqual([])
+})
+
+test('every package has a place in the layers, and declares no package above it', () => {
+  const names = readdirSync(join(REPOSITORY, 'packages')).filter((name) =>
+    existsSync(join(REPOSITORY, 'packages', name, 'package.json')),
+  )
+  expect(names.filter((name) => !Object.hasOwn(MAY_IMPORT, name))).toEqual([])
+  const wrong = names.flatMap((name) => {
+    const manifest = JSON.parse(readFileSync(join(REPOSITORY, 'packages', name, 'package.json'), 'utf8')) as {
+      readonly dependencies?: object
+    }
+    const needed = Object.keys(manifest.dependencies ?? {}).filter((dependency) => dependency.startsWith('@baton/'))
+    return needed
+      .filter((dependency) => !MAY_IMPORT[name]?.includes(dependency.slice('@baton/'.length)))
+      .map((dependency) => `${name} -> ${dependency}`)
+  })
+  expect(wrong).toEqual([])
+})
+
+test.each([
+  ['packages/core/src/agent/a.ts', 'node:fs', 'core runs without Node, so not "node:fs"'],
+  ['packages/core/src/agent/a.ts', '@baton/host', 'core may not import host'],
+  ['packages/models/src/a.ts', '@baton/tools', 'models may not import tools'],
+  ['packages/models/src/a.ts', 'left-pad', '"left-pad" is not declared in packages/models/package.json'],
+  [
+    'packages/core/src/machine/a.ts',
+    '../agent/tool.ts',
+    'the machine may not import "packages/core/src/agent/tool.ts"',
+  ],
+  [
+    'packages/host/src/fronts/websocket/a.ts',
+    '../acp/b.ts',
+    'a front may not import "packages/host/src/fronts/acp/b.ts"',
+  ],
+  [
+    'packages/host/src/fronts/websocket/a.ts',
+    '../../local-host.ts',
+    'a front may not import "packages/host/src/local-host.ts"',
+  ],
+  ['packages/host/src/fronts/websocket/a.ts', '@baton/host', 'a front may not import the host that stands behind it'],
+  [
+    'packages/tools/src/a.ts',
+    '../../core/src/json.ts',
+    '"packages/core/src/json.ts" is in another package; import it by the package\'s name',
+  ],
+])('%s importing %s is refused', (path, module, why) => {
+  const declared = new Set(['@baton/host', '@baton/tools', '@baton/core'])
+  for (const text of [
+    `import { a } from '${module}'`,
+    `export * from '${module}'`,
+    `const a = await import('${module}')`,
+    `type A = import('${module}').A`,
+  ])
+    expect(violations(parseSource(path, text), declared)).toEqual([`${path}:1: ${why}`])
+})
+
+test('a front may import its own files, the Session API and the logging', () => {
+  const text = "import './b.ts'\nimport '../../session-api.ts'\nimport '../../logging.ts'"
+  expect(violations(parseSource('packages/host/src/fronts/websocket/a.ts', text), new Set())).toEqual([])
+})

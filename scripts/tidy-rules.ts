@@ -1,0 +1,191 @@
+// The rules of our style that no linter has: sizes, names, opening comments, module state. `machine-purity.ts` has the
+// rules of the session machine. Each rule measures a file; the limits stand here.
+import type { Node } from 'oxc-parser'
+import { impurities } from './machine-purity.ts'
+import type { SourceFile } from './source-files.ts'
+import { isTest, walkNodes } from './source-files.ts'
+
+export type Rule =
+  | 'syntax'
+  | 'file-lines'
+  | 'function-lines'
+  | 'parameters'
+  | 'type-parameters'
+  | 'file-name'
+  | 'opening-comment'
+  | 'module-state'
+  | 'machine-purity'
+
+/** What a rule found. `size` is compared with the rule's limit; it is 1 where a rule only says no. */
+export interface Finding {
+  readonly path: string
+  readonly rule: Rule
+  readonly size: number
+  readonly line: number
+  readonly message: string
+}
+
+export const LIMITS: Readonly<Record<Rule, number>> = {
+  syntax: 0,
+  'file-lines': 400,
+  'function-lines': 70,
+  parameters: 4,
+  'type-parameters': 3,
+  'file-name': 0,
+  'opening-comment': 0,
+  'module-state': 0,
+  'machine-purity': 0,
+}
+/** No exception goes further than this. */
+export const FILE_LINES_HARD_LIMIT = 700
+
+const OPENING_LINES_MAX = 5
+const BANNED_NAMES: ReadonlySet<string> = new Set([
+  'utils',
+  'util',
+  'helpers',
+  'helper',
+  'manager',
+  'base',
+  'types',
+  'common',
+  'misc',
+])
+
+/** All findings over their limit. */
+export function checkSource(file: SourceFile): readonly Finding[] {
+  const findings = [
+    ...file.syntaxErrors.map((message) => finding(file, 'syntax', { size: 1, line: 1, message })),
+    ...fileLines(file),
+    ...sizes(file),
+    ...fileName(file),
+    ...openingComment(file),
+    ...moduleState(file),
+    ...(isMachine(file.path)
+      ? impurities(file).map(({ line, message }) => finding(file, 'machine-purity', { size: 1, line, message }))
+      : []),
+  ]
+  return findings.filter(({ rule, size }) => size > LIMITS[rule])
+}
+
+function isMachine(path: string): boolean {
+  return path.startsWith('packages/core/src/machine/') && !isTest(path)
+}
+
+function finding(file: SourceFile, rule: Rule, what: Pick<Finding, 'size' | 'line' | 'message'>): Finding {
+  return { path: file.path, rule, ...what }
+}
+
+/** Tests are lists of situations: only the hard limit holds for them. */
+function fileLines(file: SourceFile): readonly Finding[] {
+  const size = file.text.replace(/\n$/, '').split('\n').length
+  if (isTest(file.path) && size <= FILE_LINES_HARD_LIMIT) return []
+  return [finding(file, 'file-lines', { size, line: 1, message: `the file has ${size} lines` })]
+}
+
+function sizes(file: SourceFile): readonly Finding[] {
+  const findings: Finding[] = []
+  const add = (rule: Rule, node: Node, size: number, what: string): void =>
+    void findings.push(
+      finding(file, rule, {
+        size,
+        line: file.lineOf(node.start),
+        message: `${what} has ${size} ${rule.replace('-', ' ')}`,
+      }),
+    )
+  walkNodes(file.program, (node, around) => {
+    const parameters = parametersOf(node)
+    if (parameters)
+      add('parameters', node, parameters.filter((parameter) => !isThis(parameter)).length, nameOf(node, around))
+    if (isFunction(node) && !isTest(file.path)) {
+      const size = file.lineOf(node.end) - file.lineOf(node.start) + 1
+      add('function-lines', node, size, nameOf(node, around))
+    }
+    if (node.type === 'TSTypeParameterDeclaration')
+      add('type-parameters', node, node.params.length, nameOf(around.at(-1) ?? node, around))
+  })
+  return findings
+}
+
+type FunctionNode = Extract<Node, { type: 'FunctionDeclaration' | 'FunctionExpression' | 'ArrowFunctionExpression' }>
+
+function isFunction(node: Node): node is FunctionNode {
+  return (
+    node.type === 'FunctionDeclaration' || node.type === 'FunctionExpression' || node.type === 'ArrowFunctionExpression'
+  )
+}
+
+function parametersOf(node: Node): readonly Node[] | undefined {
+  if (isFunction(node)) return node.params
+  return node.type === 'TSMethodSignature' || node.type === 'TSFunctionType' || node.type === 'TSDeclareFunction'
+    ? node.params
+    : undefined
+}
+
+function isThis(parameter: Node): boolean {
+  return parameter.type === 'Identifier' && parameter.name === 'this'
+}
+
+function nameOf(node: Node, around: readonly Node[]): string {
+  const named = 'id' in node && node.id ? node.id : undefined
+  if (named?.type === 'Identifier') return `"${named.name}"`
+  const parent = around.at(-1)
+  const key = parent && 'key' in parent ? parent.key : parent?.type === 'VariableDeclarator' ? parent.id : undefined
+  return key?.type === 'Identifier' || key?.type === 'PrivateIdentifier' ? `"${key.name}"` : 'a function'
+}
+
+function fileName(file: SourceFile): readonly Finding[] {
+  const name = file.path.slice(file.path.lastIndexOf('/') + 1)
+  const parts = name.split('.').slice(0, -1)
+  const say = (message: string): readonly Finding[] => [finding(file, 'file-name', { size: 1, line: 1, message })]
+  if (!parts.every((part) => /^[a-z0-9]+(-[a-z0-9]+)*$/.test(part))) return say(`"${name}" is not kebab-case`)
+  return BANNED_NAMES.has(parts[0] ?? '') ? say(`"${name}" says nothing about what is in it`) : []
+}
+
+function openingComment(file: SourceFile): readonly Finding[] {
+  const lines = file.text.replace(/^#!.*\n/, '').split('\n')
+  const count = lines.findIndex((line) => !line.startsWith('//'))
+  const opens = count > 0 && count <= OPENING_LINES_MAX
+  // A comment in block form counts by its own lines.
+  const [first] = file.comments
+  const isBlock =
+    first?.type === 'Block' &&
+    file.text
+      .slice(0, first.start)
+      .replace(/^#!.*\n/, '')
+      .trim() === '' &&
+    first.value.split('\n').length <= OPENING_LINES_MAX + 1
+  if (opens || isBlock) return []
+  return [
+    finding(file, 'opening-comment', {
+      size: 1,
+      line: 1,
+      message: `the file does not open with 1 to ${OPENING_LINES_MAX} lines of comment`,
+    }),
+  ]
+}
+
+/** State that all users of a module share: variables that can be assigned, and containers that begin empty. */
+function moduleState(file: SourceFile): readonly Finding[] {
+  if (isTest(file.path) || file.path.startsWith('scripts/')) return []
+  return file.program.body.flatMap((statement) => {
+    const declaration = statement.type === 'ExportNamedDeclaration' ? statement.declaration : statement
+    if (declaration?.type !== 'VariableDeclaration' || declaration.declare === true) return []
+    const isState =
+      declaration.kind !== 'const' || declaration.declarations.some(({ init }) => init && isEmptyContainer(init))
+    const message = 'the module keeps state; give it to who needs it'
+    return isState ? [finding(file, 'module-state', { size: 1, line: file.lineOf(declaration.start), message })] : []
+  })
+}
+
+function isEmptyContainer(init: Node): boolean {
+  if (init.type === 'ArrayExpression') return init.elements.length === 0
+  if (init.type === 'ObjectExpression') return init.properties.length === 0
+  const containers = ['Map', 'Set', 'WeakMap', 'WeakSet', 'Array']
+  return (
+    init.type === 'NewExpression' &&
+    init.arguments.length === 0 &&
+    init.callee.type === 'Identifier' &&
+    containers.includes(init.callee.name)
+  )
+}

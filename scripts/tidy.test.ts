@@ -1,0 +1,137 @@
+// The repository follows its own style, and each rule finds what it is for.
+import { describe, expect, test } from 'vitest'
+import { parseSource } from './source-files.ts'
+import type { Finding } from './tidy-rules.ts'
+import { checkSource } from './tidy-rules.ts'
+import { applyRatchet, checkRepository } from './tidy.ts'
+
+test('the repository is tidy', () => {
+  expect(checkRepository()).toEqual([])
+})
+
+const rulesOf = (text: string, path = 'packages/x/src/some-file.ts'): readonly string[] =>
+  checkSource(parseSource(path, text)).map(({ rule, line }) => `${rule} ${line}`)
+
+const lines = (count: number, line: string): string => Array.from({ length: count }, () => line).join('\n')
+
+describe('rules', () => {
+  test.each([
+    ['a long function', `// c\nfunction f() {\n${lines(69, 'g()')}\n}\n`, ['function-lines 2']],
+    ['a function of just 70 lines', `// c\nfunction f() {\n${lines(68, 'g()')}\n}\n`, []],
+    [
+      'a long arrow function and a long method',
+      `// c\nconst f = () => {\n${lines(70, 'g()')}\n}\nclass C { m() {\n${lines(70, 'g()')}\n} }`,
+      ['function-lines 2', 'function-lines 74'],
+    ],
+    ['a long file', `// c\n${lines(400, 'g()')}\n`, ['file-lines 1']],
+    ['five parameters', '// c\nfunction f(a, b, c, d, e) {}', ['parameters 2']],
+    ['this is no parameter', '// c\nfunction f(this: X, a, b, c, d) {}', []],
+    ['five parameters in a type', '// c\ninterface I { m(a: A, b: A, c: A, d: A, e: A): void }', ['parameters 2']],
+    ['four type parameters', '// c\ntype T<A, B, C, D> = A', ['type-parameters 2']],
+    ['no opening comment', 'export {}', ['opening-comment 1']],
+    ['an opening comment that is too long', `${lines(6, '// c')}\nexport {}`, ['opening-comment 1']],
+    ['a comment in block form, and behind a shebang', '#!/usr/bin/env node\n/* c */\nexport {}', []],
+    [
+      'module state',
+      '// c\nlet a = 1\nexport let b\nconst c = new Map()\nexport const d = []\nvar e',
+      ['module-state 2', 'module-state 3', 'module-state 4', 'module-state 5', 'module-state 6'],
+    ],
+    [
+      'constants are no state',
+      '// c\nconst a = new Set([1])\nconst b = { c: 1 }\nfunction f() { let c = 1 }\ndeclare let g: number',
+      [],
+    ],
+    ['text that is no TypeScript', '// c\nconst = 1', ['syntax 1']],
+  ])('%s', (_situation, text, expected) => {
+    expect(rulesOf(text)).toEqual(expected)
+  })
+
+  test.each([
+    ['packages/x/src/utils.ts', ['file-name 1']],
+    ['packages/x/src/types.test.ts', ['file-name 1']],
+    ['packages/x/src/camelCase.ts', ['file-name 1']],
+    ['packages/x/src/snake_case.ts', ['file-name 1']],
+    ['packages/x/src/tool-names.property.test.ts', []],
+  ])('the name %s', (path, expected) => {
+    expect(rulesOf('// c\nexport {}', path)).toEqual(expected)
+  })
+
+  test('in a test file functions may be long, but not the file without end', () => {
+    const path = 'packages/x/src/a.test.ts'
+    expect(rulesOf(`// c\ntest('x', () => {\n${lines(500, 'g()')}\n})`, path)).toEqual([])
+    expect(rulesOf(`// c\n${lines(700, 'g()')}`, path)).toEqual(['file-lines 1'])
+  })
+})
+
+describe('purity of the machine', () => {
+  const path = 'packages/core/src/machine/part.ts'
+
+  test.each([
+    'async function f() {}',
+    'const f = async () => {}',
+    'for await (const a of b) {}',
+    'const now = Date.now()',
+    'const { random } = Math',
+    'const r = Math.random()',
+    "const r = Math['random']()",
+    'const f = Intl.NumberFormat',
+    'const t = n.toLocaleString()',
+    'const t = a.localeCompare(b)',
+    'const w = new WeakRef(a)',
+    'const s = names.sort()',
+    'const s = names.toSorted()',
+    'const p = Promise.resolve()',
+    "import { readFile } from 'node:fs'",
+    "export * from 'left-pad'",
+  ])('%s', (text) => {
+    expect(rulesOf(`// c\n${text}`, path)).toContain('machine-purity 2')
+    expect(rulesOf(`// c\n${text}`)).toEqual([])
+  })
+
+  test('what only looks like it is allowed', () => {
+    const text =
+      "// c\nimport { a } from './a.ts'\nconst x = a.Date + Math.max(1, 2) + { Date: 1 }.Date\nconst s = a.sort((l, r) => l - r)"
+    expect(rulesOf(text, path)).toEqual([])
+  })
+})
+
+describe('the ratchet', () => {
+  const found = (size: number): Finding => ({
+    path: 'a.ts',
+    rule: 'file-lines',
+    size,
+    line: 1,
+    message: `the file has ${size} lines`,
+  })
+
+  test.each([
+    ['an exception of just its size', [found(450)], { 'a.ts:file-lines': 450 }, []],
+    ['a finding without an exception', [found(450)], {}, ['a.ts:1: file-lines: the file has 450 lines']],
+    [
+      'a file that grew over its exception',
+      [found(451)],
+      { 'a.ts:file-lines': 450 },
+      ['a.ts:1: file-lines: the file has 451 lines'],
+    ],
+    [
+      'a file that shrank',
+      [found(420)],
+      { 'a.ts:file-lines': 450 },
+      ['scripts/tidy-ratchet.json: "a.ts:file-lines" can shrink from 450 to 420'],
+    ],
+    [
+      'a file that is fine now',
+      [],
+      { 'a.ts:file-lines': 450 },
+      ['scripts/tidy-ratchet.json: "a.ts:file-lines" is no longer needed'],
+    ],
+    [
+      'over the hard limit',
+      [found(800)],
+      { 'a.ts:file-lines': 800 },
+      ['scripts/tidy-ratchet.json: "a.ts:file-lines" is over the hard limit of 700 lines'],
+    ],
+  ])('%s', (_situation, findings, ratchet, expected) => {
+    expect(applyRatchet(findings, ratchet as Readonly<Record<string, number>>)).toEqual(expected)
+  })
+})
