@@ -1,0 +1,281 @@
+import type { AssistantPart, Message, ModelRequest, ToolDeclaration } from '@baton/core'
+import { describe, expect, test } from 'vitest'
+import type { AnthropicEncodeOptions } from './encode-request.ts'
+import { encodeAnthropicRequest } from './encode-request.ts'
+
+const MODEL = 'claude-haiku-4-5'
+const spawn: ToolDeclaration = { name: 'agent.spawn', description: 'Starts an agent.', inputSchema: { type: 'object' } }
+const user = (text: string): Message => ({ role: 'user', parts: [{ type: 'text', text }] })
+const assistant = (...parts: AssistantPart[]): Message => ({ role: 'assistant', parts })
+const call = (callId: string, data?: { id: string }, provider = 'anthropic'): AssistantPart => ({
+  type: 'call',
+  callId,
+  name: 'agent.spawn',
+  arguments: '{"a":1}',
+  ...(data && { state: { provider, model: MODEL, data } }),
+})
+const results = (...callIds: string[]): Message => ({
+  role: 'tool',
+  parts: callIds.map((callId) => ({
+    type: 'result',
+    callId,
+    name: 'agent.spawn',
+    isError: false,
+    content: [{ type: 'text', text: 'ok' }],
+  })),
+})
+const thought = (model: string, provider = 'anthropic'): AssistantPart => ({
+  type: 'reasoning',
+  text: 'hm',
+  state: { provider, model, data: { signature: 'sig' } },
+})
+
+function encode(request: Partial<ModelRequest>, options: Partial<AnthropicEncodeOptions> = {}) {
+  const whole: ModelRequest = {
+    instructions: '',
+    messages: [user('hi')],
+    tools: [],
+    toolChoice: { type: 'auto' },
+    settings: {},
+    session: 's',
+    ...request,
+  }
+  return encodeAnthropicRequest(whole, { model: MODEL, cache: 'off', ...options })
+}
+const messagesOf = (...messages: Message[]) => encode({ messages }).messages
+
+test('a whole request, with its marks for the cache', () => {
+  const request = {
+    instructions: 'Be brief.',
+    messages: [user('hi'), assistant(call('call_1_0')), results('call_1_0')],
+    tools: [spawn],
+  }
+  const mark = { type: 'ephemeral' }
+  expect(encode(request, { cache: '5m' })).toEqual({
+    model: MODEL,
+    max_tokens: 2048,
+    stream: true,
+    system: [{ type: 'text', text: 'Be brief.', cache_control: mark }],
+    messages: [
+      { role: 'user', content: [{ type: 'text', text: 'hi' }] },
+      { role: 'assistant', content: [{ type: 'tool_use', id: 'call_1_0', name: 'agent_-dot-spawn', input: { a: 1 } }] },
+      {
+        role: 'user',
+        content: [
+          {
+            type: 'tool_result',
+            tool_use_id: 'call_1_0',
+            content: [{ type: 'text', text: 'ok' }],
+            cache_control: mark,
+          },
+        ],
+      },
+    ],
+    tools: [
+      {
+        name: 'agent_-dot-spawn',
+        description: 'Starts an agent.',
+        input_schema: { type: 'object' },
+        cache_control: mark,
+      },
+    ],
+    tool_choice: { type: 'auto' },
+  })
+  expect(encode(request, { cache: '1h' }).tools?.[0]).toMatchObject({ cache_control: { type: 'ephemeral', ttl: '1h' } })
+})
+
+describe('tool_choice', () => {
+  test.each<[string, Partial<ModelRequest>, unknown]>([
+    ['auto', { toolChoice: { type: 'auto' } }, { type: 'auto' }],
+    ['any', { toolChoice: { type: 'any' } }, { type: 'any' }],
+    ['none', { toolChoice: { type: 'none' } }, { type: 'none' }],
+    ['one tool', { toolChoice: { type: 'tool', name: 'agent.spawn' } }, { type: 'tool', name: 'agent_-dot-spawn' }],
+    ['one call at most', { settings: { parallelCalls: false } }, { type: 'auto', disable_parallel_tool_use: true }],
+    ['thinking forbids force', { toolChoice: { type: 'any' }, settings: { reasoningTokens: 2000 } }, { type: 'auto' }],
+    ['thinking allows none', { toolChoice: { type: 'none' }, settings: { reasoningTokens: 2000 } }, { type: 'none' }],
+  ])('%s', (_name, request, expected) => {
+    expect(encode({ tools: [spawn], ...request }).tool_choice).toEqual(expected)
+  })
+
+  test('without tools there is none', () => {
+    expect(encode({ toolChoice: { type: 'any' } })).not.toHaveProperty('tool_choice')
+  })
+
+  test('a tool that is not there', () => {
+    expect(() => encode({ tools: [spawn], toolChoice: { type: 'tool', name: 'x' } })).toThrow('"x"')
+  })
+})
+
+describe('thinking', () => {
+  const settings = { reasoningTokens: 2000, maxOutputTokens: 700, temperature: 0.5 }
+
+  test('the budget comes on top of the answer, and the temperature goes', () => {
+    const body = encode({ settings })
+    expect([body.max_tokens, body.thinking, body.temperature]).toEqual([
+      2700,
+      { type: 'enabled', budget_tokens: 2000 },
+      undefined,
+    ])
+  })
+
+  test('the least budget, and models that set their own', () => {
+    expect(encode({ settings: { reasoningTokens: 1 } }).thinking).toEqual({ type: 'enabled', budget_tokens: 1024 })
+    expect(encode({ settings }, { thinking: 'adaptive' }).thinking).toEqual({ type: 'adaptive' })
+  })
+
+  test('signed thinking goes back unchanged to its model family, and to no other', () => {
+    const replayed = (part: AssistantPart) =>
+      messagesOf(user('a'), assistant(part, { type: 'text', text: 'x' }), user('b'))[1]?.content[0]
+    expect(replayed(thought('claude-haiku-4-5-20251001'))).toEqual({
+      type: 'thinking',
+      thinking: 'hm',
+      signature: 'sig',
+    })
+    expect(replayed(thought('claude-sonnet-4-5'))).toEqual({ type: 'text', text: 'x' })
+    expect(replayed(thought(MODEL, 'bedrock'))).toEqual({ type: 'text', text: 'x' })
+    expect(replayed({ type: 'reasoning', text: 'unsigned' })).toEqual({ type: 'text', text: 'x' })
+  })
+
+  test('an open turn that did not begin with thinking goes on without', () => {
+    const open = (...parts: AssistantPart[]) =>
+      encode({ settings, tools: [spawn], messages: [user('a'), assistant(...parts), results('c')] })
+    expect(open(call('c')).thinking).toBeUndefined()
+    expect(open(thought(MODEL), call('c')).thinking).toBeDefined()
+    expect(open(thought(MODEL, 'google'), call('c')).thinking).toBeUndefined()
+  })
+
+  test('an answer that was stopped while thinking is left out', () => {
+    expect(messagesOf(user('a'), assistant(thought(MODEL)), user('b'))).toEqual([
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'a' },
+          { type: 'text', text: 'b' },
+        ],
+      },
+    ])
+  })
+})
+
+describe('messages', () => {
+  test('neighbours are joined, results first', () => {
+    const messages = messagesOf(
+      user('a'),
+      assistant(call('c')),
+      assistant(call('d')),
+      results('c', 'd'),
+      user('b'),
+      user('e'),
+    )
+    expect(messages.map(({ role, content }) => [role, content.map((block) => block.type)])).toEqual([
+      ['user', ['text']],
+      ['assistant', ['tool_use', 'tool_use']],
+      ['user', ['tool_result', 'tool_result', 'text', 'text']],
+    ])
+  })
+
+  test('results come first also where something was said before they came', () => {
+    const [, , last] = messagesOf(user('a'), assistant(call('c')), user('b'), results('c'))
+    expect(last?.content.map((block) => block.type)).toEqual(['tool_result', 'text'])
+  })
+
+  test('ids: Anthropic’s own, Baton’s for others, legal and different always', () => {
+    const ids = messagesOf(
+      user('a'),
+      assistant(
+        call('c', { id: 'toolu_1' }),
+        call('d', { id: 'x_1' }, 'google'),
+        call('e.1'),
+        call('e_1'),
+        call('call_e_1'),
+      ),
+      results('c', 'd', 'e.1', 'e_1', 'call_e_1'),
+    ).flatMap(({ content }) =>
+      content.map((block) => block['id'] ?? block['tool_use_id']).filter((id) => id !== undefined),
+    )
+    expect(ids.slice(0, 3)).toEqual(['toolu_1', 'd', 'call_e_1'])
+    expect(new Set(ids).size).toBe(5)
+    expect(ids.slice(5)).toEqual(ids.slice(0, 5))
+  })
+
+  test('arguments that are no object become an empty one', () => {
+    for (const args of ['', '[1]', '"x"', '{"a":', 'null']) {
+      const [, message] = messagesOf(
+        user('a'),
+        assistant({ type: 'call', callId: 'c', name: 'x', arguments: args }),
+        results('c'),
+      )
+      expect(message?.content[0]?.['input']).toEqual({})
+    }
+  })
+
+  test('images and files', () => {
+    const [message] = messagesOf({
+      role: 'user',
+      parts: [
+        { type: 'image', mediaType: 'image/png', source: { type: 'base64', data: 'AA==' } },
+        { type: 'image', mediaType: 'image/png', source: { type: 'url', url: 'https://a.example/x.png' } },
+        { type: 'image', mediaType: 'image/bmp', source: { type: 'base64', data: 'AA==' } },
+        { type: 'file', mediaType: 'application/pdf', name: 'a.pdf', source: { type: 'base64', data: 'AA==' } },
+        { type: 'file', mediaType: 'text/csv', source: { type: 'base64', data: 'w6Q=' } },
+        { type: 'file', mediaType: 'video/mp4', name: 'v', source: { type: 'url', url: 'https://a.example/v' } },
+      ],
+    })
+    expect(message?.content).toEqual([
+      { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AA==' } },
+      { type: 'image', source: { type: 'url', url: 'https://a.example/x.png' } },
+      { type: 'text', text: '[Not shown, because this model cannot read it: image of type image/bmp]' },
+      { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'AA==' }, title: 'a.pdf' },
+      { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'ä' } },
+      { type: 'text', text: '[Not shown, because this model cannot read it: file v of type video/mp4]' },
+    ])
+  })
+
+  test('results: empty, and failed without words', () => {
+    const failed = (isError: boolean): Message => ({
+      role: 'tool',
+      parts: [{ type: 'result', callId: 'c', name: 'x', isError, content: [] }],
+    })
+    const encoded = (isError: boolean) => messagesOf(user('a'), assistant(call('c')), failed(isError))[2]?.content[0]
+    expect(encoded(false)).toEqual({ type: 'tool_result', tool_use_id: 'c' })
+    expect(encoded(true)).toEqual({
+      type: 'tool_result',
+      tool_use_id: 'c',
+      content: [{ type: 'text', text: 'error' }],
+      is_error: true,
+    })
+  })
+
+  test('provider blocks: known ones of this provider go back, others do not', () => {
+    const block = (provider: string, type: string): AssistantPart => ({
+      type: 'provider',
+      state: { provider, model: MODEL, data: { block: { type, id: 'srvtoolu_1' } } },
+    })
+    const content = messagesOf(
+      user('a'),
+      assistant(
+        block('anthropic', 'server_tool_use'),
+        block('anthropic', 'fallback'),
+        block('google', 'server_tool_use'),
+      ),
+    )[1]?.content
+    expect(content).toEqual([{ type: 'server_tool_use', id: 'srvtoolu_1' }])
+  })
+
+  test('a history that begins with the assistant, and one that ends with it', () => {
+    const messages = messagesOf(assistant({ type: 'text', text: 'Hello! ' }))
+    expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant'])
+    expect(messages[1]?.content).toEqual([{ type: 'text', text: 'Hello!' }])
+  })
+
+  test('calls in the history of an agent without tools', () => {
+    const body = encode({ messages: [user('a'), assistant(call('c')), results('c')] })
+    expect(body.tools).toMatchObject([{ name: 'agent_-dot-spawn' }])
+    expect(body.tool_choice).toEqual({ type: 'none' })
+  })
+})
+
+test('Anthropic’s own tools stand before ours', () => {
+  const body = encode({ tools: [spawn] }, { serverTools: [{ type: 'web_search_20250305', name: 'web_search' }] })
+  expect(body.tools).toMatchObject([{ name: 'web_search' }, { name: 'agent_-dot-spawn' }])
+})
