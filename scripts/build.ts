@@ -1,0 +1,63 @@
+// Builds every package into its dist/: `npm run build`. Packages see each other through dist, as users will, so they are
+// built in the order of their dependencies. Packages without source are skipped.
+import { spawnSync } from 'node:child_process'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Package } from './packages.ts'
+import { packagesInOrder } from './packages.ts'
+import { REPOSITORY } from './source-files.ts'
+
+/** Packages whose compiler must not know Node. */
+const WITHOUT_NODE: ReadonlySet<string> = new Set(['core', 'protocol'])
+const CONFIG = 'tsconfig.build.json'
+
+/** @throws Error with the compiler's output when a package does not compile, or an entry is not there afterwards */
+export function buildPackages(): readonly Package[] {
+  const built = packagesInOrder().filter(({ entries }) => entries.length > 0)
+  for (const one of built) buildPackage(one)
+  return built
+}
+
+function buildPackage(one: Package): void {
+  const config = join(one.path, CONFIG)
+  rmSync(join(one.path, 'dist'), { recursive: true, force: true })
+  // Written for the time of the build only: it differs from package to package by two words.
+  writeFileSync(config, JSON.stringify(configOf(one)))
+  try {
+    const compiler = join(REPOSITORY, 'node_modules/.bin/tsc')
+    const ran = spawnSync(compiler, ['-p', config], { encoding: 'utf8', shell: process.platform === 'win32' })
+    if (ran.status !== 0) throw new Error(`${one.name} does not compile:\n${ran.stdout}${ran.stderr}`)
+  } finally {
+    rmSync(config)
+  }
+  for (const { subpath, built } of one.entries)
+    if (!existsSync(join(one.path, built)))
+      throw new Error(`${one.name}: the entry "${subpath}" should be at ${built}, and is not`)
+}
+
+function configOf(one: Package): object {
+  const hasNode = !WITHOUT_NODE.has(one.folder)
+  return {
+    extends: '../../tsconfig.base.json',
+    compilerOptions: {
+      rootDir: 'src',
+      outDir: 'dist',
+      declaration: true,
+      sourceMap: true,
+      declarationMap: true,
+      noEmitOnError: true,
+      lib: hasNode ? ['es2023', 'esnext.disposable'] : ['es2023'],
+      types: hasNode ? ['node'] : [],
+    },
+    include: ['src/**/*.ts'],
+    exclude: ['src/**/*.test.ts'],
+  }
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const built = buildPackages()
+  const entries = built.flatMap((one) => one.entries)
+  console.log(
+    `build: ${built.length} packages with ${entries.length} entries: ${built.map(({ folder }) => folder).join(', ')}`,
+  )
+}

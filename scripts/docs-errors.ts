@@ -1,0 +1,39 @@
+// The page docs/errors.md, from the table of error codes in core.
+import type { Fault } from '@baton/core'
+import { ERROR_CODES } from '@baton/core'
+
+const WHOSE: Readonly<Record<Fault, string>> = {
+  caller: 'the program that calls Baton',
+  peer: 'the other end of the wire',
+  provider: 'the model or its provider',
+  baton: 'Baton or its surroundings',
+}
+
+export function errorsPage(): string {
+  const rows = Object.entries(ERROR_CODES).map(([code, { fault, retryable, meaning, solve }]) =>
+    row([`\`${code}\``, fault, retryable ? 'yes' : 'no', meaning, solve]),
+  )
+  const faults = Object.entries(WHOSE).map(([fault, whose]) => `- \`${fault}\`: ${whose}`)
+  return `# Error codes
+
+<!-- Generated from packages/core/src/errors.ts by \`npm run docs\`. Do not edit. -->
+
+Every error of Baton is a \`BatonError\` with one of these codes. Branch on \`code\`, never on the class: two copies of it
+may be loaded. The message says what happened and with which value; \`hint\` says what to do. On the wire the same codes
+stand in \`error\` frames, and in the results that a model gets.
+
+Whose fault it is:
+
+${faults.join('\n')}
+
+An error that can be retried may go away by itself; one that cannot will come again until something is changed.
+
+${row(['Code', 'Fault of', 'Retry', 'Meaning', 'How to solve'])}
+${row(['---', '---', '---', '---', '---'])}
+${rows.join('\n')}
+`
+}
+
+function row(cells: readonly string[]): string {
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`
+}

@@ -1,0 +1,42 @@
+// Writes the parts of docs/ that come from code: `npm run docs`; with `--check` it only says which are out of date.
+// A new page is one entry in GENERATORS.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { errorsPage } from './docs-errors.ts'
+import { REPOSITORY } from './source-files.ts'
+
+export interface GeneratedPage {
+  /** The page's path in the repository. */
+  readonly path: string
+  /** The whole page. It must give the same text for the same code. */
+  readonly generate: () => string
+}
+
+export const GENERATORS: readonly GeneratedPage[] = [{ path: 'docs/errors.md', generate: errorsPage }]
+
+/** The pages whose file is missing or differs from what the code says. */
+export function stalePages(): readonly GeneratedPage[] {
+  return GENERATORS.filter(({ path, generate }) => readPage(path) !== generate())
+}
+
+function readPage(path: string): string | undefined {
+  try {
+    return readFileSync(join(REPOSITORY, path), 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const stale = stalePages()
+  const isCheck = process.argv.includes('--check')
+  for (const { path, generate } of stale) {
+    if (isCheck) console.error(`${path} is out of date; run: npm run docs`)
+    else {
+      mkdirSync(dirname(join(REPOSITORY, path)), { recursive: true })
+      writeFileSync(join(REPOSITORY, path), generate())
+    }
+  }
+  console.log(`docs: ${GENERATORS.length} generated pages, ${stale.length} ${isCheck ? 'out of date' : 'written'}`)
+  process.exitCode = isCheck && stale.length > 0 ? 1 : 0
+}

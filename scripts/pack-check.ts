@@ -1,0 +1,88 @@
+// Proves that what we publish works where nothing of this repository is: builds, packs every package, installs the packs
+// in an empty folder, compiles against their types, imports every entry under plain Node, runs the bins.
+// `npm run pack:check`; it asks the registry for the packages' dependencies.
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { buildPackages } from './build.ts'
+import type { Package } from './packages.ts'
+import { packagesInOrder } from './packages.ts'
+import { REPOSITORY } from './source-files.ts'
+
+const place = mkdtempSync(join(tmpdir(), 'baton-packs-'))
+try {
+  checkPacks(place)
+} finally {
+  rmSync(place, { recursive: true, force: true })
+}
+
+function checkPacks(folder: string): void {
+  const isComplete = new Set(buildPackages().map(({ name }) => name))
+  // A bin without source beside it, or a package that needs one that does not exist yet, cannot be installed.
+  const packed = packagesInOrder().filter(
+    ({ name, needs }) => isComplete.has(name) && needs.every((other) => isComplete.has(other)),
+  )
+  const packs = join(folder, 'packs')
+  const consumer = join(folder, 'consumer')
+  mkdirSync(packs)
+  mkdirSync(consumer)
+  for (const one of packed) run('npm', ['pack', '--silent', '--pack-destination', packs], one.path)
+  const tarballs = readdirSync(packs).map((name) => join(packs, name))
+  writeFileSync(join(consumer, 'package.json'), JSON.stringify({ name: 'consumer', private: true, type: 'module' }))
+  run('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', ...tarballs], consumer)
+  const entries = packed.flatMap(entryNames)
+  const exported = importEntries(entries, consumer)
+  compileAgainst(entries, consumer)
+  const bins = packed.flatMap(({ bins: own }) => Object.keys(own))
+  for (const bin of bins) run(join(consumer, 'node_modules/.bin', bin), ['--help'], consumer)
+  console.log(
+    `packs: ${tarballs.length} installed, ${entries.length} entries imported with ${exported} exports and compiled, ${bins.length} bins run`,
+  )
+}
+
+function entryNames({ name, entries }: Package): readonly string[] {
+  return entries.map(({ subpath }) => name + subpath.slice(1))
+}
+
+/** How many names the entries export at run time. */
+function importEntries(entries: readonly string[], consumer: string): number {
+  const program = `let count = 0
+for (const entry of ${JSON.stringify(entries)}) {
+  const names = Object.keys(await import(entry))
+  if (import.meta.resolve(entry).includes('/src/')) throw new Error(entry + ' is source, not built')
+  count += names.length
+}
+console.log(count)
+`
+  writeFileSync(join(consumer, 'import-all.js'), program)
+  return Number(run(process.execPath, ['import-all.js'], consumer))
+}
+
+function compileAgainst(entries: readonly string[], consumer: string): void {
+  const lines = entries.map(
+    (entry, index) =>
+      `import type * as entry${index} from '${entry}'\nexport type Entry${index} = keyof typeof entry${index}\n`,
+  )
+  writeFileSync(join(consumer, 'compile-all.ts'), lines.join(''))
+  const options = [
+    '--noEmit',
+    '--strict',
+    '--module',
+    'nodenext',
+    '--target',
+    'es2023',
+    '--lib',
+    'es2023,esnext.disposable',
+    '--skipLibCheck',
+    'compile-all.ts',
+  ]
+  const types = ['--typeRoots', join(REPOSITORY, 'node_modules/@types'), '--types', 'node']
+  run(join(REPOSITORY, 'node_modules/.bin/tsc'), [...options, ...types], consumer)
+}
+
+function run(command: string, args: readonly string[], cwd: string): string {
+  const ran = spawnSync(command, args, { cwd, encoding: 'utf8', shell: process.platform === 'win32' })
+  if (ran.status !== 0) throw new Error(`${command} ${args.join(' ')} failed in ${cwd}:\n${ran.stdout}${ran.stderr}`)
+  return ran.stdout
+}
