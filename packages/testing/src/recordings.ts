@@ -86,8 +86,9 @@ function splitMessages(text: string): readonly (readonly string[])[] {
 
 /** The framing that was taken from a line: Anthropic and Responses name their events, the others do not. */
 function asEvent(line: string): string {
-  const type: unknown = JSON.parse(line).type
-  return `${typeof type === 'string' ? `event: ${type}\n` : ''}data: ${line}\n\n`
+  // Not parsed: an edited recording has lines that are no JSON, which is for the decoder to find.
+  const type = /^\{\s*"type":\s*"([^"]+)"/.exec(line)?.[1]
+  return `${type === undefined ? '' : `event: ${type}\n`}data: ${line}\n\n`
 }
 
 interface HttpRecording {

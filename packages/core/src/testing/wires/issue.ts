@@ -25,7 +25,7 @@ export function collectIssues<Code extends string>(
   return issues
 }
 
-/** Objects of an array with their paths; nothing where there is no array. What is no object is left to `eachOf`’s caller. */
+/** The objects of an array with their paths; nothing where there is no array. */
 export function objectsIn(
   value: unknown,
   path: string,

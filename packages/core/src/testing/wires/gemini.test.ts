@@ -1,0 +1,103 @@
+import { countLine, openRecordings } from '@baton/testing/recordings'
+import { afterAll, describe, expect, test } from 'vitest'
+import { validateGeminiRequest } from './gemini.ts'
+
+const recordings = openRecordings('Gemini’s recorded requests', (message) => console.warn(message))
+const accepted = ['google']
+  .flatMap((folder) => recordings?.exchangesOf(folder) ?? [])
+  .filter(({ status, request }) => status === 200 && request)
+afterAll(() => {
+  if (recordings) console.info(countLine('recorded requests gemini', { accepted: accepted.length }))
+})
+
+describe.skipIf(!recordings)('requests that were accepted', () => {
+  test('there are some', () => expect(accepted.length).toBeGreaterThan(15))
+  test.each(accepted.map((exchange) => [`${exchange.file} #${exchange.index}`, exchange] as const))(
+    '%s',
+    (_name, { request }) => {
+      expect(validateGeminiRequest(request?.body, modelIn(request?.uri))).toEqual([])
+    },
+  )
+})
+
+/** `…/models/gemini-2.5-flash:generateContent` */
+function modelIn(uri: string | undefined): { readonly model?: string } {
+  const model = /models\/([^:]+):/.exec(uri ?? '')?.[1]
+  return model === undefined ? {} : { model }
+}
+
+const user = (...parts: object[]) => ({ role: 'user', parts })
+const model = (...parts: object[]) => ({ role: 'model', parts })
+const text = { text: 'hi' }
+const call = (name: string) => ({ functionCall: { name, args: {} } })
+const result = (name: string) => ({ functionResponse: { name, response: { output: 'ok' } } })
+const tool = (name: string, more: object = {}) => ({ name, description: 'x', ...more })
+const request = (contents: readonly object[], more: object = {}) => ({ contents, ...more })
+const tools = (...functionDeclarations: object[]) => ({ tools: [{ functionDeclarations }] })
+const typed = (schema: object) =>
+  request([user(text)], tools(tool('a', { parameters: { type: 'OBJECT', properties: { x: schema } } })))
+const calling = (functionCallingConfig: object) => ({ ...tools(tool('a')), toolConfig: { functionCallingConfig } })
+
+test('a good request', () => {
+  const contents = [
+    user(text),
+    model({ ...call('a.b'), thoughtSignature: 's' }, call('c')),
+    user(result('a.b'), result('c')),
+  ]
+  const body = request(contents, tools(tool('a.b', { parametersJsonSchema: { type: 'object', $ref: '#' } }), tool('c')))
+  expect(validateGeminiRequest(body, { model: 'gemini-3-pro-preview' })).toEqual([])
+})
+
+test('Gemini 3 asks for the signature of the open turn only, and of the first call only', () => {
+  const closed = [user(text), model(call('a')), user(result('a')), model(text)]
+  expect(validateGeminiRequest(request([...closed, user(text)]), { model: 'gemini-3-pro-preview' })).toEqual([])
+  expect(validateGeminiRequest(request(closed.slice(0, 3)), { model: 'gemini-2.5-flash' })).toEqual([])
+})
+
+// Hand-written, each from the literal error or type that the rule quotes.
+describe('requests that are refused (hand-written)', () => {
+  test.each<[string, unknown]>([
+    ['body', []],
+    ['body', request([])],
+    ['role', request([user(text), { role: 'assistant', parts: [text] }, user(text)])],
+    ['first_role', request([model(text), user(text)])],
+    ['last_role', request([user(text), model(text)])],
+    ['empty_content', request([user(text), model(), user(text)])],
+    ['part', request([user({})])],
+    ['part', request([user({ text: 'x', inlineData: {} })])],
+    ['function_name', request([user(text)], tools(tool('a/b')))],
+    ['function_name', request([user(text)], tools(tool('1a')))],
+    ['function_name_repeated', request([user(text)], tools(tool('a'), tool('a')))],
+    ['call_args', request([user(text), model({ functionCall: { name: 'a', args: '{}' } }), user(result('a'))])],
+    ['call_order', request([user(text), model(text), model(call('a')), user(result('a'))])],
+    ['result_count', request([user(text), model(call('a'), call('b')), user(result('a'))])],
+    ['result_count', request([user(text), model(call('a')), user(text)])],
+    ['result_order', request([user(text), model(text), user(result('a'))])],
+    ['result_name', request([user(text), model(call('a')), user(result('b'))])],
+    ['result_name', request([user(text), model(call('a')), user(result(''))])],
+    [
+      'result_response',
+      request([user(text), model(call('a')), user({ functionResponse: { name: 'a', response: 'ok' } })]),
+    ],
+    ['signature', request([user(text), model(call('a')), user(result('a'))])],
+    ['schema_both', request([user(text)], tools(tool('a', { parameters: {}, parametersJsonSchema: {} })))],
+    ['schema_keyword', typed({ $ref: '#' })],
+    ['schema_keyword', typed({ const: 1 })],
+    ['schema_keyword', typed({ type: 'OBJECT', additionalProperties: false })],
+    ['schema_keyword', typed({ exclusiveMinimum: 1 })],
+    ['schema_type', typed({ type: ['string', 'null'] })],
+    ['schema_items', typed({ type: 'array' })],
+    ['parameter_name', typed({ type: 'OBJECT', properties: { 'a-b': {} } })],
+    ['mode', request([user(text)], calling({ mode: 'REQUIRED' }))],
+    ['mode', request([user(text)], calling({ mode: 'AUTO', allowedFunctionNames: ['a'] }))],
+    ['mode', request([user(text)], calling({ mode: 'ANY', allowedFunctionNames: ['b'] }))],
+    [
+      'json_mode',
+      request([user(text)], { ...tools(tool('a')), generationConfig: { responseMimeType: 'application/json' } }),
+    ],
+  ])('%s', (code, body) => {
+    const issues = validateGeminiRequest(body, { model: 'gemini-3-pro-preview' })
+    expect(issues.map((issue) => issue.code)).toContain(code)
+    expect(issues.every((issue) => issue.source !== '' && issue.message !== '')).toBe(true)
+  })
+})

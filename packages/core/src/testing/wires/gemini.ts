@@ -1,0 +1,226 @@
+// What Gemini's generateContent would refuse of a request's body. Both spellings of a field are read, as Google does.
+import type { JsonObject } from '../../json.ts'
+import { isJsonObject } from '../../json.ts'
+import type { Report, WireIssue } from './issue.ts'
+import { collectIssues, isText, objectsIn, repeated, show } from './issue.ts'
+import { walkSchema } from './json-schema.ts'
+
+const SOURCES = {
+  body: '400 "GenerateContentRequest.contents: contents is not specified"',
+  role: '400 "Please use a valid role: user, model."',
+  first_role: 'a user’s content comes first (strands harness-sdk#1749, PR 2087)',
+  last_role: '400 "Please ensure that multiturn requests end with a user role or a function response."',
+  empty_content: '400 "GenerateContentRequest.contents[1].parts: contents.parts must not be empty."',
+  part: '400 "GenerateContentRequest.contents[0].parts[0].data: required oneof field \'data\' must have one initialized field"',
+  function_name:
+    'genai.d.ts FunctionDeclaration: a letter or underscore first, then a-z A-Z 0-9 _ . : -; 64 (Gemini API) or 128 (Vertex)',
+  function_name_repeated: '400 "Duplicate function declaration found: x"',
+  call_args: 'genai.d.ts FunctionCall.args: an object',
+  call_order:
+    '400 "Please ensure that function call turn comes immediately after a user turn or after a function response turn."',
+  result_count:
+    '400 "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn."',
+  result_order: '400 "Please ensure that function response turn comes immediately after a function call turn."',
+  result_name: '400 "GenerateContentRequest.contents[2].parts[0].function_response.name: Name cannot be empty."',
+  result_response: 'genai.d.ts FunctionResponse.response: an object',
+  signature: '400 "Function call is missing a thought_signature in functionCall parts." (Gemini 3, current turn)',
+  schema_both: 'genai.d.ts FunctionDeclaration: parameters and parametersJsonSchema are mutually exclusive',
+  schema_keyword:
+    '400 "Invalid JSON payload received. Unknown name \\"$ref\\" at \'tools[0].function_declarations[0].parameters\'"',
+  schema_type: '400 "Proto field is not repeating, cannot start list." for a list of types (zed#44875)',
+  schema_items: '400 "parameters.properties[x].items: missing field."',
+  parameter_name: 'genai.d.ts FunctionDeclaration: parameter names are [A-Za-z_][A-Za-z0-9_]*, at most 64',
+  mode: 'genai.d.ts FunctionCallingConfigMode; 400 "allowed_function_names should only be set when mode is ANY"',
+  json_mode: '400 "Function calling with a response mime type: \'application/json\' is unsupported" (js-genai#727)',
+} as const
+type Code = keyof typeof SOURCES
+
+/** `model` stands in the address and not in the body; some rules are for Gemini 3 alone. */
+export function validateGeminiRequest(body: unknown, options: { readonly model?: string } = {}): readonly WireIssue[] {
+  return collectIssues<Code>(SOURCES, (report) => {
+    if (!isJsonObject(body)) {
+      report('body', '', `a request is an object, not ${show(body)}`)
+      return
+    }
+    const names = checkTools(body, report)
+    checkToolConfig(body, names, report)
+    const contents = objectsIn(body['contents'], 'contents')
+    if (contents.length === 0) {
+      report('body', 'contents', 'there are no contents')
+      return
+    }
+    checkContents(contents, report)
+    if (/gemini-(3|[4-9]|\d\d)/.test(options.model ?? '')) checkSignatures(contents, report)
+  })
+}
+
+type Found = ReturnType<typeof objectsIn>[number]
+
+function either(object: JsonObject, camel: string, snake: string): unknown {
+  return object[camel] ?? object[snake]
+}
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_.:-]{0,63}$/
+
+function checkTools(body: JsonObject, report: Report<Code>): readonly string[] {
+  const names: string[] = []
+  for (const tool of objectsIn(body['tools'], 'tools')) {
+    for (const { item, path } of objectsIn(
+      either(tool.item, 'functionDeclarations', 'function_declarations'),
+      `${tool.path}.functionDeclarations`,
+    )) {
+      const { name, parameters } = item
+      if (typeof name !== 'string' || !NAME.test(name))
+        report('function_name', `${path}.name`, `${show(name)} is not a legal name`)
+      else names.push(name)
+      if (parameters !== undefined && either(item, 'parametersJsonSchema', 'parameters_json_schema') !== undefined)
+        report('schema_both', path, 'both kinds of parameters are given')
+      checkSchema(parameters, `${path}.parameters`, report)
+    }
+  }
+  for (const name of repeated(names)) report('function_name_repeated', 'tools', `"${name}" is declared twice`)
+  return names
+}
+
+/** The keywords of its OpenAPI subset (genai.d.ts Schema). One unknown keyword refuses every tool of the request. */
+const KEYWORDS: ReadonlySet<string> = new Set(
+  (
+    'anyOf default description enum example format items maxItems maxLength maxProperties maximum minItems minLength ' +
+    'minProperties minimum nullable pattern properties propertyOrdering required title type'
+  ).split(' '),
+)
+
+function checkSchema(schema: unknown, path: string, report: Report<Code>): void {
+  walkSchema(schema, path, (inner, place) => {
+    for (const keyword of Object.keys(inner))
+      if (!KEYWORDS.has(keyword)) report('schema_keyword', place, `${keyword} is not known`)
+    const { type } = inner
+    if (type !== undefined && typeof type !== 'string') report('schema_type', place, `${show(type)} is not one type`)
+    if (typeof type === 'string' && type.toUpperCase() === 'ARRAY' && inner['items'] === undefined)
+      report('schema_items', place, 'an array needs items')
+    for (const name of Object.keys(isJsonObject(inner['properties']) ? inner['properties'] : {}))
+      if (!/^[A-Za-z_][A-Za-z0-9_]{0,63}$/.test(name))
+        report('parameter_name', place, `${show(name)} is not a legal name`)
+  })
+}
+
+function checkToolConfig(body: JsonObject, names: readonly string[], report: Report<Code>): void {
+  const config = either(body, 'toolConfig', 'tool_config')
+  const calling = isJsonObject(config) ? either(config, 'functionCallingConfig', 'function_calling_config') : undefined
+  if (isJsonObject(calling)) {
+    const { mode } = calling
+    const allowed = either(calling, 'allowedFunctionNames', 'allowed_function_names')
+    if (mode !== undefined && mode !== 'AUTO' && mode !== 'ANY' && mode !== 'NONE' && mode !== 'VALIDATED')
+      report('mode', 'toolConfig.functionCallingConfig.mode', `${show(mode)} is no mode`)
+    if (Array.isArray(allowed) && mode !== 'ANY' && mode !== 'VALIDATED')
+      report('mode', 'toolConfig.functionCallingConfig', 'names need mode ANY')
+    for (const name of Array.isArray(allowed) ? (allowed as readonly unknown[]) : [])
+      if (!names.some((known) => known === name))
+        report('mode', 'toolConfig.functionCallingConfig', `${show(name)} is not declared`)
+  }
+  const generation = either(body, 'generationConfig', 'generation_config')
+  const mime = isJsonObject(generation) ? either(generation, 'responseMimeType', 'response_mime_type') : undefined
+  if (mime === 'application/json' && names.length > 0)
+    report('json_mode', 'generationConfig.responseMimeType', 'not together with functions')
+}
+
+const PART_DATA: readonly (readonly [string, string])[] = [
+  ['text', 'text'],
+  ['inlineData', 'inline_data'],
+  ['fileData', 'file_data'],
+  ['functionCall', 'function_call'],
+  ['functionResponse', 'function_response'],
+  ['executableCode', 'executable_code'],
+  ['codeExecutionResult', 'code_execution_result'],
+  ['toolCall', 'tool_call'],
+  ['toolResponse', 'tool_response'],
+]
+
+interface Turn {
+  readonly role: unknown
+  readonly path: string
+  readonly parts: readonly Found[]
+  readonly calls: readonly Found[]
+  readonly results: readonly Found[]
+}
+
+function turnOf({ item, path }: Found): Turn {
+  const parts = objectsIn(item['parts'], `${path}.parts`)
+  const dataOf = (camel: string, snake: string) =>
+    parts.flatMap((part) => {
+      const data = either(part.item, camel, snake)
+      return isJsonObject(data) ? [{ item: data, path: part.path }] : []
+    })
+  const calls = dataOf('functionCall', 'function_call')
+  const results = dataOf('functionResponse', 'function_response')
+  // A content without a role is the user's (genai.d.ts Content); `function` is the older role of results.
+  return {
+    role: item['role'] === undefined || item['role'] === 'function' ? 'user' : item['role'],
+    path,
+    parts,
+    calls,
+    results,
+  }
+}
+
+function checkContents(contents: readonly Found[], report: Report<Code>): void {
+  const turns = contents.map(turnOf)
+  if (turns[0]?.role !== 'user') report('first_role', 'contents.0', `the first content is of ${show(turns[0]?.role)}`)
+  if (turns.at(-1)?.role !== 'user') report('last_role', turns.at(-1)?.path ?? '', 'the last content is not the user’s')
+  for (const [index, turn] of turns.entries()) {
+    if (turn.role !== 'user' && turn.role !== 'model') report('role', turn.path, `${show(turn.role)} is no role`)
+    if (turn.parts.length === 0) report('empty_content', turn.path, 'the content has no parts')
+    for (const { item, path } of turn.parts) {
+      const kinds = PART_DATA.filter(([camel, snake]) => either(item, camel, snake) !== undefined)
+      if (kinds.length !== 1) report('part', path, `a part has one kind of data, not ${kinds.length}`)
+    }
+    for (const call of turn.calls) checkCall(call, report)
+    for (const result of turn.results) checkResult(result, report)
+    checkPairs(turns, index, report)
+  }
+}
+
+function checkCall({ item, path }: Found, report: Report<Code>): void {
+  const { name, args } = item
+  if (typeof name !== 'string' || !NAME.test(name)) report('function_name', path, `${show(name)} is not a legal name`)
+  if (args !== undefined && args !== null && !isJsonObject(args))
+    report('call_args', path, `${show(args)} is not an object`)
+}
+
+function checkResult({ item, path }: Found, report: Report<Code>): void {
+  if (!isText(item['name'])) report('result_name', path, 'the name is missing')
+  if (!isJsonObject(item['response'])) report('result_response', path, `${show(item['response'])} is not an object`)
+}
+
+/** All results of a turn's calls stand in the one content after it, as many as calls, with the same names. */
+function checkPairs(turns: readonly Turn[], index: number, report: Report<Code>): void {
+  const turn = turns[index]
+  if (!turn) return
+  const before = turns[index - 1]
+  const next = turns[index + 1]
+  if (turn.results.length > 0 && (before?.calls.length ?? 0) === 0)
+    report('result_order', turn.path, 'no call stands in the content before')
+  if (turn.calls.length === 0) return
+  if (before && before.role !== 'user') report('call_order', turn.path, 'the content before is not the user’s')
+  const results = next?.results ?? []
+  if (results.length !== turn.calls.length)
+    report('result_count', turn.path, `${turn.calls.length} calls, ${results.length} results`)
+  const namesOf = (found: readonly Found[]) =>
+    found
+      .map(({ item }) => show(item['name']))
+      .sort()
+      .join()
+  if (results.length === turn.calls.length && namesOf(results) !== namesOf(turn.calls))
+    report('result_name', next?.path ?? '', 'the names are not those of the calls')
+}
+
+/** Of the turn that is open: since the user last said something. Only the first of parallel calls carries it. */
+function checkSignatures(contents: readonly Found[], report: Report<Code>): void {
+  const turns = contents.map(turnOf)
+  const start = turns.findLastIndex((turn) => turn.role === 'user' && turn.results.length === 0)
+  for (const turn of turns.slice(start + 1)) {
+    const first = turn.parts.find(({ item }) => either(item, 'functionCall', 'function_call') !== undefined)
+    if (first && !isText(either(first.item, 'thoughtSignature', 'thought_signature')))
+      report('signature', first.path, 'thoughtSignature is missing')
+  }
+}

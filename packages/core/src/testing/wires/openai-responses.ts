@@ -1,0 +1,151 @@
+// What OpenAI's Responses API would refuse of a request's body.
+import type { JsonObject } from '../../json.ts'
+import { isJsonObject } from '../../json.ts'
+import type { Report, WireIssue } from './issue.ts'
+import { collectIssues, isText, objectsIn, repeated, show } from './issue.ts'
+import { OPENAI_SCHEMA_SOURCES, checkOpenAiSchema } from './json-schema.ts'
+
+const SOURCES = {
+  ...OPENAI_SCHEMA_SOURCES,
+  body: 'responses.d.ts ResponseCreateParams: input is a string or items',
+  output_tokens: '400 "Invalid \'max_output_tokens\': integer below minimum value. Expected a value >= 16"',
+  item: 'responses.d.ts ResponseInputItem: every item has a type, or a role',
+  content: "400 \"Invalid value: 'input_text'. Supported values are: 'output_text' and 'refusal'.\"",
+  tool_name:
+    "400 \"Invalid 'tools[0].name': string does not match pattern. Expected … '^[a-zA-Z0-9_-]+$'\", at most 64",
+  tool_name_repeated: 'a call could not be told from its namesake',
+  tool: '400 "Missing required parameter: \'tools[0].name\'.": the definition is flat, not in `function`',
+  tool_choice: 'responses.d.ts ToolChoiceOptions, ToolChoiceFunction, ToolChoiceAllowed',
+  call: 'responses.d.ts ResponseFunctionToolCall: {call_id,name,arguments:string}',
+  call_id:
+    '400 "Invalid \'input[1].call_id\': string too long. Expected a string with maximum length 64" (vercel/ai#5171)',
+  call_id_repeated: '400 "Duplicate item found": a call or result stands twice',
+  item_id: "400 \"Invalid 'input[1].id': Expected an ID that begins with 'fc'.\"",
+  call_without_result: '400 "No tool output found for function call call_x." (livekit/agents#5092)',
+  result_without_call:
+    '400 "No tool call found for function call output with call_id call_x." (openai-agents-js PR 1241)',
+  result_content: 'responses.d.ts FunctionCallOutput.output: a string, or input_text, input_image, input_file',
+  reasoning_alone: "400 \"Item 'rs_x' of type 'reasoning' was provided without its required following item.\"",
+  reasoning_not_stored: '400 "Item with id \'rs_x\' not found. Items are not persisted when `store` is set to false."',
+} as const
+type Code = keyof typeof SOURCES
+
+export function validateOpenAiResponsesRequest(body: unknown): readonly WireIssue[] {
+  return collectIssues<Code>(SOURCES, (report) => {
+    if (!isJsonObject(body)) {
+      report('body', '', `a request is an object, not ${show(body)}`)
+      return
+    }
+    // The model may stand in a stored prompt.
+    if (!isText(body['model']) && body['prompt'] === undefined) report('body', 'model', 'model is missing')
+    const tokens = body['max_output_tokens']
+    if (typeof tokens === 'number' && tokens < 16) report('output_tokens', 'max_output_tokens', `${tokens} is below 16`)
+    checkTools(body, report)
+    const { input } = body
+    if (isText(input)) return
+    const items = objectsIn(input, 'input')
+    const continues = body['previous_response_id'] !== undefined || body['conversation'] !== undefined
+    if (items.length === 0 && !continues && body['prompt'] === undefined) report('body', 'input', 'there is no input')
+    for (const { item, path } of items) checkItem(item, path, report)
+    // The other half of a pair may be in the stored conversation.
+    if (!continues) checkPairs(items, report)
+    checkReasoning(items, body['store'] === false, report)
+  })
+}
+
+const NAME = /^[a-zA-Z0-9_-]{1,64}$/
+const CALL_ID_LENGTH_MAX = 64
+
+function checkTools(body: JsonObject, report: Report<Code>): void {
+  const names: string[] = []
+  for (const { item, path } of objectsIn(body['tools'], 'tools')) {
+    if (!isText(item['type'])) report('tool', path, 'a tool has a type')
+    if (item['type'] !== 'function') continue
+    const { name } = item
+    if (name === undefined) report('tool', path, 'the name is missing; the definition is flat')
+    else if (typeof name !== 'string' || !NAME.test(name))
+      report('tool_name', `${path}.name`, `${show(name)} is not a legal name`)
+    else names.push(name)
+    checkOpenAiSchema(item['parameters'], `${path}.parameters`, item['strict'] === true, report)
+  }
+  for (const name of repeated(names)) report('tool_name_repeated', 'tools', `"${name}" is declared twice`)
+  const choice = body['tool_choice']
+  if (choice === undefined || choice === 'auto' || choice === 'none' || choice === 'required') return
+  const type = isJsonObject(choice) ? choice['type'] : undefined
+  const isKnown = isJsonObject(choice) && (type !== 'function' || names.some((name) => name === choice['name']))
+  if (!isText(type) || !isKnown)
+    report('tool_choice', 'tool_choice', `${show(choice)} is no choice, or names no declared function`)
+}
+
+const USER_PARTS: readonly string[] = ['input_text', 'input_image', 'input_file', 'input_audio']
+
+function checkItem(item: JsonObject, path: string, report: Report<Code>): void {
+  switch (item['type']) {
+    case undefined:
+    case 'message':
+      checkMessage(item, path, report)
+      break
+    case 'function_call':
+      checkCall(item, path, report)
+      break
+    case 'function_call_output':
+      if (typeof item['output'] !== 'string' && !hasParts(item['output'], ['input_text', 'input_image', 'input_file']))
+        report('result_content', `${path}.output`, `${show(item['output'])} is no output`)
+      break
+    default:
+      // Reasoning, references and OpenAI's own tools; new kinds come often.
+      if (!isText(item['type'])) report('item', path, `${show(item['type'])} is no type`)
+  }
+}
+
+function checkMessage(item: JsonObject, path: string, report: Report<Code>): void {
+  const { role, content } = item
+  if (role !== 'user' && role !== 'assistant' && role !== 'system' && role !== 'developer')
+    report('item', `${path}.role`, `${show(role)} is no role`)
+  if (typeof content === 'string') return
+  const allowed = role === 'assistant' ? ['output_text', 'refusal'] : USER_PARTS
+  if (!hasParts(content, allowed))
+    report('content', `${path}.content`, `${show(content)} is no content of ${show(role)}`)
+}
+
+function hasParts(content: unknown, types: readonly string[]): boolean {
+  const parts = objectsIn(content, '')
+  return Array.isArray(content) && parts.every(({ item }) => types.some((type) => type === item['type']))
+}
+
+function checkCall(item: JsonObject, path: string, report: Report<Code>): void {
+  const { call_id: callId, name, id } = item
+  if (typeof callId !== 'string' || callId === '' || callId.length > CALL_ID_LENGTH_MAX)
+    report('call_id', `${path}.call_id`, `${show(callId)} is not a legal id`)
+  if (typeof name !== 'string' || !NAME.test(name))
+    report('tool_name', `${path}.name`, `${show(name)} is not a legal name`)
+  if (typeof item['arguments'] !== 'string') report('call', `${path}.arguments`, 'arguments are JSON as a string')
+  if (id !== undefined && (typeof id !== 'string' || !id.startsWith('fc')))
+    report('item_id', `${path}.id`, `${show(id)} does not begin with fc`)
+}
+
+function checkPairs(items: ReturnType<typeof objectsIn>, report: Report<Code>): void {
+  const idsOf = (type: string) =>
+    items.filter(({ item }) => item['type'] === type).map(({ item }) => show(item['call_id']))
+  const calls = idsOf('function_call')
+  const results = idsOf('function_call_output')
+  for (const id of [...repeated(calls), ...repeated(results)]) report('call_id_repeated', 'input', `${id} stands twice`)
+  for (const id of calls) if (!results.includes(id)) report('call_without_result', 'input', `${id} has no output`)
+  const open = new Set<string>()
+  for (const { item, path } of items) {
+    if (item['type'] === 'function_call') open.add(show(item['call_id']))
+    else if (item['type'] === 'function_call_output' && !open.has(show(item['call_id'])))
+      report('result_without_call', path, `${show(item['call_id'])} was not called before`)
+  }
+}
+
+function checkReasoning(items: ReturnType<typeof objectsIn>, isNotStored: boolean, report: Report<Code>): void {
+  for (const [index, { item, path }] of items.entries()) {
+    if (item['type'] !== 'reasoning') continue
+    const next = items[index + 1]?.item
+    const isFollowed = next !== undefined && next['role'] !== 'user' && next['type'] !== 'function_call_output'
+    if (!isFollowed) report('reasoning_alone', path, 'what it was thought for does not follow')
+    if (isNotStored && !isText(item['encrypted_content']))
+      report('reasoning_not_stored', path, 'encrypted_content is missing')
+  }
+}
