@@ -110,6 +110,7 @@ export class Workspace {
     const handle = await this.#open(path, constants.O_DIRECTORY ?? 0)
     try {
       const actual = await this.#actualPath(handle, path)
+      // Without /proc a swap right here can show names of another folder, but never the content of a file.
       const stable = (await isReadable(descriptorPath(handle))) ? descriptorPath(handle) : join(this.#root, actual)
       // Its asynchronous iterator closes the folder.
       return await use(await opendir(stable), stable)
