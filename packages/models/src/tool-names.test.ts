@@ -1,3 +1,4 @@
+// Wire names of tools: literal ones that histories depend on, and properties over any set of names.
 import { execFileSync } from 'node:child_process'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'

@@ -1,10 +1,5 @@
 // Tool names on the wire. Authors may use any string; providers take letters, digits, `_` and `-`, at most 64. The wire name
 // depends on the name alone, never on the other tools, so a history and a provider's cache stay valid when tools change.
-//
-// Grammar of a wire name: characters as they are, or an escape `_-<code>-` (code: a word of CODE_WORDS or the code point in
-// hex). A `_` before a `-` is always escaped itself, so `_-` at the start of a token can only be an escape: reading from left
-// to right has one result. `_--` stands for a cut: what follows is a hash of the whole escaped name. An escape has a code
-// that is not empty, so the two cannot be confused.
 import type { ModelRequest } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { sha256 } from '@noble/hashes/sha2.js'
@@ -16,6 +11,10 @@ const WIRE_LENGTH_MAX = 64
 const CODE_WORDS: Readonly<Record<string, string>> = { '.': 'dot', '/': 'slash', ':': 'colon', ' ': 'space' }
 const WORD_CHARS: Readonly<Record<string, string>> = { dot: '.', slash: '/', colon: ':', space: ' ' }
 
+// Grammar of a wire name: characters as they are, or an escape `_-<code>-` (code: a word of CODE_WORDS or the code point in
+// hex). A `_` before a `-` is always escaped itself, so `_-` at the start of a token can only be an escape: reading from left
+// to right has one result. `_--` stands for a cut: what follows is a hash of the whole escaped name. An escape has a code
+// that is not empty, so the two cannot be confused.
 const ESCAPE = /_-(dot|slash|colon|space|[0-9a-f]{1,6})-/y
 const EMPTY = '_--'
 const CUT = '_--'

@@ -1,3 +1,4 @@
+// The decoder event by event; whole recordings are in recordings.test.ts.
 import type { ModelEvent } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { describe, expect, test } from 'vitest'

@@ -1,3 +1,4 @@
+// The encoder case by case; arbitrary histories are in encode-request.arbitrary.test.ts.
 import type { AssistantPart, Message, ModelRequest, ToolDeclaration } from '@baton/core'
 import { describe, expect, test } from 'vitest'
 import type { AnthropicEncodeOptions } from './encode-request.ts'

@@ -1,3 +1,4 @@
+// The adapter as a whole over a transport that answers from memory.
 import type { HttpHead, HttpRequest, ModelRequest, Transport } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { openRecordings } from '@baton/testing/recordings'

@@ -1,3 +1,4 @@
+// Server-sent events, split in every place where a network may split them.
 import { isBatonError } from '@baton/core'
 import { expect, test } from 'vitest'
 import type { SseEvent } from './sse.ts'
