@@ -10,7 +10,7 @@ export function encodeContent(parts: readonly ContentPart[]): readonly WireBlock
 }
 
 export function encodeResult(result: ResultPart, id: string): WireBlock {
-  const content = encodeContent(result.content)
+  const content = result.isError ? textOnly(result.content) : encodeContent(result.content)
   // 400 "content cannot be empty if `is_error` is true"; an empty success is legal.
   const said = content.length === 0 && result.isError ? [{ type: 'text', text: 'error' }] : content
   return {
@@ -19,6 +19,14 @@ export function encodeResult(result: ResultPart, id: string): WireBlock {
     ...(said.length > 0 && { content: said }),
     ...(result.isError && { is_error: true }),
   }
+}
+
+/** 400 "all content must be type `text` if `is_error` is true" (vellum-ai/vellum-assistant#18387). */
+function textOnly(parts: readonly ContentPart[]): readonly WireBlock[] {
+  const blocks = parts.map((part) =>
+    part.type === 'text' ? encodePart(part) : leftOut(`${part.type} of a failed call`),
+  )
+  return blocks.filter((block) => block !== undefined)
 }
 
 function encodePart(part: ContentPart): WireBlock | undefined {

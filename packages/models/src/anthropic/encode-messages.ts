@@ -4,13 +4,24 @@ import { isJsonObject, parseJson } from '@baton/core'
 import type { ToolNames } from '../tool-names.ts'
 import { encodeContent, encodeResult } from './encode-content.ts'
 import type { WireBlock, WireMessage } from './wire.ts'
-import { PROVIDER, REPLAYABLE_BLOCKS, modelFamily } from './wire.ts'
+import { PROVIDER, isReplayable, modelFamily } from './wire.ts'
 
 /** For a history that does not begin with a user: the API refuses one ("first message must use the `user` role"). */
 const FIRST_USER_TEXT = '(The conversation begins.)'
 
-export function encodeMessages(messages: readonly Message[], model: string, names: ToolNames): readonly WireMessage[] {
-  const ids = createCallIds()
+export interface MessageEncoding {
+  readonly model: string
+  readonly names: ToolNames
+  /**
+   * False in a request without thinking: 400 "When thinking is disabled, an `assistant` message in the final position
+   * cannot contain `thinking`" (tailcallhq/forgecode#1853).
+   */
+  readonly keepThinking: boolean
+}
+
+export function encodeMessages(messages: readonly Message[], options: MessageEncoding): readonly WireMessage[] {
+  const encoding = encodingOf(options)
+  const { ids } = encoding
   const merged: { readonly role: 'user' | 'assistant'; readonly blocks: WireBlock[] }[] = []
   const add = (role: 'user' | 'assistant', blocks: readonly WireBlock[]) => {
     if (blocks.length === 0) return
@@ -18,7 +29,6 @@ export function encodeMessages(messages: readonly Message[], model: string, name
     if (last?.role === role) last.blocks.push(...blocks)
     else merged.push({ role, blocks: [...blocks] })
   }
-  const encoding: Encoding = { family: modelFamily(model), names, ids }
   for (const message of messages) {
     if (message.role === 'user') add('user', encodeContent(message.parts))
     else if (message.role === 'tool')
@@ -32,51 +42,49 @@ export function encodeMessages(messages: readonly Message[], model: string, name
 }
 
 /** The blocks of an assistant's message, as they go back to the provider. */
-export function encodeAssistantParts(
-  parts: readonly AssistantPart[],
-  model: string,
-  names: ToolNames,
-): readonly WireBlock[] {
-  return encodeAssistant({ role: 'assistant', parts }, { family: modelFamily(model), names, ids: createCallIds() })
+export function encodeAssistantParts(parts: readonly AssistantPart[], options: MessageEncoding): readonly WireBlock[] {
+  return encodeAssistant({ role: 'assistant', parts }, encodingOf(options))
 }
 
-interface Encoding {
+interface Encoding extends MessageEncoding {
   readonly family: string
-  readonly names: ToolNames
   readonly ids: CallIds
+}
+
+function encodingOf(options: MessageEncoding): Encoding {
+  return { ...options, family: modelFamily(options.model), ids: createCallIds() }
 }
 
 function encodeAssistant(message: AssistantMessage, encoding: Encoding): readonly WireBlock[] {
   return message.parts.map((part) => encodePart(part, encoding)).filter((block) => block !== undefined)
 }
 
-function encodePart(part: AssistantPart, { family, names, ids }: Encoding): WireBlock | undefined {
+function encodePart(part: AssistantPart, { family, names, ids, keepThinking }: Encoding): WireBlock | undefined {
   const state = part.state?.provider === PROVIDER ? part.state : undefined
   const data = isJsonObject(state?.data) ? withoutUnknown(state.data) : {}
-  const isSameFamily = state !== undefined && modelFamily(state.model) === family
+  // Signatures are good for the model that made them only: 400 "Invalid `signature` in `thinking` block".
+  const mayThink = keepThinking && state !== undefined && modelFamily(state.model) === family
   switch (part.type) {
     case 'text':
       // Blank blocks: 400 "text content blocks must contain non-whitespace text".
       return part.text.trim() === '' ? undefined : { ...data, type: 'text', text: part.text }
     case 'reasoning': {
-      // Only what this model family signed; thinking without a signature is refused.
       const signature = data['signature']
-      if (!isSameFamily || typeof signature !== 'string' || signature === '') return undefined
+      if (!mayThink || typeof signature !== 'string' || signature === '') return undefined
       return { ...data, type: 'thinking', thinking: part.text }
     }
     case 'call':
       return { ...data, type: 'tool_use', id: ids.callId(part), name: names.encode(part.name), input: inputOf(part) }
     case 'provider':
-      return providerBlock(data, isSameFamily)
+      return providerBlock(data, mayThink)
   }
 }
 
-function providerBlock(data: JsonObject, isSameFamily: boolean): WireBlock | undefined {
+function providerBlock(data: JsonObject, mayThink: boolean): WireBlock | undefined {
   const block = data['block']
-  if (!isJsonObject(block) || typeof block['type'] !== 'string' || !REPLAYABLE_BLOCKS.has(block['type']))
-    return undefined
-  if (block['type'] === 'redacted_thinking' && !isSameFamily) return undefined
-  return { ...block, type: block['type'] }
+  const type = isJsonObject(block) ? block['type'] : undefined
+  if (!isJsonObject(block) || typeof type !== 'string' || !isReplayable(type)) return undefined
+  return type === 'redacted_thinking' && !mayThink ? undefined : { ...block, type }
 }
 
 function withoutUnknown(data: JsonObject): JsonObject {

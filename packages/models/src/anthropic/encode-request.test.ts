@@ -1,5 +1,5 @@
 // The encoder case by case; arbitrary histories are in encode-request.arbitrary.test.ts.
-import type { AssistantPart, Message, ModelRequest, ToolDeclaration } from '@baton/core'
+import type { AssistantPart, ContentPart, Message, ModelRequest, ToolDeclaration } from '@baton/core'
 import { describe, expect, test } from 'vitest'
 import type { AnthropicEncodeOptions } from './encode-request.ts'
 import { encodeAnthropicRequest } from './encode-request.ts'
@@ -125,8 +125,8 @@ describe('thinking', () => {
   })
 
   test('signed thinking goes back unchanged to its model family, and to no other', () => {
-    const replayed = (part: AssistantPart) =>
-      messagesOf(user('a'), assistant(part, { type: 'text', text: 'x' }), user('b'))[1]?.content[0]
+    const messages = (part: AssistantPart) => [user('a'), assistant(part, { type: 'text', text: 'x' }), user('b')]
+    const replayed = (part: AssistantPart) => encode({ settings, messages: messages(part) }).messages[1]?.content[0]
     expect(replayed(thought('claude-haiku-4-5-20251001'))).toEqual({
       type: 'thinking',
       thinking: 'hm',
@@ -135,6 +135,13 @@ describe('thinking', () => {
     expect(replayed(thought('claude-sonnet-4-5'))).toEqual({ type: 'text', text: 'x' })
     expect(replayed(thought(MODEL, 'bedrock'))).toEqual({ type: 'text', text: 'x' })
     expect(replayed({ type: 'reasoning', text: 'unsigned' })).toEqual({ type: 'text', text: 'x' })
+  })
+
+  test('without thinking, signed thinking stays behind', () => {
+    const messages = [user('a'), assistant(thought(MODEL), call('c')), results('c')]
+    const types = (request: Partial<ModelRequest>) =>
+      encode({ ...request, messages }).messages[1]?.content.map((block) => block.type)
+    expect([types({ settings }), types({})]).toEqual([['thinking', 'tool_use'], ['tool_use']])
   })
 
   test('an open turn that did not begin with thinking goes on without', () => {
@@ -244,6 +251,17 @@ describe('messages', () => {
       tool_use_id: 'c',
       content: [{ type: 'text', text: 'error' }],
       is_error: true,
+    })
+  })
+
+  test('an image in a failed result is named, for it may not be sent', () => {
+    const image: ContentPart = { type: 'image', mediaType: 'image/png', source: { type: 'base64', data: 'AA==' } }
+    const failed: Message = {
+      role: 'tool',
+      parts: [{ type: 'result', callId: 'c', name: 'x', isError: true, content: [image] }],
+    }
+    expect(messagesOf(user('a'), assistant(call('c')), failed)[2]?.content[0]).toMatchObject({
+      content: [{ type: 'text', text: '[Not shown, because this model cannot read it: image of a failed call]' }],
     })
   })
 

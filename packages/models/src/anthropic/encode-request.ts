@@ -28,11 +28,13 @@ export interface AnthropicEncodeOptions {
 /** The least that the API takes (docs.claude.com, extended thinking: "minimum budget is 1,024 tokens"). */
 const THINKING_TOKENS_MIN = 1024
 
-export function encodeAnthropicRequest(request: ModelRequest, options: AnthropicEncodeOptions): AnthropicRequest {
-  const names = toolNamesOf(request)
+export function encodeAnthropicRequest(
+  request: ModelRequest,
+  options: AnthropicEncodeOptions,
+  names: ToolNames = toolNamesOf(request),
+): AnthropicRequest {
   const { settings } = request
-  const messages = encodeMessages(request.messages, options.model, names)
-  const thinking = startsWithThinking(messages) ? thinkingOf(request, options) : undefined
+  const { messages, thinking } = encodeHistory(request, options, names)
   const tools = encodeTools(request, names, messages)
   const toolChoice = tools.length > 0 ? encodeToolChoice(request, names, thinking !== undefined) : undefined
   const answerTokens = outputTokensFor(settings, request.tools.length > 0)
@@ -52,6 +54,20 @@ export function encodeAnthropicRequest(request: ModelRequest, options: Anthropic
     // Thinking is only allowed with the default temperature; Anthropic's scale ends at 1.
     ...(settings.temperature !== undefined && !thinking && { temperature: Math.min(settings.temperature, 1) }),
   }
+}
+
+interface History {
+  readonly messages: readonly WireMessage[]
+  readonly thinking: WireThinking | undefined
+}
+
+function encodeHistory(request: ModelRequest, options: AnthropicEncodeOptions, names: ToolNames): History {
+  const thinking = thinkingOf(request, options)
+  const encode = (keepThinking: boolean) =>
+    encodeMessages(request.messages, { model: options.model, names, keepThinking })
+  const messages = encode(thinking !== undefined)
+  if (!thinking || startsWithThinking(messages)) return { messages, thinking }
+  return { messages: encode(false), thinking: undefined }
 }
 
 function thinkingOf(request: ModelRequest, options: AnthropicEncodeOptions): WireThinking | undefined {

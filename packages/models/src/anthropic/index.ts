@@ -49,8 +49,9 @@ export function createAnthropicModel(options: AnthropicModelOptions): Model {
     provider: PROVIDER,
     capabilities: { tools: 'native', images: true, ...(contextTokens !== undefined && { contextTokens }) },
     async run(request, sink, signal) {
-      const http = httpRequest(options, JSON.stringify(encodeAnthropicRequest(request, options)))
-      const reading = readAnswer({ model: options.model, names: toolNamesOf(request), sink, secrets: secretsOf(http) })
+      const names = toolNamesOf(request)
+      const http = httpRequest(options, JSON.stringify(encodeAnthropicRequest(request, options, names)))
+      const reading = readAnswer({ model: options.model, names, sink, secrets: secretsOf(http) })
       const head = await options.transport.post(http, signal, reading.push)
       return reading.end(head, options.clock.nowMs())
     },

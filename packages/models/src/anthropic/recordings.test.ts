@@ -77,7 +77,7 @@ function blocksOf(answer: ModelAnswer): unknown {
   return answer.parts.flatMap((part): unknown[] => {
     if (part.type === 'provider' && isJsonObject(part.state.data)) return [part.state.data['block']]
     const neutral = part.type === 'call' ? { ...part, callId: 'not used: the part has its own id' } : part
-    return [...encodeAssistantParts([neutral], options.model, names)]
+    return [...encodeAssistantParts([neutral], { ...options, keepThinking: true })]
   })
 }
 

@@ -55,18 +55,15 @@ export interface WireEvent {
   readonly request_id?: JsonValue
 }
 
-/** Blocks that a model sends and a request may repeat (ContentBlockParam); `fallback` and unknown ones may not. */
-export const REPLAYABLE_BLOCKS: ReadonlySet<string> = new Set([
-  'redacted_thinking',
-  'server_tool_use',
-  'web_search_tool_result',
-  'web_fetch_tool_result',
-  'code_execution_tool_result',
-  'bash_code_execution_tool_result',
-  'text_editor_code_execution_tool_result',
-  'tool_search_tool_result',
-  'container_upload',
-])
+/**
+ * Blocks of a model that a request may repeat (ContentBlockParam); `fallback` and unknown ones may not. Results of all server
+ * tools may, also of tools to come: each must stand after its `server_tool_use`, so one never goes without the other.
+ */
+export function isReplayable(type: string): boolean {
+  return type.endsWith('_tool_result') || REPLAYABLE.has(type)
+}
+
+const REPLAYABLE: ReadonlySet<string> = new Set(['redacted_thinking', 'server_tool_use', 'container_upload'])
 
 /** `claude-haiku-4-5-20251001` and `claude-haiku-4-5` are one family: a signature of one is good for the other. */
 export function modelFamily(model: string): string {

@@ -74,6 +74,7 @@ describe('requests that are refused (hand-written)', () => {
     ['temperature', request(hello, { temperature: 1.5 })],
     ['thinking_first', request([...hello, assistant(call('a')), user(result('a'))], think)],
     ['thinking_first', request([...hello, assistant(text('x'), thinking, call('a')), user(result('a'))], think)],
+    ['thinking_disabled', request([...hello, assistant(thinking, call('a')), user(result('a'))])],
     ['thinking_last', request([...hello, assistant(text('x'), thinking), ...hello])],
     ['thinking_signature', request([...hello, assistant({ ...thinking, signature: '' }, text('x')), ...hello])],
     ['call_id', request([...hello, assistant(call('a.b')), user(result('a.b'))])],
@@ -95,6 +96,10 @@ describe('requests that are refused (hand-written)', () => {
       request([...hello, assistant(call('a')), user({ ...result('a'), content: [], is_error: true })]),
     ],
     ['media', request([user({ type: 'image', source: { type: 'base64', media_type: 'image/bmp', data: 'x' } })])],
+    [
+      'result_error_media',
+      request([...hello, assistant(call('a')), user({ ...result('a'), content: [{ type: 'image' }], is_error: true })]),
+    ],
     ['media', request([user({ type: 'image' })])],
     [
       'cache_control',

@@ -28,6 +28,8 @@ const SOURCES = {
   thinking_first: '400 "Expected `thinking` or `redacted_thinking`, but found `tool_use`" (codecompanion#1752)',
   thinking_last: '400 "messages.1: The final block in an assistant message cannot be `thinking`."',
   thinking_signature: '400 "messages.1.content.0.thinking.signature: Field required"',
+  thinking_disabled:
+    '400 "When thinking is disabled, an `assistant` message in the final position cannot contain `thinking`" (tailcallhq/forgecode#1853)',
   call_id: '400 "messages.1.content.0.tool_use.id: String should match pattern \'^[a-zA-Z0-9_-]+$\'", at most 64',
   call_id_repeated: '400 "messages: `tool_use` ids must be unique"',
   call_input: '400 "messages.1.content.0.tool_use.input: Input should be a valid dictionary"',
@@ -37,6 +39,7 @@ const SOURCES = {
     '400 "each tool_use must have a single result. Found multiple `tool_result` blocks with id: toolu_x"',
   result_order: '400 as for call_without_result: results come first in the message after the calls',
   result_empty_error: '400 "content cannot be empty if `is_error` is true"',
+  result_error_media: '400 "all content must be type `text` if `is_error` is true" (vellum-ai/vellum-assistant#18387)',
   media: 'messages.d.ts Base64ImageSource, URLImageSource, DocumentBlockParam',
   cache_control: '400 "A maximum of 4 blocks with cache_control may be provided"; not on thinking blocks or empty text',
 } as const
@@ -215,6 +218,8 @@ function checkResult(block: JsonObject, path: string, report: Report<Code>): voi
   if (block['is_error'] === true && (typeof content === 'string' ? content === '' : inner.length === 0))
     report('result_empty_error', path, 'an error without content')
   for (const { item, path: place } of inner) {
+    if (block['is_error'] === true && item['type'] !== 'text')
+      report('result_error_media', place, `${show(item['type'])} in an error`)
     if (item['type'] === 'text' && !isText(item['text'])) report('empty_text', place, 'the text is empty')
     if (item['type'] === 'image' || item['type'] === 'document') checkMedia(item, place, report)
     if (item['type'] === 'tool_use' || item['type'] === 'tool_result')
@@ -279,17 +284,25 @@ function checkResults(turn: Turn, before: Turn | undefined, report: Report<Code>
   }
 }
 
-/** The assistant's turn that the newest results belong to must begin with thinking, if thinking is on. */
+/** The assistant's turn that the newest results belong to must begin with thinking if it is on, and have none if it is off. */
 function checkOpenTurn(body: JsonObject, turns: readonly Turn[], report: Report<Code>): void {
-  if (!thinks(body)) return
-  let first: Turn | undefined
+  const open: Turn[] = []
   for (const turn of turns.toReversed()) {
-    if (turn.role === 'assistant') first = turn
+    if (turn.role === 'assistant') open.unshift(turn)
     else if (!turn.blocks.some(({ item }) => item['type'] === 'tool_result')) break
   }
-  const type = first?.blocks[0]?.item['type']
-  if (first && type !== 'thinking' && type !== 'redacted_thinking')
-    report('thinking_first', first.path, `it begins with ${show(type)}`)
+  const first = open[0]?.blocks[0]
+  if (thinks(body)) {
+    if (first && !isThinking(first.item))
+      report('thinking_first', first.path, `it begins with ${show(first.item['type'])}`)
+    return
+  }
+  for (const { item, path } of open.at(-1)?.blocks ?? [])
+    if (isThinking(item)) report('thinking_disabled', path, 'thinking is off')
+}
+
+function isThinking(block: JsonObject): boolean {
+  return block['type'] === 'thinking' || block['type'] === 'redacted_thinking'
 }
 
 function countMarks(body: JsonObject): number {
