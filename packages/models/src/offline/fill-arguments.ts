@@ -103,6 +103,7 @@ class Filler {
   }
 
   #list(property: Property): JsonValue | undefined {
+    if (isGuess(property)) return undefined
     const texts = this.#candidates(property.role).map((entry) => this.#use(entry))
     return texts.length > 0 ? texts : undefined
   }
@@ -112,9 +113,7 @@ class Filler {
     if (role === 'repository' || role === 'owner') return this.#repositoryPart(property)
     if (role === 'message' && isRequired) return this.#text
     const candidates = this.#candidates(role)
-    // A free word in an optional place would be a guess that changes what is asked for.
-    const isGuess = !isRequired && (['search', 'noun', 'message', 'id'].includes(role) || !property.isRoleNamed)
-    const best = isGuess ? undefined : (this.#rightForm(property, candidates) ?? candidates[0])
+    const best = isGuess(property) ? undefined : (this.#rightForm(property, candidates) ?? candidates[0])
     if (best) return this.#shaped(property, this.#use(best))
     const phrase = this.#phraseOf(property)
     if (phrase === undefined || this.#phrases.includes(phrase)) return undefined
@@ -164,4 +163,9 @@ class Filler {
     const written = /^\/(.+)\/$/.exec(value)
     return written?.[1] ?? value.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
   }
+}
+
+/** A free word in an optional place would be a guess, and it would change what is asked for. */
+function isGuess({ role, isRequired, isRoleNamed }: Property): boolean {
+  return !isRequired && (!isRoleNamed || ['search', 'noun', 'message', 'id'].includes(role))
 }

@@ -19,6 +19,8 @@ export type Plan =
 /** Rounds of calls for one request: the first, and one more where it failed or was cut. */
 const ROUNDS_MAX = 2
 const CALLS_MAX = 4
+/** What is read of a request: patterns over text cost the square of its length, and a request says early what it wants. */
+const TEXT_CHARACTERS_MAX = 2000
 const TOOLS_LISTED_MAX = 12
 
 const WHAT_IT_IS = 'I am the offline planner, not a language model: I match your words with the tools that I may call.'
@@ -67,7 +69,8 @@ function lastExchange(messages: readonly Message[]): Exchange {
       calls = message.parts.flatMap((part) => (part.type === 'call' ? [callOf(part.name, part.arguments)] : []))
     if (message.role === 'tool') rounds.push({ calls, results: message.parts })
   }
-  return { text: asked.map(({ parts }) => textOf(parts)).join('\n'), rounds }
+  const text = asked.map(({ parts }) => textOf(parts)).join('\n')
+  return { text: text.slice(0, TEXT_CHARACTERS_MAX), rounds }
 }
 
 function callOf(name: string, text: string): PlannedCall {
