@@ -122,6 +122,10 @@ describe('thinking', () => {
   test('the least budget, and models that set their own', () => {
     expect(encode({ settings: { reasoningTokens: 1 } }).thinking).toEqual({ type: 'enabled', budget_tokens: 1024 })
     expect(encode({ settings }, { thinking: 'adaptive' }).thinking).toEqual({ type: 'adaptive' })
+    expect(encode({ settings }, { thinking: 'adaptive', thinkingMismatch: 'drop' }).thinking).toEqual({
+      type: 'adaptive',
+      block_binding: { prefix_mismatch_behavior: 'drop_block' },
+    })
   })
 
   test('signed thinking goes back unchanged to its model family, and to no other', () => {

@@ -21,6 +21,12 @@ export interface AnthropicEncodeOptions {
   readonly cache?: 'off' | '5m' | '1h'
   /** `adaptive` for models that refuse a budget and decide themselves how much to think. `budget` by default. */
   readonly thinking?: 'budget' | 'adaptive'
+  /**
+   * What becomes of signed thinking whose conversation has changed before it (a window that moved, an edited message): newer
+   * models refuse the request ("The block is bound to a different conversation", anomalyco/opencode#48637), which is the
+   * default; `drop` asks the API to leave such blocks out.
+   */
+  readonly thinkingMismatch?: 'error' | 'drop'
   /** Anthropic's own tools (web search, code execution), as the API takes them. */
   readonly serverTools?: readonly JsonObject[]
 }
@@ -73,8 +79,10 @@ function encodeHistory(request: ModelRequest, options: AnthropicEncodeOptions, n
 function thinkingOf(request: ModelRequest, options: AnthropicEncodeOptions): WireThinking | undefined {
   const budget = request.settings.reasoningTokens ?? 0
   if (budget <= 0) return undefined
-  if (options.thinking === 'adaptive') return { type: 'adaptive' }
-  return { type: 'enabled', budget_tokens: Math.max(Math.floor(budget), THINKING_TOKENS_MIN) }
+  const drop = { block_binding: { prefix_mismatch_behavior: 'drop_block' } } as const
+  const binding = options.thinkingMismatch === 'drop' ? drop : {}
+  if (options.thinking === 'adaptive') return { type: 'adaptive', ...binding }
+  return { type: 'enabled', budget_tokens: Math.max(Math.floor(budget), THINKING_TOKENS_MIN), ...binding }
 }
 
 /**

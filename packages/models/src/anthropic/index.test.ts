@@ -3,6 +3,7 @@ import type { HttpHead, HttpRequest, ModelRequest, Transport } from '@baton/core
 import { isBatonError } from '@baton/core'
 import { openRecordings } from '@baton/testing/recordings'
 import { describe, expect, test } from 'vitest'
+import type { AnthropicModelOptions } from './index.ts'
 import { createAnthropicModel, messagesUrl } from './index.ts'
 
 const KEY = 'sk-ant-secret-0123456789'
@@ -24,7 +25,7 @@ const STREAM = [
 ]
 const sse = (events: readonly object[]) => events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
 
-function runWith(head: Partial<HttpHead>, body: string) {
+function runWith(head: Partial<HttpHead>, body: string, more: Partial<AnthropicModelOptions> = {}) {
   const seen: { request?: HttpRequest; texts: string[] } = { texts: [] }
   const answered: HttpHead = {
     status: 200,
@@ -47,6 +48,7 @@ function runWith(head: Partial<HttpHead>, body: string) {
     transport,
     clock: { nowMs: () => 0 },
     headers: { 'anthropic-beta': 'x' },
+    ...more,
   })
   const answer = model.run(
     request,
@@ -96,6 +98,12 @@ test('a gateway that does not stream', async () => {
   const { seen, answer } = runWith({ headers: { 'content-type': 'application/json' } }, JSON.stringify(message))
   expect((await answer).parts).toEqual([{ type: 'text', text: 'whole' }])
   expect(seen.texts).toEqual(['whole'])
+})
+
+test('thinking whose conversation has changed is left out when asked', async () => {
+  const { seen, answer } = runWith({}, sse(STREAM), { thinkingMismatch: 'drop', thinking: 'adaptive' })
+  await answer
+  expect(seen.request?.headers['anthropic-beta']).toBe('x,thinking-binding-controls-2026-08-01')
 })
 
 describe('failures', () => {

@@ -9,7 +9,7 @@ import { createAnthropicDecoder, decodeAnthropicMessage } from './decode-stream.
 import type { AnthropicEncodeOptions } from './encode-request.ts'
 import { encodeAnthropicRequest } from './encode-request.ts'
 import { errorFromHttp } from './errors.ts'
-import { PROVIDER } from './wire.ts'
+import { PROVIDER, THINKING_BINDING_BETA } from './wire.ts'
 
 export { createAnthropicDecoder, decodeAnthropicMessage } from './decode-stream.ts'
 export type { AnthropicDecoder, AnthropicDecoderOptions } from './decode-stream.ts'
@@ -72,11 +72,19 @@ function httpRequest(options: AnthropicModelOptions, body: string): HttpRequest 
       'anthropic-version': API_VERSION,
       'x-api-key': options.apiKey,
       ...options.headers,
+      ...betaHeader(options),
     },
     body,
     firstByteTimeoutMs: options.firstByteTimeoutMs ?? TIMEOUT_MS,
     betweenBytesTimeoutMs: options.betweenBytesTimeoutMs ?? TIMEOUT_MS,
   }
+}
+
+/** Joined with the user's own betas: a header of one name is sent once. */
+function betaHeader(options: AnthropicModelOptions): Readonly<Record<string, string>> {
+  if (options.thinkingMismatch !== 'drop') return {}
+  const own = options.headers?.['anthropic-beta']
+  return { 'anthropic-beta': own === undefined ? THINKING_BINDING_BETA : `${own},${THINKING_BINDING_BETA}` }
 }
 
 interface Reading {

@@ -29,7 +29,12 @@ export type WireToolChoice =
   | { readonly type: 'tool'; readonly name: string; readonly disable_parallel_tool_use?: true }
   | { readonly type: 'none' }
 
-export type WireThinking = { readonly type: 'enabled'; readonly budget_tokens: number } | { readonly type: 'adaptive' }
+export type WireThinking = (
+  { readonly type: 'enabled'; readonly budget_tokens: number } | { readonly type: 'adaptive' }
+) & { readonly block_binding?: { readonly prefix_mismatch_behavior: 'drop_block' } }
+
+/** Without it the API does not know `block_binding` (BetaThinkingBlockBinding of SDK 1.12). */
+export const THINKING_BINDING_BETA = 'thinking-binding-controls-2026-08-01'
 
 export interface AnthropicRequest {
   readonly model: string
