@@ -104,7 +104,7 @@ class Filler {
 
   #list(property: Property): JsonValue | undefined {
     if (isGuess(property)) return undefined
-    const texts = this.#candidates(property.role).map((entry) => this.#use(entry))
+    const texts = this.#candidates(property).map((entry) => this.#use(entry))
     return texts.length > 0 ? texts : undefined
   }
 
@@ -112,7 +112,7 @@ class Filler {
     const { role, isRequired } = property
     if (role === 'repository' || role === 'owner') return this.#repositoryPart(property)
     if (role === 'message' && isRequired) return this.#text
-    const candidates = this.#candidates(role)
+    const candidates = this.#candidates(property)
     const best = isGuess(property) ? undefined : (this.#rightForm(property, candidates) ?? candidates[0])
     if (best) return this.#shaped(property, this.#use(best))
     const phrase = this.#phraseOf(property)
@@ -129,9 +129,16 @@ class Filler {
   }
 
   /** Those of the kinds that the role takes, the best kind first, which nothing else has taken. */
-  #candidates(role: Role): readonly Found[] {
-    const free = this.#found.filter((entry) => !this.#used.has(entry))
+  #candidates({ role, stems }: Property): readonly Found[] {
+    const free = this.#found.filter((entry) => !this.#used.has(entry) && this.#canBeText(entry, stems))
     return KINDS[role].flatMap((kind) => free.filter((entry) => entry.kind === kind))
+  }
+
+  /** A number is a name only where it is called one: "#3", "ticket 3"; else it says how many. */
+  #canBeText({ kind, value, start }: Found, stems: readonly string[]): boolean {
+    if (kind !== 'number' || value.startsWith('#')) return true
+    const before = splitWords(this.#text.slice(0, start)).at(-1)
+    return before !== undefined && (stems.includes(stem(before)) || before === 'number' || before === 'id')
   }
 
   #rightForm(property: Property, candidates: readonly Found[]): Found | undefined {

@@ -288,6 +288,7 @@ describe('on ten tools with other names and words', () => {
     ['find the contact named Ada Lovelace', 'contacts-find', { name: 'Ada Lovelace' }],
     ['fetch https://example.com/a?b=1.', 'web.fetchPage', { url: 'https://example.com/a?b=1' }],
     ['list the 5 latest sessions', 'sessions.recent', { limit: 5 }],
+    ['show the last 3 sessions', 'sessions.recent', { limit: 3 }],
     ['list the latest coding sessions', 'sessions.recent', {}],
     ['what is the status of agent bc-7f3?', 'agentState', { agentId: 'bc-7f3' }],
   ])('%s', async (text, name, input) => {
@@ -328,6 +329,24 @@ describe('what it may do', () => {
     const { effect: _effect, ...silent } = declared ?? { name: '', description: '', inputSchema: {} }
     expect(await run({ tools: [silent] })).toMatchObject({ finish: 'end' })
     expect(await run({})).toMatchObject({ finish: 'tool-calls' })
+  })
+
+  test('a tool that fits best but changes something is named, not called', async () => {
+    const status = tool({
+      name: 'agent.status',
+      description: 'Status of an agent',
+      input: z.object({ id: z.string() }),
+      effect: 'pure',
+    })
+    const spawn = tool({
+      name: 'agent.spawn',
+      description: 'Launch an agent for coding tasks',
+      input: z.object({ prompt: z.string() }),
+    })
+    const launched = await run({ messages: [user('launch an agent for this')] }, [status, spawn])
+    expect(textOf(launched.parts)).toContain('agent.spawn fits, but it may change something')
+    const asked = await run({ messages: [user('status of agent bc-1')] }, [status, spawn])
+    expect(asked.parts).toMatchObject([{ type: 'call', name: 'agent.status', arguments: '{"id":"bc-1"}' }])
   })
 
   test('no call where the choice is none: it answers from what it has', async () => {

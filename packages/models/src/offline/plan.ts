@@ -35,12 +35,32 @@ export function plan(request: ModelRequest): Plan {
   }
   if (isGreeting(exchange.text) && !isForced) return say(`Hello! ${WHAT_IT_IS}\n${whatCanBeAsked(tools)}`)
   const [best] = rankTools(exchange.text, tools, isForced)
+  const better = isForced ? undefined : betterButNotPure(request, exchange.text, best)
+  if (better)
+    return say(
+      `${better.tool.name} fits, but it may change something, and I call only tools that are declared pure. ${WHAT_IT_IS} Configure a model for this.`,
+    )
   if (!best) return say(`I cannot help with that. ${WHAT_IT_IS}\n${whatCanBeAsked(tools)}`)
   if (best.filled.missing.length > 0)
     return say(
       `${best.tool.name} fits, but your words do not say its ${best.filled.missing.join(' and ')}. Please name it, in quotes if it is unusual.`,
     )
   return { type: 'call', calls: callsFor(best, exchange.text) }
+}
+
+/** How much better a tool that may not be called must fit, to be named instead of calling the best that may. */
+const CLEARLY_BETTER = 1.2
+
+function betterButNotPure(
+  { tools, toolChoice }: ModelRequest,
+  text: string,
+  best: Choice | undefined,
+): Choice | undefined {
+  if (toolChoice.type === 'none') return undefined
+  const [first] = rankTools(text, tools, false)
+    .filter(({ tool }) => !isCallable(tool))
+    .toSorted((left, right) => right.score - left.score)
+  return first && (!best || first.score > best.score * CLEARLY_BETTER) ? first : undefined
 }
 
 interface Round {
