@@ -27,7 +27,7 @@ interface Book {
   readonly notes: Map<number, string>
   entries: readonly HistoryEntry[]
   /** Entries that left the window; kept only where a rewind may ask for them. */
-  left: readonly HistoryEntry[] | null
+  readonly left: HistoryEntry[] | null
   exchange: number
   open: OpenBody | null
   texts: readonly { readonly step: number; readonly text: string }[]
@@ -213,7 +213,7 @@ function isVisible(parts: readonly AssistantPart[]): boolean {
 }
 
 function drop(book: Book, leaves: (entry: HistoryEntry) => boolean): void {
-  if (book.left) book.left = [...book.left, ...book.entries.filter(leaves)]
+  book.left?.push(...book.entries.filter(leaves))
   book.entries = book.entries.filter((entry) => !leaves(entry))
 }
 
@@ -227,7 +227,7 @@ function replaceBySummary(book: Book, fact: FactOf<'summary-finished'>): void {
     role: 'summary',
     messages: [{ role: 'user', parts: [text(`[Summary of the conversation so far] ${fact.text}`)] }],
   }
-  if (book.left) book.left = [...book.left, ...replaced]
+  book.left?.push(...replaced)
   book.entries = [...older, summary, ...newer]
 }
 

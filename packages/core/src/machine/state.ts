@@ -1,8 +1,7 @@
 // The state of a session: the fold of its facts. It holds counts, ids and sizes, never text.
 import type { ModelSettings } from '../agent/model.ts'
 import type { CallProposal, ClockMode, SettlementType } from './fact.ts'
-import type { Delivery, Heard } from './input.ts'
-import type { ToolSpec } from './spec.ts'
+import type { ClientToolSpec, Delivery, Heard } from './input.ts'
 
 export type Phase = 'idle' | 'modelling' | 'calling' | 'interrupting' | 'summarising' | 'paused' | 'stopped'
 export const PHASES: readonly Phase[] = [
@@ -177,7 +176,7 @@ export interface State {
   /** Set by `set-model`; null: the agent's own. */
   readonly model: string | null
   readonly clients: readonly Client[]
-  readonly clientTools: readonly ToolSpec[]
+  readonly clientTools: readonly ClientToolSpec[]
   readonly queue: readonly QueuedInput[]
   readonly batch: { readonly sinceMs: number; readonly deadline: Deadline } | null
   readonly recentInputs: readonly { readonly inputId: string; readonly pos: number }[]

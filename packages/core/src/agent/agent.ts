@@ -1,0 +1,109 @@
+// An agent: a plain value that says what a model is asked, with which tools and within which limits. It knows no host.
+import { BatonError } from '../errors.ts'
+import type { BatchSpec, Limits, RetrySpec, Spec, ToolSpec, WindowSpec } from '../machine/spec.ts'
+import { DEFAULT_BATCH, DEFAULT_LIMITS, DEFAULT_RETRY, DEFAULT_WINDOW } from '../machine/spec.ts'
+import { shortHash } from './hash.ts'
+import type { Model, ModelSettings } from './model.ts'
+import type { Tool } from './tool.ts'
+
+export interface AgentInit {
+  /** 1 to 64 characters; part of the log and of telemetry. */
+  readonly name: string
+  /** A model, the id of one (`anthropic/claude-haiku-4-5`), or several in the order of fallback. Absent: the host's choice. */
+  readonly model?: string | Model | readonly (string | Model)[]
+  readonly instructions?: string
+  readonly tools?: readonly Tool[]
+  readonly limits?: Partial<Limits>
+  readonly window?: Partial<WindowSpec>
+  readonly retry?: Partial<RetrySpec>
+  readonly batch?: Partial<BatchSpec>
+  readonly settings?: ModelSettings
+  /** What to do with an answer that says nothing: ask once more (default), or take it as silence. */
+  readonly emptyAnswer?: 'retry' | 'silence'
+}
+
+/** A checked agent. Make one with `defineAgent()`. */
+export interface Agent {
+  readonly name: string
+  readonly models: readonly (string | Model)[]
+  readonly instructions: string
+  readonly tools: readonly Tool[]
+  readonly limits: Limits
+  readonly window: WindowSpec
+  readonly retry: RetrySpec
+  readonly batch: BatchSpec
+  readonly settings: ModelSettings
+  readonly emptyAnswer: 'retry' | 'silence'
+}
+
+/**
+ * Defines an agent.
+ * @throws BatonError `invalid_agent` (name, limits, two tools of one name)
+ */
+export function defineAgent(init: AgentInit): Agent {
+  if (init.name === '' || init.name.length > 64) throw wrong(init.name, 'name must have 1 to 64 characters')
+  const tools = init.tools ?? []
+  const names = new Set<string>()
+  for (const { name } of tools) {
+    if (names.has(name)) throw wrong(init.name, `two tools are named "${name}"`)
+    names.add(name)
+  }
+  const limits = withDefaults(DEFAULT_LIMITS, init.limits)
+  const window = withDefaults(DEFAULT_WINDOW, init.window)
+  const retry = withDefaults(DEFAULT_RETRY, init.retry)
+  const batch = withDefaults(DEFAULT_BATCH, init.batch)
+  for (const [field, value] of Object.entries({ ...limits, ...window, ...retry, ...batch }))
+    if (typeof value === 'number' && !(Number.isFinite(value) && value >= 0))
+      throw wrong(init.name, `${field} must be a number of 0 or more, not ${value}`)
+  const model = init.model ?? []
+  return {
+    name: init.name,
+    models: Array.isArray(model) ? model : [model as string | Model],
+    instructions: init.instructions ?? '',
+    tools,
+    limits,
+    window,
+    retry,
+    batch,
+    settings: init.settings ?? {},
+    emptyAnswer: init.emptyAnswer ?? 'retry',
+  }
+}
+
+function withDefaults<Options extends object>(defaults: Options, given: Partial<Options> | undefined): Options {
+  const set = Object.entries(given ?? {}).filter(([, value]) => value !== undefined)
+  return { ...defaults, ...Object.fromEntries(set) }
+}
+
+function wrong(name: string, why: string): BatonError {
+  return new BatonError({ code: 'invalid_agent', message: `agent "${name}": ${why}` })
+}
+
+/** Characters that count as a token where nothing better is known. */
+const CHARS_PER_TOKEN = 4
+
+/** The part of an agent that the machine sees. `models` are the candidates' ids as the host resolved them. */
+export function specOf(agent: Agent, models: readonly string[], contextTokens?: number): Spec {
+  const schemas = agent.tools.map((tool) => JSON.stringify([tool.name, tool.description, tool.inputSchema]))
+  const overheadChars = agent.instructions.length + schemas.join('').length
+  const plain = {
+    agent: agent.name,
+    models,
+    tools: agent.tools.map(toolSpecOf),
+    limits: agent.limits,
+    window: {
+      ...agent.window,
+      overheadTokens: agent.window.overheadTokens || Math.ceil(overheadChars / CHARS_PER_TOKEN),
+      ...(agent.window.contextTokens === undefined && contextTokens !== undefined && { contextTokens }),
+    },
+    retry: agent.retry,
+    batch: agent.batch,
+    emptyAnswer: agent.emptyAnswer,
+  }
+  return { ...plain, hash: shortHash(JSON.stringify([plain, agent.instructions, schemas, agent.settings])) }
+}
+
+export function toolSpecOf(tool: Tool): ToolSpec {
+  const { name, effect, timeoutMs, parallel, onInterrupt } = tool
+  return { name, effect, runs: tool.execute ? 'server' : 'client', timeoutMs, parallel, onInterrupt }
+}

@@ -1,0 +1,124 @@
+// The Session API: the one way in which fronts and programs reach a session, whatever host runs it.
+import type { ErrorCode } from '../errors.ts'
+import type { JsonValue } from '../json.ts'
+import type { ContentPart, Usage } from '../messages.ts'
+import type { Fact, Settlement, TurnOutcome } from '../machine/fact.ts'
+import type { OpenCall } from '../machine/history.ts'
+import type { Delivery, Heard, Input, Outcome } from '../machine/input.ts'
+import type { Phase } from '../machine/state.ts'
+import type { Agent } from './agent.ts'
+import type { ModelSettings } from './model.ts'
+import type { Principal } from './tool.ts'
+
+export interface Host {
+  /** Opens a session, or makes a new one when `id` is undefined or unknown. */
+  session(id: string | undefined, init?: SessionInit): Promise<Session>
+  /** Lets running turns end for `drainMs` (0 by default), then closes every session. */
+  stop(options?: { readonly drainMs?: number }): Promise<void>
+}
+
+export interface SessionInit {
+  readonly agent?: Agent
+  readonly principal?: Principal
+}
+
+export interface Accepted {
+  readonly type: 'accepted'
+  /** Position of the record that holds it; of the first one, for an input that was sent again. */
+  readonly pos: number
+}
+
+export interface Refused {
+  readonly type: 'refused'
+  readonly code: ErrorCode
+  readonly message: string
+}
+
+/** Text, or parts for images and files. */
+export type UserInput = string | readonly ContentPart[]
+
+export interface SendOptions {
+  readonly model?: string
+  readonly settings?: ModelSettings
+  /** The same id again is answered as before and does nothing. */
+  readonly inputId?: string
+  readonly delivery?: Delivery
+}
+
+export interface Session {
+  readonly id: string
+  /** Sends what a user says; it is answered by a turn of its own or, while one runs, with the next. */
+  send(input: UserInput, options?: SendOptions): Turn
+  /** Hands in any input. Never throws for an input that is not allowed: it says so. */
+  submit(input: Input): Promise<Accepted | Refused>
+  /** The user interrupts; `heard` says how much of the answer was taken in (`all` by default). */
+  interrupt(options?: { readonly reason?: string; readonly heard?: Heard }): Promise<void>
+  /** Makes this program the client that runs the agent's client tools. */
+  attach(handlers?: ClientHandlers): Promise<Client>
+  /** Answers the newest request for an approval of this call, as a trusted program. */
+  approve(callId: string, decision: ApprovalDecision): Promise<Accepted | Refused>
+  /** Every fact from `cursor` on (from now on without one), then as they come, with live text between them. */
+  frames(cursor?: Cursor): AsyncIterable<Frame>
+  /** A call that is not settled, with what the client needs to run it. */
+  openCall(callId: string): OpenCall | undefined
+  readonly phase: Phase
+  /** Ends this handle's reading and its client; the session itself lives on. */
+  close(): Promise<void>
+}
+
+export type ClientHandlers = Readonly<Record<string, (input: JsonValue, call: OpenCall) => unknown>>
+
+export interface Client {
+  readonly connection: string
+  /** For calls without a handler. */
+  toolResult(callId: string, outcome: Outcome): Promise<Accepted | Refused>
+  detach(): Promise<void>
+}
+
+export interface ApprovalDecision {
+  readonly decision: 'approve' | 'deny'
+  readonly principal?: string
+  readonly reason?: string
+}
+
+/** The next position to read. */
+export interface Cursor {
+  readonly pos: number
+}
+
+export type Frame =
+  | { readonly type: 'fact'; readonly pos: number; readonly nowMs: number; readonly fact: Fact }
+  /** Provisional until the step ends: superseded with its attempt. Offsets count UTF-16 units of the attempt's text. */
+  | { readonly type: 'text-delta'; readonly attempt: number; readonly offset: number; readonly text: string }
+  | { readonly type: 'reasoning-delta'; readonly attempt: number; readonly text: string }
+  | { readonly type: 'tool-progress'; readonly callId: string; readonly note: JsonValue }
+  /** The reader was too slow and missed frames: the last frame. Read again from `pos`. */
+  | { readonly type: 'lagged'; readonly pos: number }
+
+export interface Turn {
+  /** The id of the input that asks for it. */
+  readonly id: string
+  /** What happens, up to the turn's end. Text that nobody reads yet is joined, so an unread turn stays small. */
+  readonly events: AsyncIterable<TurnEvent>
+  /** @throws BatonError with the turn's code when it fails, or the refusal's when the input is not accepted */
+  readonly answer: Promise<Answer>
+}
+
+export type TurnEvent =
+  | { readonly type: 'text-delta'; readonly text: string }
+  | { readonly type: 'reasoning-delta'; readonly text: string }
+  /** The text since the step began is void; it comes again. */
+  | { readonly type: 'attempt-superseded'; readonly reason: string }
+  | { readonly type: 'call-proposed'; readonly call: OpenCall }
+  | { readonly type: 'approval-requested'; readonly callId: string }
+  | { readonly type: 'call-settled'; readonly callId: string; readonly settlement: Settlement }
+  | { readonly type: 'tool-progress'; readonly callId: string; readonly note: JsonValue }
+  | { readonly type: 'turn-finished'; readonly outcome: TurnOutcome; readonly text: string }
+
+export interface Answer {
+  readonly outcome: Exclude<TurnOutcome, 'failed'>
+  /** The whole text; empty unless `answered` or `refused`. */
+  readonly text: string
+  /** Of all steps of the turn. */
+  readonly usage: Usage
+}

@@ -1,0 +1,93 @@
+// A model that says what a script tells it: for tests of agents, hosts and fronts.
+import type { Timers } from '../agent/environment.ts'
+import type { Model, ModelAnswer, ModelCapabilities, ModelPart, ModelRequest } from '../agent/model.ts'
+import { BatonError } from '../errors.ts'
+import type { JsonObject } from '../json.ts'
+import type { FinishReason, Usage } from '../messages.ts'
+
+export interface ScriptedStep {
+  readonly text?: string
+  readonly reasoning?: string
+  readonly calls?: readonly { readonly name: string; readonly arguments: JsonObject | string }[]
+  readonly finish?: FinishReason
+  readonly usage?: Usage
+  /** The call fails with this instead, after `text` was streamed. */
+  readonly error?: BatonError
+  /** Pieces in which the text is streamed; one for each word by default. */
+  readonly pieces?: readonly string[]
+  /** Milliseconds before each piece; needs `timers`. */
+  readonly pieceMs?: number
+  /** Says its text and then nothing more until it is aborted, or for ever where it ignores its signal. */
+  readonly hangs?: 'until-aborted' | 'for-ever'
+}
+
+export interface ScriptedModelInit {
+  readonly id?: string
+  /** One for each call, or a function of the request and of the call's number from 0. */
+  readonly steps: readonly ScriptedStep[] | ((request: ModelRequest, call: number) => ScriptedStep)
+  readonly timers?: Timers
+  readonly capabilities?: Partial<ModelCapabilities>
+}
+
+export interface ScriptedModel extends Model {
+  /** What it was asked, in order. */
+  readonly requests: readonly ModelRequest[]
+}
+
+export function createScriptedModel(init: ScriptedModelInit): ScriptedModel {
+  const requests: ModelRequest[] = []
+  const id = init.id ?? 'scripted/model'
+  const pause = (delayMs: number): Promise<void> =>
+    new Promise((resolve) => {
+      if (init.timers && delayMs > 0) init.timers.start(delayMs, resolve)
+      else resolve()
+    })
+
+  const run: Model['run'] = async (request, sink, signal) => {
+    const call = requests.push(request) - 1
+    const step = typeof init.steps === 'function' ? init.steps(request, call) : init.steps[call]
+    if (!step)
+      throw new BatonError({
+        code: 'model_provider_failed',
+        message: `the script has no step ${call + 1}`,
+        retryable: false,
+      })
+    if (step.reasoning !== undefined) sink({ type: 'reasoning-delta', text: step.reasoning })
+    for (const piece of step.pieces ?? words(step.text ?? '')) {
+      await pause(step.pieceMs ?? 0)
+      if (signal.aborted && step.hangs !== 'for-ever') throw aborted()
+      sink({ type: 'text-delta', text: piece })
+    }
+    if (step.hangs) await untilAborted(step.hangs === 'until-aborted' ? signal : undefined)
+    if (step.error) throw step.error
+    return answerOf(step, id)
+  }
+  const capabilities: ModelCapabilities = { tools: 'native', images: true, ...init.capabilities }
+  return { id, provider: 'scripted', capabilities, run, requests }
+}
+
+function answerOf(step: ScriptedStep, model: string): ModelAnswer {
+  const calls = step.calls ?? []
+  const parts: ModelPart[] = []
+  if (step.reasoning !== undefined) parts.push({ type: 'reasoning', text: step.reasoning })
+  const text = step.pieces?.join('') ?? step.text ?? ''
+  if (text !== '') parts.push({ type: 'text', text })
+  for (const { name, arguments: given } of calls)
+    parts.push({ type: 'call', name, arguments: typeof given === 'string' ? given : JSON.stringify(given) })
+  return { parts, finish: step.finish ?? (calls.length > 0 ? 'tool-calls' : 'end'), usage: step.usage ?? {}, model }
+}
+
+function words(text: string): readonly string[] {
+  return text.match(/\S+\s*|\s+/g) ?? []
+}
+
+function untilAborted(signal: Parameters<Model['run']>[2] | undefined): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal?.aborted) reject(aborted())
+    signal?.addEventListener('abort', () => reject(aborted()), { once: true })
+  })
+}
+
+function aborted(): BatonError {
+  return new BatonError({ code: 'cancelled', message: 'the model call was aborted' })
+}

@@ -1,0 +1,20 @@
+// The real world for a host in Node: the system's clock, timers and randomness, and HTTP by undici.
+import { randomUUID } from 'node:crypto'
+import type { Environment, Transport } from '@baton/core'
+
+/** setTimeout takes no longer delay; a caller that asks for more is called early and asks again. */
+const DELAY_MAX_MS = 2 ** 31 - 1
+
+export function createNodeEnvironment(transport: Transport): Environment {
+  return {
+    clock: { nowMs: () => Date.now() },
+    timers: {
+      start: (delayMs, callback) => {
+        const timer = setTimeout(callback, Math.min(delayMs, DELAY_MAX_MS))
+        return () => clearTimeout(timer)
+      },
+    },
+    newId: () => randomUUID(),
+    transport,
+  }
+}

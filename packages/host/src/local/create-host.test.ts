@@ -1,0 +1,44 @@
+import type { TurnEvent } from '@baton/core'
+import { defineAgent, tool } from '@baton/core'
+import { createScriptedModel } from '@baton/core/testing'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { createNodeEnvironment } from '../environment.ts'
+import { createHost } from './create-host.ts'
+
+const environment = createNodeEnvironment({
+  post: () => Promise.reject(new Error('no network in this test')),
+})
+
+const add = tool({
+  name: 'math.add',
+  description: 'Adds two numbers',
+  input: z.object({ a: z.number(), b: z.number() }),
+  effect: 'pure',
+  execute: ({ a, b }) => ({ sum: a + b }),
+})
+
+test('a turn calls a tool, and its result goes back to the model', async () => {
+  const model = createScriptedModel({
+    steps: [{ text: 'Let me see.', calls: [{ name: 'math.add', arguments: { a: 2, b: 3 } }] }, { text: 'It is 5.' }],
+  })
+  const host = createHost({ environment, agent: defineAgent({ name: 'calculator', model, tools: [add] }) })
+  const session = await host.session('one')
+  const turn = session.send('What is 2 + 3?')
+  const events: TurnEvent[] = []
+  for await (const event of turn.events) events.push(event)
+  expect(await turn.answer).toEqual({ outcome: 'answered', text: 'Let me see.\n\nIt is 5.', usage: {} })
+  const kinds = events.map((event) => event.type)
+  expect(kinds.filter((kind, index) => kind !== kinds[index - 1])).toEqual([
+    'text-delta',
+    'call-proposed',
+    'call-settled',
+    'text-delta',
+    'turn-finished',
+  ])
+  expect(model.requests[1]?.messages.at(-1)).toMatchObject({
+    role: 'tool',
+    parts: [{ callId: 'call_1_0', content: [{ text: '{"sum":5}' }] }],
+  })
+  await host.stop()
+})

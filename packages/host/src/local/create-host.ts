@@ -1,0 +1,116 @@
+// The local host: sessions as actors in this process, over a store.
+import { createHmac, randomBytes } from 'node:crypto'
+import type { Agent, Environment, Host, Logger, Model, Principal, Session, SessionInit, Store } from '@baton/core'
+import { BatonError } from '@baton/core'
+import { createMemoryStore } from '../stores/memory-store.ts'
+import type { ArgumentValidator } from './arguments.ts'
+import { createArgumentValidator } from './arguments.ts'
+import { createSessionHandle } from './session-handle.ts'
+import type { SessionSlot } from './session-slot.ts'
+import { openSlot } from './session-slot.ts'
+
+export interface HostOptions {
+  readonly environment: Environment
+  /** The agent of sessions that name none. */
+  readonly agent?: Agent
+  /** Turns a model's id into a model. @throws BatonError `unknown_model`, `model_not_configured` */
+  readonly modelOf?: (id: string) => Model
+  /** The model of agents that name none. */
+  readonly defaultModel?: string | Model
+  /** In memory by default. */
+  readonly store?: Store
+  /** Handed to every tool as `context.services`. */
+  readonly services?: unknown
+  readonly log?: Logger
+}
+
+/** Milliseconds between two looks at whether the running turns have ended. */
+const DRAIN_LOOK_MS = 20
+
+export function createHost(options: HostOptions): Host {
+  const store = options.store ?? createMemoryStore()
+  const shared: Shared = {
+    options,
+    store,
+    owner: options.environment.newId(),
+    validator: createArgumentValidator(),
+    secret: randomBytes(32),
+    log: options.log ?? SILENT,
+  }
+  const slots = new Map<string, Promise<SessionSlot>>()
+  let stopped = false
+
+  const session = async (id: string | undefined, init: SessionInit = {}): Promise<Session> => {
+    if (stopped) throw new BatonError({ code: 'host_stopped', message: 'the host was stopped' })
+    const agent = init.agent ?? options.agent
+    if (!agent)
+      throw new BatonError({ code: 'invalid_agent', message: 'neither the session nor the host names an agent' })
+    const name = id ?? options.environment.newId()
+    const principal = init.principal ?? { id: 'anonymous' }
+    let slot = slots.get(name)
+    if (!slot || (await slot).isClosed()) {
+      slot = openSlot(slotInit(shared, name, { agent, principal }))
+      slots.set(name, slot)
+      // A session that could not be opened is tried again by the next request.
+      slot.catch(() => slots.delete(name))
+    }
+    return createSessionHandle({ slot: await slot, principal, newId: options.environment.newId })
+  }
+
+  const stop = async ({ drainMs = 0 }: { readonly drainMs?: number } = {}): Promise<void> => {
+    stopped = true
+    const open = (await Promise.allSettled(slots.values())).flatMap((slot) =>
+      slot.status === 'fulfilled' ? [slot.value] : [],
+    )
+    const untilMs = options.environment.clock.nowMs() + drainMs
+    const busy = (): boolean => open.some((slot) => slot.state().turn !== null)
+    while (busy() && options.environment.clock.nowMs() < untilMs)
+      await new Promise<void>((resolve) => void options.environment.timers.start(DRAIN_LOOK_MS, resolve))
+    for (const slot of open) slot.close()
+    slots.clear()
+    await store.close()
+  }
+
+  return { session, stop }
+}
+
+interface Shared {
+  readonly options: HostOptions
+  readonly store: Store
+  readonly owner: string
+  readonly validator: ArgumentValidator
+  readonly secret: Buffer
+  readonly log: Logger
+}
+
+function slotInit(shared: Shared, session: string, init: { readonly agent: Agent; readonly principal: Principal }) {
+  const { options, store, owner, validator, secret, log } = shared
+  const named = init.agent.models.length > 0 ? init.agent.models : options.defaultModel ? [options.defaultModel] : []
+  if (named.length === 0)
+    throw new BatonError({
+      code: 'unknown_model',
+      message: `agent "${init.agent.name}" names no model, and the host has no default`,
+    })
+  const own = new Map(named.flatMap((model) => (typeof model === 'string' ? [] : [[model.id, model]])))
+  const modelOf = (id: string): Model => {
+    const model = own.get(id) ?? options.modelOf?.(id)
+    if (!model) throw new BatonError({ code: 'unknown_model', message: `no model is named "${id}"` })
+    return model
+  }
+  return {
+    session,
+    owner,
+    store,
+    validator,
+    log,
+    modelOf,
+    agent: init.agent,
+    principal: init.principal,
+    services: options.services ?? {},
+    environment: options.environment,
+    models: named.map((model) => (typeof model === 'string' ? model : model.id)),
+    tokenHash: (key: string) => createHmac('sha256', secret).update(key).digest('base64url'),
+  }
+}
+
+const SILENT: Logger = { info: () => {}, warn: () => {} }

@@ -1,0 +1,95 @@
+// Materialises a model request: the agent's instructions and tools, and the history between two entries.
+import type { Agent, Message, ModelRequest, Tool, ToolDeclaration } from '@baton/core'
+import type { Effect, History, State } from '@baton/core/machine'
+import { READ_RESULT } from './bounded-result.ts'
+
+type CallModel = Extract<Effect, { readonly type: 'call-model' }>
+type Summarise = Extract<Effect, { readonly type: 'summarise' }>
+
+const OUT_OF_ROUNDS = 'The tool rounds of this turn are used up. Answer now from what you have, without calling tools.'
+const SAY_SOMETHING = 'Your last answer was empty. Answer now.'
+const SUMMARISE =
+  'Summarise the conversation so far in two or three sentences. Keep findings, the files and sessions that were ' +
+  'looked at, decisions, and what is still open. Write only the summary.'
+
+export interface RequestContext {
+  readonly agent: Agent
+  readonly tools: readonly Tool[]
+  readonly state: State
+  readonly history: History
+}
+
+export function requestFor(context: RequestContext, effect: CallModel | Summarise): ModelRequest {
+  return effect.type === 'summarise' ? summaryRequest(context, effect) : stepRequest(context, effect)
+}
+
+function stepRequest({ agent, tools, state, history }: RequestContext, effect: CallModel): ModelRequest {
+  const messages = history.messages(effect.fromEntry, effect.toEntry)
+  const note = effect.choice === 'none' ? OUT_OF_ROUNDS : effect.again ? SAY_SOMETHING : undefined
+  return {
+    instructions: agent.instructions,
+    messages: note === undefined ? messages : [...messages, userText(note)],
+    tools: declarations(tools, state, messages),
+    toolChoice: { type: effect.choice },
+    settings: { ...agent.settings, ...state.turn?.settings },
+    session: state.session,
+  }
+}
+
+/** Calls and results read as text: a summary needs no tools, and no provider refuses it. */
+function summaryRequest({ agent, state, history }: RequestContext, effect: Summarise): ModelRequest {
+  const told = history.messages(effect.fromEntry, effect.toEntry).map(asText).join('\n\n')
+  return {
+    instructions: SUMMARISE,
+    messages: [userText(told)],
+    tools: [],
+    toolChoice: { type: 'none' },
+    settings: { ...agent.settings, maxOutputTokens: 512 },
+    session: state.session,
+  }
+}
+
+function asText(message: Message): string {
+  const said = message.parts.map((part) => {
+    if (part.type === 'text') return part.text
+    if (part.type === 'call') return `[calls ${part.name} ${part.arguments}]`
+    if (part.type === 'result')
+      return `[${part.name} gave ${part.content.map((piece) => (piece.type === 'text' ? piece.text : piece.type)).join(' ')}]`
+    return ''
+  })
+  return `${message.role}: ${said.filter((piece) => piece !== '').join('\n')}`
+}
+
+function userText(text: string): Message {
+  return { role: 'user', parts: [{ type: 'text', text }] }
+}
+
+function declarations(tools: readonly Tool[], state: State, messages: readonly Message[]): readonly ToolDeclaration[] {
+  const own = tools.filter((tool) => tool.name !== READ_RESULT || readsOn(messages))
+  const names = new Set(own.map((tool) => tool.name))
+  return [
+    ...own.map(({ name, description, inputSchema, effect }) => ({ name, description, inputSchema, effect })),
+    ...state.clientTools
+      .filter((tool) => !names.has(tool.name))
+      .map(({ name, description, inputSchema, effect }) => ({
+        name,
+        description,
+        // `client-tools` is checked by the front that brings them: the root is an object.
+        inputSchema: inputSchema as ToolDeclaration['inputSchema'],
+        effect,
+      })),
+  ]
+}
+
+/** Whether a shortened result is in sight. */
+function readsOn(messages: readonly Message[]): boolean {
+  return messages.some(
+    (message) =>
+      message.role === 'tool' &&
+      message.parts.some((part) =>
+        part.content.some(
+          (piece) => piece.type === 'text' && piece.text.endsWith('}]') && piece.text.includes(READ_RESULT),
+        ),
+      ),
+  )
+}

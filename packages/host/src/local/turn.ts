@@ -1,0 +1,98 @@
+// The Turn that `send` returns: it follows the session's frames until the turn that took its input has ended.
+import type { Answer, Frame, Refused, Turn, TurnEvent, Usage } from '@baton/core'
+import { BatonError } from '@baton/core'
+import type { Fact, OpenCall } from '@baton/core/machine'
+import { createTurnEvents } from './turn-events.ts'
+
+export interface TurnInit {
+  readonly inputId: string
+  /** Registered before the input is submitted, so that no frame is missed. */
+  readonly frames: AsyncIterable<Frame>
+  readonly accepted: Promise<{ readonly type: 'accepted' } | Refused>
+  readonly openCall: (callId: string) => OpenCall | undefined
+}
+
+export function followTurn(init: TurnInit): Turn {
+  const events = createTurnEvents()
+  const answer = follow(init, (event) => events.push(event)).finally(() => events.end())
+  // Who only reads the events must not be punished for a turn that fails.
+  answer.catch(() => {})
+  return { id: init.inputId, events, answer }
+}
+
+async function follow(init: TurnInit, push: (event: TurnEvent) => void): Promise<Answer> {
+  const answered = init.accepted.then((outcome) => {
+    if (outcome.type === 'refused') throw new BatonError({ code: outcome.code, message: outcome.message })
+  })
+  const followed = readTurn(init, push)
+  followed.catch(() => {})
+  await answered
+  return await followed
+}
+
+async function readTurn(init: TurnInit, push: (event: TurnEvent) => void): Promise<Answer> {
+  const seen = { turn: 0, mine: false, usage: {} as Usage }
+  for await (const frame of init.frames) {
+    if (frame.type === 'fact') {
+      const end = readFact(init, seen, frame.fact, push)
+      if (end) return end
+    } else if (seen.mine && (frame.type === 'text-delta' || frame.type === 'reasoning-delta'))
+      push({ type: frame.type, text: frame.text })
+    else if (seen.mine && frame.type === 'tool-progress') push(frame)
+    else if (frame.type === 'lagged')
+      throw new BatonError({ code: 'internal', message: 'the turn was followed too slowly and lost frames' })
+  }
+  throw new BatonError({ code: 'session_closed', message: 'the session was closed before the turn ended' })
+}
+
+interface Seen {
+  turn: number
+  /** The input entered: from here on the running turn is this one. */
+  mine: boolean
+  usage: Usage
+}
+
+function readFact(init: TurnInit, seen: Seen, fact: Fact, push: (event: TurnEvent) => void): Answer | undefined {
+  if (fact.type === 'turn-started') seen.turn = fact.turn
+  if (fact.type === 'inputs-entered') seen.mine ||= fact.entries.some((entry) => entry.inputs.includes(init.inputId))
+  if (!seen.mine) return undefined
+  switch (fact.type) {
+    case 'attempt-superseded':
+      push({ type: 'attempt-superseded', reason: fact.reason })
+      break
+    case 'step-finished':
+      seen.usage = addUsage(seen.usage, fact.usage)
+      for (const { callId } of fact.calls) {
+        const call = init.openCall(callId) ?? closedCall(fact, callId)
+        if (call) push({ type: 'call-proposed', call })
+      }
+      break
+    case 'approval-requested':
+      push({ type: 'approval-requested', callId: fact.callId })
+      break
+    case 'call-settled':
+      push({ type: 'call-settled', callId: fact.callId, settlement: fact.settlement })
+      break
+    case 'turn-finished': {
+      const { outcome, text, error } = fact
+      push({ type: 'turn-finished', outcome, text })
+      if (outcome === 'failed')
+        throw new BatonError({ code: error?.code ?? 'internal', message: error?.message ?? 'the turn failed' })
+      return { outcome, text, usage: seen.usage }
+    }
+    default:
+      break
+  }
+  return undefined
+}
+
+function closedCall(fact: Extract<Fact, { readonly type: 'step-finished' }>, callId: string): OpenCall | undefined {
+  const part = fact.parts.find((candidate) => candidate.type === 'call' && candidate.callId === callId)
+  return part?.type === 'call' ? { callId, name: part.name, arguments: part.arguments } : undefined
+}
+
+export function addUsage(one: Usage, other: Usage): Usage {
+  const sum: Record<string, number> = { ...one }
+  for (const [key, value] of Object.entries(other)) if (typeof value === 'number') sum[key] = (sum[key] ?? 0) + value
+  return sum
+}
