@@ -29,7 +29,7 @@ const SAME_MEANING: readonly string[] = [
   'history log past recent',
 ]
 
-/** The parts of names and sentences: `getUserById`, `fs.list_dir` and `PDF file` split as one would read them. */
+/** The parts of names and sentences: `getUserById`, `user.by_id` and `PDFFile` split as one would read them. */
 export function splitWords(text: string): readonly string[] {
   return text
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
