@@ -1,0 +1,40 @@
+// Random conversations with fixed seeds: the invariants hold after every record, and the session's table tells the truth.
+import { expect, test } from 'vitest'
+import type { Coverage } from '../testing/index.ts'
+import { createCoverage, explore } from '../testing/index.ts'
+import { PHASES } from './state.ts'
+import { SESSION_TABLE } from './table.ts'
+
+const SEEDS = 400
+let explored: Coverage | undefined
+
+function exploreAll(): Coverage {
+  if (explored) return explored
+  const coverage = createCoverage()
+  for (let seed = 1; seed <= SEEDS; seed++) explore({ seed, inputs: 30, coverage })
+  explored = coverage
+  return coverage
+}
+
+const cells = Object.entries(SESSION_TABLE).flatMap(([input, row]) =>
+  PHASES.map((phase) => ({ name: `${phase} × ${input}`, cell: row[phase] })),
+)
+
+test('every seed makes its inputs and comes to rest with all invariants kept', () => {
+  expect(exploreAll().records).toBeGreaterThan(SEEDS * 30)
+})
+
+test('a session only moves where its table says', () => {
+  const declared = new Set(
+    cells.flatMap(({ name, cell }) => ('to' in cell ? cell.to.map((phase) => `${name} → ${phase}`) : [])),
+  )
+  expect([...exploreAll().moves].filter((move) => !declared.has(move))).toEqual([])
+})
+
+test('what the table refuses is refused, and a quiet cell makes no fact', () => {
+  for (const { name, cell } of cells) {
+    const seen = exploreAll().cells.get(name)
+    if (seen && !('action' in cell)) expect({ name, accepted: seen.accepted }).toEqual({ name, accepted: 0 })
+    if (seen && 'quiet' in cell) expect({ name, refused: seen.refused }).toEqual({ name, refused: 0 })
+  }
+})
