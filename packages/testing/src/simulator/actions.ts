@@ -1,0 +1,154 @@
+// What the driver of a simulation does: users talk, devices come and go, processes die, and at last the world heals.
+import type { Input } from '@baton/core/machine'
+import { noteFault } from './coverage.ts'
+import type { SimulatedWorld } from './simulate.ts'
+import { boot, connect, send, tell } from './simulate.ts'
+
+type Act = (world: SimulatedWorld) => void | Promise<void>
+
+const ACTIONS: readonly (readonly [number, Act])[] = [
+  [
+    10,
+    (world) =>
+      send(world, {
+        type: 'user-input',
+        inputId: nextId(world),
+        parts: [{ type: 'text', text: 'do something' }],
+        delivery: world.random.pick(['queue', 'steer', 'interrupt']),
+      }),
+  ],
+  [3, (world) => send(world, { type: 'transcript', inputId: nextId(world), speaker: 'bob', text: 'we talk' })],
+  [2, (world) => send(world, { type: 'urgent-event', inputId: nextId(world), name: 'offer', detail: { price: 3 } })],
+  [6, (world) => connect(world, world.random.chance(0.5) ? 1 : 2)],
+  [4, drop],
+  [3, crash],
+  [2, interrupt],
+  [3, approve],
+  [1, (world) => send(world, { type: 'set-model', model: world.random.pick(['sim/one', 'sim/two']) })],
+  [1, pauseOrStop],
+  [
+    1,
+    (world) =>
+      send(world, {
+        type: 'rewind',
+        inputId: nextId(world),
+        exchange: Math.max(1, world.observed.state.counters.exchange),
+        again: true,
+      }),
+  ],
+  [1, forge],
+]
+const TOTAL = ACTIONS.reduce((sum, [weight]) => sum + weight, 0)
+
+export async function act(world: SimulatedWorld): Promise<void> {
+  let left = world.random.below(TOTAL)
+  for (const [weight, action] of ACTIONS) {
+    left -= weight
+    if (left < 0) {
+      await action(world)
+      return
+    }
+  }
+}
+
+function nextId(world: SimulatedWorld): string {
+  world.serial += 1
+  return `input-${world.serial}`
+}
+
+function drop(world: SimulatedWorld): void {
+  const open = world.devices.filter((device) => device.isOpen())
+  if (open.length === 0) return
+  const device = world.random.pick(open)
+  tell(world, `${device.connection} loses its connection`)
+  noteFault(world.coverage, 'disconnect', world.observed.state)
+  device.drop()
+}
+
+/** The process dies at one of the next crash points, or right now. */
+function crash(world: SimulatedWorld): void {
+  noteFault(world.coverage, 'crash', world.observed.state)
+  if (world.random.chance(0.3)) world.process.kill()
+  else world.process.killAfter(world.random.below(6))
+}
+
+function interrupt(world: SimulatedWorld): void {
+  noteFault(world.coverage, 'interrupt', world.observed.state)
+  const heard = world.random.pick([
+    { type: 'all' },
+    { type: 'display' },
+    { type: 'chars', chars: world.random.below(40) },
+  ] as const)
+  send(world, { type: 'interrupt', reason: 'barge_in', heard })
+}
+
+function approve(world: SimulatedWorld): void {
+  const call = world.observed.state.step?.calls.find((candidate) => candidate.state === 'awaiting-approval')
+  if (!call) return
+  world.session?.approve(call.callId, { decision: world.random.pick(['approve', 'approve', 'deny']) }).catch(() => {})
+}
+
+function pauseOrStop(world: SimulatedWorld): void {
+  const { phase } = world.observed.state
+  const input: Input =
+    phase === 'paused'
+      ? { type: 'continue' }
+      : phase === 'stopped'
+        ? { type: 'start' }
+        : { type: world.random.pick(['pause', 'stop']) }
+  send(world, input)
+}
+
+function forge(world: SimulatedWorld): void {
+  noteFault(world.coverage, 'forged-result', world.observed.state)
+  const call = world.observed.state.step?.calls[0]
+  send(world, {
+    type: 'tool-result',
+    callId: call?.callId ?? 'call_77_0',
+    connection: 'nobody',
+    outcome: { type: 'ok', content: [{ type: 'text', text: 'forged' }] },
+  })
+}
+
+/** Virtual milliseconds in which a healed session must come to rest: every limit of a turn fits in it many times. */
+const REST_MS = 30 * 60_000
+
+/** No more faults: whatever waits must now end, in the session's own time. */
+export async function healAndRest(world: SimulatedWorld): Promise<void> {
+  tell(world, 'the world heals')
+  world.faults.on = false
+  world.faults.failing = 0
+  world.faults.slow = 0
+  await world.time.runUntil(world.time.clock.nowMs() + 100)
+  world.process.killAfter(Infinity)
+  if (!world.process.isAlive()) await boot(world)
+  await settleDown(world)
+  connect(world, 2)
+  const untilMs = world.time.clock.nowMs() + REST_MS
+  while (world.time.clock.nowMs() < untilMs) {
+    await settleDown(world)
+    if (isAtRest(world)) return
+    if (!(await world.time.runNext(untilMs))) break
+  }
+  await world.time.runUntil(world.time.clock.nowMs() + 1)
+  if (!isAtRest(world)) {
+    const { phase, queue, step } = world.observed.state
+    const calls = step?.calls.map((call) => `${call.callId} ${call.name} ${call.state}`).join(', ') ?? ''
+    throw new Error(
+      `the session does not come to rest: ${phase}, ${queue.length} waiting, ${calls}, ${world.unanswered.size} unanswered`,
+    )
+  }
+}
+
+async function settleDown(world: SimulatedWorld): Promise<void> {
+  if (!world.process.isAlive()) await boot(world)
+  const { phase } = world.observed.state
+  if (phase === 'paused') send(world, { type: 'continue' })
+  if (phase === 'stopped') send(world, { type: 'start' })
+  if (phase === 'paused' || phase === 'stopped') await world.time.runUntil(world.time.clock.nowMs() + 10)
+}
+
+function isAtRest(world: SimulatedWorld): boolean {
+  const { phase, queue, step, turn } = world.observed.state
+  return phase === 'idle' && queue.length === 0 && step === null && turn === null && world.unanswered.size === 0
+}

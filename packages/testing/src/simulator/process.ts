@@ -1,0 +1,71 @@
+// One life of a simulated process. Every await of an injected interface is a crash point: there it may end, for good.
+import type { Random } from '@baton/core/testing'
+import type { VirtualTime } from './virtual-time.ts'
+
+/** Which crash points were passed, and at which a process died. Shared by all runs of a simulation. */
+export interface CrashPoints {
+  readonly passed: Map<string, number>
+  readonly died: Map<string, number>
+}
+
+export function createCrashPoints(): CrashPoints {
+  return { passed: new Map(), died: new Map() }
+}
+
+export interface SimulatedProcess {
+  isAlive(): boolean
+  kill(): void
+  /** Dies at the crash point that comes `after` that many others. */
+  killAfter(after: number): void
+  /** Passes a crash point; in a dead process it never returns. */
+  point(name: string): Promise<void>
+  /** Runs `callback` in `delayMs`, unless the process is dead by then. */
+  start(delayMs: number, callback: () => void): () => void
+  wait(delayMs: number): Promise<void>
+}
+
+export interface ProcessInit {
+  readonly time: VirtualTime
+  readonly random: Random
+  readonly points: CrashPoints
+  readonly onDeath: (point: string) => void
+}
+
+export function createProcess(init: ProcessInit): SimulatedProcess {
+  let alive = true
+  let left = Infinity
+  const die = (name: string): void => {
+    if (!alive) return
+    alive = false
+    count(init.points.died, name)
+    init.onDeath(name)
+  }
+  const pass = (name: string): boolean => {
+    if (!alive) return false
+    count(init.points.passed, name)
+    if (left-- <= 0) die(name)
+    return alive
+  }
+  return {
+    isAlive: () => alive,
+    kill: () => die('at rest'),
+    killAfter: (after) => {
+      left = after
+    },
+    point: (name) => (pass(name) ? Promise.resolve() : new Promise(() => {})),
+    start: (delayMs, callback) =>
+      init.time.timers.start(delayMs, () => {
+        if (pass('timer')) callback()
+      }),
+    wait: (delayMs) =>
+      new Promise((resolve) => {
+        init.time.timers.start(delayMs, () => {
+          if (alive) resolve()
+        })
+      }),
+  }
+}
+
+function count(counts: Map<string, number>, name: string): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1)
+}

@@ -1,0 +1,211 @@
+// The simulator: the real local host in a simulated world, driven by one seed, checked after every stored record.
+import type { Session, Store } from '@baton/core'
+import { specOf } from '@baton/core'
+import type { History, Input, SessionRecord, State } from '@baton/core/machine'
+import { applyRecord, createHistory, initialState } from '@baton/core/machine'
+import type { InvariantChecker, Random } from '@baton/core/testing'
+import { createInvariantChecker, createRandom } from '@baton/core/testing'
+import { createHost, createMemoryStore } from '@baton/host'
+import { validateWires } from '../validate-wires.ts'
+import type { SimulationCoverage } from './coverage.ts'
+import { createSimulationCoverage, noteFault } from './coverage.ts'
+import type { SimulatedProcess } from './process.ts'
+import { createProcess } from './process.ts'
+import type { AgentParts, Effects } from './simulated-agent.ts'
+import { createSimulatedAgent } from './simulated-agent.ts'
+import type { SimulatedDevice } from './simulated-device.ts'
+import { openDevice } from './simulated-device.ts'
+import { createSimulatedStore } from './simulated-store.ts'
+import type { VirtualTime } from './virtual-time.ts'
+import { createVirtualTime } from './virtual-time.ts'
+import { act, healAndRest } from './actions.ts'
+
+export interface SimulateOptions {
+  readonly seed: number
+  /** What the driver does before it heals the world; 40 by default. */
+  readonly actions?: number
+  readonly coverage?: SimulationCoverage
+}
+
+/** Everything of one run. */
+export interface SimulatedWorld {
+  readonly time: VirtualTime
+  readonly random: Random
+  readonly disk: Store
+  readonly effects: Effects
+  readonly memory: Map<string, string>
+  readonly coverage: SimulationCoverage
+  readonly story: string[]
+  readonly faults: { failing: number; slow: number; on: boolean }
+  readonly observed: { state: State; readonly history: History; readonly checker: InvariantChecker; failure: unknown }
+  /** Inputs that were sent, until they are known to be accepted or refused. */
+  readonly unanswered: Map<string, Input>
+  process: SimulatedProcess
+  session: Session | undefined
+  devices: SimulatedDevice[]
+  serial: number
+}
+
+/** A failing run: its seed, what broke, and what happened before, in words. */
+export class SimulationError extends Error {
+  readonly seed: number
+  constructor(seed: number, story: readonly string[], cause: unknown) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    super(
+      `seed ${seed}: ${why}\n${story.slice(-40).join('\n')}\nRun it again: npm run simulate -- --from ${seed} --seeds 1`,
+      { cause },
+    )
+    this.name = 'SimulationError'
+    this.seed = seed
+  }
+}
+
+export const SESSION = 'simulated'
+
+/** @throws SimulationError when an invariant is broken or the session does not come to rest */
+export async function simulate(options: SimulateOptions): Promise<SimulatedWorld> {
+  const world = createWorld(options)
+  try {
+    await boot(world)
+    for (let action = options.actions ?? 40; action > 0; action--) {
+      await act(world)
+      await world.time.runUntil(world.time.clock.nowMs() + world.random.below(world.random.chance(0.5) ? 300 : 2500))
+      if (!world.process.isAlive()) await boot(world)
+      if (world.observed.failure) throw world.observed.failure
+    }
+    await healAndRest(world)
+    if (world.observed.failure) throw world.observed.failure
+    world.observed.checker.finish(world.observed.state)
+    checkEffects(world)
+  } catch (cause) {
+    throw new SimulationError(options.seed, world.story, cause)
+  }
+  return world
+}
+
+function createWorld(options: SimulateOptions): SimulatedWorld {
+  const random = createRandom(options.seed)
+  const time = createVirtualTime(1_000_000)
+  const coverage = options.coverage ?? createSimulationCoverage()
+  const none = createProcess({ time, random, points: coverage.points, onDeath: () => {} })
+  return {
+    time,
+    random,
+    coverage,
+    disk: createMemoryStore(),
+    effects: new Map(),
+    memory: new Map(),
+    story: [],
+    faults: { failing: random.chance(0.5) ? 0.03 : 0, slow: random.chance(0.5) ? 0.05 : 0, on: true },
+    observed: {
+      state: initialState(SESSION),
+      history: createHistory({ keepAll: true }),
+      checker: createInvariantChecker({ validate: validateWires }),
+      failure: undefined,
+    },
+    unanswered: new Map(),
+    process: none,
+    session: undefined,
+    devices: [],
+    serial: 0,
+  }
+}
+
+/** A process begins: a host over the same disk; users send again what was not answered. */
+export async function boot(world: SimulatedWorld): Promise<void> {
+  const { time, random, coverage } = world
+  const process = createProcess({
+    time,
+    random,
+    points: coverage.points,
+    onDeath: (point) => tell(world, `the process dies (${point})`),
+  })
+  world.process = process
+  // Recovery must survive a crash as well.
+  if (world.faults.on && random.chance(0.15)) process.killAfter(random.below(8))
+  world.devices = []
+  world.session = undefined
+  const onFault = (fault: string): void => noteFault(coverage, fault, world.observed.state)
+  const parts: AgentParts = { process, random, effects: world.effects, onFault, faulty: () => world.faults.on }
+  const agent = createSimulatedAgent(parts)
+  const spec = specOf(agent, [])
+  const store = createSimulatedStore({
+    disk: world.disk,
+    process,
+    random,
+    faults: world.faults,
+    onFault,
+    onStored: (records) => records.forEach((record) => observe(world, spec, record)),
+  })
+  const environment = {
+    clock: time.clock,
+    timers: { start: process.start },
+    newId: () => `id-${(world.serial += 1)}`,
+    transport: { post: () => Promise.reject(new Error('the simulation has no network')) },
+  }
+  const host = createHost({ environment, store, agent })
+  tell(world, 'a process begins')
+  const opening = host.session(SESSION, { principal: { id: 'ann' } }).then(
+    (session) => {
+      world.session = session
+      for (const input of world.unanswered.values()) send(world, input)
+    },
+    (cause: unknown) => tell(world, `the session does not open: ${String(cause)}`),
+  )
+  opening.catch(() => {})
+  await time.runUntil(time.clock.nowMs() + 50)
+}
+
+/** Sends an input as a user's program would: again after a crash, with the same id. */
+export function send(world: SimulatedWorld, input: Input): void {
+  const id = 'inputId' in input ? input.inputId : undefined
+  if (id !== undefined) world.unanswered.set(id, input)
+  tell(world, `${input.type} ${id ?? ''} is sent`)
+  world.session?.submit(input).then(
+    (outcome) => {
+      if (outcome.type === 'refused') tell(world, `${input.type} ${id ?? ''} is refused: ${outcome.code}`)
+      if (id !== undefined) world.unanswered.delete(id)
+    },
+    () => {},
+  )
+}
+
+export function connect(world: SimulatedWorld, protocol: 1 | 2): void {
+  const { session, time, random, effects, memory, coverage } = world
+  if (!session) return
+  const connection = `device-${(world.serial += 1)}`
+  tell(world, `${connection} connects with version ${protocol}`)
+  const onFault = (fault: string): void => noteFault(coverage, fault, world.observed.state)
+  const faulty = (): boolean => world.faults.on
+  world.devices.push(openDevice({ session, connection, protocol, time, random, effects, memory, onFault, faulty }))
+}
+
+export function tell(world: SimulatedWorld, what: string): void {
+  world.story.push(`${world.time.clock.nowMs() - 1_000_000} ms: ${what}`)
+}
+
+function observe(world: SimulatedWorld, spec: ReturnType<typeof specOf>, record: SessionRecord): void {
+  const { observed, coverage } = world
+  coverage.records += 1
+  tell(world, `${record.input.type} → ${record.facts.map((fact) => fact.type).join(', ')}`)
+  const before = { ...observed.state, epoch: record.epoch }
+  const after = applyRecord(before, record)
+  observed.history.fold(record)
+  observed.state = after
+  try {
+    observed.checker.observe({ spec, before, after, record, history: observed.history, input: null })
+  } catch (failure) {
+    observed.failure ??= failure
+  }
+}
+
+/** What happened in the world against what the log says: `once` means at most once, and ok means that it happened. */
+function checkEffects(world: SimulatedWorld): void {
+  const once = new Set(['pay', 'pay.asked', 'phone.spawn'])
+  for (const [callId, effect] of world.effects)
+    if (once.has(effect.tool) && effect.starts > 1)
+      throw new Error(`${callId} (${effect.tool}) took effect ${effect.starts} times`)
+  for (const { callId, settlement, name } of world.observed.state.recentCalls)
+    if (settlement === 'ok' && name !== 'result.read' && !world.effects.has(callId))
+      throw new Error(`${callId} (${name}) is settled as ok, but nothing happened`)
+}

@@ -1,0 +1,156 @@
+// The agent of the simulation: tools of every effect class that behave and misbehave, and a model that says anything.
+import type { AbortSignalLike, Agent, Model, ModelAnswer, ModelPart, Tool } from '@baton/core'
+import { BatonError, defineAgent, tool } from '@baton/core'
+import type { ErrorCode } from '@baton/core'
+import type { Random } from '@baton/core/testing'
+import type { SimulatedProcess } from './process.ts'
+
+/** What really happened in the simulated world, whatever anybody believes: starts of each call's tool. */
+export type Effects = Map<string, { readonly tool: string; starts: number }>
+
+export interface AgentParts {
+  readonly process: SimulatedProcess
+  readonly random: Random
+  readonly effects: Effects
+  readonly onFault: (fault: string) => void
+  /** While false, models and tools behave. */
+  readonly faulty: () => boolean
+}
+
+const INPUT = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] } as const
+
+export function createSimulatedAgent(parts: AgentParts): Agent {
+  return defineAgent({
+    name: 'simulated',
+    instructions: 'Simulate.',
+    model: [createSimulatedModel('sim/one', parts), createSimulatedModel('sim/two', parts)],
+    tools: simulatedTools(parts),
+    limits: { turnMs: 60_000, awayMs: 20_000, approvalMs: 10_000, toolRounds: 4, callsPerTurn: 8, parallelCalls: 3 },
+    window: { exchanges: 6 },
+    retry: { attempts: 2 },
+  })
+}
+
+function simulatedTools(parts: AgentParts): readonly Tool[] {
+  const make = (name: string, effect: Tool['effect'], more: Partial<Tool> = {}): Tool => ({
+    ...tool({
+      name,
+      description: name,
+      input: INPUT,
+      effect,
+      timeoutMs: 4000,
+      execute: (_, context) => act(parts, name, context),
+    }),
+    ...more,
+  })
+  const client = (name: string, effect: Tool['effect']): Tool =>
+    tool({ name, description: name, input: INPUT, effect, timeoutMs: 5000 })
+  return [
+    make('read.file', 'pure'),
+    make('put.file', 'idempotent'),
+    make('pay', 'once'),
+    make('pay.asked', 'once', { approval: true }),
+    make('alone', 'pure', { parallel: false }),
+    client('phone.look', 'pure'),
+    client('phone.spawn', 'once'),
+    client('phone.cancel', 'idempotent'),
+  ]
+}
+
+/** A tool's act: its effect happens at once, then it returns, throws, is late, or never comes back. */
+async function act(
+  parts: AgentParts,
+  name: string,
+  context: { readonly call: string; readonly signal: AbortSignalLike },
+): Promise<unknown> {
+  const { process, random } = parts
+  await process.point('tool, before its effect')
+  const effect = parts.effects.get(context.call) ?? { tool: name, starts: 0 }
+  parts.effects.set(context.call, { ...effect, starts: effect.starts + 1 })
+  await process.point('tool, after its effect')
+  await process.wait(random.below(800))
+  if (parts.faulty() && random.chance(0.35)) return misbehave(parts)
+  return { did: name, starts: parts.effects.get(context.call)?.starts }
+}
+
+async function misbehave({ process, random, onFault }: AgentParts): Promise<unknown> {
+  const kind = random.pick(['throws', 'late', 'hangs', 'large', 'not-json'])
+  onFault(`tool-${kind}`)
+  if (kind === 'throws') throw new Error('the simulated tool failed')
+  if (kind === 'hangs') return await new Promise(() => {})
+  if (kind === 'large') return 'x'.repeat(40_000)
+  if (kind === 'not-json') return () => {}
+  await process.wait(4000 + random.below(3000))
+  return 'late'
+}
+
+const MODEL_ERRORS: readonly (readonly [ErrorCode, boolean])[] = [
+  ['model_auth_failed', false],
+  ['model_rate_limited', true],
+  ['model_overloaded', true],
+  ['context_overflow', false],
+  ['model_invalid_request', false],
+  ['model_network_failed', true],
+  ['model_timeout', true],
+  ['model_malformed_answer', true],
+  ['model_cut_off', true],
+  ['model_provider_failed', true],
+]
+const WORDS = ['Well, ', 'this is ', 'an answer ', 'with emoji 😀 ', 'and more.']
+
+function createSimulatedModel(id: string, parts: AgentParts): Model {
+  const { process, random, onFault } = parts
+  const run: Model['run'] = async (request, sink, signal) => {
+    await process.point('model, before the request')
+    const said: string[] = []
+    for (let piece = random.below(5); piece > 0; piece--) {
+      await process.wait(random.below(400))
+      await process.point('model, between pieces')
+      if (signal.aborted && random.chance(0.8)) throw new BatonError({ code: 'cancelled', message: 'aborted' })
+      const text = random.pick(WORDS)
+      said.push(text)
+      sink({ type: 'text-delta', text })
+    }
+    if (parts.faulty() && random.chance(0.2)) await failSomehow()
+    await process.point('model, at its end')
+    const tools = request.toolChoice.type === 'none' ? [] : request.tools.map((declared) => declared.name)
+    return answerOf(parts, { id, said: said.join(''), tools })
+  }
+  const failSomehow = async (): Promise<never> => {
+    if (random.chance(0.2)) {
+      onFault('model-hangs')
+      return await new Promise(() => {})
+    }
+    const [code, retryable] = random.pick(MODEL_ERRORS)
+    onFault(code)
+    throw new BatonError({
+      code,
+      message: `simulated ${code}`,
+      retryable,
+      data: random.chance(0.3) ? { retryAfterMs: 1000 } : {},
+    })
+  }
+  return { id, provider: 'simulated', capabilities: { tools: 'native', images: true }, run }
+}
+
+function answerOf(
+  parts: AgentParts,
+  said: { readonly id: string; readonly said: string; readonly tools: readonly string[] },
+): ModelAnswer {
+  const { random } = parts
+  const answer: ModelPart[] = said.said === '' ? [] : [{ type: 'text', text: said.said }]
+  const calls = said.tools.length > 0 && random.chance(0.6) ? 1 + random.below(3) : 0
+  for (let call = 0; call < calls; call++)
+    answer.push({
+      type: 'call',
+      name: random.pick([...said.tools, 'no.such']),
+      arguments: random.pick(['{"n":1}', '{"n":2}', '{"n":"wrong"}', '{"n":']),
+    })
+  const finish = calls > 0 ? 'tool-calls' : 'end'
+  return {
+    parts: answer,
+    finish: parts.faulty() && random.chance(0.05) ? 'max-tokens' : finish,
+    usage: {},
+    model: said.id,
+  }
+}

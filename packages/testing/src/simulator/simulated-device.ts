@@ -1,0 +1,96 @@
+// A user's device: it runs client tools over a network that delays, loses, repeats and breaks.
+import type { Frame, Session } from '@baton/core'
+import type { Random } from '@baton/core/testing'
+import type { Effects } from './simulated-agent.ts'
+import type { VirtualTime } from './virtual-time.ts'
+
+export interface SimulatedDevice {
+  readonly connection: string
+  /** The connection breaks; the host notices it later, or never if it dies first. */
+  drop(): void
+  isOpen(): boolean
+}
+
+export interface DeviceInit {
+  readonly session: Session
+  readonly connection: string
+  readonly protocol: 1 | 2
+  readonly time: VirtualTime
+  readonly random: Random
+  readonly effects: Effects
+  /** Results that this device has, also from earlier connections: a call delivered twice runs once on it. */
+  readonly memory: Map<string, string>
+  readonly onFault: (fault: string) => void
+  readonly faulty: () => boolean
+}
+
+export function openDevice(init: DeviceInit): SimulatedDevice {
+  const { session, connection, protocol, time, random } = init
+  let open = true
+  const frames = session.frames()
+  const principal = 'ann'
+  const attached = session.submit({ type: 'client-attached', connection, protocol, principal, sequential: false })
+  attached.catch(() => {}) // a host that died answers nothing
+
+  const serve = async (): Promise<void> => {
+    for await (const frame of frames) {
+      if (!open) return
+      const offered = offeredHere(frame, connection)
+      if (offered) run(offered.callId, offered.offer).catch(() => {})
+    }
+  }
+
+  const run = async (callId: string, offer: number): Promise<void> => {
+    const call = session.openCall(callId)
+    if (!call) return
+    await time.wait(random.below(200))
+    if (!open) return
+    if (protocol === 2 && !(await claimed(init, callId, offer))) return
+    const known = init.memory.get(callId)
+    if (known === undefined) {
+      const effect = init.effects.get(callId) ?? { tool: call.name, starts: 0 }
+      init.effects.set(callId, { ...effect, starts: effect.starts + 1 })
+      init.memory.set(callId, `${call.name} done`)
+    }
+    await time.wait(random.below(1500))
+    await answer(callId)
+  }
+
+  const answer = async (callId: string): Promise<void> => {
+    if (init.faulty() && random.chance(0.15)) {
+      init.onFault('result-lost')
+      return
+    }
+    const times = init.faulty() && random.chance(0.2) ? 2 : 1
+    if (times > 1) init.onFault('result-repeated')
+    const outcome = { type: 'ok', content: [{ type: 'text', text: init.memory.get(callId) ?? '' }] } as const
+    for (let time = 0; time < times && open; time++)
+      await session.submit({ type: 'tool-result', callId, connection, outcome }).catch(() => {})
+  }
+
+  serve().catch(() => {})
+  return {
+    connection,
+    isOpen: () => open,
+    drop: () => {
+      open = false
+      time.timers.start(random.below(3000), () => {
+        session.submit({ type: 'client-detached', connection }).catch(() => {})
+      })
+    },
+  }
+}
+
+function offeredHere(
+  frame: Frame,
+  connection: string,
+): { readonly callId: string; readonly offer: number } | undefined {
+  if (frame.type !== 'fact' || frame.fact.type !== 'call-offered' || frame.fact.connection !== connection)
+    return undefined
+  return frame.fact
+}
+
+async function claimed({ session, connection }: DeviceInit, callId: string, offer: number): Promise<boolean> {
+  const outcome = await session.submit({ type: 'call-claimed', callId, connection, offer }).catch(() => undefined)
+  return outcome?.type === 'accepted'
+}

@@ -1,0 +1,66 @@
+// A store that outlives the simulated processes, seen through one of them: slow, failing before or after the act.
+import type { Store } from '@baton/core'
+import { BatonError } from '@baton/core'
+import type { SessionRecord } from '@baton/core/machine'
+import type { Random } from '@baton/core/testing'
+import type { SimulatedProcess } from './process.ts'
+
+export interface StoreFaults {
+  /** Chance that an append fails, half of the time after the records were stored. */
+  failing: number
+  /** Chance that a call takes up to 2 s. */
+  slow: number
+}
+
+export interface SimulatedStoreInit {
+  /** The disk: a store of its own that never fails. */
+  readonly disk: Store
+  readonly process: SimulatedProcess
+  readonly random: Random
+  readonly faults: StoreFaults
+  readonly onStored: (records: readonly SessionRecord[]) => void
+  readonly onFault: (fault: string) => void
+}
+
+export function createSimulatedStore(init: SimulatedStoreInit): Store {
+  const { disk, process, random, faults } = init
+  const around = async <Value>(name: string, act: () => Promise<Value>): Promise<Value> => {
+    await process.point(`${name}, before`)
+    if (random.chance(faults.slow)) {
+      init.onFault('store-slow')
+      await process.wait(random.below(2000))
+    }
+    const value = await act()
+    await process.point(`${name}, after`)
+    return value
+  }
+  const failed = (): BatonError => {
+    init.onFault('store-failure')
+    return new BatonError({ code: 'store_failed', message: 'the simulated disk failed' })
+  }
+  return {
+    acquire: (session, owner) => around('store.acquire', () => disk.acquire(session, owner)),
+    append: (session, epoch, afterPos, records) =>
+      around('store.append', async () => {
+        const fails = random.chance(faults.failing)
+        if (fails && random.chance(0.5)) throw failed()
+        const pos = await disk.append(session, epoch, afterPos, records)
+        init.onStored(records)
+        if (fails) throw failed()
+        return pos
+      }),
+    read: async function* (session, fromPos) {
+      await process.point('store.read')
+      yield* disk.read(session, fromPos)
+    },
+    snapshots: {
+      put: (session, snapshot) => around('snapshots.put', () => disk.snapshots.put(session, snapshot)),
+      latest: (session) => around('snapshots.latest', () => disk.snapshots.latest(session)),
+    },
+    blobs: {
+      put: (session, name, text) => around('blobs.put', () => disk.blobs.put(session, name, text)),
+      get: (session, name) => around('blobs.get', () => disk.blobs.get(session, name)),
+    },
+    close: () => Promise.resolve(),
+  }
+}
