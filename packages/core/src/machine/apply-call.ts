@@ -70,10 +70,14 @@ function callAfter(
 }
 
 function approvalDecided(call: Call, fact: FactOf<'approval-decided'>): Call {
-  if (fact.decision === 'approve') return { ...call, state: 'ready', approved: true, approval: null }
+  // The approval stays with the call: its time is looked at again when the call begins.
+  if (fact.decision === 'approve') return { ...call, state: 'ready', approved: true }
   if (fact.decision === 'deny' || !fact.edited) return { ...call, approval: null }
   const { argumentsHash, tokenHash } = fact.edited
-  return { ...call, state: 'proposed', approval: null, argumentsHash, tokenHash }
+  const editedChars = fact.edited.arguments.length
+  if (tokenHash === undefined)
+    return { ...call, state: 'ready', approved: true, approval: null, argumentsHash, editedChars }
+  return { ...call, state: 'proposed', approval: null, argumentsHash, tokenHash, editedChars }
 }
 
 function settled(call: Call, settlement: Settlement, tellLate: boolean): Call {
@@ -81,12 +85,17 @@ function settled(call: Call, settlement: Settlement, tellLate: boolean): Call {
     ...call,
     state: 'settled',
     settlement: settlement.type,
-    resultChars: settlement.type === 'ok' ? charsOf(settlement.content) : 100,
+    resultChars: call.editedChars + settlementChars(settlement),
     tellLate,
     approval: null,
     deadline: null,
     clock: { ...call.clock, mode: 'held', deadline: null },
   }
+}
+
+function settlementChars(settlement: Settlement): number {
+  if (settlement.type === 'ok') return charsOf(settlement.content)
+  return 'message' in settlement ? settlement.message.length : 50
 }
 
 function updateCall(state: State, callId: string, change: (call: Call) => Call): State {

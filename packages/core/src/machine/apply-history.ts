@@ -88,7 +88,7 @@ function withEntries(state: State, entries: readonly IndexEntry[]): State {
   const last = entries.at(-1)?.entry ?? state.counters.entry
   return {
     ...state,
-    index: [...state.index, ...entries].slice(-RULES.indexed),
+    index: [...state.index, ...entries],
     counters: { ...state.counters, entry: last },
   }
 }
@@ -98,6 +98,7 @@ function summaryStarted(state: State, fact: FactOf<'summary-started'>): State {
   return {
     ...state,
     phase: 'summarising',
+    retry: null,
     counters: { ...state.counters, attempt },
     attempt: {
       attempt,

@@ -171,6 +171,7 @@ function callOf(proposal: CallProposal): Call {
     deadline: null,
     settlement: null,
     resultChars: 0,
+    editedChars: 0,
     tellLate: false,
   }
 }

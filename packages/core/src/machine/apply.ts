@@ -2,7 +2,7 @@
 import type { Fact, FactOf } from './fact.ts'
 import type { SessionRecord } from './record.ts'
 import { RULES } from './spec.ts'
-import type { State } from './state.ts'
+import type { State, Turn } from './state.ts'
 import { applyCallFact } from './apply-call.ts'
 import { applyHistoryFact } from './apply-history.ts'
 import { applyTurnFact } from './apply-turn.ts'
@@ -25,7 +25,7 @@ export function apply(state: State, fact: Fact): State {
     case 'agent-changed':
       return { ...state, specHash: fact.specHash }
     case 'model-set':
-      return { ...state, model: fact.model }
+      return { ...state, model: fact.model, turn: state.turn && withModel(state.turn, fact.model) }
     case 'client-tools-set':
       return { ...state, clientTools: fact.tools }
     case 'session-paused':
@@ -91,6 +91,12 @@ export function apply(state: State, fact: Fact): State {
   }
 }
 
+/** The running turn's next step asks the new model; the others stay behind it, as fallbacks. */
+function withModel(turn: Turn, model: string): Turn {
+  const models = [model, ...turn.models.filter((other) => other !== model)]
+  return { ...turn, models, candidate: 0, failures: 0 }
+}
+
 function clientOf(fact: FactOf<'client-attached'>): State['clients'][number] {
   const { connection, protocol, principal, sequential } = fact
   return { connection, protocol, principal, sequential }
@@ -101,6 +107,7 @@ function acceptInput(state: State, fact: FactOf<'input-accepted'>): State {
     inputId: fact.inputId,
     type: fact.body.type,
     chars: fact.chars,
+    heldChars: fact.heldChars,
     ready: fact.ready,
     delivery: fact.delivery,
     ...(fact.model !== undefined && { model: fact.model }),

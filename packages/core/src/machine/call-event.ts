@@ -1,12 +1,13 @@
 // What befalls a call is looked up in the table; here the looked-up outcome becomes facts.
 import type { Settlement } from './fact.ts'
-import { startTool } from './call-schedule.ts'
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
+import { isAttached } from './effect.ts'
 import { RULES } from './spec.ts'
 import type { CallEvent, CallOutcome } from './table.ts'
 import { CALL_TABLE } from './table.ts'
 import type { Call } from './state.ts'
+import { mayHaveRun } from './state.ts'
 
 export function callOutcome(call: Call, event: CallEvent): CallOutcome {
   // A user may let a tool finish silently; only the end of its grace stops it then.
@@ -20,7 +21,7 @@ export function befall(draft: Draft, call: Call, event: CallEvent): void {
   const { callId } = call
   switch (callOutcome(call, event)) {
     case 'settle-cancelled':
-      settle(draft, call, { type: 'cancelled', reason: event }, true)
+      settle(draft, call, { type: 'cancelled', reason: event, ...(hadEffect(call) && { begun: true }) }, true)
       break
     case 'settle-unknown':
       settle(draft, call, { type: 'unknown', reason: event }, event !== 'deadline' && event !== 'turn-over')
@@ -32,7 +33,7 @@ export function befall(draft: Draft, call: Call, event: CallEvent): void {
       settle(
         draft,
         call,
-        { type: 'denied', code: 'approval_expired', message: 'nobody approved the call in time' },
+        { type: 'denied', code: 'approval_expired', message: 'the approval of the call came too late or not at all' },
         false,
       )
       break
@@ -52,6 +53,10 @@ export function befall(draft: Draft, call: Call, event: CallEvent): void {
   }
 }
 
+function hadEffect(call: Call): boolean {
+  return call.effect !== 'pure' && mayHaveRun(call)
+}
+
 /** A pure or idempotent tool whose process died is started again, but one that kills its process not for ever. */
 function startAgain(draft: Draft, call: Call): void {
   if (call.attempt < RULES.recoveries) {
@@ -62,8 +67,22 @@ function startAgain(draft: Draft, call: Call): void {
   settle(draft, call, { type: 'error', code: 'recovery_exhausted', message }, true)
 }
 
+/** Committed before the tool runs; `once` tools never get here twice. */
+export function startTool(draft: Draft, call: Call): void {
+  const deadlineMs = draft.state.nowMs + call.timeoutMs
+  emit(draft, { type: 'call-started', callId: call.callId, attempt: call.attempt + 1, deadlineMs })
+}
+
 export function befallAll(draft: Draft, event: CallEvent): void {
   for (const call of draft.state.step?.calls ?? []) befall(draft, call, event)
+}
+
+/** A client is gone, or cannot be written to: what it did not take may go to another. */
+export function dropClient(draft: Draft, connection: string): void {
+  if (!isAttached(draft.state, connection)) return
+  emit(draft, { type: 'client-detached', connection })
+  for (const call of draft.state.step?.calls ?? [])
+    if (call.offer?.connection === connection) befall(draft, call, 'detach')
 }
 
 /** `tellLate`: the model is told of a result that still comes, since it was told that there is none. */

@@ -1,4 +1,6 @@
 // Which calls of the open step begin now: approvals are asked, server tools start, client calls are offered.
+import { befall, startTool } from './call-event.ts'
+import { setCallClock } from './clocks.ts'
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
 import type { Call, Client, State } from './state.ts'
@@ -42,6 +44,10 @@ function isRunning(call: Call): boolean {
 }
 
 function begin(draft: Draft, call: Call): void {
+  if (call.approval && draft.state.nowMs > call.approval.deadline.atMs) {
+    befall(draft, call, 'approval-expiry')
+    return
+  }
   if (call.runs === 'server') {
     startTool(draft, call)
     return
@@ -50,15 +56,11 @@ function begin(draft: Draft, call: Call): void {
   if (!client) return
   const { callId } = call
   const { connection } = client
+  // It moves from one client straight to the next: the new one's clock starts when that one comes to the call.
+  if (call.clock.mode === 'running') setCallClock(draft, call, 'held')
   emit(draft, { type: 'call-offered', callId, connection, offer: draft.state.counters.offer + 1 })
   // In version 1 an app acts on what it reads, so delivery is the claim and is committed before it.
   if (client.protocol === 1) emit(draft, { type: 'call-claimed', callId, connection })
-}
-
-/** Committed before the tool runs; `once` tools never get here twice. */
-export function startTool(draft: Draft, call: Call): void {
-  const deadlineMs = draft.state.nowMs + call.timeoutMs
-  emit(draft, { type: 'call-started', callId: call.callId, attempt: call.attempt + 1, deadlineMs })
 }
 
 /** New offers go to the client that came last: after a reconnect the older connection may only look alive. */

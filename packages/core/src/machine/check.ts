@@ -1,5 +1,8 @@
 // Whether an input is well formed and allowed, without deciding anything. Fronts and workflows ask before they accept.
 import type { ErrorCode } from '../errors.ts'
+import { isJsonObject, parseJson } from '../json.ts'
+import type { ContentPart } from '../messages.ts'
+import { isAttached } from './effect.ts'
 import type { Input, InputOf } from './input.ts'
 import { urgentChars } from './rows-input.ts'
 import { heldChars } from './size.ts'
@@ -22,7 +25,7 @@ export function check(spec: Spec, state: State, input: Input): Refusal | undefin
     return { code: cell.refuse, message: `"${input.type}" is not allowed while the session is ${state.phase}` }
   switch (input.type) {
     case 'user-input':
-      return checkText(spec, state, heldChars(input.parts), input.parts.length === 0)
+      return checkText(spec, state, heldChars(input.parts), input.parts.every(isBlank))
     case 'urgent-event':
       return checkText(spec, state, urgentChars(input), input.name === '')
     case 'transcript':
@@ -35,8 +38,11 @@ export function check(spec: Spec, state: State, input: Input): Refusal | undefin
     case 'call-claimed':
       return checkClaim(state, input)
     case 'client-attached':
-      if (state.clients.length < RULES.clients) return undefined
+      if (state.clients.length < RULES.clients || isAttached(state, input.connection)) return undefined
       return { code: 'rate_limited', message: `a session takes ${RULES.clients} clients at once` }
+    case 'client-tools':
+      if (input.tools.length <= RULES.clientTools) return undefined
+      return { code: 'invalid_event', message: `a client may bring ${RULES.clientTools} tools` }
     default:
       return undefined
   }
@@ -48,13 +54,17 @@ export function seenAt(state: State, input: Input): number | undefined {
   return state.recentInputs.findLast((seen) => seen.inputId === input.inputId)?.pos
 }
 
+function isBlank(part: ContentPart): boolean {
+  return part.type === 'text' && part.text.trim() === ''
+}
+
 function checkText(spec: Spec, state: State, chars: number, empty: boolean): Refusal | undefined {
   const { inputBytes, queueInputs, queueBytes } = spec.limits
   if (empty) return { code: 'invalid_event', message: 'the input is empty' }
   if (chars > inputBytes)
     return { code: 'input_too_large', message: `the input has ${chars} characters; at most ${inputBytes} are taken` }
   if (state.queue.length >= queueInputs) return { code: 'queue_full', message: `${queueInputs} inputs wait already` }
-  const waiting = state.queue.reduce((sum, item) => sum + item.chars, 0)
+  const waiting = state.queue.reduce((sum, item) => sum + item.heldChars, 0)
   if (waiting + chars > queueBytes)
     return { code: 'queue_full', message: `${waiting} characters of inputs wait already` }
   return undefined
@@ -79,8 +89,10 @@ function checkApproval(state: State, input: InputOf<'approval'>): Refusal | unde
   if (call.tokenHash !== input.tokenHash) return refused('the token is wrong')
   if (call.argumentsHash !== input.argumentsHash) return refused('the arguments are others')
   if (state.nowMs > call.approval.deadline.atMs) return refused('the request has expired')
-  if (input.decision === 'edit' && !input.edited) return refused('the edited arguments are missing')
-  return undefined
+  if (input.decision !== 'edit') return undefined
+  if (!input.edited) return refused('the edited arguments are missing')
+  const parsed = parseJson(input.edited.arguments)
+  return parsed.ok && isJsonObject(parsed.value) ? undefined : refused('the edited arguments are no JSON object')
 }
 
 function checkClaim(state: State, input: InputOf<'call-claimed'>): Refusal | undefined {

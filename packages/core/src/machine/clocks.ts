@@ -56,6 +56,14 @@ export function setCallClock(draft: Draft, call: Call, mode: ClockMode): void {
   emit(draft, { type: 'call-clock-set', callId, mode, deadlineMs, remainingMs, awayRemainingMs, graces: clock.graces })
 }
 
+/** The time in which the host was down is no time of the turn: nothing could happen in it. */
+export function prolongTurn(draft: Draft, downMs: number): void {
+  const deadline = draft.state.turn?.deadline
+  if (!deadline || downMs <= 0) return
+  const deadlineMs = deadline.atMs + downMs
+  emit(draft, { type: 'turn-clock-set', deadlineMs, remainingMs: Math.max(0, deadlineMs - draft.state.nowMs) })
+}
+
 /**
  * After a restart no client is attached. The time in which the host was down counts for nobody, and what is left is at
  * least 10 s, three times at most.

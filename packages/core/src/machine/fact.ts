@@ -12,7 +12,8 @@ export type Settlement =
   | { readonly type: 'ok'; readonly content: readonly ContentPart[] }
   | { readonly type: 'error' | 'denied'; readonly code: ErrorCode; readonly message: string }
   | { readonly type: 'timed-out' }
-  | { readonly type: 'cancelled'; readonly reason: string }
+  /** `begun`: it was running, and may have had an effect. */
+  | { readonly type: 'cancelled'; readonly reason: string; readonly begun?: true }
   | { readonly type: 'unknown'; readonly reason: string }
 
 export type SettlementType = Settlement['type']
@@ -71,7 +72,10 @@ export type Fact =
       readonly type: 'input-accepted'
       readonly inputId: string
       readonly body: InputBody
+      /** Estimated size in a request. */
       readonly chars: number
+      /** What counts for the queue's limit. */
+      readonly heldChars: number
       readonly delivery: Delivery
       /** False for a transcript entry that waits in the batch until `untilMs`. */
       readonly ready: boolean
@@ -153,7 +157,8 @@ export type Fact =
       readonly decision: 'approve' | 'deny' | 'edit'
       readonly principal: string
       readonly reason?: string
-      readonly edited?: { readonly arguments: string; readonly argumentsHash: string; readonly tokenHash: string }
+      /** The new proposal; with a `tokenHash` it must be approved in its turn. */
+      readonly edited?: { readonly arguments: string; readonly argumentsHash: string; readonly tokenHash?: string }
     }
   | { readonly type: 'call-started'; readonly callId: string; readonly attempt: number; readonly deadlineMs: number }
   | { readonly type: 'call-offered'; readonly callId: string; readonly connection: string; readonly offer: number }
@@ -223,6 +228,7 @@ export const HOST_FACTS: ReadonlySet<FactType> = new Set<FactType>([
   'client-attached',
   'client-detached',
   'model-started',
+  'summary-started',
   'attempt-progressed',
   'attempt-superseded',
   'attempt-failed',

@@ -1,7 +1,7 @@
 // The history with its bodies: folded from records, it turns a range of entries into messages. State has only the index.
 import type { AssistantMessage, AssistantPart, Message, ResultPart, ToolMessage } from '../messages.ts'
 import { textOf } from '../messages.ts'
-import { cutParts } from './cut-parts.ts'
+import { cutParts, wholeChars } from './cut-parts.ts'
 import type { Fact, FactOf, InputBody, Settlement } from './fact.ts'
 import type { SessionRecord } from './record.ts'
 import { renderInputs, renderSettlement, text } from './render.ts'
@@ -152,14 +152,22 @@ function foldEdit(book: Book, fact: Fact): void {
   }
 }
 
+/** Messages remember what entered with them, so that its body can go when they go. */
+interface UserEntry extends HistoryEntry {
+  readonly inputs: readonly string[]
+  readonly notes: readonly number[]
+}
+
 function enter(book: Book, fact: FactOf<'inputs-entered'>): void {
-  const entered = fact.entries.map(({ entry, inputs, notes }): HistoryEntry => {
+  const entered = fact.entries.map(({ entry, inputs, notes }): UserEntry => {
     const told = notes.map((note) => text(book.notes.get(note) ?? ''))
     const bodies = inputs.flatMap((inputId) => book.inputs.get(inputId) ?? [])
     return {
       entry,
       exchange: fact.exchange,
       role: 'user',
+      inputs,
+      notes,
       messages: [{ role: 'user', parts: [...told, ...renderInputs(bodies)] }],
     }
   })
@@ -213,8 +221,21 @@ function isVisible(parts: readonly AssistantPart[]): boolean {
 }
 
 function drop(book: Book, leaves: (entry: HistoryEntry) => boolean): void {
-  book.left?.push(...book.entries.filter(leaves))
+  leave(book, book.entries.filter(leaves))
   book.entries = book.entries.filter((entry) => !leaves(entry))
+}
+
+/** What no rewind can ask for gives its memory back, bodies included. */
+function leave(book: Book, entries: readonly HistoryEntry[]): void {
+  if (book.left) {
+    book.left.push(...entries)
+    return
+  }
+  for (const entry of entries) {
+    const { inputs = [], notes = [] } = entry as Partial<UserEntry> // only a user's entry has them
+    inputs.forEach((inputId) => book.inputs.delete(inputId))
+    notes.forEach((note) => book.notes.delete(note))
+  }
 }
 
 function replaceBySummary(book: Book, fact: FactOf<'summary-finished'>): void {
@@ -227,20 +248,22 @@ function replaceBySummary(book: Book, fact: FactOf<'summary-finished'>): void {
     role: 'summary',
     messages: [{ role: 'user', parts: [text(`[Summary of the conversation so far] ${fact.text}`)] }],
   }
-  book.left?.push(...replaced)
+  leave(book, replaced)
   book.entries = [...older, summary, ...newer]
 }
 
 function cutStep(book: Book, step: number, keepChars: number): void {
-  book.texts = book.texts.map((said) => (said.step === step ? { step, text: said.text.slice(0, keepChars) } : said))
+  book.texts = book.texts.map((said) =>
+    said.step === step ? { step, text: said.text.slice(0, wholeChars(said.text, keepChars)) } : said,
+  )
   if (book.open?.step === step) book.open = { ...book.open, parts: cutParts(book.open.parts, keepChars) }
   book.entries = book.entries.flatMap((entry) => {
     if ((entry as Partial<StepEntry>).step !== step) return [entry]
     const [assistant, ...results] = entry.messages
+    if (results.length === 0 && keepChars === 0) return []
     if (assistant?.role !== 'assistant') return [entry]
     const parts = cutParts(assistant.parts, keepChars)
     if (results.length > 0) return [{ ...entry, messages: [{ role: 'assistant', parts }, ...results] }]
-    if (keepChars === 0) return []
     return [{ ...entry, messages: isVisible(parts) ? [{ role: 'assistant', parts }] : [] }]
   })
 }

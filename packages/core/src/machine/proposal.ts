@@ -23,7 +23,7 @@ export function proposeCalls(
 ): readonly Proposed[] {
   const parts = input.parts.filter((part): part is ModelCallPart => part.type === 'call')
   return parts.map((part, index) => {
-    const check = input.checks[index] ?? { argumentsHash: '' }
+    const check = input.checks[index] ?? UNCHECKED
     const settlement = refusalOf(draft, { part, index, check, attempt, finish: input.finish })
     const parsed = parseJson(part.arguments)
     return {
@@ -38,6 +38,9 @@ export function proposeCalls(
     }
   })
 }
+
+/** A host that forgets a check must not start a call that needs an approval. */
+const UNCHECKED: CallCheck = { argumentsHash: '', invalid: 'the arguments were not checked' }
 
 function proposalOf(
   draft: Draft,

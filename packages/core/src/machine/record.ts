@@ -68,13 +68,15 @@ export function canonicalLog(records: readonly SessionRecord[]): readonly Fact[]
 }
 
 const VARYING: ReadonlySet<string> = new Set(['attempt', 'approvalId', 'tokenHash', 'session'])
+/** Fields that hold what people, models and tools said: whatever their keys are called, it belongs to the conversation. */
+const CONTENT: ReadonlySet<string> = new Set(['body', 'parts', 'settlement', 'tools'])
 
-/** Takes out times (`…Ms`), attempts and random tokens, at every depth. */
+/** Takes out times (`…Ms`), attempts and random tokens, at every depth but inside of content. */
 function withoutTimes<Value>(value: Value): Value {
   if (Array.isArray(value)) return value.map(withoutTimes) as Value
   if (typeof value !== 'object' || value === null) return value
   const kept = Object.entries(value).filter(
     ([key]) => !VARYING.has(key) && !(key.endsWith('Ms') && key !== 'timeoutMs'),
   )
-  return Object.fromEntries(kept.map(([key, inner]) => [key, withoutTimes(inner)])) as Value
+  return Object.fromEntries(kept.map(([key, inner]) => [key, CONTENT.has(key) ? inner : withoutTimes(inner)])) as Value
 }

@@ -5,7 +5,7 @@ import type { InputBody, Settlement } from './fact.ts'
 export function renderInput(body: InputBody): readonly ContentPart[] {
   switch (body.type) {
     case 'user':
-      return body.parts
+      return body.parts.flatMap((part) => (part.type === 'text' && part.text.trim() === '' ? [] : [sendable(part)]))
     case 'transcript':
       return [text(`[Transcript] ${oneLine(body.speaker)}: ${oneLine(body.text)}`)]
     case 'urgent': {
@@ -20,7 +20,7 @@ export function renderInput(body: InputBody): readonly ContentPart[] {
 
 /** Folded, so that a speaker cannot forge another kind of line. */
 function oneLine(said: string): string {
-  return said.replace(/\s*[\r\n\u0085\u2028\u2029]+\s*/g, ' ').trim()
+  return said.replace(/\s*[\r\n\v\f\u0085\u2028\u2029]+\s*/g, ' ').trim()
 }
 
 /** Neighbouring transcript lines become one text, a line each. */
@@ -48,14 +48,14 @@ export function renderInputs(bodies: readonly InputBody[]): readonly ContentPart
 export function renderSettlement(settlement: Settlement): readonly ContentPart[] {
   switch (settlement.type) {
     case 'ok':
-      return settlement.content
+      return settlement.content.map(sendable)
     case 'error':
     case 'denied':
       return [text(`Error: ${settlement.message === '' ? 'unknown' : settlement.message}`)]
     case 'timed-out':
       return [text('Error: tool_result_timeout')]
     case 'cancelled':
-      return [text('Error: cancelled (it has no effect)')]
+      return [text(`Error: cancelled (${settlement.begun ? 'it may have run' : 'it has no effect'})`)]
     case 'unknown': {
       const timedOut = settlement.reason === 'deadline' || settlement.reason === 'turn-over'
       return [text(`Error: ${timedOut ? 'tool_result_timeout' : 'tool_result_unknown'} (it may have run)`)]
@@ -66,5 +66,14 @@ export function renderSettlement(settlement: Settlement): readonly ContentPart[]
 }
 
 export function text(value: string): TextPart {
-  return { type: 'text', text: value }
+  return { type: 'text', text: wellFormed(value) }
+}
+
+/** Half a surrogate pair, as a tool leaves that cuts its text by length, is refused by every provider. */
+export function wellFormed(value: string): string {
+  return value.replace(/\p{Surrogate}/gu, '\ufffd')
+}
+
+function sendable(part: ContentPart): ContentPart {
+  return part.type === 'text' ? { ...part, text: wellFormed(part.text) } : part
 }

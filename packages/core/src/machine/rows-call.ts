@@ -1,7 +1,8 @@
 // Rows for what becomes of calls: results, claims, approvals and what clients report of them.
 import type { ContentPart } from '../messages.ts'
-import { befall, callOutcome, settle } from './call-event.ts'
+import { befall, callOutcome, dropClient, settle } from './call-event.ts'
 import { setCallClock } from './clocks.ts'
+import { wholeChars } from './cut-parts.ts'
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
 import { isAttached } from './effect.ts'
@@ -49,8 +50,7 @@ function mayAnswer(draft: Draft, call: Call, connection: string): boolean {
 }
 
 function settlementOf(draft: Draft, outcome: Outcome): Settlement {
-  if (outcome.type === 'error') return outcome
-  const chars = heldChars(outcome.content)
+  const chars = outcome.type === 'error' ? outcome.message.length : heldChars(outcome.content)
   const most = draft.spec.limits.resultBytes
   if (chars <= most) return outcome
   const message = `the result has ${chars} characters; at most ${most} are taken`
@@ -69,7 +69,8 @@ function ignoreSettled(draft: Draft, input: Answer): void {
     ignore(draft, input, 'unknown')
     return
   }
-  ignore(draft, input, settlement === 'ok' || settlement === 'error' ? 'duplicate' : 'late')
+  const answered = settlement === 'ok' || (settlement === 'error' && !tellLate)
+  ignore(draft, input, answered ? 'duplicate' : 'late')
   if (!tellLate) return
   const text = `The tool "${name}" (${input.callId}) finished after all: ${preview(input.outcome, RULES.noteChars)}`
   emit(draft, { type: 'note-queued', note: draft.state.counters.note + 1, text })
@@ -84,7 +85,7 @@ function ignore(draft: Draft, input: Answer, reason: IgnoreReason): void {
 
 function preview(outcome: Outcome, chars: number): string {
   const text = outcome.type === 'error' ? `Error: ${outcome.message}` : outcome.content.map(shown).join(' ')
-  return text.length <= chars ? text : `${text.slice(0, chars)}…`
+  return text.length <= chars ? text : `${text.slice(0, wholeChars(text, chars))}…`
 }
 
 function shown(part: ContentPart): string {
@@ -104,11 +105,15 @@ export function reachCall(draft: Draft, input: InputOf<'offer-reached'>): void {
   if (call?.offer?.number === input.offer && call.clock.mode === 'waiting') setCallClock(draft, call, 'running')
 }
 
-/** The offer could not be written: nobody saw it, so even a `once` call may be offered again. */
+/**
+ * The offer could not be written: nobody saw it, so even a `once` call may be offered again. But not to the same
+ * connection, or a broken one would be offered the call for ever: it counts as gone until it is attached anew.
+ */
 export function returnOffer(draft: Draft, input: InputOf<'offer-failed'>): void {
   const call = findCall(draft.state, input.callId)
   if (call?.offer?.number !== input.offer || (call.state !== 'offered' && call.state !== 'claimed')) return
   emit(draft, { type: 'call-returned', callId: input.callId, reason: 'send_failed' })
+  dropClient(draft, call.offer.connection)
   advance(draft)
 }
 
@@ -129,7 +134,7 @@ export function decideApproval(draft: Draft, input: InputOf<'approval'>): void {
       edited: {
         arguments: edited.arguments,
         argumentsHash: argumentsHash ?? '',
-        tokenHash: approval?.tokenHash ?? '',
+        ...(approval && { tokenHash: approval.tokenHash }),
       },
     }),
   })

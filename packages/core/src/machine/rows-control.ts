@@ -1,6 +1,6 @@
 // Rows that steer a session as a whole: model, pause, stop, clients, timers, restarts, a changed agent.
-import { befall, befallAll } from './call-event.ts'
-import { graceAfterRestart } from './clocks.ts'
+import { befall, befallAll, dropClient } from './call-event.ts'
+import { graceAfterRestart, prolongTurn } from './clocks.ts'
 import type { Draft } from './draft.ts'
 import { emit, findTool } from './draft.ts'
 import type { Failure, InputOf } from './input.ts'
@@ -9,6 +9,7 @@ import { salvageInterrupted } from './rows-interrupt.ts'
 import { endOverdue } from './rows-model.ts'
 import { passDeadline } from './rows-call.ts'
 import { RULES } from './spec.ts'
+import type { Deadline } from './state.ts'
 import { findCall } from './state.ts'
 import { advance, closeStep, finishTurn, startModel } from './turn.ts'
 
@@ -66,11 +67,7 @@ export function attach(draft: Draft, input: InputOf<'client-attached'>): void {
 }
 
 export function detach(draft: Draft, input: InputOf<'client-detached'>): void {
-  const { connection } = input
-  if (!draft.state.clients.some((client) => client.connection === connection)) return
-  emit(draft, { type: 'client-detached', connection })
-  for (const call of draft.state.step?.calls ?? [])
-    if (call.offer?.connection === connection) befall(draft, call, 'detach')
+  dropClient(draft, input.connection)
   advance(draft)
 }
 
@@ -100,8 +97,7 @@ export function noteDisplay(draft: Draft, input: InputOf<'display-written'>): vo
 export function fireTimer(draft: Draft, input: InputOf<'timer-fired'>): void {
   const { state, spec } = draft
   const { timer, generation } = input
-  const current = (deadline: { readonly generation: number } | null | undefined): boolean =>
-    deadline?.generation === generation
+  const current = (deadline: Deadline | null | undefined): boolean => deadline?.generation === generation
   if (timer === 'turn' && current(state.turn?.deadline)) {
     if (state.phase === 'interrupting') salvageInterrupted(draft)
     else endOverdue(draft, 'turn_time_exceeded', `the turn took longer than ${spec.limits.turnMs} ms`)
@@ -125,9 +121,9 @@ function fireCallTimer(draft: Draft, timer: string, generation: number): void {
   const [kind, callId] = [timer.slice(0, timer.indexOf(':')), timer.slice(timer.indexOf(':') + 1)]
   const call = findCall(draft.state, callId)
   if (!call) return
-  const deadline = call.deadline ?? call.clock.deadline
-  if (kind === 'call' && deadline?.generation === generation) passDeadline(draft, call)
-  else if (kind === 'approval' && call.approval?.deadline.generation === generation) {
+  const current = (deadline: Deadline | null | undefined): boolean => deadline?.generation === generation
+  if (kind === 'call' && current(call.deadline ?? call.clock.deadline)) passDeadline(draft, call)
+  else if (kind === 'approval' && call.state === 'awaiting-approval' && current(call.approval?.deadline)) {
     befall(draft, call, 'approval-expiry')
     advance(draft)
   }
@@ -136,6 +132,7 @@ function fireCallTimer(draft: Draft, timer: string, generation: number): void {
 /** The host died and came back: nobody is attached, no model call and no tool runs any more. */
 export function recover(draft: Draft, input: InputOf<'host-restarted'>): void {
   emit(draft, { type: 'host-restarted', downMs: input.downMs })
+  prolongTurn(draft, input.downMs)
   for (const { callId } of draft.state.step?.calls ?? []) {
     const call = findCall(draft.state, callId)
     if (!call) continue

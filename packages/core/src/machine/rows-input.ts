@@ -4,11 +4,10 @@ import type { Delivery, Heard, InputOf } from './input.ts'
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
 import { interruptTurn } from './rows-interrupt.ts'
-import { heldChars } from './size.ts'
-import { advance, enterInputs, openTurn, startModel } from './turn.ts'
+import { charsOf, heldChars } from './size.ts'
+import { advance, enterAgain, openTurn, startModel } from './turn.ts'
 import { befallAll } from './call-event.ts'
 import { closeStep } from './turn.ts'
-import type { QueuedInput } from './state.ts'
 
 export function acceptInput(draft: Draft, input: InputOf<'user-input'>): void {
   const { inputId, parts, delivery = 'queue', model, settings, heard } = input
@@ -17,7 +16,8 @@ export function acceptInput(draft: Draft, input: InputOf<'user-input'>): void {
     type: 'input-accepted',
     inputId,
     body: { type: 'user', parts },
-    chars: heldChars(parts),
+    chars: charsOf(parts),
+    heldChars: heldChars(parts),
     delivery,
     ready: true,
     ...(model !== undefined && { model }),
@@ -36,7 +36,8 @@ export function acceptUrgent(draft: Draft, input: InputOf<'urgent-event'>): void
     ...(detail !== undefined && { detail }),
     ...(message !== undefined && { message }),
   }
-  emit(draft, { type: 'input-accepted', inputId, body, chars: urgentChars(input), delivery, ready: true })
+  const chars = urgentChars(input)
+  emit(draft, { type: 'input-accepted', inputId, body, chars, heldChars: chars, delivery, ready: true })
   deliver(draft, delivery, heard)
 }
 
@@ -45,7 +46,8 @@ export function urgentChars(input: InputOf<'urgent-event'>): number {
 }
 
 function deliver(draft: Draft, delivery: Delivery, heard: Heard | undefined): void {
-  if (delivery === 'interrupt' && draft.state.turn) interruptTurn(draft, 'input', heard ?? { type: 'all' })
+  // Without a turn its voice may still speak: then the sender says how much of it was heard.
+  if (delivery === 'interrupt' && (draft.state.turn || heard)) interruptTurn(draft, 'input', heard ?? { type: 'all' })
   advance(draft)
 }
 
@@ -54,18 +56,20 @@ export function acceptTranscript(draft: Draft, input: InputOf<'transcript'>): vo
   const { batch: rules } = draft.spec
   const nowMs = draft.state.nowMs
   const sinceMs = draft.state.batch?.sinceMs ?? nowMs
+  const chars = speaker.length + text.length
   emit(draft, {
     type: 'input-accepted',
     inputId,
     body: { type: 'transcript', speaker, text },
-    chars: speaker.length + text.length,
+    chars,
+    heldChars: chars,
     delivery: 'queue',
     ready: false,
     untilMs: Math.min(nowMs + rules.silenceMs, sinceMs + rules.ageMs),
   })
   const waiting = draft.state.queue.filter((item) => !item.ready)
-  const chars = waiting.reduce((sum, item) => sum + item.chars, 0)
-  if (waiting.length >= rules.entries || chars >= rules.bytes) flushBatch(draft)
+  const waitingChars = waiting.reduce((sum, item) => sum + item.heldChars, 0)
+  if (waiting.length >= rules.entries || waitingChars >= rules.bytes) flushBatch(draft)
   advance(draft)
 }
 
@@ -84,15 +88,8 @@ export function rewind(draft: Draft, input: InputOf<'rewind'>): void {
   emit(draft, { type: 'history-rewound', inputId, exchange, index })
   if (again) {
     openTurn(draft)
-    enterInputs(
-      draft,
-      asked.flatMap((entry) => (entry.inputs ?? []).map((id) => askedAgain(id, entry.chars))),
-    )
+    enterAgain(draft, asked)
     startModel(draft)
   }
   advance(draft)
-}
-
-function askedAgain(inputId: string, chars: number): QueuedInput {
-  return { inputId, type: 'user', chars, ready: true, delivery: 'queue' }
 }

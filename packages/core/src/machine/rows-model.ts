@@ -7,12 +7,13 @@ import { emit } from './draft.ts'
 import type { Failure, InputOf } from './input.ts'
 import type { Proposed } from './proposal.ts'
 import { proposeCalls } from './proposal.ts'
+import { wellFormed } from './render.ts'
 import { retryDelayMs } from './retry.ts'
 import { RULES } from './spec.ts'
 import { charsOf } from './size.ts'
 import type { RunningAttempt, Turn } from './state.ts'
 import { advance, closeStep, failTurn, finishTurn, startModel, TEXT_SEPARATOR } from './turn.ts'
-import { halve } from './window.ts'
+import { halve, mayHalve } from './window.ts'
 
 export function ignoreAnswer(draft: Draft, input: { readonly attempt: number; readonly type: string }): void {
   emit(draft, { type: 'answer-ignored', attempt: input.attempt, input: input.type, reason: 'stale' })
@@ -78,6 +79,8 @@ function finishSaying(draft: Draft, input: InputOf<'model-finished'>, saying: Sa
   const whole = [input.textBefore, text].filter((piece) => piece !== '').join(TEXT_SEPARATOR)
   if (input.finish === 'refusal') endRefused(draft, whole)
   else if (attempt.choice === 'none' && text.trim() === '') failRounds(draft)
+  else if (whole.trim() === '')
+    failTurn(draft, 'empty_answer', `the provider paused its answer ${draft.spec.limits.pauses} times and said nothing`)
   else finishTurn(draft, 'answered', whole)
 }
 
@@ -85,7 +88,7 @@ function finishSaying(draft: Draft, input: InputOf<'model-finished'>, saying: Sa
 function storedParts(input: InputOf<'model-finished'>, proposed: readonly Proposed[]): readonly AssistantPart[] {
   let next = 0
   return input.parts.flatMap((part): readonly AssistantPart[] => {
-    if (part.type === 'text') return part.text === '' ? [] : [part]
+    if (part.type === 'text') return part.text === '' ? [] : [{ ...part, text: wellFormed(part.text) }]
     if (part.type !== 'call') return [part]
     const call = proposed[next]
     next += 1
@@ -136,10 +139,10 @@ export function failAttempt(draft: Draft, input: InputOf<'model-failed'>): void 
   }
   const number = attempt.attempt
   const delayMs = retryDelayMs(spec.retry, { session: state.session, attempt: number, failures: turn.failures, error })
-  if (error.code === 'context_overflow' && turn.shrinks < RULES.shrinks && state.index.length > 1) {
+  if (error.code === 'context_overflow' && turn.shrinks < RULES.shrinks && mayHalve(state)) {
     emit(draft, { type: 'attempt-superseded', attempt: number, reason: 'context-full', error })
-    if (halve(draft)) startModel(draft)
-    else failTurn(draft, error.code, error.message)
+    halve(draft)
+    startModel(draft)
   } else if (delayMs !== undefined && turn.failures + 1 < spec.retry.attempts) {
     const retryAtMs = state.nowMs + delayMs
     emit(draft, { type: 'attempt-superseded', attempt: number, reason: 'failed', error, retryAtMs })

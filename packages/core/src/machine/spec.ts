@@ -128,12 +128,13 @@ export const RULES = {
   reachMs: 60_000,
   /** Input ids and settled calls that are remembered to tell repeats. */
   remembered: 256,
-  /** Entries of the history that state may index. */
+  /** Entries of the history that a request may have; older exchanges leave, whatever the window allows. */
   indexed: 2000,
   /** Times that one turn may shorten its window after the provider said that it is full. */
   shrinks: 3,
   /** UTF-16 units of a late result that the model is told. */
   noteChars: 2000,
-  /** Clients attached to a session at once. */
+  /** Clients attached to a session at once, and tools that they may bring. */
   clients: 64,
+  clientTools: 128,
 } as const

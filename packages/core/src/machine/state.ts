@@ -55,7 +55,9 @@ export interface Client {
 export interface QueuedInput {
   readonly inputId: string
   readonly type: 'user' | 'transcript' | 'urgent'
+  /** Estimated size in a request, and what it holds as text; they differ for images and files. */
   readonly chars: number
+  readonly heldChars: number
   readonly ready: boolean
   readonly delivery: Delivery
   readonly model?: string
@@ -77,6 +79,7 @@ export interface Call extends CallProposal {
   readonly attempt: number
   readonly approved: boolean
   readonly approvals: number
+  /** The newest request, also once it was granted: a call begins within its time only. */
   readonly approval: { readonly id: string; readonly deadline: Deadline } | null
   /** The last offer, also after it was taken back. */
   readonly offer: { readonly number: number; readonly connection: string; readonly principal: string } | null
@@ -85,6 +88,8 @@ export interface Call extends CallProposal {
   readonly deadline: Deadline | null
   readonly settlement: SettlementType | null
   readonly resultChars: number
+  /** Length of the arguments that a person put in place of the model's: the model is shown them. */
+  readonly editedChars: number
   /** Whether the model is told of a result that comes after the settlement. */
   readonly tellLate: boolean
 }

@@ -93,10 +93,10 @@ const ofOpenCalls = (action: Action, otherwise: Cell): Record<Phase, Cell> => ({
 export const SESSION_TABLE: Readonly<Record<InputType, Readonly<Record<Phase, Cell>>>> = {
   'user-input': {
     idle: go('accept-input', ...BEGIN),
-    modelling: go('accept-input', 'modelling', 'interrupting', ...BEGIN),
+    modelling: go('accept-input', 'interrupting', ...BEGIN),
     calling: go('accept-input', ...PROCEED),
     interrupting: go('accept-input', 'interrupting'),
-    summarising: go('accept-input', 'summarising'),
+    summarising: go('accept-input', ...BEGIN),
     paused: go('accept-input', 'paused'),
     stopped: STOPPED,
   },
@@ -111,10 +111,10 @@ export const SESSION_TABLE: Readonly<Record<InputType, Readonly<Record<Phase, Ce
   },
   'urgent-event': {
     idle: go('accept-urgent', ...BEGIN),
-    modelling: go('accept-urgent', 'modelling', 'interrupting', ...BEGIN),
+    modelling: go('accept-urgent', 'interrupting', ...BEGIN),
     calling: go('accept-urgent', ...PROCEED),
     interrupting: go('accept-urgent', 'interrupting'),
-    summarising: go('accept-urgent', 'summarising'),
+    summarising: go('accept-urgent', ...BEGIN),
     paused: go('accept-urgent', 'paused'),
     stopped: STOPPED,
   },
@@ -123,7 +123,7 @@ export const SESSION_TABLE: Readonly<Record<InputType, Readonly<Record<Phase, Ce
     modelling: go('interrupt', 'interrupting', ...BEGIN),
     calling: go('interrupt', ...BEGIN),
     interrupting: go('interrupt', 'interrupting'),
-    summarising: go('interrupt', 'idle', 'summarising'),
+    summarising: go('interrupt', ...BEGIN),
     paused: go('interrupt', 'paused'),
     stopped: go('interrupt', 'stopped'),
   },
@@ -188,11 +188,11 @@ export const SESSION_TABLE: Readonly<Record<InputType, Readonly<Record<Phase, Ce
   'offer-failed': { ...ofOpenCalls('return-offer', QUIET), idle: go('return-offer', ...BEGIN) },
   'display-written': everywhere('note-display'),
   'model-finished': ofAttempt({
-    modelling: go('finish-step', 'modelling', ...PROCEED),
+    modelling: go('finish-step', ...PROCEED),
     interrupting: go('finish-interrupt', 'interrupting', ...BEGIN),
   }),
   'model-failed': ofAttempt({
-    modelling: go('fail-attempt', 'modelling', ...BEGIN),
+    modelling: go('fail-attempt', ...BEGIN),
     interrupting: go('finish-interrupt', 'interrupting', ...BEGIN),
   }),
   'model-stopped': ofAttempt({ interrupting: go('finish-interrupt', 'interrupting', ...BEGIN) }),
@@ -213,7 +213,7 @@ export const SESSION_TABLE: Readonly<Record<InputType, Readonly<Record<Phase, Ce
     modelling: go('fire-timer', ...BEGIN),
     calling: go('fire-timer', ...PROCEED),
     interrupting: go('fire-timer', 'interrupting', ...BEGIN),
-    summarising: go('fire-timer', 'idle', 'summarising'),
+    summarising: go('fire-timer', ...BEGIN),
     paused: go('fire-timer', 'paused'),
     stopped: go('fire-timer', 'stopped'),
   },
@@ -321,7 +321,8 @@ export const CALL_TABLE: Readonly<Record<CallEvent, Readonly<Record<CallState, C
   approve: { ...STAYING, 'awaiting-approval': both('ready') },
   deny: { ...STAYING, 'awaiting-approval': both('settle-denied') },
   edit: { ...STAYING, 'awaiting-approval': both('propose') },
-  'approval-expiry': { ...STAYING, 'awaiting-approval': both('settle-expired') },
+  // `ready`: approved, but not begun within the approval's time.
+  'approval-expiry': { ...STAYING, 'awaiting-approval': both('settle-expired'), ready: both('settle-expired') },
   // Written and running calls get their grace when the next input comes.
   interrupt: { ...ENDED, offered: STAY, claimed: STAY },
   'grace-over': ENDED,

@@ -7,7 +7,7 @@ import { scheduleCalls } from './call-schedule.ts'
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
 import { RULES } from './spec.ts'
-import type { QueuedInput, State, TurnStep } from './state.ts'
+import type { IndexEntry, QueuedInput, State, TurnStep } from './state.ts'
 import { makeRoom, requestChars } from './window.ts'
 
 /** Between two steps' texts in a turn's whole answer. */
@@ -75,8 +75,20 @@ export function openTurn(draft: Draft, model?: string, settings?: QueuedInput['s
   })
 }
 
+/** What stood in the history and was taken back enters once more, message by message as it was. */
+export function enterAgain(draft: Draft, asked: readonly IndexEntry[]): void {
+  const { state } = draft
+  const entries = asked.map(({ inputs = [], notes = [], chars }, index): EnteredInputs => ({
+    entry: state.counters.entry + 1 + index,
+    inputs,
+    notes,
+    chars,
+  }))
+  emit(draft, { type: 'inputs-entered', exchange: state.turn?.exchange ?? 0, entries })
+}
+
 /** Inputs enter in the order of their acceptance; neighbouring transcript entries become one message. */
-export function enterInputs(draft: Draft, items: readonly QueuedInput[]): void {
+function enterInputs(draft: Draft, items: readonly QueuedInput[]): void {
   const { state } = draft
   const entries: EnteredInputs[] = []
   let previous: QueuedInput | undefined

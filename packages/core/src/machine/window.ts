@@ -2,6 +2,7 @@
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
 import type { Spec } from './spec.ts'
+import { RULES } from './spec.ts'
 import type { IndexEntry, State } from './state.ts'
 
 /** Characters that a token of the overhead was measured with. */
@@ -26,23 +27,31 @@ export function makeRoom(draft: Draft): 'ready' | 'summarising' | { readonly mes
     }
   }
   while (needsRoom(draft) && slide(draft, 1));
+  const { length } = draft.state.index
+  if (length > RULES.indexed)
+    return { message: `the running exchange has ${length} entries; at most ${RULES.indexed} are kept` }
   const hardTokens = spec.window.contextTokens ?? Number.MAX_SAFE_INTEGER
   const tokens = requestTokens(draft)
   if (tokens + spec.window.reserveTokens <= hardTokens) return 'ready'
   return { message: `the running exchange needs about ${tokens} tokens; the model's window has ${hardTokens}` }
 }
 
-/** After the provider said that its window is full: drops the older half. Returns false when nothing can go. */
-export function halve(draft: Draft): boolean {
+/** Whether the history has anything older than the running exchange. */
+export function mayHalve(state: State): boolean {
+  return state.index.at(0)?.exchange !== state.index.at(-1)?.exchange
+}
+
+/** After the provider said that its window is full: drops the older half. */
+export function halve(draft: Draft): void {
   const count = exchangesOf(draft.state).length
-  return slide(draft, Math.max(1, Math.floor(count / 2)))
+  slide(draft, Math.max(1, Math.floor(count / 2)))
 }
 
 function needsRoom(draft: Draft): boolean {
   const { spec, state } = draft
   const actAt = spec.window.actAtTokens ?? spec.window.contextTokens ?? Number.MAX_SAFE_INTEGER
-  const recent = exchangesOf(state).length > spec.window.exchanges
-  return recent || requestTokens(draft) + spec.window.reserveTokens > actAt
+  const tooMany = exchangesOf(state).length > spec.window.exchanges || state.index.length > RULES.indexed
+  return tooMany || requestTokens(draft) + spec.window.reserveTokens > actAt
 }
 
 function requestTokens(draft: Draft): number {
@@ -63,10 +72,10 @@ function slide(draft: Draft, count: number): boolean {
 
 /** Older exchanges first; then the older steps of the running one. */
 function summaryRange(draft: Draft): { readonly fromEntry: number; readonly toEntry: number } | undefined {
-  const { spec, state } = draft
+  const { state } = draft
   const current = state.turn?.exchange ?? state.counters.exchange
   const exchanges = exchangesOf(state)
-  const kept = exchanges.slice(-Math.max(1, fittingExchanges(draft, spec.window.keepExchanges)))[0] ?? current
+  const kept = exchanges.slice(-Math.max(1, fittingExchanges(draft)))[0] ?? current
   const older = state.index.filter((entry) => entry.exchange < kept)
   const steps = state.index.filter((entry) => entry.exchange === current && entry.role !== 'user').slice(0, -1)
   const worth = older.some((entry) => entry.role !== 'summary') ? older : steps.length > 1 ? steps : []
@@ -75,11 +84,12 @@ function summaryRange(draft: Draft): { readonly fromEntry: number; readonly toEn
   return first && last ? { fromEntry: first.entry, toEntry: last.entry } : undefined
 }
 
-/** How many of the newest exchanges fit into half of the room. */
-function fittingExchanges(draft: Draft, most: number): number {
+/** How many of the newest exchanges stay: those that fit into half of the room, and one less than the window holds. */
+function fittingExchanges(draft: Draft): number {
   const { spec, state } = draft
+  const most = Math.min(spec.window.keepExchanges, spec.window.exchanges - 1)
   const actAt = spec.window.actAtTokens ?? spec.window.contextTokens
-  if (actAt === undefined) return Math.min(most, spec.window.exchanges - 1)
+  if (actAt === undefined) return most
   const room = (((actAt - spec.window.reserveTokens) / 2) * 1000) / state.tokensPer1000Chars
   let chars = spec.window.overheadTokens * CHARS_PER_TOKEN
   let count = 0

@@ -1,7 +1,7 @@
 // What may come next in an exploration: right, wrong, late, repeated and forged inputs of every kind.
 import type { ModelPart } from '../agent/model.ts'
 import type { ErrorCode } from '../errors.ts'
-import type { FinishReason } from '../messages.ts'
+import type { ContentPart, FinishReason } from '../messages.ts'
 import type { AwaitedEffect, CallCheck, Heard, Input, Outcome, State } from '../machine/index.ts'
 import { openCalls } from '../machine/index.ts'
 import type { World } from './explore-world.ts'
@@ -85,9 +85,10 @@ function modelFinished(world: World, attempt: number, kind: boolean): Input {
   if (!kind && random.chance(0.2))
     parts.push({ type: 'reasoning', text: 'hm', state: { provider: 'p', model: 'm', data: 'sig' } })
   if (kind || random.chance(0.7)) parts.push({ type: 'text', text: random.pick(WORDS) })
+  else if (random.chance(0.3)) parts.push({ type: 'text', text: ' ' })
   const calls = kind || random.chance(0.35) ? 0 : 1 + random.below(3)
   for (let index = 0; index < calls; index++) parts.push(call(world))
-  if (finish === 'pause')
+  if (finish === 'pause' && random.chance(0.7))
     parts.push({ type: 'provider', state: { provider: 'p', model: 'm', data: { type: 'search' } } })
   const checks = parts.filter((part) => part.type === 'call').map(() => callCheck(random))
   const textBefore = world.history.turnTexts().join('\n\n')
@@ -144,9 +145,15 @@ function modelFailed(random: Random, attempt: number): Input {
 }
 
 function outcome(random: Random): Outcome {
-  if (random.chance(0.2)) return { type: 'error', code: 'tool_failed', message: random.pick(['broken', '']) }
-  return { type: 'ok', content: [{ type: 'text', text: random.pick(['', 'done', 'y'.repeat(90), 'z'.repeat(900)]) }] }
+  if (random.chance(0.2))
+    return { type: 'error', code: 'tool_failed', message: random.pick(['broken', '', 'b'.repeat(900)]) }
+  return {
+    type: 'ok',
+    content: [{ type: 'text', text: random.pick(['', 'done', 'y'.repeat(90), 'z'.repeat(900), 'cut \ud83d']) }],
+  }
 }
+
+const IMAGE: ContentPart = { type: 'image', mediaType: 'image/png', source: { type: 'base64', data: 'aa' } }
 
 function userInput(world: World): Input {
   const { random } = world
@@ -157,9 +164,11 @@ function userInput(world: World): Input {
   return {
     type: 'user-input',
     inputId: `in-${fresh ? world.serial : random.below(world.serial + 1)}`,
-    parts: [{ type: 'text', text }],
+    parts: random.chance(0.1)
+      ? [{ type: 'text', text: ' ' }, IMAGE, { type: 'text', text: '\ude00' }]
+      : [{ type: 'text', text }],
     delivery,
-    heard: heard(random),
+    ...(random.chance(0.8) && { heard: heard(random) }),
     ...(random.chance(0.1) && { model: 'two', settings: { temperature: 0 } }),
   }
 }
@@ -261,7 +270,7 @@ function progress(world: World): Input | undefined {
   const attempt = world.state.attempt
   if (!attempt) return { type: 'attempt-progress', attempt: world.state.counters.attempt, offset: 0, text: 'late' }
   const offset = attempt.progressChars + (world.random.chance(0.1) ? 3 : 0)
-  return { type: 'attempt-progress', attempt: attempt.attempt, offset, text: world.random.pick(WORDS) }
+  return { type: 'attempt-progress', attempt: attempt.attempt, offset, text: world.random.pick([' ', ...WORDS]) }
 }
 
 /** Something that was aborted or answered long ago answers after all. */
@@ -297,7 +306,10 @@ function approval(world: World): Input | undefined {
     principal: 'ann',
     decision,
     ...(decision === 'edit' && {
-      edited: { arguments: '{"a":2}', check: { argumentsHash: 'hashE', approval: { tokenHash: 'token' } } },
+      edited: {
+        arguments: '{"a":2}',
+        check: { argumentsHash: 'hashE', ...(random.chance(0.7) && { approval: { tokenHash: 'token' } }) },
+      },
     }),
   }
 }

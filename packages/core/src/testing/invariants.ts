@@ -111,7 +111,7 @@ function checkFact(book: Book, observation: Observation, fact: Fact): void {
         markSeen(book, Infinity)
       break
     case 'history-rewound':
-      for (const entry of [...book.entered.keys()])
+      for (const entry of book.entered.keys())
         if (!fact.index.some((kept) => kept.entry === entry)) book.entered.delete(entry)
       break
     default:

@@ -40,6 +40,8 @@ function mayContinue(message: AssistantMessage): boolean {
 
 function checkUser(message: UserMessage, index: number, report: Report): void {
   if (message.parts.length === 0) report('empty-message', index, 'a user message without parts')
+  if (message.parts.some((part) => part.type === 'text' && part.text.trim() === ''))
+    report('empty-text', index, 'a blank text part')
   message.parts.forEach((part) => checkContent(part, index, report))
 }
 

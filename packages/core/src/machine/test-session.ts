@@ -1,0 +1,322 @@
+// A session for tests: inputs in few words, the clock in the hand, and every decision checked for purity and invariants.
+import type { Message } from '../messages.ts'
+import type { ModelPart } from '../agent/model.ts'
+import type { ErrorCode } from '../errors.ts'
+import { createInvariantChecker } from '../testing/invariants.ts'
+import { applyRecord } from './apply.ts'
+import type { Decision } from './decide.ts'
+import { decide, openSession, recordOf } from './decide.ts'
+import type { AwaitedEffect, Effect } from './effect.ts'
+import { effectKey, outstanding } from './effect.ts'
+import type { Fact, FactOf, FactType } from './fact.ts'
+import type { History } from './history.ts'
+import { createHistory } from './history.ts'
+import type { CallCheck, Input, InputOf, Outcome } from './input.ts'
+import type { SessionRecord } from './record.ts'
+import type { Limits, Spec, ToolSpec, WindowSpec } from './spec.ts'
+import { DEFAULT_BATCH, DEFAULT_LIMITS, DEFAULT_RETRY, DEFAULT_WINDOW } from './spec.ts'
+import type { Call, State } from './state.ts'
+import { findCall, initialState } from './state.ts'
+
+export const START_MS = 1_000_000
+
+const SERVER: Omit<ToolSpec, 'name'> = {
+  effect: 'pure',
+  runs: 'server',
+  timeoutMs: 30_000,
+  parallel: true,
+  onInterrupt: 'cancel',
+}
+
+export function serverTool(name: string, more: Partial<ToolSpec> = {}): ToolSpec {
+  return { ...SERVER, name, ...more }
+}
+
+export function clientTool(name: string, more: Partial<ToolSpec> = {}): ToolSpec {
+  return { ...SERVER, name, runs: 'client', ...more }
+}
+
+export const TOOLS: readonly ToolSpec[] = [
+  serverTool('read'),
+  serverTool('put', { effect: 'idempotent' }),
+  serverTool('pay', { effect: 'once' }),
+  clientTool('look'),
+  clientTool('spawn', { effect: 'once' }),
+]
+
+export interface SpecChange {
+  readonly hash?: string
+  readonly models?: readonly string[]
+  readonly tools?: readonly ToolSpec[]
+  readonly limits?: Partial<Limits>
+  readonly window?: Partial<WindowSpec>
+  readonly retry?: Partial<Spec['retry']>
+  readonly emptyAnswer?: Spec['emptyAnswer']
+}
+
+export function testSpec(change: SpecChange = {}): Spec {
+  return {
+    agent: 'tested',
+    hash: change.hash ?? 'v1',
+    models: change.models ?? ['one'],
+    tools: change.tools ?? TOOLS,
+    limits: { ...DEFAULT_LIMITS, ...change.limits },
+    window: { ...DEFAULT_WINDOW, ...change.window },
+    retry: { ...DEFAULT_RETRY, ...change.retry },
+    batch: DEFAULT_BATCH,
+    emptyAnswer: change.emptyAnswer ?? 'retry',
+  }
+}
+
+/** A call that the model asks for: its tool, its arguments (`{}`), whether a person must approve it. */
+export interface Asked {
+  readonly name: string
+  readonly arguments?: string
+  readonly approval?: boolean
+  readonly invalid?: string
+}
+
+export interface Saying {
+  readonly text?: string
+  readonly calls?: readonly (string | Asked)[]
+  readonly more?: readonly ModelPart[]
+  readonly finish?: InputOf<'model-finished'>['finish']
+  readonly usage?: InputOf<'model-finished'>['usage']
+}
+
+export class TestSession {
+  spec: Spec
+  state: State
+  nowMs = START_MS
+  history: History = createHistory({ keepAll: true })
+  readonly records: SessionRecord[] = []
+  facts: readonly Fact[] = []
+  effects: readonly Effect[] = []
+  private checker = createInvariantChecker()
+  private serial = 0
+
+  constructor(change: SpecChange = {}) {
+    this.spec = testSpec(change)
+    const opening = openSession({ session: 'tested', spec: this.spec, nowMs: START_MS, epoch: 1 })
+    this.state = freeze(applyRecord(initialState('tested'), opening))
+    this.keep(opening)
+  }
+
+  private keep(record: SessionRecord): void {
+    this.records.push(record)
+    this.history.fold(record)
+  }
+
+  /** Decides twice: the same must come out, and the state must be left alone. */
+  decide(input: Input): Decision {
+    const decision = decide(this.spec, this.state, input, this.nowMs)
+    const again = decide(this.spec, this.state, input, this.nowMs)
+    if (JSON.stringify(decision) !== JSON.stringify(again)) throw new Error(`${input.type} is decided in two ways`)
+    return decision
+  }
+
+  /** @throws Error when the machine refuses the input */
+  send(input: Input): this {
+    const decision = this.decide(input)
+    if (decision.type === 'refused') throw new Error(`refused: ${decision.refusal.code} ${decision.refusal.message}`)
+    this.facts = decision.facts
+    this.effects = decision.effects
+    if (decision.facts.length === 0) return this
+    const record = recordOf(input, decision)
+    const before = this.state
+    this.keep(record)
+    this.state = freeze(decision.state)
+    const { spec, history } = this
+    this.checker.observe({ spec, before, after: decision.state, input, record, effects: decision.effects, history })
+    return this
+  }
+
+  /** The code with which an input is refused; undefined when it is not. */
+  refusal(input: Input): ErrorCode | undefined {
+    const decision = this.decide(input)
+    return decision.type === 'refused' ? decision.refusal.code : undefined
+  }
+
+  after(ms: number): this {
+    this.nowMs += ms
+    return this
+  }
+
+  user(text: string, more: Partial<InputOf<'user-input'>> = {}): this {
+    this.serial += 1
+    return this.send({ type: 'user-input', inputId: `u${this.serial}`, parts: [{ type: 'text', text }], ...more })
+  }
+
+  says(said: string | Saying): this {
+    return this.send(this.answer(said))
+  }
+
+  /** The answer of the running attempt. */
+  answer(said: string | Saying, attempt = this.state.attempt?.attempt ?? 0): InputOf<'model-finished'> {
+    const { text, calls = [], more = [], finish, usage = {} } = typeof said === 'string' ? { text: said } : said
+    const asked = calls.map((call): Asked => (typeof call === 'string' ? { name: call } : call))
+    const parts: ModelPart[] = [
+      ...more,
+      ...(text === undefined ? [] : [{ type: 'text', text } as const]),
+      ...asked.map((call) => ({ type: 'call', name: call.name, arguments: call.arguments ?? '{}' }) as const),
+    ]
+    const checks = asked.map((call): CallCheck => ({
+      argumentsHash: `hash of ${call.arguments ?? '{}'}`,
+      ...(call.invalid !== undefined && { invalid: call.invalid }),
+      ...(call.approval && { approval: { tokenHash: `token of ${call.name}` } }),
+    }))
+    const textBefore = this.history.turnTexts().join('\n\n')
+    return {
+      type: 'model-finished',
+      attempt,
+      model: 'one-2026',
+      parts,
+      checks,
+      finish: finish ?? (calls.length > 0 ? 'tool-calls' : 'end'),
+      usage,
+      textBefore,
+    }
+  }
+
+  modelFails(code: ErrorCode, more: { retryable?: boolean; retryAfterMs?: number } = {}): this {
+    const error = { code, message: `it failed: ${code}`, retryable: true, ...more }
+    return this.send({ type: 'model-failed', attempt: this.state.attempt?.attempt ?? 0, error })
+  }
+
+  progress(text: string): this {
+    const { attempt = 0, progressChars: offset = 0 } = this.state.attempt ?? {}
+    return this.send({ type: 'attempt-progress', attempt, offset, text })
+  }
+
+  call(callId: string): Call {
+    const call = findCall(this.state, callId)
+    if (!call) throw new Error(`${callId} is not open`)
+    return call
+  }
+
+  returns(callId: string, result: string | Outcome = 'done'): this {
+    return this.send({ type: 'tool-finished', callId, attempt: this.call(callId).attempt, outcome: outcomeOf(result) })
+  }
+
+  clientReturns(callId: string, result: string | Outcome = 'done', connection = 'phone'): this {
+    return this.send({ type: 'tool-result', callId, connection, outcome: outcomeOf(result) })
+  }
+
+  attach(connection = 'phone', more: Partial<InputOf<'client-attached'>> = {}): this {
+    const given = { protocol: 2, principal: 'ann', sequential: false, ...more } as const
+    return this.send({ type: 'client-attached', connection, ...given })
+  }
+
+  detach(connection = 'phone'): this {
+    return this.send({ type: 'client-detached', connection })
+  }
+
+  claim(callId: string): this {
+    const { connection = '', number: offer = 0 } = this.call(callId).offer ?? {}
+    return this.send({ type: 'call-claimed', callId, connection, offer })
+  }
+
+  approval(
+    callId: string,
+    decision: 'approve' | 'deny' | 'edit',
+    more: Partial<InputOf<'approval'>> = {},
+  ): InputOf<'approval'> {
+    const call = this.call(callId)
+    const given = { approvalId: call.approval?.id ?? '', tokenHash: call.tokenHash ?? '', principal: 'ann' }
+    return { type: 'approval', callId, argumentsHash: call.argumentsHash, decision, ...given, ...more }
+  }
+
+  interrupt(heard: InputOf<'interrupt'>['heard'] = { type: 'all' }): this {
+    return this.send({ type: 'interrupt', reason: 'barge_in', heard })
+  }
+
+  timers(): readonly string[] {
+    return outstanding(this.state).flatMap((effect) => (effect.type === 'set-timer' ? [effect.timer] : []))
+  }
+
+  timer(name: string): Extract<AwaitedEffect, { type: 'set-timer' }> {
+    const found = outstanding(this.state).find((effect) => effect.type === 'set-timer' && effect.timer === name)
+    if (found?.type !== 'set-timer') throw new Error(`no timer ${name} runs, only ${this.timers().join(', ')}`)
+    return found
+  }
+
+  /** Waits for a timer and lets it fire. */
+  fire(name: string): this {
+    const { atMs, generation } = this.timer(name)
+    this.nowMs = Math.max(this.nowMs, atMs)
+    return this.send({ type: 'timer-fired', timer: name, generation })
+  }
+
+  /** The process dies, is away for `downMs`, and comes back with what the log has. */
+  restart(downMs = 0): this {
+    this.nowMs += downMs
+    this.history = createHistory({ keepAll: true })
+    let state = initialState('tested')
+    for (const record of this.records) {
+      state = applyRecord(state, record)
+      this.history.fold(record)
+    }
+    this.state = freeze({ ...state, epoch: state.epoch + 1 })
+    return this.send({ type: 'host-restarted', downMs })
+  }
+
+  owes(): readonly string[] {
+    return outstanding(this.state).map(effectKey)
+  }
+
+  fact<Type extends FactType>(type: Type): FactOf<Type> {
+    const found = this.facts.find((fact) => fact.type === type)
+    if (!found) throw new Error(`no ${type}, but ${this.factTypes().join(', ')}`)
+    return found as FactOf<Type> // found by its type
+  }
+
+  factTypes(): readonly FactType[] {
+    return this.facts.map((fact) => fact.type)
+  }
+
+  /** All facts of a type since the session was opened. */
+  logged<Type extends FactType>(type: Type): readonly FactOf<Type>[] {
+    return this.records.flatMap((record) => record.facts.filter((fact): fact is FactOf<Type> => fact.type === type))
+  }
+
+  /** What the running model call is told, one line for each part. */
+  told(): readonly string[] {
+    const { fromEntry, toEntry } = this.state.attempt ?? { fromEntry: 0, toEntry: Infinity }
+    return this.history.messages(fromEntry, toEntry).flatMap(lines)
+  }
+
+  /** The whole history, one line for each part. */
+  lines(): readonly string[] {
+    return this.history.messages(0, Infinity).flatMap(lines)
+  }
+}
+
+export function outcomeOf(result: string | Outcome): Outcome {
+  return typeof result === 'string' ? { type: 'ok', content: [{ type: 'text', text: result }] } : result
+}
+
+function lines(message: Message): readonly string[] {
+  return message.parts.map((part) => {
+    switch (part.type) {
+      case 'text':
+        return `${message.role}: ${part.text}`
+      case 'call':
+        return `${part.callId} ${part.name} ${part.arguments}`
+      case 'result': {
+        const told = part.content.map((content) => (content.type === 'text' ? content.text : content.type)).join(' | ')
+        return `${part.callId} = ${told}`
+      }
+      default:
+        return `${message.role}: [${part.type}]`
+    }
+  })
+}
+
+/** So that a decision that changes its state throws. */
+function freeze<Value>(value: Value): Value {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value)
+    Object.values(value).forEach(freeze)
+  }
+  return value
+}
