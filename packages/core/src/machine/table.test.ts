@@ -1,0 +1,436 @@
+// Each kind of input in each phase of a session: the facts that it makes and where it leads, or the code with which it
+// is refused, word for word.
+import { expect, test } from 'vitest'
+import type { Input, InputType } from './input.ts'
+import type { Phase } from './state.ts'
+import { PHASES } from './state.ts'
+import { SESSION_TABLE } from './table.ts'
+import { clientTool, serverTool, testSpec, TestSession } from './test-session.ts'
+
+const TOOLS = [
+  serverTool('read', { onInterrupt: 'finish' }),
+  serverTool('pay', { effect: 'once' }),
+  clientTool('look', { timeoutMs: 20_000 }),
+]
+const WINDOW = { exchanges: 1, keepExchanges: 1, summarise: true }
+
+function inPhase(phase: Phase): TestSession {
+  const session = new TestSession({ tools: TOOLS, ...(phase === 'summarising' && { window: WINDOW }) })
+  session.attach('phone', { sequential: true })
+  session.user('first').says('answer')
+  switch (phase) {
+    case 'idle':
+      return session
+    case 'modelling':
+    case 'summarising':
+      return session.user('second')
+    case 'calling':
+      return session.user('second').says({ calls: ['look', { name: 'pay', approval: true }, 'read'] })
+    case 'interrupting':
+      return session.user('second').progress('so far').interrupt()
+    case 'paused':
+      return inPhase('calling').send({ type: 'pause' })
+    case 'stopped':
+      return session.send({ type: 'stop' })
+  }
+}
+
+/** In idle there are open calls only where an interrupted turn left them. */
+const OF_CALLS: ReadonlySet<InputType> = new Set([
+  'tool-result',
+  'call-claimed',
+  'offer-reached',
+  'offer-failed',
+  'tool-finished',
+  'client-detached',
+  'client-tools',
+  'agent-changed',
+  'timer-fired',
+])
+
+function sessionFor(phase: Phase, type: InputType): TestSession {
+  if (phase === 'idle' && OF_CALLS.has(type)) return inPhase('calling').interrupt()
+  if (phase === 'paused' && type === 'rewind') return inPhase('idle').send({ type: 'pause' })
+  return inPhase(phase)
+}
+
+const LOOK = 'call_2_0'
+const PAY = 'call_2_1'
+const READ = 'call_2_2'
+
+function inputFor(session: TestSession, type: InputType): Input {
+  const { state } = session
+  const attempt = state.attempt?.attempt ?? 99
+  const error = { code: 'model_overloaded', message: 'busy', retryable: true } as const
+  switch (type) {
+    case 'user-input':
+      return { type, inputId: 'new', parts: [{ type: 'text', text: 'more' }] }
+    case 'transcript':
+      return { type, inputId: 'new', speaker: 'ann', text: 'hello' }
+    case 'urgent-event':
+      return { type, inputId: 'new', name: 'offer' }
+    case 'interrupt':
+      return { type, reason: 'barge_in', heard: { type: 'chars', chars: 2 } }
+    case 'rewind':
+      return { type, inputId: 'new', exchange: 1, again: state.phase === 'idle' }
+    case 'set-model':
+      return { type, model: 'two' }
+    case 'pause':
+    case 'continue':
+    case 'stop':
+    case 'start':
+      return { type }
+    case 'approval':
+      return {
+        type,
+        callId: PAY,
+        approvalId: `approval_${PAY}_1`,
+        tokenHash: 'token of pay',
+        argumentsHash: 'hash of {}',
+        principal: 'ann',
+        decision: 'approve',
+      }
+    case 'client-attached':
+      return { type, connection: 'desk', protocol: 2, principal: 'ann', sequential: false }
+    case 'client-detached':
+      return { type, connection: 'phone' }
+    case 'client-tools':
+      return { type, tools: [{ ...clientTool('camera'), description: 'takes a picture', inputSchema: {} }] }
+    case 'tool-result':
+      return { type, callId: LOOK, connection: 'phone', outcome: { type: 'ok', content: [] } }
+    case 'call-claimed':
+      return { type, callId: LOOK, connection: 'phone', offer: 1 }
+    case 'offer-reached':
+    case 'offer-failed':
+      return { type, callId: LOOK, offer: 1 }
+    case 'display-written':
+      return { type, turn: 1 }
+    case 'model-finished':
+      return session.answer('said', attempt)
+    case 'model-failed':
+    case 'summary-failed':
+      return { type, attempt, error }
+    case 'model-stopped':
+      return { type, attempt, text: 'said' }
+    case 'attempt-progress':
+      return { type, attempt, offset: state.attempt?.progressChars ?? 0, text: ' on' }
+    case 'summary-finished':
+      return { type, attempt, text: 'so far', usage: {} }
+    case 'tool-finished':
+      return { type, callId: READ, attempt: 1, outcome: { type: 'ok', content: [] } }
+    case 'timer-fired':
+      return firstTimer(session)
+    case 'host-restarted':
+      return { type, downMs: 1000 }
+    case 'agent-changed':
+      return { type }
+  }
+}
+
+/** The timer that guards the phase; one that never ran where none does. */
+function firstTimer(session: TestSession): Input {
+  const timers = session.timers()
+  const name = timers.includes('interrupt') ? 'interrupt' : timers.at(-1)
+  if (name === undefined) return { type: 'timer-fired', timer: 'turn', generation: 1 }
+  const { atMs, generation } = session.timer(name)
+  session.nowMs = atMs
+  return { type: 'timer-fired', timer: name, generation }
+}
+
+function whatHappens(phase: Phase, type: InputType): string {
+  const session = sessionFor(phase, type)
+  const input = inputFor(session, type)
+  if (type === 'agent-changed') session.spec = testSpec({ hash: 'v2', tools: TOOLS.slice(0, 2) })
+  const refusal = session.refusal(input)
+  if (refusal !== undefined) return `refused: ${refusal}`
+  session.send(input)
+  if (session.facts.length === 0) return 'quiet'
+  return `${session.state.phase}: ${session.factTypes().join(' ')}`
+}
+
+const PINS: Readonly<Record<InputType, Readonly<Record<Phase, string>>>> = {
+  'user-input': {
+    idle: 'modelling: input-accepted turn-started inputs-entered model-started',
+    modelling: 'modelling: input-accepted',
+    calling: 'calling: input-accepted',
+    interrupting: 'interrupting: input-accepted',
+    summarising: 'summarising: input-accepted',
+    paused: 'paused: input-accepted',
+    stopped: 'refused: session_stopped',
+  },
+  transcript: {
+    idle: 'idle: input-accepted',
+    modelling: 'modelling: input-accepted',
+    calling: 'calling: input-accepted',
+    interrupting: 'interrupting: input-accepted',
+    summarising: 'summarising: input-accepted',
+    paused: 'paused: input-accepted',
+    stopped: 'refused: session_stopped',
+  },
+  'urgent-event': {
+    idle: 'modelling: input-accepted turn-started inputs-entered model-started',
+    modelling: 'modelling: input-accepted',
+    calling: 'calling: input-accepted',
+    interrupting: 'interrupting: input-accepted',
+    summarising: 'summarising: input-accepted',
+    paused: 'paused: input-accepted',
+    stopped: 'refused: session_stopped',
+  },
+  interrupt: {
+    idle: 'idle: interrupt-accepted answer-cut',
+    modelling: 'interrupting: interrupt-accepted',
+    calling: 'idle: interrupt-accepted call-settled turn-finished',
+    interrupting: 'interrupting: interrupt-accepted',
+    summarising: 'idle: interrupt-accepted turn-finished',
+    paused: 'paused: interrupt-accepted call-settled turn-finished',
+    stopped: 'stopped: interrupt-accepted answer-cut',
+  },
+  rewind: {
+    idle: 'modelling: history-rewound turn-started inputs-entered model-started',
+    modelling: 'refused: turn_in_progress',
+    calling: 'refused: turn_in_progress',
+    interrupting: 'refused: turn_in_progress',
+    summarising: 'refused: turn_in_progress',
+    paused: 'paused: history-rewound',
+    stopped: 'refused: session_stopped',
+  },
+  'set-model': {
+    idle: 'idle: model-set',
+    modelling: 'modelling: model-set',
+    calling: 'calling: model-set',
+    interrupting: 'interrupting: model-set',
+    summarising: 'summarising: model-set',
+    paused: 'paused: model-set',
+    stopped: 'stopped: model-set',
+  },
+  pause: {
+    idle: 'paused: session-paused',
+    modelling: 'paused: attempt-superseded session-paused turn-clock-set',
+    calling: 'paused: session-paused turn-clock-set',
+    interrupting: 'paused: step-salvaged step-closed turn-finished session-paused',
+    summarising: 'paused: attempt-superseded session-paused turn-clock-set',
+    paused: 'refused: illegal_input',
+    stopped: 'refused: session_stopped',
+  },
+  continue: {
+    idle: 'refused: illegal_input',
+    modelling: 'refused: illegal_input',
+    calling: 'refused: illegal_input',
+    interrupting: 'refused: illegal_input',
+    summarising: 'refused: illegal_input',
+    paused: 'calling: session-continued turn-clock-set',
+    stopped: 'refused: session_stopped',
+  },
+  stop: {
+    idle: 'stopped: session-stopped',
+    modelling: 'stopped: turn-finished session-stopped',
+    calling: 'stopped: call-settled call-settled call-settled step-closed turn-finished session-stopped',
+    interrupting: 'stopped: step-salvaged step-closed turn-finished session-stopped',
+    summarising: 'stopped: turn-finished session-stopped',
+    paused: 'stopped: call-settled call-settled call-settled step-closed turn-finished session-stopped',
+    stopped: 'refused: session_stopped',
+  },
+  start: {
+    idle: 'refused: illegal_input',
+    modelling: 'refused: illegal_input',
+    calling: 'refused: illegal_input',
+    interrupting: 'refused: illegal_input',
+    summarising: 'refused: illegal_input',
+    paused: 'refused: illegal_input',
+    stopped: 'idle: session-started',
+  },
+  approval: {
+    idle: 'refused: approval_refused',
+    modelling: 'refused: approval_refused',
+    calling: 'calling: approval-decided call-started',
+    interrupting: 'refused: approval_refused',
+    summarising: 'refused: approval_refused',
+    paused: 'paused: approval-decided',
+    stopped: 'refused: approval_refused',
+  },
+  'client-attached': {
+    idle: 'idle: client-attached',
+    modelling: 'modelling: client-attached',
+    calling: 'calling: client-attached',
+    interrupting: 'interrupting: client-attached',
+    summarising: 'summarising: client-attached',
+    paused: 'paused: client-attached',
+    stopped: 'stopped: client-attached',
+  },
+  'client-detached': {
+    idle: 'idle: client-detached call-returned call-settled',
+    modelling: 'modelling: client-detached',
+    calling: 'calling: client-detached call-returned call-clock-set',
+    interrupting: 'interrupting: client-detached',
+    summarising: 'summarising: client-detached',
+    paused: 'paused: client-detached call-returned call-clock-set',
+    stopped: 'stopped: client-detached',
+  },
+  'client-tools': {
+    idle: 'idle: client-tools-set',
+    modelling: 'modelling: client-tools-set',
+    calling: 'calling: client-tools-set',
+    interrupting: 'interrupting: client-tools-set',
+    summarising: 'summarising: client-tools-set',
+    paused: 'paused: client-tools-set',
+    stopped: 'stopped: client-tools-set',
+  },
+  'tool-result': {
+    idle: 'idle: call-settled',
+    modelling: 'modelling: result-ignored',
+    calling: 'calling: call-settled',
+    interrupting: 'interrupting: result-ignored',
+    summarising: 'summarising: result-ignored',
+    paused: 'paused: call-settled',
+    stopped: 'stopped: result-ignored',
+  },
+  'call-claimed': {
+    idle: 'idle: call-claimed',
+    modelling: 'refused: illegal_input',
+    calling: 'calling: call-claimed',
+    interrupting: 'refused: illegal_input',
+    summarising: 'refused: illegal_input',
+    paused: 'paused: call-claimed',
+    stopped: 'refused: illegal_input',
+  },
+  'offer-reached': {
+    idle: 'idle: call-clock-set',
+    modelling: 'quiet',
+    calling: 'calling: call-clock-set',
+    interrupting: 'quiet',
+    summarising: 'quiet',
+    paused: 'paused: call-clock-set',
+    stopped: 'quiet',
+  },
+  'offer-failed': {
+    idle: 'idle: call-returned client-detached call-settled',
+    modelling: 'quiet',
+    calling: 'calling: call-returned client-detached call-clock-set',
+    interrupting: 'quiet',
+    summarising: 'quiet',
+    paused: 'paused: call-returned client-detached call-clock-set',
+    stopped: 'quiet',
+  },
+  'display-written': {
+    idle: 'idle: display-written',
+    modelling: 'modelling: display-written',
+    calling: 'calling: display-written',
+    interrupting: 'interrupting: display-written',
+    summarising: 'summarising: display-written',
+    paused: 'paused: display-written',
+    stopped: 'stopped: display-written',
+  },
+  'model-finished': {
+    idle: 'idle: answer-ignored',
+    modelling: 'idle: step-finished step-closed turn-finished',
+    calling: 'calling: answer-ignored',
+    interrupting: 'idle: step-finished step-closed turn-finished',
+    summarising: 'summarising: answer-ignored',
+    paused: 'paused: answer-ignored',
+    stopped: 'stopped: answer-ignored',
+  },
+  'model-failed': {
+    idle: 'idle: answer-ignored',
+    modelling: 'modelling: attempt-superseded',
+    calling: 'calling: answer-ignored',
+    interrupting: 'idle: step-salvaged step-closed turn-finished',
+    summarising: 'summarising: answer-ignored',
+    paused: 'paused: answer-ignored',
+    stopped: 'stopped: answer-ignored',
+  },
+  'model-stopped': {
+    idle: 'idle: answer-ignored',
+    modelling: 'modelling: answer-ignored',
+    calling: 'calling: answer-ignored',
+    interrupting: 'idle: step-finished step-closed turn-finished',
+    summarising: 'summarising: answer-ignored',
+    paused: 'paused: answer-ignored',
+    stopped: 'stopped: answer-ignored',
+  },
+  'attempt-progress': {
+    idle: 'quiet',
+    modelling: 'modelling: attempt-progressed',
+    calling: 'quiet',
+    interrupting: 'interrupting: attempt-progressed',
+    summarising: 'quiet',
+    paused: 'quiet',
+    stopped: 'quiet',
+  },
+  'summary-finished': {
+    idle: 'idle: answer-ignored',
+    modelling: 'modelling: answer-ignored',
+    calling: 'calling: answer-ignored',
+    interrupting: 'interrupting: answer-ignored',
+    summarising: 'modelling: summary-finished model-started',
+    paused: 'paused: answer-ignored',
+    stopped: 'stopped: answer-ignored',
+  },
+  'summary-failed': {
+    idle: 'idle: answer-ignored',
+    modelling: 'modelling: answer-ignored',
+    calling: 'calling: answer-ignored',
+    interrupting: 'interrupting: answer-ignored',
+    summarising: 'modelling: summary-failed window-moved model-started',
+    paused: 'paused: answer-ignored',
+    stopped: 'stopped: answer-ignored',
+  },
+  'tool-finished': {
+    idle: 'idle: call-settled',
+    modelling: 'modelling: result-ignored',
+    calling: 'calling: call-settled',
+    interrupting: 'interrupting: result-ignored',
+    summarising: 'summarising: result-ignored',
+    paused: 'paused: call-settled',
+    stopped: 'stopped: result-ignored',
+  },
+  'timer-fired': {
+    idle: 'idle: call-settled',
+    modelling: 'idle: turn-finished',
+    calling: 'idle: call-settled call-settled call-settled step-closed turn-finished',
+    interrupting: 'idle: step-salvaged step-closed turn-finished',
+    summarising: 'idle: turn-finished',
+    paused: 'paused: call-settled',
+    stopped: 'quiet',
+  },
+  'host-restarted': {
+    idle: 'idle: host-restarted',
+    modelling: 'modelling: host-restarted turn-clock-set attempt-superseded model-started',
+    calling: 'calling: host-restarted turn-clock-set call-clock-set call-returned call-started',
+    interrupting: 'idle: host-restarted turn-clock-set step-salvaged step-closed turn-finished',
+    summarising: 'summarising: host-restarted turn-clock-set attempt-superseded summary-started',
+    paused: 'paused: host-restarted call-clock-set call-returned call-started',
+    stopped: 'stopped: host-restarted',
+  },
+  'agent-changed': {
+    idle: 'idle: agent-changed call-settled',
+    modelling: 'modelling: agent-changed',
+    calling: 'calling: agent-changed call-settled',
+    interrupting: 'interrupting: agent-changed',
+    summarising: 'summarising: agent-changed',
+    paused: 'paused: agent-changed call-settled',
+    stopped: 'stopped: agent-changed',
+  },
+}
+
+const TYPES = Object.keys(SESSION_TABLE) as InputType[] // the table's own keys
+const cells = TYPES.flatMap((type) => PHASES.map((phase) => ({ type, phase, expected: PINS[type][phase] })))
+
+test.each(cells)('$type while $phase', ({ type, phase, expected }) => {
+  expect(whatHappens(phase, type)).toBe(expected)
+})
+
+test('every cell of the session table is pinned, as what the table says', () => {
+  const kind = (pin: string): string => (pin.startsWith('refused') ? 'refused' : pin === 'quiet' ? pin : 'fact')
+  const wrong = cells.filter(({ type, phase, expected }) => {
+    const cell = SESSION_TABLE[type][phase]
+    if ('refuse' in cell) return expected !== `refused: ${cell.refuse}`
+    if ('quiet' in cell) return expected !== 'quiet'
+    return kind(expected) === 'refused' || (kind(expected) === 'fact' && !cell.to.some((to) => expected.startsWith(to)))
+  })
+  const count = (wanted: string): number => cells.filter(({ expected }) => kind(expected) === wanted).length
+  console.log(
+    `session table: ${cells.length} cells, ${count('fact')} make facts, ${count('refused')} refuse, ${count('quiet')} are quiet`,
+  )
+  expect(wrong).toEqual([])
+  expect(Object.keys(PINS)).toEqual(TYPES)
+})
