@@ -15,15 +15,14 @@ export interface ActorInit {
   readonly pause: (tries: number) => Promise<void>
   /** After a commit: records first, then what they ask for. */
   readonly onCommit: (record: SessionRecord) => void
-  readonly perform: (effect: Effect) => void
   /** The store failed or another owner took over: the actor is dead and its work must stop. */
   readonly onDeath: (cause: BatonError) => void
-  /** Before the first effect is performed. */
-  readonly onReady: (actor: Actor) => void
 }
 
 export interface Actor {
   submit(input: Input): Promise<Accepted | Refused>
+  /** Begins to perform effects, first everything that is outstanding. Called once. */
+  begin(perform: (effect: Effect) => void): void
   state(): State
   history(): History
   /** Refuses everything from now on. */
@@ -53,23 +52,21 @@ export async function openActor(init: ActorInit): Promise<Actor> {
     log.history.fold(opening)
   }
   const actor = runActor(init, state, log.history)
-  init.onReady(actor)
   if (!isNew) {
     await actor.submit({ type: 'agent-changed' })
     await actor.submit({ type: 'host-restarted', downMs: Math.max(0, clock.nowMs() - log.lastMs) })
   }
-  actor.begin()
   return actor
 }
 
-function runActor(init: ActorInit, opened: State, history: History): Actor & { begin(): void } {
+function runActor(init: ActorInit, opened: State, history: History): Actor {
   const { session, store, spec, clock } = init
   let state = opened
   let mailbox: Letter[] = []
   let busy = false
   let dead: BatonError | undefined
-  /** Effects wait until recovery is through: then everything outstanding is performed, once. */
-  let recovering = true
+  /** Until recovery is through, nothing is performed. */
+  let perform: (effect: Effect) => void = () => {}
 
   const die = (cause: BatonError, letters: readonly Letter[]): void => {
     if (dead) return
@@ -80,57 +77,58 @@ function runActor(init: ActorInit, opened: State, history: History): Actor & { b
   }
 
   /** Decides all that waits on top of each other and commits it in one append: the group commit. */
-  const commitBatch = async (): Promise<void> => {
-    const letters = mailbox
-    mailbox = []
-    const batch = decideAll(letters, { spec, state, nowMs: clock.nowMs() })
-    if (batch.records.length > 0) {
+  const commit = async (): Promise<void> => {
+    while (mailbox.length > 0 && !dead) {
+      const letters = mailbox
+      mailbox = []
+      const batch = decideAll(letters, { spec, state, nowMs: clock.nowMs() })
+      const { epoch, pos } = state
       try {
-        const { epoch, pos } = state
-        await appendSurely(store, { session, epoch, afterPos: pos, records: batch.records }, init.pause)
+        const records = batch.records
+        if (records.length > 0) await appendSurely(store, { session, epoch, afterPos: pos, records }, init.pause)
       } catch (cause) {
         die(cause as BatonError, letters) // appendSurely throws nothing else
         return
       }
+      if (dead) {
+        for (const letter of letters) letter.reject(dead)
+        return
+      }
+      state = batch.state
+      for (const record of batch.records) {
+        history.fold(record)
+        init.onCommit(record)
+      }
+      letters.forEach((letter, index) => letter.resolve(batch.answers[index] ?? LOST))
+      for (const effect of batch.effects) perform(effect)
     }
-    if (dead) return
-    state = batch.state
-    for (const record of batch.records) {
-      history.fold(record)
-      init.onCommit(record)
-    }
-    letters.forEach((letter, index) => letter.resolve(batch.answers[index] ?? REFUSED_NOTHING))
-    if (!recovering) for (const effect of batch.effects) init.perform(effect)
-  }
-
-  const pump = async (): Promise<void> => {
-    if (busy) return
-    busy = true
-    while (mailbox.length > 0 && !dead) await commitBatch()
     busy = false
   }
 
+  const submit = (input: Input): Promise<Accepted | Refused> => {
+    if (dead) return Promise.reject(dead)
+    const letter = { input, ...Promise.withResolvers<Accepted | Refused>() }
+    mailbox.push(letter)
+    if (!busy) {
+      busy = true
+      commit().catch((cause: unknown) => die(internal(cause), []))
+    }
+    return letter.promise
+  }
+
   return {
-    submit: (input) =>
-      new Promise((resolve, reject) => {
-        if (dead) {
-          reject(dead)
-          return
-        }
-        mailbox.push({ input, resolve, reject })
-        pump().catch((cause: unknown) => die(internal(cause), []))
-      }),
+    submit,
     state: () => state,
     history: () => history,
     kill: (cause) => die(cause, []),
-    begin: () => {
-      recovering = false
-      for (const effect of outstanding(state)) init.perform(effect)
+    begin: (performer) => {
+      perform = performer
+      for (const effect of outstanding(state)) perform(effect)
     },
   }
 }
 
-const REFUSED_NOTHING: Refused = { type: 'refused', code: 'internal', message: 'the input was lost' }
+const LOST: Refused = { type: 'refused', code: 'internal', message: 'the input was lost' }
 
 interface Batch {
   readonly state: State

@@ -63,7 +63,7 @@ export function createHost(options: HostOptions): Host {
       slot.status === 'fulfilled' ? [slot.value] : [],
     )
     const untilMs = options.environment.clock.nowMs() + drainMs
-    const busy = (): boolean => open.some((slot) => slot.state().turn !== null)
+    const busy = (): boolean => open.some((slot) => slot.actor().state().turn !== null)
     while (busy() && options.environment.clock.nowMs() < untilMs)
       await new Promise<void>((resolve) => void options.environment.timers.start(DRAIN_LOOK_MS, resolve))
     for (const slot of open) slot.close()

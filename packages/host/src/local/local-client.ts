@@ -16,7 +16,7 @@ export interface LocalClientInit {
 export async function attachClient(init: LocalClientInit): Promise<Client> {
   const { slot, connection } = init
   const frames = slot.read(undefined)
-  const attached = await slot.submit({
+  const attached = await slot.actor().submit({
     type: 'client-attached',
     connection,
     protocol: 2,
@@ -29,10 +29,13 @@ export async function attachClient(init: LocalClientInit): Promise<Client> {
   serve(init, frames, stop).catch(() => {})
   return {
     connection,
-    toolResult: (callId, outcome) => slot.submit({ type: 'tool-result', callId, connection, outcome }),
+    toolResult: (callId, outcome) => slot.actor().submit({ type: 'tool-result', callId, connection, outcome }),
     detach: async () => {
       stop.stopped = true
-      await slot.submit({ type: 'client-detached', connection }).catch(() => {})
+      await slot
+        .actor()
+        .submit({ type: 'client-detached', connection })
+        .catch(() => {})
     },
   }
 }
@@ -48,12 +51,12 @@ async function serve(init: LocalClientInit, frames: AsyncIterable<Frame>, stop: 
 
 async function handle(init: LocalClientInit, callId: string, offer: number): Promise<void> {
   const { slot, connection } = init
-  const call = slot.openCall(callId)
+  const call = slot.actor().history().openCall(callId)
   const handler = call && init.handlers[call.name]
   if (!call || !handler) return
-  const claimed = await slot.submit({ type: 'call-claimed', callId, connection, offer })
+  const claimed = await slot.actor().submit({ type: 'call-claimed', callId, connection, offer })
   if (claimed.type === 'refused') return
-  await slot.submit({ type: 'tool-result', callId, connection, outcome: await run() })
+  await slot.actor().submit({ type: 'tool-result', callId, connection, outcome: await run() })
 
   async function run(): Promise<Outcome> {
     try {

@@ -1,7 +1,8 @@
 // Performs model calls: materialises the request, streams its text to the readers, and answers with one input.
 import type { Environment, Frame, Model, ModelAnswer, ModelEvent, ModelRequest } from '@baton/core'
 import { isBatonError } from '@baton/core'
-import type { CallCheck, Effect, Failure, History, Input, State } from '@baton/core/machine'
+import type { CallCheck, Effect, Failure, Input, State } from '@baton/core/machine'
+import type { Actor } from './actor.ts'
 
 type CallModel = Extract<Effect, { readonly type: 'call-model' }>
 type Summarise = Extract<Effect, { readonly type: 'summarise' }>
@@ -12,15 +13,14 @@ export interface ModelRunnerInit {
   readonly modelOf: (id: string) => Model
   readonly request: (effect: CallModel | Summarise) => ModelRequest
   readonly check: (name: string, argumentsText: string) => Promise<CallCheck>
-  readonly submit: (input: Input) => Promise<unknown>
+  readonly actor: Actor
   readonly publish: (frame: Frame) => void
-  readonly state: () => State
-  readonly history: () => History
 }
 
 export interface ModelRunner {
-  call(effect: CallModel): void
-  summarise(effect: Summarise): void
+  /** Never rejects: whatever happens is the answer that it hands in. */
+  call(effect: CallModel): Promise<void>
+  summarise(effect: Summarise): Promise<void>
   abort(attempt: number): void
   /** Aborts all, without an answer. */
   close(): void
@@ -38,30 +38,8 @@ interface Running {
 }
 
 export function createModelRunner(init: ModelRunnerInit): ModelRunner {
+  const { actor } = init
   const running = new Map<number, Running>()
-
-  const answer = (input: Input): void => {
-    // A session that died takes no answers; its successor starts the attempt again.
-    init.submit(input).catch(() => {})
-  }
-
-  const sinkFor = (attempt: number, run: Running) => (event: ModelEvent) => {
-    if (!running.has(attempt)) return
-    if (event.type === 'reasoning-delta') init.publish({ type: 'reasoning-delta', attempt, text: event.text })
-    if (event.type !== 'text-delta' || event.text === '') return
-    init.publish({ type: 'text-delta', attempt, offset: run.text.length, text: event.text })
-    run.text += event.text
-    logProgress(attempt, run)
-  }
-
-  const logProgress = (attempt: number, run: Running): void => {
-    const nowMs = init.environment.clock.nowMs()
-    if (nowMs - run.loggedMs < PROGRESS_MS && run.text.length - run.logged < PROGRESS_CHARS) return
-    const [offset, text] = [run.logged, run.text.slice(run.logged)]
-    run.logged = run.text.length
-    run.loggedMs = nowMs
-    answer({ type: 'attempt-progress', attempt, offset, text })
-  }
 
   const begin = (attempt: number): Running => {
     const run = { controller: new AbortController(), text: '', logged: 0, loggedMs: init.environment.clock.nowMs() }
@@ -69,55 +47,70 @@ export function createModelRunner(init: ModelRunnerInit): ModelRunner {
     return run
   }
 
-  const run = async (effect: CallModel): Promise<void> => {
+  const callModel = async (effect: CallModel): Promise<void> => {
     const { attempt, model } = effect
-    const current = begin(attempt)
+    const run = begin(attempt)
+    const sink = (event: ModelEvent): void => {
+      if (running.has(attempt)) stream(init, attempt, run, event)
+    }
     let input: Input
     try {
-      const chosen = init.modelOf(model)
-      const said = await chosen.run(init.request(effect), sinkFor(attempt, current), current.controller.signal)
+      const said = await init.modelOf(model).run(init.request(effect), sink, run.controller.signal)
       input = await finished(init, attempt, said)
     } catch (cause) {
       input = { type: 'model-failed', attempt, error: failureOf(cause) }
     }
     // An aborted attempt has answered already; what it brings now would be stale.
-    if (running.delete(attempt)) answer(input)
+    if (running.delete(attempt)) actor.submit(input).catch(ignoreDeath)
   }
 
-  const runSummary = async (effect: Summarise): Promise<void> => {
+  const summarise = async (effect: Summarise): Promise<void> => {
     const { attempt } = effect
-    const current = begin(attempt)
+    const run = begin(attempt)
     let input: Input
     try {
-      const model = init.modelOf(summaryModel(init.state()))
-      const said = await model.run(init.request(effect), () => {}, current.controller.signal)
+      const model = init.modelOf(summaryModel(actor.state()))
+      const said = await model.run(init.request(effect), () => {}, run.controller.signal)
       const text = said.parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
       input = { type: 'summary-finished', attempt, text, usage: said.usage }
     } catch (cause) {
       input = { type: 'summary-failed', attempt, error: failureOf(cause) }
     }
-    if (running.delete(attempt)) answer(input)
+    if (running.delete(attempt)) actor.submit(input).catch(ignoreDeath)
   }
 
   const abort = (attempt: number): void => {
-    const current = running.get(attempt)
-    if (!current) return
+    const run = running.get(attempt)
+    if (!run) return
     running.delete(attempt)
-    current.controller.abort()
+    run.controller.abort()
     // Only an interrupt wants to know what had been said; it does not wait for the model to notice.
-    if (init.state().interrupting) answer({ type: 'model-stopped', attempt, text: current.text })
+    if (actor.state().interrupting) actor.submit({ type: 'model-stopped', attempt, text: run.text }).catch(ignoreDeath)
   }
 
-  return {
-    call: (effect) => void run(effect),
-    summarise: (effect) => void runSummary(effect),
-    abort,
-    close: () => {
-      const open = [...running.values()]
-      running.clear()
-      for (const { controller } of open) controller.abort()
-    },
+  const close = (): void => {
+    const open = [...running.values()]
+    running.clear()
+    for (const { controller } of open) controller.abort()
   }
+  return { call: callModel, summarise, abort, close }
+}
+
+/** A session that died takes no answers; its successor starts the attempt again. */
+function ignoreDeath(): void {}
+
+/** Text goes to the readers at once; the log follows now and then, and nobody waits for it. */
+function stream(init: ModelRunnerInit, attempt: number, run: Running, event: ModelEvent): void {
+  if (event.type === 'reasoning-delta') init.publish({ type: 'reasoning-delta', attempt, text: event.text })
+  if (event.type !== 'text-delta' || event.text === '') return
+  init.publish({ type: 'text-delta', attempt, offset: run.text.length, text: event.text })
+  run.text += event.text
+  const nowMs = init.environment.clock.nowMs()
+  if (nowMs - run.loggedMs < PROGRESS_MS && run.text.length - run.logged < PROGRESS_CHARS) return
+  const progress: Input = { type: 'attempt-progress', attempt, offset: run.logged, text: run.text.slice(run.logged) }
+  run.logged = run.text.length
+  run.loggedMs = nowMs
+  init.actor.submit(progress).catch(ignoreDeath)
 }
 
 function summaryModel(state: State): string {
@@ -129,7 +122,7 @@ async function finished(init: ModelRunnerInit, attempt: number, said: ModelAnswe
   const calls = said.parts.filter((part) => part.type === 'call')
   const checks = await Promise.all(calls.map((call) => init.check(call.name, call.arguments)))
   const { parts, finish, usage, model } = said
-  const textBefore = init.history().turnTexts().join('\n\n')
+  const textBefore = init.actor.history().turnTexts().join('\n\n')
   return { type: 'model-finished', attempt, model, parts, checks, finish, usage, textBefore }
 }
 

@@ -11,6 +11,7 @@ import type {
 } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { attachClient } from './local-client.ts'
+import type { OpenCall } from '@baton/core/machine'
 import type { SessionSlot } from './session-slot.ts'
 import { followTurn } from './turn.ts'
 
@@ -23,13 +24,18 @@ export interface HandleInit {
 export function createSessionHandle(init: HandleInit): Session {
   const { slot, principal, newId } = init
   const clients = new Set<Client>()
+  const openCall = (callId: string): OpenCall | undefined => slot.actor().history().openCall(callId)
 
   const send = (input: UserInput, options: SendOptions = {}) => {
     const inputId = options.inputId ?? newId()
     const { model, settings, delivery } = options
-    // From the log's beginning where the input may be an old one: its turn may be over already.
-    const frames = slot.read(options.inputId === undefined ? undefined : 0)
-    const accepted = slot.submit({
+    // An input that was sent before: its turn may be over already, so it is read from where it was accepted.
+    const seen = slot
+      .actor()
+      .state()
+      .recentInputs.findLast((recent) => recent.inputId === inputId)
+    const frames = slot.read(seen?.pos)
+    const accepted = slot.actor().submit({
       type: 'user-input',
       inputId,
       parts: partsOf(input),
@@ -37,7 +43,7 @@ export function createSessionHandle(init: HandleInit): Session {
       ...(model !== undefined && { model }),
       ...(settings && { settings }),
     })
-    return followTurn({ inputId, frames, accepted, openCall: slot.openCall })
+    return followTurn({ inputId, frames, accepted, openCall })
   }
 
   const attach = async (handlers: ClientHandlers = {}): Promise<Client> => {
@@ -47,8 +53,11 @@ export function createSessionHandle(init: HandleInit): Session {
   }
 
   const approve = async (callId: string, decision: ApprovalDecision) => {
-    const call = slot.state().step?.calls.find((candidate) => candidate.callId === callId)
-    return await slot.submit({
+    const call = slot
+      .actor()
+      .state()
+      .step?.calls.find((candidate) => candidate.callId === callId)
+    return await slot.actor().submit({
       type: 'approval',
       callId,
       approvalId: call?.approval?.id ?? '',
@@ -64,17 +73,17 @@ export function createSessionHandle(init: HandleInit): Session {
   return {
     id: slot.session,
     send,
-    submit: (input) => slot.submit(input),
+    submit: (input) => slot.actor().submit(input),
     interrupt: async ({ reason = 'interrupt', heard } = {}) => {
-      const outcome = await slot.submit({ type: 'interrupt', reason, heard: heard ?? { type: 'all' } })
+      const outcome = await slot.actor().submit({ type: 'interrupt', reason, heard: heard ?? { type: 'all' } })
       if (outcome.type === 'refused') throw new BatonError({ code: outcome.code, message: outcome.message })
     },
     attach,
     approve,
     frames: (cursor) => slot.read(cursor?.pos),
-    openCall: (callId) => slot.openCall(callId),
+    openCall: (callId) => openCall(callId),
     get phase() {
-      return slot.state().phase
+      return slot.actor().state().phase
     },
     close: async () => {
       for (const client of clients) await client.detach()

@@ -1,7 +1,7 @@
 // One session in a host: its actor with its runners, its readers, and a new actor when one dies.
-import type { Accepted, Agent, Environment, Frame, Logger, Model, Principal, Refused, Store, Tool } from '@baton/core'
+import type { Agent, Environment, Frame, Logger, Model, Principal, Store, Tool } from '@baton/core'
 import { BatonError, specOf } from '@baton/core'
-import type { CallCheck, Effect, Input, OpenCall, SessionRecord, Spec, State } from '@baton/core/machine'
+import type { CallCheck, SessionRecord, Spec, State } from '@baton/core/machine'
 import type { Actor } from './actor.ts'
 import { openActor } from './actor.ts'
 import type { ArgumentValidator } from './arguments.ts'
@@ -10,6 +10,7 @@ import type { FrameReader } from './bounded-frames.ts'
 import { createFrameReader } from './bounded-frames.ts'
 import { readResultTool } from './bounded-result.ts'
 import { createModelRunner } from './model-runner.ts'
+import { createPerformer } from './perform.ts'
 import { requestFor } from './request.ts'
 import { createTimerRunner } from './timer-runner.ts'
 import { createToolRunner } from './tool-runner.ts'
@@ -35,9 +36,8 @@ export interface SlotInit {
 export interface SessionSlot {
   readonly session: string
   readonly agent: Agent
-  submit(input: Input): Promise<Accepted | Refused>
-  state(): State
-  openCall(callId: string): OpenCall | undefined
+  /** The living actor; a dead one, while the session is opened again, refuses everything. */
+  actor(): Actor
   /** Its log has another owner, or its store failed for good: ask the host for it again. */
   isClosed(): boolean
   /** Frames from `fromPos` on, or from now on. */
@@ -91,9 +91,7 @@ export async function openSlot(init: SlotInit): Promise<SessionSlot> {
   return {
     session: init.session,
     agent: init.agent,
-    submit: (input) => (closed ? Promise.reject(closed) : crew.actor.submit(input)),
-    state: () => crew.actor.state(),
-    openCall: (callId) => crew.actor.history().openCall(callId),
+    actor: () => crew.actor,
     isClosed: () => closed !== undefined,
     read,
     close: () => {
@@ -165,93 +163,27 @@ interface Crew {
 }
 
 async function openCrew(init: CrewInit): Promise<Crew> {
-  const { session, environment, publish, store } = init
-  const ready: { actor?: Actor } = {}
-  const actorOf = (): Actor => {
-    if (!ready.actor) throw new BatonError({ code: 'internal', message: 'an effect came before its actor' })
-    return ready.actor
-  }
-  const submit = (input: Input): Promise<unknown> => actorOf().submit(input)
-  const openCall = (callId: string): OpenCall | undefined => actorOf().history().openCall(callId)
-  const timers = createTimerRunner(environment, submit)
-  const toolRunner = createToolRunner({ ...init, openCall, submit })
-  const modelRunner = createModelRunner({
+  const { session, owner, environment, publish, store, spec, pause, onDeath } = init
+  const onCommit = (record: SessionRecord): void => framesOf(record).forEach(publish)
+  const actor = await openActor({ session, owner, spec, store, clock: environment.clock, pause, onCommit, onDeath })
+  const timers = createTimerRunner(environment, actor.submit)
+  const tools = createToolRunner({ ...init, actor })
+  const models = createModelRunner({
     environment,
+    actor,
+    publish,
     modelOf: init.modelOf,
     request: (effect) =>
-      requestFor(
-        { agent: init.agent, tools: init.tools, state: actorOf().state(), history: actorOf().history() },
-        effect,
-      ),
-    check: (name, argumentsText) => checkCall(init, actorOf().state(), name, argumentsText),
-    submit,
-    publish,
-    state: () => actorOf().state(),
-    history: () => actorOf().history(),
+      requestFor({ agent: init.agent, tools: init.tools, state: actor.state(), history: actor.history() }, effect),
+    check: (name, argumentsText) => checkCall(init, actor.state(), name, argumentsText),
   })
-  const perform = (effect: Effect): void => performEffect({ timers, toolRunner, modelRunner }, effect)
-  const onCommit = (record: SessionRecord): void => framesOf(record).forEach(publish)
-  const actor = await openActor({
-    session,
-    owner: init.owner,
-    spec: init.spec,
-    store,
-    clock: environment.clock,
-    pause: init.pause,
-    onCommit,
-    perform,
-    onDeath: init.onDeath,
-    onReady: (opened) => {
-      ready.actor = opened
-    },
-  })
+  actor.begin(createPerformer({ timers, tools, models }))
   const close = (): void => {
     timers.close()
-    toolRunner.close()
-    modelRunner.close()
+    tools.close()
+    models.close()
   }
   return { actor, close }
-}
-
-interface Runners {
-  readonly timers: ReturnType<typeof createTimerRunner>
-  readonly toolRunner: ReturnType<typeof createToolRunner>
-  readonly modelRunner: ReturnType<typeof createModelRunner>
-}
-
-function performEffect({ timers, toolRunner, modelRunner }: Runners, effect: Effect): void {
-  switch (effect.type) {
-    case 'call-model':
-      modelRunner.call(effect)
-      break
-    case 'summarise':
-      modelRunner.summarise(effect)
-      break
-    case 'abort-model':
-    case 'abort-summary':
-      modelRunner.abort(effect.attempt)
-      break
-    case 'run-tool':
-      toolRunner.run(effect)
-      break
-    case 'abort-tool':
-      toolRunner.abort(effect.callId, effect.attempt)
-      break
-    case 'set-timer':
-      timers.set(effect)
-      break
-    case 'clear-timer':
-      timers.clear(effect.timer, effect.generation)
-      break
-    case 'offer-call':
-    case 'ask-approval':
-    case 'withdraw-offer':
-    case 'withdraw-approval':
-      // Their facts are frames already: whoever reads the session sees the offer or the question.
-      break
-    default:
-      effect satisfies never
-  }
 }
 
 async function checkCall(init: CrewInit, state: State, name: string, argumentsText: string): Promise<CallCheck> {

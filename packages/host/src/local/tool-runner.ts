@@ -1,7 +1,8 @@
 // Runs server tools. A tool may throw, hang or ignore its signal: its call settles by the machine's clock all the same.
 import type { Agent, Frame, JsonValue, Logger, Principal, Store, Tool, ToolContext } from '@baton/core'
 import { BatonError } from '@baton/core'
-import type { Effect, Input, OpenCall, Outcome } from '@baton/core/machine'
+import type { Effect, OpenCall, Outcome } from '@baton/core/machine'
+import type { Actor } from './actor.ts'
 import type { ArgumentValidator } from './arguments.ts'
 import { failureOf, outcomeOf } from './bounded-result.ts'
 
@@ -16,13 +17,13 @@ export interface ToolRunnerInit {
   readonly store: Store
   readonly validator: ArgumentValidator
   readonly log: Logger
-  readonly openCall: (callId: string) => OpenCall | undefined
-  readonly submit: (input: Input) => Promise<unknown>
+  readonly actor: Actor
   readonly publish: (frame: Frame) => void
 }
 
 export interface ToolRunner {
-  run(effect: RunTool): void
+  /** Never rejects: a failure is a result. */
+  run(effect: RunTool): Promise<void>
   abort(callId: string, attempt: number): void
   close(): void
 }
@@ -33,18 +34,29 @@ const NOTE_CHARS = 4096
 export function createToolRunner(init: ToolRunnerInit): ToolRunner {
   const running = new Map<string, AbortController>()
 
-  const run = async (effect: RunTool): Promise<void> => {
+  const runTool = async (effect: RunTool): Promise<void> => {
     const { callId, attempt } = effect
+    const { actor, session, store } = init
     const controller = new AbortController()
     running.set(`${callId}:${attempt}`, controller)
-    const outcome = await execute(init, effect, controller.signal)
+    let outcome: Outcome
+    try {
+      const { tool, execute, call } = findTool(init, callId)
+      const checked = await init.validator.validate(tool, call.arguments)
+      if (!checked.ok) throw new BatonError({ code: 'invalid_arguments', message: checked.issues })
+      const value = await execute(checked.value, contextFor(init, effect, controller.signal))
+      if (tool.output) await checkOutput(init, tool, value)
+      outcome = await outcomeOf(value, { blobs: store.blobs, session, callId })
+    } catch (thrown) {
+      outcome = failureOf(thrown)
+    }
     running.delete(`${callId}:${attempt}`)
     // Late or not: the machine knows, and logs it. A session that died takes no result.
-    await init.submit({ type: 'tool-finished', callId, attempt, outcome }).catch(() => {})
+    actor.submit({ type: 'tool-finished', callId, attempt, outcome }).catch(() => {})
   }
 
   return {
-    run: (effect) => void run(effect),
+    run: runTool,
     abort: (callId, attempt) => running.get(`${callId}:${attempt}`)?.abort(),
     close: () => {
       for (const controller of running.values()) controller.abort()
@@ -53,21 +65,18 @@ export function createToolRunner(init: ToolRunnerInit): ToolRunner {
   }
 }
 
-async function execute(init: ToolRunnerInit, effect: RunTool, signal: AbortSignal): Promise<Outcome> {
-  const { callId } = effect
-  try {
-    const call = init.openCall(callId)
-    const tool = init.tools.find((candidate) => candidate.name === call?.name)
-    if (!call || !tool?.execute)
-      throw new BatonError({ code: 'tool_gone', message: `there is no tool for ${callId} any more` })
-    const checked = await init.validator.validate(tool, call.arguments)
-    if (!checked.ok) throw new BatonError({ code: 'invalid_arguments', message: checked.issues })
-    const value = await tool.execute(checked.value, contextFor(init, effect, signal))
-    if (tool.output) await checkOutput(init, tool, value)
-    return await outcomeOf(value, { blobs: init.store.blobs, session: init.session, callId })
-  } catch (thrown) {
-    return failureOf(thrown)
-  }
+interface FoundTool {
+  readonly tool: Tool
+  readonly execute: NonNullable<Tool['execute']>
+  readonly call: OpenCall
+}
+
+/** @throws BatonError `tool_gone` */
+function findTool(init: ToolRunnerInit, callId: string): FoundTool {
+  const call = init.actor.history().openCall(callId)
+  const tool = init.tools.find((candidate) => candidate.name === call?.name)
+  if (call && tool?.execute) return { tool, execute: tool.execute, call }
+  throw new BatonError({ code: 'tool_gone', message: `there is no tool for ${callId} any more` })
 }
 
 async function checkOutput(init: ToolRunnerInit, tool: Tool, value: unknown): Promise<void> {

@@ -24,6 +24,7 @@ const ACTIONS: readonly (readonly [number, Act])[] = [
   [3, crash],
   [2, interrupt],
   [3, approve],
+  [2, editWhilePaused],
   [1, (world) => send(world, { type: 'set-model', model: world.random.pick(['sim/one', 'sim/two']) })],
   [1, pauseOrStop],
   [
@@ -86,6 +87,23 @@ function approve(world: SimulatedWorld): void {
   const call = world.observed.state.step?.calls.find((candidate) => candidate.state === 'awaiting-approval')
   if (!call) return
   world.session?.approve(call.callId, { decision: world.random.pick(['approve', 'approve', 'deny']) }).catch(() => {})
+}
+
+/** The only way in which a call rests as proposed: its arguments are edited while the session is paused. */
+function editWhilePaused(world: SimulatedWorld): void {
+  const call = world.observed.state.step?.calls.find((candidate) => candidate.state === 'awaiting-approval')
+  if (!call?.approval) return
+  send(world, { type: 'pause' })
+  send(world, {
+    type: 'approval',
+    callId: call.callId,
+    approvalId: call.approval.id,
+    tokenHash: call.tokenHash ?? '',
+    argumentsHash: call.argumentsHash,
+    principal: 'ann',
+    decision: 'edit',
+    edited: { arguments: '{"n":3}', check: { argumentsHash: 'edited', approval: { tokenHash: call.tokenHash ?? '' } } },
+  })
 }
 
 function pauseOrStop(world: SimulatedWorld): void {

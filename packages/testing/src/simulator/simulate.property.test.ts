@@ -1,0 +1,28 @@
+// The real host in a thousand simulated worlds: crashes at every await, failing stores, lost and repeated results.
+import { CALL_STATES } from '@baton/core/machine'
+import { expect, test } from 'vitest'
+import { createSimulationCoverage, reportCoverage } from './coverage.ts'
+import { simulate } from './simulate.ts'
+
+const SEEDS = 1000
+/** Faults that can meet an open call; a model's errors come when none is open. */
+const CALL_FAULTS = [
+  'crash',
+  'disconnect',
+  'store-failure',
+  'store-slow',
+  'interrupt',
+  'forged-result',
+  'result-lost',
+  'result-repeated',
+]
+
+test('every simulated session comes to rest with all invariants held', async () => {
+  const coverage = createSimulationCoverage()
+  for (let seed = 1; seed <= SEEDS; seed++) await simulate({ seed, coverage })
+  console.log(reportCoverage(coverage, SEEDS))
+  const pairs = CALL_FAULTS.flatMap((fault) => CALL_STATES.map((state) => `${fault} × ${state}`))
+  expect(pairs.filter((pair) => !coverage.pairs.has(pair))).toEqual([])
+  const points = [...coverage.points.passed.keys()]
+  expect(points.filter((point) => !coverage.points.died.has(point))).toEqual([])
+})
