@@ -1,11 +1,13 @@
 // The real world for a host in Node: the system's clock, timers and randomness, and HTTP by undici.
 import { randomUUID } from 'node:crypto'
 import type { Environment, Transport } from '@baton/core'
+import { createUndiciTransport } from '@baton/models/transport/undici'
 
 /** setTimeout takes no longer delay; a caller that asks for more is called early and asks again. */
 const DELAY_MAX_MS = 2 ** 31 - 1
 
-export function createNodeEnvironment(transport: Transport): Environment {
+/** `transport` is undici's by default. */
+export function createNodeEnvironment(transport: Transport = createUndiciTransport()): Environment {
   return {
     clock: { nowMs: () => Date.now() },
     timers: {

@@ -2,6 +2,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Agent, Environment, Host, Logger, Model, Principal, Session, SessionInit, Store } from '@baton/core'
 import { BatonError } from '@baton/core'
+import { createNodeEnvironment } from '../environment.ts'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import type { ArgumentValidator } from './arguments.ts'
 import { createArgumentValidator } from './arguments.ts'
@@ -10,7 +11,8 @@ import type { SessionSlot } from './session-slot.ts'
 import { openSlot } from './session-slot.ts'
 
 export interface HostOptions {
-  readonly environment: Environment
+  /** The system's clock, timers, randomness and network by default. */
+  readonly environment?: Environment
   /** The agent of sessions that name none. */
   readonly agent?: Agent
   /** Turns a model's id into a model. @throws BatonError `unknown_model`, `model_not_configured` */
@@ -27,12 +29,14 @@ export interface HostOptions {
 /** Milliseconds between two looks at whether the running turns have ended. */
 const DRAIN_LOOK_MS = 20
 
-export function createHost(options: HostOptions): Host {
+export function createHost(options: HostOptions = {}): Host {
   const store = options.store ?? createMemoryStore()
+  const environment = options.environment ?? createNodeEnvironment()
   const shared: Shared = {
     options,
+    environment,
     store,
-    owner: options.environment.newId(),
+    owner: environment.newId(),
     validator: createArgumentValidator(),
     secret: randomBytes(32),
     log: options.log ?? SILENT,
@@ -45,7 +49,7 @@ export function createHost(options: HostOptions): Host {
     const agent = init.agent ?? options.agent
     if (!agent)
       throw new BatonError({ code: 'invalid_agent', message: 'neither the session nor the host names an agent' })
-    const name = id ?? options.environment.newId()
+    const name = id ?? environment.newId()
     const principal = init.principal ?? { id: 'anonymous' }
     let slot = slots.get(name)
     if (!slot || (await slot).isClosed()) {
@@ -54,7 +58,7 @@ export function createHost(options: HostOptions): Host {
       // A session that could not be opened is tried again by the next request.
       slot.catch(() => slots.delete(name))
     }
-    return createSessionHandle({ slot: await slot, principal, newId: options.environment.newId })
+    return createSessionHandle({ slot: await slot, principal, newId: environment.newId })
   }
 
   const stop = async ({ drainMs = 0 }: { readonly drainMs?: number } = {}): Promise<void> => {
@@ -62,10 +66,10 @@ export function createHost(options: HostOptions): Host {
     const open = (await Promise.allSettled(slots.values())).flatMap((slot) =>
       slot.status === 'fulfilled' ? [slot.value] : [],
     )
-    const untilMs = options.environment.clock.nowMs() + drainMs
+    const untilMs = environment.clock.nowMs() + drainMs
     const busy = (): boolean => open.some((slot) => slot.actor().state().turn !== null)
-    while (busy() && options.environment.clock.nowMs() < untilMs)
-      await new Promise<void>((resolve) => void options.environment.timers.start(DRAIN_LOOK_MS, resolve))
+    while (busy() && environment.clock.nowMs() < untilMs)
+      await new Promise<void>((resolve) => void environment.timers.start(DRAIN_LOOK_MS, resolve))
     for (const slot of open) slot.close()
     slots.clear()
     await store.close()
@@ -76,6 +80,7 @@ export function createHost(options: HostOptions): Host {
 
 interface Shared {
   readonly options: HostOptions
+  readonly environment: Environment
   readonly store: Store
   readonly owner: string
   readonly validator: ArgumentValidator
@@ -84,7 +89,7 @@ interface Shared {
 }
 
 function slotInit(shared: Shared, session: string, init: { readonly agent: Agent; readonly principal: Principal }) {
-  const { options, store, owner, validator, secret, log } = shared
+  const { options, environment, store, owner, validator, secret, log } = shared
   const named = init.agent.models.length > 0 ? init.agent.models : options.defaultModel ? [options.defaultModel] : []
   if (named.length === 0)
     throw new BatonError({
@@ -107,7 +112,7 @@ function slotInit(shared: Shared, session: string, init: { readonly agent: Agent
     agent: init.agent,
     principal: init.principal,
     services: options.services ?? {},
-    environment: options.environment,
+    environment,
     models: named.map((model) => (typeof model === 'string' ? model : model.id)),
     tokenHash: (key: string) => createHmac('sha256', secret).update(key).digest('base64url'),
   }

@@ -1,0 +1,10 @@
+// What programs import from @baton/host/websocket: the server, and its parts for who brings connections of another kind.
+export { createWebSocketFront, PATH } from './server.ts'
+export type { WebSocketFront, WebSocketServerInit } from './server.ts'
+export { openV1Connection } from './v1-session.ts'
+export type { V1Connection, V1ConnectionInit } from './v1-session.ts'
+export { DEFAULT_V1_LIMITS } from './limits.ts'
+export type { V1Limits } from './limits.ts'
+export { CLOSE_CODES } from './socket.ts'
+export type { Socket } from './socket.ts'
+export { speechTextOf } from './speech-text.ts'

@@ -1,0 +1,31 @@
+// The bounds of a version 1 connection, with their defaults.
+
+export interface V1Limits {
+  /** UTF-8 bytes of a frame that is no `tool.result`. 65,536. */
+  readonly eventBytes: number
+  /** UTF-8 bytes of a tool's result; a larger one settles its call as `result_too_large`. 262,144. */
+  readonly resultBytes: number
+  /** UTF-8 bytes of any message; the socket refuses more. 1 MiB. */
+  readonly socketBytes: number
+  /** Bytes that may wait to be sent; a slower reader is disconnected. 4 MiB. */
+  readonly outgoingBytes: number
+  /** Frames that may wait to be taken in. 1,000. */
+  readonly incomingFrames: number
+  /** Milliseconds between two partials. 50. */
+  readonly partialMs: number
+  /** Milliseconds in which a new connection must start its session. 30,000. */
+  readonly startMs: number
+  /** Connections at once. 1,000. */
+  readonly connections: number
+}
+
+export const DEFAULT_V1_LIMITS: V1Limits = {
+  eventBytes: 64 * 1024,
+  resultBytes: 256 * 1024,
+  socketBytes: 1024 * 1024,
+  outgoingBytes: 4 * 1024 * 1024,
+  incomingFrames: 1000,
+  partialMs: 50,
+  startMs: 30_000,
+  connections: 1000,
+}

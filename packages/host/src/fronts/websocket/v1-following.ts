@@ -1,0 +1,224 @@
+// A connection follows its session: what the session tells is projected and written, and what the machine must know of
+// the writing (a call that could not be written, an answer that is spoken) is submitted.
+import type { Frame, Logger, Refused, Session } from '@baton/core'
+import type { Input } from '@baton/core/machine'
+import { CLOSE_CODES } from './socket.ts'
+import type { V1Output } from './v1-projection.ts'
+import { createV1Projection } from './v1-projection.ts'
+import type { V1ConnectionInit } from './v1-session.ts'
+import { createTurnLine } from './v1-turn-line.ts'
+import type { ModelOffer } from './v1-written-calls.ts'
+import { createWrittenCalls } from './v1-written-calls.ts'
+import type { V1Writer } from './v1-writer.ts'
+
+export interface Following {
+  readonly session: Session
+  /** The app answered a call, of the model or for display. */
+  noteAnswer(callId: string): Promise<void>
+  /** A result of this connection was handed in: if it is ignored, that is logged. */
+  expectVerdict(callId: string): void
+  leave(): Promise<void>
+}
+
+export interface FollowingInit {
+  readonly session: Session
+  readonly writer: V1Writer
+  /** Writes `session.started`, before anything that the session tells. */
+  readonly onStarted: () => void
+}
+
+/** Results whose verdict may still come. */
+const VERDICTS_MAX = 1000
+/** `convo.setState:<id of its frame>`: the call's id tells the tool, so nothing must be remembered for its result. */
+const DISPLAY_CALL = /^((?:convo|tts)\.[a-zA-Z]+):/
+
+export function displayToolOf(callId: string): string | undefined {
+  return DISPLAY_CALL.exec(callId)?.[1]
+}
+
+export async function followSession(
+  init: V1ConnectionInit,
+  { session, writer, onStarted }: FollowingInit,
+): Promise<Following | { readonly refused: Refused }> {
+  const { connection, principal, log } = init
+  // Read before the connection is attached, so that no offer is missed.
+  const frames = session.frames()
+  const desk: Desk = {
+    init,
+    session,
+    writer,
+    projection: createV1Projection({ session: session.id, connection, partialMs: init.limits.partialMs }),
+    calls: createWrittenCalls(),
+    line: createTurnLine(),
+    verdicts: new Set(),
+    left: false,
+    stopTimer: undefined,
+  }
+  const attached = await session.submit({
+    type: 'client-attached',
+    connection,
+    protocol: 1,
+    principal: principal.id,
+    sequential: true,
+  })
+  if (attached.type === 'refused') return { refused: attached }
+  onStarted()
+  readFrames(desk, frames).catch((cause: unknown) => {
+    log.warn('a connection lost its session', { session: session.id, cause: String(cause) })
+    init.socket.close(CLOSE_CODES.failed, 'internal error')
+  })
+  return {
+    session,
+    noteAnswer: (callId) => tellReached(desk, desk.calls.answer(callId)),
+    expectVerdict: (callId) => {
+      const [oldest] = desk.verdicts
+      if (desk.verdicts.size >= VERDICTS_MAX && oldest !== undefined) desk.verdicts.delete(oldest)
+      desk.verdicts.add(callId)
+    },
+    leave: async () => {
+      desk.left = true
+      desk.stopTimer?.()
+      await tell(desk, { type: 'client-detached', connection })
+      await session.close()
+    },
+  }
+}
+
+interface Desk {
+  readonly init: V1ConnectionInit
+  readonly session: Session
+  readonly writer: V1Writer
+  readonly projection: ReturnType<typeof createV1Projection>
+  readonly calls: ReturnType<typeof createWrittenCalls>
+  readonly line: ReturnType<typeof createTurnLine>
+  readonly verdicts: Set<string>
+  left: boolean
+  stopTimer: (() => void) | undefined
+}
+
+async function readFrames(desk: Desk, frames: AsyncIterable<Frame>): Promise<void> {
+  const { socket, clock } = desk.init
+  for await (const frame of frames) {
+    if (desk.left) return
+    if (frame.type === 'lagged') {
+      socket.close(CLOSE_CODES.tooSlow, 'the connection reads too slowly')
+      return
+    }
+    perform(desk, desk.projection.handleFrame(frame, clock.nowMs()))
+  }
+  if (!desk.left) socket.close(CLOSE_CODES.restarted, 'the session was closed')
+}
+
+function perform(desk: Desk, outputs: readonly V1Output[]): void {
+  for (const output of outputs) performOne(desk, output)
+  planTimer(desk)
+}
+
+/** One timer at a time, for the next partial. */
+function planTimer(desk: Desk): void {
+  const { clock, timers } = desk.init
+  const atMs = desk.projection.pollAtMs()
+  desk.stopTimer?.()
+  desk.stopTimer = undefined
+  if (atMs === undefined || desk.left) return
+  desk.stopTimer = timers.start(Math.max(0, atMs - clock.nowMs()), () => {
+    desk.stopTimer = undefined
+    if (!desk.left) perform(desk, desk.projection.handleTime(clock.nowMs()))
+  })
+}
+
+function performOne(desk: Desk, output: V1Output): void {
+  const { session, writer, line } = desk
+  const log: Logger = desk.init.log
+  switch (output.type) {
+    case 'partial':
+    case 'final': {
+      const type = `assistant.speech.${output.type}` as const
+      line.add(type)
+      writer.write(output.id, { type, payload: { text: output.text } }, session.id)
+      break
+    }
+    case 'display':
+      writeDisplay(desk, output)
+      break
+    case 'error': {
+      const { id, code, message } = output
+      line.add('error')
+      writer.write(id, { type: 'error', payload: { code, message } }, session.id)
+      break
+    }
+    case 'call':
+      writeCall(desk, output)
+      break
+    case 'ask-to-speak':
+      askToSpeak(desk, output.turn)
+      break
+    case 'turn-began':
+      line.begin()
+      break
+    case 'turn-ended': {
+      const { message, data } = line.end({ ...output, session: session.id })
+      log.info(message, data)
+      break
+    }
+    case 'result-ignored': {
+      const { callId, reason } = output
+      // Other connections of the session leave the line to the one that the result came from.
+      if (desk.verdicts.delete(callId)) log.warn('a result was ignored', { session: session.id, callId, reason })
+      break
+    }
+    default:
+      output satisfies never
+  }
+}
+
+function writeDisplay(desk: Desk, { id, name, arguments: given }: Extract<V1Output, { type: 'display' }>): void {
+  const callId = `${name}:${id}`
+  desk.line.add(name)
+  const payload = { callId, name, arguments: JSON.stringify(given) }
+  // The app's screen is not waited for, and a broken connection is noticed by its end.
+  if (desk.writer.write(id, { type: 'tool.call', payload }, desk.session.id)) desk.calls.add(callId)
+}
+
+function writeCall(desk: Desk, { id, callId, offer }: Extract<V1Output, { type: 'call' }>): void {
+  const { session, writer, calls } = desk
+  const call = session.openCall(callId)
+  // Settled in the meantime: what is not open any more must not be run.
+  if (!call) return
+  const payload = { callId, name: call.name, arguments: call.arguments }
+  desk.line.add(call.name)
+  const written = writer.write(id, { type: 'tool.call', payload }, session.id)
+  if (written) void tellReached(desk, calls.add(callId, offer))
+  else void tell(desk, { type: 'offer-failed', callId, offer })
+}
+
+/** The machine is told before the app's voice begins, so that it knows what an interrupt cut off. */
+function askToSpeak(desk: Desk, turn: number): void {
+  const refuse = (): void => {
+    if (!desk.left) perform(desk, desk.projection.handleRefusal(turn, desk.init.clock.nowMs()))
+  }
+  desk.session.submit({ type: 'display-written', turn }).then(
+    (answer) => {
+      if (answer.type === 'refused') refuse()
+    },
+    (cause: unknown) => {
+      desk.init.log.warn('an answer could not be spoken', { session: desk.session.id, cause: String(cause) })
+      refuse()
+    },
+  )
+}
+
+async function tellReached(desk: Desk, offers: readonly ModelOffer[]): Promise<void> {
+  for (const { callId, offer } of offers) await tell(desk, { type: 'offer-reached', callId, offer })
+}
+
+/** Never fails: a session that is gone needs to be told nothing. */
+async function tell(desk: Desk, input: Input): Promise<void> {
+  try {
+    const answer = await desk.session.submit(input)
+    if (answer.type === 'refused')
+      desk.init.log.warn('a notice was refused', { session: desk.session.id, input: input.type, code: answer.code })
+  } catch (cause) {
+    desk.init.log.warn('a notice was lost', { session: desk.session.id, input: input.type, cause: String(cause) })
+  }
+}

@@ -1,0 +1,85 @@
+// The text of a running turn as version 1 shows it: the whole answer so far, not too often. Time is handed in.
+
+export interface Partials {
+  /** A new turn: nothing was said yet. */
+  beginTurn(): void
+  /** Only text of this attempt counts from now on. `key` names it in the ids of frames. */
+  beginAttempt(attempt: number, key: string): void
+  handleDelta(delta: { readonly attempt: number; readonly offset: number; readonly text: string }): void
+  /** What the attempt said is void; it comes again. */
+  dropAttempt(): void
+  /** The attempt's text stands. */
+  finishStep(text: string): void
+  endTurn(): void
+  /** The text to show now, if it is time; `force`: whatever the time. */
+  take(nowMs: number, force?: boolean): { readonly key: string; readonly text: string } | undefined
+  /** When `take` may have something. */
+  pollAtMs(): number | undefined
+}
+
+interface Attempt {
+  readonly attempt: number
+  readonly key: string
+  text: string
+}
+
+export function createPartials(intervalMs: number): Partials {
+  /** Texts of the turn's finished steps; undefined where the turn's beginning was not seen. */
+  let earlier: readonly string[] | undefined
+  let attempt: Attempt | undefined
+  /** The frame's key of the last text, which may still have to be shown when its attempt is over. */
+  let key = ''
+  let shown = ''
+  let shownAtMs = Number.NEGATIVE_INFINITY
+
+  const whole = (): string => {
+    const texts = [...(earlier ?? []), attempt?.text ?? '']
+    return texts
+      .filter((text) => text !== '')
+      .join('\n\n')
+      .trim()
+  }
+  const isDue = (): boolean => {
+    if (earlier === undefined || key === '') return false
+    const text = whole()
+    return text !== '' && text !== shown
+  }
+
+  return {
+    beginTurn: () => {
+      earlier = []
+      attempt = undefined
+      key = ''
+      shown = ''
+    },
+    beginAttempt: (number, name) => {
+      attempt = { attempt: number, key: name, text: '' }
+    },
+    handleDelta: (delta) => {
+      if (attempt?.attempt !== delta.attempt || earlier === undefined) return
+      attempt.text = attempt.text.slice(0, delta.offset) + delta.text
+      key = attempt.key
+    },
+    dropAttempt: () => {
+      attempt = undefined
+      key = ''
+    },
+    finishStep: (text) => {
+      if (attempt) key = attempt.key
+      attempt = undefined
+      if (earlier !== undefined && text !== '') earlier = [...earlier, text]
+    },
+    endTurn: () => {
+      earlier = undefined
+      attempt = undefined
+      key = ''
+    },
+    take: (nowMs, force = false) => {
+      if (!isDue() || (!force && nowMs - shownAtMs < intervalMs)) return undefined
+      shown = whole()
+      shownAtMs = nowMs
+      return { key: `${key}-p${shown.length}`, text: shown }
+    },
+    pollAtMs: () => (isDue() ? shownAtMs + intervalMs : undefined),
+  }
+}

@@ -1,0 +1,250 @@
+// From a session's frames to those of version 1, in the order that its apps expect. Pure: time is handed in, and ids are
+// derived from records, so that a frame that is repeated keeps its id. It knows no socket.
+import type { ErrorCode, Frame } from '@baton/core'
+import { shortHash, textOf } from '@baton/core'
+import type { Fact, FactOf, InputBody } from '@baton/core/machine'
+import { createPartials } from './v1-partials.ts'
+import { speechTextOf } from './speech-text.ts'
+
+/** What the connection has to do, in this order. */
+export type V1Output =
+  | { readonly type: 'partial' | 'final'; readonly id: string; readonly text: string }
+  | { readonly type: 'display'; readonly id: string; readonly name: DisplayTool; readonly arguments: DisplayArguments }
+  | { readonly type: 'error'; readonly id: string; readonly code: ErrorCode; readonly message: string }
+  /** A call of the model, offered to this connection. */
+  | { readonly type: 'call'; readonly id: string; readonly callId: string; readonly offer: number }
+  /** `display-written` is to be submitted; what follows comes when its fact is read, or it was refused. */
+  | { readonly type: 'ask-to-speak'; readonly turn: number }
+  | { readonly type: 'turn-began'; readonly turn: number }
+  | { readonly type: 'turn-ended'; readonly turn: number; readonly outcome: string; readonly causes: readonly string[] }
+  | { readonly type: 'result-ignored'; readonly callId: string; readonly reason: string }
+
+export type DisplayTool = 'convo.setState' | 'convo.appendMessage' | 'tts.speak'
+export type DisplayArguments = Readonly<Record<string, string | boolean>>
+
+export interface V1Projection {
+  handleFrame(frame: Frame, nowMs: number): readonly V1Output[]
+  handleTime(nowMs: number): readonly V1Output[]
+  /** The answer of this turn may not be spoken: its `display-written` was refused. */
+  handleRefusal(turn: number, nowMs: number): readonly V1Output[]
+  /** When `handleTime` may have something. */
+  pollAtMs(): number | undefined
+}
+
+export interface V1ProjectionInit {
+  readonly session: string
+  readonly connection: string
+  readonly partialMs: number
+}
+
+/** Bodies of inputs that wait for their turn: more than a session's queue takes. */
+const BODIES_MAX = 1000
+/** Frames that may wait for the commit of `display-written`; then the answer is not spoken. */
+const HELD_MAX = 10_000
+
+/** A frame with the name that its record gives it. */
+interface Named {
+  readonly frame: Frame
+  readonly key: string
+}
+
+export function createV1Projection(init: V1ProjectionInit): V1Projection {
+  const book: Book = {
+    init,
+    prefix: shortHash(init.session),
+    partials: createPartials(init.partialMs),
+    bodies: new Map(),
+    causes: [],
+    speech: undefined,
+  }
+  const numbers = { pos: -1, index: 0 }
+  let held: Named[] = []
+
+  const name = (frame: Frame): Named => {
+    if (frame.type !== 'fact') return { frame, key: '' }
+    numbers.index = frame.pos === numbers.pos ? numbers.index + 1 : 0
+    numbers.pos = frame.pos
+    // The time tells apart the logs of two servers that forgot each other: an app ignores an id that it has seen.
+    return { frame, key: `${book.prefix}-${frame.pos}-${numbers.index}-${frame.nowMs.toString(36)}` }
+  }
+
+  const take = (named: Named, nowMs: number): readonly V1Output[] => {
+    const { speech } = book
+    if (!speech) return project(book, named, nowMs)
+    const verdict = verdictOf(speech.turn, named.frame, held)
+    if (verdict === undefined && held.length < HELD_MAX) {
+      held.push(named)
+      return []
+    }
+    const waiting = [...held, named]
+    return release(verdict === 'speak', waiting, nowMs)
+  }
+
+  /** Ends the wait, then goes through what came in the meantime; that may bring the next wait. */
+  const release = (speaks: boolean, waiting: readonly Named[], nowMs: number): readonly V1Output[] => {
+    held = []
+    return [...endSpeech(book, speaks), ...waiting.flatMap((named) => take(named, nowMs))]
+  }
+
+  return {
+    handleFrame: (frame, nowMs) => take(name(frame), nowMs),
+    handleTime: (nowMs) => (book.speech ? [] : partial(book, nowMs, false)),
+    handleRefusal: (turn, nowMs) => (book.speech?.turn === turn ? release(false, held, nowMs) : []),
+    pollAtMs: () => (book.speech ? undefined : book.partials.pollAtMs()),
+  }
+}
+
+interface Book {
+  readonly init: V1ProjectionInit
+  readonly prefix: string
+  readonly partials: ReturnType<typeof createPartials>
+  readonly bodies: Map<string, string>
+  causes: readonly string[]
+  /** An answer whose speech waits for the commit of `display-written`. */
+  speech: Speech | undefined
+}
+
+interface Speech {
+  readonly turn: number
+  readonly key: string
+  readonly text: string
+}
+
+/** An interrupt that came first cut the answer as one that nobody heard; then it must not be spoken. */
+function verdictOf(turn: number, frame: Frame, held: readonly Named[]): 'speak' | 'drop' | undefined {
+  if (frame.type !== 'fact') return undefined
+  if (frame.fact.type === 'display-written' && frame.fact.turn >= turn) return 'speak'
+  const isOfNextTurn = held.some((named) => named.frame.type === 'fact' && named.frame.fact.type === 'turn-started')
+  return frame.fact.type === 'interrupt-accepted' && !isOfNextTurn ? 'drop' : undefined
+}
+
+function endSpeech(book: Book, speaks: boolean): readonly V1Output[] {
+  const { speech } = book
+  book.speech = undefined
+  if (!speech) return []
+  const { key, turn, text } = speech
+  return [
+    ...(speaks ? [display(`${key}-3`, 'tts.speak', { text })] : []),
+    setState(`${key}-4`, 'idle'),
+    ended(book, turn, 'answered'),
+  ]
+}
+
+function project(book: Book, { frame, key }: Named, nowMs: number): readonly V1Output[] {
+  if (frame.type === 'text-delta') {
+    book.partials.handleDelta(frame)
+    return partial(book, nowMs, false)
+  }
+  return frame.type === 'fact' ? projectFact(book, frame.fact, { key, nowMs }) : []
+}
+
+interface At {
+  readonly key: string
+  readonly nowMs: number
+}
+
+function projectFact(book: Book, fact: Fact, at: At): readonly V1Output[] {
+  const { partials } = book
+  switch (fact.type) {
+    case 'input-accepted':
+      remember(book, fact.inputId, fact.body)
+      return []
+    case 'turn-started':
+      partials.beginTurn()
+      book.causes = []
+      return [{ type: 'turn-began', turn: fact.turn }, setState(`${at.key}-0`, 'thinking')]
+    case 'inputs-entered':
+      return enter(book, fact, at.key)
+    case 'model-started':
+      partials.beginAttempt(fact.attempt, at.key)
+      return []
+    case 'attempt-superseded':
+    case 'attempt-failed':
+      partials.dropAttempt()
+      return []
+    case 'step-finished': {
+      partials.finishStep(textOf(fact.parts))
+      // What is left of an interrupted text was shown already.
+      return fact.interrupted ? [] : partial(book, at.nowMs, true)
+    }
+    case 'call-offered': {
+      const { connection, callId, offer } = fact
+      return connection === book.init.connection ? [{ type: 'call', id: `${at.key}-0`, callId, offer }] : []
+    }
+    case 'turn-finished':
+      partials.endTurn()
+      return finish(book, fact, at.key)
+    case 'result-ignored':
+      return [{ type: 'result-ignored', callId: fact.callId, reason: fact.reason }]
+    default:
+      return []
+  }
+}
+
+function finish(book: Book, fact: FactOf<'turn-finished'>, key: string): readonly V1Output[] {
+  const { turn, outcome } = fact
+  const text = fact.text.trim()
+  if (outcome === 'answered' && text !== '') {
+    const answer = [
+      { type: 'final', id: `${key}-0`, text } as const,
+      display(`${key}-1`, 'convo.appendMessage', { role: 'assistant', text, isPartial: false }),
+    ]
+    const speech = speechTextOf(text)
+    if (speech === '') return [...answer, setState(`${key}-4`, 'idle'), ended(book, turn, outcome)]
+    book.speech = { turn, key, text: speech }
+    return [...answer, setState(`${key}-2`, 'speaking'), { type: 'ask-to-speak', turn }]
+  }
+  const error = errorOf(fact)
+  return [
+    ...(error ? [{ type: 'error', id: `${key}-0`, ...error } as const] : []),
+    setState(`${key}-4`, 'idle'),
+    ended(book, turn, outcome),
+  ]
+}
+
+/** A refusal is no failure of the provider, and must not be tried again: it has a code of its own. */
+function errorOf(fact: FactOf<'turn-finished'>): { readonly code: ErrorCode; readonly message: string } | undefined {
+  if (fact.outcome === 'refused')
+    return { code: 'model_refused', message: fact.error?.message ?? 'the model refused to answer' }
+  if (fact.outcome !== 'failed') return undefined
+  const { code, message } = fact.error ?? { code: 'internal', message: 'the turn failed' }
+  // Version 1 knows one code for all that goes wrong between the server and a model.
+  const isProviders = code.startsWith('model_') && code !== 'model_refused'
+  return { code: isProviders ? 'model_provider_failed' : code, message }
+}
+
+function enter(book: Book, fact: FactOf<'inputs-entered'>, key: string): readonly V1Output[] {
+  const entered = fact.entries.flatMap((entry) => entry.inputs)
+  book.causes = [...book.causes, ...entered]
+  return entered.flatMap((inputId, index) => {
+    const text = book.bodies.get(inputId)
+    book.bodies.delete(inputId)
+    if (text === undefined) return []
+    return [display(`${key}-${index}`, 'convo.appendMessage', { role: 'user', text, isPartial: false })]
+  })
+}
+
+/** Events are not said by anybody, so they do not stand in the conversation that the app shows. */
+function remember(book: Book, inputId: string, body: InputBody): void {
+  if (body.type === 'urgent') return
+  const [oldest] = book.bodies.keys()
+  if (book.bodies.size >= BODIES_MAX && oldest !== undefined) book.bodies.delete(oldest)
+  book.bodies.set(inputId, body.type === 'user' ? textOf(body.parts) : body.text)
+}
+
+function partial(book: Book, nowMs: number, force: boolean): readonly V1Output[] {
+  const shown = book.partials.take(nowMs, force)
+  return shown ? [{ type: 'partial', id: shown.key, text: shown.text }] : []
+}
+
+function ended(book: Book, turn: number, outcome: string): V1Output {
+  return { type: 'turn-ended', turn, outcome, causes: book.causes }
+}
+
+function setState(id: string, state: 'thinking' | 'speaking' | 'idle'): V1Output {
+  return display(id, 'convo.setState', { state })
+}
+
+function display(id: string, name: DisplayTool, given: DisplayArguments): V1Output {
+  return { type: 'display', id, name, arguments: given }
+}

@@ -1,0 +1,263 @@
+// One connection of a version 1 app: it takes in the app's frames one after another, and follows its session.
+import type { Clock, Host, JsonObject, Logger, Principal, Refused, Session, Timers } from '@baton/core'
+import { isBatonError } from '@baton/core'
+import type { Input, Outcome } from '@baton/core/machine'
+import type { ClientFrame } from '@baton/protocol'
+import { decodeClientFrame } from '@baton/protocol'
+import type { V1Limits } from './limits.ts'
+import type { Socket } from './socket.ts'
+import { CLOSE_CODES } from './socket.ts'
+import type { Following } from './v1-following.ts'
+import { displayToolOf, followSession } from './v1-following.ts'
+import { createV1Writer } from './v1-writer.ts'
+
+export interface V1ConnectionInit {
+  readonly socket: Socket
+  /** Its name among the session's clients; unique for every connection there ever was. */
+  readonly connection: string
+  readonly host: Host
+  readonly principal: Principal
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly newId: () => string
+  readonly log: Logger
+  readonly limits: V1Limits
+  /** While true no new turn may start: the server is shutting down. */
+  readonly isDraining: () => boolean
+}
+
+export interface V1Connection {
+  close(code: number, reason: string): void
+}
+
+/** The frames of one kind. */
+type FrameOf<Type extends ClientFrame['type']> = Extract<ClientFrame, { readonly type: Type }>
+
+export function openV1Connection(init: V1ConnectionInit): V1Connection {
+  const { socket, log, limits } = init
+  const writer = createV1Writer({ ...init, outgoingBytes: limits.outgoingBytes })
+  const line: Line = { init, writer, following: undefined, sessionId: undefined }
+  const incoming: (string | undefined)[] = []
+  let busy = false
+  let closed = false
+
+  const stopWaiting = init.timers.start(limits.startMs, () => {
+    if (line.sessionId === undefined) close(CLOSE_CODES.policy, 'no session.start came')
+  })
+
+  /** Frames are taken in their order, each when the one before it was accepted. */
+  const pump = async (): Promise<void> => {
+    if (busy) return
+    busy = true
+    while (incoming.length > 0 && !closed) await takeMessage(line, incoming.shift())
+    busy = false
+    if (closed) await leave(line)
+  }
+  const run = (): void => {
+    pump().catch((cause: unknown) => {
+      busy = false
+      log.warn('a connection failed', { connection: init.connection, cause: String(cause) })
+      close(CLOSE_CODES.failed, 'internal error')
+    })
+  }
+
+  function close(code: number, reason: string): void {
+    socket.close(code, reason)
+  }
+
+  socket.onMessage((text) => {
+    if (closed) return
+    if (incoming.length >= limits.incomingFrames) {
+      sendError(line, 'rate_limited', `more than ${limits.incomingFrames} frames wait to be taken in`)
+      close(CLOSE_CODES.policy, 'too many frames at once')
+      return
+    }
+    incoming.push(text)
+    run()
+  })
+  socket.onClose(() => {
+    closed = true
+    stopWaiting()
+    incoming.length = 0
+    run()
+  })
+  return { close }
+}
+
+interface Line {
+  readonly init: V1ConnectionInit
+  readonly writer: ReturnType<typeof createV1Writer>
+  following: Following | undefined
+  /** Set by the first `session.start`; the connection is its session's from then on. */
+  sessionId: string | undefined
+}
+
+async function leave(line: Line): Promise<void> {
+  const { following } = line
+  line.following = undefined
+  await following?.leave()
+}
+
+async function takeMessage(line: Line, text: string | undefined): Promise<void> {
+  const { limits, log, connection } = line.init
+  if (text === undefined) {
+    sendError(line, 'invalid_event', 'a message must be text, not bytes')
+    return
+  }
+  const decoded = decodeClientFrame(text)
+  if (!decoded.ok) {
+    sendError(line, 'invalid_event', decoded.error.message, decoded.error.sessionId)
+    return
+  }
+  const { frame } = decoded
+  const bytes = Buffer.byteLength(text)
+  if (frame?.type !== 'tool.result' && bytes > limits.eventBytes) {
+    const code = frame?.type === 'user.audio.transcript.final' ? 'invalid_transcript' : 'invalid_event'
+    sendError(line, code, `the frame has ${bytes} bytes; at most ${limits.eventBytes} are taken`, frame?.sessionId)
+    return
+  }
+  if (!frame) {
+    log.info('a frame of an unknown type is ignored', { connection, type: shortened(decoded.unknownType) })
+    return
+  }
+  if (frame.protocolVersion !== undefined) line.writer.echoVersion()
+  const misplaced = misplacementOf(line, frame)
+  if (misplaced) sendError(line, misplaced.code, misplaced.message, frame.sessionId)
+  else await takeFrame(line, frame)
+}
+
+function shortened(type: string | undefined): string {
+  return (type ?? '').slice(0, 100)
+}
+
+function misplacementOf(
+  line: Line,
+  frame: ClientFrame,
+): { readonly code: 'invalid_event' | 'session_mismatch'; readonly message: string } | undefined {
+  if (frame.type === 'session.start' && frame.payload.sessionId !== frame.sessionId)
+    return { code: 'session_mismatch', message: 'sessionId and payload.sessionId must be the same' }
+  if (line.sessionId === undefined)
+    return frame.type === 'session.start'
+      ? undefined
+      : { code: 'invalid_event', message: `the first frame must be session.start, not ${frame.type}` }
+  if (frame.sessionId === line.sessionId) return undefined
+  const message = `this connection belongs to session ${JSON.stringify(line.sessionId)}; open another one`
+  return { code: 'session_mismatch', message }
+}
+
+async function takeFrame(line: Line, frame: ClientFrame): Promise<void> {
+  if (frame.type === 'session.start') {
+    await startSession(line, frame)
+    return
+  }
+  const { following } = line
+  if (!following) return
+  switch (frame.type) {
+    case 'user.audio.transcript.final':
+      await takeTranscript(line, following.session, frame)
+      break
+    case 'tool.result':
+      await takeResult(line, following, frame)
+      break
+    case 'audio.output.interrupted': {
+      const { reason } = frame.payload
+      await submit(line, following.session, { type: 'interrupt', reason, heard: { type: 'display' } })
+      break
+    }
+    default:
+      frame satisfies never
+  }
+}
+
+/** The first one opens the session; later ones are only answered. */
+async function startSession(line: Line, frame: FrameOf<'session.start'>): Promise<void> {
+  const { init, writer } = line
+  const { sessionId } = frame
+  const started = (): boolean =>
+    writer.write(init.newId(), { type: 'session.started', payload: { sessionId } }, sessionId)
+  if (line.following) {
+    started()
+    return
+  }
+  try {
+    const session = await init.host.session(sessionId, { principal: init.principal })
+    const refused = await followSession(line.init, { session, writer, onStarted: started }).then((following) => {
+      if ('refused' in following) return following.refused
+      line.following = following
+      line.sessionId = sessionId
+      return undefined
+    })
+    if (refused) sendError(line, refused.code, refused.message, sessionId)
+  } catch (cause) {
+    reportFailure(line, cause, sessionId)
+  }
+}
+
+async function takeTranscript(
+  line: Line,
+  session: Session,
+  frame: FrameOf<'user.audio.transcript.final'>,
+): Promise<void> {
+  const { text } = frame.payload
+  if (text.trim() === '') {
+    sendError(line, 'invalid_transcript', 'payload.text has no words')
+    return
+  }
+  if (line.init.isDraining()) {
+    sendError(line, 'server_draining', 'the server is shutting down and starts no new turn')
+    return
+  }
+  await submit(line, session, { type: 'user-input', inputId: frame.id, parts: [{ type: 'text', text }] })
+}
+
+/** A result is logged whatever becomes of it; those of display calls end here. */
+async function takeResult(line: Line, following: Following, frame: FrameOf<'tool.result'>): Promise<void> {
+  const { init } = line
+  const { callId, result, error } = frame.payload
+  const display = displayToolOf(callId)
+  const tool = display ?? following.session.openCall(callId)?.name ?? null
+  const data: JsonObject = { session: frame.sessionId, callId, tool, error: result === null ? (error ?? '') : null }
+  init.log.info('a result came', data)
+  if (display === undefined) {
+    following.expectVerdict(callId)
+    const outcome = outcomeOf(frame, init.limits.resultBytes)
+    await submit(line, following.session, { type: 'tool-result', callId, connection: init.connection, outcome })
+  }
+  await following.noteAnswer(callId)
+}
+
+function outcomeOf({ payload }: FrameOf<'tool.result'>, resultBytes: number): Outcome {
+  const { result, error } = payload
+  const bytes = Buffer.byteLength(result ?? error ?? '')
+  if (bytes > resultBytes) {
+    const message = `the result has ${bytes} bytes; at most ${resultBytes} are taken`
+    return { type: 'error', code: 'result_too_large', message }
+  }
+  if (result === null) return { type: 'error', code: 'tool_failed', message: error ?? '' }
+  return { type: 'ok', content: [{ type: 'text', text: result }] }
+}
+
+async function submit(line: Line, session: Session, input: Input): Promise<void> {
+  try {
+    const answer = await session.submit(input)
+    if (answer.type === 'refused') sendError(line, answer.code, answer.message)
+  } catch (cause) {
+    reportFailure(line, cause)
+  }
+}
+
+function reportFailure(line: Line, cause: unknown, sessionId?: string): void {
+  const { log, connection } = line.init
+  const known = isBatonError(cause) ? cause : undefined
+  log.warn('a frame could not be taken in', { connection, cause: String(cause) })
+  sendError(line, known?.code ?? 'internal', known?.message ?? 'the server failed', sessionId)
+}
+
+/** Errors of a turn have ids of their records; these have new ones, for no record speaks of them. */
+function sendError(line: Line, code: Refused['code'], message: string, sessionId?: string): void {
+  line.writer.write(
+    line.init.newId(),
+    { type: 'error', payload: { code, message } },
+    line.sessionId ?? sessionId ?? 'none',
+  )
+}

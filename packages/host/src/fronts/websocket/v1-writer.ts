@@ -1,0 +1,53 @@
+// Writes the frames of one connection: their envelope, the bound of what waits to be sent, the log of each turn.
+import type { Clock, Logger } from '@baton/core'
+import type { ServerFrame } from '@baton/protocol'
+import { encodeFrame, PROTOCOL_VERSION } from '@baton/protocol'
+import type { Socket } from './socket.ts'
+import { CLOSE_CODES } from './socket.ts'
+
+/** A server's frame without its envelope. */
+export type Body = { [Type in ServerFrame['type']]: BodyOf<Type> }[ServerFrame['type']]
+type BodyOf<Type extends ServerFrame['type']> = {
+  readonly type: Type
+  readonly payload: Extract<ServerFrame, { readonly type: Type }>['payload']
+}
+
+export interface V1Writer {
+  /** False: the connection is broken or too slow, and nothing was written. */
+  write(id: string, body: Body, sessionId: string): boolean
+  /** Frames of the app carry a version: ours do too from now on. */
+  echoVersion(): void
+}
+
+export interface V1WriterInit {
+  readonly socket: Socket
+  readonly clock: Clock
+  readonly log: Logger
+  readonly outgoingBytes: number
+}
+
+export function createV1Writer(init: V1WriterInit): V1Writer {
+  const { socket, clock, log, outgoingBytes } = init
+  let version: typeof PROTOCOL_VERSION | undefined
+
+  const write = (id: string, body: Body, sessionId: string): boolean => {
+    const timestamp = new Date(clock.nowMs()).toISOString()
+    const { type, payload } = body
+    const envelope = { id, type, sessionId, timestamp, payload, ...(version && { protocolVersion: version }) }
+    // Type and payload come from one body, so they fit each other.
+    const text = encodeFrame(envelope as ServerFrame)
+    if (socket.bufferedBytes() + text.length > outgoingBytes) {
+      log.warn('a connection reads too slowly and is closed', { session: sessionId, limitBytes: outgoingBytes })
+      socket.close(CLOSE_CODES.tooSlow, 'the connection reads too slowly')
+      return false
+    }
+    return socket.send(text)
+  }
+
+  return {
+    write,
+    echoVersion: () => {
+      version = PROTOCOL_VERSION
+    },
+  }
+}

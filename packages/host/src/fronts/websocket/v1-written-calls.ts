@@ -1,0 +1,51 @@
+// The calls that were written to one connection and not answered yet, in order. An app works through them strictly one
+// after another, so the first of them is the one that it has come to.
+
+export interface ModelOffer {
+  readonly callId: string
+  readonly offer: number
+}
+
+export interface WrittenCalls {
+  /** `offer` is absent for a display call, for which nobody waits. Returns the offers that the app has come to now. */
+  add(callId: string, offer?: number): readonly ModelOffer[]
+  /** The app answered this call, and so has come past all that stand before it. */
+  answer(callId: string): readonly ModelOffer[]
+}
+
+interface Written {
+  readonly callId: string
+  readonly offer: number | undefined
+  reached: boolean
+}
+
+/** Apps need not answer display calls: the oldest are forgotten, as if they were answered. */
+const WRITTEN_MAX = 1000
+
+export function createWrittenCalls(): WrittenCalls {
+  let written: Written[] = []
+
+  /** The first one is being worked on. */
+  const reach = (passed: readonly Written[]): readonly ModelOffer[] => {
+    const [first] = written
+    return [...passed, ...(first ? [first] : [])].flatMap((call) => {
+      if (call.reached || call.offer === undefined) return []
+      call.reached = true
+      return [{ callId: call.callId, offer: call.offer }]
+    })
+  }
+
+  return {
+    add: (callId, offer) => {
+      written.push({ callId, offer, reached: false })
+      return reach(written.length > WRITTEN_MAX ? written.splice(0, 1) : [])
+    },
+    answer: (callId) => {
+      const index = written.findIndex((call) => call.callId === callId)
+      if (index < 0) return []
+      const passed = written.slice(0, index)
+      written = written.slice(index + 1)
+      return reach(passed)
+    },
+  }
+}
