@@ -94,6 +94,7 @@ test.each([
   const { url } = await start(origins ? { origins } : {})
   const socket = new WebSocket(url, { origin })
   await once(socket, 'open')
+  expect(socket.readyState).toBe(WebSocket.OPEN)
   socket.terminate()
 })
 

@@ -1,0 +1,19 @@
+// The agent of who names none: it looks around in one folder and never writes.
+import type { Agent } from '@baton/core'
+import { defineAgent } from '@baton/core'
+import { workspaceTools } from '@baton/tools/workspace'
+
+const INSTRUCTIONS = `You answer questions about the files of one folder, the workspace.
+Look before you answer: search with code.grep, list folders with fs.list_dir, read lines with content.get_span.
+Say only what the tools have shown you, and name the files that you mean with their paths.
+When a result is truncated, read on as it says, or say that there is more.
+Answer briefly, in the language of the question.`
+
+/** @throws BatonError `invalid_option` when the folder does not exist */
+export function createDefaultAgent(folder: string): Agent {
+  return defineAgent({
+    name: 'workspace-explorer',
+    instructions: INSTRUCTIONS,
+    tools: workspaceTools({ root: folder }),
+  })
+}

@@ -1,0 +1,62 @@
+// The host that both commands run: the agent, the model that was chosen for it, and the way to providers.
+import type { Agent, Environment, Host, Logger } from '@baton/core'
+import { createHost, createNodeEnvironment } from '@baton/host'
+import type { ModelChoice } from '@baton/models/choose-model'
+import { chooseModel, createModelOf } from '@baton/models/choose-model'
+import { createUndiciTransport } from '@baton/models/transport/undici'
+import type { Console } from './console.ts'
+import { createDefaultAgent } from './default-agent.ts'
+import { loadAgent } from './load-agent.ts'
+
+export interface EmbeddedHost {
+  readonly host: Host
+  readonly agent: Agent
+  readonly choice: ModelChoice
+  readonly environment: Environment
+  /** Ends the sessions, then the connections to providers. */
+  stop(drainMs: number): Promise<void>
+}
+
+export interface EmbeddedHostInit {
+  readonly agent: string | undefined
+  readonly model: string | undefined
+  readonly exchanges: number | undefined
+  readonly terminal: Console
+  readonly log?: Logger
+}
+
+/** @throws BatonError `invalid_agent`, `unknown_model`, `model_not_configured`, `invalid_option` */
+export async function openEmbeddedHost(init: EmbeddedHostInit): Promise<EmbeddedHost> {
+  const { variables, folder } = init.terminal
+  const loaded = init.agent === undefined ? createDefaultAgent(folder) : await loadAgent(init.agent, folder)
+  const choice = chooseModel({
+    variables,
+    agentModels: loaded.models,
+    ...(init.model !== undefined && { flag: init.model }),
+  })
+  const agent = adapted(loaded, init, choice)
+  const transport = createUndiciTransport({ variables })
+  const environment = createNodeEnvironment(transport)
+  const modelOf = createModelOf({ variables, transport, clock: environment.clock })
+  const host = createHost({
+    environment,
+    agent,
+    modelOf,
+    defaultModel: choice.id,
+    ...(init.log && { log: init.log }),
+  })
+  const stop = async (drainMs: number): Promise<void> => {
+    await host.stop({ drainMs })
+    await transport.close()
+  }
+  return { host, agent, choice, environment, stop }
+}
+
+/** What the person who starts the program says wins over the file. */
+function adapted(agent: Agent, init: EmbeddedHostInit, choice: ModelChoice): Agent {
+  return {
+    ...agent,
+    ...(init.model !== undefined && { models: [choice.id] }),
+    ...(init.exchanges !== undefined && { window: { ...agent.window, exchanges: init.exchanges } }),
+  }
+}

@@ -1,0 +1,40 @@
+// Loads an agent from a file: its default export. Node strips the types of a TypeScript file itself.
+import type { Agent } from '@baton/core'
+import { BatonError } from '@baton/core'
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+
+/** @throws BatonError `invalid_agent`, in one line, whatever is wrong with the file */
+export async function loadAgent(file: string, folder: string): Promise<Agent> {
+  const path = resolve(folder, file)
+  if (!existsSync(path)) throw wrong(file, 'does not exist')
+  let module: { readonly default?: unknown }
+  try {
+    // What a module exports cannot be known before it is looked at.
+    module = (await import(pathToFileURL(path).href)) as { readonly default?: unknown }
+  } catch (cause) {
+    throw wrong(file, `could not be loaded: ${cause instanceof Error ? cause.message : String(cause)}`, cause)
+  }
+  if (!isAgent(module.default))
+    throw wrong(file, 'must have an agent as its default export: export default defineAgent({ ... })')
+  return module.default
+}
+
+/** By its shape: the file may have another copy of the package. */
+function isAgent(value: unknown): value is Agent {
+  if (typeof value !== 'object' || value === null) return false
+  const fields = value as Partial<Record<keyof Agent, unknown>>
+  const { name, models, tools, limits, window } = fields
+  return (
+    typeof name === 'string' &&
+    Array.isArray(models) &&
+    Array.isArray(tools) &&
+    typeof limits === 'object' &&
+    typeof window === 'object'
+  )
+}
+
+function wrong(file: string, why: string, cause?: unknown): BatonError {
+  return new BatonError({ code: 'invalid_agent', message: `the agent file ${file} ${why}`, cause })
+}

@@ -1,0 +1,111 @@
+// Options of the commands, from words and variables to checked values. Whatever is wrong is said in one line.
+import { parseArgs } from 'node:util'
+
+export type Variables = Readonly<Record<string, string | undefined>>
+
+export interface ServeOptions {
+  readonly command: 'serve'
+  readonly agent: string | undefined
+  readonly model: string | undefined
+  readonly host: string
+  readonly port: number
+  readonly origins: readonly string[] | undefined
+  readonly json: boolean
+  /** Exchanges of the window, from MAX_TURNS. */
+  readonly exchanges: number | undefined
+  readonly eventBytes: number | undefined
+}
+
+export interface ChatOptions {
+  readonly command: 'chat'
+  readonly once: string
+  readonly agent: string | undefined
+  readonly model: string | undefined
+  readonly exchanges: number | undefined
+}
+
+/** The command was asked wrongly. */
+export class UsageError extends Error {}
+
+export function isCommand(text: string): text is 'serve' | 'chat' {
+  return text === 'serve' || text === 'chat'
+}
+
+/** @throws UsageError */
+export function parseOptions(
+  command: 'serve' | 'chat',
+  words: readonly string[],
+  variables: Variables,
+): ServeOptions | ChatOptions {
+  return command === 'serve' ? serveOptions(words, variables) : chatOptions(words, variables)
+}
+
+const SHARED = { agent: { type: 'string' }, model: { type: 'string' } } as const
+
+function serveOptions(words: readonly string[], variables: Variables): ServeOptions {
+  const known = {
+    ...SHARED,
+    host: { type: 'string', default: '127.0.0.1' },
+    port: { type: 'string' },
+    store: { type: 'string', default: 'memory:' },
+    'allow-origin': { type: 'string', multiple: true },
+    json: { type: 'boolean', default: false },
+  } as const
+  const { values } = readWords(() => parseArgs({ args: [...words], options: known, allowPositionals: false }), 'serve')
+  if (values.store !== 'memory:')
+    throw new UsageError(`--store must be memory: (other stores come later), not "${values.store}"`)
+  return {
+    command: 'serve',
+    agent: values.agent,
+    model: values.model,
+    host: values.host,
+    port: portOf(values.port, variables),
+    origins: values['allow-origin'],
+    json: values.json,
+    exchanges: numberOf(variables, 'MAX_TURNS', 10_000),
+    eventBytes: numberOf(variables, 'MAX_EVENT_BYTES', 1024 * 1024),
+  }
+}
+
+function chatOptions(words: readonly string[], variables: Variables): ChatOptions {
+  const known = { ...SHARED, once: { type: 'string' } } as const
+  const { values } = readWords(() => parseArgs({ args: [...words], options: known, allowPositionals: false }), 'chat')
+  if (values.once === undefined) throw new UsageError('chat needs --once "what you want to know"')
+  if (values.once.trim() === '') throw new UsageError('--once must not be empty')
+  return {
+    command: 'chat',
+    once: values.once,
+    agent: values.agent,
+    model: values.model,
+    exchanges: numberOf(variables, 'MAX_TURNS', 10_000),
+  }
+}
+
+/** The messages of parseArgs are good; only their advice about `--` is for others. */
+function readWords<Parsed>(read: () => Parsed, command: string): Parsed {
+  try {
+    return read()
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : String(cause)
+    const [first = message] = message.split(/\. To specify|\n/)
+    throw new UsageError(`${first.replace(/\.$/, '')}; see "baton ${command} --help"`)
+  }
+}
+
+const PORT = 8080
+const PORT_MAX = 65_535
+
+function portOf(option: string | undefined, variables: Variables): number {
+  const text = option ?? variables['PORT']?.trim() ?? ''
+  if (text === '' && option === undefined) return PORT
+  if (/^\d{1,5}$/.test(text) && Number(text) <= PORT_MAX) return Number(text)
+  const name = option === undefined ? 'the variable PORT' : '--port'
+  throw new UsageError(`${name} must be a number from 0 to ${PORT_MAX}, not "${text}"`)
+}
+
+function numberOf(variables: Variables, name: string, most: number): number | undefined {
+  const text = variables[name]?.trim() ?? ''
+  if (text === '') return undefined
+  if (/^[1-9]\d{0,8}$/.test(text) && Number(text) <= most) return Number(text)
+  throw new UsageError(`the variable ${name} must be a number from 1 to ${most}, not "${text}"`)
+}
