@@ -271,6 +271,12 @@ export const ERROR_CODES = {
     'The store did not accept a record.',
     'See the cause; the input was not accepted and can be sent again.',
   ),
+  store_locked: row(
+    'caller',
+    false,
+    'Another process uses the store’s file.',
+    'Stop the other process, or name another file.',
+  ),
   host_stopped: row('caller', false, 'The host was stopped.', 'Create a new host.'),
   server_draining: row(
     'baton',

@@ -142,6 +142,7 @@ export async function healAndRest(world: SimulatedWorld): Promise<void> {
   if (!world.process.isAlive()) await boot(world)
   await settleDown(world)
   connect(world, 2)
+  connect(world, 1)
   const untilMs = world.time.clock.nowMs() + REST_MS
   while (world.time.clock.nowMs() < untilMs) {
     await settleDown(world)

@@ -1,5 +1,5 @@
 // The simulator: the real local host in a simulated world, driven by one seed, checked after every stored record.
-import type { Session, Store } from '@baton/core'
+import type { Host, Session, Store } from '@baton/core'
 import { specOf } from '@baton/core'
 import type { History, Input, SessionRecord, State } from '@baton/core/machine'
 import { applyRecord, createHistory, initialState } from '@baton/core/machine'
@@ -15,6 +15,8 @@ import type { AgentParts, Effects } from './simulated-agent.ts'
 import { createSimulatedAgent } from './simulated-agent.ts'
 import type { SimulatedDevice } from './simulated-device.ts'
 import { openDevice } from './simulated-device.ts'
+import type { AppMemory } from './simulated-app.ts'
+import { createAppMemory, openApp } from './simulated-app.ts'
 import { createSimulatedStore } from './simulated-store.ts'
 import type { VirtualTime } from './virtual-time.ts'
 import { createVirtualTime } from './virtual-time.ts'
@@ -42,6 +44,8 @@ export interface SimulatedWorld {
   readonly unanswered: Map<string, Input>
   process: SimulatedProcess
   session: Session | undefined
+  host: Host | undefined
+  readonly app: AppMemory
   devices: SimulatedDevice[]
   serial: number
 }
@@ -74,9 +78,12 @@ export async function simulate(options: SimulateOptions): Promise<SimulatedWorld
       if (world.observed.failure) throw world.observed.failure
     }
     await healAndRest(world)
+    // The app works through what it was sent: every answer is spoken to its end.
+    await world.time.runUntil(world.time.clock.nowMs() + 10 * 60_000)
     if (world.observed.failure) throw world.observed.failure
     world.observed.checker.finish(world.observed.state)
     checkEffects(world)
+    if (world.app.screen === 'thinking') throw new Error('the app is left thinking')
   } catch (cause) {
     throw new SimulationError(options.seed, world.story, cause)
   }
@@ -106,6 +113,8 @@ function createWorld(options: SimulateOptions): SimulatedWorld {
     unanswered: new Map(),
     process: none,
     session: undefined,
+    host: undefined,
+    app: createAppMemory(),
     devices: [],
     serial: 0,
   }
@@ -144,6 +153,7 @@ export async function boot(world: SimulatedWorld): Promise<void> {
     transport: { post: () => Promise.reject(new Error('the simulation has no network')) },
   }
   const host = createHost({ environment, store, agent })
+  world.host = host
   tell(world, 'a process begins')
   const opening = host.session(SESSION, { principal: { id: 'ann' } }).then(
     (session) => {
@@ -170,14 +180,21 @@ export function send(world: SimulatedWorld, input: Input): void {
   )
 }
 
+/** A device of version 2 in this process, or an app of version 1 through the front and over a network. */
 export function connect(world: SimulatedWorld, protocol: 1 | 2): void {
-  const { session, time, random, effects, memory, coverage } = world
-  if (!session) return
+  const { session, host, time, random, effects, memory, coverage, process } = world
+  if (!session || !host) return
   const connection = `device-${(world.serial += 1)}`
   tell(world, `${connection} connects with version ${protocol}`)
   const onFault = (fault: string): void => noteFault(coverage, fault, world.observed.state)
   const faulty = (): boolean => world.faults.on
-  world.devices.push(openDevice({ session, connection, protocol, time, random, effects, memory, onFault, faulty }))
+  const newId = (): string => `id-${(world.serial += 1)}`
+  const shared = { connection, time, random, effects, onFault, faulty }
+  world.devices.push(
+    protocol === 2
+      ? openDevice({ ...shared, session, memory, protocol })
+      : openApp({ ...shared, host, session: SESSION, process, memory: world.app, newId }),
+  )
 }
 
 export function tell(world: SimulatedWorld, what: string): void {
@@ -205,6 +222,8 @@ function checkEffects(world: SimulatedWorld): void {
   for (const [callId, effect] of world.effects)
     if (once.has(effect.tool) && effect.starts > 1)
       throw new Error(`${callId} (${effect.tool}) took effect ${effect.starts} times`)
+  const spoken = world.app.spoken
+  if (new Set(spoken).size < spoken.length) throw new Error('a text was spoken twice')
   for (const { callId, settlement, name } of world.observed.state.recentCalls)
     if (settlement === 'ok' && name !== 'result.read' && !world.effects.has(callId))
       throw new Error(`${callId} (${name}) is settled as ok, but nothing happened`)

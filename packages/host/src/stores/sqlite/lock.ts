@@ -1,0 +1,20 @@
+// One process owns a SQLite store. The lock is a transaction on a file beside it: the system releases it when the process dies.
+import { DatabaseSync } from 'node:sqlite'
+import { BatonError } from '@baton/core'
+
+/** @throws BatonError `store_locked` when another process holds it */
+export function lockStore(path: string): () => void {
+  const lock = new DatabaseSync(`${path}.lock`)
+  try {
+    lock.exec('PRAGMA busy_timeout=0; PRAGMA journal_mode=DELETE; BEGIN EXCLUSIVE')
+  } catch (cause) {
+    lock.close()
+    const locked = String(cause).includes('locked')
+    throw locked ? lockedError(path, cause) : cause
+  }
+  return () => lock.close()
+}
+
+function lockedError(path: string, cause: unknown): BatonError {
+  return new BatonError({ code: 'store_locked', message: `another process uses the store ${path}`, cause })
+}

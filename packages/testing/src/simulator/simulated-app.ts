@@ -1,0 +1,166 @@
+// A voice app of protocol version 1 in the simulation: it works through its frames strictly one after another, ignores a
+// frame whose id it has seen, runs tools, and speaks through the real front over a network that delays and breaks.
+import type { Host, Logger } from '@baton/core'
+import type { Random } from '@baton/core/testing'
+import type { Socket } from '@baton/host/websocket'
+import { openV1Connection, DEFAULT_V1_LIMITS } from '@baton/host/websocket'
+import type { ServerFrame } from '@baton/protocol'
+import { decodeServerFrame, encodeFrame } from '@baton/protocol'
+import type { SimulatedProcess } from './process.ts'
+import type { Effects } from './simulated-agent.ts'
+import type { SimulatedDevice } from './simulated-device.ts'
+import type { VirtualTime } from './virtual-time.ts'
+
+/** What an app keeps over all its connections. */
+export interface AppMemory {
+  readonly seen: Set<string>
+  /** Results by call id: a call that is delivered twice runs once. */
+  readonly results: Map<string, string>
+  /** The last state that its screen was told; an app must never be left thinking. */
+  screen: string
+  readonly spoken: string[]
+  partial: string
+}
+
+export function createAppMemory(): AppMemory {
+  return { seen: new Set(), results: new Map(), screen: 'idle', spoken: [], partial: '' }
+}
+
+export interface AppInit {
+  readonly host: Host
+  readonly session: string
+  readonly connection: string
+  readonly process: SimulatedProcess
+  readonly time: VirtualTime
+  readonly random: Random
+  readonly memory: AppMemory
+  readonly effects: Effects
+  readonly newId: () => string
+  readonly onFault: (fault: string) => void
+  readonly faulty: () => boolean
+}
+
+export function openApp(init: AppInit): SimulatedDevice {
+  const { time, random, process, connection, memory } = init
+  const network = createNetwork(time, random)
+  openV1Connection({
+    socket: network.socket,
+    connection,
+    host: init.host,
+    principal: { id: 'ann' },
+    clock: time.clock,
+    timers: { start: process.start },
+    newId: init.newId,
+    log: SILENT,
+    limits: DEFAULT_V1_LIMITS,
+    isDraining: () => false,
+  })
+
+  const send = (type: 'session.start' | 'tool.result', payload: Record<string, unknown>): void => {
+    const timestamp = new Date(time.clock.nowMs()).toISOString()
+    const envelope = { id: init.newId(), sessionId: init.session, timestamp }
+    // The two payloads are what their types ask for.
+    network.sendToServer(encodeFrame({ ...envelope, type, payload } as Parameters<typeof encodeFrame>[0]))
+  }
+
+  const work = async (frame: ServerFrame): Promise<void> => {
+    if (memory.seen.has(frame.id)) return
+    memory.seen.add(frame.id)
+    if (frame.type === 'assistant.speech.partial') memory.partial = frame.payload.text
+    if (frame.type !== 'tool.call') return
+    const { callId, name } = frame.payload
+    const result = await runTool(init, frame.payload)
+    if (init.faulty() && random.chance(0.1)) {
+      init.onFault('result-lost')
+      return
+    }
+    send('tool.result', { callId, result, error: null })
+    if (init.faulty() && random.chance(0.1)) {
+      init.onFault('result-repeated')
+      send('tool.result', { callId, result: `${name} again`, error: null })
+    }
+  }
+
+  let line = Promise.resolve()
+  network.onFrame((text) => {
+    const decoded = decodeServerFrame(text)
+    if (!decoded.ok || !decoded.frame) throw new Error(`the front wrote a frame that is none: ${text}`)
+    const { frame } = decoded
+    line = line.then(() => (network.isOpen() ? work(frame) : undefined))
+  })
+  send('session.start', { sessionId: init.session })
+  return { connection, isOpen: network.isOpen, drop: network.drop }
+}
+
+/** Display tools change the app; the model's tools take effect in the world. */
+async function runTool(
+  init: AppInit,
+  call: { readonly callId: string; readonly name: string; readonly arguments: string },
+): Promise<string> {
+  const { memory, time, random, effects } = init
+  const known = memory.results.get(call.callId)
+  if (known !== undefined) return known
+  if (call.name === 'convo.setState') memory.screen = (JSON.parse(call.arguments) as { state: string }).state
+  else if (call.name === 'tts.speak') {
+    memory.spoken.push(call.callId)
+    await time.wait(random.below(1200))
+  } else if (!call.name.startsWith('convo.')) {
+    const effect = effects.get(call.callId) ?? { tool: call.name, starts: 0 }
+    effects.set(call.callId, { ...effect, starts: effect.starts + 1 })
+    memory.results.set(call.callId, `${call.name} done`)
+    await time.wait(random.below(1500))
+  }
+  return `${call.name} done`
+}
+
+interface Network {
+  readonly socket: Socket
+  sendToServer(text: string): void
+  onFrame(listener: (text: string) => void): void
+  isOpen(): boolean
+  drop(): void
+}
+
+/** Both directions keep their order, as TCP does; what is under way when the connection breaks is lost. */
+function createNetwork(time: VirtualTime, random: Random): Network {
+  let open = true
+  let toServer: (text: string | undefined) => void = () => {}
+  let toApp: (text: string) => void = () => {}
+  let serverClosed: () => void = () => {}
+  const due = { server: 0, app: 0 }
+  const deliver = (end: 'server' | 'app', act: () => void): void => {
+    due[end] = Math.max(due[end], time.clock.nowMs() + random.below(80))
+    time.timers.start(due[end] - time.clock.nowMs(), () => {
+      if (open) act()
+    })
+  }
+  const drop = (): void => {
+    if (!open) return
+    open = false
+    time.timers.start(random.below(3000), () => serverClosed())
+  }
+  return {
+    socket: {
+      send: (text) => {
+        if (open) deliver('app', () => toApp(text))
+        return open
+      },
+      close: drop,
+      bufferedBytes: () => 0,
+      onMessage: (listener) => {
+        toServer = listener
+      },
+      onClose: (listener) => {
+        serverClosed = listener
+      },
+    },
+    sendToServer: (text) => deliver('server', () => toServer(text)),
+    onFrame: (listener) => {
+      toApp = listener
+    },
+    isOpen: () => open,
+    drop,
+  }
+}
+
+const SILENT: Logger = { info: () => {}, warn: () => {} }
