@@ -29,6 +29,7 @@ interface Book {
   /** Entries that left the window; kept only where a rewind may ask for them. */
   readonly left: HistoryEntry[] | null
   exchange: number
+  lastTurn: { readonly turn: number; readonly pos: number } | undefined
   open: OpenBody | null
   texts: readonly { readonly step: number; readonly text: string }[]
   progress: { readonly attempt: number; readonly text: string }
@@ -52,6 +53,8 @@ export interface History {
   openParts(): readonly AssistantPart[]
   /** Texts of the running turn's finished steps. */
   turnTexts(): readonly string[]
+  /** The newest turn and the position of the record that began it. */
+  lastTurn(): { readonly turn: number; readonly pos: number } | undefined
 }
 
 /** `keepAll` keeps what left the window too, for a rewind that reaches behind it. */
@@ -62,19 +65,24 @@ export function createHistory(options: { readonly keepAll?: boolean } = {}): His
     entries: [],
     left: options.keepAll ? [] : null,
     exchange: 0,
+    lastTurn: undefined,
     open: null,
     texts: [],
     progress: { attempt: 0, text: '' },
   }
   return {
     fold: (record) => {
-      for (const fact of record.facts) foldFact(book, fact)
+      for (const fact of record.facts) {
+        if (fact.type === 'turn-started') book.lastTurn = { turn: fact.turn, pos: record.pos }
+        foldFact(book, fact)
+      }
     },
     messages: (fromEntry, toEntry) =>
       book.entries.filter(({ entry }) => entry >= fromEntry && entry <= toEntry).flatMap(({ messages }) => messages),
     entries: () => book.entries,
     openCall: (callId) => openCall(book, callId),
     openParts: () => book.open?.parts ?? [],
+    lastTurn: () => book.lastTurn,
     turnTexts: () => book.texts.map((step) => step.text).filter((said) => said !== ''),
   }
 }

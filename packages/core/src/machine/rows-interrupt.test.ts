@@ -1,0 +1,317 @@
+// Interrupts: legal in every phase, and the history keeps what the listener took in.
+import { describe, expect, test } from 'vitest'
+import { clientTool, outcomeOf, serverTool, TestSession } from './test-session.ts'
+
+describe('an interrupt while the model speaks', () => {
+  test('asks it to stop, and gives it a second', () => {
+    const session = new TestSession().user('go').progress('I wi').interrupt()
+    expect(session.facts).toEqual([
+      { type: 'interrupt-accepted', reason: 'barge_in', heard: { type: 'all' }, untilMs: session.nowMs + 1000 },
+    ])
+    expect(session.effects).toEqual([
+      { type: 'abort-model', attempt: 1 },
+      { type: 'set-timer', timer: 'interrupt', generation: 3, atMs: session.nowMs + 1000 },
+    ])
+  })
+
+  test('keeps what it says it had said, as far as it was heard', () => {
+    const session = new TestSession().user('go').interrupt({ type: 'chars', chars: 4 })
+    session.send({ type: 'model-stopped', attempt: 1, text: 'I will do it' })
+    expect(session.fact('step-finished')).toEqual({
+      type: 'step-finished',
+      step: 1,
+      attempt: 1,
+      model: 'one',
+      parts: [{ type: 'text', text: 'I wi' }],
+      calls: [],
+      finish: 'end',
+      usage: {},
+      textChars: 4,
+      chars: 4,
+      interrupted: true,
+    })
+    expect(session.fact('turn-finished')).toEqual({ type: 'turn-finished', turn: 1, outcome: 'interrupted', text: '' })
+    expect(session.owes()).toEqual([])
+  })
+
+  test('takes an answer that was finished all the same, without its calls', () => {
+    const session = new TestSession().user('go').interrupt()
+    session.says({ text: 'I look', calls: ['pay'], usage: { outputTokens: 3 } })
+    expect(session.lines()).toEqual(['user: go', 'assistant: I look'])
+    expect(session.fact('step-finished')).toMatchObject({ usage: { outputTokens: 3 }, interrupted: true })
+    expect(session.state.phase).toBe('idle')
+  })
+
+  test.each([
+    ['the second is over', (session: TestSession) => session.fire('interrupt')],
+    ['the model fails', (session: TestSession) => session.modelFails('model_timeout')],
+    ['the turn is over its time', (session: TestSession) => session.fire('turn')],
+    ['the host restarts', (session: TestSession) => session.restart()],
+  ])('falls back on the logged progress when %s', (_, end) => {
+    const session = new TestSession({ limits: { turnMs: 500 } }).user('go').progress('I wi').progress('ll')
+    end(session.interrupt({ type: 'chars', chars: 5 }))
+    expect(session.fact('step-salvaged')).toEqual({ type: 'step-salvaged', step: 1, attempt: 1, textChars: 5 })
+    expect(session.lines()).toEqual(['user: go', 'assistant: I wil'])
+    expect(session.fact('turn-finished').outcome).toBe('interrupted')
+    expect(session.state.index.at(-1)).toMatchObject({ role: 'step', chars: 5 })
+  })
+
+  test('stores nothing where nothing was said, heard or logged', () => {
+    const session = new TestSession().user('go').interrupt().fire('interrupt')
+    expect(session.factTypes()).toEqual(['turn-finished'])
+    session.user('again').interrupt({ type: 'chars', chars: 0 }).send({ type: 'model-stopped', attempt: 2, text: 'hi' })
+    expect(session.factTypes()).toEqual(['turn-finished'])
+    session.user('more').interrupt().send({ type: 'model-stopped', attempt: 3, text: '  ' })
+    expect(session.factTypes()).toEqual(['turn-finished'])
+    expect(session.lines()).toEqual(['user: go', 'user: again', 'user: more'])
+  })
+
+  test('keeps both halves of a surrogate pair or neither', () => {
+    const session = new TestSession().user('go').interrupt({ type: 'chars', chars: 2 })
+    session.send({ type: 'model-stopped', attempt: 1, text: 'a😀b' })
+    expect(session.lines()).toEqual(['user: go', 'assistant: a😀'])
+  })
+
+  test('a second one changes nothing: the first truth stands', () => {
+    const session = new TestSession().user('go').interrupt({ type: 'chars', chars: 2 }).interrupt({ type: 'all' })
+    expect(session.facts).toEqual([{ type: 'interrupt-accepted', reason: 'barge_in', heard: { type: 'all' } }])
+    session.send({ type: 'model-stopped', attempt: 1, text: 'abcd' })
+    expect(session.lines()).toEqual(['user: go', 'assistant: ab'])
+  })
+
+  test('what comes meanwhile is answered after it', () => {
+    const session = new TestSession().user('go').interrupt().user('and?')
+    session.send({ type: 'model-stopped', attempt: 1, text: 'I' })
+    expect(session.told()).toEqual(['user: go', 'assistant: I', 'user: and?'])
+  })
+
+  test('cuts the texts of earlier steps too, and counts the blank line between them', () => {
+    const speaking = (): TestSession =>
+      new TestSession()
+        .user('go')
+        .says({ text: 'I look.', calls: ['read'] })
+        .returns('call_1_0')
+    const at = (chars: number): readonly string[] =>
+      speaking()
+        .interrupt({ type: 'chars', chars })
+        .send({ type: 'model-stopped', attempt: 2, text: 'Found' })
+        .lines()
+        .filter((line) => line.startsWith('assistant'))
+    expect(at(0)).toEqual([])
+    expect(at(6)).toEqual(['assistant: I look'])
+    expect(at(7)).toEqual(['assistant: I look.'])
+    expect(at(9)).toEqual(['assistant: I look.'])
+    expect(at(10)).toEqual(['assistant: I look.', 'assistant: F'])
+    expect(at(99)).toEqual(['assistant: I look.', 'assistant: Found'])
+  })
+})
+
+describe('an interrupt while a retry waits', () => {
+  test('ends the turn at once', () => {
+    const session = new TestSession().user('go').modelFails('model_timeout').interrupt()
+    expect(session.factTypes()).toEqual(['interrupt-accepted', 'turn-finished'])
+    expect(session.owes()).toEqual([])
+  })
+})
+
+describe('an interrupt while the voice of an ended turn speaks', () => {
+  const spoken = (): TestSession =>
+    new TestSession()
+      .user('go')
+      .says({ text: 'I look.', calls: ['read'] })
+      .returns('call_1_0')
+      .says('Found.')
+
+  test('cuts its texts to what was heard, calls and results stay', () => {
+    const session = spoken().interrupt({ type: 'chars', chars: 11 })
+    expect(session.fact('answer-cut').cuts).toEqual([{ step: 2, keepChars: 2 }])
+    expect(session.lines()).toEqual([
+      'user: go',
+      'assistant: I look.',
+      'call_1_0 read {}',
+      'call_1_0 = done',
+      'assistant: Fo',
+    ])
+    session.interrupt({ type: 'chars', chars: 3 })
+    expect(session.fact('answer-cut').cuts).toEqual([
+      { step: 1, keepChars: 3 },
+      { step: 2, keepChars: 0 },
+    ])
+    expect(session.lines()).toEqual(['user: go', 'assistant: I l', 'call_1_0 read {}', 'call_1_0 = done'])
+    expect(session.state.index.map((entry) => entry.chars)).toEqual([2, 13])
+  })
+
+  test('cuts nothing when all was heard', () => {
+    expect(spoken().interrupt().factTypes()).toEqual(['interrupt-accepted'])
+    expect(spoken().interrupt({ type: 'chars', chars: 15 }).factTypes()).toEqual(['interrupt-accepted'])
+  })
+
+  test('of a version 1 app: nothing was heard before the voice got it, all after', () => {
+    expect(spoken().interrupt({ type: 'display' }).lines()).toEqual(['user: go', 'call_1_0 read {}', 'call_1_0 = done'])
+    const voiced = spoken().send({ type: 'display-written', turn: 1 }).interrupt({ type: 'display' })
+    expect(voiced.factTypes()).toEqual(['interrupt-accepted'])
+    const next = spoken().send({ type: 'display-written', turn: 1 }).user('more').says('Yes.')
+    expect(next.interrupt({ type: 'display' }).lines().at(-1)).toBe('user: more')
+  })
+
+  test('drops provider state from the cut text only', () => {
+    const state = { provider: 'p', model: 'm', data: 'signed' }
+    const session = new TestSession().user('go')
+    session.says({
+      more: [
+        { type: 'reasoning', text: 'hm', state },
+        { type: 'text', text: 'whole ', state },
+        { type: 'text', text: 'and cut', state },
+      ],
+    })
+    session.interrupt({ type: 'chars', chars: 9 })
+    expect(session.history.messages(2, 2)).toEqual([
+      {
+        role: 'assistant',
+        parts: [
+          { type: 'reasoning', text: 'hm', state },
+          { type: 'text', text: 'whole ', state },
+          { type: 'text', text: 'and' },
+        ],
+      },
+    ])
+  })
+
+  test('an answer that blanks alone are left of leaves the history with the next cut', () => {
+    const session = new TestSession().user('go').says('  word').interrupt({ type: 'chars', chars: 2 })
+    expect(session.lines()).toEqual(['user: go'])
+    session.interrupt({ type: 'chars', chars: 0 })
+    expect(session.state.index).toHaveLength(1)
+    expect(session.user('on').told()).toEqual(['user: go', 'user: on'])
+  })
+
+  test('before anything was said is logged and changes nothing', () => {
+    expect(new TestSession().interrupt().factTypes()).toEqual(['interrupt-accepted'])
+  })
+})
+
+describe('an interrupt while calls run', () => {
+  test('ends the turn; what runs on gets 2 s once the next input is there', () => {
+    const tools = [serverTool('read', { onInterrupt: 'finish' }), serverTool('put'), clientTool('look')]
+    const session = new TestSession({ tools })
+      .attach()
+      .user('go')
+      .says({ text: 'I look', calls: ['read', 'put', 'look'] })
+    session.interrupt({ type: 'chars', chars: 3 })
+    expect(session.factTypes()).toEqual(['interrupt-accepted', 'answer-cut', 'call-settled', 'turn-finished'])
+    expect(session.fact('call-settled')).toEqual({
+      type: 'call-settled',
+      callId: 'call_1_1',
+      settlement: { type: 'cancelled', reason: 'interrupt' },
+      tellLate: true,
+    })
+    expect(session.effects).toContainEqual({ type: 'abort-tool', callId: 'call_1_1', attempt: 1 })
+    expect(session.timers()).toEqual(['call:call_1_0', 'call:call_1_2'])
+    session.user('next')
+    expect(session.fact('grace-started')).toEqual({ type: 'grace-started', untilMs: session.nowMs + 2000 })
+    expect(session.user('more').factTypes()).toEqual(['input-accepted'])
+    session.fire('grace')
+    expect(session.factTypes().filter((type) => type !== 'call-settled')).toEqual([
+      'step-closed',
+      'turn-started',
+      'inputs-entered',
+      'model-started',
+    ])
+    expect(session.told()).toEqual([
+      'user: go',
+      'assistant: I l',
+      'call_1_0 read {}',
+      'call_1_1 put {}',
+      'call_1_2 look {}',
+      'call_1_0 = Error: cancelled (it has no effect)',
+      'call_1_1 = Error: cancelled (it has no effect)',
+      'call_1_2 = Error: cancelled (it has no effect)',
+      'user: next',
+      'user: more',
+    ])
+  })
+
+  test('a result within the grace is a result, and lets the next turn begin', () => {
+    const session = new TestSession()
+      .attach()
+      .user('go')
+      .says({ calls: ['look'] })
+      .interrupt()
+      .user('next')
+    session.after(1500).clientReturns('call_1_0', 'seen')
+    expect(session.told()).toEqual(['user: go', 'call_1_0 look {}', 'call_1_0 = seen', 'user: next'])
+    expect(session.timers()).toEqual(['turn'])
+  })
+
+  test('without a next input a call has its own deadline', () => {
+    const session = new TestSession()
+      .attach()
+      .user('go')
+      .says({ calls: ['look'] })
+      .interrupt()
+    expect(session.fire('call:call_1_0').lines().at(-1)).toBe('call_1_0 = Error: tool_result_timeout')
+    expect(session.state).toMatchObject({ phase: 'idle', step: null })
+  })
+
+  test('an offer that comes back after it goes to nobody any more', () => {
+    const session = new TestSession()
+      .attach()
+      .attach('desk')
+      .user('go')
+      .says({ calls: ['look'] })
+      .interrupt()
+    session.detach('desk')
+    expect(session.factTypes()).toEqual(['client-detached', 'call-returned', 'call-settled', 'step-closed'])
+  })
+
+  test('a late result is logged and told to the model as a note, once', () => {
+    const session = new TestSession()
+      .user('go')
+      .says({ calls: ['pay'] })
+      .interrupt()
+    expect(session.lines().at(-1)).toBe('call_1_0 = Error: tool_result_unknown (it may have run)')
+    const late = { type: 'tool-finished', callId: 'call_1_0', attempt: 1, outcome: outcomeOf('paid 5') } as const
+    session.send(late)
+    expect(session.facts).toEqual([
+      { type: 'result-ignored', callId: 'call_1_0', reason: 'late', outcome: 'ok', preview: 'paid 5' },
+      { type: 'note-queued', note: 1, text: 'The tool "pay" (call_1_0) finished after all: paid 5' },
+    ])
+    expect(session.send(late).factTypes()).toEqual(['result-ignored'])
+    session.user('did it work?')
+    expect(session.told().slice(-2)).toEqual([
+      'user: The tool "pay" (call_1_0) finished after all: paid 5',
+      'user: did it work?',
+    ])
+    expect(session.state.notes).toEqual([])
+    expect(session.state.index.at(-1)).toMatchObject({ notes: [1], chars: 52 + 12 })
+    expect(session.says('yes').user('and?').told().at(-1)).toBe('user: and?')
+  })
+
+  test('while the session is paused ends the turn, and the session stays paused', () => {
+    const session = new TestSession()
+      .user('go')
+      .says({ calls: ['read'] })
+      .send({ type: 'pause' })
+      .interrupt()
+    expect(session.state).toMatchObject({ phase: 'paused', turn: null, step: null })
+    expect(session.send({ type: 'continue' }).state.phase).toBe('idle')
+  })
+})
+
+describe('an interrupt while the history is summarised', () => {
+  const summarising = (): TestSession =>
+    new TestSession({ window: { exchanges: 1, summarise: true } }).user('one').says('1').user('two')
+
+  test('ends the turn and the summary', () => {
+    const session = summarising().interrupt()
+    expect(session.effects).toContainEqual({ type: 'abort-summary', attempt: 2 })
+    expect(session.state).toMatchObject({ phase: 'idle', turn: null, attempt: null })
+  })
+
+  test('by an input that waits for nobody: its turn summarises anew', () => {
+    const session = summarising().user('no', { delivery: 'interrupt' })
+    expect(session.state.phase).toBe('summarising')
+    session.send({ type: 'summary-finished', attempt: 3, text: 'so far', usage: {} })
+    expect(session.told()).toEqual(['user: [Summary of the conversation so far] so far', 'user: no'])
+  })
+})
