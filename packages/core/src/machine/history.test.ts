@@ -1,0 +1,185 @@
+// The history with its bodies: what of it is kept, what is given back, and what a cut or a rewind leaves.
+import { describe, expect, test } from 'vitest'
+import { createHistory } from './history.ts'
+import type { History } from './history.ts'
+import { TestSession } from './test-session.ts'
+
+function folded(session: TestSession, keepAll = false): History {
+  const history = createHistory({ keepAll })
+  for (const record of session.records) history.fold(record)
+  return history
+}
+
+test('messages are the same objects each time, so that what was encoded of them can be kept', () => {
+  const session = new TestSession()
+    .user('a')
+    .says({ calls: ['read'] })
+    .returns('call_1_0')
+  const [first, second] = [session.history.messages(1, 2), session.history.messages(1, 2)]
+  expect(first).toHaveLength(3)
+  expect(first.every((message, at) => message === second[at])).toBe(true)
+})
+
+test('a range of entries is what it says, both ends included', () => {
+  const session = new TestSession().user('a').says('A').user('b').says('B')
+  const said = (from: number, to: number): number => session.history.messages(from, to).length
+  expect([said(1, 4), said(2, 3), said(3, 3), said(5, 9)]).toEqual([4, 2, 1, 0])
+})
+
+test('a call has its results beside it, failed ones marked', () => {
+  const session = new TestSession()
+    .user('a')
+    .says({ calls: ['read', 'fly'] })
+    .returns('call_1_0', 'found')
+  expect(session.history.messages(2, 2)).toEqual([
+    {
+      role: 'assistant',
+      parts: [
+        { type: 'call', name: 'read', arguments: '{}', callId: 'call_1_0' },
+        { type: 'call', name: 'fly', arguments: '{}', callId: 'call_1_1' },
+      ],
+    },
+    {
+      role: 'tool',
+      parts: [
+        {
+          type: 'result',
+          callId: 'call_1_0',
+          name: 'read',
+          isError: false,
+          content: [{ type: 'text', text: 'found' }],
+        },
+        {
+          type: 'result',
+          callId: 'call_1_1',
+          name: 'fly',
+          isError: true,
+          content: [{ type: 'text', text: 'Error: there is no tool "fly"' }],
+        },
+      ],
+    },
+  ])
+})
+
+test('an open step is no history yet, but its parts and calls can be asked for', () => {
+  const { history } = new TestSession().user('a').says({ text: 'hm', calls: [{ name: 'read', arguments: '{"a":1}' }] })
+  expect(history.entries()).toHaveLength(1)
+  expect(history.openParts().map((part) => part.type)).toEqual(['text', 'call'])
+  expect(history.openCall('call_1_0')).toEqual({ callId: 'call_1_0', name: 'read', arguments: '{"a":1}' })
+  expect(history.openCall('call_1_1')).toBeUndefined()
+  expect(createHistory().openParts()).toEqual([])
+  expect(createHistory().openCall('call_1_0')).toBeUndefined()
+})
+
+test('thoughts alone, or a pause without a word, leave no message behind', () => {
+  const session = new TestSession().user('a').says({ more: [{ type: 'reasoning', text: 'hm' }], finish: 'pause' })
+  expect(session.lines()).toEqual(['user: a'])
+  expect(session.history.entries()).toMatchObject([{}, { entry: 2, exchange: 1, role: 'step', messages: [] }])
+  session.interrupt({ type: 'chars', chars: 0 }).send({ type: 'model-stopped', attempt: 2, text: '' })
+  expect(session.lines()).toEqual(['user: a'])
+})
+
+test('a blank pause that is cut away leaves the history as it leaves the index', () => {
+  const session = new TestSession()
+    .user('a')
+    .says({ text: '  ', finish: 'pause' })
+    .interrupt({ type: 'chars', chars: 0 })
+  session.send({ type: 'model-stopped', attempt: 2, text: 'x' })
+  expect(session.fact('answer-cut').cuts).toEqual([{ step: 1, keepChars: 0 }])
+  expect(session.state.index).toHaveLength(1)
+})
+
+describe('the texts of the running turn', () => {
+  test('are those of its finished steps, without empty ones', () => {
+    const session = new TestSession()
+      .user('a')
+      .says({ text: 'one', calls: ['read'] })
+      .returns('call_1_0')
+    expect(session.says({ calls: ['read'] }).history.turnTexts()).toEqual(['one'])
+    session.returns('call_2_0').says('two')
+    expect(session.history.turnTexts()).toEqual(['one', 'two'])
+    expect(session.user('b').history.turnTexts()).toEqual([])
+  })
+
+  test('are cut with them, in whole characters', () => {
+    const session = new TestSession()
+      .user('a')
+      .says({ text: 'x😀y', calls: ['read'] })
+      .interrupt({ type: 'chars', chars: 2 })
+    expect(session.history.turnTexts()).toEqual(['x😀'])
+    expect(session.history.openParts()).toEqual([])
+  })
+})
+
+test('a step that is open when it is cut enters the history as it was cut', () => {
+  const session = new TestSession()
+    .attach()
+    .user('a')
+    .says({ text: 'I look', calls: ['look'] })
+  session.interrupt({ type: 'chars', chars: 3 })
+  expect(session.history.openParts()[0]).toEqual({ type: 'text', text: 'I l' })
+  expect(session.state.step?.chars).toBe('I l'.length + 'look{}'.length)
+  expect(session.clientReturns('call_1_0', 'seen').lines()).toEqual([
+    'user: a',
+    'assistant: I l',
+    'call_1_0 look {}',
+    'call_1_0 = seen',
+  ])
+})
+
+test('progress that was logged twice over counts once', () => {
+  const session = new TestSession().user('a').progress('abc').progress('def').modelFails('model_timeout').fire('retry')
+  session.progress('xy').interrupt().fire('interrupt')
+  expect(session.lines()).toEqual(['user: a', 'assistant: xy'])
+})
+
+describe('what left the window', () => {
+  const left = (): TestSession => {
+    const session = new TestSession({ window: { exchanges: 1 } })
+    return session.user('a').says('A').user('b').says('B').user('c')
+  }
+
+  test('is given back, bodies included, unless all is kept', () => {
+    const session = left()
+    const { index } = session.state
+    const earlier = [
+      { entry: 1, exchange: 1, role: 'user', chars: 1, inputs: ['u1'], notes: [] },
+      { entry: 2, exchange: 1, role: 'step', chars: 1, step: 1 },
+    ] as const
+    const rewound = { type: 'history-rewound', inputId: 'r', exchange: 9, index: [...earlier, ...index] } as const
+    const again = {
+      type: 'inputs-entered',
+      exchange: 9,
+      entries: [{ entry: 9, inputs: ['u1'], notes: [], chars: 1 }],
+    } as const
+    const record = { ...session.records[0], facts: [rewound, again] }
+    const lines = (history: History): readonly number[] => {
+      history.fold({ version: 0, pos: 99, nowMs: 0, epoch: 1, input: { type: 'rewind' }, facts: record.facts })
+      return history.entries().map((entry) => entry.messages[0]?.parts.length ?? 0)
+    }
+    expect(lines(folded(session, true))).toEqual([1, 1, 1, 1])
+    expect(lines(folded(session))).toEqual([1, 0])
+  })
+
+  test('what is in it can still be asked again, all kept or not', () => {
+    const session = left().says('C')
+    session.send({ type: 'rewind', inputId: 'r', exchange: 3, again: true })
+    expect(folded(session).messages(0, 99)).toEqual([{ role: 'user', parts: [{ type: 'text', text: 'c' }] }])
+  })
+
+  test('a summary stands in its place', () => {
+    const session = new TestSession({ window: { exchanges: 1, summarise: true } }).user('a').says('A').user('b')
+    session.send({ type: 'summary-finished', attempt: 2, text: 'they \ud83d met', usage: {} })
+    expect(folded(session).entries()).toEqual([
+      {
+        entry: 2,
+        exchange: 1,
+        role: 'summary',
+        messages: [
+          { role: 'user', parts: [{ type: 'text', text: '[Summary of the conversation so far] they \ufffd met' }] },
+        ],
+      },
+      expect.objectContaining({ entry: 3, exchange: 2, role: 'user' }),
+    ])
+  })
+})

@@ -1,0 +1,150 @@
+// Records and snapshots: versions, order, and the canonical log.
+import { describe, expect, test } from 'vitest'
+import { isBatonError } from '../errors.ts'
+import { openSession } from './decide.ts'
+import { canonicalLog, checkVersion, FORMAT_VERSION, followRecord, takeSnapshot } from './record.ts'
+import { testSpec, TestSession } from './test-session.ts'
+
+function codeOf(run: () => void): string {
+  try {
+    run()
+    return 'nothing'
+  } catch (error) {
+    return isBatonError(error) ? `${error.code}: ${error.message}` : String(error)
+  }
+}
+
+const opening = openSession({ session: 's', spec: testSpec(), nowMs: 5, epoch: 2 })
+
+test('a session opens with what it is', () => {
+  expect(opening).toEqual({
+    version: 0,
+    pos: 0,
+    nowMs: 5,
+    epoch: 2,
+    input: { type: 'session-opened' },
+    facts: [{ type: 'session-opened', session: 's', agent: 'tested', specHash: 'v1' }],
+  })
+})
+
+test('a stored record says what its input was, without its content', () => {
+  const session = new TestSession()
+    .attach()
+    .user('secret')
+    .says({ calls: ['look'] })
+    .clientReturns('call_1_0', 'secret')
+  expect(session.records.map((record) => record.input)).toEqual([
+    { type: 'session-opened' },
+    { type: 'client-attached', connection: 'phone' },
+    { type: 'user-input', inputId: 'u1' },
+    { type: 'model-finished', attempt: 1 },
+    { type: 'tool-result', callId: 'call_1_0', connection: 'phone' },
+  ])
+  expect(session.records.map((record) => [record.version, record.pos, record.epoch])).toEqual(
+    [0, 1, 2, 3, 4].map((pos) => [0, pos, 1]),
+  )
+})
+
+describe('a record', () => {
+  const at = (pos: number, epoch: number) => ({ ...opening, pos, epoch })
+
+  test('follows the one before it, of the same epoch or a newer one', () => {
+    expect(codeOf(() => followRecord({ pos: 3, epoch: 2 }, at(4, 2)))).toBe('nothing')
+    expect(codeOf(() => followRecord({ pos: 3, epoch: 2 }, at(4, 5)))).toBe('nothing')
+  })
+
+  test('that leaves one out, comes twice, or is of an older epoch shows a damaged log', () => {
+    expect(codeOf(() => followRecord({ pos: 3, epoch: 2 }, at(5, 2)))).toBe('log_damaged: record 5 follows position 3')
+    expect(codeOf(() => followRecord({ pos: 3, epoch: 2 }, at(3, 2)))).toBe('log_damaged: record 3 follows position 3')
+    expect(codeOf(() => followRecord({ pos: 3, epoch: 2 }, at(4, 1)))).toBe(
+      'log_damaged: record 4 has epoch 1, but epoch 2 was seen before it',
+    )
+  })
+
+  test('or snapshot of another format version is refused', () => {
+    expect(codeOf(() => followRecord({ pos: -1, epoch: 0 }, { ...opening, version: 1 }))).toBe(
+      'log_version_unknown: a record has format version 1; this Baton reads version 0',
+    )
+    expect(codeOf(() => checkVersion('snapshot', 7))).toBe(
+      'log_version_unknown: a snapshot has format version 7; this Baton reads version 0',
+    )
+    expect(FORMAT_VERSION).toBe(0)
+  })
+})
+
+test('a snapshot is the state and its version, and survives JSON', () => {
+  const { state } = new TestSession().user('go').says({ calls: ['read'] })
+  expect(JSON.parse(JSON.stringify(takeSnapshot(state)))).toEqual({ version: 0, state })
+})
+
+describe('the canonical log', () => {
+  /** One conversation; `restart` kills the process at every point where that loses nothing. */
+  function converse(restart: (session: TestSession) => void): TestSession {
+    const session = new TestSession({ window: { exchanges: 2, keepExchanges: 1, summarise: true } })
+    session.attach().user('one')
+    restart(session)
+    session.says({ text: 'I look', calls: ['read', { name: 'put', approval: true }, 'look'] })
+    restart(session)
+    session.send(session.approval('call_1_1', 'approve'))
+    restart(session)
+    session.returns('call_1_0').returns('call_1_1')
+    restart(session)
+    if (session.state.clients.length === 0) session.attach('new')
+    session.clientReturns('call_1_2', 'seen', session.state.clients[0]?.connection)
+    restart(session)
+    session.says('Found').user('two').says('2').user('three')
+    restart(session)
+    session.send({ type: 'summary-finished', attempt: session.state.attempt?.attempt ?? 0, text: 'so far', usage: {} })
+    session.says('3').send({ type: 'transcript', inputId: 't', speaker: 'ann', text: 'bye' })
+    restart(session)
+    return session.fire('batch').says('bye')
+  }
+
+  test('is the same with and without restarts', () => {
+    const plain = converse(() => {})
+    const restarted = converse((session) => session.restart(1000))
+    expect(restarted.logged('host-restarted')).toHaveLength(7)
+    expect(restarted.logged('summary-started')).toHaveLength(2)
+    expect(canonicalLog(restarted.records)).toEqual(canonicalLog(plain.records))
+  })
+
+  test('has no times, attempts, tokens and no facts of hosts and fronts', () => {
+    const log = canonicalLog(converse(() => {}).records)
+    expect(log.slice(0, 4)).toEqual([
+      { type: 'session-opened', agent: 'tested', specHash: 'v1' },
+      {
+        type: 'input-accepted',
+        inputId: 'u1',
+        body: { type: 'user', parts: [{ type: 'text', text: 'one' }] },
+        chars: 3,
+        heldChars: 3,
+        delivery: 'queue',
+        ready: true,
+      },
+      { type: 'turn-started', turn: 1, exchange: 1, models: ['one'] },
+      { type: 'inputs-entered', exchange: 1, entries: [{ entry: 1, inputs: ['u1'], notes: [], chars: 3 }] },
+    ])
+    expect(log[4]).toMatchObject({ type: 'step-finished', calls: [{ timeoutMs: 30_000 }, {}, {}] })
+    expect(JSON.stringify(log)).not.toMatch(/"attempt"|"tokenHash"|"approvalId"|deadlineMs|untilMs|expiresAtMs/)
+    expect([...new Set(log.map((fact) => fact.type))].sort()).toEqual([
+      'approval-decided',
+      'approval-requested',
+      'batch-flushed',
+      'call-settled',
+      'input-accepted',
+      'inputs-entered',
+      'session-opened',
+      'step-closed',
+      'step-finished',
+      'summary-finished',
+      'turn-finished',
+      'turn-started',
+    ])
+  })
+
+  test('keeps what was said, whatever its keys are called', () => {
+    const detail = { attempt: 3, session: 'x', delayMs: 5 }
+    const session = new TestSession().send({ type: 'urgent-event', inputId: 'e', name: 'offer', detail })
+    expect(canonicalLog(session.records)[1]).toMatchObject({ body: { detail } })
+  })
+})
