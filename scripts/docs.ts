@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { errorsPage } from './docs-errors.ts'
 import { REPOSITORY } from './source-files.ts'
+import { architecturePage } from './state-diagram.ts'
 
 export interface GeneratedPage {
   /** The page's path in the repository. */
@@ -12,7 +13,10 @@ export interface GeneratedPage {
   readonly generate: () => string
 }
 
-export const GENERATORS: readonly GeneratedPage[] = [{ path: 'docs/errors.md', generate: errorsPage }]
+export const GENERATORS: readonly GeneratedPage[] = [
+  { path: 'docs/errors.md', generate: errorsPage },
+  { path: 'docs/architecture.md', generate: architecturePage },
+]
 
 /** The pages whose file is missing or differs from what the code says. */
 export function stalePages(): readonly GeneratedPage[] {
