@@ -42,7 +42,7 @@ export async function followSession(
 ): Promise<Following | { readonly refused: Refused }> {
   const { connection, principal, log } = init
   // Read before the connection is attached, so that no offer is missed.
-  const frames = session.frames()
+  const frames = session.frames()[Symbol.asyncIterator]()
   const desk: Desk = {
     init,
     session,
@@ -63,7 +63,7 @@ export async function followSession(
   })
   if (attached.type === 'refused') return { refused: attached }
   onStarted()
-  readFrames(desk, frames).catch((cause: unknown) => {
+  readFrames(desk, { [Symbol.asyncIterator]: () => frames }).catch((cause: unknown) => {
     log.warn('a connection lost its session', { session: session.id, cause: String(cause) })
     init.socket.close(CLOSE_CODES.failed, 'internal error')
   })
@@ -79,6 +79,7 @@ export async function followSession(
       desk.left = true
       desk.stopTimer?.()
       await tell(desk, { type: 'client-detached', connection })
+      await frames.return?.()
       await session.close()
     },
   }

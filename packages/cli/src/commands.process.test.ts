@@ -1,0 +1,184 @@
+// The `baton` command in processes of its own: answers without a key or a network, and one clear line for what is wrong.
+import type { StartedCommand } from '@baton/testing/start-command'
+import { startCommand } from '@baton/testing/start-command'
+import type { V1App } from '@baton/testing/v1-app'
+import { connectV1App } from '@baton/testing/v1-app'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+
+const BATON = fileURLToPath(new URL('../bin/baton.mjs', import.meta.url))
+
+let folder: string
+let commands: StartedCommand[]
+let apps: V1App[]
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'baton-'))
+  writeFileSync(join(folder, 'server.ts'), "import { WebSocketServer } from 'ws'\n")
+  writeFileSync(join(folder, 'notes.md'), 'Nothing of interest.\n')
+  commands = []
+  apps = []
+})
+afterEach(async () => {
+  for (const app of apps) app.close()
+  for (const command of commands) {
+    command.kill('SIGKILL')
+    await command.ended
+  }
+  rmSync(folder, { recursive: true })
+})
+
+function baton(words: readonly string[], variables: Readonly<Record<string, string>> = {}): StartedCommand {
+  const command = startCommand(process.execPath, { words: [BATON, ...words], folder, variables })
+  commands.push(command)
+  return command
+}
+
+async function serve(words: readonly string[] = []) {
+  const command = baton(['serve', '--port', '0', '--json', ...words])
+  const line = await command.untilLine((said) => said.includes('"listening"'))
+  return { command, url: (JSON.parse(line) as { readonly url: string }).url }
+}
+
+test('chat answers a question about the folder from real calls, without key or network', async () => {
+  const command = baton(['chat', '--once', 'which files here mention WebSocket?'])
+  expect(await command.ended).toEqual({ code: 0, signal: null })
+  expect(command.output()).toContain('server.ts')
+  expect(command.output()).not.toContain('notes.md')
+  expect(command.errors()).toMatch(/^model offline, because no key is set/)
+  expect(command.errors()).toMatch(/> code\.grep .*\n {2}code\.grep: ok/)
+})
+
+test('serve answers an app, and a signal ends it cleanly', async () => {
+  const { command, url } = await serve()
+  expect(url).toMatch(/^ws:\/\/127\.0\.0\.1:\d+\/ws$/)
+  const app = await connectV1App({ url, session: 's', runCall: () => 'unused' })
+  apps.push(app)
+  await app.say('which files here mention WebSocket?')
+  const final = app.frames.find((frame) => frame.type === 'assistant.speech.final')
+  expect(final?.payload['text']).toContain('server.ts')
+  command.kill('SIGINT')
+  expect(await command.ended).toEqual({ code: 0, signal: null })
+  expect(command.output().trim().split('\n')).toHaveLength(1)
+})
+
+test('serve says where it listens, which model answers and why, and what to try', async () => {
+  const command = baton(['serve', '--port', '0', '--model', 'offline'])
+  await command.untilLine((line) => line.includes('Ctrl+C'))
+  expect(command.output()).toMatch(/^Baton listens on ws:\/\/127\.0\.0\.1:\d+\/ws\n/)
+  expect(command.output()).toContain('model  offline, because the option --model names it')
+  expect(command.output()).toContain('npx baton chat --once')
+})
+
+test('a port that is in use is one line', async () => {
+  const { url } = await serve()
+  const { port } = new URL(url)
+  const command = baton(['serve', '--port', port])
+  expect(await command.ended).toEqual({ code: 1, signal: null })
+  expect(command.errors()).toBe(`baton: port ${port} of 127.0.0.1 is in use; choose another one, or 0 for a free one\n`)
+})
+
+const AGENT_FILES = {
+  'empty.ts': '',
+  'throws.ts': "throw new Error('first\\nsecond')",
+  'broken.ts': 'export default {',
+}
+
+test.each<[string, readonly string[], Readonly<Record<string, string>>, number, string | RegExp]>([
+  ['an unknown command', ['serv'], {}, 2, 'there is no command "serv"; see "baton --help"'],
+  ['an unknown option', ['serve', '--prot', '1'], {}, 2, 'Unknown option \'--prot\'; see "baton serve --help"'],
+  ['an option without its value', ['chat', '--once'], {}, 2, /^Option '--once <value>' argument missing; see/],
+  ['a word too many', ['serve', 'now'], {}, 2, /^Unexpected argument 'now'.*; see "baton serve --help"$/],
+  ['a port that is none', ['serve', '--port', '70000'], {}, 2, '--port must be a number from 0 to 65535, not "70000"'],
+  [
+    'a variable that is no port',
+    ['serve'],
+    { PORT: 'http' },
+    2,
+    'the variable PORT must be a number from 0 to 65535, not "http"',
+  ],
+  [
+    'a store that does not exist yet',
+    ['serve', '--store', 'sqlite:x'],
+    {},
+    2,
+    '--store must be memory: (other stores come later), not "sqlite:x"',
+  ],
+  ['no question', ['chat'], {}, 2, 'chat needs --once "what you want to know"'],
+  [
+    'an unknown model',
+    ['chat', '--once', 'x', '--model', 'gpt'],
+    {},
+    1,
+    'no model is named "gpt"; use "anthropic/<model>" or "offline"',
+  ],
+  [
+    'a model without its key',
+    ['chat', '--once', 'x', '--model', 'anthropic/claude-x'],
+    {},
+    1,
+    'the model anthropic/claude-x needs a key; set ANTHROPIC_API_KEY, or use the model "offline"',
+  ],
+  [
+    'a provider that comes later',
+    ['serve'],
+    { MODEL_PROVIDER: 'bedrock' },
+    1,
+    'the provider "bedrock" is not supported yet; use "anthropic/<model>" or "offline"',
+  ],
+  ['an agent file that is not there', ['serve', '--agent', 'none.ts'], {}, 1, 'the agent file none.ts does not exist'],
+  [
+    'an agent file without an agent',
+    ['serve', '--agent', 'empty.ts'],
+    {},
+    1,
+    'the agent file empty.ts must have an agent as its default export: export default defineAgent({ ... })',
+  ],
+  [
+    'an agent file that throws',
+    ['serve', '--agent', 'throws.ts'],
+    {},
+    1,
+    'the agent file throws.ts could not be loaded: first second',
+  ],
+  [
+    'an agent file that is no program',
+    ['serve', '--agent', 'broken.ts'],
+    {},
+    1,
+    /^the agent file broken\.ts could not be loaded: /,
+  ],
+])('%s is one line and an exit code', async (_situation, words, variables, code, message) => {
+  for (const [name, text] of Object.entries(AGENT_FILES)) writeFileSync(join(folder, name), text)
+  const command = baton(words, variables)
+  expect(await command.ended).toEqual({ code, signal: null })
+  expect(command.output()).toBe('')
+  const [line, ...others] = command.errors().split('\n')
+  expect(others).toEqual([''])
+  expect(line?.startsWith('baton: ')).toBe(true)
+  const said = line?.slice('baton: '.length)
+  if (typeof message === 'string') expect(said).toBe(message)
+  else expect(said).toMatch(message)
+})
+
+test('a failing provider is one line and exit code 1', async () => {
+  const command = baton(['chat', '--once', 'hello', '--model', 'anthropic/claude-x'], {
+    ANTHROPIC_API_KEY: 'key-of-a-test',
+    // Nothing listens there: a port below 1024 that nobody uses.
+    ANTHROPIC_BASE_URL: 'http://127.0.0.1:9',
+  })
+  expect(await command.ended).toEqual({ code: 1, signal: null })
+  expect(command.errors().split('\n').at(-2)).toMatch(/^baton: model_network_failed: /)
+  expect(command.errors()).not.toContain('key-of-a-test')
+})
+
+test.each([[['--help']], [['serve', '--help']], [['chat', '-h']], [['--version']], [[]]])(
+  '%j is answered on the output',
+  async (words) => {
+    const command = baton(words)
+    expect(await command.ended).toEqual({ code: 0, signal: null })
+    expect([command.output() === '', command.errors()]).toEqual([false, ''])
+  },
+)

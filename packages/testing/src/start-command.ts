@@ -1,0 +1,75 @@
+// Starts a real process and reads what it says, for tests of commands. It sets no deadline of its own: the test's is one.
+import { spawn } from 'node:child_process'
+
+export interface StartedCommand {
+  readonly pid: number | undefined
+  /** Whole text so far. */
+  output(): string
+  errors(): string
+  /** The first line of the output that satisfies `isWanted`. @throws when the process ends without one */
+  untilLine(isWanted: (line: string) => boolean): Promise<string>
+  kill(signal: NodeJS.Signals): void
+  readonly ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>
+}
+
+export interface CommandInit {
+  readonly words: readonly string[]
+  readonly folder?: string
+  /** Beside PATH, the only variables that it gets. */
+  readonly variables?: Readonly<Record<string, string>>
+}
+
+/** Text that is kept of each stream; a command that says more fails its test otherwise. */
+const TEXT_MAX = 4 * 1024 * 1024
+
+export function startCommand(program: string, init: CommandInit): StartedCommand {
+  const child = spawn(program, [...init.words], {
+    ...(init.folder !== undefined && { cwd: init.folder }),
+    env: { PATH: process.env['PATH'] ?? '', ...init.variables },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const texts = { output: '', errors: '' }
+  const watchers = new Set<() => void>()
+  const tellAll = (): void => {
+    for (const look of [...watchers]) look()
+  }
+  const collect = (stream: keyof typeof texts) => (piece: string) => {
+    if (texts[stream].length < TEXT_MAX) texts[stream] += piece
+    tellAll()
+  }
+  child.stdout.setEncoding('utf8').on('data', collect('output'))
+  child.stderr.setEncoding('utf8').on('data', collect('errors'))
+  let isOver = false
+  const ended = new Promise<Awaited<StartedCommand['ended']>>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code, signal) => {
+      isOver = true
+      resolve({ code, signal })
+      tellAll()
+    })
+  })
+  // Who waits for a line hears of it there.
+  ended.catch(() => {})
+
+  const untilLine: StartedCommand['untilLine'] = (isWanted) =>
+    new Promise((resolve, reject) => {
+      const look = (): void => {
+        const line = texts.output.split('\n').slice(0, -1).find(isWanted)
+        if (line === undefined && !isOver) return
+        watchers.delete(look)
+        if (line !== undefined) resolve(line)
+        else reject(new Error(`the command ended without the line; it said: ${texts.output}${texts.errors}`))
+      }
+      watchers.add(look)
+      look()
+    })
+
+  return {
+    pid: child.pid,
+    output: () => texts.output,
+    errors: () => texts.errors,
+    untilLine,
+    kill: (signal) => void child.kill(signal),
+    ended,
+  }
+}
