@@ -183,3 +183,16 @@ describe('what left the window', () => {
     ])
   })
 })
+
+test('answers whose past left the window or was cut say so, once', () => {
+  const session = new TestSession({ window: { exchanges: 2 } })
+    .user('a')
+    .says('A')
+    .user('b')
+    .says('B')
+    .user('c')
+    .says('C')
+  const rebased = (): readonly (true | undefined)[] =>
+    session.history.messages(0, Infinity).flatMap((message) => (message.role === 'assistant' ? [message.rebased] : []))
+  expect(rebased()).toEqual([true, undefined])
+})

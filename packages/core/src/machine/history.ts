@@ -141,12 +141,14 @@ function foldEdit(book: Book, fact: Fact): void {
   switch (fact.type) {
     case 'window-moved':
       drop(book, (entry) => entry.entry < fact.fromEntry)
+      rebase(book, fact.fromEntry)
       break
     case 'summary-finished':
       replaceBySummary(book, fact)
       break
     case 'answer-cut':
       for (const cut of fact.cuts) cutStep(book, cut.step, cut.keepChars)
+      rebase(book, 1 + (book.entries.find((entry) => isStep(entry, fact.cuts[0]?.step))?.entry ?? Infinity))
       break
     case 'history-rewound': {
       const known = [...(book.left ?? []), ...book.entries]
@@ -190,6 +192,10 @@ function openStep(book: Book, step: number, parts: readonly AssistantPart[]): vo
 /** Messages remember their step, so that a later cut finds them. */
 interface StepEntry extends HistoryEntry {
   readonly step: number
+}
+
+function isStep(entry: HistoryEntry, step: number | undefined): boolean {
+  return entry.role === 'step' && (entry as StepEntry).step === step // closeStep makes them with their number
 }
 
 function closeStep(book: Book, entry: number): void {
@@ -258,6 +264,16 @@ function replaceBySummary(book: Book, fact: FactOf<'summary-finished'>): void {
   }
   leave(book, replaced)
   book.entries = [...older, summary, ...newer]
+  rebase(book, fact.toEntry)
+}
+
+/** Marks the answers from an entry on: what stands before them is not what their model saw. */
+function rebase(book: Book, fromEntry: number): void {
+  book.entries = book.entries.map((entry) => {
+    const [first, ...rest] = entry.messages
+    if (entry.entry < fromEntry || first?.role !== 'assistant' || first.rebased) return entry
+    return { ...entry, messages: [{ ...first, rebased: true }, ...rest] }
+  })
 }
 
 function cutStep(book: Book, step: number, keepChars: number): void {
@@ -266,7 +282,7 @@ function cutStep(book: Book, step: number, keepChars: number): void {
   )
   if (book.open?.step === step) book.open = { ...book.open, parts: cutParts(book.open.parts, keepChars) }
   book.entries = book.entries.flatMap((entry) => {
-    if ((entry as Partial<StepEntry>).step !== step) return [entry]
+    if (!isStep(entry, step)) return [entry]
     const [assistant, ...results] = entry.messages
     if (results.length === 0 && keepChars === 0) return []
     if (assistant?.role !== 'assistant') return [entry]

@@ -144,6 +144,21 @@ describe('a result', () => {
     expect(session.fact('result-ignored').reason).toBe('foreign')
   })
 
+  test('of a version 1 app that came back before its old connection was seen to be dead is its own', () => {
+    const app = { protocol: 1 } as const
+    const session = new TestSession()
+      .attach('other', app)
+      .attach('phone', app)
+      .user('go')
+      .says({ calls: ['spawn'] })
+    session.clientReturns('call_1_0', 'forged', 'other')
+    expect(session.fact('result-ignored').reason).toBe('foreign')
+    session.attach('stranger', { ...app, principal: 'bob' }).clientReturns('call_1_0', 'forged', 'stranger')
+    expect(session.fact('result-ignored').reason).toBe('foreign')
+    session.attach('again', app).clientReturns('call_1_0', 'spawned', 'again')
+    expect(session.told().at(-1)).toBe('call_1_0 = spawned')
+  })
+
   test('after a reconnect comes over the new connection of the same principal, and of no other', () => {
     const session = new TestSession()
       .attach('phone', { protocol: 1 })

@@ -5,7 +5,6 @@ import { setCallClock } from './clocks.ts'
 import { wholeChars } from './cut-parts.ts'
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
-import { isAttached } from './effect.ts'
 import type { IgnoreReason, Settlement } from './fact.ts'
 import type { InputOf, Outcome } from './input.ts'
 import { heldChars } from './size.ts'
@@ -38,15 +37,19 @@ export function takeClientResult(draft: Draft, input: InputOf<'tool-result'>): v
 
 /**
  * Only who was asked may answer: the connection that holds the call, or, once that one is gone, another of the same
- * principal (an app that reconnected).
+ * principal (an app that reconnected). A version 1 app may come back before its old connection is seen to be dead: a
+ * result that it brings over a newer one is its own too, since it has no claims by which to say so.
  */
 function mayAnswer(draft: Draft, call: Call, connection: string): boolean {
-  const { state } = draft
+  const { clients } = draft.state
   const { offer } = call
-  if (!offer || !isAttached(state, connection)) return false
+  const answers = clients.findIndex((client) => client.connection === connection)
+  const client = clients[answers]
+  if (!offer || !client) return false
   if (offer.connection === connection) return true
-  if (isAttached(state, offer.connection)) return false
-  return state.clients.some((client) => client.connection === connection && client.principal === offer.principal)
+  if (client.principal !== offer.principal) return false
+  const holds = clients.findIndex((other) => other.connection === offer.connection)
+  return holds < 0 || (client.protocol === 1 && answers > holds)
 }
 
 function settlementOf(draft: Draft, outcome: Outcome): Settlement {
