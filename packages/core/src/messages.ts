@@ -82,6 +82,8 @@ export interface UserMessage {
 export interface AssistantMessage {
   readonly role: 'assistant'
   readonly parts: readonly AssistantPart[]
+  /** What stood before it has changed since the model wrote it, so thoughts that are signed for that place are void. */
+  readonly rebased?: true
 }
 
 /** The results of all calls of the assistant message before it, in the order of the calls. */

@@ -55,7 +55,10 @@ function encodingOf(options: MessageEncoding): Encoding {
   return { ...options, family: modelFamily(options.model), ids: createCallIds() }
 }
 
-function encodeAssistant(message: AssistantMessage, encoding: Encoding): readonly WireBlock[] {
+function encodeAssistant(message: AssistantMessage, given: Encoding): readonly WireBlock[] {
+  // Newer models bind a signature to all that came before it: 400 "The block is bound to a different conversation"
+  // (anomalyco/opencode#48637). Thoughts of answers whose past was shortened or edited stay at home.
+  const encoding = message.rebased ? { ...given, keepThinking: false } : given
   return message.parts.map((part) => encodePart(part, encoding)).filter((block) => block !== undefined)
 }
 

@@ -302,3 +302,16 @@ test('Anthropic’s own tools stand before ours', () => {
   const body = encode({ tools: [spawn] }, { serverTools: [{ type: 'web_search_20250305', name: 'web_search' }] })
   expect(body.tools).toMatchObject([{ name: 'web_search' }, { name: 'agent_-dot-spawn' }])
 })
+
+test('thoughts of an answer whose past has changed stay at home', () => {
+  const answered: AssistantPart[] = [thought(MODEL), { type: 'text', text: 'A' }]
+  const settings = { reasoningTokens: 2000 }
+  const kinds = (rebased: boolean) => {
+    const answer = rebased
+      ? { role: 'assistant' as const, parts: answered, rebased: true as const }
+      : assistant(...answered)
+    return encode({ settings, messages: [user('a'), answer, user('b')] }).messages[1]?.content.map(({ type }) => type)
+  }
+  expect(kinds(false)).toEqual(['thinking', 'text'])
+  expect(kinds(true)).toEqual(['text'])
+})
