@@ -2,7 +2,7 @@
 import type { ContentPart, TextPart } from '../messages.ts'
 import type { InputBody, Settlement } from './fact.ts'
 
-export function renderInput(body: InputBody): readonly ContentPart[] {
+function renderInput(body: InputBody): readonly ContentPart[] {
   switch (body.type) {
     case 'user':
       return body.parts.flatMap((part) => (part.type === 'text' && part.text.trim() === '' ? [] : [sendable(part)]))

@@ -289,31 +289,40 @@ describe('a provider that pauses its answer', () => {
 })
 
 describe('calls that may not run', () => {
+  const stopped = (finish: string): string =>
+    `the answer was stopped (${finish}) while its calls were written; nothing was executed`
+
   test.each([
-    ['end early', '{"a":"cu', 'tool-calls', 'arguments_cut_off', 'the arguments end early; nothing was executed'],
-    [
-      'stood in an answer that was cut off',
-      '{}',
-      'max-tokens',
-      'arguments_cut_off',
-      'the answer was stopped (max-tokens) while its calls were written; nothing was executed',
-    ],
-    [
-      'stood in an answer that stopped for an unknown reason',
-      '{}',
-      'other',
-      'arguments_cut_off',
-      'the answer was stopped (other) while its calls were written; nothing was executed',
-    ],
-    ['are no object', '[1]', 'end', 'invalid_arguments', 'the arguments are not a JSON object'],
-    ['are no JSON', 'nonsense', 'tool-calls', 'invalid_arguments', 'the arguments are not a JSON object'],
-  ] as const)('because their arguments %s', (_, text, finish, code, message) => {
+    {
+      because: 'their arguments end early',
+      asked: { text: '{"a":"cu', finish: 'tool-calls' },
+      error: { code: 'arguments_cut_off', message: 'the arguments end early; nothing was executed' },
+    },
+    {
+      because: 'their answer was cut off',
+      asked: { text: '{}', finish: 'max-tokens' },
+      error: { code: 'arguments_cut_off', message: stopped('max-tokens') },
+    },
+    {
+      because: 'their answer stopped for an unknown reason',
+      asked: { text: '{}', finish: 'other' },
+      error: { code: 'arguments_cut_off', message: stopped('other') },
+    },
+    {
+      because: 'their arguments are no object',
+      asked: { text: '[1]', finish: 'end' },
+      error: { code: 'invalid_arguments', message: 'the arguments are not a JSON object' },
+    },
+    {
+      because: 'their arguments are no JSON',
+      asked: { text: 'nonsense', finish: 'tool-calls' },
+      error: { code: 'invalid_arguments', message: 'the arguments are not a JSON object' },
+    },
+  ] as const)('because $because', ({ asked, error }) => {
+    const { text, finish } = asked
     const session = new TestSession().user('go').says({ calls: [{ name: 'read', arguments: text }], finish })
-    expect(session.fact('call-settled')).toMatchObject({
-      settlement: { type: 'error', code, message },
-      tellLate: false,
-    })
-    expect(session.lines()[1]).toBe(`call_1_0 read ${text.startsWith('{}') ? text : '{}'}`)
+    expect(session.fact('call-settled')).toMatchObject({ settlement: { type: 'error', ...error }, tellLate: false })
+    expect(session.lines()[1]).toBe('call_1_0 read {}')
     expect(session.state.phase).toBe('modelling')
   })
 
