@@ -1,7 +1,7 @@
 // Which calls run at once: all, unless one wants to be alone or the cap is reached.
 import { expect, test } from 'vitest'
 import type { CallState } from './state.ts'
-import { clientTool, serverTool, TestSession } from './test-session.ts'
+import { clientTool, serverTool, TestSession } from '../testing/test-session.ts'
 
 const TOOLS = [
   serverTool('a'),

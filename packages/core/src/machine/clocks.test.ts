@@ -1,7 +1,7 @@
 // Clocks that stop: a client call's while no client is attached or while its client is busy, a turn's while only people
 // are waited for; and the time that a restart leaves.
 import { describe, expect, test } from 'vitest'
-import { clientTool, serverTool, TestSession } from './test-session.ts'
+import { clientTool, serverTool, TestSession } from '../testing/test-session.ts'
 
 const TOOLS = [clientTool('look'), clientTool('spawn', { effect: 'once' }), serverTool('read', { timeoutMs: 500_000 })]
 const CALL = 'call_1_0'

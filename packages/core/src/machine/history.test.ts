@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { createHistory } from './history.ts'
 import type { History } from './history.ts'
-import { TestSession } from './test-session.ts'
+import { TestSession } from '../testing/test-session.ts'
 
 function folded(session: TestSession, keepAll = false): History {
   const history = createHistory({ keepAll })

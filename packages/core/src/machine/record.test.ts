@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { isBatonError } from '../errors.ts'
 import { openSession } from './decide.ts'
 import { canonicalLog, checkVersion, FORMAT_VERSION, followRecord, takeSnapshot } from './record.ts'
-import { testSpec, TestSession } from './test-session.ts'
+import { testSpec, TestSession } from '../testing/test-session.ts'
 
 function codeOf(run: () => void): string {
   try {

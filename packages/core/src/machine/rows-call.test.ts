@@ -1,7 +1,7 @@
 // What becomes of calls: results in time, late, repeated, forged; claims, offers, approvals.
 import { describe, expect, test } from 'vitest'
 import type { Outcome } from './input.ts'
-import { clientTool, outcomeOf, serverTool, TestSession } from './test-session.ts'
+import { clientTool, outcomeOf, serverTool, TestSession } from '../testing/test-session.ts'
 
 describe('a result', () => {
   const asked = (): TestSession =>

@@ -1,7 +1,7 @@
 // What steers a session as a whole: models, pause, stop, clients, timers, restarts, a changed agent.
 import { describe, expect, test } from 'vitest'
 import type { Input } from './input.ts'
-import { clientTool, serverTool, testSpec, TestSession, TOOLS } from './test-session.ts'
+import { clientTool, serverTool, testSpec, TestSession, TOOLS } from '../testing/test-session.ts'
 
 describe('another model', () => {
   test('set with a call pending is asked at the next step, the old one stays as a fallback', () => {

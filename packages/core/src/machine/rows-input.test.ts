@@ -1,7 +1,7 @@
 // What people and programs say: one queue, one order, nothing lost, nothing twice.
 import { describe, expect, test } from 'vitest'
 import type { Input } from './input.ts'
-import { outcomeOf, serverTool, TestSession } from './test-session.ts'
+import { outcomeOf, serverTool, TestSession } from '../testing/test-session.ts'
 
 function transcript(inputId: string, text: string, speaker = 'ann'): Input {
   return { type: 'transcript', inputId, speaker, text }

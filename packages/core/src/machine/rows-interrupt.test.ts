@@ -1,6 +1,6 @@
 // Interrupts: legal in every phase, and the history keeps what the listener took in.
 import { describe, expect, test } from 'vitest'
-import { clientTool, outcomeOf, serverTool, TestSession } from './test-session.ts'
+import { clientTool, outcomeOf, serverTool, TestSession } from '../testing/test-session.ts'
 
 describe('an interrupt while the model speaks', () => {
   test('asks it to stop, and gives it a second', () => {

@@ -1,6 +1,6 @@
 // A model's answers: what a step stores, what follows it, and how a turn ends when answers fail.
 import { describe, expect, test } from 'vitest'
-import { testSpec, TestSession } from './test-session.ts'
+import { testSpec, TestSession } from '../testing/test-session.ts'
 
 describe('an answer', () => {
   test('in words ends the turn', () => {

@@ -6,7 +6,7 @@ import type { CallState } from './state.ts'
 import { CALL_STATES, findCall } from './state.ts'
 import type { CallEvent } from './table.ts'
 import { CALL_TABLE } from './table.ts'
-import { clientTool, serverTool, testSpec, TestSession } from './test-session.ts'
+import { clientTool, serverTool, testSpec, TestSession } from '../testing/test-session.ts'
 
 type Kind = 'once' | 'repeatable'
 

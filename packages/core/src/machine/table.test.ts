@@ -5,7 +5,7 @@ import type { Input, InputType } from './input.ts'
 import type { Phase } from './state.ts'
 import { PHASES } from './state.ts'
 import { SESSION_TABLE } from './table.ts'
-import { clientTool, serverTool, testSpec, TestSession } from './test-session.ts'
+import { clientTool, serverTool, testSpec, TestSession } from '../testing/test-session.ts'
 
 const TOOLS = [
   serverTool('read', { onInterrupt: 'finish' }),

@@ -5,7 +5,7 @@ import { validateHistory } from '../testing/neutral-history.ts'
 import { decide } from './decide.ts'
 import { RULES } from './spec.ts'
 import type { WindowSpec } from './spec.ts'
-import { outcomeOf, TestSession } from './test-session.ts'
+import { outcomeOf, TestSession } from '../testing/test-session.ts'
 
 const RETRY = { type: 'timer-fired', timer: 'retry', generation: 2 } as const
 
