@@ -135,7 +135,7 @@ function objectsOf(value: unknown): readonly JsonObject[] {
 }
 
 function toolNames(body: JsonObject): readonly string[] {
-  return objectsOf(body['tools']).map((tool) => String(tool['name']))
+  return objectsOf(body['tools']).map(({ name }) => (typeof name === 'string' ? name : ''))
 }
 
 function resultsOf(body: JsonObject): readonly string[] {
@@ -191,7 +191,7 @@ function eventsOf(
 ): readonly Event[] {
   const usage = { input_tokens: 100, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 1 }
   const message = {
-    model: String(body['model']),
+    model: body['model'] ?? null,
     id: `msg_fake_${index}`,
     type: 'message',
     role: 'assistant',

@@ -31,7 +31,7 @@ export function startCommand(program: string, init: CommandInit): StartedCommand
   const texts = { output: '', errors: '' }
   const watchers = new Set<() => void>()
   const tellAll = (): void => {
-    for (const look of [...watchers]) look()
+    for (const look of watchers) look()
   }
   const collect = (stream: keyof typeof texts) => (piece: string) => {
     if (texts[stream].length < TEXT_MAX) texts[stream] += piece

@@ -50,7 +50,7 @@ export async function connectV1App(init: V1AppInit): Promise<V1App> {
     seen.add(frame.id)
     frames.push(frame)
     if (frame.type === 'tool.call') send('tool.result', await runCall(init, frame))
-    for (const wait of [...waits]) {
+    for (const wait of waits) {
       if (!wait.isOver(frame)) continue
       waits.delete(wait)
       wait.resolve()

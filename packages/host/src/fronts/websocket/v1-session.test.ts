@@ -1,8 +1,9 @@
 // Version 1 as its apps see it: whole conversations over the real host, every frame a literal.
-import type { Agent, Model } from '@baton/core'
+import type { Agent, Model, Timers } from '@baton/core'
 import { BatonError, defineAgent, tool } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { createHost } from '../../local/create-host.ts'
 import { DEFAULT_V1_LIMITS } from './limits.ts'
@@ -21,7 +22,7 @@ function objectSchema() {
 }
 
 /** A server in a box: time stands still until it is moved. */
-function setUp(agent: Agent, limits: Partial<V1Limits> = {}) {
+function setUp(agent: Agent | ((timers: Timers) => Agent), limits: Partial<V1Limits> = {}) {
   let nowMs = NOW_MS
   let ids = 0
   let timers: { readonly atMs: number; readonly callback: () => void }[] = []
@@ -44,7 +45,10 @@ function setUp(agent: Agent, limits: Partial<V1Limits> = {}) {
     info: (message: string, data: object = {}) => void logged.push(`${message} ${JSON.stringify(data)}`),
     warn: (message: string, data: object = {}) => void logged.push(`${message} ${JSON.stringify(data)}`),
   }
-  const host = createHost({ environment, agent })
+  const host = createHost({
+    environment,
+    agent: typeof agent === 'function' ? agent(environment.timers) : agent,
+  })
   const connect = (connection: string) => {
     const memory = createMemorySocket()
     openV1Connection({
@@ -105,7 +109,9 @@ function tell({ type, payload }: Frame): string {
 }
 
 function scripted(steps: readonly ScriptedStep[], init: Partial<Parameters<typeof defineAgent>[0]> = {}) {
-  const model = createScriptedModel({ steps })
+  // Each text in one piece: pieces that wait for their reader are joined, so how many it sees is a matter of chance.
+  const whole = steps.map((step) => ({ ...(step.text !== undefined && { pieces: [step.text] }), ...step }))
+  const model = createScriptedModel({ steps: whole })
   return { model, agent: agentOf(model, init) }
 }
 
@@ -130,7 +136,6 @@ test('a whole turn, frame by frame as it stands on the wire', async () => {
     frame('new-2', 'session.started', '{"sessionId":"s"}'),
     call(`${S}-2-1-${T}-0`, 'convo.setState', '{"state":"thinking"}'),
     call(`${S}-2-2-${T}-0`, 'convo.appendMessage', '{"role":"user","text":"What is 2 + 3?","isPartial":false}'),
-    frame(`${S}-2-3-${T}-p2`, 'assistant.speech.partial', '{"text":"It"}'),
     frame(`${S}-2-3-${T}-p12`, 'assistant.speech.partial', '{"text":"It is **5**."}'),
     frame(`${S}-3-2-${T}-0`, 'assistant.speech.final', '{"text":"It is **5**."}'),
     call(`${S}-3-2-${T}-1`, 'convo.appendMessage', '{"role":"assistant","text":"It is **5**.","isPartial":false}'),
@@ -196,7 +201,7 @@ test('two calls of one answer go out together, and their results go back togethe
     'convo.setState {"state":"idle"}',
   ])
   expect(logged).toContain(
-    'turn 1: convo.setState -> convo.appendMessage -> assistant.speech.partial x2 -> agent.spawn -> agent.list -> ' +
+    'turn 1: convo.setState -> convo.appendMessage -> assistant.speech.partial -> agent.spawn -> agent.list -> ' +
       'assistant.speech.partial -> assistant.speech.final -> convo.appendMessage -> convo.setState -> tts.speak -> ' +
       'convo.setState {"turn":1,"session":"s","outcome":"answered","causes":["app-2"]}',
   )
@@ -341,14 +346,15 @@ test('who speaks over the voice ends the running answer', async () => {
 })
 
 test('partials come at most every fifty milliseconds, and the last one always', async () => {
-  const { agent } = scripted([{ pieces: ['a', 'b', 'c'], hangs: 'until-aborted' }])
-  const { connect, moveTime } = setUp(agent)
+  const script: ScriptedStep = { pieces: ['a', 'b', 'c'], pieceMs: 20, hangs: 'until-aborted' }
+  const { connect, moveTime } = setUp((timers) => agentOf(createScriptedModel({ steps: [script], timers })))
   const app = connect('one')
   await app.send('session.start', { sessionId: 's' })
   await app.send('user.audio.transcript.final', { text: 'Hello' })
   const partials = (): readonly string[] => app.story().filter((line) => line.includes('partial '))
+  for (let piece = 0; piece < 3; piece++) await moveTime(20)
   expect(partials()).toEqual(['assistant.speech.partial a'])
-  await moveTime(49)
+  await moveTime(9)
   expect(partials()).toHaveLength(1)
   await moveTime(1)
   expect(partials()).toEqual(['assistant.speech.partial a', 'assistant.speech.partial abc'])
@@ -468,4 +474,30 @@ test('the version of the protocol is echoed to an app that sends it', async () =
     `{"id":"1","type":"session.start","sessionId":"s","timestamp":"${NOW}","payload":{"sessionId":"s"},"protocolVersion":1}`,
   )
   expect(app.frames()[0]).toMatchObject({ type: 'session.started', protocolVersion: 1 })
+})
+
+test('the conversation of docs/protocol.md is what really happens', async () => {
+  const page = readFileSync(new URL('../../../../../docs/protocol.md', import.meta.url), 'utf8')
+  const lines = /```text\n(app {4}[^]*?)```/.exec(page)?.[1]?.trimEnd().split('\n') ?? []
+  const { agent } = scripted([
+    {
+      text: 'One moment.',
+      calls: [
+        { name: 'agent.spawn', arguments: { prompt: 'Fix the tests', repository: 'me/app' } },
+        { name: 'agent.list', arguments: { limit: 5 } },
+      ],
+    },
+    { text: 'Agent **7** works on it.' },
+  ])
+  const { connect } = setUp(agent)
+  const app = connect('one')
+  const told: string[] = []
+  for (const line of lines.filter((each) => each.startsWith('app    '))) {
+    told.push(line)
+    const from = app.sent.length
+    await app.sendText(line.slice('app    '.length))
+    told.push(...app.sent.slice(from).map((text) => `server ${text}`))
+  }
+  expect(lines).toEqual(told)
+  expect(lines.at(-1)).toContain('idle')
 })
