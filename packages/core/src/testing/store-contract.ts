@@ -1,0 +1,298 @@
+// What every store must do, as named cases for any test runner: `for (const { name, run } of storeContract(init)) test(name, run)`.
+import type { Store } from '../agent/store.ts'
+import { isBatonError } from '../errors.ts'
+import type { ErrorCode } from '../errors.ts'
+import type { SessionRecord } from '../machine/record.ts'
+import { FORMAT_VERSION, takeSnapshot } from '../machine/record.ts'
+import { initialState } from '../machine/state.ts'
+
+export interface StoreContractInit {
+  /** A new, empty store. */
+  open(): Promise<Store>
+  /** Closes the store and opens it again over the same data. Absent: what it keeps does not outlive it. */
+  reopen?(store: Store): Promise<Store>
+}
+
+export interface StoreCase {
+  readonly name: string
+  /** Why this case does not run for this store. */
+  readonly skip?: string
+  /** Opens a store of its own and closes it. @throws Error that says what is wrong */
+  run(): Promise<void>
+}
+
+export function storeContract(init: StoreContractInit): readonly StoreCase[] {
+  const cases = Object.entries(CASES).map(([name, act]): StoreCase => ({ name, run: () => withStore(init, act) }))
+  const { reopen } = init
+  const durable = Object.entries(DURABLE_CASES).map(([name, act]): StoreCase => ({
+    name,
+    ...(!reopen && { skip: 'this store keeps nothing longer than it lives' }),
+    run: async () => {
+      if (!reopen) return
+      const store = await init.open()
+      const next = await act(store, reopen)
+      await next.close()
+    },
+  }))
+  return [...cases, ...durable]
+}
+
+async function withStore(init: StoreContractInit, act: (store: Store) => Promise<void>): Promise<void> {
+  const store = await init.open()
+  try {
+    await act(store)
+  } finally {
+    await store.close()
+  }
+}
+
+const A = 'session-a'
+
+const CASES: Readonly<Record<string, (store: Store) => Promise<void>>> = {
+  'a new session stands before its first record': async (store) => {
+    const { epoch, pos } = await store.acquire(A, 'ann')
+    equal(pos, -1, 'the position')
+    isTrue(Number.isSafeInteger(epoch) && epoch > 0, `the epoch is a number above 0, not ${epoch}`)
+  },
+  'what is appended is read again, in order': async (store) => {
+    const { epoch } = await store.acquire(A, 'ann')
+    equal(await store.append(A, epoch, -1, recordsFrom(0, 2, epoch)), 1, 'the last position')
+    equal(await store.append(A, epoch, 1, recordsFrom(2, 3, epoch)), 4, 'the last position')
+    same(await readAll(store, A, 0), recordsFrom(0, 5, epoch), 'the records')
+  },
+  'reading begins at the position that is asked for': async (store) => {
+    const { epoch } = await filled(store, 5)
+    same(await positions(store, A, 3), [3, 4], 'from the middle')
+    same(await positions(store, A, 5), [], 'from the end')
+    same(await positions(store, A, 99), [], 'from behind the end')
+    same(await readAll(store, A, 4), recordsFrom(4, 1, epoch), 'the last record')
+  },
+  'a session that nobody knows has no records, no snapshot, no blobs, and may not be written to': async (store) => {
+    same(await positions(store, 'nobody', 0), [], 'its records')
+    equal(await store.snapshots.latest('nobody'), undefined, 'its snapshot')
+    equal(await store.blobs.get('nobody', 'result/x'), undefined, 'its blob')
+    await refuses(store.append('nobody', 0, -1, recordsFrom(0, 1, 0)), 'store_conflict')
+    await refuses(store.append('nobody', 1, -1, recordsFrom(0, 1, 1)), 'store_conflict')
+    equal((await store.acquire('nobody', 'ann')).pos, -1, 'its position')
+  },
+  'a new owner gets a higher epoch and the position of the log': async (store) => {
+    const first = await filled(store, 3)
+    const second = await store.acquire(A, 'bob')
+    isTrue(second.epoch > first.epoch, `epoch ${second.epoch} is above ${first.epoch}`)
+    equal(second.pos, 2, 'the position')
+    const again = await store.acquire(A, 'bob')
+    isTrue(again.epoch > second.epoch, 'the same owner gets a higher epoch as well')
+  },
+  'an owner that was replaced cannot append any more': async (store) => {
+    const old = await filled(store, 1)
+    const next = await store.acquire(A, 'bob')
+    await refuses(store.append(A, old.epoch, 0, recordsFrom(1, 1, old.epoch)), 'store_conflict')
+    same(await positions(store, A, 0), [0], 'the log is as it was')
+    equal(await store.append(A, next.epoch, 0, recordsFrom(1, 1, next.epoch)), 1, 'the new owner appends')
+  },
+  'an epoch that was never given cannot append': async (store) => {
+    const { epoch } = await filled(store, 1)
+    await refuses(store.append(A, epoch + 1, 0, recordsFrom(1, 1, epoch + 1)), 'store_conflict')
+  },
+  'an append after another position is refused, before the end and behind it': async (store) => {
+    const { epoch } = await filled(store, 3)
+    for (const afterPos of [-1, 1, 3])
+      await refuses(store.append(A, epoch, afterPos, recordsFrom(afterPos + 1, 1, epoch)), 'store_conflict')
+    same(await positions(store, A, 0), [0, 1, 2], 'the log is as it was')
+  },
+  'an append of which one record cannot be kept keeps none of them': async (store) => {
+    const { epoch } = await filled(store, 1)
+    const broken = { ...record(2, epoch), facts: [{ type: 'note-queued', note: 1n, text: '' }] }
+    const batch = [record(1, epoch), broken as unknown as SessionRecord, record(3, epoch)]
+    await refuses(store.append(A, epoch, 0, batch), undefined)
+    same(await positions(store, A, 0), [0], 'the log is as it was')
+    equal(await store.append(A, epoch, 0, recordsFrom(1, 1, epoch)), 1, 'the next append')
+  },
+  'of appends at once after the same position exactly one is taken': async (store) => {
+    const { epoch } = await filled(store, 1)
+    const tries = Array.from({ length: 8 }, (_, index) => store.append(A, epoch, 0, recordsFrom(1, index + 1, epoch)))
+    const taken = (await Promise.allSettled(tries)).flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+    equal(taken.length, 1, 'the number of appends that were taken')
+    equal((await positions(store, A, 0)).at(-1), taken[0], 'the last position')
+  },
+  'appends that are not waited for keep their order': async (store) => {
+    const { epoch } = await store.acquire(A, 'ann')
+    const appends = Array.from({ length: 50 }, (_, pos) => store.append(A, epoch, pos - 1, [record(pos, epoch)]))
+    same(await Promise.all(appends), numbers(50), 'their positions')
+    same(await positions(store, A, 0), numbers(50), 'the log')
+  },
+  'two owners that race have one winner for each position': async (store) => {
+    const [one, two] = await Promise.all([store.acquire(A, 'ann'), store.acquire(A, 'bob')])
+    isTrue(one.epoch !== two.epoch, 'their epochs differ')
+    const late = one.epoch < two.epoch ? one : two
+    await refuses(store.append(A, late.epoch, -1, recordsFrom(0, 1, late.epoch)), 'store_conflict')
+  },
+  'a reading goes on while records are appended, without gaps and without repeats': async (store) => {
+    const { epoch } = await filled(store, 100)
+    const seen: number[] = []
+    for await (const { pos } of store.read(A, 0)) {
+      seen.push(pos)
+      if (pos === 10) await store.append(A, epoch, 99, recordsFrom(100, 5, epoch))
+    }
+    isTrue(seen.length === 100 || seen.length === 105, `it has the old records, or all: ${seen.length}`)
+    same(seen, numbers(seen.length), 'the positions')
+  },
+  'a reading that is given up leaves the store usable': async (store) => {
+    const { epoch } = await filled(store, 20)
+    for await (const { pos } of store.read(A, 0)) if (pos === 3) break
+    equal(await store.append(A, epoch, 19, recordsFrom(20, 1, epoch)), 20, 'the next append')
+    equal((await positions(store, A, 0)).length, 21, 'the number of records')
+  },
+  'a record of a megabyte and all of Unicode come back as they were': async (store) => {
+    const { epoch } = await store.acquire(A, 'ann')
+    const text = '"\\ \u0000 \u2028 ä 語 😀 '.repeat(60_000)
+    const large = record(0, epoch, text)
+    await store.append(A, epoch, -1, [large])
+    same(await readAll(store, A, 0), [large], 'the record')
+  },
+  'five hundred records in one append': async (store) => {
+    const { epoch } = await store.acquire(A, 'ann')
+    equal(await store.append(A, epoch, -1, recordsFrom(0, 500, epoch)), 499, 'the last position')
+    same(await positions(store, A, 0), numbers(500), 'the log')
+  },
+  'sessions know nothing of each other': async (store) => {
+    const names = ['s', 's/1', 's%', "s'; --", 'S', 'ä', ...numbers(40).map((number) => `many-${number}`)]
+    const owned = await Promise.all(names.map(async (name) => ({ name, ...(await store.acquire(name, 'ann')) })))
+    await Promise.all(owned.map(({ name, epoch }) => store.append(name, epoch, -1, [record(0, epoch, name)])))
+    for (const { name, epoch } of owned) same(await readAll(store, name, 0), [record(0, epoch, name)], name)
+  },
+  'what is changed after it was put in, or after it was read, does not change the store': async (store) => {
+    const { epoch } = await store.acquire(A, 'ann')
+    const mine = record(0, epoch, 'as it was')
+    await store.append(A, epoch, -1, [mine])
+    deface(mine)
+    for (const read of await readAll(store, A, 0)) deface(read)
+    same(await readAll(store, A, 0), [record(0, epoch, 'as it was')], 'the record')
+    const snapshot = takeSnapshot(initialState(A))
+    await store.snapshots.put(A, snapshot)
+    deface(snapshot)
+    deface(await store.snapshots.latest(A))
+    same(await store.snapshots.latest(A), takeSnapshot(initialState(A)), 'the snapshot')
+  },
+  'the newest snapshot replaces the others of its session': async (store) => {
+    await store.snapshots.put(A, takeSnapshot({ ...initialState(A), pos: 1 }))
+    await store.snapshots.put(A, takeSnapshot({ ...initialState(A), pos: 7 }))
+    await store.snapshots.put('other', takeSnapshot({ ...initialState('other'), pos: 3 }))
+    equal((await store.snapshots.latest(A))?.state.pos, 7, 'the position of the snapshot')
+  },
+  'blobs are kept under their session and their name, and the last one of a name counts': async (store) => {
+    await store.blobs.put('s', 'a/b', 'one')
+    await store.blobs.put('s/a', 'b', 'two')
+    await store.blobs.put('s', 'b', '')
+    await store.blobs.put('s', 'twice', 'first')
+    await store.blobs.put('s', 'twice', 'second')
+    equal(await store.blobs.get('s', 'a/b'), 'one', 's a/b')
+    equal(await store.blobs.get('s/a', 'b'), 'two', 's/a b')
+    equal(await store.blobs.get('s', 'b'), '', 'an empty blob')
+    equal(await store.blobs.get('s', 'twice'), 'second', 'a blob that was put twice')
+    equal(await store.blobs.get('s', 'nothing'), undefined, 'a blob that was never put')
+  },
+  'a blob of two megabytes comes back as it was': async (store) => {
+    const text = 'line 😀\n'.repeat(250_000)
+    await store.blobs.put(A, 'result/call_1_0_0', text)
+    isTrue((await store.blobs.get(A, 'result/call_1_0_0')) === text, 'the blob is the same')
+  },
+  'a store may be closed twice': async (store) => {
+    await filled(store, 1)
+    await store.close()
+    await store.close()
+  },
+}
+
+type DurableCase = (store: Store, reopen: NonNullable<StoreContractInit['reopen']>) => Promise<Store>
+
+const DURABLE_CASES: Readonly<Record<string, DurableCase>> = {
+  'records, snapshots and blobs outlive their store, and epochs go on': async (store, reopen) => {
+    const { epoch } = await filled(store, 3)
+    await store.snapshots.put(A, takeSnapshot({ ...initialState(A), pos: 2 }))
+    await store.blobs.put(A, 'result/x', 'kept')
+    const next = await reopen(store)
+    same(await readAll(next, A, 0), recordsFrom(0, 3, epoch), 'the records')
+    equal((await next.snapshots.latest(A))?.state.pos, 2, 'the position of the snapshot')
+    equal(await next.blobs.get(A, 'result/x'), 'kept', 'the blob')
+    const owned = await next.acquire(A, 'bob')
+    isTrue(owned.epoch > epoch && owned.pos === 2, `epoch ${owned.epoch} and position ${owned.pos} go on`)
+    return next
+  },
+  'an append that was begun before the store was closed is kept whole, or refused': async (store, reopen) => {
+    const { epoch } = await store.acquire(A, 'ann')
+    const append = store.append(A, epoch, -1, recordsFrom(0, 20, epoch)).catch(() => undefined)
+    const next = await reopen(store)
+    const kept = (await positions(next, A, 0)).length
+    equal(kept, (await append) === undefined ? 0 : 20, 'the number of records')
+    return next
+  },
+}
+
+function record(pos: number, epoch: number, text = `note ${pos}`): SessionRecord {
+  const input = { type: 'user-input', inputId: `input-${pos}` } as const
+  return {
+    version: FORMAT_VERSION,
+    pos,
+    nowMs: 1000 + pos,
+    epoch,
+    input,
+    facts: [{ type: 'note-queued', note: pos, text }],
+  }
+}
+
+function recordsFrom(pos: number, count: number, epoch: number): readonly SessionRecord[] {
+  return numbers(count).map((index) => record(pos + index, epoch))
+}
+
+function numbers(count: number): readonly number[] {
+  return Array.from({ length: count }, (_, index) => index)
+}
+
+async function filled(store: Store, count: number): Promise<{ readonly epoch: number }> {
+  const { epoch } = await store.acquire(A, 'ann')
+  await store.append(A, epoch, -1, recordsFrom(0, count, epoch))
+  return { epoch }
+}
+
+async function readAll(store: Store, session: string, fromPos: number): Promise<readonly SessionRecord[]> {
+  const records: SessionRecord[] = []
+  for await (const one of store.read(session, fromPos)) records.push(one)
+  return records
+}
+
+async function positions(store: Store, session: string, fromPos: number): Promise<readonly number[]> {
+  return (await readAll(store, session, fromPos)).map(({ pos }) => pos)
+}
+
+/** Writes over everything in a value, if it can be written to. */
+function deface(value: unknown): void {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return
+  for (const [key, inner] of Object.entries(value)) {
+    deface(inner)
+    ;(value as Record<string, unknown>)[key] = 'defaced'
+  }
+}
+
+function isTrue(holds: boolean, claim: string): void {
+  if (!holds) throw new Error(`the store breaks its contract: ${claim}`)
+}
+
+function equal(actual: unknown, expected: unknown, what: string): void {
+  isTrue(Object.is(actual, expected), `${what} is ${String(actual)}, not ${String(expected)}`)
+}
+
+function same(actual: unknown, expected: unknown, what: string): void {
+  const [is, should] = [JSON.stringify(actual), JSON.stringify(expected)]
+  isTrue(is === should, `${what}: ${is?.slice(0, 300)}, not ${should?.slice(0, 300)}`)
+}
+
+/** `code` undefined: any error will do. */
+async function refuses(work: Promise<unknown>, code: ErrorCode | undefined): Promise<void> {
+  const failure: unknown = await work.then(
+    () => undefined,
+    (cause: unknown) => cause,
+  )
+  isTrue(failure !== undefined, `it takes what it must refuse${code ? ` with ${code}` : ''}`)
+  if (code) isTrue(isBatonError(failure) && failure.code === code, `it refuses with ${code}, not ${String(failure)}`)
+}

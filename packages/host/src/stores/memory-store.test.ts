@@ -1,0 +1,7 @@
+// The memory store keeps the contract of all stores.
+import { storeContract } from '@baton/core/testing'
+import { test } from 'vitest'
+import { createMemoryStore } from './memory-store.ts'
+
+for (const { name, skip, run } of storeContract({ open: async () => createMemoryStore() }))
+  test(skip === undefined ? name : `${name} (skipped: ${skip})`, { skip: skip !== undefined }, run)
