@@ -9,6 +9,8 @@ import type { ServeOptions } from './options.ts'
 /** Milliseconds that running turns get to end after a signal. */
 const DRAIN_MS = 10_000
 
+const LOCAL: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost'])
+
 export async function serve(options: ServeOptions, terminal: Console): Promise<number> {
   const log = createLogger({ write: (line) => terminal.note(line.trimEnd()) })
   const embedded = await openEmbeddedHost({ ...options, terminal, log })
@@ -24,6 +26,8 @@ export async function serve(options: ServeOptions, terminal: Console): Promise<n
   const stopped = untilStopped(terminal)
   try {
     const { url } = await front.listen()
+    if (!LOCAL.has(options.host))
+      terminal.note(`baton: whoever reaches ${options.host} can talk to this agent: it asks nobody for a password`)
     terminal.write(options.json ? `${JSON.stringify({ event: 'listening', url })}\n` : greeting(url, embedded))
   } catch (cause) {
     await embedded.stop(0)

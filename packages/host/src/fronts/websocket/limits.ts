@@ -11,10 +11,14 @@ export interface V1Limits {
   readonly outgoingBytes: number
   /** Frames that may wait to be taken in. 1,000. */
   readonly incomingFrames: number
+  /** UTF-16 units of them together. 16 Mi. */
+  readonly incomingChars: number
   /** Milliseconds between two partials. 50. */
   readonly partialMs: number
   /** Milliseconds in which a new connection must start its session. 30,000. */
   readonly startMs: number
+  /** Milliseconds after which a connection is asked whether it lives, and after which one that did not say so is ended. 30,000. */
+  readonly heartbeatMs: number
   /** Connections at once. 1,000. */
   readonly connections: number
 }
@@ -25,7 +29,9 @@ export const DEFAULT_V1_LIMITS: V1Limits = {
   socketBytes: 1024 * 1024,
   outgoingBytes: 4 * 1024 * 1024,
   incomingFrames: 1000,
+  incomingChars: 16 * 1024 * 1024,
   partialMs: 50,
   startMs: 30_000,
+  heartbeatMs: 30_000,
   connections: 1000,
 }

@@ -161,3 +161,10 @@ function health(port: number): Promise<readonly [number | undefined, string]> {
     asked.end()
   })
 }
+
+test('a connection that does not answer whether it lives is ended', async () => {
+  const { url } = await start({ limits: { heartbeatMs: 1 } })
+  const socket = new WebSocket(url, { autoPong: false })
+  const [code] = (await once(socket, 'close')) as [number]
+  expect(code).toBe(1006)
+})

@@ -26,8 +26,9 @@ export interface WebSocketServerInit {
   /** 8080 by default; 0 takes a free one. */
   readonly port?: number
   /**
-   * Web pages whose scripts may connect, as `https://app.example`; `*` for all. By default those of this machine and of the
-   * server's own name: else any page that a person visits could talk to a server on that person's machine.
+   * Web pages whose scripts may connect, as `https://app.example`; `*` for all. By default those of this machine, and of the
+   * server's own name where it listens to others: else any page that a person visits could talk to a server on that
+   * person's machine, if need be by a name of its own that leads there.
    */
   readonly origins?: readonly string[]
   /** Who is behind a connection; `anonymous` by default. */
@@ -60,13 +61,18 @@ export function createWebSocketFront(init: WebSocketServerInit): WebSocketFront 
   const http = createServer((request, response) => answer(request, response, draining))
   http.on('upgrade', (request, stream, head) => {
     stream.on('error', () => stream.destroy())
-    const refusal = refusalOf(request, { ...init, draining, full: open.size >= limits.connections })
+    const isLocal = LOCAL.has(address) || address === '::1'
+    const refusal = refusalOf(request, { ...init, draining, isLocal, full: open.size >= limits.connections })
     if (refusal) refuse(stream, refusal)
     else sockets.handleUpgrade(request, stream, head, (socket) => accept(socket, request))
   })
 
   const accept = (socket: WebSocket, request: IncomingMessage): void => {
-    socket.on('close', () => open.delete(socket))
+    const stopHeart = watchHeart(socket, init.timers, limits.heartbeatMs)
+    socket.on('close', () => {
+      stopHeart()
+      open.delete(socket)
+    })
     const connection = openV1Connection({
       ...init,
       socket: socketOf(socket),
@@ -120,6 +126,8 @@ interface Refusal {
 interface Admission {
   readonly draining: boolean
   readonly full: boolean
+  /** The server listens on this machine only. */
+  readonly isLocal: boolean
   readonly origins?: readonly string[]
 }
 
@@ -127,7 +135,7 @@ function refusalOf(request: IncomingMessage, admission: Admission): Refusal | un
   if (pathOf(request) !== PATH) return { status: '404 Not Found', message: `the WebSocket is at ${PATH}` }
   if (admission.draining) return { status: '503 Service Unavailable', message: 'the server is shutting down' }
   if (admission.full) return { status: '503 Service Unavailable', message: 'the server has too many connections' }
-  if (isAllowed(request, admission.origins)) return undefined
+  if (isAllowed(request, admission)) return undefined
   return { status: '403 Forbidden', message: 'pages of this origin may not connect (option origins)' }
 }
 
@@ -136,15 +144,35 @@ function pathOf(request: IncomingMessage): string {
 }
 
 /** Only browsers send an origin; apps outside of one are let in. */
-function isAllowed({ headers }: IncomingMessage, origins: readonly string[] | undefined): boolean {
+function isAllowed({ headers }: IncomingMessage, { origins, isLocal }: Admission): boolean {
   const { origin, host } = headers
   if (origin === undefined) return true
   if (origins) return origins.includes('*') || origins.includes(origin)
   const page = URL.parse(origin)
-  return page !== null && (LOCAL.has(page.hostname) || page.host === host)
+  return page !== null && (LOCAL.has(page.hostname) || (!isLocal && page.host === host))
 }
 
 const LOCAL: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
+
+/** A peer that vanished without a word would hold its session's calls for ever. */
+function watchHeart(socket: WebSocket, timers: Timers, heartbeatMs: number): () => void {
+  let lives = true
+  let stop = (): void => {}
+  const beat = (): void => {
+    if (!lives) {
+      socket.terminate()
+      return
+    }
+    lives = false
+    socket.ping(() => {})
+    stop = timers.start(heartbeatMs, beat)
+  }
+  socket.on('pong', () => {
+    lives = true
+  })
+  stop = timers.start(heartbeatMs, beat)
+  return () => stop()
+}
 
 function refuse(stream: Duplex, { status, message }: Refusal): void {
   const head = [`HTTP/1.1 ${status}`, 'connection: close', 'content-type: text/plain']

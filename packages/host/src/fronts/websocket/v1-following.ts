@@ -52,7 +52,7 @@ export async function followSession(
     line: createTurnLine(),
     verdicts: new Set(),
     left: false,
-    stopTimer: undefined,
+    timer: undefined,
   }
   const attached = await session.submit({
     type: 'client-attached',
@@ -61,7 +61,10 @@ export async function followSession(
     principal: principal.id,
     sequential: true,
   })
-  if (attached.type === 'refused') return { refused: attached }
+  if (attached.type === 'refused') {
+    await frames.return?.()
+    return { refused: attached }
+  }
   onStarted()
   readFrames(desk, { [Symbol.asyncIterator]: () => frames }).catch((cause: unknown) => {
     log.warn('a connection lost its session', { session: session.id, cause: String(cause) })
@@ -77,7 +80,7 @@ export async function followSession(
     },
     leave: async () => {
       desk.left = true
-      desk.stopTimer?.()
+      desk.timer?.stop()
       await tell(desk, { type: 'client-detached', connection })
       await frames.return?.()
       await session.close()
@@ -94,7 +97,7 @@ interface Desk {
   readonly line: ReturnType<typeof createTurnLine>
   readonly verdicts: Set<string>
   left: boolean
-  stopTimer: (() => void) | undefined
+  timer: { readonly atMs: number; readonly stop: () => void } | undefined
 }
 
 async function readFrames(desk: Desk, frames: AsyncIterable<Frame>): Promise<void> {
@@ -119,13 +122,15 @@ function perform(desk: Desk, outputs: readonly V1Output[]): void {
 function planTimer(desk: Desk): void {
   const { clock, timers } = desk.init
   const atMs = desk.projection.pollAtMs()
-  desk.stopTimer?.()
-  desk.stopTimer = undefined
+  if (atMs === desk.timer?.atMs) return
+  desk.timer?.stop()
+  desk.timer = undefined
   if (atMs === undefined || desk.left) return
-  desk.stopTimer = timers.start(Math.max(0, atMs - clock.nowMs()), () => {
-    desk.stopTimer = undefined
+  const stop = timers.start(Math.max(0, atMs - clock.nowMs()), () => {
+    desk.timer = undefined
     if (!desk.left) perform(desk, desk.projection.handleTime(clock.nowMs()))
   })
+  desk.timer = { atMs, stop }
 }
 
 function performOne(desk: Desk, output: V1Output): void {

@@ -1,4 +1,5 @@
-// The text of a running turn as version 1 shows it: the whole answer so far, not too often. Time is handed in.
+// The text of a running turn as version 1 shows it: the whole answer so far, not too often. Time is handed in. A piece of
+// text costs no more than its own length: the whole is put together only when it is shown.
 
 export interface Partials {
   /** A new turn: nothing was said yet. */
@@ -29,6 +30,7 @@ export function createPartials(intervalMs: number): Partials {
   let attempt: Attempt | undefined
   /** The frame's key of the last text, which may still have to be shown when its attempt is over. */
   let key = ''
+  let hasNews = false
   let shown = ''
   let shownAtMs = Number.NEGATIVE_INFINITY
 
@@ -39,47 +41,48 @@ export function createPartials(intervalMs: number): Partials {
       .join('\n\n')
       .trim()
   }
-  const isDue = (): boolean => {
-    if (earlier === undefined || key === '') return false
-    const text = whole()
-    return text !== '' && text !== shown
-  }
 
   return {
     beginTurn: () => {
       earlier = []
       attempt = undefined
-      key = ''
+      hasNews = false
       shown = ''
     },
     beginAttempt: (number, name) => {
       attempt = { attempt: number, key: name, text: '' }
     },
-    handleDelta: (delta) => {
-      if (attempt?.attempt !== delta.attempt || earlier === undefined) return
-      attempt.text = attempt.text.slice(0, delta.offset) + delta.text
+    handleDelta: ({ attempt: number, offset, text }) => {
+      if (attempt?.attempt !== number || earlier === undefined) return
+      attempt.text = offset === attempt.text.length ? attempt.text + text : attempt.text.slice(0, offset) + text
       key = attempt.key
+      hasNews = true
     },
     dropAttempt: () => {
       attempt = undefined
-      key = ''
+      hasNews = false
     },
     finishStep: (text) => {
       if (attempt) key = attempt.key
       attempt = undefined
-      if (earlier !== undefined && text !== '') earlier = [...earlier, text]
+      if (earlier === undefined || text === '') return
+      earlier = [...earlier, text]
+      hasNews = true
     },
     endTurn: () => {
       earlier = undefined
       attempt = undefined
-      key = ''
+      hasNews = false
     },
     take: (nowMs, force = false) => {
-      if (!isDue() || (!force && nowMs - shownAtMs < intervalMs)) return undefined
-      shown = whole()
+      if (!hasNews || (!force && nowMs - shownAtMs < intervalMs)) return undefined
+      hasNews = false
+      const text = whole()
+      if (text === '' || text === shown) return undefined
+      shown = text
       shownAtMs = nowMs
-      return { key: `${key}-p${shown.length}`, text: shown }
+      return { key: `${key}-p${text.length}`, text }
     },
-    pollAtMs: () => (isDue() ? shownAtMs + intervalMs : undefined),
+    pollAtMs: () => (hasNews ? shownAtMs + intervalMs : undefined),
   }
 }

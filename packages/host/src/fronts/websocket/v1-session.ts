@@ -38,6 +38,7 @@ export function openV1Connection(init: V1ConnectionInit): V1Connection {
   const writer = createV1Writer({ ...init, outgoingBytes: limits.outgoingBytes })
   const line: Line = { init, writer, following: undefined, sessionId: undefined }
   const incoming: (string | undefined)[] = []
+  let incomingChars = 0
   let busy = false
   let closed = false
 
@@ -49,7 +50,11 @@ export function openV1Connection(init: V1ConnectionInit): V1Connection {
   const pump = async (): Promise<void> => {
     if (busy) return
     busy = true
-    while (incoming.length > 0 && !closed) await takeMessage(line, incoming.shift())
+    while (incoming.length > 0 && !closed) {
+      const text = incoming.shift()
+      incomingChars -= text?.length ?? 0
+      await takeMessage(line, text)
+    }
     busy = false
     if (closed) await leave(line)
   }
@@ -67,8 +72,9 @@ export function openV1Connection(init: V1ConnectionInit): V1Connection {
 
   socket.onMessage((text) => {
     if (closed) return
-    if (incoming.length >= limits.incomingFrames) {
-      sendError(line, 'rate_limited', `more than ${limits.incomingFrames} frames wait to be taken in`)
+    incomingChars += text?.length ?? 0
+    if (incoming.length >= limits.incomingFrames || incomingChars > limits.incomingChars) {
+      sendError(line, 'rate_limited', 'too many frames wait to be taken in')
       close(CLOSE_CODES.policy, 'too many frames at once')
       return
     }
@@ -181,13 +187,13 @@ async function startSession(line: Line, frame: FrameOf<'session.start'>): Promis
   }
   try {
     const session = await init.host.session(sessionId, { principal: init.principal })
-    const refused = await followSession(line.init, { session, writer, onStarted: started }).then((following) => {
-      if ('refused' in following) return following.refused
-      line.following = following
-      line.sessionId = sessionId
-      return undefined
-    })
-    if (refused) sendError(line, refused.code, refused.message, sessionId)
+    const following = await followSession(line.init, { session, writer, onStarted: started })
+    if ('refused' in following) {
+      sendError(line, following.refused.code, following.refused.message, sessionId)
+      return
+    }
+    line.following = following
+    line.sessionId = sessionId
   } catch (cause) {
     reportFailure(line, cause, sessionId)
   }
