@@ -157,13 +157,14 @@ const IMAGE: ContentPart = { type: 'image', mediaType: 'image/png', source: { ty
 
 function userInput(world: World): Input {
   const { random } = world
+  // Repeats are of the last hundred: older ids are forgotten some day, and then taken anew.
   const fresh = random.chance(0.9)
   if (fresh) world.serial += 1
   const delivery = random.pick(['queue', 'queue', 'steer', 'interrupt'] as const)
   const text = random.chance(0.02) ? 'w'.repeat(70_000) : random.pick(WORDS)
   return {
     type: 'user-input',
-    inputId: `in-${fresh ? world.serial : random.below(world.serial + 1)}`,
+    inputId: `in-${fresh ? world.serial : Math.max(0, world.serial - random.below(100))}`,
     parts: random.chance(0.1)
       ? [{ type: 'text', text: ' ' }, IMAGE, { type: 'text', text: '\ude00' }]
       : [{ type: 'text', text }],
