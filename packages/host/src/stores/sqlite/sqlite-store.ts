@@ -63,10 +63,16 @@ export async function openSqliteStore(path: string): Promise<Store> {
       worker.postMessage({ ...request, id })
     })
 
-  return storeOver(ask, async () => {
-    checkpointer.postMessage('stop')
-    if (!broken) await ask({ type: 'close' })
+  let closing: Promise<void> | undefined
+  return storeOver(ask, () => {
+    closing ??= closeThreads(checkpointer, () => (broken ? Promise.resolve(undefined) : ask({ type: 'close' })))
+    return closing
   })
+}
+
+async function closeThreads(checkpointer: Worker, closeFile: () => Promise<unknown>): Promise<void> {
+  checkpointer.postMessage('stop')
+  await closeFile()
 }
 
 function storeOver(ask: Ask, close: () => Promise<void>): Store {
