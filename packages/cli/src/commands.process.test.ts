@@ -163,7 +163,8 @@ test.each<[string, readonly string[], Readonly<Record<string, string>>, Said]>([
   expect(others).toEqual([''])
   expect(line?.startsWith('baton: ')).toBe(true)
   const said = line?.slice('baton: '.length) ?? ''
-  expect(typeof message === 'string' ? said === message : message.test(said), said).toBe(true)
+  const fits = typeof message === 'string' ? said === message : message.test(said)
+  expect({ said, fits }).toEqual({ said, fits: true })
 })
 
 test('a failing provider is one line and exit code 1', async () => {
