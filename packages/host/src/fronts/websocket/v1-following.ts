@@ -1,6 +1,7 @@
 // A connection follows its session: what the session tells is projected and written, and what the machine must know of
 // the writing (a call that could not be written, an answer that is spoken) is submitted.
 import type { Frame, Logger, Refused, Session } from '@baton/core'
+import { isBatonError } from '@baton/core'
 import type { Input } from '@baton/core/machine'
 import { CLOSE_CODES } from './socket.ts'
 import type { V1Output } from './v1-projection.ts'
@@ -225,6 +226,7 @@ async function tell(desk: Desk, input: Input): Promise<void> {
     if (answer.type === 'refused')
       desk.init.log.warn('a notice was refused', { session: desk.session.id, input: input.type, code: answer.code })
   } catch (cause) {
+    if (isBatonError(cause) && cause.code === 'session_closed') return
     desk.init.log.warn('a notice was lost', { session: desk.session.id, input: input.type, cause: String(cause) })
   }
 }
