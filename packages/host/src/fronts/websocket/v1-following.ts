@@ -41,7 +41,7 @@ export async function followSession(
   init: V1ConnectionInit,
   { session, writer, onStarted }: FollowingInit,
 ): Promise<Following | { readonly refused: Refused }> {
-  const { connection, principal, log } = init
+  const { connection, log } = init
   // Read before the connection is attached, so that no offer is missed.
   const frames = session.frames()[Symbol.asyncIterator]()
   const desk: Desk = {
@@ -55,13 +55,7 @@ export async function followSession(
     left: false,
     timer: undefined,
   }
-  const attached = await session.submit({
-    type: 'client-attached',
-    connection,
-    protocol: 1,
-    principal: principal.id,
-    sequential: true,
-  })
+  const attached = await session.submit(attaching(init))
   if (attached.type === 'refused') {
     await frames.return?.()
     return { refused: attached }
@@ -89,6 +83,10 @@ export async function followSession(
   }
 }
 
+function attaching({ connection, principal }: V1ConnectionInit): Input {
+  return { type: 'client-attached', connection, protocol: 1, principal: principal.id, sequential: true }
+}
+
 interface Desk {
   readonly init: V1ConnectionInit
   readonly session: Session
@@ -110,6 +108,8 @@ async function readFrames(desk: Desk, frames: AsyncIterable<Frame>): Promise<voi
       return
     }
     perform(desk, desk.projection.handleFrame(frame, clock.nowMs()))
+    // The session began anew from its log, where no client is attached any more; this one is still there.
+    if (frame.type === 'fact' && frame.fact.type === 'host-restarted') void tell(desk, attaching(desk.init))
   }
   if (!desk.left) socket.close(CLOSE_CODES.restarted, 'the session was closed')
 }

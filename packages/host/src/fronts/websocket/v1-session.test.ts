@@ -6,6 +6,7 @@ import { createScriptedModel } from '@baton/core/testing'
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { createHost } from '../../local/create-host.ts'
+import { createMemoryStore } from '../../stores/memory-store.ts'
 import { DEFAULT_V1_LIMITS } from './limits.ts'
 import { createMemorySocket } from './memory-socket.ts'
 import type { V1Limits } from './limits.ts'
@@ -45,8 +46,10 @@ function setUp(agent: Agent | ((timers: Timers) => Agent), limits: Partial<V1Lim
     info: (message: string, data: object = {}) => void logged.push(`${message} ${JSON.stringify(data)}`),
     warn: (message: string, data: object = {}) => void logged.push(`${message} ${JSON.stringify(data)}`),
   }
+  const store = createMemoryStore()
   const host = createHost({
     environment,
+    store,
     agent: typeof agent === 'function' ? agent(environment.timers) : agent,
   })
   const connect = (connection: string) => {
@@ -70,7 +73,7 @@ function setUp(agent: Agent | ((timers: Timers) => Agent), limits: Partial<V1Lim
     for (const timer of due) timer.callback()
     await quiet()
   }
-  return { host, connect, logged, moveTime }
+  return { host, store, connect, logged, moveTime }
 }
 
 /** Long enough for everything that waits on nothing but promises. */
@@ -453,6 +456,24 @@ test('a call that could not be written goes to the app that connects next', asyn
   expect(app.story()).toEqual(['session.started s', 'agent.spawn {}'])
   await app.send('tool.result', { callId: 'call_1_0', result: 'ok' })
   expect(app.story().at(-1)).toBe('convo.setState {"state":"idle"}')
+})
+
+test('an app stays the one that runs the calls when its session begins anew after its store failed', async () => {
+  const { agent } = scripted([{ calls: [{ name: 'agent.list', arguments: {} }] }, { text: 'Done.' }])
+  const { connect, store, moveTime } = setUp(agent)
+  const app = connect('one')
+  await app.send('session.start', { sessionId: 's' })
+  const { append } = store
+  Object.assign(store, { append: () => Promise.reject(new Error('disk full')) })
+  await app.send('user.audio.transcript.final', { text: 'lost' })
+  for (let wait = 0; wait < 20; wait++) await moveTime(1000)
+  expect(app.story().at(-1)).toBe('error store_failed')
+  Object.assign(store, { append })
+  for (let wait = 0; wait < 20; wait++) await moveTime(1000)
+  await app.send('user.audio.transcript.final', { text: 'again' })
+  await app.send('tool.result', { callId: app.callIds('agent.list')[0] ?? '', result: 'none' })
+  expect(app.story().at(-1)).toBe('convo.setState {"state":"idle"}')
+  expect(app.story()).toContain('tts.speak {"text":"Done."}')
 })
 
 test('a connection that does not read, floods or never starts is closed', async () => {
