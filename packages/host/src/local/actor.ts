@@ -1,9 +1,10 @@
 // The actor of one session: it takes inputs one after another, commits what the machine decides, then performs the effects.
-import type { Accepted, Clock, Refused, Store } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { Accepted, Clock, Refused, Store, Timers } from '@baton/core'
+import { BatonError, isBatonError } from '@baton/core'
 import type { Effect, History, Input, SessionRecord, Spec, State } from '@baton/core/machine'
 import { applyRecord, decide, openSession, outstanding, recordOf } from '@baton/core/machine'
-import { appendSurely, readLog } from './session-log.ts'
+import { acquireLog, appendSurely, readLog } from './session-log.ts'
+import { messageOf } from './thrown-message.ts'
 
 export interface ActorInit {
   readonly session: string
@@ -11,10 +12,11 @@ export interface ActorInit {
   readonly spec: Spec
   readonly store: Store
   readonly clock: Clock
+  readonly timers: Timers
   /** Waits before an append is tried again. */
   readonly pause: (tries: number) => Promise<void>
-  /** After a commit: records first, then what they ask for. */
-  readonly onCommit: (record: SessionRecord) => void
+  /** Every record of the log in order: those that were read when it was opened, then each that is committed. */
+  readonly onRecord: (record: SessionRecord) => void
   /** The store failed or another owner took over: the actor is dead and its work must stop. */
   readonly onDeath: (cause: BatonError) => void
 }
@@ -32,7 +34,7 @@ export interface Actor {
 interface Letter {
   readonly input: Input
   readonly resolve: (answer: Accepted | Refused) => void
-  readonly reject: (cause: BatonError) => void
+  readonly reject: (cause: BatonError | undefined) => void
 }
 
 /**
@@ -40,16 +42,17 @@ interface Letter {
  * @throws BatonError `store_failed`, `store_conflict`, `log_damaged`, `log_version_unknown`
  */
 export async function openActor(init: ActorInit): Promise<Actor> {
-  const { session, store, spec, clock } = init
-  const { epoch } = await store.acquire(session, init.owner)
-  const log = await readLog(store, session)
+  const { session, spec, clock } = init
+  const epoch = await acquireLog(init)
+  const log = await readLog(init)
   let state: State = { ...log.state, epoch }
   const isNew = state.pos < 0
   if (isNew) {
     const opening = openSession({ session, spec, nowMs: clock.nowMs(), epoch })
-    await appendSurely(store, { session, epoch, afterPos: state.pos, records: [opening] }, init.pause)
+    await appendSurely(init, { session, epoch, afterPos: state.pos, records: [opening] })
     state = applyRecord(state, opening)
     log.history.fold(opening)
+    init.onRecord(opening)
   }
   const actor = runActor(init, state, log.history)
   if (!isNew) {
@@ -60,7 +63,7 @@ export async function openActor(init: ActorInit): Promise<Actor> {
 }
 
 function runActor(init: ActorInit, opened: State, history: History): Actor {
-  const { session, store, spec, clock } = init
+  const { session, spec, clock } = init
   let state = opened
   let mailbox: Letter[] = []
   let busy = false
@@ -68,6 +71,8 @@ function runActor(init: ActorInit, opened: State, history: History): Actor {
   /** Until recovery is through, nothing is performed. */
   let perform: (effect: Effect) => void = () => {}
 
+  /** An effect that is performed may kill the session itself. */
+  const isDead = (): boolean => dead !== undefined
   const die = (cause: BatonError, letters: readonly Letter[]): void => {
     if (dead) return
     dead = cause
@@ -81,28 +86,28 @@ function runActor(init: ActorInit, opened: State, history: History): Actor {
     while (mailbox.length > 0 && !dead) {
       const letters = mailbox
       mailbox = []
-      const batch = decideAll(letters, { spec, state, nowMs: clock.nowMs() })
-      const { epoch, pos } = state
       try {
-        const records = batch.records
-        if (records.length > 0) await appendSurely(store, { session, epoch, afterPos: pos, records }, init.pause)
+        const batch = decideAll(letters, { spec, state, nowMs: clock.nowMs() })
+        const append = { session, epoch: state.epoch, afterPos: state.pos, records: batch.records }
+        if (batch.records.length > 0) await appendSurely(init, append)
+        // Fenced off in the meantime: whether the records are there, the next owner reads from the log.
+        if (isDead()) return letters.forEach((letter) => letter.reject(dead))
+        acknowledge(batch, letters)
+        for (const effect of batch.effects) if (!isDead()) perform(effect)
       } catch (cause) {
-        die(cause as BatonError, letters) // appendSurely throws nothing else
-        return
+        return die(isBatonError(cause) ? cause : internal(cause), letters)
       }
-      if (dead) {
-        for (const letter of letters) letter.reject(dead)
-        return
-      }
-      state = batch.state
-      for (const record of batch.records) {
-        history.fold(record)
-        init.onCommit(record)
-      }
-      letters.forEach((letter, index) => letter.resolve(batch.answers[index] ?? LOST))
-      for (const effect of batch.effects) perform(effect)
     }
     busy = false
+  }
+
+  const acknowledge = (batch: Batch, letters: readonly Letter[]): void => {
+    state = batch.state
+    for (const record of batch.records) {
+      history.fold(record)
+      init.onRecord(record)
+    }
+    letters.forEach((letter, index) => letter.resolve(batch.answers[index] ?? LOST))
   }
 
   const submit = (input: Input): Promise<Accepted | Refused> => {
@@ -174,6 +179,6 @@ function isWithdrawing(effect: Effect): boolean {
 }
 
 function internal(cause: unknown): BatonError {
-  const why = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
+  const why = cause instanceof Error ? (cause.stack ?? cause.message) : messageOf(cause)
   return new BatonError({ code: 'internal', message: `a session failed: ${why}`, cause })
 }

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { JsonValue, Schema, SchemaIssue, Tool } from '@baton/core'
 import { isStandardSchema, parseJson } from '@baton/core'
+import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 
 export type Validated = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly issues: string }
@@ -10,18 +11,33 @@ export interface ArgumentValidator {
   validate(tool: Pick<Tool, 'input'>, argumentsText: string): Promise<Validated>
 }
 
-/** Compiled JSON Schemas are kept for as long as their schema object lives. */
+/** Characters of what is wrong: enough to correct it, also where each of a thousand items is wrong. */
+const ISSUES_CHARS = 2000
+
+/**
+ * Compiled JSON Schemas are kept for as long as their schema object lives. The draft that a schema names is not looked
+ * at: most tools in the world still say draft 7, and mean what 2020-12 means.
+ */
 export function createArgumentValidator(): ArgumentValidator {
-  const ajv = new Ajv2020({ strict: false, allErrors: true, logger: false, validateFormats: false })
-  const compiled = new WeakMap<object, ReturnType<typeof ajv.compile>>()
-  const validateJson = (schema: object, value: JsonValue): Validated => {
-    const check = compiled.get(schema) ?? ajv.compile(schema)
+  const ajv = new Ajv2020({
+    strict: false,
+    allErrors: true,
+    logger: false,
+    validateFormats: false,
+    validateSchema: false,
+  })
+  const compiled = new WeakMap<object, ValidateFunction>()
+  const compile = (schema: object): ValidateFunction => {
+    const check = ajv.compile(schema)
+    // Else it is kept for ever, and a second schema with its `$id` would be refused.
+    ajv.removeSchema(schema)
     compiled.set(schema, check)
+    return check
+  }
+  const validateJson = (schema: object, value: JsonValue): Validated => {
+    const check = compiled.get(schema) ?? compile(schema)
     if (check(value)) return { ok: true, value }
-    const issues = (check.errors ?? []).map(
-      (error) => `${error.instancePath || 'the arguments'} ${error.message ?? 'is wrong'}`,
-    )
-    return { ok: false, issues: issues.join('; ') }
+    return { ok: false, issues: joined((check.errors ?? []).map(errorText)) }
   }
   return {
     validate: async (tool, argumentsText) => {
@@ -31,10 +47,23 @@ export function createArgumentValidator(): ArgumentValidator {
       if (!isStandardSchema(schema)) return validateJson(schema, parsed.value)
       const result = await schema['~standard'].validate(parsed.value)
       return result.issues
-        ? { ok: false, issues: result.issues.map(issueText).join('; ') }
+        ? { ok: false, issues: joined(result.issues.map(issueText)) }
         : { ok: true, value: result.value }
     },
   }
+}
+
+function joined(issues: readonly string[]): string {
+  const text = issues.join('; ')
+  return text.length <= ISSUES_CHARS ? text : `${text.slice(0, ISSUES_CHARS)}… (${issues.length} issues)`
+}
+
+/** Ajv's own words do not say which property is one too many, and which values were allowed. */
+function errorText({ instancePath, message, keyword, params }: ErrorObject): string {
+  const said = `${instancePath || 'the value'} ${message ?? 'is wrong'}`
+  const { additionalProperty, allowedValues } = params as Readonly<Record<string, unknown>>
+  if (keyword === 'additionalProperties') return `${said}: ${JSON.stringify(additionalProperty)}`
+  return keyword === 'enum' ? `${said}: ${JSON.stringify(allowedValues)}` : said
 }
 
 function issueText(issue: SchemaIssue): string {

@@ -1,18 +1,23 @@
 // From what a tool returned to what the model is told: JSON as text, bounded, with a way to read the rest.
-import type { BlobStore, ContentPart, JsonObject, ToolContent } from '@baton/core'
+import type { BlobStore, ContentPart, JsonObject, MediaSource, Timers, ToolContent } from '@baton/core'
 import { BatonError, isBatonError, tool } from '@baton/core'
 import type { Outcome } from '@baton/core/machine'
+import { within } from './deadline.ts'
+import { messageOf } from './thrown-message.ts'
 
 /** Characters of a result that go to the model at once; a longer one is kept whole and its head is shown. */
 export const INLINE_CHARS = 16_384
 const HEAD_CHARS = 12_288
 /** Characters of a result that is kept at all. */
 const KEPT_CHARS = 8 * 1024 * 1024
+/** Milliseconds that the store has to keep a result; then the model gets its head only. */
+const KEEP_MS = 10_000
 /** The tool that reads on in a result. It is offered once a result was too long. */
 export const READ_RESULT = 'result.read'
 
 export interface KeepResult {
   readonly blobs: BlobStore
+  readonly timers: Timers
   readonly session: string
   readonly callId: string
 }
@@ -30,33 +35,62 @@ export async function outcomeOf(value: unknown, keep: KeepResult): Promise<Outco
 
 /** Any throw of a tool becomes a result that the model can act on. */
 export function failureOf(thrown: unknown): Outcome {
-  if (isBatonError(thrown)) return { type: 'error', code: thrown.code, message: thrown.message.slice(0, HEAD_CHARS) }
-  const message = thrown instanceof Error ? thrown.message : String(thrown)
-  return { type: 'error', code: 'tool_failed', message: message.slice(0, HEAD_CHARS) }
+  const code = isBatonError(thrown) ? thrown.code : 'tool_failed'
+  return { type: 'error', code, message: messageOf(thrown).slice(0, HEAD_CHARS) }
 }
 
-function contentOf(value: unknown): readonly ContentPart[] {
-  if (isContent(value)) return value.content
-  if (typeof value === 'string') return [{ type: 'text', text: value }]
+/** @throws BatonError `result_invalid` */
+export function contentOf(value: unknown): readonly ContentPart[] {
+  if (isContent(value)) return value.content.map(onlyContent)
+  return [{ type: 'text', text: typeof value === 'string' ? value : jsonTextOf(value) }]
+}
+
+/**
+ * `undefined` reads as null: a tool that returns nothing has done its work.
+ * @throws BatonError `result_invalid`
+ */
+export function jsonTextOf(value: unknown): string {
   let text: string | undefined
   try {
     text = JSON.stringify(value ?? null)
   } catch (cause) {
-    throw new BatonError({ code: 'result_invalid', message: `the result is not JSON: ${String(cause)}`, cause })
+    throw new BatonError({ code: 'result_invalid', message: `the result is not JSON: ${messageOf(cause)}`, cause })
   }
   if (text === undefined)
     throw new BatonError({ code: 'result_invalid', message: `the result is a ${typeof value}, which is not JSON` })
-  return [{ type: 'text', text }]
+  return text
 }
 
+/** An object that only has a `content` of parts; any other `content` is a value like each other. */
 function isContent(value: unknown): value is ToolContent {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'content' in value &&
-    Array.isArray(value.content) &&
-    Object.keys(value).length === 1
-  )
+  if (typeof value !== 'object' || value === null || Object.keys(value).length !== 1) return false
+  const { content } = value as { readonly content?: unknown }
+  return Array.isArray(content) && content.length > 0 && content.every(isPart)
+}
+
+function isPart(value: unknown): value is ContentPart {
+  if (typeof value !== 'object' || value === null) return false
+  const part = value as Record<string, unknown>
+  if (part['type'] === 'text') return typeof part['text'] === 'string'
+  if (part['type'] !== 'image' && part['type'] !== 'file') return false
+  return typeof part['mediaType'] === 'string' && isSource(part['source'])
+}
+
+function isSource(value: unknown): value is MediaSource {
+  if (typeof value !== 'object' || value === null) return false
+  const source = value as Record<string, unknown>
+  if (source['type'] === 'base64') return typeof source['data'] === 'string'
+  return source['type'] === 'url' && typeof source['url'] === 'string'
+}
+
+/** Whatever else a tool hung on its parts is no content, and may not even be JSON. */
+function onlyContent(part: ContentPart): ContentPart {
+  if (part.type === 'text') return { type: 'text', text: part.text }
+  const source: MediaSource =
+    part.source.type === 'base64' ? { type: 'base64', data: part.source.data } : { type: 'url', url: part.source.url }
+  const { type, mediaType } = part
+  if (type === 'image') return { type, mediaType, source }
+  return { type, mediaType, source, ...(typeof part.name === 'string' && { name: part.name }) }
 }
 
 async function keepLong(text: string, handle: string, keep: KeepResult): Promise<ContentPart> {
@@ -65,12 +99,38 @@ async function keepLong(text: string, handle: string, keep: KeepResult): Promise
       code: 'result_too_large',
       message: `the result has ${text.length} characters; at most ${KEPT_CHARS} are kept`,
     })
-  await keep.blobs.put(keep.session, `result/${handle}`, text)
-  const rest = `{"handle":"${handle}","offset":${HEAD_CHARS}}`
+  const limit = {
+    timeoutMs: KEEP_MS,
+    error: () => new BatonError({ code: 'store_failed', message: 'the store took too long' }),
+  }
+  try {
+    await within(keep.timers, limit, keep.blobs.put(keep.session, `result/${handle}`, text))
+  } catch {
+    // The tool has done its work: a store that fails now must not make the model believe that it has not.
+    return partOf(text, 0, () => 'The rest could not be kept')
+  }
+  return partOf(text, 0, readOn(handle))
+}
+
+/** A piece of a long result, and how the next one is had. */
+function partOf(text: string, offset: number, next: (end: number) => string): ContentPart {
+  const end = wholeEnd(text, offset + HEAD_CHARS)
+  const where = `characters ${offset} to ${end} of ${text.length}`
   return {
     type: 'text',
-    text: `${text.slice(0, HEAD_CHARS)}\n[${text.length} characters in all. Read on with ${READ_RESULT} ${rest}]`,
+    text: `${text.slice(offset, end)}\n[${where}. ${end < text.length ? next(end) : 'This is the end'}]`,
   }
+}
+
+function readOn(handle: string): (end: number) => string {
+  return (end) => `Read on with ${READ_RESULT} {"handle":"${handle}","offset":${end}}`
+}
+
+/** Not between the halves of a surrogate pair. */
+function wholeEnd(text: string, end: number): number {
+  if (end >= text.length) return text.length
+  const code = text.charCodeAt(end - 1)
+  return code >= 0xd800 && code <= 0xdbff ? end - 1 : end
 }
 
 /** The tool behind the handles, bound to one session. */
@@ -80,13 +140,12 @@ export function readResultTool(blobs: BlobStore, session: string): ReturnType<ty
     description: 'Reads on in a tool result that was too long to show at once.',
     input: READ_RESULT_INPUT,
     effect: 'pure',
-    execute: async (input: JsonObject) => {
-      const handle = String(input['handle'])
+    execute: async (input: JsonObject): Promise<ToolContent> => {
+      const handle = input['handle'] as string // the schema says so
       const text = await blobs.get(session, `result/${handle}`)
       if (text === undefined) throw new BatonError({ code: 'tool_failed', message: `there is no result "${handle}"` })
-      const offset = Number(input['offset'] ?? 0)
-      const end = Math.min(text.length, offset + HEAD_CHARS)
-      return { text: text.slice(offset, end), offset, end, characters: text.length, more: end < text.length }
+      // As it stands: as JSON a text full of quotes would be too long itself, and be shortened once more.
+      return { content: [partOf(text, Math.min(text.length, Number(input['offset'])), readOn(handle))] }
     },
   })
 }

@@ -1,3 +1,4 @@
+// The local host from end to end: a scripted model calls a tool and gets its result.
 import type { TurnEvent } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'

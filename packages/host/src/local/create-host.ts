@@ -6,6 +6,7 @@ import { createNodeEnvironment } from '../environment.ts'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import type { ArgumentValidator } from './arguments.ts'
 import { createArgumentValidator } from './arguments.ts'
+import { within } from './deadline.ts'
 import { createSessionHandle } from './session-handle.ts'
 import type { SessionSlot } from './session-slot.ts'
 import { openSlot } from './session-slot.ts'
@@ -28,6 +29,8 @@ export interface HostOptions {
 
 /** Milliseconds between two looks at whether the running turns have ended. */
 const DRAIN_LOOK_MS = 20
+/** Milliseconds that a stopping host waits for sessions that are being opened. */
+const OPENING_MS = 5000
 
 export function createHost(options: HostOptions = {}): Host {
   const store = options.store ?? createMemoryStore()
@@ -41,41 +44,80 @@ export function createHost(options: HostOptions = {}): Host {
     secret: randomBytes(32),
     log: options.log ?? SILENT,
   }
-  const slots = new Map<string, Promise<SessionSlot>>()
-  let stopped = false
+  const rooms = new Map<string, Room>()
+  let stopping: Promise<void> | undefined
+
+  const open = (name: string, init: { readonly agent: Agent; readonly principal: Principal }): Promise<SessionSlot> => {
+    const known = rooms.get(name)
+    if (known && !known.slot?.isClosed()) return known.opening
+    const room: Room = { opening: openSlot(slotInit(shared, name, init)), slot: undefined }
+    rooms.set(name, room)
+    room.opening.then(
+      (slot) => {
+        room.slot = slot
+      },
+      () => {
+        // A session that could not be opened is tried again by the next request.
+        if (rooms.get(name) === room) rooms.delete(name)
+      },
+    )
+    return room.opening
+  }
 
   const session = async (id: string | undefined, init: SessionInit = {}): Promise<Session> => {
-    if (stopped) throw new BatonError({ code: 'host_stopped', message: 'the host was stopped' })
+    if (stopping) throw hostStopped()
     const agent = init.agent ?? options.agent
     if (!agent)
       throw new BatonError({ code: 'invalid_agent', message: 'neither the session nor the host names an agent' })
-    const name = id ?? environment.newId()
     const principal = init.principal ?? { id: 'anonymous' }
-    let slot = slots.get(name)
-    if (!slot || (await slot).isClosed()) {
-      slot = openSlot(slotInit(shared, name, { agent, principal }))
-      slots.set(name, slot)
-      // A session that could not be opened is tried again by the next request.
-      slot.catch(() => slots.delete(name))
-    }
-    return createSessionHandle({ slot: await slot, principal, newId: environment.newId })
+    const slot = await open(id ?? environment.newId(), { agent, principal })
+    if (isStopping()) throw hostStopped()
+    if (slot.agent !== agent || slot.principal.id !== principal.id)
+      shared.log.info('a session that is open keeps its agent, and its tools the principal that they began with', {
+        session: slot.session,
+        agent: slot.agent.name,
+        principal: slot.principal.id,
+      })
+    return createSessionHandle({ slot, principal, newId: environment.newId })
   }
 
-  const stop = async ({ drainMs = 0 }: { readonly drainMs?: number } = {}): Promise<void> => {
-    stopped = true
-    const open = (await Promise.allSettled(slots.values())).flatMap((slot) =>
-      slot.status === 'fulfilled' ? [slot.value] : [],
-    )
+  /** A session that opens meanwhile asks too. */
+  const isStopping = (): boolean => stopping !== undefined
+
+  const close = async (drainMs: number): Promise<void> => {
+    const open = await openSlots([...rooms.values()], environment)
     const untilMs = environment.clock.nowMs() + drainMs
-    const busy = (): boolean => open.some((slot) => slot.actor().state().turn !== null)
+    const busy = (): boolean => open.some((slot) => !slot.isClosed() && slot.actor().state().turn !== null)
     while (busy() && environment.clock.nowMs() < untilMs)
       await new Promise<void>((resolve) => void environment.timers.start(DRAIN_LOOK_MS, resolve))
     for (const slot of open) slot.close()
-    slots.clear()
+    rooms.clear()
     await store.close()
   }
 
-  return { session, stop }
+  return { session, stop: ({ drainMs = 0 } = {}) => (stopping ??= close(drainMs)) }
+}
+
+/** A session that is open, or is being opened. */
+interface Room {
+  readonly opening: Promise<SessionSlot>
+  slot: SessionSlot | undefined
+}
+
+/** Waits for those that are being opened; one whose store does not answer is closed when it is open at last. */
+async function openSlots(rooms: readonly Room[], { timers }: Environment): Promise<readonly SessionSlot[]> {
+  const limit = { timeoutMs: OPENING_MS, error: hostStopped }
+  const opened = rooms.map(({ opening }) => within(timers, limit, opening))
+  const settled = await Promise.allSettled(opened)
+  return settled.flatMap((slot, index) => {
+    if (slot.status === 'fulfilled') return [slot.value]
+    rooms[index]?.opening.then((late) => late.close()).catch(() => {})
+    return []
+  })
+}
+
+function hostStopped(): BatonError {
+  return new BatonError({ code: 'host_stopped', message: 'the host was stopped' })
 }
 
 interface Shared {

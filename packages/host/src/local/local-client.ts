@@ -1,8 +1,9 @@
 // This program as the client that runs the agent's client tools: claims a call, runs its handler, hands in the result.
 import type { Client, ClientHandlers, Frame, Principal } from '@baton/core'
 import { BatonError, parseJson } from '@baton/core'
-import type { Outcome } from '@baton/core/machine'
-import { failureOf } from './bounded-result.ts'
+import type { OpenCall, Outcome } from '@baton/core/machine'
+import type { FrameReader } from './bounded-frames.ts'
+import { contentOf, failureOf } from './bounded-result.ts'
 import type { SessionSlot } from './session-slot.ts'
 
 export interface LocalClientInit {
@@ -12,26 +13,31 @@ export interface LocalClientInit {
   readonly connection: string
 }
 
+interface Desk extends LocalClientInit {
+  reader: FrameReader
+  detached: boolean
+}
+
 /** @throws BatonError when the session takes no more clients */
 export async function attachClient(init: LocalClientInit): Promise<Client> {
   const { slot, connection } = init
-  const frames = slot.read(undefined)
-  const attached = await slot.actor().submit({
-    type: 'client-attached',
-    connection,
-    protocol: 2,
-    principal: init.principal.id,
-    sequential: false,
-  })
-  if (attached.type === 'refused') throw new BatonError({ code: attached.code, message: attached.message })
-  const stop = { stopped: false }
+  // Read before the client is attached, so that no offer is missed.
+  const desk: Desk = { ...init, reader: slot.read(undefined), detached: false }
+  try {
+    await register(desk)
+  } catch (cause) {
+    desk.reader.leave()
+    throw cause
+  }
   // A session that is closed ends the reading; a handler's failure is a result.
-  serve(init, frames, stop).catch(() => {})
+  serve(desk).catch(() => {})
   return {
     connection,
     toolResult: (callId, outcome) => slot.actor().submit({ type: 'tool-result', callId, connection, outcome }),
     detach: async () => {
-      stop.stopped = true
+      if (desk.detached) return
+      desk.detached = true
+      desk.reader.leave()
       await slot
         .actor()
         .submit({ type: 'client-detached', connection })
@@ -40,38 +46,56 @@ export async function attachClient(init: LocalClientInit): Promise<Client> {
   }
 }
 
-async function serve(init: LocalClientInit, frames: AsyncIterable<Frame>, stop: { stopped: boolean }): Promise<void> {
-  for await (const frame of frames) {
-    if (stop.stopped) return
-    if (frame.type !== 'fact' || frame.fact.type !== 'call-offered' || frame.fact.connection !== init.connection)
-      continue
-    handle(init, frame.fact.callId, frame.fact.offer).catch(() => {})
+/** Does nothing for a client that is attached. @throws BatonError when the session takes no more clients */
+async function register({ slot, connection, principal }: Desk): Promise<void> {
+  const attached = await slot.actor().submit({
+    type: 'client-attached',
+    connection,
+    protocol: 2,
+    principal: principal.id,
+    sequential: false,
+  })
+  if (attached.type === 'refused') throw new BatonError({ code: attached.code, message: attached.message })
+}
+
+async function serve(desk: Desk): Promise<void> {
+  for (let lagged = false; !desk.detached; lagged = false) {
+    for await (const frame of desk.reader) {
+      if (frame.type === 'lagged') {
+        desk.reader = desk.slot.read(frame.pos)
+        lagged = true
+      } else await serveFrame(desk, frame)
+    }
+    if (!lagged) return
   }
 }
 
-async function handle(init: LocalClientInit, callId: string, offer: number): Promise<void> {
-  const { slot, connection } = init
+async function serveFrame(desk: Desk, frame: Frame): Promise<void> {
+  if (frame.type !== 'fact') return
+  // The session was opened again under this program, which is still there and still answers.
+  if (frame.fact.type === 'host-restarted' && !desk.detached) await register(desk)
+  if (frame.fact.type !== 'call-offered' || frame.fact.connection !== desk.connection) return
+  handle(desk, frame.fact.callId, frame.fact.offer).catch(() => {})
+}
+
+async function handle(desk: Desk, callId: string, offer: number): Promise<void> {
+  const { slot, connection } = desk
   const call = slot.actor().history().openCall(callId)
-  const handler = call && init.handlers[call.name]
-  if (!call || !handler) return
+  if (!call || !Object.hasOwn(desk.handlers, call.name)) return
   const claimed = await slot.actor().submit({ type: 'call-claimed', callId, connection, offer })
   if (claimed.type === 'refused') return
-  await slot.actor().submit({ type: 'tool-result', callId, connection, outcome: await run() })
+  const outcome = await runHandler(desk, call)
+  // Only an attached client is listened to.
+  if (!desk.detached) await register(desk)
+  await slot.actor().submit({ type: 'tool-result', callId, connection, outcome })
+}
 
-  async function run(): Promise<Outcome> {
-    try {
-      const parsed = parseJson(call?.arguments ?? '{}')
-      const value: unknown = await handler?.(parsed.ok ? parsed.value : {}, {
-        callId,
-        name: call?.name ?? '',
-        arguments: call?.arguments ?? '{}',
-      })
-      return {
-        type: 'ok',
-        content: [{ type: 'text', text: typeof value === 'string' ? value : JSON.stringify(value ?? null) }],
-      }
-    } catch (thrown) {
-      return failureOf(thrown)
-    }
+async function runHandler(desk: Desk, call: OpenCall): Promise<Outcome> {
+  try {
+    const parsed = parseJson(call.arguments)
+    const value: unknown = await desk.handlers[call.name]?.(parsed.ok ? parsed.value : {}, call)
+    return { type: 'ok', content: contentOf(value) }
+  } catch (thrown) {
+    return failureOf(thrown)
   }
 }

@@ -3,6 +3,7 @@ import type { Environment, Frame, Model, ModelAnswer, ModelEvent, ModelRequest }
 import { isBatonError } from '@baton/core'
 import type { CallCheck, Effect, Failure, Input, State } from '@baton/core/machine'
 import type { Actor } from './actor.ts'
+import { messageOf } from './thrown-message.ts'
 
 type CallModel = Extract<Effect, { readonly type: 'call-model' }>
 type Summarise = Extract<Effect, { readonly type: 'summarise' }>
@@ -22,6 +23,8 @@ export interface ModelRunner {
   call(effect: CallModel): Promise<void>
   summarise(effect: Summarise): Promise<void>
   abort(attempt: number): void
+  /** How many are under way. */
+  count(): number
   /** Aborts all, without an answer. */
   close(): void
 }
@@ -40,10 +43,12 @@ interface Running {
 export function createModelRunner(init: ModelRunnerInit): ModelRunner {
   const { actor } = init
   const running = new Map<number, Running>()
+  let newest = 0
 
   const begin = (attempt: number): Running => {
     const run = { controller: new AbortController(), text: '', logged: 0, loggedMs: init.environment.clock.nowMs() }
     running.set(attempt, run)
+    newest = attempt
     return run
   }
 
@@ -81,11 +86,13 @@ export function createModelRunner(init: ModelRunnerInit): ModelRunner {
 
   const abort = (attempt: number): void => {
     const run = running.get(attempt)
-    if (!run) return
+    // One that has answered is stale; one that was withdrawn in the commit that began it has said nothing.
+    if (!run && attempt <= newest) return
     running.delete(attempt)
-    run.controller.abort()
+    run?.controller.abort()
     // Only an interrupt wants to know what had been said; it does not wait for the model to notice.
-    if (actor.state().interrupting) actor.submit({ type: 'model-stopped', attempt, text: run.text }).catch(ignoreDeath)
+    if (!actor.state().interrupting) return
+    actor.submit({ type: 'model-stopped', attempt, text: run?.text ?? '' }).catch(ignoreDeath)
   }
 
   const close = (): void => {
@@ -93,7 +100,7 @@ export function createModelRunner(init: ModelRunnerInit): ModelRunner {
     running.clear()
     for (const { controller } of open) controller.abort()
   }
-  return { call: callModel, summarise, abort, close }
+  return { call: callModel, summarise, abort, count: () => running.size, close }
 }
 
 /** A session that died takes no answers; its successor starts the attempt again. */
@@ -126,13 +133,14 @@ async function finished(init: ModelRunnerInit, attempt: number, said: ModelAnswe
   return { type: 'model-finished', attempt, model, parts, checks, finish, usage, textBefore }
 }
 
+/** UTF-16 units of a failure's message: it stands in the log. */
+const MESSAGE_CHARS = 4096
+
 /** What a throw of a model means to the machine. */
 export function failureOf(cause: unknown): Failure {
-  if (!isBatonError(cause)) {
-    const message = cause instanceof Error ? cause.message : String(cause)
-    return { code: 'model_provider_failed', message, retryable: false }
-  }
-  const { code, message, retryable, data } = cause
-  const retryAfterMs = data['retryAfterMs']
+  const message = messageOf(cause).slice(0, MESSAGE_CHARS) || 'the model did not say why it failed'
+  if (!isBatonError(cause)) return { code: 'model_provider_failed', message, retryable: false }
+  const { code, retryable } = cause
+  const retryAfterMs = (cause.data as { readonly retryAfterMs?: unknown } | undefined)?.retryAfterMs
   return { code, message, retryable, ...(typeof retryAfterMs === 'number' && { retryAfterMs }) }
 }

@@ -4,14 +4,17 @@ import type {
   Client,
   ClientHandlers,
   ContentPart,
+  Cursor,
+  Frame,
   Principal,
   SendOptions,
   Session,
   UserInput,
 } from '@baton/core'
 import { BatonError } from '@baton/core'
+import type { Input, OpenCall } from '@baton/core/machine'
+import type { FrameReader } from './bounded-frames.ts'
 import { attachClient } from './local-client.ts'
-import type { OpenCall } from '@baton/core/machine'
 import type { SessionSlot } from './session-slot.ts'
 import { followTurn } from './turn.ts'
 
@@ -24,7 +27,11 @@ export interface HandleInit {
 export function createSessionHandle(init: HandleInit): Session {
   const { slot, principal, newId } = init
   const clients = new Set<Client>()
+  const readers = new Set<FrameReader>()
+  let closed = false
   const openCall = (callId: string): OpenCall | undefined => slot.actor().history().openCall(callId)
+
+  const submit = (input: Input) => (closed ? Promise.resolve(CLOSED) : slot.actor().submit(input))
 
   const send = (input: UserInput, options: SendOptions = {}) => {
     const inputId = options.inputId ?? newId()
@@ -35,60 +42,69 @@ export function createSessionHandle(init: HandleInit): Session {
       .state()
       .recentInputs.findLast((recent) => recent.inputId === inputId)
     const frames = slot.read(seen?.pos)
-    const accepted = slot.actor().submit({
-      type: 'user-input',
-      inputId,
-      parts: partsOf(input),
-      ...(delivery && { delivery }),
-      ...(model !== undefined && { model }),
-      ...(settings && { settings }),
-    })
-    return followTurn({ inputId, frames, accepted, openCall })
+    const more = { ...(delivery && { delivery }), ...(model !== undefined && { model }), ...(settings && { settings }) }
+    const said: Input = { type: 'user-input', inputId, parts: partsOf(input), ...more }
+    const accepted = closed ? Promise.resolve(CLOSED) : slot.actor().submit(said)
+    return followTurn({ inputId, frames, readAgain: slot.read, accepted, openCall })
   }
 
   const attach = async (handlers: ClientHandlers = {}): Promise<Client> => {
+    if (closed) throw new BatonError(CLOSED)
     const client = await attachClient({ slot, principal, handlers, connection: `local-${newId()}` })
     clients.add(client)
     return client
   }
 
-  const approve = async (callId: string, decision: ApprovalDecision) => {
-    const call = slot
-      .actor()
-      .state()
-      .step?.calls.find((candidate) => candidate.callId === callId)
-    return await slot.actor().submit({
-      type: 'approval',
-      callId,
-      approvalId: call?.approval?.id ?? '',
-      // A program in the same process is trusted: it needs no token of its own.
-      tokenHash: call?.tokenHash ?? '',
-      argumentsHash: call?.argumentsHash ?? '',
-      principal: decision.principal ?? principal.id,
-      decision: decision.decision,
-      ...(decision.reason !== undefined && { reason: decision.reason }),
-    })
+  const frames = (cursor?: Cursor): AsyncIterable<Frame> => {
+    const reader = slot.read(cursor?.pos)
+    if (closed) reader.leave()
+    else readers.add(reader)
+    return reader
+  }
+
+  const close = async (): Promise<void> => {
+    if (closed) return
+    closed = true
+    for (const reader of readers) reader.leave()
+    for (const client of clients) await client.detach()
+    readers.clear()
+    clients.clear()
   }
 
   return {
     id: slot.session,
     send,
-    submit: (input) => slot.actor().submit(input),
+    submit,
     interrupt: async ({ reason = 'interrupt', heard } = {}) => {
-      const outcome = await slot.actor().submit({ type: 'interrupt', reason, heard: heard ?? { type: 'all' } })
+      const outcome = await submit({ type: 'interrupt', reason, heard: heard ?? { type: 'all' } })
       if (outcome.type === 'refused') throw new BatonError({ code: outcome.code, message: outcome.message })
     },
     attach,
-    approve,
-    frames: (cursor) => slot.read(cursor?.pos),
-    openCall: (callId) => openCall(callId),
+    approve: (callId, decision) => submit(approvalOf(init, callId, decision)),
+    frames,
+    openCall,
     get phase() {
       return slot.actor().state().phase
     },
-    close: async () => {
-      for (const client of clients) await client.detach()
-      clients.clear()
-    },
+    close,
+  }
+}
+
+const CLOSED = { type: 'refused', code: 'session_closed', message: 'this session was closed here' } as const
+
+function approvalOf({ slot, principal }: HandleInit, callId: string, decision: ApprovalDecision): Input {
+  const calls = slot.actor().state().step?.calls
+  const call = calls?.find((candidate) => candidate.callId === callId)
+  return {
+    type: 'approval',
+    callId,
+    approvalId: call?.approval?.id ?? '',
+    // A program in the same process is trusted: it needs no token of its own.
+    tokenHash: call?.tokenHash ?? '',
+    argumentsHash: call?.argumentsHash ?? '',
+    principal: decision.principal ?? principal.id,
+    decision: decision.decision,
+    ...(decision.reason !== undefined && { reason: decision.reason }),
   }
 }
 

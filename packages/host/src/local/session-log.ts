@@ -1,8 +1,10 @@
 // One session's log in memory: the folded state, the history with its bodies, and how both are read back from a store.
-import type { Store } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { Store, Timers } from '@baton/core'
+import { BatonError, isBatonError } from '@baton/core'
 import type { History, SessionRecord, State } from '@baton/core/machine'
 import { applyRecord, createHistory, followRecord, initialState } from '@baton/core/machine'
+import { within } from './deadline.ts'
+import { messageOf } from './thrown-message.ts'
 
 export interface SessionLog {
   readonly state: State
@@ -11,19 +13,60 @@ export interface SessionLog {
   readonly lastMs: number
 }
 
+export interface LogAccess {
+  readonly session: string
+  readonly owner: string
+  readonly store: Store
+  readonly timers: Timers
+  /** Waits before an append is tried again. */
+  readonly pause: (tries: number) => Promise<void>
+  readonly onRecord: (record: SessionRecord) => void
+}
+
+/** Milliseconds that one act of a store may take, and that the whole log of a session may take to be read. */
+const ACT_MS = 30_000
+const READ_MS = 120_000
+
+/**
+ * Makes this host the session's only writer.
+ * @throws BatonError `store_failed`
+ */
+export async function acquireLog(access: LogAccess): Promise<number> {
+  try {
+    const { epoch } = await inTime(access, ACT_MS, access.store.acquire(access.session, access.owner))
+    return epoch
+  } catch (cause) {
+    throw asStoreError(access.session, cause)
+  }
+}
+
 /**
  * Folds a session's log. Snapshots hold no bodies, so the records are read all the same: the history needs them.
- * @throws BatonError `log_version_unknown`, `log_damaged`
+ * @throws BatonError `log_version_unknown`, `log_damaged`, `store_failed`
  */
-export async function readLog(store: Store, session: string): Promise<SessionLog> {
+export async function readLog(access: LogAccess): Promise<SessionLog> {
+  try {
+    return await inTime(access, READ_MS, foldLog(access))
+  } catch (cause) {
+    throw asStoreError(access.session, cause)
+  }
+}
+
+async function foldLog({ store, session, onRecord }: LogAccess): Promise<SessionLog> {
   let state = initialState(session)
   const history = createHistory({ keepAll: true })
   for await (const record of store.read(session, 0)) {
     followRecord(state, record)
     state = applyRecord(state, record)
     history.fold(record)
+    onRecord(record)
   }
   return { state, history, lastMs: state.nowMs }
+}
+
+function inTime<Value>({ timers }: LogAccess, timeoutMs: number, work: Promise<Value>): Promise<Value> {
+  const message = `the store did not answer in ${timeoutMs} ms`
+  return within(timers, { timeoutMs, error: () => new BatonError({ code: 'store_failed', message }) }, work)
 }
 
 export interface Append {
@@ -41,26 +84,31 @@ const APPEND_TRIES = 3
  * committed must not be refused, and must not be committed twice.
  * @throws BatonError `store_conflict`, `store_failed`
  */
-export async function appendSurely(
-  store: Store,
-  append: Append,
-  pause: (tries: number) => Promise<void>,
-): Promise<void> {
+export async function appendSurely(access: LogAccess, append: Append): Promise<void> {
   const { session, epoch, afterPos, records } = append
   for (let tries = 1; ; tries++) {
     try {
-      await store.append(session, epoch, afterPos, records)
+      await inTime(access, ACT_MS, access.store.append(session, epoch, afterPos, records))
       return
     } catch (cause) {
-      if (tries > 1 && (await isStored(store, append))) return
-      const conflict = (cause as { code?: unknown }).code === 'store_conflict'
-      if (conflict || tries === APPEND_TRIES) throw asStoreError(session, cause)
-      await pause(tries)
+      if (tries > 1 && (await isStored(access, append))) return
+      const failure = asStoreError(session, cause)
+      if (failure.code === 'store_conflict' || tries === APPEND_TRIES) throw failure
+      await access.pause(tries)
     }
   }
 }
 
-async function isStored(store: Store, { session, epoch, afterPos, records }: Append): Promise<boolean> {
+/** @throws BatonError `store_failed` when that cannot be known either */
+async function isStored(access: LogAccess, append: Append): Promise<boolean> {
+  try {
+    return await inTime(access, ACT_MS, findRecords(access.store, append))
+  } catch (cause) {
+    throw asStoreError(append.session, cause)
+  }
+}
+
+async function findRecords(store: Store, { session, epoch, afterPos, records }: Append): Promise<boolean> {
   let expected = 0
   for await (const record of store.read(session, afterPos + 1)) {
     if (record.epoch !== epoch || record.pos !== records[expected]?.pos) return false
@@ -70,8 +118,10 @@ async function isStored(store: Store, { session, epoch, afterPos, records }: App
   return false
 }
 
+/** What a store throws may be anything; what the session says of it has one of these codes. */
 function asStoreError(session: string, cause: unknown): BatonError {
-  const known = cause as { code?: unknown; message?: string }
-  const code = known.code === 'store_conflict' ? 'store_conflict' : 'store_failed'
-  return new BatonError({ code, message: `session ${session}: ${known.message ?? String(cause)}`, cause })
+  const known = STORE_CODES.find((code) => isBatonError(cause) && cause.code === code)
+  return new BatonError({ code: known ?? 'store_failed', message: `session ${session}: ${messageOf(cause)}`, cause })
 }
+
+const STORE_CODES = ['store_conflict', 'store_locked', 'log_damaged', 'log_version_unknown'] as const

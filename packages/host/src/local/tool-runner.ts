@@ -1,10 +1,10 @@
 // Runs server tools. A tool may throw, hang or ignore its signal: its call settles by the machine's clock all the same.
-import type { Agent, Frame, JsonValue, Logger, Principal, Store, Tool, ToolContext } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { Agent, Environment, Frame, JsonValue, Logger, Principal, Store, Tool, ToolContext } from '@baton/core'
+import { BatonError, parseJson } from '@baton/core'
 import type { Effect, OpenCall, Outcome } from '@baton/core/machine'
 import type { Actor } from './actor.ts'
 import type { ArgumentValidator } from './arguments.ts'
-import { failureOf, outcomeOf } from './bounded-result.ts'
+import { failureOf, jsonTextOf, outcomeOf } from './bounded-result.ts'
 
 type RunTool = Extract<Effect, { readonly type: 'run-tool' }>
 
@@ -15,6 +15,7 @@ export interface ToolRunnerInit {
   readonly services: unknown
   readonly tools: readonly Tool[]
   readonly store: Store
+  readonly environment: Environment
   readonly validator: ArgumentValidator
   readonly log: Logger
   readonly actor: Actor
@@ -25,6 +26,8 @@ export interface ToolRunner {
   /** Never rejects: a failure is a result. */
   run(effect: RunTool): Promise<void>
   abort(callId: string, attempt: number): void
+  /** How many are under way. */
+  count(): number
   close(): void
 }
 
@@ -37,31 +40,45 @@ export function createToolRunner(init: ToolRunnerInit): ToolRunner {
   const runTool = async (effect: RunTool): Promise<void> => {
     const { callId, attempt } = effect
     const { actor, session, store } = init
-    const controller = new AbortController()
-    running.set(`${callId}:${attempt}`, controller)
+    const key = `${callId}:${attempt}`
+    const { signal } = begin(key)
     let outcome: Outcome
     try {
       const { tool, execute, call } = findTool(init, callId)
       const checked = await init.validator.validate(tool, call.arguments)
+      // Settled while its arguments were looked at, or its session has another owner: it must not begin any more.
+      if (signal.aborted) return
       if (!checked.ok) throw new BatonError({ code: 'invalid_arguments', message: checked.issues })
-      const value = await execute(checked.value, contextFor(init, effect, controller.signal))
+      const context = contextFor(init, effect, { signal, isRunning: () => running.has(key) })
+      const value = await execute(checked.value, context)
       if (tool.output) await checkOutput(init, tool, value)
-      outcome = await outcomeOf(value, { blobs: store.blobs, session, callId })
+      outcome = await outcomeOf(value, { blobs: store.blobs, timers: init.environment.timers, session, callId })
     } catch (thrown) {
       outcome = failureOf(thrown)
     }
-    running.delete(`${callId}:${attempt}`)
+    running.delete(key)
     // Late or not: the machine knows, and logs it. A session that died takes no result.
     actor.submit({ type: 'tool-finished', callId, attempt, outcome }).catch(() => {})
   }
 
+  const begin = (key: string): AbortController => {
+    const controller = new AbortController()
+    running.set(key, controller)
+    return controller
+  }
+
+  /** A tool that ignores its signal may never end: it is forgotten here and now. */
+  const abort = (key: string): void => {
+    const controller = running.get(key)
+    running.delete(key)
+    controller?.abort()
+  }
+
   return {
     run: runTool,
-    abort: (callId, attempt) => running.get(`${callId}:${attempt}`)?.abort(),
-    close: () => {
-      for (const controller of running.values()) controller.abort()
-      running.clear()
-    },
+    abort: (callId, attempt) => abort(`${callId}:${attempt}`),
+    count: () => running.size,
+    close: () => [...running.keys()].forEach(abort),
   }
 }
 
@@ -81,8 +98,7 @@ function findTool(init: ToolRunnerInit, callId: string): FoundTool {
 
 async function checkOutput(init: ToolRunnerInit, tool: Tool, value: unknown): Promise<void> {
   if (!tool.output) return
-  const text = JSON.stringify(value) ?? 'null'
-  const checked = await init.validator.validate({ input: tool.output }, text)
+  const checked = await init.validator.validate({ input: tool.output }, jsonTextOf(value))
   if (!checked.ok)
     throw new BatonError({
       code: 'result_invalid',
@@ -90,7 +106,12 @@ async function checkOutput(init: ToolRunnerInit, tool: Tool, value: unknown): Pr
     })
 }
 
-function contextFor(init: ToolRunnerInit, effect: RunTool, signal: AbortSignal): ToolContext {
+interface Run {
+  readonly signal: AbortSignal
+  readonly isRunning: () => boolean
+}
+
+function contextFor(init: ToolRunnerInit, effect: RunTool, { signal, isRunning }: Run): ToolContext {
   const { callId, attempt } = effect
   return {
     session: init.session,
@@ -103,8 +124,20 @@ function contextFor(init: ToolRunnerInit, effect: RunTool, signal: AbortSignal):
     services: init.services,
     log: init.log,
     progress: (note: JsonValue) => {
-      if (JSON.stringify(note).length <= NOTE_CHARS) init.publish({ type: 'tool-progress', callId, note })
-      else init.log.warn('a progress note is too long', { callId, limit: NOTE_CHARS })
+      const shown = noteOf(note)
+      if (shown === undefined) init.log.warn('a progress note is too long or not JSON', { callId, limit: NOTE_CHARS })
+      else if (isRunning()) init.publish({ type: 'tool-progress', callId, note: shown })
     },
+  }
+}
+
+/** A copy: the tool may go on to change its own. A note that cannot be shown is no reason for a tool to fail. */
+function noteOf(note: JsonValue): JsonValue | undefined {
+  try {
+    const text = jsonTextOf(note)
+    const parsed = text.length <= NOTE_CHARS ? parseJson(text) : undefined
+    return parsed?.ok ? parsed.value : undefined
+  } catch {
+    return undefined
   }
 }

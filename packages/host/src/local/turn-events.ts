@@ -9,22 +9,31 @@ export interface TurnEvents extends AsyncIterable<TurnEvent> {
 export function createTurnEvents(): TurnEvents {
   let waiting: TurnEvent[] = []
   let ended = false
-  let wake: (() => void) | undefined
+  /** Shared by all who wait: several iterators share the events, and none of them hangs at the end. */
+  let wake = Promise.withResolvers<void>()
 
+  const signal = (): void => {
+    wake.resolve()
+    wake = Promise.withResolvers()
+  }
   const push = (event: TurnEvent): void => {
     const last = waiting.at(-1)
     if (last?.type === 'text-delta' && event.type === 'text-delta')
       waiting[waiting.length - 1] = { type: 'text-delta', text: last.text + event.text }
     else if (last?.type === 'reasoning-delta' && event.type === 'reasoning-delta')
       waiting[waiting.length - 1] = { type: 'reasoning-delta', text: last.text + event.text }
-    else waiting.push(event)
-    wake?.()
+    else {
+      // Of a call's progress only the newest counts; a tool may report for as long as it likes.
+      if (event.type === 'tool-progress') waiting = waiting.filter((other) => !isProgressOf(other, event.callId))
+      waiting.push(event)
+    }
+    signal()
   }
   return {
     push,
     end: () => {
       ended = true
-      wake?.()
+      signal()
     },
     [Symbol.asyncIterator]: async function* () {
       for (;;) {
@@ -33,10 +42,12 @@ export function createTurnEvents(): TurnEvents {
         yield* batch
         if (waiting.length > 0) continue
         if (ended) return
-        await new Promise<void>((resolve) => {
-          wake = resolve
-        })
+        await wake.promise
       }
     },
   }
+}
+
+function isProgressOf(event: TurnEvent, callId: string): boolean {
+  return event.type === 'tool-progress' && event.callId === callId
 }

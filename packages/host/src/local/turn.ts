@@ -2,12 +2,15 @@
 import type { Answer, Frame, Refused, Turn, TurnEvent, Usage } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { Fact, OpenCall } from '@baton/core/machine'
+import type { FrameReader } from './bounded-frames.ts'
 import { createTurnEvents } from './turn-events.ts'
 
 export interface TurnInit {
   readonly inputId: string
   /** Registered before the input is submitted, so that no frame is missed. */
-  readonly frames: AsyncIterable<Frame>
+  readonly frames: FrameReader
+  /** For a turn that said too much at once: the frames from `pos` on. */
+  readonly readAgain: (pos: number) => FrameReader
   readonly accepted: Promise<{ readonly type: 'accepted' } | Refused>
   readonly openCall: (callId: string) => OpenCall | undefined
 }
@@ -21,28 +24,38 @@ export function followTurn(init: TurnInit): Turn {
 }
 
 async function follow(init: TurnInit, push: (event: TurnEvent) => void): Promise<Answer> {
-  const answered = init.accepted.then((outcome) => {
-    if (outcome.type === 'refused') throw new BatonError({ code: outcome.code, message: outcome.message })
-  })
   const followed = readTurn(init, push)
   followed.catch(() => {})
-  await answered
+  try {
+    const outcome = await init.accepted
+    if (outcome.type === 'refused') throw new BatonError({ code: outcome.code, message: outcome.message })
+  } catch (cause) {
+    init.frames.leave() // there is no turn to wait for
+    throw cause
+  }
   return await followed
 }
 
 async function readTurn(init: TurnInit, push: (event: TurnEvent) => void): Promise<Answer> {
   const seen = { turn: 0, mine: false, usage: {} as Usage }
-  for await (const frame of init.frames) {
-    if (frame.type === 'fact') {
-      const end = readFact(init, seen, frame.fact, push)
-      if (end) return end
-    } else if (seen.mine && (frame.type === 'text-delta' || frame.type === 'reasoning-delta'))
-      push({ type: frame.type, text: frame.text })
-    else if (seen.mine && frame.type === 'tool-progress') push(frame)
-    else if (frame.type === 'lagged')
-      throw new BatonError({ code: 'internal', message: 'the turn was followed too slowly and lost frames' })
+  for (let reader: FrameReader | undefined = init.frames; reader;) {
+    let lagged: FrameReader | undefined
+    for await (const frame of reader) {
+      if (frame.type === 'lagged') lagged = init.readAgain(frame.pos)
+      const answer = readFrame(init, seen, frame, push)
+      if (answer) return answer
+    }
+    reader = lagged
   }
   throw new BatonError({ code: 'session_closed', message: 'the session was closed before the turn ended' })
+}
+
+function readFrame(init: TurnInit, seen: Seen, frame: Frame, push: (event: TurnEvent) => void): Answer | undefined {
+  if (frame.type === 'fact') return readFact(init, seen, frame.fact, push)
+  if (!seen.mine) return undefined
+  if (frame.type === 'text-delta' || frame.type === 'reasoning-delta') push({ type: frame.type, text: frame.text })
+  else if (frame.type === 'tool-progress') push(frame)
+  return undefined
 }
 
 interface Seen {

@@ -1,0 +1,65 @@
+// All readers of one session: every record reaches each of them once, also one whose actor died before it knew of it.
+import type { Frame, Store } from '@baton/core'
+import type { SessionRecord } from '@baton/core/machine'
+import type { FrameReader } from './bounded-frames.ts'
+import { createFrameReader } from './bounded-frames.ts'
+
+export interface FrameHub {
+  /** Live text and notes. */
+  publish(frame: Frame): void
+  /** A record of the log. One that was published before, as when the log is read again, is passed over. */
+  publishRecord(record: SessionRecord): void
+  /** Frames from `fromPos` on, or from now on. */
+  read(fromPos: number | undefined): FrameReader
+  /** Ends every reading, also those that begin later. */
+  end(): void
+}
+
+export function createFrameHub(store: Store, session: string): FrameHub {
+  const readers = new Set<FrameReader>()
+  let publishedPos = -1
+  let ended = false
+
+  const publish = (frame: Frame): void => {
+    for (const reader of readers) reader.push(frame)
+  }
+  const publishRecord = (record: SessionRecord): void => {
+    if (record.pos <= publishedPos) return
+    publishedPos = record.pos
+    if (readers.size > 0) framesOf(record).forEach(publish)
+  }
+  /** Old facts come from the store, new ones live; the reader is registered first, so that none falls between. */
+  const read = (fromPos: number | undefined): FrameReader => {
+    const nextPos = publishedPos + 1
+    const reader = createFrameReader({
+      nextPos,
+      onEnd: () => readers.delete(reader),
+      ...(fromPos !== undefined && fromPos < nextPos && { past: pastFrames(store, session, { fromPos, nextPos }) }),
+    })
+    readers.add(reader)
+    if (ended) reader.end()
+    return reader
+  }
+  const end = (): void => {
+    ended = true
+    for (const reader of readers) reader.end()
+  }
+  return { publish, publishRecord, read, end }
+}
+
+async function* pastFrames(
+  store: Store,
+  session: string,
+  range: { readonly fromPos: number; readonly nextPos: number },
+): AsyncGenerator<Frame> {
+  for await (const record of store.read(session, range.fromPos)) {
+    if (record.pos >= range.nextPos) return
+    yield* framesOf(record)
+  }
+}
+
+/** The frames of a record: a projection without memory, so that reading again from a position needs nothing else. */
+export function framesOf(record: SessionRecord): readonly Frame[] {
+  const { pos, nowMs } = record
+  return record.facts.map((fact) => ({ type: 'fact', pos, nowMs, fact }))
+}

@@ -1,0 +1,184 @@
+// What the tests of the local host share: a host in a world whose time only moves when a test moves it.
+import type { AgentInit, Environment, Frame, Host, Session, Store, Tool, ToolContext } from '@baton/core'
+import { defineAgent, tool } from '@baton/core'
+import type { Fact, FactOf, FactType, SessionRecord } from '@baton/core/machine'
+import type { ScriptedModel, ScriptedModelInit, ScriptedStep } from '@baton/core/testing'
+import { createScriptedModel } from '@baton/core/testing'
+import { createMemoryStore } from '../stores/memory-store.ts'
+import type { HostOptions } from './create-host.ts'
+import { createHost } from './create-host.ts'
+
+interface Timer {
+  readonly atMs: number
+  readonly callback: () => void
+}
+
+export interface ManualTime {
+  readonly environment: Environment
+  nowMs(): number
+  /** Timers that wait. */
+  pending(): number
+  /** Lets every promise run to its end. */
+  settle(): Promise<void>
+  /** Lets so much time pass; everything that is due in it happens at its moment. */
+  pass(ms: number): Promise<void>
+  /** Lets time pass until `work` has ended, an hour at most. */
+  until<Value>(work: Promise<Value>): Promise<Value>
+}
+
+export function createManualTime(): ManualTime {
+  let nowMs = 1_000_000
+  let serial = 0
+  let timers: readonly Timer[] = []
+  const start = (delayMs: number, callback: () => void): (() => void) => {
+    const timer = { atMs: nowMs + delayMs, callback }
+    timers = [...timers, timer]
+    return () => {
+      timers = timers.filter((other) => other !== timer)
+    }
+  }
+  // Nothing in these tests waits for more than promises: once the event loop has turned, all of them have run.
+  const settle = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
+  const runNext = async (untilMs: number): Promise<boolean> => {
+    await settle()
+    const [next] = [...timers].sort((one, other) => one.atMs - other.atMs)
+    if (!next || next.atMs > untilMs) return false
+    timers = timers.filter((other) => other !== next)
+    nowMs = Math.max(nowMs, next.atMs)
+    next.callback()
+    await settle()
+    return true
+  }
+  const pass = async (ms: number): Promise<void> => {
+    const untilMs = nowMs + ms
+    while (await runNext(untilMs));
+    nowMs = untilMs
+  }
+  const until = async <Value>(work: Promise<Value>): Promise<Value> => {
+    const untilMs = nowMs + 3_600_000
+    let ended = false
+    work.finally(() => (ended = true)).catch(() => {})
+    await settle()
+    while (!ended)
+      if (!(await runNext(untilMs))) throw new Error('nothing happens any more, and the work has not ended')
+    return await work
+  }
+  const environment: Environment = {
+    clock: { nowMs: () => nowMs },
+    timers: { start },
+    newId: () => `id-${(serial += 1)}`,
+    transport: { post: () => Promise.reject(new Error('this world has no network')) },
+  }
+  return { environment, nowMs: () => nowMs, pending: () => timers.length, settle, pass, until }
+}
+
+export interface TestWorldInit extends Partial<Omit<AgentInit, 'model'>> {
+  readonly steps: ScriptedModelInit['steps']
+  readonly models?: AgentInit['model']
+  readonly time?: ManualTime
+  readonly store?: Store
+  readonly host?: Partial<HostOptions>
+}
+
+export interface TestWorld {
+  readonly time: ManualTime
+  readonly store: Store
+  readonly host: Host
+  readonly model: ScriptedModel
+  readonly warnings: readonly string[]
+  open(): Promise<Session>
+  records(): Promise<readonly SessionRecord[]>
+  facts<Type extends FactType>(type: Type): Promise<readonly FactOf<Type>[]>
+}
+
+export const SESSION = 'tested'
+
+export function createTestWorld(init: TestWorldInit): TestWorld {
+  const { steps, models, time = createManualTime(), store = createMemoryStore(), host: options, ...agent } = init
+  const model = createScriptedModel({ steps, timers: time.environment.timers })
+  const warnings: string[] = []
+  const host = createHost({
+    environment: time.environment,
+    store,
+    agent: defineAgent({ name: 'tested', ...agent, model: models ?? model }),
+    log: { info: () => {}, warn: (message) => void warnings.push(message) },
+    ...options,
+  })
+  const records = async (): Promise<readonly SessionRecord[]> => {
+    const all: SessionRecord[] = []
+    for await (const record of store.read(SESSION, 0)) all.push(record)
+    return all
+  }
+  const isOf =
+    <Type extends FactType>(type: Type) =>
+    (fact: Fact): fact is FactOf<Type> =>
+      fact.type === type
+  return {
+    time,
+    store,
+    host,
+    model,
+    warnings,
+    open: () => time.until(host.session(SESSION)),
+    records,
+    facts: async (type) => (await records()).flatMap((record) => record.facts).filter(isOf(type)),
+  }
+}
+
+/** A tool named `act` whose arguments are any object. */
+export function act(
+  execute: (input: unknown, context: ToolContext) => unknown,
+  more: Partial<Omit<Tool, 'execute' | 'name'>> & { readonly name?: string } = {},
+): Tool {
+  const { name = 'act', ...rest } = more
+  const made = tool({ name, description: name, input: { type: 'object' }, effect: 'pure', execute })
+  return { ...made, ...rest }
+}
+
+/** A step that calls tools by name, with `{}`. */
+export function callsOf(...names: readonly string[]): ScriptedStep {
+  return { calls: names.map((name) => ({ name, arguments: {} })) }
+}
+
+/** What the model was told of the results of its last calls. */
+export function resultsTold(model: ScriptedModel): readonly { readonly isError: boolean; readonly text: string }[] {
+  const last = model.requests.at(-1)?.messages.findLast((message) => message.role === 'tool')
+  return (last?.parts ?? []).map(({ isError, content }) => ({
+    isError,
+    text: content.map((part) => (part.type === 'text' ? part.text : `[${part.type}]`)).join(''),
+  }))
+}
+
+/** What the model was told, as text, newest last. */
+export function textsTold(model: ScriptedModel, role: 'user' | 'assistant'): readonly string[] {
+  return (model.requests.at(-1)?.messages ?? [])
+    .filter((message) => message.role === role)
+    .map((message) => message.parts.map((part) => (part.type === 'text' ? part.text : `[${part.type}]`)).join(''))
+}
+
+/** Collects frames as they come. */
+export function collect(frames: AsyncIterable<Frame>): {
+  readonly frames: readonly Frame[]
+  readonly done: Promise<void>
+} {
+  const seen: Frame[] = []
+  const read = async (): Promise<void> => {
+    for await (const frame of frames) seen.push(frame)
+  }
+  return { frames: seen, done: read() }
+}
+
+/** A promise that never ends. */
+export function never(): Promise<never> {
+  return new Promise(() => {})
+}
+
+/** For `afterEach`: no test may leave a rejection that nobody handles. */
+export function noUnhandledRejections(): () => Promise<void> {
+  const unhandled: unknown[] = []
+  process.on('unhandledRejection', (cause) => unhandled.push(cause))
+  return async () => {
+    await new Promise((resolve) => void setImmediate(resolve))
+    if (unhandled.length > 0) throw new Error('a rejection was not handled', { cause: unhandled[0] })
+  }
+}
