@@ -46,7 +46,7 @@ function configOf(one: Package): object {
       sourceMap: true,
       declarationMap: true,
       noEmitOnError: true,
-      lib: hasNode ? ['es2023', 'esnext.disposable'] : ['es2023'],
+      lib: hasNode ? ['es2024', 'esnext.disposable'] : ['es2023'],
       types: hasNode ? ['node'] : [],
     },
     include: ['src/**/*.ts'],

@@ -1,0 +1,46 @@
+// Runs the calls that the server sends. A call that is delivered again is not run again: its result is sent once more.
+import type { ToolCallPayload } from '@baton/protocol'
+import { createBoundedMap } from './bounded-map.ts'
+
+/** A tool of this client: it gets the parsed arguments and returns anything that JSON can hold, or a text. */
+export type ClientTool = (input: never, call: { readonly callId: string; readonly name: string }) => unknown
+
+export interface ToolResult {
+  readonly callId: string
+  readonly result: string | null
+  readonly error: string | null
+}
+
+export interface ToolCalls {
+  /** Never rejects: a failure is a result. */
+  run(call: ToolCallPayload): Promise<ToolResult>
+}
+
+/** Calls whose results are kept, running ones included. */
+const CALLS_MAX = 1000
+
+export function createToolCalls(tools: Readonly<Record<string, ClientTool>>): ToolCalls {
+  const results = createBoundedMap<string, Promise<ToolResult>>(CALLS_MAX)
+  return {
+    run: (call) => {
+      const known = results.get(call.callId)
+      if (known) return known
+      const result = runOnce(tools, call)
+      results.set(call.callId, result)
+      return result
+    },
+  }
+}
+
+async function runOnce(tools: Readonly<Record<string, ClientTool>>, call: ToolCallPayload): Promise<ToolResult> {
+  const { callId, name } = call
+  try {
+    const tool = Object.hasOwn(tools, name) ? tools[name] : undefined
+    if (!tool) return { callId, result: null, error: `this app has no tool "${name}"` }
+    // The server has validated the arguments against the tool's schema; what type that gives, its author knows.
+    const value = await tool(JSON.parse(call.arguments) as never, { callId, name })
+    return { callId, result: typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null'), error: null }
+  } catch (thrown) {
+    return { callId, result: null, error: thrown instanceof Error ? thrown.message : String(thrown) }
+  }
+}

@@ -1,0 +1,44 @@
+// What the client needs of the platform, as its own small interfaces: browsers and Node have all of it, tests bring theirs.
+
+/** The slice of the web's WebSocket that the client uses. */
+export interface WebSocketLike {
+  send(text: string): void
+  close(code?: number, reason?: string): void
+  onopen: ((event: never) => void) | null
+  onmessage: ((event: never) => void) | null
+  onclose: ((event: never) => void) | null
+  onerror: ((event: never) => void) | null
+}
+
+export interface World {
+  openSocket(url: string): WebSocketLike
+  nowMs(): number
+  /** Runs `callback` once, in `delayMs`; the returned function cancels it. */
+  start(delayMs: number, callback: () => void): () => void
+  /** In [0, 1). */
+  random(): number
+  newId(): string
+}
+
+interface Platform {
+  readonly WebSocket: new (url: string) => WebSocketLike
+  readonly crypto: { randomUUID(): string }
+  readonly setTimeout: (callback: () => void, delayMs: number) => unknown
+  readonly clearTimeout: (timer: unknown) => void
+}
+
+/** The world of a browser or of Node 22 and newer. */
+export function platformWorld(): World {
+  // Both have these globals; the types of neither are loaded here.
+  const platform = globalThis as unknown as Platform
+  return {
+    openSocket: (url) => new platform.WebSocket(url),
+    nowMs: () => Date.now(),
+    start: (delayMs, callback) => {
+      const timer = platform.setTimeout(callback, delayMs)
+      return () => platform.clearTimeout(timer)
+    },
+    random: () => Math.random(),
+    newId: () => platform.crypto.randomUUID(),
+  }
+}
