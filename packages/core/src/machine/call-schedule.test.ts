@@ -45,7 +45,7 @@ test('a first one alone lets nothing else begin', () => {
 
 test('a claimed client call is running too', () => {
   const session = calling(['look', 'alone'])
-  expect(states(session.claim('call_1_0'))).toEqual(['claimed', 'ready'])
+  expect(states(session.claim('call_1_0').attach('desk'))).toEqual(['claimed', 'ready'])
   expect(states(session.clientReturns('call_1_0'))).toEqual(['settled', 'started'])
 })
 

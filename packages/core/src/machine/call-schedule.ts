@@ -9,8 +9,8 @@ import { findCall } from './state.ts'
 /** Does nothing while the session is paused or the step's turn is over. */
 export function scheduleCalls(draft: Draft): void {
   const { state } = draft
-  if (!state.step || state.step.orphaned || !state.turn || state.phase !== 'calling') return
-  for (const { callId } of state.step.calls) {
+  if (state.phase !== 'calling') return
+  for (const { callId } of state.step?.calls ?? []) {
     const call = findCall(draft.state, callId)
     if (call?.state === 'proposed') requestApproval(draft, call)
     else if (call?.state === 'ready' && mayBegin(draft, call)) begin(draft, call)

@@ -45,6 +45,7 @@ describe('a client call', () => {
     expect(session.call(CALL).clock).toMatchObject({ mode: 'away', remainingMs: 18_000, awayRemainingMs: 600_000 })
     expect(leftMs(session)).toBe(600_000)
     session.after(100_000).attach()
+    expect(session.factTypes()).toEqual(['client-attached', 'call-offered', 'call-clock-set', 'turn-clock-set'])
     expect(session.call(CALL).clock).toMatchObject({ mode: 'running', remainingMs: 18_000, awayRemainingMs: 500_000 })
     expect(leftMs(session)).toBe(18_000)
     session.after(3000).detach()
@@ -103,11 +104,18 @@ describe('a client call', () => {
       .says({ calls: ['look'] })
       .after(10_000)
       .detach()
+    const modes = session.facts.flatMap((fact) => (fact.type === 'call-clock-set' ? [fact.mode, fact.deadlineMs] : []))
+    expect(modes).toEqual(['held', null, 'waiting', session.nowMs + 60_000])
     expect(session.call(CALL)).toMatchObject({
       offer: { connection: 'slow' },
       clock: { mode: 'waiting', remainingMs: 20_000 },
     })
     expect(leftMs(session)).toBe(60_000)
+  })
+
+  test('reached after its client left says nothing', () => {
+    const session = calling('look', { sequential: true }).detach()
+    expect(session.send({ type: 'offer-reached', callId: CALL, offer: 1 }).facts).toEqual([])
   })
 
   test('claimed by a once client that is gone runs out its clock, though another client is there', () => {

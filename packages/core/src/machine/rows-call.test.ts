@@ -172,6 +172,17 @@ describe('a result', () => {
     expect(session.told().at(-1)).toBe('call_1_0 = spawned')
   })
 
+  test('of a claimed call comes over the new connection of a version 2 client too', () => {
+    const session = new TestSession()
+      .attach()
+      .user('go')
+      .says({ calls: ['spawn'] })
+      .claim('call_1_0')
+      .detach()
+    session.attach('again').clientReturns('call_1_0', 'spawned', 'again')
+    expect(session.told().at(-1)).toBe('call_1_0 = spawned')
+  })
+
   test('of a call that was taken back but run all the same is a result', () => {
     const session = asked().detach().attach('other', { principal: 'bob' })
     session.detach('other').attach('again')
@@ -282,6 +293,13 @@ describe('an offer', () => {
     expect(session.attach().fact('call-offered').offer).toBe(2)
   })
 
+  test('of a call that was never made says nothing', () => {
+    const session = new TestSession().user('go').says({ calls: ['read'] })
+    expect(session.send({ type: 'offer-failed', callId: 'call_1_0', offer: 1 }).facts).toEqual([])
+    expect(session.send({ type: 'offer-reached', callId: 'call_1_0', offer: 1 }).facts).toEqual([])
+    expect(session.send({ type: 'offer-failed', callId: 'call_9_9', offer: 1 }).facts).toEqual([])
+  })
+
   test('failing after its call has settled says nothing', () => {
     const session = new TestSession()
       .attach()
@@ -326,7 +344,10 @@ describe('an approval', () => {
     const session = asked()
     session.send(session.approval('call_1_0', 'deny', { reason: 'too much' }))
     expect(session.told().at(-1)).toBe('call_1_0 = Error: a person denied the call: too much')
-    expect(session.fact('call-settled').settlement).toMatchObject({ type: 'denied', code: 'call_denied' })
+    expect(session.fact('call-settled')).toMatchObject({
+      settlement: { type: 'denied', code: 'call_denied' },
+      tellLate: false,
+    })
   })
 
   test('that is forged, stale, or for other arguments is refused', () => {
@@ -424,6 +445,7 @@ describe('an approval', () => {
     const session = asked()
     const check = { argumentsHash: 'h', invalid: 'amount is missing', approval: { tokenHash: 't' } }
     session.send(session.approval('call_1_0', 'edit', { edited: { arguments: '{}', check } }))
+    expect(session.fact('call-settled').tellLate).toBe(false)
     expect(session.fact('call-settled').settlement).toEqual({
       type: 'error',
       code: 'invalid_arguments',

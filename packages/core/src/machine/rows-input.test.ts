@@ -212,6 +212,22 @@ describe('transcript entries', () => {
     expect(session.told().at(-1)).toBe('user: [Transcript] ann: hello')
   })
 
+  test('do not steer', () => {
+    const session = new TestSession()
+      .user('go')
+      .says({ calls: ['read'] })
+      .send(transcript('a', 'hello'))
+      .fire('batch')
+    expect(session.fact('batch-flushed')).toEqual({ type: 'batch-flushed' })
+    expect(session.returns('call_1_0').told().at(-1)).toBe('call_1_0 = done')
+  })
+
+  test('are counted without what else waits', () => {
+    const session = new TestSession().user('go')
+    for (let count = 0; count < 50; count++) session.user('x'.repeat(200))
+    expect(session.send(transcript('a', 'hello')).factTypes()).toEqual(['input-accepted'])
+  })
+
   test('that still wait when a turn ends wait on', () => {
     const session = new TestSession().user('go').send(transcript('a', 'hello')).says('done')
     expect(session.state.phase).toBe('idle')
@@ -250,6 +266,7 @@ describe('an urgent event', () => {
     const session = new TestSession().user('go').says({ calls: ['read'] })
     session.send({ type: 'urgent-event', inputId: 'e', name: 'Offer' })
     expect(session.factTypes()).toEqual(['input-accepted'])
+    expect(session.fact('input-accepted').delivery).toBe('steer')
     session.returns('call_1_0', 'found')
     expect(session.told().slice(-2)).toEqual(['call_1_0 = found', 'user: [Event] Offer'])
   })
@@ -360,5 +377,16 @@ describe('a rewind', () => {
     expect(session.factTypes()).toEqual(['call-settled', 'step-closed', 'history-rewound'])
     expect(session.lines()).toEqual([])
     expect(session.owes()).toEqual([])
+  })
+
+  test('answers what had waited for the calls of the interrupted turn', () => {
+    const session = new TestSession()
+      .attach()
+      .user('one')
+      .says({ calls: ['spawn'] })
+      .claim('call_1_0')
+      .interrupt()
+    session.user('next').send({ type: 'rewind', inputId: 'r', exchange: 1, again: false })
+    expect(session.told()).toEqual(['user: next'])
   })
 })

@@ -66,6 +66,12 @@ describe('an interrupt while the model speaks', () => {
     expect(session.lines()).toEqual(['user: go', 'user: again', 'user: more'])
   })
 
+  test('does not end by the answer of another attempt', () => {
+    const session = new TestSession().user('go').interrupt().send({ type: 'model-stopped', attempt: 7, text: 'x' })
+    expect(session.facts).toEqual([{ type: 'answer-ignored', attempt: 7, input: 'model-stopped', reason: 'stale' }])
+    expect(session.state.phase).toBe('interrupting')
+  })
+
   test('keeps both halves of a surrogate pair or neither', () => {
     const session = new TestSession().user('go').interrupt({ type: 'chars', chars: 2 })
     session.send({ type: 'model-stopped', attempt: 1, text: 'a😀b' })
@@ -199,6 +205,7 @@ describe('an interrupt while calls run', () => {
       .says({ text: 'I look', calls: ['read', 'put', 'look'] })
     session.interrupt({ type: 'chars', chars: 3 })
     expect(session.factTypes()).toEqual(['interrupt-accepted', 'answer-cut', 'call-settled', 'turn-finished'])
+    expect(session.fact('turn-finished').outcome).toBe('interrupted')
     expect(session.fact('call-settled')).toEqual({
       type: 'call-settled',
       callId: 'call_1_1',

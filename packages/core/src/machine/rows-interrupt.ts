@@ -84,8 +84,8 @@ function keepSpoken(draft: Draft, input: InputOf<'model-stopped'> | InputOf<'mod
 export function salvageInterrupted(draft: Draft): void {
   const { state } = draft
   const { turn, attempt, interrupting } = state
-  if (!turn || !attempt) return
-  const heard = heardChars(state, interrupting?.heard ?? { type: 'all' }, turn.turn)
+  if (!turn || !attempt || !interrupting) return
+  const heard = heardChars(state, interrupting.heard, turn.turn)
   const textChars = Math.min(cutTexts(draft, turn.steps, heard), attempt.progressChars)
   if (textChars > 0) {
     emit(draft, { type: 'step-salvaged', step: attempt.step, attempt: attempt.attempt, textChars })
