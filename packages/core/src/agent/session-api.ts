@@ -61,6 +61,8 @@ export interface Session {
   frames(cursor?: Cursor): AsyncIterable<Frame>
   /** A call that is not settled, with what the client needs to run it. */
   openCall(callId: string): OpenCall | undefined
+  /** The newest turn, and the position from which its frames can be read. */
+  lastTurn(): { readonly turn: number; readonly pos: number } | undefined
   readonly phase: Phase
   /** Ends this handle's reading and its client; the session itself lives on. */
   close(): Promise<void>

@@ -21,7 +21,7 @@ export function beginRecord(state: State, pos: number, nowMs: number, epoch: num
 export function apply(state: State, fact: Fact): State {
   switch (fact.type) {
     case 'session-opened':
-      return { ...state, session: fact.session, agent: fact.agent, specHash: fact.specHash }
+      return { ...state, session: fact.session, birth: fact.birth, agent: fact.agent, specHash: fact.specHash }
     case 'agent-changed':
       return { ...state, specHash: fact.specHash }
     case 'model-set':

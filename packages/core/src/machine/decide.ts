@@ -113,6 +113,8 @@ function answeredBy(state: State, input: Input): string | undefined {
 
 export interface Opening {
   readonly session: string
+  /** Letters and digits that no other log of this session had; empty where a log never begins anew. */
+  readonly birth?: string
   readonly spec: Spec
   readonly nowMs: number
   readonly epoch: number
@@ -120,8 +122,8 @@ export interface Opening {
 
 /** The first record of a session. */
 export function openSession(opening: Opening): SessionRecord {
-  const { session, spec, nowMs, epoch } = opening
-  const opened: Fact = { type: 'session-opened', session, agent: spec.agent, specHash: spec.hash }
+  const { session, birth = '', spec, nowMs, epoch } = opening
+  const opened: Fact = { type: 'session-opened', session, birth, agent: spec.agent, specHash: spec.hash }
   const { pos } = initialState(session)
   return { version: FORMAT_VERSION, pos: pos + 1, nowMs, epoch, input: { type: 'session-opened' }, facts: [opened] }
 }

@@ -51,7 +51,14 @@ export type TurnOutcome = 'answered' | 'silent' | 'interrupted' | 'refused' | 'f
 export type IgnoreReason = 'late' | 'duplicate' | 'unknown' | 'foreign' | 'stale'
 
 export type Fact =
-  | { readonly type: 'session-opened'; readonly session: string; readonly agent: string; readonly specHash: string }
+  | {
+      readonly type: 'session-opened'
+      readonly session: string
+      /** Part of every call's id: a log that begins anew under an old name must not repeat the ids of the lost one. */
+      readonly birth: string
+      readonly agent: string
+      readonly specHash: string
+    }
   | { readonly type: 'agent-changed'; readonly specHash: string }
   | { readonly type: 'model-set'; readonly model: string }
   | { readonly type: 'client-tools-set'; readonly tools: readonly ClientToolSpec[] }

@@ -65,7 +65,12 @@ test('an open step is no history yet, but its parts and calls can be asked for',
   const { history } = new TestSession().user('a').says({ text: 'hm', calls: [{ name: 'read', arguments: '{"a":1}' }] })
   expect(history.entries()).toHaveLength(1)
   expect(history.openParts().map((part) => part.type)).toEqual(['text', 'call'])
-  expect(history.openCall('call_1_0')).toEqual({ callId: 'call_1_0', name: 'read', arguments: '{"a":1}' })
+  expect(history.openCall('call_1_0')).toEqual({
+    callId: 'call_1_0',
+    name: 'read',
+    arguments: '{"a":1}',
+    settled: false,
+  })
   expect(history.openCall('call_1_1')).toBeUndefined()
   expect(createHistory().openParts()).toEqual([])
   expect(createHistory().openCall('call_1_0')).toBeUndefined()

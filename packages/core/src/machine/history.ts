@@ -20,6 +20,8 @@ export interface OpenCall {
   readonly name: string
   /** JSON text; those of a person who edited them, where one did. */
   readonly arguments: string
+  /** It has ended, and only waits for the other calls of its step. */
+  readonly settled: boolean
 }
 
 interface Book {
@@ -90,7 +92,8 @@ export function createHistory(options: { readonly keepAll?: boolean } = {}): His
 function openCall(book: Book, callId: string): OpenCall | undefined {
   const part = book.open?.parts.find((candidate) => candidate.type === 'call' && candidate.callId === callId)
   if (part?.type !== 'call') return undefined
-  return { callId, name: part.name, arguments: book.open?.edited.get(callId) ?? part.arguments }
+  const settled = book.open?.settlements.has(callId) ?? false
+  return { callId, name: part.name, arguments: book.open?.edited.get(callId) ?? part.arguments, settled }
 }
 
 function foldFact(book: Book, fact: Fact): void {

@@ -30,13 +30,17 @@ export function proposeCalls(
       proposal: proposalOf(
         draft,
         part.name,
-        `call_${attempt.step}_${index}`,
+        callIdOf(draft.state.birth, attempt.step, index),
         settlement ? { ...check, approval: undefined } : check,
       ),
       arguments: parsed.ok && isJsonObject(parsed.value) ? part.arguments : '{}',
       ...(settlement && { settlement }),
     }
   })
+}
+
+function callIdOf(birth: string, step: number, index: number): string {
+  return birth === '' ? `call_${step}_${index}` : `call_${birth}_${step}_${index}`
 }
 
 /** A host that forgets a check must not start a call that needs an approval. */

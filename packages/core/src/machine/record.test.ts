@@ -23,7 +23,7 @@ test('a session opens with what it is', () => {
     nowMs: 5,
     epoch: 2,
     input: { type: 'session-opened' },
-    facts: [{ type: 'session-opened', session: 's', agent: 'tested', specHash: 'v1' }],
+    facts: [{ type: 'session-opened', session: 's', birth: '', agent: 'tested', specHash: 'v1' }],
   })
 })
 
@@ -147,4 +147,11 @@ describe('the canonical log', () => {
     const session = new TestSession().send({ type: 'urgent-event', inputId: 'e', name: 'offer', detail })
     expect(canonicalLog(session.records)[1]).toMatchObject({ body: { detail } })
   })
+})
+
+test('a log that began anew has other call ids and the same canonical log', () => {
+  const talk = (birth: string): TestSession => new TestSession({ birth }).user('a').says({ calls: ['read'] })
+  const [first, second] = [talk(''), talk('b2')]
+  expect(second.state.step?.calls.map((call) => call.callId)).toEqual(['call_b2_1_0'])
+  expect(canonicalLog(second.records)).toEqual(canonicalLog(first.records))
 })

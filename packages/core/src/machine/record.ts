@@ -64,10 +64,24 @@ export function takeSnapshot(state: State): Snapshot {
 
 /** The canonical log: the same on every host and front for the same conversation. */
 export function canonicalLog(records: readonly SessionRecord[]): readonly Fact[] {
-  return records.flatMap((record) => record.facts.filter((fact) => !HOST_FACTS.has(fact.type)).map(withoutTimes))
+  return records.flatMap((record) => {
+    const facts = record.facts.filter((fact) => !HOST_FACTS.has(fact.type))
+    return facts.map((fact) => withoutTimes(withoutBirth(fact, birthOf(records))))
+  })
 }
 
-const VARYING: ReadonlySet<string> = new Set(['attempt', 'approvalId', 'tokenHash', 'session'])
+function birthOf(records: readonly SessionRecord[]): string {
+  const opened = records[0]?.facts[0]
+  return opened?.type === 'session-opened' ? opened.birth : ''
+}
+
+/** Ids of calls stand in many places, also in what the model is told of late results. */
+function withoutBirth(fact: Fact, birth: string): Fact {
+  if (birth === '') return fact
+  return JSON.parse(JSON.stringify(fact).replaceAll(`call_${birth}_`, 'call_')) as Fact // the same fact, other ids
+}
+
+const VARYING: ReadonlySet<string> = new Set(['attempt', 'approvalId', 'tokenHash', 'session', 'birth'])
 /** Fields that hold what people, models and tools said: whatever their keys are called, it belongs to the conversation. */
 const CONTENT: ReadonlySet<string> = new Set(['body', 'parts', 'settlement', 'tools'])
 

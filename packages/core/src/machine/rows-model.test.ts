@@ -373,7 +373,7 @@ describe('calls that may not run', () => {
   test('that may run keep the text of their arguments as the model wrote it', () => {
     const session = new TestSession().user('go').says({ calls: [{ name: 'read', arguments: '{ "a" : 1 }' }] })
     expect(session.lines()).toEqual(['user: go'])
-    expect(session.history.openCall('call_1_0')).toEqual({ callId: 'call_1_0', name: 'read', arguments: '{ "a" : 1 }' })
+    expect(session.history.openCall('call_1_0')).toEqual({ callId: 'call_1_0', name: 'read', arguments: '{ "a" : 1 }', settled: false })
   })
 })
 

@@ -171,6 +171,7 @@ export interface Counters {
 
 export interface State {
   readonly session: string
+  readonly birth: string
   readonly agent: string
   readonly specHash: string
   /** Position of the last record. */
@@ -208,6 +209,7 @@ export interface State {
 export function initialState(session: string): State {
   return {
     session,
+    birth: '',
     agent: '',
     specHash: '',
     pos: -1,

@@ -45,6 +45,8 @@ export const TOOLS: readonly ToolSpec[] = [
 ]
 
 export interface SpecChange {
+  /** Not of the spec: what the log's call ids begin with. */
+  readonly birth?: string
   readonly hash?: string
   readonly models?: readonly string[]
   readonly tools?: readonly ToolSpec[]
@@ -97,7 +99,13 @@ export class TestSession {
 
   constructor(change: SpecChange = {}) {
     this.spec = testSpec(change)
-    const opening = openSession({ session: 'tested', spec: this.spec, nowMs: START_MS, epoch: 1 })
+    const opening = openSession({
+      session: 'tested',
+      spec: this.spec,
+      nowMs: START_MS,
+      epoch: 1,
+      ...(change.birth !== undefined && { birth: change.birth }),
+    })
     this.state = freeze(applyRecord(initialState('tested'), opening))
     this.keep(opening)
   }

@@ -1,6 +1,6 @@
 // All readers of one session: every record reaches each of them once, also one whose actor died before it knew of it.
 import type { Frame, Store } from '@baton/core'
-import type { SessionRecord } from '@baton/core/machine'
+import type { FactType, SessionRecord } from '@baton/core/machine'
 import type { FrameReader } from './bounded-frames.ts'
 import { createFrameReader } from './bounded-frames.ts'
 
@@ -19,14 +19,20 @@ export function createFrameHub(store: Store, session: string): FrameHub {
   const readers = new Set<FrameReader>()
   let publishedPos = -1
   let ended = false
+  /** What the running attempt has said, for a reader that comes in the middle of it. */
+  let said: { readonly attempt: number; text: string } | undefined
 
   const publish = (frame: Frame): void => {
+    if (frame.type === 'text-delta') {
+      if (said?.attempt !== frame.attempt) said = { attempt: frame.attempt, text: '' }
+      said.text += frame.text
+    } else if (frame.type === 'fact' && ENDS_ATTEMPT.has(frame.fact.type)) said = undefined
     for (const reader of readers) reader.push(frame)
   }
   const publishRecord = (record: SessionRecord): void => {
     if (record.pos <= publishedPos) return
     publishedPos = record.pos
-    if (readers.size > 0) framesOf(record).forEach(publish)
+    framesOf(record).forEach(publish)
   }
   /** Old facts come from the store, new ones live; the reader is registered first, so that none falls between. */
   const read = (fromPos: number | undefined): FrameReader => {
@@ -37,6 +43,7 @@ export function createFrameHub(store: Store, session: string): FrameHub {
       ...(fromPos !== undefined && fromPos < nextPos && { past: pastFrames(store, session, { fromPos, nextPos }) }),
     })
     readers.add(reader)
+    if (said && fromPos !== undefined) reader.push({ type: 'text-delta', ...said, offset: 0 })
     if (ended) reader.end()
     return reader
   }
@@ -46,6 +53,15 @@ export function createFrameHub(store: Store, session: string): FrameHub {
   }
   return { publish, publishRecord, read, end }
 }
+
+/** After these, what an attempt said stands in the log or is void. */
+const ENDS_ATTEMPT: ReadonlySet<string> = new Set<FactType>([
+  'step-finished',
+  'step-salvaged',
+  'attempt-superseded',
+  'attempt-failed',
+  'turn-finished',
+])
 
 async function* pastFrames(
   store: Store,

@@ -81,7 +81,7 @@ async function serveFrame(desk: Desk, frame: Frame): Promise<void> {
 async function handle(desk: Desk, callId: string, offer: number): Promise<void> {
   const { slot, connection } = desk
   const call = slot.actor().history().openCall(callId)
-  if (!call || !Object.hasOwn(desk.handlers, call.name)) return
+  if (!call || call.settled || !Object.hasOwn(desk.handlers, call.name)) return
   const claimed = await slot.actor().submit({ type: 'call-claimed', callId, connection, offer })
   if (claimed.type === 'refused') return
   const outcome = await runHandler(desk, call)

@@ -29,6 +29,7 @@ export function createSessionHandle(init: HandleInit): Session {
   const clients = new Set<Client>()
   const readers = new Set<FrameReader>()
   let closed = false
+  const lastTurn = (): ReturnType<Session['lastTurn']> => slot.actor().history().lastTurn()
   const openCall = (callId: string): OpenCall | undefined => slot.actor().history().openCall(callId)
 
   const submit = (input: Input) => (closed ? Promise.resolve(CLOSED) : slot.actor().submit(input))
@@ -83,6 +84,7 @@ export function createSessionHandle(init: HandleInit): Session {
     approve: (callId, decision) => submit(approvalOf(init, callId, decision)),
     frames,
     openCall,
+    lastTurn,
     get phase() {
       return slot.actor().state().phase
     },

@@ -101,7 +101,7 @@ function readFact(init: TurnInit, seen: Seen, fact: Fact, push: (event: TurnEven
 
 function closedCall(fact: Extract<Fact, { readonly type: 'step-finished' }>, callId: string): OpenCall | undefined {
   const part = fact.parts.find((candidate) => candidate.type === 'call' && candidate.callId === callId)
-  return part?.type === 'call' ? { callId, name: part.name, arguments: part.arguments } : undefined
+  return part?.type === 'call' ? { callId, name: part.name, arguments: part.arguments, settled: true } : undefined
 }
 
 export function addUsage(one: Usage, other: Usage): Usage {

@@ -42,23 +42,28 @@ export async function followSession(
   { session, writer, onStarted }: FollowingInit,
 ): Promise<Following | { readonly refused: Refused }> {
   const { connection, log } = init
-  // Read before the connection is attached, so that no offer is missed.
-  const frames = session.frames()[Symbol.asyncIterator]()
+  // Read before the connection is attached, so that no offer is missed; and from the last turn's beginning, since an app
+  // that was away has not seen all of it. What it has seen it knows by the ids of the frames.
+  const last = session.lastTurn()
+  const frames = session.frames(last && { pos: last.pos })[Symbol.asyncIterator]()
+  const attached = await session.submit(attaching(init))
+  if (attached.type === 'refused') {
+    await frames.return?.()
+    return { refused: attached }
+  }
+  const livePos = attached.pos
+  const { partialMs } = init.limits
   const desk: Desk = {
     init,
     session,
     writer,
-    projection: createV1Projection({ session: session.id, connection, partialMs: init.limits.partialMs }),
+    livePos,
+    projection: createV1Projection({ session: session.id, connection, partialMs, livePos }),
     calls: createWrittenCalls(),
     line: createTurnLine(),
     verdicts: new Set(),
     left: false,
     timer: undefined,
-  }
-  const attached = await session.submit(attaching(init))
-  if (attached.type === 'refused') {
-    await frames.return?.()
-    return { refused: attached }
   }
   onStarted()
   readFrames(desk, { [Symbol.asyncIterator]: () => frames }).catch((cause: unknown) => {
@@ -91,6 +96,8 @@ interface Desk {
   readonly init: V1ConnectionInit
   readonly session: Session
   readonly writer: V1Writer
+  /** Facts before it were told to earlier connections. */
+  readonly livePos: number
   readonly projection: ReturnType<typeof createV1Projection>
   readonly calls: ReturnType<typeof createWrittenCalls>
   readonly line: ReturnType<typeof createTurnLine>
@@ -109,7 +116,8 @@ async function readFrames(desk: Desk, frames: AsyncIterable<Frame>): Promise<voi
     }
     perform(desk, desk.projection.handleFrame(frame, clock.nowMs()))
     // The session began anew from its log, where no client is attached any more; this one is still there.
-    if (frame.type === 'fact' && frame.fact.type === 'host-restarted') void tell(desk, attaching(desk.init))
+    const isLive = frame.type === 'fact' && frame.pos >= desk.livePos
+    if (isLive && frame.fact.type === 'host-restarted') void tell(desk, attaching(desk.init))
   }
   if (!desk.left) socket.close(CLOSE_CODES.restarted, 'the session was closed')
 }
@@ -191,7 +199,7 @@ function writeCall(desk: Desk, { id, callId, offer }: Extract<V1Output, { type: 
   const { session, writer, calls } = desk
   const call = session.openCall(callId)
   // Settled in the meantime: what is not open any more must not be run.
-  if (!call) return
+  if (!call || call.settled) return
   const payload = { callId, name: call.name, arguments: call.arguments }
   desk.line.add(call.name)
   const written = writer.write(id, { type: 'tool.call', payload }, session.id)

@@ -35,7 +35,12 @@ export interface V1ProjectionInit {
   readonly session: string
   readonly connection: string
   readonly partialMs: number
+  /** Facts before it happened before this connection. Their frames are repeated, with their ids; nothing is spoken twice. */
+  readonly livePos: number
 }
+
+/** Milliseconds for which an answer that nobody was there to hear is still worth speaking. */
+const SPEAKABLE_MS = 30_000
 
 /** Bodies of inputs that wait for their turn: more than a session's queue takes. */
 const BODIES_MAX = 1000
@@ -70,8 +75,16 @@ export function createV1Projection(init: V1ProjectionInit): V1Projection {
 
   const take = (named: Named, nowMs: number): readonly V1Output[] => {
     const { speech } = book
-    if (!speech) return project(book, named, nowMs)
-    const verdict = verdictOf(speech.turn, named.frame, held)
+    const past = isPast(init, named.frame)
+    if (!speech) {
+      const outputs = project(book, named, nowMs)
+      return past
+        ? outputs.filter((output) => output.type !== 'turn-ended' && output.type !== 'result-ignored')
+        : outputs
+    }
+    const said = verdictOf(speech.turn, named.frame, held)
+    // An earlier connection was handed the answer.
+    const verdict = said === 'speak' && past ? 'drop' : said
     if (verdict === undefined && held.length < HELD_MAX) {
       held.push(named)
       return []
@@ -110,6 +123,10 @@ interface Speech {
   readonly text: string
 }
 
+function isPast({ livePos }: V1ProjectionInit, frame: Frame): boolean {
+  return frame.type === 'fact' && frame.pos < livePos
+}
+
 /** An interrupt that came first cut the answer as one that nobody heard; then it must not be spoken. */
 function verdictOf(turn: number, frame: Frame, held: readonly Named[]): 'speak' | 'drop' | undefined {
   if (frame.type !== 'fact') return undefined
@@ -135,12 +152,14 @@ function project(book: Book, { frame, key }: Named, nowMs: number): readonly V1O
     book.partials.handleDelta(frame)
     return partial(book, nowMs, false)
   }
-  return frame.type === 'fact' ? projectFact(book, frame.fact, { key, nowMs }) : []
+  return frame.type === 'fact' ? projectFact(book, frame.fact, { key, nowMs, ageMs: nowMs - frame.nowMs }) : []
 }
 
 interface At {
   readonly key: string
   readonly nowMs: number
+  /** Milliseconds since the fact was committed. */
+  readonly ageMs: number
 }
 
 function projectFact(book: Book, fact: Fact, at: At): readonly V1Output[] {
@@ -173,7 +192,7 @@ function projectFact(book: Book, fact: Fact, at: At): readonly V1Output[] {
     }
     case 'turn-finished':
       partials.endTurn()
-      return finish(book, fact, at.key)
+      return finish(book, fact, at)
     case 'result-ignored':
       return [{ type: 'result-ignored', callId: fact.callId, reason: fact.reason }]
     default:
@@ -181,7 +200,7 @@ function projectFact(book: Book, fact: Fact, at: At): readonly V1Output[] {
   }
 }
 
-function finish(book: Book, fact: FactOf<'turn-finished'>, key: string): readonly V1Output[] {
+function finish(book: Book, fact: FactOf<'turn-finished'>, { key, ageMs }: At): readonly V1Output[] {
   const { turn, outcome } = fact
   const text = fact.text.trim()
   if (outcome === 'answered' && text !== '') {
@@ -190,7 +209,8 @@ function finish(book: Book, fact: FactOf<'turn-finished'>, key: string): readonl
       display(`${key}-1`, 'convo.appendMessage', { role: 'assistant', text, isPartial: false }),
     ]
     const speech = speechTextOf(text)
-    if (speech === '') return [...answer, setState(`${key}-4`, 'idle'), ended(book, turn, outcome)]
+    if (speech === '' || ageMs > SPEAKABLE_MS)
+      return [...answer, setState(`${key}-4`, 'idle'), ended(book, turn, outcome)]
     book.speech = { turn, key, text: speech }
     return [...answer, setState(`${key}-2`, 'speaking'), { type: 'ask-to-speak', turn }]
   }

@@ -453,7 +453,12 @@ test('a call that could not be written goes to the app that connects next', asyn
   await broken.send('user.audio.transcript.final', { text: 'Go' })
   const app = connect('two')
   await app.send('session.start', { sessionId: 's' })
-  expect(app.story()).toEqual(['session.started s', 'agent.spawn {}'])
+  expect(app.story()).toEqual([
+    'session.started s',
+    'convo.setState {"state":"thinking"}',
+    'convo.appendMessage {"role":"user","text":"Go","isPartial":false}',
+    'agent.spawn {}',
+  ])
   await app.send('tool.result', { callId: 'call_1_0', result: 'ok' })
   expect(app.story().at(-1)).toBe('convo.setState {"state":"idle"}')
 })
@@ -521,4 +526,25 @@ test('the conversation of docs/protocol.md is what really happens', async () => 
   }
   expect(lines).toEqual(told)
   expect(lines.at(-1)).toContain('idle')
+})
+
+test('an app that was away when its turn ended is shown the end, and hears it while it is new', async () => {
+  const { agent } = scripted([{ text: 'Done.' }])
+  const { connect } = setUp(agent)
+  const first = connect('one')
+  await first.send('session.start', { sessionId: 's' })
+  first.jam()
+  await first.send('user.audio.transcript.final', { text: 'Go' })
+  const back = connect('two')
+  await back.send('session.start', { sessionId: 's' })
+  expect(back.story()).toEqual([
+    'session.started s',
+    'convo.setState {"state":"thinking"}',
+    'convo.appendMessage {"role":"user","text":"Go","isPartial":false}',
+    'assistant.speech.partial Done.',
+    'assistant.speech.final Done.',
+    'convo.appendMessage {"role":"assistant","text":"Done.","isPartial":false}',
+    'convo.setState {"state":"speaking"}',
+    'convo.setState {"state":"idle"}',
+  ])
 })
