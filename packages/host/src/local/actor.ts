@@ -34,7 +34,7 @@ export interface Actor {
 interface Letter {
   readonly input: Input
   readonly resolve: (answer: Accepted | Refused) => void
-  readonly reject: (cause: BatonError | undefined) => void
+  readonly reject: (cause: BatonError) => void
 }
 
 /**
@@ -74,10 +74,10 @@ function runActor(init: ActorInit, opened: State, history: History): Actor {
   /** An effect that is performed may kill the session itself. */
   const isDead = (): boolean => dead !== undefined
   const die = (cause: BatonError, letters: readonly Letter[]): void => {
+    for (const letter of [...letters, ...mailbox]) letter.reject(dead ?? cause)
+    mailbox = []
     if (dead) return
     dead = cause
-    for (const letter of [...letters, ...mailbox]) letter.reject(cause)
-    mailbox = []
     init.onDeath(cause)
   }
 
@@ -90,8 +90,8 @@ function runActor(init: ActorInit, opened: State, history: History): Actor {
         const batch = decideAll(letters, { spec, state, nowMs: clock.nowMs() })
         const append = { session, epoch: state.epoch, afterPos: state.pos, records: batch.records }
         if (batch.records.length > 0) await appendSurely(init, append)
-        // Fenced off in the meantime: whether the records are there, the next owner reads from the log.
-        if (isDead()) return letters.forEach((letter) => letter.reject(dead))
+        // Killed in the meantime: whether the records are there, the next owner reads from the log.
+        if (dead) return die(dead, letters)
         acknowledge(batch, letters)
         for (const effect of batch.effects) if (!isDead()) perform(effect)
       } catch (cause) {
@@ -128,7 +128,7 @@ function runActor(init: ActorInit, opened: State, history: History): Actor {
     kill: (cause) => die(cause, []),
     begin: (performer) => {
       perform = performer
-      for (const effect of outstanding(state)) perform(effect)
+      for (const effect of outstanding(state)) if (!isDead()) perform(effect)
     },
   }
 }

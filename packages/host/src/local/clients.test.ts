@@ -60,7 +60,7 @@ test('a call without a handler is answered by hand; a second result is logged on
   const client = await session.attach()
   const turn = session.send('go')
   await time.settle()
-  expect(session.openCall('call_1_0')).toEqual({ callId: 'call_1_0', name: 'look', arguments: '{}' })
+  expect(session.openCall('call_1_0')).toMatchObject({ callId: 'call_1_0', name: 'look', arguments: '{}' })
   const outcome = { type: 'ok', content: [{ type: 'text', text: 'by hand' }] } as const
   await client.toolResult('call_1_0', outcome)
   await client.toolResult('call_1_0', { type: 'ok', content: [{ type: 'text', text: 'once more' }] })

@@ -1,0 +1,72 @@
+// The actor of a session at its end: what it does not do any more, and that everybody who waits for it is told.
+import { BatonError, defineAgent, specOf } from '@baton/core'
+import type { Effect } from '@baton/core/machine'
+import { afterEach, expect, test } from 'vitest'
+import { createMemoryStore } from '../stores/memory-store.ts'
+import { openActor } from './actor.ts'
+import { createManualTime, never, noUnhandledRejections } from './test-world.ts'
+
+afterEach(noUnhandledRejections())
+
+const KILLED = new BatonError({ code: 'session_closed', message: 'killed by a test' })
+
+async function opened() {
+  const { environment } = createManualTime()
+  const store = createMemoryStore()
+  const deaths: string[] = []
+  const actor = await openActor({
+    session: 's',
+    owner: 'o',
+    spec: specOf(defineAgent({ name: 'a' }), ['m']),
+    store,
+    clock: environment.clock,
+    timers: environment.timers,
+    pause: never,
+    onRecord: () => {},
+    onDeath: ({ code }) => deaths.push(code),
+  })
+  return { actor, store, deaths }
+}
+
+const INPUT = { type: 'user-input', inputId: 'i', parts: [{ type: 'text', text: 'go' }] } as const
+
+test('an actor that dies of its first effect performs none of the others', async () => {
+  const { actor } = await opened()
+  const performed: Effect['type'][] = []
+  actor.begin((effect) => {
+    performed.push(effect.type)
+    actor.kill(KILLED)
+  })
+  expect(await actor.submit(INPUT)).toMatchObject({ type: 'accepted' })
+  expect(performed).toEqual(['call-model'])
+})
+
+test.each([
+  ['is stored in the end', (gate: PromiseWithResolvers<number>) => gate.resolve(1)],
+  [
+    'is not stored either',
+    (gate: PromiseWithResolvers<number>) => gate.reject(new BatonError({ code: 'store_conflict', message: 'no' })),
+  ],
+])('an actor that is killed while a record waits, which %s, rejects every input', async (_, answer) => {
+  const { actor, store, deaths } = await opened()
+  const gate = Promise.withResolvers<number>()
+  Object.assign(store, { append: () => gate.promise })
+  const performed: Effect[] = []
+  actor.begin((effect) => performed.push(effect))
+  const inputs = [actor.submit(INPUT), actor.submit({ ...INPUT, inputId: 'j' })]
+  actor.kill(KILLED)
+  actor.kill(KILLED)
+  answer(gate)
+  for (const input of [...inputs, actor.submit(INPUT)]) await expect(input).rejects.toBe(KILLED)
+  expect(performed).toEqual([])
+  expect(deaths).toEqual(['session_closed'])
+})
+
+test('an effect that throws ends its actor, not the process', async () => {
+  const { actor, deaths } = await opened()
+  actor.begin(() => {
+    throw new Error('a runner is broken')
+  })
+  expect(await actor.submit(INPUT)).toMatchObject({ type: 'accepted' })
+  expect(deaths).toEqual(['internal'])
+})

@@ -1,0 +1,248 @@
+// Stores that fail and processes that die, seen through the Session API: what was accepted is answered, what is once runs once.
+import type { Store } from '@baton/core'
+import { BatonError } from '@baton/core'
+import { afterEach, expect, test } from 'vitest'
+import { createMemoryStore } from '../stores/memory-store.ts'
+import type { TestWorldInit } from './test-world.ts'
+import {
+  act,
+  callsOf,
+  collect,
+  createManualTime,
+  createTestWorld,
+  never,
+  noUnhandledRejections,
+  resultsTold,
+} from './test-world.ts'
+
+afterEach(noUnhandledRejections())
+
+interface Faults {
+  /** Appends that fail before anything is stored, after it was stored, or never answer. */
+  before: number
+  after: number
+  hang: number
+  /** Readings that fail. */
+  read: number
+  appends: number
+}
+
+function faultyStore(): { readonly store: Store; readonly faults: Faults } {
+  const disk = createMemoryStore()
+  const faults: Faults = { before: 0, after: 0, hang: 0, read: 0, appends: 0 }
+  const failed = (): BatonError => new BatonError({ code: 'store_failed', message: 'the disk failed' })
+  const append: Store['append'] = async (...request) => {
+    faults.appends += 1
+    if (faults.before > 0) {
+      faults.before -= 1
+      throw new Error('the disk failed in its own words')
+    }
+    if (faults.hang > 0) {
+      faults.hang -= 1
+      return await never()
+    }
+    const pos = await disk.append(...request)
+    if (faults.after === 0) return pos
+    faults.after -= 1
+    throw failed()
+  }
+  const read: Store['read'] = async function* (session, fromPos) {
+    if (faults.read > 0) {
+      faults.read -= 1
+      throw failed()
+    }
+    yield* disk.read(session, fromPos)
+  }
+  return { store: { ...disk, append, read }, faults }
+}
+
+function faultyWorld(more: Partial<TestWorldInit> = {}) {
+  const { store, faults } = faultyStore()
+  const world = createTestWorld({ store, steps: () => ({ text: 'answer', pieceMs: 100 }), ...more })
+  return { ...world, faults }
+}
+
+test.each([
+  ['fails before it stores', { before: 2 }],
+  ['fails after it stored', { after: 1 }],
+  ['does not answer', { hang: 1 }],
+  ['fails in one way after the other', { hang: 1, after: 1 }],
+])('a store that %s is asked again, and nothing happens twice', async (_, given) => {
+  const { open, faults, time, model, facts } = faultyWorld()
+  const session = await open()
+  Object.assign(faults, given)
+  expect((await time.until(session.send('go').answer)).text).toBe('answer')
+  expect(await facts('input-accepted')).toHaveLength(1)
+  expect(model.requests).toHaveLength(1)
+  expect(time.pending()).toBe(0)
+})
+
+test('a store that fails for good in mid-turn costs an attempt, and the turn is still answered', async () => {
+  const { open, faults, time, model, warnings } = faultyWorld()
+  const session = await open()
+  const turn = session.send('go')
+  await time.pass(10)
+  faults.before = 3
+  session.submit({ type: 'set-model', model: 'scripted/model' }).catch(() => {})
+  expect((await time.until(turn.answer)).text).toBe('answer')
+  expect(model.requests).toHaveLength(2)
+  expect(warnings).toContain('a session is opened again')
+  expect(time.pending()).toBe(0)
+})
+
+test('what a session stored in the moment of its death reaches its readers when it is opened again', async () => {
+  const { open, faults, time, records } = faultyWorld()
+  const session = await open()
+  const seen = collect(session.frames({ pos: 0 }))
+  const turn = session.send('go')
+  await time.pass(50)
+  // The answer is stored, but the session never learns of it.
+  Object.assign(faults, { after: 1, before: 0, read: 1 })
+  expect((await time.until(turn.answer)).text).toBe('answer')
+  await session.close()
+  await seen.done
+  const told = seen.frames.flatMap((frame) => (frame.type === 'fact' ? [frame.fact] : []))
+  const logged = (await records()).flatMap((record) => record.facts)
+  expect(told).toEqual(logged.slice(0, told.length))
+  expect(told.some((fact) => fact.type === 'turn-finished')).toBe(true)
+})
+
+test('inputs that come while a session is opened again wait for it', async () => {
+  const { open, faults, time } = faultyWorld()
+  const session = await open()
+  faults.before = 3
+  const lost = session.send('lost')
+  await expect(time.until(lost.answer)).rejects.toMatchObject({ code: 'store_failed' })
+  const during = [session.send('one').answer, session.send('two').answer]
+  const texts = (await time.until(Promise.all(during))).map(({ text }) => text)
+  expect(texts).toEqual(['answer', 'answer'])
+})
+
+test('a store that also fails while the session is opened again is tried more than once, by one opener', async () => {
+  const { open, faults, time, records } = faultyWorld()
+  const session = await open()
+  const turn = session.send('go')
+  await time.pass(10)
+  faults.before = 8
+  session.submit({ type: 'set-model', model: 'scripted/model' }).catch(() => {})
+  expect((await time.until(turn.answer)).text).toBe('answer')
+  const epochs = (await records()).map(({ epoch }) => epoch)
+  expect(epochs).toEqual(epochs.toSorted((one, other) => one - other))
+  expect(new Set(epochs).size).toBe(2)
+})
+
+test('a store that stays broken ends the session; the host opens it again when somebody asks', async () => {
+  const { open, faults, time } = faultyWorld()
+  const session = await open()
+  const frames = collect(session.frames())
+  faults.before = 1000
+  const answer = session.send('go').answer
+  await expect(time.until(answer)).rejects.toMatchObject({ code: 'store_failed' })
+  await time.until(frames.done)
+  await expect(session.send('more').answer).rejects.toMatchObject({ code: 'store_failed' })
+  faults.before = 0
+  const [one, two] = await time.until(Promise.all([open(), open()]))
+  expect((await time.until(one.send('again').answer)).text).toBe('answer')
+  expect(two.phase).toBe('idle')
+})
+
+test('a session whose recovery cannot be stored does not open, and nothing of it lives on', async () => {
+  const { open, faults, time, store, host } = faultyWorld()
+  await open()
+  await host.stop()
+  faults.before = 3
+  const next = createTestWorld({ store, time, steps: [{ text: 'fine' }] })
+  await expect(next.open()).rejects.toMatchObject({ code: 'store_failed' })
+  expect(time.pending()).toBe(0)
+  const session = await next.open()
+  expect((await time.until(session.send('go').answer)).text).toBe('fine')
+})
+
+test('a host that stops while a session is opened again leaves nothing behind', async () => {
+  for (const waitMs of [0, 100, 650, 1000]) {
+    const { open, faults, time, host } = faultyWorld()
+    const session = await open()
+    const turn = session.send('go')
+    faults.before = 4
+    await time.pass(waitMs)
+    await time.until(host.stop())
+    await expect(time.until(turn.answer)).rejects.toBeInstanceOf(BatonError)
+    await time.pass(10_000)
+    expect(time.pending()).toBe(0)
+  }
+})
+
+test('another owner fences a session off: its work stops, and who asks again takes it back', async () => {
+  const time = createManualTime()
+  const store = createMemoryStore()
+  const one = createTestWorld({ time, store, steps: () => ({ text: 'from one', pieceMs: 1000 }) })
+  const two = createTestWorld({ time, store, steps: () => ({ text: 'from two', pieceMs: 10 }) })
+  const held = await one.open()
+  const turn = held.send('go')
+  await time.settle()
+  const taken = await two.open()
+  await time.pass(5000)
+  await expect(turn.answer).rejects.toMatchObject({ code: 'session_closed' })
+  await expect(held.send('mine!').answer).rejects.toMatchObject({ code: 'store_conflict' })
+  expect((await time.until(taken.send('go on').answer)).text).toBe('from two')
+  const again = await one.open()
+  expect((await time.until(again.send('mine again').answer)).text).toBe('from one')
+})
+
+test('a process that dies repeats what is pure or idempotent, with the same key, and never what is once', async () => {
+  const time = createManualTime()
+  const store = createMemoryStore()
+  const starts: unknown[] = []
+  const tools = (execute: () => unknown) =>
+    (['pure', 'idempotent', 'once'] as const).map((effect) =>
+      act(
+        (_, { attempt, idempotencyKey }) => {
+          starts.push([effect, attempt, idempotencyKey])
+          return execute()
+        },
+        { name: effect, effect },
+      ),
+    )
+  const dead = createTestWorld({ time, store, tools: tools(never), steps: [callsOf('pure', 'idempotent', 'once')] })
+  const first = await dead.open()
+  first.send('go', { inputId: 'i1' }).answer.catch(() => {})
+  await time.settle()
+  const next = createTestWorld({ time, store, tools: tools(() => 'fine'), steps: [{ text: 'done' }] })
+  const session = await next.open()
+  expect((await time.until(session.send('go', { inputId: 'i1' }).answer)).text).toBe('done')
+  expect(starts).toEqual([
+    ['pure', 1, 'tested/call_1_0'],
+    ['idempotent', 1, 'tested/call_1_1'],
+    ['once', 1, 'tested/call_1_2'],
+    ['pure', 2, 'tested/call_1_0'],
+    ['idempotent', 2, 'tested/call_1_1'],
+  ])
+  expect(resultsTold(next.model).map(({ text }) => text)).toEqual([
+    'fine',
+    'fine',
+    'Error: tool_result_unknown (it may have run)',
+  ])
+})
+
+test('an input that breaks the machine is an error for who sent it, and the session begins anew', async () => {
+  const { open, time } = faultyWorld()
+  const session = await open()
+  const broken = session.submit({ type: 'user-input', inputId: 'broken', parts: undefined as never })
+  await expect(broken).rejects.toMatchObject({ code: 'internal' })
+  expect((await time.until(session.send('go').answer)).text).toBe('answer')
+})
+
+test('a tool that stops its own host does not start the calls beside it', async () => {
+  const started: string[] = []
+  const world = createTestWorld({
+    tools: [
+      act(() => (started.push('a'), world.host.stop()), { name: 'a' }),
+      act(() => void started.push('b'), { name: 'b', parallel: false }),
+    ],
+    steps: [callsOf('a', 'b')],
+  })
+  const session = await world.open()
+  await expect(world.time.until(session.send('go').answer)).rejects.toMatchObject({ code: 'session_closed' })
+  expect(started).toEqual(['a'])
+  expect(world.time.pending()).toBe(0)
+})
