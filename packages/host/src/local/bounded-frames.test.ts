@@ -95,12 +95,18 @@ test('a turn that lost frames reads them again and is answered', async () => {
     accepted: Promise.resolve({ type: 'accepted' }),
     openCall: () => undefined,
   })
+  const entered = [{ entry: 1, inputs: ['i'], notes: [], chars: 1 }]
+  const live = { type: 'fact', pos: 2, nowMs: 0 } as const
+  first.made.push({ ...live, fact: { type: 'inputs-entered', exchange: 1, entries: entered } })
+  first.made.push(text(1, 'found '))
   first.made.push({ type: 'lagged', pos: 3 })
   first.made.end()
-  const facts = [
-    { type: 'inputs-entered', exchange: 1, entries: [{ entry: 1, inputs: ['i'], notes: [], chars: 1 }] },
-    { type: 'turn-finished', turn: 1, outcome: 'answered', text: 'found again' },
-  ] as const
-  for (const one of facts) again.made.push({ type: 'fact', pos: 3, nowMs: 0, fact: one })
-  expect((await turn.answer).text).toBe('found again')
+  again.made.push(text(1, 'found again'))
+  again.made.push({ ...text(1, ' and on'), offset: 11 } as Frame)
+  const finished = { type: 'turn-finished', turn: 1, outcome: 'answered', text: 'found again and on' } as const
+  again.made.push({ ...live, pos: 3, fact: finished })
+  expect((await turn.answer).text).toBe('found again and on')
+  let told = ''
+  for await (const event of turn.events) if (event.type === 'text-delta') told += event.text
+  expect(told).toBe('found again and on')
 })

@@ -37,7 +37,7 @@ async function follow(init: TurnInit, push: (event: TurnEvent) => void): Promise
 }
 
 async function readTurn(init: TurnInit, push: (event: TurnEvent) => void): Promise<Answer> {
-  const seen = { turn: 0, mine: false, usage: {} as Usage }
+  const seen = { turn: 0, mine: false, attempt: 0, chars: 0, usage: {} as Usage }
   for (let reader: FrameReader | undefined = init.frames; reader;) {
     let lagged: FrameReader | undefined
     for await (const frame of reader) {
@@ -53,13 +53,28 @@ async function readTurn(init: TurnInit, push: (event: TurnEvent) => void): Promi
 function readFrame(init: TurnInit, seen: Seen, frame: Frame, push: (event: TurnEvent) => void): Answer | undefined {
   if (frame.type === 'fact') return readFact(init, seen, frame.fact, push)
   if (!seen.mine) return undefined
-  if (frame.type === 'text-delta' || frame.type === 'reasoning-delta') push({ type: frame.type, text: frame.text })
+  if (frame.type === 'text-delta') {
+    const text = newText(seen, frame)
+    if (text !== '') push({ type: 'text-delta', text })
+  } else if (frame.type === 'reasoning-delta') push({ type: 'reasoning-delta', text: frame.text })
   else if (frame.type === 'tool-progress') push(frame)
   return undefined
 }
 
+/** Who reads again is told once more what the running attempt has said. */
+function newText(seen: Seen, frame: Extract<Frame, { readonly type: 'text-delta' }>): string {
+  if (seen.attempt !== frame.attempt) seen.chars = 0
+  seen.attempt = frame.attempt
+  const text = frame.text.slice(Math.max(0, seen.chars - frame.offset))
+  seen.chars = Math.max(seen.chars, frame.offset + frame.text.length)
+  return text
+}
+
 interface Seen {
   turn: number
+  /** The newest attempt whose text was told, and how many UTF-16 units of it. */
+  attempt: number
+  chars: number
   /** The input entered: from here on the running turn is this one. */
   mine: boolean
   usage: Usage
