@@ -82,3 +82,8 @@ test('each start has a number, a deadline and stays the same call', () => {
   expect(session.fact('call-started')).toMatchObject({ attempt: 2, deadlineMs: session.nowMs + 30_000 })
   expect(session.owes()).toEqual(['run-tool:call_1_0:2', 'set-timer:call:call_1_0:4', 'set-timer:turn:2'])
 })
+
+test('a server tool that waits for its place has no clock, whether clients are there or not', () => {
+  const session = new TestSession({ tools: TOOLS, limits: { parallelCalls: 1 } }).user('go').says({ calls: ['a', 'b'] })
+  expect(session.timers()).toEqual(['call:call_1_0', 'turn'])
+})

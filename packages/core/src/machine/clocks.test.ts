@@ -61,6 +61,18 @@ describe('a client call', () => {
     expect(leftMs(session.after(5).attach())).toBe(30_000)
   })
 
+  test('whose time without a client is used up to the millisecond has none left', () => {
+    const session = calling('look', { attached: false }).after(600_000).attach().detach()
+    expect(session.call(CALL).clock).toMatchObject({ mode: 'away', awayRemainingMs: 0 })
+    expect(leftMs(session)).toBe(0)
+  })
+
+  test('that runs out ends no turn, also where the turn’s clock was set with its own', () => {
+    const session = calling('look', { attached: false }).attach()
+    expect(session.timer(`call:${CALL}`).generation).toBe(session.timer('turn').generation)
+    expect(session.fire(`call:${CALL}`).told().at(-1)).toBe(`${CALL} = Error: tool_result_timeout`)
+  })
+
   test('behind another one does not run, and needs no clock', () => {
     const tools = [clientTool('show', { parallel: false }), clientTool('look')]
     const session = new TestSession({ tools })
@@ -169,6 +181,22 @@ describe('after a restart a client call', () => {
   test('that was waited for keeps what was left of that', () => {
     const session = calling('look', { attached: false }).after(100_000).restart(50_000)
     expect(leftMs(session)).toBe(500_000)
+  })
+
+  test('that had waited for a client before keeps what is left of that too', () => {
+    const session = calling('look', { attached: false }).after(100_000).attach().after(1000).restart()
+    expect(session.call(CALL).clock).toMatchObject({ mode: 'away', remainingMs: 29_000, awayRemainingMs: 500_000 })
+  })
+
+  test('that was settled or had not begun is left as it is', () => {
+    const tools = [clientTool('look'), clientTool('show', { parallel: false })]
+    const session = new TestSession({ tools })
+      .attach()
+      .user('go')
+      .says({ calls: ['look', 'show', 'look'] })
+    session.clientReturns(CALL).restart()
+    expect(session.call(CALL)).toMatchObject({ state: 'settled', clock: { deadline: null, graces: 0 } })
+    expect(session.call('call_1_2').clock).toMatchObject({ mode: 'away', remainingMs: 30_000, graces: 0 })
   })
 
   test('that its app had not reached keeps its 30 s', () => {

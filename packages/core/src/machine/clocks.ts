@@ -2,7 +2,6 @@
 import type { ClockMode } from './fact.ts'
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
-import { isAttached } from './effect.ts'
 import { RULES } from './spec.ts'
 import type { Call, State } from './state.ts'
 
@@ -33,9 +32,8 @@ function modeOf(state: State, call: Call): ClockMode {
   if (call.runs === 'server' || !waits) return 'held'
   if (state.clients.length === 0) return 'away'
   if (call.state === 'ready') return 'held'
-  const offer = call.offer
-  if (!offer || !isAttached(state, offer.connection)) return 'running'
-  const sequential = state.clients.some((client) => client.connection === offer.connection && client.sequential)
+  const holder = call.offer?.connection
+  const sequential = state.clients.some((client) => client.connection === holder && client.sequential)
   return sequential && call.clock.mode !== 'running' ? 'waiting' : 'running'
 }
 
@@ -75,8 +73,7 @@ export function graceAfterRestart(draft: Draft, call: Call, downMs: number): voi
   const left = Math.max(0, clock.deadline.atMs - (nowMs - downMs))
   const least = clock.graces < RULES.restartGraces ? RULES.restartGraceMs : 0
   const remainingMs = Math.max(clock.mode === 'running' ? left : clock.remainingMs, least)
-  const awayBefore = clock.awayRemainingMs < 0 ? draft.spec.limits.awayMs : clock.awayRemainingMs
-  const awayRemainingMs = Math.max(clock.mode === 'away' ? left : awayBefore, least)
+  const awayRemainingMs = Math.max(clock.mode === 'away' ? left : clock.awayRemainingMs, least)
   emit(draft, {
     type: 'call-clock-set',
     callId,

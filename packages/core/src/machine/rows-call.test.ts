@@ -369,6 +369,7 @@ describe('an approval', () => {
     expect(session.refusal(session.approval('call_1_0', 'approve'))).toBeUndefined()
     expect(session.after(1).refusal(session.approval('call_1_0', 'approve'))).toBe('approval_refused')
     session.fire('approval:call_1_0')
+    expect(session.state.phase).toBe('modelling')
     expect(session.fact('call-settled').settlement).toEqual({
       type: 'denied',
       code: 'approval_expired',

@@ -234,6 +234,12 @@ describe('an agent that changed', () => {
     ])
   })
 
+  test('settles the last open call of a step, and the model is asked', () => {
+    const session = new TestSession().user('go').says({ calls: [{ name: 'pay', approval: true }] })
+    session.spec = testSpec({ hash: 'v2', tools: [] })
+    expect(session.send({ type: 'agent-changed' }).state.phase).toBe('modelling')
+  })
+
   test('to what it was is no change', () => {
     expect(new TestSession().send({ type: 'agent-changed' }).facts).toEqual([])
   })
@@ -335,6 +341,34 @@ describe('a timer', () => {
       expect(session.send({ type: 'timer-fired', timer, generation: generation - 1 }).facts).toEqual([])
     for (const timer of ['call:call_9_9', 'call_1_0', 'nothing:call_1_0', 'approval:call_1_0'])
       expect(session.send({ type: 'timer-fired', timer, generation: 3 }).facts).toEqual([])
+  })
+
+  test('of an older generation says nothing, whatever runs', () => {
+    const entry = (inputId: string): Input => ({ type: 'transcript', inputId, speaker: 'ann', text: 'x' })
+    const batch = new TestSession().send(entry('a')).send(entry('b'))
+    expect(batch.send({ type: 'timer-fired', timer: 'batch', generation: 1 }).facts).toEqual([])
+    const stopping = new TestSession().user('go').interrupt()
+    expect(stopping.send({ type: 'timer-fired', timer: 'interrupt', generation: 1 }).facts).toEqual([])
+    const waiting = new TestSession().user('go').says({ calls: [{ name: 'pay', approval: true }] })
+    const { generation } = waiting.timer('approval:call_1_0')
+    for (const timer of ['call:call_1_0', 'other:call_1_0'])
+      expect(waiting.send({ type: 'timer-fired', timer, generation }).facts).toEqual([])
+    const idle = new TestSession()
+    for (const timer of ['turn', 'retry', 'interrupt', 'grace', 'batch', 'call:x', 'approval:x'])
+      expect(idle.send({ type: 'timer-fired', timer, generation: 0 }).facts).toEqual([])
+  })
+
+  test('of an interrupt takes the inputs behind it on', () => {
+    const session = new TestSession().user('go').interrupt().user('next').fire('interrupt')
+    expect(session.told()).toEqual(['user: go', 'user: next'])
+  })
+
+  test('of a retry that cannot be made any more takes the inputs behind it on', () => {
+    const session = new TestSession().user('x'.repeat(200)).user('next').modelFails('model_timeout')
+    session.spec = testSpec({ hash: 'v2', window: { contextTokens: 40, reserveTokens: 0 } })
+    session.send({ type: 'agent-changed' }).fire('retry')
+    expect(session.logged('turn-finished')[0]?.error?.code).toBe('context_overflow')
+    expect(session.told()).toEqual(['user: next'])
   })
 
   test('of the turn takes the inputs behind it on', () => {

@@ -34,7 +34,7 @@ export function continueSession(draft: Draft): void {
 
 /** Nothing is called after it and every call is settled; inputs that wait are kept for the next start. */
 export function stop(draft: Draft): void {
-  if (draft.state.phase === 'interrupting' || draft.state.attempt?.purpose === 'step') salvageStopped(draft)
+  salvageStopped(draft)
   befallAll(draft, 'stop')
   closeStep(draft)
   finishTurn(draft, 'stopped')
@@ -50,7 +50,6 @@ function salvageStopped(draft: Draft): void {
   const { attempt } = draft.state
   if (!attempt || attempt.progressChars === 0) return
   emit(draft, { type: 'step-salvaged', step: attempt.step, attempt: attempt.attempt, textChars: attempt.progressChars })
-  closeStep(draft)
 }
 
 export function start(draft: Draft): void {
@@ -136,7 +135,7 @@ export function recover(draft: Draft, input: InputOf<'host-restarted'>): void {
   for (const { callId } of draft.state.step?.calls ?? []) {
     const call = findCall(draft.state, callId)
     if (!call) continue
-    if (call.runs === 'client') graceAfterRestart(draft, call, input.downMs)
+    graceAfterRestart(draft, call, input.downMs)
     befall(draft, call, 'restart')
   }
   recoverAttempt(draft)

@@ -5,7 +5,7 @@ import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
 import { interruptTurn } from './rows-interrupt.ts'
 import { charsOf, heldChars } from './size.ts'
-import { advance, enterAgain, openTurn, startModel } from './turn.ts'
+import { advance, enterAgain, openTurn } from './turn.ts'
 import { befallAll } from './call-event.ts'
 import { closeStep } from './turn.ts'
 
@@ -89,7 +89,6 @@ export function rewind(draft: Draft, input: InputOf<'rewind'>): void {
   if (again) {
     openTurn(draft)
     enterAgain(draft, asked)
-    startModel(draft)
   }
   advance(draft)
 }

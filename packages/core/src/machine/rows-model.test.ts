@@ -146,8 +146,9 @@ describe('tool rounds', () => {
     expect(session.lines().at(-1)).toBe('call_1_0 = Error: the tool rounds of this turn are used up')
   })
 
-  test('calls and no word are tool_round_limit_exceeded', () => {
-    const session = new TestSession({ limits: { toolRounds: 0 } }).user('go').says({ calls: ['read'] })
+  test.each([undefined, ' '])('calls and no word (%j) are tool_round_limit_exceeded', (text) => {
+    const said = { ...(text !== undefined && { text }), calls: ['read'] }
+    const session = new TestSession({ limits: { toolRounds: 0 } }).user('go').says(said)
     expect(session.fact('turn-finished')).toEqual({
       type: 'turn-finished',
       turn: 1,
@@ -273,6 +274,19 @@ describe('a provider that pauses its answer', () => {
     expect(session.fact('turn-finished')).toMatchObject({ outcome: 'answered', text: 'a\n\nb\n\nc' })
   })
 
+  test('after the tool rounds with calls beside it has ended', () => {
+    const session = new TestSession({ limits: { toolRounds: 0 } }).user('go')
+    session.says({ text: 'hm', calls: ['read'], finish: 'pause' })
+    expect(session.fact('turn-finished')).toMatchObject({ outcome: 'answered', text: 'hm' })
+  })
+
+  test('and never says anything but blanks has failed', () => {
+    const session = new TestSession({ limits: { pauses: 0 } })
+      .user('go')
+      .says({ text: ' ', more: [block], finish: 'pause' })
+    expect(session.fact('turn-finished').error?.code).toBe('empty_answer')
+  })
+
   test('and never says anything has failed', () => {
     const session = new TestSession({ limits: { pauses: 1 } }).user('go')
     session.says({ more: [block], finish: 'pause' }).says({ more: [block], finish: 'pause' })
@@ -373,7 +387,12 @@ describe('calls that may not run', () => {
   test('that may run keep the text of their arguments as the model wrote it', () => {
     const session = new TestSession().user('go').says({ calls: [{ name: 'read', arguments: '{ "a" : 1 }' }] })
     expect(session.lines()).toEqual(['user: go'])
-    expect(session.history.openCall('call_1_0')).toEqual({ callId: 'call_1_0', name: 'read', arguments: '{ "a" : 1 }', settled: false })
+    expect(session.history.openCall('call_1_0')).toEqual({
+      callId: 'call_1_0',
+      name: 'read',
+      arguments: '{ "a" : 1 }',
+      settled: false,
+    })
   })
 })
 
@@ -460,6 +479,25 @@ describe('a failed model call', () => {
         retryable: true,
       },
     })
+  })
+
+  test('whose answer comes after all while the retry waits is stale', () => {
+    const session = new TestSession().user('go').modelFails('model_timeout')
+    expect(session.send(session.answer('late', 1)).factTypes()).toEqual(['answer-ignored'])
+    const error = { code: 'model_timeout', message: '', retryable: true } as const
+    expect(session.send({ type: 'model-failed', attempt: 1, error }).factTypes()).toEqual(['answer-ignored'])
+    expect(session.send({ type: 'attempt-progress', attempt: 1, offset: 0, text: 'late' }).facts).toEqual([])
+  })
+
+  test('that ends the turn lets the next one begin', () => {
+    const session = new TestSession().user('go').user('next').modelFails('model_auth_failed', { retryable: false })
+    expect(session.told()).toEqual(['user: go', 'user: next'])
+  })
+
+  test('lets in who steers before another model is asked', () => {
+    const session = new TestSession({ models: ['one', 'two'] }).user('go').user('hurry', { delivery: 'steer' })
+    session.modelFails('model_auth_failed', { retryable: false })
+    expect(session.told()).toEqual(['user: go', 'user: hurry'])
   })
 
   test('a retry timer of an older attempt says nothing', () => {

@@ -12,7 +12,7 @@ import { retryDelayMs } from './retry.ts'
 import { RULES } from './spec.ts'
 import { charsOf } from './size.ts'
 import type { RunningAttempt, Turn } from './state.ts'
-import { advance, closeStep, failTurn, finishTurn, startModel, TEXT_SEPARATOR } from './turn.ts'
+import { advance, closeStep, failTurn, finishTurn, TEXT_SEPARATOR } from './turn.ts'
 import { halve, mayHalve } from './window.ts'
 
 export function ignoreAnswer(draft: Draft, input: { readonly attempt: number; readonly type: string }): void {
@@ -109,8 +109,8 @@ function finishEmpty(draft: Draft, input: InputOf<'model-finished'>, attempt: Ru
     return
   }
   emit(draft, { type: 'attempt-superseded', attempt: attempt.attempt, reason: 'empty' })
-  if (!turn?.askedAgain) startModel(draft)
-  else if (attempt.choice === 'none') failRounds(draft)
+  if (!turn?.askedAgain) return
+  if (attempt.choice === 'none') failRounds(draft)
   else failTurn(draft, 'empty_answer', 'the model answered with nothing, twice')
 }
 
@@ -142,13 +142,11 @@ export function failAttempt(draft: Draft, input: InputOf<'model-failed'>): void 
   if (error.code === 'context_overflow' && turn.shrinks < RULES.shrinks && mayHalve(state)) {
     emit(draft, { type: 'attempt-superseded', attempt: number, reason: 'context-full', error })
     halve(draft)
-    startModel(draft)
   } else if (delayMs !== undefined && turn.failures + 1 < spec.retry.attempts) {
     const retryAtMs = state.nowMs + delayMs
     emit(draft, { type: 'attempt-superseded', attempt: number, reason: 'failed', error, retryAtMs })
   } else if (turn.candidate + 1 < turn.models.length) {
     emit(draft, { type: 'attempt-superseded', attempt: number, reason: 'fallback', error })
-    startModel(draft)
   } else {
     emit(draft, { type: 'attempt-failed', attempt: number, error })
     failTurn(draft, error.code, error.message)
