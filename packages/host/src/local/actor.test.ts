@@ -17,6 +17,7 @@ async function opened() {
   const actor = await openActor({
     session: 's',
     owner: 'o',
+    newId: () => 'birth',
     spec: specOf(defineAgent({ name: 'a' }), ['m']),
     store,
     clock: environment.clock,

@@ -9,6 +9,7 @@ import { messageOf } from './thrown-message.ts'
 export interface ActorInit {
   readonly session: string
   readonly owner: string
+  readonly newId: () => string
   readonly spec: Spec
   readonly store: Store
   readonly clock: Clock
@@ -48,7 +49,7 @@ export async function openActor(init: ActorInit): Promise<Actor> {
   let state: State = { ...log.state, epoch }
   const isNew = state.pos < 0
   if (isNew) {
-    const opening = openSession({ session, spec, nowMs: clock.nowMs(), epoch })
+    const opening = openSession({ session, birth: birthFrom(init.newId()), spec, nowMs: clock.nowMs(), epoch })
     await appendSurely(init, { session, epoch, afterPos: state.pos, records: [opening] })
     state = applyRecord(state, opening)
     log.history.fold(opening)
@@ -60,6 +61,11 @@ export async function openActor(init: ActorInit): Promise<Actor> {
     await actor.submit({ type: 'host-restarted', downMs: Math.max(0, clock.nowMs() - log.lastMs) })
   }
   return actor
+}
+
+/** Short, since it stands in every call's id, and of letters and digits only, as providers want ids. */
+function birthFrom(id: string): string {
+  return id.replace(/[^a-zA-Z0-9]/g, '').slice(0, 8)
 }
 
 function runActor(init: ActorInit, opened: State, history: History): Actor {

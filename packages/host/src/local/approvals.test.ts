@@ -23,15 +23,15 @@ test.each<[string, Tool['approval']]>([
   const { world, session, turn, runs } = await asked(approval)
   expect(runs).toEqual([])
   expect(session.phase).toBe('calling')
-  expect(await session.approve('call_1_0', { decision: 'approve' })).toMatchObject({ type: 'accepted' })
-  expect(await session.approve('call_1_0', { decision: 'approve' })).toMatchObject({ code: 'approval_refused' })
+  expect(await session.approve('call_id2_1_0', { decision: 'approve' })).toMatchObject({ type: 'accepted' })
+  expect(await session.approve('call_id2_1_0', { decision: 'approve' })).toMatchObject({ code: 'approval_refused' })
   await world.time.until(turn.answer)
   expect(runs).toEqual([{}])
 })
 
 test('a call that a person denies does not run, and the model is told why', async () => {
   const { world, session, turn, runs } = await asked(true)
-  await session.approve('call_1_0', { decision: 'deny', reason: 'too dear' })
+  await session.approve('call_id2_1_0', { decision: 'deny', reason: 'too dear' })
   await world.time.until(turn.answer)
   expect(runs).toEqual([])
   expect(resultsTold(world.model)[0]?.text).toBe('Error: a person denied the call: too dear')
@@ -63,5 +63,5 @@ test.each<[string, () => boolean | Promise<boolean>, RegExp]>([
 
 test('an approval of a call that does not exist, or is not waiting, is refused', async () => {
   const { session } = await asked(false)
-  expect(await session.approve('call_9_9', { decision: 'approve' })).toMatchObject({ code: 'approval_refused' })
+  expect(await session.approve('call_id2_9_9', { decision: 'approve' })).toMatchObject({ code: 'approval_refused' })
 })

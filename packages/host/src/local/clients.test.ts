@@ -60,10 +60,10 @@ test('a call without a handler is answered by hand; a second result is logged on
   const client = await session.attach()
   const turn = session.send('go')
   await time.settle()
-  expect(session.openCall('call_1_0')).toMatchObject({ callId: 'call_1_0', name: 'look', arguments: '{}' })
+  expect(session.openCall('call_id2_1_0')).toMatchObject({ callId: 'call_id2_1_0', name: 'look', arguments: '{}' })
   const outcome = { type: 'ok', content: [{ type: 'text', text: 'by hand' }] } as const
-  await client.toolResult('call_1_0', outcome)
-  await client.toolResult('call_1_0', { type: 'ok', content: [{ type: 'text', text: 'once more' }] })
+  await client.toolResult('call_id2_1_0', outcome)
+  await client.toolResult('call_id2_1_0', { type: 'ok', content: [{ type: 'text', text: 'once more' }] })
   await time.until(turn.answer)
   expect(resultsTold(model)[0]?.text).toBe('by hand')
   expect(await facts('result-ignored')).toMatchObject([{ reason: 'duplicate', preview: 'once more' }])
@@ -87,7 +87,7 @@ test('of two clients the newer one gets the call, and a result of the other is f
   const second = await host.session('tested', { principal: { id: 'bob' } })
   await second.attach({
     look: async () => {
-      await older.toolResult('call_1_0', { type: 'ok', content: [{ type: 'text', text: 'forged' }] })
+      await older.toolResult('call_id2_1_0', { type: 'ok', content: [{ type: 'text', text: 'forged' }] })
       return 'newer'
     },
   })

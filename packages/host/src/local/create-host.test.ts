@@ -39,7 +39,7 @@ test('a turn calls a tool, and its result goes back to the model', async () => {
   ])
   expect(model.requests[1]?.messages.at(-1)).toMatchObject({
     role: 'tool',
-    parts: [{ callId: 'call_1_0', content: [{ text: '{"sum":5}' }] }],
+    parts: [{ callId: expect.stringMatching(/^call_\w{8}_1_0$/), content: [{ text: '{"sum":5}' }] }],
   })
   await host.stop()
 })

@@ -51,7 +51,7 @@ test('a thousand turns with tools that answer, throw and hang leave no timer and
 function fakeActor(): { readonly actor: Actor; readonly inputs: unknown[] } {
   const inputs: unknown[] = []
   const history = createHistory()
-  const [part] = [{ type: 'call', callId: 'call_1_0', name: 'act', arguments: '{}' }] as const
+  const [part] = [{ type: 'call', callId: 'call_id2_1_0', name: 'act', arguments: '{}' }] as const
   history.fold({
     version: 0,
     pos: 0,
@@ -108,7 +108,7 @@ function toolRunner(execute: () => unknown) {
   return { runner, inputs, settle }
 }
 
-const RUN = { type: 'run-tool', callId: 'call_1_0', attempt: 1 } as const
+const RUN = { type: 'run-tool', callId: 'call_id2_1_0', attempt: 1 } as const
 
 test('a runner forgets a tool that hangs when its call is over, and one that ended', async () => {
   const hanging = toolRunner(never)
@@ -116,7 +116,7 @@ test('a runner forgets a tool that hangs when its call is over, and one that end
   void hanging.runner.run({ ...RUN, attempt: 2 })
   await hanging.settle()
   expect(hanging.runner.count()).toBe(2)
-  hanging.runner.abort('call_1_0', 1)
+  hanging.runner.abort('call_id2_1_0', 1)
   expect(hanging.runner.count()).toBe(1)
   hanging.runner.close()
   expect(hanging.runner.count()).toBe(0)
@@ -130,7 +130,7 @@ test('a tool whose call is over before its arguments were looked at is not execu
   let executed = 0
   const { runner, inputs, settle } = toolRunner(() => (executed += 1))
   const run = runner.run(RUN)
-  runner.abort('call_1_0', 1)
+  runner.abort('call_id2_1_0', 1)
   await run
   await settle()
   expect(executed).toBe(0)

@@ -211,11 +211,11 @@ test('a process that dies repeats what is pure or idempotent, with the same key,
   const session = await next.open()
   expect((await time.until(session.send('go', { inputId: 'i1' }).answer)).text).toBe('done')
   expect(starts).toEqual([
-    ['pure', 1, 'tested/call_1_0'],
-    ['idempotent', 1, 'tested/call_1_1'],
-    ['once', 1, 'tested/call_1_2'],
-    ['pure', 2, 'tested/call_1_0'],
-    ['idempotent', 2, 'tested/call_1_1'],
+    ['pure', 1, 'tested/call_id2_1_0'],
+    ['idempotent', 1, 'tested/call_id2_1_1'],
+    ['once', 1, 'tested/call_id2_1_2'],
+    ['pure', 2, 'tested/call_id2_1_0'],
+    ['idempotent', 2, 'tested/call_id2_1_1'],
   ])
   expect(resultsTold(next.model).map(({ text }) => text)).toEqual([
     'fine',

@@ -167,7 +167,14 @@ async function openCrew(init: CrewInit): Promise<Crew> {
   const onDeath = (cause: BatonError): void => {
     if (opened) init.onDeath(cause)
   }
-  const actor = await openActor({ ...init, clock: environment.clock, timers: environment.timers, onRecord, onDeath })
+  const actor = await openActor({
+    ...init,
+    clock: environment.clock,
+    timers: environment.timers,
+    newId: () => environment.newId(),
+    onRecord,
+    onDeath,
+  })
   opened = true
   const timers = createTimerRunner(environment, actor.submit)
   const tools = createToolRunner({ ...init, publish, actor })

@@ -252,7 +252,7 @@ test('events of a turn that nobody reads stay small', async () => {
     'text-delta',
     'turn-finished',
   ])
-  expect(events).toContainEqual({ type: 'tool-progress', callId: 'call_1_0', note: { done: 4999 } })
+  expect(events).toContainEqual({ type: 'tool-progress', callId: 'call_id2_1_0', note: { done: 4999 } })
 })
 
 test('two who read the events of one turn both come to its end', async () => {

@@ -185,7 +185,7 @@ test('a tool that ignores its signal and finishes late is logged, and changes no
   late.resolve('too late')
   await world.time.settle()
   expect(await world.facts('result-ignored')).toMatchObject([
-    { callId: 'call_1_0', reason: 'late', preview: 'too late' },
+    { callId: 'call_id2_1_0', reason: 'late', preview: 'too late' },
   ])
   expect(await world.facts('call-settled')).toHaveLength(1)
 })
@@ -366,9 +366,9 @@ test('a tool gets its context: who, where, which call, services, and a signal of
       session: 's',
       agent: 'tested',
       principal: { id: 'ann' },
-      call: 'call_1_0',
+      call: 'call_id2_1_0',
       attempt: 1,
-      idempotencyKey: 's/call_1_0',
+      idempotencyKey: 's/call_id2_1_0',
       aborted: false,
       services,
       log: 'function',

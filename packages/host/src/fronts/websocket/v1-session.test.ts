@@ -136,7 +136,7 @@ test('a whole turn, frame by frame as it stands on the wire', async () => {
   const call = (id: string, name: string, given: string): string =>
     frame(id, 'tool.call', `{"callId":"${name}:${id}","name":"${name}","arguments":${JSON.stringify(given)}}`)
   expect(app.sent).toEqual([
-    frame('new-2', 'session.started', '{"sessionId":"s"}'),
+    frame('new-3', 'session.started', '{"sessionId":"s"}'),
     call(`${S}-2-1-${T}-0`, 'convo.setState', '{"state":"thinking"}'),
     call(`${S}-2-2-${T}-0`, 'convo.appendMessage', '{"role":"user","text":"What is 2 + 3?","isPartial":false}'),
     frame(`${S}-2-3-${T}-p12`, 'assistant.speech.partial', '{"text":"It is **5**."}'),
@@ -217,7 +217,7 @@ test('an answer only waits for the calls of the model, and a late, repeated or u
   await app.send('session.start', { sessionId: 's' })
   await app.send('user.audio.transcript.final', { text: 'List' })
   const [callId] = app.callIds('agent.list')
-  await app.send('tool.result', { callId: 'call_9_9', result: 'x' })
+  await app.send('tool.result', { callId: 'call_new2_9_9', result: 'x' })
   await app.send('tool.result', { callId, result: 'first' })
   await app.send('tool.result', { callId, result: 'second' })
   await app.send('tool.result', { callId: app.callIds('convo.setState')[0], result: 'shown' })
@@ -225,11 +225,11 @@ test('an answer only waits for the calls of the model, and a late, repeated or u
   expect(model.requests[1]?.messages.at(-1)).toMatchObject({ parts: [{ content: [{ text: 'first' }] }] })
   expect(app.story().filter((line) => line.startsWith('error'))).toEqual([])
   expect(logged.filter((line) => line.startsWith('a result'))).toEqual([
-    'a result came {"session":"s","callId":"call_9_9","tool":null,"error":null}',
-    'a result was ignored {"session":"s","callId":"call_9_9","reason":"unknown"}',
-    'a result came {"session":"s","callId":"call_1_0","tool":"agent.list","error":null}',
-    'a result came {"session":"s","callId":"call_1_0","tool":null,"error":null}',
-    'a result was ignored {"session":"s","callId":"call_1_0","reason":"duplicate"}',
+    'a result came {"session":"s","callId":"call_new2_9_9","tool":null,"error":null}',
+    'a result was ignored {"session":"s","callId":"call_new2_9_9","reason":"unknown"}',
+    'a result came {"session":"s","callId":"call_new2_1_0","tool":"agent.list","error":null}',
+    'a result came {"session":"s","callId":"call_new2_1_0","tool":null,"error":null}',
+    'a result was ignored {"session":"s","callId":"call_new2_1_0","reason":"duplicate"}',
     `a result came {"session":"s","callId":"${app.callIds('convo.setState')[0]}","tool":"convo.setState","error":null}`,
   ])
 })
@@ -372,9 +372,9 @@ test('every app of a session sees the turn, but only one of them gets the model�
   await first.send('session.start', { sessionId: 's' })
   await second.send('session.start', { sessionId: 's' })
   await first.send('user.audio.transcript.final', { text: 'Go' })
-  expect([first.callIds('agent.spawn'), second.callIds('agent.spawn')]).toEqual([[], ['call_1_0']])
-  await first.send('tool.result', { callId: 'call_1_0', result: 'forged' })
-  await second.send('tool.result', { callId: 'call_1_0', result: 'true' })
+  expect([first.callIds('agent.spawn'), second.callIds('agent.spawn')]).toEqual([[], ['call_new2_1_0']])
+  await first.send('tool.result', { callId: 'call_new2_1_0', result: 'forged' })
+  await second.send('tool.result', { callId: 'call_new2_1_0', result: 'true' })
   const shared = (app: typeof first) =>
     app
       .frames()
@@ -437,7 +437,7 @@ test('a result that is too large settles its call as an error, and the connectio
   const app = connect('one')
   await app.send('session.start', { sessionId: 's' })
   await app.send('user.audio.transcript.final', { text: 'List' })
-  await app.send('tool.result', { callId: 'call_1_0', result: 'elf bytes ä' })
+  await app.send('tool.result', { callId: 'call_new2_1_0', result: 'elf bytes ä' })
   expect(model.requests[1]?.messages.at(-1)).toMatchObject({
     parts: [{ content: [{ text: 'Error: the result has 12 bytes; at most 10 are taken' }] }],
   })
@@ -459,7 +459,7 @@ test('a call that could not be written goes to the app that connects next', asyn
     'convo.appendMessage {"role":"user","text":"Go","isPartial":false}',
     'agent.spawn {}',
   ])
-  await app.send('tool.result', { callId: 'call_1_0', result: 'ok' })
+  await app.send('tool.result', { callId: 'call_new2_1_0', result: 'ok' })
   expect(app.story().at(-1)).toBe('convo.setState {"state":"idle"}')
 })
 
