@@ -45,6 +45,7 @@ export function defineAgent(init: AgentInit): Agent {
   const tools = init.tools ?? []
   const names = new Set<string>()
   for (const { name } of tools) {
+    if (name === RESERVED_NAME) throw wrong(init.name, `"${name}" is the name of a tool that every agent has`)
     if (names.has(name)) throw wrong(init.name, `two tools are named "${name}"`)
     names.add(name)
   }
@@ -69,6 +70,9 @@ export function defineAgent(init: AgentInit): Agent {
     emptyAnswer: init.emptyAnswer ?? 'retry',
   }
 }
+
+/** Reads on in a long result; the host brings it. */
+const RESERVED_NAME = 'result.read'
 
 function withDefaults<Options extends object>(defaults: Options, given: Partial<Options> | undefined): Options {
   const set = Object.entries(given ?? {}).filter(([, value]) => value !== undefined)

@@ -55,6 +55,8 @@ export interface Session {
   interrupt(options?: { readonly reason?: string; readonly heard?: Heard }): Promise<void>
   /** Makes this program the client that runs the agent's client tools. */
   attach(handlers?: ClientHandlers): Promise<Client>
+  /** Answers a client tool’s call; this program is attached as the session's client if it is not yet. */
+  toolResult(callId: string, outcome: Outcome): Promise<Accepted | Refused>
   /** Answers the newest request for an approval of this call, as a trusted program. */
   approve(callId: string, decision: ApprovalDecision): Promise<Accepted | Refused>
   /** Every fact from `cursor` on (from now on without one), then as they come, with live text between them. */

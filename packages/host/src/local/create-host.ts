@@ -2,6 +2,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Agent, Environment, Host, Logger, Model, Principal, Session, SessionInit, Store } from '@baton/core'
 import { BatonError } from '@baton/core'
+import { outstanding } from '@baton/core/machine'
 import { createNodeEnvironment } from '../environment.ts'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import type { ArgumentValidator } from './arguments.ts'
@@ -20,7 +21,7 @@ export interface HostOptions {
   readonly modelOf?: (id: string) => Model
   /** The model of agents that name none. */
   readonly defaultModel?: string | Model
-  /** In memory by default. */
+  /** In memory by default. Who opened it closes it, after the host has stopped. */
   readonly store?: Store
   /** Handed to every tool as `context.services`. */
   readonly services?: unknown
@@ -29,6 +30,8 @@ export interface HostOptions {
 
 /** Milliseconds between two looks at whether the running turns have ended. */
 const DRAIN_LOOK_MS = 20
+/** Milliseconds between two looks at whether a session that nobody holds has come to rest. */
+const REST_LOOK_MS = 60_000
 /** Milliseconds that a stopping host waits for sessions that are being opened. */
 const OPENING_MS = 5000
 
@@ -50,7 +53,7 @@ export function createHost(options: HostOptions = {}): Host {
   const open = (name: string, init: { readonly agent: Agent; readonly principal: Principal }): Promise<SessionSlot> => {
     const known = rooms.get(name)
     if (known && !known.slot?.isClosed()) return known.opening
-    const room: Room = { opening: openSlot(slotInit(shared, name, init)), slot: undefined }
+    const room: Room = { opening: openSlot(slotInit(shared, name, init)), slot: undefined, handles: 0 }
     rooms.set(name, room)
     room.opening.then(
       (slot) => {
@@ -78,7 +81,28 @@ export function createHost(options: HostOptions = {}): Host {
         agent: slot.agent.name,
         principal: slot.principal.id,
       })
-    return createSessionHandle({ slot, principal, newId: environment.newId })
+    const room = rooms.get(slot.session)
+    if (room) room.handles += 1
+    return createSessionHandle({ slot, principal, newId: environment.newId, onClose: () => leave(slot.session, room) })
+  }
+
+  const leave = (name: string, room: Room | undefined): void => {
+    if (!room) return
+    room.handles -= 1
+    closeAtRest(name, room)
+  }
+
+  /** A session that nobody holds and that owes nothing leaves the memory; its log stays where it is. */
+  const closeAtRest = (name: string, room: Room): void => {
+    const { slot, handles } = room
+    if (handles > 0 || stopping || !slot || slot.isClosed()) return
+    const state = slot.actor().state()
+    if (state.turn || state.queue.length > 0 || outstanding(state).length > 0) {
+      environment.timers.start(REST_LOOK_MS, () => closeAtRest(name, room))
+      return
+    }
+    slot.close()
+    if (rooms.get(name) === room) rooms.delete(name)
   }
 
   /** A session that opens meanwhile asks too. */
@@ -92,7 +116,7 @@ export function createHost(options: HostOptions = {}): Host {
       await new Promise<void>((resolve) => void environment.timers.start(DRAIN_LOOK_MS, resolve))
     for (const slot of open) slot.close()
     rooms.clear()
-    await store.close()
+    if (!options.store) await store.close()
   }
 
   return { session, stop: ({ drainMs = 0 } = {}) => (stopping ??= close(drainMs)) }
@@ -102,6 +126,8 @@ export function createHost(options: HostOptions = {}): Host {
 interface Room {
   readonly opening: Promise<SessionSlot>
   slot: SessionSlot | undefined
+  /** Handles that are not closed. */
+  handles: number
 }
 
 /** Waits for those that are being opened; one whose store does not answer is closed when it is open at last. */

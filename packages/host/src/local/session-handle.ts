@@ -12,7 +12,7 @@ import type {
   UserInput,
 } from '@baton/core'
 import { BatonError } from '@baton/core'
-import type { Input, OpenCall } from '@baton/core/machine'
+import type { Input, OpenCall, Outcome } from '@baton/core/machine'
 import type { FrameReader } from './bounded-frames.ts'
 import { attachClient } from './local-client.ts'
 import type { SessionSlot } from './session-slot.ts'
@@ -22,6 +22,7 @@ export interface HandleInit {
   readonly slot: SessionSlot
   readonly principal: Principal
   readonly newId: () => string
+  readonly onClose: () => void
 }
 
 export function createSessionHandle(init: HandleInit): Session {
@@ -56,6 +57,11 @@ export function createSessionHandle(init: HandleInit): Session {
     return client
   }
 
+  const toolResult = async (callId: string, outcome: Outcome) => {
+    const [client = await attach()] = clients
+    return await client.toolResult(callId, outcome)
+  }
+
   const frames = (cursor?: Cursor): AsyncIterable<Frame> => {
     const reader = slot.read(cursor?.pos)
     if (closed) reader.leave()
@@ -70,6 +76,7 @@ export function createSessionHandle(init: HandleInit): Session {
     for (const client of clients) await client.detach()
     readers.clear()
     clients.clear()
+    init.onClose()
   }
 
   return {
@@ -81,6 +88,7 @@ export function createSessionHandle(init: HandleInit): Session {
       if (outcome.type === 'refused') throw new BatonError({ code: outcome.code, message: outcome.message })
     },
     attach,
+    toolResult,
     approve: (callId, decision) => submit(approvalOf(init, callId, decision)),
     frames,
     openCall,

@@ -1,5 +1,5 @@
 // Sessions through the host's API: inputs in any order, the same id again, control, handles, frames, and how a host stops.
-import { defineAgent } from '@baton/core'
+import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { afterEach, expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
@@ -266,4 +266,28 @@ test('two who read the events of one turn both come to its end', async () => {
   }
   const types = await world.time.until(Promise.all([read(), read()]))
   expect(types.flat().filter((type) => type === 'turn-finished')).toHaveLength(1)
+})
+
+test('a program that answers a client tool’s call by hand becomes the client that it was asked of', async () => {
+  const look = tool({ name: 'look', description: 'look', input: { type: 'object' }, effect: 'pure' })
+  const world = createTestWorld({ tools: [look], steps: [callsOf('look'), { text: 'seen' }] })
+  const session = await world.open()
+  const turn = session.send('go')
+  await world.time.settle()
+  const content = [{ type: 'text', text: 'a tree' }] as const
+  expect(await session.toolResult('call_id2_1_0', { type: 'ok', content })).toMatchObject({ type: 'accepted' })
+  expect((await world.time.until(turn.answer)).text).toBe('seen')
+})
+
+test('a session that nobody holds leaves the memory once it is at rest, and comes back from its log', async () => {
+  const world = createTestWorld({ steps: [{ text: 'one', pieceMs: 100 }, { text: 'two' }] })
+  const first = await world.open()
+  first.send('a').answer.catch(() => {})
+  await world.time.settle()
+  await first.close()
+  await world.time.pass(60_000)
+  expect((await world.facts('turn-finished')).map(({ outcome }) => outcome)).toEqual(['answered'])
+  const again = await world.open()
+  expect((await world.time.until(again.send('b').answer)).text).toBe('two')
+  expect((await world.facts('host-restarted')).length).toBe(1)
 })
