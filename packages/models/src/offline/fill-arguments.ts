@@ -1,178 +1,271 @@
-// Fills a tool's arguments with what a sentence offers. It says what is missing instead of inventing it.
+// Reads a request as words and values, and fills a tool's arguments with them, judged by the names, descriptions and
+// schemas of its properties. Plain English; it knows nothing of any tool, and invents nothing.
 import type { JsonObject, JsonValue, ToolDeclaration } from '@baton/core'
-import type { Found, FoundKind } from './find-values.ts'
-import { looksLikeFile, textAround } from './find-values.ts'
-import { fillNumbers } from './fill-numbers.ts'
-import type { Property, Role } from './schema-properties.ts'
-import { propertiesOf } from './schema-properties.ts'
-import { findFolderWord, findSearchTerm, findThing } from './find-phrases.ts'
-import { splitWords, stem } from './words.ts'
+import { isJsonObject } from '@baton/core'
+
+export type Kind = 'word' | 'quoted' | 'url' | 'date' | 'number' | 'path' | 'identifier' | 'name'
+
+export interface Token {
+  readonly kind: Kind
+  readonly text: string
+  /** Of a word that tells something; else empty. */
+  readonly stems: readonly string[]
+  readonly endsPhrase: boolean
+}
 
 export interface Filled {
   readonly arguments: JsonObject
   /** Names of required properties that nothing was found for. */
   readonly missing: readonly string[]
-  /** How much of what was found in the sentence has a place in the arguments. */
-  readonly used: readonly Found[]
-  /** Plain words of the sentence that became arguments. */
-  readonly phrases: readonly string[]
+  readonly used: ReadonlySet<Token>
 }
 
-const KINDS: Readonly<Record<Role, readonly FoundKind[]>> = {
-  path: ['path', 'quoted'],
-  repository: ['path'],
-  owner: ['path'],
-  url: ['url'],
-  email: ['email'],
-  date: ['date'],
-  search: ['quoted', 'identifier', 'name', 'email', 'url', 'path'],
-  message: ['quoted'],
-  id: ['identifier', 'quoted', 'number'],
-  noun: ['quoted', 'name', 'identifier'],
+interface Property {
+  readonly name: string
+  readonly role: string
+  readonly isRequired: boolean
+  readonly nameStems: readonly string[]
+  /** Of the name, the description and the options. */
+  readonly stems: readonly string[]
+  readonly options: readonly JsonValue[]
 }
 
-export function fillArguments(tool: ToolDeclaration, text: string, found: readonly Found[]): Filled {
+const STOP_WORDS: ReadonlySet<string> = new Set(
+  (
+    'a an the this that these those here there it its is are was were be been am do does did has have had can could would should will may might must i me my we us our you your he she they them their ' +
+    'what which who whom whose when how why and or not no of in on at to from by with for about as into under inside within over than then so if but also all any some each every everything ' +
+    'please just only want need like let tell give help s t re ve ll d m now still many much hi hello hey good morning evening thanks thank bye'
+  ).split(' '),
+)
+/** Words of one line are taken for each other. */
+const SAME_MEANING = [
+  'search find locate look mention contain occur match scan lookup where use usage reference query',
+  'show read view display open print get fetch content see inspect retrieve excerpt',
+  'list enumerate browse index overview structure tree',
+  'folder directory dir',
+  'file document page',
+  'line row span range passage',
+  'repo repository project',
+  'issue ticket bug',
+  'event appointment meeting calendar agenda',
+  'weather forecast temperature rain',
+  'contact person people user member',
+  'recent history log past latest last',
+].map((line) => line.split(' ').map(rootOf))
+const MEANINGS = new Map(SAME_MEANING.flatMap((roots) => roots.map((root) => [root, roots[0] ?? root])))
+/** The first that fits one token; each costs no more than its length. */
+const KINDS: readonly (readonly [Kind, RegExp])[] = [
+  ['url', /^https?:\/\/./i],
+  ['date', /^(?:\d{4}-\d\d-\d\d.*|today|tomorrow|yesterday|tonight|(?:mon|tues|wednes|thurs|fri|satur|sun)day)$/i],
+  ['number', /^#?-?\d+(?:\.\d+)?$/],
+  // A letter and a slash, or an ending that begins with a letter.
+  ['path', /^(?=.*\p{L}).*\/|^(?!(?:e\.g|i\.e)$)[\w.-]*\.[a-z]\w{0,9}$/iu],
+  // Inner capitals, underscores, addresses, all capitals, letters with digits.
+  ['identifier', /\p{Ll}\p{Lu}|_|@|^\p{Lu}{2,}$|^(?=.*\d)(?=.*\p{L})/u],
+]
+/** What a property wants by its name or, where it is required, by its description; the order is that of choosing. */
+const ROLES: readonly (readonly [role: string, stems: readonly string[], kinds: readonly Kind[]])[] = [
+  ['choice', [], []],
+  ['number', [], ['number']],
+  ['path', stemsOf('path file folder filename'), ['path', 'quoted']],
+  ['repository', stemsOf('owner repo'), ['path']],
+  ['url', stemsOf('url uri link website'), ['url']],
+  ['date', stemsOf('date day since until when'), ['date']],
+  ['search', stemsOf('pattern search term text phrase keyword regex expression needle'), ['quoted']],
+  ['id', stemsOf('id identifier key'), ['identifier', 'quoted', 'number']],
+  ['thing', [], ['quoted', 'name', 'identifier']],
+]
+const [SEARCH = '', FILE = '', FOLDER = '', OWNER = '', REGEX = ''] = stemsOf('search file folder owner regular')
+const FIRST = stemsOf('start from first begin min')
+const LAST = stemsOf('end to last until max')
+const AMOUNT = stemsOf('limit count max number amount')
+const PLACE = /^(?:in|under|inside|within|of)$/i
+const NO_PLACE = /^(?:general|details?|order|case|english|total|root|current|whole|project|repo|repository|code)$/i
+const PREPOSITION = /^(?:in|for|at|of|about|with|on|named|called|to)$/i
+const PHRASE_WORDS_MAX = 4
+/** How far behind "search" the thing may stand that is searched for. */
+const PHRASE_DISTANCE_MAX = 8
+
+export function fillArguments(tool: ToolDeclaration, tokens: readonly Token[]): Filled {
   const properties = propertiesOf(tool.inputSchema)
-  const filler = new Filler(tool, text, found, properties)
-  // What is required chooses first, and what can be told apart by its form before what takes any word.
-  const rank = (property: Property): number =>
-    (property.isRequired ? 0 : 100) + Object.keys(KINDS).indexOf(property.role)
-  for (const property of [...properties].sort((left, right) => rank(left) - rank(right))) filler.fill(property)
-  return filler.finish()
+  const toolStems = stemsOf(`${tool.name} ${tool.description}`)
+  const used = new Set<Token>()
+  const values = rangeFor(properties, tokens, used)
+  const rank = ({ isRequired, role }: Property): number =>
+    ROLES.findIndex(([name]) => name === role) + (isRequired ? 0 : ROLES.length)
+  for (const property of properties.toSorted((left, right) => rank(left) - rank(right))) {
+    // The owner and the name of a repository come from one token.
+    const free = tokens.filter((token) => property.role === 'repository' || !used.has(token))
+    const taken = values.has(property.name) ? [] : tokensFor(property, free, toolStems)
+    for (const token of taken) used.add(token)
+    if (taken.length > 0) values.set(property.name, valueOf(property, properties, taken))
+  }
+  const missing = properties.filter(({ name, isRequired }) => isRequired && !values.has(name))
+  return { arguments: Object.fromEntries(values), missing: missing.map(({ name }) => name), used }
 }
 
-class Filler {
-  readonly #text: string
-  readonly #found: readonly Found[]
-  readonly #properties: readonly Property[]
-  readonly #values = new Map<string, JsonValue>()
-  readonly #used = new Set<Found>()
-  readonly #phrases: string[] = []
-  readonly #around: string
-  readonly #toolStems: ReadonlySet<string>
+export function propertiesOf({ properties, required }: JsonObject): readonly Property[] {
+  return Object.entries(isJsonObject(properties) ? properties : {}).map(([name, given]): Property => {
+    const { type, anyOf, description, enum: listed, ...rest } = isJsonObject(given) ? given : {}
+    const isRequired = Array.isArray(required) && required.includes(name) && !('default' in rest)
+    const options = Array.isArray(listed) ? listed : []
+    const nameStems = stemsOf(name)
+    const stems = [
+      ...nameStems,
+      ...stemsOf(`${typeof description === 'string' ? description : ''} ${options.join(' ')}`),
+    ]
+    const roleBy = (words: readonly string[]): string | undefined => ROLES.find(([, own]) => hasAny(words, own))?.[0]
+    const types = JSON.stringify([type, anyOf])
+    let role = roleBy(nameStems) ?? (isRequired ? roleBy(stems) : undefined) ?? 'thing'
+    if (/"(?:boolean|object|array)"/.test(types)) role = 'none'
+    if (/"(?:integer|number)"/.test(types)) role = 'number'
+    if (options.length > 0) role = 'choice'
+    return { name, isRequired, options, nameStems, stems, role }
+  })
+}
 
-  constructor(tool: ToolDeclaration, text: string, found: readonly Found[], properties: readonly Property[]) {
-    this.#text = text
-    this.#around = textAround(text, found)
-    this.#toolStems = new Set(splitWords(`${tool.name} ${tool.description}`).map(stem))
-    this.#found = found
-    this.#properties = properties
-    const numbers = fillNumbers(text, found, properties)
-    for (const [name, value] of numbers.values) this.#values.set(name, value)
-    for (const entry of numbers.used) this.#used.add(entry)
+function tokensFor(property: Property, free: readonly Token[], toolStems: readonly string[]): readonly Token[] {
+  const { role, isRequired, nameStems, stems, options } = property
+  const kinds = ROLES.find(([name]) => name === role)?.[2] ?? []
+  const valued = kinds.flatMap((kind) => free.filter((token) => token.kind === kind))
+  const isKnown = (token: Token): boolean => hasAny(token.stems, [...toolStems, ...nameStems])
+  if (role === 'choice') return free.filter(({ text }) => options.some((option) => isSame(option, text))).slice(0, 1)
+  if (role === 'number') return numberFor(property, free)
+  if (role === 'path') {
+    const [wantsFile, wantsFolder] = [stems.includes(FILE), stems.includes(FOLDER)]
+    const fitting = valued.filter((path) => wantsFile === wantsFolder || isFile(path) === wantsFile)
+    if (fitting.length > 0 || (wantsFile && !wantsFolder))
+      return [...fitting, ...(isRequired ? valued : [])].slice(0, 1)
+    const place = phraseBehind(free, ({ text }) => PLACE.test(text), isKnown).slice(0, 1)
+    return place.filter(({ kind, text }) => kind === 'word' && !NO_PLACE.test(text))
   }
+  // A free word in an optional place would be a guess.
+  const isGuess = !isRequired && ['search', 'id', 'thing'].includes(role)
+  if (valued.length > 0 || isGuess) return isGuess ? [] : valued.slice(0, 1)
+  if (role === 'thing')
+    return phraseBehind(free, ({ text }) => PREPOSITION.test(text), isKnown).filter(({ kind }) => kind === 'word')
+  if (role !== 'search') return []
+  const searched = phraseBehind(free, (token) => token.stems.includes(SEARCH) || token.text === 'for', isKnown)
+  return searched.length > 0
+    ? searched
+    : free.filter(({ kind }) => kind === 'identifier' || kind === 'name').slice(0, 1)
+}
 
-  fill(property: Property): void {
-    if (this.#values.has(property.name)) return
-    const value = this.#valueOf(property)
-    if (value !== undefined) this.#values.set(property.name, value)
+/** The first few words, or the first value, behind a word that announces them: none that the tool says of itself. */
+function phraseBehind(
+  tokens: readonly Token[],
+  isMarker: (token: Token) => boolean,
+  isKnown: (token: Token) => boolean,
+): readonly Token[] {
+  const isPart = (token: Token): boolean => (token.kind !== 'word' || token.stems.length > 0) && !isKnown(token)
+  for (const [at, marker] of tokens.entries()) {
+    const phrase: Token[] = []
+    for (const token of isMarker(marker) && !marker.endsPhrase ? tokens.slice(at + 1, at + PHRASE_DISTANCE_MAX) : []) {
+      const isWord = token.kind === 'word'
+      if (phrase.length > 0 && (!isPart(token) || !isWord)) break
+      if (isPart(token)) phrase.push(token)
+      if (token.endsPhrase || (isPart(token) && !isWord)) break
+    }
+    if (phrase.length > 0) return phrase.slice(0, PHRASE_WORDS_MAX)
   }
+  return []
+}
 
-  finish(): Filled {
-    const named = this.#properties.filter((property) => this.#values.has(property.name))
-    return {
-      // In the order of the schema, so that the same request gives the same text.
-      arguments: Object.fromEntries(named.map(({ name }) => [name, this.#values.get(name) ?? null])),
-      missing: this.#properties
-        .filter(({ name, isRequired }) => isRequired && !this.#values.has(name))
-        .map(({ name }) => name),
-      used: [...this.#used],
-      phrases: this.#phrases,
+/** "lines 3 to 9", "line 7" and "the first 3 lines" for two properties such as startLine and endLine. */
+function rangeFor(properties: readonly Property[], tokens: readonly Token[], used: Set<Token>): Map<string, JsonValue> {
+  const numeric = properties.filter(({ role }) => role === 'number')
+  const first = numeric.find(({ nameStems }) => hasAny(nameStems, FIRST))
+  const last = numeric.find(({ nameStems }) => hasAny(nameStems, LAST))
+  const at = tokens.findIndex(({ kind }) => kind === 'number')
+  const low = tokens[at]
+  if (!first || !last || !low || !tokens.some(({ stems }) => hasAny(stems, first.nameStems))) return new Map()
+  const high = tokens.slice(at + 1, at + 3).find(({ kind }) => kind === 'number') ?? low
+  used.add(low).add(high)
+  const from = high === low && /^first$/i.test(tokens[at - 1]?.text ?? '') ? 1 : Number(low.text)
+  return new Map([
+    [first.name, from],
+    [last.name, Number(high.text)],
+  ])
+}
+
+/** A number beside the property's own word; "the 5 latest sessions" for an amount; any where one is required. */
+function numberFor({ nameStems, isRequired }: Property, free: readonly Token[]): readonly Token[] {
+  const isAmount = hasAny(nameStems, AMOUNT)
+  const numbers = free.flatMap(({ kind }, at) => (kind === 'number' ? [at] : []))
+  const beside = numbers.find((at) =>
+    [free[at - 1], free[at + 1]].some((token) => hasAny(token?.stems ?? [], nameStems)),
+  )
+  const amount = numbers.find((at) => isAmount && free.slice(at + 1, at + 3).some(({ text }) => /[^s]s$/.test(text)))
+  const found = beside ?? amount ?? (isRequired ? numbers[0] : undefined)
+  return found === undefined ? [] : free.slice(found, found + 1)
+}
+
+function valueOf(property: Property, all: readonly Property[], taken: readonly Token[]): JsonValue {
+  const { role, nameStems, stems, options } = property
+  const text = taken.map((token) => token.text.replace(/^#(?=\d)/, '')).join(' ')
+  if (role === 'number') return Number(text)
+  if (role === 'choice') return options.find((option) => isSame(option, text)) ?? text
+  if (role === 'repository' && all.some((other) => other.nameStems.includes(OWNER)))
+    return text.split('/')[nameStems.includes(OWNER) ? 0 : 1] ?? text
+  // Words stand for themselves where a regular expression is wanted.
+  return stems.includes(REGEX) ? text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&') : text
+}
+
+export function readRequest(request: string): readonly Token[] {
+  const tokens: Token[] = []
+  for (const [raw, quoted] of request.matchAll(/["“`]([^"“”`]+)["”`]|[^\s"“”`]+/g)) {
+    const bare = withoutPunctuation(raw).replace(/^(?:readme|changelog)$/i, (name) => `${name.toUpperCase()}.md`)
+    const endsPhrase = quoted === undefined && /[?!.,;:]$/.test(raw)
+    const texts = quoted === undefined ? bare.split(/(?<=^\d+)(?:-|–|\.\.)(?=\d+$)/) : [quoted]
+    for (const text of texts) {
+      const previous = tokens.at(-1)
+      const name = previous?.endsPhrase === false && /^\p{Lu}\p{Ll}/u.test(text) ? 'name' : 'word'
+      const kind = quoted === undefined ? (KINDS.find(([, pattern]) => pattern.test(text))?.[0] ?? name) : 'quoted'
+      const stems = kind === 'word' ? stemsOf(text, STOP_WORDS) : []
+      // Names of several words are one.
+      if (kind === 'name' && previous?.kind === 'name')
+        tokens.splice(-1, 1, { kind, stems, text: `${previous.text} ${text}`, endsPhrase })
+      else if (text !== '') tokens.push({ kind, stems, text, endsPhrase })
     }
   }
-
-  #valueOf(property: Property): JsonValue | undefined {
-    const { schema, type, isRequired } = property
-    if (schema['const'] !== undefined) return isRequired ? schema['const'] : undefined
-    if (Array.isArray(schema['enum'])) return this.#chosen(schema['enum'])
-    if (type === 'boolean') return this.#isMentioned(property) ? true : isRequired ? false : undefined
-    if (type === 'array') return this.#list(property)
-    return type === 'string' || type === 'any' ? this.#textOf(property) : undefined
-  }
-
-  #chosen(options: readonly JsonValue[]): JsonValue | undefined {
-    const said = new Set(splitWords(this.#text).map(stem))
-    return options.find(
-      (option) => typeof option === 'string' && splitWords(option).every((word) => said.has(stem(word))),
-    )
-  }
-
-  #isMentioned(property: Property): boolean {
-    const said = new Set(splitWords(this.#text).map(stem))
-    return property.stems.every((word) => said.has(word))
-  }
-
-  #list(property: Property): JsonValue | undefined {
-    if (isGuess(property)) return undefined
-    const texts = this.#candidates(property).map((entry) => this.#use(entry))
-    return texts.length > 0 ? texts : undefined
-  }
-
-  #textOf(property: Property): string | undefined {
-    const { role, isRequired } = property
-    if (role === 'repository' || role === 'owner') return this.#repositoryPart(property)
-    if (role === 'message' && isRequired) return this.#text
-    const candidates = this.#candidates(property)
-    const best = isGuess(property) ? undefined : (this.#rightForm(property, candidates) ?? candidates[0])
-    if (best) return this.#shaped(property, this.#use(best))
-    const phrase = this.#phraseOf(property)
-    if (phrase === undefined || this.#phrases.includes(phrase)) return undefined
-    this.#phrases.push(phrase)
-    return this.#shaped(property, phrase)
-  }
-
-  #phraseOf({ role, isRequired, isRoleNamed, stems }: Property): string | undefined {
-    if (role === 'path') return isRequired || isRoleNamed ? findFolderWord(this.#around, this.#toolStems) : undefined
-    if (!isRequired) return undefined
-    if (role === 'search') return findSearchTerm(this.#text)
-    return role === 'noun' ? findThing(this.#text, stems) : undefined
-  }
-
-  /** Those of the kinds that the role takes, the best kind first, which nothing else has taken. */
-  #candidates({ role, stems }: Property): readonly Found[] {
-    const free = this.#found.filter((entry) => !this.#used.has(entry) && this.#canBeText(entry, stems))
-    return KINDS[role].flatMap((kind) => free.filter((entry) => entry.kind === kind))
-  }
-
-  /** A number is a name only where it is called one: "#3", "ticket 3"; else it says how many. */
-  #canBeText({ kind, value, start }: Found, stems: readonly string[]): boolean {
-    if (kind !== 'number' || value.startsWith('#')) return true
-    const before = splitWords(this.#text.slice(0, start)).at(-1)
-    return before !== undefined && (stems.includes(stem(before)) || before === 'number' || before === 'id')
-  }
-
-  #rightForm(property: Property, candidates: readonly Found[]): Found | undefined {
-    if (property.role !== 'path') return undefined
-    const words = new Set(splitWords(`${property.name} ${property.description}`).map(stem))
-    const wantsFile = words.has(stem('file')) && !words.has(stem('folder')) && !words.has(stem('directory'))
-    return candidates.find((entry) => looksLikeFile(entry.value) === wantsFile)
-  }
-
-  /** `owner/repo` as one text, or divided where the tool has a property for each part. */
-  #repositoryPart(property: Property): string | undefined {
-    const entry = this.#found.find(({ kind, value }) => kind === 'path' && /^[\w.-]+\/[\w.-]+$/.test(value))
-    if (!entry) return undefined
-    this.#used.add(entry)
-    const isDivided = this.#properties.some((other) => other.role === 'owner')
-    const [owner, repository] = entry.value.split('/')
-    if (!isDivided) return entry.value
-    return property.role === 'owner' ? owner : repository
-  }
-
-  #use(entry: Found): string {
-    this.#used.add(entry)
-    return entry.value.replace(/^#/, '')
-  }
-
-  /** Text for a regular expression stands for itself, unless it was written between slashes. */
-  #shaped(property: Property, value: string): string {
-    if (!/regex|regular expression/i.test(`${property.name} ${property.description}`)) return value
-    const written = /^\/(.+)\/$/.exec(value)
-    return written?.[1] ?? value.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
-  }
+  return tokens
 }
 
-/** A free word in an optional place would be a guess, and it would change what is asked for. */
-function isGuess({ role, isRequired, isRoleNamed }: Property): boolean {
-  return !isRequired && (!isRoleNamed || ['search', 'noun', 'message', 'id'].includes(role))
+/** True for a path whose last name has an ending, as files have. */
+export function isFile({ kind, text }: Token): boolean {
+  return kind === 'path' && text.lastIndexOf('.') > text.lastIndexOf('/') + 1
+}
+
+/** One stem for all words that mean the same here. */
+export function stemsOf(text: string, without: ReadonlySet<string> = new Set()): readonly string[] {
+  const words = splitWords(text).filter((word) => !without.has(word))
+  return words.map((word) => MEANINGS.get(rootOf(word)) ?? rootOf(word))
+}
+
+/** The parts of names and sentences: `getUserById`, `user.by_id` and `PDFFile` split as one would read them. */
+export function splitWords(text: string): readonly string[] {
+  const parts = text.replace(/([a-z0-9])([A-Z])/g, '$1 $2').replace(/([A-Z])([A-Z][a-z])/g, '$1 $2')
+  return parts.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
+}
+
+/** Takes off the common endings of English; what is left need not be a word. */
+function rootOf(word: string): string {
+  const single = word.length > 3 ? word.replace(/ies$/, 'y').replace(/(?<=ch|sh|ss|x)es$|(?<![su])s$/, '') : word
+  const root = single.length > 4 ? single.replace(/(?:ing|ed)$/, '') : single
+  return root.length > 3 ? root.replace(/(.)\1$/, '$1').replace(/e$/, '') : root
+}
+
+function withoutPunctuation(raw: string): string {
+  let [start, end] = [0, raw.length]
+  while (start < end && "([{<'*".includes(raw.charAt(start))) start++
+  while (end > start && "?!.,;:)(]}>'*".includes(raw.charAt(end - 1))) end--
+  return raw.slice(start, end)
+}
+
+function hasAny(stems: readonly string[], wanted: readonly string[]): boolean {
+  return stems.some((stem) => wanted.includes(stem))
+}
+
+function isSame(option: JsonValue, text: string): boolean {
+  return typeof option === 'string' && option.toLowerCase() === text.toLowerCase()
 }

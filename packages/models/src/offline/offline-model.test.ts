@@ -188,21 +188,18 @@ describe('on the workspace tools', () => {
     ])
   })
 
-  test('a failed call is followed by one other that takes the same, then by an honest answer', async () => {
+  test('a failed call is followed by an honest answer', async () => {
     const { calls, answer } = await ask('read the file src/none.ts', tools)
-    expect(calls.length).toBeLessThanOrEqual(2)
+    expect(calls).toEqual([['content.get_span', { path: 'src/none.ts' }]])
     expect(answer).toContain('failed: there is no "src/none.ts" in the workspace')
   })
 
-  test('a list that was cut is read on once', async () => {
+  test('a list that was cut is said to be cut', async () => {
     const small = workspaceTools({ root, limits: { listedEntriesMax: 1 } })
     const { calls, answer } = await ask('list the files in src', small)
-    expect(calls).toEqual([
-      ['fs.list_dir', { path: 'src' }],
-      ['fs.list_dir', { path: 'src', after: 'src/other.ts' }],
-    ])
+    expect(calls).toEqual([['fs.list_dir', { path: 'src' }]])
     expect(answer).toContain('- src/other.ts')
-    expect(answer).toContain('- src/socket.ts')
+    expect(answer).toContain('There is more than this')
   })
 
   test.each(['hi', 'Hello there!', 'what can you do?'])('%s: it says what it is and what it can use', async (text) => {

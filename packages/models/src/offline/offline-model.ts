@@ -6,14 +6,9 @@ import { plan } from './plan.ts'
 
 const ID = 'offline'
 
-/** It calls `pure` tools only, at most two rounds of them for a request. */
+/** It calls `pure` tools only, one round of them for a request. */
 export function createOfflineModel(): Model {
-  return {
-    id: ID,
-    provider: ID,
-    capabilities: { tools: 'native', images: false },
-    run: runOffline,
-  }
+  return { id: ID, provider: ID, capabilities: { tools: 'native', images: false }, run: runOffline }
 }
 
 async function runOffline(
@@ -24,7 +19,7 @@ async function runOffline(
   throwIfAborted(signal)
   const next = plan(request)
   if (next.type === 'say') {
-    for (const word of next.text.match(/\s*\S+\s*$|\s*\S+/g) ?? [next.text]) {
+    for (const word of next.text.split(/(?<=\s)(?=\S)/)) {
       // A pause between words, in which an abort can come, as in a stream from outside.
       await Promise.resolve()
       throwIfAborted(signal)
@@ -32,16 +27,13 @@ async function runOffline(
     }
     return answer([{ type: 'text', text: next.text }], 'end')
   }
-  const parts = next.calls.map((call): ModelPart => ({
-    type: 'call',
-    name: call.name,
-    arguments: JSON.stringify(call.arguments),
-  }))
-  for (const [index, call] of next.calls.entries()) {
+  const parts = next.calls.map((call, index): ModelPart => {
+    const text = JSON.stringify(call.arguments)
     sink({ type: 'call-start', index, name: call.name })
-    sink({ type: 'call-delta', index, text: JSON.stringify(call.arguments) })
+    sink({ type: 'call-delta', index, text })
     sink({ type: 'call-end', index })
-  }
+    return { type: 'call', name: call.name, arguments: text }
+  })
   return answer(parts, 'tool-calls')
 }
 

@@ -1,6 +1,6 @@
 // How results of tools that nobody knows are told.
 import { expect, test } from 'vitest'
-import { summariseResult } from './summarise-result.ts'
+import { summariseResult } from './answer.ts'
 
 const told = (value: unknown): string => summariseResult(JSON.stringify(value))
 
