@@ -179,13 +179,18 @@ export const SESSION_TABLE: Readonly<Record<InputType, Readonly<Record<Phase, Ce
     idle: refuse('approval_refused'),
     calling: go('decide-approval', ...PROCEED),
   },
-  'client-attached': everywhere('attach'),
-  'client-detached': { ...everywhere('detach'), idle: go('detach', ...BEGIN) },
+  // A call that is offered now may find that its approval has run out.
+  'client-attached': { ...everywhere('attach'), calling: go('attach', ...PROCEED) },
+  'client-detached': settling('detach'),
   'client-tools': settling('set-client-tools'),
   'tool-result': settling('take-client-result'),
   'call-claimed': ofOpenCalls('claim-call', ILLEGAL),
   'offer-reached': ofOpenCalls('reach-call', QUIET),
-  'offer-failed': { ...ofOpenCalls('return-offer', QUIET), idle: go('return-offer', ...BEGIN) },
+  'offer-failed': {
+    ...ofOpenCalls('return-offer', QUIET),
+    idle: go('return-offer', ...BEGIN),
+    calling: go('return-offer', ...PROCEED),
+  },
   'display-written': everywhere('note-display'),
   'model-finished': ofAttempt({
     modelling: go('finish-step', ...PROCEED),

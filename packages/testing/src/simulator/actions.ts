@@ -141,6 +141,8 @@ export async function healAndRest(world: SimulatedWorld): Promise<void> {
   world.process.killAfter(Infinity)
   if (!world.process.isAlive()) await boot(world)
   await settleDown(world)
+  // A session that is still being opened takes no devices yet.
+  for (let wait = 0; wait < 100 && !world.session; wait++) await world.time.runUntil(world.time.clock.nowMs() + 1000)
   connect(world, 2)
   connect(world, 1)
   const untilMs = world.time.clock.nowMs() + REST_MS

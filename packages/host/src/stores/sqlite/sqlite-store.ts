@@ -65,14 +65,24 @@ export async function openSqliteStore(path: string): Promise<Store> {
 
   let closing: Promise<void> | undefined
   return storeOver(ask, () => {
-    closing ??= closeThreads(checkpointer, () => (broken ? Promise.resolve(undefined) : ask({ type: 'close' })))
+    closing ??= closeThreads(worker, checkpointer, () => (broken ? Promise.resolve(undefined) : ask({ type: 'close' })))
     return closing
   })
 }
 
-async function closeThreads(checkpointer: Worker, closeFile: () => Promise<unknown>): Promise<void> {
+/** Both threads have let go of the file when it is done. */
+async function closeThreads(worker: Worker, checkpointer: Worker, closeFile: () => Promise<unknown>): Promise<void> {
+  const ended = Promise.all([worker, checkpointer].map(threadEnd))
   checkpointer.postMessage('stop')
   await closeFile()
+  await ended
+}
+
+function threadEnd(thread: Worker): Promise<void> {
+  return new Promise((resolve) => {
+    if (thread.threadId < 0) resolve()
+    else thread.once('exit', () => resolve())
+  })
 }
 
 function storeOver(ask: Ask, close: () => Promise<void>): Store {
