@@ -1,8 +1,12 @@
 // A client of one session: says what the user says, tells what the agent does, and runs the agent's client tools.
 import type { ServerFrame, ToolCallPayload } from '@baton/protocol'
-import type { Connection, ConnectionState, ReconnectOptions } from './connection.ts'
+import type { ConnectionState, ReconnectOptions } from './connection.ts'
 import { openConnection } from './connection.ts'
-import type { ClientTool, ToolResult } from './tool-calls.ts'
+import type { Listeners } from './listeners.ts'
+import { createListeners } from './listeners.ts'
+import type { Outbox } from './outbox.ts'
+import { createOutbox } from './outbox.ts'
+import type { ClientTool, ToolCalls, ToolResult } from './tool-calls.ts'
 import { createToolCalls } from './tool-calls.ts'
 import type { World } from './world.ts'
 import { platformWorld } from './world.ts'
@@ -44,26 +48,12 @@ export interface Client {
   close(): void
 }
 
-/** Texts and results that may wait for a connection; a full queue throws. */
-const WAITING_MAX = 100
-
-interface Said {
-  readonly id: string
-  readonly text: string
-}
-
 /** Opens a client and connects at once. */
 export function createClient(init: ClientInit): Client {
   const world = init.world ?? platformWorld()
-  const calls = createToolCalls(init.tools ?? {})
-  const listeners = createListeners()
+  const listeners = createListeners<ClientEvents>()
   let state: ConnectionState = 'connecting'
-  let said: readonly Said[] = []
-  let results: readonly ToolResult[] = []
-  /** Display calls are done strictly one after another; the model's calls beside them. */
-  let display = Promise.resolve()
-
-  const connection: Connection = openConnection({
+  const connection = openConnection({
     url: init.url,
     session: init.session,
     world,
@@ -72,84 +62,19 @@ export function createClient(init: ClientInit): Client {
       state = next
       listeners.tell('connection', next)
     },
-    onStarted: () => {
-      for (const { id, text } of said) connection.send(id, { type: 'user.audio.transcript.final', payload: { text } })
-      const waiting = results
-      results = []
-      for (const result of waiting) sendResult(result)
-    },
-    onFrame: (frame) => takeFrame(frame),
+    onStarted: () => outbox.flush(),
+    onFrame: (frame) => takeFrame(desk, frame),
   })
-
-  function sendResult(result: ToolResult): void {
-    if (connection.send(world.newId(), { type: 'tool.result', payload: result })) return
-    results = [...results, result].slice(-WAITING_MAX)
+  const outbox = createOutbox(connection.send, world.newId)
+  const desk: Desk = {
+    listeners,
+    outbox,
+    calls: createToolCalls(init.tools ?? {}),
+    speak: init.speak ?? (() => {}),
+    display: Promise.resolve(),
   }
-
-  function takeFrame(frame: ServerFrame): void {
-    switch (frame.type) {
-      case 'assistant.speech.partial':
-        listeners.tell('partial', frame.payload.text)
-        break
-      case 'assistant.speech.final':
-        listeners.tell('final', frame.payload.text)
-        break
-      case 'error':
-        listeners.tell('error', frame.payload)
-        break
-      case 'tool.call':
-        takeCall(frame.payload)
-        break
-      case 'session.started':
-        break
-      default:
-        frame satisfies never
-    }
-  }
-
-  function takeCall(call: ToolCallPayload): void {
-    if (call.name.startsWith('convo.') || call.name === 'tts.speak') {
-      display = display.then(() => show(call))
-      return
-    }
-    listeners.tell('call', { callId: call.callId, name: call.name })
-    void calls.run(call).then((result) => {
-      listeners.tell('result', result)
-      sendResult(result)
-    })
-  }
-
-  /** Never rejects, so the next one is shown whatever happens. */
-  async function show(call: ToolCallPayload): Promise<void> {
-    const { callId } = call
-    try {
-      await showNow(call)
-      sendResult({ callId, result: 'ok', error: null })
-    } catch (thrown) {
-      sendResult({ callId, result: null, error: thrown instanceof Error ? thrown.message : String(thrown) })
-    }
-  }
-
-  async function showNow(call: ToolCallPayload): Promise<void> {
-    const given = JSON.parse(call.arguments) as { state?: AgentState; role?: 'user' | 'assistant'; text?: string } // R1.4
-    if (call.name === 'convo.setState' && given.state) listeners.tell('state', given.state)
-    else if (call.name === 'tts.speak') await init.speak?.(given.text ?? '')
-    else if (call.name === 'convo.appendMessage' && given.role) {
-      const { role, text = '' } = given
-      // The server has it: it need not be sent again.
-      const known = role === 'user' ? said.findIndex((waiting) => waiting.text === text) : -1
-      if (known >= 0) said = said.filter((_, index) => index !== known)
-      listeners.tell('message', { role, text })
-    }
-  }
-
   return {
-    say: (text) => {
-      if (said.length >= WAITING_MAX) throw new Error(`${WAITING_MAX} texts wait for the server already`)
-      const next = { id: world.newId(), text }
-      said = [...said, next]
-      connection.send(next.id, { type: 'user.audio.transcript.final', payload: { text } })
-    },
+    say: outbox.say,
     interrupt: () => {
       connection.send(world.newId(), { type: 'audio.output.interrupted', payload: { reason: 'barge_in' } })
     },
@@ -157,26 +82,77 @@ export function createClient(init: ClientInit): Client {
     get connection() {
       return state
     },
-    close: () => connection.close(),
+    close: connection.close,
   }
 }
 
-interface Listeners {
-  on<Name extends keyof ClientEvents>(name: Name, listener: (event: ClientEvents[Name]) => void): () => void
-  tell<Name extends keyof ClientEvents>(name: Name, event: ClientEvents[Name]): void
+interface Desk {
+  readonly listeners: Listeners<ClientEvents>
+  readonly outbox: Outbox
+  readonly calls: ToolCalls
+  readonly speak: (text: string) => unknown
+  /** Display calls are done strictly one after another; the model's calls beside them. */
+  display: Promise<void>
 }
 
-function createListeners(): Listeners {
-  const listeners = new Set<{ readonly name: keyof ClientEvents; readonly listener: (event: never) => void }>()
-  return {
-    on: (name, listener) => {
-      const entry = { name, listener }
-      listeners.add(entry)
-      return () => void listeners.delete(entry)
-    },
-    tell: (name, event) => {
-      // A listener's name and its event's type were paired by `on`.
-      for (const entry of listeners) if (entry.name === name) entry.listener(event as never)
-    },
+function takeFrame(desk: Desk, frame: ServerFrame): void {
+  const { listeners } = desk
+  switch (frame.type) {
+    case 'assistant.speech.partial':
+      listeners.tell('partial', frame.payload.text)
+      break
+    case 'assistant.speech.final':
+      listeners.tell('final', frame.payload.text)
+      break
+    case 'error':
+      listeners.tell('error', frame.payload)
+      break
+    case 'tool.call':
+      takeCall(desk, frame.payload)
+      break
+    case 'session.started':
+      break
+    default:
+      frame satisfies never
+  }
+}
+
+function takeCall(desk: Desk, call: ToolCallPayload): void {
+  const { listeners, outbox, calls } = desk
+  if (call.name.startsWith('convo.') || call.name === 'tts.speak') {
+    desk.display = desk.display.then(() => show(desk, call))
+    return
+  }
+  listeners.tell('call', { callId: call.callId, name: call.name })
+  void calls.run(call).then((result) => {
+    listeners.tell('result', result)
+    outbox.answer(result)
+  })
+}
+
+/** Never rejects, so the next one is shown whatever happens. */
+async function show(desk: Desk, call: ToolCallPayload): Promise<void> {
+  const { callId } = call
+  try {
+    await showNow(desk, call)
+    desk.outbox.answer({ callId, result: 'ok', error: null })
+  } catch (thrown) {
+    desk.outbox.answer({ callId, result: null, error: thrown instanceof Error ? thrown.message : String(thrown) })
+  }
+}
+
+interface DisplayArguments {
+  readonly state?: AgentState
+  readonly role?: 'user' | 'assistant'
+  readonly text?: string
+}
+
+async function showNow({ listeners, outbox, speak }: Desk, call: ToolCallPayload): Promise<void> {
+  const { state, role, text = '' } = JSON.parse(call.arguments) as DisplayArguments // the protocol's display calls
+  if (call.name === 'convo.setState' && state) listeners.tell('state', state)
+  else if (call.name === 'tts.speak') await speak(text)
+  else if (call.name === 'convo.appendMessage' && role) {
+    if (role === 'user') outbox.forget(text)
+    listeners.tell('message', { role, text })
   }
 }

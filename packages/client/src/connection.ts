@@ -53,15 +53,12 @@ export function openConnection(init: ConnectionInit): Connection {
 
   const write = (id: string, frame: Outgoing): boolean => {
     if (!socket) return false
-    const timestamp = new Date(world.nowMs()).toISOString()
-    // Type and payload come together, so they are one of the frames.
-    socket.send(encodeFrame({ id, sessionId: session, timestamp, ...frame } as ClientFrame))
+    socket.send(textOf(init, id, frame))
     return true
   }
 
   const take = (text: unknown): void => {
-    const decoded = typeof text === 'string' ? decodeServerFrame(text) : undefined
-    const frame = decoded?.ok ? decoded.frame : undefined
+    const frame = frameIn(text)
     if (!frame || seen.has(frame.id)) return
     seen.set(frame.id, true)
     if (frame.type === 'session.started' && !started) {
@@ -96,26 +93,36 @@ export function openConnection(init: ConnectionInit): Connection {
       if (socket === opened) take(event.data)
     }
     opened.onclose = () => lose(opened)
-    // The close event follows and says all there is to say.
-    opened.onerror = () => {}
+    opened.onerror = () => {} // the close event follows and says all there is to say
     stopTimer = world.start(START_MS, () => {
       opened.close()
       lose(opened)
     })
   }
 
-  connect()
-  return {
-    send: (id, frame) => started && write(id, frame),
-    close: () => {
-      closed = true
-      stopTimer?.()
-      const open = socket
-      socket = undefined
-      open?.close(1000, 'the app is done')
-      init.onState('closed')
-    },
+  const close = (): void => {
+    closed = true
+    stopTimer?.()
+    const open = socket
+    socket = undefined
+    open?.close(1000, 'the app is done')
+    init.onState('closed')
   }
+
+  connect()
+  return { send: (id, frame) => started && write(id, frame), close }
+}
+
+function textOf({ session, world }: ConnectionInit, id: string, frame: Outgoing): string {
+  const timestamp = new Date(world.nowMs()).toISOString()
+  // Type and payload come together, so they are one of the frames.
+  return encodeFrame({ id, sessionId: session, timestamp, ...frame } as ClientFrame)
+}
+
+/** What is no frame of this version is ignored. */
+function frameIn(text: unknown): ServerFrame | undefined {
+  const decoded = typeof text === 'string' ? decodeServerFrame(text) : undefined
+  return decoded?.ok ? decoded.frame : undefined
 }
 
 /** Half of the pause is chance, so that apps that lost their server together do not come back together. */

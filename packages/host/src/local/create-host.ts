@@ -2,14 +2,13 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Agent, Environment, Host, Logger, Model, Principal, Session, SessionInit, Store } from '@baton/core'
 import { BatonError } from '@baton/core'
-import { outstanding } from '@baton/core/machine'
 import { createNodeEnvironment } from '../environment.ts'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import type { ArgumentValidator } from './arguments.ts'
 import { createArgumentValidator } from './arguments.ts'
-import { within } from './deadline.ts'
+import { hostStopped } from './host-stopped.ts'
+import { createRooms } from './rooms.ts'
 import { createSessionHandle } from './session-handle.ts'
-import type { SessionSlot } from './session-slot.ts'
 import { openSlot } from './session-slot.ts'
 
 export interface HostOptions {
@@ -30,10 +29,6 @@ export interface HostOptions {
 
 /** Milliseconds between two looks at whether the running turns have ended. */
 const DRAIN_LOOK_MS = 20
-/** Milliseconds between two looks at whether a session that nobody holds has come to rest. */
-const REST_LOOK_MS = 60_000
-/** Milliseconds that a stopping host waits for sessions that are being opened. */
-const OPENING_MS = 5000
 
 export function createHost(options: HostOptions = {}): Host {
   const store = options.store ?? createMemoryStore()
@@ -47,33 +42,19 @@ export function createHost(options: HostOptions = {}): Host {
     secret: randomBytes(32),
     log: options.log ?? SILENT,
   }
-  const rooms = new Map<string, Room>()
+  const rooms = createRooms(environment)
   let stopping: Promise<void> | undefined
-
-  const open = (name: string, init: { readonly agent: Agent; readonly principal: Principal }): Promise<SessionSlot> => {
-    const known = rooms.get(name)
-    if (known && !known.slot?.isClosed()) return known.opening
-    const room: Room = { opening: openSlot(slotInit(shared, name, init)), slot: undefined, handles: 0 }
-    rooms.set(name, room)
-    room.opening.then(
-      (slot) => {
-        room.slot = slot
-      },
-      () => {
-        // A session that could not be opened is tried again by the next request.
-        if (rooms.get(name) === room) rooms.delete(name)
-      },
-    )
-    return room.opening
-  }
+  /** A session that opens meanwhile asks too. */
+  const isStopping = (): boolean => stopping !== undefined
 
   const session = async (id: string | undefined, init: SessionInit = {}): Promise<Session> => {
-    if (stopping) throw hostStopped()
+    if (isStopping()) throw hostStopped()
     const agent = init.agent ?? options.agent
     if (!agent)
       throw new BatonError({ code: 'invalid_agent', message: 'neither the session nor the host names an agent' })
     const principal = init.principal ?? { id: 'anonymous' }
-    const slot = await open(id ?? environment.newId(), { agent, principal })
+    const name = id ?? environment.newId()
+    const slot = await rooms.enter(name, () => openSlot(slotInit(shared, name, { agent, principal })))
     if (isStopping()) throw hostStopped()
     if (slot.agent !== agent || slot.principal.id !== principal.id)
       shared.log.info('a session that is open keeps its agent, and its tools the principal that they began with', {
@@ -81,69 +62,20 @@ export function createHost(options: HostOptions = {}): Host {
         agent: slot.agent.name,
         principal: slot.principal.id,
       })
-    const room = rooms.get(slot.session)
-    if (room) room.handles += 1
-    return createSessionHandle({ slot, principal, newId: environment.newId, onClose: () => leave(slot.session, room) })
+    return createSessionHandle({ slot, principal, newId: environment.newId, onClose: rooms.hold(slot) })
   }
-
-  const leave = (name: string, room: Room | undefined): void => {
-    if (!room) return
-    room.handles -= 1
-    closeAtRest(name, room)
-  }
-
-  /** A session that nobody holds and that owes nothing leaves the memory; its log stays where it is. */
-  const closeAtRest = (name: string, room: Room): void => {
-    const { slot, handles } = room
-    if (handles > 0 || stopping || !slot || slot.isClosed()) return
-    const state = slot.actor().state()
-    if (state.turn || state.queue.length > 0 || outstanding(state).length > 0) {
-      environment.timers.start(REST_LOOK_MS, () => closeAtRest(name, room))
-      return
-    }
-    slot.close()
-    if (rooms.get(name) === room) rooms.delete(name)
-  }
-
-  /** A session that opens meanwhile asks too. */
-  const isStopping = (): boolean => stopping !== undefined
 
   const close = async (drainMs: number): Promise<void> => {
-    const open = await openSlots([...rooms.values()], environment)
+    const open = await rooms.all()
     const untilMs = environment.clock.nowMs() + drainMs
     const busy = (): boolean => open.some((slot) => !slot.isClosed() && slot.actor().state().turn !== null)
     while (busy() && environment.clock.nowMs() < untilMs)
       await new Promise<void>((resolve) => void environment.timers.start(DRAIN_LOOK_MS, resolve))
     for (const slot of open) slot.close()
-    rooms.clear()
     if (!options.store) await store.close()
   }
 
   return { session, stop: ({ drainMs = 0 } = {}) => (stopping ??= close(drainMs)) }
-}
-
-/** A session that is open, or is being opened. */
-interface Room {
-  readonly opening: Promise<SessionSlot>
-  slot: SessionSlot | undefined
-  /** Handles that are not closed. */
-  handles: number
-}
-
-/** Waits for those that are being opened; one whose store does not answer is closed when it is open at last. */
-async function openSlots(rooms: readonly Room[], { timers }: Environment): Promise<readonly SessionSlot[]> {
-  const limit = { timeoutMs: OPENING_MS, error: hostStopped }
-  const opened = rooms.map(({ opening }) => within(timers, limit, opening))
-  const settled = await Promise.allSettled(opened)
-  return settled.flatMap((slot, index) => {
-    if (slot.status === 'fulfilled') return [slot.value]
-    rooms[index]?.opening.then((late) => late.close()).catch(() => {})
-    return []
-  })
-}
-
-function hostStopped(): BatonError {
-  return new BatonError({ code: 'host_stopped', message: 'the host was stopped' })
 }
 
 interface Shared {

@@ -37,15 +37,10 @@ export function createSessionHandle(init: HandleInit): Session {
 
   const send = (input: UserInput, options: SendOptions = {}) => {
     const inputId = options.inputId ?? newId()
-    const { model, settings, delivery } = options
+    const said = saidBy(input, inputId, options)
     // An input that was sent before: its turn may be over already, so it is read from where it was accepted.
-    const seen = slot
-      .actor()
-      .state()
-      .recentInputs.findLast((recent) => recent.inputId === inputId)
-    const frames = slot.read(seen?.pos)
-    const more = { ...(delivery && { delivery }), ...(model !== undefined && { model }), ...(settings && { settings }) }
-    const said: Input = { type: 'user-input', inputId, parts: partsOf(input), ...more }
+    const { recentInputs } = slot.actor().state()
+    const frames = slot.read(recentInputs.findLast((recent) => recent.inputId === inputId)?.pos)
     const accepted = closed ? Promise.resolve(CLOSED) : slot.actor().submit(said)
     return followTurn({ inputId, frames, readAgain: slot.read, accepted, openCall })
   }
@@ -115,6 +110,17 @@ function approvalOf({ slot, principal }: HandleInit, callId: string, decision: A
     principal: decision.principal ?? principal.id,
     decision: decision.decision,
     ...(decision.reason !== undefined && { reason: decision.reason }),
+  }
+}
+
+function saidBy(input: UserInput, inputId: string, { delivery, model, settings }: SendOptions): Input {
+  return {
+    type: 'user-input',
+    inputId,
+    parts: partsOf(input),
+    ...(delivery && { delivery }),
+    ...(model !== undefined && { model }),
+    ...(settings && { settings }),
   }
 }
 

@@ -1,0 +1,121 @@
+// The client against the real front over real sockets: a conversation with client tools, and a connection that breaks.
+import { defineAgent, tool } from '@baton/core'
+import { createScriptedModel } from '@baton/core/testing'
+import { createHost, createNodeEnvironment } from '@baton/host'
+import { createWebSocketFront } from '@baton/host/websocket'
+import { afterEach, expect, test } from 'vitest'
+import type { Client, ClientEvents, WebSocketLike } from './index.ts'
+import { createClient, platformWorld } from './index.ts'
+
+const environment = createNodeEnvironment({ post: () => Promise.reject(new Error('no network in this test')) })
+const closers: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close()
+})
+
+async function serve(steps: Parameters<typeof createScriptedModel>[0]['steps']): Promise<string> {
+  const model = createScriptedModel({ steps })
+  const look = tool({ name: 'phone.look', description: 'looks', input: { type: 'object' }, effect: 'pure' })
+  const host = createHost({ environment, agent: defineAgent({ name: 'a', model, tools: [look] }) })
+  const front = createWebSocketFront({ ...environment, host, log: { info: () => {}, warn: () => {} }, port: 0 })
+  closers.push(() => host.stop())
+  closers.push(() => front.close())
+  return (await front.listen()).url
+}
+
+/** Resolves with the first event of this name that fits. */
+function next<Name extends keyof ClientEvents>(
+  client: Client,
+  name: Name,
+  fits = (_event: ClientEvents[Name]) => true,
+) {
+  return new Promise<ClientEvents[Name]>((resolve) => {
+    const off = client.on(name, (event) => {
+      if (!fits(event)) return
+      off()
+      resolve(event)
+    })
+  })
+}
+
+const STEPS = [
+  { text: 'Let me look.', calls: [{ name: 'phone.look', arguments: { at: 'sky' } }] },
+  { text: 'It is blue.' },
+]
+
+test('a conversation with a client tool and a voice', async () => {
+  const url = await serve(STEPS)
+  const spoken: string[] = []
+  const client = createClient({
+    url,
+    session: 's',
+    tools: { 'phone.look': ({ at }: { at: string }) => ({ seen: `${at}: blue` }) },
+    speak: (text) => spoken.push(text),
+  })
+  closers.push(() => client.close())
+  const result = next(client, 'result')
+  const final = next(client, 'final')
+  const idle = next(client, 'state', (state) => state === 'idle')
+  client.say('What colour is the sky?')
+  expect(await result).toMatchObject({ result: '{"seen":"sky: blue"}', error: null })
+  expect(await final).toBe('Let me look.\n\nIt is blue.')
+  await idle
+  expect(spoken.join(' | ').replaceAll('\n', ' ')).toMatch(/^Let me look. +It is blue.$/)
+})
+
+test('a connection that breaks while a tool runs: the tool runs once, and the turn ends', async () => {
+  const url = await serve(STEPS)
+  const sockets: WebSocketLike[] = []
+  const world = platformWorld()
+  const openSocket = (to: string): WebSocketLike => {
+    const socket = world.openSocket(to)
+    sockets.push(socket)
+    return socket
+  }
+  let runs = 0
+  const gate = Promise.withResolvers<void>()
+  const look = async (): Promise<string> => {
+    runs += 1
+    await gate.promise
+    return 'blue'
+  }
+  const client = createClient({
+    url,
+    session: 's',
+    tools: { 'phone.look': look },
+    reconnect: { baseMs: 1 },
+    world: { ...world, openSocket },
+  })
+  closers.push(() => client.close())
+  const final = next(client, 'final')
+  client.say('What colour is the sky?')
+  await next(client, 'call')
+  const again = next(client, 'connection', (state) => state === 'open')
+  sockets[0]?.close()
+  await again
+  gate.resolve()
+  expect(await final).toBe('Let me look.\n\nIt is blue.')
+  expect(runs).toBe(1)
+})
+
+test('what is said without a connection is sent when there is one', async () => {
+  const url = await serve([{ text: 'Hello.' }])
+  const world = platformWorld()
+  let tries = 0
+  const openSocket = (to: string): WebSocketLike => world.openSocket((tries += 1) === 1 ? 'ws://127.0.0.1:9/ws' : to)
+  const client = createClient({ url, session: 's', reconnect: { baseMs: 1 }, world: { ...world, openSocket } })
+  closers.push(() => client.close())
+  const final = next(client, 'final')
+  client.say('Hi')
+  expect(await final).toBe('Hello.')
+})
+
+test('a tool that the app does not have, and one that throws, are results', async () => {
+  const calls = [{ name: 'phone.look', arguments: {} }]
+  const url = await serve([{ calls }, { text: 'Sorry.' }])
+  const client = createClient({ url, session: 's' })
+  closers.push(() => client.close())
+  const result = next(client, 'result')
+  client.say('Look')
+  expect(await result).toMatchObject({ result: null, error: 'this app has no tool "phone.look"' })
+})
