@@ -1,5 +1,5 @@
 // The world around a machine in exploration: the effects that it owes, the clients that came, what may still come late.
-import type { AwaitedEffect, Effect, History, Input, SessionRecord, Spec, State } from '../machine/index.ts'
+import type { AwaitedEffect, Effect, History, Input, SessionRecord, Snapshot, Spec, State } from '../machine/index.ts'
 import {
   applyRecord,
   createHistory,
@@ -13,8 +13,10 @@ import {
   openSession,
   outstanding,
   recordOf,
+  takeSnapshot,
 } from '../machine/index.ts'
 import type { InvariantChecker } from './invariants.ts'
+import { InvariantError } from './invariants.ts'
 import type { Random } from './random.ts'
 
 export interface World {
@@ -176,11 +178,18 @@ export function restart(world: World): boolean {
   world.aborted = []
   world.running = new Map()
   let state = initialState('explored')
+  // Kept as a store keeps it: text in between, taken at some record, folded on from there.
+  const cut = world.random.below(world.records.length)
+  let restored: State | undefined
   const history = createHistory({ keepAll: true })
   for (const record of world.records) {
     state = applyRecord(state, record)
+    restored &&= applyRecord(restored, record)
+    if (record.pos === cut) restored = (JSON.parse(JSON.stringify(takeSnapshot(state))) as Snapshot).state
     history.fold(record)
   }
+  if (JSON.stringify(restored) !== JSON.stringify(state))
+    throw new InvariantError('0 fold', `from the snapshot at ${cut} the log folds to another state`)
   world.state = { ...state, epoch: state.epoch + 1 }
   world.history = history
   const made = submit(world, { type: 'host-restarted', downMs: world.random.below(20_000) })
