@@ -1,6 +1,7 @@
 // What the driver of a simulation does: users talk, devices come and go, processes die, and at last the world heals.
 import type { Input } from '@baton/core/machine'
 import { noteFault } from './coverage.ts'
+import { CRASH_POINTS } from './process.ts'
 import type { SimulatedWorld } from './simulate.ts'
 import { boot, connect, send, tell } from './simulate.ts'
 
@@ -70,7 +71,8 @@ function drop(world: SimulatedWorld): void {
 function crash(world: SimulatedWorld): void {
   noteFault(world.coverage, 'crash', world.observed.state)
   if (world.random.chance(0.3)) world.process.kill()
-  else world.process.killAfter(world.random.below(6))
+  else if (world.random.chance(0.5)) world.process.killAfter(world.random.below(6))
+  else world.process.killAt(world.random.pick(CRASH_POINTS))
 }
 
 function interrupt(world: SimulatedWorld): void {
@@ -139,6 +141,7 @@ export async function healAndRest(world: SimulatedWorld): Promise<void> {
   world.faults.slow = 0
   await world.time.runUntil(world.time.clock.nowMs() + 100)
   world.process.killAfter(Infinity)
+  world.process.killAt('none')
   if (!world.process.isAlive()) await boot(world)
   await settleDown(world)
   // A session that is still being opened takes no devices yet.

@@ -1,7 +1,7 @@
 // What a simulation has met: records, crash points, and every pair of a fault and a state of a call.
 import type { CallState, State } from '@baton/core/machine'
 import type { CrashPoints } from './process.ts'
-import { createCrashPoints } from './process.ts'
+import { CRASH_POINTS, createCrashPoints } from './process.ts'
 
 export interface SimulationCoverage {
   records: number
@@ -26,10 +26,10 @@ export function noteFault(coverage: SimulationCoverage, fault: string, state: St
 
 export function reportCoverage(coverage: SimulationCoverage, seeds: number): string {
   const { points, faults, pairs, records } = coverage
-  const never = [...points.passed.keys()].filter((point) => !points.died.has(point))
+  const missed = CRASH_POINTS.flatMap((point, index) => (points.died.has(point) ? [] : [`${index + 1} ${point}`]))
   return [
     `simulation: ${seeds} seeds, ${records} records`,
-    `crash points: ${points.died.size} of ${new Set([...points.passed.keys(), ...points.died.keys()]).size} hit${never.length > 0 ? `; never: ${never.join(', ')}` : ''}`,
+    `crash points: ${CRASH_POINTS.length - missed.length} of ${CRASH_POINTS.length} hit${missed.length > 0 ? `; never: ${missed.join(', ')}` : ''}`,
     `faults: ${[...faults].map(([fault, count]) => `${fault} ${count}`).join(', ')}`,
     `pairs of fault and call state: ${pairs.size}`,
   ].join('\n')

@@ -8,6 +8,25 @@ export interface CrashPoints {
   readonly died: Map<string, number>
 }
 
+/** Every await of an interface that a simulated process is given, in the order of a conversation. */
+export const CRASH_POINTS = [
+  'store.acquire, before',
+  'store.acquire, after',
+  'store.read',
+  'store.append, before',
+  'store.append, after',
+  'model, before the request',
+  'model, between pieces',
+  'model, at its end',
+  'tool, before its effect',
+  'tool, after its effect',
+  'blobs.put, before',
+  'blobs.put, after',
+  'blobs.get, before',
+  'blobs.get, after',
+  'timer',
+] as const
+
 export function createCrashPoints(): CrashPoints {
   return { passed: new Map(), died: new Map() }
 }
@@ -17,6 +36,8 @@ export interface SimulatedProcess {
   kill(): void
   /** Dies at the crash point that comes `after` that many others. */
   killAfter(after: number): void
+  /** Dies when it next comes to the crash point of this name. */
+  killAt(name: string): void
   /** Passes a crash point; in a dead process it never returns. */
   point(name: string): Promise<void>
   /** Runs `callback` in `delayMs`, unless the process is dead by then. */
@@ -34,6 +55,7 @@ export interface ProcessInit {
 export function createProcess(init: ProcessInit): SimulatedProcess {
   let alive = true
   let left = Infinity
+  let fatal: string | undefined
   const die = (name: string): void => {
     if (!alive) return
     alive = false
@@ -43,7 +65,7 @@ export function createProcess(init: ProcessInit): SimulatedProcess {
   const pass = (name: string): boolean => {
     if (!alive) return false
     count(init.points.passed, name)
-    if (left-- <= 0) die(name)
+    if (left-- <= 0 || name === fatal) die(name)
     return alive
   }
   return {
@@ -51,6 +73,9 @@ export function createProcess(init: ProcessInit): SimulatedProcess {
     kill: () => die('at rest'),
     killAfter: (after) => {
       left = after
+    },
+    killAt: (name) => {
+      fatal = name
     },
     point: (name) => (pass(name) ? Promise.resolve() : new Promise(() => {})),
     start: (delayMs, callback) =>

@@ -1,5 +1,5 @@
 // The agent of the simulation: tools of every effect class that behave and misbehave, and a model that says anything.
-import type { AbortSignalLike, Agent, Model, ModelAnswer, ModelPart, Tool } from '@baton/core'
+import type { AbortSignalLike, Agent, Model, Message, ModelAnswer, ModelPart, Tool } from '@baton/core'
 import { BatonError, defineAgent, tool } from '@baton/core'
 import type { ErrorCode } from '@baton/core'
 import type { Random } from '@baton/core/testing'
@@ -74,7 +74,7 @@ async function act(
 }
 
 async function misbehave({ process, random, onFault }: AgentParts): Promise<unknown> {
-  const kind = random.pick(['throws', 'late', 'hangs', 'large', 'not-json'])
+  const kind = random.pick(['throws', 'late', 'hangs', 'large', 'large', 'not-json'])
   onFault(`tool-${kind}`)
   if (kind === 'throws') throw new Error('the simulated tool failed')
   if (kind === 'hangs') return await new Promise(() => {})
@@ -114,7 +114,7 @@ function createSimulatedModel(id: string, parts: AgentParts): Model {
     if (parts.faulty() && random.chance(0.2)) await failSomehow()
     await process.point('model, at its end')
     const tools = request.toolChoice.type === 'none' ? [] : request.tools.map((declared) => declared.name)
-    return answerOf(parts, { id, said: said.join(''), tools })
+    return answerOf(parts, { id, said: said.join(''), tools, handle: handleIn(request.messages) })
   }
   const failSomehow = async (): Promise<never> => {
     if (random.chance(0.2)) {
@@ -133,19 +133,18 @@ function createSimulatedModel(id: string, parts: AgentParts): Model {
   return { id, provider: 'simulated', capabilities: { tools: 'native', images: true }, run }
 }
 
-function answerOf(
-  parts: AgentParts,
-  said: { readonly id: string; readonly said: string; readonly tools: readonly string[] },
-): ModelAnswer {
+interface Said {
+  readonly id: string
+  readonly said: string
+  readonly tools: readonly string[]
+  readonly handle: string | undefined
+}
+
+function answerOf(parts: AgentParts, said: Said): ModelAnswer {
   const { random } = parts
   const answer: ModelPart[] = said.said === '' ? [] : [{ type: 'text', text: said.said }]
   const calls = said.tools.length > 0 && random.chance(0.6) ? 1 + random.below(3) : 0
-  for (let call = 0; call < calls; call++)
-    answer.push({
-      type: 'call',
-      name: random.pick([...said.tools, 'no.such']),
-      arguments: random.pick(['{"n":1}', '{"n":2}', '{"n":"wrong"}', '{"n":']),
-    })
+  for (let call = 0; call < calls; call++) answer.push(callOf(random, said))
   const finish = calls > 0 ? 'tool-calls' : 'end'
   return {
     parts: answer,
@@ -153,4 +152,20 @@ function answerOf(
     usage: {},
     model: said.id,
   }
+}
+
+function callOf(random: Random, { tools, handle }: Said): ModelPart {
+  if (handle !== undefined && random.chance(0.6))
+    return { type: 'call', name: 'result.read', arguments: JSON.stringify({ handle, offset: 12_288 }) }
+  const given = random.pick(['{"n":1}', '{"n":2}', '{"n":"wrong"}', '{"n":'])
+  return { type: 'call', name: random.pick([...tools, 'no.such']), arguments: given }
+}
+
+/** The handle of a long result that the model was shown. */
+function handleIn(messages: readonly Message[]): string | undefined {
+  const told = messages.flatMap((message) =>
+    message.role === 'tool' ? message.parts.flatMap((part) => part.content) : [],
+  )
+  const texts = told.flatMap((part) => (part.type === 'text' ? [part.text] : []))
+  return texts.map((text) => /"handle":"([^"]+)"/.exec(text)?.[1]).findLast((handle) => handle !== undefined)
 }
