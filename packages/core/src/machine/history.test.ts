@@ -85,10 +85,9 @@ test('thoughts alone, or a pause without a word, leave no message behind', () =>
 })
 
 test('a blank pause that is cut away leaves the history as it leaves the index', () => {
-  const session = new TestSession()
-    .user('a')
-    .says({ text: '  ', finish: 'pause' })
-    .interrupt({ type: 'chars', chars: 0 })
+  const session = new TestSession().user('a').says({ text: '  ', finish: 'pause' })
+  expect(session.lines()).toEqual(['user: a'])
+  session.interrupt({ type: 'chars', chars: 0 })
   session.send({ type: 'model-stopped', attempt: 2, text: 'x' })
   expect(session.fact('answer-cut').cuts).toEqual([{ step: 1, keepChars: 0 }])
   expect(session.state.index).toHaveLength(1)

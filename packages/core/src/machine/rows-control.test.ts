@@ -126,6 +126,16 @@ describe('stop', () => {
     expect(session.told()).toEqual(['user: [Transcript] ann: hello'])
   })
 
+  test('starts nothing for what waits, whatever happens', () => {
+    const session = new TestSession()
+      .user('go')
+      .says({ calls: ['pay'] })
+      .user('waits')
+      .send({ type: 'stop' })
+    session.send({ type: 'tool-finished', callId: 'call_1_0', attempt: 1, outcome: { type: 'ok', content: [] } })
+    expect(session.attach().state).toMatchObject({ phase: 'stopped', turn: null })
+  })
+
   test('a late result of a stopped tool is logged, and told after the start', () => {
     const session = new TestSession()
       .user('go')

@@ -238,7 +238,13 @@ describe('transcript entries', () => {
     const session = new TestSession().send(transcript('a', 'said first')).user('typed then')
     expect(session.factTypes().slice(0, 2)).toEqual(['batch-flushed', 'input-accepted'])
     expect(session.told()).toEqual(['user: [Transcript] ann: said first', 'user: typed then'])
+    expect(session.state.index.map((entry) => entry.inputs)).toEqual([['a'], ['u1']])
     expect(session.timers()).toEqual(['turn'])
+  })
+
+  test('that follow something typed are a message of their own', () => {
+    const session = new TestSession().user('go').user('typed').send(transcript('a', 'one')).fire('batch').says('ok')
+    expect(session.state.index.slice(2).map((entry) => entry.inputs)).toEqual([['u2'], ['a']])
   })
 
   test('split by something typed are two messages', () => {
@@ -323,6 +329,18 @@ describe('a rewind', () => {
     expect(session.told().slice(-2)).toEqual(told)
   })
 
+  test('asks all messages of the exchange again, in their order', () => {
+    const session = new TestSession().user('one').user('two').user('three').says('1').says('2')
+    session.send({ type: 'rewind', inputId: 'r', exchange: 2, again: true })
+    expect(session.told()).toEqual(['user: one', 'assistant: 1', 'user: two', 'user: three'])
+    expect(session.state.index.map(({ entry, chars }) => [entry, chars])).toEqual([
+      [1, 3],
+      [2, 1],
+      [6, 3],
+      [7, 5],
+    ])
+  })
+
   test('with an id that was seen does nothing', () => {
     const session = spoken().send({ type: 'rewind', inputId: 'r', exchange: 2, again: false })
     session.send({ type: 'rewind', inputId: 'r', exchange: 1, again: false })
@@ -357,13 +375,13 @@ describe('a rewind', () => {
   })
 
   test('brings back what a summary had replaced', () => {
-    const session = new TestSession({ window: { exchanges: 2, summarise: true } })
-    session.user('one').says('1').user('two').says('2')
+    const session = new TestSession({ window: { exchanges: 3, summarise: true } })
+    session.user('one').says('1').user('two').says('2').user('three').says('3')
     const { index } = session.state
-    session.user('three').send({ type: 'summary-finished', attempt: 3, text: 'they met', usage: {} }).says('3')
+    session.user('four').send({ type: 'summary-finished', attempt: 4, text: 'they met', usage: {} }).says('4')
     expect(session.lines().slice(0, 2)).toEqual(['user: [Summary of the conversation so far] they met', 'user: three'])
-    session.send({ type: 'rewind', inputId: 'r', exchange: 2, again: false, index })
-    expect(session.lines()).toEqual(['user: one', 'assistant: 1'])
+    session.send({ type: 'rewind', inputId: 'r', exchange: 3, again: false, index })
+    expect(session.lines()).toEqual(['user: one', 'assistant: 1', 'user: two', 'assistant: 2'])
   })
 
   test('settles the calls that an interrupted turn left behind: they leave with it', () => {

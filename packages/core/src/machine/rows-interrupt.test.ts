@@ -91,6 +91,15 @@ describe('an interrupt while the model speaks', () => {
     expect(session.told()).toEqual(['user: go', 'assistant: I', 'user: and?'])
   })
 
+  test('counts no blank line for a step without a word', () => {
+    const session = new TestSession()
+      .user('go')
+      .says({ calls: ['read'] })
+      .returns('call_1_0')
+    session.interrupt({ type: 'chars', chars: 3 }).send({ type: 'model-stopped', attempt: 2, text: 'Found' })
+    expect(session.lines().at(-1)).toBe('assistant: Fou')
+  })
+
   test('cuts the texts of earlier steps too, and counts the blank line between them', () => {
     const speaking = (): TestSession =>
       new TestSession()
@@ -235,6 +244,25 @@ describe('an interrupt while calls run', () => {
       'call_1_2 = Error: cancelled (it has no effect)',
       'user: next',
       'user: more',
+    ])
+  })
+
+  test('a late result is told with the first of the inputs that enter after it', () => {
+    const session = new TestSession()
+      .user('go')
+      .says({ calls: ['pay'] })
+      .interrupt()
+      .user('a')
+    session.send({ type: 'tool-finished', callId: 'call_1_0', attempt: 1, outcome: outcomeOf('paid') })
+    session.user('b').user('cc').says('ok')
+    expect(session.told().slice(-3)).toEqual([
+      'user: The tool "pay" (call_1_0) finished after all: paid',
+      'user: b',
+      'user: cc',
+    ])
+    expect(session.state.index.slice(-2).map(({ notes, chars }) => [notes, chars])).toEqual([
+      [[1], 1 + 50],
+      [[], 2],
     ])
   })
 

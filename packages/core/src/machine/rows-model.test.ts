@@ -196,6 +196,13 @@ describe('tool rounds', () => {
       code: 'turn_tokens_exceeded',
       message: 'the turn used 101 tokens; the limit is 100',
     })
+    session
+      .user('go')
+      .user('next')
+      .says({ calls: ['read'], usage: { inputTokens: 101 } })
+      .returns('call_3_0')
+    expect(session.factTypes()).toContain('turn-finished')
+    expect(session.told().at(-1)).toBe('user: next')
   })
 })
 
@@ -264,6 +271,11 @@ describe('a provider that pauses its answer', () => {
     session.says('see')
     expect(session.logged('turn-finished')[0]).toMatchObject({ outcome: 'answered', text: 'let me\n\nsee' })
     expect(session.told().at(-1)).toBe('user: hurry')
+  })
+
+  test('without a word of it too', () => {
+    const session = new TestSession().user('go').says({ more: [block], finish: 'pause' })
+    expect(session.told()).toEqual(['user: go', 'assistant: [provider]'])
   })
 
   test('may do so 8 times', () => {

@@ -32,7 +32,7 @@ function advanceOnce(draft: Draft): void {
       emit(draft, { type: 'grace-started', untilMs: state.nowMs + RULES.graceMs })
     return
   }
-  if (state.phase === 'interrupting' || state.phase === 'summarising' || state.phase === 'paused') return
+  if (state.phase === 'paused') return
   if (!state.turn) startTurn(draft)
   else if (!state.attempt && !state.retry) nextStep(draft)
 }

@@ -5,7 +5,7 @@ import { validateHistory } from '../testing/neutral-history.ts'
 import { decide } from './decide.ts'
 import { RULES } from './spec.ts'
 import type { WindowSpec } from './spec.ts'
-import { outcomeOf, TestSession } from '../testing/test-session.ts'
+import { outcomeOf, testSpec, TestSession } from '../testing/test-session.ts'
 
 const RETRY = { type: 'timer-fired', timer: 'retry', generation: 2 } as const
 
@@ -31,6 +31,12 @@ describe('the sliding window', () => {
     expect(session.told()).toHaveLength(39)
   })
 
+  test('moves as far as it must', () => {
+    const session = talk({ exchanges: 9 }, 'a', 'b', 'c')
+    session.spec = testSpec({ hash: 'v2', window: { exchanges: 1 } })
+    expect(session.send({ type: 'agent-changed' }).user('d').told()).toEqual(['user: d'])
+  })
+
   test('never cuts between a call and its result', () => {
     const session = new TestSession({ window: { exchanges: 2 } })
       .user('a')
@@ -54,6 +60,8 @@ describe('the sliding window', () => {
       fromEntry: 3,
     })
     expect(decision.type === 'decided' && decision.state.index).toHaveLength(RULES.indexed - 1)
+    const full = decide(spec, { ...state, index: index.slice(2), counters }, input, 0)
+    expect(full.type === 'decided' && full.facts.map((fact) => fact.type)).not.toContain('window-moved')
     const all = index.map((entry) => ({ ...entry, exchange: 1 }))
     const alone = decide(
       spec,
@@ -220,6 +228,12 @@ describe('a summary', () => {
       'user: [Summary of the conversation so far] found x',
       'call_3_0 read {}',
     ])
+  })
+
+  test('of a single step of the running exchange is not worth it', () => {
+    const session = new TestSession({ window: { contextTokens: 200, reserveTokens: 20, summarise: true } }).user('go')
+    for (const step of [1, 2]) session.says({ calls: ['read'] }).returns(`call_${step}_0`, 'x'.repeat(400))
+    expect(session.fact('turn-finished').error?.code).toBe('context_overflow')
   })
 
   test('with nothing in it is no summary: the window slides', () => {
