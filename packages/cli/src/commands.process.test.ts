@@ -111,6 +111,12 @@ test.each<[string, readonly string[], Readonly<Record<string, string>>, Said]>([
     {},
     [2, '--store must be memory: (other stores come later), not "sqlite:x"'],
   ],
+  [
+    'an address that is empty',
+    ['serve', '--host='],
+    {},
+    [2, '--host must not be empty; 0.0.0.0 is every address of the machine'],
+  ],
   ['no question', ['chat'], {}, [2, 'chat needs --once "what you want to know"']],
   [
     'an unknown model',

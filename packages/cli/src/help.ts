@@ -27,7 +27,8 @@ ${MODEL}
   --port NUMBER  port to listen on; 0 takes a free one (PORT, else 8080)
   --store URL    memory: is the only one yet (memory:)
   --allow-origin ORIGIN
-                 pages that may connect, may be repeated, * for all (pages of this machine)
+                 pages that may connect, may be repeated, * for all (pages of this machine; with another --host
+                 than this machine none)
   --json         one line of JSON when the server is ready: {"event":"listening","url":"ws://..."}
 
 Variables: PORT, MODEL_PROVIDER, ANTHROPIC_API_KEY, ANTHROPIC_MODEL, ANTHROPIC_MAX_TOKENS, ANTHROPIC_BASE_URL,

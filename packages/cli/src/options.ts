@@ -54,6 +54,8 @@ function serveOptions(words: readonly string[], variables: Variables): ServeOpti
   const { values } = readWords(() => parseArgs({ args: [...words], options: known, allowPositionals: false }), 'serve')
   if (values.store !== 'memory:')
     throw new UsageError(`--store must be memory: (other stores come later), not "${values.store}"`)
+  if (values.host.trim() === '')
+    throw new UsageError('--host must not be empty; 0.0.0.0 is every address of the machine')
   return {
     command: 'serve',
     agent: values.agent,

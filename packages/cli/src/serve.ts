@@ -1,6 +1,6 @@
 // `baton serve`: the local host behind the WebSocket front, until a signal ends it.
 import { createLogger } from '@baton/host'
-import { createWebSocketFront } from '@baton/host/websocket'
+import { createWebSocketFront, isLoopback } from '@baton/host/websocket'
 import type { Console } from './console.ts'
 import type { EmbeddedHost } from './embedded-host.ts'
 import { openEmbeddedHost } from './embedded-host.ts'
@@ -8,8 +8,6 @@ import type { ServeOptions } from './options.ts'
 
 /** Milliseconds that running turns get to end after a signal. */
 const DRAIN_MS = 10_000
-
-const LOCAL: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost'])
 
 export async function serve(options: ServeOptions, terminal: Console): Promise<number> {
   const log = createLogger({ write: (line) => terminal.note(line.trimEnd()) })
@@ -26,7 +24,7 @@ export async function serve(options: ServeOptions, terminal: Console): Promise<n
   const stopped = untilStopped(terminal)
   try {
     const { url } = await front.listen()
-    if (!LOCAL.has(options.host))
+    if (!isLoopback(options.host))
       terminal.note(`baton: whoever reaches ${options.host} can talk to this agent: it asks nobody for a password`)
     terminal.write(options.json ? `${JSON.stringify({ event: 'listening', url })}\n` : greeting(url, embedded))
   } catch (cause) {

@@ -1,5 +1,5 @@
 // What programs import from @baton/host/websocket: the server, and its parts for who brings connections of another kind.
-export { createWebSocketFront, PATH } from './server.ts'
+export { createWebSocketFront, isLoopback, PATH } from './server.ts'
 export type { WebSocketFront, WebSocketServerInit } from './server.ts'
 export { openV1Connection } from './v1-session.ts'
 export type { V1Connection, V1ConnectionInit } from './v1-session.ts'

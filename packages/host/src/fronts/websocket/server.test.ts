@@ -87,6 +87,41 @@ test.each([
   socket.terminate()
 })
 
+// A page can give itself any name that leads to the server's address (DNS rebinding): its origin and the host that it
+// asks for are then the same, and prove nothing.
+test.each([
+  ['its own name on an address of others', '0.0.0.0', 'http://rebound.example:8080', 'rebound.example:8080'],
+  ['its own name on the loopback address', '127.0.0.1', 'http://rebound.example:8080', 'rebound.example:8080'],
+  ['another origin, that asks for localhost', '127.0.0.1', 'https://evil.example', 'localhost:8080'],
+  ['this machine, on an address of others', '0.0.0.0', 'http://localhost:5173', 'localhost:8080'],
+])('a page of %s is refused', async (_situation, address, origin, host) => {
+  const { port } = await start({ address })
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/ws`, { origin, headers: { host } })
+  const [, response] = (await once(socket, 'unexpected-response')) as [unknown, IncomingMessage]
+  expect(response.statusCode).toBe(403)
+  socket.on('error', () => {})
+  socket.terminate()
+})
+
+test.each([
+  ['a page that is listed', { origin: 'https://app.example' }],
+  ['an app outside of a browser', {}],
+])('%s may connect to an address of others', async (_situation, options) => {
+  const { port } = await start({ address: '0.0.0.0', origins: ['https://app.example'] })
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/ws`, options)
+  await once(socket, 'open')
+  expect(socket.readyState).toBe(WebSocket.OPEN)
+  socket.terminate()
+})
+
+test('an empty address is refused, and does not mean every address', async () => {
+  const front = createWebSocketFront({ ...environment, host: createHost({ environment }), log, port: 0, address: ' ' })
+  await expect(front.listen()).rejects.toMatchObject({
+    code: 'invalid_option',
+    message: 'the address to listen on is empty',
+  })
+})
+
 test.each([
   ['of this machine', undefined, 'http://localhost:5173'],
   ['that the server names', ['https://app.example'], 'https://app.example'],

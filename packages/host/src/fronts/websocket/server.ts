@@ -26,9 +26,9 @@ export interface WebSocketServerInit {
   /** 8080 by default; 0 takes a free one. */
   readonly port?: number
   /**
-   * Web pages whose scripts may connect, as `https://app.example`; `*` for all. By default those of this machine, and of the
-   * server's own name where it listens to others: else any page that a person visits could talk to a server on that
-   * person's machine, if need be by a name of its own that leads there.
+   * Web pages whose scripts may connect, as `https://app.example`; `*` for all. By default those of this machine where the
+   * server listens to this machine only, else none. Never by the name under which a page found the server: any page that a
+   * person visits could reach a server on that person's machine or network by a name of its own that leads there.
    */
   readonly origins?: readonly string[]
   /** Who is behind a connection; `anonymous` by default. */
@@ -38,7 +38,7 @@ export interface WebSocketServerInit {
 export interface WebSocketFront {
   /**
    * Resolves when connections are taken.
-   * @throws BatonError `invalid_option` when the port is in use or the address is not this machine's
+   * @throws BatonError `invalid_option` when the port is in use, the address is empty or not this machine's
    */
   listen(): Promise<{ readonly url: string; readonly port: number }>
   /** Takes no new connections and no new turns; the turns that run go on. */
@@ -61,7 +61,7 @@ export function createWebSocketFront(init: WebSocketServerInit): WebSocketFront 
   const http = createServer((request, response) => answer(request, response, draining))
   http.on('upgrade', (request, stream, head) => {
     stream.on('error', () => stream.destroy())
-    const isLocal = LOCAL.has(address) || address === '::1'
+    const isLocal = isLoopback(address)
     const refusal = refusalOf(request, { ...init, draining, isLocal, full: open.size >= limits.connections })
     if (refusal) refuse(stream, refusal)
     else sockets.handleUpgrade(request, stream, head, (socket) => accept(socket, request))
@@ -136,7 +136,7 @@ function refusalOf(request: IncomingMessage, admission: Admission): Refusal | un
   if (admission.draining) return { status: '503 Service Unavailable', message: 'the server is shutting down' }
   if (admission.full) return { status: '503 Service Unavailable', message: 'the server has too many connections' }
   if (isAllowed(request, admission)) return undefined
-  return { status: '403 Forbidden', message: 'pages of this origin may not connect (option origins)' }
+  return { status: '403 Forbidden', message: 'pages of this origin may not connect (see --allow-origin)' }
 }
 
 function pathOf(request: IncomingMessage): string {
@@ -144,15 +144,19 @@ function pathOf(request: IncomingMessage): string {
 }
 
 /** Only browsers send an origin; apps outside of one are let in. */
-function isAllowed({ headers }: IncomingMessage, { origins, isLocal }: Admission): boolean {
-  const { origin, host } = headers
+function isAllowed({ headers: { origin } }: IncomingMessage, { origins, isLocal }: Admission): boolean {
   if (origin === undefined) return true
   if (origins) return origins.includes('*') || origins.includes(origin)
   const page = URL.parse(origin)
-  return page !== null && (LOCAL.has(page.hostname) || (!isLocal && page.host === host))
+  return isLocal && page !== null && isLoopback(page.hostname)
 }
 
-const LOCAL: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
+const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1', '[::1]'])
+
+/** An address, or the name of a page's host, that is this machine and nobody else can reach. */
+export function isLoopback(name: string): boolean {
+  return LOOPBACK.has(name.toLowerCase())
+}
 
 /** A peer that vanished without a word would hold its session's calls for ever. */
 function watchHeart(socket: WebSocket, timers: Timers, heartbeatMs: number): () => void {
@@ -206,6 +210,9 @@ function textOf(data: RawData): string {
 
 function listen(http: Server, address: string, port: number): Promise<{ url: string; port: number }> {
   return new Promise((resolve, reject) => {
+    // Node would listen on every address of the machine.
+    if (address.trim() === '')
+      throw new BatonError({ code: 'invalid_option', message: 'the address to listen on is empty' })
     http.once('error', (cause: NodeJS.ErrnoException) => reject(listenError(cause, address, port)))
     http.listen(port, address, () => {
       const bound = http.address()
