@@ -50,8 +50,10 @@ function callAfter(
       return { ...call, state: 'started', attempt: fact.attempt, deadline }
     }
     case 'call-offered': {
-      const principal = state.clients.find((client) => client.connection === fact.connection)?.principal ?? ''
-      return { ...call, state: 'offered', offer: { number: fact.offer, connection: fact.connection, principal } }
+      const { connection, offer: number } = fact
+      const client = state.clients.find((other) => other.connection === connection)
+      const { principal = '', protocol = 2 } = client ?? {}
+      return { ...call, state: 'offered', offer: { number, connection, principal, protocol } }
     }
     case 'call-claimed':
       return { ...call, state: 'claimed' }
@@ -71,12 +73,11 @@ function callAfter(
 
 function approvalDecided(call: Call, fact: FactOf<'approval-decided'>): Call {
   // The approval stays with the call: its time is looked at again when the call begins.
-  if (fact.decision === 'approve') return { ...call, state: 'ready', approved: true }
+  if (fact.decision === 'approve') return { ...call, state: 'ready' }
   if (fact.decision === 'deny' || !fact.edited) return { ...call, approval: null }
   const { argumentsHash, tokenHash } = fact.edited
   const editedChars = fact.edited.arguments.length
-  if (tokenHash === undefined)
-    return { ...call, state: 'ready', approved: true, approval: null, argumentsHash, editedChars }
+  if (tokenHash === undefined) return { ...call, state: 'ready', approval: null, argumentsHash, editedChars }
   return { ...call, state: 'proposed', approval: null, argumentsHash, tokenHash, editedChars }
 }
 

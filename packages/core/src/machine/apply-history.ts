@@ -67,9 +67,11 @@ function stepClosed(state: State, fact: FactOf<'step-closed'>): State {
   const step = state.step
   if (!step) return state
   const resultChars = step.calls.reduce((sum, call) => sum + call.resultChars, 0)
-  const closed = step.calls.map(({ callId, name, settlement, tellLate }) => ({
+  const closed = step.calls.map(({ callId, name, runs, offer, settlement, tellLate }) => ({
     callId,
     name,
+    runs,
+    offer,
     settlement: settlement ?? 'unknown',
     tellLate,
   }))

@@ -5,6 +5,7 @@ import type { Call, State, Turn } from './state.ts'
 type TurnFact = FactOf<
   | 'turn-started'
   | 'turn-clock-set'
+  | 'turn-settings-set'
   | 'model-started'
   | 'attempt-progressed'
   | 'attempt-superseded'
@@ -23,6 +24,10 @@ export function applyTurnFact(state: State, fact: TurnFact): State {
     case 'turn-clock-set': {
       const deadline = fact.deadlineMs === null ? null : { atMs: fact.deadlineMs, generation: state.pos }
       return { ...state, turn: state.turn && { ...state.turn, deadline, remainingMs: fact.remainingMs } }
+    }
+    case 'turn-settings-set': {
+      const { models, settings } = fact
+      return { ...state, turn: state.turn && { ...state.turn, models, settings, candidate: 0, failures: 0 } }
     }
     case 'model-started':
       return modelStarted(state, fact)
@@ -94,7 +99,7 @@ function attemptSuperseded(state: State, fact: FactOf<'attempt-superseded'>): St
   const summary = state.attempt?.purpose === 'summary'
   const next = { ...state, attempt: null, retry }
   const turn = state.turn
-  if (!turn || fact.reason === 'paused') return next
+  if (!turn || fact.reason === 'paused' || fact.reason === 'model-set') return next
   if (summary) return { ...next, summaryRecoveries: state.summaryRecoveries + 1, phase: 'modelling' }
   switch (fact.reason) {
     case 'failed':
@@ -163,7 +168,6 @@ function callOf(proposal: CallProposal): Call {
     ...proposal,
     state: proposal.tokenHash === undefined ? 'ready' : 'proposed',
     attempt: 0,
-    approved: proposal.tokenHash === undefined,
     approvals: 0,
     approval: null,
     offer: null,
@@ -185,10 +189,9 @@ function calibrated(state: State, inputTokens: number | undefined): number {
 }
 
 function turnFinished(state: State, fact: FactOf<'turn-finished'>): State {
-  const keepsPhase = state.phase === 'paused' || state.phase === 'stopped'
   return {
     ...state,
-    phase: keepsPhase ? state.phase : 'idle',
+    phase: state.phase === 'paused' ? 'paused' : 'idle',
     lastTurn: { turn: fact.turn, steps: state.turn?.steps ?? [] },
     turn: null,
     attempt: null,

@@ -21,7 +21,14 @@ export function beginRecord(state: State, pos: number, nowMs: number, epoch: num
 export function apply(state: State, fact: Fact): State {
   switch (fact.type) {
     case 'session-opened':
-      return { ...state, session: fact.session, birth: fact.birth, agent: fact.agent, specHash: fact.specHash }
+      return {
+        ...state,
+        session: fact.session,
+        birth: fact.birth,
+        principal: fact.principal,
+        agent: fact.agent,
+        specHash: fact.specHash,
+      }
     case 'agent-changed':
       return { ...state, specHash: fact.specHash }
     case 'model-set':
@@ -76,6 +83,7 @@ export function apply(state: State, fact: Fact): State {
       return applyHistoryFact(state, fact)
     case 'turn-started':
     case 'turn-clock-set':
+    case 'turn-settings-set':
     case 'model-started':
     case 'attempt-progressed':
     case 'attempt-superseded':
@@ -98,8 +106,8 @@ function withModel(turn: Turn, model: string): Turn {
 }
 
 function clientOf(fact: FactOf<'client-attached'>): State['clients'][number] {
-  const { connection, protocol, principal, sequential } = fact
-  return { connection, protocol, principal, sequential }
+  const { connection, protocol, principal, sequential, tools = null } = fact
+  return { connection, protocol, principal, sequential, tools }
 }
 
 function acceptInput(state: State, fact: FactOf<'input-accepted'>): State {

@@ -35,7 +35,7 @@ function mayBegin(draft: Draft, call: Call): boolean {
   if (running.some((other) => !other.parallel)) return false
   const earlier = calls.slice(0, calls.indexOf(call))
   if (earlier.some((other) => !other.parallel && other.state === 'ready')) return false
-  if (call.runs === 'client') return holderOf(draft.state) !== undefined
+  if (call.runs === 'client') return holderOf(draft.state, call.name) !== undefined
   return running.filter((other) => other.runs === 'server').length < draft.spec.limits.parallelCalls
 }
 
@@ -52,7 +52,7 @@ function begin(draft: Draft, call: Call): void {
     startTool(draft, call)
     return
   }
-  const client = holderOf(draft.state)
+  const client = holderOf(draft.state, call.name)
   if (!client) return
   const { callId } = call
   const { connection } = client
@@ -63,7 +63,10 @@ function begin(draft: Draft, call: Call): void {
   if (client.protocol === 1) emit(draft, { type: 'call-claimed', callId, connection })
 }
 
-/** New offers go to the client that came last: after a reconnect the older connection may only look alive. */
-export function holderOf(state: State): Client | undefined {
-  return state.clients.at(-1)
+/**
+ * New offers go to the client that came last, of those that can run the tool: after a reconnect the older connection may
+ * only look alive.
+ */
+export function holderOf(state: State, tool: string): Client | undefined {
+  return state.clients.findLast(({ tools }) => tools === null || tools.includes(tool))
 }

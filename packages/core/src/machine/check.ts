@@ -23,6 +23,12 @@ export function check(spec: Spec, state: State, input: Input): Refusal | undefin
   const cell = SESSION_TABLE[input.type][state.phase]
   if ('refuse' in cell)
     return { code: cell.refuse, message: `"${input.type}" is not allowed while the session is ${state.phase}` }
+  if (
+    'heard' in input &&
+    input.heard?.type === 'chars' &&
+    !(input.heard.chars >= 0 && Number.isFinite(input.heard.chars))
+  )
+    return { code: 'invalid_event', message: `heard.chars must be 0 or more, not ${input.heard.chars}` }
   switch (input.type) {
     case 'user-input':
       return checkText(spec, state, heldChars(input.parts), input.parts.every(isBlank))
@@ -38,6 +44,8 @@ export function check(spec: Spec, state: State, input: Input): Refusal | undefin
     case 'call-claimed':
       return checkClaim(state, input)
     case 'client-attached':
+      if (state.principal !== '' && input.principal !== state.principal)
+        return { code: 'unauthorized', message: 'the session belongs to another principal' }
       if (state.clients.length < RULES.clients || isAttached(state, input.connection)) return undefined
       return { code: 'rate_limited', message: `a session takes ${RULES.clients} clients at once` }
     case 'client-tools':

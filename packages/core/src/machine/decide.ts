@@ -115,6 +115,8 @@ export interface Opening {
   readonly session: string
   /** Letters and digits that no other log of this session had; empty where a log never begins anew. */
   readonly birth?: string
+  /** Whose session it is; empty where nobody asks. */
+  readonly principal?: string
   readonly spec: Spec
   readonly nowMs: number
   readonly epoch: number
@@ -122,8 +124,8 @@ export interface Opening {
 
 /** The first record of a session. */
 export function openSession(opening: Opening): SessionRecord {
-  const { session, birth = '', spec, nowMs, epoch } = opening
-  const opened: Fact = { type: 'session-opened', session, birth, agent: spec.agent, specHash: spec.hash }
+  const { session, birth = '', principal = '', spec, nowMs, epoch } = opening
+  const opened: Fact = { type: 'session-opened', session, birth, principal, agent: spec.agent, specHash: spec.hash }
   const { pos } = initialState(session)
   return { version: FORMAT_VERSION, pos: pos + 1, nowMs, epoch, input: { type: 'session-opened' }, facts: [opened] }
 }

@@ -46,7 +46,7 @@ export interface EnteredInputs {
   readonly chars: number
 }
 
-export type SupersedeReason = 'failed' | 'fallback' | 'restart' | 'empty' | 'paused' | 'context-full'
+export type SupersedeReason = 'failed' | 'model-set' | 'fallback' | 'restart' | 'empty' | 'paused' | 'context-full'
 export type TurnOutcome = 'answered' | 'silent' | 'interrupted' | 'refused' | 'failed' | 'stopped'
 export type IgnoreReason = 'late' | 'duplicate' | 'unknown' | 'foreign' | 'stale'
 
@@ -56,6 +56,7 @@ export type Fact =
       readonly session: string
       /** Part of every call's id: a log that begins anew under an old name must not repeat the ids of the lost one. */
       readonly birth: string
+      readonly principal: string
       readonly agent: string
       readonly specHash: string
     }
@@ -72,6 +73,7 @@ export type Fact =
       readonly protocol: 1 | 2
       readonly principal: string
       readonly sequential: boolean
+      readonly tools?: readonly string[]
     }
   | { readonly type: 'client-detached'; readonly connection: string }
   // Inputs
@@ -102,6 +104,8 @@ export type Fact =
       readonly settings?: ModelSettings
       readonly deadlineMs: number
     }
+  /** An input that came into the running turn brought a model or settings of its own. */
+  | { readonly type: 'turn-settings-set'; readonly models: readonly string[]; readonly settings: ModelSettings }
   | { readonly type: 'turn-clock-set'; readonly deadlineMs: number | null; readonly remainingMs: number }
   | {
       readonly type: 'model-started'

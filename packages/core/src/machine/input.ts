@@ -100,6 +100,8 @@ export type Input =
       readonly principal: string
       /** Whether the client answers its calls strictly one after another. */
       readonly sequential: boolean
+      /** The client tools that it can run; absent: all. */
+      readonly tools?: readonly string[]
     }
   | { readonly type: 'client-detached'; readonly connection: string }
   | { readonly type: 'client-tools'; readonly tools: readonly ClientToolSpec[] }

@@ -23,7 +23,7 @@ test('a session opens with what it is', () => {
     nowMs: 5,
     epoch: 2,
     input: { type: 'session-opened' },
-    facts: [{ type: 'session-opened', session: 's', birth: '', agent: 'tested', specHash: 'v1' }],
+    facts: [{ type: 'session-opened', session: 's', birth: '', principal: '', agent: 'tested', specHash: 'v1' }],
   })
 })
 
@@ -111,7 +111,7 @@ describe('the canonical log', () => {
   test('has no times, attempts, tokens and no facts of hosts and fronts', () => {
     const log = canonicalLog(converse(() => {}).records)
     expect(log.slice(0, 4)).toEqual([
-      { type: 'session-opened', agent: 'tested', specHash: 'v1' },
+      { type: 'session-opened', principal: '', agent: 'tested', specHash: 'v1' },
       {
         type: 'input-accepted',
         inputId: 'u1',

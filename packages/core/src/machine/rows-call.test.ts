@@ -438,7 +438,7 @@ describe('an approval', () => {
     const edited = { arguments: '{"amount":1}', check: { argumentsHash: 'small' } }
     session.send(session.approval('call_1_0', 'edit', { edited }))
     expect(session.factTypes()).toEqual(['approval-decided', 'call-started', 'turn-clock-set'])
-    expect(session.call('call_1_0')).toMatchObject({ argumentsHash: 'small', approved: true })
+    expect(session.call('call_1_0')).toMatchObject({ argumentsHash: 'small' })
     expect(session.history.openCall('call_1_0')?.arguments).toBe('{"amount":1}')
   })
 

@@ -9,7 +9,7 @@ import type { IgnoreReason, Settlement } from './fact.ts'
 import type { InputOf, Outcome } from './input.ts'
 import { heldChars } from './size.ts'
 import { RULES } from './spec.ts'
-import type { Call } from './state.ts'
+import type { Call, Offer } from './state.ts'
 import { findCall } from './state.ts'
 import { advance } from './turn.ts'
 
@@ -23,15 +23,13 @@ export function takeToolResult(draft: Draft, input: InputOf<'tool-finished'>): v
 }
 
 export function takeClientResult(draft: Draft, input: InputOf<'tool-result'>): void {
-  const call = findCall(draft.state, input.callId)
-  if (!call || call.state === 'settled') ignoreSettled(draft, input)
-  else if (
-    call.runs === 'client' &&
-    mayAnswer(draft, call, input.connection) &&
-    callOutcome(call, 'result') === 'accept'
-  )
-    settle(draft, call, settlementOf(draft, input.outcome), false)
-  else ignore(draft, input, 'foreign')
+  const { callId, connection, outcome } = input
+  const call = findCall(draft.state, callId)
+  const asked = call ?? draft.state.recentCalls.findLast((closed) => closed.callId === callId)
+  if (!asked) ignore(draft, input, 'unknown')
+  else if (asked.runs !== 'client' || !mayAnswer(draft, asked.offer, connection)) ignore(draft, input, 'foreign')
+  else if (call && callOutcome(call, 'result') === 'accept') settle(draft, call, settlementOf(draft, outcome), false)
+  else ignoreSettled(draft, input)
   advance(draft)
 }
 
@@ -40,9 +38,8 @@ export function takeClientResult(draft: Draft, input: InputOf<'tool-result'>): v
  * principal (an app that reconnected). A version 1 app may come back before its old connection is seen to be dead: a
  * result that it brings over a newer one is its own too, since it has no claims by which to say so.
  */
-function mayAnswer(draft: Draft, call: Call, connection: string): boolean {
+function mayAnswer(draft: Draft, offer: Offer | null, connection: string): boolean {
   const { clients } = draft.state
-  const { offer } = call
   const answers = clients.findIndex((client) => client.connection === connection)
   const client = clients[answers]
   if (!offer || !client) return false
@@ -109,12 +106,15 @@ export function reachCall(draft: Draft, input: InputOf<'offer-reached'>): void {
 }
 
 /**
- * The offer could not be written: nobody saw it, so even a `once` call may be offered again. But not to the same
+ * The offer could not be written: nobody saw it, so even a `once` call may be offered again. (A version 2 client that has
+ * claimed a call has seen it; in version 1 the claim was only that it would be written.) But not to the same
  * connection, or a broken one would be offered the call for ever: it counts as gone until it is attached anew.
  */
 export function returnOffer(draft: Draft, input: InputOf<'offer-failed'>): void {
   const call = findCall(draft.state, input.callId)
-  if (call?.offer?.number !== input.offer || (call.state !== 'offered' && call.state !== 'claimed')) return
+  if (call?.offer?.number !== input.offer) return
+  const unseen = call.state === 'offered' || (call.state === 'claimed' && call.offer.protocol === 1)
+  if (!unseen) return
   emit(draft, { type: 'call-returned', callId: input.callId, reason: 'send_failed' })
   dropClient(draft, call.offer.connection)
   advance(draft)

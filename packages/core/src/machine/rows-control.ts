@@ -59,9 +59,9 @@ export function start(draft: Draft): void {
 }
 
 export function attach(draft: Draft, input: InputOf<'client-attached'>): void {
-  const { connection, protocol, principal, sequential } = input
+  const { connection, protocol, principal, sequential, tools } = input
   if (draft.state.clients.some((client) => client.connection === connection)) return
-  emit(draft, { type: 'client-attached', connection, protocol, principal, sequential })
+  emit(draft, { type: 'client-attached', connection, protocol, principal, sequential, ...(tools && { tools }) })
   advance(draft)
 }
 

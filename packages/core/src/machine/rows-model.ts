@@ -138,6 +138,12 @@ export function failAttempt(draft: Draft, input: InputOf<'model-failed'>): void 
     return
   }
   const number = attempt.attempt
+  if (attempt.model !== turn.models[turn.candidate]) {
+    // Another model was chosen meanwhile: the failure of the old one is not charged to it.
+    emit(draft, { type: 'attempt-superseded', attempt: number, reason: 'model-set', error })
+    advance(draft)
+    return
+  }
   const delayMs = retryDelayMs(spec.retry, { session: state.session, attempt: number, failures: turn.failures, error })
   if (error.code === 'context_overflow' && turn.shrinks < RULES.shrinks && mayHalve(state)) {
     emit(draft, { type: 'attempt-superseded', attempt: number, reason: 'context-full', error })

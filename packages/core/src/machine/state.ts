@@ -50,6 +50,8 @@ export interface Client {
   readonly protocol: 1 | 2
   readonly principal: string
   readonly sequential: boolean
+  /** The client tools that it can run; null: all. */
+  readonly tools: readonly string[] | null
 }
 
 export interface QueuedInput {
@@ -73,16 +75,23 @@ export interface CallClock {
   readonly graces: number
 }
 
+/** A call as it was handed to a client. */
+export interface Offer {
+  readonly number: number
+  readonly connection: string
+  readonly principal: string
+  readonly protocol: 1 | 2
+}
+
 export interface Call extends CallProposal {
   readonly state: CallState
   /** Starts of a server tool. */
   readonly attempt: number
-  readonly approved: boolean
   readonly approvals: number
   /** The newest request, also once it was granted: a call begins within its time only. */
   readonly approval: { readonly id: string; readonly deadline: Deadline } | null
   /** The last offer, also after it was taken back. */
-  readonly offer: { readonly number: number; readonly connection: string; readonly principal: string } | null
+  readonly offer: Offer | null
   readonly clock: CallClock
   /** Of a started server tool. */
   readonly deadline: Deadline | null
@@ -150,6 +159,9 @@ export interface ClosedCall {
   readonly callId: string
   readonly settlement: SettlementType
   readonly name: string
+  readonly runs: 'server' | 'client'
+  /** Who was asked: nobody else's late result counts. */
+  readonly offer: Offer | null
   /** Whether a late result is told to the model. */
   readonly tellLate: boolean
 }
@@ -172,6 +184,8 @@ export interface Counters {
 export interface State {
   readonly session: string
   readonly birth: string
+  /** Whose session it is; empty where nobody asks. */
+  readonly principal: string
   readonly agent: string
   readonly specHash: string
   /** Position of the last record. */
@@ -210,6 +224,7 @@ export function initialState(session: string): State {
   return {
     session,
     birth: '',
+    principal: '',
     agent: '',
     specHash: '',
     pos: -1,

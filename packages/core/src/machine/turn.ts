@@ -7,7 +7,7 @@ import { scheduleCalls } from './call-schedule.ts'
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
 import { RULES } from './spec.ts'
-import type { IndexEntry, QueuedInput, State, TurnStep } from './state.ts'
+import type { IndexEntry, QueuedInput, State, Turn, TurnStep } from './state.ts'
 import { makeRoom, requestChars } from './window.ts'
 
 /** Between two steps' texts in a turn's whole answer. */
@@ -126,8 +126,17 @@ function nextStep(draft: Draft): void {
     return
   }
   const steer = state.queue.findLastIndex((item) => item.ready && item.delivery !== 'queue')
-  if (steer >= 0 && !turn.continuing) enterInputs(draft, state.queue.slice(0, steer + 1))
+  if (steer >= 0 && !turn.continuing) steerTurn(draft, turn, state.queue.slice(0, steer + 1))
   startModel(draft)
+}
+
+/** What comes into a running turn may bring a model and settings, as what begins one may. */
+function steerTurn(draft: Draft, turn: Turn, items: readonly QueuedInput[]): void {
+  const model = items.findLast((item) => item.model !== undefined)?.model
+  const settings = items.findLast((item) => item.settings)?.settings ?? turn.settings
+  const models = model === undefined ? turn.models : [model, ...draft.spec.models.filter((other) => other !== model)]
+  if (models !== turn.models || settings !== turn.settings) emit(draft, { type: 'turn-settings-set', models, settings })
+  enterInputs(draft, items)
 }
 
 /** Starts the next attempt of the turn's next step, once the history fits. */

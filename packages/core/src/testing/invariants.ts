@@ -52,6 +52,9 @@ interface Book {
   readonly calls: Map<string, CallBook>
   readonly inputs: Map<string, 'waiting' | 'entered' | 'seen'>
   readonly entered: Map<number, readonly string[]>
+  /** Of the running turn: calls that began, and tokens that its steps used. */
+  readonly begun: Set<string>
+  tokens: number
 }
 
 interface CallBook {
@@ -63,11 +66,19 @@ interface CallBook {
 }
 
 export function createInvariantChecker(options: InvariantOptions = {}): InvariantChecker {
-  const book: Book = { owed: new Set(), calls: new Map(), inputs: new Map(), entered: new Map() }
+  const book: Book = {
+    owed: new Set(),
+    calls: new Map(),
+    inputs: new Map(),
+    entered: new Map(),
+    begun: new Set(),
+    tokens: 0,
+  }
   return {
     observe: (observation) => {
       checkFold(observation)
       for (const fact of observation.record.facts) checkFact(book, observation, fact)
+      checkStrangers(observation)
       if (observation.effects) checkOutstanding(book, observation, observation.effects)
       checkDeadlines(observation.after)
       checkHistory(observation, options)
@@ -94,8 +105,20 @@ function checkFold({ before, after, record }: Observation): void {
   if (folded !== JSON.stringify(after)) fail('0 fold', `record ${record.pos} folds to another state than was decided`)
 }
 
+/** A result of somebody who was not asked is logged, and that is all. */
+function checkStrangers({ record }: Observation): void {
+  const [first] = record.facts
+  if (first?.type !== 'result-ignored' || first.reason === 'late' || first.reason === 'duplicate') return
+  const more = record.facts.slice(1).filter((fact) => fact.type === 'note-queued' || fact.type === 'call-settled')
+  if (more.length > 0) fail('1 one settlement', `a ${first.reason} result of ${first.callId} changed something`)
+}
+
 function checkFact(book: Book, observation: Observation, fact: Fact): void {
   switch (fact.type) {
+    case 'turn-started':
+      book.begun.clear()
+      book.tokens = 0
+      break
     case 'input-accepted':
       if (book.inputs.has(fact.inputId)) fail('4 no input is lost', `${fact.inputId} was accepted twice`)
       book.inputs.set(fact.inputId, 'waiting')
@@ -119,7 +142,7 @@ function checkFact(book: Book, observation: Observation, fact: Fact): void {
   }
 }
 
-function checkCallFact(book: Book, { before }: Observation, fact: Fact): void {
+function checkCallFact(book: Book, { before, spec }: Observation, fact: Fact): void {
   switch (fact.type) {
     case 'step-finished':
       proposeCalls(book, fact)
@@ -136,6 +159,12 @@ function checkCallFact(book: Book, { before }: Observation, fact: Fact): void {
       if (call.fact.effect === 'once' && call.started + call.claimed > 0)
         fail('5 at most once', `${fact.callId} was started again (record ${before.pos + 1})`)
       if (fact.type === 'call-started') call.started += 1
+      book.begun.add(fact.callId)
+      if (book.begun.size > spec.limits.callsPerTurn)
+        fail(
+          '6 within its limits',
+          `${book.begun.size} calls began in a turn; the limit is ${spec.limits.callsPerTurn}`,
+        )
       break
     }
     case 'call-claimed':
@@ -144,7 +173,11 @@ function checkCallFact(book: Book, { before }: Observation, fact: Fact): void {
     case 'call-returned': {
       const call = callOf(book, fact.callId)
       // Nobody saw an offer that could not be sent; anything else that was claimed stays claimed.
-      if (fact.reason === 'send_failed') call.claimed = Math.max(0, call.claimed - 1)
+      const claim = before.step?.calls.find((open) => open.callId === fact.callId)
+      if (fact.reason !== 'send_failed' || call.claimed === 0) break
+      if (claim?.offer?.protocol === 2 && claim.state === 'claimed')
+        fail('5 at most once', `${fact.callId} was claimed, and is offered again`)
+      call.claimed -= 1
       break
     }
     default:
@@ -157,6 +190,7 @@ function callOf(book: Book, callId: string): CallBook {
 }
 
 function proposeCalls(book: Book, fact: FactOf<'step-finished'>): void {
+  book.tokens += (fact.usage.inputTokens ?? 0) + (fact.usage.outputTokens ?? 0)
   for (const proposal of fact.calls) {
     if (book.calls.has(proposal.callId)) fail('1 one settlement', `${proposal.callId} was proposed twice`)
     const part = fact.parts.find((candidate) => candidate.type === 'call' && candidate.callId === proposal.callId)
@@ -184,6 +218,12 @@ function enterInputs(book: Book, fact: FactOf<'inputs-entered'>): void {
 function startModel(book: Book, { spec, after }: Observation, fact: FactOf<'model-started'>): void {
   for (const [callId, call] of book.calls)
     if (call.settled !== 1) fail('1 one settlement', `the model was called while ${callId} was open`)
+  const { toolRounds, turnTokens } = spec.limits
+  const rounds = after.turn?.rounds ?? 0
+  if (rounds > toolRounds || (rounds === toolRounds && fact.choice !== 'none'))
+    fail('6 within its limits', `the model is asked with tools after ${rounds} rounds; the limit is ${toolRounds}`)
+  if (book.tokens > turnTokens)
+    fail('6 within its limits', `the model is asked after ${book.tokens} tokens; the limit is ${turnTokens}`)
   const hard = spec.window.contextTokens
   const tokens = Math.ceil((fact.chars * after.tokensPer1000Chars) / 1000)
   if (hard !== undefined && tokens + spec.window.reserveTokens > hard + 1)
