@@ -50,6 +50,11 @@ export function applyDelta(block: Block, delta: JsonObject): string {
   return ''
 }
 
+/** UTF-16 units that a delta adds to what is kept; of what is not text, those of its JSON. */
+export function lengthOfDelta(block: Block, delta: JsonObject): number {
+  return (textOfDelta(block, delta) ?? JSON.stringify(delta)).length
+}
+
 function textOfDelta(block: Block, delta: JsonObject): string | undefined {
   let text: JsonValue | undefined
   if (delta['type'] === 'text_delta' && block.type === 'text') text = delta['text']

@@ -1,5 +1,5 @@
 // The decoder event by event; whole recordings are in recordings.test.ts.
-import type { ModelEvent } from '@baton/core'
+import type { JsonObject, ModelEvent } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { describe, expect, test } from 'vitest'
 import { createToolNames } from '../tool-names.ts'
@@ -182,6 +182,44 @@ describe('streams that are no answer', () => {
     const decoder = createAnthropicDecoder(options)
     decoder.push({ event: 'message_start', data: '<html>' })
     expect(decoder.failure?.code).toBe('model_malformed_answer')
+  })
+})
+
+describe('an answer that does not end', () => {
+  const piece = 'x'.repeat(400)
+  const bounded = { ...options, answerLengthMax: 1000 }
+  const opens = (block: object) => [start, blockStart(0, block)]
+  test.each<[string, readonly object[], object]>([
+    ['text', opens({ type: 'text', text: '' }), delta(0, { type: 'text_delta', text: piece })],
+    ['reasoning', opens({ type: 'thinking', thinking: '' }), delta(0, { type: 'thinking_delta', thinking: piece })],
+    [
+      'arguments',
+      opens({ type: 'tool_use', id: 't', name: 'n', input: {} }),
+      delta(0, { type: 'input_json_delta', partial_json: piece }),
+    ],
+    ['what is not known', opens({ type: 'text', text: '' }), delta(0, { type: 'new_delta', what: piece })],
+  ])('of %s is malformed above its bound, and no retry', (_kind, opening, more) => {
+    const told: string[] = []
+    const sink = (event: ModelEvent) => 'text' in event && told.push(event.text)
+    const decoder = createAnthropicDecoder({ ...bounded, sink })
+    for (const event of [...opening, more, more]) decoder.push({ data: JSON.stringify(event) })
+    expect(decoder.failure).toBe(undefined)
+    decoder.push({ data: JSON.stringify(more) })
+    expect(decoder.failure).toMatchObject({
+      code: 'model_malformed_answer',
+      message: 'Anthropic’s answer is longer than 1000 characters',
+      retryable: false,
+    })
+    expect(told.join('').length).toBeLessThanOrEqual(1000)
+  })
+
+  test('in more and more blocks is bounded too, and so is one that came whole', () => {
+    const blocks = [0, 1, 2].map((index) => blockStart(index, { type: 'text', text: piece }))
+    const decoder = createAnthropicDecoder(bounded)
+    for (const event of [start, ...blocks]) decoder.push({ data: JSON.stringify(event) })
+    expect(decoder.failure).toMatchObject({ code: 'model_malformed_answer', retryable: false })
+    const content = blocks.map((event) => event.content_block as JsonObject)
+    expect(decodeAnthropicMessage({ type: 'message', content }, bounded)).toEqual(decoder.failure)
   })
 })
 

@@ -6,7 +6,7 @@ import type { ToolNames } from '../tool-names.ts'
 import { redact } from '../transport/redact.ts'
 import type { SseEvent } from '../transport/sse.ts'
 import type { Block } from './decode-block.ts'
-import { applyDelta, callNameOf, openBlock, partOf } from './decode-block.ts'
+import { applyDelta, callNameOf, lengthOfDelta, openBlock, partOf } from './decode-block.ts'
 import { errorFromEvent } from './errors.ts'
 import { finishOf, overlay, usageOf } from './decode-end.ts'
 import type { WireEvent } from './wire.ts'
@@ -19,7 +19,11 @@ export interface AnthropicDecoderOptions {
   /** From the answer's headers. */
   readonly requestId?: string
   readonly secrets?: readonly string[]
+  /** Most UTF-16 units of text, reasoning, arguments and what else is kept of an answer; 8 Mi by default. */
+  readonly answerLengthMax?: number
 }
+
+const ANSWER_LENGTH_MAX = 8 * 1024 * 1024
 
 export interface AnthropicDecoder {
   push(event: SseEvent): void
@@ -51,6 +55,8 @@ class StreamDecoder implements AnthropicDecoder {
   /** In the order of their `index`. */
   #blocks: Block[] = []
   #calls = 0
+  /** UTF-16 units of all blocks together. */
+  #length = 0
   #started: JsonObject | undefined
   #stop: JsonObject = {}
   #usage: JsonObject = {}
@@ -155,6 +161,7 @@ class StreamDecoder implements AnthropicDecoder {
       this.#fail(`content_block_start ${JSON.stringify(index)} is out of order, after ${this.#blocks.length} blocks`)
       return
     }
+    if (!this.#fits(JSON.stringify(start).length)) return
     const block = openBlock(start, this.#calls)
     this.#blocks.push(block)
     if (block.type === 'tool_use') {
@@ -167,7 +174,7 @@ class StreamDecoder implements AnthropicDecoder {
     const block = this.#openBlockAt(event.index)
     if (!block) return
     const delta = event.delta
-    if (!isJsonObject(delta)) return
+    if (!isJsonObject(delta) || !this.#fits(lengthOfDelta(block, delta))) return
     const text = applyDelta(block, delta)
     if (text !== '') this.#emitText(block, text)
   }
@@ -215,10 +222,30 @@ class StreamDecoder implements AnthropicDecoder {
     return undefined
   }
 
+  /** Counts what is about to be kept: a stream that never ends would fill the memory, however small its events are. */
+  #fits(length: number): boolean {
+    const most = this.#options.answerLengthMax ?? ANSWER_LENGTH_MAX
+    this.#length += length
+    if (this.#length <= most) return true
+    this.failure = answerTooLong(most)
+    return false
+  }
+
   #fail(what: string): void {
     this.failure ??= new BatonError({
       code: 'model_malformed_answer',
       message: `Anthropic’s stream is malformed: ${what}`,
     })
   }
+}
+
+/** Not retryable: the same question would bring the same flood, and cost as much again. */
+export function answerTooLong(lengthMax: number): BatonError {
+  const message = `Anthropic’s answer is longer than ${lengthMax} characters`
+  return new BatonError({
+    code: 'model_malformed_answer',
+    message,
+    hint: 'Ask for less output, or raise answerLengthMax.',
+    retryable: false,
+  })
 }

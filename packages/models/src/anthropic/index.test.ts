@@ -25,7 +25,7 @@ const STREAM = [
 ]
 const sse = (events: readonly object[]) => events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
 
-function runWith(head: Partial<HttpHead>, body: string, more: Partial<AnthropicModelOptions> = {}) {
+function runWith(head: Partial<HttpHead>, body: string, more: Partial<AnthropicModelOptions> = {}, times = 1) {
   const seen: { request?: HttpRequest; texts: string[] } = { texts: [] }
   const answered: HttpHead = {
     status: 200,
@@ -36,7 +36,7 @@ function runWith(head: Partial<HttpHead>, body: string, more: Partial<AnthropicM
     post(http, _signal, onBytes) {
       seen.request = http
       return new Promise((resolve) => {
-        onBytes(new TextEncoder().encode(body), answered)
+        for (let sent = 0; sent < times; sent++) onBytes(new TextEncoder().encode(body), answered)
         resolve(answered)
       })
     },
@@ -107,6 +107,19 @@ test('thinking whose conversation has changed is left out when asked', async () 
 })
 
 describe('failures', () => {
+  test.each<[string, Partial<HttpHead>, string, Partial<AnthropicModelOptions>]>([
+    ['a stream', {}, sse(STREAM), { answerLengthMax: 20 }],
+    [
+      'a body that is not a stream',
+      { headers: { 'content-type': 'application/json' } },
+      ' '.repeat(16 * 1024 * 1024),
+      {},
+    ],
+  ])('%s above its bound is no answer, and is not asked for again', async (_name, head, body, more) => {
+    const error = await failureOf(runWith(head, body, more, 2).answer)
+    expect([error.code, error.retryable]).toEqual(['model_malformed_answer', false])
+  })
+
   test.each([
     ['a stream that ends early', {}, sse(STREAM.slice(0, 5)), 'model_cut_off'],
     ['no stream at all', {}, '', 'model_cut_off'],

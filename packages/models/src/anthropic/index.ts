@@ -5,7 +5,7 @@ import { toolNamesOf } from '../tool-names.ts'
 import { redact, secretsOf } from '../transport/redact.ts'
 import { createSseReader } from '../transport/sse.ts'
 import type { AnthropicDecoder, AnthropicDecoderOptions } from './decode-stream.ts'
-import { createAnthropicDecoder, decodeAnthropicMessage } from './decode-stream.ts'
+import { answerTooLong, createAnthropicDecoder, decodeAnthropicMessage } from './decode-stream.ts'
 import type { AnthropicEncodeOptions } from './encode-request.ts'
 import { encodeAnthropicRequest } from './encode-request.ts'
 import { errorFromHttp } from './errors.ts'
@@ -30,6 +30,8 @@ export interface AnthropicModelOptions extends AnthropicEncodeOptions {
   readonly betweenBytesTimeoutMs?: number
   /** Tokens of input and output together; absent when unknown. */
   readonly contextTokens?: number
+  /** Most characters of one answer: text, reasoning and arguments together; 8 Mi by default. */
+  readonly answerLengthMax?: number
 }
 
 const API_VERSION = '2023-06-01'
@@ -43,7 +45,7 @@ export function createAnthropicModel(options: AnthropicModelOptions): Model {
     if (options[field].trim() === '')
       throw new BatonError({ code: 'model_not_configured', message: `createAnthropicModel: ${field} is empty` })
   }
-  const { contextTokens } = options
+  const { contextTokens, answerLengthMax } = options
   return {
     id: `${PROVIDER}/${options.model}`,
     provider: PROVIDER,
@@ -51,7 +53,13 @@ export function createAnthropicModel(options: AnthropicModelOptions): Model {
     async run(request, sink, signal) {
       const names = toolNamesOf(request)
       const http = httpRequest(options, JSON.stringify(encodeAnthropicRequest(request, options, names)))
-      const reading = readAnswer({ model: options.model, names, sink, secrets: secretsOf(http) })
+      const reading = readAnswer({
+        model: options.model,
+        names,
+        sink,
+        secrets: secretsOf(http),
+        ...(answerLengthMax !== undefined && { answerLengthMax }),
+      })
       const head = await options.transport.post(http, signal, reading.push)
       return reading.end(head, options.clock.nowMs())
     },
@@ -116,6 +124,8 @@ function readAnswer(options: AnthropicDecoderOptions & { readonly secrets: reado
     push(bytes, head) {
       if (isStream(head)) (pushEvents ?? open(head))(bytes)
       else if (body.length < BODY_LENGTH_MAX) body += text.decode(bytes, { stream: true })
+      // Of an error its beginning is enough; half an answer is none.
+      else if (isSuccess(head)) throw answerTooLong(BODY_LENGTH_MAX)
     },
     end(head, nowMs) {
       if (!isSuccess(head)) throw errorFromHttp({ head, body, nowMs, secrets: options.secrets })
