@@ -11,7 +11,11 @@ import type { ModelSettings } from './model.ts'
 import type { Principal } from './tool.ts'
 
 export interface Host {
-  /** Opens a session, or makes a new one when `id` is undefined or unknown. */
+  /**
+   * Opens a session, or makes a new one when `id` is undefined or unknown.
+   * @throws BatonError `unauthorized` (it belongs to another principal), `host_stopped`, `store_failed`, `store_conflict`,
+   * `unknown_model`, `invalid_agent`
+   */
   session(id: string | undefined, init?: SessionInit): Promise<Session>
   /** Lets running turns end for `drainMs` (0 by default), then closes every session. */
   stop(options?: { readonly drainMs?: number }): Promise<void>
@@ -53,9 +57,13 @@ export interface Session {
   submit(input: Input): Promise<Accepted | Refused>
   /** The user interrupts; `heard` says how much of the answer was taken in (`all` by default). */
   interrupt(options?: { readonly reason?: string; readonly heard?: Heard }): Promise<void>
-  /** Makes this program the client that runs the agent's client tools. */
+  /**
+   * Makes this program the client that runs the client tools that it has handlers for; without handlers, all of them, by
+   * `toolResult`.
+   * @throws BatonError `rate_limited` when the session has too many clients
+   */
   attach(handlers?: ClientHandlers): Promise<Client>
-  /** Answers a client tool’s call; this program is attached as the session's client if it is not yet. */
+  /** Answers a client tool's call by hand; this program is attached as that tool's client if it is not yet. */
   toolResult(callId: string, outcome: Outcome): Promise<Accepted | Refused>
   /** Answers the newest request for an approval of this call, as a trusted program. */
   approve(callId: string, decision: ApprovalDecision): Promise<Accepted | Refused>

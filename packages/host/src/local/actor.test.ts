@@ -18,6 +18,7 @@ async function opened() {
     session: 's',
     owner: 'o',
     newId: () => 'birth',
+    principal: { id: 'ann' },
     spec: specOf(defineAgent({ name: 'a' }), ['m']),
     store,
     clock: environment.clock,

@@ -1,5 +1,5 @@
 // The actor of one session: it takes inputs one after another, commits what the machine decides, then performs the effects.
-import type { Accepted, Clock, Refused, Store, Timers } from '@baton/core'
+import type { Accepted, Clock, Principal, Refused, Store, Timers } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 import type { Effect, History, Input, SessionRecord, Spec, State } from '@baton/core/machine'
 import { applyRecord, decide, openSession, outstanding, recordOf } from '@baton/core/machine'
@@ -10,6 +10,8 @@ export interface ActorInit {
   readonly session: string
   readonly owner: string
   readonly newId: () => string
+  /** Whose session it becomes, if it is new. */
+  readonly principal: Principal
   readonly spec: Spec
   readonly store: Store
   readonly clock: Clock
@@ -49,7 +51,14 @@ export async function openActor(init: ActorInit): Promise<Actor> {
   let state: State = { ...log.state, epoch }
   const isNew = state.pos < 0
   if (isNew) {
-    const opening = openSession({ session, birth: birthFrom(init.newId()), spec, nowMs: clock.nowMs(), epoch })
+    const opening = openSession({
+      session,
+      birth: birthFrom(init.newId()),
+      principal: init.principal.id,
+      spec,
+      nowMs: clock.nowMs(),
+      epoch,
+    })
     await appendSurely(init, { session, epoch, afterPos: state.pos, records: [opening] })
     state = applyRecord(state, opening)
     log.history.fold(opening)

@@ -84,7 +84,7 @@ test('of two clients the newer one gets the call, and a result of the other is f
   const { time, model, facts, host, open } = world()
   const session = await open()
   const older = await session.attach({ look: () => 'older' })
-  const second = await host.session('tested', { principal: { id: 'bob' } })
+  const second = await host.session('tested')
   await second.attach({
     look: async () => {
       await older.toolResult('call_id2_1_0', { type: 'ok', content: [{ type: 'text', text: 'forged' }] })
@@ -156,4 +156,14 @@ test('a client stays attached when its session is opened again after a store fai
   Object.assign(run.store, { append })
   expect((await run.time.until(session.send('again').answer)).text).toBe('two')
   expect(resultsTold(run.model)[0]?.text).toBe('here')
+})
+
+test('a program that has handlers for other tools takes no call away', async () => {
+  const { time, model, open } = world()
+  const session = await open()
+  await session.attach({ look: () => 'seen' })
+  await session.attach({ other: () => 'never asked' })
+  expect(await session.toolResult('call_id2_9_9', { type: 'ok', content: [] })).toMatchObject({ code: 'illegal_input' })
+  await time.until(session.send('go').answer)
+  expect(resultsTold(model)[0]?.text).toBe('seen')
 })

@@ -56,13 +56,21 @@ export function createHost(options: HostOptions = {}): Host {
     const name = id ?? environment.newId()
     const slot = await rooms.enter(name, () => openSlot(slotInit(shared, name, { agent, principal })))
     if (isStopping()) throw hostStopped()
-    if (slot.agent !== agent || slot.principal.id !== principal.id)
-      shared.log.info('a session that is open keeps its agent, and its tools the principal that they began with', {
-        session: slot.session,
-        agent: slot.agent.name,
-        principal: slot.principal.id,
+    const leave = rooms.hold(slot)
+    const owner = slot.actor().state().principal
+    if (owner !== principal.id) {
+      leave()
+      throw new BatonError({
+        code: 'unauthorized',
+        message: `session ${name} belongs to another principal than ${principal.id}`,
       })
-    return createSessionHandle({ slot, principal, newId: environment.newId, onClose: rooms.hold(slot) })
+    }
+    if (slot.agent !== agent)
+      shared.log.info('a session that is open keeps the agent that it began with', {
+        session: name,
+        agent: slot.agent.name,
+      })
+    return createSessionHandle({ slot, principal, newId: environment.newId, onClose: leave })
   }
 
   const close = async (drainMs: number): Promise<void> => {

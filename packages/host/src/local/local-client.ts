@@ -11,6 +11,8 @@ export interface LocalClientInit {
   readonly principal: Principal
   readonly handlers: ClientHandlers
   readonly connection: string
+  /** The client tools that calls are taken of; absent: all. */
+  readonly tools?: readonly string[]
 }
 
 interface Desk extends LocalClientInit {
@@ -47,13 +49,14 @@ export async function attachClient(init: LocalClientInit): Promise<Client> {
 }
 
 /** Does nothing for a client that is attached. @throws BatonError when the session takes no more clients */
-async function register({ slot, connection, principal }: Desk): Promise<void> {
+async function register({ slot, connection, principal, tools }: Desk): Promise<void> {
   const attached = await slot.actor().submit({
     type: 'client-attached',
     connection,
     protocol: 2,
     principal: principal.id,
     sequential: false,
+    ...(tools && { tools }),
   })
   if (attached.type === 'refused') throw new BatonError({ code: attached.code, message: attached.message })
 }

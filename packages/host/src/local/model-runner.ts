@@ -1,5 +1,5 @@
 // Performs model calls: materialises the request, streams its text to the readers, and answers with one input.
-import type { Environment, Frame, Model, ModelAnswer, ModelEvent, ModelRequest } from '@baton/core'
+import type { Environment, Frame, Model, ModelAnswer, ModelEvent, ModelRequest, Usage } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import type { CallCheck, Effect, Failure, Input, State } from '@baton/core/machine'
 import type { Actor } from './actor.ts'
@@ -77,7 +77,7 @@ export function createModelRunner(init: ModelRunnerInit): ModelRunner {
       const model = init.modelOf(summaryModel(actor.state()))
       const said = await model.run(init.request(effect), () => {}, run.controller.signal)
       const text = said.parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
-      input = { type: 'summary-finished', attempt, text, usage: said.usage }
+      input = { type: 'summary-finished', attempt, text, usage: countsOf(said.usage) }
     } catch (cause) {
       input = { type: 'summary-failed', attempt, error: failureOf(cause) }
     }
@@ -128,9 +128,23 @@ function summaryModel(state: State): string {
 async function finished(init: ModelRunnerInit, attempt: number, said: ModelAnswer): Promise<Input> {
   const calls = said.parts.filter((part) => part.type === 'call')
   const checks = await Promise.all(calls.map((call) => init.check(call.name, call.arguments)))
-  const { parts, finish, usage, model } = said
+  const { parts, finish, model } = said
+  const usage = countsOf(said.usage)
   const textBefore = init.actor.history().turnTexts().join('\n\n')
   return { type: 'model-finished', attempt, model, parts, checks, finish, usage, textBefore }
+}
+
+const COUNTS = ['inputTokens', 'cacheReadTokens', 'cacheWriteTokens', 'outputTokens', 'reasoningTokens'] as const
+
+/** The counts that can be kept. JSON writes NaN as null: what was folded live would not be what is replayed. */
+function countsOf(usage: Usage): Usage {
+  const kept = COUNTS.map((name) => [name, usage[name]] as const).filter(([, count]) => isCount(count))
+  return Object.fromEntries(kept)
+}
+
+/** Above what a number holds exactly, sums would be wrong, and in the end infinite. */
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER
 }
 
 /** UTF-16 units of a failure's message: it stands in the log. */
@@ -142,5 +156,5 @@ export function failureOf(cause: unknown): Failure {
   if (!isBatonError(cause)) return { code: 'model_provider_failed', message, retryable: false }
   const { code, retryable } = cause
   const retryAfterMs = (cause.data as { readonly retryAfterMs?: unknown } | undefined)?.retryAfterMs
-  return { code, message, retryable, ...(typeof retryAfterMs === 'number' && { retryAfterMs }) }
+  return { code, message, retryable, ...(isCount(retryAfterMs) && { retryAfterMs }) }
 }

@@ -203,3 +203,34 @@ test('when the rounds are used up the model answers without tools', async () => 
   expect(world.model.requests).toHaveLength(3)
   expect(world.model.requests[2]?.tools.map(({ name }) => name)).toEqual(['act'])
 })
+
+test.each([
+  ['NaN', Number.NaN],
+  ['Infinity', Number.POSITIVE_INFINITY],
+  ['-1', -1],
+  ['a word', 'many' as never],
+])('%s among a model’s counts is dropped, and what is replayed is what was lived', async (_, count) => {
+  const usage = { inputTokens: count, outputTokens: 7, reasoningTokens: undefined as never, odd: count }
+  const run = () =>
+    Promise.resolve({ parts: [{ type: 'text', text: 'fine' }], finish: 'end', usage, model: 'm' } as const)
+  const model: Model = { id: 'odd/model', provider: 'odd', capabilities: { tools: 'native', images: true }, run }
+  const world = createTestWorld({ steps: [], models: model })
+  const session = await world.open()
+  expect((await world.time.until(session.send('go').answer)).usage).toEqual({ outputTokens: 7 })
+  expect(await world.facts('step-finished')).toMatchObject([{ usage: { outputTokens: 7 } }])
+  const records = await world.records()
+  expect(JSON.parse(JSON.stringify(records))).toEqual(records)
+})
+
+test.each([Number.NaN, Number.POSITIVE_INFINITY, -5])(
+  'a wait of %s that a model asks for is no wait of its own',
+  async (retryAfterMs) => {
+    const busy = new BatonError({ code: 'model_overloaded', message: 'busy', data: { retryAfterMs } })
+    const world = createTestWorld({ steps: [{ error: busy }, { text: 'fine' }], retry: { attempts: 2, baseMs: 1000 } })
+    const session = await world.open()
+    expect((await world.time.until(session.send('go').answer)).text).toBe('fine')
+    expect(world.time.nowMs()).toBeLessThan(1_003_000)
+    const records = await world.records()
+    expect(JSON.parse(JSON.stringify(records))).toEqual(records)
+  },
+)

@@ -45,16 +45,21 @@ export function createSessionHandle(init: HandleInit): Session {
     return followTurn({ inputId, frames, readAgain: slot.read, accepted, openCall })
   }
 
-  const attach = async (handlers: ClientHandlers = {}): Promise<Client> => {
+  const attachFor = async (handlers: ClientHandlers, tools?: readonly string[]): Promise<Client> => {
     if (closed) throw new BatonError(CLOSED)
-    const client = await attachClient({ slot, principal, handlers, connection: `local-${newId()}` })
+    const connection = `local-${newId()}`
+    const client = await attachClient({ slot, principal, handlers, connection, ...(tools && { tools }) })
     clients.add(client)
     return client
   }
+  const attach = (handlers?: ClientHandlers): Promise<Client> =>
+    handlers ? attachFor(handlers, Object.keys(handlers)) : attachFor({})
 
   const toolResult = async (callId: string, outcome: Outcome) => {
-    const [client = await attach()] = clients
-    return await client.toolResult(callId, outcome)
+    const call = openCall(callId)
+    // Only for this tool: a program that answers one call by hand takes no others away from their clients.
+    const [client = call && (await attachFor({}, [call.name]))] = clients
+    return client ? await client.toolResult(callId, outcome) : NO_CALL
   }
 
   const frames = (cursor?: Cursor): AsyncIterable<Frame> => {
@@ -95,6 +100,7 @@ export function createSessionHandle(init: HandleInit): Session {
   }
 }
 
+const NO_CALL = { type: 'refused', code: 'illegal_input', message: 'there is no such open call' } as const
 const CLOSED = { type: 'refused', code: 'session_closed', message: 'this session was closed here' } as const
 
 function approvalOf({ slot, principal }: HandleInit, callId: string, decision: ApprovalDecision): Input {

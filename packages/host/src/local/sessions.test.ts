@@ -291,3 +291,14 @@ test('a session that nobody holds leaves the memory once it is at rest, and come
   expect((await world.time.until(again.send('b').answer)).text).toBe('two')
   expect((await world.facts('host-restarted')).length).toBe(1)
 })
+
+test('a session belongs to who opened it first, also after its host has begun anew', async () => {
+  const world = createTestWorld({ steps: [] })
+  const session = await world.time.until(world.host.session(SESSION, { principal: { id: 'ann' } }))
+  const eve = { principal: { id: 'eve' } }
+  await expect(world.host.session(SESSION, eve)).rejects.toMatchObject({ code: 'unauthorized' })
+  await session.close()
+  await world.host.stop()
+  const later = createTestWorld({ store: world.store, time: world.time, steps: [] })
+  await expect(world.time.until(later.host.session(SESSION, eve))).rejects.toMatchObject({ code: 'unauthorized' })
+})
