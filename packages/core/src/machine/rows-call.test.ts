@@ -29,6 +29,7 @@ describe('a result', () => {
     const failed = (message: string): Outcome => ({ type: 'error', code: 'tool_failed', message })
     const session = asked().clientReturns('call_1_0', failed('no camera')).returns('call_1_1', failed(''))
     expect(session.told().slice(-2)).toEqual(['call_1_0 = Error: no camera', 'call_1_1 = Error: unknown'])
+    expect(session.state.index.at(-1)?.chars).toBe('look{}read{}'.length + 'no camera'.length)
   })
 
   test('that is empty is a result', () => {
@@ -160,8 +161,8 @@ describe('a result', () => {
   })
 
   test('after a reconnect comes over the new connection of the same principal, and of no other', () => {
-    const session = new TestSession()
-      .attach('phone', { protocol: 1 })
+    const session = new TestSession().attach('first', { principal: 'bob' }).attach('phone', { protocol: 1 })
+    session
       .user('go')
       .says({ calls: ['spawn'] })
       .detach()
@@ -201,6 +202,30 @@ describe('a result', () => {
     expect(session.fact('note-queued').text).toBe(
       `The tool "pay" (call_1_0) finished after all: ${'x'.repeat(1999)}😀…`,
     )
+  })
+
+  test('each late result is told, not only the first', () => {
+    const session = new TestSession()
+      .user('go')
+      .says({ calls: ['pay', 'pay'] })
+      .interrupt()
+    for (const callId of ['call_1_0', 'call_1_1'])
+      session.send({ type: 'tool-finished', callId, attempt: 1, outcome: outcomeOf(callId) })
+    session.user('and?')
+    expect(session.told().slice(-3)).toEqual([
+      'user: The tool "pay" (call_1_0) finished after all: call_1_0',
+      'user: The tool "pay" (call_1_1) finished after all: call_1_1',
+      'user: and?',
+    ])
+  })
+
+  test('of one of the last 256 calls is known, of an older one unknown', () => {
+    const session = new TestSession().user('go')
+    for (const step of [1, 2, 3]) session.says({ calls: Array.from({ length: 100 }, () => 'fly') }).user(`${step}`)
+    expect(session.state.recentCalls).toHaveLength(256)
+    const late = { type: 'tool-finished', attempt: 0, outcome: outcomeOf('late') } as const
+    expect(session.send({ ...late, callId: 'call_1_44' }).fact('result-ignored').reason).toBe('duplicate')
+    expect(session.send({ ...late, callId: 'call_1_43' }).fact('result-ignored').reason).toBe('unknown')
   })
 
   test('of a tool that was given up after three starts is told as late, once', () => {

@@ -238,6 +238,7 @@ describe('an agent that changed', () => {
     session.spec = testSpec({ hash: 'v2', tools: TOOLS.filter((tool) => tool.name !== 'pay' && tool.name !== 'read') })
     session.send({ type: 'agent-changed' })
     expect(session.factTypes()).toEqual(['agent-changed', 'call-settled'])
+    expect(session.state.specHash).toBe('v2')
     expect(session.returns('call_1_1').told().slice(-2)).toEqual([
       'call_1_0 = Error: the tool "pay" was removed while its call was open',
       'call_1_1 = done',

@@ -66,10 +66,12 @@ describe('a user', () => {
 
   test('names a model and settings for the turn, and the last who does wins', () => {
     const session = new TestSession({ models: ['one', 'two'] }).user('go')
-    session.user('a', { model: 'three', settings: { temperature: 1 } }).user('b', { model: 'two', settings: {} })
+    session
+      .user('a', { model: 'three', settings: { temperature: 1 } })
+      .user('b', { model: 'two', settings: { temperature: 0 } })
     session.user('c').says('x')
-    expect(session.fact('turn-started')).toMatchObject({ models: ['two', 'one'], settings: {} })
-    expect(session.state.turn?.settings).toEqual({})
+    expect(session.fact('turn-started')).toMatchObject({ models: ['two', 'one'], settings: { temperature: 0 } })
+    expect(session.state.turn?.settings).toEqual({ temperature: 0 })
     expect(session.fact('model-started').model).toBe('two')
   })
 
@@ -151,6 +153,8 @@ describe('an input', () => {
     for (let count = 0; count < 255; count++) session.user('more')
     expect(session.state.recentInputs).toHaveLength(256)
     expect(session.state.recentInputs[0]).toEqual({ inputId: 'u2', pos: 2 })
+    session.says('a').says('b').send({ type: 'rewind', inputId: 'r', exchange: 1, again: false })
+    expect(session.state.recentInputs).toHaveLength(256)
   })
 })
 

@@ -56,6 +56,13 @@ describe('an interrupt while the model speaks', () => {
     expect(session.state.index.at(-1)).toMatchObject({ role: 'step', chars: 5 })
   })
 
+  test('what was salvaged can be cut by the next one', () => {
+    const session = new TestSession().user('go').progress('I will').interrupt().fire('interrupt')
+    expect(session.interrupt({ type: 'chars', chars: 1 }).lines()).toEqual(['user: go', 'assistant: I'])
+    expect(session.interrupt({ type: 'chars', chars: 0 }).lines()).toEqual(['user: go'])
+    expect(session.state.index).toHaveLength(1)
+  })
+
   test('stores nothing where nothing was said, heard or logged', () => {
     const session = new TestSession().user('go').interrupt().fire('interrupt')
     expect(session.factTypes()).toEqual(['turn-finished'])
@@ -245,6 +252,16 @@ describe('an interrupt while calls run', () => {
       'user: next',
       'user: more',
     ])
+  })
+
+  test('a second one cuts further', () => {
+    const session = new TestSession()
+      .attach()
+      .user('go')
+      .says({ text: 'I look', calls: ['look'] })
+    session.interrupt({ type: 'chars', chars: 3 }).interrupt({ type: 'chars', chars: 1 })
+    expect(session.fact('answer-cut').cuts).toEqual([{ step: 1, keepChars: 1 }])
+    expect(session.state.step?.chars).toBe('I'.length + 'look{}'.length)
   })
 
   test('a late result is told with the first of the inputs that enter after it', () => {

@@ -286,6 +286,12 @@ describe('a provider that pauses its answer', () => {
     expect(session.fact('turn-finished')).toMatchObject({ outcome: 'answered', text: 'a\n\nb\n\nc' })
   })
 
+  test('is not held its rounds against it', () => {
+    const session = new TestSession({ limits: { pauses: 1 } }).user('go')
+    for (const step of [1, 2]) session.says({ calls: ['read'] }).returns(`call_${step}_0`)
+    expect(session.says({ text: 'a', more: [block], finish: 'pause' }).state.phase).toBe('modelling')
+  })
+
   test('after the tool rounds with calls beside it has ended', () => {
     const session = new TestSession({ limits: { toolRounds: 0 } }).user('go')
     session.says({ text: 'hm', calls: ['read'], finish: 'pause' })
