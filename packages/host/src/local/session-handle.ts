@@ -56,10 +56,17 @@ export function createSessionHandle(init: HandleInit): Session {
     handlers ? attachFor(handlers, Object.keys(handlers)) : attachFor({})
 
   const toolResult = async (callId: string, outcome: Outcome) => {
+    const asked = slot
+      .actor()
+      .state()
+      .step?.calls.find((open) => open.callId === callId)?.offer?.connection
+    const holder = [...clients].find(({ connection }) => connection === asked)
+    if (holder) return await holder.toolResult(callId, outcome)
     const call = openCall(callId)
+    if (!call || call.settled) return NO_CALL
     // Only for this tool: a program that answers one call by hand takes no others away from their clients.
-    const [client = call && (await attachFor({}, [call.name]))] = clients
-    return client ? await client.toolResult(callId, outcome) : NO_CALL
+    const client = await attachFor({}, [call.name])
+    return await client.toolResult(callId, outcome)
   }
 
   const frames = (cursor?: Cursor): AsyncIterable<Frame> => {
