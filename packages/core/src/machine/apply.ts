@@ -21,14 +21,7 @@ export function beginRecord(state: State, pos: number, nowMs: number, epoch: num
 export function apply(state: State, fact: Fact): State {
   switch (fact.type) {
     case 'session-opened':
-      return {
-        ...state,
-        session: fact.session,
-        birth: fact.birth,
-        principal: fact.principal,
-        agent: fact.agent,
-        specHash: fact.specHash,
-      }
+      return opened(state, fact)
     case 'agent-changed':
       return { ...state, specHash: fact.specHash }
     case 'model-set':
@@ -56,11 +49,7 @@ export function apply(state: State, fact: Fact): State {
     case 'batch-flushed':
       return { ...state, batch: null, queue: state.queue.map((item) => (item.ready ? item : { ...item, ready: true })) }
     case 'note-queued':
-      return {
-        ...state,
-        notes: [...state.notes, { note: fact.note, chars: fact.text.length }],
-        counters: { ...state.counters, note: fact.note },
-      }
+      return queueNote(state, fact)
     case 'approval-requested':
     case 'approval-decided':
     case 'call-started':
@@ -97,6 +86,16 @@ export function apply(state: State, fact: Fact): State {
     default:
       return fact satisfies never
   }
+}
+
+function queueNote(state: State, { note, text }: FactOf<'note-queued'>): State {
+  const notes = [...state.notes, { note, chars: text.length }]
+  return { ...state, notes, counters: { ...state.counters, note } }
+}
+
+function opened(state: State, fact: FactOf<'session-opened'>): State {
+  const { session, birth, principal, agent, specHash } = fact
+  return { ...state, session, birth, principal, agent, specHash }
 }
 
 /** The running turn's next step asks the new model; the others stay behind it, as fallbacks. */

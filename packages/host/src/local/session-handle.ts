@@ -1,8 +1,6 @@
 // A session as programs and fronts hold it: the Session API over a slot of the host.
 import type {
   ApprovalDecision,
-  Client,
-  ClientHandlers,
   ContentPart,
   Cursor,
   Frame,
@@ -12,9 +10,9 @@ import type {
   UserInput,
 } from '@baton/core'
 import { BatonError } from '@baton/core'
-import type { Input, OpenCall, Outcome } from '@baton/core/machine'
+import type { Input, OpenCall } from '@baton/core/machine'
 import type { FrameReader } from './bounded-frames.ts'
-import { attachClient } from './local-client.ts'
+import { createHandleClients } from './handle-clients.ts'
 import type { SessionSlot } from './session-slot.ts'
 import { followTurn } from './turn.ts'
 
@@ -26,8 +24,8 @@ export interface HandleInit {
 }
 
 export function createSessionHandle(init: HandleInit): Session {
-  const { slot, principal, newId } = init
-  const clients = new Set<Client>()
+  const { slot, newId } = init
+  const clients = createHandleClients(init)
   const readers = new Set<FrameReader>()
   let closed = false
   const lastTurn = (): ReturnType<Session['lastTurn']> => slot.actor().history().lastTurn()
@@ -45,30 +43,6 @@ export function createSessionHandle(init: HandleInit): Session {
     return followTurn({ inputId, frames, readAgain: slot.read, accepted, openCall })
   }
 
-  const attachFor = async (handlers: ClientHandlers, tools?: readonly string[]): Promise<Client> => {
-    if (closed) throw new BatonError(CLOSED)
-    const connection = `local-${newId()}`
-    const client = await attachClient({ slot, principal, handlers, connection, ...(tools && { tools }) })
-    clients.add(client)
-    return client
-  }
-  const attach = (handlers?: ClientHandlers): Promise<Client> =>
-    handlers ? attachFor(handlers, Object.keys(handlers)) : attachFor({})
-
-  const toolResult = async (callId: string, outcome: Outcome) => {
-    const asked = slot
-      .actor()
-      .state()
-      .step?.calls.find((open) => open.callId === callId)?.offer?.connection
-    const holder = [...clients].find(({ connection }) => connection === asked)
-    if (holder) return await holder.toolResult(callId, outcome)
-    const call = openCall(callId)
-    if (!call || call.settled) return NO_CALL
-    // Only for this tool: a program that answers one call by hand takes no others away from their clients.
-    const client = await attachFor({}, [call.name])
-    return await client.toolResult(callId, outcome)
-  }
-
   const frames = (cursor?: Cursor): AsyncIterable<Frame> => {
     const reader = slot.read(cursor?.pos)
     if (closed) reader.leave()
@@ -80,9 +54,8 @@ export function createSessionHandle(init: HandleInit): Session {
     if (closed) return
     closed = true
     for (const reader of readers) reader.leave()
-    for (const client of clients) await client.detach()
     readers.clear()
-    clients.clear()
+    await clients.detachAll()
     init.onClose()
   }
 
@@ -94,8 +67,8 @@ export function createSessionHandle(init: HandleInit): Session {
       const outcome = await submit({ type: 'interrupt', reason, heard: heard ?? { type: 'all' } })
       if (outcome.type === 'refused') throw new BatonError({ code: outcome.code, message: outcome.message })
     },
-    attach,
-    toolResult,
+    attach: clients.attach,
+    toolResult: clients.toolResult,
     approve: (callId, decision) => submit(approvalOf(init, callId, decision)),
     frames,
     openCall,
@@ -107,7 +80,6 @@ export function createSessionHandle(init: HandleInit): Session {
   }
 }
 
-const NO_CALL = { type: 'refused', code: 'illegal_input', message: 'there is no such open call' } as const
 const CLOSED = { type: 'refused', code: 'session_closed', message: 'this session was closed here' } as const
 
 function approvalOf({ slot, principal }: HandleInit, callId: string, decision: ApprovalDecision): Input {
