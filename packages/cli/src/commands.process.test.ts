@@ -131,6 +131,18 @@ test.each<[string, readonly string[], Readonly<Record<string, string>>, Said]>([
     [1, 'the model anthropic/claude-x needs a key; set ANTHROPIC_API_KEY, or use the model "offline"'],
   ],
   [
+    'an address of the provider that is none',
+    ['serve', '--port', '0'],
+    { ANTHROPIC_API_KEY: 'key-of-a-test', ANTHROPIC_BASE_URL: 'notaurl' },
+    [1, /^ANTHROPIC_BASE_URL must be an address such as .*, not "notaurl"$/],
+  ],
+  [
+    'a key with a line break',
+    ['chat', '--once', 'x'],
+    { ANTHROPIC_API_KEY: 'key-of\na-test' },
+    [1, /^ANTHROPIC_API_KEY has a line break/],
+  ],
+  [
     'a provider that comes later',
     ['serve'],
     { MODEL_PROVIDER: 'bedrock' },

@@ -131,10 +131,18 @@ test('a model is made once, with the address and the output tokens of the variab
   ])
 })
 
-test('output tokens that are no number are refused at the start', () => {
+const WRONG_ADDRESS = 'ANTHROPIC_BASE_URL must be an address such as https://api.anthropic.com, without a query, not '
+const WRONG_KEY = 'ANTHROPIC_API_KEY has a line break or another character that no key has; set it to the key alone'
+
+test.each([
+  ['ANTHROPIC_MAX_TOKENS', 'many', 'ANTHROPIC_MAX_TOKENS must be a whole number above 0, not "many"'],
+  ['ANTHROPIC_BASE_URL', 'notaurl', `${WRONG_ADDRESS}"notaurl"`],
+  ['ANTHROPIC_BASE_URL', 'localhost:8080', `${WRONG_ADDRESS}"localhost:8080"`],
+  ['ANTHROPIC_BASE_URL', 'http://', `${WRONG_ADDRESS}"http://"`],
+  ['ANTHROPIC_BASE_URL', 'https://me:pass@gateway.example/?key=1', `${WRONG_ADDRESS}"https://gateway.example/"`],
+  ['ANTHROPIC_API_KEY', 'sk-1\nsk-2', WRONG_KEY],
+  ['ANTHROPIC_API_KEY', 'sk-1…', WRONG_KEY],
+])('%s=%j is refused at the start', (name, value, message) => {
   const init = { transport: { post: () => Promise.reject(new Error('unused')) }, clock: { nowMs: () => 0 } }
-  expect(thrownBy(() => createModelOf({ ...init, variables: { ANTHROPIC_MAX_TOKENS: 'many' } }))).toEqual([
-    'invalid_option',
-    'ANTHROPIC_MAX_TOKENS must be a whole number above 0, not "many"',
-  ])
+  expect(thrownBy(() => createModelOf({ ...init, variables: { [name]: value } }))).toEqual(['invalid_option', message])
 })

@@ -4,6 +4,8 @@ import type { Clock, Model, Transport } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { createAnthropicModel } from './anthropic/index.ts'
 import { createOfflineModel } from './offline/index.ts'
+import { placeOf } from './transport/redact.ts'
+import { isHeaderValue, isHttpUrl } from './transport/transport-errors.ts'
 
 export type Variables = Readonly<Record<string, string | undefined>>
 
@@ -52,12 +54,14 @@ export interface ModelOfInit {
 
 /**
  * Models by their ids, each made once.
- * @throws BatonError `invalid_option` when ANTHROPIC_MAX_TOKENS is no number; what it returns: `unknown_model`,
- *   `model_not_configured`
+ * @throws BatonError `invalid_option` when a variable cannot be what it says: ANTHROPIC_MAX_TOKENS, ANTHROPIC_BASE_URL,
+ *   ANTHROPIC_API_KEY; what it returns: `unknown_model`, `model_not_configured`
  */
 export function createModelOf(init: ModelOfInit): (id: string) => Model {
   const models = new Map<string, Model>()
   const maxOutputTokens = tokensOf(init.variables)
+  checkAddress(init.variables)
+  checkKey(init.variables)
   return (id) => {
     const known = models.get(id)
     if (known) return known
@@ -125,8 +129,28 @@ function tokensOf(variables: Variables): number | undefined {
   const text = valueOf(variables, 'ANTHROPIC_MAX_TOKENS')
   if (text === undefined) return undefined
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
-  const message = `ANTHROPIC_MAX_TOKENS must be a whole number above 0, not "${text.slice(0, 40)}"`
-  throw new BatonError({ code: 'invalid_option', message })
+  throw wrongVariable(`ANTHROPIC_MAX_TOKENS must be a whole number above 0, not "${text.slice(0, 40)}"`)
+}
+
+function checkAddress(variables: Variables): void {
+  const text = valueOf(variables, 'ANTHROPIC_BASE_URL')
+  // The path of the API is put behind it.
+  if (text === undefined || (isHttpUrl(text) && !/[?#]/.test(text))) return
+  const example = 'https://api.anthropic.com'
+  const shown = placeOf(text).slice(0, 40)
+  throw wrongVariable(`ANTHROPIC_BASE_URL must be an address such as ${example}, without a query, not "${shown}"`)
+}
+
+/** A key is never shown, not even a broken one. */
+function checkKey(variables: Variables): void {
+  if (isHeaderValue(valueOf(variables, 'ANTHROPIC_API_KEY') ?? '')) return
+  throw wrongVariable(
+    'ANTHROPIC_API_KEY has a line break or another character that no key has; set it to the key alone',
+  )
+}
+
+function wrongVariable(message: string): BatonError {
+  return new BatonError({ code: 'invalid_option', message })
 }
 
 function valueOf(variables: Variables, name: string): string | undefined {

@@ -2,7 +2,7 @@
 import type { AbortSignalLike, HttpHead, HttpRequest, Transport } from '@baton/core'
 import type { Time } from './deadlines.ts'
 import { SYSTEM_TIME, startDeadlines } from './deadlines.ts'
-import { cancelledError, networkError } from './transport-errors.ts'
+import { cancelledError, networkError, requestError } from './transport-errors.ts'
 
 /** The slice of the web's `fetch` that is used. */
 export type FetchLike = (
@@ -48,6 +48,8 @@ interface Post {
 async function runPost(post: Post, onBytes: (bytes: Uint8Array, head: HttpHead) => void): Promise<HttpHead> {
   const { time, request, signal } = post
   if (signal.aborted) throw cancelledError(signal)
+  const wrong = requestError(request)
+  if (wrong) throw wrong
   const aborter = new AbortController()
   let stop: (error: Error) => void = () => undefined
   // Not every fetch settles when it is aborted while it waits, so its promise is raced with the abort itself.

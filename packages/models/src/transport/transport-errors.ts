@@ -16,3 +16,27 @@ export function networkError(request: HttpRequest, cause: unknown): BatonError {
     cause: safeCause(cause, secrets),
   })
 }
+
+/** Visible ASCII, tab, space and Latin-1: the characters of a header's value (RFC 9110, 5.5). */
+export function isHeaderValue(text: string): boolean {
+  return /^[\t\x20-\x7e\x80-\xff]*$/.test(text)
+}
+
+export function isHttpUrl(text: string): boolean {
+  const protocol = URL.parse(text)?.protocol
+  return protocol === 'http:' || protocol === 'https:'
+}
+
+/** What is wrong with a request before it is sent; no retry can help it. Values of headers may be keys and are not shown. */
+export function requestError(request: HttpRequest): BatonError | undefined {
+  const refuse = (message: string) => new BatonError({ code: 'model_invalid_request', message, retryable: false })
+  if (!isHttpUrl(request.url)) {
+    const place = redact(placeOf(request.url), secretsOf(request))
+    return refuse(`"${place}" is not an http or https address`)
+  }
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/i.test(name)) return refuse(`"${name}" cannot be the name of a header`)
+    if (!isHeaderValue(value)) return refuse(`the header ${name} has a character that no header may have`)
+  }
+  return undefined
+}

@@ -130,6 +130,29 @@ describe.each(kinds)('%s transport', (_name, create) => {
     expect(texts).toEqual(['piece 0', 'piece 1', 'piece 2', 'piece 3'])
   })
 
+  test.each<[string, Partial<HttpRequest>, string]>([
+    [
+      'an address that is none',
+      { url: 'notaurl/v1/messages' },
+      '"notaurl/v1/messages" is not an http or https address',
+    ],
+    ['an address of another kind', { url: 'file:///etc/hosts' }, '"file:///etc/hosts" is not an http or https address'],
+    [
+      'a key with a line break',
+      { headers: { 'x-api-key': `${KEY}\r\nx: 1` } },
+      'the header x-api-key has a character that no header may have',
+    ],
+    [
+      'a key with a letter that is no Latin-1',
+      { headers: { 'x-api-key': `${KEY}€` } },
+      'the header x-api-key has a character that no header may have',
+    ],
+    ['a header without a name', { headers: { '': 'x' } }, '"" cannot be the name of a header'],
+  ])('%s is an invalid request, which no retry can help', async (_name, more, message) => {
+    const post = create(manualTime()).post({ ...request(), ...more }, new AbortController().signal, ignore)
+    expect(await failureOf(post)).toMatchObject({ code: 'model_invalid_request', message, retryable: false })
+  })
+
   test('the body of a refusal is given with its status', async () => {
     handler = (_incoming, response) => response.writeHead(529).end('{"error":1}')
     let seen: { status: number; text: string } | undefined
@@ -252,7 +275,7 @@ describe.each(kinds)('%s transport', (_name, create) => {
   test('an address that is none, and no key in the error', async () => {
     const wrong = { ...request(), url: 'http://[sk-in-the-host-0123]:x/?key=sk-in-the-query-42' }
     const failure = await failureOf(create(manualTime()).post(wrong, new AbortController().signal, ignore))
-    expect(failure.code).toBe('model_network_failed')
+    expect(failure.code).toBe('model_invalid_request')
     expect(everythingIn(failure)).not.toMatch(/sk-in-the-query/)
   })
 

@@ -5,7 +5,7 @@ import type { Dispatcher } from 'undici'
 import { Agent, EnvHttpProxyAgent } from 'undici'
 import type { Time } from './deadlines.ts'
 import { SYSTEM_TIME, startDeadlines } from './deadlines.ts'
-import { cancelledError, networkError } from './transport-errors.ts'
+import { cancelledError, networkError, requestError } from './transport-errors.ts'
 
 export interface UndiciTransportOptions {
   readonly time?: Time
@@ -61,8 +61,9 @@ interface Post {
 function runPost(post: Post, onBytes: (bytes: Uint8Array, head: HttpHead) => void): Promise<HttpHead> {
   const { dispatcher, time, request, signal } = post
   return new Promise((resolve, reject) => {
-    if (signal.aborted) {
-      reject(cancelledError(signal))
+    const refusal = signal.aborted ? cancelledError(signal) : requestError(request)
+    if (refusal) {
+      reject(refusal)
       return
     }
     let controller: Dispatcher.DispatchController | undefined
