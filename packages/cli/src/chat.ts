@@ -39,9 +39,12 @@ async function attachNobody(session: Session, agent: Agent): Promise<void> {
 /** Characters of a call's arguments in its note. */
 const SHOWN_CHARS = 100
 
-async function tell(events: AsyncIterable<TurnEvent>, terminal: Console): Promise<void> {
+/** Writes a turn down while it happens. */
+export async function tell(events: AsyncIterable<TurnEvent>, terminal: Console): Promise<void> {
   const names = new Map<string, string>()
   let lineIsOpen = false
+  /** Text of the step that runs has been shown. */
+  let hasSpoken = false
   const endLine = (): void => {
     if (lineIsOpen) terminal.write('\n')
     lineIsOpen = false
@@ -51,13 +54,16 @@ async function tell(events: AsyncIterable<TurnEvent>, terminal: Console): Promis
       case 'text-delta':
         terminal.write(event.text)
         lineIsOpen = true
+        hasSpoken = true
         break
       case 'attempt-superseded':
         endLine()
-        terminal.note(`the model is asked again (${event.reason}); what it said since its last call is void`)
+        terminal.note(askedAgain(event.reason, hasSpoken))
+        hasSpoken = false
         break
       case 'call-proposed':
         endLine()
+        hasSpoken = false
         names.set(event.call.callId, event.call.name)
         terminal.note(`> ${event.call.name} ${shortened(event.call.arguments)}`)
         break
@@ -72,6 +78,22 @@ async function tell(events: AsyncIterable<TurnEvent>, terminal: Console): Promis
         break
     }
   }
+}
+
+/** Why another attempt of the same step is made; a reason that is new here is told as it is. */
+const WHY: Readonly<Record<string, string>> = {
+  failed: 'the last attempt failed',
+  fallback: 'another model takes over',
+  'model-set': 'another model was chosen',
+  restart: 'the host was restarted',
+  empty: 'its answer was empty',
+  paused: 'the session was paused',
+  'context-full': 'the conversation is too long for it and is shortened',
+}
+
+function askedAgain(reason: string, hasSpoken: boolean): string {
+  const why = Object.hasOwn(WHY, reason) ? WHY[reason] : reason
+  return `the model is asked again: ${why}${hasSpoken ? '; what it said since its last call is void' : ''}`
 }
 
 function settled(settlement: Settlement): string {

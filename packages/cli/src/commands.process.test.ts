@@ -90,6 +90,7 @@ type Said = readonly [exitCode: number, line: string | RegExp]
 
 test.each<[string, readonly string[], Readonly<Record<string, string>>, Said]>([
   ['an unknown command', ['serv'], {}, [2, 'there is no command "serv"; see "baton --help"']],
+  ['help for an unknown command', ['help', 'serv'], {}, [2, 'there is no command "serv"; see "baton --help"']],
   ['an unknown option', ['serve', '--prot', '1'], {}, [2, 'Unknown option \'--prot\'; see "baton serve --help"']],
   ['an option without its value', ['chat', '--once'], {}, [2, /^Option '--once <value>' argument missing; see/]],
   ['a word too many', ['serve', 'now'], {}, [2, /^Unexpected argument 'now'.*; see "baton serve --help"$/]],
@@ -155,6 +156,12 @@ test.each<[string, readonly string[], Readonly<Record<string, string>>, Said]>([
     [1, 'the agent file none.ts does not exist'],
   ],
   [
+    'an agent that is a folder',
+    ['serve', '--agent', '.'],
+    {},
+    [1, 'the agent file . is a folder; name the TypeScript or JavaScript file in it'],
+  ],
+  [
     'an agent file without an agent',
     ['serve', '--agent', 'empty.ts'],
     {},
@@ -194,6 +201,13 @@ test('a failing provider is one line and exit code 1', async () => {
   expect(await command.ended).toEqual({ code: 1, signal: null })
   expect(command.errors().split('\n').at(-2)).toMatch(/^baton: model_network_failed: /)
   expect(command.errors()).not.toContain('key-of-a-test')
+  expect(command.errors()).toContain('the model is asked again: the last attempt failed\n')
+})
+
+test.each(['serve', 'chat'])('help names what %s can do', async (name) => {
+  const command = baton(['help', name])
+  expect(await command.ended).toEqual({ code: 0, signal: null })
+  expect(command.output()).toMatch(new RegExp(`^baton ${name}: `))
 })
 
 test.each([[['--help']], [['serve', '--help']], [['chat', '-h']], [['--version']], [[]]])(

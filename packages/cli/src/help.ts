@@ -1,11 +1,12 @@
 // The help texts of the `baton` command.
+import type { CommandName } from './options.ts'
 
 export const HELP = `baton: tool calls that always come home
 
 Usage:
   baton serve [options]               a WebSocket server for apps of protocol version 1
   baton chat --once "text" [options]  one question, answered here
-  baton <command> --help              options and examples of a command
+  baton help <command>                options and examples of a command
   baton --version
 
 Without options the agent explores the folder that you are in, and the model needs no key and no network.
@@ -55,6 +56,6 @@ Examples:
   baton chat --once "what is in package.json?" --model anthropic/claude-haiku-4-5
 `
 
-export function helpOf(command: 'serve' | 'chat'): string {
+export function helpOf(command: CommandName): string {
   return command === 'serve' ? SERVE : CHAT
 }

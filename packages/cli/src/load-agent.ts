@@ -1,14 +1,16 @@
 // Loads an agent from a file: its default export. Node strips the types of a TypeScript file itself.
 import type { Agent } from '@baton/core'
 import { BatonError } from '@baton/core'
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 /** @throws BatonError `invalid_agent`, in one line, whatever is wrong with the file */
 export async function loadAgent(file: string, folder: string): Promise<Agent> {
   const path = resolve(folder, file)
-  if (!existsSync(path)) throw wrong(file, 'does not exist')
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (!found) throw wrong(file, 'does not exist')
+  if (found.isDirectory()) throw wrong(file, 'is a folder; name the TypeScript or JavaScript file in it')
   let module: { readonly default?: unknown }
   try {
     // What a module exports cannot be known before it is looked at.

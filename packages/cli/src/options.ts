@@ -27,13 +27,15 @@ export interface ChatOptions {
 /** The command was asked wrongly. */
 export class UsageError extends Error {}
 
-export function isCommand(text: string): text is 'serve' | 'chat' {
+export type CommandName = 'serve' | 'chat'
+
+export function isCommand(text: string): text is CommandName {
   return text === 'serve' || text === 'chat'
 }
 
 /** @throws UsageError */
 export function parseOptions(
-  command: 'serve' | 'chat',
+  command: CommandName,
   words: readonly string[],
   variables: Variables,
 ): ServeOptions | ChatOptions {

@@ -3,6 +3,7 @@ import { isBatonError } from '@baton/core'
 import { chat } from './chat.ts'
 import type { Console } from './console.ts'
 import { HELP, helpOf } from './help.ts'
+import type { CommandName } from './options.ts'
 import { isCommand, parseOptions, UsageError } from './options.ts'
 import { serve } from './serve.ts'
 import { VERSION } from './version.ts'
@@ -21,20 +22,27 @@ export async function run(words: readonly string[], terminal: Console): Promise<
 
 async function runCommand([command, ...rest]: readonly string[], terminal: Console): Promise<number> {
   if (command === undefined || command === '--help' || command === '-h' || command === 'help') {
-    terminal.write(HELP)
+    const [about] = command === 'help' ? rest : []
+    terminal.write(about === undefined ? HELP : helpOf(known(about)))
     return 0
   }
   if (command === '--version' || command === '-v') {
     terminal.write(`${VERSION}\n`)
     return 0
   }
-  if (!isCommand(command)) throw new UsageError(`there is no command "${command}"; see "baton --help"`)
+  const name = known(command)
   if (rest.includes('--help') || rest.includes('-h')) {
-    terminal.write(helpOf(command))
+    terminal.write(helpOf(name))
     return 0
   }
-  const options = parseOptions(command, rest, terminal.variables)
+  const options = parseOptions(name, rest, terminal.variables)
   return options.command === 'serve' ? await serve(options, terminal) : await chat(options, terminal)
+}
+
+/** @throws UsageError */
+function known(command: string): CommandName {
+  if (isCommand(command)) return command
+  throw new UsageError(`there is no command "${command}"; see "baton --help"`)
 }
 
 /** One line: what happened, and what to do where the message does not say so itself. */
