@@ -2,8 +2,9 @@
 import { describe, expect, test } from 'vitest'
 import { isBatonError } from '../errors.ts'
 import { openSession } from './decide.ts'
+import { HOST_FACTS } from './fact.ts'
 import { canonicalLog, checkVersion, FORMAT_VERSION, followRecord, takeSnapshot } from './record.ts'
-import { testSpec, TestSession } from '../testing/test-session.ts'
+import { clientTool, testSpec, TestSession } from '../testing/test-session.ts'
 
 function codeOf(run: () => void): string {
   try {
@@ -146,6 +147,16 @@ describe('the canonical log', () => {
     const detail = { attempt: 3, session: 'x', delayMs: 5 }
     const session = new TestSession().send({ type: 'urgent-event', inputId: 'e', name: 'offer', detail })
     expect(canonicalLog(session.records)[1]).toMatchObject({ body: { detail } })
+    const state = { provider: 'p', model: 'm', data: { attempt: 1 } }
+    const brought = { ...clientTool('camera'), description: '', inputSchema: { properties: { delayMs: {} } } }
+    session.says({ text: 'hm', more: [{ type: 'reasoning', text: '', state }], calls: ['read'] })
+    session.send({ type: 'client-tools', tools: [brought] })
+    const image = { type: 'image', mediaType: 'image/png', source: { type: 'url', url: 'u' }, state } as const
+    session.returns('call_1_0', { type: 'ok', content: [image] })
+    const log = canonicalLog(session.records)
+    expect(log.find((fact) => fact.type === 'step-finished')?.parts[0]).toMatchObject({ state })
+    expect(log.find((fact) => fact.type === 'client-tools-set')?.tools).toEqual([brought])
+    expect(log.find((fact) => fact.type === 'call-settled')?.settlement).toEqual({ type: 'ok', content: [image] })
   })
 })
 
@@ -154,4 +165,27 @@ test('a log that began anew has other call ids and the same canonical log', () =
   const [first, second] = [talk(''), talk('b2')]
   expect(second.state.step?.calls.map((call) => call.callId)).toEqual(['call_b2_1_0'])
   expect(canonicalLog(second.records)).toEqual(canonicalLog(first.records))
+})
+
+test('facts of hosts and fronts are these', () => {
+  expect([...HOST_FACTS].sort()).toEqual([
+    'answer-ignored',
+    'attempt-failed',
+    'attempt-progressed',
+    'attempt-superseded',
+    'call-claimed',
+    'call-clock-set',
+    'call-offered',
+    'call-returned',
+    'call-started',
+    'client-attached',
+    'client-detached',
+    'display-written',
+    'grace-started',
+    'host-restarted',
+    'model-started',
+    'result-ignored',
+    'summary-started',
+    'turn-clock-set',
+  ])
 })

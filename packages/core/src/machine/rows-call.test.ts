@@ -269,6 +269,7 @@ describe('an offer', () => {
     session.claim('call_1_0')
     expect(session.facts).toEqual([{ type: 'call-claimed', callId: 'call_1_0', connection: 'desk' }])
     expect(session.claim('call_1_0').facts).toEqual([])
+    expect(session.owes()).toContain('offer-call:call_1_0:1')
   })
 
   test('claimed with an old number or over another connection is refused', () => {
@@ -282,6 +283,16 @@ describe('an offer', () => {
     expect(session.refusal({ ...claim, callId: 'call_9_9' })).toBe('illegal_input')
     expect(session.refusal(claim)).toBeUndefined()
     session.detach().attach('desk')
+    expect(session.refusal(claim)).toBe('illegal_input')
+  })
+
+  test('of a call that has settled cannot be claimed', () => {
+    const session = new TestSession()
+      .attach()
+      .user('go')
+      .says({ calls: ['look', 'read'] })
+      .clientReturns('call_1_0')
+    const claim = { type: 'call-claimed', callId: 'call_1_0', connection: 'phone', offer: 1 } as const
     expect(session.refusal(claim)).toBe('illegal_input')
   })
 

@@ -192,10 +192,11 @@ describe('a client', () => {
     const brought = (name: string) => ({ ...clientTool(name), description: '', inputSchema: {} })
     const session = new TestSession().attach()
     session.send({ type: 'client-tools', tools: [brought('camera'), brought('read')] })
-    session.user('go').says({ calls: ['camera', 'read'] })
+    session.user('go').says({ calls: ['camera', 'read', 'fly'] })
     expect(session.state.step?.calls.map((call) => [call.runs, call.state])).toEqual([
       ['client', 'offered'],
       ['server', 'started'],
+      ['server', 'settled'],
     ])
   })
 
@@ -380,6 +381,20 @@ describe('a timer', () => {
     session.send({ type: 'agent-changed' }).fire('retry')
     expect(session.logged('turn-finished')[0]?.error?.code).toBe('context_overflow')
     expect(session.told()).toEqual(['user: next'])
+  })
+
+  test('that says nothing leaves the state as it is, to the position', () => {
+    const session = new TestSession().user('go')
+    const { state } = session
+    const nothing = { type: 'decided', facts: [], effects: [] }
+    for (const input of [
+      { type: 'timer-fired', timer: 'retry', generation: 9 },
+      { type: 'offer-reached', callId: 'call_9_9', offer: 1 },
+    ] as const) {
+      const decision = session.after(5).decide(input)
+      expect(decision).toEqual({ ...nothing, state })
+      expect('state' in decision && decision.state).toBe(state)
+    }
   })
 
   test('of the turn takes the inputs behind it on', () => {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { renderSettlement } from './render.ts'
 import type { CallState } from './state.ts'
 import { CALL_STATES, findCall } from './state.ts'
-import type { CallEvent } from './table.ts'
+import type { CallEvent, CallOutcome } from './table.ts'
 import { CALL_TABLE } from './table.ts'
 import { clientTool, serverTool, testSpec, TestSession } from '../testing/test-session.ts'
 
@@ -336,4 +336,32 @@ test('a result from a client that was never offered the call is foreign, and the
   session.clientReturns('call_1_1')
   expect(session.fact('result-ignored').reason).toBe('foreign')
   expect(session.call('call_1_1').state).toBe('ready')
+})
+
+/** How each outcome of the table looks from outside. */
+const LOOKS: Readonly<Record<CallOutcome, RegExp>> = {
+  accept: /^ok: late/,
+  late: /^(late|duplicate), settled$/,
+  foreign: /^foreign, /,
+  claim: /^claimed$/,
+  ready: /^started$/,
+  propose: /^awaiting-approval$/,
+  return: /^ready$/,
+  again: /^started$/,
+  stay: /^((no timer|no client|illegal_input|approval_refused), )?(proposed|awaiting-approval|ready|offered|claimed|started|settled)$/,
+  'settle-denied': /^denied: /,
+  'settle-expired': /^denied: .* too late/,
+  'settle-cancelled': /^cancelled: /,
+  'settle-timed-out': /^timed-out: /,
+  'settle-unknown': /^unknown: /,
+  'settle-gone': /^error: .* was removed/,
+}
+
+test('the table says of every cell what becomes of the call', () => {
+  const wrong = cells.filter(({ event, state, kind, expected }) => {
+    // Nothing brings the event there, or the interrupt before it has settled the call: the cell has no witness.
+    const unseen = /^no (timer|client), |^closed$/.test(expected)
+    return !unseen && !LOOKS[CALL_TABLE[event][state][kind]]?.test(expected)
+  })
+  expect(wrong).toEqual([])
 })
