@@ -4,6 +4,7 @@ import type { Effect } from '@baton/core/machine'
 import { afterEach, expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import { openActor } from './actor.ts'
+import type { Performers } from './perform.ts'
 import { createManualTime, never, noUnhandledRejections } from './test-world.ts'
 
 afterEach(noUnhandledRejections())
@@ -30,15 +31,22 @@ async function opened() {
   return { actor, store, deaths }
 }
 
+/** One performer for effects of every type. */
+function every(perform: (effect: Effect) => unknown): Performers {
+  return new Proxy({} as Performers, { get: () => perform })
+}
+
 const INPUT = { type: 'user-input', inputId: 'i', parts: [{ type: 'text', text: 'go' }] } as const
 
 test('an actor that dies of its first effect performs none of the others', async () => {
   const { actor } = await opened()
   const performed: Effect['type'][] = []
-  actor.begin((effect) => {
-    performed.push(effect.type)
-    actor.kill(KILLED)
-  })
+  actor.begin(
+    every((effect) => {
+      performed.push(effect.type)
+      actor.kill(KILLED)
+    }),
+  )
   expect(await actor.submit(INPUT)).toMatchObject({ type: 'accepted' })
   expect(performed).toEqual(['call-model'])
 })
@@ -54,7 +62,7 @@ test.each([
   const gate = Promise.withResolvers<number>()
   Object.assign(store, { append: () => gate.promise })
   const performed: Effect[] = []
-  actor.begin((effect) => performed.push(effect))
+  actor.begin(every((effect) => performed.push(effect)))
   const inputs = [actor.submit(INPUT), actor.submit({ ...INPUT, inputId: 'j' })]
   actor.kill(KILLED)
   actor.kill(KILLED)
@@ -66,9 +74,11 @@ test.each([
 
 test('an effect that throws ends its actor, not the process', async () => {
   const { actor, deaths } = await opened()
-  actor.begin(() => {
-    throw new Error('a runner is broken')
-  })
+  actor.begin(
+    every(() => {
+      throw new Error('a runner is broken')
+    }),
+  )
   expect(await actor.submit(INPUT)).toMatchObject({ type: 'accepted' })
   expect(deaths).toEqual(['internal'])
 })

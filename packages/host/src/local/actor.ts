@@ -3,6 +3,7 @@ import type { Accepted, Clock, Principal, Refused, Store, Timers } from '@baton/
 import { BatonError, isBatonError } from '@baton/core'
 import type { Effect, History, Input, SessionRecord, Spec, State } from '@baton/core/machine'
 import { applyRecord, decide, openSession, outstanding, recordOf } from '@baton/core/machine'
+import type { Performers } from './perform.ts'
 import { acquireLog, appendSurely, readLog } from './session-log.ts'
 import { messageOf } from './thrown-message.ts'
 
@@ -27,7 +28,7 @@ export interface ActorInit {
 export interface Actor {
   submit(input: Input): Promise<Accepted | Refused>
   /** Begins to perform effects, first everything that is outstanding. Called once. */
-  begin(perform: (effect: Effect) => void): void
+  begin(performers: Performers): void
   state(): State
   history(): History
   /** Refuses everything from now on. */
@@ -83,8 +84,8 @@ function runActor(init: ActorInit, opened: State, history: History): Actor {
   let mailbox: Letter[] = []
   let busy = false
   let dead: BatonError | undefined
-  /** Until recovery is through, nothing is performed. */
-  let perform: (effect: Effect) => void = () => {}
+  /** None until recovery is through. Each takes the effects of its own type. */
+  let performers: Performers | undefined
 
   /** An effect that is performed may kill the session itself. */
   const isDead = (): boolean => dead !== undefined
@@ -108,7 +109,7 @@ function runActor(init: ActorInit, opened: State, history: History): Actor {
         // Killed in the meantime: whether the records are there, the next owner reads from the log.
         if (dead) return die(dead, letters)
         acknowledge(batch, letters)
-        for (const effect of batch.effects) if (!isDead()) perform(effect)
+        for (const effect of batch.effects) if (!isDead()) performers?.[effect.type](effect as never)
       } catch (cause) {
         return die(isBatonError(cause) ? cause : internal(cause), letters)
       }
@@ -141,9 +142,9 @@ function runActor(init: ActorInit, opened: State, history: History): Actor {
     state: () => state,
     history: () => history,
     kill: (cause) => die(cause, []),
-    begin: (performer) => {
-      perform = performer
-      for (const effect of outstanding(state)) if (!isDead()) perform(effect)
+    begin: (given) => {
+      performers = given
+      for (const effect of outstanding(state)) if (!isDead()) given[effect.type](effect as never)
     },
   }
 }

@@ -1,8 +1,13 @@
-// Performs what the machine asks for, each effect by the runner that knows how.
+// Who performs which effect. The actor calls the performer of an effect's type directly, so a stack shows no detour.
 import type { Effect } from '@baton/core/machine'
 import type { ModelRunner } from './model-runner.ts'
 import type { TimerRunner } from './timer-runner.ts'
 import type { ToolRunner } from './tool-runner.ts'
+
+/** No effect waits for another: what runs long answers with an input of its own, and never rejects. */
+export type Performers = {
+  readonly [Type in Effect['type']]: (effect: Extract<Effect, { readonly type: Type }>) => unknown
+}
 
 export interface Runners {
   readonly timers: TimerRunner
@@ -10,40 +15,22 @@ export interface Runners {
   readonly models: ModelRunner
 }
 
-/** No effect waits for another: what runs long answers with an input of its own. */
-export function createPerformer({ timers, tools, models }: Runners): (effect: Effect) => void {
-  return function perform(effect) {
-    switch (effect.type) {
-      case 'call-model':
-        void models.call(effect)
-        break
-      case 'summarise':
-        void models.summarise(effect)
-        break
-      case 'abort-model':
-      case 'abort-summary':
-        models.abort(effect.attempt)
-        break
-      case 'run-tool':
-        void tools.run(effect)
-        break
-      case 'abort-tool':
-        tools.abort(effect.callId, effect.attempt)
-        break
-      case 'set-timer':
-        timers.set(effect)
-        break
-      case 'clear-timer':
-        timers.clear(effect.timer, effect.generation)
-        break
-      case 'offer-call':
-      case 'ask-approval':
-      case 'withdraw-offer':
-      case 'withdraw-approval':
-        // Their facts are frames already: whoever reads the session sees the offer or the question.
-        break
-      default:
-        effect satisfies never
-    }
+export function createPerformers({ timers, tools, models }: Runners): Performers {
+  return {
+    'call-model': models.call,
+    summarise: models.summarise,
+    'abort-model': ({ attempt }) => models.abort(attempt),
+    'abort-summary': ({ attempt }) => models.abort(attempt),
+    'run-tool': tools.run,
+    'abort-tool': ({ callId, attempt }) => tools.abort(callId, attempt),
+    'set-timer': timers.set,
+    'clear-timer': ({ timer, generation }) => timers.clear(timer, generation),
+    // Their facts are frames already: whoever reads the session sees the offer or the question.
+    'offer-call': nothing,
+    'withdraw-offer': nothing,
+    'ask-approval': nothing,
+    'withdraw-approval': nothing,
   }
 }
+
+function nothing(): void {}

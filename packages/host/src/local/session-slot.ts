@@ -11,7 +11,7 @@ import { checkCall } from './call-check.ts'
 import type { FrameHub } from './frame-hub.ts'
 import { createFrameHub } from './frame-hub.ts'
 import { createModelRunner } from './model-runner.ts'
-import { createPerformer } from './perform.ts'
+import { createPerformers } from './perform.ts'
 import { requestFor } from './request.ts'
 import { messageOf } from './thrown-message.ts'
 import { createTimerRunner } from './timer-runner.ts'
@@ -187,7 +187,7 @@ async function openCrew(init: CrewInit): Promise<Crew> {
       requestFor({ agent: init.agent, tools: init.tools, state: actor.state(), history: actor.history() }, effect),
     check: (name, argumentsText) => checkCall(init, actor.state(), { name, arguments: argumentsText }),
   })
-  const begin = (): void => actor.begin(createPerformer({ timers, tools, models }))
+  const begin = (): void => actor.begin(createPerformers({ timers, tools, models }))
   const close = (): void => {
     timers.close()
     tools.close()
