@@ -310,6 +310,24 @@ test('undici: a proxy from the environment is used, except for the hosts of NO_P
   expect(targets).toEqual([])
 })
 
+test.each([
+  ['HTTPS_PROXY', 'nope'],
+  ['HTTP_PROXY', 'localhost:8080'],
+  ['https_proxy', 'me:secret@proxy.example'],
+  ['http_proxy', 'http://me:%zz@proxy.example'],
+])('undici: %s=%s is refused by its name, without what it holds', (name, value) => {
+  const expected = {
+    code: 'invalid_option',
+    message: `${name} must be the address of a proxy, such as http://127.0.0.1:3128`,
+  }
+  expect(() => createUndiciTransport({ variables: { [name]: value } })).toThrow(expect.objectContaining(expected))
+})
+
+test('undici: a proxy may be empty, have a password, or speak SOCKS', async () => {
+  for (const value of ['', 'http://me:p%20w@proxy.example:3128', 'socks5://127.0.0.1:1080'])
+    await createUndiciTransport({ variables: { HTTPS_PROXY: value } }).close()
+})
+
 function cut(socket: Socket): void {
   socket.destroy()
 }

@@ -1,6 +1,7 @@
 // The transport for Node: undici's `dispatch`, which costs half of `fetch` per streamed piece. Only this file knows undici.
 // HTTP/1.1 only, because there an abort closes the socket, and that is what stops a provider from generating and billing.
 import type { AbortSignalLike, HttpHead, HttpRequest, Transport } from '@baton/core'
+import { BatonError } from '@baton/core'
 import type { Dispatcher } from 'undici'
 import { Agent, EnvHttpProxyAgent } from 'undici'
 import type { Time } from './deadlines.ts'
@@ -20,6 +21,7 @@ export interface UndiciTransport extends Transport {
   close(): Promise<void>
 }
 
+/** @throws BatonError `invalid_option` when HTTP_PROXY or HTTPS_PROXY is no address of a proxy */
 export function createUndiciTransport(options: UndiciTransportOptions = {}): UndiciTransport {
   const dispatcher = openDispatcher(options)
   const time = options.time ?? SYSTEM_TIME
@@ -31,9 +33,8 @@ export function createUndiciTransport(options: UndiciTransportOptions = {}): Und
 
 function openDispatcher(options: UndiciTransportOptions): Dispatcher {
   const variables = options.variables ?? process.env
-  const read = (name: string) => variables[name.toLowerCase()] ?? variables[name]
-  const httpProxy = read('HTTP_PROXY')
-  const httpsProxy = read('HTTPS_PROXY')
+  const httpProxy = proxyOf(variables, 'HTTP_PROXY')
+  const httpsProxy = proxyOf(variables, 'HTTPS_PROXY')
   // Our own deadlines guard the answer; undici's are coarse (one second) and would be a second opinion.
   const settings = {
     allowH2: false,
@@ -47,8 +48,37 @@ function openDispatcher(options: UndiciTransportOptions): Dispatcher {
     ...settings,
     httpProxy: httpProxy ?? '',
     httpsProxy: httpsProxy ?? '',
-    noProxy: read('NO_PROXY') ?? '',
+    noProxy: variables[nameIn(variables, 'NO_PROXY')] ?? '',
   })
+}
+
+type Variables = NonNullable<UndiciTransportOptions['variables']>
+
+/** The name that is set; lower case wins. */
+function nameIn(variables: Variables, name: string): string {
+  const lower = name.toLowerCase()
+  return variables[lower] === undefined ? name : lower
+}
+
+function proxyOf(variables: Variables, upperName: string): string | undefined {
+  const name = nameIn(variables, upperName)
+  const address = variables[name]
+  if (!address || isProxyAddress(address)) return address
+  // What it is set to is not shown: it may hold a password.
+  const message = `${name} must be the address of a proxy, such as http://127.0.0.1:3128`
+  throw new BatonError({ code: 'invalid_option', message })
+}
+
+/** What undici's agent takes. */
+function isProxyAddress(text: string): boolean {
+  const url = URL.parse(text)
+  if (!url || !/^(?:https?|socks5?):$/.test(url.protocol)) return false
+  try {
+    decodeURIComponent(`${url.username}:${url.password}`)
+    return true
+  } catch {
+    return false
+  }
 }
 
 interface Post {
