@@ -52,21 +52,21 @@ export interface Client {
 export function createClient(init: ClientInit): Client {
   const world = init.world ?? platformWorld()
   const listeners = createListeners<ClientEvents>()
-  let state: ConnectionState = 'connecting'
+  let connectionState: ConnectionState = 'connecting'
   const connection = openConnection({
     url: init.url,
     session: init.session,
     world,
     reconnect: init.reconnect ?? {},
     onState: (next) => {
-      state = next
+      connectionState = next
       listeners.tell('connection', next)
     },
     onStarted: () => outbox.flush(),
-    onFrame: (frame) => takeFrame(desk, frame),
+    onFrame: (frame) => takeFrame(state, frame),
   })
   const outbox = createOutbox(connection.send, world.newId)
-  const desk: Desk = {
+  const state: ClientState = {
     listeners,
     outbox,
     calls: createToolCalls(init.tools ?? {}),
@@ -80,13 +80,13 @@ export function createClient(init: ClientInit): Client {
     },
     on: listeners.on,
     get connection() {
-      return state
+      return connectionState
     },
     close: connection.close,
   }
 }
 
-interface Desk {
+interface ClientState {
   readonly listeners: Listeners<ClientEvents>
   readonly outbox: Outbox
   readonly calls: ToolCalls
@@ -95,8 +95,8 @@ interface Desk {
   display: Promise<void>
 }
 
-function takeFrame(desk: Desk, frame: ServerFrame): void {
-  const { listeners } = desk
+function takeFrame(state: ClientState, frame: ServerFrame): void {
+  const { listeners } = state
   switch (frame.type) {
     case 'assistant.speech.partial':
       listeners.tell('partial', frame.payload.text)
@@ -108,7 +108,7 @@ function takeFrame(desk: Desk, frame: ServerFrame): void {
       listeners.tell('error', frame.payload)
       break
     case 'tool.call':
-      takeCall(desk, frame.payload)
+      takeCall(state, frame.payload)
       break
     case 'session.started':
       break
@@ -117,10 +117,10 @@ function takeFrame(desk: Desk, frame: ServerFrame): void {
   }
 }
 
-function takeCall(desk: Desk, call: ToolCallPayload): void {
-  const { listeners, outbox, calls } = desk
+function takeCall(state: ClientState, call: ToolCallPayload): void {
+  const { listeners, outbox, calls } = state
   if (call.name.startsWith('convo.') || call.name === 'tts.speak') {
-    desk.display = desk.display.then(() => show(desk, call))
+    state.display = state.display.then(() => show(state, call))
     return
   }
   listeners.tell('call', { callId: call.callId, name: call.name })
@@ -131,13 +131,13 @@ function takeCall(desk: Desk, call: ToolCallPayload): void {
 }
 
 /** Never rejects, so the next one is shown whatever happens. */
-async function show(desk: Desk, call: ToolCallPayload): Promise<void> {
+async function show(state: ClientState, call: ToolCallPayload): Promise<void> {
   const { callId } = call
   try {
-    await showNow(desk, call)
-    desk.outbox.answer({ callId, result: 'ok', error: null })
+    await showNow(state, call)
+    state.outbox.answer({ callId, result: 'ok', error: null })
   } catch (thrown) {
-    desk.outbox.answer({ callId, result: null, error: thrown instanceof Error ? thrown.message : String(thrown) })
+    state.outbox.answer({ callId, result: null, error: thrown instanceof Error ? thrown.message : String(thrown) })
   }
 }
 
@@ -147,7 +147,7 @@ interface DisplayArguments {
   readonly text?: string
 }
 
-async function showNow({ listeners, outbox, speak }: Desk, call: ToolCallPayload): Promise<void> {
+async function showNow({ listeners, outbox, speak }: ClientState, call: ToolCallPayload): Promise<void> {
   const { state, role, text = '' } = JSON.parse(call.arguments) as DisplayArguments // the protocol's display calls
   if (call.name === 'convo.setState' && state) listeners.tell('state', state)
   else if (call.name === 'tts.speak') await speak(text)

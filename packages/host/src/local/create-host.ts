@@ -7,7 +7,7 @@ import { createMemoryStore } from '../stores/memory-store.ts'
 import type { ArgumentValidator } from './arguments.ts'
 import { createArgumentValidator } from './arguments.ts'
 import { hostStopped } from './host-stopped.ts'
-import { createRooms } from './rooms.ts'
+import { createOpenSessions } from './open-sessions.ts'
 import { createSessionHandle } from './session-handle.ts'
 import { openSlot } from './session-slot.ts'
 
@@ -42,7 +42,7 @@ export function createHost(options: HostOptions = {}): Host {
     secret: randomBytes(32),
     log: options.log ?? SILENT,
   }
-  const rooms = createRooms(environment)
+  const openSessions = createOpenSessions(environment)
   let stopping: Promise<void> | undefined
   /** A session that opens meanwhile asks too. */
   const isStopping = (): boolean => stopping !== undefined
@@ -54,9 +54,9 @@ export function createHost(options: HostOptions = {}): Host {
       throw new BatonError({ code: 'invalid_agent', message: 'neither the session nor the host names an agent' })
     const principal = init.principal ?? { id: 'anonymous' }
     const name = id ?? environment.newId()
-    const slot = await rooms.enter(name, () => openSlot(slotInit(shared, name, { agent, principal })))
+    const slot = await openSessions.open(name, () => openSlot(slotInit(shared, name, { agent, principal })))
     if (isStopping()) throw hostStopped()
-    const leave = rooms.hold(slot)
+    const leave = openSessions.hold(slot)
     const owner = slot.actor().state().principal
     if (owner !== principal.id) {
       leave()
@@ -74,7 +74,7 @@ export function createHost(options: HostOptions = {}): Host {
   }
 
   const close = async (drainMs: number): Promise<void> => {
-    const open = await rooms.all()
+    const open = await openSessions.all()
     const untilMs = environment.clock.nowMs() + drainMs
     const busy = (): boolean => open.some((slot) => !slot.isClosed() && slot.actor().state().turn !== null)
     while (busy() && environment.clock.nowMs() < untilMs)

@@ -15,7 +15,7 @@ export interface LocalClientInit {
   readonly tools?: readonly string[]
 }
 
-interface Desk extends LocalClientInit {
+interface ClientState extends LocalClientInit {
   reader: FrameReader
   detached: boolean
 }
@@ -24,22 +24,22 @@ interface Desk extends LocalClientInit {
 export async function attachClient(init: LocalClientInit): Promise<Client> {
   const { slot, connection } = init
   // Read before the client is attached, so that no offer is missed.
-  const desk: Desk = { ...init, reader: slot.read(undefined), detached: false }
+  const state: ClientState = { ...init, reader: slot.read(undefined), detached: false }
   try {
-    await register(desk)
+    await register(state)
   } catch (cause) {
-    desk.reader.leave()
+    state.reader.leave()
     throw cause
   }
   // A session that is closed ends the reading; a handler's failure is a result.
-  serve(desk).catch(() => {})
+  serve(state).catch(() => {})
   return {
     connection,
     toolResult: (callId, outcome) => slot.actor().submit({ type: 'tool-result', callId, connection, outcome }),
     detach: async () => {
-      if (desk.detached) return
-      desk.detached = true
-      desk.reader.leave()
+      if (state.detached) return
+      state.detached = true
+      state.reader.leave()
       await slot
         .actor()
         .submit({ type: 'client-detached', connection })
@@ -49,7 +49,7 @@ export async function attachClient(init: LocalClientInit): Promise<Client> {
 }
 
 /** Does nothing for a client that is attached. @throws BatonError when the session takes no more clients */
-async function register({ slot, connection, principal, tools }: Desk): Promise<void> {
+async function register({ slot, connection, principal, tools }: ClientState): Promise<void> {
   const attached = await slot.actor().submit({
     type: 'client-attached',
     connection,
@@ -61,42 +61,42 @@ async function register({ slot, connection, principal, tools }: Desk): Promise<v
   if (attached.type === 'refused') throw new BatonError({ code: attached.code, message: attached.message })
 }
 
-async function serve(desk: Desk): Promise<void> {
-  for (let lagged = false; !desk.detached; lagged = false) {
-    for await (const frame of desk.reader) {
+async function serve(state: ClientState): Promise<void> {
+  for (let lagged = false; !state.detached; lagged = false) {
+    for await (const frame of state.reader) {
       if (frame.type === 'lagged') {
-        desk.reader = desk.slot.read(frame.pos)
+        state.reader = state.slot.read(frame.pos)
         lagged = true
-      } else await serveFrame(desk, frame)
+      } else await serveFrame(state, frame)
     }
     if (!lagged) return
   }
 }
 
-async function serveFrame(desk: Desk, frame: Frame): Promise<void> {
+async function serveFrame(state: ClientState, frame: Frame): Promise<void> {
   if (frame.type !== 'fact') return
   // The session was opened again under this program, which is still there and still answers.
-  if (frame.fact.type === 'host-restarted' && !desk.detached) await register(desk)
-  if (frame.fact.type !== 'call-offered' || frame.fact.connection !== desk.connection) return
-  handle(desk, frame.fact.callId, frame.fact.offer).catch(() => {})
+  if (frame.fact.type === 'host-restarted' && !state.detached) await register(state)
+  if (frame.fact.type !== 'call-offered' || frame.fact.connection !== state.connection) return
+  handle(state, frame.fact.callId, frame.fact.offer).catch(() => {})
 }
 
-async function handle(desk: Desk, callId: string, offer: number): Promise<void> {
-  const { slot, connection } = desk
+async function handle(state: ClientState, callId: string, offer: number): Promise<void> {
+  const { slot, connection } = state
   const call = slot.actor().history().openCall(callId)
-  if (!call || call.settled || !Object.hasOwn(desk.handlers, call.name)) return
+  if (!call || call.settled || !Object.hasOwn(state.handlers, call.name)) return
   const claimed = await slot.actor().submit({ type: 'call-claimed', callId, connection, offer })
   if (claimed.type === 'refused') return
-  const outcome = await runHandler(desk, call)
+  const outcome = await runHandler(state, call)
   // Only an attached client is listened to.
-  if (!desk.detached) await register(desk)
+  if (!state.detached) await register(state)
   await slot.actor().submit({ type: 'tool-result', callId, connection, outcome })
 }
 
-async function runHandler(desk: Desk, call: OpenCall): Promise<Outcome> {
+async function runHandler(state: ClientState, call: OpenCall): Promise<Outcome> {
   try {
     const parsed = parseJson(call.arguments)
-    const value: unknown = await desk.handlers[call.name]?.(parsed.ok ? parsed.value : {}, call)
+    const value: unknown = await state.handlers[call.name]?.(parsed.ok ? parsed.value : {}, call)
     return { type: 'ok', content: contentOf(value) }
   } catch (thrown) {
     return failureOf(thrown)

@@ -12,7 +12,7 @@ import type {
 import { BatonError } from '@baton/core'
 import type { Input, OpenCall } from '@baton/core/machine'
 import type { FrameReader } from './bounded-frames.ts'
-import { createHandleClients } from './handle-clients.ts'
+import { createSessionClients } from './session-clients.ts'
 import type { SessionSlot } from './session-slot.ts'
 import { followTurn } from './turn.ts'
 
@@ -25,7 +25,7 @@ export interface HandleInit {
 
 export function createSessionHandle(init: HandleInit): Session {
   const { slot, newId } = init
-  const clients = createHandleClients(init)
+  const clients = createSessionClients(init)
   const readers = new Set<FrameReader>()
   let closed = false
   const lastTurn = (): ReturnType<Session['lastTurn']> => slot.actor().history().lastTurn()

@@ -53,7 +53,7 @@ export async function followSession(
   }
   const livePos = attached.pos
   const { partialMs } = init.limits
-  const desk: Desk = {
+  const state: FollowingState = {
     init,
     session,
     writer,
@@ -66,22 +66,22 @@ export async function followSession(
     timer: undefined,
   }
   onStarted()
-  readFrames(desk, { [Symbol.asyncIterator]: () => frames }).catch((cause: unknown) => {
+  readFrames(state, { [Symbol.asyncIterator]: () => frames }).catch((cause: unknown) => {
     log.warn('a connection lost its session', { session: session.id, cause: String(cause) })
     init.socket.close(CLOSE_CODES.failed, 'internal error')
   })
   return {
     session,
-    noteAnswer: (callId) => tellReached(desk, desk.calls.answer(callId)),
+    noteAnswer: (callId) => tellReached(state, state.calls.answer(callId)),
     expectVerdict: (callId) => {
-      const [oldest] = desk.verdicts
-      if (desk.verdicts.size >= VERDICTS_MAX && oldest !== undefined) desk.verdicts.delete(oldest)
-      desk.verdicts.add(callId)
+      const [oldest] = state.verdicts
+      if (state.verdicts.size >= VERDICTS_MAX && oldest !== undefined) state.verdicts.delete(oldest)
+      state.verdicts.add(callId)
     },
     leave: async () => {
-      desk.left = true
-      desk.timer?.stop()
-      await tell(desk, { type: 'client-detached', connection })
+      state.left = true
+      state.timer?.stop()
+      await tell(state, { type: 'client-detached', connection })
       await frames.return?.()
       await session.close()
     },
@@ -92,7 +92,7 @@ function attaching({ connection, principal }: V1ConnectionInit): Input {
   return { type: 'client-attached', connection, protocol: 1, principal: principal.id, sequential: true }
 }
 
-interface Desk {
+interface FollowingState {
   readonly init: V1ConnectionInit
   readonly session: Session
   readonly writer: V1Writer
@@ -106,45 +106,45 @@ interface Desk {
   timer: { readonly atMs: number; readonly stop: () => void } | undefined
 }
 
-async function readFrames(desk: Desk, frames: AsyncIterable<Frame>): Promise<void> {
-  const { socket, clock } = desk.init
+async function readFrames(state: FollowingState, frames: AsyncIterable<Frame>): Promise<void> {
+  const { socket, clock } = state.init
   for await (const frame of frames) {
-    if (desk.left) return
+    if (state.left) return
     if (frame.type === 'lagged') {
       socket.close(CLOSE_CODES.tooSlow, 'the connection reads too slowly')
       return
     }
-    perform(desk, desk.projection.handleFrame(frame, clock.nowMs()))
+    perform(state, state.projection.handleFrame(frame, clock.nowMs()))
     // The session began anew from its log, where no client is attached any more; this one is still there.
-    const isLive = frame.type === 'fact' && frame.pos >= desk.livePos
-    if (isLive && frame.fact.type === 'host-restarted') void tell(desk, attaching(desk.init))
+    const isLive = frame.type === 'fact' && frame.pos >= state.livePos
+    if (isLive && frame.fact.type === 'host-restarted') void tell(state, attaching(state.init))
   }
-  if (!desk.left) socket.close(CLOSE_CODES.restarted, 'the session was closed')
+  if (!state.left) socket.close(CLOSE_CODES.restarted, 'the session was closed')
 }
 
-function perform(desk: Desk, outputs: readonly V1Output[]): void {
-  for (const output of outputs) performOne(desk, output)
-  planTimer(desk)
+function perform(state: FollowingState, outputs: readonly V1Output[]): void {
+  for (const output of outputs) performOne(state, output)
+  planTimer(state)
 }
 
 /** One timer at a time, for the next partial. */
-function planTimer(desk: Desk): void {
-  const { clock, timers } = desk.init
-  const atMs = desk.projection.pollAtMs()
-  if (atMs === desk.timer?.atMs) return
-  desk.timer?.stop()
-  desk.timer = undefined
-  if (atMs === undefined || desk.left) return
+function planTimer(state: FollowingState): void {
+  const { clock, timers } = state.init
+  const atMs = state.projection.pollAtMs()
+  if (atMs === state.timer?.atMs) return
+  state.timer?.stop()
+  state.timer = undefined
+  if (atMs === undefined || state.left) return
   const stop = timers.start(Math.max(0, atMs - clock.nowMs()), () => {
-    desk.timer = undefined
-    if (!desk.left) perform(desk, desk.projection.handleTime(clock.nowMs()))
+    state.timer = undefined
+    if (!state.left) perform(state, state.projection.handleTime(clock.nowMs()))
   })
-  desk.timer = { atMs, stop }
+  state.timer = { atMs, stop }
 }
 
-function performOne(desk: Desk, output: V1Output): void {
-  const { session, writer, line } = desk
-  const log: Logger = desk.init.log
+function performOne(state: FollowingState, output: V1Output): void {
+  const { session, writer, line } = state
+  const log: Logger = state.init.log
   switch (output.type) {
     case 'partial':
     case 'final': {
@@ -154,7 +154,7 @@ function performOne(desk: Desk, output: V1Output): void {
       break
     }
     case 'display':
-      writeDisplay(desk, output)
+      writeDisplay(state, output)
       break
     case 'error': {
       const { id, code, message } = output
@@ -163,10 +163,10 @@ function performOne(desk: Desk, output: V1Output): void {
       break
     }
     case 'call':
-      writeCall(desk, output)
+      writeCall(state, output)
       break
     case 'ask-to-speak':
-      askToSpeak(desk, output.turn)
+      askToSpeak(state, output.turn)
       break
     case 'turn-began':
       line.begin()
@@ -179,7 +179,7 @@ function performOne(desk: Desk, output: V1Output): void {
     case 'result-ignored': {
       const { callId, reason } = output
       // Other connections of the session leave the line to the one that the result came from.
-      if (desk.verdicts.delete(callId)) log.warn('a result was ignored', { session: session.id, callId, reason })
+      if (state.verdicts.delete(callId)) log.warn('a result was ignored', { session: session.id, callId, reason })
       break
     }
     default:
@@ -187,54 +187,57 @@ function performOne(desk: Desk, output: V1Output): void {
   }
 }
 
-function writeDisplay(desk: Desk, { id, name, arguments: given }: Extract<V1Output, { type: 'display' }>): void {
+function writeDisplay(
+  state: FollowingState,
+  { id, name, arguments: given }: Extract<V1Output, { type: 'display' }>,
+): void {
   const callId = `${name}:${id}`
-  desk.line.add(name)
+  state.line.add(name)
   const payload = { callId, name, arguments: JSON.stringify(given) }
   // The app's screen is not waited for, and a broken connection is noticed by its end.
-  if (desk.writer.write(id, { type: 'tool.call', payload }, desk.session.id)) desk.calls.add(callId)
+  if (state.writer.write(id, { type: 'tool.call', payload }, state.session.id)) state.calls.add(callId)
 }
 
-function writeCall(desk: Desk, { id, callId, offer }: Extract<V1Output, { type: 'call' }>): void {
-  const { session, writer, calls } = desk
+function writeCall(state: FollowingState, { id, callId, offer }: Extract<V1Output, { type: 'call' }>): void {
+  const { session, writer, calls } = state
   const call = session.openCall(callId)
   // Settled in the meantime: what is not open any more must not be run.
   if (!call || call.settled) return
   const payload = { callId, name: call.name, arguments: call.arguments }
-  desk.line.add(call.name)
+  state.line.add(call.name)
   const written = writer.write(id, { type: 'tool.call', payload }, session.id)
-  if (written) void tellReached(desk, calls.add(callId, offer))
-  else void tell(desk, { type: 'offer-failed', callId, offer })
+  if (written) void tellReached(state, calls.add(callId, offer))
+  else void tell(state, { type: 'offer-failed', callId, offer })
 }
 
 /** The machine is told before the app's voice begins, so that it knows what an interrupt cut off. */
-function askToSpeak(desk: Desk, turn: number): void {
+function askToSpeak(state: FollowingState, turn: number): void {
   const refuse = (): void => {
-    if (!desk.left) perform(desk, desk.projection.handleRefusal(turn, desk.init.clock.nowMs()))
+    if (!state.left) perform(state, state.projection.handleRefusal(turn, state.init.clock.nowMs()))
   }
-  desk.session.submit({ type: 'display-written', turn }).then(
+  state.session.submit({ type: 'display-written', turn }).then(
     (answer) => {
       if (answer.type === 'refused') refuse()
     },
     (cause: unknown) => {
-      desk.init.log.warn('an answer could not be spoken', { session: desk.session.id, cause: String(cause) })
+      state.init.log.warn('an answer could not be spoken', { session: state.session.id, cause: String(cause) })
       refuse()
     },
   )
 }
 
-async function tellReached(desk: Desk, offers: readonly ModelOffer[]): Promise<void> {
-  for (const { callId, offer } of offers) await tell(desk, { type: 'offer-reached', callId, offer })
+async function tellReached(state: FollowingState, offers: readonly ModelOffer[]): Promise<void> {
+  for (const { callId, offer } of offers) await tell(state, { type: 'offer-reached', callId, offer })
 }
 
 /** Never fails: a session that is gone needs to be told nothing. */
-async function tell(desk: Desk, input: Input): Promise<void> {
+async function tell(state: FollowingState, input: Input): Promise<void> {
   try {
-    const answer = await desk.session.submit(input)
+    const answer = await state.session.submit(input)
     if (answer.type === 'refused')
-      desk.init.log.warn('a notice was refused', { session: desk.session.id, input: input.type, code: answer.code })
+      state.init.log.warn('a notice was refused', { session: state.session.id, input: input.type, code: answer.code })
   } catch (cause) {
     if (isBatonError(cause) && cause.code === 'session_closed') return
-    desk.init.log.warn('a notice was lost', { session: desk.session.id, input: input.type, cause: String(cause) })
+    state.init.log.warn('a notice was lost', { session: state.session.id, input: input.type, cause: String(cause) })
   }
 }

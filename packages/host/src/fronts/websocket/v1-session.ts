@@ -36,14 +36,14 @@ type FrameOf<Type extends ClientFrame['type']> = Extract<ClientFrame, { readonly
 export function openV1Connection(init: V1ConnectionInit): V1Connection {
   const { socket, log, limits } = init
   const writer = createV1Writer({ ...init, outgoingBytes: limits.outgoingBytes })
-  const line: Line = { init, writer, following: undefined, sessionId: undefined }
+  const state: ConnectionState = { init, writer, following: undefined, sessionId: undefined }
   const incoming: (string | undefined)[] = []
   let incomingChars = 0
   let busy = false
   let closed = false
 
   const stopWaiting = init.timers.start(limits.startMs, () => {
-    if (line.sessionId === undefined) close(CLOSE_CODES.policy, 'no session.start came')
+    if (state.sessionId === undefined) close(CLOSE_CODES.policy, 'no session.start came')
   })
 
   /** Frames are taken in their order, each when the one before it was accepted. */
@@ -53,10 +53,10 @@ export function openV1Connection(init: V1ConnectionInit): V1Connection {
     while (incoming.length > 0 && !closed) {
       const text = incoming.shift()
       incomingChars -= text?.length ?? 0
-      await takeMessage(line, text)
+      await takeMessage(state, text)
     }
     busy = false
-    if (closed) await leave(line)
+    if (closed) await leave(state)
   }
   const run = (): void => {
     pump().catch((cause: unknown) => {
@@ -74,7 +74,7 @@ export function openV1Connection(init: V1ConnectionInit): V1Connection {
     if (closed) return
     incomingChars += text?.length ?? 0
     if (incoming.length >= limits.incomingFrames || incomingChars > limits.incomingChars) {
-      sendError(line, 'rate_limited', 'too many frames wait to be taken in')
+      sendError(state, 'rate_limited', 'too many frames wait to be taken in')
       close(CLOSE_CODES.policy, 'too many frames at once')
       return
     }
@@ -90,7 +90,7 @@ export function openV1Connection(init: V1ConnectionInit): V1Connection {
   return { close }
 }
 
-interface Line {
+interface ConnectionState {
   readonly init: V1ConnectionInit
   readonly writer: ReturnType<typeof createV1Writer>
   following: Following | undefined
@@ -98,38 +98,38 @@ interface Line {
   sessionId: string | undefined
 }
 
-async function leave(line: Line): Promise<void> {
-  const { following } = line
-  line.following = undefined
+async function leave(state: ConnectionState): Promise<void> {
+  const { following } = state
+  state.following = undefined
   await following?.leave()
 }
 
-async function takeMessage(line: Line, text: string | undefined): Promise<void> {
-  const { limits, log, connection } = line.init
+async function takeMessage(state: ConnectionState, text: string | undefined): Promise<void> {
+  const { limits, log, connection } = state.init
   if (text === undefined) {
-    sendError(line, 'invalid_event', 'a message must be text, not bytes')
+    sendError(state, 'invalid_event', 'a message must be text, not bytes')
     return
   }
   const decoded = decodeClientFrame(text)
   if (!decoded.ok) {
-    sendError(line, 'invalid_event', decoded.error.message, decoded.error.sessionId)
+    sendError(state, 'invalid_event', decoded.error.message, decoded.error.sessionId)
     return
   }
   const { frame } = decoded
   const bytes = Buffer.byteLength(text)
   if (frame?.type !== 'tool.result' && bytes > limits.eventBytes) {
     const code = frame?.type === 'user.audio.transcript.final' ? 'invalid_transcript' : 'invalid_event'
-    sendError(line, code, `the frame has ${bytes} bytes; at most ${limits.eventBytes} are taken`, frame?.sessionId)
+    sendError(state, code, `the frame has ${bytes} bytes; at most ${limits.eventBytes} are taken`, frame?.sessionId)
     return
   }
   if (!frame) {
     log.info('a frame of an unknown type is ignored', { connection, type: shortened(decoded.unknownType) })
     return
   }
-  if (frame.protocolVersion !== undefined) line.writer.echoVersion()
-  const misplaced = misplacementOf(line, frame)
-  if (misplaced) sendError(line, misplaced.code, misplaced.message, frame.sessionId)
-  else await takeFrame(line, frame)
+  if (frame.protocolVersion !== undefined) state.writer.echoVersion()
+  const misplaced = misplacementOf(state, frame)
+  if (misplaced) sendError(state, misplaced.code, misplaced.message, frame.sessionId)
+  else await takeFrame(state, frame)
 }
 
 function shortened(type: string | undefined): string {
@@ -137,37 +137,37 @@ function shortened(type: string | undefined): string {
 }
 
 function misplacementOf(
-  line: Line,
+  state: ConnectionState,
   frame: ClientFrame,
 ): { readonly code: 'invalid_event' | 'session_mismatch'; readonly message: string } | undefined {
   if (frame.type === 'session.start' && frame.payload.sessionId !== frame.sessionId)
     return { code: 'session_mismatch', message: 'sessionId and payload.sessionId must be the same' }
-  if (line.sessionId === undefined)
+  if (state.sessionId === undefined)
     return frame.type === 'session.start'
       ? undefined
       : { code: 'invalid_event', message: `the first frame must be session.start, not ${frame.type}` }
-  if (frame.sessionId === line.sessionId) return undefined
-  const message = `this connection belongs to session ${JSON.stringify(line.sessionId)}; open another one`
+  if (frame.sessionId === state.sessionId) return undefined
+  const message = `this connection belongs to session ${JSON.stringify(state.sessionId)}; open another one`
   return { code: 'session_mismatch', message }
 }
 
-async function takeFrame(line: Line, frame: ClientFrame): Promise<void> {
+async function takeFrame(state: ConnectionState, frame: ClientFrame): Promise<void> {
   if (frame.type === 'session.start') {
-    await startSession(line, frame)
+    await startSession(state, frame)
     return
   }
-  const { following } = line
+  const { following } = state
   if (!following) return
   switch (frame.type) {
     case 'user.audio.transcript.final':
-      await takeTranscript(line, following.session, frame)
+      await takeTranscript(state, following.session, frame)
       break
     case 'tool.result':
-      await takeResult(line, following, frame)
+      await takeResult(state, following, frame)
       break
     case 'audio.output.interrupted': {
       const { reason } = frame.payload
-      await submit(line, following.session, { type: 'interrupt', reason, heard: { type: 'display' } })
+      await submit(state, following.session, { type: 'interrupt', reason, heard: { type: 'display' } })
       break
     }
     default:
@@ -176,49 +176,49 @@ async function takeFrame(line: Line, frame: ClientFrame): Promise<void> {
 }
 
 /** The first one opens the session; later ones are only answered. */
-async function startSession(line: Line, frame: FrameOf<'session.start'>): Promise<void> {
-  const { init, writer } = line
+async function startSession(state: ConnectionState, frame: FrameOf<'session.start'>): Promise<void> {
+  const { init, writer } = state
   const { sessionId } = frame
   const started = (): boolean =>
     writer.write(init.newId(), { type: 'session.started', payload: { sessionId } }, sessionId)
-  if (line.following) {
+  if (state.following) {
     started()
     return
   }
   try {
     const session = await init.host.session(sessionId, { principal: init.principal })
-    const following = await followSession(line.init, { session, writer, onStarted: started })
+    const following = await followSession(state.init, { session, writer, onStarted: started })
     if ('refused' in following) {
-      sendError(line, following.refused.code, following.refused.message, sessionId)
+      sendError(state, following.refused.code, following.refused.message, sessionId)
       return
     }
-    line.following = following
-    line.sessionId = sessionId
+    state.following = following
+    state.sessionId = sessionId
   } catch (cause) {
-    reportFailure(line, cause, sessionId)
+    reportFailure(state, cause, sessionId)
   }
 }
 
 async function takeTranscript(
-  line: Line,
+  state: ConnectionState,
   session: Session,
   frame: FrameOf<'user.audio.transcript.final'>,
 ): Promise<void> {
   const { text } = frame.payload
   if (text.trim() === '') {
-    sendError(line, 'invalid_transcript', 'payload.text has no words')
+    sendError(state, 'invalid_transcript', 'payload.text has no words')
     return
   }
-  if (line.init.isDraining()) {
-    sendError(line, 'server_draining', 'the server is shutting down and starts no new turn')
+  if (state.init.isDraining()) {
+    sendError(state, 'server_draining', 'the server is shutting down and starts no new turn')
     return
   }
-  await submit(line, session, { type: 'user-input', inputId: frame.id, parts: [{ type: 'text', text }] })
+  await submit(state, session, { type: 'user-input', inputId: frame.id, parts: [{ type: 'text', text }] })
 }
 
 /** A result is logged whatever becomes of it; those of display calls end here. */
-async function takeResult(line: Line, following: Following, frame: FrameOf<'tool.result'>): Promise<void> {
-  const { init } = line
+async function takeResult(state: ConnectionState, following: Following, frame: FrameOf<'tool.result'>): Promise<void> {
+  const { init } = state
   const { callId, result, error } = frame.payload
   const display = displayToolOf(callId)
   const tool = display ?? following.session.openCall(callId)?.name ?? null
@@ -227,7 +227,7 @@ async function takeResult(line: Line, following: Following, frame: FrameOf<'tool
   if (display === undefined) {
     following.expectVerdict(callId)
     const outcome = outcomeOf(frame, init.limits.resultBytes)
-    await submit(line, following.session, { type: 'tool-result', callId, connection: init.connection, outcome })
+    await submit(state, following.session, { type: 'tool-result', callId, connection: init.connection, outcome })
   }
   await following.noteAnswer(callId)
 }
@@ -243,27 +243,27 @@ function outcomeOf({ payload }: FrameOf<'tool.result'>, resultBytes: number): Ou
   return { type: 'ok', content: [{ type: 'text', text: result }] }
 }
 
-async function submit(line: Line, session: Session, input: Input): Promise<void> {
+async function submit(state: ConnectionState, session: Session, input: Input): Promise<void> {
   try {
     const answer = await session.submit(input)
-    if (answer.type === 'refused') sendError(line, answer.code, answer.message)
+    if (answer.type === 'refused') sendError(state, answer.code, answer.message)
   } catch (cause) {
-    reportFailure(line, cause)
+    reportFailure(state, cause)
   }
 }
 
-function reportFailure(line: Line, cause: unknown, sessionId?: string): void {
-  const { log, connection } = line.init
+function reportFailure(state: ConnectionState, cause: unknown, sessionId?: string): void {
+  const { log, connection } = state.init
   const known = isBatonError(cause) ? cause : undefined
   log.warn('a frame could not be taken in', { connection, cause: String(cause) })
-  sendError(line, known?.code ?? 'internal', known?.message ?? 'the server failed', sessionId)
+  sendError(state, known?.code ?? 'internal', known?.message ?? 'the server failed', sessionId)
 }
 
 /** Errors of a turn have ids of their records; these have new ones, for no record speaks of them. */
-function sendError(line: Line, code: Refused['code'], message: string, sessionId?: string): void {
-  line.writer.write(
-    line.init.newId(),
+function sendError(state: ConnectionState, code: Refused['code'], message: string, sessionId?: string): void {
+  state.writer.write(
+    state.init.newId(),
     { type: 'error', payload: { code, message } },
-    line.sessionId ?? sessionId ?? 'none',
+    state.sessionId ?? sessionId ?? 'none',
   )
 }

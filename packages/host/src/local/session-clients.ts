@@ -5,7 +5,7 @@ import type { Outcome } from '@baton/core/machine'
 import { attachClient } from './local-client.ts'
 import type { SessionSlot } from './session-slot.ts'
 
-export interface HandleClients {
+export interface SessionClients {
   /** @throws BatonError `session_closed` after `detachAll`, `rate_limited` */
   attach(handlers?: ClientHandlers): Promise<Client>
   toolResult(callId: string, outcome: Outcome): Promise<Accepted | Refused>
@@ -13,13 +13,13 @@ export interface HandleClients {
   detachAll(): Promise<void>
 }
 
-export interface HandleClientsInit {
+export interface SessionClientsInit {
   readonly slot: SessionSlot
   readonly principal: Principal
   readonly newId: () => string
 }
 
-export function createHandleClients({ slot, principal, newId }: HandleClientsInit): HandleClients {
+export function createSessionClients({ slot, principal, newId }: SessionClientsInit): SessionClients {
   const clients = new Set<Client>()
   let closed = false
 
