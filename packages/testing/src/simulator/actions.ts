@@ -5,7 +5,7 @@ import { CRASH_POINTS } from './process.ts'
 import type { SimulatedWorld } from './simulate.ts'
 import { boot, connect, send, tell } from './simulate.ts'
 
-type Act = (world: SimulatedWorld) => void | Promise<void>
+type Act = (world: SimulatedWorld) => unknown
 
 const ACTIONS: readonly (readonly [number, Act])[] = [
   [
@@ -24,6 +24,8 @@ const ACTIONS: readonly (readonly [number, Act])[] = [
   [4, drop],
   [3, crash],
   [2, interrupt],
+  [6, (world) => world.speaker?.isOpen() && world.speaker.say(`do ${nextId(world)}`)],
+  [2, (world) => world.speaker?.isOpen() && world.speaker.interrupt()],
   [3, approve],
   [2, editWhilePaused],
   [1, (world) => send(world, { type: 'set-model', model: world.random.pick(['sim/one', 'sim/two']) })],
@@ -121,7 +123,9 @@ function pauseOrStop(world: SimulatedWorld): void {
 
 function forge(world: SimulatedWorld): void {
   noteFault(world.coverage, 'forged-result', world.observed.state)
-  const call = world.observed.state.step?.calls[0]
+  const { step, recentCalls } = world.observed.state
+  const calls = [...(step?.calls ?? []), ...recentCalls.slice(-3)]
+  const call = calls.length > 0 ? world.random.pick(calls) : undefined
   send(world, {
     type: 'tool-result',
     callId: call?.callId ?? 'call_77_0',

@@ -15,7 +15,7 @@ import type { AgentParts, Effects } from './simulated-agent.ts'
 import { createSimulatedAgent } from './simulated-agent.ts'
 import type { SimulatedDevice } from './simulated-device.ts'
 import { openDevice } from './simulated-device.ts'
-import type { AppMemory } from './simulated-app.ts'
+import type { AppMemory, SimulatedApp } from './simulated-app.ts'
 import { createAppMemory, openApp } from './simulated-app.ts'
 import { createSimulatedStore } from './simulated-store.ts'
 import type { VirtualTime } from './virtual-time.ts'
@@ -47,6 +47,8 @@ export interface SimulatedWorld {
   host: Host | undefined
   readonly app: AppMemory
   devices: SimulatedDevice[]
+  /** The app's newest connection. */
+  speaker: SimulatedApp | undefined
   serial: number
 }
 
@@ -83,6 +85,7 @@ export async function simulate(options: SimulateOptions): Promise<SimulatedWorld
     if (world.observed.failure) throw world.observed.failure
     world.observed.checker.finish(world.observed.state)
     checkEffects(world)
+    checkSaid(world)
     if (world.app.screen === 'thinking') throw new Error('the app is left thinking')
   } catch (cause) {
     throw new SimulationError(options.seed, world.story, cause)
@@ -116,6 +119,7 @@ function createWorld(options: SimulateOptions): SimulatedWorld {
     host: undefined,
     app: createAppMemory(),
     devices: [],
+    speaker: undefined,
     serial: 0,
   }
 }
@@ -133,6 +137,7 @@ export async function boot(world: SimulatedWorld): Promise<void> {
   // Recovery must survive a crash as well.
   if (world.faults.on && random.chance(0.15)) process.killAfter(random.below(8))
   world.devices = []
+  world.speaker = undefined
   world.session = undefined
   const onFault = (fault: string): void => noteFault(coverage, fault, world.observed.state)
   const parts: AgentParts = { process, random, effects: world.effects, onFault, faulty: () => world.faults.on }
@@ -190,11 +195,12 @@ export function connect(world: SimulatedWorld, protocol: 1 | 2): void {
   const faulty = (): boolean => world.faults.on
   const newId = (): string => `id-${(world.serial += 1)}`
   const shared = { connection, time, random, effects, onFault, faulty }
-  world.devices.push(
-    protocol === 2
-      ? openDevice({ ...shared, session, memory, protocol })
-      : openApp({ ...shared, host, session: SESSION, process, memory: world.app, newId }),
-  )
+  if (protocol === 2) {
+    world.devices.push(openDevice({ ...shared, session, memory, protocol }))
+    return
+  }
+  world.speaker = openApp({ ...shared, host, session: SESSION, process, memory: world.app, newId })
+  world.devices.push(world.speaker)
 }
 
 export function tell(world: SimulatedWorld, what: string): void {
@@ -214,6 +220,13 @@ function observe(world: SimulatedWorld, spec: ReturnType<typeof specOf>, record:
   } catch (failure) {
     observed.failure ??= failure
   }
+}
+
+/** An app is only shown its last turn when it comes back, but the server has everything that it said. */
+function checkSaid({ app, observed }: SimulatedWorld): void {
+  const accepted = new Set(observed.state.recentInputs.map((input) => input.inputId))
+  const lost = [...app.said].filter(([id]) => !accepted.has(id)).map(([, text]) => text)
+  if (lost.length > 0) throw new Error(`the server never had: ${lost.join(', ')}`)
 }
 
 /** What happened in the world against what the log says: `once` means at most once, and ok means that it happened. */

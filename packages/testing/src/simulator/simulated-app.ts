@@ -4,7 +4,7 @@ import type { Host, Logger } from '@baton/core'
 import type { Random } from '@baton/core/testing'
 import type { Socket } from '@baton/host/websocket'
 import { openV1Connection, DEFAULT_V1_LIMITS } from '@baton/host/websocket'
-import type { ServerFrame } from '@baton/protocol'
+import type { ClientFrame, ServerFrame } from '@baton/protocol'
 import { decodeServerFrame, encodeFrame } from '@baton/protocol'
 import type { SimulatedProcess } from './process.ts'
 import type { Effects } from './simulated-agent.ts'
@@ -19,11 +19,12 @@ export interface AppMemory {
   /** The last state that its screen was told; an app must never be left thinking. */
   screen: string
   readonly spoken: string[]
-  partial: string
+  /** What the user said, by frame id, until the app is shown it: then the server has it. */
+  readonly said: Map<string, string>
 }
 
 export function createAppMemory(): AppMemory {
-  return { seen: new Set(), results: new Map(), screen: 'idle', spoken: [], partial: '' }
+  return { seen: new Set(), results: new Map(), screen: 'idle', spoken: [], said: new Map() }
 }
 
 export interface AppInit {
@@ -40,9 +41,15 @@ export interface AppInit {
   readonly faulty: () => boolean
 }
 
-export function openApp(init: AppInit): SimulatedDevice {
+/** An app through which its user speaks, too. */
+export interface SimulatedApp extends SimulatedDevice {
+  say(text: string): void
+  interrupt(): void
+}
+
+export function openApp(init: AppInit): SimulatedApp {
   const { time, random, process, connection, memory } = init
-  const network = createNetwork(time, random)
+  const network = createNetwork(init)
   openV1Connection({
     socket: network.socket,
     connection,
@@ -56,17 +63,16 @@ export function openApp(init: AppInit): SimulatedDevice {
     isDraining: () => false,
   })
 
-  const send = (type: 'session.start' | 'tool.result', payload: Record<string, unknown>): void => {
+  const send = (type: ClientFrame['type'], payload: Record<string, unknown>, id = init.newId()): void => {
     const timestamp = new Date(time.clock.nowMs()).toISOString()
-    const envelope = { id: init.newId(), sessionId: init.session, timestamp }
-    // The two payloads are what their types ask for.
+    const envelope = { id, sessionId: init.session, timestamp }
+    // The payloads are what their types ask for.
     network.sendToServer(encodeFrame({ ...envelope, type, payload } as Parameters<typeof encodeFrame>[0]))
   }
 
   const work = async (frame: ServerFrame): Promise<void> => {
     if (memory.seen.has(frame.id)) return
     memory.seen.add(frame.id)
-    if (frame.type === 'assistant.speech.partial') memory.partial = frame.payload.text
     if (frame.type !== 'tool.call') return
     const { callId, name } = frame.payload
     const result = await runTool(init, frame.payload)
@@ -88,8 +94,21 @@ export function openApp(init: AppInit): SimulatedDevice {
     const { frame } = decoded
     line = line.then(() => (network.isOpen() ? work(frame) : undefined))
   })
+  const sayAgain = ([id, text]: readonly [string, string]): void => send('user.audio.transcript.final', { text }, id)
   send('session.start', { sessionId: init.session })
-  return { connection, isOpen: network.isOpen, drop: network.drop }
+  // What the server may not have is said again, under its old id.
+  for (const said of memory.said) sayAgain(said)
+  return {
+    connection,
+    isOpen: network.isOpen,
+    drop: network.drop,
+    say: (text) => {
+      const said = [init.newId(), text] as const
+      memory.said.set(...said)
+      sayAgain(said)
+    },
+    interrupt: () => send('audio.output.interrupted', { reason: 'barge_in' }),
+  }
 }
 
 /** Display tools change the app; the model's tools take effect in the world. */
@@ -101,7 +120,11 @@ async function runTool(
   const known = memory.results.get(call.callId)
   if (known !== undefined) return known
   if (call.name === 'convo.setState') memory.screen = (JSON.parse(call.arguments) as { state: string }).state
-  else if (call.name === 'tts.speak') {
+  else if (call.name === 'convo.appendMessage') {
+    const { role, text } = JSON.parse(call.arguments) as { role: string; text: string }
+    const [id] = [...memory.said].find(([, said]) => role === 'user' && said === text) ?? []
+    if (id !== undefined) memory.said.delete(id)
+  } else if (call.name === 'tts.speak') {
     memory.spoken.push(call.callId)
     await time.wait(random.below(1200))
   } else if (!call.name.startsWith('convo.')) {
@@ -122,8 +145,10 @@ interface Network {
 }
 
 /** Both directions keep their order, as TCP does; what is under way when the connection breaks is lost. */
-function createNetwork(time: VirtualTime, random: Random): Network {
+function createNetwork({ time, random, faulty, onFault }: AppInit): Network {
   let open = true
+  /** An app that does not read: what is sent to it piles up. */
+  const stuck = faulty() && random.chance(0.05)
   let toServer: (text: string | undefined) => void = () => {}
   let toApp: (text: string) => void = () => {}
   let serverClosed: () => void = () => {}
@@ -142,11 +167,14 @@ function createNetwork(time: VirtualTime, random: Random): Network {
   return {
     socket: {
       send: (text) => {
-        if (open) deliver('app', () => toApp(text))
+        if (open && !stuck) deliver('app', () => toApp(text))
         return open
       },
       close: drop,
-      bufferedBytes: () => 0,
+      bufferedBytes: () => {
+        if (stuck) onFault('slow-client')
+        return stuck ? DEFAULT_V1_LIMITS.outgoingBytes + 1 : 0
+      },
       onMessage: (listener) => {
         toServer = listener
       },
