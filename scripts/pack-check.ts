@@ -1,8 +1,8 @@
 // Proves that what we publish works where nothing of this repository is: builds, packs every package, installs the packs
-// in an empty folder, compiles against their types, imports every entry under plain Node, runs the bins.
+// in an empty folder, compiles against their types, imports every entry under plain Node, and lets an agent answer there.
 // `npm run pack:check`; it asks the registry for the packages' dependencies.
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildPackages } from './build.ts'
@@ -36,8 +36,9 @@ function checkPacks(folder: string): void {
   compileAgainst(entries, consumer)
   const bins = packed.flatMap(({ bins: own }) => Object.keys(own))
   for (const bin of bins) run(join(consumer, 'node_modules/.bin', bin), ['--help'], consumer)
+  answerFromPacks(consumer)
   console.log(
-    `packs: ${tarballs.length} installed, ${entries.length} entries imported with ${exported} exports and compiled, ${bins.length} bins run`,
+    `packs: ${tarballs.length} installed, ${entries.length} entries imported with ${exported} exports and compiled, ${bins.length} bins run, an agent answered from a program and from the command`,
   )
 }
 
@@ -57,6 +58,19 @@ console.log(count)
 `
   writeFileSync(join(consumer, 'import-all.js'), program)
   return Number(run(process.execPath, ['import-all.js'], consumer))
+}
+
+/** The README's program as it stands there, and the command on the folder that it is run in. */
+function answerFromPacks(consumer: string): void {
+  copyFileSync(join(REPOSITORY, 'examples/library/answer.ts'), join(consumer, 'answer.ts'))
+  const answered = run(process.execPath, ['answer.ts'], consumer)
+  if (!answered.includes('717710')) throw new Error(`the example answered: ${answered}`)
+  const found = run(
+    join(consumer, 'node_modules/.bin/baton'),
+    ['chat', '--once', 'which files here mention Oslo?'],
+    consumer,
+  )
+  if (!found.includes('answer.ts')) throw new Error(`the command answered: ${found}`)
 }
 
 function compileAgainst(entries: readonly string[], consumer: string): void {
