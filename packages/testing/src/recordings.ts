@@ -30,13 +30,17 @@ export interface Recordings {
   exchangesOf(folder: string): readonly RecordedExchange[]
 }
 
-/** Undefined when BATON_FIXTURES is not set: then `warn` is told what will not be tested. */
+/**
+ * Undefined when BATON_FIXTURES is not set: then `warn` is told what will not be tested.
+ * @throws Error instead where BATON_TEST_REQUIRE is `all`: there nothing may be left out
+ */
 export function openRecordings(
   what: string,
   warn: (message: string) => void,
   root: string | undefined = process.env['BATON_FIXTURES'],
 ): Recordings | undefined {
   if (root === undefined || root === '') {
+    if (process.env['BATON_TEST_REQUIRE'] === 'all') throw new Error(`${what}: BATON_FIXTURES is not set`)
     warn(`SKIPPED: ${what}. Set BATON_FIXTURES to the folder of recordings to run it.`)
     return undefined
   }
