@@ -200,3 +200,13 @@ test('answers whose past left the window or was cut say so, once', () => {
     session.history.messages(0, Infinity).flatMap((message) => (message.role === 'assistant' ? [message.rebased] : []))
   expect(rebased()).toEqual([true, undefined])
 })
+
+test('the newest turn is known by its number and where it began', () => {
+  const session = new TestSession()
+  expect(session.history.lastTurn()).toBeUndefined()
+  session.user('a').says('A').user('b')
+  const began = session.records.findLast((record) => record.facts.some((fact) => fact.type === 'turn-started'))
+  expect(session.history.lastTurn()).toEqual({ turn: 2, pos: began?.pos })
+  session.says('B')
+  expect(session.history.lastTurn()).toEqual({ turn: 2, pos: began?.pos })
+})

@@ -1,0 +1,34 @@
+// The course of turns: what happens to inputs that wait when a turn ends before it has asked anything.
+import { expect, test } from 'vitest'
+import { TestSession } from '../testing/test-session.ts'
+
+const USAGE = { inputTokens: 900, outputTokens: 200 }
+
+test('a turn that ends for want of tokens leaves the waiting inputs to the next turn, at once', () => {
+  const session = new TestSession({ limits: { turnTokens: 1000 } }).user('a')
+  session
+    .says({ calls: ['read'], usage: USAGE })
+    .user('b')
+    .returns('call_1_0')
+  expect(session.logged('turn-finished').map(({ error }) => error?.code)).toEqual(['turn_tokens_exceeded'])
+  expect(session.state.phase).toBe('modelling')
+  expect(session.told().at(-1)).toBe('user: b')
+})
+
+test('a turn whose input does not fit fails, and the next input has its turn', () => {
+  const window = { contextTokens: 200, reserveTokens: 50 }
+  const session = new TestSession({ window }).user('x'.repeat(2000))
+  expect(session.fact('turn-finished').error?.code).toBe('context_overflow')
+  session.user('b')
+  expect(session.state.phase).toBe('modelling')
+})
+
+test('several inputs that waited become entries of their own, numbered on', () => {
+  const session = new TestSession().user('a').user('b').user('c').says('A')
+  expect(session.state.index.map(({ entry, role }) => `${entry} ${role}`)).toEqual([
+    '1 user',
+    '2 step',
+    '3 user',
+    '4 user',
+  ])
+})
