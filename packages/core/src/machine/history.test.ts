@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { createHistory } from './history.ts'
 import type { History } from './history.ts'
-import { TestSession } from '../testing/test-session.ts'
+import { testSpec, TestSession } from '../testing/test-session.ts'
 
 function folded(session: TestSession, keepAll = false): History {
   const history = createHistory({ keepAll })
@@ -209,4 +209,64 @@ test('the newest turn is known by its number and where it began', () => {
   expect(session.history.lastTurn()).toEqual({ turn: 2, pos: began?.pos })
   session.says('B')
   expect(session.history.lastTurn()).toEqual({ turn: 2, pos: began?.pos })
+})
+
+describe('an answer behind a cut is not what its model saw', () => {
+  const marks = (session: TestSession): readonly (true | undefined)[] =>
+    session.history.messages(0, Infinity).flatMap((message) => (message.role === 'assistant' ? [message.rebased] : []))
+
+  test('also where the cut took the text before it away altogether', () => {
+    const session = new TestSession().user('a').says({ text: 'one', finish: 'pause' })
+    session
+      .says({ text: 'two', calls: ['read'] })
+      .returns('call_2_0')
+      .says('three')
+    expect(marks(session.interrupt({ type: 'chars', chars: 0 }))).toEqual([true])
+  })
+
+  test('also where it was still open when the text before it was cut', () => {
+    const session = new TestSession()
+      .attach()
+      .user('a')
+      .says({ text: 'one', calls: ['read'] })
+      .returns('call_1_0')
+    session
+      .says({ text: 'two', calls: ['look'] })
+      .interrupt({ type: 'chars', chars: 1 })
+      .clientReturns('call_2_0')
+    expect(marks(session)).toEqual([undefined, true])
+  })
+
+  test('the cut one itself is', () => {
+    const session = new TestSession()
+      .user('a')
+      .says({ text: 'one', calls: ['read'] })
+      .returns('call_1_0')
+      .says('two')
+    expect(marks(session.interrupt({ type: 'chars', chars: 6 }))).toEqual([undefined, undefined])
+    expect(marks(session.interrupt({ type: 'chars', chars: 2 }))).toEqual([undefined])
+  })
+
+  test('what follows a summary is none, what was said before is not touched', () => {
+    const session = new TestSession({ window: { exchanges: 2, keepExchanges: 1, summarise: true } })
+    session.user('a').says('A').user('b').says('B').user('c')
+    session.send({ type: 'summary-finished', attempt: 3, text: 'a, b', usage: {} }).says('C')
+    expect(marks(session)).toEqual([undefined])
+  })
+
+  test('a summary of older exchanges leaves the newer ones marked', () => {
+    const session = new TestSession({ window: { exchanges: 2, keepExchanges: 5, summarise: true } })
+    session.user('a').says('A').user('b').says('B')
+    session.spec = testSpec({ hash: 'v2', window: { exchanges: 3, keepExchanges: 2, summarise: true } })
+    session.send({ type: 'agent-changed' }).user('c').says('C').user('d')
+    session.send({ type: 'summary-finished', attempt: session.state.attempt?.attempt ?? 0, text: 'a, b', usage: {} })
+    expect(marks(session)).toEqual([true])
+  })
+})
+
+test('the last turn is where it began', () => {
+  const session = new TestSession()
+  expect(session.history.lastTurn()).toBeUndefined()
+  expect(session.user('a').says('A').history.lastTurn()).toEqual({ turn: 1, pos: 1 })
+  expect(session.user('b').history.lastTurn()).toEqual({ turn: 2, pos: 3 })
 })

@@ -41,6 +41,8 @@ interface OpenBody {
   readonly step: number
   readonly exchange: number
   readonly parts: readonly AssistantPart[]
+  /** See `AssistantMessage.rebased`. */
+  readonly rebased: boolean
   readonly edited: ReadonlyMap<string, string>
   readonly settlements: ReadonlyMap<string, Settlement>
 }
@@ -150,8 +152,7 @@ function foldEdit(book: Book, fact: Fact): void {
       replaceBySummary(book, fact)
       break
     case 'answer-cut':
-      for (const cut of fact.cuts) cutStep(book, cut.step, cut.keepChars)
-      rebase(book, 1 + (book.entries.find((entry) => isStep(entry, fact.cuts[0]?.step))?.entry ?? Infinity))
+      cutAnswer(book, fact)
       break
     case 'history-rewound': {
       const known = [...(book.left ?? []), ...book.entries]
@@ -188,7 +189,7 @@ function enter(book: Book, fact: FactOf<'inputs-entered'>): void {
 }
 
 function openStep(book: Book, step: number, parts: readonly AssistantPart[]): void {
-  book.open = { step, exchange: book.exchange, parts, edited: new Map(), settlements: new Map() }
+  book.open = { step, exchange: book.exchange, parts, rebased: false, edited: new Map(), settlements: new Map() }
   book.texts = [...book.texts, { step, text: textOf(parts) }]
 }
 
@@ -216,7 +217,7 @@ function closeStep(book: Book, entry: number): void {
 }
 
 function stepMessages(open: OpenBody): readonly Message[] {
-  const assistant: AssistantMessage = { role: 'assistant', parts: open.parts }
+  const assistant: AssistantMessage = { role: 'assistant', parts: open.parts, ...(open.rebased && { rebased: true }) }
   const results = open.parts.flatMap((part): readonly ResultPart[] => {
     if (part.type !== 'call') return []
     const settlement = open.settlements.get(part.callId) ?? { type: 'unknown', reason: 'missing' }
@@ -277,6 +278,15 @@ function rebase(book: Book, fromEntry: number): void {
     if (entry.entry < fromEntry || first?.role !== 'assistant' || first.rebased) return entry
     return { ...entry, messages: [{ ...first, rebased: true }, ...rest] }
   })
+}
+
+/** The first cut entry may leave altogether, and a step that is still open stands behind it too. */
+function cutAnswer(book: Book, fact: FactOf<'answer-cut'>): void {
+  const first = book.entries.find((entry) => isStep(entry, fact.cuts[0]?.step))
+  for (const cut of fact.cuts) cutStep(book, cut.step, cut.keepChars)
+  if (!first) return
+  rebase(book, first.entry + 1)
+  if (book.open) book.open = { ...book.open, rebased: true }
 }
 
 function cutStep(book: Book, step: number, keepChars: number): void {

@@ -329,6 +329,15 @@ describe('an offer', () => {
     expect(session.attach().fact('call-offered').offer).toBe(2)
   })
 
+  test('that a version 2 client has claimed was written, whatever its front says later', () => {
+    const session = new TestSession()
+      .attach()
+      .user('go')
+      .says({ calls: ['look'] })
+      .claim('call_1_0')
+    expect(session.send({ type: 'offer-failed', callId: 'call_1_0', offer: 1 }).facts).toEqual([])
+  })
+
   test('of a call that was never made says nothing', () => {
     const session = new TestSession().user('go').says({ calls: ['read'] })
     expect(session.send({ type: 'offer-failed', callId: 'call_1_0', offer: 1 }).facts).toEqual([])

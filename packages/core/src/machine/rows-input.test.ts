@@ -34,6 +34,31 @@ describe('a user', () => {
     expect(session.told().slice(-2)).toEqual(['assistant: done', 'user: comes later'])
   })
 
+  test('who steers may bring a model and settings, which the running turn then has', () => {
+    const session = new TestSession({ models: ['one', 'two'] }).user('go', { settings: { temperature: 1 } })
+    session
+      .says({ calls: ['read'] })
+      .user('a', { delivery: 'steer', model: 'two' })
+      .returns('call_1_0')
+    expect(session.fact('turn-settings-set')).toEqual({
+      type: 'turn-settings-set',
+      models: ['two', 'one'],
+      settings: { temperature: 1 },
+    })
+    expect(session.fact('model-started').model).toBe('two')
+    session
+      .says({ calls: ['read'] })
+      .user('b', { delivery: 'steer', settings: { temperature: 0 } })
+      .returns('call_2_0')
+    expect(session.fact('turn-settings-set')).toMatchObject({ models: ['two', 'one'], settings: { temperature: 0 } })
+    session
+      .says({ calls: ['read'] })
+      .user('c', { delivery: 'steer' })
+      .returns('call_3_0')
+    expect(session.factTypes()).not.toContain('turn-settings-set')
+    expect(session.state.turn).toMatchObject({ models: ['two', 'one'], settings: { temperature: 0 } })
+  })
+
   test('who only queues does not steer', () => {
     const session = new TestSession()
       .user('go')

@@ -207,6 +207,12 @@ describe('an interrupt while the voice of an ended turn speaks', () => {
     expect(session.user('on').told()).toEqual(['user: go', 'user: on'])
   })
 
+  test.each([-1, Number.NaN, Infinity])('by a number of characters that is none (%d) is refused', (chars) => {
+    const interrupt = { type: 'interrupt', reason: 'barge_in', heard: { type: 'chars', chars } } as const
+    expect(new TestSession().refusal(interrupt)).toBe('invalid_event')
+    expect(new TestSession().refusal({ ...interrupt, heard: { type: 'chars', chars: 0 } })).toBeUndefined()
+  })
+
   test('before anything was said is logged and changes nothing', () => {
     expect(new TestSession().interrupt().factTypes()).toEqual(['interrupt-accepted'])
   })
@@ -232,6 +238,12 @@ describe('an interrupt while calls run', () => {
     expect(session.timers()).toEqual(['call:call_1_0', 'call:call_1_2'])
     session.user('next')
     expect(session.fact('grace-started')).toEqual({ type: 'grace-started', untilMs: session.nowMs + 2000 })
+    expect(session.timer('grace')).toEqual({
+      type: 'set-timer',
+      timer: 'grace',
+      generation: session.state.pos,
+      atMs: session.nowMs + 2000,
+    })
     expect(session.user('more').factTypes()).toEqual(['input-accepted'])
     session.fire('grace')
     expect(session.factTypes().filter((type) => type !== 'call-settled')).toEqual([
