@@ -1,12 +1,167 @@
-// Why a mutant of the session machine may survive: found by its file and by what it changes.
+// Why a mutant of the session machine may survive: found by its file and by what it changes. First match counts.
 
 export interface MutationReason {
-  readonly file: string
-  /** Part of the code that the mutant replaces. */
-  readonly from: string
-  /** Part of what it puts there; absent: whatever it is. */
-  readonly to?: string
+  /** A file of the machine; absent: any. */
+  readonly file?: string
+  /** The code that the mutant replaces. */
+  readonly from: RegExp
+  /** What it puts there; absent: whatever it is. */
+  readonly to?: RegExp
   readonly reason: string
 }
 
-export const MUTATION_REASONS: readonly MutationReason[] = [{ file: '', from: '', reason: '' }]
+const ALWAYS = 'equivalent: it is always there in this phase; the check is for the types'
+const NEVER = 'equivalent: the default of a value that is always there'
+const ABSENT = 'equivalent: a field that is undefined is no field once it is stored'
+const GENERATION = 'equivalent: no two such timers are set by one record, so their generations differ'
+const WORDING = 'the wording of a message, on which nobody branches'
+const CLOSED = 'unreachable: the compiler proves that there is no other case'
+const PASSING = 'equivalent: a later fact of the same record sets the phase'
+const BOUNDARY = 'equivalent: at the boundary both ways give the same'
+const INITIAL = 'equivalent: the first record sets it'
+const UNREAD = 'equivalent: the value is not read in this case'
+
+export const MUTATION_REASONS: readonly MutationReason[] = [
+  { from: /satisfies never/, reason: CLOSED },
+  { from: /^default: (return undefined|break)$/, reason: CLOSED },
+  { file: 'apply-call.ts', from: /^!state\.step$/, reason: ALWAYS },
+  {
+    file: 'apply-call.ts',
+    from: /^fact\.reason === 'late'$/,
+    reason: 'equivalent: only of a call with a late result to come is there anything to forget',
+  },
+  {
+    file: 'apply-call.ts',
+    from: /fact\.decision === 'deny'|^'deny'$/,
+    reason: 'equivalent: a denied call settles by the next fact',
+  },
+  { file: 'apply-history.ts', from: /^'modelling'$/, reason: PASSING },
+  { file: 'apply-turn.ts', from: /^'modelling'$|state\.phase === 'modelling'/, reason: PASSING },
+  { file: 'apply.ts', from: /^'modelling'$|^state\.step === null$/, reason: PASSING },
+  {
+    file: 'apply-history.ts',
+    from: /^\(note\) => !told\.has/,
+    reason: 'equivalent: all waiting notes enter at once',
+  },
+  {
+    file: 'apply-history.ts',
+    from: /entry\.role !== 'step'|entry\.step === undefined/,
+    reason: 'equivalent: only steps have a number, so only they are found by it',
+  },
+  {
+    file: 'apply-history.ts',
+    from: /^entry\.entry [<>]= fact\.(from|to)Entry$/,
+    reason: 'only the exchange under which a summary stands is read from it, and that is the same',
+  },
+  {
+    file: 'history.ts',
+    from: /^entry\.entry [<>]= fact\.(from|to)Entry$|^-1$/,
+    reason: 'only the exchange under which a summary stands is read from it, and that is the same',
+  },
+  { file: 'apply-history.ts', from: /^'none'$/, reason: UNREAD },
+  { file: 'apply-turn.ts', from: /^'(step|held)'$|^false$|^fact\.deadlineMs - state\.nowMs$/, reason: UNREAD },
+  {
+    file: 'call-event.ts',
+    from: /^'stay'$|^default: break$/,
+    reason: 'equivalent: every other outcome does nothing here',
+  },
+  {
+    file: 'call-schedule.ts',
+    from: /^holderOf\(draft\.state\) !== undefined$|^!client$/,
+    reason: 'equivalent: whether a client is there is asked twice',
+  },
+  { file: 'check.ts', from: /^['`].*['`]$/, reason: WORDING },
+  {
+    file: 'check.ts',
+    from: /^!\('inputId' in input\)$/,
+    reason: 'equivalent: no remembered input has an undefined id',
+  },
+  {
+    file: 'check.ts',
+    from: /^entry\.role === 'user'$/,
+    reason: 'an exchange whose user message went into a summary: the rewind would ask nothing again',
+  },
+  {
+    file: 'clocks.ts',
+    from: /^call\.offer\?\.connection$/,
+    reason: 'equivalent: a call that is offered or claimed has an offer',
+  },
+  { file: 'cut-parts.ts', from: /[<>]=/, reason: BOUNDARY },
+  {
+    file: 'history.ts',
+    from: /progress|model-started|attempt: 0/,
+    reason: 'equivalent: an attempt’s first progress begins at 0',
+  },
+  { file: 'history.ts', from: /missing|^'unknown'$/, reason: 'unreachable: a step closes when every call has settled' },
+  { file: 'history.ts', from: /^candidate\.type === 'call'$/, reason: 'equivalent: only calls have a call id' },
+  {
+    file: 'history.ts',
+    from: /^part\.type === 'call'$|^'call'$|^part\.type === 'provider' \|\| part\.type === 'call'$/,
+    reason: 'equivalent: an answer with calls has results and is not asked this',
+  },
+  {
+    file: 'history.ts',
+    from: /notes\.delete/,
+    reason: 'memory only: the body of a note that left the window is kept',
+  },
+  { file: 'record.ts', from: /^birth === ''$/, reason: 'equivalent: without a birth nothing is replaced' },
+  {
+    file: 'render.ts',
+    from: /^\/.*\/g$/,
+    reason: 'equivalent: the blanks around each line break take the next one in',
+  },
+  {
+    file: 'rows-call.ts',
+    from: /^callOutcome\(call, 'result'\) === 'accept'$|^call && callOutcome/,
+    reason: 'equivalent: a call that was never offered has no holder that may answer',
+  },
+  {
+    file: 'rows-call.ts',
+    from: /^answers > holds$/,
+    reason: 'equivalent: they differ, the holder itself returned before',
+  },
+  {
+    file: 'rows-call.ts',
+    from: /^''$|^false$|^settlement === (null|undefined)/,
+    reason: 'equivalent: without a settlement the result is unknown and the value unused',
+  },
+  { file: 'rows-control.ts', from: /^timer === '(retry|interrupt|grace|batch)'$/, reason: GENERATION },
+  {
+    file: 'rows-control.ts',
+    from: /^state\.phase === 'interrupting'$/,
+    reason: 'equivalent: outside of that phase the call that follows does nothing',
+  },
+  {
+    file: 'rows-model.ts',
+    from: /^'model-failed'$/,
+    reason: 'equivalent: of this input only its attempt and error are read',
+  },
+  {
+    file: 'state.ts',
+    from: /step\?\.calls|^\[\]$/,
+    to: /calls|^\[\]$|^\{\}$/,
+    reason: 'openCalls is asked by explored conversations and hosts only',
+  },
+  { file: 'state.ts', from: /^\[\]$/, reason: 'a stray first element of these lists is found by no id' },
+  { file: 'state.ts', from: /^''$|^false$/, reason: INITIAL },
+  { file: 'table.ts', from: /^\{ quiet: true \}$|^true$/, reason: 'equivalent: a cell without an action is quiet' },
+  {
+    file: 'turn.ts',
+    from: /^call\.state === 'ready'$/,
+    reason: 'equivalent: the interrupt has befallen all other calls already',
+  },
+  { file: 'turn.ts', from: /^turn$|^!turn$/, reason: ALWAYS },
+  {
+    file: 'window.ts',
+    from: /^exchanges\.length - 1$|[<>]=? |^first && last$|^actAt === undefined$/,
+    reason: BOUNDARY,
+  },
+  {
+    file: 'window.ts',
+    from: /^entry\.exchange === current$|overheadTokens/,
+    reason: 'how much is summarised, not whether it fits',
+  },
+  { from: / !== undefined$/, to: /^true$/, reason: ABSENT },
+  { from: /\?\.|^!\w+( \|\| !\w+)*$/, reason: ALWAYS },
+  { from: /^(\[\]|''|0|false)$/, reason: NEVER },
+]
