@@ -3,6 +3,7 @@ import type { ErrorCode } from '../errors.ts'
 import { isJsonObject, parseJson } from '../json.ts'
 import type { ContentPart } from '../messages.ts'
 import { isAttached } from './effect.ts'
+import { callOutcome } from './call-event.ts'
 import type { Input, InputOf } from './input.ts'
 import { urgentChars } from './rows-input.ts'
 import { heldChars } from './size.ts'
@@ -92,7 +93,7 @@ function checkApproval(state: State, input: InputOf<'approval'>): Refusal | unde
   const refused = (why: string): Refusal => ({ code: 'approval_refused', message: `${input.callId}: ${why}` })
   const call = findCall(state, input.callId)
   if (!call) return refused('there is no such open call')
-  if (call.state !== 'awaiting-approval' || !call.approval) return refused(`the call is ${call.state}`)
+  if (callOutcome(call, input.decision) === 'stay' || !call.approval) return refused(`the call is ${call.state}`)
   if (call.approval.id !== input.approvalId) return refused('a newer request replaced this one')
   if (call.tokenHash !== input.tokenHash) return refused('the token is wrong')
   if (call.argumentsHash !== input.argumentsHash) return refused('the arguments are others')
@@ -107,6 +108,7 @@ function checkClaim(state: State, input: InputOf<'call-claimed'>): Refusal | und
   const call = findCall(state, input.callId)
   const { offer } = call ?? {}
   const current = offer?.number === input.offer && offer.connection === input.connection
-  if (call && current && (call.state === 'offered' || call.state === 'claimed')) return undefined
+  // A claim that is made again by who has it is answered as before.
+  if (call && current && (callOutcome(call, 'claim') === 'claim' || call.state === 'claimed')) return undefined
   return { code: 'illegal_input', message: `${input.callId}: the offer ${input.offer} is not open for this client` }
 }

@@ -95,7 +95,7 @@ function shown(part: ContentPart): string {
 /** In version 2 a client claims a call before it acts, so that an unclaimed one may move to another client. */
 export function claimCall(draft: Draft, input: InputOf<'call-claimed'>): void {
   const call = findCall(draft.state, input.callId)
-  if (call?.state !== 'offered') return
+  if (!call || callOutcome(call, 'claim') !== 'claim') return
   emit(draft, { type: 'call-claimed', callId: input.callId, connection: input.connection })
 }
 

@@ -82,3 +82,16 @@ test('an effect that throws ends its actor, not the process', async () => {
   expect(await actor.submit(INPUT)).toMatchObject({ type: 'accepted' })
   expect(deaths).toEqual(['internal'])
 })
+
+test('an actor whose store hangs takes so many inputs, and every answer that it waits for', async () => {
+  const { actor, store } = await opened()
+  actor.begin(every(() => {}))
+  const gate = Promise.withResolvers<never>()
+  Object.assign(store, { append: () => gate.promise })
+  const waiting = Array.from({ length: 10_001 }, (_, index) => actor.submit({ ...INPUT, inputId: `i${index}` }))
+  for (const one of waiting) one.catch(() => {}) // they end when the actor is killed
+  expect(await actor.submit({ ...INPUT, inputId: 'one more' })).toMatchObject({ type: 'refused', code: 'queue_full' })
+  const fired = actor.submit({ type: 'timer-fired', timer: 'turn', generation: 0 })
+  actor.kill(KILLED)
+  await expect(fired).rejects.toMatchObject({ code: 'session_closed' })
+})

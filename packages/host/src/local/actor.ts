@@ -1,7 +1,7 @@
 // The actor of one session: it takes inputs one after another, commits what the machine decides, then performs the effects.
 import type { Accepted, Clock, Principal, Refused, Store, Timers } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
-import type { Effect, History, Input, SessionRecord, Spec, State } from '@baton/core/machine'
+import type { Effect, History, Input, InputType, SessionRecord, Spec, State } from '@baton/core/machine'
 import { applyRecord, decide, openSession, outstanding, recordOf } from '@baton/core/machine'
 import type { Performers } from './perform.ts'
 import { acquireLog, appendSurely, readLog } from './session-log.ts'
@@ -87,8 +87,7 @@ function runActor(init: ActorInit, opened: State, history: History): Actor {
   /** None until recovery is through. Each takes the effects of its own type. */
   let performers: Performers | undefined
 
-  /** An effect that is performed may kill the session itself. */
-  const isDead = (): boolean => dead !== undefined
+  const isDead = (): boolean => dead !== undefined // an effect that is performed may kill the session itself
   const die = (cause: BatonError, letters: readonly Letter[]): void => {
     for (const letter of [...letters, ...mailbox]) letter.reject(dead ?? cause)
     mailbox = []
@@ -128,6 +127,7 @@ function runActor(init: ActorInit, opened: State, history: History): Actor {
 
   const submit = (input: Input): Promise<Accepted | Refused> => {
     if (dead) return Promise.reject(dead)
+    if (mailbox.length >= MAILBOX_MAX && !IS_AWAITED.has(input.type)) return Promise.resolve(FULL)
     const letter = { input, ...Promise.withResolvers<Accepted | Refused>() }
     mailbox.push(letter)
     if (!busy) {
@@ -149,6 +149,24 @@ function runActor(init: ActorInit, opened: State, history: History): Actor {
   }
 }
 
+/** Inputs from outside that may wait while the store hangs; it fails by its own deadline. */
+const MAILBOX_MAX = 10_000
+const FULL: Refused = {
+  type: 'refused',
+  code: 'queue_full',
+  message: `${MAILBOX_MAX} inputs wait for the store already`,
+}
+/** Answers to what the machine asked for: no more come than were asked, and a refused one would leave a wait without an end. */
+const IS_AWAITED: ReadonlySet<InputType> = new Set<InputType>([
+  'model-finished',
+  'model-failed',
+  'model-stopped',
+  'summary-finished',
+  'summary-failed',
+  'tool-finished',
+  'tool-result',
+  'timer-fired',
+])
 const LOST: Refused = { type: 'refused', code: 'internal', message: 'the input was lost' }
 
 interface Batch {

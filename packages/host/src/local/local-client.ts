@@ -40,6 +40,7 @@ export async function attachClient(init: LocalClientInit): Promise<Client> {
       if (state.detached) return
       state.detached = true
       state.reader.leave()
+      // Of a session that is closed nobody is a client.
       await slot
         .actor()
         .submit({ type: 'client-detached', connection })
@@ -78,6 +79,7 @@ async function serveFrame(state: ClientState, frame: Frame): Promise<void> {
   // The session was opened again under this program, which is still there and still answers.
   if (frame.fact.type === 'host-restarted' && !state.detached) await register(state)
   if (frame.fact.type !== 'call-offered' || frame.fact.connection !== state.connection) return
+  // A handler's failure is a result; only a session that is closed rejects, and it asks nothing any more.
   handle(state, frame.fact.callId, frame.fact.offer).catch(() => {})
 }
 

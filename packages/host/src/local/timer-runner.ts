@@ -20,6 +20,7 @@ export function createTimerRunner(environment: Environment, submit: (input: Inpu
       running.delete(key)
       // A system timer takes no more than 24 days and may fire early: then it is set again.
       if (environment.clock.nowMs() < atMs) set(effect)
+      // A session that died needs no timers: its successor sets them anew.
       else submit({ type: 'timer-fired', timer, generation }).catch(() => {})
     })
     running.set(key, cancel)
