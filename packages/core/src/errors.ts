@@ -259,6 +259,12 @@ export const ERROR_CODES = {
     'A log does not follow its own rules.',
     'Restore it from a backup; report how it came about.',
   ),
+  session_exists: row(
+    'caller',
+    false,
+    'A log is to be put in place of a session that exists.',
+    'Delete the session first, or keep it.',
+  ),
   store_conflict: row(
     'baton',
     true,

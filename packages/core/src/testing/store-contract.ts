@@ -1,5 +1,5 @@
 // What every store must do, as named cases for any test runner: `for (const { name, run } of storeContract(init)) test(name, run)`.
-import type { Store } from '../agent/store.ts'
+import type { Store, StoredSession } from '../agent/store.ts'
 import { isBatonError } from '../errors.ts'
 import type { ErrorCode } from '../errors.ts'
 import type { SessionRecord } from '../machine/record.ts'
@@ -197,6 +197,66 @@ const CASES: Readonly<Record<string, (store: Store) => Promise<void>>> = {
     await store.blobs.put(A, 'result/call_1_0_0', text)
     isTrue((await store.blobs.get(A, 'result/call_1_0_0')) === text, 'the blob is the same')
   },
+  'the names of blobs are told of their session alone': async (store) => {
+    await store.blobs.put(A, 'b', '1')
+    await store.blobs.put(A, 'a/1', '2')
+    await store.blobs.put('other', 'c', '3')
+    same(await store.blobs.names(A), ['a/1', 'b'], 'the names')
+    same(await store.blobs.names('nobody'), [], 'the names of nobody')
+  },
+  'sessions with records are listed by name, with what is known of them': async (store) => {
+    const { epoch } = await store.acquire('b', 'ann')
+    await store.append('b', epoch, -1, recordsFrom(0, 3, epoch))
+    await filled(store, 2)
+    await store.acquire('empty', 'ann')
+    await store.release('b', epoch)
+    same(
+      await listed(store),
+      [
+        { session: 'b', records: 3, lastMs: 1002, isOwned: false },
+        { session: A, records: 2, lastMs: 1001, isOwned: true },
+      ],
+      'the list',
+    )
+  },
+  'a session is released by its owner alone, and owned again by the next': async (store) => {
+    const old = await filled(store, 1)
+    const { epoch } = await store.acquire(A, 'bob')
+    await store.release(A, old.epoch)
+    equal((await listed(store))[0]?.isOwned, true, 'owned, after a former owner released it')
+    await store.release(A, epoch)
+    equal((await listed(store))[0]?.isOwned, false, 'owned, after its owner released it')
+    await store.release('nobody', 1)
+    await store.acquire(A, 'carl')
+    equal((await listed(store))[0]?.isOwned, true, 'owned by the next one')
+  },
+  'a log that is put in place is read as it was, and goes on with a higher epoch': async (store) => {
+    await store.restore(A, [...recordsFrom(0, 3, 4), ...recordsFrom(3, 2, 7)])
+    same(await readAll(store, A, 0), [...recordsFrom(0, 3, 4), ...recordsFrom(3, 2, 7)], 'the records')
+    equal((await listed(store))[0]?.isOwned, true, 'owned, so that what is outstanding is looked at')
+    const { epoch, pos } = await store.acquire(A, 'ann')
+    isTrue(epoch > 7 && pos === 4, `epoch ${epoch} and position ${pos} go on`)
+    await refuses(store.restore(A, recordsFrom(0, 1, 1)), 'session_exists')
+    equal(await store.append(A, epoch, 4, recordsFrom(5, 1, epoch)), 5, 'the next append')
+  },
+  'of a session that is removed nothing is left, and its owner cannot write': async (store) => {
+    const { epoch } = await filled(store, 3)
+    await store.snapshots.put(A, takeSnapshot({ ...initialState(A), pos: 2 }))
+    await store.blobs.put(A, 'result/x', 'kept')
+    const other = await store.acquire('other', 'ann')
+    await store.append('other', other.epoch, -1, recordsFrom(0, 1, other.epoch))
+    await store.remove(A)
+    await store.remove('nobody')
+    await refuses(store.append(A, epoch, 2, recordsFrom(3, 1, epoch)), 'store_conflict')
+    same(await readAll(store, A, 0), [], 'the records')
+    equal(await store.snapshots.latest(A), undefined, 'the snapshot')
+    same(await store.blobs.names(A), [], 'the blobs')
+    same(await listed(store), [{ session: 'other', records: 1, lastMs: 1000, isOwned: true }], 'the list')
+    const next = await store.acquire(A, 'bob')
+    equal(next.pos, -1, 'the position of a new session of this name')
+    await store.append(A, next.epoch, -1, recordsFrom(0, 3, next.epoch))
+    await refuses(store.append(A, epoch, 2, recordsFrom(3, 1, epoch)), 'store_conflict')
+  },
   'a store may be closed twice': async (store) => {
     await filled(store, 1)
     await store.close()
@@ -259,6 +319,12 @@ async function readAll(store: Store, session: string, fromPos: number): Promise<
   const records: SessionRecord[] = []
   for await (const one of store.read(session, fromPos)) records.push(one)
   return records
+}
+
+async function listed(store: Store): Promise<readonly StoredSession[]> {
+  const sessions: StoredSession[] = []
+  for await (const one of store.list()) sessions.push(one)
+  return sessions
 }
 
 async function positions(store: Store, session: string, fromPos: number): Promise<readonly number[]> {

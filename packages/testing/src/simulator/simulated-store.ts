@@ -53,6 +53,13 @@ export function createSimulatedStore(init: SimulatedStoreInit): Store {
       await process.point('store.read')
       yield* disk.read(session, fromPos)
     },
+    release: (session, epoch) => around('store.release', () => disk.release(session, epoch)),
+    list: async function* () {
+      await process.point('store.list')
+      yield* disk.list()
+    },
+    restore: (session, records) => disk.restore(session, records),
+    remove: (session) => disk.remove(session),
     snapshots: {
       put: (session, snapshot) => around('snapshots.put', () => disk.snapshots.put(session, snapshot)),
       latest: (session) => around('snapshots.latest', () => disk.snapshots.latest(session)),
@@ -60,6 +67,7 @@ export function createSimulatedStore(init: SimulatedStoreInit): Store {
     blobs: {
       put: (session, name, text) => around('blobs.put', () => disk.blobs.put(session, name, text)),
       get: (session, name) => around('blobs.get', () => disk.blobs.get(session, name)),
+      names: (session) => disk.blobs.names(session),
     },
     close: () => Promise.resolve(),
   }

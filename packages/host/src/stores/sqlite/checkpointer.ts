@@ -2,10 +2,11 @@
 // commit ever waits for it.
 import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
+import type { WorkerData } from './protocol.ts'
 
 const EVERY_MS = 1000
 
-const { path } = workerData as { path: string } // given by openSqliteStore
+const { path } = workerData as WorkerData // given by openSqliteStore
 const connection = new DatabaseSync(path)
 connection.exec('PRAGMA busy_timeout=0')
 const timer = setInterval(() => {

@@ -2,7 +2,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { BatonError } from '@baton/core'
 
-/** @throws BatonError `store_locked` when another process holds it */
+/** @throws BatonError `store_locked` when another process holds it; Error of SQLite when the folder cannot be written to */
 export function lockStore(path: string): () => void {
   const lock = new DatabaseSync(`${path}.lock`)
   try {
@@ -16,5 +16,6 @@ export function lockStore(path: string): () => void {
 }
 
 function lockedError(path: string, cause: unknown): BatonError {
-  return new BatonError({ code: 'store_locked', message: `another process uses the store ${path}`, cause })
+  const message = `another process uses the store ${path}; stop it, or choose another file`
+  return new BatonError({ code: 'store_locked', message, cause })
 }

@@ -1,34 +1,41 @@
 // What the main thread and the store's worker say to each other.
-import type { AppendRows, AppendOutcome } from './database.ts'
+import type { StoreFailure } from './sqlite-errors.ts'
+import type { AppendOutcome, AppendRows, DatabaseInit, RestoreRows, SessionRows } from './database.ts'
 
-export type StoreRequest =
-  | { readonly id: number; readonly type: 'append'; readonly rows: AppendRows }
-  | { readonly id: number; readonly type: 'acquire'; readonly session: string; readonly owner: string }
-  | {
-      readonly id: number
-      readonly type: 'read'
-      readonly session: string
-      readonly fromPos: number
-      readonly rows: number
-    }
-  | { readonly id: number; readonly type: 'put-snapshot'; readonly session: string; readonly body: string }
-  | { readonly id: number; readonly type: 'snapshot'; readonly session: string }
-  | {
-      readonly id: number
-      readonly type: 'put-blob'
-      readonly session: string
-      readonly name: string
-      readonly body: string
-    }
-  | { readonly id: number; readonly type: 'blob'; readonly session: string; readonly name: string }
-  | { readonly id: number; readonly type: 'close' }
+/** Each names an act of the database; `session` is whose it is. */
+export type StoreRequestBody =
+  | { readonly type: 'append'; readonly rows: AppendRows }
+  | { readonly type: 'acquire'; readonly session: string; readonly owner: string }
+  | { readonly type: 'release'; readonly session: string; readonly epoch: number }
+  | { readonly type: 'read'; readonly session: string; readonly fromPos: number; readonly rows: number }
+  | { readonly type: 'list'; readonly after: string; readonly rows: number }
+  | { readonly type: 'restore'; readonly rows: RestoreRows }
+  | { readonly type: 'remove'; readonly session: string }
+  | { readonly type: 'put-snapshot'; readonly session: string; readonly body: string }
+  | { readonly type: 'snapshot'; readonly session: string }
+  | { readonly type: 'put-blob'; readonly session: string; readonly name: string; readonly body: string }
+  | { readonly type: 'blob'; readonly session: string; readonly name: string }
+  | { readonly type: 'blob-names'; readonly session: string }
+  | { readonly type: 'close' }
+
+export type StoreRequest = StoreRequestBody & { readonly id: number }
 
 export type StoreValue =
-  AppendOutcome | { readonly epoch: number; readonly pos: number } | readonly string[] | string | undefined
+  | AppendOutcome
+  | { readonly epoch: number; readonly pos: number }
+  | readonly string[]
+  | readonly SessionRows[]
+  | boolean
+  | string
+  | void
+  | undefined
 
 export type StoreReply =
   | { readonly id: number; readonly type: 'done'; readonly value: StoreValue }
-  | { readonly id: number; readonly type: 'failed'; readonly message: string }
+  | { readonly id: number; readonly type: 'failed'; readonly failure: StoreFailure }
   /** Once, when the file is open (or could not be opened). */
   | { readonly type: 'ready' }
-  | { readonly type: 'refused'; readonly code: 'store_locked' | 'store_failed'; readonly message: string }
+  | { readonly type: 'refused'; readonly failure: StoreFailure }
+
+/** What a worker thread is started with. */
+export type WorkerData = DatabaseInit

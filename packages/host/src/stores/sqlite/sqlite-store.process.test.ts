@@ -1,8 +1,10 @@
 // The SQLite store keeps the contract of all stores, and what a file adds to it: it outlives its process, and is owned by one.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { promisify } from 'node:util'
 import { storeContract } from '@baton/core/testing'
 import type { Store } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
@@ -43,6 +45,29 @@ const record = (pos: number, epoch: number): SessionRecord => ({
   facts: [{ type: 'session-paused' }],
 })
 
+function large(count: number, epoch: number, fromPos = 0): readonly SessionRecord[] {
+  return Array.from({ length: count }, (_, index) => ({
+    ...record(fromPos + index, epoch),
+    facts: [{ type: 'note-queued', note: index, text: 'x'.repeat(10_000) }],
+  }))
+}
+
+async function positionsOf(store: Store, session: string): Promise<readonly number[]> {
+  const positions: number[] = []
+  for await (const { pos } of store.read(session, 0)) positions.push(pos)
+  return positions
+}
+
+/** Rights do not hold root back, so root's process is given to somebody else. */
+async function readOnlyFolder(): Promise<{ readonly uid: number | undefined; readonly path: string }> {
+  const bare = join(folder, `bare-${(files += 1)}`)
+  await mkdir(bare)
+  await chmod(folder, 0o755)
+  await chmod(bare, 0o555)
+  return { uid: process.getuid?.() === 0 ? NOBODY : undefined, path: join(bare, 'store.db') }
+}
+const NOBODY = 65_534
+
 describe('a file', () => {
   test('that is opened again has what was appended, and a new owner a higher epoch', async () => {
     const path = nextPath()
@@ -71,8 +96,8 @@ describe('a file', () => {
     const damaged = nextPath()
     await writeFile(damaged, 'this is no database, whatever its name says. '.repeat(100))
     await expect(openSqliteStore(damaged)).rejects.toMatchObject({
-      code: 'store_failed',
-      message: expect.stringContaining(damaged),
+      code: 'log_damaged',
+      message: expect.stringContaining(`${damaged} is no database of Baton`),
     })
     const newer = nextPath()
     const db = new DatabaseSync(newer)
@@ -81,10 +106,67 @@ describe('a file', () => {
     await expect(openSqliteStore(newer)).rejects.toMatchObject({ message: expect.stringContaining('format 99') })
   })
 
+  test('whose pages were overwritten in the middle says so, and what can be read is given', async () => {
+    const path = nextPath()
+    const store = await openSqliteStore(path)
+    const { epoch } = await store.acquire('s', 'one')
+    await store.append('s', epoch, -1, large(50, epoch))
+    await store.close()
+    const bytes = await readFile(path)
+    bytes.fill(0xff, Math.floor(bytes.length / 2), Math.floor(bytes.length / 2) + 65_536)
+    await writeFile(path, bytes)
+    const again = await openSqliteStore(path)
+    await expect(positionsOf(again, 's')).rejects.toMatchObject({ code: 'log_damaged' })
+    await again.close()
+  })
+
   test('in a folder that is not there is refused', async () => {
     await expect(openSqliteStore(join(folder, 'no', 'such', 'store.db'))).rejects.toMatchObject({
       code: 'store_failed',
+      message: expect.stringContaining('its folder is not there, or may not be written to'),
     })
+  })
+
+  test('in a folder that may only be read is refused; the process needs no more than the message', async () => {
+    const { uid, path } = await readOnlyFolder()
+    const script = `import { openSqliteStore } from ${JSON.stringify(new URL('./sqlite-store.ts', import.meta.url).href)}
+      openSqliteStore(${JSON.stringify(path)}).then(() => console.log('opened'), (error) => console.log(error.code, error.message))`
+    const words = ['--conditions=@baton/source', '--no-warnings', '--input-type=module', '-e', script]
+    const said = await promisify(execFile)(process.execPath, words, { ...(uid !== undefined && { uid }) })
+    expect(said.stdout).toMatch(/^store_failed .*may not be written to/)
+  })
+
+  test('that is full refuses what is new and keeps what it has', async () => {
+    const path = nextPath()
+    const store = await openSqliteStore(path, { maxBytes: 512 * 1024 })
+    const { epoch } = await store.acquire('s', 'one')
+    let pos = -1
+    const fill = async (): Promise<void> => {
+      for (;;) pos = await store.append('s', epoch, pos, [large(1, epoch, pos + 1)[0] ?? record(0, epoch)])
+    }
+    await expect(fill()).rejects.toMatchObject({ code: 'store_failed', message: expect.stringContaining('is full') })
+    expect(await positionsOf(store, 's')).toEqual(Array.from({ length: pos + 1 }, (_, index) => index))
+    await store.close()
+    const roomy = await openSqliteStore(path)
+    const owned = await roomy.acquire('s', 'two')
+    expect(owned.pos).toBe(pos)
+    await roomy.append('s', owned.epoch, pos, large(1, owned.epoch, pos + 1))
+    await roomy.close()
+  })
+
+  test('that a process owns can be looked at meanwhile, and not be written to', async () => {
+    const path = nextPath()
+    const store = await openSqliteStore(path)
+    const { epoch } = await store.acquire('s', 'one')
+    await store.append('s', epoch, -1, [record(0, epoch)])
+    const looking = await openSqliteStore(path, { readOnly: true })
+    expect(await positionsOf(looking, 's')).toEqual([0])
+    await store.append('s', epoch, 0, [record(1, epoch)])
+    expect(await positionsOf(looking, 's')).toEqual([0, 1])
+    await expect(looking.remove('s')).rejects.toMatchObject({ code: 'store_failed' })
+    await looking.close()
+    await store.close()
+    await expect(openSqliteStore(nextPath(), { readOnly: true })).rejects.toMatchObject({ code: 'store_failed' })
   })
 
   test('many sessions that append at once are each in order', async () => {

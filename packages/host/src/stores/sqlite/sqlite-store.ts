@@ -1,106 +1,33 @@
 // A store in one SQLite file: durable, for one process. All work on the file is done in worker threads.
-import { extname } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { Worker } from 'node:worker_threads'
-import type { Store } from '@baton/core'
+import { resolve } from 'node:path'
+import type { Store, StoredSession } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { SessionRecord, Snapshot } from '@baton/core/machine'
 import type { AppendOutcome } from './database.ts'
-import type { StoreReply, StoreRequest, StoreValue } from './protocol.ts'
+import type { StoreThread } from './store-thread.ts'
+import { startStoreThread } from './store-thread.ts'
 
-/** Records that one read brings over from the worker. */
-const READ_ROWS = 256
+export interface SqliteStoreOptions {
+  /** Looks at a file that another process may own, as for a list or an export; every writing fails. */
+  readonly readOnly?: boolean
+  /** Bytes of the file; over them what is appended is refused with `store_failed`, and what is there is kept. No bound by default. */
+  readonly maxBytes?: number
+}
 
-type Ask = <Value extends StoreValue>(request: WithoutId<StoreRequest>) => Promise<Value>
-type WithoutId<Request> = Request extends unknown ? Omit<Request, 'id'> : never
+/** Records, and sessions of a list, that one request brings over from the worker. */
+const ROWS = 256
 
 /**
- * Opens or makes the file.
- * @throws BatonError `store_locked` (another process has it), `store_failed` (cannot be opened, or is of a newer format)
+ * Opens or makes the file. Beside it stand its write-ahead log (`-wal`, `-shm`) and its lock (`.lock`).
+ * @throws BatonError `store_locked` (another process has it), `store_failed` (it cannot be opened or written, or is of a
+ * newer format), `log_damaged` (it is no database)
  */
-export async function openSqliteStore(path: string): Promise<Store> {
-  const worker = startThread('worker', path)
-  const waiting = new Map<number, (reply: StoreReply) => void>()
-  let lastId = 0
-  let broken: BatonError | undefined
-  await opened(worker, path)
-
-  const breakDown = (why: string): void => {
-    broken = new BatonError({ code: 'store_failed', message: `the store ${path} is gone: ${why}` })
-    for (const [id, settle] of waiting) settle({ id, type: 'failed', message: why })
-    waiting.clear()
-  }
-  worker.on('message', (reply: StoreReply) => {
-    if (!('id' in reply)) return
-    waiting.get(reply.id)?.(reply)
-    waiting.delete(reply.id)
-  })
-  worker.on('error', (cause) => breakDown(String(cause)))
-  worker.on('exit', () => breakDown('its thread has ended'))
-  const checkpointer = startThread('checkpointer', path)
-  checkpointer.on('error', () => {}) // the write-ahead log only grows until the file is opened again
-  checkpointer.unref()
-
-  const ask: Ask = (request) =>
-    new Promise((resolve, reject) => {
-      if (broken) {
-        reject(broken)
-        return
-      }
-      lastId += 1
-      const id = lastId
-      waiting.set(id, (reply) => {
-        if (reply.type === 'done')
-          resolve(reply.value as never) // each request names the type of its own answer
-        else
-          reject(
-            new BatonError({
-              code: 'store_failed',
-              message: `${path}: ${'message' in reply ? reply.message : reply.type}`,
-            }),
-          )
-      })
-      worker.postMessage({ ...request, id })
-    })
-
-  let closing: Promise<void> | undefined
-  return storeOver(ask, () => {
-    closing ??= closeThreads(worker, checkpointer, () => (broken ? Promise.resolve(undefined) : ask({ type: 'close' })))
-    return closing
-  })
-}
-
-/** Both threads have let go of the file when it is done. */
-async function closeThreads(worker: Worker, checkpointer: Worker, closeFile: () => Promise<unknown>): Promise<void> {
-  const ended = Promise.all([worker, checkpointer].map(threadEnd))
-  checkpointer.postMessage('stop')
-  await closeFile()
-  await ended
-}
-
-function threadEnd(thread: Worker): Promise<void> {
-  return new Promise((resolve) => {
-    if (thread.threadId < 0) resolve()
-    else thread.once('exit', () => resolve())
-  })
-}
-
-function storeOver(ask: Ask, close: () => Promise<void>): Store {
+export async function openSqliteStore(path: string, options: SqliteStoreOptions = {}): Promise<Store> {
+  const { readOnly = false, maxBytes } = options
+  const thread = await startStoreThread({ path: resolve(path), readOnly, maxBytes })
+  const { ask } = thread
   return {
-    acquire: (session, owner) => ask<{ epoch: number; pos: number }>({ type: 'acquire', session, owner }),
-    append: async (session, epoch, afterPos, records) => {
-      const bodies = records.map((record) => JSON.stringify(record))
-      const outcome = await ask<AppendOutcome>({ type: 'append', rows: { session, epoch, afterPos, bodies } })
-      if ('conflict' in outcome) throw new BatonError({ code: 'store_conflict', message: outcome.conflict })
-      return outcome.pos
-    },
-    read: async function* (session, fromPos) {
-      for (let next = fromPos; ; next += READ_ROWS) {
-        const bodies = await ask<readonly string[]>({ type: 'read', session, fromPos: next, rows: READ_ROWS })
-        for (const body of bodies) yield JSON.parse(body) as SessionRecord // written by append; the reader checks its version
-        if (bodies.length < READ_ROWS) return
-      }
-    },
+    ...logsOver(thread, path),
     snapshots: {
       put: async (session, snapshot) => {
         await ask({ type: 'put-snapshot', session, body: JSON.stringify(snapshot) })
@@ -115,40 +42,59 @@ function storeOver(ask: Ask, close: () => Promise<void>): Store {
         await ask({ type: 'put-blob', session, name, body: text })
       },
       get: (session, name) => ask<string | undefined>({ type: 'blob', session, name }),
+      names: (session) => ask<readonly string[]>({ type: 'blob-names', session }),
     },
-    close,
+    close: thread.close,
   }
 }
 
-/** A thread beside this file: the source where this is the source, else what was built from it. */
-function startThread(name: 'worker' | 'checkpointer', path: string): Worker {
-  const file = fileURLToPath(new URL(`./${name}${extname(import.meta.url)}`, import.meta.url))
-  const execArgv = file.endsWith('.ts') ? ['--conditions=@baton/source', '--no-warnings'] : ['--no-warnings']
-  return new Worker(file, { workerData: { path }, execArgv })
+function logsOver({ ask }: StoreThread, path: string): Omit<Store, 'snapshots' | 'blobs' | 'close'> {
+  return {
+    acquire: (session, owner) => ask<{ epoch: number; pos: number }>({ type: 'acquire', session, owner }),
+    append: async (session, epoch, afterPos, records) => {
+      const rows = { session, epoch, afterPos, ...rowsOf(records) }
+      const outcome = await ask<AppendOutcome>({ type: 'append', rows })
+      if ('conflict' in outcome) throw new BatonError({ code: 'store_conflict', message: outcome.conflict })
+      return outcome.pos
+    },
+    release: async (session, epoch) => {
+      await ask({ type: 'release', session, epoch })
+    },
+    read: async function* (session, fromPos) {
+      for (let next = Math.max(0, fromPos); ; next += ROWS) {
+        const bodies = await ask<readonly string[]>({ type: 'read', session, fromPos: next, rows: ROWS })
+        for (const [index, body] of bodies.entries()) yield recordIn(body, `${session}, record ${next + index}`, path)
+        if (bodies.length < ROWS) return
+      }
+    },
+    list: async function* () {
+      for (let after = ''; ;) {
+        const sessions = await ask<readonly StoredSession[]>({ type: 'list', after, rows: ROWS })
+        yield* sessions
+        if (sessions.length < ROWS) return
+        after = sessions.at(-1)?.session ?? ''
+      }
+    },
+    restore: async (session, records) => {
+      const rows = { session, epoch: records.at(-1)?.epoch ?? 0, ...rowsOf(records) }
+      if (await ask<boolean>({ type: 'restore', rows })) return
+      throw new BatonError({ code: 'session_exists', message: `session ${session} exists in ${path}` })
+    },
+    remove: async (session) => {
+      await ask({ type: 'remove', session })
+    },
+  }
 }
 
-function opened(worker: Worker, path: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const fail = (cause: unknown): void =>
-      reject(
-        new BatonError({
-          code: 'store_failed',
-          message: `the store ${path} cannot be opened: ${String(cause)}`,
-          cause,
-        }),
-      )
-    worker.once('error', fail)
-    worker.once('message', (reply: StoreReply) => {
-      worker.off('error', fail)
-      if (reply.type === 'ready') resolve()
-      else if (reply.type === 'refused')
-        reject(
-          new BatonError({
-            code: reply.code,
-            message:
-              reply.code === 'store_locked' ? reply.message : `the store ${path} cannot be opened: ${reply.message}`,
-          }),
-        )
-    })
-  })
+function rowsOf(records: readonly SessionRecord[]): { readonly bodies: readonly string[]; readonly lastMs: number } {
+  return { bodies: records.map((record) => JSON.stringify(record)), lastMs: records.at(-1)?.nowMs ?? 0 }
+}
+
+/** @throws BatonError `log_damaged` */
+function recordIn(body: string, where: string, path: string): SessionRecord {
+  try {
+    return JSON.parse(body) as SessionRecord // written by append; the reader checks its version
+  } catch (cause) {
+    throw new BatonError({ code: 'log_damaged', message: `${path}: session ${where} is no JSON`, cause })
+  }
 }

@@ -3,7 +3,8 @@ import { parentPort, workerData } from 'node:worker_threads'
 import type { Database } from './database.ts'
 import { openDatabase } from './database.ts'
 import { lockStore } from './lock.ts'
-import type { StoreReply, StoreRequest, StoreValue } from './protocol.ts'
+import type { StoreReply, StoreRequest, StoreValue, WorkerData } from './protocol.ts'
+import { failureOf } from './sqlite-errors.ts'
 
 type Append = Extract<StoreRequest, { readonly type: 'append' }>
 
@@ -11,15 +12,15 @@ function serve(): void {
   const port = parentPort
   if (!port) return
   const reply = (message: StoreReply): void => port.postMessage(message)
-  const { path } = workerData as { path: string } // given by openSqliteStore
-  let unlock: () => void
+  const init = workerData as WorkerData // given by openSqliteStore
+  let unlock = (): void => {}
   let database: Database
   try {
-    unlock = lockStore(path)
-    database = openDatabase(path)
+    if (!init.readOnly) unlock = lockStore(init.path)
+    database = openDatabase(init)
   } catch (cause) {
-    const code = (cause as { code?: unknown }).code === 'store_locked' ? 'store_locked' : 'store_failed'
-    reply({ type: 'refused', code, message: messageOf(cause) })
+    unlock()
+    reply({ type: 'refused', failure: failureOf(init.path, cause) })
     return
   }
 
@@ -31,7 +32,7 @@ function serve(): void {
       const outcomes = database.appendAll(batch.map(({ rows }) => rows))
       batch.forEach(({ id }, index) => reply({ id, type: 'done', value: outcomes[index] }))
     } catch (cause) {
-      for (const { id } of batch) reply({ id, type: 'failed', message: messageOf(cause) })
+      for (const { id } of batch) reply({ id, type: 'failed', failure: failureOf(init.path, cause) })
     }
   }
   port.on('message', (request: StoreRequest) => {
@@ -44,7 +45,7 @@ function serve(): void {
     try {
       reply({ id: request.id, type: 'done', value: answer(database, request) })
     } catch (cause) {
-      reply({ id: request.id, type: 'failed', message: messageOf(cause) })
+      reply({ id: request.id, type: 'failed', failure: failureOf(init.path, cause) })
     }
     if (request.type === 'close') {
       unlock()
@@ -58,28 +59,31 @@ function answer(database: Database, request: Exclude<StoreRequest, Append>): Sto
   switch (request.type) {
     case 'acquire':
       return database.acquire(request.session, request.owner)
+    case 'release':
+      return database.release(request.session, request.epoch)
     case 'read':
       return database.read(request.session, request.fromPos, request.rows)
+    case 'list':
+      return database.list(request.after, request.rows)
+    case 'restore':
+      return database.restore(request.rows)
+    case 'remove':
+      return database.remove(request.session)
     case 'put-snapshot':
-      database.putSnapshot(request.session, request.body)
-      return undefined
+      return database.putSnapshot(request.session, request.body)
     case 'snapshot':
       return database.snapshot(request.session)
     case 'put-blob':
-      database.putBlob(request.session, request.name, request.body)
-      return undefined
+      return database.putBlob(request.session, request.name, request.body)
     case 'blob':
       return database.blob(request.session, request.name)
+    case 'blob-names':
+      return database.blobNames(request.session)
     case 'close':
-      database.close()
-      return undefined
+      return database.close()
     default:
       return request satisfies never
   }
-}
-
-function messageOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause)
 }
 
 serve()
