@@ -1,0 +1,230 @@
+// Traces of protocol version 1: what apps do and what they get, as a text that is played again over the real front and
+// host. docs/protocol.md describes the frames, packages/protocol/traces/README.md the lines of a trace.
+import type { Host, JsonObject, Message, Model } from '@baton/core'
+import { BatonError, defineAgent, textOf, tool } from '@baton/core'
+import type { ScriptedStep } from '@baton/core/testing'
+import { createScriptedModel } from '@baton/core/testing'
+import { createHost, createMemoryStore } from '@baton/host'
+import type { MemorySocket } from '@baton/host/websocket'
+import { createMemorySocket, DEFAULT_V1_LIMITS, openV1Connection } from '@baton/host/websocket'
+import { createVirtualTime } from './simulator/virtual-time.ts'
+import type { TraceIds } from './v1-trace-ids.ts'
+import { createTraceIds } from './v1-trace-ids.ts'
+
+export interface PlayedTrace {
+  /** The lines that were played, each followed by what came of it, indented. */
+  readonly text: string
+  /** Frames that the server sent. */
+  readonly frames: number
+}
+
+/**
+ * Plays every line that is not indented. Time stands still but for the lines that move it.
+ * @throws Error for a line that is none
+ */
+export async function playTrace(text: string): Promise<PlayedTrace> {
+  const stage = createStage()
+  const played: string[] = []
+  for (const line of text.trimEnd().split('\n')) {
+    if (line.startsWith('  ')) continue
+    played.push(line)
+    await playLine(stage, line)
+    await quiet()
+    played.push(...stage.told.splice(0).map((told) => `  ${told}`))
+  }
+  return { text: `${played.join('\n')}\n`, frames: stage.frames }
+}
+
+/** A script's step as JSON: `error` is a code. */
+type TraceStep = Omit<ScriptedStep, 'error'> & { readonly error?: BatonError['code'] }
+
+interface Stage {
+  /** What came of the line that is played. */
+  readonly told: string[]
+  readonly ids: TraceIds
+  readonly time: ReturnType<typeof createVirtualTime>
+  readonly steps: ScriptedStep[]
+  agent: JsonObject
+  limits: JsonObject
+  /** One process of the server; a later one has the same store. */
+  life: Life | undefined
+  startLife: () => Life
+  readonly sockets: Map<string, MemorySocket>
+  frames: number
+}
+
+interface Life {
+  alive: boolean
+  connect(name: string): void
+}
+
+async function playLine(stage: Stage, line: string): Promise<void> {
+  const [, first = '', rest = ''] = /^(\S+) ?(.*)$/.exec(line) ?? []
+  if (first === '' || first === '#') return
+  if (first === 'agent') stage.agent = JSON.parse(rest) as JsonObject
+  else if (first === 'limits') stage.limits = JSON.parse(rest) as JsonObject
+  else if (first === 'model') stage.steps.push(stepOf(JSON.parse(rest) as TraceStep))
+  else if (first === 'time') await passTime(stage, Number(rest))
+  else if (first === 'crash') crash(stage)
+  else playApp(stage, first, rest)
+}
+
+function stepOf({ error, ...step }: TraceStep): ScriptedStep {
+  // In one piece, unless the trace says otherwise: how many pieces a reader sees is its own matter.
+  const pieces = step.pieces ?? (step.text === undefined ? [] : [step.text])
+  return { ...step, pieces, ...(error && { error: new BatonError({ code: error, message: 'it failed' }) }) }
+}
+
+async function passTime({ time }: Stage, byMs: number): Promise<void> {
+  const untilMs = time.clock.nowMs() + byMs
+  do await quiet()
+  while (await time.runNext(untilMs))
+  await time.runUntil(untilMs)
+}
+
+/** The process is gone without a word; the next connection starts another one with the same store. */
+function crash(stage: Stage): void {
+  if (stage.life) stage.life.alive = false
+  stage.life = undefined
+  stage.sockets.clear()
+}
+
+function playApp(stage: Stage, name: string, rest: string): void {
+  if (rest === 'connects') {
+    stage.life ??= stage.startLife()
+    stage.life.connect(name)
+    return
+  }
+  const socket = stage.sockets.get(name)
+  if (!socket) throw new Error(`no app is named ${name}, or it is not connected: ${rest}`)
+  if (rest.startsWith('> ')) socket.deliver(stage.ids.lengthen(rest.slice(2)))
+  else if (rest === 'sends bytes') socket.deliver(undefined)
+  else if (rest === 'jams') socket.jam()
+  else if (rest === 'drops') socket.drop()
+  else throw new Error(`no line of a trace: ${name} ${rest}`)
+}
+
+function createStage(): Stage {
+  const time = createVirtualTime(Date.UTC(2026, 0, 1))
+  const store = createMemoryStore()
+  const steps: ScriptedStep[] = []
+  let ids = 0
+  let calls = 0
+  const newId = (): string => `new-${++ids}`
+  const stage: Stage = {
+    told: [],
+    ids: createTraceIds(),
+    time,
+    steps,
+    agent: {},
+    limits: {},
+    life: undefined,
+    startLife,
+    sockets: new Map(),
+    frames: 0,
+  }
+
+  function startLife(): Life {
+    const life: Life = { alive: true, connect }
+    const start = (delayMs: number, callback: () => void): (() => void) =>
+      time.timers.start(delayMs, () => {
+        if (life.alive) callback()
+      })
+    const environment = {
+      clock: time.clock,
+      timers: { start },
+      newId,
+      transport: { post: () => Promise.reject(new Error('no network in a trace')) },
+    }
+    const model = listened(createScriptedModel({ steps: () => steps[calls++] ?? {}, timers: { start } }), stage)
+    const host = createHost({ environment, store, agent: agentOf(model, stage.agent) })
+
+    function connect(name: string): void {
+      const memory = createMemorySocket()
+      stage.sockets.set(name, memory)
+      openConnection(stage, { name, memory, host, environment, isAlive: () => life.alive })
+    }
+    return life
+  }
+  return stage
+}
+
+interface Opening {
+  readonly name: string
+  readonly memory: MemorySocket
+  readonly host: Host
+  readonly environment: Pick<Parameters<typeof openV1Connection>[0], 'clock' | 'timers' | 'newId'>
+  readonly isAlive: () => boolean
+}
+
+function openConnection(stage: Stage, { name, memory, host, environment, isAlive }: Opening): void {
+  openV1Connection({
+    ...environment,
+    socket: {
+      ...memory.socket,
+      send: (text) => {
+        const sent = isAlive() && memory.socket.send(text)
+        if (!sent) return false
+        stage.frames += 1
+        stage.told.push(`${name} < ${stage.ids.shorten(text)}`)
+        return true
+      },
+      close: (code, reason) => {
+        if (isAlive() && !memory.closed()) stage.told.push(`${name} is closed: ${code} ${reason}`)
+        memory.socket.close(code, reason)
+      },
+    },
+    connection: `connection-${environment.newId()}`,
+    host,
+    principal: { id: 'anonymous' },
+    log: { info: () => {}, warn: () => {} },
+    limits: { ...DEFAULT_V1_LIMITS, ...stage.limits },
+    isDraining: () => false,
+  })
+}
+
+/** The client tools of a trace that names none. */
+const TOOLS: readonly JsonObject[] = [
+  { name: 'agent.spawn', effect: 'once' },
+  { name: 'agent.cancel', effect: 'idempotent' },
+  { name: 'agent.list', effect: 'pure' },
+  { name: 'agent.status', effect: 'pure' },
+]
+
+function agentOf(model: Model, { tools = TOOLS, ...init }: JsonObject) {
+  // A trace is written by hand and read by defineAgent, which says what is wrong with it.
+  const clientTools = (tools as readonly JsonObject[]).map((each) =>
+    tool({ description: 'runs in the app', input: { type: 'object' }, ...each } as unknown as Parameters<
+      typeof tool
+    >[0]),
+  )
+  return defineAgent({ name: 'traced', model, tools: clientTools, ...(init as object) })
+}
+
+/** Tells what the model is asked: the conversation as it sees it. */
+function listened(model: Model, stage: Stage): Model {
+  return {
+    ...model,
+    run: (request, sink, signal) => {
+      const choice = request.toolChoice.type === 'none' ? ' (no more tools)' : ''
+      stage.told.push(`model hears${choice} ${request.messages.map(heard).join(' | ')}`)
+      return model.run(request, sink, signal)
+    },
+  }
+}
+
+function heard(message: Message): string {
+  if (message.role === 'user') return `user ${JSON.stringify(textOf(message.parts))}`
+  if (message.role === 'tool')
+    return message.parts
+      .map((part) => `${part.name}${part.isError ? ' failed' : ''} ${JSON.stringify(textOf(part.content))}`)
+      .join(', ')
+  const calls = message.parts.flatMap((part) => (part.type === 'call' ? [`${part.name} ${part.arguments}`] : []))
+  const text = textOf(message.parts)
+  return ['assistant', ...(text === '' ? [] : [JSON.stringify(text)]), ...calls].join(' ')
+}
+
+/** Long enough for everything that waits on nothing but promises. */
+async function quiet(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
+}
