@@ -290,6 +290,12 @@ export const ERROR_CODES = {
     'The server is shutting down and starts no new turn.',
     'Connect again; another server will answer.',
   ),
+  idle_timeout: row(
+    'peer',
+    true,
+    'Nothing came over a connection for too long, and it was closed.',
+    'Connect again when there is something to say.',
+  ),
   unauthorized: row('peer', false, 'The client gave no valid token.', 'Send the token.'),
   internal: row('baton', false, 'Baton broke one of its own rules.', 'Report it with the message.'),
 } as const satisfies Record<string, ErrorCodeRow>

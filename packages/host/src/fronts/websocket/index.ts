@@ -1,5 +1,9 @@
 // What programs import from @baton/host/websocket: the server, and its parts for who brings connections of another kind.
-export { createWebSocketFront, isLoopback, PATH } from './server.ts'
+export { createWebSocketFront } from './server.ts'
+export { isLoopback, PATH } from './admission.ts'
+export type { TlsFiles } from './listen.ts'
+export { createV1Rates } from './v1-rates.ts'
+export type { V1Rates } from './v1-rates.ts'
 export type { WebSocketFront, WebSocketServerInit } from './server.ts'
 export { openV1Connection } from './v1-session.ts'
 export type { V1Connection, V1ConnectionInit } from './v1-session.ts'

@@ -19,8 +19,19 @@ export interface V1Limits {
   readonly startMs: number
   /** Milliseconds after which a connection is asked whether it lives, and after which one that did not say so is ended. 30,000. */
   readonly heartbeatMs: number
+  /** Milliseconds without a frame of the app after which its connection is ended, unless a turn runs. 600,000. */
+  readonly idleMs: number
   /** Connections at once. 1,000. */
   readonly connections: number
+  /**
+   * Frames a minute of a session, over all its connections; more are answered by `rate_limited`. The result of a call that
+   * the app was asked for never counts. 300.
+   */
+  readonly sessionFramesPerMinute: number
+  /** Transcripts among them. 30. */
+  readonly sessionTranscriptsPerMinute: number
+  /** Frames a minute of all sessions of a network address. 300. */
+  readonly addressFramesPerMinute: number
 }
 
 export const DEFAULT_V1_LIMITS: V1Limits = {
@@ -33,5 +44,9 @@ export const DEFAULT_V1_LIMITS: V1Limits = {
   partialMs: 50,
   startMs: 30_000,
   heartbeatMs: 30_000,
+  idleMs: 600_000,
   connections: 1000,
+  sessionFramesPerMinute: 300,
+  sessionTranscriptsPerMinute: 30,
+  addressFramesPerMinute: 300,
 }

@@ -2,7 +2,6 @@
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { once } from 'node:events'
-import { request } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import { afterEach, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
@@ -167,35 +166,6 @@ test('a port that is in use is a clear error', async () => {
     message: `port ${port} of 127.0.0.1 is in use; choose another one, or 0 for a free one`,
   })
 })
-
-test('a server that drains says so, takes no new turn, and ends its connections', async () => {
-  const { front, url, port } = await start()
-  expect(await health(port)).toEqual([200, '{"status":"ok"}'])
-  const socket = new WebSocket(url)
-  await once(socket, 'open')
-  const told = collect(socket)
-  socket.send(frame('session.start', { sessionId: 's' }))
-  await told.until((text) => text.includes('session.started'))
-  front.drain()
-  socket.send(frame('user.audio.transcript.final', { text: 'Hello' }))
-  await told.until((text) => text.includes('server_draining'))
-  expect(await health(port)).toEqual([503, '{"status":"draining"}'])
-  const closed = once(socket, 'close')
-  await front.close()
-  expect((await closed)[0]).toBe(1001)
-})
-
-function health(port: number): Promise<readonly [number | undefined, string]> {
-  return new Promise((resolve, reject) => {
-    const asked = request({ port, path: '/healthz', agent: false }, (response) => {
-      let body = ''
-      response.on('data', (bytes: Buffer) => (body += bytes.toString()))
-      response.on('end', () => resolve([response.statusCode, body]))
-    })
-    asked.on('error', reject)
-    asked.end()
-  })
-}
 
 test('a connection that does not answer whether it lives is ended', async () => {
   const { url } = await start({ limits: { heartbeatMs: 1 } })

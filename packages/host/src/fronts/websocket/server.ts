@@ -1,16 +1,18 @@
-// The WebSocket server: `ws` and node:http around the connections of version 1. `/ws` is the front, `/healthz` says
-// whether new sessions are taken.
+// The WebSocket server: `ws` and node:http around the connections of version 1. `/ws` is the front; `/healthz` says that
+// the process lives, `/readyz` whether it takes sessions.
 import type { Clock, Host, Logger, Principal, Timers } from '@baton/core'
-import { BatonError } from '@baton/core'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { createServer } from 'node:http'
-import type { Duplex } from 'node:stream'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { RawData, WebSocket } from 'ws'
 import { WebSocketServer } from 'ws'
+import { isLoopback, PATH, refusalOf, refuse, urlOf } from './admission.ts'
+import { clientAddressOf, limitKeyOf } from './client-address.ts'
 import type { V1Limits } from './limits.ts'
 import { DEFAULT_V1_LIMITS } from './limits.ts'
+import type { TlsFiles } from './listen.ts'
+import { createServer, listen } from './listen.ts'
 import type { Socket } from './socket.ts'
 import { CLOSE_CODES } from './socket.ts'
+import { createV1Rates } from './v1-rates.ts'
 import type { V1Connection } from './v1-session.ts'
 import { openV1Connection } from './v1-session.ts'
 
@@ -33,6 +35,17 @@ export interface WebSocketServerInit {
   readonly origins?: readonly string[]
   /** Who is behind a connection; `anonymous` by default. */
   readonly principalOf?: (request: IncomingMessage) => Principal
+  /**
+   * What every connection must show, by `Authorization: Bearer` or `?token=`; others get 401. By default none is asked for:
+   * then the address must be one that only friends can reach.
+   */
+  readonly token?: string
+  /** Speaks TLS itself: `wss`. */
+  readonly tls?: TlsFiles
+  /** Trusted proxies in front of the server, whose X-Forwarded-For names the client that limits count. 0 by default. */
+  readonly trustedProxies?: number
+  /** Why no session can be taken now, in a few words, for `/readyz`; undefined when it can. Draining need not be told. */
+  readonly unreadyReason?: () => string | undefined
 }
 
 export interface WebSocketFront {
@@ -41,54 +54,76 @@ export interface WebSocketFront {
    * @throws BatonError `invalid_option` when the port is in use, the address is empty or not this machine's
    */
   listen(): Promise<{ readonly url: string; readonly port: number }>
-  /** Takes no new connections and no new turns; the turns that run go on. */
-  drain(): void
+  /**
+   * Takes no new connections and no new turns. Resolves when the turns that run have ended and were told to their apps, at
+   * the latest after `withinMs` (0 by default).
+   */
+  drain(options?: { readonly withinMs?: number }): Promise<void>
   /** Closes every connection, after `drain`. */
   close(): Promise<void>
 }
 
-export const PATH = '/ws'
 /** Milliseconds that an app has to answer a close. */
 const CLOSING_MS = 2000
 
+/** Milliseconds between two looks at whether the running turns have ended. */
+const DRAIN_LOOK_MS = 20
+
+/** @throws BatonError `invalid_option` when the TLS certificate and key cannot be used */
 export function createWebSocketFront(init: WebSocketServerInit): WebSocketFront {
+  const { clock, timers, log, tls, trustedProxies = 0, address = '127.0.0.1' } = init
   const limits = { ...DEFAULT_V1_LIMITS, ...init.limits }
-  const address = init.address ?? '127.0.0.1'
+  const rates = createV1Rates(limits, clock)
   const open = new Map<WebSocket, V1Connection>()
   let draining = false
 
   const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.socketBytes })
-  const http = createServer((request, response) => answer(request, response, draining))
+  const unreadyReason = (): string | undefined => (draining ? 'draining' : init.unreadyReason?.())
+  const http = createServer(tls, (request, response) => answer(request, response, unreadyReason))
   http.on('upgrade', (request, stream, head) => {
     stream.on('error', () => stream.destroy())
-    const isLocal = isLoopback(address)
-    const refusal = refusalOf(request, { ...init, draining, isLocal, full: open.size >= limits.connections })
-    if (refusal) refuse(stream, refusal)
-    else sockets.handleUpgrade(request, stream, head, (socket) => accept(socket, request))
+    const client = clientAddressOf(request, trustedProxies)
+    const admission = { ...init, draining, isLocal: isLoopback(address), full: open.size >= limits.connections }
+    const refusal = refusalOf(request, admission)
+    if (refusal) {
+      // Never the address that was asked for: it may have a token in it.
+      log.info('a connection was refused', { address: client, status: refusal.status })
+      refuse(stream, refusal)
+    } else sockets.handleUpgrade(request, stream, head, (socket) => accept(socket, request, client))
   })
 
-  const accept = (socket: WebSocket, request: IncomingMessage): void => {
-    const stopHeart = watchHeart(socket, init.timers, limits.heartbeatMs)
-    socket.on('close', () => {
+  const accept = (socket: WebSocket, request: IncomingMessage, client: string): void => {
+    const stopHeart = watchHeart(socket, timers, limits.heartbeatMs)
+    const name = `ws-${init.newId()}`
+    log.info('a connection was opened', { connection: name, address: client })
+    socket.on('close', (code) => {
       stopHeart()
       open.delete(socket)
+      log.info('a connection was closed', { connection: name, code })
     })
     const connection = openV1Connection({
       ...init,
       socket: socketOf(socket),
-      connection: `ws-${init.newId()}`,
+      connection: name,
       principal: init.principalOf?.(request) ?? { id: 'anonymous' },
       limits,
       isDraining: () => draining,
+      rates,
+      address: limitKeyOf(client),
     })
     open.set(socket, connection)
+  }
+
+  const drain = async ({ withinMs = 0 } = {}): Promise<void> => {
+    draining = true
+    await untilRest([...open.values()], init, withinMs)
   }
 
   const close = async (): Promise<void> => {
     draining = true
     const ended = new Promise<void>((resolve) => http.close(() => resolve()))
     for (const connection of open.values()) connection.close(CLOSE_CODES.goingAway, 'the server is shutting down')
-    const stopWaiting = init.timers.start(CLOSING_MS, () => {
+    const stopWaiting = timers.start(CLOSING_MS, () => {
       for (const socket of open.keys()) socket.terminate()
       http.closeAllConnections()
     })
@@ -99,63 +134,42 @@ export function createWebSocketFront(init: WebSocketServerInit): WebSocketFront 
   }
 
   return {
-    listen: () => listen(http, address, init.port ?? 8080),
-    drain: () => {
-      draining = true
-    },
+    listen: () => listen(http, { address, port: init.port ?? 8080, scheme: tls ? 'wss' : 'ws', path: PATH }),
+    drain,
     close,
   }
 }
 
-function answer(request: IncomingMessage, response: ServerResponse, draining: boolean): void {
+/** Connections that come later take no new turn, so they need not be waited for. */
+async function untilRest(
+  connections: readonly V1Connection[],
+  { clock, timers }: Pick<WebSocketServerInit, 'clock' | 'timers'>,
+  withinMs: number,
+): Promise<void> {
+  const untilMs = clock.nowMs() + withinMs
+  while (connections.some((connection) => connection.isBusy()) && clock.nowMs() < untilMs)
+    await new Promise<void>((resolve) => void timers.start(DRAIN_LOOK_MS, resolve))
+}
+
+function answer(request: IncomingMessage, response: ServerResponse, unreadyReason: () => string | undefined): void {
   request.resume()
-  if (request.url === '/healthz') {
-    response.writeHead(draining ? 503 : 200, { 'content-type': 'application/json' })
-    response.end(JSON.stringify({ status: draining ? 'draining' : 'ok' }))
+  const tell = (status: number, body: object): void => {
+    response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
+    response.end(JSON.stringify(body))
+  }
+  const { pathname } = urlOf(request)
+  if (pathname === '/healthz') {
+    tell(200, { status: 'ok' })
+    return
+  }
+  if (pathname === '/readyz') {
+    const reason = unreadyReason()
+    if (reason === undefined) tell(200, { status: 'ready' })
+    else tell(503, { status: 'not ready', reason })
     return
   }
   response.writeHead(404, { 'content-type': 'text/plain' })
   response.end(`Connect a WebSocket to ${PATH}.\n`)
-}
-
-interface Refusal {
-  readonly status: string
-  readonly message: string
-}
-
-interface Admission {
-  readonly draining: boolean
-  readonly full: boolean
-  /** The server listens on this machine only. */
-  readonly isLocal: boolean
-  readonly origins?: readonly string[]
-}
-
-function refusalOf(request: IncomingMessage, admission: Admission): Refusal | undefined {
-  if (pathOf(request) !== PATH) return { status: '404 Not Found', message: `the WebSocket is at ${PATH}` }
-  if (admission.draining) return { status: '503 Service Unavailable', message: 'the server is shutting down' }
-  if (admission.full) return { status: '503 Service Unavailable', message: 'the server has too many connections' }
-  if (isAllowed(request, admission)) return undefined
-  return { status: '403 Forbidden', message: 'pages of this origin may not connect (see --allow-origin)' }
-}
-
-function pathOf(request: IncomingMessage): string {
-  return (request.url ?? '').split('?', 1)[0] ?? ''
-}
-
-/** Only browsers send an origin; apps outside of one are let in. */
-function isAllowed({ headers: { origin } }: IncomingMessage, { origins, isLocal }: Admission): boolean {
-  if (origin === undefined) return true
-  if (origins) return origins.includes('*') || origins.includes(origin)
-  const page = URL.parse(origin)
-  return isLocal && page !== null && isLoopback(page.hostname)
-}
-
-const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1', '[::1]'])
-
-/** An address, or the name of a page's host, that is this machine and nobody else can reach. */
-export function isLoopback(name: string): boolean {
-  return LOOPBACK.has(name.toLowerCase())
 }
 
 /** A peer that vanished without a word would hold its session's calls for ever. */
@@ -176,11 +190,6 @@ function watchHeart(socket: WebSocket, timers: Timers, heartbeatMs: number): () 
   })
   stop = timers.start(heartbeatMs, beat)
   return () => stop()
-}
-
-function refuse(stream: Duplex, { status, message }: Refusal): void {
-  const head = [`HTTP/1.1 ${status}`, 'connection: close', 'content-type: text/plain']
-  stream.end(`${[...head, `content-length: ${Buffer.byteLength(message)}`].join('\r\n')}\r\n\r\n${message}`)
 }
 
 function socketOf(socket: WebSocket): Socket {
@@ -206,30 +215,4 @@ function socketOf(socket: WebSocket): Socket {
 /** `ws` checks that text is UTF-8 before it hands it out. */
 function textOf(data: RawData): string {
   return Array.isArray(data) ? Buffer.concat(data).toString() : Buffer.from(data as Buffer).toString()
-}
-
-function listen(http: Server, address: string, port: number): Promise<{ url: string; port: number }> {
-  return new Promise((resolve, reject) => {
-    // Node would listen on every address of the machine.
-    if (address.trim() === '')
-      throw new BatonError({ code: 'invalid_option', message: 'the address to listen on is empty' })
-    http.once('error', (cause: NodeJS.ErrnoException) => reject(listenError(cause, address, port)))
-    http.listen(port, address, () => {
-      const bound = http.address()
-      const actual = typeof bound === 'object' && bound ? bound.port : port
-      const name = address.includes(':') ? `[${address}]` : address
-      resolve({ url: `ws://${name}:${actual}${PATH}`, port: actual })
-    })
-  })
-}
-
-function listenError(cause: NodeJS.ErrnoException, address: string, port: number): BatonError {
-  const why: Readonly<Record<string, string>> = {
-    EADDRINUSE: `port ${port} of ${address} is in use; choose another one, or 0 for a free one`,
-    EACCES: `port ${port} needs rights that this process does not have; choose one above 1023`,
-    EADDRNOTAVAIL: `${address} is no address of this machine`,
-    ENOTFOUND: `${address} is no address of this machine`,
-  }
-  const message = why[cause.code ?? ''] ?? `the server cannot listen on ${address}, port ${port}: ${cause.message}`
-  return new BatonError({ code: 'invalid_option', message, cause })
 }

@@ -2,7 +2,7 @@
 // the writing (a call that could not be written, an answer that is spoken) is submitted.
 import type { Frame, Logger, Refused, Session } from '@baton/core'
 import { isBatonError } from '@baton/core'
-import type { Input } from '@baton/core/machine'
+import type { Input, Phase } from '@baton/core/machine'
 import { CLOSE_CODES } from './socket.ts'
 import type { V1Output } from './v1-projection.ts'
 import { createV1Projection } from './v1-projection.ts'
@@ -18,6 +18,10 @@ export interface Following {
   noteAnswer(callId: string): Promise<void>
   /** A result of this connection was handed in: if it is ignored, that is logged. */
   expectVerdict(callId: string): void
+  /** The app was asked for this result, or the session waits for it. */
+  awaits(callId: string): boolean
+  /** A turn runs, or the app has not been told all of it. */
+  isBusy(): boolean
   leave(): Promise<void>
 }
 
@@ -63,6 +67,7 @@ export async function followSession(
     line: createTurnLine(),
     verdicts: new Set(),
     left: false,
+    inTurn: false,
     timer: undefined,
   }
   onStarted()
@@ -78,6 +83,8 @@ export async function followSession(
       if (state.verdicts.size >= VERDICTS_MAX && oldest !== undefined) state.verdicts.delete(oldest)
       state.verdicts.add(callId)
     },
+    awaits: (callId) => state.calls.has(callId) || session.openCall(callId)?.settled === false,
+    isBusy: () => state.inTurn || !AT_REST.has(session.phase),
     leave: async () => {
       state.left = true
       state.timer?.stop()
@@ -87,6 +94,9 @@ export async function followSession(
     },
   }
 }
+
+/** Phases in which nothing goes on until something new comes. */
+const AT_REST: ReadonlySet<Phase> = new Set(['idle', 'paused', 'stopped'])
 
 function attaching({ connection, principal }: V1ConnectionInit): Input {
   return { type: 'client-attached', connection, protocol: 1, principal: principal.id, sequential: true }
@@ -103,11 +113,13 @@ interface FollowingState {
   readonly line: ReturnType<typeof createTurnLine>
   readonly verdicts: Set<string>
   left: boolean
+  /** The app was told that a turn began, and not yet that it ended. */
+  inTurn: boolean
   timer: { readonly atMs: number; readonly stop: () => void } | undefined
 }
 
 async function readFrames(state: FollowingState, frames: AsyncIterable<Frame>): Promise<void> {
-  const { socket, clock } = state.init
+  const { socket, clock, isDraining } = state.init
   for await (const frame of frames) {
     if (state.left) return
     if (frame.type === 'lagged') {
@@ -117,9 +129,13 @@ async function readFrames(state: FollowingState, frames: AsyncIterable<Frame>): 
     perform(state, state.projection.handleFrame(frame, clock.nowMs()))
     // The session began anew from its log, where no client is attached any more; this one is still there.
     const isLive = frame.type === 'fact' && frame.pos >= state.livePos
+    // The end of a turn that earlier connections saw is not told again.
+    if (frame.type === 'fact' && frame.fact.type === 'turn-finished' && !isLive) state.inTurn = false
     if (isLive && frame.fact.type === 'host-restarted') void tell(state, attaching(state.init))
   }
-  if (!state.left) socket.close(CLOSE_CODES.restarted, 'the session was closed')
+  if (state.left) return
+  if (isDraining()) socket.close(CLOSE_CODES.goingAway, 'the server is shutting down')
+  else socket.close(CLOSE_CODES.restarted, 'the session was closed')
 }
 
 function perform(state: FollowingState, outputs: readonly V1Output[]): void {
@@ -169,9 +185,11 @@ function performOne(state: FollowingState, output: V1Output): void {
       askToSpeak(state, output.turn)
       break
     case 'turn-began':
+      state.inTurn = true
       line.begin()
       break
     case 'turn-ended': {
+      state.inTurn = false
       const { message, data } = line.end({ ...output, session: session.id })
       log.info(message, data)
       break

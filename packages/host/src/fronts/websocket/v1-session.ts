@@ -2,13 +2,15 @@
 import type { Clock, Host, JsonObject, Logger, Principal, Refused, Session, Timers } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import type { Input, Outcome } from '@baton/core/machine'
-import type { ClientFrame } from '@baton/protocol'
+import type { ClientFrame, Decoded } from '@baton/protocol'
 import { decodeClientFrame } from '@baton/protocol'
+import { watchIdle } from './idle-watch.ts'
 import type { V1Limits } from './limits.ts'
 import type { Socket } from './socket.ts'
 import { CLOSE_CODES } from './socket.ts'
 import type { Following } from './v1-following.ts'
 import { displayToolOf, followSession } from './v1-following.ts'
+import type { V1Rates } from './v1-rates.ts'
 import { createV1Writer } from './v1-writer.ts'
 
 export interface V1ConnectionInit {
@@ -24,9 +26,15 @@ export interface V1ConnectionInit {
   readonly limits: V1Limits
   /** While true no new turn may start: the server is shutting down. */
   readonly isDraining: () => boolean
+  /** Shared by the connections of a server; without them nothing is counted. */
+  readonly rates?: V1Rates
+  /** What `rates` counts as the address of this connection; empty by default. */
+  readonly address?: string
 }
 
 export interface V1Connection {
+  /** A turn runs, or the app has not been told all of it. */
+  isBusy(): boolean
   close(code: number, reason: string): void
 }
 
@@ -45,6 +53,12 @@ export function openV1Connection(init: V1ConnectionInit): V1Connection {
   const stopWaiting = init.timers.start(limits.startMs, () => {
     if (state.sessionId === undefined) close(CLOSE_CODES.policy, 'no session.start came')
   })
+  const isBusy = (): boolean => busy || (state.following?.isBusy() ?? false)
+  const onIdle = (): void => {
+    sendError(state, 'idle_timeout', `nothing came over this connection for ${limits.idleMs} ms; connect again`)
+    close(CLOSE_CODES.policy, 'nothing came for too long')
+  }
+  const idle = watchIdle({ ...init, idleMs: limits.idleMs, isBusy, onIdle })
 
   /** Frames are taken in their order, each when the one before it was accepted. */
   const pump = async (): Promise<void> => {
@@ -72,6 +86,7 @@ export function openV1Connection(init: V1ConnectionInit): V1Connection {
 
   socket.onMessage((text) => {
     if (closed) return
+    idle.touch()
     incomingChars += text?.length ?? 0
     if (incoming.length >= limits.incomingFrames || incomingChars > limits.incomingChars) {
       sendError(state, 'rate_limited', 'too many frames wait to be taken in')
@@ -84,10 +99,11 @@ export function openV1Connection(init: V1ConnectionInit): V1Connection {
   socket.onClose(() => {
     closed = true
     stopWaiting()
+    idle.stop()
     incoming.length = 0
     run()
   })
-  return { close }
+  return { close, isBusy }
 }
 
 interface ConnectionState {
@@ -104,19 +120,25 @@ async function leave(state: ConnectionState): Promise<void> {
   await following?.leave()
 }
 
+const NOT_TEXT: Decoded<ClientFrame> = {
+  ok: false,
+  error: { code: 'invalid_event', message: 'a message must be text, not bytes' },
+}
+
 async function takeMessage(state: ConnectionState, text: string | undefined): Promise<void> {
   const { limits, log, connection } = state.init
-  if (text === undefined) {
-    sendError(state, 'invalid_event', 'a message must be text, not bytes')
+  const decoded = text === undefined ? NOT_TEXT : decodeClientFrame(text)
+  const tooMany = rateRefusalOf(state, decoded.ok ? decoded.frame : undefined)
+  if (tooMany !== undefined) {
+    sendError(state, 'rate_limited', tooMany, decoded.ok ? decoded.frame?.sessionId : decoded.error.sessionId)
     return
   }
-  const decoded = decodeClientFrame(text)
   if (!decoded.ok) {
     sendError(state, 'invalid_event', decoded.error.message, decoded.error.sessionId)
     return
   }
   const { frame } = decoded
-  const bytes = Buffer.byteLength(text)
+  const bytes = Buffer.byteLength(text ?? '')
   if (frame?.type !== 'tool.result' && bytes > limits.eventBytes) {
     const code = frame?.type === 'user.audio.transcript.final' ? 'invalid_transcript' : 'invalid_event'
     sendError(state, code, `the frame has ${bytes} bytes; at most ${limits.eventBytes} are taken`, frame?.sessionId)
@@ -130,6 +152,14 @@ async function takeMessage(state: ConnectionState, text: string | undefined): Pr
   const misplaced = misplacementOf(state, frame)
   if (misplaced) sendError(state, misplaced.code, misplaced.message, frame.sessionId)
   else await takeFrame(state, frame)
+}
+
+/** The result of a call that the app was asked for passes always: its turn waits for it. */
+function rateRefusalOf({ init, following, sessionId }: ConnectionState, frame: ClientFrame | undefined) {
+  if (frame?.type === 'tool.result' && frame.sessionId === sessionId && following?.awaits(frame.payload.callId))
+    return undefined
+  const isTranscript = frame?.type === 'user.audio.transcript.final'
+  return init.rates?.refusalOf({ address: init.address ?? '', session: sessionId, isTranscript })
 }
 
 function shortened(type: string | undefined): string {

@@ -11,6 +11,8 @@ export interface WrittenCalls {
   add(callId: string, offer?: number): readonly ModelOffer[]
   /** The app answered this call, and so has come past all that stand before it. */
   answer(callId: string): readonly ModelOffer[]
+  /** It was written and not answered. */
+  has(callId: string): boolean
 }
 
 interface Written {
@@ -47,5 +49,6 @@ export function createWrittenCalls(): WrittenCalls {
       written = written.slice(index + 1)
       return reach(passed)
     },
+    has: (callId) => written.some((call) => call.callId === callId),
   }
 }
