@@ -259,6 +259,12 @@ export const ERROR_CODES = {
     'A log does not follow its own rules.',
     'Restore it from a backup; report how it came about.',
   ),
+  unknown_session: row(
+    'caller',
+    false,
+    'The store has no session of this id.',
+    'Use an id that `baton sessions` lists.',
+  ),
   session_exists: row(
     'caller',
     false,

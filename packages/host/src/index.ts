@@ -1,7 +1,11 @@
 // What programs import from @baton/host: the local host and the things that it is given.
 export { createHost } from './local/create-host.ts'
-export type { HostOptions } from './local/create-host.ts'
+export type { HostOptions, LocalHost } from './local/create-host.ts'
 export { createNodeEnvironment } from './environment.ts'
+export type { Recovery } from './local/recover.ts'
 export { createMemoryStore } from './stores/memory-store.ts'
+export { openSqliteStore } from './stores/sqlite/sqlite-store.ts'
+export type { SqliteStoreOptions } from './stores/sqlite/sqlite-store.ts'
+export { exportSession, importSession } from './stores/transfer.ts'
 export { createLogger } from './logging.ts'
-export type { LoggerOptions } from './logging.ts'
+export type { LogFormat, LoggerOptions, LogLevel } from './logging.ts'

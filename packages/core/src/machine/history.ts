@@ -24,27 +24,47 @@ export interface OpenCall {
   readonly settled: boolean
 }
 
-interface Book {
-  readonly inputs: Map<string, InputBody>
-  readonly notes: Map<number, string>
+/** What of a history is JSON as it is. */
+interface Plain {
   entries: readonly HistoryEntry[]
-  /** Entries that left the window; kept only where a rewind may ask for them. */
-  readonly left: HistoryEntry[] | null
   exchange: number
-  lastTurn: { readonly turn: number; readonly pos: number } | undefined
-  open: OpenBody | null
+  lastTurn: { readonly turn: number; readonly pos: number } | null
   texts: readonly { readonly step: number; readonly text: string }[]
   progress: { readonly attempt: number; readonly text: string }
 }
 
-interface OpenBody {
+interface Book extends Plain {
+  readonly inputs: Map<string, InputBody>
+  readonly notes: Map<number, string>
+  /** Entries that left the window; kept only where a rewind may ask for them. */
+  readonly left: HistoryEntry[] | null
+  open: OpenBody | null
+}
+
+interface PlainOpenBody {
   readonly step: number
   readonly exchange: number
   readonly parts: readonly AssistantPart[]
   /** See `AssistantMessage.rebased`. */
   readonly rebased: boolean
+}
+
+interface OpenBody extends PlainOpenBody {
   readonly edited: ReadonlyMap<string, string>
   readonly settlements: ReadonlyMap<string, Settlement>
+}
+
+/** A history as JSON. It stands in snapshots, which are disposable, so its shape may change with any version. */
+export interface KeptHistory extends Readonly<Plain> {
+  readonly inputs: readonly (readonly [string, InputBody])[]
+  readonly notes: readonly (readonly [number, string])[]
+  readonly left: readonly HistoryEntry[] | null
+  readonly open:
+    | (PlainOpenBody & {
+        readonly edited: readonly (readonly [string, string])[]
+        readonly settlements: readonly (readonly [string, Settlement])[]
+      })
+    | null
 }
 
 export interface History {
@@ -59,21 +79,19 @@ export interface History {
   turnTexts(): readonly string[]
   /** The newest turn and the position of the record that began it. */
   lastTurn(): { readonly turn: number; readonly pos: number } | undefined
+  /** All that it knows, for a snapshot. */
+  keep(): KeptHistory
 }
 
-/** `keepAll` keeps what left the window too, for a rewind that reaches behind it. */
-export function createHistory(options: { readonly keepAll?: boolean } = {}): History {
-  const book: Book = {
-    inputs: new Map(),
-    notes: new Map(),
-    entries: [],
-    left: options.keepAll ? [] : null,
-    exchange: 0,
-    lastTurn: undefined,
-    open: null,
-    texts: [],
-    progress: { attempt: 0, text: '' },
-  }
+export interface HistoryOptions {
+  /** Keeps what left the window too, for a rewind that reaches behind it. */
+  readonly keepAll?: boolean
+  /** Goes on from a snapshot. */
+  readonly kept?: KeptHistory
+}
+
+export function createHistory(options: HistoryOptions = {}): History {
+  const book = options.kept ? bookFrom(options.kept) : emptyBook(options.keepAll === true)
   return {
     fold: (record) => {
       for (const fact of record.facts) {
@@ -86,8 +104,43 @@ export function createHistory(options: { readonly keepAll?: boolean } = {}): His
     entries: () => book.entries,
     openCall: (callId) => openCall(book, callId),
     openParts: () => book.open?.parts ?? [],
-    lastTurn: () => book.lastTurn,
+    lastTurn: () => book.lastTurn ?? undefined,
     turnTexts: () => book.texts.map((step) => step.text).filter((said) => said !== ''),
+    keep: () => kept(book),
+  }
+}
+
+function emptyBook(keepAll: boolean): Book {
+  return {
+    inputs: new Map(),
+    notes: new Map(),
+    entries: [],
+    left: keepAll ? [] : null,
+    exchange: 0,
+    lastTurn: null,
+    open: null,
+    texts: [],
+    progress: { attempt: 0, text: '' },
+  }
+}
+
+function kept({ inputs, notes, left, open, ...plain }: Book): KeptHistory {
+  return {
+    ...plain,
+    inputs: [...inputs],
+    notes: [...notes],
+    left: left && [...left],
+    open: open && { ...open, edited: [...open.edited], settlements: [...open.settlements] },
+  }
+}
+
+function bookFrom({ inputs, notes, left, open, ...plain }: KeptHistory): Book {
+  return {
+    ...plain,
+    inputs: new Map(inputs),
+    notes: new Map(notes),
+    left: left && [...left],
+    open: open && { ...open, edited: new Map(open.edited), settlements: new Map(open.settlements) },
   }
 }
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { isBatonError } from '../errors.ts'
 import { openSession } from './decide.ts'
 import { HOST_FACTS } from './fact.ts'
+import { createHistory } from './history.ts'
 import { canonicalLog, checkVersion, FORMAT_VERSION, followRecord, takeSnapshot } from './record.ts'
 import { clientTool, testSpec, TestSession } from '../testing/test-session.ts'
 
@@ -73,9 +74,17 @@ describe('a record', () => {
   })
 })
 
-test('a snapshot is the state and its version, and survives JSON', () => {
-  const { state } = new TestSession().user('go').says({ calls: ['read'] })
-  expect(JSON.parse(JSON.stringify(takeSnapshot(state)))).toEqual({ version: 0, state })
+test('a snapshot is state and history with their version, and survives JSON', () => {
+  const { state, history } = new TestSession()
+    .user('go')
+    .says({ calls: ['read', 'put'] })
+    .returns('call_1_0')
+  const snapshot = JSON.parse(JSON.stringify(takeSnapshot(state, history)))
+  expect(snapshot).toEqual({ version: 0, state, history: history.keep() })
+  const restored = createHistory({ kept: snapshot.history })
+  expect(restored.entries()).toEqual(history.entries())
+  expect(restored.openCall('call_1_0')).toMatchObject({ name: 'read', settled: true })
+  expect(restored.openCall('call_1_1')).toMatchObject({ name: 'put', settled: false })
 })
 
 describe('the canonical log', () => {

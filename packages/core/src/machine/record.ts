@@ -2,6 +2,7 @@
 import { BatonError } from '../errors.ts'
 import type { Fact } from './fact.ts'
 import { HOST_FACTS } from './fact.ts'
+import type { History, KeptHistory } from './history.ts'
 import type { InputType } from './input.ts'
 import type { State } from './state.ts'
 
@@ -29,9 +30,11 @@ export interface SessionRecord {
   readonly facts: readonly Fact[]
 }
 
+/** What a log was folded to, so that a reader can go on from there. */
 export interface Snapshot {
   readonly version: number
   readonly state: State
+  readonly history: KeptHistory
 }
 
 /**
@@ -58,8 +61,8 @@ export function checkVersion(what: 'record' | 'snapshot', version: number): void
   })
 }
 
-export function takeSnapshot(state: State): Snapshot {
-  return { version: FORMAT_VERSION, state }
+export function takeSnapshot(state: State, history: History): Snapshot {
+  return { version: FORMAT_VERSION, state, history: history.keep() }
 }
 
 /** The canonical log: the same on every host and front for the same conversation. */

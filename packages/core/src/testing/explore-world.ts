@@ -180,21 +180,34 @@ export function restart(world: World): boolean {
   let state = initialState('explored')
   // Kept as a store keeps it: text in between, taken at some record, folded on from there.
   const cut = world.random.below(world.records.length)
-  let restored: State | undefined
+  let restored: { state: State; readonly history: History } | undefined
   const history = createHistory({ keepAll: true })
   for (const record of world.records) {
     state = applyRecord(state, record)
-    restored &&= applyRecord(restored, record)
-    if (record.pos === cut) restored = (JSON.parse(JSON.stringify(takeSnapshot(state))) as Snapshot).state
     history.fold(record)
+    if (restored) {
+      restored.state = applyRecord(restored.state, record)
+      restored.history.fold(record)
+    }
+    if (record.pos === cut) restored = reread(takeSnapshot(state, history))
   }
-  if (JSON.stringify(restored) !== JSON.stringify(state))
+  if (!restored || foldedTo(restored.state, restored.history) !== foldedTo(state, history))
     throw new InvariantError('0 fold', `from the snapshot at ${cut} the log folds to another state`)
   world.state = { ...state, epoch: state.epoch + 1 }
   world.history = history
   const made = submit(world, { type: 'host-restarted', downMs: world.random.below(20_000) })
   world.running = new Map(outstanding(world.state).map((effect) => [effectKey(effect), effect]))
   return made
+}
+
+/** As a store gives it back. */
+function reread(snapshot: Snapshot): { readonly state: State; readonly history: History } {
+  const read = JSON.parse(JSON.stringify(snapshot)) as Snapshot // the same
+  return { state: read.state, history: createHistory({ kept: read.history }) }
+}
+
+function foldedTo(state: State, history: History): string {
+  return JSON.stringify([state, history.keep()])
 }
 
 function describe(input: Input): string {

@@ -2,8 +2,10 @@
 import type { Store, StoredSession } from '../agent/store.ts'
 import { isBatonError } from '../errors.ts'
 import type { ErrorCode } from '../errors.ts'
-import type { SessionRecord } from '../machine/record.ts'
+import { createHistory } from '../machine/history.ts'
+import type { SessionRecord, Snapshot } from '../machine/record.ts'
 import { FORMAT_VERSION, takeSnapshot } from '../machine/record.ts'
+import type { State } from '../machine/state.ts'
 import { initialState } from '../machine/state.ts'
 
 export interface StoreContractInit {
@@ -168,16 +170,16 @@ const CASES: Readonly<Record<string, (store: Store) => Promise<void>>> = {
     deface(mine)
     for (const read of await readAll(store, A, 0)) deface(read)
     same(await readAll(store, A, 0), [record(0, epoch, 'as it was')], 'the record')
-    const snapshot = takeSnapshot(initialState(A))
+    const snapshot = snapshotOf(initialState(A))
     await store.snapshots.put(A, snapshot)
     deface(snapshot)
     deface(await store.snapshots.latest(A))
-    same(await store.snapshots.latest(A), takeSnapshot(initialState(A)), 'the snapshot')
+    same(await store.snapshots.latest(A), snapshotOf(initialState(A)), 'the snapshot')
   },
   'the newest snapshot replaces the others of its session': async (store) => {
-    await store.snapshots.put(A, takeSnapshot({ ...initialState(A), pos: 1 }))
-    await store.snapshots.put(A, takeSnapshot({ ...initialState(A), pos: 7 }))
-    await store.snapshots.put('other', takeSnapshot({ ...initialState('other'), pos: 3 }))
+    await store.snapshots.put(A, snapshotOf({ ...initialState(A), pos: 1 }))
+    await store.snapshots.put(A, snapshotOf({ ...initialState(A), pos: 7 }))
+    await store.snapshots.put('other', snapshotOf({ ...initialState('other'), pos: 3 }))
     equal((await store.snapshots.latest(A))?.state.pos, 7, 'the position of the snapshot')
   },
   'blobs are kept under their session and their name, and the last one of a name counts': async (store) => {
@@ -241,7 +243,7 @@ const CASES: Readonly<Record<string, (store: Store) => Promise<void>>> = {
   },
   'of a session that is removed nothing is left, and its owner cannot write': async (store) => {
     const { epoch } = await filled(store, 3)
-    await store.snapshots.put(A, takeSnapshot({ ...initialState(A), pos: 2 }))
+    await store.snapshots.put(A, snapshotOf({ ...initialState(A), pos: 2 }))
     await store.blobs.put(A, 'result/x', 'kept')
     const other = await store.acquire('other', 'ann')
     await store.append('other', other.epoch, -1, recordsFrom(0, 1, other.epoch))
@@ -269,7 +271,7 @@ type DurableCase = (store: Store, reopen: NonNullable<StoreContractInit['reopen'
 const DURABLE_CASES: Readonly<Record<string, DurableCase>> = {
   'records, snapshots and blobs outlive their store, and epochs go on': async (store, reopen) => {
     const { epoch } = await filled(store, 3)
-    await store.snapshots.put(A, takeSnapshot({ ...initialState(A), pos: 2 }))
+    await store.snapshots.put(A, snapshotOf({ ...initialState(A), pos: 2 }))
     await store.blobs.put(A, 'result/x', 'kept')
     const next = await reopen(store)
     same(await readAll(next, A, 0), recordsFrom(0, 3, epoch), 'the records')
@@ -299,6 +301,10 @@ function record(pos: number, epoch: number, text = `note ${pos}`): SessionRecord
     input,
     facts: [{ type: 'note-queued', note: pos, text }],
   }
+}
+
+function snapshotOf(state: State): Snapshot {
+  return takeSnapshot(state, createHistory())
 }
 
 function recordsFrom(pos: number, count: number, epoch: number): readonly SessionRecord[] {

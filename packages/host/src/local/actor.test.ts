@@ -26,6 +26,8 @@ async function opened() {
     timers: environment.timers,
     pause: never,
     onRecord: () => {},
+    onSnapshot: () => {},
+    onCommit: () => {},
     onDeath: ({ code }) => deaths.push(code),
   })
   return { actor, store, deaths }

@@ -21,6 +21,10 @@ export interface ActorInit {
   readonly pause: (tries: number) => Promise<void>
   /** Every record of the log in order: those that were read when it was opened, then each that is committed. */
   readonly onRecord: (record: SessionRecord) => void
+  /** The records up to this position were not read when it was opened: a snapshot has what they did. */
+  readonly onSnapshot: (pos: number) => void
+  /** After each commit. */
+  readonly onCommit: (state: State, history: History) => void
   /** The store failed or another owner took over: the actor is dead and its work must stop. */
   readonly onDeath: (cause: BatonError) => void
 }
@@ -31,6 +35,8 @@ export interface Actor {
   begin(performers: Performers): void
   state(): State
   history(): History
+  /** Inputs wait to be decided or stored. */
+  isBusy(): boolean
   /** Refuses everything from now on. */
   kill(cause: BatonError): void
 }
@@ -47,8 +53,9 @@ interface Letter {
  */
 export async function openActor(init: ActorInit): Promise<Actor> {
   const { session, spec, clock } = init
-  const epoch = await acquireLog(init)
-  const log = await readLog(init)
+  const owned = await acquireLog(init)
+  const { epoch } = owned
+  const log = await readLog(init, owned)
   let state: State = { ...log.state, epoch }
   const isNew = state.pos < 0
   if (isNew) {
@@ -81,7 +88,7 @@ function birthFrom(id: string): string {
 function runActor(init: ActorInit, opened: State, history: History): Actor {
   const { session, spec, clock } = init
   let state = opened
-  let mailbox: Letter[] = []
+  const mailbox = createMailbox()
   let busy = false
   let dead: BatonError | undefined
   /** None until recovery is through. Each takes the effects of its own type. */
@@ -89,8 +96,7 @@ function runActor(init: ActorInit, opened: State, history: History): Actor {
 
   const isDead = (): boolean => dead !== undefined // an effect that is performed may kill the session itself
   const die = (cause: BatonError, letters: readonly Letter[]): void => {
-    for (const letter of [...letters, ...mailbox]) letter.reject(dead ?? cause)
-    mailbox = []
+    for (const letter of [...letters, ...mailbox.takeAll()]) letter.reject(dead ?? cause)
     if (dead) return
     dead = cause
     init.onDeath(cause)
@@ -98,9 +104,8 @@ function runActor(init: ActorInit, opened: State, history: History): Actor {
 
   /** Decides all that waits on top of each other and commits it in one append: the group commit. */
   const commit = async (): Promise<void> => {
-    while (mailbox.length > 0 && !dead) {
-      const letters = mailbox
-      mailbox = []
+    while (mailbox.size() > 0 && !dead) {
+      const letters = mailbox.takeAll()
       try {
         const batch = decideAll(letters, { spec, state, nowMs: clock.nowMs() })
         const append = { session, epoch: state.epoch, afterPos: state.pos, records: batch.records }
@@ -123,28 +128,46 @@ function runActor(init: ActorInit, opened: State, history: History): Actor {
       init.onRecord(record)
     }
     letters.forEach((letter, index) => letter.resolve(batch.answers[index] ?? LOST))
+    init.onCommit(state, history)
   }
 
   const submit = (input: Input): Promise<Accepted | Refused> => {
     if (dead) return Promise.reject(dead)
-    if (mailbox.length >= MAILBOX_MAX && !IS_AWAITED.has(input.type)) return Promise.resolve(FULL)
-    const letter = { input, ...Promise.withResolvers<Accepted | Refused>() }
-    mailbox.push(letter)
+    const answer = mailbox.put(input)
     if (!busy) {
       busy = true
       commit().catch((cause: unknown) => die(internal(cause), []))
     }
-    return letter.promise
+    return answer
   }
 
   return {
     submit,
     state: () => state,
     history: () => history,
+    isBusy: () => busy,
     kill: (cause) => die(cause, []),
     begin: (given) => {
       performers = given
       for (const effect of outstanding(state)) if (!isDead()) given[effect.type](effect as never)
+    },
+  }
+}
+
+function createMailbox() {
+  let letters: Letter[] = []
+  return {
+    size: () => letters.length,
+    put: (input: Input): Promise<Accepted | Refused> => {
+      if (letters.length >= MAILBOX_MAX && !IS_AWAITED.has(input.type)) return Promise.resolve(FULL)
+      const letter = { input, ...Promise.withResolvers<Accepted | Refused>() }
+      letters.push(letter)
+      return letter.promise
+    },
+    takeAll: () => {
+      const taken = letters
+      letters = []
+      return taken
     },
   }
 }

@@ -7,8 +7,12 @@ import { createMemoryStore } from '../stores/memory-store.ts'
 import type { ArgumentValidator } from './arguments.ts'
 import { createArgumentValidator } from './arguments.ts'
 import { hostStopped } from './host-stopped.ts'
+import type { Recovery } from './recover.ts'
+import { recoverSessions } from './recover.ts'
+import { startRetention } from './retention.ts'
 import { createOpenSessions } from './open-sessions.ts'
 import { createSessionHandle } from './session-handle.ts'
+import { SNAPSHOT_RECORDS } from './snapshot-taker.ts'
 import { openSlot } from './session-slot.ts'
 
 export interface HostOptions {
@@ -24,13 +28,28 @@ export interface HostOptions {
   readonly store?: Store
   /** Handed to every tool as `context.services`. */
   readonly services?: unknown
+  /** Milliseconds that a session is kept after its last record; for ever by default. Sessions in use are always kept. */
+  readonly retentionMs?: number
+  /** Records of a busy session between two snapshots of it. 256. */
+  readonly snapshotRecords?: number
   readonly log?: Logger
+}
+
+export interface LocalHost extends Host {
+  /**
+   * Opens every session that a former host left with something outstanding, so that its turn goes on without waiting for
+   * its user. Call it once, before or while clients come.
+   * @throws BatonError `store_failed`
+   */
+  recover(): Promise<Recovery>
+  /** Closes a session and removes it with all that belongs to it; the next who asks for it gets a new one. */
+  remove(session: string): Promise<void>
 }
 
 /** Milliseconds between two looks at whether the running turns have ended. */
 const DRAIN_LOOK_MS = 20
 
-export function createHost(options: HostOptions = {}): Host {
+export function createHost(options: HostOptions = {}): LocalHost {
   const store = options.store ?? createMemoryStore()
   const environment = options.environment ?? createNodeEnvironment()
   const shared: Shared = {
@@ -73,17 +92,32 @@ export function createHost(options: HostOptions = {}): Host {
     return createSessionHandle({ slot, principal, newId: environment.newId, onClose: leave })
   }
 
+  const remove = (name: string): Promise<void> => openSessions.alone(name, () => store.remove(name))
+  const recover = (): Promise<Recovery> =>
+    recoverSessions({
+      store,
+      agent: options.agent?.name,
+      log: shared.log,
+      open: (name, principal) => session(name, { principal: { id: principal } }),
+    })
+  const { isOpen } = openSessions
+  const stopRetention =
+    options.retentionMs === undefined
+      ? () => {}
+      : startRetention({ store, environment, log: shared.log, keepMs: options.retentionMs, isOpen, remove })
+
   const close = async (drainMs: number): Promise<void> => {
+    stopRetention()
     const open = await openSessions.all()
     const untilMs = environment.clock.nowMs() + drainMs
     const busy = (): boolean => open.some((slot) => !slot.isClosed() && slot.actor().state().turn !== null)
     while (busy() && environment.clock.nowMs() < untilMs)
       await new Promise<void>((resolve) => void environment.timers.start(DRAIN_LOOK_MS, resolve))
-    for (const slot of open) slot.close()
+    await openSessions.closeAll()
     if (!options.store) await store.close()
   }
 
-  return { session, stop: ({ drainMs = 0 } = {}) => (stopping ??= close(drainMs)) }
+  return { session, recover, remove, stop: ({ drainMs = 0 } = {}) => (stopping ??= close(drainMs)) }
 }
 
 interface Shared {
@@ -120,6 +154,7 @@ function slotInit(shared: Shared, session: string, init: { readonly agent: Agent
     agent: init.agent,
     principal: init.principal,
     services: options.services ?? {},
+    snapshotRecords: options.snapshotRecords ?? SNAPSHOT_RECORDS,
     environment,
     models: named.map((model) => (typeof model === 'string' ? model : model.id)),
     tokenHash: (key: string) => createHmac('sha256', secret).update(key).digest('base64url'),

@@ -9,6 +9,8 @@ export interface FrameHub {
   publish(frame: Frame): void
   /** A record of the log. One that was published before, as when the log is read again, is passed over. */
   publishRecord(record: SessionRecord): void
+  /** Records up to this position are not published: who wants them reads them from the store. */
+  startAfter(pos: number): void
   /** Frames from `fromPos` on, or from now on. */
   read(fromPos: number | undefined): FrameReader
   /** Ends every reading, also those that begin later. */
@@ -51,7 +53,10 @@ export function createFrameHub(store: Store, session: string): FrameHub {
     ended = true
     for (const reader of readers) reader.end()
   }
-  return { publish, publishRecord, read, end }
+  const startAfter = (pos: number): void => {
+    publishedPos = Math.max(publishedPos, pos)
+  }
+  return { publish, publishRecord, startAfter, read, end }
 }
 
 /** After these, what an attempt said stands in the log or is void. */

@@ -82,6 +82,7 @@ function fakeActor(): { readonly actor: Actor; readonly inputs: unknown[] } {
     begin: () => {},
     state: () => initialState('s'),
     history: () => history,
+    isBusy: () => false,
     kill: () => {},
   }
   return { actor, inputs }

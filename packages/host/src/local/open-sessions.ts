@@ -1,6 +1,5 @@
 // The sessions that a host has open: each is opened once, whoever asks, and leaves the memory when nobody holds it.
 import type { Environment } from '@baton/core'
-import { outstanding } from '@baton/core/machine'
 import { within } from './deadline.ts'
 import type { SessionSlot } from './session-slot.ts'
 import { hostStopped } from './host-stopped.ts'
@@ -10,6 +9,11 @@ export interface OpenSessions {
   open(name: string, openSlot: () => Promise<SessionSlot>): Promise<SessionSlot>
   /** One who holds the session more; call the returned function once, when it is done. */
   hold(slot: SessionSlot): () => void
+  isOpen(name: string): boolean
+  /** Closes the session, and runs `act` while nobody has it open; who asks for it meanwhile waits. */
+  alone<Value>(name: string, act: () => Promise<Value>): Promise<Value>
+  /** Closes every session. Those that are at rest are released before it ends. */
+  closeAll(): Promise<void>
   /** Every open session; those that are being opened are waited for a while. */
   all(): Promise<readonly SessionSlot[]>
 }
@@ -24,14 +28,18 @@ interface OpenSession {
 const REST_LOOK_MS = 60_000
 /** Milliseconds for which sessions that are being opened are waited for. */
 const OPENING_MS = 5000
+/** Milliseconds that sessions get to be closed. */
+const CLOSING_MS = 5000
 
 export function createOpenSessions(environment: Environment): OpenSessions {
   const sessions = new Map<string, OpenSession>()
+  const leaving = new Set<Promise<void>>()
+  const gates = createGates()
 
   const open = (name: string, openSlot: () => Promise<SessionSlot>): Promise<SessionSlot> => {
     const known = sessions.get(name)
     if (known && !known.slot?.isClosed()) return known.opening
-    const session: OpenSession = { opening: openSlot(), slot: undefined, holders: 0 }
+    const session: OpenSession = { opening: gates.passed(name).then(openSlot), slot: undefined, holders: 0 }
     sessions.set(name, session)
     session.opening.then(
       (slot) => {
@@ -49,13 +57,29 @@ export function createOpenSessions(environment: Environment): OpenSessions {
   const closeAtRest = (name: string, session: OpenSession): void => {
     const { slot, holders } = session
     if (holders > 0 || !slot || slot.isClosed()) return
-    const state = slot.actor().state()
-    if (state.turn || state.queue.length > 0 || outstanding(state).length > 0) {
+    if (!slot.isAtRest()) {
       environment.timers.start(REST_LOOK_MS, () => closeAtRest(name, session))
       return
     }
-    slot.close()
+    leave(name, session, slot)
+  }
+
+  /** What it still has to store is waited for by a host that stops. */
+  const leave = (name: string, session: OpenSession, slot: SessionSlot): void => {
     if (sessions.get(name) === session) sessions.delete(name)
+    const closing = slot.close()
+    leaving.add(closing)
+    void closing.finally(() => leaving.delete(closing))
+  }
+
+  const alone: OpenSessions['alone'] = (name, act) => {
+    const session = sessions.get(name)
+    sessions.delete(name)
+    return gates.run(name, async () => {
+      const slot = await session?.opening.catch(() => undefined)
+      await slot?.close()
+      return await act()
+    })
   }
 
   const hold = (slot: SessionSlot): (() => void) => {
@@ -68,7 +92,37 @@ export function createOpenSessions(environment: Environment): OpenSessions {
     }
   }
 
-  return { open, hold, all: () => openSlots([...sessions.values()], environment) }
+  const all = (): Promise<readonly SessionSlot[]> => openSlots([...sessions.values()], environment)
+  const closeAll = async (): Promise<void> => {
+    const closing = [...leaving, gates.allPassed(), ...(await all()).map((slot) => slot.close())]
+    const limit = { timeoutMs: CLOSING_MS, error: hostStopped }
+    await within(environment.timers, limit, Promise.all(closing)).catch(() => {}) // they are looked after at the next start
+  }
+  return { open, hold, isOpen: (name) => sessions.has(name), alone, all, closeAll }
+}
+
+interface Gates {
+  /** Runs work on one name, after the work that was begun on it before. */
+  run<Value>(name: string, work: () => Promise<Value>): Promise<Value>
+  /** No work on this name runs any more. */
+  passed(name: string): Promise<unknown>
+  allPassed(): Promise<unknown>
+}
+
+function createGates(): Gates {
+  const running = new Map<string, Promise<unknown>>()
+  const passed = (name: string): Promise<unknown> => running.get(name) ?? Promise.resolve()
+  return {
+    run: (name, work) => {
+      const result = passed(name).then(work)
+      const settled = result.catch(() => {}) // who asked for the work hears of it
+      running.set(name, settled)
+      void settled.then(() => running.get(name) === settled && running.delete(name))
+      return result
+    },
+    passed,
+    allPassed: () => Promise.all(running.values()),
+  }
 }
 
 /** One whose store does not answer is closed when it is open at last. */
@@ -78,7 +132,7 @@ async function openSlots(sessions: readonly OpenSession[], { timers }: Environme
   const settled = await Promise.allSettled(opened)
   return settled.flatMap((slot, index) => {
     if (slot.status === 'fulfilled') return [slot.value]
-    sessions[index]?.opening.then((late) => late.close()).catch(() => {})
+    sessions[index]?.opening.then((late) => late.close()).catch(() => {}) // it was never open
     return []
   })
 }

@@ -1,8 +1,8 @@
 // One session's log in memory: the folded state, the history with its bodies, and how both are read back from a store.
 import type { Store, Timers } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
-import type { History, SessionRecord, State } from '@baton/core/machine'
-import { applyRecord, createHistory, followRecord, initialState } from '@baton/core/machine'
+import type { History, SessionRecord, Snapshot, State } from '@baton/core/machine'
+import { applyRecord, createHistory, followRecord, FORMAT_VERSION, initialState } from '@baton/core/machine'
 import { within } from './deadline.ts'
 import { messageOf } from './thrown-message.ts'
 
@@ -21,47 +21,68 @@ export interface LogAccess {
   /** Waits before an append is tried again. */
   readonly pause: (tries: number) => Promise<void>
   readonly onRecord: (record: SessionRecord) => void
+  /** The records up to this position were not read: a snapshot has what they did. */
+  readonly onSnapshot: (pos: number) => void
 }
 
 /** Milliseconds that one act of a store may take, and that the whole log of a session may take to be read. */
 const ACT_MS = 30_000
 const READ_MS = 120_000
 
+/** Where a log stands that this host owns. */
+export interface OwnedLog {
+  readonly epoch: number
+  /** Of its last record; -1 for a new session. */
+  readonly pos: number
+}
+
 /**
  * Makes this host the session's only writer.
  * @throws BatonError `store_failed`
  */
-export async function acquireLog(access: LogAccess): Promise<number> {
+export async function acquireLog(access: LogAccess): Promise<OwnedLog> {
   try {
-    const { epoch } = await inTime(access, ACT_MS, access.store.acquire(access.session, access.owner))
-    return epoch
+    return await inTime(access, ACT_MS, access.store.acquire(access.session, access.owner))
   } catch (cause) {
     throw asStoreError(access.session, cause)
   }
 }
 
 /**
- * Folds a session's log. Snapshots hold no bodies, so the records are read all the same: the history needs them.
+ * Folds a session's log, from its snapshot where it has one.
  * @throws BatonError `log_version_unknown`, `log_damaged`, `store_failed`
  */
-export async function readLog(access: LogAccess): Promise<SessionLog> {
+export async function readLog(access: LogAccess, { pos }: OwnedLog): Promise<SessionLog> {
   try {
-    return await inTime(access, READ_MS, foldLog(access))
+    return await inTime(access, READ_MS, foldLog(access, pos))
   } catch (cause) {
     throw asStoreError(access.session, cause)
   }
 }
 
-async function foldLog({ store, session, onRecord }: LogAccess): Promise<SessionLog> {
-  let state = initialState(session)
-  const history = createHistory({ keepAll: true })
-  for await (const record of store.read(session, 0)) {
+async function foldLog(access: LogAccess, lastPos: number): Promise<SessionLog> {
+  const { store, session, onRecord } = access
+  const snapshot = await latestSnapshot(access, lastPos)
+  let state = snapshot?.state ?? initialState(session)
+  const history = createHistory(snapshot && { kept: snapshot.history })
+  if (snapshot) access.onSnapshot(state.pos)
+  for await (const record of store.read(session, state.pos + 1)) {
     followRecord(state, record)
     state = applyRecord(state, record)
     history.fold(record)
     onRecord(record)
   }
-  return { state, history, lastMs: state.nowMs }
+  if (state.pos === lastPos) return { state, history, lastMs: state.nowMs }
+  throw new BatonError({
+    code: 'log_damaged',
+    message: `the log ends at record ${state.pos}; its last one is ${lastPos}`,
+  })
+}
+
+/** None that cannot be used: a snapshot only saves time. */
+async function latestSnapshot({ store, session }: LogAccess, lastPos: number): Promise<Snapshot | undefined> {
+  const snapshot = await store.snapshots.latest(session).catch(() => undefined)
+  return snapshot?.version === FORMAT_VERSION && snapshot.state.pos <= lastPos ? snapshot : undefined
 }
 
 function inTime<Value>({ timers }: LogAccess, timeoutMs: number, work: Promise<Value>): Promise<Value> {

@@ -1,7 +1,8 @@
 // One session in a host: its actor with its runners, its readers, and a new actor when one dies.
 import type { Agent, Environment, Logger, Model, Principal, Refused, Store, Tool } from '@baton/core'
 import { BatonError, specOf } from '@baton/core'
-import type { Input, Spec } from '@baton/core/machine'
+import type { History, Input, Phase, Spec, State } from '@baton/core/machine'
+import { outstanding } from '@baton/core/machine'
 import type { Actor } from './actor.ts'
 import { openActor } from './actor.ts'
 import type { ArgumentValidator } from './arguments.ts'
@@ -13,6 +14,8 @@ import { createFrameHub } from './frame-hub.ts'
 import { createModelRunner } from './model-runner.ts'
 import { createPerformers } from './perform.ts'
 import { requestFor } from './request.ts'
+import type { SnapshotTaker } from './snapshot-taker.ts'
+import { createSnapshotTaker } from './snapshot-taker.ts'
 import { messageOf } from './thrown-message.ts'
 import { createTimerRunner } from './timer-runner.ts'
 import { createToolRunner } from './tool-runner.ts'
@@ -21,6 +24,7 @@ export interface SlotInit {
   readonly session: string
   readonly owner: string
   readonly agent: Agent
+  /** Whose session it becomes, if it is new. */
   readonly principal: Principal
   readonly services: unknown
   readonly store: Store
@@ -31,6 +35,8 @@ export interface SlotInit {
   readonly models: readonly string[]
   /** @throws BatonError `unknown_model`, `model_not_configured` */
   readonly modelOf: (id: string) => Model
+  /** Records between two snapshots. */
+  readonly snapshotRecords: number
   /** The secret with which this host's approval tokens are made. */
   readonly tokenHash: (callKey: string) => string
 }
@@ -38,14 +44,16 @@ export interface SlotInit {
 export interface SessionSlot {
   readonly session: string
   readonly agent: Agent
-  readonly principal: Principal
   /** The living actor; while a dead one's session is opened again, one whose inputs wait for its successor. */
   actor(): Actor
   /** Its log has another owner, or its store failed for good: ask the host for it again. */
   isClosed(): boolean
   /** Frames from `fromPos` on, or from now on. */
   read(fromPos: number | undefined): FrameReader
-  close(): void
+  /** Nothing is outstanding, and no turn waits or runs. */
+  isAtRest(): boolean
+  /** Ends its work here. When it was at rest, the store is told that nobody need look after it; that is done when this ends. */
+  close(): Promise<void>
 }
 
 /** Openings of a session whose store fails, before it is given up until somebody asks again. */
@@ -56,21 +64,19 @@ const WAITING_MAX = 1000
 
 /** @throws BatonError when the log cannot be read or owned */
 export async function openSlot(init: SlotInit): Promise<SessionSlot> {
-  const { session, log } = init
-  const tools: readonly Tool[] = [...init.agent.tools, readResultTool(init.store.blobs, session)]
+  const { session, agent, log } = init
+  const tools: readonly Tool[] = [...agent.tools, readResultTool(init.store.blobs, session)]
   const spec = specFor(init, tools)
   const hub = createFrameHub(init.store, session)
+  const snapshots = createSnapshotTaker({ ...init, everyRecords: init.snapshotRecords })
+  const pause = pauserOf(init.environment)
   let closed: BatonError | undefined
   let reopening: { readonly done: Promise<void>; waiting: number } | undefined
   let crew = await assemble()
   crew.begin()
 
-  function pause(tries: number): Promise<void> {
-    return new Promise((resolve) => void init.environment.timers.start(REOPEN_MS * 2 ** (tries - 1), resolve))
-  }
-
   function assemble(): Promise<Crew> {
-    return openCrew({ ...init, tools, spec, hub, pause, onDeath })
+    return openCrew({ ...init, tools, spec, hub, snapshots, pause, onDeath })
   }
 
   function onDeath(cause: BatonError): void {
@@ -110,16 +116,46 @@ export async function openSlot(init: SlotInit): Promise<SessionSlot> {
     return reopening.done.then(() => crew.actor.submit(input))
   }
 
-  function close(): void {
+  function isAtRest(): boolean {
+    return !closed && !reopening && !crew.actor.isBusy() && restsIn(crew.actor.state())
+  }
+
+  async function close(): Promise<void> {
+    const rests = isAtRest()
+    const state = crew.actor.state()
     closed ??= new BatonError({ code: 'session_closed', message: `session ${session} was closed` })
     crew.actor.kill(closed)
     crew.close()
     hub.end()
+    if (rests) await release(init, { state, history: crew.actor.history(), snapshots })
   }
 
-  const { agent, principal } = init
   const actor = (): Actor => (reopening ? { ...crew.actor, submit } : crew.actor)
-  return { session, agent, principal, actor, isClosed: () => closed !== undefined, read: hub.read, close }
+  return { session, agent, actor, isClosed: () => closed !== undefined, read: hub.read, isAtRest, close }
+}
+
+/** Each wait is twice as long as the one before. */
+function pauserOf({ timers }: Environment): (tries: number) => Promise<void> {
+  return (tries) => new Promise((resolve) => void timers.start(REOPEN_MS * 2 ** (tries - 1), resolve))
+}
+
+interface Rested {
+  readonly state: State
+  readonly history: History
+  readonly snapshots: SnapshotTaker
+}
+
+/** Tells the store that nobody need look after the session; when that fails, somebody looks once more than needed. */
+async function release({ store, session }: SlotInit, { state, history, snapshots }: Rested): Promise<void> {
+  await snapshots.finish(state, history)
+  await store.release(session, state.epoch).catch(() => {})
+}
+
+/** In these phases it only goes on when somebody says so. */
+const RESTING: ReadonlySet<Phase> = new Set<Phase>(['idle', 'paused', 'stopped'])
+
+function restsIn(state: State): boolean {
+  return RESTING.has(state.phase) && outstanding(state).length === 0
 }
 
 const FULL: Refused = {
@@ -147,6 +183,7 @@ interface CrewInit extends SlotInit {
   readonly tools: readonly Tool[]
   readonly spec: Spec
   readonly hub: FrameHub
+  readonly snapshots: SnapshotTaker
   readonly pause: (tries: number) => Promise<void>
   readonly onDeath: (cause: BatonError) => void
 }
@@ -173,11 +210,17 @@ async function openCrew(init: CrewInit): Promise<Crew> {
     timers: environment.timers,
     newId: () => environment.newId(),
     onRecord,
+    onSnapshot: (pos) => {
+      init.hub.startAfter(pos)
+      init.snapshots.startAfter(pos)
+    },
+    onCommit: init.snapshots.onCommit,
     onDeath,
   })
   opened = true
   const timers = createTimerRunner(environment, actor.submit)
-  const tools = createToolRunner({ ...init, publish, actor })
+  // Whoever opens it first: tools run for the one whose session it is.
+  const tools = createToolRunner({ ...init, principal: { id: actor.state().principal }, publish, actor })
   const models = createModelRunner({
     environment,
     actor,

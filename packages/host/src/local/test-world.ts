@@ -1,11 +1,11 @@
 // What the tests of the local host share: a host in a world whose time only moves when a test moves it.
-import type { AgentInit, Environment, Frame, Host, Session, Store, Tool, ToolContext } from '@baton/core'
+import type { AgentInit, Environment, Frame, Session, Store, Tool, ToolContext } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import type { Fact, FactOf, FactType, SessionRecord } from '@baton/core/machine'
 import type { ScriptedModel, ScriptedModelInit, ScriptedStep } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
 import { createMemoryStore } from '../stores/memory-store.ts'
-import type { HostOptions } from './create-host.ts'
+import type { HostOptions, LocalHost } from './create-host.ts'
 import { createHost } from './create-host.ts'
 
 interface Timer {
@@ -83,7 +83,7 @@ export interface TestWorldInit extends Partial<Omit<AgentInit, 'model'>> {
 export interface TestWorld {
   readonly time: ManualTime
   readonly store: Store
-  readonly host: Host
+  readonly host: LocalHost
   readonly model: ScriptedModel
   readonly warnings: readonly string[]
   open(): Promise<Session>

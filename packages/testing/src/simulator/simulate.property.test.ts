@@ -1,11 +1,11 @@
-// The real host in a thousand simulated worlds: crashes at every await, failing stores, lost and repeated results.
+// The real host in two thousand simulated worlds: crashes at every await, failing stores, lost and repeated results.
 import { CALL_STATES } from '@baton/core/machine'
 import { expect, test } from 'vitest'
 import { createSimulationCoverage, reportCoverage } from './coverage.ts'
 import { CRASH_POINTS } from './process.ts'
 import { simulate } from './simulate.ts'
 
-const SEEDS = 1000
+const SEEDS = 2000
 /** Faults that can meet a call in any state; a model's errors come when none is open. */
 const CALL_FAULTS = ['crash', 'disconnect', 'store-failure', 'store-slow', 'interrupt', 'forged-result']
 /** What a network does to results meets calls that a device has. */

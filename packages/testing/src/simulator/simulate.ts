@@ -157,10 +157,14 @@ export async function boot(world: SimulatedWorld): Promise<void> {
     newId: () => `id-${(world.serial += 1)}`,
     transport: { post: () => Promise.reject(new Error('the simulation has no network')) },
   }
-  const host = createHost({ environment, store, agent })
+  const host = createHost({ environment, store, agent, snapshotRecords: random.pick([2, 7, 256]) })
   world.host = host
-  tell(world, 'a process begins')
-  const opening = host.session(SESSION, { principal: { id: 'ann' } }).then(
+  const recovers = random.chance(0.4)
+  tell(world, recovers ? 'a process begins, and looks after its sessions' : 'a process begins')
+  const opened = recovers
+    ? host.recover().then(() => host.session(SESSION, { principal: { id: 'ann' } }))
+    : host.session(SESSION, { principal: { id: 'ann' } })
+  const opening = opened.then(
     (session) => {
       world.session = session
       for (const input of world.unanswered.values()) send(world, input)

@@ -1,0 +1,71 @@
+// What a host does when it starts: sessions that a dead one left with work outstanding are opened, and so go on.
+import type { Logger, Session, Store } from '@baton/core'
+import { messageOf } from './thrown-message.ts'
+
+export interface Recovery {
+  /** Sessions that were opened again. */
+  readonly recovered: number
+  /** Those that could not be; each was logged. They are tried again when somebody asks for them, or at the next start. */
+  readonly failed: number
+}
+
+export interface RecoverInit {
+  readonly store: Store
+  /** Only its sessions: another agent has other tools. All, when the host has none of its own. */
+  readonly agent: string | undefined
+  readonly log: Logger
+  /** Opens a session for its principal. */
+  readonly open: (session: string, principal: string) => Promise<Session>
+}
+
+/** Sessions that are opened at once. */
+const AT_ONCE = 8
+
+/** @throws BatonError `store_failed` when the sessions cannot be listed */
+export async function recoverSessions(init: RecoverInit): Promise<Recovery> {
+  let recovered = 0
+  let failed = 0
+  const left = ownedSessions(init.store)
+  const work = async (): Promise<void> => {
+    for await (const session of left) {
+      try {
+        if (await recover(init, session)) recovered += 1
+      } catch (cause) {
+        failed += 1
+        init.log.warn('a session could not be recovered', { session, cause: messageOf(cause) })
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  return { recovered, failed }
+}
+
+/** Read by several at once, each session goes to one of them. */
+async function* ownedSessions(store: Store): AsyncGenerator<string> {
+  for await (const { session, isOwned } of store.list()) if (isOwned) yield session
+}
+
+async function recover({ store, agent, log, open }: RecoverInit, name: string): Promise<boolean> {
+  const opening = await openingOf(store, name)
+  if (!opening) return false
+  if (agent !== undefined && opening.agent !== agent) {
+    log.info('a session of another agent is left as it is', { session: name, agent: opening.agent })
+    return false
+  }
+  const session = await open(name, opening.principal)
+  await session.close() // it stays open by itself while something is outstanding
+  return true
+}
+
+interface Opening {
+  readonly agent: string
+  readonly principal: string
+}
+
+async function openingOf(store: Store, session: string): Promise<Opening | undefined> {
+  for await (const { facts } of store.read(session, 0)) {
+    const [opened] = facts
+    return opened?.type === 'session-opened' ? opened : undefined
+  }
+  return undefined
+}

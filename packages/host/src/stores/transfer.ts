@@ -1,0 +1,85 @@
+// A session as lines of JSON: out of one store, into another. The first line says what it is, then come records and blobs.
+import type { Store } from '@baton/core'
+import { BatonError } from '@baton/core'
+import type { SessionRecord } from '@baton/core/machine'
+import { applyRecord, followRecord, FORMAT_VERSION, initialState } from '@baton/core/machine'
+
+type Line =
+  | { readonly type: 'baton-session'; readonly version: number; readonly session: string }
+  | { readonly type: 'record'; readonly record: SessionRecord }
+  | { readonly type: 'blob'; readonly name: string; readonly text: string }
+
+/**
+ * The session's lines, without line breaks.
+ * @throws BatonError `unknown_session`, `store_failed`, `log_damaged`
+ */
+export async function* exportSession(store: Store, session: string): AsyncGenerator<string> {
+  let told = false
+  for await (const record of store.read(session, 0)) {
+    if (!told) yield lineOf({ type: 'baton-session', version: FORMAT_VERSION, session })
+    told = true
+    yield lineOf({ type: 'record', record })
+  }
+  if (!told) throw new BatonError({ code: 'unknown_session', message: `the store has no session ${session}` })
+  for (const name of await store.blobs.names(session))
+    yield lineOf({ type: 'blob', name, text: (await store.blobs.get(session, name)) ?? '' })
+}
+
+/**
+ * Puts an exported session into a store, under its own id, after every record was folded once. Resolves with that id.
+ * @throws BatonError `log_damaged` (the line, and what is wrong with it), `log_version_unknown`, `session_exists`, `store_failed`
+ */
+export async function importSession(store: Store, lines: AsyncIterable<string> | Iterable<string>): Promise<string> {
+  let session: string | undefined
+  let number = 0
+  const records: SessionRecord[] = []
+  const blobs: { readonly name: string; readonly text: string }[] = []
+  for await (const text of lines) {
+    number += 1
+    if (text.trim() === '') continue
+    const line = lineIn(text, number)
+    if (session === undefined && line.type !== 'baton-session') throw damaged(number, 'it is no exported session')
+    if (line.type === 'baton-session') session = line.session
+    else if (line.type === 'record') records.push(line.record)
+    else blobs.push(line)
+  }
+  if (session === undefined || records.length === 0) throw damaged(number, 'it holds no session')
+  checkLog(session, records)
+  await store.restore(session, records)
+  for (const { name, text } of blobs) await store.blobs.put(session, name, text)
+  return session
+}
+
+/** @throws BatonError `log_damaged`, `log_version_unknown` */
+function checkLog(session: string, records: readonly SessionRecord[]): void {
+  let state = initialState(session)
+  for (const record of records) {
+    followRecord(state, record)
+    state = applyRecord(state, record)
+  }
+  const [opened] = records[0]?.facts ?? []
+  if (opened?.type !== 'session-opened' || opened.session !== session)
+    throw damaged(2, `its first record does not open session ${session}`)
+}
+
+function lineOf(line: Line): string {
+  return JSON.stringify(line)
+}
+
+function lineIn(text: string, number: number): Line {
+  let line: Partial<Line> | null
+  try {
+    line = JSON.parse(text) as Partial<Line> | null // checked below
+  } catch {
+    throw damaged(number, 'it is no JSON')
+  }
+  if (line?.type === 'baton-session' && typeof line.session === 'string' && line.session !== '') return line as Line
+  if (line?.type === 'record' && typeof line.record === 'object' && Array.isArray(line.record?.facts))
+    return line as Line
+  if (line?.type === 'blob' && typeof line.name === 'string' && typeof line.text === 'string') return line as Line
+  throw damaged(number, 'it is neither a session, a record nor a blob')
+}
+
+function damaged(line: number, why: string): BatonError {
+  return new BatonError({ code: 'log_damaged', message: `line ${line}: ${why}` })
+}
