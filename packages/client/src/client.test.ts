@@ -13,9 +13,12 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close()
 })
 
-async function serve(steps: Parameters<typeof createScriptedModel>[0]['steps']): Promise<string> {
+async function serve(
+  steps: Parameters<typeof createScriptedModel>[0]['steps'],
+  effect: 'pure' | 'once' = 'pure',
+): Promise<string> {
   const model = createScriptedModel({ steps })
-  const look = tool({ name: 'phone.look', description: 'looks', input: { type: 'object' }, effect: 'pure' })
+  const look = tool({ name: 'phone.look', description: 'looks', input: { type: 'object' }, effect })
   const host = createHost({ environment, agent: defineAgent({ name: 'a', model, tools: [look] }) })
   const front = createWebSocketFront({ ...environment, host, log: { info: () => {}, warn: () => {} }, port: 0 })
   closers.push(() => host.stop())
@@ -96,6 +99,37 @@ test('a connection that breaks while a tool runs: the tool runs once, and the tu
   gate.resolve()
   expect(await final).toBe('Let me look.\n\nIt is blue.')
   expect(runs).toBe(1)
+})
+
+test('a result that was lost with its connection is sent again: nobody else will ask for it', async () => {
+  const url = await serve(STEPS, 'once')
+  const world = platformWorld()
+  let lost = 0
+  const openSocket = (to: string): WebSocketLike => {
+    const socket = world.openSocket(to)
+    const send = socket.send.bind(socket)
+    return Object.assign(socket, {
+      send: (text: string) => {
+        if (!text.includes('phone.look seen') || lost > 0) send(text)
+        else {
+          lost += 1
+          socket.close()
+        }
+      },
+    })
+  }
+  const client = createClient({
+    url,
+    session: 's',
+    tools: { 'phone.look': () => 'phone.look seen' },
+    reconnect: { baseMs: 1 },
+    world: { ...world, openSocket },
+  })
+  closers.push(() => client.close())
+  const final = next(client, 'final')
+  client.say('What colour is the sky?')
+  expect(await final).toBe('Let me look.\n\nIt is blue.')
+  expect(lost).toBe(1)
 })
 
 test('what is said without a connection is sent when there is one', async () => {

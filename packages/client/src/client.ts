@@ -120,6 +120,8 @@ function takeFrame(state: ClientState, frame: ServerFrame): void {
 function takeCall(state: ClientState, call: ToolCallPayload): void {
   const { listeners, outbox, calls } = state
   if (call.name.startsWith('convo.') || call.name === 'tts.speak') {
+    // When it comes, not when it is shown: behind a long speech the results of the next turn may be there already.
+    if (call.name === 'convo.setState' && call.arguments.includes('"idle"')) outbox.settle()
     state.display = state.display.then(() => show(state, call))
     return
   }
@@ -135,9 +137,9 @@ async function show(state: ClientState, call: ToolCallPayload): Promise<void> {
   const { callId } = call
   try {
     await showNow(state, call)
-    state.outbox.answer({ callId, result: 'ok', error: null })
+    state.outbox.acknowledge({ callId, result: 'ok', error: null })
   } catch (thrown) {
-    state.outbox.answer({ callId, result: null, error: thrown instanceof Error ? thrown.message : String(thrown) })
+    state.outbox.acknowledge({ callId, result: null, error: thrown instanceof Error ? thrown.message : String(thrown) })
   }
 }
 
@@ -149,8 +151,10 @@ interface DisplayArguments {
 
 async function showNow({ listeners, outbox, speak }: ClientState, call: ToolCallPayload): Promise<void> {
   const { state, role, text = '' } = JSON.parse(call.arguments) as DisplayArguments // the protocol's display calls
-  if (call.name === 'convo.setState' && state) listeners.tell('state', state)
-  else if (call.name === 'tts.speak') await speak(text)
+  if (call.name === 'convo.setState' && state) {
+    if (state === 'idle') outbox.settle()
+    listeners.tell('state', state)
+  } else if (call.name === 'tts.speak') await speak(text)
   else if (call.name === 'convo.appendMessage' && role) {
     if (role === 'user') outbox.forget(text)
     listeners.tell('message', { role, text })

@@ -1,4 +1,4 @@
-// What waits for a connection: what the user said, until the server shows that it has it, and results.
+// What may have to be sent again: what the user said, until the server shows that it has it, and results of the turn.
 import type { Connection } from './connection.ts'
 import type { ToolResult } from './tool-calls.ts'
 
@@ -7,8 +7,13 @@ export interface Outbox {
   say(text: string): void
   /** The server has this text: it need not be sent again. */
   forget(text: string): void
+  /** Kept until `settle`: version 1 acknowledges nothing, and a call with an effect is never sent a second time. */
   answer(result: ToolResult): void
-  /** There is a connection again. Texts keep their ids, so the server takes each once. */
+  /** Tells that a display call is done. Nobody waits for it, so it is not kept. */
+  acknowledge(result: ToolResult): void
+  /** The turn is over: its results need not be sent again. */
+  settle(): void
+  /** There is a connection again. Texts keep their ids and results those of their calls, so the server takes each once. */
   flush(): void
 }
 
@@ -22,10 +27,7 @@ export function createOutbox(send: Connection['send'], newId: () => string): Out
   const sendText = (id: string, text: string): boolean =>
     send(id, { type: 'user.audio.transcript.final', payload: { text } })
 
-  const answer = (result: ToolResult): void => {
-    if (send(newId(), { type: 'tool.result', payload: result })) return
-    results = [...results, result].slice(-WAITING_MAX)
-  }
+  const sendResult = (result: ToolResult): boolean => send(newId(), { type: 'tool.result', payload: result })
   return {
     say: (text) => {
       if (said.length >= WAITING_MAX) throw new Error(`${WAITING_MAX} texts wait for the server already`)
@@ -37,12 +39,17 @@ export function createOutbox(send: Connection['send'], newId: () => string): Out
       const known = said.findIndex((waiting) => waiting.text === text)
       said = said.filter((_, index) => index !== known)
     },
-    answer,
+    answer: (result) => {
+      results = [...results, result].slice(-WAITING_MAX)
+      sendResult(result)
+    },
+    acknowledge: sendResult,
+    settle: () => {
+      results = []
+    },
     flush: () => {
       for (const { id, text } of said) sendText(id, text)
-      const waiting = results
-      results = []
-      for (const result of waiting) answer(result)
+      for (const result of results) sendResult(result)
     },
   }
 }

@@ -2,6 +2,7 @@
 // variable BATON_FIXTURES names a folder that has them, with its manifest.json. Without it those tests are skipped, loudly.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { leaveOut } from './left-out.ts'
 
 export interface RecordedFile {
   /** Its path in the folder: `anthropic/x.http.json`. */
@@ -40,9 +41,8 @@ export function openRecordings(
   root: string | undefined = process.env['BATON_FIXTURES'],
 ): Recordings | undefined {
   if (root === undefined || root === '') {
-    if (process.env['BATON_TEST_REQUIRE'] === 'all') throw new Error(`${what}: BATON_FIXTURES is not set`)
-    warn(`SKIPPED: ${what}. Set BATON_FIXTURES to the folder of recordings to run it.`)
-    return undefined
+    const remedy = 'Set BATON_FIXTURES to the folder of recordings to run it.'
+    return leaveOut(what, { why: 'BATON_FIXTURES is not set', remedy }, warn)
   }
   // The manifest is ours to trust: it is generated beside the files.
   const manifest = JSON.parse(readFileSync(join(root, 'manifest.json'), 'utf8')) as { files: readonly RecordedFile[] }
