@@ -4,8 +4,11 @@ import { isBatonError } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'
 import type { ChooseModelInit } from './choose-model.ts'
-import { chooseModel, createModelOf } from './choose-model.ts'
+import { chooseModel, createModelOf, listModelsOf, withBaseUrl } from './choose-model.ts'
 
+const USABLE =
+  'use "<provider>/<model>" or "offline"; providers: anthropic, openai, openai-chat, openai-compatible, ollama, lmstudio, ' +
+  'vllm, groq, openrouter, deepseek, mistral'
 const KEY = { ANTHROPIC_API_KEY: 'sk-1' }
 
 test.each<[string, ChooseModelInit, string, string]>([
@@ -47,6 +50,25 @@ test.each<[string, ChooseModelInit, string, string]>([
     'scripted/model',
     'because the agent brings it',
   ],
+  ['a key of OpenAI', { variables: { OPENAI_API_KEY: 'sk-2' } }, 'openai/gpt-5-mini', 'because OPENAI_API_KEY is set'],
+  [
+    'a key alone names no model of Groq',
+    { variables: { GROQ_API_KEY: 'gsk' } },
+    'offline',
+    'because no key is set; set ANTHROPIC_API_KEY for a real model',
+  ],
+  [
+    'a key and a model of Groq',
+    { variables: { GROQ_API_KEY: 'gsk', GROQ_MODEL: 'openai/gpt-oss-120b' } },
+    'groq/openai/gpt-oss-120b',
+    'because GROQ_API_KEY is set',
+  ],
+  [
+    'a local server needs no key',
+    { flag: 'ollama/qwen3', variables: {} },
+    'ollama/qwen3',
+    'because the option --model names it',
+  ],
   [
     'the flag before all',
     { flag: 'anthropic/claude-y', agentModels: ['offline'], variables: KEY },
@@ -71,20 +93,38 @@ test.each<[ChooseModelInit, string, string]>([
   [
     { variables: { MODEL_PROVIDER: 'bedrock' } },
     'unknown_model',
-    'the provider "bedrock" is not supported yet; use "anthropic/<model>" or "offline"',
+    `the provider "bedrock" is not supported yet; ${USABLE}`,
   ],
   [
     { flag: 'claude-haiku-4-5', variables: KEY },
     'unknown_model',
     'no model is named "claude-haiku-4-5"; did you mean "anthropic/claude-haiku-4-5"?',
   ],
-  [{ flag: 'gpt', variables: KEY }, 'unknown_model', 'no model is named "gpt"; use "anthropic/<model>" or "offline"'],
-  [{ flag: '', variables: KEY }, 'unknown_model', 'no model is named ""; use "anthropic/<model>" or "offline"'],
+  [{ flag: 'gpt', variables: KEY }, 'unknown_model', `no model is named "gpt"; ${USABLE}`],
+  [{ flag: 'gpt-5', variables: KEY }, 'unknown_model', 'no model is named "gpt-5"; did you mean "openai/gpt-5"?'],
+  [{ flag: '', variables: KEY }, 'unknown_model', `no model is named ""; ${USABLE}`],
+  [{ flag: 'groq/', variables: KEY }, 'unknown_model', `no model is named "groq/"; ${USABLE}`],
   [
-    { flag: 'anthropic/', variables: KEY },
-    'unknown_model',
-    'no model is named "anthropic/"; use "anthropic/<model>" or "offline"',
+    { flag: 'groq/llama', variables: KEY },
+    'model_not_configured',
+    'the model groq/llama needs a key; set GROQ_API_KEY, or use the model "offline"',
   ],
+  [
+    { flag: 'ollama', variables: {} },
+    'model_not_configured',
+    'the provider ollama needs a model; name it "ollama/<model>" or set OLLAMA_MODEL',
+  ],
+  [
+    { flag: 'openai-compatible/m', variables: {} },
+    'model_not_configured',
+    'the model openai-compatible/m needs the address of its server; set OPENAI_BASE_URL',
+  ],
+  [
+    { flag: 'vllm/m', variables: { VLLM_BASE_URL: 'gpu:8000' } },
+    'invalid_option',
+    'VLLM_BASE_URL must be an address such as http://127.0.0.1:8000/v1, without a query, not "gpu:8000"',
+  ],
+  [{ flag: 'anthropic/', variables: KEY }, 'unknown_model', `no model is named "anthropic/"; ${USABLE}`],
 ])('%j is refused', (init, code, message) => {
   expect(thrownBy(() => chooseModel(init))).toEqual([code, message])
 })
@@ -145,4 +185,64 @@ test.each([
 ])('%s=%j is refused at the start', (name, value, message) => {
   const init = { transport: { post: () => Promise.reject(new Error('unused')) }, clock: { nowMs: () => 0 } }
   expect(thrownBy(() => createModelOf({ ...init, variables: { [name]: value } }))).toEqual(['invalid_option', message])
+})
+
+test.each<[string, string, object, string, object]>([
+  [
+    'openai/gpt-x',
+    'https://api.openai.com/v1',
+    { OPENAI_API_KEY: 'sk-2' },
+    'Bearer sk-2',
+    { max_completion_tokens: 512 },
+  ],
+  ['ollama/qwen3', 'http://127.0.0.1:11434/v1', {}, 'none', { model: 'qwen3', max_tokens: 512 }],
+  ['vllm/org/model', 'http://gpu:8000/v1', { VLLM_BASE_URL: 'http://gpu:8000' }, 'none', { model: 'org/model' }],
+  [
+    'openai-compatible/m',
+    'http://h/x',
+    { OPENAI_BASE_URL: 'http://h/x/', OPENAI_API_KEY: 'k' },
+    'Bearer k',
+    { model: 'm' },
+  ],
+  [
+    'mistral/small',
+    'https://api.mistral.ai/v1',
+    { MISTRAL_API_KEY: 'm' },
+    'Bearer m',
+    { model: 'small', max_tokens: 512 },
+  ],
+])('%s asks %s', async (...[id, baseUrl, variables, auth, body]) => {
+  const asked: HttpRequest[] = []
+  const transport = {
+    post: (request: HttpRequest) => {
+      asked.push(request)
+      return Promise.reject(new Error('no network in this test'))
+    },
+  }
+  const model = createModelOf({ variables: { ...variables }, transport, clock: { nowMs: () => 0 } })(id)
+  const request = { instructions: '', messages: [], tools: [], toolChoice: { type: 'auto' }, settings: {} } as const
+  await model.run({ ...request, session: 's' }, () => {}, new AbortController().signal).catch(() => {})
+  expect(model.id).toBe(id)
+  expect([asked[0]?.url, asked[0]?.headers['authorization'] ?? 'none']).toEqual([`${baseUrl}/chat/completions`, auth])
+  expect(JSON.parse(asked[0]?.body ?? '')).toMatchObject(body)
+})
+
+test('an address that a program is told stands over the variable of the model’s server', () => {
+  const variables = { VLLM_BASE_URL: 'http://old' }
+  expect(withBaseUrl(variables, 'vllm/m', 'http://new')).toEqual({ VLLM_BASE_URL: 'http://new' })
+  expect(thrownBy(() => withBaseUrl(variables, 'offline', 'http://new'))).toEqual([
+    'invalid_option',
+    'the model "offline" has no server, so it takes no base address',
+  ])
+  expect(thrownBy(() => withBaseUrl(variables, 'openai-compatible/m', 'new'))).toEqual([
+    'invalid_option',
+    'the base address must be an address such as http://127.0.0.1:8000/v1, without a query, not "new"',
+  ])
+})
+
+test('the models of a provider that has no list, or no key', async () => {
+  const refused = async (provider: string) =>
+    listModelsOf(provider, { variables: {} }).catch((error: unknown) => (isBatonError(error) ? error.message : error))
+  expect(await refused('anthropic')).toContain('the models of "anthropic" cannot be listed; use one of openai, ')
+  expect(await refused('groq')).toContain('needs a key; set GROQ_API_KEY')
 })

@@ -4,13 +4,27 @@ import type { Clock, Model, Transport } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { createAnthropicModel } from './anthropic/index.ts'
 import { createOfflineModel } from './offline/index.ts'
-import { placeOf } from './transport/redact.ts'
-import { isHeaderValue, isHttpUrl } from './transport/transport-errors.ts'
+import type { FetchLike, ListedModel } from './openai-chat/index.ts'
+import { createOpenAiChatModel, listModels } from './openai-chat/index.ts'
+import { presetOf } from './presets.ts'
+import type { Variables } from './provider-settings.ts'
+import {
+  ANTHROPIC,
+  NETWORK_PROVIDERS,
+  checkedAddress,
+  checkedKey,
+  serverOf,
+  settingsOf,
+  valueOf,
+  variablesOf,
+  wrongVariable,
+} from './provider-settings.ts'
 
-export type Variables = Readonly<Record<string, string | undefined>>
+export type { Variables } from './provider-settings.ts'
+export type { ListedModel } from './openai-chat/index.ts'
 
 export interface ModelChoice {
-  /** `anthropic/claude-haiku-4-5`, `offline`. */
+  /** `anthropic/claude-haiku-4-5`, `ollama/qwen3`, `offline`. */
   readonly id: string
   /** Why this one, as the rest of a sentence: `because the option --model names it`. */
   readonly reason: string
@@ -24,14 +38,13 @@ export interface ChooseModelInit {
   readonly variables: Variables
 }
 
-const DEFAULT_ANTHROPIC_MODEL = 'claude-haiku-4-5'
-const USABLE = 'use "anthropic/<model>" or "offline"'
+const USABLE = `use "<provider>/<model>" or "offline"; providers: ${NETWORK_PROVIDERS.join(', ')}`
 /** Providers that people will name and that have no adapter yet. */
-const NOT_YET: ReadonlySet<string> = new Set(['bedrock', 'openai', 'gemini', 'google', 'ollama'])
+const NOT_YET: ReadonlySet<string> = new Set(['bedrock', 'gemini', 'google'])
 
 /**
  * The flag, then the agent, then MODEL_PROVIDER, then a key that is present, then the offline model.
- * @throws BatonError `unknown_model`, `model_not_configured` when the one that is named cannot be used
+ * @throws BatonError `unknown_model`, `model_not_configured`, `invalid_option` when the one that is named cannot be used
  */
 export function chooseModel({ flag, agentModels = [], variables }: ChooseModelInit): ModelChoice {
   if (flag !== undefined) return { id: usable(flag, variables), reason: 'because the option --model names it' }
@@ -41,9 +54,33 @@ export function chooseModel({ flag, agentModels = [], variables }: ChooseModelIn
   const provider = valueOf(variables, 'MODEL_PROVIDER')
   if (provider !== undefined)
     return { id: usable(provider, variables), reason: `because MODEL_PROVIDER is ${provider}` }
-  if (valueOf(variables, 'ANTHROPIC_API_KEY') !== undefined)
-    return { id: usable('anthropic', variables), reason: 'because ANTHROPIC_API_KEY is set' }
+  const keyed = providerWithKey(variables)
+  if (keyed) return { id: usable(keyed.provider, variables), reason: `because ${keyed.keyVariable} is set` }
   return { id: 'offline', reason: 'because no key is set; set ANTHROPIC_API_KEY for a real model' }
+}
+
+/** The first whose key is set and whose model is known without asking. */
+function providerWithKey(variables: Variables) {
+  for (const provider of NETWORK_PROVIDERS) {
+    const known = variablesOf(provider)
+    if (!known?.needsKey || valueOf(variables, known.keyVariable) === undefined) continue
+    if (known.defaultModel !== undefined || valueOf(variables, known.modelVariable) !== undefined)
+      return { provider, keyVariable: known.keyVariable }
+  }
+  return undefined
+}
+
+/**
+ * The variables with the address of a model's server in them, for a program that is told one (`--base-url`).
+ * @throws BatonError `unknown_model`, `invalid_option` when the model has no server or the address is none
+ */
+export function withBaseUrl(variables: Variables, model: string, baseUrl: string): Variables {
+  const { provider } = parseModelName(model)
+  const known = variablesOf(provider)
+  if (!known) throw wrongVariable(`the model "${provider}" has no server, so it takes no base address`)
+  const { baseUrlVariable } = known
+  checkedAddress({ ...known, baseUrlVariable: 'the base address' }, { 'the base address': baseUrl })
+  return { ...variables, [baseUrlVariable]: baseUrl }
 }
 
 export interface ModelOfInit {
@@ -55,13 +92,13 @@ export interface ModelOfInit {
 /**
  * Models by their ids, each made once.
  * @throws BatonError `invalid_option` when a variable cannot be what it says: ANTHROPIC_MAX_TOKENS, ANTHROPIC_BASE_URL,
- *   ANTHROPIC_API_KEY; what it returns: `unknown_model`, `model_not_configured`
+ *   ANTHROPIC_API_KEY; what it returns: `unknown_model`, `model_not_configured`, `invalid_option`
  */
 export function createModelOf(init: ModelOfInit): (id: string) => Model {
   const models = new Map<string, Model>()
   const maxOutputTokens = tokensOf(init.variables)
-  checkAddress(init.variables)
-  checkKey(init.variables)
+  checkedAddress(ANTHROPIC, init.variables)
+  checkedKey(ANTHROPIC, init.variables)
   return (id) => {
     const known = models.get(id)
     if (known) return known
@@ -72,48 +109,78 @@ export function createModelOf(init: ModelOfInit): (id: string) => Model {
   }
 }
 
-type ModelName =
-  { readonly provider: 'offline' } | { readonly provider: 'anthropic'; readonly model: string | undefined }
+export interface ListModelsOfInit {
+  readonly variables: Variables
+  /** Milliseconds for the whole answer; 10 s by default. */
+  readonly timeoutMs?: number
+  readonly signal?: AbortSignal
+  /** The global `fetch` by default. */
+  readonly fetch?: FetchLike
+}
+
+/**
+ * The models that a provider's server offers, with ids as `--model` takes them, sorted.
+ * @throws BatonError `unknown_model`, `model_not_configured`, and those of the server: `model_network_failed`,
+ *   `model_timeout`, `model_auth_failed`, `model_malformed_answer`
+ */
+export async function listModelsOf(provider: string, init: ListModelsOfInit): Promise<readonly ListedModel[]> {
+  const { variables, ...rest } = init
+  const preset = presetOf(provider)
+  if (!preset) throw unknownModel(`the models of "${provider}" cannot be listed; ${LISTABLE}`)
+  const { apiKey, baseUrl = preset.baseUrl ?? '' } = serverOf(provider, variables)
+  const listed = await listModels({ ...rest, baseUrl, label: preset.label, ...(apiKey !== undefined && { apiKey }) })
+  return listed.map((model) => ({ ...model, id: `${provider}/${model.id}` }))
+}
+
+const LISTABLE = `use one of ${NETWORK_PROVIDERS.filter((each) => presetOf(each)).join(', ')}`
+
+interface ModelName {
+  /** `offline` or one of NETWORK_PROVIDERS. */
+  readonly provider: string
+  readonly model: string | undefined
+}
 
 /** @throws BatonError `unknown_model` */
 function parseModelName(name: string): ModelName {
   const slash = name.indexOf('/')
   const provider = slash < 0 ? name : name.slice(0, slash)
   const model = slash < 0 ? undefined : name.slice(slash + 1)
-  if (provider === 'offline' && model === undefined) return { provider: 'offline' }
-  if (provider === 'anthropic' && model !== '') return { provider: 'anthropic', model }
+  if (provider === 'offline' && model === undefined) return { provider, model }
+  if (variablesOf(provider) && model?.trim() !== '') return { provider, model }
   if (NOT_YET.has(provider)) throw unknownModel(`the provider "${provider}" is not supported yet; ${USABLE}`)
-  const hint = name.startsWith('claude-') ? `did you mean "anthropic/${name}"?` : USABLE
-  throw unknownModel(`no model is named "${name}"; ${hint}`)
+  throw unknownModel(`no model is named "${name}"; ${hintFor(name)}`)
+}
+
+function hintFor(name: string): string {
+  if (name.startsWith('claude-')) return `did you mean "anthropic/${name}"?`
+  return /^(gpt-|o\d)/.test(name) ? `did you mean "openai/${name}"?` : USABLE
 }
 
 /** The full id of a named model, once it is sure that it can be asked. */
 function usable(text: string, variables: Variables): string {
-  const name = parseModelName(text)
-  if (name.provider === 'offline') return 'offline'
-  const model = name.model ?? valueOf(variables, 'ANTHROPIC_MODEL') ?? DEFAULT_ANTHROPIC_MODEL
-  anthropicKey(`anthropic/${model}`, variables)
-  return `anthropic/${model}`
+  const { provider, model } = parseModelName(text)
+  return provider === 'offline' ? 'offline' : `${provider}/${settingsOf(provider, model, variables).model}`
 }
 
 function makeModel(name: ModelName, { variables, transport, clock }: ModelOfInit): Model {
-  if (name.provider === 'offline') return createOfflineModel()
-  const model = name.model ?? valueOf(variables, 'ANTHROPIC_MODEL') ?? DEFAULT_ANTHROPIC_MODEL
-  const baseUrl = valueOf(variables, 'ANTHROPIC_BASE_URL')
-  return createAnthropicModel({
-    model,
-    apiKey: anthropicKey(`anthropic/${model}`, variables),
-    transport,
-    clock,
-    ...(baseUrl !== undefined && { baseUrl }),
+  const { provider } = name
+  if (provider === 'offline') return createOfflineModel()
+  const { model, apiKey, baseUrl } = settingsOf(provider, name.model, variables)
+  const server = { model, transport, clock, ...(baseUrl !== undefined && { baseUrl }) }
+  const preset = presetOf(provider)
+  if (!preset) return createAnthropicModel({ ...server, apiKey: apiKey ?? '' })
+  const { label, quirks, silenceMs } = preset
+  return createOpenAiChatModel({
+    ...(preset.baseUrl !== undefined && { baseUrl: preset.baseUrl }),
+    ...server,
+    // `openai` and `openai-chat` are one server, whose state is the same under both names.
+    provider: provider === 'openai' ? 'openai-chat' : provider,
+    id: `${provider}/${model}`,
+    label,
+    quirks,
+    ...(apiKey !== undefined && { apiKey }),
+    ...(silenceMs !== undefined && { firstByteTimeoutMs: silenceMs, betweenBytesTimeoutMs: silenceMs }),
   })
-}
-
-function anthropicKey(id: string, variables: Variables): string {
-  const key = valueOf(variables, 'ANTHROPIC_API_KEY')
-  if (key !== undefined) return key
-  const message = `the model ${id} needs a key; set ANTHROPIC_API_KEY, or use the model "offline"`
-  throw new BatonError({ code: 'model_not_configured', message })
 }
 
 /** What an agent or a request sets wins. */
@@ -130,32 +197,6 @@ function tokensOf(variables: Variables): number | undefined {
   if (text === undefined) return undefined
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
   throw wrongVariable(`ANTHROPIC_MAX_TOKENS must be a whole number above 0, not "${text.slice(0, 40)}"`)
-}
-
-function checkAddress(variables: Variables): void {
-  const text = valueOf(variables, 'ANTHROPIC_BASE_URL')
-  // The path of the API is put behind it.
-  if (text === undefined || (isHttpUrl(text) && !/[?#]/.test(text))) return
-  const example = 'https://api.anthropic.com'
-  const shown = placeOf(text).slice(0, 40)
-  throw wrongVariable(`ANTHROPIC_BASE_URL must be an address such as ${example}, without a query, not "${shown}"`)
-}
-
-/** A key is never shown, not even a broken one. */
-function checkKey(variables: Variables): void {
-  if (isHeaderValue(valueOf(variables, 'ANTHROPIC_API_KEY') ?? '')) return
-  throw wrongVariable(
-    'ANTHROPIC_API_KEY has a line break or another character that no key has; set it to the key alone',
-  )
-}
-
-function wrongVariable(message: string): BatonError {
-  return new BatonError({ code: 'invalid_option', message })
-}
-
-function valueOf(variables: Variables, name: string): string | undefined {
-  const text = variables[name]?.trim()
-  return text === '' ? undefined : text
 }
 
 function unknownModel(message: string): BatonError {

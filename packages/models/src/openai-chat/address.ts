@@ -1,0 +1,16 @@
+// Where a server that speaks Chat Completions answers, and how it knows who asks.
+
+export const OPENAI_BASE_URL = 'https://api.openai.com/v1'
+
+/** `https://host/v1`, with or without a slash; an address without a path gets the `/v1` that all servers have. */
+export function apiUrl(baseUrl: string, path: 'chat/completions' | 'models'): string {
+  const [, base = '', query = ''] = /^([^?#]*)(\?[^#]*)?/.exec(baseUrl) ?? []
+  const place = base.replace(/\/+$/, '').replace(/\/chat\/completions$/, '')
+  const versioned = /^[a-z]+:\/\/[^/]*$/i.test(place) ? `${place}/v1` : place
+  return `${versioned}/${path}${query}`
+}
+
+/** Headers of every request to such a server. */
+export function authorization(apiKey: string | undefined): Readonly<Record<string, string>> {
+  return apiKey === undefined || apiKey === '' ? {} : { authorization: `Bearer ${apiKey}` }
+}

@@ -1,0 +1,43 @@
+// Wire ids of one request's calls: the server's own where the call came from there, else Baton's, made legal; each used
+// once, although servers repeat ids or leave them out.
+import type { CallPart, ResultPart } from '@baton/core'
+import { isJsonObject } from '@baton/core'
+import { sha256 } from '@noble/hashes/sha2.js'
+import type { OpenAiChatQuirks } from './quirks.ts'
+
+export interface CallIds {
+  callId(call: CallPart): string
+  resultId(result: ResultPart): string
+}
+
+/** 400 "Invalid 'messages[1].tool_calls[0].id': string too long. Expected a string with maximum length 40". */
+const LEGAL: Readonly<Record<OpenAiChatQuirks['callIds'], RegExp>> = {
+  any: /^[a-zA-Z0-9_-]{1,40}$/,
+  mistral: /^[a-zA-Z0-9]{9}$/,
+}
+
+export function createCallIds(provider: string, rule: OpenAiChatQuirks['callIds']): CallIds {
+  const wireIds = new Map<string, string>()
+  const taken = new Set<string>()
+  const assign = (callId: string, wish: string): string => {
+    let id = LEGAL[rule].test(wish) ? wish : hashed(wish, rule)
+    for (let count = 2; taken.has(id); count++) id = hashed(`${count} ${callId} ${wish}`, rule)
+    taken.add(id)
+    wireIds.set(callId, id)
+    return id
+  }
+  return {
+    callId(call) {
+      const data = call.state?.provider === provider ? call.state.data : undefined
+      const own = isJsonObject(data) && typeof data['id'] === 'string' && data['id'] !== '' ? data['id'] : call.callId
+      return assign(call.callId, own)
+    },
+    resultId: (result) => wireIds.get(result.callId) ?? assign(result.callId, result.callId),
+  }
+}
+
+/** By the id alone, so that a history and a server's cache stay valid from request to request. */
+function hashed(id: string, rule: OpenAiChatQuirks['callIds']): string {
+  const hex = Array.from(sha256(new TextEncoder().encode(id)), (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return rule === 'mistral' ? hex.slice(0, 9) : `call_${hex.slice(0, 24)}`
+}

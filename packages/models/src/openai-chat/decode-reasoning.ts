@@ -1,0 +1,79 @@
+// What a model thought, while it arrives: in `reasoning_content` or `reasoning` (one of them, or the same text in both), or
+// as OpenRouter's `reasoning_details`, which go back as they came.
+import type { JsonObject, JsonValue } from '@baton/core'
+import { isJsonObject } from '@baton/core'
+
+const FIELDS = ['reasoning_content', 'reasoning'] as const
+
+export class ReasoningDraft {
+  text = ''
+  /** The first field that had text; the other one then only repeats it. */
+  field: (typeof FIELDS)[number] | undefined
+  readonly details: JsonObject[] = []
+
+  /** Takes a delta in and returns what of it is new text. */
+  push(delta: JsonObject): string {
+    const details = Array.isArray(delta['reasoning_details']) ? delta['reasoning_details'] : []
+    let fromDetails = ''
+    for (const detail of details as readonly JsonValue[]) {
+      if (!isJsonObject(detail)) continue
+      fromDetails += textOfDetail(detail)
+      this.#addDetail(detail)
+    }
+    const text = this.#textOfFields(delta)
+    const added = text === undefined ? fromDetails : text
+    this.text += added
+    return added
+  }
+
+  get isEmpty(): boolean {
+    return this.text === '' && this.details.length === 0
+  }
+
+  /** What goes back to the server with the message. */
+  get data(): JsonObject | undefined {
+    if (this.details.length === 0 && this.field === undefined) return undefined
+    return {
+      ...(this.field !== undefined && { field: this.field }),
+      ...(this.details.length > 0 && { reasoning_details: this.details.map((detail) => ({ ...detail })) }),
+    }
+  }
+
+  #textOfFields(delta: JsonObject): string | undefined {
+    for (const field of FIELDS) {
+      const value = delta[field]
+      if (typeof value !== 'string' || value === '' || (this.field !== undefined && this.field !== field)) continue
+      this.field = field
+      return value
+    }
+    return undefined
+  }
+
+  /** Text comes in pieces, its signature with one of them; what is encrypted comes whole. */
+  #addDetail(detail: JsonObject): void {
+    const last = this.details.at(-1)
+    const isSame = last !== undefined && last['type'] === detail['type'] && last['index'] === detail['index']
+    const field = TEXT_FIELDS[typeof detail['type'] === 'string' ? detail['type'] : '']
+    if (!isSame || field === undefined) {
+      this.details.push(detail)
+      return
+    }
+    const given = Object.entries(detail).filter(([, value]) => value !== null)
+    const text = stringOf(last[field]) + stringOf(detail[field])
+    this.details[this.details.length - 1] = { ...last, ...Object.fromEntries(given), [field]: text }
+  }
+}
+
+const TEXT_FIELDS: Readonly<Record<string, string | undefined>> = {
+  'reasoning.text': 'text',
+  'reasoning.summary': 'summary',
+}
+
+function textOfDetail(detail: JsonObject): string {
+  const field = TEXT_FIELDS[typeof detail['type'] === 'string' ? detail['type'] : '']
+  return field === undefined ? '' : stringOf(detail[field])
+}
+
+function stringOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : ''
+}

@@ -1,0 +1,326 @@
+// From a stream of chat.completion.chunk to one neutral answer. Pure: no I/O, no clock. Pieces go to the sink as they
+// arrive; `end()` may be asked after any event and changes nothing.
+import type { JsonObject, JsonValue, ModelAnswer, ModelEvent, ModelPart, ProviderState } from '@baton/core'
+import { BatonError, isJsonObject, parseJson } from '@baton/core'
+import type { ToolNames } from '../tool-names.ts'
+import { redact } from '../transport/redact.ts'
+import type { SseEvent } from '../transport/sse.ts'
+import type { CallDraft } from './decode-call.ts'
+import { CallDrafts, readCallPiece } from './decode-call.ts'
+import { finishOf, overlay, usageOf } from './decode-end.ts'
+import { ReasoningDraft } from './decode-reasoning.ts'
+import { errorFromStream, errorIn } from './errors.ts'
+import { PROVIDER } from './wire.ts'
+
+export interface OpenAiChatDecoderOptions {
+  /** The model as it was asked for; provider state is bound to it. */
+  readonly model: string
+  readonly names: Pick<ToolNames, 'decode'>
+  /** Whose state this is; `openai-chat` by default. */
+  readonly provider?: string
+  /** For people, in errors; `The server` by default. */
+  readonly label?: string
+  readonly sink?: (event: ModelEvent) => void
+  /** From the answer's headers. */
+  readonly requestId?: string
+  readonly secrets?: readonly string[]
+  /** Tokens that the request allowed: an answer that used them all up was cut, whatever its reason says. */
+  readonly maxTokens?: number
+  /** Most UTF-16 units of text, reasoning, arguments and what else is kept of an answer; 8 Mi by default. */
+  readonly answerLengthMax?: number
+}
+
+const ANSWER_LENGTH_MAX = 8 * 1024 * 1024
+/** What a call costs beside its text, so that calls without any are bounded too. */
+const CALL_LENGTH = 64
+
+export interface OpenAiChatDecoder {
+  push(event: SseEvent): void
+  /** The whole answer when the stream has ended properly, else what is wrong with it so far. */
+  end(): ModelAnswer | BatonError
+  /** Set as soon as the stream can no longer become an answer. */
+  readonly failure: BatonError | undefined
+}
+
+export function createOpenAiChatDecoder(options: OpenAiChatDecoderOptions): OpenAiChatDecoder {
+  return new StreamDecoder(options)
+}
+
+/** An answer that came whole (`stream: false`, or from a server that does not stream). */
+export function decodeOpenAiChatCompletion(
+  completion: JsonValue,
+  options: OpenAiChatDecoderOptions,
+): ModelAnswer | BatonError {
+  const decoder = new StreamDecoder(options)
+  decoder.handleChunk(completion)
+  decoder.handleDone()
+  return decoder.endOfWhole()
+}
+
+class StreamDecoder implements OpenAiChatDecoder {
+  failure: BatonError | undefined
+  readonly #options: OpenAiChatDecoderOptions
+  readonly #sink: (event: ModelEvent) => void
+  readonly #calls = new CallDrafts()
+  readonly #reasoning = new ReasoningDraft()
+  /** Numbers of the calls whose end was told. */
+  readonly #ended = new Set<number>()
+  #text = ''
+  #refusal = ''
+  #extra: JsonObject | undefined
+  /** UTF-16 units of all that is kept. */
+  #length = 0
+  #model = ''
+  #id = ''
+  #usage: JsonObject = {}
+  #hasChoice = false
+  #finish: string | undefined
+  #isDone = false
+
+  constructor(options: OpenAiChatDecoderOptions) {
+    this.#options = options
+    this.#sink = options.sink ?? (() => undefined)
+  }
+
+  push({ event, data }: SseEvent): void {
+    const text = data.trim()
+    if (text === '' || this.failure || this.#isDone) return
+    if (text === '[DONE]') {
+      this.handleDone()
+      return
+    }
+    const parsed = parseJson(text)
+    if (!parsed.ok) {
+      // Redacted before it is cut: half a key is still too much.
+      this.#fail(`an event is not JSON: ${redact(text, this.#options.secrets ?? []).slice(0, 80)}`)
+      return
+    }
+    // Groq: `event: error` (recorded).
+    if (event === 'error') this.#failWith(errorIn(parsed.value) ?? { message: text })
+    else this.handleChunk(parsed.value)
+  }
+
+  handleChunk(chunk: JsonValue): void {
+    if (this.failure) return
+    const error = errorIn(chunk)
+    if (error || !isJsonObject(chunk)) {
+      if (error) this.#failWith(error)
+      return
+    }
+    if (typeof chunk['model'] === 'string' && chunk['model'] !== '') this.#model = chunk['model']
+    if (typeof chunk['id'] === 'string' && chunk['id'] !== '') this.#id = chunk['id']
+    const choices = Array.isArray(chunk['choices']) ? (chunk['choices'] as readonly JsonValue[]) : []
+    for (const choice of choices) if (isJsonObject(choice) && (choice['index'] ?? 0) === 0) this.#handleChoice(choice)
+    this.#takeUsage(chunk['usage'] ?? (isJsonObject(chunk['x_groq']) ? chunk['x_groq']['usage'] : undefined))
+  }
+
+  handleDone(): void {
+    if (this.failure || this.#isDone) return
+    this.#isDone = true
+    this.#endCalls()
+  }
+
+  end(): ModelAnswer | BatonError {
+    if (this.failure) return this.failure
+    const { all: calls } = this.#calls
+    // Without a reason, only what ends by itself is whole.
+    const isWhole = this.#isDone && this.#hasChoice && calls.every((call) => call.json.isClosed)
+    if (this.#finish === undefined && !isWhole) return this.#cutOff()
+    const usage = usageOf(this.#usage)
+    const requestId = this.#options.requestId ?? (this.#id === '' ? undefined : this.#id)
+    return {
+      parts: this.#parts(),
+      finish: finishOf({
+        reason: this.#finish ?? 'stop',
+        hasCalls: calls.length > 0,
+        isRefused: this.#refusal !== '',
+        usage,
+        maxTokens: this.#options.maxTokens,
+      }),
+      usage,
+      model: this.#model === '' ? this.#options.model : this.#model,
+      ...(requestId !== undefined && { requestId }),
+    }
+  }
+
+  /** As `end`, for an answer that came in one piece: what is missing did not come too late, it was never there. */
+  endOfWhole(): ModelAnswer | BatonError {
+    if (!this.#hasChoice) this.#fail('it has no choices')
+    return this.end()
+  }
+
+  #handleChoice(choice: JsonObject): void {
+    this.#hasChoice = true
+    if (isJsonObject(choice['error'])) {
+      this.#failWith(choice['error'])
+      return
+    }
+    // A whole answer has a message; some servers stream one as well.
+    const delta = isJsonObject(choice['delta']) ? choice['delta'] : choice['message']
+    if (isJsonObject(delta)) this.#handleDelta(delta)
+    const reason = choice['finish_reason']
+    // Some servers send "" in every chunk in place of null.
+    if (typeof reason !== 'string' || reason === '' || this.failure) return
+    if (reason === 'error' || reason === 'insufficient_system_resource') {
+      this.#failWith({ code: reason, message: `the answer ended with finish_reason "${reason}"` })
+      return
+    }
+    this.#finish = reason
+    this.#endCalls()
+  }
+
+  #handleDelta(delta: JsonObject): void {
+    this.#handleReasoning(delta)
+    this.#handleContent(delta['content'])
+    if (typeof delta['refusal'] === 'string') this.#addRefusal(delta['refusal'])
+    const pieces = Array.isArray(delta['tool_calls']) ? (delta['tool_calls'] as readonly JsonValue[]) : []
+    for (const piece of pieces) this.#handleCall(piece)
+    // What `tool_calls` was called before 2024.
+    if (isJsonObject(delta['function_call'])) this.#handleCall({ index: 0, function: delta['function_call'] })
+    const extra = delta['extra_content']
+    if (isJsonObject(extra) && this.#fits(JSON.stringify(extra).length)) this.#extra = extra
+  }
+
+  #handleReasoning(delta: JsonObject): void {
+    const details = delta['reasoning_details']
+    if (Array.isArray(details) && !this.#fits(JSON.stringify(details).length)) return
+    const text = this.#reasoning.push(delta)
+    if (text !== '' && this.#fits(text.length)) this.#sink({ type: 'reasoning-delta', text })
+  }
+
+  /** Text, or a list of parts (Mistral's reasoning models: `{type:"thinking",thinking:[{type:"text",text}]}`). */
+  #handleContent(content: JsonValue | undefined): void {
+    if (typeof content === 'string') this.#addText(content)
+    if (!Array.isArray(content)) return
+    for (const part of content as readonly JsonValue[]) {
+      if (!isJsonObject(part)) continue
+      if (part['type'] === 'thinking') this.#handleReasoning({ reasoning: textOfThinking(part['thinking']) })
+      else if (typeof part['refusal'] === 'string') this.#addRefusal(part['refusal'])
+      else if (typeof part['text'] === 'string') this.#addText(part['text'])
+    }
+  }
+
+  #addText(text: string): void {
+    if (text === '' || !this.#fits(text.length)) return
+    this.#text += text
+    this.#sink({ type: 'text-delta', text })
+  }
+
+  /** What the model says in place of an answer; users are to hear it. */
+  #addRefusal(text: string): void {
+    this.#addText(text)
+    this.#refusal += text
+  }
+
+  #handleCall(value: JsonValue): void {
+    const piece = readCallPiece(value)
+    if (!piece || this.failure) return
+    const before = this.#calls.all.length
+    const call = this.#calls.find(piece)
+    const isNew = this.#calls.all.length > before
+    const extraLength = piece.extra ? JSON.stringify(piece.extra).length : 0
+    if (!this.#fits(piece.arguments.length + extraLength + (isNew ? CALL_LENGTH : 0))) return
+    if (call.id === '') call.id = piece.id
+    if (piece.extra) call.extra = piece.extra
+    call.arguments += piece.arguments
+    call.json.push(piece.arguments)
+    if (call.name === '') this.#nameCall(call, piece.name)
+    else if (piece.arguments !== '') this.#sink({ type: 'call-delta', index: call.number, text: piece.arguments })
+  }
+
+  /** The name may come late; what came of the arguments before it is told then. */
+  #nameCall(call: CallDraft, wire: string): void {
+    if (wire === '') return
+    call.name = wire
+    this.#sink({ type: 'call-start', index: call.number, name: this.#options.names.decode(wire) })
+    if (call.arguments !== '') this.#sink({ type: 'call-delta', index: call.number, text: call.arguments })
+  }
+
+  /** Calls may arrive in turns, so that none has ended before all have. */
+  #endCalls(): void {
+    for (const call of this.#calls.all) {
+      if (this.#ended.has(call.number)) continue
+      this.#ended.add(call.number)
+      if (call.name !== '') this.#sink({ type: 'call-end', index: call.number })
+    }
+  }
+
+  #takeUsage(usage: JsonValue | undefined): void {
+    if (!isJsonObject(usage) || this.failure) return
+    this.#usage = overlay(this.#usage, usage)
+    this.#sink({ type: 'usage', usage: usageOf(this.#usage) })
+  }
+
+  #parts(): readonly ModelPart[] {
+    const { names } = this.#options
+    const reasoning = this.#reasoning
+    const parts: ModelPart[] = []
+    if (!reasoning.isEmpty)
+      parts.push({ type: 'reasoning', text: reasoning.text, ...(reasoning.data && this.#state(reasoning.data)) })
+    if (this.#text !== '') parts.push({ type: 'text', text: this.#text })
+    for (const call of this.#calls.all) {
+      const data = { ...(call.id !== '' && { id: call.id }), ...(call.extra && { extra_content: call.extra }) }
+      parts.push({
+        type: 'call',
+        name: call.name === '' ? '' : names.decode(call.name),
+        arguments: call.arguments === '' ? '{}' : call.arguments,
+        ...(Object.keys(data).length > 0 && this.#state(data)),
+      })
+    }
+    if (this.#extra) parts.push({ type: 'provider', ...this.#state({ extra_content: this.#extra }) })
+    return parts
+  }
+
+  #state(data: JsonObject): { readonly state: ProviderState } {
+    return { state: { provider: this.#options.provider ?? PROVIDER, model: this.#options.model, data } }
+  }
+
+  #cutOff(): BatonError {
+    const { requestId } = this.#options
+    return new BatonError({
+      code: 'model_cut_off',
+      message: `${this.#label}’s answer ended before ${this.#hasChoice ? 'its finish_reason' : 'it began'}`,
+      ...(requestId !== undefined && { data: { requestId } }),
+    })
+  }
+
+  /** Counts what is about to be kept: a stream that never ends would fill the memory, however small its events are. */
+  #fits(length: number): boolean {
+    const most = this.#options.answerLengthMax ?? ANSWER_LENGTH_MAX
+    this.#length += length
+    if (this.#length <= most) return true
+    this.failure ??= answerTooLong(this.#label, most)
+    return false
+  }
+
+  get #label(): string {
+    return this.#options.label ?? 'The server'
+  }
+
+  #failWith(error: JsonObject): void {
+    const { requestId, secrets = [] } = this.#options
+    this.failure ??= errorFromStream(error, { label: this.#label, requestId, secrets })
+  }
+
+  #fail(what: string): void {
+    const message = `${this.#label}’s answer is malformed: ${what}`
+    this.failure ??= new BatonError({ code: 'model_malformed_answer', message })
+  }
+}
+
+function textOfThinking(thinking: JsonValue | undefined): string {
+  if (typeof thinking === 'string') return thinking
+  if (!Array.isArray(thinking)) return ''
+  const texts = (thinking as readonly JsonValue[]).map((part) => (isJsonObject(part) ? part['text'] : part))
+  return texts.filter((text) => typeof text === 'string').join('')
+}
+
+/** Not retryable: the same question would bring the same flood, and cost as much again. */
+export function answerTooLong(label: string, lengthMax: number): BatonError {
+  return new BatonError({
+    code: 'model_malformed_answer',
+    message: `${label}’s answer is longer than ${lengthMax} characters`,
+    hint: 'Ask for less output, or raise answerLengthMax.',
+    retryable: false,
+  })
+}

@@ -1,0 +1,70 @@
+// What users and tools say: text, images and files as the parts of a message. What a server cannot read becomes a word
+// about it, so that the model can say so.
+import type { ContentPart, FilePart, ImagePart } from '@baton/core'
+import type { OpenAiChatQuirks } from './quirks.ts'
+import type { WireContentPart } from './wire.ts'
+
+type Reads = Pick<OpenAiChatQuirks, 'images' | 'files'>
+
+/** OpenAI: "You uploaded an unsupported image. Please make sure your image has of one the following formats". */
+const IMAGE_TYPES: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
+
+export function encodeContent(parts: readonly ContentPart[], reads: Reads): readonly WireContentPart[] {
+  return parts.map((part) => encodePart(part, reads)).filter((part) => part !== undefined)
+}
+
+/** A string where there is only text: what every server takes. */
+export function joinContent(parts: readonly WireContentPart[]): string | readonly WireContentPart[] {
+  return parts.every((part) => part.type === 'text') ? parts.map(({ text }) => text).join('\n\n') : parts
+}
+
+function encodePart(part: ContentPart, reads: Reads): WireContentPart | undefined {
+  switch (part.type) {
+    case 'text':
+      return part.text.trim() === '' ? undefined : { type: 'text', text: part.text }
+    case 'image':
+      return encodeImage(part, reads)
+    case 'file':
+      return encodeFile(part, reads)
+  }
+}
+
+function encodeImage({ mediaType, source }: ImagePart, reads: Reads): WireContentPart {
+  const isReadable = reads.images && (source.type === 'url' || IMAGE_TYPES.has(mediaType))
+  if (!isReadable) return leftOut(`image of type ${mediaType}`)
+  const url = source.type === 'url' ? source.url : `data:${mediaType};base64,${source.data}`
+  return { type: 'image_url', image_url: { url } }
+}
+
+/** ChatCompletionContentPart.File: PDF as bytes; text goes as text, which all servers read. */
+function encodeFile(file: FilePart, reads: Reads): WireContentPart {
+  const { mediaType, source } = file
+  const name = file.name ?? ''
+  if (source.type === 'base64') {
+    const text = isText(mediaType) ? textOfBase64(source.data) : undefined
+    if (text !== undefined && text.trim() !== '')
+      return { type: 'text', text: name === '' ? text : `${name}:\n${text}` }
+    if (reads.files && mediaType === 'application/pdf') {
+      const file_data = `data:${mediaType};base64,${source.data}`
+      return { type: 'file', file: { filename: name === '' ? 'file.pdf' : name, file_data } }
+    }
+  }
+  return leftOut(`file ${name} of type ${mediaType}`)
+}
+
+function leftOut(what: string): WireContentPart {
+  return { type: 'text', text: `[Not shown, because this model cannot read it: ${what}]` }
+}
+
+function isText(mediaType: string): boolean {
+  return mediaType.startsWith('text/') || /^application\/(.*\+)?(json|xml|yaml)$/.test(mediaType)
+}
+
+function textOfBase64(data: string): string | undefined {
+  try {
+    const bytes = Uint8Array.from(atob(data), (char) => char.charCodeAt(0))
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}

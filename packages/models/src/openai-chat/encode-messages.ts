@@ -1,0 +1,174 @@
+// From neutral messages to Chat Completions': results right behind their calls, roles that take turns, and of a model's
+// reasoning what its server wants back. Images of results go into a user message, because results are text.
+import type { AssistantMessage, JsonObject, Message, ResultPart, ToolMessage } from '@baton/core'
+import { isJsonObject, parseJson, textOf } from '@baton/core'
+import type { ToolNames } from '../tool-names.ts'
+import type { CallIds } from './call-ids.ts'
+import { createCallIds } from './call-ids.ts'
+import { encodeContent, joinContent } from './encode-content.ts'
+import type { OpenAiChatQuirks } from './quirks.ts'
+import type { WireAssistant, WireCall, WireContentPart, WireMessage } from './wire.ts'
+
+/** Chat templates of many open models begin with a user ("conversation roles must alternate user/assistant/…"). */
+const FIRST_USER_TEXT = '(The conversation begins.)'
+const AFTER_RESULTS_TEXT = '(The results are known.)'
+
+export interface MessageEncoding {
+  /** Whose state goes back. */
+  readonly provider: string
+  readonly model: string
+  readonly names: ToolNames
+  readonly quirks: OpenAiChatQuirks
+}
+
+interface Encoding extends MessageEncoding {
+  readonly ids: CallIds
+}
+
+export function encodeMessages(messages: readonly Message[], options: MessageEncoding): readonly WireMessage[] {
+  const encoding: Encoding = { ...options, ids: createCallIds(options.provider, options.quirks.callIds) }
+  const wire: WireMessage[] = []
+  for (const message of messages) {
+    if (message.role === 'user') addUser(wire, encodeContent(message.parts, options.quirks), options.quirks)
+    else if (message.role === 'tool') addResults(wire, message, encoding)
+    else addAssistant(wire, encodeAssistant(message, encoding))
+  }
+  const last = wire.at(-1)
+  if (options.quirks.prefixLast && last?.role === 'assistant') wire[wire.length - 1] = { ...last, prefix: true }
+  return wire
+}
+
+/** Of users that follow each other one is made: chat templates of open models refuse two. */
+function addUser(wire: WireMessage[], parts: readonly WireContentPart[], quirks: OpenAiChatQuirks): void {
+  if (parts.length === 0) return
+  const last = wire.at(-1)
+  if (last?.role === 'user') {
+    const before = typeof last.content === 'string' ? [{ type: 'text' as const, text: last.content }] : last.content
+    wire[wire.length - 1] = { role: 'user', content: joinContent([...before, ...parts]) }
+    return
+  }
+  if (last?.role === 'tool' && quirks.assistantAfterResults)
+    wire.push({ role: 'assistant', content: AFTER_RESULTS_TEXT })
+  wire.push({ role: 'user', content: joinContent(parts) })
+}
+
+function addAssistant(wire: WireMessage[], message: WireAssistant | undefined): void {
+  if (!message) return
+  const last = wire.at(-1)
+  // Only where an answer was paused, or nothing could be sent of what stood between: one answer goes on.
+  if (last?.role === 'assistant' && !last.tool_calls) {
+    const content = [last.content, message.content].filter((text) => (text ?? '') !== '').join('')
+    wire[wire.length - 1] = { ...last, ...message, content: content === '' ? null : content }
+    return
+  }
+  if (!last) wire.push({ role: 'user', content: FIRST_USER_TEXT })
+  wire.push(message)
+}
+
+function encodeAssistant(message: AssistantMessage, encoding: Encoding): WireAssistant | undefined {
+  const calls = encodeCalls(message, encoding)
+  const text = textOf(message.parts)
+  // An answer of blanks says nothing, and some servers refuse it.
+  if (calls.length === 0 && text.trim() === '') return undefined
+  return {
+    role: 'assistant',
+    // Mistral and older templates want a string beside calls, OpenAI takes both (recorded).
+    content: text,
+    ...(calls.length > 0 && { tool_calls: calls }),
+    ...extraOf(message, encoding),
+    ...encodeReasoningBack(message, encoding),
+  }
+}
+
+function encodeCalls(message: AssistantMessage, encoding: Encoding): readonly WireCall[] {
+  const { names, ids, quirks } = encoding
+  return message.parts.flatMap((part): readonly WireCall[] => {
+    if (part.type !== 'call') return []
+    const extra = ownData(part.state, encoding)?.['extra_content']
+    const call = { name: names.encode(part.name), arguments: argumentsOf(part.arguments) }
+    return [
+      {
+        id: ids.callId(part),
+        type: 'function',
+        function: call,
+        ...(quirks.reasoningBack !== 'nothing' && isJsonObject(extra) && { extra_content: extra }),
+      },
+    ]
+  })
+}
+
+/** Chat templates parse the arguments; what a model wrote and could not be read goes back empty, its result says why. */
+function argumentsOf(text: string): string {
+  const parsed = parseJson(text)
+  return parsed.ok && isJsonObject(parsed.value) ? text : '{}'
+}
+
+/** What the server put beside the whole message: Gemini's signature of a text (recorded). */
+function extraOf(message: AssistantMessage, encoding: Encoding): Pick<WireAssistant, 'extra_content'> {
+  if (encoding.quirks.reasoningBack === 'nothing') return {}
+  for (const part of message.parts) {
+    const data = part.type === 'provider' ? ownData(part.state, encoding) : undefined
+    const extra = data?.['extra_content']
+    if (isJsonObject(extra)) return { extra_content: extra }
+  }
+  return {}
+}
+
+type ReasoningBack = Pick<WireAssistant, 'reasoning' | 'reasoning_content' | 'reasoning_details'>
+
+function encodeReasoningBack(message: AssistantMessage, encoding: Encoding): ReasoningBack {
+  const { reasoningBack } = encoding.quirks
+  if (reasoningBack === 'nothing') return {}
+  for (const part of message.parts) {
+    const data = part.type === 'reasoning' ? ownData(part.state, encoding) : undefined
+    if (part.type !== 'reasoning' || !data) continue
+    const details = data['reasoning_details']
+    // Signatures are good for the place they were made in, so those of a message whose past has changed stay at home.
+    if (reasoningBack === 'details') {
+      if (Array.isArray(details) && !message.rebased) return { reasoning_details: detailsOf(details) }
+    } else if (data['field'] === 'reasoning') return { reasoning: part.text }
+    else if (data['field'] === 'reasoning_content') return { reasoning_content: part.text }
+  }
+  return reasoningBack === 'always' ? { reasoning_content: '' } : {}
+}
+
+function detailsOf(details: readonly unknown[]): readonly JsonObject[] {
+  return details.filter(isJsonObject)
+}
+
+/** Reasoning is good for the server and the model that made it. */
+function ownData(
+  state: { readonly provider: string; readonly model: string; readonly data: unknown } | undefined,
+  { provider, model }: Encoding,
+): JsonObject | undefined {
+  return state?.provider === provider && state.model === model && isJsonObject(state.data) ? state.data : undefined
+}
+
+/** One message for each result; then what results show, in one user message (recorded: "This is file bd38f5:"). */
+function addResults(wire: WireMessage[], message: ToolMessage, encoding: Encoding): void {
+  const shown: WireContentPart[] = []
+  for (const part of message.parts) {
+    const { text, media } = encodeResult(part, encoding)
+    wire.push({ role: 'tool', tool_call_id: encoding.ids.resultId(part), content: text })
+    shown.push(...media)
+  }
+  addUser(wire, shown, encoding.quirks)
+}
+
+interface EncodedResult {
+  readonly text: string
+  readonly media: readonly WireContentPart[]
+}
+
+function encodeResult(result: ResultPart, { names, quirks }: Encoding): EncodedResult {
+  const parts = encodeContent(result.content, quirks)
+  const said = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n')
+  const media = parts.filter((part) => part.type !== 'text')
+  const pointer = media.length > 0 ? [`[The ${media.length} file(s) of this result are in the next user message.]`] : []
+  const words = [...(said === '' ? [] : [said]), ...pointer].join('\n\n')
+  // There is no field for a failure, and some servers refuse an empty result.
+  const failed = words === '' ? 'error' : `error: ${words}`
+  const text = result.isError ? failed : words === '' ? '(no output)' : words
+  const title = { type: 'text' as const, text: `Result of ${names.encode(result.name)}:` }
+  return { text, media: media.length > 0 ? [title, ...media] : [] }
+}

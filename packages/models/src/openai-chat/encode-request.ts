@@ -1,0 +1,113 @@
+// From a neutral request to the body of POST …/chat/completions. Pure. Whatever legal history comes in, of this or another
+// provider, a body comes out that the server accepts; what servers take differently is in quirks.ts.
+import type { ModelRequest, ToolDeclaration } from '@baton/core'
+import { BatonError, outputTokensFor } from '@baton/core'
+import type { ToolNames } from '../tool-names.ts'
+import { toolNamesOf } from '../tool-names.ts'
+import { encodeMessages } from './encode-messages.ts'
+import { encodeReasoning, isOpenAiReasoningModel } from './encode-reasoning.ts'
+import { encodeSchema } from './encode-schema.ts'
+import type { OpenAiChatQuirks } from './quirks.ts'
+import { OPENAI_QUIRKS } from './quirks.ts'
+import type { OpenAiChatRequest, WireTool, WireToolChoice } from './wire.ts'
+import { PROVIDER } from './wire.ts'
+
+export interface OpenAiChatEncodeOptions {
+  readonly model: string
+  /** Whose state in the history goes back; `openai-chat` by default. */
+  readonly provider?: string
+  /** Where the server differs; OpenAI itself by default. */
+  readonly quirks?: OpenAiChatQuirks
+}
+
+/** 400 "Invalid 'prompt_cache_key': string too long. Expected a string with maximum length 64". */
+const CACHE_KEY_LENGTH_MAX = 64
+
+/** @throws BatonError `model_invalid_request` when `toolChoice` names a tool that the request does not have */
+export function encodeOpenAiChatRequest(
+  request: ModelRequest,
+  options: OpenAiChatEncodeOptions,
+  names: ToolNames = toolNamesOf(request),
+): OpenAiChatRequest {
+  const { model, provider = PROVIDER, quirks = OPENAI_QUIRKS } = options
+  const { settings } = request
+  const choice = encodeToolChoice(request, names, quirks)
+  const hasTools = choice.tools.length > 0
+  const budget = Math.max(settings.reasoningTokens ?? 0, 0)
+  const reasoning = encodeReasoning({ model, budget, hasTools }, quirks.reasoning)
+  // Reasoning counts as output, so what the model may think is added to what it may answer.
+  const maxTokens = outputTokensFor(settings, request.tools.length > 0) + reasoning.extraTokens
+  const isOpenAiReasoning = quirks.reasoning === 'openai' && isOpenAiReasoningModel(model)
+  return {
+    model,
+    stream: true,
+    ...(quirks.streamOptions && { stream_options: { include_usage: true } }),
+    ...(quirks.promptCacheKey && request.session !== '' && { prompt_cache_key: cacheKeyOf(request.session) }),
+    [quirks.maxTokensField]: maxTokens,
+    messages: withInstructions(request, encodeMessages(request.messages, { provider, model, names, quirks })),
+    ...(hasTools && { tools: choice.tools.map((tool) => encodeTool(tool, names)) }),
+    ...(choice.field !== undefined && { tool_choice: choice.field }),
+    // "Unsupported parameter: 'parallel_tool_calls' is not supported with this model": o1 and its successors.
+    ...(hasTools && settings.parallelCalls === false && !/^o\d/.test(model) && { parallel_tool_calls: false }),
+    // "'temperature' does not support 0.2 with this model. Only the default (1) value is supported."
+    ...(settings.temperature !== undefined && !isOpenAiReasoning && { temperature: Math.min(settings.temperature, 2) }),
+    ...reasoning.fields,
+  }
+}
+
+function withInstructions(
+  request: ModelRequest,
+  messages: OpenAiChatRequest['messages'],
+): OpenAiChatRequest['messages'] {
+  const { instructions } = request
+  const spoken = messages.length > 0 ? messages : [{ role: 'user' as const, content: '(The conversation begins.)' }]
+  return instructions.trim() === '' ? spoken : [{ role: 'system', content: instructions }, ...spoken]
+}
+
+function cacheKeyOf(session: string): string {
+  // The end of an id tells sessions apart better than its beginning.
+  return session.slice(-CACHE_KEY_LENGTH_MAX)
+}
+
+function encodeTool(tool: ToolDeclaration, names: ToolNames): WireTool {
+  return {
+    type: 'function',
+    function: {
+      name: names.encode(tool.name),
+      ...(tool.description !== '' && { description: tool.description }),
+      parameters: encodeSchema(tool.inputSchema),
+    },
+  }
+}
+
+interface EncodedChoice {
+  /** The tools that the request declares: fewer where the server has no other way to choose. */
+  readonly tools: readonly ToolDeclaration[]
+  /** Absent: the model decides. */
+  readonly field: WireToolChoice | undefined
+}
+
+function encodeToolChoice(request: ModelRequest, names: ToolNames, quirks: OpenAiChatQuirks): EncodedChoice {
+  const { toolChoice, tools } = request
+  if (toolChoice.type === 'tool' && !tools.some((tool) => tool.name === toolChoice.name))
+    throw new BatonError({
+      code: 'model_invalid_request',
+      message: `toolChoice names "${toolChoice.name}", which is not among the request’s tools`,
+    })
+  if (tools.length === 0) return { tools, field: undefined }
+  const isIgnored = quirks.toolChoice === 'ignored'
+  switch (toolChoice.type) {
+    case 'auto':
+      return { tools, field: undefined }
+    case 'any':
+      return { tools, field: isIgnored ? undefined : 'required' }
+    case 'none':
+      return { tools: isIgnored ? [] : tools, field: isIgnored ? undefined : 'none' }
+    case 'tool': {
+      const only = tools.filter((tool) => tool.name === toolChoice.name)
+      if (isIgnored) return { tools: only, field: undefined }
+      if (quirks.toolChoice === 'words') return { tools: only, field: 'required' }
+      return { tools, field: { type: 'function', function: { name: names.encode(toolChoice.name) } } }
+    }
+  }
+}

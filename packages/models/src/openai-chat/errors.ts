@@ -1,0 +1,110 @@
+// What the errors of Chat Completions servers mean. The same objects come as HTTP bodies and, after HTTP 200, inside of a
+// stream; servers differ in where the object stands and in whether its `code` is a word or a status.
+import type { ErrorCode, JsonObject, JsonValue } from '@baton/core'
+import { BatonError, isJsonObject, parseJson } from '@baton/core'
+import type { HttpFailure } from '../transport/http-errors.ts'
+import { codeOfStatus, errorFromResponse, saysContextOverflow } from '../transport/http-errors.ts'
+import { redact } from '../transport/redact.ts'
+
+/** Words that are seen in `type` or `code`; of most errors the status says enough. */
+const CODE_OF_WORD: Readonly<Record<string, ErrorCode>> = {
+  // 429, but waiting does not help: the account has no credit (OpenAI).
+  insufficient_quota: 'model_auth_failed',
+  invalid_api_key: 'model_auth_failed',
+  authentication_error: 'model_auth_failed',
+  model_not_found: 'model_not_found',
+  rate_limit_exceeded: 'model_rate_limited',
+  rate_limit_error: 'model_rate_limited',
+  overloaded_error: 'model_overloaded',
+  server_is_overloaded: 'model_overloaded',
+  // DeepSeek, as a finish_reason.
+  insufficient_system_resource: 'model_overloaded',
+  timeout: 'model_timeout',
+  // Groq checks the model's calls itself and refuses its own model's (recorded): asking again may help.
+  tool_use_failed: 'model_malformed_answer',
+}
+
+/** These say more than `invalid_request_error`, which stands in `type` beside most of them. */
+const MORE_THAN_TYPE: ReadonlySet<string> = new Set(['tool_use_failed', 'model_not_found', 'insufficient_quota'])
+
+export function codeOfWord(word: string): ErrorCode | undefined {
+  return Object.hasOwn(CODE_OF_WORD, word) ? CODE_OF_WORD[word] : undefined
+}
+
+export function errorFromHttp(failure: Omit<HttpFailure, 'codeOfType'>): BatonError {
+  const parsed = parseJson(failure.body)
+  const error = parsed.ok ? errorIn(parsed.value) : undefined
+  const code = error ? stringIn(error, 'code') : undefined
+  const special = code !== undefined && MORE_THAN_TYPE.has(code) ? codeOfWord(code) : undefined
+  return errorFromResponse({
+    ...failure,
+    body: error ? JSON.stringify({ error: { ...error, message: wordsOf(error) } }) : failure.body,
+    codeOfType: (type) => special ?? codeOfWord(type),
+  })
+}
+
+export interface StreamFailure {
+  readonly label: string
+  readonly requestId: string | undefined
+  readonly secrets: readonly string[]
+}
+
+/** An error inside of an answer with status 200. `code` may be a word or a status (OpenRouter 502, vLLM 400). */
+export function errorFromStream(error: JsonObject, { label, requestId, secrets }: StreamFailure): BatonError {
+  const message = wordsOf(error)
+  const words = [stringIn(error, 'code'), stringIn(error, 'type')].filter((word) => word !== undefined)
+  const status = [error['status_code'], error['code'], error['status']].map(Number).find((each) => each >= 400)
+  const byWord = words.map(codeOfWord).find((code) => code !== undefined)
+  const isOverflow = saysContextOverflow({ message, code: words.join(' ') })
+  const type = words[0] ?? (status === undefined ? 'error' : String(status))
+  const code = byWord ?? (status === undefined ? 'model_provider_failed' : codeOfStatus(status))
+  return new BatonError({
+    code: isOverflow ? 'context_overflow' : code,
+    message: redact(`${label} ended the stream with ${type}: ${message}`, secrets).slice(0, MESSAGE_LENGTH_MAX),
+    data: { type: redact(type, secrets), ...(requestId !== undefined && { requestId: redact(requestId, secrets) }) },
+  })
+}
+
+const MESSAGE_LENGTH_MAX = 700
+
+/**
+ * The error in a body or a chunk, if it is one: `{error:{…}}`, `{error:"text"}` (Ollama), `{object:"error",message}` (vLLM,
+ * Mistral), `{detail:…}` (FastAPI), the same in an array (Gemini), or beside a choice (OpenRouter).
+ */
+export function errorIn(value: JsonValue): JsonObject | undefined {
+  const root: JsonValue | undefined = Array.isArray(value) ? value[0] : value
+  if (!isJsonObject(root)) return undefined
+  const { error } = root
+  if (isJsonObject(error)) return error
+  if (typeof error === 'string' && error !== '') return { message: error }
+  if (root['object'] === 'error' || root['object'] === 'Error') return root
+  if (root['choices'] === undefined && root['detail'] !== undefined) return { message: root['detail'] }
+  if (root['choices'] === undefined && typeof root['message'] === 'string') return root
+  return undefined
+}
+
+/** A message is text, or a list of what is wrong (Mistral 422: `{detail:[{loc,msg}]}`). */
+function wordsOf(error: JsonObject): string {
+  const { message } = error
+  if (typeof message === 'string') return withRaw(message, error)
+  const detail: JsonValue | undefined = isJsonObject(message) ? message['detail'] : message
+  const list = Array.isArray(detail) ? (detail as readonly JsonValue[]) : []
+  const said = list.filter(isJsonObject).map((each) => `${placeIn(each['loc'])}${stringIn(each, 'msg') ?? ''}`)
+  if (said.length > 0) return said.join('; ')
+  return message === undefined || message === null ? 'no message' : JSON.stringify(message)
+}
+
+/** OpenRouter says "Provider returned error" and keeps the provider's words in `metadata.raw`. */
+function withRaw(message: string, error: JsonObject): string {
+  const raw = isJsonObject(error['metadata']) ? error['metadata']['raw'] : undefined
+  return typeof raw === 'string' && raw !== '' ? `${message}: ${raw}` : message
+}
+
+function placeIn(loc: JsonValue | undefined): string {
+  return Array.isArray(loc) ? `${(loc as readonly JsonValue[]).map(String).join('.')}: ` : ''
+}
+
+function stringIn(object: JsonObject, key: string): string | undefined {
+  const value = object[key]
+  return typeof value === 'string' && value !== '' ? value : undefined
+}

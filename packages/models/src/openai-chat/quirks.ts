@@ -1,0 +1,64 @@
+// Where servers that speak Chat Completions differ from each other in what they take. What they send is read leniently and
+// needs no setting. Every field says what was seen; servers that are not listed get COMPATIBLE_QUIRKS.
+
+export interface OpenAiChatQuirks {
+  /** `max_completion_tokens` is refused by Mistral (422 `extra_forbidden`), `max_tokens` by OpenAI's reasoning models. */
+  readonly maxTokensField: 'max_tokens' | 'max_completion_tokens'
+  /** Whether `stream_options.include_usage` is sent; Mistral sends usage without being asked (recorded). */
+  readonly streamOptions: boolean
+  /** Whether the session becomes `prompt_cache_key`. */
+  readonly promptCacheKey: boolean
+  /**
+   * `all`; `words`: LM Studio takes no object ("Invalid tool_choice type: 'object'. Supported string values: none, auto,
+   * required"); `ignored`: Ollama has no such field, so the tools themselves say what may be called.
+   */
+  readonly toolChoice: 'all' | 'words' | 'ignored'
+  /** `mistral`: 400 "Tool call id was … but must be a-z, A-Z, 0-9, with a length of 9". */
+  readonly callIds: 'any' | 'mistral'
+  /**
+   * What of a model's reasoning goes back with its message. `nothing`: OpenAI has none, Groq ("property 'reasoning_content'
+   * is unsupported") and Mistral (422 `extra_forbidden`) refuse it. `same`: under the field that it came in. `always`: that
+   * field also where there was none, for DeepSeek ("The `reasoning_content` in the thinking mode must be passed back").
+   * `details`: OpenRouter's `reasoning_details`, with their signatures.
+   */
+  readonly reasoningBack: 'nothing' | 'same' | 'always' | 'details'
+  /** How a request asks for reasoning; see encode-reasoning.ts. */
+  readonly reasoning: 'openai' | 'groq' | 'openrouter' | 'deepseek' | 'effort' | 'none'
+  /** Mistral: 400 "Unexpected role 'user' after role 'tool'" (code 3230). */
+  readonly assistantAfterResults: boolean
+  /** Mistral: 400 "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant". */
+  readonly prefixLast: boolean
+  /** Whether `image_url` parts are understood at all; a model behind it may still refuse them. */
+  readonly images: boolean
+  /** Whether PDF files may be sent as `file` parts. */
+  readonly files: boolean
+}
+
+export const OPENAI_QUIRKS: OpenAiChatQuirks = {
+  maxTokensField: 'max_completion_tokens',
+  streamOptions: true,
+  promptCacheKey: true,
+  toolChoice: 'all',
+  callIds: 'any',
+  reasoningBack: 'nothing',
+  reasoning: 'openai',
+  assistantAfterResults: false,
+  prefixLast: false,
+  images: true,
+  files: true,
+}
+
+/** What most servers take, and what none is known to refuse. */
+export const COMPATIBLE_QUIRKS: OpenAiChatQuirks = {
+  maxTokensField: 'max_tokens',
+  streamOptions: true,
+  promptCacheKey: false,
+  toolChoice: 'all',
+  callIds: 'any',
+  reasoningBack: 'same',
+  reasoning: 'effort',
+  assistantAfterResults: false,
+  prefixLast: false,
+  images: true,
+  files: false,
+}

@@ -1,0 +1,68 @@
+// The parts of the Chat Completions API that the adapter reads and writes. What comes from a server is read leniently, so
+// there are types for requests only. Source: openai 7.57 completions.d.ts.
+import type { JsonObject } from '@baton/core'
+
+/** The provider of `ProviderState` where no preset gives another. */
+export const PROVIDER = 'openai-chat'
+
+export type WireContentPart =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'image_url'; readonly image_url: { readonly url: string } }
+  | { readonly type: 'file'; readonly file: { readonly filename: string; readonly file_data: string } }
+
+export interface WireCall {
+  readonly id: string
+  readonly type: 'function'
+  readonly function: { readonly name: string; readonly arguments: string }
+  /** Gemini's endpoint: `google.thought_signature`, which must come back (recorded). */
+  readonly extra_content?: JsonObject
+}
+
+export interface WireAssistant {
+  readonly role: 'assistant'
+  readonly content: string | null
+  readonly tool_calls?: readonly WireCall[]
+  readonly reasoning_content?: string
+  readonly reasoning?: string
+  readonly reasoning_details?: readonly JsonObject[]
+  readonly extra_content?: JsonObject
+  /** Mistral only: the answer goes on from here. */
+  readonly prefix?: true
+}
+
+export interface WireUser {
+  readonly role: 'user'
+  readonly content: string | readonly WireContentPart[]
+}
+
+export type WireMessage =
+  | { readonly role: 'system'; readonly content: string }
+  | WireUser
+  | WireAssistant
+  | { readonly role: 'tool'; readonly tool_call_id: string; readonly content: string }
+
+export interface WireTool {
+  readonly type: 'function'
+  readonly function: { readonly name: string; readonly description?: string; readonly parameters: JsonObject }
+}
+
+export type WireToolChoice =
+  'none' | 'auto' | 'required' | { readonly type: 'function'; readonly function: { readonly name: string } }
+
+/** `max_tokens`, `max_completion_tokens` and what asks for reasoning depend on the server. */
+export interface OpenAiChatRequest {
+  readonly model: string
+  readonly stream: true
+  readonly messages: readonly WireMessage[]
+  readonly stream_options?: { readonly include_usage: true }
+  readonly max_tokens?: number
+  readonly max_completion_tokens?: number
+  readonly tools?: readonly WireTool[]
+  readonly tool_choice?: WireToolChoice
+  readonly parallel_tool_calls?: false
+  readonly temperature?: number
+  readonly prompt_cache_key?: string
+  readonly reasoning_effort?: 'none' | 'minimal' | 'low' | 'medium' | 'high'
+  readonly reasoning?: { readonly max_tokens: number }
+  readonly thinking?: { readonly type: 'enabled' | 'disabled' }
+}

@@ -1,0 +1,131 @@
+// Servers that speak Chat Completions, by the names that people give them: plain data. Where a server differs stands in
+// openai-chat/quirks.ts; what is asked for here is its address, its key, and the name of the variables for both.
+import type { OpenAiChatQuirks } from './openai-chat/quirks.ts'
+import { COMPATIBLE_QUIRKS, OPENAI_QUIRKS } from './openai-chat/quirks.ts'
+
+export interface Preset {
+  /** For people, in errors. */
+  readonly label: string
+  /** Absent: the caller or the variable must give one. */
+  readonly baseUrl?: string
+  readonly baseUrlVariable: string
+  readonly keyVariable: string
+  /** Servers on one's own machine ask for none. */
+  readonly needsKey: boolean
+  /** The model where only the provider is named. */
+  readonly modelVariable: string
+  readonly defaultModel?: string
+  readonly quirks: OpenAiChatQuirks
+  /** Milliseconds of silence: a local server loads a model first, and thinks slowly. 30 s where absent. */
+  readonly silenceMs?: number
+}
+
+const LOADING_MS = 180_000
+
+const OPENAI: Preset = {
+  label: 'OpenAI',
+  baseUrl: 'https://api.openai.com/v1',
+  baseUrlVariable: 'OPENAI_BASE_URL',
+  keyVariable: 'OPENAI_API_KEY',
+  needsKey: true,
+  modelVariable: 'OPENAI_MODEL',
+  defaultModel: 'gpt-5-mini',
+  quirks: OPENAI_QUIRKS,
+}
+
+export const PRESETS: Readonly<Record<string, Preset>> = {
+  openai: OPENAI,
+  'openai-chat': OPENAI,
+  'openai-compatible': {
+    label: 'The OpenAI-compatible server',
+    baseUrlVariable: 'OPENAI_BASE_URL',
+    keyVariable: 'OPENAI_API_KEY',
+    needsKey: false,
+    modelVariable: 'OPENAI_MODEL',
+    quirks: COMPATIBLE_QUIRKS,
+    silenceMs: LOADING_MS,
+  },
+  ollama: {
+    label: 'Ollama',
+    baseUrl: 'http://127.0.0.1:11434/v1',
+    baseUrlVariable: 'OLLAMA_BASE_URL',
+    keyVariable: 'OLLAMA_API_KEY',
+    needsKey: false,
+    modelVariable: 'OLLAMA_MODEL',
+    quirks: { ...COMPATIBLE_QUIRKS, toolChoice: 'ignored' },
+    silenceMs: LOADING_MS,
+  },
+  lmstudio: {
+    label: 'LM Studio',
+    baseUrl: 'http://127.0.0.1:1234/v1',
+    baseUrlVariable: 'LMSTUDIO_BASE_URL',
+    keyVariable: 'LMSTUDIO_API_KEY',
+    needsKey: false,
+    modelVariable: 'LMSTUDIO_MODEL',
+    quirks: { ...COMPATIBLE_QUIRKS, toolChoice: 'words' },
+    silenceMs: LOADING_MS,
+  },
+  vllm: {
+    label: 'vLLM',
+    baseUrl: 'http://127.0.0.1:8000/v1',
+    baseUrlVariable: 'VLLM_BASE_URL',
+    keyVariable: 'VLLM_API_KEY',
+    needsKey: false,
+    modelVariable: 'VLLM_MODEL',
+    quirks: COMPATIBLE_QUIRKS,
+    silenceMs: LOADING_MS,
+  },
+  groq: {
+    label: 'Groq',
+    baseUrl: 'https://api.groq.com/openai/v1',
+    baseUrlVariable: 'GROQ_BASE_URL',
+    keyVariable: 'GROQ_API_KEY',
+    needsKey: true,
+    modelVariable: 'GROQ_MODEL',
+    quirks: {
+      ...COMPATIBLE_QUIRKS,
+      maxTokensField: 'max_completion_tokens',
+      reasoningBack: 'nothing',
+      reasoning: 'groq',
+    },
+  },
+  openrouter: {
+    label: 'OpenRouter',
+    baseUrl: 'https://openrouter.ai/api/v1',
+    baseUrlVariable: 'OPENROUTER_BASE_URL',
+    keyVariable: 'OPENROUTER_API_KEY',
+    needsKey: true,
+    modelVariable: 'OPENROUTER_MODEL',
+    quirks: { ...COMPATIBLE_QUIRKS, reasoningBack: 'details', reasoning: 'openrouter', files: true },
+  },
+  deepseek: {
+    label: 'DeepSeek',
+    baseUrl: 'https://api.deepseek.com/v1',
+    baseUrlVariable: 'DEEPSEEK_BASE_URL',
+    keyVariable: 'DEEPSEEK_API_KEY',
+    needsKey: true,
+    modelVariable: 'DEEPSEEK_MODEL',
+    quirks: { ...COMPATIBLE_QUIRKS, reasoningBack: 'always', reasoning: 'deepseek', images: false },
+  },
+  mistral: {
+    label: 'Mistral',
+    baseUrl: 'https://api.mistral.ai/v1',
+    baseUrlVariable: 'MISTRAL_BASE_URL',
+    keyVariable: 'MISTRAL_API_KEY',
+    needsKey: true,
+    modelVariable: 'MISTRAL_MODEL',
+    quirks: {
+      ...COMPATIBLE_QUIRKS,
+      streamOptions: false,
+      callIds: 'mistral',
+      reasoningBack: 'nothing',
+      reasoning: 'none',
+      assistantAfterResults: true,
+      prefixLast: true,
+    },
+  },
+}
+
+export function presetOf(provider: string): Preset | undefined {
+  return Object.hasOwn(PRESETS, provider) ? PRESETS[provider] : undefined
+}
