@@ -1,11 +1,18 @@
-// A voice app of protocol version 1 over a real connection. It knows the protocol's description and nothing of Baton: it
-// works through its frames strictly one after another, runs the model's calls, and ignores frames that it has seen.
+// A voice app of protocol version 1. It knows the protocol's description and nothing of Baton: it works through its frames
+// strictly one after another, a voice until it has ended, runs the model's calls, and ignores frames that it has seen,
+// also over several connections.
+import type { V1Socket } from './v1-app-socket.ts'
+import { openPlatformSocket } from './v1-app-socket.ts'
 
 export interface V1AppInit {
   readonly url: string
   readonly session: string
-  /** Runs a call of the model: the result, or a throw with the reason. Display calls succeed by themselves. */
+  /** Runs a call of the model: the result, or a throw with the reason. */
   readonly runCall: (name: string, given: unknown) => string | Promise<string>
+  /** Resolves when the speech has ended; at once by default. */
+  readonly speak?: (text: string) => unknown
+  /** A WebSocket by default. Tests bring connections without a network. */
+  readonly openSocket?: (url: string) => V1Socket
 }
 
 export interface V1Frame {
@@ -16,12 +23,55 @@ export interface V1Frame {
 }
 
 export interface V1App {
-  /** Every frame that was not seen before, in order. */
+  /** Every frame that was not seen before, in the order in which the app came to it. */
   readonly frames: readonly V1Frame[]
-  /** Says something, and waits until the app is idle again. */
+  /** Says something, and waits until the app is idle again. @throws Error when the connection ends before */
   say(text: string): Promise<void>
   interrupt(): void
+  /** Connects anew, after the connection broke or instead of it, and starts the session again. */
+  reconnect(): Promise<void>
   close(): void
+}
+
+/** Connects and starts the session. */
+export async function connectV1App(init: V1AppInit): Promise<V1App> {
+  const state: AppState = {
+    init,
+    frames: [],
+    seen: new Set(),
+    waits: new Set(),
+    work: Promise.resolve(),
+    sent: 0,
+    unsent: [],
+    socket: undefined,
+    started: false,
+  }
+  await connect(state)
+  return {
+    frames: state.frames,
+    say: async (text) => {
+      const idle = until(state, (frame) => frame.payload['arguments'] === '{"state":"idle"}')
+      send(state, 'user.audio.transcript.final', { text })
+      await idle
+    },
+    interrupt: () => send(state, 'audio.output.interrupted', { reason: 'barge_in' }),
+    reconnect: () => connect(state),
+    close: () => leave(state),
+  }
+}
+
+interface AppState {
+  readonly init: V1AppInit
+  readonly frames: V1Frame[]
+  readonly seen: Set<string>
+  readonly waits: Set<Wait>
+  /** The frame that the app works on, and all that came behind it. */
+  work: Promise<void>
+  sent: number
+  /** Results that are there before the session is started again. */
+  unsent: readonly object[]
+  socket: V1Socket | undefined
+  started: boolean
 }
 
 interface Wait {
@@ -30,64 +80,80 @@ interface Wait {
   readonly reject: (cause: Error) => void
 }
 
-/** Connects and starts the session. */
-export async function connectV1App(init: V1AppInit): Promise<V1App> {
-  const socket = new WebSocket(init.url)
-  const frames: V1Frame[] = []
-  const waits = new Set<Wait>()
-  const seen = new Set<string>()
-  let sent = 0
-  let work = Promise.resolve()
-
-  const send = (type: string, payload: object): void => {
-    const id = `${init.session}-${++sent}`
-    socket.send(JSON.stringify({ id, type, sessionId: init.session, timestamp: new Date().toISOString(), payload }))
-  }
-  const until = (isOver: (frame: V1Frame) => boolean): Promise<void> =>
-    new Promise((resolve, reject) => void waits.add({ isOver, resolve, reject }))
-  const take = async (frame: V1Frame): Promise<void> => {
-    if (seen.has(frame.id)) return
-    seen.add(frame.id)
-    frames.push(frame)
-    if (frame.type === 'tool.call') send('tool.result', await runCall(init, frame))
-    for (const wait of waits) {
-      if (!wait.isOver(frame)) continue
-      waits.delete(wait)
-      wait.resolve()
-    }
-  }
-  socket.addEventListener('message', ({ data }) => {
+async function connect(state: AppState): Promise<void> {
+  const { init } = state
+  leave(state)
+  const socket = (init.openSocket ?? openPlatformSocket)(init.url)
+  state.socket = socket
+  socket.onText((text) => {
     // The protocol has text frames only, and each is the JSON of an envelope.
-    const frame = JSON.parse(String(data)) as V1Frame
-    work = work.then(() => take(frame))
+    const frame = JSON.parse(text) as V1Frame
+    // Frames that wait when their connection goes are lost with it: the server knows what to send again.
+    state.work = state.work.then(() => (state.socket === socket ? take(state, frame) : undefined))
   })
-  socket.addEventListener('close', ({ code, reason }) => {
-    for (const wait of waits) wait.reject(new Error(`the connection was closed: ${code} ${reason}`))
+  socket.onClose((why) => {
+    if (state.socket !== socket) return
+    leave(state)
+    for (const wait of state.waits) wait.reject(new Error(`the connection was closed: ${why}`))
+    state.waits.clear()
   })
-  await new Promise<void>((resolve, reject) => {
-    socket.addEventListener('open', () => resolve(), { once: true })
-    socket.addEventListener('error', () => reject(new Error(`no connection to ${init.url}`)), { once: true })
-  })
-  const started = until((frame) => frame.type === 'session.started')
-  send('session.start', { sessionId: init.session })
+  await socket.opened
+  const started = until(state, (frame) => frame.type === 'session.started')
+  send(state, 'session.start', { sessionId: init.session })
   await started
-  return {
-    frames,
-    say: async (text) => {
-      const idle = until((frame) => frame.payload['arguments'] === '{"state":"idle"}')
-      send('user.audio.transcript.final', { text })
-      await idle
-    },
-    interrupt: () => send('audio.output.interrupted', { reason: 'barge_in' }),
-    close: () => socket.close(),
+}
+
+function leave(state: AppState): void {
+  const { socket } = state
+  state.socket = undefined
+  state.started = false
+  socket?.close()
+}
+
+async function take(state: AppState, frame: V1Frame): Promise<void> {
+  if (state.seen.has(frame.id)) return
+  state.seen.add(frame.id)
+  state.frames.push(frame)
+  if (frame.type === 'session.started') start(state)
+  if (frame.type === 'tool.call') answer(state, await runCall(state.init, frame))
+  for (const wait of state.waits) {
+    if (!wait.isOver(frame)) continue
+    state.waits.delete(wait)
+    wait.resolve()
   }
+}
+
+function start(state: AppState): void {
+  const { unsent } = state
+  state.started = true
+  state.unsent = []
+  for (const result of unsent) answer(state, result)
+}
+
+function until(state: AppState, isOver: Wait['isOver']): Promise<void> {
+  return new Promise((resolve, reject) => void state.waits.add({ isOver, resolve, reject }))
+}
+
+function answer(state: AppState, result: object): void {
+  if (state.started) send(state, 'tool.result', result)
+  else state.unsent = [...state.unsent, result]
+}
+
+function send(state: AppState, type: string, payload: object): void {
+  const { session } = state.init
+  state.sent += 1
+  const id = `${session}-${state.sent}`
+  const timestamp = new Date().toISOString()
+  state.socket?.send(JSON.stringify({ id, type, sessionId: session, timestamp, payload }))
 }
 
 async function runCall(init: V1AppInit, { payload }: V1Frame): Promise<object> {
   const { callId = '', name = '', arguments: given = '{}' } = payload
-  if (/^(?:convo|tts)\./.test(name)) return { callId, result: 'ok', error: null }
   try {
-    return { callId, result: await init.runCall(name, JSON.parse(given)), error: null }
+    const input: unknown = JSON.parse(given)
+    if (name === 'tts.speak') await init.speak?.((input as { readonly text: string }).text) // the protocol's display call
+    const isDisplay = /^(?:convo|tts)\./.test(name)
+    return { callId, result: isDisplay ? 'ok' : await init.runCall(name, input), error: null }
   } catch (cause) {
     return { callId, result: null, error: cause instanceof Error ? cause.message : String(cause) }
   }
