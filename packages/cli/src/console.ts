@@ -3,6 +3,8 @@
 export interface Console {
   readonly variables: Readonly<Record<string, string | undefined>>
   readonly folder: string
+  /** People read the notes, so they may be coloured and laid out; false by default. */
+  readonly isTerminal?: boolean
   /** Answers, on standard output. */
   write(text: string): void
   /** One line about what happens, on standard error. */
@@ -17,19 +19,20 @@ export function createNodeConsole(): Console {
   return {
     variables: process.env,
     folder: process.cwd(),
+    isTerminal: process.stderr.isTTY,
     write: (text) => void process.stdout.write(text),
     note: (line) => void process.stderr.write(`${line}\n`),
     onStop,
   }
 }
 
-/** What a shell expects of a process that SIGINT ended. */
-const INTERRUPTED = 130
+/** What a shell expects of a process that a signal ended. */
+const ENDED_BY = { SIGINT: 130, SIGTERM: 143 } as const
 
 function onStop(callback: () => void): () => void {
   let stopping = false
-  const stop = (): void => {
-    if (stopping) process.exit(INTERRUPTED)
+  const stop = (signal: keyof typeof ENDED_BY): void => {
+    if (stopping) process.exit(ENDED_BY[signal])
     stopping = true
     callback()
   }

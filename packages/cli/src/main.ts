@@ -2,4 +2,9 @@
 import { createNodeConsole } from './console.ts'
 import { run } from './run.ts'
 
+/** Milliseconds for what is left, such as output that is still being written. */
+const EXIT_MS = 1000
+
 process.exitCode = await run(process.argv.slice(2), createNodeConsole())
+// A tool that never ends must not keep a process that is done; one that nothing keeps ends by itself, its output written.
+setTimeout(() => process.exit(), EXIT_MS).unref()

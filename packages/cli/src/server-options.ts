@@ -1,0 +1,119 @@
+// Options of `baton serve` about the server itself: who may come, how much, over what, and what is logged. From words and
+// variables to checked values; no file is read here.
+import type { LogFormat, LogLevel } from '@baton/host'
+import type { V1Limits } from '@baton/host/websocket'
+import { isLoopback } from '@baton/host/websocket'
+import { LIMIT_BOUNDS, limitsOf, wholeNumber } from './limit-options.ts'
+import { UsageError } from './usage-error.ts'
+
+type Variables = Readonly<Record<string, string | undefined>>
+
+export interface ServerOptions {
+  readonly token: string | undefined
+  /** Names of files. */
+  readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined
+  readonly trustedProxies: number
+  readonly limits: Partial<V1Limits>
+  readonly drainMs: number
+  readonly logFormat: LogFormat | undefined
+  readonly logLevel: LogLevel
+}
+
+/** For `parseArgs`. */
+export const SERVER_WORDS = {
+  token: { type: 'string' },
+  insecure: { type: 'boolean', default: false },
+  'tls-cert': { type: 'string' },
+  'tls-key': { type: 'string' },
+  'trust-proxy': { type: 'string' },
+  'rate-limit': { type: 'string' },
+  limit: { type: 'string', multiple: true },
+  'drain-ms': { type: 'string' },
+  'log-format': { type: 'string' },
+  'log-level': { type: 'string', default: 'info' },
+  dev: { type: 'boolean', default: false },
+} as const
+
+export interface ServerValues {
+  readonly host: string
+  readonly token?: string | undefined
+  readonly insecure: boolean
+  readonly 'tls-cert'?: string | undefined
+  readonly 'tls-key'?: string | undefined
+  readonly 'trust-proxy'?: string | undefined
+  readonly 'rate-limit'?: string | undefined
+  readonly limit?: readonly string[] | undefined
+  readonly 'drain-ms'?: string | undefined
+  readonly 'log-format'?: string | undefined
+  readonly 'log-level': string
+}
+
+const DRAIN_MS = 10_000
+const HOUR_MS = 3_600_000
+const PROXIES_MAX = 10
+
+/** @throws UsageError */
+export function serverOptions(values: ServerValues, variables: Variables): ServerOptions {
+  const token = tokenOf(values.token, variables)
+  if (token === undefined && !values.insecure && !isLoopback(values.host))
+    throw new UsageError(
+      `--host ${values.host} lets others in, so it needs --token (or BATON_TOKEN), or --insecure to let in everybody`,
+    )
+  const { 'tls-cert': certFile, 'tls-key': keyFile } = values
+  if ((certFile === undefined) !== (keyFile === undefined))
+    throw new UsageError('--tls-cert and --tls-key need each other')
+  return {
+    token,
+    tls: certFile !== undefined && keyFile !== undefined ? { certFile, keyFile } : undefined,
+    trustedProxies: numberOf(values['trust-proxy'], '--trust-proxy', [0, PROXIES_MAX]) ?? 0,
+    limits: { ...limitsOfVariables(values['rate-limit'], variables), ...limitsOf(values.limit ?? []) },
+    drainMs: numberOf(values['drain-ms'], '--drain-ms', [0, HOUR_MS]) ?? DRAIN_MS,
+    logFormat: choiceOf(values['log-format'], '--log-format', ['json', 'pretty']),
+    logLevel: choiceOf(values['log-level'], '--log-level', ['info', 'warn', 'silent']) ?? 'info',
+  }
+}
+
+/** `--trust-proxy` alone means one; parseArgs knows no option that may have a value. */
+export function withProxyCount(words: readonly string[]): readonly string[] {
+  return words.map((word, at) =>
+    word === '--trust-proxy' && !/^\d+$/.test(words[at + 1] ?? '') ? '--trust-proxy=1' : word,
+  )
+}
+
+/** A token is never shown, not even a broken one. */
+function tokenOf(option: string | undefined, variables: Variables): string | undefined {
+  const name = option === undefined ? 'the variable BATON_TOKEN' : '--token'
+  const token = option ?? (variables['BATON_TOKEN']?.trim() || undefined)
+  if (token === undefined || /^[\x21-\x7e]+$/.test(token)) return token
+  throw new UsageError(`${name} must be letters, digits and signs without spaces, at least one`)
+}
+
+/** The rate of a session is that of an address too: without another word, an address is one session. */
+function limitsOfVariables(rateOption: string | undefined, variables: Variables): Partial<V1Limits> {
+  const rate =
+    numberOf(rateOption, '--rate-limit', LIMIT_BOUNDS.sessionFramesPerMinute) ??
+    variableOf(variables, 'SESSION_RATE_LIMIT_PER_MIN', LIMIT_BOUNDS.sessionFramesPerMinute)
+  const eventBytes = variableOf(variables, 'MAX_EVENT_BYTES', LIMIT_BOUNDS.eventBytes)
+  return {
+    ...(rate !== undefined && { sessionFramesPerMinute: rate, addressFramesPerMinute: rate }),
+    ...(eventBytes !== undefined && { eventBytes }),
+  }
+}
+
+function numberOf(text: string | undefined, what: string, bounds: readonly [number, number]): number | undefined {
+  return text === undefined ? undefined : wholeNumber(text, what, bounds)
+}
+
+function variableOf(variables: Variables, name: string, bounds: readonly [number, number]): number | undefined {
+  return numberOf(variables[name]?.trim() || undefined, `the variable ${name}`, bounds)
+}
+
+function choiceOf<Choice extends string>(
+  text: string | undefined,
+  what: string,
+  choices: readonly Choice[],
+): Choice | undefined {
+  const choice = choices.find((one) => one === text)
+  if (text === undefined || choice !== undefined) return choice
+  throw new UsageError(`${what} must be one of ${choices.join(', ')}, not "${text}"`)
+}

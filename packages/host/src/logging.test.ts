@@ -1,0 +1,51 @@
+// The lines of the log, as they are written.
+import { expect, test } from 'vitest'
+import type { LoggerOptions } from './logging.ts'
+import { createLogger } from './logging.ts'
+
+function setUp(options: LoggerOptions = {}) {
+  const lines: string[] = []
+  const write = (line: string): void => {
+    // The time is all that differs from run to run.
+    lines.push(
+      line.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/, '<time>').replace(/\d\d:\d\d:\d\d\.\d{3}/, '<time>'),
+    )
+  }
+  return { lines, log: createLogger({ ...options, write }) }
+}
+
+test('a line is one object of JSON with level, time, data and message', () => {
+  const { lines, log } = setUp()
+  log.info('a result came', { session: 's', callId: 'c1', tool: 'agent.list', error: null })
+  log.warn('a result was ignored', { session: 's', callId: 'c1', reason: 'late' })
+  expect(lines).toEqual([
+    '{"level":"info","time":"<time>","session":"s","callId":"c1","tool":"agent.list","error":null,"msg":"a result came"}\n',
+    '{"level":"warn","time":"<time>","session":"s","callId":"c1","reason":"late","msg":"a result was ignored"}\n',
+  ])
+})
+
+test('for people it is a readable line, its data below', () => {
+  const { lines, log } = setUp({ format: 'pretty' })
+  log.info('turn 1: convo.setState -> tts.speak', { session: 's' })
+  expect(lines).toEqual(['[<time>] INFO: turn 1: convo.setState -> tts.speak\n    session: "s"\n'])
+})
+
+test.each([
+  ['info', 2],
+  ['warn', 1],
+  ['silent', 0],
+] as const)('at level %s, %i of an info and a warning are written', (level, count) => {
+  const { lines, log } = setUp({ level })
+  log.info('one')
+  log.warn('two')
+  expect(lines).toHaveLength(count)
+})
+
+test.each(['json', 'pretty'] as const)('no secret is written as %s, whatever field or text it stands in', (format) => {
+  const { lines, log } = setUp({ format, secrets: ['to"ken', 'key-1', ''] })
+  log.warn('failed with to"ken', { cause: 'GET /ws?token=to"ken', deep: { list: ['key-1'] } })
+  log.info('asked', { authorization: 'Bearer x-1', request: { apiKey: 'x-2', token: 'x-3' } })
+  const text = lines.join('')
+  expect(text).not.toMatch(/to\\?"ken|key-1|x-[123]/)
+  expect(text.match(/\[redacted\]/g)).toHaveLength(6)
+})
