@@ -167,8 +167,8 @@ function encodeResult(result: ResultPart, { names, quirks }: Encoding): EncodedR
   const pointer = media.length > 0 ? [`[The ${media.length} file(s) of this result are in the next user message.]`] : []
   const words = [...(said === '' ? [] : [said]), ...pointer].join('\n\n')
   // There is no field for a failure, and some servers refuse an empty result.
-  const failed = words === '' ? 'error' : `error: ${words}`
-  const text = result.isError ? failed : words === '' ? '(no output)' : words
+  const prefix = result.isError && !/^error\b/i.test(words) ? 'Error: ' : ''
+  const text = words === '' ? (result.isError ? 'Error' : '(no output)') : `${prefix}${words}`
   const title = { type: 'text' as const, text: `Result of ${names.encode(result.name)}:` }
   return { text, media: media.length > 0 ? [title, ...media] : [] }
 }

@@ -1,0 +1,388 @@
+// What servers send that is not as OpenAI would send it: each situation was seen in recordings or in the issues that are named.
+import type { JsonObject, ModelAnswer, ModelEvent } from '@baton/core'
+import { BatonError, isBatonError } from '@baton/core'
+import { describe, expect, test } from 'vitest'
+import { createToolNames } from '../tool-names.ts'
+import type { OpenAiChatDecoderOptions } from './decode-stream.ts'
+import { createOpenAiChatDecoder, decodeOpenAiChatCompletion } from './decode-stream.ts'
+
+const names = createToolNames(['agent.spawn', 'a', 'b'])
+type Chunk = JsonObject | '[DONE]'
+
+function decode(chunks: readonly Chunk[], more: Partial<OpenAiChatDecoderOptions> = {}) {
+  const events: ModelEvent[] = []
+  const sink = (event: ModelEvent) => events.push(event)
+  const decoder = createOpenAiChatDecoder({ model: 'm', names, label: 'Groq', sink, ...more })
+  for (const chunk of chunks) decoder.push({ data: typeof chunk === 'string' ? chunk : JSON.stringify(chunk) })
+  return { outcome: decoder.end(), events }
+}
+
+function answerOf(chunks: readonly Chunk[], more: Partial<OpenAiChatDecoderOptions> = {}): ModelAnswer {
+  const { outcome } = decode(chunks, more)
+  if (outcome instanceof BatonError) throw outcome
+  return outcome
+}
+
+const delta = (given: JsonObject, finish: string | null = null): JsonObject => ({
+  choices: [{ index: 0, delta: given, finish_reason: finish }],
+})
+const calls = (...pieces: JsonObject[]) => delta({ tool_calls: pieces })
+const made = (name: string | null, given: string | JsonObject | null) => ({ function: { name, arguments: given } })
+const CALLED = delta({}, 'tool_calls')
+const STOPPED = delta({}, 'stop')
+
+/** Name and arguments of each call. */
+function callsOf(chunks: readonly Chunk[]): readonly (readonly string[])[] {
+  return answerOf(chunks).parts.flatMap((part) => (part.type === 'call' ? [[part.name, part.arguments]] : []))
+}
+
+describe('which call a piece belongs to', () => {
+  const two = [
+    ['a', '{"x":1}'],
+    ['b', '{"y":2}'],
+  ]
+  test.each<[string, readonly Chunk[]]>([
+    [
+      'numbered, in turns',
+      [
+        calls({ index: 0, id: '1', ...made('a', '') }, { index: 1, id: '2', ...made('b', '') }),
+        calls({ index: 1, ...made(null, '{"y"') }, { index: 0, ...made(null, '{"x"') }),
+        calls({ index: 0, ...made(null, ':1}') }, { index: 1, ...made(null, ':2}') }),
+      ],
+    ],
+    [
+      'numbered from 1 (litellm, Claude behind a gateway)',
+      [calls({ index: 1, id: '1', ...made('a', '{"x":1}') }), calls({ index: 2, id: '2', ...made('b', '{"y":2}') })],
+    ],
+    [
+      'whole, without numbers (Mistral)',
+      [calls({ id: '1', ...made('a', '{"x":1}') }, { id: '2', ...made('b', '{"y":2}') })],
+    ],
+    [
+      'in pieces, with the id in each and no number',
+      [
+        calls({ id: '1', ...made('a', '{"x"') }),
+        calls({ id: '1', ...made(null, ':1}') }),
+        calls({ id: '2', ...made('b', '{"y"') }),
+        calls({ id: '2', ...made('', ':2}') }),
+      ],
+    ],
+    [
+      'all numbered 0, each with an id of its own (lmdeploy, InternLM/lmdeploy#3412)',
+      [
+        calls({ index: 0, id: '1', ...made('a', '') }),
+        calls({ index: 0, id: '', ...made(null, '{"x":1}') }),
+        calls({ index: 0, id: '2', ...made('b', '') }),
+        calls({ index: 0, id: '', ...made(null, '{"y":2}') }),
+      ],
+    ],
+    [
+      'whole, all numbered 0, ids empty (Gemini)',
+      [calls({ index: 0, id: '', ...made('a', '{"x":1}') }), calls({ index: 0, id: '', ...made('b', '{"y":2}') })],
+    ],
+    [
+      'neither number nor id, the name in each piece',
+      [
+        calls(made('a', '{"x"')),
+        calls(made('a', ':1}')),
+        calls(made('a', '')),
+        calls(made('b', '{"y"')),
+        calls(made('b', ':2}')),
+      ],
+    ],
+    [
+      'arguments as an object',
+      [calls({ index: 0, id: '1', ...made('a', { x: 1 }) }, { index: 1, id: '2', ...made('b', { y: 2 }) })],
+    ],
+    [
+      'ids, types and names null in all pieces but the first',
+      [
+        calls({ index: 0, id: '1', type: 'function', ...made('a', '{"x"') }),
+        calls({ index: 0, id: null, type: null, ...made(null, ':1}') }),
+        calls({ index: 1, id: '2', type: 'function', ...made('b', '{"y":2}') }),
+        calls({ index: 1, id: null, type: null, ...made(null, null) }),
+      ],
+    ],
+    [
+      'the name behind its arguments',
+      [
+        calls({ index: 0, id: '1', ...made(null, '{"x"') }),
+        calls({ index: 0, ...made('a', ':1}') }),
+        calls({ index: 1, id: '2', ...made('b', '{"y":2}') }),
+      ],
+    ],
+    [
+      'the same id for two calls',
+      [calls({ index: 0, id: '1', ...made('a', '{"x":1}') }, { index: 1, id: '1', ...made('b', '{"y":2}') })],
+    ],
+  ])('%s', (_situation, chunks) => {
+    expect(callsOf([...chunks, CALLED])).toEqual(two)
+    expect(callsOf([delta({ tool_calls: [] }), ...chunks, delta({ tool_calls: [] }), STOPPED])).toEqual(two)
+  })
+
+  test('two calls of one tool, whole, without numbers and ids', () => {
+    const piece = calls(made('a', '{"x":"}"}'))
+    expect(callsOf([piece, piece, CALLED])).toEqual([
+      ['a', '{"x":"}"}'],
+      ['a', '{"x":"}"}'],
+    ])
+  })
+
+  test('a call without arguments is one with none', () => {
+    expect(callsOf([calls({ index: 0, id: '1', ...made('a', '') }), CALLED])).toEqual([['a', '{}']])
+  })
+
+  test('a call in the words of before 2024', () => {
+    const chunks = [
+      delta({ function_call: { name: 'a', arguments: '{"x"' } }),
+      delta({ function_call: { arguments: ':1}' } }),
+    ]
+    expect(callsOf([...chunks, delta({}, 'function_call')])).toEqual([['a', '{"x":1}']])
+  })
+
+  test('what is told while it arrives', () => {
+    const { events } = decode([
+      calls({ index: 0, id: '1', ...made(null, '{') }),
+      calls({ index: 0, ...made('agent_-dot-spawn', '') }),
+      calls({ index: 0, ...made(null, '}') }),
+      CALLED,
+      '[DONE]',
+    ])
+    expect(events).toEqual([
+      { type: 'call-start', index: 0, name: 'agent.spawn' },
+      { type: 'call-delta', index: 0, text: '{' },
+      { type: 'call-delta', index: 0, text: '}' },
+      { type: 'call-end', index: 0 },
+    ])
+  })
+})
+
+describe('how an answer ends', () => {
+  const call = calls({ index: 0, id: '1', ...made('a', '{}') })
+  const half = calls({ index: 0, id: '1', ...made('a', '{"x":') })
+  test.each<[string, readonly Chunk[], string]>([
+    ['stop', [delta({ content: 'x' }), STOPPED], 'end'],
+    ['stop with calls', [call, STOPPED], 'tool-calls'],
+    ['tool_calls without any', [delta({ content: 'x' }), CALLED], 'end'],
+    ['length with calls', [call, delta({}, 'length')], 'max-tokens'],
+    ['the filter with calls', [call, delta({}, 'content_filter')], 'refusal'],
+    ['a word that is not known', [call, delta({}, 'brand_new')], 'other'],
+    ['the end without a reason', [delta({ content: 'x' }), '[DONE]'], 'end'],
+    ['the end without a reason, with whole calls', [call, '[DONE]'], 'tool-calls'],
+    ['a reason that is empty until the end', [delta({ content: 'x' }, ''), call, CALLED], 'tool-calls'],
+    ['no [DONE]', [call, CALLED], 'tool-calls'],
+  ])('%s', (_situation, chunks, finish) => {
+    expect(answerOf(chunks).finish).toBe(finish)
+  })
+
+  test('a call that used up all tokens was cut, whatever the reason says (vllm#53269)', () => {
+    const usage = { choices: [], usage: { prompt_tokens: 1, completion_tokens: 50 } }
+    expect(answerOf([call, CALLED, usage], { maxTokens: 50 }).finish).toBe('max-tokens')
+    expect(answerOf([call, CALLED, usage], { maxTokens: 51 }).finish).toBe('tool-calls')
+  })
+
+  test.each<[string, readonly Chunk[]]>([
+    ['nothing', []],
+    ['only the end', ['[DONE]']],
+    ['text without an end', [delta({ content: 'x' })]],
+    ['calls without an end', [call]],
+    ['half a call, then the end without a reason', [half, '[DONE]']],
+    ['a call without arguments, then the end without a reason', [calls({ id: '1', ...made('a', '') }), '[DONE]']],
+  ])('%s is cut off', (_situation, chunks) => {
+    const { outcome } = decode(chunks)
+    expect(isBatonError(outcome) && outcome.code).toBe('model_cut_off')
+  })
+
+  test('half a call under a proper end stays half: its text says so', () => {
+    expect(callsOf([half, CALLED])).toEqual([['a', '{"x":']])
+  })
+
+  test('a refusal in a field of its own', () => {
+    const { parts, finish } = answerOf([delta({ content: null, refusal: 'I can’t.' }), STOPPED])
+    expect([parts, finish]).toEqual([[{ type: 'text', text: 'I can’t.' }], 'refusal'])
+  })
+
+  test('end may be asked at any time and changes nothing', () => {
+    const decoder = createOpenAiChatDecoder({ model: 'm', names })
+    const codes: unknown[] = []
+    for (const chunk of [delta({ content: 'x' }), STOPPED, '[DONE]']) {
+      decoder.push({ data: typeof chunk === 'string' ? chunk : JSON.stringify(chunk) })
+      const [one, two] = [decoder.end(), decoder.end()]
+      expect(one).toEqual(two)
+      codes.push(isBatonError(one) ? one.code : one.finish)
+    }
+    expect(codes).toEqual(['model_cut_off', 'end', 'end'])
+  })
+})
+
+describe('text and reasoning', () => {
+  const textsOf = (chunks: readonly Chunk[]) =>
+    answerOf([...chunks, STOPPED]).parts.map((part) => [part.type, 'text' in part ? part.text : ''])
+
+  test.each<[string, readonly Chunk[]]>([
+    [
+      'reasoning_content (DeepSeek)',
+      [delta({ content: null, reasoning_content: 'hm' }), delta({ content: 'yes', reasoning_content: null })],
+    ],
+    ['reasoning (Ollama, Groq)', [delta({ content: '', reasoning: 'hm' }), delta({ content: 'yes' })]],
+    [
+      'both fields with the same text',
+      [delta({ reasoning: 'hm', reasoning_content: 'hm' }), delta({ content: 'yes' })],
+    ],
+    [
+      'parts (Mistral)',
+      [
+        delta({ content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] }] }),
+        delta({
+          content: [
+            { type: 'text', text: 'yes' },
+            { type: 'reference', reference_ids: [1] },
+          ],
+        }),
+      ],
+    ],
+    [
+      'details alone',
+      [delta({ reasoning_details: [{ type: 'reasoning.text', text: 'hm', index: 0 }] }), delta({ content: 'yes' })],
+    ],
+    [
+      'a message in place of a delta',
+      [{ choices: [{ message: { role: 'assistant', reasoning: 'hm', content: 'yes' } }] }],
+    ],
+  ])('%s', (_situation, chunks) => {
+    expect(textsOf(chunks)).toEqual([
+      ['reasoning', 'hm'],
+      ['text', 'yes'],
+    ])
+  })
+
+  test('the details of OpenRouter are kept whole, with their signature', () => {
+    const detail = (more: JsonObject) =>
+      delta({ reasoning: 'hm', reasoning_details: [{ index: 0, format: 'f', ...more }] })
+    const [reasoning] = answerOf([
+      detail({ type: 'reasoning.text', text: 'h' }),
+      detail({ type: 'reasoning.text', text: 'm', signature: null }),
+      detail({ type: 'reasoning.text', text: '', signature: 'sig' }),
+      detail({ type: 'reasoning.encrypted', data: 'x' }),
+      STOPPED,
+    ]).parts
+    expect(reasoning?.state?.data).toEqual({
+      field: 'reasoning',
+      reasoning_details: [
+        { type: 'reasoning.text', text: 'hm', signature: 'sig', index: 0, format: 'f' },
+        { type: 'reasoning.encrypted', data: 'x', index: 0, format: 'f' },
+      ],
+    })
+  })
+
+  test('chunks without choices, other choices, and fields of others say nothing', () => {
+    const { parts } = answerOf([
+      { choices: [], prompt_filter_results: [] },
+      { choices: [{ index: 1, delta: { content: 'other' } }], obfuscation: 'x', p: 'abc' },
+      { id: 'x', object: 'ping' },
+      delta({ content: 'x' }),
+      STOPPED,
+      '[DONE]',
+      delta({ content: 'after the end' }),
+    ])
+    expect(parts).toEqual([{ type: 'text', text: 'x' }])
+  })
+})
+
+describe('what an answer cost', () => {
+  const spent = (usage: JsonObject) => answerOf([delta({ content: 'x' }), STOPPED, { choices: [], usage }]).usage
+
+  test('of OpenAI: the cache is part of the input, reasoning of the output', () => {
+    const usage = {
+      prompt_tokens: 100,
+      completion_tokens: 30,
+      total_tokens: 130,
+      prompt_tokens_details: { cached_tokens: 60, cache_write_tokens: 5, audio_tokens: 0 },
+      completion_tokens_details: { reasoning_tokens: 20 },
+    }
+    expect(spent(usage)).toEqual({
+      inputTokens: 100,
+      cacheReadTokens: 60,
+      cacheWriteTokens: 5,
+      outputTokens: 30,
+      reasoningTokens: 20,
+    })
+  })
+
+  test('of DeepSeek, of Gemini, and none', () => {
+    expect(spent({ prompt_tokens: 9, completion_tokens: 2, prompt_cache_hit_tokens: 4 })).toMatchObject({
+      cacheReadTokens: 4,
+    })
+    expect(spent({ prompt_tokens: 35, completion_tokens: 12, total_tokens: 109 })).toMatchObject({ outputTokens: 74 })
+    expect(answerOf([delta({ content: 'x' }), STOPPED, '[DONE]']).usage).toEqual({})
+  })
+
+  test('told in every chunk: the last counts', () => {
+    const grow = (tokens: number) => ({
+      ...delta({ content: 'x' }),
+      usage: { prompt_tokens: 7, completion_tokens: tokens },
+    })
+    expect(answerOf([grow(1), grow(2), { ...STOPPED, usage: { completion_tokens: 3 } }]).usage).toEqual({
+      inputTokens: 7,
+      outputTokens: 3,
+    })
+  })
+})
+
+describe('errors inside of a stream', () => {
+  test.each<[string, JsonObject, string]>([
+    [
+      'a status (OpenRouter)',
+      { error: { code: 502, message: 'x' }, choices: [{ delta: {}, finish_reason: 'error' }] },
+      'model_provider_failed',
+    ],
+    ['beside a choice', { choices: [{ error: { code: 429, message: 'x' }, delta: {} }] }, 'model_rate_limited'],
+    ['a text (Ollama)', { error: 'model runner has stopped' }, 'model_provider_failed'],
+    ['an object that is one (vLLM)', { object: 'error', message: 'x', code: 400 }, 'model_invalid_request'],
+    ['too long a prompt', { error: { code: 'context_length_exceeded', message: 'x' } }, 'context_overflow'],
+    [
+      'a call that Groq refused',
+      { error: { code: 'tool_use_failed', type: 'invalid_request_error', status_code: 400 } },
+      'model_malformed_answer',
+    ],
+    ['no resources (DeepSeek)', delta({}, 'insufficient_system_resource'), 'model_overloaded'],
+    ['a reason that is one', delta({}, 'error'), 'model_provider_failed'],
+  ])('%s', (_situation, chunk, code) => {
+    const { outcome } = decode([delta({ content: 'x' }), chunk, delta({}, 'length'), '[DONE]'])
+    expect(isBatonError(outcome) && outcome.code).toBe(code)
+  })
+
+  test('`event: error` of Groq', () => {
+    const decoder = createOpenAiChatDecoder({ model: 'm', names, label: 'Groq' })
+    decoder.push({ event: 'error', data: '{"error":{"message":"no","type":"server_error"}}' })
+    expect(decoder.failure?.message).toBe('Groq ended the stream with server_error: no')
+  })
+
+  test('an event that is no JSON', () => {
+    const decoder = createOpenAiChatDecoder({ model: 'm', names })
+    decoder.push({ data: '<html>' })
+    expect(decoder.failure?.code).toBe('model_malformed_answer')
+  })
+
+  test.each<[string, (count: number) => JsonObject]>([
+    ['text', () => delta({ content: 'x'.repeat(10) })],
+    ['arguments', () => calls({ index: 0, ...made('a', 'x'.repeat(10)) })],
+    ['calls without any text', (count) => calls({ index: count, id: `${count}` })],
+    ['reasoning', () => delta({ reasoning_details: [{ type: 'reasoning.encrypted', data: 'x' }] })],
+  ])('an answer that never ends is given up: %s', (_what, chunk) => {
+    const decoder = createOpenAiChatDecoder({ model: 'm', names, answerLengthMax: 1000 })
+    for (let count = 0; count < 200; count++) decoder.push({ data: JSON.stringify(chunk(count)) })
+    expect([decoder.failure?.code, decoder.failure?.retryable]).toEqual(['model_malformed_answer', false])
+  })
+})
+
+describe('an answer in one piece', () => {
+  test.each<[string, JsonObject, string]>([
+    ['an error with status 200', { error: { message: 'x', code: 429 } }, 'model_rate_limited'],
+    ['something else', { hello: 1 }, 'model_malformed_answer'],
+    ['no choice', { choices: [] }, 'model_malformed_answer'],
+  ])('%s', (_situation, body, code) => {
+    const outcome = decodeOpenAiChatCompletion(body, { model: 'm', names })
+    expect(isBatonError(outcome) && outcome.code).toBe(code)
+  })
+})
