@@ -1,0 +1,330 @@
+// What goes out: each rule of a server by the request that would be refused without it.
+import type { AssistantPart, JsonObject, Message, ModelRequest, ProviderState, ToolDeclaration } from '@baton/core'
+import { isBatonError } from '@baton/core'
+import { describe, expect, test } from 'vitest'
+import { PRESETS } from '../presets.ts'
+import { encodeOpenAiChatRequest } from './encode-request.ts'
+import type { OpenAiChatQuirks } from './quirks.ts'
+import { COMPATIBLE_QUIRKS, OPENAI_QUIRKS } from './quirks.ts'
+
+const spawn: ToolDeclaration = { name: 'agent.spawn', description: 'Starts', inputSchema: { type: 'object' } }
+const list: ToolDeclaration = { name: 'list', description: '', inputSchema: { type: 'object' } }
+const base: ModelRequest = {
+  instructions: 'Be brief.',
+  messages: [{ role: 'user', parts: [{ type: 'text', text: 'hi' }] }],
+  tools: [],
+  toolChoice: { type: 'auto' },
+  settings: {},
+  session: 's1',
+}
+const quirksOf = (preset: string): OpenAiChatQuirks => PRESETS[preset]?.quirks ?? OPENAI_QUIRKS
+const encode = (more: Partial<ModelRequest>, quirks = OPENAI_QUIRKS, model = 'gpt-4.1') =>
+  encodeOpenAiChatRequest({ ...base, ...more }, { model, provider: 'p', quirks })
+const state = (data: JsonObject, model = 'gpt-4.1', provider = 'p'): ProviderState => ({ provider, model, data })
+const call = (callId: string, more: Partial<AssistantPart> = {}) =>
+  ({ type: 'call', callId, name: 'agent.spawn', arguments: '{"x":1}', ...more }) as AssistantPart
+const result = (callId: string, text = 'ok', isError = false) =>
+  ({ type: 'result', callId, name: 'agent.spawn', isError, content: [{ type: 'text', text }] }) as const
+
+/** A user, calls, their results, and what comes behind them. */
+function history(parts: readonly AssistantPart[], ...behind: readonly Message[]): readonly Message[] {
+  const ids = parts.flatMap((part) => (part.type === 'call' ? [part.callId] : []))
+  return [
+    ...base.messages,
+    { role: 'assistant', parts },
+    ...(ids.length > 0 ? [{ role: 'tool' as const, parts: ids.map((id) => result(id)) }] : []),
+    ...behind,
+  ]
+}
+
+test('a whole request', () => {
+  const messages = history([
+    { type: 'text', text: 'One moment.' },
+    call('call_1_0', { state: state({ id: 'call_own' }) }),
+    call('call_1_1', { arguments: '{"cut' }),
+  ])
+  expect(encode({ messages, tools: [spawn], settings: { temperature: 0.5, parallelCalls: false } })).toEqual({
+    model: 'gpt-4.1',
+    stream: true,
+    stream_options: { include_usage: true },
+    prompt_cache_key: 's1',
+    max_completion_tokens: 2048,
+    messages: [
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: 'hi' },
+      {
+        role: 'assistant',
+        content: 'One moment.',
+        tool_calls: [
+          { id: 'call_own', type: 'function', function: { name: 'agent_-dot-spawn', arguments: '{"x":1}' } },
+          { id: 'call_1_1', type: 'function', function: { name: 'agent_-dot-spawn', arguments: '{}' } },
+        ],
+      },
+      { role: 'tool', tool_call_id: 'call_own', content: 'ok' },
+      { role: 'tool', tool_call_id: 'call_1_1', content: 'ok' },
+    ],
+    tools: [
+      {
+        type: 'function',
+        function: { name: 'agent_-dot-spawn', description: 'Starts', parameters: { type: 'object', properties: {} } },
+      },
+    ],
+    parallel_tool_calls: false,
+    temperature: 0.5,
+  })
+})
+
+describe('which tools may be called', () => {
+  const choose = (toolChoice: ModelRequest['toolChoice'], preset: string) => {
+    const { tools = [], tool_choice } = encode({ tools: [spawn, list], toolChoice }, quirksOf(preset))
+    return [tools.map((tool) => tool.function.name), tool_choice]
+  }
+  const both = ['agent_-dot-spawn', 'list']
+  const named = { type: 'function', function: { name: 'list' } }
+  test.each<[ModelRequest['toolChoice'], string, unknown]>([
+    [{ type: 'auto' }, 'openai', [both, undefined]],
+    [{ type: 'any' }, 'openai', [both, 'required']],
+    [{ type: 'none' }, 'openai', [both, 'none']],
+    [{ type: 'tool', name: 'list' }, 'openai', [both, named]],
+    [{ type: 'tool', name: 'list' }, 'lmstudio', [['list'], 'required']],
+    [{ type: 'none' }, 'lmstudio', [both, 'none']],
+    [{ type: 'none' }, 'ollama', [[], undefined]],
+    [{ type: 'any' }, 'ollama', [both, undefined]],
+    [{ type: 'tool', name: 'list' }, 'ollama', [['list'], undefined]],
+  ])('%j for %s', (choice, preset, expected) => {
+    expect(choose(choice, preset)).toEqual(expected)
+  })
+
+  test('without tools there is nothing to choose', () => {
+    const body = encode({ toolChoice: { type: 'none' }, settings: { parallelCalls: false } })
+    expect([body.tools, body.tool_choice, body.parallel_tool_calls]).toEqual([undefined, undefined, undefined])
+  })
+
+  test('a tool that is not there', () => {
+    const thrown = (() => {
+      try {
+        return encode({ tools: [list], toolChoice: { type: 'tool', name: 'other' } })
+      } catch (error) {
+        return error
+      }
+    })()
+    expect(isBatonError(thrown) && [thrown.code, thrown.message]).toEqual([
+      'model_invalid_request',
+      'toolChoice names "other", which is not among the request’s tools',
+    ])
+  })
+})
+
+describe('reasoning', () => {
+  const asked = (model: string, preset: string, reasoningTokens: number, hasTools = false) => {
+    const body = encode(
+      { settings: { reasoningTokens, temperature: 0.2 }, tools: hasTools ? [spawn] : [] },
+      quirksOf(preset),
+      model,
+    )
+    const { reasoning_effort, reasoning, thinking, temperature, max_tokens, max_completion_tokens } = body
+    return [reasoning_effort ?? reasoning ?? thinking, temperature, max_tokens ?? max_completion_tokens]
+  }
+  test.each<[string, string, number, boolean, unknown]>([
+    ['gpt-4.1', 'openai', 5000, false, [undefined, 0.2, 512]],
+    ['gpt-5-mini', 'openai', 0, true, ['minimal', undefined, 2048]],
+    ['gpt-5-mini', 'openai', 5000, true, ['medium', undefined, 7048]],
+    ['gpt-5.1', 'openai', 0, false, ['none', undefined, 512]],
+    // "Function tools with reasoning_effort are not supported for gpt-5.6-terra … or set reasoning_effort to 'none'."
+    ['gpt-5.6-terra', 'openai', 5000, true, ['none', undefined, 2048]],
+    ['gpt-5.6-terra', 'openai', 20_000, false, ['high', undefined, 20_512]],
+    ['gpt-5.3-codex', 'openai', 0, true, [undefined, undefined, 6144]],
+    ['gpt-5.2-chat-latest', 'openai', 0, true, [undefined, 0.2, 2048]],
+    ['o4-mini', 'openai', 0, false, ['low', undefined, 4608]],
+    ['qwen3', 'ollama', 0, false, [undefined, 0.2, 512]],
+    ['qwen3', 'ollama', 1000, false, ['low', 0.2, 1512]],
+    ['openai/gpt-oss-120b', 'groq', 1000, false, ['low', 0.2, 1512]],
+    ['llama-3.3', 'groq', 1000, false, [undefined, 0.2, 1512]],
+    ['anthropic/claude', 'openrouter', 1000, false, [{ max_tokens: 1000 }, 0.2, 1512]],
+    ['deepseek-v4-pro', 'deepseek', 1000, false, [{ type: 'enabled' }, 0.2, 1512]],
+    ['deepseek-v4-pro', 'deepseek', 0, false, [{ type: 'disabled' }, 0.2, 512]],
+    ['deepseek-chat', 'deepseek', 0, false, [undefined, 0.2, 512]],
+    ['mistral-small', 'mistral', 1000, false, [undefined, 0.2, 512]],
+  ])('%s of %s with %d tokens, tools: %s', (model, preset, tokens, hasTools, expected) => {
+    expect(asked(model, preset, tokens, hasTools)).toEqual(expected)
+  })
+
+  const thought = (data: JsonObject, model = 'gpt-4.1', provider = 'p'): AssistantPart => ({
+    type: 'reasoning',
+    text: 'hm',
+    state: state(data, model, provider),
+  })
+  const backOf = (part: AssistantPart, preset: string, rebased = false) => {
+    const messages = history([part, call('c')]).map((message) =>
+      message.role === 'assistant' && rebased ? { ...message, rebased: true as const } : message,
+    )
+    const sent = encode({ messages }, quirksOf(preset)).messages.find((message) => message.role === 'assistant')
+    const { role: _role, content: _content, tool_calls: _calls, ...back } = sent ?? { role: 'assistant', content: '' }
+    return back
+  }
+  const details = [{ type: 'reasoning.text', text: 'hm', signature: 'sig' }]
+  test.each<[string, AssistantPart, string, JsonObject]>([
+    ['as it came', thought({ field: 'reasoning' }), 'ollama', { reasoning: 'hm' }],
+    ['as it came, under the other name', thought({ field: 'reasoning_content' }), 'vllm', { reasoning_content: 'hm' }],
+    ['of another model', thought({ field: 'reasoning' }, 'other'), 'ollama', {}],
+    ['of another provider', thought({ field: 'reasoning' }, 'gpt-4.1', 'groq'), 'ollama', {}],
+    ['where it is refused', thought({ field: 'reasoning' }), 'groq', {}],
+    ['where the field must be there', { type: 'text', text: 'x' }, 'deepseek', { reasoning_content: '' }],
+    [
+      'with signatures',
+      thought({ field: 'reasoning', reasoning_details: details }),
+      'openrouter',
+      { reasoning_details: details },
+    ],
+  ])('goes back: %s', (_situation, part, preset, expected) => {
+    expect(backOf(part, preset)).toEqual(expected)
+  })
+
+  test('signatures of a message whose past has changed stay at home', () => {
+    expect(backOf(thought({ reasoning_details: details }), 'openrouter', true)).toEqual({})
+  })
+
+  test('what Gemini’s endpoint puts beside a call goes back with it', () => {
+    const extra = { google: { thought_signature: 'sig' } }
+    const messages = history([call('c', { state: state({ extra_content: extra }) })])
+    expect(encode({ messages }, COMPATIBLE_QUIRKS).messages[2]).toMatchObject({
+      tool_calls: [{ extra_content: extra }],
+    })
+    expect(JSON.stringify(encode({ messages }, OPENAI_QUIRKS))).not.toContain('thought_signature')
+  })
+})
+
+describe('ids of calls', () => {
+  const idsOf = (parts: readonly AssistantPart[], quirks: OpenAiChatQuirks) => {
+    const { messages } = encode({ messages: history(parts) }, quirks)
+    const asked = messages.flatMap((message) => ('tool_calls' in message ? (message.tool_calls ?? []) : []))
+    const answered = messages.flatMap((message) => (message.role === 'tool' ? [message.tool_call_id] : []))
+    expect(answered).toEqual(asked.map(({ id }) => id))
+    return answered
+  }
+  test('of another server, of Baton, too long, and twice: each legal and used once', () => {
+    const parts = [
+      call('call_1', { state: state({ id: 'x'.repeat(391) }) }),
+      call('call_2', { state: state({ id: 'same' }) }),
+      call('call_3', { state: state({ id: 'same' }) }),
+      call('call_4', { state: state({ id: '' }) }),
+      call('call_5', { state: state({ id: 'toolu_1' }, 'm', 'anthropic') }),
+    ]
+    const ids = idsOf(parts, OPENAI_QUIRKS)
+    expect([ids[1], ids[3], ids[4]]).toEqual(['same', 'call_4', 'call_5'])
+    expect(new Set(ids).size).toBe(5)
+    expect(ids.every((id) => /^[\w-]{1,40}$/.test(id))).toBe(true)
+    const short = idsOf(parts, quirksOf('mistral'))
+    expect(new Set(short).size).toBe(5)
+    expect(short.every((id) => /^[a-zA-Z0-9]{9}$/.test(id))).toBe(true)
+    expect(idsOf(parts, quirksOf('mistral'))).toEqual(short)
+  })
+
+  test('Mistral’s own ids stay', () => {
+    expect(idsOf([call('call_1', { state: state({ id: 'g6fVbXS8K' }) })], quirksOf('mistral'))).toEqual(['g6fVbXS8K'])
+  })
+})
+
+describe('messages', () => {
+  const rolesOf = (messages: readonly Message[], quirks: OpenAiChatQuirks = OPENAI_QUIRKS) =>
+    encode({ messages, instructions: '' }, quirks).messages.map(({ role }) => role)
+  const user: Message = { role: 'user', parts: [{ type: 'text', text: 'and?' }] }
+
+  test('users that follow each other are one', () => {
+    const { messages } = encode({ messages: [...base.messages, user], instructions: '' })
+    expect(messages).toEqual([{ role: 'user', content: 'hi\n\nand?' }])
+  })
+
+  test('a history that begins with an answer, and one that is empty, begin with a user', () => {
+    expect(rolesOf([{ role: 'assistant', parts: [{ type: 'text', text: 'x' }] }])).toEqual(['user', 'assistant'])
+    expect(rolesOf([])).toEqual(['user'])
+  })
+
+  test('a user behind results: Mistral wants an answer between them', () => {
+    const messages = history([call('c')], user)
+    expect(rolesOf(messages)).toEqual(['user', 'assistant', 'tool', 'user'])
+    expect(rolesOf(messages, quirksOf('mistral'))).toEqual(['user', 'assistant', 'tool', 'assistant', 'user'])
+  })
+
+  test('an answer at the end: Mistral is told to go on from it', () => {
+    const messages = history([{ type: 'text', text: 'x' }])
+    expect(encode({ messages }, quirksOf('mistral')).messages.at(-1)).toMatchObject({ role: 'assistant', prefix: true })
+    expect(encode({ messages }).messages.at(-1)).toEqual({ role: 'assistant', content: 'x' })
+  })
+
+  test('images, files and failures', () => {
+    const png = { type: 'image', mediaType: 'image/png', source: { type: 'base64', data: 'AA==' } } as const
+    const pdf = {
+      type: 'file',
+      mediaType: 'application/pdf',
+      name: 'a.pdf',
+      source: { type: 'base64', data: 'AA==' },
+    } as const
+    const note = {
+      type: 'file',
+      mediaType: 'text/plain',
+      name: 'n.txt',
+      source: { type: 'base64', data: 'aGk=' },
+    } as const
+    const messages: readonly Message[] = [
+      { role: 'user', parts: [png, pdf, note] },
+      { role: 'assistant', parts: [call('c'), call('d'), call('e')] },
+      {
+        role: 'tool',
+        parts: [
+          { ...result('c', 'seen'), content: [{ type: 'text', text: 'seen' }, png] },
+          result('d', 'no', true),
+          result('e', ''),
+        ],
+      },
+    ]
+    const sent = encode({ messages, instructions: '' }).messages
+    const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }
+    expect(sent[0]?.content).toEqual([
+      image,
+      { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,AA==' } },
+      { type: 'text', text: 'n.txt:\nhi' },
+    ])
+    expect(sent.slice(2).map(({ content }) => content)).toEqual([
+      'seen\n\n[The 1 file(s) of this result are in the next user message.]',
+      'Error: no',
+      '(no output)',
+      [{ type: 'text', text: 'Result of agent_-dot-spawn:' }, image],
+    ])
+    // DeepSeek reads text alone.
+    expect(encode({ messages, instructions: '' }, quirksOf('deepseek')).messages[0]?.content).toBe(
+      '[Not shown, because this model cannot read it: image of type image/png]\n\n' +
+        '[Not shown, because this model cannot read it: file a.pdf of type application/pdf]\n\nn.txt:\nhi',
+    )
+  })
+})
+
+test('schemas that OpenAI refuses: a union at the root, an array without items', () => {
+  const inputSchema = {
+    type: 'object',
+    properties: { prompt: { type: 'string' }, tags: { type: 'array' }, items: { type: 'object' } },
+    required: ['prompt'],
+    oneOf: [
+      { properties: { repository: { type: 'string' } }, required: ['repository'] },
+      { properties: { prompt: { const: 'x' }, pull: { type: 'array' } } },
+    ],
+  }
+  const { tools } = encode({ tools: [{ ...list, inputSchema }] })
+  expect(tools?.[0]?.function.parameters).toEqual({
+    type: 'object',
+    properties: {
+      prompt: { type: 'string' },
+      tags: { type: 'array', items: {} },
+      items: { type: 'object' },
+      repository: { type: 'string' },
+      pull: { type: 'array', items: {} },
+    },
+    required: ['prompt'],
+  })
+})
+
+test('the same history gives the same bytes, and a longer one begins with them', () => {
+  const short = JSON.stringify(encode({ messages: history([call('c')]) }).messages)
+  const long = JSON.stringify(encode({ messages: history([call('c')], ...base.messages) }).messages)
+  expect(long.startsWith(short.slice(0, -1))).toBe(true)
+})
