@@ -5,8 +5,8 @@ import { BatonError, defineAgent, textOf, tool } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createMemoryStore } from '@baton/host'
-import type { MemorySocket } from '@baton/host/websocket'
-import { createMemorySocket, DEFAULT_V1_LIMITS, openV1Connection } from '@baton/host/websocket'
+import type { MemorySocket, V1Rates } from '@baton/host/websocket'
+import { createMemorySocket, createV1Rates, DEFAULT_V1_LIMITS, openV1Connection } from '@baton/host/websocket'
 import { createVirtualTime } from './simulator/virtual-time.ts'
 import type { TraceIds } from './v1-trace-ids.ts'
 import { createTraceIds } from './v1-trace-ids.ts'
@@ -138,11 +138,12 @@ function createStage(): Stage {
     }
     const model = listened(createScriptedModel({ steps: () => steps[calls++] ?? {}, timers: { start } }), stage)
     const host = createHost({ environment, store, agent: agentOf(model, stage.agent) })
+    const rates = createV1Rates({ ...DEFAULT_V1_LIMITS, ...stage.limits }, time.clock)
 
     function connect(name: string): void {
       const memory = createMemorySocket()
       stage.sockets.set(name, memory)
-      openConnection(stage, { name, memory, host, environment, isAlive: () => life.alive })
+      openConnection(stage, { name, memory, host, rates, environment, isAlive: () => life.alive })
     }
     return life
   }
@@ -153,11 +154,12 @@ interface Opening {
   readonly name: string
   readonly memory: MemorySocket
   readonly host: Host
+  readonly rates: V1Rates
   readonly environment: Pick<Parameters<typeof openV1Connection>[0], 'clock' | 'timers' | 'newId'>
   readonly isAlive: () => boolean
 }
 
-function openConnection(stage: Stage, { name, memory, host, environment, isAlive }: Opening): void {
+function openConnection(stage: Stage, { name, memory, host, rates, environment, isAlive }: Opening): void {
   openV1Connection({
     ...environment,
     socket: {
@@ -176,6 +178,7 @@ function openConnection(stage: Stage, { name, memory, host, environment, isAlive
     },
     connection: `connection-${environment.newId()}`,
     host,
+    rates,
     principal: { id: 'anonymous' },
     log: { info: () => {}, warn: () => {} },
     limits: { ...DEFAULT_V1_LIMITS, ...stage.limits },
