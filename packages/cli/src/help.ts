@@ -31,9 +31,35 @@ ${MODEL}
                  pages that may connect, may be repeated, * for all (pages of this machine; with another --host
                  than this machine none)
   --json         one line of JSON when the server is ready: {"event":"listening","url":"ws://..."}
+  --dev          start anew when the agent's file or one that it imports changes; running turns end first
 
-Variables: PORT, MODEL_PROVIDER, ANTHROPIC_API_KEY, ANTHROPIC_MODEL, ANTHROPIC_MAX_TOKENS, ANTHROPIC_BASE_URL,
-MAX_TURNS (exchanges that the model sees, 20), MAX_EVENT_BYTES (bytes of a frame, 65536)
+Who may connect (another --host than this machine needs a token):
+  --token TEXT   what each connection must show, by "Authorization: Bearer" or ?token= (better BATON_TOKEN, which
+                 other users of the machine cannot read)
+  --insecure     let everybody in without a token, also with another --host
+  --tls-cert FILE, --tls-key FILE
+                 speak wss by this certificate and key, in PEM
+  --trust-proxy [NUMBER]
+                 believe X-Forwarded-For of so many proxies in front (1)
+
+How much:
+  --rate-limit NUMBER
+                 frames a minute of a session, and of an address (SESSION_RATE_LIMIT_PER_MIN, else 300)
+  --limit NAME=NUMBER
+                 may be repeated: eventBytes (65536), resultBytes (262144), socketBytes (1048576), outgoingBytes
+                 (4194304), incomingFrames (1000), incomingChars (16777216), partialMs (50), startMs (30000),
+                 heartbeatMs (30000), idleMs (600000), connections (1000), sessionFramesPerMinute (300),
+                 sessionTranscriptsPerMinute (30), addressFramesPerMinute (300)
+  --drain-ms NUMBER
+                 milliseconds that running turns get to end after a signal (10000); a second signal ends at once
+
+Log, on the standard error:
+  --log-format NAME  json or pretty (pretty on a terminal, else json)
+  --log-level NAME   info, warn or silent (info)
+
+Variables: PORT, BATON_TOKEN, MODEL_PROVIDER, ANTHROPIC_API_KEY, ANTHROPIC_MODEL, ANTHROPIC_MAX_TOKENS,
+ANTHROPIC_BASE_URL, MAX_TURNS (exchanges that the model sees, 20), MAX_EVENT_BYTES (bytes of a frame, 65536),
+SESSION_RATE_LIMIT_PER_MIN. An option wins over its variable.
 
 Examples:
   baton serve

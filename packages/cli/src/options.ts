@@ -1,5 +1,12 @@
 // Options of the commands, from words and variables to checked values. Whatever is wrong is said in one line.
 import { parseArgs } from 'node:util'
+import type { Console } from './console.ts'
+import { wholeNumber } from './limit-options.ts'
+import type { ServerOptions } from './server-options.ts'
+import { SERVER_WORDS, serverOptions, withProxyCount } from './server-options.ts'
+import { UsageError } from './usage-error.ts'
+
+export { UsageError } from './usage-error.ts'
 
 export type Variables = Readonly<Record<string, string | undefined>>
 
@@ -13,7 +20,9 @@ export interface ServeOptions {
   readonly json: boolean
   /** Exchanges of the window, from MAX_TURNS. */
   readonly exchanges: number | undefined
-  readonly eventBytes: number | undefined
+  readonly server: ServerOptions
+  /** The other words, when the server is to start anew at every change. */
+  readonly dev: readonly string[] | undefined
 }
 
 export interface ChatOptions {
@@ -23,9 +32,6 @@ export interface ChatOptions {
   readonly model: string | undefined
   readonly exchanges: number | undefined
 }
-
-/** The command was asked wrongly. */
-export class UsageError extends Error {}
 
 export type CommandName = 'serve' | 'chat'
 
@@ -37,7 +43,7 @@ export function isCommand(text: string): text is CommandName {
 export function parseOptions(
   command: CommandName,
   words: readonly string[],
-  variables: Variables,
+  { variables }: Pick<Console, 'variables' | 'folder'>,
 ): ServeOptions | ChatOptions {
   return command === 'serve' ? serveOptions(words, variables) : chatOptions(words, variables)
 }
@@ -52,8 +58,10 @@ function serveOptions(words: readonly string[], variables: Variables): ServeOpti
     store: { type: 'string', default: 'memory:' },
     'allow-origin': { type: 'string', multiple: true },
     json: { type: 'boolean', default: false },
+    ...SERVER_WORDS,
   } as const
-  const { values } = readWords(() => parseArgs({ args: [...words], options: known, allowPositionals: false }), 'serve')
+  const args = [...withProxyCount(words)]
+  const { values } = readWords(() => parseArgs({ args, options: known, allowPositionals: false }), 'serve')
   if (values.store !== 'memory:')
     throw new UsageError(`--store must be memory: (other stores come later), not "${values.store}"`)
   if (values.host.trim() === '')
@@ -67,7 +75,8 @@ function serveOptions(words: readonly string[], variables: Variables): ServeOpti
     origins: values['allow-origin'],
     json: values.json,
     exchanges: numberOf(variables, 'MAX_TURNS', 10_000),
-    eventBytes: numberOf(variables, 'MAX_EVENT_BYTES', 1024 * 1024),
+    server: serverOptions(values, variables),
+    dev: values.dev ? words.filter((word) => word !== '--dev') : undefined,
   }
 }
 
@@ -109,7 +118,5 @@ function portOf(option: string | undefined, variables: Variables): number {
 
 function numberOf(variables: Variables, name: string, most: number): number | undefined {
   const text = variables[name]?.trim() ?? ''
-  if (text === '') return undefined
-  if (/^[1-9]\d{0,8}$/.test(text) && Number(text) <= most) return Number(text)
-  throw new UsageError(`the variable ${name} must be a number from 1 to ${most}, not "${text}"`)
+  return text === '' ? undefined : wholeNumber(text, `the variable ${name}`, [1, most])
 }

@@ -35,7 +35,7 @@ async function runCommand([command, ...rest]: readonly string[], terminal: Conso
     terminal.write(helpOf(name))
     return 0
   }
-  const options = parseOptions(name, rest, terminal.variables)
+  const options = parseOptions(name, rest, terminal)
   return options.command === 'serve' ? await serve(options, terminal) : await chat(options, terminal)
 }
 

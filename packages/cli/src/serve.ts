@@ -1,41 +1,80 @@
 // `baton serve`: the local host behind the WebSocket front, until a signal ends it.
+import type { Logger } from '@baton/core'
 import { createLogger } from '@baton/host'
+import type { WebSocketFront } from '@baton/host/websocket'
 import { createWebSocketFront, isLoopback } from '@baton/host/websocket'
 import type { Console } from './console.ts'
+import { develop } from './develop.ts'
 import type { EmbeddedHost } from './embedded-host.ts'
 import { openEmbeddedHost } from './embedded-host.ts'
 import type { ServeOptions } from './options.ts'
-
-/** Milliseconds that running turns get to end after a signal. */
-const DRAIN_MS = 10_000
+import { readTls } from './read-tls.ts'
+import type { ServerOptions } from './server-options.ts'
 
 export async function serve(options: ServeOptions, terminal: Console): Promise<number> {
-  const log = createLogger({ write: (line) => terminal.note(line.trimEnd()) })
+  if (options.dev) return await develop(options.dev, terminal)
+  const { server } = options
+  const log = logOf(server, terminal)
+  const tls = server.tls && readTls(server.tls, terminal.folder)
   const embedded = await openEmbeddedHost({ ...options, terminal, log })
+  let isListening = false
   const front = createWebSocketFront({
     ...embedded.environment,
     host: embedded.host,
     log,
     address: options.host,
     port: options.port,
+    limits: server.limits,
+    trustedProxies: server.trustedProxies,
+    unreadyReason: () => (isListening ? undefined : 'starting'),
     ...(options.origins && { origins: options.origins }),
-    ...(options.eventBytes !== undefined && { limits: { eventBytes: options.eventBytes } }),
+    ...(server.token !== undefined && { token: server.token }),
+    ...(tls && { tls }),
   })
   const stopped = untilStopped(terminal)
   try {
     const { url } = await front.listen()
-    if (!isLoopback(options.host))
-      terminal.note(`baton: whoever reaches ${options.host} can talk to this agent: it asks nobody for a password`)
+    isListening = true
+    if (server.token === undefined && !isLoopback(options.host))
+      log.warn('whoever reaches this address can talk to the agent: nobody is asked for a token', {
+        host: options.host,
+      })
     terminal.write(options.json ? `${JSON.stringify({ event: 'listening', url })}\n` : greeting(url, embedded))
   } catch (cause) {
     await embedded.stop(0)
     throw cause
   }
   await stopped
-  front.drain()
-  await embedded.stop(DRAIN_MS)
-  await front.close()
+  await end(server.drainMs, { front, embedded, log })
   return 0
+}
+
+interface Running {
+  readonly front: WebSocketFront
+  readonly embedded: EmbeddedHost
+  readonly log: Logger
+}
+
+/** First the turns that apps wait for are told whole, then those that nobody watches get what is left of the time. */
+async function end(drainMs: number, { front, embedded, log }: Running): Promise<void> {
+  const { clock } = embedded.environment
+  const untilMs = clock.nowMs() + drainMs
+  log.info('the server stops; running turns may end', { withinMs: drainMs })
+  await front.drain({ withinMs: drainMs })
+  await embedded.stop(Math.max(0, untilMs - clock.nowMs()))
+  await front.close()
+}
+
+function logOf(server: ServerOptions, terminal: Console): Logger {
+  const { isTerminal = false, variables } = terminal
+  const secrets = [server.token, variables['ANTHROPIC_API_KEY']?.trim()]
+  return createLogger({
+    level: server.logLevel,
+    format: server.logFormat ?? (isTerminal ? 'pretty' : 'json'),
+    color: isTerminal,
+    secrets: secrets.flatMap((secret) => (secret === undefined ? [] : [secret])),
+    write: (line) => terminal.note(line.trimEnd()),
+  })
 }
 
 function untilStopped(terminal: Console): Promise<void> {

@@ -1,0 +1,228 @@
+// `baton serve` as a process: how it ends at a signal, TLS, its log, and how it starts anew when its agent changes.
+import type { StartedCommand } from '@baton/testing/start-command'
+import { startCommand } from '@baton/testing/start-command'
+import type { V1App, V1AppInit } from '@baton/testing/v1-app'
+import { connectV1App } from '@baton/testing/v1-app'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { generate } from 'selfsigned'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+
+const BATON = fileURLToPath(new URL('../bin/baton.mjs', import.meta.url))
+
+let folder: string
+let commands: StartedCommand[]
+let apps: V1App[]
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'baton-'))
+  commands = []
+  apps = []
+})
+afterEach(async () => {
+  for (const app of apps) app.close()
+  for (const command of commands) {
+    // A server of `--dev` has a child, which only a signal that can be passed on ends; the second one ends it at once.
+    command.kill('SIGTERM')
+    command.kill('SIGTERM')
+    await command.ended
+  }
+  rmSync(folder, { recursive: true })
+})
+
+/** An agent that asks the app to look, then says what it is told here and what the app saw. */
+function writeAgent(
+  says: string,
+  tools = 'tool({ name: "look", description: "Looks", input: { type: "object" }, effect: "pure" })',
+): void {
+  const core = JSON.stringify(new URL('../../core/src/index.ts', import.meta.url).href)
+  const testing = JSON.stringify(new URL('../../core/src/testing/index.ts', import.meta.url).href)
+  writeFileSync(join(folder, 'words.ts'), `export const says = ${JSON.stringify(says)}\n`)
+  writeFileSync(
+    join(folder, 'agent.ts'),
+    `import { defineAgent, tool } from ${core}
+import { createScriptedModel } from ${testing}
+import { says } from './words.ts'
+const model = createScriptedModel({
+  steps: (request) =>
+    request.messages.at(-1)?.role === 'tool' ? { text: says } : { calls: [{ name: 'look', arguments: {} }] },
+})
+export default defineAgent({ name: 'looker', model, tools: [${tools}] })
+`,
+  )
+}
+
+async function serve(words: readonly string[] = []) {
+  const command = startCommand(process.execPath, {
+    words: [BATON, 'serve', '--store', 'memory:', '--port', '0', '--json', '--agent', 'agent.ts', ...words],
+    folder,
+  })
+  commands.push(command)
+  const line = await command.untilLine((said) => said.includes('"listening"'))
+  return { command, url: (JSON.parse(line) as { readonly url: string }).url }
+}
+
+async function connect(url: string, runCall: V1AppInit['runCall'], session = 's'): Promise<V1App> {
+  const app = await connectV1App({ url, session, runCall })
+  apps.push(app)
+  return app
+}
+
+/** The test's own time is the bound. */
+async function untilErrors(command: StartedCommand, text: string): Promise<void> {
+  while (!command.errors().includes(text)) await wait(20)
+}
+
+const finalOf = (app: V1App): string | undefined =>
+  app.frames.findLast(({ type }) => type === 'assistant.speech.final')?.payload['text']
+
+const STOPS = 'the server stops'
+
+test('a turn that runs when the signal comes is told whole, and the exit is clean', async () => {
+  writeAgent('Seen.')
+  const { command, url } = await serve()
+  const app = await connect(url, async () => {
+    command.kill('SIGTERM')
+    await untilErrors(command, STOPS)
+    return 'a cat'
+  })
+  await app.say('Look')
+  expect(await command.ended).toEqual({ code: 0, signal: null })
+  expect(finalOf(app)).toBe('Seen.')
+  expect(app.frames.slice(-3).map(({ payload }) => payload['name'])).toEqual([
+    'convo.setState',
+    'tts.speak',
+    'convo.setState',
+  ])
+})
+
+test('a turn that does not end is cut after the time for it, also when its tool keeps the process busy', async () => {
+  const hang = 'execute: () => new Promise(() => setInterval(() => {}, 1000))'
+  writeAgent(
+    'Never.',
+    `tool({ name: "look", description: "Looks", input: { type: "object" }, effect: "pure", ${hang} })`,
+  )
+  const { command, url } = await serve(['--drain-ms', '300'])
+  const app = await connect(url, () => 'unused')
+  const said = app.say('Look').catch(String)
+  while (!app.frames.some(({ payload }) => payload['arguments'] === '{"state":"thinking"}')) await wait(20)
+  command.kill('SIGTERM')
+  expect(await command.ended).toEqual({ code: 0, signal: null })
+  expect(await said).toMatch(/the connection was closed: 1001/)
+})
+
+test('a second signal ends at once', async () => {
+  writeAgent('Never.')
+  const { command, url } = await serve(['--drain-ms', '3600000'])
+  const app = await connect(url, async () => {
+    command.kill('SIGTERM')
+    await untilErrors(command, STOPS)
+    command.kill('SIGTERM')
+    return await new Promise<string>(() => {})
+  })
+  await expect(app.say('Look')).rejects.toThrow('the connection was closed')
+  expect(await command.ended).toEqual({ code: 143, signal: null })
+})
+
+test('the log is lines of JSON with what happened to each call and turn, and without what was said', async () => {
+  writeAgent('A secret answer.')
+  const { command, url } = await serve()
+  const app = await connect(url, () => {
+    throw new Error('too dark')
+  })
+  await app.say('A secret question')
+  command.kill('SIGTERM')
+  await command.ended
+  const lines = command.errors().trim().split('\n')
+  const told = lines.map((line) => JSON.parse(line) as { readonly msg: string; readonly tool?: string })
+  expect(told.find(({ tool }) => tool === 'look')).toMatchObject({
+    level: 'info',
+    session: 's',
+    tool: 'look',
+    error: 'too dark',
+    msg: 'a result came',
+  })
+  const frames =
+    /^turn 1: convo\.setState -> convo\.appendMessage -> look -> (assistant\.speech\.partial( x\d)? -> )?assistant\.speech\.final -> convo\.appendMessage -> convo\.setState -> tts\.speak -> convo\.setState$/
+  expect(told.find(({ msg }) => msg.startsWith('turn'))).toMatchObject({
+    msg: expect.stringMatching(frames) as unknown,
+    session: 's',
+    turn: 1,
+    outcome: 'answered',
+    causes: ['s-2'],
+  })
+  expect(command.errors()).not.toContain('secret')
+})
+
+test('with certificate files the server speaks wss', async () => {
+  writeAgent('Seen.')
+  const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
+    keyType: 'ec',
+    extensions: [{ name: 'subjectAltName', altNames: [{ type: 7, ip: '127.0.0.1' }] }],
+  })
+  writeFileSync(join(folder, 'cert.pem'), cert)
+  writeFileSync(join(folder, 'key.pem'), key)
+  const { url } = await serve(['--tls-cert', 'cert.pem', '--tls-key', 'key.pem'])
+  expect(url).toMatch(/^wss:/)
+  const socket = new WebSocket(url, { ca: cert })
+  await once(socket, 'open')
+  socket.terminate()
+})
+
+test.each<[string, readonly string[], readonly [code: number, line: RegExp]]>([
+  [
+    'a certificate file that is not there',
+    ['--tls-cert', 'none.pem', '--tls-key', 'words.ts'],
+    [1, /^baton: --tls-cert none\.pem cannot be read: ENOENT.*\n$/],
+  ],
+  [
+    'a certificate that is none',
+    ['--tls-cert', 'words.ts', '--tls-key', 'words.ts'],
+    [1, /^baton: --tls-cert words\.ts and --tls-key words\.ts cannot be used: .*\n$/],
+  ],
+  ['an open address without a token', ['--host', '0.0.0.0'], [2, /^baton: --host 0\.0\.0\.0 lets others in, .*\n$/]],
+])('%s is one line and an exit code', async (_situation, words, [code, line]) => {
+  writeAgent('Seen.')
+  const command = startCommand(process.execPath, {
+    words: [BATON, 'serve', '--store', 'memory:', '--port', '0', '--agent', 'agent.ts', ...words],
+    folder,
+  })
+  commands.push(command)
+  expect(await command.ended).toEqual({ code, signal: null })
+  expect(command.errors()).toMatch(line)
+})
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  // It listens on a port, not on a pipe.
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+test('in development a changed file starts the server anew; the turn that runs is told whole by the old one', async () => {
+  writeAgent('One.')
+  const { command, url } = await serve(['--dev', '--port', String(await freePort())])
+  const first = await connect(url, async () => {
+    writeFileSync(join(folder, 'words.ts'), "export const says = 'Two.'\n")
+    await untilErrors(command, STOPS)
+    return 'a cat'
+  })
+  await first.say('Look')
+  expect(finalOf(first)).toBe('One.')
+  while (command.output().split('"listening"').length < 3) await wait(20)
+  const second = await connect(url, () => 'a dog', 't')
+  await second.say('Look')
+  expect(finalOf(second)).toBe('Two.')
+  command.kill('SIGTERM')
+  expect(await command.ended).toEqual({ code: 0, signal: null })
+  await expect(connect(url, () => 'unused')).rejects.toThrow()
+})

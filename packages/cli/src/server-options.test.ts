@@ -1,0 +1,133 @@
+// Options and variables of the server: what they become, and the one line for each that is wrong.
+import { DEFAULT_V1_LIMITS } from '@baton/host/websocket'
+import { expect, test } from 'vitest'
+import { helpOf } from './help.ts'
+import { LIMIT_BOUNDS } from './limit-options.ts'
+import { parseOptions } from './options.ts'
+
+function serverOf(words: readonly string[], variables: Readonly<Record<string, string>> = {}) {
+  const options = parseOptions('serve', words, { variables, folder: '/' })
+  if (options.command !== 'serve') throw new Error('not the options of serve')
+  return options.server
+}
+
+test('without options the server is for this machine and logs what happens', () => {
+  expect(serverOf([])).toEqual({
+    token: undefined,
+    tls: undefined,
+    trustedProxies: 0,
+    limits: {},
+    drainMs: 10_000,
+    logFormat: undefined,
+    logLevel: 'info',
+  })
+})
+
+test.each<[string, readonly string[], Readonly<Record<string, string>>, object]>([
+  ['a token by option', ['--token', 'abc'], { BATON_TOKEN: 'other' }, { token: 'abc' }],
+  ['a token by variable', [], { BATON_TOKEN: ' abc ' }, { token: 'abc' }],
+  ['a variable that is empty', [], { BATON_TOKEN: '' }, { token: undefined }],
+  ['an open address with a token', ['--host', '0.0.0.0', '--token', 'abc'], {}, { token: 'abc' }],
+  ['an open address for everybody', ['--host', '0.0.0.0', '--insecure'], {}, { token: undefined }],
+  ['another address of this machine', ['--host', '127.0.0.2'], {}, { token: undefined }],
+  ['a proxy', ['--trust-proxy'], {}, { trustedProxies: 1 }],
+  ['a proxy before another option', ['--trust-proxy', '--json'], {}, { trustedProxies: 1 }],
+  ['two proxies', ['--trust-proxy', '2'], {}, { trustedProxies: 2 }],
+  ['TLS', ['--tls-cert', 'c', '--tls-key', 'k'], {}, { tls: { certFile: 'c', keyFile: 'k' } }],
+  ['a rate', ['--rate-limit', '60'], {}, { limits: { sessionFramesPerMinute: 60, addressFramesPerMinute: 60 } }],
+  [
+    'a rate by variable, and another one for addresses',
+    ['--limit', 'addressFramesPerMinute=9000'],
+    { SESSION_RATE_LIMIT_PER_MIN: '60' },
+    { limits: { sessionFramesPerMinute: 60, addressFramesPerMinute: 9000 } },
+  ],
+  [
+    'limits by name win over variables',
+    ['--limit', 'eventBytes=2000', '--limit', 'idleMs=1000'],
+    { MAX_EVENT_BYTES: '1000' },
+    { limits: { eventBytes: 2000, idleMs: 1000 } },
+  ],
+  ['no drain', ['--drain-ms', '0'], {}, { drainMs: 0 }],
+  ['a log', ['--log-format', 'json', '--log-level', 'warn'], {}, { logFormat: 'json', logLevel: 'warn' }],
+])('%s', (_situation, words, variables, expected) => {
+  expect(serverOf(words, variables)).toMatchObject(expected)
+})
+
+test.each<[string, readonly string[], Readonly<Record<string, string>>, string | RegExp]>([
+  [
+    'an open address without a token',
+    ['--host', '0.0.0.0'],
+    {},
+    '--host 0.0.0.0 lets others in, so it needs --token (or BATON_TOKEN), or --insecure to let in everybody',
+  ],
+  ['an empty token', ['--token', ''], {}, '--token must be letters, digits and signs without spaces, at least one'],
+  [
+    'a token with a space',
+    [],
+    { BATON_TOKEN: 'a b' },
+    'the variable BATON_TOKEN must be letters, digits and signs without spaces, at least one',
+  ],
+  ['a certificate without its key', ['--tls-cert', 'c'], {}, '--tls-cert and --tls-key need each other'],
+  ['a key without its certificate', ['--tls-key', 'k'], {}, '--tls-cert and --tls-key need each other'],
+  ['too many proxies', ['--trust-proxy', '11'], {}, '--trust-proxy must be a number from 0 to 10, not "11"'],
+  ['a rate of nothing', ['--rate-limit', '0'], {}, '--rate-limit must be a number from 1 to 1000000, not "0"'],
+  [
+    'a rate that is no number',
+    [],
+    { SESSION_RATE_LIMIT_PER_MIN: 'many' },
+    'the variable SESSION_RATE_LIMIT_PER_MIN must be a number from 1 to 1000000, not "many"',
+  ],
+  [
+    'a frame of no bytes',
+    [],
+    { MAX_EVENT_BYTES: '0' },
+    'the variable MAX_EVENT_BYTES must be a number from 1 to 1048576, not "0"',
+  ],
+  [
+    'a limit that does not exist',
+    ['--limit', 'toString=1'],
+    {},
+    /^--limit must be name=number .*idleMs.*, not "toString=1"$/,
+  ],
+  ['a limit without a value', ['--limit', 'idleMs'], {}, /^--limit must be name=number .*, not "idleMs"$/],
+  [
+    'a limit out of bounds',
+    ['--limit', 'idleMs=1'],
+    {},
+    '--limit idleMs must be a number from 1000 to 86400000, not "1"',
+  ],
+  [
+    'a drain without end',
+    ['--drain-ms', '3600001'],
+    {},
+    '--drain-ms must be a number from 0 to 3600000, not "3600001"',
+  ],
+  ['a format that does not exist', ['--log-format', 'xml'], {}, '--log-format must be one of json, pretty, not "xml"'],
+  [
+    'a level that does not exist',
+    ['--log-level', 'all'],
+    {},
+    '--log-level must be one of info, warn, silent, not "all"',
+  ],
+])('%s is one line', (_situation, words, variables, message) => {
+  expect(() => serverOf(words, variables)).toThrow(message)
+})
+
+test('a broken token is not shown', () => {
+  expect(() => serverOf(['--token', 'secret word'])).toThrow(/^(?!.*secret)/)
+})
+
+test('the help names each limit with its default', () => {
+  const help = helpOf('serve').replace(/\s+/g, ' ')
+  const limits = Object.entries(DEFAULT_V1_LIMITS).map(([name, value]) => `${name} (${value})`)
+  expect(limits.filter((limit) => !help.includes(limit))).toEqual([])
+})
+
+test('every default is within the bounds of its limit', () => {
+  const outside = Object.entries(LIMIT_BOUNDS).filter(([name, [least, most]]) => {
+    // Both tables have the same names; the compiler sees to it.
+    const value = DEFAULT_V1_LIMITS[name as keyof typeof LIMIT_BOUNDS]
+    return value < least || value > most
+  })
+  expect(outside).toEqual([])
+})
