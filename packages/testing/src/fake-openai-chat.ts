@@ -121,8 +121,10 @@ function refusalOf(incoming: IncomingMessage, text: string, dialect: FakeOpenAiD
   if (headers['content-type'] !== 'application/json') return invalid('Content-Type must be application/json')
   const parsed = parseJson(text)
   if (!parsed.ok || !isJsonObject(parsed.value)) return invalid('We could not parse the JSON body of your request.')
-  const issues = [...validateOpenAiChatRequest(parsed.value).map(({ path, message }) => `${path}: ${message}`)]
-  issues.push(...(dialect === 'mistral' ? mistralIssues(parsed.value) : openAiIssues(parsed.value)))
+  const issues = [
+    ...validateOpenAiChatRequest(parsed.value).map(({ path, message }) => `${path}: ${message}`),
+    ...(dialect === 'mistral' ? mistralIssues(parsed.value) : openAiIssues(parsed.value)),
+  ]
   if (issues.length > 0) return invalid(issues.join('; '))
   return parsed.value['stream'] === true ? undefined : invalid('this server answers streams only')
 }

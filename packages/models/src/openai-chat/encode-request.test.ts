@@ -145,7 +145,7 @@ describe('reasoning', () => {
     ['deepseek-v4-pro', 'deepseek', 0, false, [{ type: 'disabled' }, 0.2, 512]],
     ['deepseek-chat', 'deepseek', 0, false, [undefined, 0.2, 512]],
     ['mistral-small', 'mistral', 1000, false, [undefined, 0.2, 512]],
-  ])('%s of %s with %d tokens, tools: %s', (model, preset, tokens, hasTools, expected) => {
+  ])('%s of %s with %d tokens, tools: %s', (...[model, preset, tokens, hasTools, expected]) => {
     expect(asked(model, preset, tokens, hasTools)).toEqual(expected)
   })
 

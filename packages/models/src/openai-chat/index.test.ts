@@ -143,7 +143,7 @@ describe('failures', () => {
       true,
     ],
     ['an overload', { status: 503 }, '<html>busy</html>', 'model_overloaded', true],
-  ])('%s', async (_name, head, body, code, retryable) => {
+  ])('%s', async (...[, head, body, code, retryable]) => {
     const failure = await failureOf(runWith(head, body).answer)
     expect([failure.code, failure.retryable]).toEqual([code, retryable])
   })
