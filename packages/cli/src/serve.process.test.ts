@@ -224,5 +224,5 @@ test('in development a changed file starts the server anew; the turn that runs i
   expect(finalOf(second)).toBe('Two.')
   command.kill('SIGTERM')
   expect(await command.ended).toEqual({ code: 0, signal: null })
-  await expect(connect(url, () => 'unused')).rejects.toThrow()
+  await expect(connect(url, () => 'unused')).rejects.toThrow('no connection')
 })

@@ -1,8 +1,10 @@
 // Who gets in, over real connections: tokens, TLS, addresses behind a proxy; and what the server says of itself.
+import type { Store } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { generate } from 'selfsigned'
 import { afterEach, expect, test } from 'vitest'
 import { createHost } from '../../local/create-host.ts'
+import { createMemoryStore } from '../../stores/memory-store.ts'
 import type { TlsFiles } from './listen.ts'
 import { createWebSocketFront } from './server.ts'
 import { agentOf, connectApp, environment, refusedWith, startServer } from './test-server.ts'
@@ -105,6 +107,34 @@ test('a drain waits until the app has been told its whole turn', async () => {
     'tts.speak',
     'convo.setState',
   ])
+})
+
+test('a drain waits also for the voice of an answer that the store has not taken yet', async () => {
+  const memory = createMemoryStore()
+  let goOn = (): void => {}
+  const held = new Promise<void>((resolve) => {
+    goOn = resolve
+  })
+  const store: Store = {
+    ...memory,
+    append: async (session, epoch, afterPos, records) => {
+      const isVoice = records.some(({ facts }) => facts.some(({ type }) => type === 'display-written'))
+      if (isVoice) await held
+      return await memory.append(session, epoch, afterPos, records)
+    },
+  }
+  const { front, url } = await start({ store })
+  const app = await connectApp(url)
+  app.send('user.audio.transcript.final', { text: 'Hello' })
+  await app.until(({ payload }) => payload['arguments'] === '{"state":"speaking"}')
+  const drained = front.drain({ withinMs: 20_000 }).then(() => 'drained')
+  const soon = new Promise((resolve) => void setImmediate(() => resolve('waiting')))
+  expect(await Promise.race([drained, soon])).toBe('waiting')
+  goOn()
+  await drained
+  await front.close()
+  await app.ended
+  expect(app.frames.at(-2)?.payload['name']).toBe('tts.speak')
 })
 
 async function ask(port: number, path: string): Promise<readonly [number, string]> {

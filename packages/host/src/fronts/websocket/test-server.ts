@@ -1,5 +1,5 @@
 // A front on a free port and apps that talk to it over real connections, for tests.
-import type { Agent, Model } from '@baton/core'
+import type { Agent, Model, Store } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { once } from 'node:events'
@@ -15,10 +15,19 @@ export const environment = createNodeEnvironment({
   post: () => Promise.reject(new Error('no network in this test')),
 })
 
-export async function startServer(init: Partial<WebSocketServerInit> & { readonly agent?: Agent } = {}) {
+interface ServerParts extends Partial<WebSocketServerInit> {
+  readonly agent?: Agent
+  readonly store?: Store
+}
+
+export async function startServer(init: ServerParts = {}) {
   const logged: string[] = []
   const note = (message: string, data: object = {}): void => void logged.push(`${message} ${JSON.stringify(data)}`)
-  const host = createHost({ environment, agent: init.agent ?? agentOf(greeter()) })
+  const host = createHost({
+    environment,
+    agent: init.agent ?? agentOf(greeter()),
+    ...(init.store && { store: init.store }),
+  })
   const front = createWebSocketFront({ ...environment, host, log: { info: note, warn: note }, port: 0, ...init })
   const { url, port } = await front.listen()
   const stop = async (): Promise<void> => {
