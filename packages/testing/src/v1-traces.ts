@@ -30,22 +30,35 @@ export async function playTrace(text: string): Promise<PlayedTrace> {
     played.push(line)
     await playLine(stage, line)
     await quiet()
-    played.push(...stage.told.splice(0).map((told) => `  ${told}`))
+    played.push(...takeTold(stage).map((told) => `  ${told}`))
   }
   return { text: `${played.join('\n')}\n`, frames: stage.frames }
+}
+
+/** Grouped by who got it: only its own order means anything to an app. What the model heard goes first. */
+function takeTold({ told }: Stage): readonly string[] {
+  const lines = [...told].flatMap(([who, heard]) => heard.map((line) => `${who} ${line}`))
+  for (const heard of told.values()) heard.length = 0
+  return lines
+}
+
+function tell({ told }: Stage, who: string, line: string): void {
+  told.set(who, [...(told.get(who) ?? []), line])
 }
 
 /** A script's step as JSON: `error` is a code. */
 type TraceStep = Omit<ScriptedStep, 'error'> & { readonly error?: BatonError['code'] }
 
 interface Stage {
-  /** What came of the line that is played. */
-  readonly told: string[]
+  /** What came of the line that is played, by who got it. */
+  readonly told: Map<string, string[]>
   readonly ids: TraceIds
   readonly time: ReturnType<typeof createVirtualTime>
   readonly steps: ScriptedStep[]
   agent: JsonObject
   limits: JsonObject
+  /** Milliseconds that the store takes to write. */
+  diskMs: number
   /** One process of the server; a later one has the same store. */
   life: Life | undefined
   startLife: () => Life
@@ -64,6 +77,7 @@ async function playLine(stage: Stage, line: string): Promise<void> {
   if (first === 'agent') stage.agent = JSON.parse(rest) as JsonObject
   else if (first === 'limits') stage.limits = JSON.parse(rest) as JsonObject
   else if (first === 'model') stage.steps.push(stepOf(JSON.parse(rest) as TraceStep))
+  else if (first === 'disk') stage.diskMs = Number(rest)
   else if (first === 'time') await passTime(stage, Number(rest))
   else if (first === 'crash') crash(stage)
   else playApp(stage, first, rest)
@@ -106,18 +120,24 @@ function playApp(stage: Stage, name: string, rest: string): void {
 
 function createStage(): Stage {
   const time = createVirtualTime(Date.UTC(2026, 0, 1))
-  const store = createMemoryStore()
+  const memory = createMemoryStore()
+  const append: typeof memory.append = async (...written) => {
+    if (stage.diskMs > 0) await time.wait(stage.diskMs)
+    return memory.append(...written)
+  }
+  const store = { ...memory, append }
   const steps: ScriptedStep[] = []
   let ids = 0
   let calls = 0
   const newId = (): string => `new-${++ids}`
   const stage: Stage = {
-    told: [],
+    told: new Map([['model', []]]),
     ids: createTraceIds(),
     time,
     steps,
     agent: {},
     limits: {},
+    diskMs: 0,
     life: undefined,
     startLife,
     sockets: new Map(),
@@ -168,11 +188,11 @@ function openConnection(stage: Stage, { name, memory, host, rates, environment, 
         const sent = isAlive() && memory.socket.send(text)
         if (!sent) return false
         stage.frames += 1
-        stage.told.push(`${name} < ${stage.ids.shorten(text)}`)
+        tell(stage, name, `< ${stage.ids.shorten(text)}`)
         return true
       },
       close: (code, reason) => {
-        if (isAlive() && !memory.closed()) stage.told.push(`${name} is closed: ${code} ${reason}`)
+        if (isAlive() && !memory.closed()) tell(stage, name, `is closed: ${code} ${reason}`)
         memory.socket.close(code, reason)
       },
     },
@@ -210,7 +230,7 @@ function listened(model: Model, stage: Stage): Model {
     ...model,
     run: (request, sink, signal) => {
       const choice = request.toolChoice.type === 'none' ? ' (no more tools)' : ''
-      stage.told.push(`model hears${choice} ${request.messages.map(heard).join(' | ')}`)
+      tell(stage, 'model', `hears${choice} ${request.messages.map(heard).join(' | ')}`)
       return model.run(request, sink, signal)
     },
   }
