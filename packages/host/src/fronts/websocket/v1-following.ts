@@ -18,6 +18,8 @@ export interface Following {
   noteAnswer(callId: string): Promise<void>
   /** A result of this connection was handed in: if it is ignored, that is logged. */
   expectVerdict(callId: string): void
+  /** The tool of a call of the model: one that is open, or that was written to this connection lately. */
+  toolOf(callId: string): string | undefined
   /** The app was asked for this result, or the session waits for it. */
   awaits(callId: string): boolean
   /** A turn runs, or the app has not been told all of it. */
@@ -34,6 +36,7 @@ export interface FollowingInit {
 
 /** Results whose verdict may still come. */
 const VERDICTS_MAX = 1000
+const TOOLS_MAX = 1000
 /** `convo.setState:<id of its frame>`: the call's id tells the tool, so nothing must be remembered for its result. */
 const DISPLAY_CALL = /^((?:convo|tts)\.[a-zA-Z]+):/
 
@@ -66,6 +69,7 @@ export async function followSession(
     calls: createWrittenCalls(),
     line: createTurnLine(),
     verdicts: new Set(),
+    tools: new Map(),
     left: false,
     inTurn: false,
     timer: undefined,
@@ -83,6 +87,7 @@ export async function followSession(
       if (state.verdicts.size >= VERDICTS_MAX && oldest !== undefined) state.verdicts.delete(oldest)
       state.verdicts.add(callId)
     },
+    toolOf: (callId) => session.openCall(callId)?.name ?? state.tools.get(callId),
     awaits: (callId) => state.calls.has(callId) || session.openCall(callId)?.settled === false,
     isBusy: () => state.inTurn || !AT_REST.has(session.phase),
     leave: async () => {
@@ -112,6 +117,8 @@ interface FollowingState {
   readonly calls: ReturnType<typeof createWrittenCalls>
   readonly line: ReturnType<typeof createTurnLine>
   readonly verdicts: Set<string>
+  /** Names for the log, also when a call's result comes late or again. */
+  readonly tools: Map<string, string>
   left: boolean
   /** The app was told that a turn began, and not yet that it ended. */
   inTurn: boolean
@@ -223,6 +230,9 @@ function writeCall(state: FollowingState, { id, callId, offer }: Extract<V1Outpu
   if (!call || call.settled) return
   const payload = { callId, name: call.name, arguments: call.arguments }
   state.line.add(call.name)
+  const [oldest] = state.tools.keys()
+  if (state.tools.size >= TOOLS_MAX && oldest !== undefined) state.tools.delete(oldest)
+  state.tools.set(callId, call.name)
   const written = writer.write(id, { type: 'tool.call', payload }, session.id)
   if (written) void tellReached(state, calls.add(callId, offer))
   else void tell(state, { type: 'offer-failed', callId, offer })

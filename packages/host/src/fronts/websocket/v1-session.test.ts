@@ -228,7 +228,7 @@ test('an answer only waits for the calls of the model, and a late, repeated or u
     'a result came {"session":"s","callId":"call_new2_9_9","tool":null,"error":null}',
     'a result was ignored {"session":"s","callId":"call_new2_9_9","reason":"unknown"}',
     'a result came {"session":"s","callId":"call_new2_1_0","tool":"agent.list","error":null}',
-    'a result came {"session":"s","callId":"call_new2_1_0","tool":null,"error":null}',
+    'a result came {"session":"s","callId":"call_new2_1_0","tool":"agent.list","error":null}',
     'a result was ignored {"session":"s","callId":"call_new2_1_0","reason":"duplicate"}',
     `a result came {"session":"s","callId":"${app.callIds('convo.setState')[0]}","tool":"convo.setState","error":null}`,
   ])

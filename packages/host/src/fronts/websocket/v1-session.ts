@@ -251,7 +251,7 @@ async function takeResult(state: ConnectionState, following: Following, frame: F
   const { init } = state
   const { callId, result, error } = frame.payload
   const display = displayToolOf(callId)
-  const tool = display ?? following.session.openCall(callId)?.name ?? null
+  const tool = display ?? following.toolOf(callId) ?? null
   const data: JsonObject = { session: frame.sessionId, callId, tool, error: result === null ? (error ?? '') : null }
   init.log.info('a result came', data)
   if (display === undefined) {
