@@ -10,6 +10,8 @@ import { CallDrafts, readCallPiece } from './decode-call.ts'
 import { finishOf, overlay, usageOf } from './decode-end.ts'
 import { ReasoningDraft } from './decode-reasoning.ts'
 import { errorFromStream, errorIn } from './errors.ts'
+import type { TaggedPiece } from './think-tags.ts'
+import { ThinkTags } from './think-tags.ts'
 import { PROVIDER } from './wire.ts'
 
 export interface OpenAiChatDecoderOptions {
@@ -20,6 +22,8 @@ export interface OpenAiChatDecoderOptions {
   readonly provider?: string
   /** For people, in errors; `The server` by default. */
   readonly label?: string
+  /** Whether text between `<think>` and `</think>` at the beginning is reasoning; false by default. */
+  readonly thinkTags?: boolean
   readonly sink?: (event: ModelEvent) => void
   /** From the answer's headers. */
   readonly requestId?: string
@@ -63,6 +67,7 @@ class StreamDecoder implements OpenAiChatDecoder {
   readonly #sink: (event: ModelEvent) => void
   readonly #calls = new CallDrafts()
   readonly #reasoning = new ReasoningDraft()
+  readonly #tags: ThinkTags | undefined
   /** Numbers of the calls whose end was told. */
   readonly #ended = new Set<number>()
   #text = ''
@@ -80,6 +85,7 @@ class StreamDecoder implements OpenAiChatDecoder {
   constructor(options: OpenAiChatDecoderOptions) {
     this.#options = options
     this.#sink = options.sink ?? (() => undefined)
+    if (options.thinkTags === true) this.#tags = new ThinkTags()
   }
 
   push({ event, data }: SseEvent): void {
@@ -117,7 +123,7 @@ class StreamDecoder implements OpenAiChatDecoder {
   handleDone(): void {
     if (this.failure || this.#isDone) return
     this.#isDone = true
-    this.#endCalls()
+    this.#endParts()
   }
 
   end(): ModelAnswer | BatonError {
@@ -166,7 +172,7 @@ class StreamDecoder implements OpenAiChatDecoder {
       return
     }
     this.#finish = reason
-    this.#endCalls()
+    this.#endParts()
   }
 
   #handleDelta(delta: JsonObject): void {
@@ -202,8 +208,15 @@ class StreamDecoder implements OpenAiChatDecoder {
 
   #addText(text: string): void {
     if (text === '' || !this.#fits(text.length)) return
-    this.#text += text
-    this.#sink({ type: 'text-delta', text })
+    this.#takePieces(this.#tags?.push(text) ?? [{ type: 'text', text }])
+  }
+
+  #takePieces(pieces: readonly TaggedPiece[]): void {
+    for (const { type, text } of pieces) {
+      if (type === 'text') this.#text += text
+      else this.#reasoning.text += text
+      this.#sink({ type: type === 'text' ? 'text-delta' : 'reasoning-delta', text })
+    }
   }
 
   /** What the model says in place of an answer; users are to hear it. */
@@ -237,7 +250,8 @@ class StreamDecoder implements OpenAiChatDecoder {
   }
 
   /** Calls may arrive in turns, so that none has ended before all have. */
-  #endCalls(): void {
+  #endParts(): void {
+    this.#takePieces(this.#tags?.flush() ?? [])
     for (const call of this.#calls.all) {
       if (this.#ended.has(call.number)) continue
       this.#ended.add(call.number)

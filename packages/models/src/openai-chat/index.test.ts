@@ -29,7 +29,17 @@ const STREAM = [
 const sse = (chunks: readonly object[]) => chunks.map((each) => `data: ${JSON.stringify(each)}\n\n`).join('')
 const JSON_TYPE = { headers: { 'content-type': 'application/json' } }
 
-function runWith(head: Partial<HttpHead>, body: string, more: Partial<OpenAiChatModelOptions> = {}, times = 1) {
+interface Run {
+  readonly times?: number
+  readonly settings?: ModelRequest['settings']
+}
+
+function runWith(
+  head: Partial<HttpHead>,
+  body: string,
+  more: Partial<OpenAiChatModelOptions> = {},
+  { times = 1, settings = {} }: Run = {},
+) {
   const seen: { request?: HttpRequest; texts: string[] } = { texts: [] }
   const answered: HttpHead = {
     status: 200,
@@ -57,7 +67,7 @@ function runWith(head: Partial<HttpHead>, body: string, more: Partial<OpenAiChat
   const sink = (event: { readonly type: string; readonly text?: string }) => {
     if (event.type === 'text-delta') seen.texts.push(event.text ?? '')
   }
-  return { seen, model, answer: model.run(request, sink, new AbortController().signal) }
+  return { seen, model, answer: model.run({ ...request, settings }, sink, new AbortController().signal) }
 }
 
 async function failureOf(answer: Promise<unknown>) {
@@ -80,6 +90,17 @@ test('a call: what is sent, what streams, what is answered', async () => {
   expect(seen.request?.url).toBe('https://gateway.example/v1/chat/completions')
   expect(seen.request?.headers).toMatchObject({ authorization: `Bearer ${KEY}`, 'x-team': 'voice' })
   expect(JSON.parse(seen.request?.body ?? '')).toMatchObject({ model: 'gpt-4.1', stream: true })
+})
+
+test.each([
+  ['gpt-4.1', 0, 30_000],
+  ['gpt-5-mini', 0, 30_000],
+  ['gpt-5-mini', 2000, 300_000],
+  ['o3', 0, 300_000],
+])('how long %s with %d tokens to think may say nothing', async (model, reasoningTokens, timeoutMs) => {
+  const { seen, answer } = runWith({}, sse(STREAM), { model }, { settings: { reasoningTokens } })
+  await answer
+  expect([seen.request?.firstByteTimeoutMs, seen.request?.betweenBytesTimeoutMs]).toEqual([timeoutMs, timeoutMs])
 })
 
 test('a server that asks for no key gets none', async () => {
@@ -199,7 +220,7 @@ describe('failures', () => {
     ['a stream', {}, sse([chunk({ content: 'x'.repeat(50) })]), { answerLengthMax: 20 }],
     ['a body that is not a stream', JSON_TYPE, ' '.repeat(16 * 1024 * 1024), {}],
   ])('%s above its bound is no answer, and is not asked for again', async (_name, head, body, more) => {
-    const error = await failureOf(runWith(head, body, more, 2).answer)
+    const error = await failureOf(runWith(head, body, more, { times: 2 }).answer)
     expect([error.code, error.retryable]).toEqual(['model_malformed_answer', false])
   })
 })

@@ -8,10 +8,12 @@ import { createSseReader } from '../transport/sse.ts'
 import { OPENAI_BASE_URL, apiUrl, authorization } from './address.ts'
 import type { OpenAiChatDecoder, OpenAiChatDecoderOptions } from './decode-stream.ts'
 import { answerTooLong, createOpenAiChatDecoder, decodeOpenAiChatCompletion } from './decode-stream.ts'
+import { isOpenAiReasoningModel } from './encode-reasoning.ts'
 import { encodeOpenAiChatRequest } from './encode-request.ts'
 import { errorFromHttp } from './errors.ts'
 import type { OpenAiChatQuirks } from './quirks.ts'
 import { OPENAI_QUIRKS } from './quirks.ts'
+import type { OpenAiChatRequest } from './wire.ts'
 import { PROVIDER } from './wire.ts'
 
 export { createOpenAiChatDecoder, decodeOpenAiChatCompletion } from './decode-stream.ts'
@@ -42,7 +44,10 @@ export interface OpenAiChatModelOptions {
   readonly quirks?: OpenAiChatQuirks
   /** Added to each request, over the adapter's own: what a gateway asks for. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Milliseconds; 30 s by default, both. A local server may need longer to load a model. */
+  /**
+   * Milliseconds; 30 s by default, both; 5 minutes where a model of OpenAI thinks, which it does in silence. A local server
+   * may need longer to load a model.
+   */
   readonly firstByteTimeoutMs?: number
   readonly betweenBytesTimeoutMs?: number
   /** Tokens of input and output together; absent when unknown. */
@@ -52,6 +57,7 @@ export interface OpenAiChatModelOptions {
 }
 
 const TIMEOUT_MS = 30_000
+const THINKING_TIMEOUT_MS = 300_000
 /** Characters of a body that is not a stream: an error page, or a whole answer. */
 const BODY_LENGTH_MAX = 16 * 1024 * 1024
 
@@ -69,11 +75,12 @@ export function createOpenAiChatModel(options: OpenAiChatModelOptions): Model {
       const names = toolNamesOf(request)
       const body = encodeOpenAiChatRequest(request, { model, provider, quirks }, names)
       const maxTokens = body.max_tokens ?? body.max_completion_tokens
-      const http = httpRequest(options, JSON.stringify(body))
+      const http = httpRequest(options, body)
       const reading = readAnswer({
         model,
         provider,
         label,
+        thinkTags: quirks.thinkTags,
         names,
         sink,
         secrets: secretsOf(http),
@@ -86,7 +93,8 @@ export function createOpenAiChatModel(options: OpenAiChatModelOptions): Model {
   }
 }
 
-function httpRequest(options: OpenAiChatModelOptions, body: string): HttpRequest {
+function httpRequest(options: OpenAiChatModelOptions, body: OpenAiChatRequest): HttpRequest {
+  const timeoutMs = thinksInSilence(options, body) ? THINKING_TIMEOUT_MS : TIMEOUT_MS
   return {
     url: apiUrl(options.baseUrl ?? OPENAI_BASE_URL, 'chat/completions'),
     headers: {
@@ -95,10 +103,16 @@ function httpRequest(options: OpenAiChatModelOptions, body: string): HttpRequest
       ...authorization(options.apiKey),
       ...options.headers,
     },
-    body,
-    firstByteTimeoutMs: options.firstByteTimeoutMs ?? TIMEOUT_MS,
-    betweenBytesTimeoutMs: options.betweenBytesTimeoutMs ?? TIMEOUT_MS,
+    body: JSON.stringify(body),
+    firstByteTimeoutMs: options.firstByteTimeoutMs ?? timeoutMs,
+    betweenBytesTimeoutMs: options.betweenBytesTimeoutMs ?? timeoutMs,
   }
+}
+
+/** OpenAI shows nothing of a model's thoughts by Chat Completions, no sign of life either. */
+function thinksInSilence({ model, quirks = OPENAI_QUIRKS }: OpenAiChatModelOptions, body: OpenAiChatRequest): boolean {
+  if (quirks.reasoning !== 'openai' || !isOpenAiReasoningModel(model)) return false
+  return body.reasoning_effort !== 'none' && body.reasoning_effort !== 'minimal'
 }
 
 interface Reading {

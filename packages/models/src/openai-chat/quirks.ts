@@ -30,6 +30,8 @@ export interface OpenAiChatQuirks {
   readonly prefixLast: boolean
   /** Whether `image_url` parts are understood at all; a model behind it may still refuse them. */
   readonly images: boolean
+  /** Whether reasoning may stand in the text, between `<think>` and `</think>`. */
+  readonly thinkTags: boolean
   /** Whether PDF files may be sent as `file` parts. */
   readonly files: boolean
 }
@@ -45,6 +47,7 @@ export const OPENAI_QUIRKS: OpenAiChatQuirks = {
   assistantAfterResults: false,
   prefixLast: false,
   images: true,
+  thinkTags: false,
   files: true,
 }
 
@@ -60,5 +63,6 @@ export const COMPATIBLE_QUIRKS: OpenAiChatQuirks = {
   assistantAfterResults: false,
   prefixLast: false,
   images: true,
+  thinkTags: true,
   files: false,
 }

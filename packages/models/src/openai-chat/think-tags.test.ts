@@ -1,0 +1,61 @@
+// Reasoning that a server leaves in the text, through the decoder: what is told while it arrives and what is answered.
+import type { ModelEvent } from '@baton/core'
+import { describe, expect, test } from 'vitest'
+import { createToolNames } from '../tool-names.ts'
+import { createOpenAiChatDecoder } from './decode-stream.ts'
+
+function decode(texts: readonly string[], thinkTags: boolean) {
+  const events: ModelEvent[] = []
+  const sink = (event: ModelEvent) => events.push(event)
+  const decoder = createOpenAiChatDecoder({ model: 'm', names: createToolNames([]), thinkTags, sink })
+  const push = (choice: object) => decoder.push({ data: JSON.stringify({ choices: [choice] }) })
+  for (const content of texts) push({ delta: { content } })
+  push({ delta: {}, finish_reason: 'stop' })
+  return { outcome: decoder.end(), events }
+}
+
+describe('reasoning in the text, between tags', () => {
+  const textsOf = (texts: readonly string[], thinkTags = true) => {
+    const { outcome, events } = decode(texts, thinkTags)
+    const told = { reasoning: '', text: '' }
+    for (const event of events) {
+      if (event.type === 'text-delta') told.text += event.text
+      if (event.type === 'reasoning-delta') told.reasoning += event.text
+    }
+    const parts = outcome instanceof Error ? [] : outcome.parts
+    const said = parts.map((part) => ('text' in part ? [part.type, part.text] : []))
+    expect(Object.fromEntries(said)).toEqual(Object.fromEntries(Object.entries(told).filter(([, text]) => text !== '')))
+    return said
+  }
+  const both = [
+    ['reasoning', 'hm < 3 </thin'],
+    ['text', 'Yes. <think>'],
+  ]
+  test('whole, a character at a time, and behind blanks', () => {
+    const text = '\n<think>hm < 3 </thin</think>\n\nYes. <think>'
+    expect(textsOf([text])).toEqual(both)
+    expect(textsOf(Array.from(text))).toEqual(both)
+  })
+
+  test.each<[string, readonly string[], readonly (readonly string[])[]]>([
+    ['no tag', ['Hello ', '<think>'], [['text', 'Hello <think>']]],
+    ['what only begins like one', ['<thi', 's>'], [['text', '<this>']]],
+    ['an end inside of the first tag', [' <th'], [['text', ' <th']]],
+    ['blanks without an end', [' '.repeat(70), '<think>'], [['text', `${' '.repeat(70)}<think>`]]],
+    ['an end before the last tag', ['<think>hm</th'], [['reasoning', 'hm</th']]],
+    [
+      'nothing thought',
+      ['<think>\n\n</think>', '\n\n', 'Yes.'],
+      [
+        ['reasoning', '\n\n'],
+        ['text', 'Yes.'],
+      ],
+    ],
+  ])('%s', (_situation, texts, expected) => {
+    expect(textsOf(texts)).toEqual(expected)
+  })
+
+  test('of OpenAI a tag is text', () => {
+    expect(textsOf(['<think>x</think>'], false)).toEqual([['text', '<think>x</think>']])
+  })
+})

@@ -1,0 +1,68 @@
+// Reasoning that a server leaves in the text, between `<think>` and `</think>`: Groq's raw format, and local servers without
+// a parser for their model. Only at the beginning of an answer: behind that a tag is what the model says.
+
+const OPEN = '<think>'
+const CLOSE = '</think>'
+/** An answer of blanks is not held back for ever. */
+const HELD_LENGTH_MAX = 64
+
+export interface TaggedPiece {
+  readonly type: 'reasoning' | 'text'
+  readonly text: string
+}
+
+export class ThinkTags {
+  /** `between`: blanks behind the closing tag belong to nobody. */
+  #place: 'start' | 'thinking' | 'between' | 'text' = 'start'
+  /** What cannot be told yet: it may be the beginning of a tag. */
+  #held = ''
+
+  push(text: string): readonly TaggedPiece[] {
+    const pieces: TaggedPiece[] = []
+    let rest = this.#held + text
+    this.#held = ''
+    if (this.#place === 'start') {
+      const shown = rest.trimStart()
+      if (shown.startsWith(OPEN)) {
+        this.#place = 'thinking'
+        rest = shown.slice(OPEN.length)
+      } else if (OPEN.startsWith(shown) && rest.length <= HELD_LENGTH_MAX) {
+        this.#held = rest
+        return []
+      } else this.#place = 'text'
+    }
+    if (this.#place === 'thinking') {
+      const end = rest.indexOf(CLOSE)
+      const known = end === -1 ? rest.length - tailOf(rest) : end
+      if (known > 0) pieces.push({ type: 'reasoning', text: rest.slice(0, known) })
+      if (end === -1) {
+        this.#held = rest.slice(known)
+        return pieces
+      }
+      this.#place = 'between'
+      rest = rest.slice(end + CLOSE.length)
+    }
+    if (this.#place === 'between') {
+      rest = rest.trimStart()
+      if (rest !== '') this.#place = 'text'
+    }
+    if (rest !== '') pieces.push({ type: 'text', text: rest })
+    return pieces
+  }
+
+  /** What was held back, at the end of the answer: no tag came of it. */
+  flush(): readonly TaggedPiece[] {
+    const text = this.#held
+    const type = this.#place === 'thinking' ? 'reasoning' : 'text'
+    this.#held = ''
+    this.#place = 'text'
+    return text === '' ? [] : [{ type, text }]
+  }
+}
+
+/** How many characters at the end may be the beginning of the closing tag. */
+function tailOf(text: string): number {
+  for (let length = Math.min(CLOSE.length - 1, text.length); length > 0; length--)
+    if (CLOSE.startsWith(text.slice(-length))) return length
+  return 0
+}
