@@ -41,7 +41,6 @@ export async function connectV1App(init: V1AppInit): Promise<V1App> {
     seen: new Set(),
     waits: new Set(),
     work: Promise.resolve(),
-    sent: 0,
     unsent: [],
     socket: undefined,
     started: false,
@@ -50,7 +49,12 @@ export async function connectV1App(init: V1AppInit): Promise<V1App> {
   return {
     frames: state.frames,
     say: async (text) => {
-      const idle = until(state, (frame) => frame.payload['arguments'] === '{"state":"idle"}')
+      // After a reconnect the end of an earlier turn may be told again, before this one begins.
+      let begun = false
+      const idle = until(state, ({ payload: { arguments: given } }) => {
+        begun ||= given === JSON.stringify({ role: 'user', text, isPartial: false })
+        return begun && given === '{"state":"idle"}'
+      })
       send(state, 'user.audio.transcript.final', { text })
       await idle
     },
@@ -67,7 +71,6 @@ interface AppState {
   readonly waits: Set<Wait>
   /** The frame that the app works on, and all that came behind it. */
   work: Promise<void>
-  sent: number
   /** Results that are there before the session is started again. */
   unsent: readonly object[]
   socket: V1Socket | undefined
@@ -141,8 +144,8 @@ function answer(state: AppState, result: object): void {
 
 function send(state: AppState, type: string, payload: object): void {
   const { session } = state.init
-  state.sent += 1
-  const id = `${session}-${state.sent}`
+  // Never again: a session outlives its apps, and takes each transcript once.
+  const id = crypto.randomUUID()
   const timestamp = new Date().toISOString()
   state.socket?.send(JSON.stringify({ id, type, sessionId: session, timestamp, payload }))
 }
