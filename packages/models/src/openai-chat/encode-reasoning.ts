@@ -10,6 +10,8 @@ export interface ReasoningAsk {
   /** Tokens; 0 is off. */
   readonly budget: number
   readonly hasTools: boolean
+  /** Whether the model must call a tool. */
+  readonly isForced: boolean
 }
 
 export interface Reasoning {
@@ -31,7 +33,7 @@ export function encodeReasoning(ask: ReasoningAsk, how: OpenAiChatQuirks['reason
     case 'openrouter':
       return { fields: budget > 0 ? { reasoning: { max_tokens: extraTokens } } : {}, extraTokens }
     case 'deepseek':
-      return { fields: encodeDeepSeek(ask), extraTokens }
+      return { fields: encodeDeepSeek(ask), extraTokens: ask.isForced ? 0 : extraTokens }
     case 'groq':
       // "`reasoning_effort` is not supported with this model": gpt-oss takes these words, others take others or none.
       return { fields: budget > 0 && model.includes('gpt-oss') ? effort : {}, extraTokens }
@@ -66,10 +68,18 @@ function encodeOpenAi({ model, budget, hasTools }: ReasoningAsk): Reasoning {
   return { fields: { reasoning_effort: version >= 1 ? 'none' : 'minimal' }, extraTokens: 0 }
 }
 
-/** `deepseek-reasoner` and `deepseek-chat` say by their names whether they think; later models have a field. */
-function encodeDeepSeek({ model, budget }: ReasoningAsk): ReasoningFields {
-  if (/^deepseek-(reasoner|chat)$/.test(model)) return {}
-  return { thinking: { type: budget > 0 ? 'enabled' : 'disabled' } }
+/**
+ * `deepseek-reasoner` and `deepseek-chat` say by their names whether they think; later models have a field, which is on by
+ * default. 400 "Thinking mode does not support this tool_choice": where a tool must be called, nothing is thought.
+ */
+function encodeDeepSeek({ model, budget, isForced }: ReasoningAsk): ReasoningFields {
+  if (model === 'deepseek-chat') return {}
+  if (isForced) return { thinking: { type: 'disabled' } }
+  return model === 'deepseek-reasoner' ? {} : { thinking: { type: budget > 0 ? 'enabled' : 'disabled' } }
+}
+
+export function deepSeekThinks({ model, budget }: Pick<ReasoningAsk, 'model' | 'budget'>): boolean {
+  return model === 'deepseek-reasoner' || (model !== 'deepseek-chat' && budget > 0)
 }
 
 function effortOf(budget: number): 'low' | 'medium' | 'high' {

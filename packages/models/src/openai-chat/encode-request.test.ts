@@ -95,6 +95,19 @@ describe('which tools may be called', () => {
     expect(choose(choice, preset)).toEqual(expected)
   })
 
+  test('DeepSeek takes no choice while it thinks', () => {
+    const choose = (toolChoice: ModelRequest['toolChoice'], model: string) => {
+      const settings = { reasoningTokens: 1000 }
+      const body = encode({ tools: [spawn, list], toolChoice, settings }, quirksOf('deepseek'), model)
+      return [body.tools?.length ?? 0, body.tool_choice, body.thinking?.type]
+    }
+    expect(choose({ type: 'auto' }, 'deepseek-v4-pro')).toEqual([2, undefined, 'enabled'])
+    expect(choose({ type: 'none' }, 'deepseek-v4-pro')).toEqual([0, undefined, 'enabled'])
+    expect(choose({ type: 'any' }, 'deepseek-v4-pro')).toEqual([2, 'required', 'disabled'])
+    expect(choose({ type: 'tool', name: 'list' }, 'deepseek-reasoner')).toEqual([2, named, 'disabled'])
+    expect(choose({ type: 'none' }, 'deepseek-chat')).toEqual([2, 'none', undefined])
+  })
+
   test('without tools there is nothing to choose', () => {
     const body = encode({ toolChoice: { type: 'none' }, settings: { parallelCalls: false } })
     expect([body.tools, body.tool_choice, body.parallel_tool_calls]).toEqual([undefined, undefined, undefined])

@@ -5,7 +5,7 @@ import { BatonError, outputTokensFor } from '@baton/core'
 import type { ToolNames } from '../tool-names.ts'
 import { toolNamesOf } from '../tool-names.ts'
 import { encodeMessages } from './encode-messages.ts'
-import { encodeReasoning, isOpenAiReasoningModel } from './encode-reasoning.ts'
+import { deepSeekThinks, encodeReasoning, isOpenAiReasoningModel } from './encode-reasoning.ts'
 import { encodeSchema } from './encode-schema.ts'
 import type { OpenAiChatQuirks } from './quirks.ts'
 import { OPENAI_QUIRKS } from './quirks.ts'
@@ -31,10 +31,11 @@ export function encodeOpenAiChatRequest(
 ): OpenAiChatRequest {
   const { model, provider = PROVIDER, quirks = OPENAI_QUIRKS } = options
   const { settings } = request
-  const choice = encodeToolChoice(request, names, quirks)
-  const hasTools = choice.tools.length > 0
   const budget = Math.max(settings.reasoningTokens ?? 0, 0)
-  const reasoning = encodeReasoning({ model, budget, hasTools }, quirks.reasoning)
+  const choice = encodeToolChoice(request, names, toolChoiceOf(quirks, model, budget))
+  const hasTools = choice.tools.length > 0
+  const isForced = hasTools && (request.toolChoice.type === 'any' || request.toolChoice.type === 'tool')
+  const reasoning = encodeReasoning({ model, budget, hasTools, isForced }, quirks.reasoning)
   // Reasoning counts as output, so what the model may think is added to what it may answer.
   const maxTokens = outputTokensFor(settings, request.tools.length > 0) + reasoning.extraTokens
   const isOpenAiReasoning = quirks.reasoning === 'openai' && isOpenAiReasoningModel(model)
@@ -80,6 +81,14 @@ function encodeTool(tool: ToolDeclaration, names: ToolNames): WireTool {
   }
 }
 
+/** `forced`: only a call that must be made can be asked for. */
+type ChoiceField = OpenAiChatQuirks['toolChoice'] | 'forced'
+
+/** DeepSeek takes no choice beside thinking; a tool that must be called turns thinking off, see encode-reasoning.ts. */
+function toolChoiceOf(quirks: OpenAiChatQuirks, model: string, budget: number): ChoiceField {
+  return quirks.reasoning === 'deepseek' && deepSeekThinks({ model, budget }) ? 'forced' : quirks.toolChoice
+}
+
 interface EncodedChoice {
   /** The tools that the request declares: fewer where the server has no other way to choose. */
   readonly tools: readonly ToolDeclaration[]
@@ -87,7 +96,7 @@ interface EncodedChoice {
   readonly field: WireToolChoice | undefined
 }
 
-function encodeToolChoice(request: ModelRequest, names: ToolNames, quirks: OpenAiChatQuirks): EncodedChoice {
+function encodeToolChoice(request: ModelRequest, names: ToolNames, how: ChoiceField): EncodedChoice {
   const { toolChoice, tools } = request
   if (toolChoice.type === 'tool' && !tools.some((tool) => tool.name === toolChoice.name))
     throw new BatonError({
@@ -95,18 +104,18 @@ function encodeToolChoice(request: ModelRequest, names: ToolNames, quirks: OpenA
       message: `toolChoice names "${toolChoice.name}", which is not among the request’s tools`,
     })
   if (tools.length === 0) return { tools, field: undefined }
-  const isIgnored = quirks.toolChoice === 'ignored'
+  const isIgnored = how === 'ignored'
   switch (toolChoice.type) {
     case 'auto':
       return { tools, field: undefined }
     case 'any':
       return { tools, field: isIgnored ? undefined : 'required' }
     case 'none':
-      return { tools: isIgnored ? [] : tools, field: isIgnored ? undefined : 'none' }
+      return isIgnored || how === 'forced' ? { tools: [], field: undefined } : { tools, field: 'none' }
     case 'tool': {
       const only = tools.filter((tool) => tool.name === toolChoice.name)
       if (isIgnored) return { tools: only, field: undefined }
-      if (quirks.toolChoice === 'words') return { tools: only, field: 'required' }
+      if (how === 'words') return { tools: only, field: 'required' }
       return { tools, field: { type: 'function', function: { name: names.encode(toolChoice.name) } } }
     }
   }

@@ -10,7 +10,7 @@ export interface OpenAiChatQuirks {
   readonly promptCacheKey: boolean
   /**
    * `all`; `words`: LM Studio takes no object ("Invalid tool_choice type: 'object'. Supported string values: none, auto,
-   * required"); `ignored`: Ollama has no such field, so the tools themselves say what may be called.
+   * required"); `ignored`: Ollama does what it likes (ollama/ollama#17921), so the tools themselves say what may be called.
    */
   readonly toolChoice: 'all' | 'words' | 'ignored'
   /** `mistral`: 400 "Tool call id was … but must be a-z, A-Z, 0-9, with a length of 9". */
