@@ -93,7 +93,7 @@ export function createWebSocketFront(init: WebSocketServerInit): WebSocketFront 
   })
 
   const accept = (socket: WebSocket, request: IncomingMessage, client: string): void => {
-    const stopHeart = watchHeart(socket, timers, limits.heartbeatMs)
+    const stopHeart = watchHeart(socket, timers, limits)
     const name = `ws-${init.newId()}`
     log.info('a connection was opened', { connection: name, address: client })
     socket.on('close', (code) => {
@@ -173,7 +173,7 @@ function answer(request: IncomingMessage, response: ServerResponse, unreadyReaso
 }
 
 /** A peer that vanished without a word would hold its session's calls for ever. */
-function watchHeart(socket: WebSocket, timers: Timers, heartbeatMs: number): () => void {
+function watchHeart(socket: WebSocket, timers: Timers, limits: V1Limits): () => void {
   let lives = true
   let stop = (): void => {}
   const beat = (): void => {
@@ -183,12 +183,16 @@ function watchHeart(socket: WebSocket, timers: Timers, heartbeatMs: number): () 
     }
     lives = false
     socket.ping(() => {})
-    stop = timers.start(heartbeatMs, beat)
+    stop = timers.start(limits.heartbeatMs, beat)
   }
   socket.on('pong', () => {
     lives = true
   })
-  stop = timers.start(heartbeatMs, beat)
+  // Each is answered by `ws` itself, also for a peer that asks on and reads nothing.
+  socket.on('ping', () => {
+    if (socket.bufferedAmount > limits.outgoingBytes) socket.terminate()
+  })
+  stop = timers.start(limits.heartbeatMs, beat)
   return () => stop()
 }
 
