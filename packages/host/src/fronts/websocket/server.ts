@@ -188,10 +188,6 @@ function watchHeart(socket: WebSocket, timers: Timers, limits: V1Limits): () => 
   socket.on('pong', () => {
     lives = true
   })
-  // Each is answered by `ws` itself, also for a peer that asks on and reads nothing.
-  socket.on('ping', () => {
-    if (socket.bufferedAmount > limits.outgoingBytes) socket.terminate()
-  })
   stop = timers.start(limits.heartbeatMs, beat)
   return () => stop()
 }
