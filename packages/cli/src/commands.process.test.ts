@@ -3,7 +3,7 @@ import type { StartedCommand } from '@baton/testing/start-command'
 import { startCommand } from '@baton/testing/start-command'
 import type { V1App } from '@baton/testing/v1-app'
 import { connectV1App } from '@baton/testing/v1-app'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -12,10 +12,13 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 const BATON = fileURLToPath(new URL('../bin/baton.mjs', import.meta.url))
 
 let folder: string
+/** Where sessions are kept by default. */
+let data: string
 let commands: StartedCommand[]
 let apps: V1App[]
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'baton-'))
+  data = mkdtempSync(join(tmpdir(), 'baton-data-'))
   writeFileSync(join(folder, 'server.ts'), "import { WebSocketServer } from 'ws'\n")
   writeFileSync(join(folder, 'notes.md'), 'Nothing of interest.\n')
   commands = []
@@ -28,10 +31,15 @@ afterEach(async () => {
     await command.ended
   }
   rmSync(folder, { recursive: true })
+  rmSync(data, { recursive: true })
 })
 
 function baton(words: readonly string[], variables: Readonly<Record<string, string>> = {}): StartedCommand {
-  const command = startCommand(process.execPath, { words: [BATON, ...words], folder, variables })
+  const command = startCommand(process.execPath, {
+    words: [BATON, ...words],
+    folder,
+    variables: { XDG_DATA_HOME: data, HOME: data, ...variables },
+  })
   commands.push(command)
   return command
 }
@@ -75,7 +83,7 @@ test('serve says where it listens, which model answers and why, and what to try'
 test('a port that is in use is one line', async () => {
   const { url } = await serve()
   const { port } = new URL(url)
-  const command = baton(['serve', '--port', port])
+  const command = baton(['serve', '--port', port, '--store', 'memory:'])
   expect(await command.ended).toEqual({ code: 1, signal: null })
   expect(command.errors()).toBe(`baton: port ${port} of 127.0.0.1 is in use; choose another one, or 0 for a free one\n`)
 })
@@ -107,12 +115,6 @@ test.each<[string, readonly string[], Readonly<Record<string, string>>, Said]>([
     [2, 'the variable PORT must be a number from 0 to 65535, not "http"'],
   ],
   [
-    'a store that does not exist yet',
-    ['serve', '--store', 'sqlite:x'],
-    {},
-    [2, '--store must be memory: (other stores come later), not "sqlite:x"'],
-  ],
-  [
     'an address that is empty',
     ['serve', '--host='],
     {},
@@ -123,7 +125,7 @@ test.each<[string, readonly string[], Readonly<Record<string, string>>, Said]>([
     'an unknown model',
     ['chat', '--once', 'x', '--model', 'gpt'],
     {},
-    [1, 'no model is named "gpt"; use "anthropic/<model>" or "offline"'],
+    [1, /^no model is named "gpt"; use "<provider>\/<model>" or "offline"; providers: anthropic, openai, /],
   ],
   [
     'a model without its key',
@@ -147,7 +149,7 @@ test.each<[string, readonly string[], Readonly<Record<string, string>>, Said]>([
     'a provider that comes later',
     ['serve'],
     { MODEL_PROVIDER: 'bedrock' },
-    [1, 'the provider "bedrock" is not supported yet; use "anthropic/<model>" or "offline"'],
+    [1, /^the provider "bedrock" is not supported yet; use "<provider>\/<model>" or "offline"; providers: anthropic, /],
   ],
   [
     'an agent file that is not there',
@@ -218,3 +220,35 @@ test.each([[['--help']], [['serve', '--help']], [['chat', '-h']], [['--version']
     expect([command.output() === '', command.errors()]).toEqual([false, ''])
   },
 )
+
+test('serve keeps its sessions in a file of its folder, and says which', async () => {
+  const command = baton(['serve', '--port', '0', '--model', 'offline'])
+  await command.untilLine((line) => line.includes('Ctrl+C'))
+  const [, path = ''] = /^ {2}store {2}(.+)$/m.exec(command.output()) ?? []
+  expect(path).toMatch(new RegExp(`^${data}/baton/baton-\\w+-[0-9a-f]{8}\\.db$`))
+  expect(existsSync(path)).toBe(true)
+})
+
+test('a second server on the same file exits with one line', async () => {
+  await serve(['--store', 'sqlite:shop.db'])
+  const second = baton(['serve', '--port', '0', '--store', 'sqlite:shop.db'])
+  expect(await second.ended).toEqual({ code: 1, signal: null })
+  expect(second.errors()).toBe(
+    `baton: another process uses the store ${join(folder, 'shop.db')}; stop it, or choose another file\n`,
+  )
+})
+
+test.each([
+  ['postgres://here', '--store must be memory: or sqlite:FILE, not "postgres://here"'],
+  ['sqlite:', '--store must be memory: or sqlite:FILE, not "sqlite:"'],
+])('a store %s is one line', async (store, message) => {
+  const command = baton(['serve', '--store', store])
+  expect(await command.ended).toEqual({ code: 2, signal: null })
+  expect(command.errors()).toBe(`baton: ${message}\n`)
+})
+
+test('a store that is no database is one line', async () => {
+  const command = baton(['serve', '--port', '0', '--store', 'sqlite:server.ts'])
+  expect(await command.ended).toEqual({ code: 1, signal: null })
+  expect(command.errors()).toMatch(/^baton: the store \S+server\.ts is no database of Baton: .*\n$/)
+})

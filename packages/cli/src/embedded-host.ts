@@ -1,5 +1,6 @@
 // The host that both commands run: the agent, the model that was chosen for it, and the way to providers.
-import type { Agent, Environment, Host, Logger } from '@baton/core'
+import type { Agent, Environment, Logger } from '@baton/core'
+import type { LocalHost } from '@baton/host'
 import { createHost, createNodeEnvironment } from '@baton/host'
 import type { ModelChoice } from '@baton/models/choose-model'
 import { chooseModel, createModelOf } from '@baton/models/choose-model'
@@ -7,9 +8,11 @@ import { createUndiciTransport } from '@baton/models/transport/undici'
 import type { Console } from './console.ts'
 import { createDefaultAgent } from './default-agent.ts'
 import { loadAgent } from './load-agent.ts'
+import type { StoreLocation } from './store-location.ts'
+import { openStore } from './store-location.ts'
 
 export interface EmbeddedHost {
-  readonly host: Host
+  readonly host: LocalHost
   readonly agent: Agent
   readonly choice: ModelChoice
   readonly environment: Environment
@@ -21,11 +24,16 @@ export interface EmbeddedHostInit {
   readonly agent: string | undefined
   readonly model: string | undefined
   readonly exchanges: number | undefined
+  /** In memory by default. */
+  readonly store?: StoreLocation
+  readonly keepDays?: number | undefined
   readonly terminal: Console
   readonly log?: Logger
 }
 
-/** @throws BatonError `invalid_agent`, `unknown_model`, `model_not_configured`, `invalid_option` */
+const DAY_MS = 86_400_000
+
+/** @throws BatonError `invalid_agent`, `unknown_model`, `model_not_configured`, `invalid_option`, `store_locked`, `store_failed` */
 export async function openEmbeddedHost(init: EmbeddedHostInit): Promise<EmbeddedHost> {
   const { variables, folder } = init.terminal
   const loaded = init.agent === undefined ? createDefaultAgent(folder) : await loadAgent(init.agent, folder)
@@ -38,15 +46,19 @@ export async function openEmbeddedHost(init: EmbeddedHostInit): Promise<Embedded
   const transport = createUndiciTransport({ variables })
   const environment = createNodeEnvironment(transport)
   const modelOf = createModelOf({ variables, transport, clock: environment.clock })
+  const store = await openStore(init.store ?? { type: 'memory' })
   const host = createHost({
     environment,
     agent,
     modelOf,
+    store,
     defaultModel: choice.id,
+    ...(init.keepDays !== undefined && { retentionMs: init.keepDays * DAY_MS }),
     ...(init.log && { log: init.log }),
   })
   const stop = async (drainMs: number): Promise<void> => {
     await host.stop({ drainMs })
+    await store.close()
     await transport.close()
   }
   return { host, agent, choice, environment, stop }

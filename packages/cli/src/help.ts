@@ -26,7 +26,10 @@ ${AGENT}
 ${MODEL}
   --host NAME    address to listen on (127.0.0.1)
   --port NUMBER  port to listen on; 0 takes a free one (PORT, else 8080)
-  --store URL    memory: is the only one yet (memory:)
+  --store URL    where sessions are kept: sqlite:FILE, or memory: (BATON_STORE, else a file for this folder in the
+                 user's data folder; the server prints its name)
+  --keep-days NUMBER
+                 removes sessions that nobody has used for so many days (kept for ever)
   --allow-origin ORIGIN
                  pages that may connect, may be repeated, * for all (pages of this machine; with another --host
                  than this machine none)
@@ -57,7 +60,7 @@ Log, on the standard error:
   --log-format NAME  json or pretty (pretty on a terminal, else json)
   --log-level NAME   info, warn or silent (info)
 
-Variables: PORT, BATON_TOKEN, MODEL_PROVIDER, ANTHROPIC_API_KEY, ANTHROPIC_MODEL, ANTHROPIC_MAX_TOKENS,
+Variables: PORT, BATON_TOKEN, BATON_STORE, MODEL_PROVIDER, ANTHROPIC_API_KEY, ANTHROPIC_MODEL, ANTHROPIC_MAX_TOKENS,
 ANTHROPIC_BASE_URL, MAX_TURNS (exchanges that the model sees, 20), MAX_EVENT_BYTES (bytes of a frame, 65536),
 SESSION_RATE_LIMIT_PER_MIN. An option wins over its variable.
 

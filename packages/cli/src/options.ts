@@ -4,6 +4,8 @@ import type { Console } from './console.ts'
 import { wholeNumber } from './limit-options.ts'
 import type { ServerOptions } from './server-options.ts'
 import { SERVER_WORDS, serverOptions, withProxyCount } from './server-options.ts'
+import type { StoreLocation } from './store-location.ts'
+import { storeLocation } from './store-location.ts'
 import { UsageError } from './usage-error.ts'
 
 export { UsageError } from './usage-error.ts'
@@ -20,6 +22,9 @@ export interface ServeOptions {
   readonly json: boolean
   /** Exchanges of the window, from MAX_TURNS. */
   readonly exchanges: number | undefined
+  readonly store: StoreLocation
+  /** Days that a session is kept after its last use; for ever without. */
+  readonly keepDays: number | undefined
   readonly server: ServerOptions
   /** The other words, when the server is to start anew at every change. */
   readonly dev: readonly string[] | undefined
@@ -43,27 +48,26 @@ export function isCommand(text: string): text is CommandName {
 export function parseOptions(
   command: CommandName,
   words: readonly string[],
-  { variables }: Pick<Console, 'variables' | 'folder'>,
+  { variables, folder }: Pick<Console, 'variables' | 'folder'>,
 ): ServeOptions | ChatOptions {
-  return command === 'serve' ? serveOptions(words, variables) : chatOptions(words, variables)
+  return command === 'serve' ? serveOptions(words, variables, folder) : chatOptions(words, variables)
 }
 
 const SHARED = { agent: { type: 'string' }, model: { type: 'string' } } as const
 
-function serveOptions(words: readonly string[], variables: Variables): ServeOptions {
+function serveOptions(words: readonly string[], variables: Variables, folder: string): ServeOptions {
   const known = {
     ...SHARED,
     host: { type: 'string', default: '127.0.0.1' },
     port: { type: 'string' },
-    store: { type: 'string', default: 'memory:' },
+    store: { type: 'string' },
+    'keep-days': { type: 'string' },
     'allow-origin': { type: 'string', multiple: true },
     json: { type: 'boolean', default: false },
     ...SERVER_WORDS,
   } as const
   const args = [...withProxyCount(words)]
   const { values } = readWords(() => parseArgs({ args, options: known, allowPositionals: false }), 'serve')
-  if (values.store !== 'memory:')
-    throw new UsageError(`--store must be memory: (other stores come later), not "${values.store}"`)
   if (values.host.trim() === '')
     throw new UsageError('--host must not be empty; 0.0.0.0 is every address of the machine')
   return {
@@ -75,6 +79,9 @@ function serveOptions(words: readonly string[], variables: Variables): ServeOpti
     origins: values['allow-origin'],
     json: values.json,
     exchanges: numberOf(variables, 'MAX_TURNS', 10_000),
+    store: storeLocation(values.store, variables, folder),
+    keepDays:
+      values['keep-days'] === undefined ? undefined : wholeNumber(values['keep-days'], '--keep-days', [1, 36_500]),
     server: serverOptions(values, variables),
     dev: values.dev ? words.filter((word) => word !== '--dev') : undefined,
   }

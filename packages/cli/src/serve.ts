@@ -10,6 +10,8 @@ import { openEmbeddedHost } from './embedded-host.ts'
 import type { ServeOptions } from './options.ts'
 import { readTls } from './read-tls.ts'
 import type { ServerOptions } from './server-options.ts'
+import type { StoreLocation } from './store-location.ts'
+import { nameOfStore } from './store-location.ts'
 
 export async function serve(options: ServeOptions, terminal: Console): Promise<number> {
   if (options.dev) return await develop(options.dev, terminal)
@@ -34,12 +36,16 @@ export async function serve(options: ServeOptions, terminal: Console): Promise<n
   const stopped = untilStopped(terminal)
   try {
     const { url } = await front.listen()
+    const { recovered } = await embedded.host.recover()
+    if (recovered > 0) log.info('sessions that were at work when the server ended go on', { sessions: recovered })
     isListening = true
     if (server.token === undefined && !isLoopback(options.host))
       log.warn('whoever reaches this address can talk to the agent: nobody is asked for a token', {
         host: options.host,
       })
-    terminal.write(options.json ? `${JSON.stringify({ event: 'listening', url })}\n` : greeting(url, embedded))
+    terminal.write(
+      options.json ? `${JSON.stringify({ event: 'listening', url })}\n` : greeting(url, embedded, options.store),
+    )
   } catch (cause) {
     await embedded.stop(0)
     throw cause
@@ -81,11 +87,12 @@ function untilStopped(terminal: Console): Promise<void> {
   return new Promise((resolve) => void terminal.onStop(resolve))
 }
 
-function greeting(url: string, { agent, choice }: EmbeddedHost): string {
+function greeting(url: string, { agent, choice }: EmbeddedHost, store: StoreLocation): string {
   const tools = agent.tools.map((tool) => tool.name).join(', ')
   return `Baton listens on ${url}
   agent  ${agent.name}${tools === '' ? '' : `: ${tools}`}
   model  ${choice.id}, ${choice.reason}
+  store  ${nameOfStore(store)}
   try    an app of protocol version 1 (docs/protocol.md), or in another terminal:
          npx baton chat --once "which files here mention WebSocket?"
   end    Ctrl+C

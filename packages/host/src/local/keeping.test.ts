@@ -90,8 +90,19 @@ test('a host that stops while a turn runs leaves it to the next one; sessions at
   expect(rests.phase).toBe('idle')
   session.send('again').answer.catch(() => {})
   await world.time.settle()
+  await session.close()
   await world.time.until(world.host.stop())
   expect(await owned(world.store)).toEqual([SESSION])
+})
+
+test('a host that stopped keeps no process alive, also with sessions that nobody holds and that still work', async () => {
+  const world = createTestWorld({ tools: [act(never)], steps: [callsOf('act')] })
+  const session = await world.open()
+  session.send('go').answer.catch(() => {})
+  await world.time.settle()
+  await session.close()
+  await world.time.until(world.host.stop())
+  expect(world.time.pending()).toBe(0)
 })
 
 test('an input whose store hangs keeps its session open until it is decided', async () => {

@@ -22,6 +22,8 @@ interface OpenSession {
   readonly opening: Promise<SessionSlot>
   slot: SessionSlot | undefined
   holders: number
+  /** Ends the wait for the next look at whether it has come to rest. */
+  stopLooking: () => void
 }
 
 /** Milliseconds between two looks at whether a session that nobody holds has come to rest. */
@@ -39,7 +41,12 @@ export function createOpenSessions(environment: Environment): OpenSessions {
   const open = (name: string, openSlot: () => Promise<SessionSlot>): Promise<SessionSlot> => {
     const known = sessions.get(name)
     if (known && !known.slot?.isClosed()) return known.opening
-    const session: OpenSession = { opening: gates.passed(name).then(openSlot), slot: undefined, holders: 0 }
+    const session: OpenSession = {
+      opening: gates.passed(name).then(openSlot),
+      slot: undefined,
+      holders: 0,
+      stopLooking: () => {},
+    }
     sessions.set(name, session)
     session.opening.then(
       (slot) => {
@@ -51,25 +58,6 @@ export function createOpenSessions(environment: Environment): OpenSessions {
       },
     )
     return session.opening
-  }
-
-  /** Its log stays where it is; the next who asks for the session opens it from there. */
-  const closeAtRest = (name: string, session: OpenSession): void => {
-    const { slot, holders } = session
-    if (holders > 0 || !slot || slot.isClosed()) return
-    if (!slot.isAtRest()) {
-      environment.timers.start(REST_LOOK_MS, () => closeAtRest(name, session))
-      return
-    }
-    leave(name, session, slot)
-  }
-
-  /** What it still has to store is waited for by a host that stops. */
-  const leave = (name: string, session: OpenSession, slot: SessionSlot): void => {
-    if (sessions.get(name) === session) sessions.delete(name)
-    const closing = slot.close()
-    leaving.add(closing)
-    void closing.finally(() => leaving.delete(closing))
   }
 
   const alone: OpenSessions['alone'] = (name, act) => {
@@ -88,17 +76,41 @@ export function createOpenSessions(environment: Environment): OpenSessions {
     return () => {
       if (!session) return
       session.holders -= 1
-      closeAtRest(slot.session, session)
+      closeAtRest({ sessions, leaving, environment }, slot.session, session)
     }
   }
 
   const all = (): Promise<readonly SessionSlot[]> => openSlots([...sessions.values()], environment)
   const closeAll = async (): Promise<void> => {
+    for (const session of sessions.values()) session.stopLooking()
     const closing = [...leaving, gates.allPassed(), ...(await all()).map((slot) => slot.close())]
     const limit = { timeoutMs: CLOSING_MS, error: hostStopped }
     await within(environment.timers, limit, Promise.all(closing)).catch(() => {}) // they are looked after at the next start
   }
   return { open, hold, isOpen: (name) => sessions.has(name), alone, all, closeAll }
+}
+
+interface Book {
+  readonly sessions: Map<string, OpenSession>
+  /** What sessions that leave still have to store; a host that stops waits for it. */
+  readonly leaving: Set<Promise<void>>
+  readonly environment: Environment
+}
+
+/** Its log stays where it is; the next who asks for the session opens it from there. */
+function closeAtRest(book: Book, name: string, session: OpenSession): void {
+  const { sessions, leaving, environment } = book
+  const { slot, holders } = session
+  if (holders > 0 || !slot || slot.isClosed()) return
+  if (!slot.isAtRest()) {
+    session.stopLooking()
+    session.stopLooking = environment.timers.start(REST_LOOK_MS, () => closeAtRest(book, name, session))
+    return
+  }
+  if (sessions.get(name) === session) sessions.delete(name)
+  const closing = slot.close()
+  leaving.add(closing)
+  void closing.finally(() => leaving.delete(closing))
 }
 
 interface Gates {

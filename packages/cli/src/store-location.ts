@@ -1,0 +1,69 @@
+// Where the sessions of a command are kept: in memory, or in one file.
+import type { Store } from '@baton/core'
+import { BatonError } from '@baton/core'
+import { createMemoryStore, openSqliteStore } from '@baton/host'
+import envPaths from 'env-paths'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { UsageError } from './usage-error.ts'
+
+/** A file by its absolute path, or the memory of the process. */
+export type StoreLocation = { readonly type: 'memory' } | { readonly type: 'sqlite'; readonly path: string }
+
+export const STORE_FORMS = 'memory: or sqlite:FILE'
+
+/**
+ * From `--store`, then `BATON_STORE`; without either each working folder has a file of its own in the user's data folder.
+ * @throws UsageError
+ */
+export function storeLocation(
+  option: string | undefined,
+  variables: Readonly<Record<string, string | undefined>>,
+  folder: string,
+): StoreLocation {
+  const text = option ?? (variables['BATON_STORE']?.trim() || undefined)
+  if (text === undefined) return { type: 'sqlite', path: defaultFile(folder) }
+  if (text === 'memory:') return { type: 'memory' }
+  const [, path] = /^sqlite:(.+)$/.exec(text) ?? []
+  if (path !== undefined) return { type: 'sqlite', path: resolve(folder, path) }
+  const name = option === undefined ? 'the variable BATON_STORE' : '--store'
+  throw new UsageError(`${name} must be ${STORE_FORMS}, not "${text}"`)
+}
+
+/** Two projects whose folders have the same name do not share a file. */
+function defaultFile(folder: string): string {
+  const path = resolve(folder)
+  const digest = createHash('sha256').update(path).digest('hex').slice(0, 8)
+  const name = basename(path).replace(/[^\w.-]+/g, '-') || 'root'
+  return join(envPaths('baton', { suffix: '' }).data, `${name}-${digest}.db`)
+}
+
+/** @throws BatonError `store_locked`, `store_failed`, `log_damaged` */
+export async function openStore(location: StoreLocation): Promise<Store> {
+  if (location.type === 'memory') return createMemoryStore()
+  try {
+    // Conversations are nobody else's.
+    mkdirSync(dirname(location.path), { recursive: true, mode: 0o700 })
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    const message = `the folder of the store ${location.path} cannot be made: ${why}`
+    throw new BatonError({ code: 'store_failed', message, cause })
+  }
+  return await openSqliteStore(location.path)
+}
+
+/**
+ * For a look at what is there, also while a server has it open.
+ * @throws BatonError `store_failed` when there is no file, or no way to read it
+ */
+export async function openStoreToRead(location: StoreLocation): Promise<Store> {
+  if (location.type === 'memory') throw new UsageError('memory: keeps nothing; name a file by --store sqlite:FILE')
+  if (existsSync(location.path)) return await openSqliteStore(location.path, { readOnly: true })
+  const message = `there is no store at ${location.path}; --store sqlite:FILE names another one`
+  throw new BatonError({ code: 'store_failed', message })
+}
+
+export function nameOfStore(location: StoreLocation): string {
+  return location.type === 'memory' ? 'memory: (gone when the server ends)' : location.path
+}

@@ -1,0 +1,205 @@
+// A real server is killed with SIGKILL around every record of a turn and started again; a real client comes back to it.
+// Whatever the moment, the turn ends, and effects happen as often as their tools allow.
+import type { SessionRecord } from '@baton/core/machine'
+import { openSqliteStore } from '@baton/host'
+import type { StartedCommand } from '@baton/testing/start-command'
+import { startCommand } from '@baton/testing/start-command'
+import type { KillPlan } from '@baton/testing/kill-plan'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, expect, test } from 'vitest'
+import { createClient } from './client.ts'
+
+const SERVER = fileURLToPath(new URL('../../testing/src/kill-loop/server.ts', import.meta.url))
+const SESSION = 'killed'
+/** More records than a turn has. */
+const POSITIONS_MAX = 60
+const AT_ONCE = 2
+
+interface Life {
+  /** How often a process was killed. */
+  readonly kills: number
+  readonly records: readonly SessionRecord[]
+  /** Times that each effect happened, by tool. */
+  readonly effects: ReadonlyMap<string, readonly string[]>
+  readonly final: string
+}
+
+const counts = { lives: 0, kills: 0, records: 0, again: 0, unknown: 0 }
+afterAll(() => {
+  const { lives, kills, records, again, unknown } = counts
+  console.log(
+    `kill loop: ${lives} conversations, ${kills} processes killed, ${records} records; ` +
+      `${again} server tools run again with their key, ${unknown} calls told as unknown`,
+  )
+})
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => void server.close(resolve))
+  return typeof address === 'object' && address ? address.port : 0
+}
+
+/** One conversation: a process for each plan, each killed by itself, and a last one that lives. */
+async function live(plans: readonly KillPlan[]): Promise<Life> {
+  const folder = mkdtempSync(join(tmpdir(), 'baton-kill-'))
+  const port = await freePort()
+  const clientEffects: string[] = []
+  const effect =
+    (name: string) =>
+    (_: unknown, { callId }: { readonly callId: string }): string => {
+      clientEffects.push(`${name} ${callId}`)
+      return 'done'
+    }
+  let running: StartedCommand | undefined
+  const start = async (plan: KillPlan | undefined): Promise<StartedCommand> => {
+    const words = ['--conditions=@baton/source', '--no-warnings', SERVER, folder, String(port)]
+    const server = startCommand(process.execPath, { words: [...words, ...(plan ? [JSON.stringify(plan)] : [])] })
+    running = server
+    // One that is to die in its recovery ends without a word.
+    await server.untilLine((line) => line.includes('listening')).catch(() => {})
+    return server
+  }
+  const first = await start(plans[0])
+  const client = createClient({
+    url: `ws://127.0.0.1:${port}/ws`,
+    session: SESSION,
+    tools: { 'client.pure': effect('client.pure'), 'client.once': effect('client.once') },
+    reconnect: { baseMs: 20, mostMs: 100 },
+  })
+  try {
+    const final = new Promise<string>((resolve) => void client.on('final', resolve))
+    client.say('go')
+    const late = lateness(plans, () => `${running?.output()}${running?.errors()}`)
+    const kills = await Promise.race([outlive(first, { plans: plans.slice(1), start, final }), late])
+    const text = await Promise.race([final, late])
+    running?.kill('SIGTERM')
+    await running?.ended
+    return { kills, records: await recordsIn(folder), effects: effectsIn(folder, clientEffects), final: text }
+  } finally {
+    client.close()
+    running?.kill('SIGKILL')
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** Milliseconds that a conversation may take, with the grace that a call has after a restart. */
+const LIFE_MS = 40_000
+
+function lateness(plans: readonly KillPlan[], told: () => string): Promise<never> {
+  return new Promise((_, reject) => {
+    const late = (): void => reject(new Error(`no answer came for ${JSON.stringify(plans)}; the server said ${told()}`))
+    setTimeout(late, LIFE_MS).unref()
+  })
+}
+
+interface Lives {
+  readonly plans: readonly KillPlan[]
+  readonly start: (plan: KillPlan | undefined) => Promise<StartedCommand>
+  readonly final: Promise<string>
+}
+
+/** Starts a process after each that died, until one says the final. Returns how many died. */
+async function outlive(first: StartedCommand, { plans, start, final }: Lives): Promise<number> {
+  const left = [...plans]
+  let server = first
+  for (let kills = 0; ; kills++) {
+    const died = await Promise.race([server.ended.then(() => true), final.then(() => false)])
+    if (!died) return kills
+    expect({ ...(await server.ended), said: server.errors() }).toMatchObject({ signal: 'SIGKILL' })
+    server = await start(left.shift())
+  }
+}
+
+async function recordsIn(folder: string): Promise<readonly SessionRecord[]> {
+  const store = await openSqliteStore(join(folder, 'sessions.db'), { readOnly: true })
+  const records: SessionRecord[] = []
+  for await (const record of store.read(SESSION, 0)) records.push(record)
+  await store.close()
+  return records
+}
+
+function effectsIn(folder: string, clientEffects: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const lines = [...readFileSync(join(folder, 'effects.txt'), 'utf8').trim().split('\n'), ...clientEffects]
+  return Map.groupBy(lines, (line) => line.split(' ')[0] ?? '')
+}
+
+/** Checks a conversation against the promises; `wrong` tells which one it broke. */
+function check(life: Life, plans: readonly KillPlan[]): void {
+  const { records, final } = life
+  const facts = records.flatMap((record) => record.facts)
+  const outcomes = facts.flatMap((fact) => (fact.type === 'turn-finished' ? [fact.outcome] : []))
+  const proposed = facts.flatMap((fact) => (fact.type === 'step-finished' ? fact.calls : []))
+  const wrong = proposed.flatMap(({ callId, name }) => {
+    const settled = facts.flatMap((fact) =>
+      fact.type === 'call-settled' && fact.callId === callId ? [fact.settlement.type] : [],
+    )
+    return isKept(name, settled, life.effects.get(name) ?? []) ? [] : [`${name} is settled as ${settled.join(', ')}`]
+  })
+  expect({ plans, outcomes, calls: proposed.length, wrong }).toEqual({
+    plans,
+    outcomes: ['answered'],
+    calls: 5,
+    wrong: [],
+  })
+  expect(final).toMatch(/^Let me see\.\n\ndone: /)
+  counts.lives += 1
+  counts.kills += life.kills
+  counts.records += records.length
+}
+
+/** One settlement; ok means that it happened; `once` and what a living client does happens at most once; one key. */
+function isKept(name: string, settled: readonly string[], happened: readonly string[]): boolean {
+  const [settlement = ''] = settled
+  const isOnce = name.endsWith('.once')
+  if (settlement === 'unknown') counts.unknown += 1
+  counts.again += Math.max(0, happened.length - 1)
+  return (
+    settled.length === 1 &&
+    (settlement === 'ok' ? happened.length > 0 : isOnce && settlement === 'unknown') &&
+    (happened.length <= 1 || !(isOnce || name.startsWith('client.'))) &&
+    new Set(happened).size <= 1
+  )
+}
+
+/** Several conversations at once; each is checked. */
+async function liveAll(all: readonly (readonly KillPlan[])[]): Promise<number> {
+  const left = [...all]
+  let kills = 0
+  const work = async (): Promise<void> => {
+    for (let plans = left.shift(); plans; plans = left.shift()) {
+      const life = await live(plans)
+      check(life, plans)
+      kills += life.kills
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  return kills
+}
+
+test('killed around every record of a turn with parallel server and client tools, the turn completes', async () => {
+  const whole = await live([])
+  check(whole, [])
+  const positions = whole.records.map(({ pos }) => pos).filter((pos) => pos < POSITIONS_MAX)
+  expect(positions.length).toBeGreaterThan(12)
+  const moments = ['before', 'after', 'later'] as const
+  const all = positions.flatMap((at) => moments.map((moment): KillPlan[] => [{ at, moment, laterMs: 0 }]))
+  // The last record may be the client's going, which no process outlives.
+  expect(await liveAll(all)).toBeGreaterThan(all.length - 12)
+}, 300_000)
+
+test('killed again and again, at other records each day, the turn completes', async () => {
+  const seed = Math.floor(Date.now() / 86_400_000)
+  console.log(`kill loop: seed ${seed}`)
+  const at = (index: number): number => 2 + ((seed * 7 + index * 5) % 17)
+  const all = Array.from({ length: 8 }, (_, index): KillPlan[] => [
+    { at: at(index), moment: 'later', laterMs: 1 },
+    { at: at(index) + 2 + (index % 5), moment: 'after', laterMs: 0 },
+  ])
+  expect(await liveAll(all)).toBeGreaterThan(4)
+}, 300_000)

@@ -1,0 +1,11 @@
+// When a server of the kill loop dies.
+import type { InputType } from '@baton/core/machine'
+
+export interface KillPlan {
+  /** A record by its position, or the next one of an input's type. */
+  readonly at: number | InputType
+  /** Before it is stored, after it is stored and before the host knows, or when the host has acted on it. */
+  readonly moment: 'before' | 'after' | 'later'
+  /** Of `later`. */
+  readonly laterMs: number
+}
