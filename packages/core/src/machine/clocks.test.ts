@@ -144,18 +144,18 @@ describe('a client call', () => {
 })
 
 describe('after a restart a client call', () => {
-  test('has what it had, without the time in which the host was down', () => {
-    const session = calling().after(5000).restart(100_000)
+  test('keeps its deadline: the time in which the host was down counts', () => {
+    const session = calling().after(5000).restart(7000)
     expect(session.fact('call-clock-set')).toEqual({
       type: 'call-clock-set',
       callId: CALL,
       mode: 'away',
       deadlineMs: session.nowMs + 600_000,
-      remainingMs: 25_000,
+      remainingMs: 18_000,
       awayRemainingMs: 600_000,
       graces: 1,
     })
-    expect(leftMs(session.attach())).toBe(25_000)
+    expect(leftMs(session.attach())).toBe(18_000)
   })
 
   test('has at least 10 s, three times', () => {
@@ -180,7 +180,7 @@ describe('after a restart a client call', () => {
 
   test('that was waited for keeps what was left of that', () => {
     const session = calling('look', { attached: false }).after(100_000).restart(50_000)
-    expect(leftMs(session)).toBe(500_000)
+    expect(leftMs(session)).toBe(450_000)
   })
 
   test('that had waited for a client before keeps what is left of that too', () => {
@@ -259,9 +259,9 @@ describe('a turn', () => {
     expect(session.restart(0).factTypes()).not.toContain('turn-clock-set')
   })
 
-  test('leaves a client call its time after a long restart', () => {
+  test('is as long after a long restart, and a client call has its grace', () => {
     const session = calling().after(5000).restart(3_600_000).attach()
-    expect(leftMs(session)).toBe(25_000)
+    expect(leftMs(session)).toBe(10_000)
     expect(leftMs(session, 'turn')).toBe(595_000)
   })
 })

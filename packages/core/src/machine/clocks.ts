@@ -64,14 +64,14 @@ export function prolongTurn(draft: Draft, downMs: number): void {
 }
 
 /**
- * After a restart no client is attached. The time in which the host was down counts for nobody, and what is left is at
- * least 10 s, three times at most.
+ * After a restart no client is attached. Deadlines stay where they are, or a host that crashes again and again would hold a
+ * call for ever; what is left is at least 10 s, three times at most.
  */
-export function graceAfterRestart(draft: Draft, call: Call, downMs: number): void {
+export function graceAfterRestart(draft: Draft, call: Call): void {
   const { clock, callId } = call
   if (!clock.deadline) return
   const nowMs = draft.state.nowMs
-  const left = Math.max(0, clock.deadline.atMs - (nowMs - downMs))
+  const left = Math.max(0, clock.deadline.atMs - nowMs)
   const least = clock.graces < RULES.restartGraces ? RULES.restartGraceMs : 0
   const remainingMs = Math.max(clock.mode === 'running' ? left : clock.remainingMs, least)
   const awayRemainingMs = Math.max(clock.mode === 'away' ? left : clock.awayRemainingMs, least)

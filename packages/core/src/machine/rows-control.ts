@@ -135,7 +135,7 @@ export function recover(draft: Draft, input: InputOf<'host-restarted'>): void {
   for (const { callId } of draft.state.step?.calls ?? []) {
     const call = findCall(draft.state, callId)
     if (!call) continue
-    graceAfterRestart(draft, call, input.downMs)
+    graceAfterRestart(draft, call)
     befall(draft, call, 'restart')
   }
   recoverAttempt(draft)
