@@ -16,7 +16,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   host: ['core', 'models', 'protocol'],
   temporal: ['core', 'models', 'protocol'],
   testing: ['core', 'host', 'models', 'protocol', 'tools'],
-  cli: ['core', 'host', 'models', 'protocol', 'temporal', 'tools'],
+  cli: ['client', 'core', 'host', 'models', 'protocol', 'temporal', 'tools'],
 }
 
 /** Where a package that runs without Node may use it all the same: the file is loaded only there. */
