@@ -1,0 +1,315 @@
+// One JSON Schema in the dialect of a provider, with a report of what the dialect cannot say. Nothing of it weakens Baton's
+// own check: what comes back is validated against the original schema.
+import type { JsonObject, JsonValue } from '@baton/core'
+import { isJsonObject } from '@baton/core'
+import type { Dialect, DialectName } from './dialects.ts'
+import { DIALECTS, NOT_AT_ROOT } from './dialects.ts'
+import { mergeSchemas, unionOfProperties } from './merge-schemas.ts'
+import { resolveReference } from './references.ts'
+
+export interface SchemaLoss {
+  /** `properties.address.items`; empty for the root. */
+  readonly path: string
+  readonly keyword: string
+  /**
+   * `described`: said in the description instead. `widened`: the model may give more than the schema allows. `degraded`:
+   * the whole schema could not be said.
+   */
+  readonly how: 'described' | 'widened' | 'degraded'
+}
+
+export interface CompiledSchema {
+  readonly schema: JsonObject
+  readonly losses: readonly SchemaLoss[]
+}
+
+/** Schemas inside of schemas that are followed; deeper ones allow anything. */
+const DEPTH_MAX = 24
+/** Schemas of one compilation, references written out included; then the rest allows anything. */
+const SCHEMAS_MAX = 5000
+
+/** Never throws: a schema that cannot be said at all becomes an object of anything, with a loss `degraded`. */
+export function compileSchema(schema: JsonObject, name: DialectName): CompiledSchema {
+  const losses: SchemaLoss[] = []
+  const work: Work = { dialect: DIALECTS[name], root: schema, losses, left: SCHEMAS_MAX }
+  try {
+    return { schema: compileRoot(work), losses: distinct(losses) }
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    return { schema: anyObject(work.dialect), losses: [{ path: '', keyword: why, how: 'degraded' }] }
+  }
+}
+
+interface Work {
+  readonly dialect: Dialect
+  readonly root: JsonObject
+  readonly losses: SchemaLoss[]
+  left: number
+}
+
+/** Where a schema stands, and the references that led there. */
+interface Place {
+  readonly path: string
+  readonly depth: number
+  readonly followed: readonly string[]
+}
+
+const ROOT: Place = { path: '', depth: 0, followed: [] }
+
+function anyObject({ isStrict }: Dialect): JsonObject {
+  return { type: 'object', properties: {}, ...(isStrict && { required: [], additionalProperties: false }) }
+}
+
+function lose(work: Work, { path }: Place, keyword: string, how: SchemaLoss['how']): void {
+  work.losses.push({ path, keyword, how })
+}
+
+function distinct(losses: readonly SchemaLoss[]): readonly SchemaLoss[] {
+  return [...new Map(losses.map((loss) => [`${loss.path} ${loss.keyword}`, loss])).values()]
+}
+
+/** Every provider wants an object at the root, and no choice between several: the properties of all may be given. */
+function compileRoot(work: Work): JsonObject {
+  const { dialect } = work
+  let root = followed(work, work.root, ROOT).schema
+  const unions = Object.keys(root).filter((keyword) => NOT_AT_ROOT.has(keyword))
+  if (unions.length > 0) {
+    for (const keyword of unions) if (keyword !== 'allOf') lose(work, ROOT, keyword, 'widened')
+    const variants = unionOfProperties(root, (one) => followed(work, one, ROOT).schema)
+    const kept = Object.fromEntries(Object.entries(root).filter(([keyword]) => !NOT_AT_ROOT.has(keyword)))
+    root = { ...kept, ...variants }
+  }
+  const compiled = compileAt(work, { ...root, type: 'object' }, ROOT)
+  const { rootKeywords } = dialect
+  const entries = Object.entries(compiled).filter(([keyword]) => !rootKeywords || rootKeywords.has(keyword))
+  return { ...Object.fromEntries(entries), type: 'object', properties: compiled['properties'] ?? {} }
+}
+
+/** A schema without its `$ref`, where the dialect wants it written out. */
+function followed(
+  work: Work,
+  schema: JsonObject,
+  place: Place,
+): { readonly schema: JsonObject; readonly place: Place } {
+  const { $ref: reference, ...beside } = schema
+  const isRoot = place.depth === 0
+  if (typeof reference !== 'string' || (!work.dialect.inlinesRefs && !isRoot)) return { schema, place }
+  const found = resolveReference(work.root, reference)
+  const isInside = place.followed.includes(reference) || place.depth >= DEPTH_MAX
+  if (!isJsonObject(found) || isInside) {
+    lose(work, place, isInside ? 'recursion' : '$ref', 'widened')
+    return { schema: beside, place }
+  }
+  const inner = { ...place, followed: [...place.followed, reference] }
+  const { schema: target, place: end } = followed(work, found, inner)
+  return { schema: mergeSchemas([target, beside]), place: end }
+}
+
+function compile(work: Work, value: JsonValue | undefined, place: Place): JsonObject {
+  work.left -= 1
+  if (!isJsonObject(value)) {
+    if (value === false) lose(work, place, 'false', 'widened')
+    return {}
+  }
+  if (work.left < 0 || place.depth > DEPTH_MAX) {
+    lose(work, place, 'depth', 'widened')
+    return {}
+  }
+  const { schema, place: end } = followed(work, value, place)
+  return compileAt(work, schema, end)
+}
+
+function compileAt(work: Work, given: JsonObject, place: Place): JsonObject {
+  const { dialect } = work
+  const schema = withoutAllOf(work, withNullability(dialect, given), place)
+  const kept: Record<string, JsonValue> = {}
+  const told: string[] = []
+  for (const [keyword, value] of Object.entries(schema)) {
+    const mapped = mapKeyword(work, keyword, value)
+    if (mapped) kept[mapped.keyword] = compileValue(work, mapped, place)
+    else if (dialect.refused?.has(keyword) !== true) tell(work, { keyword, value, told }, place)
+  }
+  narrowValues(work, kept, place)
+  if (told.length > 0)
+    kept['description'] = [kept['description'], `(${told.join(', ')})`].filter((part) => part !== undefined).join(' ')
+  if (kept['type'] === 'array' && kept['items'] === undefined && kept['prefixItems'] === undefined)
+    kept['items'] = dialect.name === 'gemini' ? { type: 'string' } : {}
+  return dialect.isStrict && isObjectSchema(kept) ? strictObject(work, kept, place) : kept
+}
+
+function isObjectSchema(schema: JsonObject): boolean {
+  return schema['type'] === 'object' || isJsonObject(schema['properties'])
+}
+
+interface Keyword {
+  readonly keyword: string
+  readonly value: JsonValue
+}
+
+/** Words for the same thing that the dialect reads; undefined where it has none. */
+function mapKeyword({ dialect }: Work, keyword: string, value: JsonValue): Keyword | undefined {
+  const reads = (one: string): boolean => dialect.refused?.has(one) !== true && (dialect.keywords?.has(one) ?? true)
+  if (reads(keyword)) return { keyword, value }
+  if (keyword === 'const' && reads('enum')) return { keyword: 'enum', value: [value] }
+  if (keyword === 'oneOf' && reads('anyOf')) return { keyword: 'anyOf', value }
+  if (keyword === 'exclusiveMinimum' && reads('minimum') && typeof value === 'number')
+    return { keyword: 'minimum', value }
+  if (keyword === 'exclusiveMaximum' && reads('maximum') && typeof value === 'number')
+    return { keyword: 'maximum', value }
+  return undefined
+}
+
+const LISTS: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems'])
+const MAPS: ReadonlySet<string> = new Set([
+  'properties',
+  'patternProperties',
+  '$defs',
+  'definitions',
+  'dependentSchemas',
+])
+const SINGLES: ReadonlySet<string> = new Set(
+  'items additionalProperties not contains propertyNames if then else unevaluatedProperties unevaluatedItems'.split(
+    ' ',
+  ),
+)
+
+function compileValue(work: Work, { keyword, value }: Keyword, place: Place): JsonValue {
+  const inner = (step: string | number): Place => ({
+    ...place,
+    path: place.path === '' ? `${keyword}${step}` : `${place.path}.${keyword}${step}`,
+    depth: place.depth + 1,
+  })
+  if (LISTS.has(keyword) && Array.isArray(value))
+    return (value as readonly JsonValue[]).map((one, index) => compile(work, one, inner(`.${index}`)))
+  if (MAPS.has(keyword) && isJsonObject(value))
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, compile(work, one, inner(`.${name}`))]))
+  return SINGLES.has(keyword) && isJsonObject(value) ? compile(work, value, inner('')) : value
+}
+
+/** Limits that a model can keep when it reads them; the others are for validators. */
+const TELLING: ReadonlySet<string> = new Set(
+  'minLength maxLength pattern minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minItems maxItems uniqueItems minProperties maxProperties format const default examples not'.split(
+    ' ',
+  ),
+)
+/** These say nothing about values. */
+const SILENT: ReadonlySet<string> = new Set(
+  '$schema $id $anchor $comment title examples default readOnly writeOnly deprecated discriminator example $defs definitions nullable propertyOrdering'.split(
+    ' ',
+  ),
+)
+const TOLD_CHARS = 200
+
+function tell(work: Work, { keyword, value, told }: Keyword & { readonly told: string[] }, place: Place): void {
+  const text = JSON.stringify(value)
+  if (TELLING.has(keyword) && text.length <= TOLD_CHARS) {
+    told.push(`${keyword}: ${text}`)
+    if (!SILENT.has(keyword)) lose(work, place, keyword, 'described')
+  } else if (!SILENT.has(keyword) && !(keyword === 'additionalProperties' && value === false))
+    lose(work, place, keyword, 'widened')
+}
+
+/** `nullable` (OpenAPI), a list of types, and `null` among variants, in the one way that the dialect reads. */
+function withNullability(dialect: Dialect, schema: JsonObject): JsonObject {
+  const { nullable, type, ...rest } = schema
+  const types = Array.isArray(type) ? (type as readonly JsonValue[]) : type === undefined ? [] : [type]
+  if (dialect.nullable === 'type') {
+    if (nullable !== true || types.length === 0) return type === undefined ? rest : { ...rest, type }
+    return { ...rest, type: types.includes('null') ? types : [...types, 'null'] }
+  }
+  const variants = (['anyOf', 'oneOf'] as const).flatMap((key) => {
+    const list = schema[key]
+    return Array.isArray(list) ? [{ key, list: list as readonly JsonValue[] }] : []
+  })
+  const hasNull = variants.some(({ list }) => list.some(isNullSchema))
+  const isNullable = nullable === true || types.includes('null') || hasNull
+  const unions = Object.fromEntries(variants.map(({ key, list }) => [key, list.filter((one) => !isNullSchema(one))]))
+  const named = types.filter((one) => one !== 'null')
+  return { ...rest, ...unions, ...typeOrVariants(rest, named), ...(isNullable && { nullable: true }) }
+}
+
+function isNullSchema(schema: JsonValue): boolean {
+  return isJsonObject(schema) && schema['type'] === 'null'
+}
+
+/** 400 "Proto field is not repeating, cannot start list." for a list of types. */
+function typeOrVariants(schema: JsonObject, types: readonly JsonValue[]): JsonObject {
+  const [only] = types
+  if (only === undefined) return {}
+  return types.length === 1 || schema['anyOf'] ? { type: only } : { anyOf: types.map((type) => ({ type })) }
+}
+
+/** Dialects without `allOf` get its parts as one schema. */
+function withoutAllOf(work: Work, schema: JsonObject, place: Place): JsonObject {
+  const { allOf, ...rest } = schema
+  if (!Array.isArray(allOf) || (work.dialect.keywords?.has('allOf') ?? true)) return schema
+  const parts = (allOf as readonly JsonValue[]).filter(isJsonObject)
+  return mergeSchemas([rest, ...parts.map((part) => followedFully(work, part, place))])
+}
+
+/** What is merged must stand there, also where the dialect reads references. */
+function followedFully(work: Work, schema: JsonObject, place: Place): JsonObject {
+  const { $ref: reference, ...beside } = schema
+  if (typeof reference !== 'string') return schema
+  const found = resolveReference(work.root, reference)
+  if (isJsonObject(found) && found['$ref'] === undefined && !place.followed.includes(reference))
+    return mergeSchemas([found, beside])
+  lose(work, place, '$ref', 'widened')
+  return beside
+}
+
+/** Values of keywords that the dialect reads in part. */
+function narrowValues(work: Work, kept: Record<string, JsonValue>, place: Place): void {
+  const { formats, textEnums } = work.dialect
+  const { format, enum: values } = kept
+  if (formats && typeof format === 'string' && !formats.has(format)) {
+    delete kept['format']
+    tell(work, { keyword: 'format', value: format, told: [] }, place)
+    kept['description'] = [kept['description'], `(format: ${format})`].filter((part) => part !== undefined).join(' ')
+  }
+  if (!textEnums || !Array.isArray(values)) return
+  const texts = (values as readonly JsonValue[]).filter((value) => typeof value === 'string' && value !== '')
+  if (texts.length === values.length) {
+    kept['type'] ??= 'string'
+    return
+  }
+  delete kept['enum']
+  const told = `(one of ${JSON.stringify(values)})`
+  kept['description'] = [kept['description'], told].filter((part) => part !== undefined).join(' ')
+  lose(work, place, 'enum', 'described')
+}
+
+/** Strict objects: what may be left out is given as null. A map of any keys cannot be said. */
+function strictObject(work: Work, schema: Record<string, JsonValue>, place: Place): JsonObject {
+  const { additionalProperties, properties, required } = schema
+  const known = isJsonObject(properties) ? properties : {}
+  if (additionalProperties !== undefined && additionalProperties !== false && Object.keys(known).length === 0)
+    lose(work, place, 'additionalProperties', 'degraded')
+  const must = new Set(Array.isArray(required) ? (required as readonly JsonValue[]) : [])
+  const entries = Object.entries(known).map(([name, one]) => [name, must.has(name) ? one : orNull(one)])
+  return {
+    ...schema,
+    type: schema['type'] ?? 'object',
+    properties: Object.fromEntries(entries) as JsonObject, // of schemas, as before
+    required: Object.keys(known),
+    additionalProperties: false,
+  }
+}
+
+function orNull(schema: JsonValue): JsonValue {
+  if (!isJsonObject(schema)) return schema
+  const { type, enum: values, anyOf } = schema
+  if (Array.isArray(anyOf)) {
+    const variants = anyOf as readonly JsonValue[]
+    return variants.some(isNullSchema) ? schema : { ...schema, anyOf: [...variants, { type: 'null' }] }
+  }
+  if (type === undefined || schema['$ref'] !== undefined || schema['const'] !== undefined)
+    return { anyOf: [schema, { type: 'null' }] }
+  const types = Array.isArray(type) ? (type as readonly JsonValue[]) : [type]
+  if (types.includes('null')) return schema
+  return {
+    ...schema,
+    type: [...types, 'null'],
+    ...(Array.isArray(values) && { enum: [...(values as readonly JsonValue[]), null] }),
+  }
+}

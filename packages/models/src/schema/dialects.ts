@@ -1,0 +1,107 @@
+// What each provider reads of JSON Schema, as plain data. Sources stand beside each rule.
+
+export interface Dialect {
+  readonly name: DialectName
+  /** Keywords that it reads; others are dropped, and said in words where that helps the model. Absent: all of them. */
+  readonly keywords?: ReadonlySet<string>
+  /** Keywords that it refuses. */
+  readonly refused?: ReadonlySet<string>
+  /** The only keywords at the root; absent: as everywhere. */
+  readonly rootKeywords?: ReadonlySet<string>
+  /** `$ref` is followed and written out; a schema inside itself ends there. */
+  readonly inlinesRefs: boolean
+  /** How a value that may be null is said: a type beside others, or a keyword. */
+  readonly nullable: 'type' | 'keyword'
+  /** Every property required, optional ones as null; no further properties. */
+  readonly isStrict: boolean
+  /** Values of `enum` are texts. */
+  readonly textEnums: boolean
+  /** Values of `format` that it reads; absent: any. */
+  readonly formats?: ReadonlySet<string>
+}
+
+export type DialectName = 'anthropic' | 'anthropic-strict' | 'openai' | 'openai-strict' | 'gemini' | 'bedrock' | 'nova'
+
+const STRUCTURE = ['type', 'properties', 'required', 'items', 'enum', 'anyOf', 'description', 'title']
+
+/** openai/lib/transform.js; pydantic-ai profiles/openai.py. */
+const OPENAI_STRICT = [
+  ...STRUCTURE,
+  ...['additionalProperties', '$ref', '$defs', 'definitions', 'const', 'default', 'allOf', 'prefixItems', 'not', 'if'],
+  ...['pattern', 'format', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
+  ...['minItems', 'maxItems'],
+].filter((keyword) => !['allOf', 'not', 'if', 'prefixItems', 'default'].includes(keyword))
+
+/** @anthropic-ai/sdk/lib/transform-json-schema.js: no limits of numbers, lengths, patterns and items. */
+const ANTHROPIC_STRICT = [
+  ...STRUCTURE,
+  'additionalProperties',
+  '$ref',
+  '$defs',
+  'definitions',
+  'const',
+  'format',
+  'allOf',
+]
+
+/** genai.d.ts `Schema`: a part of OpenAPI 3.0. */
+const GEMINI = [
+  ...STRUCTURE,
+  ...['default', 'example', 'format', 'nullable', 'pattern', 'propertyOrdering'],
+  ...['maximum', 'minimum', 'maxItems', 'minItems', 'maxLength', 'minLength', 'maxProperties', 'minProperties'],
+]
+
+const ANY_JSON_SCHEMA = { inlinesRefs: false, nullable: 'type', isStrict: false, textEnums: false } as const
+/** 400 "schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level": compile-schema.ts folds them. */
+export const NOT_AT_ROOT: ReadonlySet<string> = new Set([
+  'oneOf',
+  'anyOf',
+  'allOf',
+  'enum',
+  'not',
+  'if',
+  'then',
+  'else',
+])
+
+export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
+  /** Tools: JSON Schema 2020-12. */
+  anthropic: { ...ANY_JSON_SCHEMA, name: 'anthropic' },
+  'anthropic-strict': {
+    name: 'anthropic-strict',
+    keywords: new Set(ANTHROPIC_STRICT),
+    inlinesRefs: false,
+    nullable: 'type',
+    isStrict: false,
+    textEnums: false,
+    formats: new Set('date-time time date duration email hostname uri ipv4 ipv6 uuid'.split(' ')),
+  },
+  openai: { ...ANY_JSON_SCHEMA, name: 'openai' },
+  'openai-strict': {
+    name: 'openai-strict',
+    keywords: new Set(OPENAI_STRICT),
+    inlinesRefs: false,
+    nullable: 'type',
+    isStrict: true,
+    textEnums: false,
+  },
+  gemini: {
+    name: 'gemini',
+    keywords: new Set(GEMINI),
+    inlinesRefs: true,
+    nullable: 'keyword',
+    isStrict: false,
+    textEnums: true,
+    // 400 "only 'enum' and 'date-time' are supported for STRING type".
+    formats: new Set(['enum', 'date-time', 'float', 'double', 'int32', 'int64']),
+  },
+  bedrock: { ...ANY_JSON_SCHEMA, name: 'bedrock' },
+  /** Amazon Nova user guide, tool troubleshooting: the root holds nothing but type, properties, required. */
+  nova: {
+    ...ANY_JSON_SCHEMA,
+    name: 'nova',
+    rootKeywords: new Set(['type', 'properties', 'required']),
+    refused: new Set(['$schema', '$id', '$ref', '$defs', 'definitions']),
+    inlinesRefs: true,
+  },
+}
