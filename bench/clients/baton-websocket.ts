@@ -1,0 +1,44 @@
+// Baton as the conductor of an app: the WebSocket front (version 1) over a host with the store in memory. One session for
+// each connection; its window holds one exchange, so that every turn asks the provider for the same.
+import { defineAgent, tool } from '@baton/core'
+import { createHost, createNodeEnvironment } from '@baton/host'
+import { createWebSocketFront } from '@baton/host/websocket'
+import { createAnthropicModel } from '@baton/models/anthropic'
+import { createUndiciTransport } from '@baton/models/transport/undici'
+import { providerOf } from './baton-in-process.ts'
+import type { OpenClient } from './client.ts'
+import { ECHO_SCHEMA } from './client.ts'
+import { turnsOverWebSocket } from './websocket-turns.ts'
+
+const ENDLESS = Number.MAX_SAFE_INTEGER
+/** An app that talks without a pause, and thousands of apps at one address, are what a server must refuse elsewhere. */
+const LIMITS = {
+  connections: 20_000,
+  sessionFramesPerMinute: ENDLESS,
+  sessionTranscriptsPerMinute: ENDLESS,
+  addressFramesPerMinute: ENDLESS,
+}
+
+export const open: OpenClient = async ({ base }) => {
+  const environment = createNodeEnvironment(createUndiciTransport({ variables: {} }))
+  const { clock, timers, newId, transport } = environment
+  const agent = defineAgent({
+    name: 'bench',
+    model: createAnthropicModel({ ...providerOf(base), transport, clock }),
+    tools: [tool({ name: 'echo', description: 'echo', input: ECHO_SCHEMA, effect: 'pure' })],
+    settings: { maxOutputTokens: 4096 },
+    window: { exchanges: 1 },
+  })
+  const host = createHost({ environment, agent })
+  const log = { info: () => {}, warn: () => {} }
+  const front = createWebSocketFront({ host, clock, timers, newId, log, limits: LIMITS, port: 0 })
+  const { url } = await front.listen()
+  return turnsOverWebSocket({
+    url,
+    dialect: 'v1',
+    close: async () => {
+      await front.close()
+      await host.stop()
+    },
+  })
+}

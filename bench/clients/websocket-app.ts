@@ -1,0 +1,91 @@
+// The app at the other end of a WebSocket, in a process of its own so that only the server's work is measured. It speaks
+// version 1 of Baton's wire or the bare relay's own few words, begins the turns that it is told to, and runs their tools.
+import { randomUUID } from 'node:crypto'
+import WebSocket from 'ws'
+import { bareDialect } from './websocket-bare-dialect.ts'
+import { v1Dialect } from './websocket-v1-dialect.ts'
+
+/** How an app says things, and what it makes of what it hears. */
+export interface Dialect {
+  open(session: string): string | undefined
+  say(session: string): string
+  /** `answer` goes back; `text` is the turn's whole text; `ended` when its last frame was seen. */
+  hear(session: string, message: string): Heard
+}
+
+export interface Heard {
+  readonly started?: boolean
+  readonly answer?: string | undefined
+  readonly tools?: number
+  readonly text?: string
+  readonly ended?: boolean
+  readonly error?: string
+}
+
+interface Connection {
+  turn(): Promise<{ readonly chars: number; readonly tools: number }>
+}
+
+export interface AppOrder {
+  readonly connections: number
+  readonly turns: number
+}
+
+const [, , url = '', kind = ''] = process.argv
+const dialect = kind === 'v1' ? v1Dialect : bareDialect
+const connections: Connection[] = []
+
+process.on('disconnect', () => process.exit(0))
+process.on('message', (order: AppOrder) => {
+  obey(order).then(
+    (ran) => process.send?.(ran),
+    (cause: unknown) => process.send?.({ error: String(cause) }),
+  )
+})
+
+async function obey(order: AppOrder) {
+  while (connections.length < order.connections) connections.push(await connect())
+  const sum = { chars: 0, tools: 0 }
+  let left = order.turns
+  const work = async (connection: Connection): Promise<void> => {
+    while (left-- > 0) {
+      const { chars, tools } = await connection.turn()
+      sum.chars += chars
+      sum.tools += tools
+    }
+  }
+  await Promise.all(connections.slice(0, order.connections).map(work))
+  return sum
+}
+
+function connect(): Promise<Connection> {
+  const session = randomUUID()
+  const socket = new WebSocket(url, { perMessageDeflate: false })
+  const { promise, resolve, reject } = Promise.withResolvers<Connection>()
+  let waiting: PromiseWithResolvers<{ chars: number; tools: number }> | undefined
+  let seen = { chars: 0, tools: 0 }
+  const connection: Connection = {
+    turn: () => {
+      seen = { chars: 0, tools: 0 }
+      waiting = Promise.withResolvers()
+      socket.send(dialect.say(session))
+      return waiting.promise
+    },
+  }
+  socket.on('open', () => {
+    const greeting = dialect.open(session)
+    if (greeting === undefined) resolve(connection)
+    else socket.send(greeting)
+  })
+  socket.on('error', reject)
+  socket.on('message', (data: Buffer) => {
+    const heard = dialect.hear(session, data.toString())
+    if (heard.answer !== undefined) socket.send(heard.answer)
+    if (heard.started) resolve(connection)
+    seen.tools += heard.tools ?? 0
+    seen.chars += heard.text?.length ?? 0
+    if (heard.error !== undefined) (waiting ?? { reject }).reject(new Error(heard.error))
+    else if (heard.ended) waiting?.resolve(seen)
+  })
+  return promise
+}

@@ -1,0 +1,31 @@
+// A measured client that is a server: its turns are begun by an app in another process.
+import { fork } from 'node:child_process'
+import { join } from 'node:path'
+import { ask } from '../process-answer.ts'
+import type { Client, Ran } from './client.ts'
+import type { AppOrder } from './websocket-app.ts'
+
+export interface ServerInit {
+  readonly url: string
+  readonly dialect: 'v1' | 'bare'
+  readonly close: () => Promise<void>
+}
+
+/** Both servers send the whole text trimmed, and the provider's texts end in a blank. */
+const TRIMMED_CHARS = 1
+
+export function turnsOverWebSocket({ url, dialect, close }: ServerInit): Client {
+  const app = fork(join(import.meta.dirname, 'websocket-app.ts'), [url, dialect], { execArgv: [] })
+  const obey = (order: AppOrder): Promise<Omit<Ran, 'delaysUs'>> => ask(app, order)
+  return {
+    run: async (turns, atOnce) => {
+      const { chars, tools } = await obey({ connections: atOnce, turns })
+      return { chars: chars + turns * TRIMMED_CHARS, tools, delaysUs: [] }
+    },
+    connect: async (connections) => void (await obey({ connections, turns: 0 })),
+    close: async () => {
+      app.disconnect()
+      await close()
+    },
+  }
+}

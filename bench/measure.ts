@@ -1,0 +1,99 @@
+// Measures one scenario: all its clients live at once, each in its process, and take turns batch by batch, so that whatever
+// else the machine does meets all of them alike. Ratios are taken within a round; the result is the median of the rounds.
+import type { Batch } from './client-process.ts'
+import type { ClientProcess, Provider } from './processes.ts'
+import { startClient } from './processes.ts'
+import type { ClientName, Scenario } from './scenarios.ts'
+
+export interface Measured {
+  readonly client: string
+  /** In the scenario's unit. */
+  readonly median: number
+  readonly least: number
+  readonly most: number
+  /** To the scenario's floor; of times, less is better. */
+  readonly ratio: number
+}
+
+export interface MeasureOptions {
+  readonly rounds: number
+  /** Milliseconds that each client runs before anything counts. */
+  readonly warmMs: number
+  /** All of the scenario's by default. */
+  readonly clients?: readonly string[]
+}
+
+const WARM_TURNS = 20
+
+/** @throws Error when a client fails, or gives another text or another number of calls than it should */
+export async function measure(
+  provider: Provider,
+  scenario: Scenario,
+  options: MeasureOptions,
+): Promise<readonly Measured[]> {
+  const { clients } = options
+  const names = scenario.clients.filter((name) => name === scenario.floor || !clients || clients.includes(name))
+  const base = `${provider.origin}/${scenario.path}`
+  const runners: Runner[] = []
+  try {
+    for (const name of names) runners.push(await warmedUp(name, base, scenario, options.warmMs))
+    const values = new Map<ClientName, number[]>(names.map((name) => [name, []]))
+    for (let round = 0; round < options.rounds; round++)
+      // Each round begins with another client, so that none always follows the same one.
+      for (let index = 0; index < runners.length; index++) {
+        const runner = runners[(index + round) % runners.length]
+        if (runner)
+          values.get(runner.process.name)?.push(valueOf(scenario, await runBatch(scenario, runner), runner.turns))
+      }
+    const floor = values.get(scenario.floor) ?? []
+    return [...values].map(([client, own]) => measured(client, own, floor))
+  } finally {
+    for (const { process } of runners) process.stop()
+  }
+}
+
+interface Runner {
+  readonly process: ClientProcess
+  /** Of a batch. */
+  readonly turns: number
+}
+
+async function warmedUp(name: ClientName, base: string, scenario: Scenario, warmMs: number): Promise<Runner> {
+  const process = await startClient(name, base)
+  const endMs = performance.now() + warmMs
+  let turnMs = 0
+  for (let turns = 0; turns < WARM_TURNS || performance.now() < endMs; turns += scenario.atOnce) {
+    const { wallMs } = await runBatch(scenario, { process, turns: scenario.atOnce })
+    turnMs = wallMs / scenario.atOnce
+  }
+  await process.collect()
+  return { process, turns: Math.max(scenario.atOnce, Math.ceil(scenario.batchMs / turnMs)) }
+}
+
+async function runBatch(scenario: Scenario, { process, turns }: Runner): Promise<Batch> {
+  const batch = await process.run(turns, Math.min(turns, scenario.atOnce))
+  const { chars, tools } = batch
+  if (tools === turns * scenario.tools && (scenario.chars === undefined || chars === turns * scenario.chars))
+    return batch
+  const wanted = `${turns} turns should give ${scenario.chars ?? 'some'} characters and ${scenario.tools} calls each`
+  throw new Error(`${process.name}, ${scenario.name}: ${wanted}, and gave ${chars} and ${tools} in all`)
+}
+
+function valueOf({ unit }: Scenario, batch: Batch, turns: number): number {
+  if (unit.type === 'turns/s') return (turns * 1000) / batch.wallMs
+  if (unit.type === 'delay') return median(batch.delaysUs)
+  return (batch.cpuMs * unit.scale) / turns / unit.per
+}
+
+function measured(client: string, own: readonly number[], floor: readonly number[]): Measured {
+  const ratio = median(own.map((value, round) => value / (floor[round] ?? Number.NaN)))
+  return { client, median: median(own), least: Math.min(...own), most: Math.max(...own), ratio }
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((one, other) => one - other)
+  const half = sorted.length >> 1
+  return sorted.length % 2 === 1
+    ? (sorted[half] ?? Number.NaN)
+    : ((sorted[half - 1] ?? Number.NaN) + (sorted[half] ?? Number.NaN)) / 2
+}

@@ -1,0 +1,44 @@
+// Starts the processes of a measurement: the provider, and one for each client.
+import type { ChildProcess } from 'node:child_process'
+import { fork } from 'node:child_process'
+import { join } from 'node:path'
+import type { Batch, Memory, Order } from './client-process.ts'
+import { ask } from './process-answer.ts'
+import type { ClientName } from './scenarios.ts'
+
+export interface Provider {
+  /** `http://127.0.0.1:<port>`, without the path of a scenario. */
+  readonly origin: string
+  stop(): void
+}
+
+export async function startProvider(): Promise<Provider> {
+  const child = fork(join(import.meta.dirname, 'provider/server.ts'), { execArgv: [] })
+  const { port } = await ask<{ readonly port: number }>(child)
+  return { origin: `http://127.0.0.1:${port}`, stop: () => child.disconnect() }
+}
+
+export interface ClientProcess {
+  readonly name: ClientName
+  run(turns: number, atOnce: number): Promise<Batch>
+  collect(): Promise<Memory>
+  connect(connections: number): Promise<Memory>
+  stop(): void
+}
+
+/** `--cpu-prof` and the like go to the clients by NODE_BENCH_OPTIONS. @throws Error when the client cannot be opened */
+export async function startClient(name: ClientName, base: string): Promise<ClientProcess> {
+  const module = join(import.meta.dirname, 'clients', `${name}.ts`)
+  const given = (process.env['NODE_BENCH_OPTIONS'] ?? '').split(' ').filter((option) => option !== '')
+  const options = { execArgv: ['--expose-gc', ...given] }
+  const child: ChildProcess = fork(join(import.meta.dirname, 'client-process.ts'), [module, base], options)
+  await ask(child)
+  const order = <Answer>(told: Order): Promise<Answer> => ask<Answer>(child, told)
+  return {
+    name,
+    run: (turns, atOnce) => order<Batch>({ type: 'run', turns, atOnce }),
+    collect: () => order<Memory>({ type: 'collect' }),
+    connect: (connections) => order<Memory>({ type: 'connect', connections }),
+    stop: () => child.disconnect(),
+  }
+}

@@ -1,0 +1,40 @@
+// What the provider's wires have in common: how an answer is built of events. Knows no HTTP.
+
+export interface Wire {
+  readonly name: string
+  /** Events before the first delta. */
+  open(): readonly string[]
+  delta(text: string, index: number): string
+  /** Events after the last of `count` deltas. */
+  close(text: string, count: number): readonly string[]
+  /** An answer that asks for `parallel` calls of `echo`, each with its arguments in three pieces. */
+  calls(round: number, parallel: number): readonly string[]
+  /** Results in a request that came after the newest thing that the user said. */
+  resultsIn(body: unknown): number
+}
+
+/** Four characters each. */
+const PIECES = ['abc ', 'def ', 'ghi ', 'jkl ', 'mno\n', 'pq" ', 'st. ', 'uvw '] as const
+export const PIECE_CHARS = 4
+
+export function textPiece(index: number): string {
+  return PIECES[index % PIECES.length] ?? ''
+}
+
+export function textEvents(wire: Wire, deltas: number): readonly string[] {
+  const pieces = Array.from({ length: deltas }, (_, index) => textPiece(index))
+  return [
+    ...wire.open(),
+    ...pieces.map((piece, index) => wire.delta(piece, index)),
+    ...wire.close(pieces.join(''), deltas),
+  ]
+}
+
+/** The arguments of a call of `echo`, as three pieces of JSON text. */
+export function argumentPieces(round: number, call: number): readonly string[] {
+  return ['{"text": "hel', `lo ${round}", `, `"n": ${call}}`]
+}
+
+export function serverSentEvent(event: { readonly type: string; readonly [field: string]: unknown }): string {
+  return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
+}
