@@ -112,6 +112,12 @@ export const ERROR_CODES = {
     'The model answered with nothing, twice.',
     'Send the input again, or set emptyAnswer to "silence".',
   ),
+  invalid_output: row(
+    'provider',
+    true,
+    'The model’s answer does not fit the agent’s output schema, also after it was told why.',
+    'Simplify the schema, or choose a stronger model.',
+  ),
   turn_time_exceeded: row(
     'baton',
     false,
@@ -282,6 +288,12 @@ export const ERROR_CODES = {
     true,
     'The store did not accept a record.',
     'See the cause; the input was not accepted and can be sent again.',
+  ),
+  connection_failed: row(
+    'caller',
+    true,
+    'A Baton server could not be reached, or did not let this client in.',
+    'Start the server, or correct the address or the token that the message names.',
   ),
   store_locked: row(
     'caller',

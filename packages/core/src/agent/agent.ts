@@ -1,12 +1,15 @@
 // An agent: a plain value that says what a model is asked, with which tools and within which limits. It knows no host.
 import { BatonError } from '../errors.ts'
 import type { BatchSpec, Limits, RetrySpec, Spec, ToolSpec, WindowSpec } from '../machine/spec.ts'
+import { objectSchemaOf } from './schema.ts'
+import type { Schema } from './schema.ts'
+import type { JsonObject } from '../json.ts'
 import { DEFAULT_BATCH, DEFAULT_LIMITS, DEFAULT_RETRY, DEFAULT_WINDOW } from '../machine/spec.ts'
 import { shortHash } from './hash.ts'
 import type { Model, ModelSettings } from './model.ts'
 import type { Tool } from './tool.ts'
 
-export interface AgentInit {
+export interface AgentInit<Output = unknown> {
   /** 1 to 64 characters; part of the log and of telemetry. */
   readonly name: string
   /** A model, the id of one (`anthropic/claude-haiku-4-5`), or several in the order of fallback. Absent: the host's choice. */
@@ -18,12 +21,17 @@ export interface AgentInit {
   readonly retry?: Partial<RetrySpec>
   readonly batch?: Partial<BatchSpec>
   readonly settings?: ModelSettings
+  /**
+   * The agent's answers are values of this schema, an object at the root: `outputOf(agent, answer)` gives them. An answer
+   * that does not fit is asked for once more; then the turn fails with `invalid_output`.
+   */
+  readonly output?: Schema<Output>
   /** What to do with an answer that says nothing: ask once more (default), or take it as silence. */
   readonly emptyAnswer?: 'retry' | 'silence'
 }
 
 /** A checked agent. Make one with `defineAgent()`. */
-export interface Agent {
+export interface Agent<Output = unknown> {
   readonly name: string
   readonly models: readonly (string | Model)[]
   readonly instructions: string
@@ -34,13 +42,16 @@ export interface Agent {
   readonly batch: BatchSpec
   readonly settings: ModelSettings
   readonly emptyAnswer: 'retry' | 'silence'
+  readonly output?: Schema<Output>
+  /** JSON Schema of `output`. */
+  readonly outputSchema?: JsonObject
 }
 
 /**
  * Defines an agent.
- * @throws BatonError `invalid_agent` (name, limits, two tools of one name)
+ * @throws BatonError `invalid_agent` (name, limits, two tools of one name), `invalid_schema` (of the output)
  */
-export function defineAgent(init: AgentInit): Agent {
+export function defineAgent<Output = unknown>(init: AgentInit<Output>): Agent<Output> {
   if (init.name === '' || init.name.length > 64) throw wrong(init.name, 'name must have 1 to 64 characters')
   const tools = init.tools ?? []
   const names = new Set<string>()
@@ -68,6 +79,10 @@ export function defineAgent(init: AgentInit): Agent {
     batch,
     settings: init.settings ?? {},
     emptyAnswer: init.emptyAnswer ?? 'retry',
+    ...(init.output && {
+      output: init.output,
+      outputSchema: objectSchemaOf(`output of agent "${init.name}"`, init.output),
+    }),
   }
 }
 
@@ -104,7 +119,10 @@ export function specOf(agent: Agent, models: readonly string[], contextTokens?: 
     batch: agent.batch,
     emptyAnswer: agent.emptyAnswer,
   }
-  return { ...plain, hash: shortHash(JSON.stringify([plain, agent.instructions, schemas, agent.settings])) }
+  return {
+    ...plain,
+    hash: shortHash(JSON.stringify([plain, agent.instructions, schemas, agent.settings, agent.outputSchema])),
+  }
 }
 
 export function toolSpecOf(tool: Tool): ToolSpec {

@@ -33,6 +33,8 @@ export interface ModelRequest {
   readonly tools: readonly ToolDeclaration[]
   readonly toolChoice: ToolChoice
   readonly settings: ModelSettings
+  /** The answer's text is to be a value of this JSON Schema; only for models whose capability `output` is native. */
+  readonly output?: { readonly name: string; readonly schema: JsonObject }
   /** Stable for a session: providers with a prompt cache use it as the cache's key. */
   readonly session: string
 }
@@ -75,6 +77,8 @@ export interface ModelCapabilities {
   /** Tokens of input and output together; absent when unknown. */
   readonly contextTokens?: number
   readonly tools: 'native' | 'none'
+  /** Whether the provider keeps answers to a schema; `without-tools`: not while tools are offered. `none` by default. */
+  readonly output?: 'native' | 'without-tools' | 'none'
   readonly images: boolean
 }
 

@@ -1,6 +1,7 @@
 // What a tool's schema may be: a Standard Schema that can also describe itself as JSON Schema (Zod 4.2+, ArkType,
 // Valibot with its adapter), or a plain JSON Schema object. The types follow standardschema.dev 1.1, which asks to be copied.
 import type { JsonObject } from '../json.ts'
+import { BatonError } from '../errors.ts'
 import { isJsonObject } from '../json.ts'
 
 export interface SchemaIssue {
@@ -49,4 +50,20 @@ export function jsonSchemaOf(schema: Schema): JsonObject {
   const described: unknown = describe.input({ target: 'draft-2020-12' })
   if (!isJsonObject(described)) throw new Error('~standard.jsonSchema.input() did not return an object')
   return described
+}
+
+/**
+ * The same for a schema that must describe an object. `what` begins the message.
+ * @throws BatonError `invalid_schema`
+ */
+export function objectSchemaOf(what: string, schema: Schema): JsonObject {
+  let described: JsonObject
+  try {
+    described = jsonSchemaOf(schema)
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new BatonError({ code: 'invalid_schema', message: `${what}: ${why}`, cause })
+  }
+  if (described['type'] === 'object') return described
+  throw new BatonError({ code: 'invalid_schema', message: `${what}: the schema’s root must have type "object"` })
 }

@@ -1,5 +1,6 @@
 // The Session API: the one way in which fronts and programs reach a session, whatever host runs it.
 import type { ErrorCode } from '../errors.ts'
+import { BatonError } from '../errors.ts'
 import type { JsonValue } from '../json.ts'
 import type { ContentPart, Usage } from '../messages.ts'
 import type { Fact, Settlement, TurnOutcome } from '../machine/fact.ts'
@@ -131,6 +132,19 @@ export interface Answer {
   readonly outcome: Exclude<TurnOutcome, 'failed'>
   /** The whole text; empty unless `answered` or `refused`. */
   readonly text: string
+  /** The value of an agent with an output schema, when `answered`; see `outputOf`. */
+  readonly output?: unknown
   /** Of all steps of the turn. */
   readonly usage: Usage
+}
+
+/**
+ * The validated answer of an agent with an output schema, with its type.
+ * @throws BatonError `invalid_output` when there is none: the agent has no schema, or the turn was not answered
+ */
+export function outputOf<Output>(agent: Agent<Output>, answer: Answer): Output {
+  // It was validated by this agent's schema before the turn was answered.
+  if (answer.output !== undefined) return answer.output as Output
+  const why = agent.output ? `the turn was ${answer.outcome}` : `agent "${agent.name}" has no output schema`
+  throw new BatonError({ code: 'invalid_output', message: `there is no output: ${why}` })
 }

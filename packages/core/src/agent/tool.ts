@@ -4,7 +4,7 @@ import { BatonError } from '../errors.ts'
 import type { ContentPart } from '../messages.ts'
 import type { AbortSignalLike } from './environment.ts'
 import type { OutputOf, Schema } from './schema.ts'
-import { jsonSchemaOf } from './schema.ts'
+import { objectSchemaOf } from './schema.ts'
 
 /**
  * How often a tool may run for one call. `pure`: as often as needed. `idempotent`: repeated with the same
@@ -97,7 +97,7 @@ export function tool<const Input extends Schema, Services = unknown>(init: ToolI
     name: init.name,
     description: init.description,
     input: init.input,
-    inputSchema: inputSchemaOf(init.name, init.input),
+    inputSchema: objectSchemaOf(`tool "${init.name}"`, init.input),
     ...(init.output && { output: init.output }),
     effect,
     timeoutMs,
@@ -107,22 +107,6 @@ export function tool<const Input extends Schema, Services = unknown>(init: ToolI
     onInterrupt: init.onInterrupt ?? (effect === 'pure' ? 'cancel' : 'finish'),
     ...(init.execute && { execute: init.execute as NonNullable<Tool['execute']> }),
   }
-}
-
-function inputSchemaOf(name: string, schema: Schema): JsonObject {
-  let described: JsonObject
-  try {
-    described = jsonSchemaOf(schema)
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw new BatonError({ code: 'invalid_schema', message: `tool "${name}": ${why}`, cause })
-  }
-  if (described['type'] !== 'object')
-    throw new BatonError({
-      code: 'invalid_schema',
-      message: `tool "${name}": the input schema’s root must have type "object"`,
-    })
-  return described
 }
 
 function wrong(name: string, why: string): BatonError {

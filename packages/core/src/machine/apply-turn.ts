@@ -13,6 +13,7 @@ type TurnFact = FactOf<
   | 'answer-ignored'
   | 'step-finished'
   | 'step-salvaged'
+  | 'output-refused'
   | 'interrupt-accepted'
   | 'turn-finished'
 >
@@ -45,6 +46,8 @@ export function applyTurnFact(state: State, fact: TurnFact): State {
       return stepFinished(state, fact)
     case 'step-salvaged':
       return stepSalvaged(state, fact)
+    case 'output-refused':
+      return { ...state, turn: state.turn && { ...state.turn, repaired: true } }
     case 'interrupt-accepted':
       if (fact.untilMs === undefined) return state
       return {
@@ -74,6 +77,7 @@ function turnStarted(state: State, fact: FactOf<'turn-started'>): State {
     shrinks: 0,
     tokens: 0,
     askedAgain: false,
+    repaired: false,
     steps: [],
     deadline: { atMs: fact.deadlineMs, generation: state.pos },
     remainingMs: fact.deadlineMs - state.nowMs,

@@ -80,6 +80,7 @@ export function apply(state: State, fact: Fact): State {
     case 'answer-ignored':
     case 'step-finished':
     case 'step-salvaged':
+    case 'output-refused':
     case 'interrupt-accepted':
     case 'turn-finished':
       return applyTurnFact(state, fact)

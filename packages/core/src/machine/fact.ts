@@ -142,6 +142,8 @@ export type Fact =
       readonly chars: number
       readonly interrupted: boolean
     }
+  /** The answer does not fit the agent's output schema; the model is told why and asked once more. */
+  | { readonly type: 'output-refused'; readonly step: number; readonly issue: string }
   /** The text of an attempt that could not be asked any more, taken from its progress. */
   | { readonly type: 'step-salvaged'; readonly step: number; readonly attempt: number; readonly textChars: number }
   | { readonly type: 'step-closed'; readonly step: number; readonly entry: number }

@@ -43,6 +43,12 @@ export interface ClientToolSpec extends ToolSpec {
   readonly inputSchema: JsonValue
 }
 
+/** Whether the step's text fits the agent's output schema. */
+export interface OutputCheck {
+  /** In words that a model can act on; null when it fits. */
+  readonly issue: string | null
+}
+
 export type Input =
   // From people and programs
   | {
@@ -122,6 +128,8 @@ export type Input =
       readonly usage: Usage
       /** Texts of the turn's earlier steps, joined by a blank line; state holds no bodies. */
       readonly textBefore: string
+      /** Of an agent with an output schema, where the answer has no calls. */
+      readonly output?: OutputCheck
     }
   | { readonly type: 'model-failed'; readonly attempt: number; readonly error: Failure }
   | { readonly type: 'model-stopped'; readonly attempt: number; readonly text: string }

@@ -12,7 +12,7 @@ import { retryDelayMs } from './retry.ts'
 import { RULES } from './spec.ts'
 import { charsOf } from './size.ts'
 import type { RunningAttempt, Turn } from './state.ts'
-import { advance, closeStep, failTurn, finishTurn, TEXT_SEPARATOR } from './turn.ts'
+import { advance, closeStep, enterNotes, failTurn, finishTurn, TEXT_SEPARATOR } from './turn.ts'
 import { halve, mayHalve } from './window.ts'
 
 export function ignoreAnswer(draft: Draft, input: { readonly attempt: number; readonly type: string }): void {
@@ -81,7 +81,27 @@ function finishSaying(draft: Draft, input: InputOf<'model-finished'>, saying: Sa
   else if (attempt.choice === 'none' && text.trim() === '') failRounds(draft)
   else if (whole.trim() === '')
     failTurn(draft, 'empty_answer', `the provider paused its answer ${draft.spec.limits.pauses} times and said nothing`)
+  else if (input.output) finishOutput(draft, { step: attempt.step, issue: input.output.issue, text })
   else finishTurn(draft, 'answered', whole)
+}
+
+interface Output {
+  readonly step: number
+  readonly issue: string | null
+  readonly text: string
+}
+
+/** The answer is the value alone: what earlier steps said beside their calls is no part of it. */
+function finishOutput(draft: Draft, { step, issue, text }: Output): void {
+  if (issue === null) finishTurn(draft, 'answered', text)
+  else if (draft.state.turn?.repaired) failTurn(draft, 'invalid_output', `the answer does not fit, twice: ${issue}`)
+  else {
+    const told = issue.slice(0, RULES.issueChars)
+    emit(draft, { type: 'output-refused', step, issue: told })
+    const note = `Your answer does not fit the output schema: ${told}\nAnswer again, with the corrected JSON and nothing else.`
+    emit(draft, { type: 'note-queued', note: draft.state.counters.note + 1, text: note })
+    enterNotes(draft)
+  }
 }
 
 /** Only what the ledger knows may stand in the history: calls get Baton's ids, and cut-off arguments become `{}`. */

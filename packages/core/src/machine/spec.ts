@@ -132,6 +132,8 @@ export const RULES = {
   indexed: 2000,
   /** Times that one turn may shorten its window after the provider said that it is full. */
   shrinks: 3,
+  /** UTF-16 units of what is wrong with an output that the model is told. */
+  issueChars: 4000,
   /** UTF-16 units of a late result that the model is told. */
   noteChars: 2000,
   /** Clients attached to a session at once, and tools that they may bring. */

@@ -135,6 +135,8 @@ export interface Turn {
   readonly shrinks: number
   readonly tokens: number
   readonly askedAgain: boolean
+  /** An answer did not fit the output schema and was asked for again. */
+  readonly repaired: boolean
   readonly steps: readonly TurnStep[]
   readonly deadline: Deadline | null
   readonly remainingMs: number

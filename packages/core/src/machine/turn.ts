@@ -112,6 +112,15 @@ function enterInputs(draft: Draft, items: readonly QueuedInput[]): void {
   emit(draft, { type: 'inputs-entered', exchange: state.turn?.exchange ?? 0, entries })
 }
 
+/** What the model is to be told enters as a message of its own. */
+export function enterNotes(draft: Draft): void {
+  const { state } = draft
+  const notes = state.notes.map((note) => note.note)
+  const chars = state.notes.reduce((sum, note) => sum + note.chars, 0)
+  const entries = [{ entry: state.counters.entry + 1, inputs: [], notes, chars }]
+  emit(draft, { type: 'inputs-entered', exchange: state.turn?.exchange ?? 0, entries })
+}
+
 /** After a closed step: steering inputs enter, then the model is called again. */
 function nextStep(draft: Draft): void {
   const { spec, state } = draft

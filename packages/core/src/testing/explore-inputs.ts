@@ -93,7 +93,11 @@ function modelFinished(world: World, attempt: number, kind: boolean): Input {
   const checks = parts.filter((part) => part.type === 'call').map(() => callCheck(random))
   const textBefore = world.history.turnTexts().join('\n\n')
   const usage = random.chance(0.5) ? { inputTokens: random.below(900), outputTokens: random.below(200) } : {}
-  return { type: 'model-finished', attempt, model: 'one-20260101', parts, checks, finish, usage, textBefore }
+  // As an agent with an output schema has it.
+  const output =
+    calls === 0 && random.chance(0.2) ? { issue: random.chance(0.6) ? 'it does not fit' : null } : undefined
+  const said = { attempt, model: 'one-20260101', parts, checks, finish, usage, textBefore }
+  return { type: 'model-finished', ...said, ...(output && { output }) }
 }
 
 function finishReason(random: Random): FinishReason {

@@ -222,6 +222,7 @@ function decideAll(
     }
     batch.answers.push({ type: 'accepted', pos: decision.seenAt ?? batch.state.pos })
   }
+  if (letters.length === 1) return batch
   return { ...batch, effects: settledEffects(batch.effects, outstanding(batch.state)) }
 }
 

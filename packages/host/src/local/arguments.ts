@@ -1,7 +1,7 @@
 // Validates a call's arguments against its tool's own schema, in words that a model can act on.
-import { createHash } from 'node:crypto'
-import type { JsonValue, Schema, SchemaIssue, Tool } from '@baton/core'
-import { isStandardSchema, parseJson } from '@baton/core'
+import { hash } from 'node:crypto'
+import type { JsonObject, JsonValue, Schema, SchemaIssue, Tool } from '@baton/core'
+import { isStandardSchema, jsonSchemaOf, parseJson, withoutForcedNulls } from '@baton/core'
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 
@@ -37,7 +37,10 @@ export function createArgumentValidator(): ArgumentValidator {
   const validateJson = (schema: object, value: JsonValue): Validated => {
     const check = compiled.get(schema) ?? compile(schema)
     if (check(value)) return { ok: true, value }
-    return { ok: false, issues: joined((check.errors ?? []).map(errorText)) }
+    const complaints = check.errors ?? []
+    const meant = withoutForcedNulls(schema as JsonObject, value)
+    if (check(meant)) return { ok: true, value: meant }
+    return { ok: false, issues: joined(complaints.map(errorText)) }
   }
   return {
     validate: async (tool, argumentsText) => {
@@ -46,9 +49,10 @@ export function createArgumentValidator(): ArgumentValidator {
       const schema: Schema = tool.input
       if (!isStandardSchema(schema)) return validateJson(schema, parsed.value)
       const result = await schema['~standard'].validate(parsed.value)
-      return result.issues
-        ? { ok: false, issues: joined(result.issues.map(issueText)) }
-        : { ok: true, value: result.value }
+      if (!result.issues) return { ok: true, value: result.value }
+      const meant = await schema['~standard'].validate(withoutForcedNulls(jsonSchemaOf(schema), parsed.value))
+      if (!meant.issues) return { ok: true, value: meant.value }
+      return { ok: false, issues: joined(result.issues.map(issueText)) }
     },
   }
 }
@@ -73,5 +77,5 @@ function issueText(issue: SchemaIssue): string {
 
 /** What an approval is bound to. */
 export function hashArguments(argumentsText: string): string {
-  return createHash('sha256').update(argumentsText).digest('base64url')
+  return hash('sha256', argumentsText, 'base64url')
 }

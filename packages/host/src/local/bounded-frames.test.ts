@@ -77,6 +77,7 @@ test.each([
     readAgain: () => made,
     accepted: accepted(),
     openCall: () => undefined,
+    output: undefined,
   })
   await expect(turn.answer).rejects.toMatchObject({ code })
   expect(ends).toEqual([1])
@@ -94,6 +95,7 @@ test('a turn that lost frames reads them again and is answered', async () => {
     },
     accepted: Promise.resolve({ type: 'accepted' }),
     openCall: () => undefined,
+    output: undefined,
   })
   const entered = [{ entry: 1, inputs: ['i'], notes: [], chars: 1 }]
   const live = { type: 'fact', pos: 2, nowMs: 0 } as const

@@ -28,11 +28,12 @@ export function createFrameReader(init: FrameReaderInit): FrameReader {
   const waiting = createWaiting(init.nextPos)
   let isPast = past !== undefined
   let ended = false
-  let wake = Promise.withResolvers<void>()
+  /** Only while somebody waits: most frames come to a reader that is busy with the one before. */
+  let wake: PromiseWithResolvers<void> | undefined
 
   const signal = (): void => {
-    wake.resolve()
-    wake = Promise.withResolvers()
+    wake?.resolve()
+    wake = undefined
   }
   const end = (): void => {
     if (ended) return
@@ -61,6 +62,7 @@ export function createFrameReader(init: FrameReaderInit): FrameReader {
       const frame = waiting.take()
       if (frame) return { done: false, value: frame }
       if (ended) return { done: true, value: undefined }
+      wake ??= Promise.withResolvers()
       await wake.promise
     }
   }

@@ -31,12 +31,12 @@ export async function checkCall(
   const tool = init.tools.find((candidate) => candidate.name === name)
   const input = tool?.input ?? clientSchema(state, name)
   if (!input) return { argumentsHash }
-  const approval = { tokenHash: init.tokenHash(`${init.session}/${name}/${argumentsHash}`) }
   const look = async (): Promise<CallCheck> => {
     const checked = await init.validator.validate({ input }, call.arguments)
     if (!checked.ok) return { argumentsHash, invalid: checked.issues }
     const asks = typeof tool?.approval === 'function' ? await tool.approval(checked.value) : tool?.approval
-    return asks ? { argumentsHash, approval } : { argumentsHash }
+    if (!asks) return { argumentsHash }
+    return { argumentsHash, approval: { tokenHash: init.tokenHash(`${init.session}/${name}/${argumentsHash}`) } }
   }
   try {
     return await within(init.environment.timers, { timeoutMs: CHECK_MS, error: tooSlow }, look())

@@ -146,6 +146,7 @@ test('a runner forgets a model that hangs when it is aborted, and one that ended
     environment: createManualTime().environment,
     actor,
     modelOf: () => model,
+    output: undefined,
     request: ({ attempt }) => ({
       instructions: '',
       messages: [],

@@ -1,8 +1,9 @@
 // Performs model calls: materialises the request, streams its text to the readers, and answers with one input.
-import type { Environment, Frame, Model, ModelAnswer, ModelEvent, ModelRequest, Usage } from '@baton/core'
+import type { Environment, Frame, Model, ModelAnswer, ModelEvent, ModelPart, ModelRequest, Usage } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import type { CallCheck, Effect, Failure, Input, State } from '@baton/core/machine'
 import type { Actor } from './actor.ts'
+import type { OutputReader } from './output.ts'
 import { messageOf } from './thrown-message.ts'
 
 type CallModel = Extract<Effect, { readonly type: 'call-model' }>
@@ -12,8 +13,10 @@ export interface ModelRunnerInit {
   readonly environment: Environment
   /** @throws BatonError `unknown_model`, `model_not_configured` */
   readonly modelOf: (id: string) => Model
-  readonly request: (effect: CallModel | Summarise) => ModelRequest
+  readonly request: (effect: CallModel | Summarise, model: Model) => ModelRequest
   readonly check: (name: string, argumentsText: string) => Promise<CallCheck>
+  /** Of an agent with an output schema. */
+  readonly output: OutputReader | undefined
   readonly actor: Actor
   readonly publish: (frame: Frame) => void
 }
@@ -60,7 +63,8 @@ export function createModelRunner(init: ModelRunnerInit): ModelRunner {
     }
     let input: Input
     try {
-      const said = await init.modelOf(model).run(init.request(effect), sink, run.controller.signal)
+      const asked = init.modelOf(model)
+      const said = await asked.run(init.request(effect, asked), sink, run.controller.signal)
       input = await finished(init, attempt, said)
     } catch (cause) {
       input = { type: 'model-failed', attempt, error: failureOf(cause) }
@@ -75,8 +79,8 @@ export function createModelRunner(init: ModelRunnerInit): ModelRunner {
     let input: Input
     try {
       const model = init.modelOf(summaryModel(actor.state()))
-      const said = await model.run(init.request(effect), () => {}, run.controller.signal)
-      const text = said.parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
+      const said = await model.run(init.request(effect, model), () => {}, run.controller.signal)
+      const text = textIn(said.parts)
       input = { type: 'summary-finished', attempt, text, usage: countsOf(said.usage) }
     } catch (cause) {
       input = { type: 'summary-failed', attempt, error: failureOf(cause) }
@@ -131,7 +135,12 @@ async function finished(init: ModelRunnerInit, attempt: number, said: ModelAnswe
   const { parts, finish, model } = said
   const usage = countsOf(said.usage)
   const textBefore = init.actor.history().turnTexts().join('\n\n')
-  return { type: 'model-finished', attempt, model, parts, checks, finish, usage, textBefore }
+  const output = calls.length === 0 && finish !== 'pause' ? await init.output?.check(textIn(parts)) : undefined
+  return { type: 'model-finished', attempt, model, parts, checks, finish, usage, textBefore, ...(output && { output }) }
+}
+
+function textIn(parts: readonly ModelPart[]): string {
+  return parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
 }
 
 const COUNTS = ['inputTokens', 'cacheReadTokens', 'cacheWriteTokens', 'outputTokens', 'reasoningTokens'] as const

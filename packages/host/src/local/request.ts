@@ -1,5 +1,5 @@
 // Materialises a model request: the agent's instructions and tools, and the history between two entries.
-import type { Agent, Message, ModelRequest, Tool, ToolDeclaration } from '@baton/core'
+import type { Agent, Message, Model, ModelRequest, Tool, ToolDeclaration } from '@baton/core'
 import type { Effect, History, State } from '@baton/core/machine'
 import { READ_RESULT } from './bounded-result.ts'
 
@@ -8,19 +8,33 @@ type Summarise = Extract<Effect, { readonly type: 'summarise' }>
 
 const OUT_OF_ROUNDS = 'The tool rounds of this turn are used up. Answer now from what you have, without calling tools.'
 const SAY_SOMETHING = 'Your last answer was empty. Answer now.'
+const OUTPUT = 'Your final answer must be one JSON value and nothing else, no code block. It must fit this JSON Schema:'
 const SUMMARISE =
   'Summarise the conversation so far in two or three sentences. Keep findings, the files and sessions that were ' +
   'looked at, decisions, and what is still open. Write only the summary.'
 
 export interface RequestContext {
   readonly agent: Agent
+  readonly model: Model
   readonly tools: readonly Tool[]
   readonly state: State
   readonly history: History
 }
 
 export function requestFor(context: RequestContext, effect: CallModel | Summarise): ModelRequest {
-  return effect.type === 'summarise' ? summaryRequest(context, effect) : stepRequest(context, effect)
+  if (effect.type === 'summarise') return summaryRequest(context, effect)
+  return withOutput(context, stepRequest(context, effect))
+}
+
+/** The schema goes to the provider where it keeps answers to it, else into the instructions. */
+function withOutput({ agent, model }: RequestContext, request: ModelRequest): ModelRequest {
+  const { outputSchema: schema, name } = agent
+  if (!schema) return request
+  const { output = 'none' } = model.capabilities
+  if (output === 'native' || (output === 'without-tools' && request.tools.length === 0))
+    return { ...request, output: { name, schema } }
+  const asked = `${OUTPUT}\n${JSON.stringify(schema)}`
+  return { ...request, instructions: [request.instructions, asked].filter((part) => part !== '').join('\n\n') }
 }
 
 function stepRequest({ agent, tools, state, history }: RequestContext, effect: CallModel): ModelRequest {

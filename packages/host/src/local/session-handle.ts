@@ -40,7 +40,7 @@ export function createSessionHandle(init: HandleInit): Session {
     const { recentInputs } = slot.actor().state()
     const frames = slot.read(recentInputs.findLast((recent) => recent.inputId === inputId)?.pos)
     const accepted = closed ? Promise.resolve(CLOSED) : slot.actor().submit(said)
-    return followTurn({ inputId, frames, readAgain: slot.read, accepted, openCall })
+    return followTurn({ inputId, frames, readAgain: slot.read, accepted, openCall, output: slot.output })
   }
 
   const frames = (cursor?: Cursor): AsyncIterable<Frame> => {

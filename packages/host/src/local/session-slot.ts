@@ -13,6 +13,8 @@ import type { FrameHub } from './frame-hub.ts'
 import { createFrameHub } from './frame-hub.ts'
 import { createModelRunner } from './model-runner.ts'
 import { createPerformers } from './perform.ts'
+import type { OutputReader } from './output.ts'
+import { createOutputReader } from './output.ts'
 import { requestFor } from './request.ts'
 import type { SnapshotTaker } from './snapshot-taker.ts'
 import { createSnapshotTaker } from './snapshot-taker.ts'
@@ -44,6 +46,8 @@ export interface SlotInit {
 export interface SessionSlot {
   readonly session: string
   readonly agent: Agent
+  /** Of an agent with an output schema. */
+  readonly output: OutputReader | undefined
   /** The living actor; while a dead one's session is opened again, one whose inputs wait for its successor. */
   actor(): Actor
   /** Its log has another owner, or its store failed for good: ask the host for it again. */
@@ -66,8 +70,8 @@ const WAITING_MAX = 1000
 export async function openSlot(init: SlotInit): Promise<SessionSlot> {
   const { session, agent, log } = init
   const tools: readonly Tool[] = [...agent.tools, readResultTool(init.store.blobs, session)]
-  const spec = specFor(init, tools)
   const hub = createFrameHub(init.store, session)
+  const output = createOutputReader(agent, init.validator)
   const snapshots = createSnapshotTaker({ ...init, everyRecords: init.snapshotRecords })
   const pause = pauserOf(init.environment)
   let closed: BatonError | undefined
@@ -76,7 +80,7 @@ export async function openSlot(init: SlotInit): Promise<SessionSlot> {
   crew.begin()
 
   function assemble(): Promise<Crew> {
-    return openCrew({ ...init, tools, spec, hub, snapshots, pause, onDeath })
+    return openCrew({ ...init, output, tools, spec: specFor(init, tools), hub, snapshots, pause, onDeath })
   }
 
   function onDeath(cause: BatonError): void {
@@ -131,7 +135,7 @@ export async function openSlot(init: SlotInit): Promise<SessionSlot> {
   }
 
   const actor = (): Actor => (reopening ? { ...crew.actor, submit } : crew.actor)
-  return { session, agent, actor, isClosed: () => closed !== undefined, read: hub.read, isAtRest, close }
+  return { session, agent, output, actor, isClosed: () => closed !== undefined, read: hub.read, isAtRest, close }
 }
 
 /** Each wait is twice as long as the one before. */
@@ -180,6 +184,7 @@ function contextOf(init: SlotInit): number | undefined {
 }
 
 interface CrewInit extends SlotInit {
+  readonly output: OutputReader | undefined
   readonly tools: readonly Tool[]
   readonly spec: Spec
   readonly hub: FrameHub
@@ -226,8 +231,12 @@ async function openCrew(init: CrewInit): Promise<Crew> {
     actor,
     publish,
     modelOf: init.modelOf,
-    request: (effect) =>
-      requestFor({ agent: init.agent, tools: init.tools, state: actor.state(), history: actor.history() }, effect),
+    request: (effect, model) =>
+      requestFor(
+        { agent: init.agent, model, tools: init.tools, state: actor.state(), history: actor.history() },
+        effect,
+      ),
+    output: init.output,
     check: (name, argumentsText) => checkCall(init, actor.state(), { name, arguments: argumentsText }),
   })
   const begin = (): void => actor.begin(createPerformers({ timers, tools, models }))

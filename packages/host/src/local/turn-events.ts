@@ -10,11 +10,11 @@ export function createTurnEvents(): TurnEvents {
   let waiting: TurnEvent[] = []
   let ended = false
   /** Shared by all who wait: several iterators share the events, and none of them hangs at the end. */
-  let wake = Promise.withResolvers<void>()
+  let wake: PromiseWithResolvers<void> | undefined
 
   const signal = (): void => {
-    wake.resolve()
-    wake = Promise.withResolvers()
+    wake?.resolve()
+    wake = undefined
   }
   const push = (event: TurnEvent): void => {
     const last = waiting.at(-1)
@@ -42,6 +42,7 @@ export function createTurnEvents(): TurnEvents {
         yield* batch
         if (waiting.length > 0) continue
         if (ended) return
+        wake ??= Promise.withResolvers()
         await wake.promise
       }
     },

@@ -3,6 +3,7 @@ import type { Answer, Frame, Refused, Turn, TurnEvent, Usage } from '@baton/core
 import { BatonError } from '@baton/core'
 import type { Fact, OpenCall } from '@baton/core/machine'
 import type { FrameReader } from './bounded-frames.ts'
+import type { OutputReader } from './output.ts'
 import { createTurnEvents } from './turn-events.ts'
 
 export interface TurnInit {
@@ -13,6 +14,8 @@ export interface TurnInit {
   readonly readAgain: (pos: number) => FrameReader
   readonly accepted: Promise<{ readonly type: 'accepted' } | Refused>
   readonly openCall: (callId: string) => OpenCall | undefined
+  /** Of an agent with an output schema. */
+  readonly output: OutputReader | undefined
 }
 
 export function followTurn(init: TurnInit): Turn {
@@ -33,7 +36,9 @@ async function follow(init: TurnInit, push: (event: TurnEvent) => void): Promise
     init.frames.leave() // there is no turn to wait for
     throw cause
   }
-  return await followed
+  const answer = await followed
+  if (!init.output || answer.outcome !== 'answered') return answer
+  return { ...answer, output: await init.output.read(answer.text) }
 }
 
 async function readTurn(init: TurnInit, push: (event: TurnEvent) => void): Promise<Answer> {

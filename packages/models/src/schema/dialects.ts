@@ -22,33 +22,27 @@ export interface Dialect {
 
 export type DialectName = 'anthropic' | 'anthropic-strict' | 'openai' | 'openai-strict' | 'gemini' | 'bedrock' | 'nova'
 
-const STRUCTURE = ['type', 'properties', 'required', 'items', 'enum', 'anyOf', 'description', 'title']
+function words(text: string): readonly string[] {
+  return text.split(' ')
+}
+
+const STRUCTURE = words('type properties required items enum anyOf description title')
 
 /** openai/lib/transform.js; pydantic-ai profiles/openai.py. */
 const OPENAI_STRICT = [
   ...STRUCTURE,
-  ...['additionalProperties', '$ref', '$defs', 'definitions', 'const', 'default', 'allOf', 'prefixItems', 'not', 'if'],
-  ...['pattern', 'format', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
-  ...['minItems', 'maxItems'],
-].filter((keyword) => !['allOf', 'not', 'if', 'prefixItems', 'default'].includes(keyword))
+  ...words('additionalProperties $ref $defs definitions const pattern format minimum maximum exclusiveMinimum'),
+  ...words('exclusiveMaximum multipleOf minItems maxItems'),
+]
 
 /** @anthropic-ai/sdk/lib/transform-json-schema.js: no limits of numbers, lengths, patterns and items. */
-const ANTHROPIC_STRICT = [
-  ...STRUCTURE,
-  'additionalProperties',
-  '$ref',
-  '$defs',
-  'definitions',
-  'const',
-  'format',
-  'allOf',
-]
+const ANTHROPIC_STRICT = [...STRUCTURE, ...words('additionalProperties $ref $defs definitions const format allOf')]
 
 /** genai.d.ts `Schema`: a part of OpenAPI 3.0. */
 const GEMINI = [
   ...STRUCTURE,
-  ...['default', 'example', 'format', 'nullable', 'pattern', 'propertyOrdering'],
-  ...['maximum', 'minimum', 'maxItems', 'minItems', 'maxLength', 'minLength', 'maxProperties', 'minProperties'],
+  ...words('default example format nullable pattern propertyOrdering maximum minimum maxItems minItems maxLength'),
+  ...words('minLength maxProperties minProperties'),
 ]
 
 const ANY_JSON_SCHEMA = { inlinesRefs: false, nullable: 'type', isStrict: false, textEnums: false } as const
@@ -74,7 +68,7 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
     nullable: 'type',
     isStrict: false,
     textEnums: false,
-    formats: new Set('date-time time date duration email hostname uri ipv4 ipv6 uuid'.split(' ')),
+    formats: new Set(words('date-time time date duration email hostname uri ipv4 ipv6 uuid')),
   },
   openai: { ...ANY_JSON_SCHEMA, name: 'openai' },
   'openai-strict': {
@@ -93,7 +87,7 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
     isStrict: false,
     textEnums: true,
     // 400 "only 'enum' and 'date-time' are supported for STRING type".
-    formats: new Set(['enum', 'date-time', 'float', 'double', 'int32', 'int64']),
+    formats: new Set(words('enum date-time float double int32 int64')),
   },
   bedrock: { ...ANY_JSON_SCHEMA, name: 'bedrock' },
   /** Amazon Nova user guide, tool troubleshooting: the root holds nothing but type, properties, required. */
