@@ -51,8 +51,9 @@ function partsOf(place: Place, schema: JsonValue | undefined): readonly JsonObje
 
 /** `#/$defs/name` and `#/definitions/name`: what schema libraries write. */
 function referenceOf(root: JsonObject, reference: JsonValue | undefined): JsonObject | undefined {
+  if (typeof reference !== 'string') return undefined
   if (reference === '#') return root
-  const [, group = '', name = ''] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(String(reference)) ?? []
+  const [, group = '', name = ''] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(reference) ?? []
   const definitions = root[group]
   const found = isJsonObject(definitions) ? definitions[name] : undefined
   return isJsonObject(found) ? found : undefined

@@ -130,11 +130,15 @@ function compileAt(work: Work, given: JsonObject, place: Place): JsonObject {
     else if (dialect.refused?.has(keyword) !== true) tell(work, { keyword, value, told }, place)
   }
   narrowValues(work, kept, place)
-  if (told.length > 0)
-    kept['description'] = [kept['description'], `(${told.join(', ')})`].filter((part) => part !== undefined).join(' ')
+  if (told.length > 0) describe(kept, `(${told.join(', ')})`)
   if (kept['type'] === 'array' && kept['items'] === undefined && kept['prefixItems'] === undefined)
     kept['items'] = dialect.name === 'gemini' ? { type: 'string' } : {}
   return dialect.isStrict && isObjectSchema(kept) ? strictObject(work, kept, place) : kept
+}
+
+function describe(schema: Record<string, JsonValue>, words: string): void {
+  const { description } = schema
+  schema['description'] = typeof description === 'string' ? `${description} ${words}` : words
 }
 
 function isObjectSchema(schema: JsonObject): boolean {
@@ -265,7 +269,7 @@ function narrowValues(work: Work, kept: Record<string, JsonValue>, place: Place)
   if (formats && typeof format === 'string' && !formats.has(format)) {
     delete kept['format']
     tell(work, { keyword: 'format', value: format, told: [] }, place)
-    kept['description'] = [kept['description'], `(format: ${format})`].filter((part) => part !== undefined).join(' ')
+    describe(kept, `(format: ${format})`)
   }
   if (!textEnums || !Array.isArray(values)) return
   const texts = (values as readonly JsonValue[]).filter((value) => typeof value === 'string' && value !== '')
@@ -274,8 +278,7 @@ function narrowValues(work: Work, kept: Record<string, JsonValue>, place: Place)
     return
   }
   delete kept['enum']
-  const told = `(one of ${JSON.stringify(values)})`
-  kept['description'] = [kept['description'], told].filter((part) => part !== undefined).join(' ')
+  describe(kept, `(one of ${JSON.stringify(values)})`)
   lose(work, place, 'enum', 'described')
 }
 

@@ -21,6 +21,6 @@ function anchored(root: JsonObject, reference: string): JsonValue | undefined {
     isJsonObject(found) ? Object.values(found) : [],
   )
   return definitions.find(
-    (one) => isJsonObject(one) && (reference === `#${String(one['$anchor'])}` || one['$id'] === reference),
+    (one) => isJsonObject(one) && (one['$anchor'] === reference.slice(1) || one['$id'] === reference),
   )
 }
