@@ -163,6 +163,12 @@ export const ERROR_CODES = {
     'The provider is overloaded.',
     'Try later, or name a second model as a fallback.',
   ),
+  model_unavailable: row(
+    'provider',
+    false,
+    'The model failed several times in a row and is left alone for a while.',
+    'Name another model as fallback, or wait.',
+  ),
   model_invalid_request: row(
     'provider',
     false,

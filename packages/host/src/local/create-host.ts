@@ -6,6 +6,8 @@ import { createNodeEnvironment } from '../environment.ts'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import type { ArgumentValidator } from './arguments.ts'
 import { createArgumentValidator } from './arguments.ts'
+import type { CircuitBreakers } from './circuit-breaker.ts'
+import { createCircuitBreakers } from './circuit-breaker.ts'
 import { hostStopped } from './host-stopped.ts'
 import type { Recovery } from './recover.ts'
 import { recoverSessions } from './recover.ts'
@@ -58,6 +60,7 @@ export function createHost(options: HostOptions = {}): LocalHost {
     store,
     owner: environment.newId(),
     validator: createArgumentValidator(),
+    breakers: createCircuitBreakers(environment.clock),
     secret: randomBytes(32),
     log: options.log ?? SILENT,
   }
@@ -92,7 +95,8 @@ export function createHost(options: HostOptions = {}): LocalHost {
     return createSessionHandle({ slot, principal, newId: environment.newId, onClose: leave })
   }
 
-  const remove = (name: string): Promise<void> => openSessions.alone(name, () => store.remove(name))
+  const { isOpen, alone } = openSessions
+  const remove = (name: string): Promise<void> => alone(name, () => store.remove(name))
   const recover = (): Promise<Recovery> =>
     recoverSessions({
       store,
@@ -100,7 +104,6 @@ export function createHost(options: HostOptions = {}): LocalHost {
       log: shared.log,
       open: (name, principal) => session(name, { principal: { id: principal } }),
     })
-  const { isOpen } = openSessions
   const stopRetention =
     options.retentionMs === undefined
       ? () => {}
@@ -126,6 +129,7 @@ interface Shared {
   readonly store: Store
   readonly owner: string
   readonly validator: ArgumentValidator
+  readonly breakers: CircuitBreakers
   readonly secret: Buffer
   readonly log: Logger
 }
@@ -142,7 +146,8 @@ function slotInit(shared: Shared, session: string, init: { readonly agent: Agent
   const modelOf = (id: string): Model => {
     const model = own.get(id) ?? options.modelOf?.(id)
     if (!model) throw new BatonError({ code: 'unknown_model', message: `no model is named "${id}"` })
-    return model
+    // Somebody must be asked: the last candidate is never left alone.
+    return model.id === lastOf(named) ? model : shared.breakers.guard(model)
   }
   return {
     session,
@@ -159,6 +164,11 @@ function slotInit(shared: Shared, session: string, init: { readonly agent: Agent
     models: named.map((model) => (typeof model === 'string' ? model : model.id)),
     tokenHash: (key: string) => createHmac('sha256', secret).update(key).digest('base64url'),
   }
+}
+
+function lastOf(models: readonly (string | Model)[]): string | undefined {
+  const last = models.at(-1)
+  return typeof last === 'object' ? last.id : last
 }
 
 const SILENT: Logger = { info: () => {}, warn: () => {} }

@@ -37,8 +37,7 @@ export function createSessionHandle(init: HandleInit): Session {
     const inputId = options.inputId ?? newId()
     const said = saidBy(input, inputId, options)
     // An input that was sent before: its turn may be over already, so it is read from where it was accepted.
-    const { recentInputs } = slot.actor().state()
-    const frames = slot.read(recentInputs.findLast((recent) => recent.inputId === inputId)?.pos)
+    const frames = slot.read(options.inputId === undefined ? undefined : seenAt(slot, inputId))
     const accepted = closed ? Promise.resolve(CLOSED) : slot.actor().submit(said)
     return followTurn({ inputId, frames, readAgain: slot.read, accepted, openCall, output: slot.output })
   }
@@ -81,6 +80,13 @@ export function createSessionHandle(init: HandleInit): Session {
 }
 
 const CLOSED = { type: 'refused', code: 'session_closed', message: 'this session was closed here' } as const
+
+function seenAt(slot: SessionSlot, inputId: string): number | undefined {
+  return slot
+    .actor()
+    .state()
+    .recentInputs.find((recent) => recent.inputId === inputId)?.pos
+}
 
 function approvalOf({ slot, principal }: HandleInit, callId: string, decision: ApprovalDecision): Input {
   const calls = slot.actor().state().step?.calls

@@ -1,0 +1,95 @@
+// A model that fails in a row is left alone; one call tries it again after a while.
+import type { Model, ModelRequest } from '@baton/core'
+import { BatonError } from '@baton/core'
+import { createScriptedModel } from '@baton/core/testing'
+import { expect, test } from 'vitest'
+import { createCircuitBreakers, FAILURES_MAX, OPEN_MS } from './circuit-breaker.ts'
+import { createTestWorld } from './test-world.ts'
+
+const REQUEST: ModelRequest = {
+  instructions: '',
+  messages: [],
+  tools: [],
+  toolChoice: { type: 'auto' },
+  settings: {},
+  session: 's',
+}
+
+function guarded(code: 'model_overloaded' | 'model_invalid_request' = 'model_overloaded') {
+  const state = { nowMs: 0, calls: 0, works: false, hold: Promise.resolve() }
+  const model: Model = {
+    ...createScriptedModel({ steps: [] }),
+    run: async () => {
+      state.calls += 1
+      await state.hold
+      if (state.works) return { parts: [], finish: 'end', usage: {}, model: 'm' }
+      throw new BatonError({ code, message: 'busy' })
+    },
+  }
+  const { run } = createCircuitBreakers({ nowMs: () => state.nowMs }).guard(model)
+  const ask = (): Promise<string> =>
+    run(REQUEST, () => {}, new AbortController().signal).then(
+      () => 'answered',
+      (cause: unknown) => (cause as BatonError).code,
+    )
+  const fail = async (): Promise<void> => {
+    for (let index = 0; index < FAILURES_MAX; index++) await ask()
+  }
+  return { state, ask, fail }
+}
+
+test('after failures in a row it is not asked any more, until its time is over', async () => {
+  const { state, ask, fail } = guarded()
+  await fail()
+  expect(await ask()).toBe('model_unavailable')
+  state.nowMs += OPEN_MS - 1
+  expect(await ask()).toBe('model_unavailable')
+  expect(state.calls).toBe(FAILURES_MAX)
+  state.nowMs += 1
+  expect(await ask()).toBe('model_overloaded')
+  expect(await ask()).toBe('model_unavailable')
+})
+
+test('one call at a time tries it, and when it answers all may ask again', async () => {
+  const { state, ask, fail } = guarded()
+  await fail()
+  state.nowMs += OPEN_MS
+  state.works = true
+  const gate = Promise.withResolvers<void>()
+  state.hold = gate.promise
+  const first = ask()
+  expect(await ask()).toBe('model_unavailable')
+  gate.resolve()
+  expect(await first).toBe('answered')
+  expect(await ask()).toBe('answered')
+})
+
+test('an answer in between begins the count anew, and what is wrong with a request does not count', async () => {
+  const { state, ask } = guarded()
+  for (let index = 0; index < FAILURES_MAX * 2; index++) {
+    state.works = index % FAILURES_MAX === FAILURES_MAX - 1
+    await ask()
+  }
+  state.works = false
+  expect(await ask()).toBe('model_overloaded')
+  const wrong = guarded('model_invalid_request')
+  await wrong.fail()
+  expect(await wrong.ask()).toBe('model_invalid_request')
+})
+
+test('turns go to the next candidate at once while the first one is left alone, and the last one is always asked', async () => {
+  const error = new BatonError({ code: 'model_overloaded', message: 'busy', retryable: true })
+  const failing = (id: string) => createScriptedModel({ id, steps: () => ({ error }) })
+  const first = failing('first')
+  const spare = createScriptedModel({ id: 'spare', steps: () => ({ text: 'spare' }) })
+  const world = createTestWorld({ steps: [], models: [first, spare] })
+  const session = await world.open()
+  for (let turn = 0; turn < 4; turn++) expect((await world.time.until(session.send('go').answer)).text).toBe('spare')
+  expect(first.requests).toHaveLength(FAILURES_MAX)
+  const alone = failing('alone')
+  const lonely = createTestWorld({ steps: [], models: alone })
+  const other = await lonely.open()
+  for (let turn = 0; turn < 3; turn++)
+    await expect(lonely.time.until(other.send('go').answer)).rejects.toMatchObject({ code: 'model_overloaded' })
+  expect(alone.requests).toHaveLength(9)
+})

@@ -1,0 +1,72 @@
+// A model that fails and fails is left alone for a while, so that turns go to the next candidate at once instead of waiting
+// for its time-outs. One breaker for each model of a host, over all its sessions.
+import type { Clock, ErrorCode, Model } from '@baton/core'
+import { BatonError, isBatonError } from '@baton/core'
+
+export interface CircuitBreakers {
+  /** The model, refusing with `model_unavailable` while it is left alone. */
+  guard(model: Model): Model
+}
+
+/** Failures in a row after which a model is left alone, and for how many milliseconds; then one call tries it. */
+export const FAILURES_MAX = 5
+export const OPEN_MS = 30_000
+
+interface Breaker {
+  failures: number
+  openUntilMs: number
+  /** A call is trying whether the model is back. */
+  isTrying: boolean
+}
+
+/** Failures that say something of the model or the way to it, and nothing of the request. */
+const COUNTED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'model_overloaded',
+  'model_provider_failed',
+  'model_network_failed',
+  'model_timeout',
+  'model_cut_off',
+  'model_rate_limited',
+  'model_auth_failed',
+  'model_not_found',
+])
+
+export function createCircuitBreakers(clock: Clock): CircuitBreakers {
+  const breakers = new Map<string, Breaker>()
+  const breakerOf = (id: string): Breaker => {
+    const breaker = breakers.get(id) ?? { failures: 0, openUntilMs: 0, isTrying: false }
+    breakers.set(id, breaker)
+    return breaker
+  }
+  return {
+    guard: (model) => ({ ...model, run: (...request) => runGuarded(model, breakerOf(model.id), { clock, request }) }),
+  }
+}
+
+interface Guarded {
+  readonly clock: Clock
+  readonly request: Parameters<Model['run']>
+}
+
+async function runGuarded(model: Model, breaker: Breaker, { clock, request }: Guarded): ReturnType<Model['run']> {
+  const isBroken = breaker.failures >= FAILURES_MAX
+  if (isBroken && (breaker.isTrying || clock.nowMs() < breaker.openUntilMs))
+    throw new BatonError({
+      code: 'model_unavailable',
+      message: `${model.id} failed ${breaker.failures} times in a row and is left alone for ${OPEN_MS / 1000} s`,
+    })
+  breaker.isTrying = isBroken
+  try {
+    const answer = await model.run(...request)
+    breaker.failures = 0
+    return answer
+  } catch (cause) {
+    if (isBatonError(cause) && COUNTED.has(cause.code)) {
+      breaker.failures += 1
+      breaker.openUntilMs = clock.nowMs() + OPEN_MS
+    }
+    throw cause
+  } finally {
+    breaker.isTrying = false
+  }
+}
