@@ -60,7 +60,7 @@ export function check(spec: Spec, state: State, input: Input): Refusal | undefin
 /** The position at which an input with this id was accepted, if it was one of the last ${RULES.remembered}. */
 export function seenAt(state: State, input: Input): number | undefined {
   if (!('inputId' in input)) return undefined
-  return state.recentInputs.findLast((seen) => seen.inputId === input.inputId)?.pos
+  return state.recentInputs.find((seen) => seen.inputId === input.inputId)?.pos
 }
 
 function isBlank(part: ContentPart): boolean {
