@@ -66,8 +66,7 @@ export function createHost(options: HostOptions = {}): LocalHost {
   }
   const openSessions = createOpenSessions(environment)
   let stopping: Promise<void> | undefined
-  /** A session that opens meanwhile asks too. */
-  const isStopping = (): boolean => stopping !== undefined
+  const isStopping = (): boolean => stopping !== undefined // a session that opens meanwhile asks too
 
   const session = async (id: string | undefined, init: SessionInit = {}): Promise<Session> => {
     if (isStopping()) throw hostStopped()
