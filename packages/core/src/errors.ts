@@ -130,6 +130,12 @@ export const ERROR_CODES = {
     'The turn used more tokens than limits.turnTokens.',
     'Raise the limit, or ask for less at once.',
   ),
+  turn_cost_exceeded: row(
+    'baton',
+    false,
+    'The model calls of the turn cost more than limits.turnCostMicros.',
+    'Raise the limit, or ask for less at once.',
+  ),
   context_overflow: row(
     'provider',
     false,

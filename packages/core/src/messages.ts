@@ -110,6 +110,8 @@ export interface Usage {
   /** All output tokens, reasoning included. */
   readonly outputTokens?: number
   readonly reasoningTokens?: number
+  /** Millionths of a US dollar, whole ones; absent when the price is not known. */
+  readonly costMicros?: number
 }
 
 /** The text of a message's text parts, joined without a separator. */

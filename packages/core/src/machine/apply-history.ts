@@ -130,6 +130,7 @@ function summaryFinished(state: State, fact: FactOf<'summary-finished'>): State 
   const turn = state.turn && {
     ...state.turn,
     tokens: state.turn.tokens + (fact.usage.inputTokens ?? 0) + (fact.usage.outputTokens ?? 0),
+    costMicros: state.turn.costMicros + (fact.usage.costMicros ?? 0),
   }
   return { ...state, turn, attempt: null, phase: 'modelling', index: [...older, summary, ...newer] }
 }

@@ -76,6 +76,7 @@ function turnStarted(state: State, fact: FactOf<'turn-started'>): State {
     pauses: 0,
     shrinks: 0,
     tokens: 0,
+    costMicros: 0,
     askedAgain: false,
     repaired: false,
     steps: [],
@@ -149,6 +150,7 @@ function stepFinished(state: State, fact: FactOf<'step-finished'>): State {
       pauses: turn.pauses + (fact.finish === 'pause' ? 1 : 0),
       continuing: fact.finish === 'pause',
       tokens: turn.tokens + (fact.usage.inputTokens ?? 0) + (fact.usage.outputTokens ?? 0),
+      costMicros: turn.costMicros + (fact.usage.costMicros ?? 0),
       steps: [...turn.steps, { step, textChars, hasCalls }],
     },
   }

@@ -187,6 +187,18 @@ describe('tool rounds', () => {
     expect(session.call('call_4_0').state).toBe('started')
   })
 
+  test('a turn over its cost ends as such; calls whose cost is not known do not count', () => {
+    const session = new TestSession({ limits: { turnCostMicros: 2_000_000 } }).user('go')
+    session.says({ calls: ['read'], usage: { costMicros: 2_000_000 } }).returns('call_1_0')
+    session.says({ calls: ['read'], usage: { inputTokens: 9 } }).returns('call_2_0')
+    expect(session.state.phase).toBe('modelling')
+    session.says({ calls: ['read'], usage: { costMicros: 1 } }).returns('call_3_0')
+    expect(session.fact('turn-finished').error).toEqual({
+      code: 'turn_cost_exceeded',
+      message: 'the turn cost $2.000001; the limit is $2',
+    })
+  })
+
   test('a turn over its tokens ends as such, with its calls settled', () => {
     const session = new TestSession({ limits: { turnTokens: 100 } }).user('go')
     session.says({ calls: ['read'], usage: { inputTokens: 90, outputTokens: 10 } }).returns('call_1_0')

@@ -26,6 +26,8 @@ export interface Limits {
   readonly turnMs: number
   /** Input and output tokens of a turn, as the provider counts them. 1,000,000. */
   readonly turnTokens: number
+  /** Millionths of a US dollar that the model calls of a turn may cost, where their prices are known. No limit by default. */
+  readonly turnCostMicros: number
   /** Inputs that may wait. 100. */
   readonly queueInputs: number
   /** UTF-16 units of all inputs that wait. 262,144. */
@@ -95,6 +97,7 @@ export const DEFAULT_LIMITS: Limits = {
   resultBytes: 262_144,
   turnMs: 600_000,
   turnTokens: 1_000_000,
+  turnCostMicros: Number.MAX_SAFE_INTEGER,
   queueInputs: 100,
   queueBytes: 262_144,
   awayMs: 600_000,

@@ -134,6 +134,8 @@ export interface Turn {
   readonly pauses: number
   readonly shrinks: number
   readonly tokens: number
+  /** Of the calls whose cost is known. */
+  readonly costMicros: number
   readonly askedAgain: boolean
   /** An answer did not fit the output schema and was asked for again. */
   readonly repaired: boolean

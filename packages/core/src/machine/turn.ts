@@ -134,6 +134,11 @@ function nextStep(draft: Draft): void {
     )
     return
   }
+  if (turn.costMicros > spec.limits.turnCostMicros) {
+    const [spent, limit] = [turn.costMicros, spec.limits.turnCostMicros].map((micros) => `$${micros / 1_000_000}`)
+    failTurn(draft, 'turn_cost_exceeded', `the turn cost ${spent}; the limit is ${limit}`)
+    return
+  }
   const steer = state.queue.findLastIndex((item) => item.ready && item.delivery !== 'queue')
   if (steer >= 0 && !turn.continuing) steerTurn(draft, turn, state.queue.slice(0, steer + 1))
   startModel(draft)

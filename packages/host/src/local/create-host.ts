@@ -1,6 +1,17 @@
 // The local host: sessions as actors in this process, over a store.
 import { createHmac, randomBytes } from 'node:crypto'
-import type { Agent, Environment, Host, Logger, Model, Principal, Session, SessionInit, Store } from '@baton/core'
+import type {
+  Agent,
+  Environment,
+  Host,
+  Logger,
+  Model,
+  Principal,
+  Session,
+  SessionInit,
+  Store,
+  Usage,
+} from '@baton/core'
 import { BatonError } from '@baton/core'
 import { createNodeEnvironment } from '../environment.ts'
 import { createMemoryStore } from '../stores/memory-store.ts'
@@ -26,6 +37,8 @@ export interface HostOptions {
   readonly modelOf?: (id: string) => Model
   /** The model of agents that name none. */
   readonly defaultModel?: string | Model
+  /** What a model call costs, in millionths of a US dollar; undefined where that is not known. See @baton/models/prices. */
+  readonly priceOf?: (model: string, usage: Usage) => number | undefined
   /** In memory by default. Who opened it closes it, after the host has stopped. */
   readonly store?: Store
   /** Handed to every tool as `context.services`. */
@@ -155,6 +168,7 @@ function slotInit(shared: Shared, session: string, init: { readonly agent: Agent
     validator,
     log,
     modelOf,
+    priceOf: options.priceOf,
     agent: init.agent,
     principal: init.principal,
     services: options.services ?? {},

@@ -147,6 +147,7 @@ test('a runner forgets a model that hangs when it is aborted, and one that ended
     actor,
     modelOf: () => model,
     output: undefined,
+    priceOf: undefined,
     request: ({ attempt }) => ({
       instructions: '',
       messages: [],

@@ -17,6 +17,8 @@ export interface ModelRunnerInit {
   readonly check: (name: string, argumentsText: string) => Promise<CallCheck>
   /** Of an agent with an output schema. */
   readonly output: OutputReader | undefined
+  /** Millionths of a US dollar; undefined where the price is not known. */
+  readonly priceOf: ((model: string, usage: Usage) => number | undefined) | undefined
   readonly actor: Actor
   readonly publish: (frame: Frame) => void
 }
@@ -81,7 +83,7 @@ export function createModelRunner(init: ModelRunnerInit): ModelRunner {
       const model = init.modelOf(summaryModel(actor.state()))
       const said = await model.run(init.request(effect, model), () => {}, run.controller.signal)
       const text = textIn(said.parts)
-      input = { type: 'summary-finished', attempt, text, usage: countsOf(said.usage) }
+      input = { type: 'summary-finished', attempt, text, usage: countsOf(priced(init, attempt, said.usage)) }
     } catch (cause) {
       input = { type: 'summary-failed', attempt, error: failureOf(cause) }
     }
@@ -128,12 +130,19 @@ function summaryModel(state: State): string {
   return state.turn?.models[state.turn.candidate] ?? ''
 }
 
+/** The price is that of the model that was asked, whatever it calls itself. */
+function priced({ actor, priceOf }: ModelRunnerInit, attempt: number, usage: Usage): Usage {
+  const asked = actor.state().attempt
+  const costMicros = asked?.attempt === attempt ? priceOf?.(asked.model, usage) : undefined
+  return costMicros === undefined ? usage : { ...usage, costMicros }
+}
+
 /** Arguments are validated, and approvals asked for, before the machine sees the answer: both may take time. */
 async function finished(init: ModelRunnerInit, attempt: number, said: ModelAnswer): Promise<Input> {
   const calls = said.parts.filter((part) => part.type === 'call')
   const checks = await Promise.all(calls.map((call) => init.check(call.name, call.arguments)))
   const { parts, finish, model } = said
-  const usage = countsOf(said.usage)
+  const usage = countsOf(priced(init, attempt, said.usage))
   const textBefore = init.actor.history().turnTexts().join('\n\n')
   const output = calls.length === 0 && finish !== 'pause' ? await init.output?.check(textIn(parts)) : undefined
   return { type: 'model-finished', attempt, model, parts, checks, finish, usage, textBefore, ...(output && { output }) }
@@ -143,7 +152,14 @@ function textIn(parts: readonly ModelPart[]): string {
   return parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
 }
 
-const COUNTS = ['inputTokens', 'cacheReadTokens', 'cacheWriteTokens', 'outputTokens', 'reasoningTokens'] as const
+const COUNTS = [
+  'inputTokens',
+  'cacheReadTokens',
+  'cacheWriteTokens',
+  'outputTokens',
+  'reasoningTokens',
+  'costMicros',
+] as const
 
 /** The counts that can be kept. JSON writes NaN as null: what was folded live would not be what is replayed. */
 function countsOf(usage: Usage): Usage {

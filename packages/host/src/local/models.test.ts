@@ -139,6 +139,17 @@ test.each([
   expect(session.phase).toBe('idle')
 })
 
+test.each([
+  ['the sum of its steps', [3, 4], 7],
+  ['not known when that of one step is not', [undefined, 4], undefined],
+])('the cost of a turn is %s', async (_, costs, expected) => {
+  let asked = 0
+  const priceOf = (): number | undefined => costs[asked++]
+  const world = createTestWorld({ tools: [act(() => 'x')], steps: [callsOf('act'), { text: 'ok' }], host: { priceOf } })
+  const session = await world.open()
+  expect((await world.time.until(session.send('go').answer)).usage.costMicros).toBe(expected)
+})
+
 test('a model that nobody knows fails its turn, and the next turn works', async () => {
   const world = createTestWorld({ steps: [{ text: 'known' }] })
   const session = await world.open()

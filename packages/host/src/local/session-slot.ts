@@ -1,5 +1,5 @@
 // One session in a host: its actor with its runners, its readers, and a new actor when one dies.
-import type { Agent, Environment, Logger, Model, Principal, Refused, Store, Tool } from '@baton/core'
+import type { Agent, Environment, Logger, Model, Principal, Refused, Store, Tool, Usage } from '@baton/core'
 import { BatonError, specOf } from '@baton/core'
 import type { History, Input, Phase, Spec, State } from '@baton/core/machine'
 import { outstanding } from '@baton/core/machine'
@@ -39,6 +39,7 @@ export interface SlotInit {
   readonly modelOf: (id: string) => Model
   /** Records between two snapshots. */
   readonly snapshotRecords: number
+  readonly priceOf: ((model: string, usage: Usage) => number | undefined) | undefined
   /** The secret with which this host's approval tokens are made. */
   readonly tokenHash: (callKey: string) => string
 }
@@ -237,6 +238,7 @@ async function openCrew(init: CrewInit): Promise<Crew> {
         effect,
       ),
     output: init.output,
+    priceOf: init.priceOf,
     check: (name, argumentsText) => checkCall(init, actor.state(), { name, arguments: argumentsText }),
   })
   const begin = (): void => actor.begin(createPerformers({ timers, tools, models }))

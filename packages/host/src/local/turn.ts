@@ -42,7 +42,7 @@ async function follow(init: TurnInit, push: (event: TurnEvent) => void): Promise
 }
 
 async function readTurn(init: TurnInit, push: (event: TurnEvent) => void): Promise<Answer> {
-  const seen = { turn: 0, mine: false, attempt: 0, chars: 0, usage: {} as Usage }
+  const seen = { turn: 0, mine: false, attempt: 0, chars: 0, usage: undefined as Usage | undefined }
   for (let reader: FrameReader | undefined = init.frames; reader;) {
     let lagged: FrameReader | undefined
     for await (const frame of reader) {
@@ -82,7 +82,8 @@ interface Seen {
   chars: number
   /** The input entered: from here on the running turn is this one. */
   mine: boolean
-  usage: Usage
+  /** Of the steps so far. */
+  usage: Usage | undefined
 }
 
 function readFact(init: TurnInit, seen: Seen, fact: Fact, push: (event: TurnEvent) => void): Answer | undefined {
@@ -111,7 +112,7 @@ function readFact(init: TurnInit, seen: Seen, fact: Fact, push: (event: TurnEven
       push({ type: 'turn-finished', outcome, text })
       if (outcome === 'failed')
         throw new BatonError({ code: error?.code ?? 'internal', message: error?.message ?? 'the turn failed' })
-      return { outcome, text, usage: seen.usage }
+      return { outcome, text, usage: seen.usage ?? {} }
     }
     default:
       break
@@ -124,8 +125,12 @@ function closedCall(fact: Extract<Fact, { readonly type: 'step-finished' }>, cal
   return part?.type === 'call' ? { callId, name: part.name, arguments: part.arguments, settled: true } : undefined
 }
 
-export function addUsage(one: Usage, other: Usage): Usage {
-  const sum: Record<string, number> = { ...one }
-  for (const [key, value] of Object.entries(other)) if (typeof value === 'number') sum[key] = (sum[key] ?? 0) + value
-  return sum
+/** A sum of costs of which one is not known is not known either. */
+function addUsage(one: Usage | undefined, other: Usage): Usage {
+  if (!one) return other
+  const { costMicros: _, ...sum }: Record<string, number> = { ...one }
+  for (const [key, value] of Object.entries(other))
+    if (typeof value === 'number' && key !== 'costMicros') sum[key] = (sum[key] ?? 0) + value
+  if (one.costMicros === undefined || other.costMicros === undefined) return sum
+  return { ...sum, costMicros: one.costMicros + other.costMicros }
 }

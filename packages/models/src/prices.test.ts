@@ -1,0 +1,33 @@
+// Costs: from the list, from a user's own prices, and none where nothing is known.
+import { expect, test } from 'vitest'
+import { createPriceOf } from './prices.ts'
+
+const TOKENS = { inputTokens: 1_000_000, outputTokens: 100_000 }
+
+test('a listed model costs what its input and its output cost', () => {
+  const micros = createPriceOf()('anthropic/claude-haiku-4-5', TOKENS) ?? 0
+  expect(micros).toBeGreaterThan(100_000)
+  expect(createPriceOf()('anthropic/claude-haiku-4-5', { ...TOKENS, outputTokens: 0 })).toBeLessThan(micros)
+})
+
+test('what was read from a cache is cheaper, and is a part of the input', () => {
+  const priceOf = createPriceOf()
+  const fresh = priceOf('anthropic/claude-haiku-4-5', TOKENS) ?? 0
+  expect(priceOf('anthropic/claude-haiku-4-5', { ...TOKENS, cacheReadTokens: 900_000 })).toBeLessThan(fresh)
+})
+
+test("a user's own price wins, cached tokens included", () => {
+  const priceOf = createPriceOf({ 'anthropic/claude-haiku-4-5': { input: 2, output: 10, cacheRead: 0.5 } })
+  expect(priceOf('anthropic/claude-haiku-4-5', TOKENS)).toBe(3_000_000)
+  expect(priceOf('anthropic/claude-haiku-4-5', { ...TOKENS, cacheReadTokens: 400_000 })).toBe(2_400_000)
+})
+
+test.each([
+  ['a model that is not listed', 'anthropic/no-such-model-9', TOKENS],
+  ['a provider that is not listed', 'ollama/llama3', TOKENS],
+  ['an answer without counts', 'anthropic/claude-haiku-4-5', {}],
+  ['counts that do not add up', 'anthropic/claude-haiku-4-5', { ...TOKENS, cacheReadTokens: 9_000_000 }],
+  ['a name like a property of every object', 'constructor/x', TOKENS],
+])('%s has no cost', (_, model, usage) => {
+  expect(createPriceOf()(model, usage)).toBeUndefined()
+})

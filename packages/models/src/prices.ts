@@ -1,0 +1,71 @@
+// What model calls cost, by the price list of @pydantic/genai-prices, which is kept up to date by others; a user's own prices
+// win. What is not listed has no cost: unknown is better than wrong. Nothing is fetched.
+import type { Usage } from '@baton/core'
+import { calcPrice } from '@pydantic/genai-prices'
+
+/** US dollars for a million tokens. */
+export interface Price {
+  readonly input: number
+  readonly output: number
+  /** As `input` by default. */
+  readonly cacheRead?: number
+  readonly cacheWrite?: number
+}
+
+/** By model id as a user writes it: `anthropic/claude-haiku-4-5`. */
+export type Prices = Readonly<Record<string, Price>>
+
+/** Millionths of a US dollar, whole ones; undefined where the price or the count of tokens is not known. */
+export type PriceOf = (model: string, usage: Usage) => number | undefined
+
+/** Providers by their name here and in the list. Those that run on one's own machine cost nothing that could be listed. */
+const LISTED: Readonly<Record<string, string>> = {
+  anthropic: 'anthropic',
+  openai: 'openai',
+  'openai-chat': 'openai',
+  gemini: 'google',
+  bedrock: 'aws',
+  groq: 'groq',
+  openrouter: 'openrouter',
+  deepseek: 'deepseek',
+  mistral: 'mistral',
+}
+
+export function createPriceOf(own: Prices = {}): PriceOf {
+  return (model, usage) => {
+    const { inputTokens, outputTokens } = usage
+    if (inputTokens === undefined || outputTokens === undefined) return undefined
+    const price = Object.hasOwn(own, model) ? own[model] : undefined
+    const micros = price ? microsOf(price, usage) : listedMicros(model, usage)
+    return micros === undefined || !Number.isFinite(micros) ? undefined : Math.round(micros)
+  }
+}
+
+function microsOf(price: Price, usage: Usage): number {
+  const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage
+  const { input, output, cacheRead = input, cacheWrite = input } = price
+  const fresh = Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens)
+  return fresh * input + cacheReadTokens * cacheRead + cacheWriteTokens * cacheWrite + outputTokens * output
+}
+
+function listedMicros(model: string, usage: Usage): number | undefined {
+  const [provider = '', ...rest] = model.split('/')
+  const providerId = Object.hasOwn(LISTED, provider) ? LISTED[provider] : undefined
+  if (providerId === undefined) return undefined
+  const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage
+  try {
+    const found = calcPrice(
+      {
+        input_tokens: inputTokens,
+        output_tokens: outputTokens,
+        cache_read_tokens: cacheReadTokens,
+        cache_write_tokens: cacheWriteTokens,
+      },
+      rest.join('/'),
+      { providerId },
+    )
+    return found ? found.total_price * 1_000_000 : undefined
+  } catch {
+    return undefined // counts that do not add up, or a kind of token that the list has no price for
+  }
+}
