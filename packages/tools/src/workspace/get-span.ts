@@ -1,8 +1,10 @@
 // `content.get_span`: some lines of a file. It reads in pieces, so a file of any size costs little memory.
 import type { FileHandle } from 'node:fs/promises'
-import type { AbortSignalLike, Tool } from '@baton/core'
+import type { Tool } from '@baton/core'
 import { tool } from '@baton/core'
 import * as z from 'zod'
+import type { CallBudget } from './call-budget.ts'
+import { workspacePath } from './workspace-limits.ts'
 import type { WorkspaceLimits } from './workspace-limits.ts'
 import type { WorkspaceKit } from './workspace-tools.ts'
 import { refused } from './workspace.ts'
@@ -15,7 +17,7 @@ export function getSpanTool(kit: WorkspaceKit): Tool {
     description: 'Read the content of a text file of the workspace: show the lines from startLine to endLine.',
     effect: 'pure',
     input: z.object({
-      path: z.string().min(1).describe('File, relative to the root of the workspace'),
+      path: workspacePath.min(1).describe('File, relative to the root of the workspace'),
       startLine: z.int().min(1).default(1).describe('First line, counted from 1'),
       endLine: z
         .int()
@@ -42,7 +44,7 @@ export function getSpanTool(kit: WorkspaceKit): Tool {
         throw refused('invalid_arguments', `endLine ${askedEnd} is before startLine ${startLine}; swap them`)
       const path = await workspace.locate(input.path, guard)
       const endLine = Math.min(askedEnd, startLine + limits.spanLinesMax - 1)
-      const request = { startLine, endLine, limits, signal: context.signal }
+      const request = { startLine, endLine, limits, budget: kit.startBudget(context) }
       const span = await workspace.readFile(path, guard, (file) => readSpan(file, request))
       const given = startLine + span.lines.length - 1
       const wantedEnd = Math.min(askedEnd, span.totalLines ?? askedEnd)
@@ -66,7 +68,7 @@ interface SpanRequest {
   readonly startLine: number
   readonly endLine: number
   readonly limits: WorkspaceLimits
-  readonly signal: AbortSignalLike
+  readonly budget: CallBudget
 }
 
 interface Span {
@@ -88,12 +90,12 @@ async function readSpan(
   const buffer = Buffer.alloc(CHUNK_BYTES)
   let position = 0
   for (;;) {
-    if (request.signal.aborted) throw refused('cancelled', 'the call was cancelled')
-    if (position >= request.limits.scanBytesMax) return collector.finish(false)
+    if (request.budget.isSpent() || position >= request.limits.scanBytesMax) return collector.finish(false)
     const { bytesRead } = await file.handle.read(buffer, 0, CHUNK_BYTES, position)
     if (bytesRead === 0) return collector.finish(true)
     const chunk = buffer.subarray(0, bytesRead)
-    if (position === 0 && isBinary(chunk)) throw refused('tool_failed', `"${file.path}" is a binary file, not text`)
+    if (position === 0 && isBinary(chunk))
+      throw refused('tool_failed', `"${file.path}" is a binary file, not text; it cannot be shown`)
     position += bytesRead
     collector.handleChunk(chunk)
   }

@@ -2,25 +2,33 @@
 // The expressions run on RE2JS, whose time is linear in the text, so no pattern can hang the process.
 import type { Tool } from '@baton/core'
 import { isBatonError, tool } from '@baton/core'
-import { RE2JS } from 're2js'
 import * as z from 'zod'
+import type { CallBudget } from './call-budget.ts'
+import { LineSearch } from './line-search.ts'
+import type { LineMatch, LinesFound } from './line-search.ts'
 import { isBinary } from './text-bytes.ts'
-import type { WalkBudget, WalkedEntry } from './walk.ts'
 import { walk } from './walk.ts'
-import type { WorkspaceLimits } from './workspace-limits.ts'
+import { workspacePath } from './workspace-limits.ts'
 import type { WorkspaceKit } from './workspace-tools.ts'
 import type { Guard, OpenedFile } from './workspace.ts'
 import { refused } from './workspace.ts'
 
-const line = z.object({ line: z.int(), text: z.string() })
 const file = z.object({
   path: z.string(),
   count: z.int().describe('Lines that match in this file'),
-  lines: z.array(line),
+  lines: z.array(z.object({ line: z.int(), text: z.string() })),
+})
+
+const skipped = z.object({
+  binary: z.int(),
+  tooLarge: z.int(),
+  longLines: z.int().describe('Lines too long for this pattern; a simpler pattern searches longer lines'),
+  hidden: z.int().describe('Files and folders left out because they are ignored or protected'),
+  unreadable: z.int(),
+  unfinished: z.int().describe('Files whose end was not reached in time; search them alone'),
 })
 
 export function grepTool(kit: WorkspaceKit): Tool {
-  const { limits } = kit
   return tool({
     name: 'code.grep',
     description:
@@ -31,99 +39,91 @@ export function grepTool(kit: WorkspaceKit): Tool {
         .string()
         .min(1)
         .describe('Text or regular expression to search for; begin it with (?i) to ignore case'),
-      pathPrefix: z
-        .string()
+      pathPrefix: workspacePath
         .optional()
         .describe('Search only in this folder or file, or in paths that begin with this'),
-      after: z.string().optional().describe('Go on behind this file: the value of "next.after" of a truncated search'),
+      startLine: z.int().min(1).default(1).describe('First line to search where pathPrefix is one file'),
+      after: workspacePath
+        .optional()
+        .describe('Go on behind this file: the value of "next.after" of a truncated search'),
     }),
     output: z.object({
       files: z.array(file),
       filesSearched: z.int(),
-      skipped: z.object({ binary: z.int(), tooLarge: z.int(), hidden: z.int(), unreadable: z.int() }),
+      skipped,
       truncated: z.boolean(),
-      next: z.object({ after: z.string() }).optional().describe('Arguments to add to read on'),
+      next: z
+        .object({ after: z.string().optional(), startLine: z.int().optional() })
+        .optional()
+        .describe('Arguments to add to read on'),
     }),
     execute: async (input, context) => {
-      const expression = compile(input.pattern, limits)
-      const budget = kit.startBudget(context.signal)
-      const search = new Search(kit, expression, budget)
+      const lines = new LineSearch(input.pattern, kit.limits.patternCharactersMax)
+      const search = new Search(kit, lines, kit.startBudget(context))
       const after = input.after === undefined ? undefined : kit.workspace.normalise(input.after)
-      await search.run(input.pathPrefix ?? '', after)
+      await search.run(input.pathPrefix ?? '', after, input.startLine)
       return search.result()
     },
   })
 }
 
-/** @throws BatonError `invalid_arguments` that tells the model what is wrong with its pattern */
-function compile(pattern: string, limits: WorkspaceLimits): RE2JS {
-  if (pattern.length > limits.patternCharactersMax)
-    throw refused(
-      'invalid_arguments',
-      `the pattern has ${pattern.length} characters; at most ${limits.patternCharactersMax} are allowed`,
-    )
-  try {
-    return RE2JS.compile(pattern)
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message.replace('error parsing regexp: ', '') : String(cause)
-    throw refused(
-      'invalid_arguments',
-      `the pattern ${JSON.stringify(pattern)} is not a regular expression of RE2: ${why}. Write a backslash before characters that stand for themselves; look-around and back-references do not exist.`,
-    )
-  }
-}
-
 interface FileMatches {
   readonly path: string
   readonly count: number
-  readonly lines: readonly { readonly line: number; readonly text: string }[]
+  readonly lines: readonly LineMatch[]
 }
 
 /** One search over many files; holds what was found so far. */
 class Search {
   readonly #kit: WorkspaceKit
-  readonly #expression: RE2JS
-  readonly #budget: WalkBudget
+  readonly #lines: LineSearch
+  readonly #budget: CallBudget
   readonly #guard: Guard
   readonly #files: FileMatches[] = []
-  #filesSearched = 0
-  #binary = 0
-  #tooLarge = 0
+  readonly #skipped = { binary: 0, tooLarge: 0, longLines: 0, unfinished: 0 }
   #shown = 0
   #isTruncated = false
-  #lastPath: string | undefined
+  #next: { readonly after?: string; readonly startLine?: number } | undefined
 
-  constructor(kit: WorkspaceKit, expression: RE2JS, budget: WalkBudget) {
+  constructor(kit: WorkspaceKit, lines: LineSearch, budget: CallBudget) {
     this.#kit = kit
-    this.#expression = expression
+    this.#lines = lines
     this.#budget = budget
     this.#guard = kit.workspace.guard()
   }
 
-  async run(pathPrefix: string, after: string | undefined): Promise<void> {
+  /** @throws BatonError what `Workspace.locate` throws, `invalid_arguments`, `cancelled` */
+  async run(pathPrefix: string, after: string | undefined, startLine: number): Promise<void> {
     const { workspace, limits } = this.#kit
     const start = await this.#startOf(pathPrefix)
-    if (start.isFile) return this.#searchFile(start.from, limits.matchesMax)
+    if (start.isFile) return this.#searchOneFile(start.from, startLine)
+    if (startLine > 1) throw refused('invalid_arguments', 'startLine needs a pathPrefix that is one file')
     // Every level: the budget bounds the walk, not its depth.
     const options = { workspace, guard: this.#guard, from: start.from, depth: Number.MAX_SAFE_INTEGER }
     for await (const entry of walk({ ...options, after, withBytes: false, budget: this.#budget })) {
-      if (!isSearched(entry, start.prefix)) continue
+      if (entry.type !== 'file' || !entry.path.startsWith(start.prefix)) continue
       // Asked here and not after the file, so that a search that just fits is not called truncated.
       this.#isTruncated = this.#shown >= limits.matchesMax
       if (this.#isTruncated) return
-      await this.#searchFile(entry.path, limits.matchesPerFileMax)
+      const found = await this.#searchFile(entry.path, 1)
+      const isUnfinished = found?.stoppedAt !== undefined
+      // The next search begins with this file. One that has all the time of a call and needs more would stand still.
+      if (isUnfinished && this.#next !== undefined) break
+      this.#next = { after: entry.path }
+      if (isUnfinished) this.#skipped.unfinished++
+      if (found) this.#show(entry.path, found.matches, limits.matchesPerFileMax)
     }
     this.#isTruncated = this.#budget.hasStopped
   }
 
   result(): object {
-    const { hidden, unreadable } = this.#budget
+    const { filesSearched, hidden, unreadable } = this.#budget
     return {
       files: this.#files,
-      filesSearched: this.#filesSearched,
-      skipped: { binary: this.#binary, tooLarge: this.#tooLarge, hidden, unreadable },
+      filesSearched,
+      skipped: { ...this.#skipped, hidden, unreadable },
       truncated: this.#isTruncated,
-      ...(this.#isTruncated && this.#lastPath !== undefined && { next: { after: this.#lastPath } }),
+      ...(this.#isTruncated && this.#next && { next: this.#next }),
     }
   }
 
@@ -143,55 +143,55 @@ class Search {
     }
   }
 
-  async #searchFile(path: string, linesMax: number): Promise<void> {
-    this.#lastPath = path
+  async #searchOneFile(path: string, startLine: number): Promise<void> {
+    const found = await this.#searchFile(path, startLine)
+    if (!found) return
+    const firstLeftOut = found.matches[this.#kit.limits.matchesMax]?.line ?? found.stoppedAt
+    this.#isTruncated = firstLeftOut !== undefined
+    // A line that took all the time of a call would take it again.
+    if (firstLeftOut !== undefined) this.#next = { startLine: Math.max(firstLeftOut, startLine + 1) }
+    this.#show(path, found.matches, this.#kit.limits.matchesMax)
+  }
+
+  #show(path: string, matches: readonly LineMatch[], linesMax: number): void {
+    if (matches.length === 0) return
+    const room = Math.max(1, Math.min(linesMax, this.#kit.limits.matchesMax - this.#shown))
+    const lines = matches.slice(0, room).map(({ line, text }) => ({ line, text: this.#shorten(text) }))
+    this.#shown += lines.length
+    this.#files.push({ path, count: matches.length, lines })
+  }
+
+  /** Undefined for a file that is not searched; it is counted. */
+  async #searchFile(path: string, startLine: number): Promise<LinesFound | undefined> {
     try {
-      await this.#kit.workspace.readFile(path, this.#guard, (opened) => this.#searchText(opened, linesMax))
+      const text = await this.#kit.workspace.readFile(path, this.#guard, (opened) => this.#textOf(opened))
+      if (text === undefined) return undefined
+      const found = await this.#lines.find(text, startLine, this.#budget)
+      this.#budget.filesSearched++
+      this.#skipped.longLines += found.longLines
+      return found
     } catch (error) {
       if (isBatonError(error) && error.code === 'cancelled') throw error
       this.#budget.unreadable++
+      return undefined
     }
   }
 
-  async #searchText(opened: OpenedFile, linesMax: number): Promise<void> {
-    if (opened.bytes > this.#kit.limits.searchedFileBytesMax) {
-      this.#tooLarge++
-      return
-    }
+  async #textOf(opened: OpenedFile): Promise<string | undefined> {
+    const { searchedFileBytesMax } = this.#kit.limits
     // One byte more than it had: a file that grows meanwhile is not read without end.
-    const buffer = Buffer.alloc(opened.bytes + 1)
+    const buffer = Buffer.alloc(Math.min(opened.bytes, searchedFileBytesMax) + 1)
     const { bytesRead } = await opened.handle.read(buffer, 0, buffer.length, 0)
     const bytes = buffer.subarray(0, bytesRead)
-    if (isBinary(bytes)) {
-      this.#binary++
-      return
-    }
-    this.#filesSearched++
-    const found = matchingLines(bytes.toString('utf8'), this.#expression)
-    if (found.length === 0) return
-    const room = Math.max(1, Math.min(linesMax, this.#kit.limits.matchesMax - this.#shown))
-    const lines = found.slice(0, room).map(({ number, text }) => ({ line: number, text: this.#shorten(text) }))
-    this.#shown += lines.length
-    this.#files.push({ path: opened.path, count: found.length, lines })
+    if (isBinary(bytes)) this.#skipped.binary++
+    else if (opened.bytes > searchedFileBytesMax) this.#skipped.tooLarge++
+    // It drops a byte order mark.
+    else return new TextDecoder().decode(bytes)
+    return undefined
   }
 
   #shorten(text: string): string {
     const { matchCharactersMax } = this.#kit.limits
     return text.length > matchCharactersMax ? `${text.slice(0, matchCharactersMax)}…` : text
   }
-}
-
-function isSearched(entry: WalkedEntry, prefix: string): boolean {
-  return entry.type === 'file' && entry.path.startsWith(prefix)
-}
-
-function matchingLines(text: string, expression: RE2JS): readonly { readonly number: number; readonly text: string }[] {
-  const found: { number: number; text: string }[] = []
-  const lines = text.split('\n')
-  for (const [index, raw] of lines.entries()) {
-    const isAfterLastNewline = index === lines.length - 1 && raw === ''
-    const plain = raw.endsWith('\r') ? raw.slice(0, -1) : raw
-    if (!isAfterLastNewline && expression.test(plain)) found.push({ number: index + 1, text: plain })
-  }
-  return found
 }

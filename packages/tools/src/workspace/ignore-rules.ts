@@ -1,25 +1,38 @@
-// What the .gitignore files say about a path: those of its folder and of all folders above, up to the repository's root.
-// Where the files disagree about an ignored folder this hides more than git does, never less.
+// What git's rules say about a path: the .gitignore files of its folder and of all folders above, up to the repository's
+// root, and the repository's and the user's own. Where a deeper file takes back what a higher one says about a folder, this
+// hides more than git does; it never hides less.
 import { constants } from 'node:fs'
-import { open, stat } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
 import ignore from 'ignore'
 import type { Ignore } from 'ignore'
+import type { IgnoreSettings } from './repository.ts'
+import { ignoreSettings, repositoryRoot } from './repository.ts'
 
-const RULES_BYTES_MAX = 256 * 1024
-/** Folders above the workspace that are looked at for the repository's root. */
-const LEVELS_MAX = 64
+const RULES_BYTES_MAX = 1024 * 1024
+/** `**` in one rule. Each is tried at every depth, so the time grows with this as the power. */
+const GLOBSTARS_MAX = 3
+/** As in git: inside the repository a link is no file of rules. */
+const NO_LINKS = constants.O_NOFOLLOW ?? 0
+
+interface Base {
+  /** Above this folder no rules are looked for. */
+  readonly top: string
+  readonly settings: IgnoreSettings
+}
 
 /** Made anew for each call of a tool, so that edits of the rules are seen; within it every file is read once. */
 export class IgnoreRules {
   readonly #root: string
-  readonly #rules = new Map<string, Promise<Ignore | undefined>>()
+  readonly #settings: Map<string, Promise<IgnoreSettings>>
+  readonly #rules = new Map<string, Promise<Ignore>>()
   readonly #ignored = new Map<string, Promise<boolean>>()
-  #top: Promise<string> | undefined
+  #base: Promise<Base> | undefined
 
-  /** `root` is the workspace's real, absolute path. */
-  constructor(root: string) {
+  /** `root` is the workspace's real, absolute path; `settings` keeps what git said for the next call. */
+  constructor(root: string, settings: Map<string, Promise<IgnoreSettings>>) {
     this.#root = root
+    this.#settings = settings
   }
 
   /** `path` is relative to the root, with `/` between names; '' is the root, which is never ignored. */
@@ -35,24 +48,35 @@ export class IgnoreRules {
   async #decide(path: string, isFolder: boolean): Promise<boolean> {
     const parent = path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : ''
     if (await this.isIgnored(parent, true)) return true
-    const absolute = join(this.#root, path)
-    this.#top ??= repositoryRoot(this.#root)
+    return this.#judge(await (this.#base ??= this.#findBase()), join(this.#root, path), isFolder)
+  }
+
+  /** Of rules that speak about the path, the last one counts, and one in a deeper file more. */
+  async #judge(base: Base, absolute: string, isFolder: boolean): Promise<boolean> {
     let ignored = false
-    for (const folder of foldersBetween(await this.#top, dirname(absolute))) {
-      const rules = await this.#rulesOf(folder)
-      if (!rules) continue
-      const name = relative(folder, absolute).split(sep).join('/') + (isFolder ? '/' : '')
-      const verdict = rules.test(name)
+    for (const folder of foldersBetween(base.top, dirname(absolute))) {
+      const rules = await this.#rulesOf(folder, base)
+      const verdict = rules.test(relative(folder, absolute).split(sep).join('/') + (isFolder ? '/' : ''))
       if (verdict.ignored) ignored = true
       else if (verdict.unignored) ignored = false
     }
     return ignored
   }
 
-  #rulesOf(folder: string): Promise<Ignore | undefined> {
+  async #findBase(): Promise<Base> {
+    const top = (await repositoryRoot(this.#root)) ?? this.#root
+    const known = this.#settings.get(top) ?? ignoreSettings(top)
+    this.#settings.set(top, known)
+    const base = { top, settings: await known }
+    // Whoever makes an ignored folder the workspace wants to see it: then only the rules inside count.
+    const isRootIgnored = top !== this.#root && (await this.#judge(base, this.#root, true))
+    return isRootIgnored ? { top: this.#root, settings: { ...base.settings, ruleFiles: [] } } : base
+  }
+
+  #rulesOf(folder: string, base: Base): Promise<Ignore> {
     const known = this.#rules.get(folder)
     if (known) return known
-    const rules = readRules(join(folder, '.gitignore'))
+    const rules = readRules(folder, folder === base.top ? base.settings.ruleFiles : [], base.settings.ignoreCase)
     this.#rules.set(folder, rules)
     return rules
   }
@@ -63,33 +87,33 @@ export function patternRules(patterns: readonly string[]): Ignore {
   return ignore({ ignorecase: false }).add(patterns)
 }
 
-async function readRules(path: string): Promise<Ignore | undefined> {
+/** The rules of `weaker` files and, over them, of the folder's .gitignore. */
+async function readRules(folder: string, weaker: readonly string[], ignoreCase: boolean): Promise<Ignore> {
+  const rules = ignore({ ignorecase: ignoreCase })
+  for (const path of weaker) rules.add(boundedRules(await readText(path, 0)))
+  return rules.add(boundedRules(await readText(join(folder, '.gitignore'), NO_LINKS)))
+}
+
+/** Empty where there is no such file, or it cannot be read. */
+async function readText(path: string, flags: number): Promise<string> {
   try {
-    // As git does: a link is no file of rules.
-    await using handle = await open(
-      path,
-      constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0),
-    )
+    await using handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | flags)
     const buffer = Buffer.alloc(RULES_BYTES_MAX)
     const { bytesRead } = await handle.read(buffer, 0, RULES_BYTES_MAX, 0)
-    return ignore({ ignorecase: process.platform !== 'linux' }).add(buffer.toString('utf8', 0, bytesRead))
+    return bytesRead < RULES_BYTES_MAX ? buffer.toString('utf8', 0, bytesRead) : '*'
   } catch {
-    return undefined
+    return ''
   }
 }
 
-async function repositoryRoot(root: string): Promise<string> {
-  let folder = root
-  for (let level = 0; level < LEVELS_MAX; level++) {
-    const isTop = await stat(join(folder, '.git')).then(
-      () => true,
-      () => false,
-    )
-    if (isTop) return folder
-    if (dirname(folder) === folder) break
-    folder = dirname(folder)
-  }
-  return root
+/** A rule that could take too long is replaced by one that hides more: all that begins like it. */
+function boundedRules(text: string): string {
+  if (!text.includes('**')) return text
+  const bounded = text.split('\n').map((line) => {
+    if ((line.match(/\*\*+/g)?.length ?? 0) <= GLOBSTARS_MAX) return line
+    return line.startsWith('!') ? '' : `${/^[^*?[\\]*/.exec(line)?.[0] ?? ''}*`
+  })
+  return bounded.join('\n')
 }
 
 /** From `top` down to `bottom`, which lies in it. */

@@ -3,6 +3,7 @@ import type { Tool } from '@baton/core'
 import { tool } from '@baton/core'
 import * as z from 'zod'
 import type { WalkedEntry } from './walk.ts'
+import { workspacePath } from './workspace-limits.ts'
 import { walk } from './walk.ts'
 import type { WorkspaceKit } from './workspace-tools.ts'
 import { refused } from './workspace.ts'
@@ -15,10 +16,9 @@ export function listDirTool(kit: WorkspaceKit): Tool {
       'List the files and folders in a folder of the workspace. Ignored files and files that may hold secrets are left out.',
     effect: 'pure',
     input: z.object({
-      path: z.string().default('.').describe('Folder, relative to the root of the workspace'),
+      path: workspacePath.default('.').describe('Folder, relative to the root of the workspace'),
       depth: z.int().min(1).max(limits.depthMax).default(1).describe('How many levels of folders to list'),
-      after: z
-        .string()
+      after: workspacePath
         .optional()
         .describe('Go on behind this entry: the value of "next.after" of a truncated listing'),
     }),
@@ -34,9 +34,10 @@ export function listDirTool(kit: WorkspaceKit): Tool {
     }),
     execute: async (input, context) => {
       const guard = workspace.guard()
-      const budget = kit.startBudget(context.signal)
+      const budget = kit.startBudget(context)
       const from = await workspace.locate(input.path, guard)
-      if (await workspace.isFile(from)) throw refused('tool_failed', `"${from}" is a file, not a folder`)
+      if (await workspace.isFile(from))
+        throw refused('tool_failed', `"${from}" is a file, not a folder; read it with content.get_span`)
       const after = input.after === undefined ? undefined : workspace.normalise(input.after)
       const entries: WalkedEntry[] = []
       let more = false

@@ -3,10 +3,9 @@
 import type { Dirent } from 'node:fs'
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { AbortSignalLike } from '@baton/core'
 import { isBatonError } from '@baton/core'
+import type { CallBudget } from './call-budget.ts'
 import type { Guard, Workspace } from './workspace.ts'
-import { refused } from './workspace.ts'
 
 export interface WalkedEntry {
   readonly path: string
@@ -24,44 +23,7 @@ export interface WalkOptions {
   /** Only what comes behind this path in the order. */
   readonly after?: string | undefined
   readonly withBytes: boolean
-  readonly budget: WalkBudget
-}
-
-/** Counts what one call has looked at, and says when it must stop. */
-export class WalkBudget {
-  readonly #nowMs: () => number
-  readonly #deadlineMs: number
-  readonly #signal: AbortSignalLike
-  #entriesLeft: number
-  /** Entries that were not shown because they are ignored or protected. */
-  hidden = 0
-  /** Folders and files that could not be read. */
-  unreadable = 0
-  /** Whether a walk ended before its end. */
-  hasStopped = false
-
-  constructor(init: {
-    readonly nowMs: () => number
-    readonly timeMs: number
-    readonly entriesMax: number
-    readonly signal: AbortSignalLike
-  }) {
-    this.#nowMs = init.nowMs
-    this.#deadlineMs = init.nowMs() + init.timeMs
-    this.#entriesLeft = init.entriesMax
-    this.#signal = init.signal
-  }
-
-  take(): void {
-    this.#entriesLeft--
-  }
-
-  /** @throws BatonError `cancelled` when the call was aborted */
-  isSpent(): boolean {
-    if (this.#signal.aborted) throw refused('cancelled', 'the call was cancelled')
-    this.hasStopped ||= this.#entriesLeft < 0 || this.#nowMs() > this.#deadlineMs
-    return this.hasStopped
-  }
+  readonly budget: CallBudget
 }
 
 /** Ends early when the budget is spent, which then says `hasStopped`. */
@@ -84,7 +46,7 @@ async function readEntries(options: WalkOptions): Promise<readonly WalkedEntry[]
   try {
     await workspace.readFolder(from, async (folder, stablePath) => {
       for await (const found of folder) {
-        budget.take()
+        budget.takeEntry()
         if (budget.isSpent()) break
         const path = from === '' ? found.name : `${from}/${found.name}`
         const type = typeOf(found)

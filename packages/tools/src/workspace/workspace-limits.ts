@@ -1,5 +1,9 @@
 // The bounds of the workspace tools. Whoever meets one is told so in the result, with where to read on.
 import { BatonError } from '@baton/core'
+import * as z from 'zod'
+
+/** A path as a model writes it; no system takes longer ones. */
+export const workspacePath = z.string().max(4096)
 
 export interface WorkspaceLimits {
   /** Folders below the listed one that a listing may enter. */
@@ -26,7 +30,7 @@ export interface WorkspaceLimits {
   readonly matchCharactersMax: number
   /** Larger files are not searched, but counted in the result. */
   readonly searchedFileBytesMax: number
-  /** Milliseconds of one search or listing. */
+  /** Milliseconds of one call. */
   readonly timeMs: number
 }
 

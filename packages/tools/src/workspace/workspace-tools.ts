@@ -1,9 +1,9 @@
 // The kit that lets a model look around in one folder: list, read lines, search. It never writes.
-import type { AbortSignalLike, Clock, Tool } from '@baton/core'
+import type { Clock, Tool, ToolContext } from '@baton/core'
+import { CallBudget } from './call-budget.ts'
 import { getSpanTool } from './get-span.ts'
 import { grepTool } from './grep.ts'
 import { listDirTool } from './list-dir.ts'
-import { WalkBudget } from './walk.ts'
 import type { WorkspaceLimits } from './workspace-limits.ts'
 import { workspaceLimits } from './workspace-limits.ts'
 import { Workspace } from './workspace.ts'
@@ -25,7 +25,7 @@ export interface WorkspaceOptions {
 export interface WorkspaceKit {
   readonly workspace: Workspace
   readonly limits: WorkspaceLimits
-  startBudget(signal: AbortSignalLike): WalkBudget
+  startBudget(context: ToolContext): CallBudget
 }
 
 /**
@@ -39,13 +39,7 @@ export function workspaceTools(options: WorkspaceOptions): readonly Tool[] {
   const kit: WorkspaceKit = {
     workspace: new Workspace(options.root, options.allow ?? []),
     limits,
-    startBudget: (signal) =>
-      new WalkBudget({
-        nowMs: () => clock.nowMs(),
-        timeMs: limits.timeMs,
-        entriesMax: limits.walkedEntriesMax,
-        signal,
-      }),
+    startBudget: (context) => new CallBudget(clock, limits, context),
   }
   return [listDirTool(kit), getSpanTool(kit), grepTool(kit)]
 }

@@ -3,12 +3,16 @@
 import { constants, realpathSync, statSync } from 'node:fs'
 import type { Dir } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
-import { open, opendir, readlink, realpath, stat } from 'node:fs/promises'
+import { lstat, open, opendir, readlink, realpath, stat } from 'node:fs/promises'
 import { dirname, isAbsolute, join, posix, relative, resolve, sep } from 'node:path'
 import { BatonError } from '@baton/core'
 import type { ErrorCode } from '@baton/core'
 import { IgnoreRules, patternRules } from './ignore-rules.ts'
 import { isProtected } from './protected-names.ts'
+import type { IgnoreSettings } from './repository.ts'
+
+/** Names of one path. What lies deeper is hidden, for rules with `**` take longer the deeper a path is. */
+const LEVELS_MAX = 64
 
 export interface OpenedFile {
   readonly handle: FileHandle
@@ -27,9 +31,15 @@ export class Workspace {
   readonly #root: string
   readonly #givenRoot: string
   readonly #allowed: ((path: string) => boolean) | undefined
+  readonly #ignoreSettings = new Map<string, Promise<IgnoreSettings>>()
+  readonly #descriptors: string
 
-  /** @throws BatonError `invalid_option` when `root` is not a folder */
-  constructor(root: string, allow: readonly string[]) {
+  /**
+   * `descriptors` is the folder where the system shows the open files of this process; systems other than Linux have none.
+   * @throws BatonError `invalid_option` when `root` is not a folder
+   */
+  constructor(root: string, allow: readonly string[], descriptors = '/proc/self/fd') {
+    this.#descriptors = descriptors
     this.#givenRoot = resolve(root)
     try {
       this.#root = realpathSync(this.#givenRoot)
@@ -42,9 +52,10 @@ export class Workspace {
   }
 
   guard(): Guard {
-    const rules = new IgnoreRules(this.#root)
+    const rules = new IgnoreRules(this.#root, this.#ignoreSettings)
     return {
       isHidden: async (path, isFolder) => {
+        if (path.split('/').length > LEVELS_MAX) return true
         if (path === '' || this.#allowed?.(isFolder ? `${path}/` : path) === true) return false
         return isProtected(path, isFolder) || (await rules.isIgnored(path, isFolder))
       },
@@ -98,22 +109,29 @@ export class Workspace {
       const actual = await this.#actualPath(handle, path)
       if (await guard.isHidden(actual, false)) throw protectedPath(path)
       const stats = await handle.stat()
-      if (!stats.isFile()) throw refused('tool_failed', `"${path}" is not a file`)
+      if (!stats.isFile()) throw refused('tool_failed', `"${path}" is not a file; fs.list_dir lists folders`)
       return await use({ handle, path: actual, bytes: stats.size })
     } finally {
       await handle.close()
     }
   }
 
-  /** Opens a folder whose real path `locate` or a walk has given. `use` gets it with a path that cannot be swapped. */
+  /**
+   * Opens a folder whose real path `locate` or a walk has given. `use` gets it with a path to reach what is in it; its
+   * asynchronous iterator closes the folder.
+   * @throws BatonError `path_outside_workspace`, `tool_failed`
+   */
   async readFolder<Result>(path: string, use: (folder: Dir, stablePath: string) => Promise<Result>): Promise<Result> {
     const handle = await this.#open(path, constants.O_DIRECTORY ?? 0)
     try {
       const actual = await this.#actualPath(handle, path)
-      // Without /proc a swap right here can show names of another folder, but never the content of a file.
-      const stable = (await isReadable(descriptorPath(handle))) ? descriptorPath(handle) : join(this.#root, actual)
-      // Its asynchronous iterator closes the folder.
-      return await use(await opendir(stable), stable)
+      const descriptor = join(this.#descriptors, `${handle.fd}`)
+      if (await isReadable(descriptor)) return await use(await opendir(descriptor), descriptor)
+      const stable = join(this.#root, actual)
+      const result = await use(await opendir(stable), stable)
+      // What was listed counts only if the folder is still there, for this path may have been swapped.
+      await this.#actualPath(handle, path)
+      return result
     } finally {
       await handle.close()
     }
@@ -144,24 +162,28 @@ export class Workspace {
       if (real === undefined) continue
       const inside = insideOf(this.#root, real)
       if (inside === undefined) throw outside(shown)
-      if (path !== join(this.#root, asked)) throw refused('tool_failed', `there is no "${shown}" in the workspace`)
+      if (path !== join(this.#root, asked))
+        throw refused('tool_failed', `there is no "${shown}" in the workspace; fs.list_dir shows what there is`)
       return inside
     }
   }
 
   /** Where an open file really is, asked of the descriptor; where the system cannot say, the path is resolved again. */
   async #actualPath(handle: FileHandle, path: string): Promise<string> {
-    const fromSystem = await readlink(descriptorPath(handle)).catch(() => undefined)
-    const real = fromSystem ?? (await this.#resolveAgain(handle, path))
+    const fromSystem = await readlink(join(this.#descriptors, `${handle.fd}`)).catch(() => undefined)
+    const real = fromSystem?.replace(/ \(deleted\)$/, '') ?? (await this.#resolveAgain(handle, path))
     const inside = insideOf(this.#root, real)
     if (inside === undefined) throw outside(path)
     return inside
   }
 
+  /** Before and after the comparison the path must lead to the same place, so one swap back is not enough. */
   async #resolveAgain(handle: FileHandle, path: string): Promise<string> {
-    const real = await realpath(join(this.#root, path))
-    const [opened, there] = await Promise.all([handle.stat({ bigint: true }), stat(real, { bigint: true })])
-    if (opened.ino !== there.ino || opened.dev !== there.dev) throw outside(path)
+    const before = await this.#realPath(path, path)
+    const real = join(this.#root, before)
+    const [opened, there] = await Promise.all([handle.stat({ bigint: true }), lstat(real, { bigint: true })])
+    const after = await this.#realPath(path, path)
+    if (opened.ino !== there.ino || opened.dev !== there.dev || before !== after) throw outside(path)
     return real
   }
 }
@@ -171,10 +193,6 @@ function insideOf(root: string, path: string): string | undefined {
   const way = relative(root, path)
   if (way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way)) return undefined
   return way.split(sep).join('/')
-}
-
-function descriptorPath(handle: FileHandle): string {
-  return `/proc/self/fd/${handle.fd}`
 }
 
 function isReadable(path: string): Promise<boolean> {
@@ -199,7 +217,7 @@ function outside(path: string): BatonError {
 function protectedPath(path: string): BatonError {
   return refused(
     'path_protected',
-    `"${path}" is protected: it is ignored by git or may hold secrets, so it is not shown`,
+    `"${path}" is protected: it is ignored by git or may hold secrets, so it is not shown; go on without it`,
   )
 }
 

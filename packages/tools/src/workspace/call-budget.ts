@@ -1,0 +1,56 @@
+// What one call of a tool may spend: time and entries. It counts what was seen, tells watchers how far the call is, and
+// says when to stop. It does not know what the work is.
+import type { AbortSignalLike, Clock, ToolContext } from '@baton/core'
+import type { WorkspaceLimits } from './workspace-limits.ts'
+import { refused } from './workspace.ts'
+
+/** Milliseconds between two notes of progress; a call that is faster sends none. */
+const PROGRESS_MS = 500
+
+export class CallBudget {
+  readonly #clock: Clock
+  readonly #context: Pick<ToolContext, 'progress'> & { readonly signal: AbortSignalLike }
+  readonly #deadlineMs: number
+  readonly #entriesMax: number
+  #progressAtMs: number
+  #entriesSeen = 0
+  filesSearched = 0
+  /** Entries that were not shown because they are ignored or protected. */
+  hidden = 0
+  /** Folders and files that could not be read. */
+  unreadable = 0
+  /** Whether the work ended before its end. */
+  hasStopped = false
+
+  constructor(
+    clock: Clock,
+    limits: WorkspaceLimits,
+    context: Pick<ToolContext, 'progress'> & { readonly signal: AbortSignalLike },
+  ) {
+    const nowMs = clock.nowMs()
+    this.#clock = clock
+    this.#context = context
+    this.#deadlineMs = nowMs + limits.timeMs
+    this.#progressAtMs = nowMs + PROGRESS_MS
+    this.#entriesMax = limits.walkedEntriesMax
+  }
+
+  takeEntry(): void {
+    this.#entriesSeen++
+  }
+
+  /**
+   * Asked between pieces of work.
+   * @throws BatonError `cancelled` when the call was aborted
+   */
+  isSpent(): boolean {
+    if (this.#context.signal.aborted) throw refused('cancelled', 'the call was cancelled')
+    const nowMs = this.#clock.nowMs()
+    if (nowMs >= this.#progressAtMs) {
+      this.#progressAtMs = nowMs + PROGRESS_MS
+      this.#context.progress({ entriesSeen: this.#entriesSeen, filesSearched: this.filesSearched })
+    }
+    this.hasStopped ||= this.#entriesSeen > this.#entriesMax || nowMs > this.#deadlineMs
+    return this.hasStopped
+  }
+}

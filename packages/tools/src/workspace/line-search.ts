@@ -1,0 +1,77 @@
+// Finds the lines of a text that match a regular expression of RE2. The engine's time is linear in the text, but times the
+// size of the pattern: so lines are searched in pieces between which other work goes on, and the call may be stopped.
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { RE2JS } from 're2js'
+import type { CallBudget } from './call-budget.ts'
+import { refused } from './workspace.ts'
+
+/** Instructions of the pattern × characters of one line. At most ~10 ns each: a line costs 0.3 s at the worst. */
+const LINE_STEPS_MAX = 25_000_000
+/** The same, of the lines between two turns of the event loop. */
+const TURN_STEPS_MAX = 2_000_000
+
+export interface LineMatch {
+  readonly line: number
+  readonly text: string
+}
+
+export interface LinesFound {
+  readonly matches: readonly LineMatch[]
+  /** Lines too long for this pattern; they were not searched. */
+  readonly longLines: number
+  /** The line that was not reached when the budget was spent; undefined at the end of the text. */
+  readonly stoppedAt: number | undefined
+}
+
+export class LineSearch {
+  readonly #expression: RE2JS
+  readonly #size: number
+  #stepsLeft = TURN_STEPS_MAX
+
+  /** @throws BatonError `invalid_arguments` that tells the model what is wrong with its pattern */
+  constructor(pattern: string, patternCharactersMax: number) {
+    if (pattern.length > patternCharactersMax)
+      throw refused(
+        'invalid_arguments',
+        `the pattern has ${pattern.length} characters; at most ${patternCharactersMax} are allowed`,
+      )
+    try {
+      this.#expression = RE2JS.compile(pattern)
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.message.replace('error parsing regexp: ', '') : String(cause)
+      throw refused(
+        'invalid_arguments',
+        `the pattern ${JSON.stringify(pattern)} is not a regular expression of RE2: ${why}. Write a backslash before characters that stand for themselves; look-around and back-references do not exist.`,
+      )
+    }
+    this.#size = this.#expression.programSize()
+  }
+
+  /** Line by line from `startLine`, counted from 1; a line is what stands before `\n` or `\r\n`. */
+  async find(text: string, startLine: number, budget: CallBudget): Promise<LinesFound> {
+    const matches: LineMatch[] = []
+    let longLines = 0
+    let line = 0
+    for (let start = 0; start < text.length;) {
+      const newline = text.indexOf('\n', start)
+      const end = newline === -1 ? text.length : newline
+      line++
+      if (line >= startLine) {
+        if (await this.#mustStop(end - start, budget)) return { matches, longLines, stoppedAt: line }
+        const plain = text.slice(start, text[end - 1] === '\r' && end > start ? end - 1 : end)
+        if (this.#size * plain.length > LINE_STEPS_MAX) longLines++
+        else if (this.#expression.test(plain)) matches.push({ line, text: plain })
+      }
+      start = end + 1
+    }
+    return { matches, longLines, stoppedAt: undefined }
+  }
+
+  async #mustStop(characters: number, budget: CallBudget): Promise<boolean> {
+    this.#stepsLeft -= this.#size * (characters + 1)
+    if (this.#stepsLeft >= 0) return false
+    this.#stepsLeft = TURN_STEPS_MAX
+    await nextTurn()
+    return budget.isSpent()
+  }
+}

@@ -1,0 +1,70 @@
+// What git itself knows about a folder's repository: where it begins, and the rules that ignore files beside those of
+// .gitignore. Git is asked where it is installed; else its defaults hold.
+import { execFile } from 'node:child_process'
+import { stat } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+
+/** Folders above the workspace that are looked at for the repository's root. */
+const LEVELS_MAX = 64
+const GIT_TIMEOUT_MS = 5000
+const GIT_OUTPUT_BYTES_MAX = 64 * 1024
+/** They would make git speak of another repository. */
+const MISLEADING = ['GIT_DIR', 'GIT_WORK_TREE', 'GIT_COMMON_DIR', 'GIT_CEILING_DIRECTORIES']
+
+export interface IgnoreSettings {
+  /** Files of rules for the whole repository, the weakest first; .gitignore files are stronger. */
+  readonly ruleFiles: readonly string[]
+  readonly ignoreCase: boolean
+}
+
+/** The folder with `.git`: `folder` or one above it; undefined outside of a repository. */
+export async function repositoryRoot(folder: string): Promise<string | undefined> {
+  let place = folder
+  for (let level = 0; level < LEVELS_MAX; level++) {
+    const isTop = await stat(join(place, '.git')).then(
+      () => true,
+      () => false,
+    )
+    if (isTop) return place
+    if (dirname(place) === place) return undefined
+    place = dirname(place)
+  }
+  return undefined
+}
+
+/** `top` is the repository's root. */
+export async function ignoreSettings(top: string): Promise<IgnoreSettings> {
+  const [config, exclude] = await Promise.all([
+    git(top, ['config', '-z', '--type=path', '--get-regexp', '^core\\.(excludesfile|ignorecase)$']),
+    // In a linked worktree it is not below `.git`.
+    git(top, ['rev-parse', '--git-path', 'info/exclude']),
+  ])
+  const values = new Map(config.split('\0').map((entry) => splitOnce(entry, '\n')))
+  const defaultFile = join(process.env['XDG_CONFIG_HOME'] || join(homedir(), '.config'), 'git', 'ignore')
+  const ignoreCase = values.get('core.ignorecase')
+  return {
+    ruleFiles: [
+      resolve(top, values.get('core.excludesfile') ?? defaultFile),
+      resolve(top, exclude.replace(/\r?\n$/, '') || join('.git', 'info', 'exclude')),
+    ],
+    ignoreCase: ignoreCase === undefined ? process.platform !== 'linux' : ignoreCase === 'true',
+  }
+}
+
+/** What git says; nothing where it is not installed, refuses this folder, or has no answer. */
+async function git(folder: string, words: readonly string[]): Promise<string> {
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !MISLEADING.includes(name)))
+  const options = { cwd: folder, env, timeout: GIT_TIMEOUT_MS, maxBuffer: GIT_OUTPUT_BYTES_MAX, windowsHide: true }
+  try {
+    return (await promisify(execFile)('git', [...words], options)).stdout
+  } catch {
+    return ''
+  }
+}
+
+function splitOnce(text: string, separator: string): readonly [string, string] {
+  const at = text.indexOf(separator)
+  return at === -1 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)]
+}
