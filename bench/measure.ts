@@ -45,8 +45,7 @@ export async function measure(
         if (runner)
           values.get(runner.process.name)?.push(valueOf(scenario, await runBatch(scenario, runner), runner.turns))
       }
-    const floor = values.get(scenario.floor) ?? []
-    return [...values].map(([client, own]) => measured(client, own, floor))
+    return compared(values, scenario.floor)
   } finally {
     for (const { process } of runners) process.stop()
   }
@@ -85,9 +84,16 @@ function valueOf({ unit }: Scenario, batch: Batch, turns: number): number {
   return (batch.cpuMs * unit.scale) / turns / unit.per
 }
 
-function measured(client: string, own: readonly number[], floor: readonly number[]): Measured {
-  const ratio = median(own.map((value, round) => value / (floor[round] ?? Number.NaN)))
-  return { client, median: median(own), least: Math.min(...own), most: Math.max(...own), ratio }
+/** Each against the values of `floor` in the same rounds. */
+export function compared(values: ReadonlyMap<string, readonly number[]>, floor: string): readonly Measured[] {
+  const least = values.get(floor) ?? []
+  return [...values].map(([client, own]) => ({
+    client,
+    median: median(own),
+    least: Math.min(...own),
+    most: Math.max(...own),
+    ratio: median(own.map((value, round) => value / (least[round] ?? Number.NaN))),
+  }))
 }
 
 export function median(values: readonly number[]): number {

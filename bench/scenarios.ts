@@ -26,7 +26,7 @@ export type Unit =
   | { readonly type: 'delay'; readonly label: string }
 
 export const BARE_CLIENTS = ['floor-http', 'floor-dispatch', 'floor-fetch'] as const
-export const BATON_CLIENTS = ['baton', 'baton-sqlite'] as const
+export const BATON_CLIENTS = ['baton', 'baton-new-session', 'baton-sqlite'] as const
 export const PEERS = ['pi-agent', 'anthropic-tool-runner', 'openai-agents', 'ai-sdk'] as const
 export const SERVERS = ['relay', 'baton-websocket'] as const
 export type ClientName =

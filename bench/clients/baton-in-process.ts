@@ -1,6 +1,6 @@
-// Baton in the process of its user: `createHost`, a session of its own for every turn, closed and (with the memory store)
-// removed after it. What is measured is what the packages ship: their built `dist`.
-import type { Store } from '@baton/core'
+// Baton in the process of its user: `createHost`, and sessions that go on from turn to turn. Their window holds one exchange,
+// so that every turn asks the provider for the same. What is measured is what the packages ship: their built `dist`.
+import type { Session, Store } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import { createHost, createNodeEnvironment } from '@baton/host'
 import { createAnthropicModel } from '@baton/models/anthropic'
@@ -12,9 +12,11 @@ export interface BatonInit {
   readonly base: string
   /** The host's own memory store without one. */
   readonly store?: Store
+  /** Each turn opens a session of its own, and closes and removes it. */
+  readonly isNewEachTurn?: boolean
 }
 
-export function openBaton({ base, store }: BatonInit): Client {
+export function openBaton({ base, store, isNewEachTurn = false }: BatonInit): Client {
   const environment = createNodeEnvironment(createUndiciTransport({ variables: {} }))
   const model = createAnthropicModel({
     ...providerOf(base),
@@ -25,14 +27,16 @@ export function openBaton({ base, store }: BatonInit): Client {
   return clientOf((echo) => {
     const execute = (input: unknown): string => echo(input as EchoInput) // validated by the schema
     const tools = [tool({ name: 'echo', description: 'echo', input: ECHO_SCHEMA, effect: 'pure', execute })]
-    const agent = defineAgent({ name: 'bench', model, tools, settings: { maxOutputTokens: 4096 } })
+    const settings = { maxOutputTokens: 4096 }
+    const agent = defineAgent({ name: 'bench', model, tools, settings, window: { exchanges: 1 } })
+    const free: Session[] = []
     return async (onText) => {
-      const session = await host.session(undefined, { agent })
+      const session = free.pop() ?? (await host.session(undefined, { agent }))
       const turn = session.send('hi')
       for await (const event of turn.events) if (event.type === 'text-delta') onText(event.text)
       await turn.answer
-      await session.close()
-      if (!store) await host.remove(session.id)
+      if (isNewEachTurn) await host.remove(session.id)
+      else free.push(session)
     }
   }, host.stop)
 }

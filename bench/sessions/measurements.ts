@@ -1,7 +1,18 @@
-// placeholder
+// What is measured beside the turns: long histories, idle connections, opening a session again.
 import type { Measured } from '../measure.ts'
-export const SESSION_MEASUREMENTS: readonly {
-  name: string
-  label: string
+import { measureHistory } from './history.ts'
+import { measureIdle } from './idle.ts'
+import { measureResume } from './resume.ts'
+
+export interface SessionMeasurement {
+  readonly name: string
+  /** The unit. */
+  readonly label: string
   measure(origin: string, rounds: number): Promise<readonly Measured[]>
-}[] = []
+}
+
+export const SESSION_MEASUREMENTS: readonly SessionMeasurement[] = [
+  { name: 'history', label: 'µs an input', measure: measureHistory },
+  { name: 'idle', label: 'KiB a connection', measure: measureIdle },
+  { name: 'resume', label: 'ms to open', measure: measureResume },
+]

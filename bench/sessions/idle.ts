@@ -1,0 +1,37 @@
+// What an app that is connected and says nothing keeps in the server's memory, beside a bare `ws` connection.
+import type { Measured } from '../measure.ts'
+import { compared } from '../measure.ts'
+import { startClient } from '../processes.ts'
+import type { ClientName } from '../scenarios.ts'
+
+const CONNECTIONS = 2000
+/** Connected before the first measurement: what every server needs once is not theirs. */
+const FIRST = 100
+const PASSES = 3
+const KIB = 1024
+
+export async function measureIdle(origin: string): Promise<readonly Measured[]> {
+  const values = new Map<string, number[]>()
+  for (let pass = 0; pass < PASSES; pass++)
+    for (const name of ['relay', 'baton-websocket'] as const)
+      for (const hasTalked of [false, true]) {
+        const label = `${name}${hasTalked ? ', after a turn' : ''}`
+        values.set(label, [...(values.get(label) ?? []), await kibOf(name, `${origin}/text-50-b`, hasTalked)])
+      }
+  return compared(values, 'relay')
+}
+
+/** Of JavaScript's heap and what it holds outside, in KiB a connection: the kernel's buffers are the same for all. */
+async function kibOf(name: ClientName, base: string, hasTalked: boolean): Promise<number> {
+  const server = await startClient(name, base)
+  try {
+    const turns = (count: number): number => (hasTalked ? count : 0)
+    await server.run(turns(FIRST), FIRST)
+    const before = await server.connect(FIRST)
+    await server.run(turns(CONNECTIONS), CONNECTIONS)
+    const after = await server.connect(CONNECTIONS)
+    return (after.heapBytes - before.heapBytes) / (CONNECTIONS - FIRST) / KIB
+  } finally {
+    server.stop()
+  }
+}
