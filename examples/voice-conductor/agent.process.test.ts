@@ -36,7 +36,7 @@ test('a turn with two parallel calls of the app, from speech to speech', async (
   const anthropic = await startFakeAnthropic(script)
   open.anthropic = anthropic
   const command = startCommand(process.execPath, {
-    words: [BATON, 'serve', '--agent', AGENT, '--port', '0', '--json'],
+    words: [BATON, 'serve', '--agent', AGENT, '--port', '0', '--json', '--store', 'memory:'],
     variables: { ANTHROPIC_BASE_URL: anthropic.url, ANTHROPIC_API_KEY: 'key-of-a-test' },
   })
   open.command = command
@@ -86,7 +86,7 @@ test('a spawn that names neither repository nor pull request never reaches the a
   )
   open.anthropic = anthropic
   const command = startCommand(process.execPath, {
-    words: [BATON, 'serve', '--agent', AGENT, '--port', '0', '--json'],
+    words: [BATON, 'serve', '--agent', AGENT, '--port', '0', '--json', '--store', 'memory:'],
     variables: { ANTHROPIC_BASE_URL: anthropic.url, ANTHROPIC_API_KEY: 'key-of-a-test' },
   })
   open.command = command

@@ -1,108 +1,115 @@
-// `baton chat --once`: one question to an embedded host. The answer streams to the output; calls are notes beside it.
-import type { Agent, Session, TurnEvent } from '@baton/core'
-import type { Settlement } from '@baton/core/machine'
-import type { Console } from './console.ts'
-import { openEmbeddedHost } from './embedded-host.ts'
-import type { ChatOptions } from './options.ts'
+// `baton chat`: puts a person (a terminal, a pipe, one question) together with where turns run (here, or a server).
+import type { ChatOptions } from './chat-options.ts'
+import { CHAT_HELP, chatOptions } from './chat-options.ts'
+import type { Command } from './command.ts'
+import type { Console, ConsoleStreams } from './console.ts'
+import { wantsColor } from './console.ts'
+import type { AskPerson, ChatPartner, Person } from './conversation.ts'
+import { openEmbeddedChat } from './embedded-chat.ts'
+import { createOncePerson, createPipedPerson } from './piped-person.ts'
+import { createQuestions } from './questions.ts'
+import { createRemoteChat } from './remote-chat.ts'
+import type { Screen } from './screen.ts'
+import { createScreen } from './screen.ts'
+import { SLASH_NAMES } from './slash-commands.ts'
+import type { Talk } from './talk.ts'
+import { startTalk } from './talk.ts'
+import { createTerminalPerson } from './terminal-person.ts'
+import { UsageError } from './usage-error.ts'
 
-export async function chat(options: ChatOptions, terminal: Console): Promise<number> {
-  const embedded = await openEmbeddedHost({ ...options, terminal })
-  const { host, agent, choice, environment } = embedded
-  terminal.note(`model ${choice.id}, ${choice.reason}`)
+export const chatCommand: Command = {
+  summary: 'a conversation in the terminal, here or with a running server',
+  help: CHAT_HELP,
+  run: (words, terminal) => chat(chatOptions(words, terminal), terminal),
+}
+
+async function chat(options: ChatOptions, terminal: Console): Promise<number> {
+  const isTyped = options.once === undefined && terminal.streams?.input.isTTY === true
+  const screen = screenOf(terminal, isTyped)
+  const current: { talk?: Talk } = {}
+  const interrupt = (hadText?: boolean): void => current.talk?.interrupt(hadText)
+  const person = await personOf(options, terminal, interrupt)
+  const questions = createQuestions(person, screen)
+  let partner: ChatPartner | undefined
+  const stopListening = terminal.onStop(() => interrupt())
   try {
-    const session = await host.session(environment.newId())
-    await attachNobody(session, agent)
-    const stopListening = terminal.onStop(() => {
-      // The turn ends as interrupted; a session that is gone needs no more.
-      session.interrupt({ reason: 'signal' }).catch(() => {})
+    partner = await partnerOf(options, terminal, { ask: questions.result, screen })
+    for (const line of isTyped ? partner.about : partner.about.slice(0, 1)) screen.note(line, 'dim')
+    if (isTyped) screen.note('/help says what you can do; Ctrl+D leaves', 'dim')
+    current.talk = await startTalk({
+      partner,
+      session: options.session,
+      person,
+      questions,
+      screen,
+      nowMs: () => performance.now(),
+      failsAtOnce: options.once !== undefined,
     })
-    const turn = session.send(options.once)
-    await tell(turn.events, terminal)
-    const answer = await turn.answer
-    stopListening()
-    return answer.outcome === 'answered' ? 0 : 1
+    return await current.talk.ended
   } finally {
-    await embedded.stop(0)
+    stopListening()
+    person.close()
+    await questions.settleAll()
+    await partner?.close()
   }
 }
 
-/** Nobody is there to run a client's tools, so their calls fail at once instead of waiting for somebody. */
-async function attachNobody(session: Session, agent: Agent): Promise<void> {
-  const tools = agent.tools.filter((tool) => !tool.execute)
-  if (tools.length === 0) return
-  const refuse = (): never => {
-    throw new Error('this tool runs in an app, and none is connected to "baton chat"')
-  }
-  await session.attach(Object.fromEntries(tools.map(({ name }) => [name, refuse])))
+async function personOf(
+  { once }: ChatOptions,
+  { streams, variables }: Console,
+  onInterrupt: (hadText: boolean) => void,
+): Promise<Person> {
+  if (once !== undefined) return createOncePerson(once)
+  if (!streams) throw new UsageError(NOBODY)
+  if (streams.input.isTTY !== true) return await withFirstLine(createPipedPerson(streams.input))
+  const output = shownOn(streams)
+  const prompt = wantsColor(output, variables) ? '\u001b[1m›\u001b[22m ' : '› '
+  return createTerminalPerson({ input: streams.input, output, prompt, completions: SLASH_NAMES, onInterrupt })
 }
 
-/** Characters of a call's arguments in its note. */
-const SHOWN_CHARS = 100
+const NOBODY = 'chat needs a terminal, lines on its standard input, or --once "what you want to know"'
 
-/** Writes a turn down while it happens. */
-export async function tell(events: AsyncIterable<TurnEvent>, terminal: Console): Promise<void> {
-  const names = new Map<string, string>()
-  let lineIsOpen = false
-  /** Text of the step that runs has been shown. */
-  let hasSpoken = false
-  const endLine = (): void => {
-    if (lineIsOpen) terminal.write('\n')
-    lineIsOpen = false
-  }
-  for await (const event of events) {
-    switch (event.type) {
-      case 'text-delta':
-        terminal.write(event.text)
-        lineIsOpen = true
-        hasSpoken = true
-        break
-      case 'attempt-superseded':
-        endLine()
-        terminal.note(askedAgain(event.reason, hasSpoken))
-        hasSpoken = false
-        break
-      case 'call-proposed':
-        endLine()
-        hasSpoken = false
-        names.set(event.call.callId, event.call.name)
-        terminal.note(`> ${event.call.name} ${shortened(event.call.arguments)}`)
-        break
-      case 'call-settled':
-        terminal.note(`  ${names.get(event.callId) ?? event.callId}: ${settled(event.settlement)}`)
-        break
-      case 'turn-finished':
-        endLine()
-        if (event.outcome !== 'answered' && event.outcome !== 'failed') terminal.note(`the turn was ${event.outcome}`)
-        break
-      default:
-        break
-    }
+/** An input without a line is no conversation: somebody forgot the question. @throws UsageError */
+async function withFirstLine(person: Person): Promise<Person> {
+  let first: string | undefined
+  do first = await person.next()
+  while (first?.trim() === '')
+  if (first === undefined) throw new UsageError(NOBODY)
+  const lines = [first]
+  return {
+    next: () => (lines.length > 0 ? Promise.resolve(lines.shift()) : person.next()),
+    close: () => person.close(),
   }
 }
 
-/** Why another attempt of the same step is made; a reason that is new here is told as it is. */
-const WHY: Readonly<Record<string, string>> = {
-  failed: 'the last attempt failed',
-  fallback: 'another model takes over',
-  'model-set': 'another model was chosen',
-  restart: 'the host was restarted',
-  empty: 'its answer was empty',
-  paused: 'the session was paused',
-  'context-full': 'the conversation is too long for it and is shortened',
+/** A conversation stays on the terminal also where its answers go elsewhere. */
+function shownOn({ output, errors }: ConsoleStreams): ConsoleStreams['output'] {
+  return output.isTTY === true ? output : errors
 }
 
-function askedAgain(reason: string, hasSpoken: boolean): string {
-  const why = Object.hasOwn(WHY, reason) ? WHY[reason] : reason
-  return `the model is asked again: ${why}${hasSpoken ? '; what it said since its last call is void' : ''}`
+function screenOf(terminal: Console, isTyped: boolean): Screen {
+  const { streams, variables } = terminal
+  const output = streams?.output
+  const notes = isTyped && streams ? shownOn(streams) : streams?.errors
+  const writeNote = (text: string): void => {
+    if (isTyped && notes) notes.write(text)
+    else terminal.note(text.replace(/\n$/, ''))
+  }
+  return createScreen({
+    writeText: terminal.write,
+    writeNote,
+    ...(output?.isTTY === true && { columns: () => output.columns ?? 80 }),
+    color: wantsColor(notes, variables),
+  })
 }
 
-function settled(settlement: Settlement): string {
-  if (settlement.type === 'error' || settlement.type === 'denied')
-    return `${settlement.type}, ${shortened(settlement.message)}`
-  return settlement.type
+interface Asked {
+  readonly ask: AskPerson
+  readonly screen: Screen
 }
 
-function shortened(text: string): string {
-  const line = text.replace(/\s+/g, ' ')
-  return line.length > SHOWN_CHARS ? `${line.slice(0, SHOWN_CHARS)}…` : line
+async function partnerOf({ partner }: ChatOptions, terminal: Console, { ask, screen }: Asked): Promise<ChatPartner> {
+  if (partner.type === 'server')
+    return createRemoteChat({ ...partner, askPerson: ask, onNews: (line) => screen.note(line, 'dim') })
+  return await openEmbeddedChat({ ...partner, keepDays: undefined, terminal, askPerson: ask })
 }

@@ -56,7 +56,7 @@ test('chat answers a question about the folder from real calls, without key or n
   expect(command.output()).toContain('server.ts')
   expect(command.output()).not.toContain('notes.md')
   expect(command.errors()).toMatch(/^model offline, because no key is set/)
-  expect(command.errors()).toMatch(/> code\.grep .*\n {2}code\.grep: ok/)
+  expect(command.errors()).toMatch(/> code\.grep .*\n✓ code\.grep \d+ ms/)
 })
 
 test('serve answers an app, and a signal ends it cleanly', async () => {
@@ -77,7 +77,7 @@ test('serve says where it listens, which model answers and why, and what to try'
   await command.untilLine((line) => line.includes('Ctrl+C'))
   expect(command.output()).toMatch(/^Baton listens on ws:\/\/127\.0\.0\.1:\d+\/ws\n/)
   expect(command.output()).toContain('model  offline, because the option --model names it')
-  expect(command.output()).toContain('npx baton chat --once')
+  expect(command.output()).toContain('npx baton chat --url ws://127.0.0.1:')
 })
 
 test('a port that is in use is one line', async () => {
@@ -97,11 +97,26 @@ const AGENT_FILES = {
 type Said = readonly [exitCode: number, line: string | RegExp]
 
 test.each<[string, readonly string[], Readonly<Record<string, string>>, Said]>([
-  ['an unknown command', ['serv'], {}, [2, 'there is no command "serv"; see "baton --help"']],
-  ['help for an unknown command', ['help', 'serv'], {}, [2, 'there is no command "serv"; see "baton --help"']],
-  ['an unknown option', ['serve', '--prot', '1'], {}, [2, 'Unknown option \'--prot\'; see "baton serve --help"']],
+  ['an unknown command', ['serv'], {}, [2, 'there is no command "serv", did you mean serve? see "baton --help"']],
+  [
+    'help for an unknown command',
+    ['help', 'serv'],
+    {},
+    [2, 'there is no command "serv", did you mean serve? see "baton --help"'],
+  ],
+  [
+    'an unknown option',
+    ['serve', '--prot', '1'],
+    {},
+    [2, 'unknown option --prot, did you mean --port? see "baton serve --help"'],
+  ],
   ['an option without its value', ['chat', '--once'], {}, [2, /^Option '--once <value>' argument missing; see/]],
-  ['a word too many', ['serve', 'now'], {}, [2, /^Unexpected argument 'now'.*; see "baton serve --help"$/]],
+  [
+    'a word too many',
+    ['serve', 'now'],
+    {},
+    [2, 'unexpected word "now": serve takes options alone; see "baton serve --help"'],
+  ],
   [
     'a port that is none',
     ['serve', '--port', '70000'],
@@ -120,7 +135,12 @@ test.each<[string, readonly string[], Readonly<Record<string, string>>, Said]>([
     {},
     [2, '--host must not be empty; 0.0.0.0 is every address of the machine'],
   ],
-  ['no question', ['chat'], {}, [2, 'chat needs --once "what you want to know"']],
+  [
+    'no question',
+    ['chat'],
+    {},
+    [2, 'chat needs a terminal, lines on its standard input, or --once "what you want to know"'],
+  ],
   [
     'an unknown model',
     ['chat', '--once', 'x', '--model', 'gpt'],
@@ -206,10 +226,10 @@ test('a failing provider is one line and exit code 1', async () => {
   expect(command.errors()).toContain('the model is asked again: the last attempt failed\n')
 })
 
-test.each(['serve', 'chat'])('help names what %s can do', async (name) => {
+test.each(['serve', 'chat', 'models', 'sessions', 'log', 'doctor'])('help names what %s can do', async (name) => {
   const command = baton(['help', name])
   expect(await command.ended).toEqual({ code: 0, signal: null })
-  expect(command.output()).toMatch(new RegExp(`^baton ${name}: `))
+  expect(command.output()).toMatch(new RegExp(`^baton ${name}\\b.*: `))
 })
 
 test.each([[['--help']], [['serve', '--help']], [['chat', '-h']], [['--version']], [[]]])(

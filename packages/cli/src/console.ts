@@ -1,4 +1,5 @@
 // What a command has of its process; tests give their own.
+import type { Readable, Writable } from 'node:stream'
 
 export interface Console {
   readonly variables: Readonly<Record<string, string | undefined>>
@@ -11,6 +12,21 @@ export interface Console {
   note(line: string): void
   /** Calls back at SIGINT and SIGTERM; returns a function that ends it. A second signal ends the process. */
   onStop(callback: () => void): () => void
+  /** For conversations; without them nobody is there to talk to. */
+  readonly streams?: ConsoleStreams
+}
+
+export interface ConsoleStreams {
+  readonly input: Readable & { readonly isTTY?: boolean }
+  readonly output: TerminalOutput
+  readonly errors: TerminalOutput
+}
+
+/** The slice of a terminal's stream that is used; a pipe has none of the fields. */
+export interface TerminalOutput extends Writable {
+  readonly isTTY?: boolean
+  readonly columns?: number
+  hasColors?(variables?: object): boolean
 }
 
 export function createNodeConsole(): Console {
@@ -23,7 +39,16 @@ export function createNodeConsole(): Console {
     write: (text) => void process.stdout.write(text),
     note: (line) => void process.stderr.write(`${line}\n`),
     onStop,
+    // Only who asks for them: the input is opened by being looked at.
+    get streams() {
+      return { input: process.stdin, output: process.stdout, errors: process.stderr }
+    },
   }
+}
+
+/** A terminal that shows colours to a person who wants them: NO_COLOR and TERM=dumb say no. */
+export function wantsColor(stream: TerminalOutput | undefined, variables: Console['variables']): boolean {
+  return stream?.isTTY === true && (variables['NO_COLOR'] ?? '') === '' && stream.hasColors?.({ ...variables }) === true
 }
 
 /** What a shell expects of a process that a signal ended. */

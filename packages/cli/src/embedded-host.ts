@@ -1,13 +1,14 @@
-// The host that both commands run: the agent, the model that was chosen for it, and the way to providers.
-import type { Agent, Environment, Logger } from '@baton/core'
+// The host that `serve` and `chat` run: the agent, the model that was chosen for it, and the way to providers.
+import type { Agent, Environment, Logger, Store } from '@baton/core'
 import type { LocalHost } from '@baton/host'
 import { createHost, createNodeEnvironment } from '@baton/host'
-import type { ModelChoice } from '@baton/models/choose-model'
+import type { ModelChoice, Variables } from '@baton/models/choose-model'
 import { chooseModel, createModelOf } from '@baton/models/choose-model'
 import { createUndiciTransport } from '@baton/models/transport/undici'
 import type { Console } from './console.ts'
 import { createDefaultAgent } from './default-agent.ts'
 import { loadAgent } from './load-agent.ts'
+import { withAddress } from './model-options.ts'
 import type { StoreLocation } from './store-location.ts'
 import { openStore } from './store-location.ts'
 
@@ -16,6 +17,9 @@ export interface EmbeddedHost {
   readonly agent: Agent
   readonly choice: ModelChoice
   readonly environment: Environment
+  readonly store: Store
+  /** The variables, with the address of `--base-url` in them. */
+  readonly variables: Variables
   /** Ends the sessions, then the connections to providers. */
   stop(drainMs: number): Promise<void>
 }
@@ -23,6 +27,7 @@ export interface EmbeddedHost {
 export interface EmbeddedHostInit {
   readonly agent: string | undefined
   readonly model: string | undefined
+  readonly baseUrl: string | undefined
   readonly exchanges: number | undefined
   /** In memory by default. */
   readonly store?: StoreLocation
@@ -35,14 +40,15 @@ const DAY_MS = 86_400_000
 
 /** @throws BatonError `invalid_agent`, `unknown_model`, `model_not_configured`, `invalid_option`, `store_locked`, `store_failed` */
 export async function openEmbeddedHost(init: EmbeddedHostInit): Promise<EmbeddedHost> {
-  const { variables, folder } = init.terminal
+  const { folder } = init.terminal
+  const { variables, model } = withAddress(init.terminal.variables, init.model, init.baseUrl)
   const loaded = init.agent === undefined ? createDefaultAgent(folder) : await loadAgent(init.agent, folder)
   const choice = chooseModel({
     variables,
     agentModels: loaded.models,
-    ...(init.model !== undefined && { flag: init.model }),
+    ...(model !== undefined && { flag: model }),
   })
-  const agent = adapted(loaded, init, choice)
+  const agent = adapted(loaded, { ...init, model }, choice)
   const transport = createUndiciTransport({ variables })
   const environment = createNodeEnvironment(transport)
   const modelOf = createModelOf({ variables, transport, clock: environment.clock })
@@ -61,11 +67,11 @@ export async function openEmbeddedHost(init: EmbeddedHostInit): Promise<Embedded
     await store.close()
     await transport.close()
   }
-  return { host, agent, choice, environment, stop }
+  return { host, agent, choice, environment, store, variables, stop }
 }
 
 /** What the person who starts the program says wins over the file. */
-function adapted(agent: Agent, init: EmbeddedHostInit, choice: ModelChoice): Agent {
+function adapted(agent: Agent, init: Pick<EmbeddedHostInit, 'model' | 'exchanges'>, choice: ModelChoice): Agent {
   return {
     ...agent,
     ...(init.model !== undefined && { models: [choice.id] }),

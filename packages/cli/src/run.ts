@@ -1,56 +1,79 @@
 // The `baton` command: finds the command that is meant, and turns what goes wrong into one line and an exit code.
-import { isBatonError } from '@baton/core'
-import { chat } from './chat.ts'
+import { chatCommand } from './chat.ts'
+import type { Command } from './command.ts'
 import type { Console } from './console.ts'
-import { HELP, helpOf } from './help.ts'
-import type { CommandName } from './options.ts'
-import { isCommand, parseOptions, UsageError } from './options.ts'
-import { serve } from './serve.ts'
+import { doctorCommand } from './doctor.ts'
+import { errorLine } from './error-line.ts'
+import { logCommand } from './log.ts'
+import { modelsCommand } from './models.ts'
+import { serveCommand } from './serve.ts'
+import { sessionsCommand } from './sessions.ts'
+import { UsageError } from './usage-error.ts'
 import { VERSION } from './version.ts'
+import { suggestion } from './words.ts'
+
+const COMMANDS: Readonly<Record<string, Command>> = {
+  chat: chatCommand,
+  serve: serveCommand,
+  models: modelsCommand,
+  sessions: sessionsCommand,
+  log: logCommand,
+  doctor: doctorCommand,
+}
 
 const USAGE_EXIT = 2
 
-/** Returns the exit code: 0, 1 when it failed, 2 when it was asked wrongly. */
+/** Returns the exit code: 0, 1 when it failed, 2 when it was asked wrongly; `baton chat` has more. */
 export async function run(words: readonly string[], terminal: Console): Promise<number> {
   try {
     return await runCommand(words, terminal)
   } catch (cause) {
-    terminal.note(`baton: ${messageOf(cause)}`)
+    terminal.note(`baton: ${errorLine(cause)}`)
     return cause instanceof UsageError ? USAGE_EXIT : 1
   }
 }
 
-async function runCommand([command, ...rest]: readonly string[], terminal: Console): Promise<number> {
-  if (command === undefined || command === '--help' || command === '-h' || command === 'help') {
-    const [about] = command === 'help' ? rest : []
-    terminal.write(about === undefined ? HELP : helpOf(known(about)))
+async function runCommand([name, ...rest]: readonly string[], terminal: Console): Promise<number> {
+  if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
+    const [about] = name === 'help' ? rest : []
+    terminal.write(about === undefined ? HELP : commandOf(about).help)
     return 0
   }
-  if (command === '--version' || command === '-v') {
+  if (name === '--version' || name === '-v') {
     terminal.write(`${VERSION}\n`)
     return 0
   }
-  const name = known(command)
+  const command = commandOf(name)
   if (rest.includes('--help') || rest.includes('-h')) {
-    terminal.write(helpOf(name))
+    terminal.write(command.help)
     return 0
   }
-  const options = parseOptions(name, rest, terminal)
-  return options.command === 'serve' ? await serve(options, terminal) : await chat(options, terminal)
+  return await command.run(rest, terminal)
 }
 
 /** @throws UsageError */
-function known(command: string): CommandName {
-  if (isCommand(command)) return command
-  throw new UsageError(`there is no command "${command}"; see "baton --help"`)
+function commandOf(name: string): Command {
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+  if (command) return command
+  const near = suggestion(name, Object.keys(COMMANDS))
+  const names = Object.keys(COMMANDS).join(', ')
+  throw new UsageError(`there is no command "${name}"${near || `; there are ${names};`} see "baton --help"`)
 }
 
-/** One line: what happened, and what to do where the message does not say so itself. */
-function messageOf(cause: unknown): string {
-  const message = cause instanceof Error ? cause.message : String(cause)
-  const line = message.replace(/\s*\n\s*/g, ' ').trim()
-  if (!isBatonError(cause)) return line
-  return cause.code.startsWith('model_') && cause.code !== 'model_not_configured'
-    ? `${cause.code}: ${line} (${cause.hint})`
-    : line
-}
+const HELP = `baton: tool calls that always come home
+
+Usage: baton COMMAND [options]
+
+${Object.entries(COMMANDS)
+  .map(([name, { summary }]) => `  ${name.padEnd(10)}${summary}`)
+  .join('\n')}
+  help COMMAND  options and examples of a command
+  --version
+
+Without options the agent explores the folder that you are in, and the model needs no key and no network.
+Examples:
+  baton chat
+  baton chat --once "which files here mention WebSocket?"
+  baton serve
+  baton doctor
+`

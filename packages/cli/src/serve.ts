@@ -3,17 +3,27 @@ import type { Logger } from '@baton/core'
 import { createLogger } from '@baton/host'
 import type { WebSocketFront } from '@baton/host/websocket'
 import { createWebSocketFront, isLoopback } from '@baton/host/websocket'
+import type { Command } from './command.ts'
 import type { Console } from './console.ts'
+import { wantsColor } from './console.ts'
 import { develop } from './develop.ts'
 import type { EmbeddedHost } from './embedded-host.ts'
 import { openEmbeddedHost } from './embedded-host.ts'
-import type { ServeOptions } from './options.ts'
+import { SERVE_HELP } from './serve-help.ts'
+import type { ServeOptions } from './serve-options.ts'
+import { serveOptions } from './serve-options.ts'
 import { readTls } from './read-tls.ts'
 import type { ServerOptions } from './server-options.ts'
 import type { StoreLocation } from './store-location.ts'
 import { nameOfStore } from './store-location.ts'
 
-export async function serve(options: ServeOptions, terminal: Console): Promise<number> {
+export const serveCommand: Command = {
+  summary: 'a WebSocket server for apps of protocol version 1',
+  help: SERVE_HELP,
+  run: (words, terminal) => serve(serveOptions(words, terminal), terminal),
+}
+
+async function serve(options: ServeOptions, terminal: Console): Promise<number> {
   if (options.dev) return await develop(options.dev, terminal)
   const { server } = options
   const log = logOf(server, terminal)
@@ -77,7 +87,7 @@ function logOf(server: ServerOptions, terminal: Console): Logger {
   return createLogger({
     level: server.logLevel,
     format: server.logFormat ?? (isTerminal ? 'pretty' : 'json'),
-    color: isTerminal,
+    color: wantsColor(terminal.streams?.errors, variables),
     secrets: secrets.flatMap((secret) => (secret === undefined ? [] : [secret])),
     write: (line) => terminal.note(line.trimEnd()),
   })
@@ -94,7 +104,7 @@ function greeting(url: string, { agent, choice }: EmbeddedHost, store: StoreLoca
   model  ${choice.id}, ${choice.reason}
   store  ${nameOfStore(store)}
   try    an app of protocol version 1 (docs/protocol.md), or in another terminal:
-         npx baton chat --once "which files here mention WebSocket?"
+         npx baton chat --url ${url}
   end    Ctrl+C
 `
 }

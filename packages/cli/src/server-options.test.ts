@@ -1,14 +1,12 @@
 // Options and variables of the server: what they become, and the one line for each that is wrong.
 import { DEFAULT_V1_LIMITS } from '@baton/host/websocket'
 import { expect, test } from 'vitest'
-import { helpOf } from './help.ts'
 import { LIMIT_BOUNDS } from './limit-options.ts'
-import { parseOptions } from './options.ts'
+import { SERVE_HELP } from './serve-help.ts'
+import { serveOptions } from './serve-options.ts'
 
 function serverOf(words: readonly string[], variables: Readonly<Record<string, string>> = {}) {
-  const options = parseOptions('serve', words, { variables, folder: '/' })
-  if (options.command !== 'serve') throw new Error('not the options of serve')
-  return options.server
+  return serveOptions(words, { variables, folder: '/' }).server
 }
 
 test('without options the server is for this machine and logs what happens', () => {
@@ -118,7 +116,7 @@ test('a broken token is not shown', () => {
 })
 
 test('the help names each limit with its default', () => {
-  const help = helpOf('serve').replace(/\s+/g, ' ')
+  const help = SERVE_HELP.replace(/\s+/g, ' ')
   const limits = Object.entries(DEFAULT_V1_LIMITS).map(([name, value]) => `${name} (${value})`)
   expect(limits.filter((limit) => !help.includes(limit))).toEqual([])
 })

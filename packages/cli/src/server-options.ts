@@ -4,9 +4,9 @@ import type { LogFormat, LogLevel } from '@baton/host'
 import type { V1Limits } from '@baton/host/websocket'
 import { isLoopback } from '@baton/host/websocket'
 import { LIMIT_BOUNDS, limitsOf, wholeNumber } from './limit-options.ts'
+import { tokenOf } from './token-option.ts'
 import { UsageError } from './usage-error.ts'
-
-type Variables = Readonly<Record<string, string | undefined>>
+import type { Variables } from './words.ts'
 
 export interface ServerOptions {
   readonly token: string | undefined
@@ -78,14 +78,6 @@ export function withProxyCount(words: readonly string[]): readonly string[] {
   return words.map((word, at) =>
     word === '--trust-proxy' && !/^\d+$/.test(words[at + 1] ?? '') ? '--trust-proxy=1' : word,
   )
-}
-
-/** A token is never shown, not even a broken one. */
-function tokenOf(option: string | undefined, variables: Variables): string | undefined {
-  const name = option === undefined ? 'the variable BATON_TOKEN' : '--token'
-  const token = option ?? (variables['BATON_TOKEN']?.trim() || undefined)
-  if (token === undefined || /^[\x21-\x7e]+$/.test(token)) return token
-  throw new UsageError(`${name} must be letters, digits and signs without spaces, at least one`)
 }
 
 /** The rate of a session is that of an address too: without another word, an address is one session. */

@@ -17,6 +17,8 @@ export interface ClientInit {
   readonly session: string
   /** The agent's client tools that this app runs, by name. */
   readonly tools?: Readonly<Record<string, ClientTool>>
+  /** Runs calls of tools that `tools` does not name, as a console does that asks a person; without it they fail. */
+  readonly otherTool?: ClientTool
   /** Speaks a text; what comes after it waits until it is done. */
   readonly speak?: (text: string) => unknown
   readonly reconnect?: ReconnectOptions
@@ -69,7 +71,7 @@ export function createClient(init: ClientInit): Client {
   const state: ClientState = {
     listeners,
     outbox,
-    calls: createToolCalls(init.tools ?? {}),
+    calls: createToolCalls(init.tools ?? {}, init.otherTool),
     speak: init.speak ?? (() => {}),
     display: Promise.resolve(),
   }

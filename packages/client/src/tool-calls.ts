@@ -19,23 +19,23 @@ export interface ToolCalls {
 /** Calls whose results are kept, running ones included. */
 const CALLS_MAX = 1000
 
-export function createToolCalls(tools: Readonly<Record<string, ClientTool>>): ToolCalls {
+export function createToolCalls(tools: Readonly<Record<string, ClientTool>>, otherTool?: ClientTool): ToolCalls {
   const results = createBoundedMap<string, Promise<ToolResult>>(CALLS_MAX)
   return {
     run: (call) => {
       const known = results.get(call.callId)
       if (known) return known
-      const result = runOnce(tools, call)
+      const tool = Object.hasOwn(tools, call.name) ? tools[call.name] : otherTool
+      const result = runOnce(tool, call)
       results.set(call.callId, result)
       return result
     },
   }
 }
 
-async function runOnce(tools: Readonly<Record<string, ClientTool>>, call: ToolCallPayload): Promise<ToolResult> {
+async function runOnce(tool: ClientTool | undefined, call: ToolCallPayload): Promise<ToolResult> {
   const { callId, name } = call
   try {
-    const tool = Object.hasOwn(tools, name) ? tools[name] : undefined
     if (!tool) return { callId, result: null, error: `this app has no tool "${name}"` }
     // The server has validated the arguments against the tool's schema; what type that gives, its author knows.
     const value = await tool(JSON.parse(call.arguments) as never, { callId, name })

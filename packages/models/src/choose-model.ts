@@ -20,7 +20,8 @@ import {
   wrongVariable,
 } from './provider-settings.ts'
 
-export type { Variables } from './provider-settings.ts'
+export { NETWORK_PROVIDERS, variablesOf } from './provider-settings.ts'
+export type { ProviderVariables, Variables } from './provider-settings.ts'
 export type { ListedModel } from './openai-chat/index.ts'
 
 export interface ModelChoice {

@@ -1,29 +1,10 @@
-// The help texts of the `baton` command.
-import type { CommandName } from './options.ts'
+// The help text of `baton serve`.
+import { MODEL_HELP } from './model-options.ts'
 
-export const HELP = `baton: tool calls that always come home
-
-Usage:
-  baton serve [options]               a WebSocket server for apps of protocol version 1
-  baton chat --once "text" [options]  one question, answered here
-  baton help <command>                options and examples of a command
-  baton --version
-
-Without options the agent explores the folder that you are in, and the model needs no key and no network.
-Examples:
-  baton chat --once "which files here mention WebSocket?"
-  baton serve
-`
-
-const MODEL = `  --model NAME   "anthropic/<model>" or "offline". By default the agent's own model, then that of
-                 MODEL_PROVIDER, then Anthropic's where ANTHROPIC_API_KEY is set, then "offline"`
-const AGENT = `  --agent FILE   a TypeScript or JavaScript file whose default export is an agent`
-
-const SERVE = `baton serve: a WebSocket server for apps of protocol version 1
+export const SERVE_HELP = `baton serve: a WebSocket server for apps of protocol version 1
 
 Options:
-${AGENT}
-${MODEL}
+${MODEL_HELP}
   --host NAME    address to listen on (127.0.0.1)
   --port NUMBER  port to listen on; 0 takes a free one (PORT, else 8080)
   --store URL    where sessions are kept: sqlite:FILE, or memory: (BATON_STORE, else a file for this folder in the
@@ -60,8 +41,8 @@ Log, on the standard error:
   --log-format NAME  json or pretty (pretty on a terminal, else json)
   --log-level NAME   info, warn or silent (info)
 
-Variables: PORT, BATON_TOKEN, BATON_STORE, MODEL_PROVIDER, ANTHROPIC_API_KEY, ANTHROPIC_MODEL, ANTHROPIC_MAX_TOKENS,
-ANTHROPIC_BASE_URL, MAX_TURNS (exchanges that the model sees, 20), MAX_EVENT_BYTES (bytes of a frame, 65536),
+Variables: PORT, BATON_TOKEN, BATON_STORE, MODEL_PROVIDER, each provider's (see "baton models"),
+ANTHROPIC_MAX_TOKENS, MAX_TURNS (exchanges that the model sees, 20), MAX_EVENT_BYTES (bytes of a frame, 65536),
 SESSION_RATE_LIMIT_PER_MIN. An option wins over its variable.
 
 Examples:
@@ -69,22 +50,3 @@ Examples:
   baton serve --agent examples/voice-conductor/agent.ts --model anthropic/claude-haiku-4-5
   baton serve --port 0 --json
 `
-
-const CHAT = `baton chat: one question, answered here
-
-The answer is written to the standard output as it comes; calls are short lines on the standard error.
-The exit code is 0 when there is an answer, else 1.
-
-Options:
-  --once TEXT    the question
-${AGENT}
-${MODEL}
-
-Examples:
-  baton chat --once "which files here mention WebSocket?"
-  baton chat --once "what is in package.json?" --model anthropic/claude-haiku-4-5
-`
-
-export function helpOf(command: CommandName): string {
-  return command === 'serve' ? SERVE : CHAT
-}

@@ -1,0 +1,106 @@
+// Options of `baton chat`, with its help.
+import type { Console } from './console.ts'
+import { MODEL_HELP } from './model-options.ts'
+import type { StoreLocation } from './store-location.ts'
+import { storeLocation } from './store-location.ts'
+import { UsageError } from './usage-error.ts'
+import { tokenOf } from './token-option.ts'
+import { notBlank, numberOfVariable, readWords } from './words.ts'
+
+export interface ChatOptions {
+  readonly once: string | undefined
+  readonly session: string | undefined
+  readonly partner: EmbeddedOptions | ServerChoice
+}
+
+export interface EmbeddedOptions {
+  readonly type: 'embedded'
+  readonly agent: string | undefined
+  readonly model: string | undefined
+  readonly baseUrl: string | undefined
+  /** Exchanges of the window, from MAX_TURNS. */
+  readonly exchanges: number | undefined
+  readonly store: StoreLocation
+}
+
+export interface ServerChoice {
+  readonly type: 'server'
+  readonly url: string
+  readonly token: string | undefined
+}
+
+export const CHAT_HELP = `baton chat: a conversation in the terminal
+
+Answers stream; calls are shown as they run and settle. Tools of apps are yours to run, and approvals yours to
+give. Ctrl+C interrupts the answer, a second time it leaves. In the chat: /model NAME, /new, /log, /help, /quit.
+
+Options:
+  --once TEXT    one question: the answer goes to the standard output, calls to the standard error
+  --session NAME goes on with that session, or begins it (a new one)
+${MODEL_HELP}
+  --store URL    where sessions are kept: sqlite:FILE, or memory: (BATON_STORE, else a file for this folder in the
+                 user's data folder; with --once and no --session memory:)
+  --url URL      talks to a running server instead, such as ws://127.0.0.1:8080/ws; its agent, model and store count
+  --token TEXT   what that server asks for (better BATON_TOKEN)
+
+Without a terminal each line of the standard input is a turn; nobody can be asked then, so approvals are denied.
+Exit code: 0; 1 when it could not begin or, without a terminal, a turn failed or was not answered; 2 when the command
+was asked wrongly; 130 when it was left while an answer came. NO_COLOR=1 takes the colours away.
+
+Examples:
+  baton chat
+  baton chat --session shop --model ollama/qwen3
+  baton chat --model openai-compatible/my-model --base-url http://gpu-1:8080/v1
+  baton chat --url ws://127.0.0.1:8080/ws --session kitchen
+  baton chat --once "which files here mention WebSocket?"
+  printf 'list the files\\nwhat is in README.md?\\n' | baton chat
+`
+
+const NAME_CHARS_MAX = 128
+
+/** @throws UsageError */
+export function chatOptions(words: readonly string[], { variables, folder }: Console): ChatOptions {
+  const { values } = readWords(words, {
+    command: 'chat',
+    options: {
+      once: { type: 'string' },
+      session: { type: 'string' },
+      agent: { type: 'string' },
+      model: { type: 'string' },
+      'base-url': { type: 'string' },
+      store: { type: 'string' },
+      url: { type: 'string' },
+      token: { type: 'string' },
+    },
+  })
+  const once = notBlank(values.once, '--once')
+  const session = notBlank(values.session, '--session')
+  if (session !== undefined && session.length > NAME_CHARS_MAX)
+    throw new UsageError(`--session must be a name of at most ${NAME_CHARS_MAX} characters`)
+  if (values.url !== undefined) {
+    for (const name of ['agent', 'model', 'base-url', 'store'] as const)
+      if (values[name] !== undefined) throw new UsageError(`--url and --${name} do not go together: it is the server's`)
+    const partner = { type: 'server', url: urlOf(values.url), token: tokenOf(values.token, variables) } as const
+    return { once, session, partner }
+  }
+  if (values.token !== undefined) throw new UsageError('--token is for a server, named by --url')
+  const isBrief = once !== undefined && session === undefined && values.store === undefined
+  const partner: EmbeddedOptions = {
+    type: 'embedded',
+    agent: values.agent,
+    model: values.model,
+    baseUrl: values['base-url'],
+    exchanges: numberOfVariable(variables, 'MAX_TURNS', 10_000),
+    store: isBrief ? { type: 'memory' } : storeLocation(values.store, variables, folder),
+  }
+  return { once, session, partner }
+}
+
+/** `ws://127.0.0.1:8080` is enough. */
+function urlOf(text: string): string {
+  const url = URL.parse(text)
+  if (!url || !['ws:', 'wss:'].includes(url.protocol) || url.search !== '' || url.hash !== '')
+    throw new UsageError(`--url must be an address such as ws://127.0.0.1:8080/ws, without a query, not "${text}"`)
+  if (url.pathname === '/') url.pathname = '/ws'
+  return url.href
+}

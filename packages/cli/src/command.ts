@@ -1,0 +1,14 @@
+// What every command of `baton` is.
+import type { Console } from './console.ts'
+
+export interface Command {
+  /** In the list of all commands. */
+  readonly summary: string
+  /** Options and examples, ending in a line break. */
+  readonly help: string
+  /**
+   * Resolves with the exit code: 0, or 1 where what was asked for failed.
+   * @throws UsageError, BatonError
+   */
+  run(words: readonly string[], terminal: Console): Promise<number>
+}

@@ -1,0 +1,187 @@
+// `baton doctor`: what is configured, reachable or missing, and how to get it. It changes nothing and sends no prompt.
+import { isBatonError } from '@baton/core'
+import type { ProviderVariables, Variables } from '@baton/models/choose-model'
+import { chooseModel, listModelsOf, NETWORK_PROVIDERS, variablesOf } from '@baton/models/choose-model'
+import { accessSync, constants, existsSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { Command } from './command.ts'
+import type { Console } from './console.ts'
+import { wantsColor } from './console.ts'
+import { errorLine } from './error-line.ts'
+import { wholeNumber } from './limit-options.ts'
+import { loadAgent } from './load-agent.ts'
+import type { Screen, Tone } from './screen.ts'
+import { createScreen } from './screen.ts'
+import type { StoreLocation } from './store-location.ts'
+import { openStoreToRead, storeLocation } from './store-location.ts'
+import { VERSION } from './version.ts'
+import { readWords } from './words.ts'
+
+const HELP = `baton doctor: what is configured, reachable or missing
+
+Looks at Node, the agent, the store, the model that would answer, and each provider that is configured: is its server
+there, does it take the key. Nothing is changed, and no model is asked anything. Exit code 1 when something that is
+configured does not work.
+
+Options:
+  --agent FILE   looks at this agent too
+  --store URL    at this store (BATON_STORE, else the file of this folder)
+  --timeout-ms NUMBER
+                 for each server (5000)
+
+Examples:
+  baton doctor
+  ANTHROPIC_API_KEY=... baton doctor
+`
+
+export const doctorCommand: Command = { summary: 'what is configured, reachable or missing', help: HELP, run: doctor }
+
+/** What was found about one thing: it works, it does not, or nobody asked for it. */
+interface Finding {
+  readonly subject: string
+  readonly state: 'works' | 'fails' | 'absent'
+  readonly words: string
+}
+
+const TIMEOUT_MS = 5000
+
+async function doctor(words: readonly string[], terminal: Console): Promise<number> {
+  const { values } = readWords(words, {
+    command: 'doctor',
+    options: { agent: { type: 'string' }, store: { type: 'string' }, 'timeout-ms': { type: 'string' } },
+  })
+  const { variables, folder } = terminal
+  const timeoutMs =
+    values['timeout-ms'] === undefined ? TIMEOUT_MS : wholeNumber(values['timeout-ms'], '--timeout-ms', [1, 600_000])
+  const location = storeLocation(values.store, variables, folder)
+  const findings = [
+    nodeFinding(),
+    await agentFinding(values.agent, folder),
+    await storeFinding(location),
+    modelFinding(variables),
+    ...(await Promise.all(NETWORK_PROVIDERS.map((provider) => providerFinding(provider, variables, timeoutMs)))),
+  ]
+  const screen = screenOf(terminal)
+  screen.note(`Baton ${VERSION}`)
+  const width = Math.max(...findings.map(({ subject }) => subject.length))
+  for (const { subject, state, words: said } of findings)
+    screen.note(`${MARKS[state].mark} ${subject.padEnd(width)}  ${said}`, MARKS[state].tone)
+  return findings.some(({ state }) => state === 'fails') ? 1 : 0
+}
+
+const MARKS: Readonly<Record<Finding['state'], { readonly mark: string; readonly tone: Tone }>> = {
+  works: { mark: '✓', tone: 'good' },
+  fails: { mark: '✗', tone: 'bad' },
+  absent: { mark: '-', tone: 'dim' },
+}
+
+function screenOf({ write, streams, variables }: Console): Screen {
+  const output = streams?.output
+  const columns = output?.isTTY === true ? { columns: () => output.columns ?? 80 } : {}
+  return createScreen({ writeText: write, writeNote: write, ...columns, color: wantsColor(output, variables) })
+}
+
+/** An older one does not come this far. */
+function nodeFinding(): Finding {
+  return { subject: 'node', state: 'works', words: `${process.versions.node}; 22.18 or newer is needed` }
+}
+
+async function agentFinding(file: string | undefined, folder: string): Promise<Finding> {
+  const subject = 'agent'
+  if (file === undefined)
+    return { subject, state: 'works', words: `explores ${folder}; --agent FILE takes another one` }
+  try {
+    const { name, tools } = await loadAgent(file, folder)
+    return { subject, state: 'works', words: `${name}, ${tools.length} tools, of ${file}` }
+  } catch (cause) {
+    return { subject, state: 'fails', words: errorLine(cause) }
+  }
+}
+
+async function storeFinding(location: StoreLocation): Promise<Finding> {
+  const subject = 'store'
+  if (location.type === 'memory') return { subject, state: 'works', words: 'in memory: gone when the command ends' }
+  const { path } = location
+  try {
+    accessSync(existing(path), constants.W_OK)
+    if (!existsSync(path)) return { subject, state: 'works', words: `${path} will be made by the first chat or server` }
+    const store = await openStoreToRead(location)
+    let sessions = 0
+    for await (const session of store.list()) sessions += session.records > 0 ? 1 : 0
+    await store.close()
+    return { subject, state: 'works', words: `${path}, ${sessions} sessions` }
+  } catch (cause) {
+    return { subject, state: 'fails', words: `${path}: ${errorLine(cause)}; --store or BATON_STORE names another one` }
+  }
+}
+
+/** The file, or the folder in which it would be made. */
+function existing(path: string): string {
+  const above = dirname(path)
+  return existsSync(path) || above === path ? path : existing(above)
+}
+
+function modelFinding(variables: Variables): Finding {
+  const subject = 'model'
+  try {
+    const { id, reason } = chooseModel({ variables })
+    return { subject, state: 'works', words: `${id}, ${reason}` }
+  } catch (cause) {
+    return { subject, state: 'fails', words: errorLine(cause) }
+  }
+}
+
+async function providerFinding(provider: string, variables: Variables, timeoutMs: number): Promise<Finding> {
+  const known = variablesOf(provider)
+  if (!known || !isConfigured(provider, known, variables))
+    return { subject: provider, state: 'absent', words: howToGet(known) }
+  try {
+    const words =
+      provider === 'anthropic'
+        ? await askAnthropic(known, variables, timeoutMs)
+        : await askList(provider, variables, timeoutMs)
+    return { subject: provider, state: 'works', words }
+  } catch (cause) {
+    return {
+      subject: provider,
+      state: 'fails',
+      words: isBatonError(cause) ? errorLine(cause) : `${known.label} is not reachable: ${errorLine(cause)}`,
+    }
+  }
+}
+
+/** Somebody set something for it; `openai-chat` and `openai-compatible` share the variables of `openai`. */
+function isConfigured(provider: string, known: ProviderVariables, variables: Variables): boolean {
+  const isSet = (name: string): boolean => (variables[name]?.trim() ?? '') !== ''
+  const isChosen = variables['MODEL_PROVIDER']?.trim().split('/')[0] === provider
+  if (isChosen || provider === 'openai-chat') return isChosen
+  if (provider === 'openai-compatible') return isSet(known.baseUrlVariable) && !isSet(known.keyVariable)
+  if (known.needsKey) return isSet(known.keyVariable)
+  return isSet(known.baseUrlVariable) || isSet(known.modelVariable) || isSet(known.keyVariable)
+}
+
+function howToGet(known: ProviderVariables | undefined): string {
+  if (!known) return 'unknown'
+  if (known.needsKey) return `not configured; set ${known.keyVariable}`
+  if (known.baseUrl === undefined) return `not configured; set ${known.baseUrlVariable}, or say --base-url`
+  return `not configured; start it at ${known.baseUrl}, then --model, or set ${known.modelVariable}`
+}
+
+async function askList(provider: string, variables: Variables, timeoutMs: number): Promise<string> {
+  const { length } = await listModelsOf(provider, { variables, timeoutMs })
+  return `answers, ${length === 1 ? '1 model' : `${length} models`}; "baton models ${provider}" lists them`
+}
+
+/** docs.claude.com/en/api/models-list */
+async function askAnthropic(known: ProviderVariables, variables: Variables, timeoutMs: number): Promise<string> {
+  chooseModel({ flag: 'anthropic', variables })
+  const base = variables[known.baseUrlVariable]?.trim() || known.baseUrl
+  const { status } = await fetch(`${base?.replace(/\/+$/, '')}/v1/models`, {
+    headers: { 'x-api-key': variables[known.keyVariable]?.trim() ?? '', 'anthropic-version': '2023-06-01' },
+    signal: AbortSignal.timeout(timeoutMs),
+    redirect: 'manual',
+  })
+  if (status === 401 || status === 403) throw new Error(`the key of ${known.keyVariable} was refused (${status})`)
+  if (status >= 500) throw new Error(`the server answered ${status}`)
+  return 'answers, and takes the key'
+}

@@ -1,0 +1,123 @@
+// A chat whose turns run in this process, over a store.
+import type { Session, Store, Turn } from '@baton/core'
+import { BatonError, isBatonError } from '@baton/core'
+import type { SessionRecord } from '@baton/core/machine'
+import { chooseModel } from '@baton/models/choose-model'
+import type { Console } from './console.ts'
+import type { AskPerson, ChatPartner, Conversation } from './conversation.ts'
+import type { EmbeddedHost, EmbeddedHostInit } from './embedded-host.ts'
+import { openEmbeddedHost } from './embedded-host.ts'
+import { logLines } from './log-lines.ts'
+import { nameOfStore } from './store-location.ts'
+
+export interface EmbeddedChatInit extends EmbeddedHostInit {
+  readonly terminal: Console
+  readonly askPerson: AskPerson
+}
+
+/** @throws BatonError as openEmbeddedHost does; of a store that is in use, how to talk to who uses it */
+export async function openEmbeddedChat(init: EmbeddedChatInit): Promise<ChatPartner> {
+  const embedded = await openHost(init)
+  const { choice, agent } = embedded
+  const store = init.store?.type === 'sqlite' ? [`store ${nameOfStore(init.store)}`] : []
+  return {
+    about: [`model ${choice.id}, ${choice.reason}`, `agent ${agent.name}`, ...store],
+    open: (name) => openConversation(init, embedded, name),
+    close: () => embedded.stop(0),
+  }
+}
+
+async function openHost(init: EmbeddedChatInit): Promise<EmbeddedHost> {
+  try {
+    return await openEmbeddedHost(init)
+  } catch (cause) {
+    if (!isBatonError(cause) || cause.code !== 'store_locked' || init.store?.type !== 'sqlite') throw cause
+    const message =
+      `another process, such as "baton serve", uses the store ${init.store.path}; ` +
+      'talk to that server by --url ws://127.0.0.1:8080/ws, or begin a chat of its own by --store memory:'
+    throw new BatonError({ code: 'store_locked', message, cause })
+  }
+}
+
+async function openConversation(
+  init: EmbeddedChatInit,
+  { host, agent, choice, environment, store, variables }: EmbeddedHost,
+  name: string | undefined,
+): Promise<Conversation> {
+  const before = name === undefined ? undefined : await rememberedOf(store, name)
+  const session = await host.session(name ?? environment.newId())
+  const tools = agent.tools.filter((tool) => !tool.execute)
+  const ask = (_input: unknown, call: Parameters<AskPerson>[0]): unknown => init.askPerson(call)
+  if (tools.length > 0) await session.attach(Object.fromEntries(tools.map((tool) => [tool.name, ask])))
+  let isUsed = before !== undefined
+  let model = before?.model ?? choice.id
+  const setModel = async (named: string | undefined): Promise<string> => {
+    if (named === undefined) return `model ${model}`
+    const { id } = chooseModel({ flag: named, variables })
+    await accepted(session.submit({ type: 'set-model', model: id }))
+    model = id
+    return `model ${id} answers from now on`
+  }
+  // What the person says now wins over what was said then.
+  if (init.model !== undefined && model !== choice.id) await setModel(choice.id)
+  return {
+    session: session.id,
+    about: before ? [`session ${session.id} goes on: ${turns(before.turns)} so far, model ${model}`] : [],
+    resumed: before && session.phase !== 'idle' ? runningTurn(session, before.lastInput) : undefined,
+    send: (text) => {
+      isUsed = true
+      return session.send(text)
+    },
+    interrupt: () => session.interrupt({ reason: 'the person interrupted' }),
+    setModel,
+    approve: async (callId, isApproved) => {
+      await accepted(session.approve(callId, { decision: isApproved ? 'approve' : 'deny' }))
+    },
+    log: async () => logLines(await recordsOf(store, session.id)),
+    close: async () => {
+      await session.close()
+      // Nobody comes back to a session in which nothing was said.
+      if (!isUsed) await host.remove(session.id)
+    },
+  }
+}
+
+/** An input that is sent again does nothing; its turn is followed from where it was accepted. */
+function runningTurn(session: Session, inputId: string | undefined): Turn | undefined {
+  return inputId === undefined ? undefined : session.send('', { inputId })
+}
+
+async function accepted(answer: ReturnType<Session['submit']>): Promise<void> {
+  const outcome = await answer
+  if (outcome.type === 'refused') throw new BatonError({ code: outcome.code, message: outcome.message })
+}
+
+interface Remembered {
+  readonly turns: number
+  readonly model: string | undefined
+  readonly lastInput: string | undefined
+}
+
+/** Undefined: there is no such session yet. */
+async function rememberedOf(store: Store, session: string): Promise<Remembered | undefined> {
+  let found: Remembered | undefined
+  for await (const { facts } of store.read(session, 0)) {
+    found ??= { turns: 0, model: undefined, lastInput: undefined }
+    for (const fact of facts) {
+      if (fact.type === 'turn-started') found = { ...found, turns: found.turns + 1 }
+      else if (fact.type === 'model-set') found = { ...found, model: fact.model }
+      else if (fact.type === 'input-accepted') found = { ...found, lastInput: fact.inputId }
+    }
+  }
+  return found
+}
+
+async function recordsOf(store: Store, session: string): Promise<readonly SessionRecord[]> {
+  const records: SessionRecord[] = []
+  for await (const record of store.read(session, 0)) records.push(record)
+  return records
+}
+
+function turns(count: number): string {
+  return count === 1 ? '1 turn' : `${count} turns`
+}

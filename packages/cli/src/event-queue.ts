@@ -1,0 +1,39 @@
+// Events of a turn for its one reader, in order, from pushes to an iteration.
+import type { TurnEvent } from '@baton/core'
+
+export interface EventQueue extends AsyncIterable<TurnEvent> {
+  push(event: TurnEvent): void
+  end(): void
+}
+
+/** Bounded by the turn: text that waits is joined. */
+export function createEventQueue(): EventQueue {
+  const waiting: TurnEvent[] = []
+  let isOver = false
+  let wake = Promise.withResolvers<void>()
+  const tell = (): void => {
+    wake.resolve()
+    wake = Promise.withResolvers()
+  }
+  return {
+    push: (event) => {
+      const last = waiting.at(-1)
+      if (event.type === 'text-delta' && last?.type === 'text-delta')
+        waiting[waiting.length - 1] = { type: 'text-delta', text: last.text + event.text }
+      else waiting.push(event)
+      tell()
+    },
+    end: () => {
+      isOver = true
+      tell()
+    },
+    [Symbol.asyncIterator]: async function* () {
+      for (;;) {
+        yield* waiting.splice(0)
+        if (waiting.length > 0) continue
+        if (isOver) return
+        await wake.promise
+      }
+    },
+  }
+}

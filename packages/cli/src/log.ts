@@ -1,0 +1,67 @@
+// `baton log SESSION`: what happened in a session, for people or as the canonical log.
+import { BatonError } from '@baton/core'
+import type { SessionRecord } from '@baton/core/machine'
+import { canonicalLog } from '@baton/core/machine'
+import type { Command } from './command.ts'
+import type { Console } from './console.ts'
+import { wantsColor } from './console.ts'
+import { LOG_MARGIN, logLines } from './log-lines.ts'
+import { createScreen } from './screen.ts'
+import { nameOfStore, openStoreToRead, storeLocation } from './store-location.ts'
+import { UsageError } from './usage-error.ts'
+import { readWords } from './words.ts'
+
+const HELP = `baton log SESSION: what happened in a session
+
+Who said what and when, which calls ran, how they settled and how long they took. It only reads, so a server may be
+at work on the same file. "baton sessions list" names the sessions.
+
+Options:
+  --store URL    sqlite:FILE (BATON_STORE, else the file of this folder)
+  --json         the canonical log: a fact on each line, as JSON, without times and what depends on the host
+
+Examples:
+  baton log kitchen
+  baton log kitchen --json | grep call-settled
+`
+
+export const logCommand: Command = { summary: 'what happened in a session', help: HELP, run: log }
+
+async function log(words: readonly string[], terminal: Console): Promise<number> {
+  const { values, positionals } = readWords(words, {
+    command: 'log',
+    options: { store: { type: 'string' }, json: { type: 'boolean', default: false } },
+    words: ['SESSION'],
+  })
+  const [session] = positionals
+  if (session === undefined)
+    throw new UsageError('log needs the name of a session: baton log SESSION; "baton sessions list" names them')
+  const location = storeLocation(values.store, terminal.variables, terminal.folder)
+  const store = await openStoreToRead(location)
+  try {
+    const records: SessionRecord[] = []
+    for await (const record of store.read(session, 0)) records.push(record)
+    if (records.length === 0) throw noSession(session, nameOfStore(location))
+    if (values.json) for (const fact of canonicalLog(records)) terminal.write(`${JSON.stringify(fact)}\n`)
+    else writeLines(records, terminal)
+  } finally {
+    await store.close()
+  }
+  return 0
+}
+
+function writeLines(records: readonly SessionRecord[], { write, streams, variables }: Console): void {
+  const output = streams?.output
+  const screen = createScreen({
+    writeText: write,
+    writeNote: write,
+    ...(output?.isTTY === true && { columns: () => output.columns ?? 80 }),
+    color: wantsColor(output, variables),
+  })
+  for (const line of logLines(records)) screen.note(line, 'plain', LOG_MARGIN)
+}
+
+export function noSession(session: string, store: string): BatonError {
+  const message = `there is no session "${session}" in ${store}; "baton sessions list" names those that there are`
+  return new BatonError({ code: 'unknown_session', message })
+}

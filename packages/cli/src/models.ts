@@ -1,0 +1,108 @@
+// `baton models`: the providers and what each needs, or what one of them offers.
+import { BatonError, isBatonError } from '@baton/core'
+import type { ProviderVariables, Variables } from '@baton/models/choose-model'
+import { listModelsOf, NETWORK_PROVIDERS, variablesOf } from '@baton/models/choose-model'
+import type { Command } from './command.ts'
+import type { Console } from './console.ts'
+import { withAddress } from './model-options.ts'
+import { tableLines } from './table-lines.ts'
+import { UsageError } from './usage-error.ts'
+import { readWords, suggestion } from './words.ts'
+
+const HELP = `baton models: providers and models
+
+  baton models            the providers, and what each needs
+  baton models PROVIDER   what a provider's server offers now, with names as --model takes them
+
+Options:
+  --base-url URL another address of that provider; alone it means openai-compatible
+  --json         a line of JSON for each
+
+Examples:
+  baton models
+  baton models ollama
+  baton models --base-url http://gpu-1:8080/v1
+`
+
+export const modelsCommand: Command = { summary: 'providers, and the models that they offer', help: HELP, run: models }
+
+async function models(words: readonly string[], terminal: Console): Promise<number> {
+  const { values, positionals } = readWords(words, {
+    command: 'models',
+    options: { 'base-url': { type: 'string' }, json: { type: 'boolean', default: false } },
+    words: ['PROVIDER'],
+  })
+  const { variables, model } = withAddress(terminal.variables, positionals[0], values['base-url'])
+  const provider = model?.split('/')[0]
+  if (provider === undefined) tellProviders(terminal, values.json)
+  else await tellModels(provider, variables, { terminal, json: values.json })
+  return 0
+}
+
+function tellProviders({ write, variables }: Console, json: boolean): void {
+  const rows = NETWORK_PROVIDERS.flatMap((provider) => {
+    const known = variablesOf(provider)
+    return known ? [{ provider, state: readiness(known, variables), needs: needs(known) }] : []
+  })
+  if (json) {
+    for (const row of rows) write(`${JSON.stringify(row)}\n`)
+    return
+  }
+  const lines = tableLines([
+    ['provider', 'now', 'needs'],
+    ...rows.map(({ provider, state, needs: text }) => [provider, state, text]),
+    ['offline', 'ready', 'nothing; it is a planner, no language model'],
+  ])
+  write(`${lines.join('\n')}\n\nbaton models PROVIDER lists what a server offers; --model PROVIDER/MODEL uses it.\n`)
+}
+
+function isSet(variables: Variables, name: string): boolean {
+  return (variables[name]?.trim() ?? '') !== ''
+}
+
+/** What stands in the variables; nobody is asked. */
+function readiness(known: ProviderVariables, variables: Variables): string {
+  if (known.needsKey && !isSet(variables, known.keyVariable)) return 'no key'
+  if (known.baseUrl === undefined && !isSet(variables, known.baseUrlVariable)) return 'no address'
+  const hasModel = known.defaultModel !== undefined || isSet(variables, known.modelVariable)
+  return hasModel ? 'ready' : 'name a model'
+}
+
+function needs(known: ProviderVariables): string {
+  const key = known.needsKey ? [known.keyVariable] : []
+  const address = known.baseUrl === undefined ? [`${known.baseUrlVariable} or --base-url`] : []
+  const needed = [...key, ...address].join(', ')
+  return needed === '' ? `a server at ${known.baseUrl}, or ${known.baseUrlVariable}` : needed
+}
+
+interface Telling {
+  readonly terminal: Console
+  readonly json: boolean
+}
+
+async function tellModels(provider: string, variables: Variables, { terminal, json }: Telling): Promise<void> {
+  const known = variablesOf(provider)
+  if (!known) {
+    const near = suggestion(provider, NETWORK_PROVIDERS)
+    throw new UsageError(`there is no provider "${provider}"${near}; there are ${NETWORK_PROVIDERS.join(', ')}`)
+  }
+  const listed = await listOf(provider, known, variables)
+  if (json) for (const each of listed) terminal.write(`${JSON.stringify(each)}\n`)
+  else if (listed.length === 0) terminal.note(`${known.label} offers no model`)
+  else
+    for (const { id, contextTokens } of listed)
+      terminal.write(contextTokens === undefined ? `${id}\n` : `${id}  ${contextTokens} tokens\n`)
+}
+
+/** Lists are asked for without a model; only the message about a missing key has to know it. */
+async function listOf(provider: string, known: ProviderVariables, variables: Variables) {
+  try {
+    return await listModelsOf(provider, { variables })
+  } catch (cause) {
+    if (!isBatonError(cause) || cause.code !== 'model_not_configured') throw cause
+    const missing = known.needsKey
+      ? `a key; set ${known.keyVariable}`
+      : `an address: --base-url, or ${known.baseUrlVariable}`
+    throw new BatonError({ code: cause.code, message: `${provider} needs ${missing}`, cause })
+  }
+}

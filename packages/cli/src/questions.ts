@@ -1,0 +1,116 @@
+// Questions to the person, one at a time, in the order of their calls. A call that has ended needs no answer any more.
+import { setTimeout as wait } from 'node:timers/promises'
+import type { AskedCall, Person } from './conversation.ts'
+import type { Screen } from './screen.ts'
+
+export interface Questions {
+  /** The result of a client tool. @throws Error with what the person says went wrong */
+  result(call: AskedCall): Promise<string>
+  /** False also where nobody can be asked. Undefined: the call ended first. */
+  approval(call: AskedCall): Promise<boolean | undefined>
+  /** Shows something now, or once the open question is answered. */
+  whenQuiet(show: () => void): void
+  /** The call has ended. */
+  settle(callId: string): void
+  /** Every call has ended; resolves when nothing is asked and all is shown. */
+  settleAll(): Promise<void>
+}
+
+const NOBODY = 'this tool runs in an app or by a person, and none is connected to "baton chat"'
+/** Milliseconds that an answered call has to settle, so that this is seen before the next question. */
+const SETTLE_MS = 200
+
+interface OpenQuestion {
+  readonly controller: AbortController
+  /** The call ended, asked or not. */
+  readonly ended: PromiseWithResolvers<void>
+}
+
+export function createQuestions(person: Person, screen: Screen): Questions {
+  const open = new Map<string, OpenQuestion>()
+  const held: (() => void)[] = []
+  let isAsking = false
+  let last: Promise<unknown> = Promise.resolve()
+
+  const askNow = async <Answer>({ controller }: OpenQuestion, ask: (signal: AbortSignal) => Promise<Answer>) => {
+    const { signal } = controller
+    if (signal.aborted) return undefined
+    isAsking = true
+    try {
+      return await ask(signal)
+    } catch (cause) {
+      if (signal.aborted) return undefined
+      throw cause
+    } finally {
+      isAsking = false
+      for (const show of held.splice(0)) show()
+    }
+  }
+  /** Undefined: it is no longer asked. */
+  const inTurn = <Answer>(callId: string, ask: (signal: AbortSignal) => Promise<Answer>) => {
+    const question = { controller: new AbortController(), ended: Promise.withResolvers<void>() }
+    open.set(callId, question)
+    const asked = last.then(() => askNow(question, ask))
+    const seen = (): Promise<unknown> => Promise.race([question.ended.promise, wait(SETTLE_MS)])
+    last = asked.then(seen, seen)
+    return asked
+  }
+  const settle = (callId: string): void => {
+    open.get(callId)?.controller.abort()
+    open.get(callId)?.ended.resolve()
+    open.delete(callId)
+  }
+
+  return {
+    result: async (call) => {
+      const { ask } = person
+      if (!ask) throw new Error(NOBODY)
+      const said = await inTurn(call.callId, async (signal) => {
+        screen.note(`${call.name} is yours to run:`, 'bold')
+        for (const line of shown(call.arguments)) screen.note(`  ${line}`)
+        return await ask('result, or /fail why: ', signal)
+      })
+      if (said === undefined) throw new Error('the call has ended')
+      const failed = /^\/fail\b\s*(.*)$/s.exec(said)
+      if (failed) throw new Error(failed[1] || 'the person says that it failed')
+      return said
+    },
+    approval: async (call) => {
+      const { ask } = person
+      if (!ask) {
+        screen.note(`${call.name} needs an approval and nobody is there to give it: denied`, 'bad')
+        return false
+      }
+      return await inTurn(call.callId, async (signal) => {
+        screen.note(`${call.name} asks for your approval:`, 'bold')
+        for (const line of shown(call.arguments)) screen.note(`  ${line}`)
+        for (;;) {
+          const said = (await ask('run it? y/n: ', signal)).trim().toLowerCase()
+          if (said === 'y' || said === 'yes') return true
+          if (said === 'n' || said === 'no') return false
+        }
+      })
+    },
+    whenQuiet: (show) => {
+      if (isAsking) held.push(show)
+      else show()
+    },
+    settle,
+    settleAll: async () => {
+      for (const callId of open.keys()) settle(callId)
+      await last
+    },
+  }
+}
+
+/** A line for each argument. Who decides must see all of them. */
+function shown(argumentsText: string): readonly string[] {
+  try {
+    const value: unknown = JSON.parse(argumentsText)
+    if (typeof value !== 'object' || value === null) return [argumentsText]
+    const lines = Object.entries(value).map(([name, each]) => `${name}: ${JSON.stringify(each)}`)
+    return lines.length === 0 ? ['without arguments'] : lines
+  } catch {
+    return [argumentsText]
+  }
+}

@@ -1,0 +1,104 @@
+// Where a conversation is shown: answers as they stream, and notes of one line beside them. On a terminal both are laid out
+// in its width; elsewhere the answer is written as it is. What models and tools say never moves a terminal's cursor.
+import stringWidth from 'string-width'
+import { styleText } from 'node:util'
+import { createWordWrap } from './word-wrap.ts'
+
+export type Tone = 'plain' | 'dim' | 'good' | 'bad' | 'bold'
+
+export interface Screen {
+  /** A piece of the answer. */
+  text(piece: string): void
+  /** Ends the answer's line, if one is begun. */
+  endText(): void
+  /** On a line of its own, however long; `tone` colours it. Where it is wrapped, `hang` blanks begin its further lines (2). */
+  note(line: string, tone?: Tone, hang?: number): void
+  /** Like a note, but what does not fit in one line is cut off. `mark` stands before it. */
+  brief(mark: string, line: string, tone?: Tone): void
+  readonly isTerminal: boolean
+}
+
+export interface ScreenInit {
+  readonly writeText: (text: string) => void
+  readonly writeNote: (text: string) => void
+  /** Present: a terminal, and its width in cells. */
+  readonly columns?: () => number
+  /** Of notes; answers are never coloured. */
+  readonly color: boolean
+}
+
+/** Cells of a note that is cut, where there is no terminal to fit it to. */
+const BRIEF_CELLS = 120
+const COLUMNS_LEAST = 20
+
+export function createScreen({ writeText, writeNote, columns, color }: ScreenInit): Screen {
+  const width = (): number => Math.max(COLUMNS_LEAST, columns?.() ?? BRIEF_CELLS)
+  const wrap = columns && createWordWrap({ write: writeText, columns: width })
+  let isLineOpen = false
+
+  const endText = (): void => {
+    wrap?.flush()
+    if (isLineOpen && wrap) wrap.push('\n')
+    else if (isLineOpen) writeText('\n')
+    isLineOpen = false
+  }
+  const paint = (text: string, tone: Tone): string => (color ? painted(text, tone) : text)
+  return {
+    text: (piece) => {
+      if (piece === '') return
+      if (wrap) wrap.push(withoutControls(piece))
+      else writeText(piece)
+      isLineOpen = !piece.endsWith('\n')
+    },
+    endText,
+    note: (line, tone = 'plain', hang = 2) => {
+      endText()
+      const shown = withoutControls(line)
+      writeNote(`${paint(columns ? wrapped(shown, width(), hang) : shown, tone)}\n`)
+    },
+    brief: (mark, line, tone = 'plain') => {
+      endText()
+      const shown = cut(withoutControls(line).replace(/\s+/g, ' '), width() - stringWidth(mark) - 1)
+      writeNote(`${paint(`${mark} ${shown}`, tone)}\n`)
+    },
+    isTerminal: columns !== undefined,
+  }
+}
+
+const FORMATS = { dim: 'dim', good: 'green', bad: 'red', bold: 'bold' } as const
+
+function painted(text: string, tone: Tone): string {
+  return tone === 'plain' ? text : styleText(FORMATS[tone], text, { validateStream: false })
+}
+
+/** Escape sequences could hide text or answer for the person; tabs and line breaks are harmless. */
+export function withoutControls(text: string): string {
+  // oxlint-disable-next-line no-control-regex -- these are the characters that are looked for
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '')
+}
+
+/** Further lines are indented, so that one note is seen as one. */
+function wrapped(text: string, columns: number, hang: number): string {
+  let lines = ''
+  const wrap = createWordWrap({
+    write: (piece) => void (lines += piece),
+    columns: () => columns,
+    indent: ' '.repeat(hang),
+  })
+  wrap.push(text)
+  wrap.flush()
+  return lines
+}
+
+/** At most so many cells, with an ellipsis where something is missing. */
+export function cut(text: string, cells: number): string {
+  if (stringWidth(text) <= cells) return text
+  let kept = ''
+  let used = 0
+  for (const char of text) {
+    used += stringWidth(char)
+    if (used > cells - 1) break
+    kept += char
+  }
+  return `${kept}…`
+}

@@ -1,0 +1,78 @@
+// Options of `baton serve`, from words and variables to checked values.
+import type { Console } from './console.ts'
+import { wholeNumber } from './limit-options.ts'
+import type { ServerOptions } from './server-options.ts'
+import { SERVER_WORDS, serverOptions, withProxyCount } from './server-options.ts'
+import type { StoreLocation } from './store-location.ts'
+import { storeLocation } from './store-location.ts'
+import { UsageError } from './usage-error.ts'
+import type { Variables } from './words.ts'
+import { numberOfVariable, readWords } from './words.ts'
+
+export interface ServeOptions {
+  readonly agent: string | undefined
+  readonly model: string | undefined
+  readonly baseUrl: string | undefined
+  readonly host: string
+  readonly port: number
+  readonly origins: readonly string[] | undefined
+  readonly json: boolean
+  /** Exchanges of the window, from MAX_TURNS. */
+  readonly exchanges: number | undefined
+  readonly store: StoreLocation
+  /** Days that a session is kept after its last use; for ever without. */
+  readonly keepDays: number | undefined
+  readonly server: ServerOptions
+  /** The other words, when the server is to start anew at every change. */
+  readonly dev: readonly string[] | undefined
+}
+
+/** @throws UsageError */
+export function serveOptions(
+  words: readonly string[],
+  { variables, folder }: Pick<Console, 'variables' | 'folder'>,
+): ServeOptions {
+  const { values } = readWords(withProxyCount(words), {
+    command: 'serve',
+    options: {
+      agent: { type: 'string' },
+      model: { type: 'string' },
+      'base-url': { type: 'string' },
+      host: { type: 'string', default: '127.0.0.1' },
+      port: { type: 'string' },
+      store: { type: 'string' },
+      'keep-days': { type: 'string' },
+      'allow-origin': { type: 'string', multiple: true },
+      json: { type: 'boolean', default: false },
+      ...SERVER_WORDS,
+    },
+  })
+  if (values.host.trim() === '')
+    throw new UsageError('--host must not be empty; 0.0.0.0 is every address of the machine')
+  return {
+    agent: values.agent,
+    model: values.model,
+    baseUrl: values['base-url'],
+    host: values.host,
+    port: portOf(values.port, variables),
+    origins: values['allow-origin'],
+    json: values.json,
+    exchanges: numberOfVariable(variables, 'MAX_TURNS', 10_000),
+    store: storeLocation(values.store, variables, folder),
+    keepDays:
+      values['keep-days'] === undefined ? undefined : wholeNumber(values['keep-days'], '--keep-days', [1, 36_500]),
+    server: serverOptions(values, variables),
+    dev: values.dev ? words.filter((word) => word !== '--dev') : undefined,
+  }
+}
+
+const PORT = 8080
+const PORT_MAX = 65_535
+
+function portOf(option: string | undefined, variables: Variables): number {
+  const text = option ?? variables['PORT']?.trim() ?? ''
+  if (text === '' && option === undefined) return PORT
+  if (/^\d{1,5}$/.test(text) && Number(text) <= PORT_MAX) return Number(text)
+  const name = option === undefined ? 'the variable PORT' : '--port'
+  throw new UsageError(`${name} must be a number from 0 to ${PORT_MAX}, not "${text}"`)
+}

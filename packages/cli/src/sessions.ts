@@ -1,0 +1,177 @@
+// `baton sessions`: the sessions of a store, listed, deleted, exported and imported.
+import type { Store, StoredSession } from '@baton/core'
+import { BatonError, isBatonError } from '@baton/core'
+import { exportSession, importSession } from '@baton/host'
+import { createReadStream, createWriteStream, statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { Command } from './command.ts'
+import type { Console } from './console.ts'
+import { noSession } from './log.ts'
+import type { StoreLocation } from './store-location.ts'
+import { nameOfStore, openStore, openStoreToRead, storeLocation } from './store-location.ts'
+import { tableLines } from './table-lines.ts'
+import { UsageError } from './usage-error.ts'
+import { readWords, suggestion } from './words.ts'
+
+const HELP = `baton sessions: the sessions of a store
+
+  baton sessions list            name, last use, records; works while a server runs
+  baton sessions delete SESSION  removes it for good; not while a server has the store
+  baton sessions export SESSION  as lines of JSON, to the standard output or to --file; works while a server runs
+  baton sessions import FILE     puts an exported session into the store, under its own name
+
+Options:
+  --store URL    sqlite:FILE (BATON_STORE, else the file of this folder)
+  --file FILE    where an export goes; a file that exists is kept
+  --json         list: a line of JSON for each session
+
+Examples:
+  baton sessions list
+  baton sessions export kitchen --file kitchen.jsonl
+  baton sessions import kitchen.jsonl --store sqlite:other.db
+  baton sessions delete kitchen
+`
+
+export const sessionsCommand: Command = {
+  summary: 'list, delete, export or import sessions',
+  help: HELP,
+  run: sessions,
+}
+
+const ACTIONS = ['list', 'delete', 'export', 'import'] as const
+type Action = (typeof ACTIONS)[number]
+
+interface Request {
+  readonly terminal: Console
+  readonly location: StoreLocation
+  readonly json: boolean
+  readonly file: string | undefined
+}
+
+async function sessions(words: readonly string[], terminal: Console): Promise<number> {
+  const { values, positionals } = readWords(words, {
+    command: 'sessions',
+    options: { store: { type: 'string' }, file: { type: 'string' }, json: { type: 'boolean', default: false } },
+    words: [`one of ${ACTIONS.join(', ')}`, 'and the name of a session or file'],
+  })
+  const [given, name] = positionals
+  const action = actionOf(given)
+  if (action === 'list' && name !== undefined) throw new UsageError(`sessions list takes no name, not "${name}"`)
+  if (action !== 'export' && values.file !== undefined) throw new UsageError('--file is for sessions export')
+  if (action !== 'list' && values.json) throw new UsageError('--json is for sessions list; an export is JSON anyway')
+  const location = storeLocation(values.store, terminal.variables, terminal.folder)
+  const request = { terminal, location, json: values.json, file: values.file }
+  if (action === 'list') return await list(request)
+  if (name === undefined)
+    throw new UsageError(`sessions ${action} needs ${action === 'import' ? 'a file' : 'a session'}`)
+  const act = { delete: remove, export: exportOne, import: importOne }[action]
+  return await act(request, name)
+}
+
+function actionOf(given: string | undefined): Action {
+  const action = ACTIONS.find((each) => each === given)
+  if (action) return action
+  if (given === undefined)
+    throw new UsageError(`sessions needs one of ${ACTIONS.join(', ')}; see "baton sessions --help"`)
+  throw new UsageError(`sessions can ${ACTIONS.join(', ')}, not "${given}"${suggestion(given, ACTIONS)}`)
+}
+
+async function list({ terminal, location, json }: Request): Promise<number> {
+  const store = await openStoreToRead(location)
+  try {
+    const found: StoredSession[] = []
+    for await (const session of store.list()) found.push(session)
+    // The last one used is the one that is looked for.
+    found.sort((one, other) => other.lastMs - one.lastMs)
+    if (json) for (const each of found) terminal.write(`${JSON.stringify(jsonOf(each))}\n`)
+    else if (found.length === 0) terminal.note(`no sessions in ${nameOfStore(location)}`)
+    else
+      for (const line of tableLines([['session', 'last used', 'records', ''], ...found.map(row)]))
+        terminal.write(`${line}\n`)
+  } finally {
+    await store.close()
+  }
+  return 0
+}
+
+function jsonOf({ session, records, lastMs, isOwned }: StoredSession): object {
+  return { session, lastUsed: new Date(lastMs).toISOString(), records, inUse: isOwned }
+}
+
+function row({ session, records, lastMs, isOwned }: StoredSession): readonly string[] {
+  const at = new Date(lastMs).toISOString()
+  return [session, `${at.slice(0, 10)} ${at.slice(11, 16)} UTC`, String(records), isOwned ? 'in use' : '']
+}
+
+async function remove({ terminal, location }: Request, session: string): Promise<number> {
+  const store = await openToWrite(location)
+  try {
+    if (!(await has(store, session))) throw noSession(session, nameOfStore(location))
+    await store.remove(session)
+  } finally {
+    await store.close()
+  }
+  terminal.note(`session ${session} was deleted from ${nameOfStore(location)}`)
+  return 0
+}
+
+async function exportOne({ terminal, location, file }: Request, session: string): Promise<number> {
+  const store = await openStoreToRead(location)
+  try {
+    if (!(await has(store, session))) throw noSession(session, nameOfStore(location))
+    if (file === undefined) for await (const line of exportSession(store, session)) terminal.write(`${line}\n`)
+    else await writeFile(resolve(terminal.folder, file), file, exportSession(store, session))
+  } finally {
+    await store.close()
+  }
+  if (file !== undefined) terminal.note(`session ${session} is in ${file}`)
+  return 0
+}
+
+/** A conversation may be long, so it is never whole in memory. A file that exists is not written over. */
+async function writeFile(path: string, shown: string, lines: AsyncIterable<string>): Promise<void> {
+  const withBreaks = async function* (): AsyncGenerator<string> {
+    for await (const line of lines) yield `${line}\n`
+  }
+  try {
+    await pipeline(Readable.from(withBreaks()), createWriteStream(path, { flags: 'wx', mode: 0o600 }))
+  } catch (cause) {
+    if (isBatonError(cause)) throw cause
+    const why = (cause as NodeJS.ErrnoException).code === 'EEXIST' ? 'it exists' : String(cause) // of the file system
+    throw new BatonError({ code: 'invalid_option', message: `--file ${shown} cannot be written: ${why}`, cause })
+  }
+}
+
+async function importOne({ terminal, location }: Request, file: string): Promise<number> {
+  const path = resolve(terminal.folder, file)
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (!found?.isFile()) throw new BatonError({ code: 'invalid_option', message: `there is no file ${file} to import` })
+  const store = await openToWrite(location)
+  try {
+    const session = await importSession(store, createInterface({ input: createReadStream(path), crlfDelay: Infinity }))
+    terminal.note(`session ${session} is in ${nameOfStore(location)}`)
+  } finally {
+    await store.close()
+  }
+  return 0
+}
+
+/** @throws BatonError `store_locked`: what changes is its owner's alone */
+async function openToWrite(location: StoreLocation): Promise<Store> {
+  if (location.type === 'memory') throw new UsageError('memory: keeps nothing; name a file by --store sqlite:FILE')
+  try {
+    return await openStore(location)
+  } catch (cause) {
+    if (!isBatonError(cause) || cause.code !== 'store_locked') throw cause
+    const message = `another process, such as "baton serve", uses the store ${location.path}; stop it first`
+    throw new BatonError({ code: 'store_locked', message, cause })
+  }
+}
+
+async function has(store: Store, session: string): Promise<boolean> {
+  for await (const record of store.read(session, 0)) return record.pos >= 0
+  return false
+}

@@ -1,0 +1,185 @@
+// A conversation with a person: what they say becomes turns, what they command is done, Ctrl+C interrupts. It knows neither
+// terminals nor hosts.
+import type { TurnEvent } from '@baton/core'
+import type { ChatPartner, Conversation, ConversationTurn, Person } from './conversation.ts'
+import { errorLine } from './error-line.ts'
+import { LOG_MARGIN } from './log-lines.ts'
+import type { Questions } from './questions.ts'
+import type { Screen } from './screen.ts'
+import { readSlashCommand, SLASH_COMMANDS } from './slash-commands.ts'
+import { createTurnDisplay } from './turn-display.ts'
+
+export interface TalkInit {
+  readonly partner: ChatPartner
+  readonly session: string | undefined
+  readonly person: Person
+  readonly questions: Questions
+  readonly screen: Screen
+  readonly nowMs: () => number
+  /** Throws what makes a turn fail, instead of telling it and going on. */
+  readonly failsAtOnce: boolean
+}
+
+export interface Talk {
+  /** Resolves with the exit code. */
+  readonly ended: Promise<number>
+  /** The first time in a turn it is interrupted; else the chat is left. `hadText`: only a begun line was meant. */
+  interrupt(hadText?: boolean): void
+}
+
+/** What a shell expects of a program that Ctrl+C ended. */
+const LEFT_IN_A_TURN = 130
+
+interface TalkState extends TalkInit {
+  conversation: Conversation
+  turn: 'none' | 'running' | 'interrupted'
+  hasFailed: boolean
+  readonly left: PromiseWithResolvers<number>
+}
+
+/** @throws BatonError when the session cannot be opened */
+export async function startTalk(init: TalkInit): Promise<Talk> {
+  const conversation = await init.partner.open(init.session)
+  const left = Promise.withResolvers<number>()
+  const state: TalkState = { ...init, conversation, turn: 'none', hasFailed: false, left }
+  const ended = converseUntilLeft(state)
+  return { ended, interrupt: (hadText = false) => interrupt(state, hadText) }
+}
+
+async function converseUntilLeft(state: TalkState): Promise<number> {
+  try {
+    return await Promise.race([converse(state), state.left.promise])
+  } finally {
+    await state.conversation.close()
+  }
+}
+
+function interrupt(state: TalkState, hadText: boolean): void {
+  if (state.turn === 'running') {
+    state.turn = 'interrupted'
+    // A turn that ended in this moment needs no interrupt.
+    state.conversation.interrupt().catch(() => {})
+  } else if (state.turn === 'interrupted') state.left.resolve(LEFT_IN_A_TURN)
+  else if (!hadText) {
+    state.screen.note('')
+    state.left.resolve(0)
+  }
+}
+
+async function converse(state: TalkState): Promise<number> {
+  const { person, screen } = state
+  for (const line of state.conversation.about) screen.note(line, 'dim')
+  if (state.conversation.resumed) await follow(state, state.conversation.resumed)
+  for (;;) {
+    const said = await person.next()
+    if (said === undefined) return exitCodeOf(state)
+    const text = said.trim()
+    if (text === '') continue
+    if (!text.startsWith('/')) await say(state, said)
+    else if (text.startsWith('//')) await say(state, text.slice(1))
+    else if (await obey(state, text)) return exitCodeOf(state)
+  }
+}
+
+/** A person has seen what failed; a script sees the code. */
+function exitCodeOf({ person, hasFailed }: TalkState): number {
+  return hasFailed && !person.ask ? 1 : 0
+}
+
+async function say(state: TalkState, text: string): Promise<void> {
+  let turn: ConversationTurn
+  try {
+    turn = state.conversation.send(text)
+  } catch (cause) {
+    tellFailure(state, cause)
+    return
+  }
+  await follow(state, turn)
+}
+
+async function follow(state: TalkState, turn: ConversationTurn): Promise<void> {
+  const { screen, questions } = state
+  const display = createTurnDisplay(screen)
+  const names = new Map<string, { readonly name: string; readonly arguments: string }>()
+  state.turn = 'running'
+  try {
+    for await (const event of turn.events) {
+      const atMs = state.nowMs()
+      questions.whenQuiet(() => display.show(event, atMs))
+      if (event.type === 'call-proposed') names.set(event.call.callId, event.call)
+      if (event.type === 'call-settled') questions.settle(event.callId)
+      if (event.type === 'approval-requested')
+        approve(state, event, names.get(event.callId), (callId) => display.restartClock(callId, state.nowMs())).catch(
+          (cause: unknown) => tellFailure(state, cause),
+        )
+    }
+    const { outcome } = await turn.answer
+    if (outcome !== 'answered' && outcome !== 'silent') state.hasFailed = true
+    await questions.settleAll()
+  } catch (cause) {
+    await questions.settleAll()
+    tellFailure(state, cause)
+  } finally {
+    screen.endText()
+    if (screen.isTerminal) screen.note('')
+    state.turn = 'none'
+  }
+}
+
+async function approve(
+  state: TalkState,
+  { callId }: Extract<TurnEvent, { readonly type: 'approval-requested' }>,
+  call: { readonly name: string; readonly arguments: string } | undefined,
+  restartClock: (callId: string) => void,
+): Promise<void> {
+  const { name = callId, arguments: given = '{}' } = call ?? {}
+  const isApproved = await state.questions.approval({ callId, name, arguments: given })
+  restartClock(callId)
+  if (isApproved !== undefined) await state.conversation.approve(callId, isApproved)
+}
+
+function tellFailure(state: TalkState, cause: unknown): void {
+  if (state.failsAtOnce) throw cause
+  state.hasFailed = true
+  state.screen.note(`✗ ${errorLine(cause)}`, 'bad')
+}
+
+/** Cells of the commands in the help, which stand before what they do. */
+const HELP_COLUMN = 14
+
+/** True: the person leaves. */
+async function obey(state: TalkState, text: string): Promise<boolean> {
+  const { screen } = state
+  const command = readSlashCommand(text)
+  try {
+    switch (command.type) {
+      case 'quit':
+        return true
+      case 'help':
+        for (const { usage, does } of SLASH_COMMANDS)
+          screen.note(`${usage.padEnd(HELP_COLUMN)}${does}`, 'plain', HELP_COLUMN)
+        break
+      case 'model':
+        screen.note(await state.conversation.setModel(command.name), 'dim')
+        break
+      case 'log':
+        for (const line of await state.conversation.log()) screen.note(line, 'plain', LOG_MARGIN)
+        break
+      case 'new': {
+        const next = await state.partner.open(undefined)
+        await state.conversation.close()
+        state.conversation = next
+        screen.note(`a new session, ${next.session}`, 'dim')
+        break
+      }
+      case 'wrong':
+        screen.note(command.message, 'bad')
+        break
+      default:
+        command satisfies never
+    }
+  } catch (cause) {
+    screen.note(errorLine(cause), 'bad')
+  }
+  return false
+}

@@ -1,0 +1,73 @@
+// Lays a text that comes in pieces out in lines of a terminal's width: words stay whole where they fit, indents stay.
+import stringWidth from 'string-width'
+
+export interface WordWrap {
+  push(piece: string): void
+  /** Writes what waits for the end of its word. */
+  flush(): void
+  /** Cells of the line that are used. */
+  column(): number
+}
+
+export interface WordWrapInit {
+  readonly write: (text: string) => void
+  /** Cells of a line; asked again for each word, since windows change. */
+  readonly columns: () => number
+  /** Put before each line but the first. */
+  readonly indent?: string
+}
+
+/** A word that is longer is written as it comes. */
+const WORD_CHARS_MAX = 1000
+const TAB = '    '
+
+export function createWordWrap({ write, columns, indent = '' }: WordWrapInit): WordWrap {
+  let column = 0
+  let gap = ''
+  let word = ''
+
+  const flush = (): void => {
+    if (word === '') return
+    const width = stringWidth(word)
+    const most = columns()
+    if (column > indent.length && column + gap.length + width > most) {
+      write(`\n${indent}`)
+      column = indent.length
+    } else {
+      write(gap)
+      column += gap.length
+    }
+    write(word)
+    column = column + width > most ? (column + width) % most : column + width
+    gap = ''
+    word = ''
+  }
+
+  const pushChar = (char: string): void => {
+    if (char === '\n') {
+      flush()
+      write(`\n${indent}`)
+      column = indent.length
+      gap = ''
+    } else if (char === ' ' || char === '\t') {
+      flush()
+      gap += char === '\t' ? TAB : char
+    } else if (stringWidth(char) === 2) {
+      // Scripts without spaces may be broken anywhere.
+      flush()
+      word = char
+      flush()
+    } else {
+      word += char
+      if (word.length > WORD_CHARS_MAX) flush()
+    }
+  }
+
+  return {
+    push: (piece) => {
+      for (const char of piece) pushChar(char)
+    },
+    flush,
+    column: () => column,
+  }
+}

@@ -1,0 +1,69 @@
+// Words of a command line to checked values. Whatever is wrong is one line that says what is allowed.
+import { closestMatch } from 'leven'
+import type { ParseArgsConfig } from 'node:util'
+import { parseArgs } from 'node:util'
+import { wholeNumber } from './limit-options.ts'
+import { UsageError } from './usage-error.ts'
+
+export type Variables = Readonly<Record<string, string | undefined>>
+
+type Options = NonNullable<ParseArgsConfig['options']>
+type Parsed<Known extends Options> = ReturnType<
+  typeof parseArgs<{ options: Known; args: string[]; allowPositionals: true }>
+>
+
+/** What a command takes: its options, and the words that are none. */
+export interface Grammar<Known extends Options> {
+  readonly command: string
+  readonly options: Known
+  /** Names of the words, for the error of one too many; none by default. */
+  readonly words?: readonly string[]
+}
+
+/** @throws UsageError */
+export function readWords<const Known extends Options>(
+  words: readonly string[],
+  { command, options, words: named = [] }: Grammar<Known>,
+): Parsed<Known> {
+  let parsed: Parsed<Known>
+  try {
+    parsed = parseArgs({ args: [...words], options, allowPositionals: true }) as Parsed<Known>
+  } catch (cause) {
+    throw new UsageError(`${reasonOf(cause, Object.keys(options))} see "baton ${command} --help"`)
+  }
+  const extra = parsed.positionals[named.length]
+  if (extra !== undefined) {
+    const takes = named.length === 0 ? 'takes options alone' : `takes ${named.join(' ')}`
+    throw new UsageError(`unexpected word "${extra}": ${command} ${takes}; see "baton ${command} --help"`)
+  }
+  return parsed
+}
+
+/** The messages of parseArgs are good; only their advice about `--` is for others. */
+function reasonOf(cause: unknown, options: readonly string[]): string {
+  const message = cause instanceof Error ? cause.message : String(cause)
+  const [first = message] = message.split(/\. To specify|\n/)
+  const unknown = /^Unknown option '-+([\w-]+)/.exec(first)?.[1]
+  if (unknown === undefined) return `${first.replace(/\.$/, '')};`
+  const near = suggestion(unknown, options, '--')
+  return `unknown option --${unknown}${near || ';'}`
+}
+
+/** `, did you mean "port"?`, or nothing where nothing is near. */
+export function suggestion(text: string, known: readonly string[], prefix = ''): string {
+  // A word of two letters is near to everything.
+  const near = closestMatch(text, known, { maxDistance: text.length < 4 ? 1 : 2 })
+  return near === undefined ? '' : `, did you mean ${prefix}${near}?`
+}
+
+/** @throws UsageError */
+export function numberOfVariable(variables: Variables, name: string, most: number): number | undefined {
+  const text = variables[name]?.trim() ?? ''
+  return text === '' ? undefined : wholeNumber(text, `the variable ${name}`, [1, most])
+}
+
+/** @throws UsageError for a text that is blank */
+export function notBlank(text: string | undefined, option: string): string | undefined {
+  if (text === undefined || text.trim() !== '') return text
+  throw new UsageError(`${option} must not be empty`)
+}
