@@ -357,6 +357,19 @@ describe('code.grep', () => {
     },
   )
 
+  test('a search that takes long tells watchers how far it is', async () => {
+    write({ a: 'x', b: 'x', c: 'x' })
+    const notes: unknown[] = []
+    let nowMs = 0
+    const clock = { nowMs: () => (nowMs += 200) }
+    const tool = workspaceTools({ root, clock }).find(({ name }) => name === 'code.grep')
+    await tool?.execute?.({ pattern: 'x', startLine: 1 }, { ...context(), progress: (note) => notes.push(note) })
+    expect(notes).toEqual([
+      { entriesSeen: 3, filesSearched: 0 },
+      { entriesSeen: 3, filesSearched: 2 },
+    ])
+  })
+
   test('an aborted call stops between files', async () => {
     write({ a: 'x', b: 'x' })
     await expect(run('code.grep', { pattern: 'x' }, {}, AbortSignal.abort())).rejects.toMatchObject({
