@@ -110,7 +110,7 @@ function contentText(parts: readonly ContentPart[]): string {
 
 function stepLines(fact: FactOf<'step-finished'>, nowMs: number, seen: Seen): string | undefined {
   const text = textOf(fact.parts).trim()
-  const by = fact.model === seen.model ? 'agent' : `agent (${fact.model})`
+  const by = isSameModel(fact.model, seen.model) ? 'agent' : `agent (${fact.model})`
   const lines = text === '' ? [] : [`${by}: ${text}${fact.interrupted ? ' […]' : ''}`]
   if (text !== '') seen.model = fact.model
   for (const { callId, name } of fact.calls) {
@@ -119,6 +119,11 @@ function stepLines(fact: FactOf<'step-finished'>, nowMs: number, seen: Seen): st
     lines.push(`> ${name} ${part?.type === 'call' ? part.arguments : ''}`.trimEnd())
   }
   return lines.length === 0 ? undefined : lines.join('\n')
+}
+
+/** A server says its model's name without that of the provider. */
+function isSameModel(one: string, other: string): boolean {
+  return one === other || one.endsWith(`/${other}`) || other.endsWith(`/${one}`)
 }
 
 function turnLine({ turn, outcome, error }: FactOf<'turn-finished'>, tookMs: number): string {

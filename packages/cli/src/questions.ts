@@ -81,15 +81,7 @@ export function createQuestions(person: Person, screen: Screen): Questions {
         screen.note(`${call.name} needs an approval and nobody is there to give it: denied`, 'bad')
         return false
       }
-      return await inTurn(call.callId, async (signal) => {
-        screen.note(`${call.name} asks for your approval:`, 'bold')
-        for (const line of shown(call.arguments)) screen.note(`  ${line}`)
-        for (;;) {
-          const said = (await ask('run it? y/n: ', signal)).trim().toLowerCase()
-          if (said === 'y' || said === 'yes') return true
-          if (said === 'n' || said === 'no') return false
-        }
-      })
+      return await inTurn(call.callId, (signal) => askApproval(call, screen, (question) => ask(question, signal)))
     },
     whenQuiet: (show) => {
       if (isAsking) held.push(show)
@@ -100,6 +92,20 @@ export function createQuestions(person: Person, screen: Screen): Questions {
       for (const callId of open.keys()) settle(callId)
       await last
     },
+  }
+}
+
+async function askApproval(
+  call: AskedCall,
+  screen: Screen,
+  ask: (question: string) => Promise<string>,
+): Promise<boolean> {
+  screen.note(`${call.name} asks for your approval:`, 'bold')
+  for (const line of shown(call.arguments)) screen.note(`  ${line}`)
+  for (;;) {
+    const said = (await ask('run it? y/n: ')).trim().toLowerCase()
+    if (said === 'y' || said === 'yes') return true
+    if (said === 'n' || said === 'no') return false
   }
 }
 

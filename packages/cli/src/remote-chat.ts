@@ -5,6 +5,7 @@ import { createClient } from '@baton/client'
 import type { TurnEvent } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { randomUUID } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import type { AskPerson, ChatPartner, Conversation, ConversationTurn } from './conversation.ts'
 import { createEventQueue } from './event-queue.ts'
 
@@ -33,10 +34,12 @@ async function openConversation(init: RemoteChatInit, session: string): Promise<
   const client = createClient({
     url: addressOf(init),
     session,
-    otherTool: (input: unknown, { callId, name }) => {
+    otherTool: async (input: unknown, { callId, name }) => {
       const asked = { callId, name, arguments: JSON.stringify(input) }
       turns.push({ type: 'call-proposed', call: { ...asked, settled: false } })
-      return init.askPerson(asked)
+      // The call is shown first, then asked about.
+      await setImmediate()
+      return await init.askPerson(asked)
     },
   })
   try {

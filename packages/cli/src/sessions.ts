@@ -18,9 +18,9 @@ import { readWords, suggestion } from './words.ts'
 
 const HELP = `baton sessions: the sessions of a store
 
-  baton sessions list            name, last use, records; works while a server runs
+  baton sessions list            name, last use, records, "open" where a turn may be under way; also beside a server
   baton sessions delete SESSION  removes it for good; not while a server has the store
-  baton sessions export SESSION  as lines of JSON, to the standard output or to --file; works while a server runs
+  baton sessions export SESSION  as lines of JSON, to the standard output or to --file; also beside a server
   baton sessions import FILE     puts an exported session into the store, under its own name
 
 Options:
@@ -98,12 +98,12 @@ async function list({ terminal, location, json }: Request): Promise<number> {
 }
 
 function jsonOf({ session, records, lastMs, isOwned }: StoredSession): object {
-  return { session, lastUsed: new Date(lastMs).toISOString(), records, inUse: isOwned }
+  return { session, lastUsed: new Date(lastMs).toISOString(), records, isOpen: isOwned }
 }
 
 function row({ session, records, lastMs, isOwned }: StoredSession): readonly string[] {
   const at = new Date(lastMs).toISOString()
-  return [session, `${at.slice(0, 10)} ${at.slice(11, 16)} UTC`, String(records), isOwned ? 'in use' : '']
+  return [session, `${at.slice(0, 10)} ${at.slice(11, 16)} UTC`, String(records), isOwned ? 'open' : '']
 }
 
 async function remove({ terminal, location }: Request, session: string): Promise<number> {

@@ -1,0 +1,94 @@
+// Questions to a person: their order, what ends them, and what is shown meanwhile.
+import { expect, test } from 'vitest'
+import type { Person } from './conversation.ts'
+import { createQuestions } from './questions.ts'
+import { createScreen } from './screen.ts'
+
+/** A person who answers when the test says so. */
+function createPerson() {
+  const asked: { readonly question: string; readonly answer: (said: string) => void }[] = []
+  const person: Person = {
+    next: () => Promise.resolve(undefined),
+    close: () => {},
+    ask: (question, signal) =>
+      new Promise((resolve, reject) => {
+        signal.addEventListener('abort', () => reject(new Error('nobody answered')))
+        asked.push({ question, answer: resolve })
+      }),
+  }
+  return { person, asked }
+}
+
+function createAsking(person: Person) {
+  const notes: string[] = []
+  const screen = createScreen({
+    writeText: () => {},
+    writeNote: (text) => void notes.push(text.trimEnd()),
+    color: false,
+  })
+  return { questions: createQuestions(person, screen), notes }
+}
+
+const call = (callId: string) => ({ callId, name: 'look', arguments: '{"where":"here","deep":{"a":1}}' })
+const settled = () => new Promise((resolve) => void setImmediate(resolve))
+
+test('who decides sees the name and every argument', async () => {
+  const { person, asked } = createPerson()
+  const { questions, notes } = createAsking(person)
+  const answer = questions.approval(call('a'))
+  await settled()
+  asked[0]?.answer('maybe')
+  await settled()
+  asked[1]?.answer(' Yes ')
+  expect(await answer).toBe(true)
+  expect(notes).toEqual(['look asks for your approval:', '  where: "here"', '  deep: {"a":1}'])
+  expect(asked.map(({ question }) => question)).toEqual(['run it? y/n: ', 'run it? y/n: '])
+})
+
+test('a second question waits for the first answer and for what became of it', async () => {
+  const { person, asked } = createPerson()
+  const { questions } = createAsking(person)
+  const first = questions.result(call('a'))
+  const second = questions.result(call('b'))
+  await settled()
+  expect(asked).toHaveLength(1)
+  asked[0]?.answer('red')
+  expect(await first).toBe('red')
+  questions.settle('a')
+  await settled()
+  asked[1]?.answer('/fail it  rains')
+  await expect(second).rejects.toThrow('it  rains')
+})
+
+test('what happens while a question is open is shown after it', async () => {
+  const { person, asked } = createPerson()
+  const { questions } = createAsking(person)
+  const order: string[] = []
+  const answer = questions.result(call('a'))
+  await settled()
+  questions.whenQuiet(() => order.push('shown'))
+  order.push('asked')
+  asked[0]?.answer('red')
+  await answer
+  questions.whenQuiet(() => order.push('at once'))
+  expect(order).toEqual(['asked', 'shown', 'at once'])
+})
+
+test('a call that ends takes its question back', async () => {
+  const { person } = createPerson()
+  const { questions } = createAsking(person)
+  const result = questions.result(call('a'))
+  const approval = questions.approval(call('b'))
+  result.catch(() => {})
+  await settled()
+  await questions.settleAll()
+  await expect(result).rejects.toThrow('the call has ended')
+  expect(await approval).toBeUndefined()
+})
+
+test('where nobody is, an approval is denied and a client tool fails', async () => {
+  const { questions, notes } = createAsking({ next: () => Promise.resolve(undefined), close: () => {} })
+  await expect(questions.result(call('a'))).rejects.toThrow('none is connected to "baton chat"')
+  expect(await questions.approval(call('a'))).toBe(false)
+  expect(notes).toEqual(['look needs an approval and nobody is there to give it: denied'])
+})

@@ -1,0 +1,165 @@
+// A conversation with a person who is a script: turns, commands, interrupts, and how it ends.
+import type { TurnEvent } from '@baton/core'
+import { BatonError } from '@baton/core'
+import { expect, test } from 'vitest'
+import type { ChatPartner, Conversation, Person } from './conversation.ts'
+import { createEventQueue } from './event-queue.ts'
+import { createQuestions } from './questions.ts'
+import { createScreen } from './screen.ts'
+import { startTalk } from './talk.ts'
+
+type Answering = (text: string, turn: ReturnType<typeof createOpenTurn>) => void
+
+function createOpenTurn() {
+  const events = createEventQueue()
+  const done = Promise.withResolvers<{ readonly outcome: string }>()
+  done.promise.catch(() => {})
+  return {
+    events,
+    answer: done.promise,
+    push: (event: TurnEvent) => events.push(event),
+    end: (outcome: 'answered' | 'interrupted') => {
+      events.push({ type: 'turn-finished', outcome, text: '' })
+      events.end()
+      done.resolve({ outcome })
+    },
+    fail: (cause: unknown) => {
+      events.end()
+      done.reject(cause instanceof Error ? cause : new Error(String(cause)))
+    },
+  }
+}
+
+const echo: Answering = (text, turn) => {
+  turn.push({ type: 'text-delta', text: `you said ${text}` })
+  turn.end('answered')
+}
+
+async function talk(lines: readonly string[], answering: Answering = echo, isTyped = false) {
+  const said: string[] = []
+  const done: string[] = []
+  const waiting = [...lines]
+  let running: ReturnType<typeof createOpenTurn> | undefined
+  const person: Person = {
+    next: () => Promise.resolve(waiting.shift()),
+    close: () => {},
+    ...(isTyped && { ask: () => Promise.resolve('n') }),
+  }
+  const screen = createScreen({
+    writeText: (text) => void said.push(text),
+    writeNote: (text) => void said.push(text),
+    color: false,
+  })
+  const conversation = (session: string): Conversation => ({
+    session,
+    about: [],
+    resumed: undefined,
+    send: (text) => {
+      running = createOpenTurn()
+      answering(text, running)
+      return running
+    },
+    interrupt: () => {
+      done.push('interrupt')
+      running?.end('interrupted')
+      return Promise.resolve()
+    },
+    setModel: (name) =>
+      name === 'none'
+        ? Promise.reject(new Error('no model is named "none"'))
+        : Promise.resolve(`model ${name ?? 'one'}`),
+    approve: (callId, isApproved) => {
+      done.push(`${callId} ${isApproved}`)
+      running?.end('answered')
+      return Promise.resolve()
+    },
+    log: () => Promise.resolve(['the log']),
+    close: () => {
+      done.push(`close ${session}`)
+      return Promise.resolve()
+    },
+  })
+  let sessions = 0
+  const partner: ChatPartner = {
+    about: [],
+    open: (name) => Promise.resolve(conversation(name ?? `new-${++sessions}`)),
+    close: () => Promise.resolve(),
+  }
+  const started = await startTalk({
+    partner,
+    session: 's',
+    person,
+    questions: createQuestions(person, screen),
+    screen,
+    nowMs: () => 0,
+    failsAtOnce: false,
+  })
+  return { started, said, done, text: () => said.join('') }
+}
+
+test('each line is a turn, after the one before', async () => {
+  const { started, text, done } = await talk(['one', '  ', 'two', '//three'])
+  expect(await started.ended).toBe(0)
+  expect(text()).toBe('you said one\nyou said two\nyou said /three\n')
+  expect(done).toEqual(['close s'])
+})
+
+test('commands are obeyed, and one that is unknown says which there are', async () => {
+  const { started, text, done } = await talk([
+    '/model a/b',
+    '/model',
+    '/model none',
+    '/log',
+    '/new',
+    '/modle',
+    '/quit',
+    'never',
+  ])
+  expect(await started.ended).toBe(0)
+  expect(text()).toBe(
+    'model a/b\nmodel one\nno model is named "none"\nthe log\na new session, new-1\n' +
+      'there is no command /modle, did you mean /model? there are /model, /new, /log, /help, /quit\n',
+  )
+  expect(done).toEqual(['close s', 'close new-1'])
+})
+
+test('a turn that fails is one line, the next one is answered, and a script hears of it', async () => {
+  const failing: Answering = (text, turn) =>
+    text === 'one' ? turn.fail(new BatonError({ code: 'model_timeout', message: 'too slow' })) : echo(text, turn)
+  const piped = await talk(['one', 'two'], failing)
+  expect(await piped.started.ended).toBe(1)
+  expect(piped.text()).toMatch(/^✗ model_timeout: too slow \(.+\)\nyou said two\n$/)
+  const typed = await talk(['one', 'two'], failing, true)
+  expect(await typed.started.ended).toBe(0)
+})
+
+test('the first Ctrl+C interrupts the turn, and the conversation goes on', async () => {
+  const { started, done, text } = await talk(['one', 'two'], (said, turn) => {
+    if (said === 'two') echo(said, turn)
+  })
+  await new Promise((resolve) => void setImmediate(resolve))
+  started.interrupt()
+  expect(await started.ended).toBe(1)
+  expect(done).toEqual(['interrupt', 'close s'])
+  expect(text()).toBe('the turn was interrupted\nyou said two\n')
+})
+
+test('a second Ctrl+C in a turn that does not end leaves', async () => {
+  const { started, done } = await talk(['one'], () => {})
+  await new Promise((resolve) => void setImmediate(resolve))
+  started.interrupt()
+  started.interrupt()
+  expect(await started.ended).toBe(130)
+  expect(done).toEqual(['interrupt', 'close s'])
+})
+
+test('an approval is decided by the person', async () => {
+  const asking: Answering = (_text, turn) => {
+    turn.push({ type: 'call-proposed', call: { callId: 'c', name: 'pay', arguments: '{"euro":5}', settled: false } })
+    turn.push({ type: 'approval-requested', callId: 'c' })
+  }
+  const { started, done, text } = await talk(['one'], asking, true)
+  await started.ended
+  expect(done).toEqual(['c false', 'close s'])
+  expect(text()).toContain('pay asks for your approval:\n  euro: 5\n')
+})
