@@ -5,7 +5,7 @@ import { isJsonObject } from '@baton/core'
 import type { Dialect, DialectName } from './dialects.ts'
 import { DIALECTS, NOT_AT_ROOT } from './dialects.ts'
 import { mergeSchemas, unionOfProperties } from './merge-schemas.ts'
-import { resolveReference } from './references.ts'
+import { resolveReference, withoutUnusedDefinitions } from './references.ts'
 
 export interface SchemaLoss {
   /** `properties.address.items`; empty for the root. */
@@ -31,12 +31,13 @@ const SCHEMAS_MAX = 5000
 /** Never throws: a schema that cannot be said at all becomes an object of anything, with a loss `degraded`. */
 export function compileSchema(schema: JsonObject, name: DialectName): CompiledSchema {
   const losses: SchemaLoss[] = []
-  const work: Work = { dialect: DIALECTS[name], root: schema, losses, left: SCHEMAS_MAX }
+  const dialect = DIALECTS[name]
   try {
-    return { schema: compileRoot(work), losses: distinct(losses) }
+    const root = withoutUnusedDefinitions(schema)
+    return { schema: compileRoot({ dialect, root, losses, left: SCHEMAS_MAX }), losses: distinct(losses) }
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
-    return { schema: anyObject(work.dialect), losses: [{ path: '', keyword: why, how: 'degraded' }] }
+    return { schema: anyObject(dialect), losses: [{ path: '', keyword: why, how: 'degraded' }] }
   }
 }
 
@@ -92,9 +93,10 @@ function followed(
   place: Place,
 ): { readonly schema: JsonObject; readonly place: Place } {
   const { $ref: reference, ...beside } = schema
-  const isRoot = place.depth === 0
-  if (typeof reference !== 'string' || (!work.dialect.inlinesRefs && !isRoot)) return { schema, place }
+  if (typeof reference !== 'string') return { schema, place }
   const found = resolveReference(work.root, reference)
+  const isPointer = reference === '#' || reference.startsWith('#/')
+  if (!work.dialect.inlinesRefs && isPointer && place.depth > 0 && found !== undefined) return { schema, place }
   const isInside = place.followed.includes(reference) || place.depth >= DEPTH_MAX
   if (!isJsonObject(found) || isInside) {
     lose(work, place, isInside ? 'recursion' : '$ref', 'widened')
@@ -102,7 +104,9 @@ function followed(
   }
   const inner = { ...place, followed: [...place.followed, reference] }
   const { schema: target, place: end } = followed(work, found, inner)
-  return { schema: mergeSchemas([target, beside]), place: end }
+  // A name that stands in several places is a name no more.
+  const { $anchor: _, $id: __, ...unnamed } = target
+  return { schema: mergeSchemas([unnamed, beside]), place: end }
 }
 
 function compile(work: Work, value: JsonValue | undefined, place: Place): JsonObject {
@@ -121,7 +125,8 @@ function compile(work: Work, value: JsonValue | undefined, place: Place): JsonOb
 
 function compileAt(work: Work, given: JsonObject, place: Place): JsonObject {
   const { dialect } = work
-  const schema = withoutAllOf(work, withNullability(dialect, given), place)
+  const whole = withKnownTypes(work, withoutAllOf(work, given, place), place)
+  const schema = withReadableNames(work, withNullability(dialect, whole), place)
   const kept: Record<string, JsonValue> = {}
   const told: string[] = []
   for (const [keyword, value] of Object.entries(schema)) {
@@ -248,7 +253,45 @@ function withoutAllOf(work: Work, schema: JsonObject, place: Place): JsonObject 
   const { allOf, ...rest } = schema
   if (!Array.isArray(allOf) || (work.dialect.keywords?.has('allOf') ?? true)) return schema
   const parts = (allOf as readonly JsonValue[]).filter(isJsonObject)
-  return mergeSchemas([rest, ...parts.map((part) => followedFully(work, part, place))])
+  const inner = { ...place, depth: place.depth + 1 }
+  if (place.depth > DEPTH_MAX) return rest
+  return mergeSchemas([rest, ...parts.map((part) => withoutAllOf(work, followedFully(work, part, inner), inner))])
+}
+
+const TYPES: ReadonlySet<JsonValue> = new Set('object array string number integer boolean null'.split(' '))
+
+/** A type that nobody knows makes a provider refuse the whole request. */
+function withKnownTypes(work: Work, schema: JsonObject, place: Place): JsonObject {
+  const { type, ...rest } = schema
+  const types = Array.isArray(type) ? (type as readonly JsonValue[]) : [type ?? 'string']
+  if (types.every((one) => TYPES.has(one))) return schema
+  lose(work, place, 'type', 'widened')
+  return rest
+}
+
+/** A property whose name would be refused may still be given: its schema is told in words. */
+function withReadableNames(work: Work, schema: JsonObject, place: Place): JsonObject {
+  const { properties, required } = schema
+  const pattern = work.dialect.propertyNames
+  if (!pattern || !isJsonObject(properties)) return schema
+  const odd = Object.entries(properties).filter(([name]) => !pattern.test(name))
+  if (odd.length === 0) return schema
+  for (const [name] of odd) lose(work, place, `properties.${name}`, 'described')
+  const told: Record<string, JsonValue> = { ...schema }
+  describe(told, `(also takes ${odd.map(([name, one]) => `${JSON.stringify(name)}: ${shown(one)}`).join(', ')})`)
+  const isOdd = new Set(odd.map(([name]) => name))
+  return {
+    ...told,
+    properties: Object.fromEntries(Object.entries(properties).filter(([name]) => !isOdd.has(name))),
+    ...(Array.isArray(required) && {
+      required: (required as readonly JsonValue[]).filter((name) => typeof name !== 'string' || !isOdd.has(name)),
+    }),
+  }
+}
+
+function shown(schema: JsonValue): string {
+  const text = JSON.stringify(schema)
+  return text.length <= TOLD_CHARS ? text : 'any'
 }
 
 /** What is merged must stand there, also where the dialect reads references. */

@@ -16,6 +16,8 @@ export interface Dialect {
   readonly isStrict: boolean
   /** Values of `enum` are texts. */
   readonly textEnums: boolean
+  /** Names of properties that it reads; others are said in the description. Absent: any. */
+  readonly propertyNames?: RegExp
   /** Values of `format` that it reads; absent: any. */
   readonly formats?: ReadonlySet<string>
 }
@@ -45,6 +47,9 @@ const GEMINI = [
   ...words('minLength maxProperties minProperties'),
 ]
 
+/** 400 "Property keys should match pattern '^[a-zA-Z0-9_.-]{1,64}$'". */
+const ANTHROPIC_NAMES = /^[a-zA-Z0-9_.-]{1,64}$/
+
 const ANY_JSON_SCHEMA = { inlinesRefs: false, nullable: 'type', isStrict: false, textEnums: false } as const
 /** 400 "schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level": compile-schema.ts folds them. */
 export const NOT_AT_ROOT: ReadonlySet<string> = new Set([
@@ -60,14 +65,15 @@ export const NOT_AT_ROOT: ReadonlySet<string> = new Set([
 
 export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
   /** Tools: JSON Schema 2020-12. */
-  anthropic: { ...ANY_JSON_SCHEMA, name: 'anthropic' },
+  anthropic: { ...ANY_JSON_SCHEMA, name: 'anthropic', propertyNames: ANTHROPIC_NAMES },
   'anthropic-strict': {
     name: 'anthropic-strict',
     keywords: new Set(ANTHROPIC_STRICT),
     inlinesRefs: false,
     nullable: 'type',
-    isStrict: false,
+    isStrict: true,
     textEnums: false,
+    propertyNames: ANTHROPIC_NAMES,
     formats: new Set(words('date-time time date duration email hostname uri ipv4 ipv6 uuid')),
   },
   openai: { ...ANY_JSON_SCHEMA, name: 'openai' },
@@ -86,6 +92,8 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
     nullable: 'keyword',
     isStrict: false,
     textEnums: true,
+    // genai.d.ts FunctionDeclaration.
+    propertyNames: /^[A-Za-z_][A-Za-z0-9_]{0,63}$/,
     // 400 "only 'enum' and 'date-time' are supported for STRING type".
     formats: new Set(words('enum date-time float double int32 int64')),
   },

@@ -1,0 +1,119 @@
+// What the dialects make of a schema, and what they say was lost.
+import type { JsonObject } from '@baton/core'
+import { expect, test } from 'vitest'
+import { compileSchema } from './compile-schema.ts'
+
+const text = { type: 'string' }
+
+function lossesOf(schema: JsonObject, dialect: Parameters<typeof compileSchema>[1]): readonly string[] {
+  return compileSchema(schema, dialect).losses.map(({ path, keyword, how }) => `${path} ${keyword} ${how}`.trim())
+}
+
+test('plain schemas of tools go to Anthropic, OpenAI and Bedrock as they are', () => {
+  const schema = { type: 'object', properties: { q: { ...text, minLength: 2, pattern: 'a+' } }, required: ['q'] }
+  for (const dialect of ['anthropic', 'openai', 'bedrock', 'nova'] as const)
+    expect(compileSchema(schema, dialect)).toEqual({ schema, losses: [] })
+})
+
+test('a strict object has every property, optional ones as null, and no others', () => {
+  const schema = {
+    type: 'object',
+    properties: { a: text, b: { ...text, maxLength: 9 }, c: { $ref: '#/$defs/c' } },
+    required: ['a'],
+    $defs: { c: text },
+  }
+  expect(compileSchema(schema, 'openai-strict').schema).toEqual({
+    type: 'object',
+    properties: {
+      a: text,
+      b: { type: ['string', 'null'], description: '(maxLength: 9)' },
+      c: { anyOf: [{ $ref: '#/$defs/c' }, { type: 'null' }] },
+    },
+    required: ['a', 'b', 'c'],
+    additionalProperties: false,
+    $defs: { c: text },
+  })
+  expect(lossesOf(schema, 'openai-strict')).toEqual(['properties.b maxLength described'])
+})
+
+test('a map of any keys cannot be said strictly, and is told as such', () => {
+  const schema = { type: 'object', properties: { labels: { type: 'object', additionalProperties: text } } }
+  expect(lossesOf(schema, 'openai-strict')).toContain('properties.labels additionalProperties degraded')
+  expect(lossesOf(schema, 'openai')).toEqual([])
+})
+
+test('Gemini gets one type, a keyword for null, and what a reference leads to', () => {
+  const schema = {
+    type: 'object',
+    properties: {
+      when: { type: ['string', 'null'], format: 'date' },
+      node: { $ref: '#/$defs/node' },
+      kind: { const: 'x' },
+    },
+    $defs: { node: { type: 'object', properties: { next: { $ref: '#/$defs/node' }, name: text } } },
+  }
+  expect(compileSchema(schema, 'gemini').schema).toEqual({
+    type: 'object',
+    properties: {
+      when: { type: 'string', nullable: true, description: '(format: date)' },
+      node: { type: 'object', properties: { next: {}, name: text } },
+      kind: { type: 'string', enum: ['x'] },
+    },
+  })
+  expect(lossesOf(schema, 'gemini')).toEqual([
+    'properties.when format described',
+    'properties.node.properties.next recursion widened',
+  ])
+})
+
+test('a choice at the root becomes all that may be given, and what every variant demands', () => {
+  const schema = {
+    type: 'object',
+    oneOf: [
+      { properties: { id: text, all: { type: 'boolean' } }, required: ['id'] },
+      { properties: { id: text, name: text }, required: ['id', 'name'] },
+    ],
+  }
+  const { schema: compiled, losses } = compileSchema(schema, 'openai')
+  expect(compiled).toEqual({
+    type: 'object',
+    properties: { id: text, all: { type: 'boolean' }, name: text },
+    required: ['id'],
+  })
+  expect(losses).toEqual([{ path: '', keyword: 'oneOf', how: 'widened' }])
+})
+
+test('names that a provider refuses are told in words, and no longer demanded', () => {
+  const schema = { type: 'object', properties: { '@type': text, q: text }, required: ['@type', 'q'] }
+  expect(compileSchema(schema, 'anthropic')).toEqual({
+    schema: {
+      type: 'object',
+      properties: { q: text },
+      required: ['q'],
+      description: '(also takes "@type": {"type":"string"})',
+    },
+    losses: [{ path: '', keyword: 'properties.@type', how: 'described' }],
+  })
+})
+
+test('definitions that nothing leads to are not sent', () => {
+  const schema = {
+    type: 'object',
+    properties: { a: { $ref: '#/$defs/a' } },
+    $defs: { a: { $ref: '#/$defs/b' }, b: text, c: { type: 'number' } },
+  }
+  expect(Object.keys(compileSchema(schema, 'anthropic').schema['$defs'] ?? {})).toEqual(['a', 'b'])
+})
+
+test('a schema that is no schema degrades alone, with a reason', () => {
+  const broken = {
+    type: 'object',
+    get properties(): never {
+      throw new Error('a getter that throws')
+    },
+  } as unknown as JsonObject
+  expect(compileSchema(broken, 'gemini')).toEqual({
+    schema: { type: 'object', properties: {} },
+    losses: [{ path: '', keyword: 'a getter that throws', how: 'degraded' }],
+  })
+})
