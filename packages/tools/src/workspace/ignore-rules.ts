@@ -1,6 +1,6 @@
 // What git's rules say about a path: the .gitignore files of its folder and of all folders above, up to the repository's
 // root, and the repository's and the user's own. Where a deeper file takes back what a higher one says about a folder, this
-// hides more than git does; it never hides less.
+// hides more than git does. Rules like `a**/` and `?` beside letters that are not ASCII can hide less: git takes bytes.
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
