@@ -1,0 +1,201 @@
+// `baton chat` in a real terminal (tmux) and beside a running server: what a person sees and types. Left out without tmux.
+import type { StartedCommand } from '@baton/testing/start-command'
+import { startCommand } from '@baton/testing/start-command'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+
+const BATON = fileURLToPath(new URL('../bin/baton.mjs', import.meta.url))
+const hasTmux = spawnSync('tmux', ['-V']).status === 0
+if (!hasTmux) {
+  if (process.env['BATON_TEST_REQUIRE'] === 'all') throw new Error('baton chat in a terminal: there is no tmux')
+  console.warn('SKIPPED: baton chat in a terminal. Install tmux.')
+}
+
+let folder: string
+let server: StartedCommand | undefined
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'baton-'))
+  writeFileSync(join(folder, 'notes.md'), 'Nothing of interest.\n')
+})
+afterEach(async () => {
+  tmux('kill-server')
+  server?.kill('SIGKILL')
+  await server?.ended
+  server = undefined
+  rmSync(folder, { recursive: true })
+})
+
+function tmux(...words: readonly string[]): string {
+  return spawnSync('tmux', ['-S', join(folder, 'tmux'), ...words], { encoding: 'utf8' }).stdout
+}
+
+const screen = (): string => tmux('capture-pane', '-p', '-t', 'chat', '-S', '-').trimEnd()
+
+/** The test's own time is the bound. */
+async function shows(wanted: RegExp): Promise<string> {
+  for (;;) {
+    const shown = screen()
+    if (wanted.test(shown)) return shown
+    await wait(30)
+  }
+}
+
+function type(text: string): void {
+  tmux('send-keys', '-t', 'chat', '-l', text)
+  tmux('send-keys', '-t', 'chat', 'Enter')
+}
+
+const press = (key: string): string => tmux('send-keys', '-t', 'chat', key)
+
+interface Terminal {
+  readonly columns?: number
+  readonly variables?: string
+}
+
+async function chat(words: string, { columns = 80, variables = '' }: Terminal = {}): Promise<void> {
+  const command = `cd ${folder}; env -i PATH="$PATH" TERM=screen HOME=${folder} ${variables} "${process.execPath}" "${BATON}" chat ${words}; echo "code $?"; sleep 60`
+  tmux('new-session', '-d', '-x', String(columns), '-y', '50', '-s', 'chat', command)
+  await shows(/^› *$|code/m)
+}
+
+/** An agent that asks a person to look, and for leave to pay, then says what came of it. */
+function writeAgent(): void {
+  const core = JSON.stringify(new URL('../../core/src/index.ts', import.meta.url).href)
+  const testing = JSON.stringify(new URL('../../core/src/testing/index.ts', import.meta.url).href)
+  writeFileSync(
+    join(folder, 'agent.ts'),
+    `import { defineAgent, tool } from ${core}
+import { createScriptedModel } from ${testing}
+const said = (message) => message.parts.map((part) => part.content[0].text).join(' and ')
+const model = createScriptedModel({
+  steps: ({ messages }) => {
+    const last = messages.at(-1)
+    if (last.role === 'tool') return { text: 'It was ' + said(last) + '.' }
+    const pay = { name: 'pay', arguments: { euro: 12 } }
+    return last.parts[0].text === 'look' ? { calls: [{ name: 'look', arguments: { where: 'door' } }] } : { calls: [pay] }
+  },
+})
+const input = { type: 'object' }
+export default defineAgent({ name: 'looker', model, tools: [
+  tool({ name: 'look', description: 'Looks', input, effect: 'pure' }),
+  tool({ name: 'pay', description: 'Pays', input, effect: 'once', approval: true, execute: () => 'paid' }),
+] })
+`,
+  )
+}
+
+test.runIf(hasTmux)('calls, their times and the answer are seen, and the next prompt', async () => {
+  await chat('--store memory:')
+  type('list the files')
+  const shown = await shows(/\n\n› *$/)
+  expect(shown).toMatch(/› list the files\n> fs\.list_dir \{\}\n✓ fs\.list_dir \d+ ms\n[^]*- notes\.md/)
+})
+
+test.runIf(hasTmux)('a client tool is run by the person, and an approval given or denied', async () => {
+  writeAgent()
+  await chat('--store memory: --agent agent.ts')
+  type('look')
+  await shows(/look is yours to run:\n {2}where: "door"\nresult, or \/fail why: *$/)
+  type('a red one')
+  await shows(/why: a red one\n✓ look \d+(\.\d)? m?s\nIt was a red one\.\n\n› *$/)
+  type('pay')
+  await shows(/pay asks for your approval:\n {2}euro: 12\nrun it\? y\/n: *$/)
+  type('y')
+  await shows(/✓ pay \d+ ms\nIt was paid\.\n\n› *$/)
+  type('pay')
+  await shows(/run it\? y\/n: *$/)
+  type('n')
+  await shows(/✗ pay .*denied.*\n[^]*\n\n› *$/)
+})
+
+test.runIf(hasTmux)('Ctrl+C takes back what is typed, interrupts a turn, and leaves where there is none', async () => {
+  writeAgent()
+  await chat('--store memory: --agent agent.ts')
+  tmux('send-keys', '-t', 'chat', '-l', 'never said')
+  await shows(/› never said$/)
+  press('C-c')
+  await shows(/› *$/)
+  type('look')
+  await shows(/\/fail why: *$/)
+  press('C-c')
+  await shows(/the turn was interrupted\n\n› *$/)
+  press('C-c')
+  const shown = await shows(/code \d+/)
+  expect(shown).toMatch(/code 0$/)
+  expect(shown).not.toContain('never said')
+})
+
+test.runIf(hasTmux)('keys that come while a turn runs are the next line, and not seen in the answer', async () => {
+  writeAgent()
+  await chat('--store memory: --agent agent.ts')
+  type('look')
+  await shows(/\/fail why: *$/)
+  type('red')
+  type('//next')
+  expect(await shows(/\/fail why: red\n[^]*\/next/)).toMatch(/It was red\.\n\n› \/\/next/)
+})
+
+test.runIf(hasTmux)('a narrow terminal without colour breaks between words', async () => {
+  await chat('--store memory:', { columns: 40, variables: 'NO_COLOR=1' })
+  type('/help')
+  await shows(/is\s+none\n› *$/)
+  expect(tmux('capture-pane', '-p', '-e', '-t', 'chat', '-S', '-')).not.toContain('\u001b')
+  expect(screen()).toContain('/new          a new session\n')
+  expect(screen()).toMatch(/^\/log {10}the session so far: who\n {14}said what/m)
+})
+
+async function serve(): Promise<string> {
+  writeAgent()
+  server = startCommand(process.execPath, {
+    words: [BATON, 'serve', '--agent', 'agent.ts', '--store', 'sqlite:shop.db', '--port', '0', '--json'],
+    folder,
+    variables: { BATON_TOKEN: 'token-of-a-test' },
+  })
+  const line = await server.untilLine((said) => said.includes('"listening"'))
+  return (JSON.parse(line) as { readonly url: string }).url
+}
+
+async function baton(words: readonly string[]) {
+  const command = startCommand(process.execPath, { words: [BATON, ...words], folder, variables: { HOME: folder } })
+  return { ...(await command.ended), output: command.output(), errors: command.errors() }
+}
+
+test('beside a running server its store is read, not written, and the chat says how to talk to it', async () => {
+  await serve()
+  const store = ['--store', 'sqlite:shop.db']
+  const locked = await baton(['chat', '--once', 'x', ...store])
+  expect([locked.code, locked.errors]).toEqual([
+    1,
+    expect.stringMatching(
+      /^baton: another process, such as "baton serve", uses the store .* --url ws:.* --store memory:\n$/,
+    ),
+  ])
+  expect(await baton(['sessions', 'list', ...store])).toMatchObject({ code: 0 })
+  expect(await baton(['sessions', 'delete', 'x', ...store])).toMatchObject({
+    code: 1,
+    errors: expect.stringMatching(/^baton: another process.*; stop it first\n$/) as string,
+  })
+})
+
+test.runIf(hasTmux)('a chat with a running server runs its client tools and leaves its log there', async () => {
+  const url = await serve()
+  const refused = await baton(['chat', '--once', 'look', '--url', url])
+  expect([refused.code, refused.errors]).toEqual([
+    1,
+    expect.stringMatching(/\nbaton: .*refused the connection; it may want a token/),
+  ])
+  await chat(`--url ${url} --session kitchen`, { variables: 'BATON_TOKEN=token-of-a-test' })
+  type('look')
+  await shows(/> look .*\nlook is yours to run:\n {2}where: "door"\nresult, or \/fail why: *$/)
+  type('a red one')
+  await shows(/✓ look .*\nIt was a red one\.\n\n› *$/)
+  type('/log')
+  await shows(/"baton log kitchen"\n› *$/)
+  const log = await baton(['log', 'kitchen', '--store', 'sqlite:shop.db'])
+  expect(log.output).toMatch(/you: look\n[^]*> look [^]*✓ look [^]*It was a red one\./)
+})

@@ -1,0 +1,206 @@
+// Commands that look after sessions, models and the machine, and chats without a terminal. They run in this process.
+import { LLMock } from '@copilotkit/aimock'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Console } from './console.ts'
+import { run } from './run.ts'
+
+let folder: string
+let ends: (() => Promise<unknown>)[]
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'baton-'))
+  writeFileSync(join(folder, 'notes.md'), 'Nothing of interest.\n')
+  ends = []
+})
+afterEach(async () => {
+  for (const end of ends) await end()
+  rmSync(folder, { recursive: true })
+})
+
+type Variables = Readonly<Record<string, string>>
+
+/** Runs a command to its end; `input` is what is piped into it. */
+async function baton(
+  words: readonly string[],
+  { input = '', variables = {} }: { input?: string; variables?: Variables } = {},
+) {
+  const said = { output: '', notes: '' }
+  const piped = new PassThrough()
+  piped.end(input)
+  const terminal: Console = {
+    variables: { BATON_STORE: 'sqlite:kept.db', ...variables },
+    folder,
+    write: (text) => void (said.output += text),
+    note: (line) => void (said.notes += `${line}\n`),
+    onStop: () => () => {},
+    streams: { input: piped, output: new PassThrough(), errors: new PassThrough() },
+  }
+  return { code: await run(words, terminal), ...said }
+}
+
+async function mockServer(): Promise<LLMock> {
+  const mock = new LLMock({ port: 0 })
+  mock.on({ model: 'small' }, { content: 'Small speaking.' })
+  mock.on({ model: 'large' }, { content: 'Large speaking.' })
+  await mock.start()
+  ends.push(() => mock.stop())
+  return mock
+}
+
+test('each line of a pipe is a turn of one session, which the log tells again', async () => {
+  const chat = await baton(['chat', '--session', 's'], { input: 'list the files\n\nwhich files mention interest?\n' })
+  expect([chat.code, chat.output]).toEqual([0, expect.stringMatching(/notes\.md[^]*notes\.md/)])
+  expect(chat.notes).toMatch(/> fs\.list_dir [^]*✓ fs\.list_dir \d+ ms\n[^]*> code\.grep/)
+  const log = await baton(['log', 's'])
+  expect(log.output).toMatch(
+    /session s, agent workspace-explorer\n[^]*you: list the files\n[^]*> fs\.list_dir \{\}\n[^]*✓ fs\.list_dir \d+ ms\n[^]*agent \(offline\): [^]*turn 1 was answered in [^]*you: which files mention interest\?\n[^]*turn 2 was answered/,
+  )
+  const json = await baton(['log', 's', '--json'])
+  const facts = json.output
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { readonly type: string })
+  expect(facts.filter(({ type }) => type === 'turn-finished')).toHaveLength(2)
+})
+
+test('a session goes on where it was left', async () => {
+  await baton(['chat', '--session', 's'], { input: 'list the files\n' })
+  const again = await baton(['chat', '--session', 's'], { input: 'list the files\n' })
+  expect(again.notes).toContain('session s goes on: 1 turn so far, model offline')
+})
+
+test('a chat in which nothing was said leaves no session behind', async () => {
+  await baton(['chat'], { input: '/help\n/quit\n' })
+  expect((await baton(['sessions', 'list'])).notes).toContain('no sessions in ')
+})
+
+test('a session is listed, exported, imported elsewhere and deleted', async () => {
+  await baton(['chat', '--session', 'shop'], { input: 'list the files\n' })
+  const listed = await baton(['sessions', 'list', '--json'])
+  expect(JSON.parse(listed.output)).toMatchObject({ session: 'shop', isOpen: false })
+  expect(await baton(['sessions', 'export', 'shop', '--file', 'shop.jsonl'])).toMatchObject({ code: 0, output: '' })
+  const out = await baton(['sessions', 'export', 'shop'])
+  expect(out.output).toBe(readFileSync(join(folder, 'shop.jsonl'), 'utf8'))
+  expect((await baton(['sessions', 'import', 'shop.jsonl', '--store', 'sqlite:other.db'])).code).toBe(0)
+  expect((await baton(['log', 'shop', '--store', 'sqlite:other.db', '--json'])).output).toBe(
+    (await baton(['log', 'shop', '--json'])).output,
+  )
+  expect((await baton(['sessions', 'delete', 'shop'])).code).toBe(0)
+  expect((await baton(['log', 'shop'])).notes).toMatch(/^baton: there is no session "shop" in .*kept\.db; /)
+})
+
+test.each<[string, readonly string[], number, RegExp]>([
+  ['no action', ['sessions'], 2, /^baton: sessions needs one of list, delete, export, import; /],
+  [
+    'an action that is none',
+    ['sessions', 'delet'],
+    2,
+    /can list, delete, export, import, not "delet", did you mean delete\?/,
+  ],
+  [
+    'a store that is not there',
+    ['sessions', 'list'],
+    1,
+    /^baton: there is no store at .*kept\.db; --store sqlite:FILE/,
+  ],
+  ['a log without a session', ['log'], 2, /^baton: log needs the name of a session/],
+  ['a file to import that is not there', ['sessions', 'import', 'none'], 1, /^baton: there is no file none to import/],
+  ['a file that is no export', ['sessions', 'import', 'notes.md'], 1, /^baton: line 1: it is no JSON/],
+  ['a store in memory', ['sessions', 'list', '--store', 'memory:'], 2, /^baton: memory: keeps nothing/],
+  ['a provider that is none', ['models', 'olama'], 2, /^baton: there is no provider "olama", did you mean ollama\?/],
+  ['models without a key', ['models', 'groq'], 1, /^baton: groq needs a key; set GROQ_API_KEY$/m],
+  [
+    'models without an address',
+    ['models', 'openai-compatible'],
+    1,
+    /needs an address: --base-url, or OPENAI_BASE_URL$/m,
+  ],
+  ['models of a server that is not there', ['models', '--base-url', 'http://127.0.0.1:9/v1'], 1, /not reachable at/],
+  [
+    'an address that is none',
+    ['chat', '--once', 'x', '--base-url', 'gpu'],
+    1,
+    /the base address must be an address such as/,
+  ],
+  [
+    'a server and a model',
+    ['chat', '--url', 'ws://x/ws', '--model', 'offline'],
+    2,
+    /--url and --model do not go together/,
+  ],
+  ['a server that is no address', ['chat', '--url', 'http://x'], 2, /--url must be an address such as ws:/],
+  [
+    'a server that is not there',
+    ['chat', '--once', 'x', '--url', 'ws://127.0.0.1:9/ws'],
+    1,
+    /no server answers at ws:/,
+  ],
+  ['a token for nobody', ['chat', '--token', 'x'], 2, /--token is for a server, named by --url/],
+  [
+    'a time that is none',
+    ['doctor', '--timeout-ms', 'x'],
+    2,
+    /--timeout-ms must be a number from 1 to 600000, not "x"/,
+  ],
+])('%s is one line', async (_situation, words, code, line) => {
+  const { notes, ...ended } = await baton(words)
+  expect([ended.code, ended.output]).toEqual([code, ''])
+  const last = notes.trim().split('\n').at(-1) ?? ''
+  expect(last).toMatch(/^baton: /)
+  expect(last).toMatch(line)
+})
+
+test('models tells what each provider needs, and what a server offers', async () => {
+  const all = await baton(['models'], { variables: { GROQ_API_KEY: 'gsk' } })
+  expect(all.output).toMatch(/^anthropic +no key +ANTHROPIC_API_KEY$/m)
+  expect(all.output).toMatch(/^groq +name a model +GROQ_API_KEY$/m)
+  const mock = await mockServer()
+  const some = await baton(['models', '--base-url', `${mock.url}/v1`])
+  expect(some.code).toBe(0)
+  expect(some.output).toMatch(/^openai-compatible\/\S+$/m)
+})
+
+test('the model is switched between two turns of a chat with a server of another hand', async () => {
+  const mock = await mockServer()
+  const input = 'hello\n/model openai-compatible/large\nhello again\n'
+  const chat = await baton(['chat', '--model', 'openai-compatible/small', '--base-url', `${mock.url}/v1`], { input })
+  expect([chat.code, chat.output]).toEqual([0, 'Small speaking.\nLarge speaking.\n'])
+})
+
+test('a model that cannot be used is refused in the chat, which goes on', async () => {
+  const chat = await baton(['chat'], { input: '/model groq/x\nlist the files\n' })
+  expect(chat.notes).toContain('the model groq/x needs a key; set GROQ_API_KEY')
+  expect(chat.output).toContain('notes.md')
+})
+
+test('the doctor says what works, what does not, and how to get the rest', async () => {
+  const well = await baton(['doctor'])
+  expect(well.code).toBe(0)
+  expect(well.output).toMatch(/^✓ store +.*kept\.db will be made/m)
+  expect(well.output).toMatch(/^✓ model +offline, because no key is set/m)
+  expect(well.output).toMatch(/^- anthropic +not configured; set ANTHROPIC_API_KEY$/m)
+  const ill = await baton(['doctor', '--timeout-ms', '2000'], {
+    variables: {
+      OLLAMA_MODEL: 'qwen3',
+      OLLAMA_BASE_URL: 'http://127.0.0.1:9/v1',
+      ANTHROPIC_API_KEY: 'key-of-a-test',
+      ANTHROPIC_BASE_URL: 'http://127.0.0.1:9',
+    },
+  })
+  expect(ill.code).toBe(1)
+  expect(ill.output).toMatch(/^✗ ollama +.*not reachable at http:\/\/127\.0\.0\.1:9/m)
+  expect(ill.output).toMatch(/^✗ anthropic +Anthropic is not reachable/m)
+  expect(ill.output).not.toContain('key-of-a-test')
+})
+
+test('the doctor finds a server that answers', async () => {
+  const mock = await mockServer()
+  const { code, output } = await baton(['doctor'], { variables: { OLLAMA_BASE_URL: `${mock.url}/v1` } })
+  expect([code, output]).toEqual([
+    0,
+    expect.stringMatching(/^✓ ollama +answers, \d+ models?; "baton models ollama" lists them$/m),
+  ])
+})
