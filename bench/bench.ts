@@ -14,17 +14,16 @@ const { values, positionals } = parseArgs({
     'warm-ms': { type: 'string', default: '2000' },
   },
 })
-const known = [...SCENARIOS, ...SESSION_MEASUREMENTS]
-const unknown = positionals.find((name) => !known.some((one) => one.name === name))
-if (unknown !== undefined)
-  throw new Error(`no scenario "${unknown}"; there are ${known.map(({ name }) => name).join(', ')}`)
+const known = [...SCENARIOS, ...SESSION_MEASUREMENTS].map(({ name }) => name)
+const knownClients = [...new Set(SCENARIOS.flatMap(({ clients }) => clients as readonly string[]))]
 const isWanted = ({ name }: { readonly name: string }): boolean =>
   positionals.length === 0 || positionals.includes(name)
 const options = {
-  rounds: Number(values.rounds),
-  warmMs: Number(values['warm-ms']),
-  ...(values.clients !== undefined && { clients: values.clients.split(',') }),
+  rounds: wholeNumber('--rounds', values.rounds),
+  warmMs: wholeNumber('--warm-ms', values['warm-ms']),
+  ...(values.clients !== undefined && { clients: among('client', values.clients.split(','), knownClients) }),
 }
+among('scenario', positionals, known)
 
 const provider = await startProvider()
 try {
@@ -37,4 +36,15 @@ try {
     process.stdout.write(rowsOf(one, await one.measure(provider.origin, options.rounds)))
 } finally {
   provider.stop()
+}
+
+function wholeNumber(option: string, text: string): number {
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text)
+  throw new Error(`${option} must be a whole number from 1 to 999999, not "${text}"`)
+}
+
+function among(what: string, names: readonly string[], all: readonly string[]): readonly string[] {
+  const unknown = names.find((name) => !all.includes(name))
+  if (unknown === undefined) return names
+  throw new Error(`there is no ${what} "${unknown}"; there are ${all.join(', ')}`)
 }
