@@ -1,8 +1,8 @@
 // Plays a chat in a real terminal (tmux) against a local OpenAI-compatible server of an independent hand (aimock), and
-// writes what stands on the screen to docs/chat-session.txt: `npm run capture`. It needs tmux on the machine.
+// writes what stands on the screen to docs/chat-session.txt and docs/cli.md: `npm run capture`. It needs tmux on the machine.
 import { LLMock } from '@copilotkit/aimock'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -10,6 +10,7 @@ import { REPOSITORY } from './source-files.ts'
 
 const BATON = join(REPOSITORY, 'packages/cli/bin/baton.mjs')
 const CAPTURE = join(REPOSITORY, 'docs/chat-session.txt')
+const PAGE = join(REPOSITORY, 'docs/cli.md')
 /** Cells; a file in the docs should not be wider. */
 const SIZE = { columns: 88, rows: 60 }
 /** Milliseconds that the screen has to show what is waited for. */
@@ -25,8 +26,10 @@ try {
   mkdirSync(folder)
   writeFileSync(join(folder, 'shop.ts'), 'export const open = (hour: number) => hour >= 9 && hour < 18\n')
   writeFileSync(join(folder, 'README.md'), '# Shop\n\nOpening hours stand in shop.ts.\n')
-  writeFileSync(CAPTURE, await playSession())
-  console.log('capture: docs/chat-session.txt')
+  const session = await playSession()
+  writeFileSync(CAPTURE, session)
+  writeFileSync(PAGE, withCapture(readFileSync(PAGE, 'utf8'), session))
+  console.log('capture: docs/chat-session.txt, docs/cli.md')
 } finally {
   tmux('kill-server')
   await mock.stop()
@@ -123,6 +126,11 @@ function readable(text: string): string {
     .replace(/\n\$ *$/, '')
     .replaceAll(place, '/home/me')
     .replaceAll(new URL(mock.url).port, '8000')
+}
+
+function withCapture(page: string, session: string): string {
+  const shown = `<!-- capture: docs/chat-session.txt -->\n\`\`\`text\n${session}\`\`\`\n<!-- end capture -->`
+  return page.replace(/<!-- capture: [^]*<!-- end capture -->/, () => shown)
 }
 
 function tmux(...words: readonly string[]): string {

@@ -3,6 +3,7 @@ import type { Logger } from '@baton/core'
 import { createLogger } from '@baton/host'
 import type { WebSocketFront } from '@baton/host/websocket'
 import { createWebSocketFront, isLoopback } from '@baton/host/websocket'
+import { NETWORK_PROVIDERS, variablesOf } from '@baton/models/choose-model'
 import type { Command } from './command.ts'
 import type { Console } from './console.ts'
 import { wantsColor } from './console.ts'
@@ -83,12 +84,13 @@ async function end(drainMs: number, { front, embedded, log }: Running): Promise<
 
 function logOf(server: ServerOptions, terminal: Console): Logger {
   const { isTerminal = false, variables } = terminal
-  const secrets = [server.token, variables['ANTHROPIC_API_KEY']?.trim()]
+  const keys = NETWORK_PROVIDERS.map((provider) => variables[variablesOf(provider)?.keyVariable ?? '']?.trim())
+  const secrets = [server.token, ...keys]
   return createLogger({
     level: server.logLevel,
     format: server.logFormat ?? (isTerminal ? 'pretty' : 'json'),
     color: wantsColor(terminal.streams?.errors, variables),
-    secrets: secrets.flatMap((secret) => (secret === undefined ? [] : [secret])),
+    secrets: secrets.flatMap((secret) => (secret === undefined || secret === '' ? [] : [secret])),
     write: (line) => terminal.note(line.trimEnd()),
   })
 }

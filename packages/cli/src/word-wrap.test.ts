@@ -30,7 +30,7 @@ test('any cut into pieces gives the same lines', () => {
   const text = 'one two three\n  four 五六 seven eight nine ten'
   const whole = wrapped([text], 12)
   for (let at = 1; at < text.length; at++) expect(wrapped([text.slice(0, at), text.slice(at)], 12)).toEqual(whole)
-  expect(wrapped([...text], 12)).toEqual(whole)
+  expect(wrapped(Array.from(text), 12)).toEqual(whole)
 })
 
 test('further lines of a note are indented', () => {

@@ -1,0 +1,17 @@
+// The page shows the session that was captured, and the session shows what a captured one must.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { REPOSITORY } from './source-files.ts'
+
+const textOf = (path: string): string => readFileSync(join(REPOSITORY, path), 'utf8')
+
+test('docs/cli.md shows the captured session', () => {
+  expect(textOf('docs/cli.md')).toContain(`\`\`\`text\n${textOf('docs/chat-session.txt')}\`\`\`\n`)
+})
+
+test('the captured session has calls, an interrupt, a switch of the model, and the log', () => {
+  expect(textOf('docs/chat-session.txt')).toMatch(
+    /^> code\.grep [^]*^✓ code\.grep \d+ ms$[^]*^the turn was interrupted$[^]*^› \/model [^]*^› \/log$[^]*turn 3 was answered/m,
+  )
+})
