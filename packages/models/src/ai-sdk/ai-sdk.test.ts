@@ -1,0 +1,192 @@
+// The bridge alone: what goes in, what comes out, and what of their streams must never run.
+import type { ModelEvent, ModelRequest } from '@baton/core'
+import { isBatonError } from '@baton/core'
+import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider'
+import { expect, test } from 'vitest'
+import type { AiSdkLanguageModel } from './index.ts'
+import { fromAiSdkModel } from './index.ts'
+
+const REQUEST: ModelRequest = {
+  instructions: 'Be brief.',
+  messages: [{ role: 'user', parts: [{ type: 'text', text: 'hi' }] }],
+  tools: [{ name: 'agent.spawn', description: 'Starts one.', inputSchema: { type: 'object', properties: {} } }],
+  toolChoice: { type: 'auto' },
+  settings: { reasoningTokens: 8000 },
+  session: 's',
+}
+const USAGE = {
+  inputTokens: { total: 10, noCache: 3, cacheRead: 7, cacheWrite: undefined },
+  outputTokens: { total: 5, text: 3, reasoning: 2 },
+}
+const WIRE = 'agent_-dot-spawn'
+
+function finish(unified: 'stop' | 'length' | 'tool-calls' | 'content-filter' | 'error' | 'interrupted' = 'stop') {
+  return { type: 'finish', usage: USAGE, finishReason: { unified, raw: undefined } } as const
+}
+
+function modelOf(
+  parts: readonly LanguageModelV4StreamPart[],
+  onOptions?: (options: LanguageModelV4CallOptions) => void,
+) {
+  const theirs = {
+    specificationVersion: 'v4',
+    provider: 'theirs',
+    modelId: 'm',
+    supportedUrls: {},
+    doGenerate: () => Promise.reject(new Error('not asked')),
+    doStream: async (options: LanguageModelV4CallOptions) => {
+      onOptions?.(options)
+      return { stream: ReadableStream.from(parts) as ReadableStream<LanguageModelV4StreamPart> }
+    },
+  } satisfies LanguageModelV4
+  return fromAiSdkModel(theirs, { timeoutMs: 1000 })
+}
+
+async function run(parts: readonly LanguageModelV4StreamPart[], request = REQUEST) {
+  const events: ModelEvent[] = []
+  let options: LanguageModelV4CallOptions | undefined
+  const model = modelOf(parts, (given) => (options = given))
+  const answer = await model.run(request, (event) => events.push(event), new AbortController().signal)
+  return { answer, events, options }
+}
+
+async function failing(parts: readonly LanguageModelV4StreamPart[]): Promise<string> {
+  return await run(parts).then(
+    ({ answer }) => answer.finish,
+    (error: unknown) => (isBatonError(error) ? error.code : String(error)),
+  )
+}
+
+const CALL = [
+  { type: 'tool-input-start', id: 'c1', toolName: WIRE },
+  { type: 'tool-input-delta', id: 'c1', delta: '{"a"' },
+  { type: 'tool-input-delta', id: 'c1', delta: ':1}' },
+  { type: 'tool-input-end', id: 'c1' },
+  { type: 'tool-call', toolCallId: 'c1', toolName: WIRE, input: '{"a":1}', providerMetadata: { theirs: { sig: 'x' } } },
+] as const satisfies readonly LanguageModelV4StreamPart[]
+
+test('text, thoughts and a call come out in order, with what their provider put beside them', async () => {
+  const { answer, events } = await run([
+    { type: 'stream-start', warnings: [] },
+    { type: 'response-metadata', id: 'r1', modelId: 'm-2026' },
+    { type: 'reasoning-start', id: '0' },
+    { type: 'reasoning-delta', id: '0', delta: 'hm' },
+    { type: 'reasoning-end', id: '0', providerMetadata: { theirs: { signature: 's' } } },
+    { type: 'text-start', id: '1' },
+    { type: 'text-delta', id: '1', delta: 'Let ' },
+    { type: 'text-delta', id: '1', delta: 'me.' },
+    { type: 'text-end', id: '1' },
+    ...CALL,
+    finish('tool-calls'),
+  ])
+  const state = (data: object) => ({ provider: 'ai-sdk:theirs', model: 'm', data })
+  expect(answer).toEqual({
+    parts: [
+      { type: 'reasoning', text: 'hm', state: state({ theirs: { signature: 's' } }) },
+      { type: 'text', text: 'Let me.' },
+      { type: 'call', name: 'agent.spawn', arguments: '{"a":1}', state: state({ theirs: { sig: 'x' } }) },
+    ],
+    finish: 'tool-calls',
+    usage: { inputTokens: 10, cacheReadTokens: 7, outputTokens: 5, reasoningTokens: 2 },
+    model: 'm-2026',
+    requestId: 'r1',
+  })
+  expect(events.map((event) => event.type)).toEqual([
+    'reasoning-delta',
+    'text-delta',
+    'text-delta',
+    'call-start',
+    'call-delta',
+    'call-delta',
+    'call-end',
+  ])
+})
+
+test('a request has their words: tools by wire name, results by call, provider marks beside their own parts only', async () => {
+  const own = { provider: 'ai-sdk:theirs', model: 'm', data: { theirs: { sig: 'x' } } }
+  const { options } = await run([finish()], {
+    ...REQUEST,
+    messages: [
+      ...REQUEST.messages,
+      {
+        role: 'assistant',
+        parts: [
+          {
+            type: 'reasoning',
+            text: 'foreign',
+            state: { provider: 'anthropic', model: 'm', data: { signature: 'y' } },
+          },
+          { type: 'reasoning', text: 'own', state: own },
+          { type: 'call', callId: 'call_1', name: 'agent.spawn', arguments: '{"a":1}', state: own },
+        ],
+      },
+      {
+        role: 'tool',
+        parts: [
+          {
+            type: 'result',
+            callId: 'call_1',
+            name: 'agent.spawn',
+            isError: true,
+            content: [{ type: 'text', text: 'no' }],
+          },
+        ],
+      },
+    ],
+    toolChoice: { type: 'any' },
+  })
+  expect(options).toMatchObject({
+    prompt: [
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: [{ type: 'text', text: 'hi' }] },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'reasoning', text: 'own', providerOptions: own.data },
+          { type: 'tool-call', toolCallId: 'call_1', toolName: WIRE, input: { a: 1 }, providerOptions: own.data },
+        ],
+      },
+      {
+        role: 'tool',
+        content: [
+          { type: 'tool-result', toolCallId: 'call_1', toolName: WIRE, output: { type: 'error-text', value: 'no' } },
+        ],
+      },
+    ],
+    tools: [{ type: 'function', name: WIRE }],
+    toolChoice: { type: 'required' },
+    maxOutputTokens: 2048,
+    reasoning: 'medium',
+  })
+})
+
+test.each<[string, readonly LanguageModelV4StreamPart[], string]>([
+  ['ended without its finish', [{ type: 'text-delta', id: '1', delta: 'Half' }], 'model_cut_off'],
+  ['was interrupted', [...CALL, finish('interrupted')], 'model_cut_off'],
+  ['stopped for an error', [finish('error')], 'model_provider_failed'],
+  ['has a call that did not end', [...CALL.slice(0, 2), finish('tool-calls')], 'malformed-call'],
+  ['has arguments that are no object', [{ ...CALL[4], input: '{"a":' }, finish('tool-calls')], 'malformed-call'],
+  ['was cut at its length, with a call', [...CALL, finish('length')], 'max-tokens'],
+  ['was filtered', [finish('content-filter')], 'refusal'],
+  ['has calls and says stop', [...CALL, finish('stop')], 'tool-calls'],
+  ['has a call that their provider ran', [{ ...CALL[4], providerExecuted: true }, finish()], 'end'],
+  ['has an error in its middle', [...CALL, { type: 'error', error: new Error('boom') }], 'model_provider_failed'],
+])('a stream that %s', async (_, parts, expected) => {
+  expect(await failing(parts)).toBe(expected)
+})
+
+test('a model that never says anything is left after its time, also when it ignores its signal', async () => {
+  const silent: AiSdkLanguageModel = {
+    specificationVersion: 'v4',
+    provider: 'p',
+    modelId: 'm',
+    doStream: () => new Promise(() => {}),
+  }
+  const asked = fromAiSdkModel(silent, { timeoutMs: 20 }).run(REQUEST, () => {}, new AbortController().signal)
+  await expect(asked).rejects.toMatchObject({ code: 'model_timeout' })
+})
+
+test('a model of another specification is refused by name', () => {
+  const old = { specificationVersion: 'v2', provider: 'p', modelId: 'm', doStream: () => Promise.reject(new Error()) }
+  expect(() => fromAiSdkModel(old)).toThrow('needs a language model of the AI SDK 7 (specification v4), not v2')
+})

@@ -1,0 +1,193 @@
+// Their stream of parts, as Baton's events and one answer at the end. Parts that it does not know are passed over.
+import type {
+  FinishReason,
+  JsonObject,
+  ModelAnswer,
+  ModelCallPart,
+  ModelEvent,
+  ModelPart,
+  ProviderState,
+  Usage,
+} from '@baton/core'
+import { BatonError, isJsonObject, parseJson } from '@baton/core'
+import type { ToolNames } from '../tool-names.ts'
+import { errorOf } from './errors.ts'
+import type { Metadata, ModelUsage, StreamPart } from './language-model.ts'
+
+export interface AiSdkDecoder {
+  /** @throws BatonError for an error in the stream */
+  push(part: StreamPart): void
+  /** @throws BatonError `model_cut_off` when the stream ended without its finish */
+  end(): ModelAnswer
+}
+
+export interface AiSdkDecoderInit {
+  readonly provider: string
+  readonly model: string
+  readonly names: ToolNames
+  readonly sink: (event: ModelEvent) => void
+}
+
+interface Draft {
+  readonly parts: Growing[]
+  readonly openCalls: Map<string, { readonly index: number; ended: boolean }>
+  finish: Extract<StreamPart, { readonly type: 'finish' }> | undefined
+  requestId: string | undefined
+  model: string | undefined
+}
+
+/** A part of the answer; text and reasoning grow. */
+type Growing =
+  | { readonly type: 'text' | 'reasoning'; readonly id: string; text: string; metadata: Metadata | undefined }
+  | { readonly type: 'call'; readonly part: ModelCallPart }
+
+export function createAiSdkDecoder(init: AiSdkDecoderInit): AiSdkDecoder {
+  const draft: Draft = { parts: [], openCalls: new Map(), finish: undefined, requestId: undefined, model: undefined }
+  return {
+    push: (part) => take(init, draft, part),
+    end: () => answerOf(init, draft),
+  }
+}
+
+function take(init: AiSdkDecoderInit, draft: Draft, part: StreamPart): void {
+  switch (part.type) {
+    case 'text-delta':
+      grow(draft, 'text', part)
+      init.sink({ type: 'text-delta', text: part.delta })
+      break
+    case 'reasoning-delta':
+      grow(draft, 'reasoning', part)
+      init.sink({ type: 'reasoning-delta', text: part.delta })
+      break
+    case 'reasoning-start':
+    case 'reasoning-end':
+      grow(draft, 'reasoning', { ...part, delta: '' })
+      break
+    case 'text-end':
+      if (part.providerMetadata) grow(draft, 'text', { ...part, delta: '' })
+      break
+    case 'tool-input-start':
+      if (part.providerExecuted !== true) openCall(init, draft, part.id, part.toolName)
+      break
+    case 'tool-input-delta': {
+      const open = draft.openCalls.get(part.id)
+      if (open) init.sink({ type: 'call-delta', index: open.index, text: part.delta })
+      break
+    }
+    case 'tool-call':
+      // What their provider runs by itself is none of our calls.
+      if (part.providerExecuted !== true) takeCall(init, draft, part)
+      break
+    case 'response-metadata':
+      draft.requestId = part.id ?? draft.requestId
+      draft.model = part.modelId ?? draft.model
+      break
+    case 'finish':
+      draft.finish = part
+      break
+    case 'error':
+      throw errorOf(init.provider, part.error)
+    default:
+      break
+  }
+}
+
+function grow(
+  draft: Draft,
+  type: 'text' | 'reasoning',
+  {
+    id,
+    delta,
+    providerMetadata,
+  }: { readonly id: string; readonly delta: string; readonly providerMetadata?: Metadata },
+): void {
+  const known = draft.parts.findLast((one) => one.type === type && one.id === id)
+  if (known && known.type !== 'call') {
+    known.text += delta
+    known.metadata = providerMetadata ?? known.metadata
+  } else draft.parts.push({ type, id, text: delta, metadata: providerMetadata })
+}
+
+function openCall({ names, sink }: AiSdkDecoderInit, draft: Draft, id: string, toolName: string): number {
+  const index = draft.openCalls.size
+  draft.openCalls.set(id, { index, ended: false })
+  sink({ type: 'call-start', index, name: names.decode(toolName) })
+  return index
+}
+
+function takeCall(
+  init: AiSdkDecoderInit,
+  draft: Draft,
+  call: Extract<StreamPart, { readonly type: 'tool-call' }>,
+): void {
+  const known = draft.openCalls.get(call.toolCallId)
+  // One that ended already is told twice.
+  if (known?.ended) return
+  const index = known?.index ?? openCall(init, draft, call.toolCallId, call.toolName)
+  if (!known) init.sink({ type: 'call-delta', index, text: call.input })
+  draft.openCalls.set(call.toolCallId, { index, ended: true })
+  init.sink({ type: 'call-end', index })
+  const state = stateOf(init, call.providerMetadata)
+  draft.parts.push({
+    type: 'call',
+    part: {
+      type: 'call',
+      name: init.names.decode(call.toolName),
+      arguments: call.input.trim() === '' ? '{}' : call.input,
+      ...(state && { state }),
+    },
+  })
+}
+
+function stateOf({ provider, model }: AiSdkDecoderInit, metadata: Metadata | undefined): ProviderState | undefined {
+  if (!metadata || Object.keys(metadata).length === 0) return undefined
+  // Through JSON: what is kept in a log must be nothing else.
+  return { provider, model, data: JSON.parse(JSON.stringify(metadata)) as JsonObject }
+}
+
+function answerOf(init: AiSdkDecoderInit, draft: Draft): ModelAnswer {
+  const { finish } = draft
+  if (!finish || finish.finishReason.unified === 'interrupted')
+    throw new BatonError({ code: 'model_cut_off', message: `${init.provider}: the stream ended before the answer did` })
+  if (finish.finishReason.unified === 'error')
+    throw new BatonError({ code: 'model_provider_failed', message: `${init.provider}: the model stopped for an error` })
+  const parts = draft.parts.flatMap((one): ModelPart[] => {
+    if (one.type === 'call') return [one.part]
+    const state = stateOf(init, one.metadata)
+    return one.text === '' && !state ? [] : [{ type: one.type, text: one.text, ...(state && { state }) }]
+  })
+  return {
+    parts,
+    finish: finishOf(finish.finishReason.unified, parts, draft),
+    usage: usageOf(finish.usage),
+    model: draft.model ?? init.model,
+    ...(draft.requestId !== undefined && { requestId: draft.requestId }),
+  }
+}
+
+/** Never by the reason alone: a call whose arguments were cut off must not run. */
+function finishOf(reason: string, parts: readonly ModelPart[], { openCalls }: Draft): FinishReason {
+  const calls = parts.filter((part) => part.type === 'call')
+  if (reason === 'length') return 'max-tokens'
+  if (reason === 'content-filter') return 'refusal'
+  if ([...openCalls.values()].some(({ ended }) => !ended)) return 'malformed-call'
+  if (calls.some((call) => !isObjectText(call.arguments))) return 'malformed-call'
+  if (calls.length > 0) return reason === 'tool-calls' || reason === 'stop' ? 'tool-calls' : 'other'
+  return reason === 'stop' || reason === 'tool-calls' ? 'end' : 'other'
+}
+
+function isObjectText(text: string): boolean {
+  const parsed = parseJson(text)
+  return parsed.ok && isJsonObject(parsed.value)
+}
+
+function usageOf({ inputTokens, outputTokens }: ModelUsage): Usage {
+  const counts = {
+    inputTokens: inputTokens?.total,
+    cacheReadTokens: inputTokens?.cacheRead,
+    cacheWriteTokens: inputTokens?.cacheWrite,
+    outputTokens: outputTokens?.total,
+    reasoningTokens: outputTokens?.reasoning,
+  }
+  return Object.fromEntries(Object.entries(counts).filter(([, count]) => typeof count === 'number'))
+}

@@ -1,0 +1,166 @@
+// A request in the words of the AI SDK. What a provider of theirs put beside a part goes back beside the same part.
+import type {
+  AssistantPart,
+  ContentPart,
+  JsonObject,
+  MediaSource,
+  Message,
+  ModelRequest,
+  ProviderState,
+  ResultPart,
+} from '@baton/core'
+import { BatonError, isJsonObject, outputTokensFor, parseJson } from '@baton/core'
+import { compileSchema } from '../schema/compile-schema.ts'
+import type { ToolNames } from '../tool-names.ts'
+import type {
+  CallOptions,
+  FileData,
+  Metadata,
+  PromptMessage,
+  PromptPart,
+  ResultContent,
+  ResultOutput,
+} from './language-model.ts'
+
+export interface EncodingFor {
+  readonly provider: string
+  readonly model: string
+  readonly names: ToolNames
+}
+
+/** @throws BatonError `model_invalid_request` when the tool choice names a tool that is not offered */
+export function encodeCallOptions(request: ModelRequest, target: EncodingFor): CallOptions {
+  const { settings, tools, output } = request
+  return {
+    prompt: encodePrompt(request, target),
+    maxOutputTokens: outputTokensFor(settings, tools.length > 0),
+    ...(settings.temperature !== undefined && { temperature: settings.temperature }),
+    ...reasoningOf(settings.reasoningTokens),
+    ...(tools.length > 0 && {
+      tools: tools.map(({ name, description, inputSchema }) => ({
+        type: 'function' as const,
+        name: target.names.encode(name),
+        description,
+        // Root choices and lists without items are what most of their providers refuse.
+        inputSchema: compileSchema(inputSchema, 'openai').schema,
+      })),
+      toolChoice: toolChoiceOf(request, target.names),
+    }),
+    ...(output && {
+      responseFormat: {
+        type: 'json' as const,
+        name: output.name,
+        schema: compileSchema(output.schema, 'openai-strict').schema,
+      },
+    }),
+  }
+}
+
+/** Their scale has no tokens. */
+const MEDIUM_TOKENS = 4096
+const HIGH_TOKENS = 16_384
+
+function reasoningOf(tokens = 0): Pick<CallOptions, 'reasoning'> {
+  if (tokens <= 0) return {}
+  if (tokens < MEDIUM_TOKENS) return { reasoning: 'low' }
+  return { reasoning: tokens < HIGH_TOKENS ? 'medium' : 'high' }
+}
+
+function toolChoiceOf({ toolChoice, tools }: ModelRequest, names: ToolNames): NonNullable<CallOptions['toolChoice']> {
+  if (toolChoice.type === 'any') return { type: 'required' }
+  if (toolChoice.type !== 'tool') return { type: toolChoice.type }
+  if (tools.some((tool) => tool.name === toolChoice.name))
+    return { type: 'tool', toolName: names.encode(toolChoice.name) }
+  throw new BatonError({
+    code: 'model_invalid_request',
+    message: `toolChoice names "${toolChoice.name}", which is not among the request’s tools`,
+  })
+}
+
+function encodePrompt({ instructions, messages }: ModelRequest, target: EncodingFor): readonly PromptMessage[] {
+  const said = messages.flatMap((message): PromptMessage[] => {
+    const content = encodeMessage(message, target)
+    return content.length === 0 ? [] : [{ role: message.role, content }]
+  })
+  return instructions.trim() === '' ? said : [{ role: 'system', content: instructions }, ...said]
+}
+
+function encodeMessage(message: Message, target: EncodingFor): readonly PromptPart[] {
+  if (message.role === 'user') return message.parts.flatMap(encodeContent)
+  if (message.role === 'tool') return message.parts.map((part) => encodeResult(part, target))
+  const isRebased = message.rebased === true
+  return message.parts.flatMap((part) => encodeAssistantPart(part, target, isRebased))
+}
+
+function encodeContent(part: ContentPart): readonly PromptPart[] {
+  if (part.type === 'text') return part.text.trim() === '' ? [] : [{ type: 'text', text: part.text }]
+  return [fileOf(part)]
+}
+
+function fileOf(part: Exclude<ContentPart, { readonly type: 'text' }>) {
+  const filename = part.type === 'file' ? part.name : undefined
+  return {
+    type: 'file' as const,
+    data: dataOf(part.source),
+    mediaType: part.mediaType,
+    ...(filename !== undefined && { filename }),
+  }
+}
+
+function dataOf(source: MediaSource): FileData {
+  return source.type === 'url' ? { type: 'url', url: new URL(source.url) } : { type: 'data', data: source.data }
+}
+
+function encodeAssistantPart(part: AssistantPart, target: EncodingFor, isRebased: boolean): readonly PromptPart[] {
+  switch (part.type) {
+    case 'text':
+      return part.text === '' ? [] : [{ type: 'text', text: part.text, ...optionsOf(part.state, target) }]
+    case 'reasoning': {
+      // Thoughts without their provider's mark, or signed for another past, mean nothing to it.
+      const options = isRebased ? {} : optionsOf(part.state, target)
+      return options.providerOptions ? [{ type: 'reasoning', text: part.text, ...options }] : []
+    }
+    case 'call':
+      return [
+        {
+          type: 'tool-call',
+          toolCallId: part.callId,
+          toolName: target.names.encode(part.name),
+          input: inputOf(part.arguments),
+          ...optionsOf(part.state, target),
+        },
+      ]
+    case 'provider':
+      return [] // another provider's own block
+    default:
+      return part satisfies never
+  }
+}
+
+function inputOf(argumentsText: string): JsonObject {
+  const parsed = parseJson(argumentsText)
+  return parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}
+}
+
+function optionsOf(
+  state: ProviderState | undefined,
+  { provider, model }: EncodingFor,
+): { readonly providerOptions?: Metadata } {
+  if (state?.provider !== provider || state.model !== model || !isJsonObject(state.data)) return {}
+  return { providerOptions: state.data as Metadata } // as their provider gave it
+}
+
+function encodeResult(result: ResultPart, { names }: EncodingFor): PromptPart {
+  const { callId, name } = result
+  return { type: 'tool-result', toolCallId: callId, toolName: names.encode(name), output: outputOf(result) }
+}
+
+function outputOf({ isError, content }: ResultPart): ResultOutput {
+  const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []))
+  if (isError) return { type: 'error-text', value: texts.join('\n') || 'error' }
+  if (texts.length === content.length) return { type: 'text', value: texts.join('\n') }
+  const value = content.map((part): ResultContent =>
+    part.type === 'text' ? { type: 'text', text: part.text } : fileOf(part),
+  )
+  return { type: 'content', value }
+}

@@ -1,0 +1,48 @@
+// Errors of the AI SDK's providers as Baton's, by what they carry and not by their class: several versions may be loaded.
+import type { ErrorCode, JsonObject } from '@baton/core'
+import { BatonError, isBatonError } from '@baton/core'
+import { codeOfStatus, readErrorBody, retryAfterMsOf, saysContextOverflow } from '../transport/http-errors.ts'
+
+interface ApiCallError {
+  readonly message?: unknown
+  readonly name?: unknown
+  readonly statusCode?: unknown
+  readonly responseBody?: unknown
+  readonly responseHeaders?: unknown
+  readonly isRetryable?: unknown
+}
+
+const MESSAGE_CHARS = 600
+
+export function errorOf(provider: string, cause: unknown, nowMs = 0): BatonError {
+  if (isBatonError(cause)) return cause
+  const error: ApiCallError = typeof cause === 'object' && cause !== null ? cause : { message: cause }
+  const status = typeof error.statusCode === 'number' ? error.statusCode : undefined
+  const said = readErrorBody(typeof error.responseBody === 'string' ? error.responseBody : '')
+  const words = said.message || (typeof error.message === 'string' ? error.message : 'it did not say why it failed')
+  const retryAfterMs = retryAfterMsOf(headersOf(error.responseHeaders), nowMs) ?? said.retryAfterMs
+  return new BatonError({
+    code: codeOf(error, status, { ...said, message: words }),
+    message: `${provider}${status === undefined ? '' : ` answered ${status}`}: ${words.slice(0, MESSAGE_CHARS)}`,
+    ...(typeof error.isRetryable === 'boolean' && status !== undefined && { retryable: error.isRetryable }),
+    data: dataOf(status, retryAfterMs),
+    cause,
+  })
+}
+
+function dataOf(status: number | undefined, retryAfterMs: number | undefined): JsonObject {
+  return { ...(status !== undefined && { status }), ...(retryAfterMs !== undefined && { retryAfterMs }) }
+}
+
+function codeOf(error: ApiCallError, status: number | undefined, said: { readonly message: string }): ErrorCode {
+  if (error.name === 'AbortError') return 'cancelled'
+  if (error.name === 'AI_LoadAPIKeyError') return 'model_not_configured'
+  if (error.name === 'AI_NoSuchModelError') return 'model_not_found'
+  if ((status === 400 || status === 413 || status === 422) && saysContextOverflow(said)) return 'context_overflow'
+  if (status !== undefined) return codeOfStatus(status)
+  return error.name === 'TypeError' || error.name === 'AI_RetryError' ? 'model_network_failed' : 'model_provider_failed'
+}
+
+function headersOf(headers: unknown): Readonly<Record<string, string>> {
+  return typeof headers === 'object' && headers !== null ? (headers as Readonly<Record<string, string>>) : {} // by their type
+}

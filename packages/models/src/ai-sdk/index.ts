@@ -1,0 +1,106 @@
+// Any language model of the AI SDK 7 as a model of Baton: `fromAiSdkModel(xai('grok-4'))`. Their provider packages bring the
+// network with them, so Baton's transport and its time-outs between bytes are not used.
+import type { AbortSignalLike, Model, ModelCapabilities } from '@baton/core'
+import { BatonError } from '@baton/core'
+import { toolNamesOf } from '../tool-names.ts'
+import { createAiSdkDecoder } from './decode-stream.ts'
+import { encodeCallOptions } from './encode-prompt.ts'
+import { errorOf } from './errors.ts'
+import type { AiSdkLanguageModel, CallOptions, StreamPart } from './language-model.ts'
+
+export type { AiSdkLanguageModel } from './language-model.ts'
+
+export interface AiSdkModelOptions {
+  /** Tokens of input and output together; absent when unknown. */
+  readonly contextTokens?: number
+  readonly images?: boolean
+  /** Whether the provider keeps answers to a schema; `none` by default, since theirs do not say. */
+  readonly output?: ModelCapabilities['output']
+  /** Milliseconds to the first part and between two parts; 30 s by default. */
+  readonly timeoutMs?: number
+}
+
+const TIMEOUT_MS = 30_000
+
+/** @throws BatonError `unknown_model` when it is no language model of specification v4 */
+export function fromAiSdkModel(model: AiSdkLanguageModel, options: AiSdkModelOptions = {}): Model {
+  if (model.specificationVersion !== 'v4' || typeof model.doStream !== 'function')
+    throw new BatonError({
+      code: 'unknown_model',
+      message: `fromAiSdkModel needs a language model of the AI SDK 7 (specification v4), not ${String(model.specificationVersion)}`,
+    })
+  const { contextTokens, images = true, output = 'none', timeoutMs = TIMEOUT_MS } = options
+  const provider = `ai-sdk:${model.provider}`
+  const target = { provider, model: model.modelId }
+  return {
+    id: `${provider}/${model.modelId}`,
+    provider,
+    capabilities: { tools: 'native', images, output, ...(contextTokens !== undefined && { contextTokens }) },
+    run: async (request, sink, signal) => {
+      const names = toolNamesOf(request)
+      const decoder = createAiSdkDecoder({ ...target, names, sink })
+      const asked = encodeCallOptions(request, { ...target, names })
+      try {
+        await read({ model, asked, signal, timeoutMs }, (part) => decoder.push(part))
+      } catch (cause) {
+        if (signal.aborted) throw new BatonError({ code: 'cancelled', message: 'the model call was aborted', cause })
+        throw errorOf(provider, cause)
+      }
+      return decoder.end()
+    },
+  }
+}
+
+interface Reading {
+  readonly model: AiSdkLanguageModel
+  readonly asked: CallOptions
+  readonly signal: AbortSignalLike
+  readonly timeoutMs: number
+}
+
+/** Their stream is left, and their request aborted, whatever ends the reading. */
+async function read({ model, asked, signal, timeoutMs }: Reading, onPart: (part: StreamPart) => void): Promise<void> {
+  const controller = new AbortController()
+  const abort = (): void => controller.abort()
+  const watch = createWatch(timeoutMs, abort)
+  signal.addEventListener('abort', abort)
+  if (signal.aborted) abort()
+  try {
+    // A class of theirs may want more of the object than the type says.
+    const options = { ...asked, abortSignal: controller.signal } as never
+    const { stream } = await watch.within(model.doStream(options))
+    const parts = stream[Symbol.asyncIterator]()
+    for (;;) {
+      const next = await watch.within(parts.next())
+      if (next.done === true) return
+      onPart(next.value as StreamPart) // other types are passed over
+    }
+  } finally {
+    signal.removeEventListener('abort', abort)
+    watch.stop()
+    controller.abort()
+  }
+}
+
+interface Watch {
+  /** @throws BatonError `model_timeout`, `cancelled` */
+  within<Value>(work: PromiseLike<Value>): Promise<Value>
+  stop(): void
+}
+
+/** A provider that ignores its signal must not hold the turn. */
+function createWatch(timeoutMs: number, abort: () => void): Watch {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  return {
+    within: (work) =>
+      new Promise((resolve, reject) => {
+        clearTimeout(timer)
+        timer = setTimeout(() => {
+          reject(new BatonError({ code: 'model_timeout', message: `nothing came for ${timeoutMs} ms` }))
+          abort()
+        }, timeoutMs)
+        work.then(resolve, reject)
+      }),
+    stop: () => clearTimeout(timer),
+  }
+}

@@ -1,0 +1,100 @@
+// The slice of the AI SDK's LanguageModelV4 that the bridge uses, as types of its own: nothing of that SDK is loaded here.
+// Source: @ai-sdk/provider 4.0 (AI SDK 7), language-model/v4.
+import type { JsonObject, JsonValue } from '@baton/core'
+
+export type Metadata = Readonly<Record<string, JsonObject>>
+
+/** What the bridge gives: a prompt in their words. */
+export type PromptMessage =
+  | { readonly role: 'system'; readonly content: string }
+  | { readonly role: 'user' | 'assistant' | 'tool'; readonly content: readonly PromptPart[] }
+
+export type FileData = { readonly type: 'data'; readonly data: string } | { readonly type: 'url'; readonly url: URL }
+
+export type PromptPart =
+  | { readonly type: 'text' | 'reasoning'; readonly text: string; readonly providerOptions?: Metadata }
+  | { readonly type: 'file'; readonly data: FileData; readonly mediaType: string; readonly filename?: string }
+  | {
+      readonly type: 'tool-call'
+      readonly toolCallId: string
+      readonly toolName: string
+      readonly input: JsonValue
+      readonly providerOptions?: Metadata
+    }
+  | {
+      readonly type: 'tool-result'
+      readonly toolCallId: string
+      readonly toolName: string
+      readonly output: ResultOutput
+    }
+
+export type ResultOutput =
+  | { readonly type: 'text' | 'error-text'; readonly value: string }
+  | { readonly type: 'content'; readonly value: readonly ResultContent[] }
+
+export type ResultContent =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'file'; readonly data: FileData; readonly mediaType: string; readonly filename?: string }
+
+export interface CallOptions {
+  readonly prompt: readonly PromptMessage[]
+  readonly maxOutputTokens?: number
+  readonly temperature?: number
+  readonly tools?: readonly {
+    readonly type: 'function'
+    readonly name: string
+    readonly description: string
+    readonly inputSchema: JsonObject
+  }[]
+  readonly toolChoice?:
+    { readonly type: 'auto' | 'none' | 'required' } | { readonly type: 'tool'; readonly toolName: string }
+  readonly responseFormat?: { readonly type: 'json'; readonly schema: JsonObject; readonly name: string }
+  readonly reasoning?: 'low' | 'medium' | 'high'
+  readonly abortSignal?: unknown
+}
+
+/** Parts of the stream that the bridge reads; it ignores others. */
+export type StreamPart =
+  | { readonly type: 'text-delta'; readonly id: string; readonly delta: string }
+  | { readonly type: 'text-end'; readonly id: string; readonly providerMetadata?: Metadata }
+  | { readonly type: 'reasoning-start'; readonly id: string; readonly providerMetadata?: Metadata }
+  | {
+      readonly type: 'reasoning-delta'
+      readonly id: string
+      readonly delta: string
+      readonly providerMetadata?: Metadata
+    }
+  | { readonly type: 'reasoning-end'; readonly id: string; readonly providerMetadata?: Metadata }
+  | {
+      readonly type: 'tool-input-start'
+      readonly id: string
+      readonly toolName: string
+      readonly providerExecuted?: boolean
+    }
+  | { readonly type: 'tool-input-delta'; readonly id: string; readonly delta: string }
+  | {
+      readonly type: 'tool-call'
+      readonly toolCallId: string
+      readonly toolName: string
+      readonly input: string
+      readonly providerExecuted?: boolean
+      readonly providerMetadata?: Metadata
+    }
+  | { readonly type: 'response-metadata'; readonly id?: string; readonly modelId?: string }
+  | { readonly type: 'finish'; readonly finishReason: { readonly unified: string }; readonly usage: ModelUsage }
+  | { readonly type: 'error'; readonly error: unknown }
+  | { readonly type: 'other' }
+
+export interface ModelUsage {
+  readonly inputTokens?: { readonly total?: number; readonly cacheRead?: number; readonly cacheWrite?: number }
+  readonly outputTokens?: { readonly total?: number; readonly reasoning?: number }
+}
+
+/** A model of any provider of the AI SDK: `openai('gpt-5')`, `xai('grok-4')`. */
+export interface AiSdkLanguageModel {
+  readonly specificationVersion: string
+  readonly provider: string
+  readonly modelId: string
+  // Their options are mutable and wider than ours; what the bridge gives fits both.
+  doStream(options: never): PromiseLike<{ readonly stream: AsyncIterable<unknown> }>
+}
