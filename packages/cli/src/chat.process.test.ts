@@ -60,7 +60,7 @@ interface Terminal {
 async function chat(words: string, { columns = 80, variables = '' }: Terminal = {}): Promise<void> {
   const command = `cd ${folder}; env -i PATH="$PATH" TERM=screen HOME=${folder} ${variables} "${process.execPath}" "${BATON}" chat ${words}; echo "code $?"; sleep 60`
   tmux('new-session', '-d', '-x', String(columns), '-y', '50', '-s', 'chat', command)
-  await shows(/^› *$|code/m)
+  await shows(/^› *$|why: *$|code/m)
 }
 
 /** An agent that asks a person to look, and for leave to pay, then says what came of it. */
@@ -138,6 +138,18 @@ test.runIf(hasTmux)('keys that come while a turn runs are the next line, and not
   type('red')
   type('//next')
   expect(await shows(/\/fail why: red\n[^]*\/next/)).toMatch(/It was red\.\n\n› \/\/next/)
+})
+
+test.runIf(hasTmux)('a turn whose chat was killed goes on when its session is opened again', async () => {
+  writeAgent()
+  await chat('--session s --store sqlite:s.db --agent agent.ts')
+  type('look')
+  await shows(/\/fail why: *$/)
+  tmux('kill-server')
+  await chat('--session s --store sqlite:s.db --agent agent.ts')
+  await shows(/session s goes on: 1 turn so far[^]*> look [^]*\/fail why: *$/)
+  type('a red one')
+  await shows(/✓ look .*\nIt was a red one\.\n\n› *$/)
 })
 
 test.runIf(hasTmux)('a narrow terminal without colour breaks between words', async () => {

@@ -39,6 +39,9 @@ async function openHost(init: EmbeddedChatInit): Promise<EmbeddedHost> {
   }
 }
 
+/** A session that somebody paused or stopped waits for them. */
+const AT_REST: ReadonlySet<Session['phase']> = new Set(['idle', 'paused', 'stopped'])
+
 async function openConversation(
   init: EmbeddedChatInit,
   { host, agent, choice, environment, store, variables }: EmbeddedHost,
@@ -63,7 +66,7 @@ async function openConversation(
   return {
     session: session.id,
     about: before ? [`session ${session.id} goes on: ${turns(before.turns)} so far, model ${model}`] : [],
-    resumed: before && session.phase !== 'idle' ? runningTurn(session, before.lastInput) : undefined,
+    resumed: before && !AT_REST.has(session.phase) ? runningTurn(session, before.lastInput) : undefined,
     send: (text) => {
       isUsed = true
       return session.send(text)
