@@ -71,19 +71,25 @@ function writeAgent(): void {
     join(folder, 'agent.ts'),
     `import { defineAgent, tool } from ${core}
 import { createScriptedModel } from ${testing}
+import { existsSync } from 'node:fs'
 const said = (message) => message.parts.map((part) => part.content[0].text).join(' and ')
 const model = createScriptedModel({
   steps: ({ messages }) => {
     const last = messages.at(-1)
     if (last.role === 'tool') return { text: 'It was ' + said(last) + '.' }
-    const pay = { name: 'pay', arguments: { euro: 12 } }
-    return last.parts[0].text === 'look' ? { calls: [{ name: 'look', arguments: { where: 'door' } }] } : { calls: [pay] }
+    const given = { look: { where: 'door' }, pay: { euro: 12 }, slow: {} }
+    const name = last.parts[0].text
+    return given[name] ? { calls: [{ name, arguments: given[name] }] } : { text: 'No.' }
   },
 })
 const input = { type: 'object' }
 export default defineAgent({ name: 'looker', model, tools: [
   tool({ name: 'look', description: 'Looks', input, effect: 'pure' }),
   tool({ name: 'pay', description: 'Pays', input, effect: 'once', approval: true, execute: () => 'paid' }),
+  tool({ name: 'slow', description: 'Waits for a file', input, effect: 'pure', execute: async () => {
+    while (!existsSync('go')) await new Promise((resolve) => setTimeout(resolve, 20))
+    return 'done'
+  } }),
 ] })
 `,
   )
@@ -133,11 +139,12 @@ test.runIf(hasTmux)('Ctrl+C takes back what is typed, interrupts a turn, and lea
 test.runIf(hasTmux)('keys that come while a turn runs are the next line, and not seen in the answer', async () => {
   writeAgent()
   await chat('--store memory: --agent agent.ts')
-  type('look')
-  await shows(/\/fail why: *$/)
-  type('red')
+  type('slow')
+  await shows(/> slow \{\}$/)
   type('//next')
-  expect(await shows(/\/fail why: red\n[^]*\/next/)).toMatch(/It was red\.\n\n› \/\/next/)
+  writeFileSync(join(folder, 'go'), '')
+  const shown = await shows(/No\.\n\n› *$/)
+  expect(shown).toMatch(/› slow\n> slow \{\}\n✓ slow .*\nIt was done\.\n\n› \/\/next\nNo\./)
 })
 
 test.runIf(hasTmux)('a turn whose chat was killed goes on when its session is opened again', async () => {
