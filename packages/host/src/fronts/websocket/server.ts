@@ -1,6 +1,7 @@
 // The WebSocket server: `ws` and node:http around the connections of version 1. `/ws` is the front; `/healthz` says that
 // the process lives, `/readyz` whether it takes sessions.
 import type { Clock, Host, Logger, Principal, Timers } from '@baton/core'
+import type { Duplex } from 'node:stream'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { RawData, WebSocket } from 'ws'
 import { WebSocketServer } from 'ws'
@@ -89,10 +90,10 @@ export function createWebSocketFront(init: WebSocketServerInit): WebSocketFront 
       // Never the address that was asked for: it may have a token in it.
       log.info('a connection was refused', { address: client, status: refusal.status })
       refuse(stream, refusal)
-    } else sockets.handleUpgrade(request, stream, head, (socket) => accept(socket, request, client))
+    } else sockets.handleUpgrade(request, stream, head, (socket) => accept(socket, { request, stream, client }))
   })
 
-  const accept = (socket: WebSocket, request: IncomingMessage, client: string): void => {
+  const accept = (socket: WebSocket, { request, stream, client }: Upgrade): void => {
     const stopHeart = watchHeart(socket, timers, limits)
     const name = `ws-${init.newId()}`
     log.info('a connection was opened', { connection: name, address: client })
@@ -103,7 +104,7 @@ export function createWebSocketFront(init: WebSocketServerInit): WebSocketFront 
     })
     const connection = openV1Connection({
       ...init,
-      socket: socketOf(socket),
+      socket: socketOf(socket, stream),
       connection: name,
       principal: init.principalOf?.(request) ?? { id: 'anonymous' },
       limits,
@@ -192,12 +193,35 @@ function watchHeart(socket: WebSocket, timers: Timers, limits: V1Limits): () => 
   return () => stop()
 }
 
-function socketOf(socket: WebSocket): Socket {
+interface Upgrade {
+  readonly request: IncomingMessage
+  /** What `ws` writes to. */
+  readonly stream: Duplex
+  readonly client: string
+}
+
+/** Frames that are sent in one turn of the event loop are one write: a turn's end has half a dozen of them. */
+function joinWrites(stream: Duplex): () => void {
+  let isJoining = false
+  return () => {
+    if (isJoining) return
+    isJoining = true
+    stream.cork()
+    setImmediate(() => {
+      isJoining = false
+      stream.uncork()
+    })
+  }
+}
+
+function socketOf(socket: WebSocket, stream: Duplex): Socket {
+  const join = joinWrites(stream)
   // Its end follows, with a close code; without a listener the error would end the process.
   socket.on('error', () => {})
   return {
     send: (text) => {
       if (socket.readyState !== socket.OPEN) return false
+      join()
       socket.send(text, () => {})
       return true
     },
