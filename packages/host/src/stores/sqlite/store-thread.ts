@@ -58,6 +58,8 @@ export async function startStoreThread(data: WorkerData): Promise<StoreThread> {
   let closing: Promise<void> | undefined
   const close = async (): Promise<void> => {
     const ended = Promise.all([worker, ...(checkpointer ? [checkpointer] : [])].map(threadEnd))
+    // Its end is waited for: nothing else may keep the process alive until then.
+    checkpointer?.ref()
     checkpointer?.postMessage('stop')
     if (!broken) await ask({ type: 'close' })
     await ended

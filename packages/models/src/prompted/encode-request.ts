@@ -1,0 +1,64 @@
+// A request without tools that says the same in words: the tools in the instructions, calls and results as text.
+import type {
+  AssistantPart,
+  ContentPart,
+  JsonObject,
+  Message,
+  ModelRequest,
+  ResultPart,
+  ToolMessage,
+} from '@baton/core'
+import type { PromptedFormat } from './formats.ts'
+
+export function encodePromptedRequest(request: ModelRequest, format: PromptedFormat): ModelRequest {
+  const offered = request.toolChoice.type !== 'none' && request.tools.length > 0
+  return {
+    ...request,
+    instructions: [request.instructions, ...(offered ? [toolPrompt(request, format)] : [])]
+      .filter((part) => part.trim() !== '')
+      .join('\n\n'),
+    messages: request.messages.map((message) => encodeMessage(message, format)),
+    tools: [],
+    toolChoice: { type: 'none' },
+  }
+}
+
+function toolPrompt({ tools, toolChoice, settings }: ModelRequest, { howTo }: PromptedFormat): string {
+  const declared = tools.map(({ name, description, inputSchema }) =>
+    JSON.stringify({ name, description, parameters: inputSchema satisfies JsonObject }),
+  )
+  const rules = [
+    'You may call tools. These are there, one in a line:',
+    ...declared,
+    howTo,
+    'Then stop: the results come in the next message. Write a call only when you mean to make it.',
+    ...(settings.parallelCalls === false ? ['Write one call at most.'] : []),
+    ...(toolChoice.type === 'any' ? ['You must call a tool now.'] : []),
+    ...(toolChoice.type === 'tool' ? [`You must call ${toolChoice.name} now.`] : []),
+  ]
+  return rules.join('\n')
+}
+
+function encodeMessage(message: Message, format: PromptedFormat): Message {
+  if (message.role === 'user') return message
+  if (message.role === 'tool') return { role: 'user', parts: resultsOf(message) }
+  const parts = message.parts.flatMap((part): AssistantPart[] => {
+    if (part.type !== 'call') return [part]
+    return [{ type: 'text', text: `\n${format.writeCall(part)}` }]
+  })
+  return { ...message, parts }
+}
+
+/** All results of a step in one message, in the order of the calls. */
+function resultsOf({ parts }: ToolMessage): readonly ContentPart[] {
+  return parts.flatMap((result) => [{ type: 'text', text: textOf(result) } as const, ...mediaOf(result)])
+}
+
+function textOf({ name, isError, content }: ResultPart): string {
+  const text = content.map((part) => (part.type === 'text' ? part.text : `[${part.type}, see below]`)).join('\n')
+  return `<tool_response>\n${JSON.stringify({ name, ...(isError && { error: true }), content: text })}\n</tool_response>`
+}
+
+function mediaOf({ content }: ResultPart): readonly ContentPart[] {
+  return content.filter((part) => part.type !== 'text')
+}

@@ -1,0 +1,206 @@
+// Tools by prompt: every format, every way of cutting a stream, and the same log as with native calls.
+import type { ModelEvent, ModelRequest } from '@baton/core'
+import { defineAgent, tool } from '@baton/core'
+import { canonicalLog } from '@baton/core/machine'
+import type { SessionRecord } from '@baton/core/machine'
+import type { ScriptedStep } from '@baton/core/testing'
+import { createScriptedModel } from '@baton/core/testing'
+import { createHost, createMemoryStore } from '@baton/host'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { PromptedFormatName } from './formats.ts'
+import { PROMPTED_FORMATS } from './formats.ts'
+import { withPromptedTools } from './index.ts'
+
+const NAMES = Object.keys(PROMPTED_FORMATS) as readonly PromptedFormatName[] // the keys of that record
+const CALLS = [
+  { name: 'agent.spawn', arguments: '{"prompt":"say \\"hi\\"","deep":true,"n":-1.5,"list":["a",null]}' },
+  { name: 'look', arguments: '{}' },
+]
+const REQUEST: ModelRequest = {
+  instructions: 'Be brief.',
+  messages: [{ role: 'user', parts: [{ type: 'text', text: 'go' }] }],
+  tools: [{ name: 'look', description: 'Looks.', inputSchema: { type: 'object' } }],
+  toolChoice: { type: 'auto' },
+  settings: {},
+  session: 's',
+}
+
+async function run(format: PromptedFormatName, step: ScriptedStep, request = REQUEST) {
+  const inner = createScriptedModel({ steps: [step] })
+  const events: ModelEvent[] = []
+  const model = withPromptedTools(inner, { format })
+  const answer = await model.run(request, (event) => events.push(event), new AbortController().signal)
+  const streamed = events.map((event) => (event.type === 'text-delta' ? event.text : '')).join('')
+  const calls = answer.parts.flatMap((part) =>
+    part.type === 'call' ? [{ name: part.name, arguments: part.arguments }] : [],
+  )
+  const text = answer.parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
+  return { answer, events, streamed, calls, text, asked: inner.requests[0] }
+}
+
+function cut(text: string, places: readonly number[]): readonly string[] {
+  const sorted = [...new Set(places.map((place) => place % (text.length + 1)))].toSorted((one, other) => one - other)
+  return [0, ...sorted].map((from, index) => text.slice(from, sorted[index] ?? text.length))
+}
+
+describe.each(NAMES)('the format %s', (format) => {
+  const { writeCall, wholeAnswer } = PROMPTED_FORMATS[format]
+
+  test('reads what it writes', async () => {
+    for (const call of CALLS) {
+      const { calls, text, answer } = await run(format, { text: writeCall(call) })
+      expect(calls.map(({ name, arguments: given }) => [name, JSON.parse(given)])).toEqual([
+        [call.name, JSON.parse(call.arguments)],
+      ])
+      expect([text, answer.finish]).toEqual(['', 'tool-calls'])
+    }
+  })
+
+  test('gives the same text and calls however the stream is cut, and no mark reaches the text', async () => {
+    const before = wholeAnswer ? '' : 'Let me < look ` up.'
+    const said = `${before}\n${CALLS.map(writeCall).join('\n')}`.trimStart()
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.nat()), async (places) => {
+        const { calls, streamed, text, events } = await run(format, { pieces: cut(said, places) })
+        expect([streamed, text]).toEqual([before, before])
+        expect(calls).toHaveLength(CALLS.length)
+        expect(events.filter((event) => event.type === 'call-end')).toHaveLength(calls.length)
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  test('text without calls passes unchanged, whatever it holds', async () => {
+    const words = fc.constantFrom(
+      'hello ',
+      '<',
+      '<tool',
+      '```',
+      '```js\nx\n```',
+      '[',
+      '{"a":',
+      ' \n',
+      '|>',
+      '**',
+      'ä😀',
+      '}',
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(words, { maxLength: 12 }), fc.array(fc.nat()), async (parts, places) => {
+        const said = parts.join('')
+        const { streamed, text, calls } = await run(format, { pieces: cut(said, places) })
+        expect([streamed, text, calls]).toEqual([said, said, []])
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('an answer that ends anywhere inside of a call never gives half a call', async () => {
+    const said = writeCall(CALLS[0]!)
+    for (let length = 1; length < said.length; length++) {
+      const { calls, answer } = await run(format, { text: said.slice(0, length), finish: 'max-tokens' })
+      for (const call of calls) expect(JSON.parse(call.arguments)).toEqual(JSON.parse(CALLS[0]!.arguments))
+      expect(answer.finish).toBe('max-tokens')
+    }
+  })
+})
+
+test.each<[string, PromptedFormatName, string, string]>([
+  ['a call that is no JSON', 'hermes', '<tool_call>look at this</tool_call>', 'malformed-call'],
+  ['a call without its end', 'hermes', '<tool_call>{"name":"look"', 'malformed-call'],
+  ['a call whose closing mark was forgotten', 'hermes', '<tool_call>{"name":"look","arguments":{}}', 'tool-calls'],
+  [
+    'arguments as a text of JSON',
+    'hermes',
+    '<tool_call>{"name":"look","arguments":"{\\"a\\":1}"}</tool_call>',
+    'tool-calls',
+  ],
+  ['arguments that are a list', 'hermes', '<tool_call>{"name":"look","arguments":[1]}</tool_call>', 'malformed-call'],
+  ['a code block of ordinary JSON', 'json-fence', 'See:\n```json\n{"a":1}\n```', 'end'],
+  ['a call in a code block of JSON', 'json-fence', '```json\n{"name":"look","arguments":{}}\n```', 'tool-calls'],
+  ['a call after a tag', 'llama', '<|python_tag|>{"name":"look","parameters":{}}', 'tool-calls'],
+  [
+    'two calls with a semicolon',
+    'llama',
+    '{"name":"look","parameters":{}}; {"name":"look","parameters":{}}',
+    'tool-calls',
+  ],
+  ['an answer that is JSON and no call', 'llama', '{"a":1}', 'end'],
+  ['the list of Mistral', 'brackets', '[TOOL_CALLS] [{"name":"look","arguments":{"a":1}}]', 'tool-calls'],
+  ['a list in Python', 'brackets', "[look(a='x', b=[1, 2], c={'d': None}), look()]", 'tool-calls'],
+  ['a list that is none of calls', 'brackets', '[1, 2, 3]', 'end'],
+  ['Python that is more than literals', 'brackets', '[look(a=open("x"))]', 'end'],
+])('%s', async (_, format, text, finish) => {
+  expect((await run(format, { text })).answer.finish).toBe(finish)
+})
+
+test('the model is told the tools, the calls and their results in words, and gets no tools', async () => {
+  const messages: ModelRequest['messages'] = [
+    ...REQUEST.messages,
+    {
+      role: 'assistant',
+      parts: [
+        { type: 'text', text: 'I look.' },
+        { type: 'call', callId: 'c', name: 'look', arguments: '{"a":1}' },
+      ],
+    },
+    {
+      role: 'tool',
+      parts: [{ type: 'result', callId: 'c', name: 'look', isError: true, content: [{ type: 'text', text: 'no' }] }],
+    },
+  ]
+  const { asked } = await run('hermes', { text: 'ok' }, { ...REQUEST, messages })
+  expect(asked?.tools).toEqual([])
+  expect(asked?.instructions).toMatch(/^Be brief\.\n\nYou may call tools[^]*"name":"look"[^]*<tool_call>/)
+  expect(asked?.messages.slice(1)).toEqual([
+    {
+      role: 'assistant',
+      parts: [
+        { type: 'text', text: 'I look.' },
+        { type: 'text', text: '\n<tool_call>\n{"name": "look", "arguments": {"a":1}}\n</tool_call>' },
+      ],
+    },
+    {
+      role: 'user',
+      parts: [{ type: 'text', text: '<tool_response>\n{"name":"look","error":true,"content":"no"}\n</tool_response>' }],
+    },
+  ])
+  const none = await run('hermes', { text: 'ok' }, { ...REQUEST, messages, toolChoice: { type: 'none' } })
+  expect(none.asked?.instructions).toBe('Be brief.')
+})
+
+test('a conversation with calls in words has the log of one with native calls', async () => {
+  const look = tool({
+    name: 'look',
+    description: 'Looks.',
+    input: { type: 'object' },
+    effect: 'pure',
+    execute: () => 'seen',
+  })
+  const logOf = async (steps: readonly ScriptedStep[], format?: PromptedFormatName): Promise<unknown> => {
+    const scripted = createScriptedModel({ id: 'm', steps })
+    const store = createMemoryStore()
+    const agent = defineAgent({
+      name: 'a',
+      model: format ? withPromptedTools(scripted, { format }) : scripted,
+      tools: [look],
+    })
+    const host = createHost({ agent, store })
+    const session = await host.session('s')
+    for (const said of ['one', 'two']) await session.send(said, { inputId: said }).answer
+    await host.stop()
+    const records: SessionRecord[] = []
+    for await (const record of store.read('s', 0)) records.push(record)
+    // Sizes of requests differ: the tools stand elsewhere.
+    return JSON.parse(JSON.stringify(canonicalLog(records)))
+  }
+  const call = { name: 'look', arguments: { at: 'sky' } }
+  const native = await logOf([{ calls: [call, call] }, { text: 'Blue.' }, { text: 'Bye.' }])
+  for (const format of ['hermes', 'json-fence'] as const) {
+    const written = PROMPTED_FORMATS[format].writeCall({ name: 'look', arguments: '{"at":"sky"}' })
+    expect(await logOf([{ text: `${written}\n${written}` }, { text: 'Blue.' }, { text: 'Bye.' }], format)).toEqual(
+      native,
+    )
+  }
+})
