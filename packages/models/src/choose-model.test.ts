@@ -188,8 +188,9 @@ test.each([
 })
 
 test.each<[string, string, object, string, object]>([
+  ['openai/gpt-x', 'https://api.openai.com/v1', { OPENAI_API_KEY: 'sk-2' }, 'Bearer sk-2', { max_output_tokens: 512 }],
   [
-    'openai/gpt-x',
+    'openai-chat/gpt-x',
     'https://api.openai.com/v1',
     { OPENAI_API_KEY: 'sk-2' },
     'Bearer sk-2',
@@ -223,7 +224,8 @@ test.each<[string, string, object, string, object]>([
   const request = { instructions: '', messages: [], tools: [], toolChoice: { type: 'auto' }, settings: {} } as const
   await model.run({ ...request, session: 's' }, () => {}, new AbortController().signal).catch(() => {})
   expect(model.id).toBe(id)
-  expect([asked[0]?.url, asked[0]?.headers['authorization'] ?? 'none']).toEqual([`${baseUrl}/chat/completions`, auth])
+  const path = id.startsWith('openai/') ? 'responses' : 'chat/completions'
+  expect([asked[0]?.url, asked[0]?.headers['authorization'] ?? 'none']).toEqual([`${baseUrl}/${path}`, auth])
   expect(JSON.parse(asked[0]?.body ?? '')).toMatchObject(body)
 })
 

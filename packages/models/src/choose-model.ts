@@ -6,6 +6,7 @@ import { createAnthropicModel } from './anthropic/index.ts'
 import { createOfflineModel } from './offline/index.ts'
 import type { FetchLike, ListedModel } from './openai-chat/index.ts'
 import { createOpenAiChatModel, listModels } from './openai-chat/index.ts'
+import { createOpenAiResponsesModel } from './openai-responses/index.ts'
 import { presetOf } from './presets.ts'
 import type { Variables } from './provider-settings.ts'
 import {
@@ -170,12 +171,12 @@ function makeModel(name: ModelName, { variables, transport, clock }: ModelOfInit
   const server = { model, transport, clock, ...(baseUrl !== undefined && { baseUrl }) }
   const preset = presetOf(provider)
   if (!preset) return createAnthropicModel({ ...server, apiKey: apiKey ?? '' })
+  if (provider === 'openai') return createOpenAiResponsesModel({ ...server, apiKey: apiKey ?? '' })
   const { label, quirks, silenceMs } = preset
   return createOpenAiChatModel({
     ...(preset.baseUrl !== undefined && { baseUrl: preset.baseUrl }),
     ...server,
-    // `openai` and `openai-chat` are one server, whose state is the same under both names.
-    provider: provider === 'openai' ? 'openai-chat' : provider,
+    provider,
     id: `${provider}/${model}`,
     label,
     quirks,

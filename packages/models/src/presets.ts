@@ -52,7 +52,7 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     keyVariable: 'OLLAMA_API_KEY',
     needsKey: false,
     modelVariable: 'OLLAMA_MODEL',
-    quirks: { ...COMPATIBLE_QUIRKS, toolChoice: 'ignored' },
+    quirks: { ...COMPATIBLE_QUIRKS, toolChoice: 'ignored', output: 'without-tools' },
     silenceMs: LOADING_MS,
   },
   lmstudio: {
@@ -62,7 +62,7 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     keyVariable: 'LMSTUDIO_API_KEY',
     needsKey: false,
     modelVariable: 'LMSTUDIO_MODEL',
-    quirks: { ...COMPATIBLE_QUIRKS, toolChoice: 'words' },
+    quirks: { ...COMPATIBLE_QUIRKS, toolChoice: 'words', output: 'without-tools' },
     silenceMs: LOADING_MS,
   },
   vllm: {
@@ -72,7 +72,7 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     keyVariable: 'VLLM_API_KEY',
     needsKey: false,
     modelVariable: 'VLLM_MODEL',
-    quirks: COMPATIBLE_QUIRKS,
+    quirks: { ...COMPATIBLE_QUIRKS, output: 'without-tools' },
     silenceMs: LOADING_MS,
   },
   groq: {
@@ -122,6 +122,7 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
       reasoning: 'none',
       assistantAfterResults: true,
       prefixLast: true,
+      output: 'without-tools',
     },
   },
 }

@@ -76,17 +76,22 @@ function readExchanges(recorded: RecordedFile, text: string): readonly RecordedE
   }
 }
 
-/** Some files have the streams of a whole conversation, one after the other; `message_stop` ends one of Anthropic's. */
+/**
+ * Some files have the streams of a whole conversation, one after the other; `message_stop` ends one of Anthropic's,
+ * `response.completed` one of OpenAI's.
+ */
 function splitMessages(text: string): readonly (readonly string[])[] {
   const messages: string[][] = [[]]
   for (const line of text.split('\n')) {
     if (line.trim() === '') continue
     const last = messages.at(-1)
-    if (last?.at(-1)?.includes('"type":"message_stop"') === true) messages.push([line])
+    if (END_OF_MESSAGE.test(last?.at(-1) ?? '')) messages.push([line])
     else last?.push(line)
   }
   return messages
 }
+
+const END_OF_MESSAGE = /"type":\s*"(message_stop|response\.completed)"/
 
 /** The framing that was taken from a line: Anthropic and Responses name their events, the others do not. */
 function asEvent(line: string): string {

@@ -1,7 +1,8 @@
 // From a neutral request to the body of POST /v1/messages. Pure. Whatever legal history comes in, of this or another
 // provider, a body comes out that Anthropic accepts; the rules and their sources stand where they are kept.
 import type { JsonObject, ModelRequest } from '@baton/core'
-import { BatonError, outputTokensFor } from '@baton/core'
+import { BatonError, isJsonObject, outputTokensFor } from '@baton/core'
+import { compileSchema } from '../schema/compile-schema.ts'
 import type { ToolNames } from '../tool-names.ts'
 import { toolNamesOf } from '../tool-names.ts'
 import { encodeMessages } from './encode-messages.ts'
@@ -10,6 +11,7 @@ import type {
   CacheControl,
   WireBlock,
   WireMessage,
+  WireOutputFormat,
   WireThinking,
   WireTool,
   WireToolChoice,
@@ -59,7 +61,12 @@ export function encodeAnthropicRequest(
     ...(thinking && { thinking }),
     // Thinking is only allowed with the default temperature; Anthropic's scale ends at 1.
     ...(settings.temperature !== undefined && !thinking && { temperature: Math.min(settings.temperature, 1) }),
+    ...(request.output && { output_config: { format: encodeOutput(request.output) } }),
   }
+}
+
+function encodeOutput({ schema }: NonNullable<ModelRequest['output']>): WireOutputFormat {
+  return { type: 'json_schema', schema: compileSchema(schema, 'anthropic-strict').schema }
 }
 
 interface History {
@@ -105,7 +112,7 @@ function encodeTools(request: ModelRequest, names: ToolNames, messages: readonly
     return request.tools.map((tool) => ({
       name: names.encode(tool.name),
       description: tool.description,
-      input_schema: tool.inputSchema,
+      input_schema: encodeInputSchema(tool.inputSchema),
     }))
   // A history with calls needs declared tools: LiteLLM and others report a refusal without them. `none` forbids to call.
   const called = new Set<string>()
@@ -118,6 +125,14 @@ function encodeTools(request: ModelRequest, names: ToolNames, messages: readonly
     description: 'This tool is no longer available.',
     input_schema: { type: 'object' },
   }))
+}
+
+function encodeInputSchema(schema: JsonObject): JsonObject {
+  const { schema: compiled } = compileSchema(schema, 'anthropic')
+  const { properties, ...rest } = compiled
+  // A tool that declares none has none: Anthropic asks for no empty list.
+  const isEmpty = isJsonObject(properties) && Object.keys(properties).length === 0
+  return isEmpty && schema['properties'] === undefined ? rest : compiled
 }
 
 function encodeToolChoice(request: ModelRequest, names: ToolNames, thinks: boolean): WireToolChoice {

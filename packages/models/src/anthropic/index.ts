@@ -9,7 +9,7 @@ import { answerTooLong, createAnthropicDecoder, decodeAnthropicMessage } from '.
 import type { AnthropicEncodeOptions } from './encode-request.ts'
 import { encodeAnthropicRequest } from './encode-request.ts'
 import { errorFromHttp } from './errors.ts'
-import { PROVIDER, THINKING_BINDING_BETA } from './wire.ts'
+import { PROVIDER, THINKING_BINDING_BETA, keepsToSchemas } from './wire.ts'
 
 export { createAnthropicDecoder, decodeAnthropicMessage } from './decode-stream.ts'
 export type { AnthropicDecoder, AnthropicDecoderOptions } from './decode-stream.ts'
@@ -49,7 +49,12 @@ export function createAnthropicModel(options: AnthropicModelOptions): Model {
   return {
     id: `${PROVIDER}/${options.model}`,
     provider: PROVIDER,
-    capabilities: { tools: 'native', images: true, ...(contextTokens !== undefined && { contextTokens }) },
+    capabilities: {
+      tools: 'native',
+      images: true,
+      output: keepsToSchemas(options.model) ? 'native' : 'none',
+      ...(contextTokens !== undefined && { contextTokens }),
+    },
     async run(request, sink, signal) {
       const names = toolNamesOf(request)
       const http = httpRequest(options, JSON.stringify(encodeAnthropicRequest(request, options, names)))

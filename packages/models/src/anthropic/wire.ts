@@ -36,6 +36,12 @@ export type WireThinking = (
 /** Without it the API does not know `block_binding` (BetaThinkingBlockBinding of SDK 1.12). */
 export const THINKING_BINDING_BETA = 'thinking-binding-controls-2026-08-01'
 
+/** Answers are kept to the schema while they are written (JSONOutputFormat of SDK 1.12). */
+export interface WireOutputFormat {
+  readonly type: 'json_schema'
+  readonly schema: JsonObject
+}
+
 export interface AnthropicRequest {
   readonly model: string
   readonly max_tokens: number
@@ -46,6 +52,7 @@ export interface AnthropicRequest {
   readonly tool_choice?: WireToolChoice
   readonly thinking?: WireThinking
   readonly temperature?: number
+  readonly output_config?: { readonly format: WireOutputFormat }
 }
 
 /** What an event of the stream may hold; every field is checked before it is used. */
@@ -69,6 +76,11 @@ export function isReplayable(type: string): boolean {
 }
 
 const REPLAYABLE: ReadonlySet<string> = new Set(['redacted_thinking', 'server_tool_use', 'container_upload'])
+
+/** Models before Claude 4.5 and Opus 4.1 have no structured outputs: 400 "output_config.format … not supported". */
+export function keepsToSchemas(model: string): boolean {
+  return !/claude-(2|instant|3|v\d)|claude-(opus|sonnet)-4(-0)?$/.test(modelFamily(model))
+}
 
 /** `claude-haiku-4-5-20251001` and `claude-haiku-4-5` are one family: a signature of one is good for the other. */
 export function modelFamily(model: string): string {

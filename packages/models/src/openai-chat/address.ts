@@ -3,9 +3,9 @@
 export const OPENAI_BASE_URL = 'https://api.openai.com/v1'
 
 /** `https://host/v1`, with or without a slash; an address without a path gets the `/v1` that all servers have. */
-export function apiUrl(baseUrl: string, path: 'chat/completions' | 'models'): string {
+export function apiUrl(baseUrl: string, path: 'chat/completions' | 'models' | 'responses'): string {
   const [, base = '', query = ''] = /^([^?#]*)(\?[^#]*)?/.exec(baseUrl) ?? []
-  const place = base.replace(/\/+$/, '').replace(/\/chat\/completions$/, '')
+  const place = base.replace(/\/+$/, '').replace(/\/(chat\/completions|responses)$/, '')
   const versioned = /^[a-z]+:\/\/[^/]*$/i.test(place) ? `${place}/v1` : place
   return `${versioned}/${path}${query}`
 }

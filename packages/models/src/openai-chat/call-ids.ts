@@ -10,13 +10,18 @@ export interface CallIds {
   resultId(result: ResultPart): string
 }
 
-/** 400 "Invalid 'messages[1].tool_calls[0].id': string too long. Expected a string with maximum length 40". */
-const LEGAL: Readonly<Record<OpenAiChatQuirks['callIds'], RegExp>> = {
+/** `responses`: those of the Responses API. */
+export type CallIdRule = OpenAiChatQuirks['callIds'] | 'responses'
+
+const LEGAL: Readonly<Record<CallIdRule, RegExp>> = {
+  // 400 "Invalid 'messages[1].tool_calls[0].id': string too long. Expected a string with maximum length 40".
   any: /^[a-zA-Z0-9_-]{1,40}$/,
+  // 400 "Invalid 'input[1].call_id': string too long. Expected a string with maximum length 64".
+  responses: /^[a-zA-Z0-9_-]{1,64}$/,
   mistral: /^[a-zA-Z0-9]{9}$/,
 }
 
-export function createCallIds(provider: string, rule: OpenAiChatQuirks['callIds']): CallIds {
+export function createCallIds(provider: string, rule: CallIdRule): CallIds {
   const wireIds = new Map<string, string>()
   const taken = new Set<string>()
   const assign = (callId: string, wish: string): string => {
@@ -37,7 +42,7 @@ export function createCallIds(provider: string, rule: OpenAiChatQuirks['callIds'
 }
 
 /** By the id alone, so that a history and a server's cache stay valid from request to request. */
-function hashed(id: string, rule: OpenAiChatQuirks['callIds']): string {
+function hashed(id: string, rule: CallIdRule): string {
   const hex = Array.from(sha256(new TextEncoder().encode(id)), (byte) => byte.toString(16).padStart(2, '0')).join('')
   return rule === 'mistral' ? hex.slice(0, 9) : `call_${hex.slice(0, 24)}`
 }

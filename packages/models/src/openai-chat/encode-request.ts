@@ -2,11 +2,12 @@
 // provider, a body comes out that the server accepts; what servers take differently is in quirks.ts.
 import type { ModelRequest, ToolDeclaration } from '@baton/core'
 import { BatonError, outputTokensFor } from '@baton/core'
+import { compileSchema } from '../schema/compile-schema.ts'
 import type { ToolNames } from '../tool-names.ts'
 import { toolNamesOf } from '../tool-names.ts'
 import { encodeMessages } from './encode-messages.ts'
+import { encodeOutputSchema } from './encode-output.ts'
 import { deepSeekThinks, encodeReasoning, isOpenAiReasoningModel } from './encode-reasoning.ts'
-import { encodeSchema } from './encode-schema.ts'
 import type { OpenAiChatQuirks } from './quirks.ts'
 import { OPENAI_QUIRKS } from './quirks.ts'
 import type { OpenAiChatRequest, WireTool, WireToolChoice } from './wire.ts'
@@ -53,6 +54,9 @@ export function encodeOpenAiChatRequest(
     // "'temperature' does not support 0.2 with this model. Only the default (1) value is supported."
     ...(settings.temperature !== undefined && !isOpenAiReasoning && { temperature: Math.min(settings.temperature, 2) }),
     ...reasoning.fields,
+    ...(request.output && {
+      response_format: { type: 'json_schema', json_schema: encodeOutputSchema(request.output) },
+    }),
   }
 }
 
@@ -76,7 +80,7 @@ function encodeTool(tool: ToolDeclaration, names: ToolNames): WireTool {
     function: {
       name: names.encode(tool.name),
       ...(tool.description !== '' && { description: tool.description }),
-      parameters: encodeSchema(tool.inputSchema),
+      parameters: compileSchema(tool.inputSchema, 'openai').schema,
     },
   }
 }

@@ -8,6 +8,7 @@ import { createSseReader } from '../transport/sse.ts'
 import { OPENAI_BASE_URL, apiUrl, authorization } from './address.ts'
 import type { OpenAiChatDecoder, OpenAiChatDecoderOptions } from './decode-stream.ts'
 import { answerTooLong, createOpenAiChatDecoder, decodeOpenAiChatCompletion } from './decode-stream.ts'
+import { keepsToSchemas } from './encode-output.ts'
 import { isOpenAiReasoningModel } from './encode-reasoning.ts'
 import { encodeOpenAiChatRequest } from './encode-request.ts'
 import { errorFromHttp } from './errors.ts'
@@ -70,7 +71,12 @@ export function createOpenAiChatModel(options: OpenAiChatModelOptions): Model {
   return {
     id: options.id ?? `${provider}/${model}`,
     provider,
-    capabilities: { tools: 'native', images: quirks.images, ...(contextTokens !== undefined && { contextTokens }) },
+    capabilities: {
+      tools: 'native',
+      images: quirks.images,
+      output: keepsToSchemas(model) ? quirks.output : 'none',
+      ...(contextTokens !== undefined && { contextTokens }),
+    },
     async run(request, sink, signal) {
       const names = toolNamesOf(request)
       const body = encodeOpenAiChatRequest(request, { model, provider, quirks }, names)

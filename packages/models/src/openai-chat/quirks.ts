@@ -32,6 +32,11 @@ export interface OpenAiChatQuirks {
   readonly images: boolean
   /** Whether reasoning may stand in the text, between `<think>` and `</think>`. */
   readonly thinkTags: boolean
+  /**
+   * Whether `response_format: json_schema` is kept to. `without-tools`: engines that build a grammar of it, which leaves no
+   * room for calls. `none`: refused (DeepSeek: "This response_format type is unavailable now"), or so by some of its models.
+   */
+  readonly output: 'native' | 'without-tools' | 'none'
   /** Whether PDF files may be sent as `file` parts. */
   readonly files: boolean
 }
@@ -48,6 +53,7 @@ export const OPENAI_QUIRKS: OpenAiChatQuirks = {
   prefixLast: false,
   images: true,
   thinkTags: false,
+  output: 'native',
   files: true,
 }
 
@@ -64,5 +70,6 @@ export const COMPATIBLE_QUIRKS: OpenAiChatQuirks = {
   prefixLast: false,
   images: true,
   thinkTags: true,
+  output: 'none',
   files: false,
 }

@@ -65,4 +65,8 @@ export interface OpenAiChatRequest {
   readonly reasoning_effort?: 'none' | 'minimal' | 'low' | 'medium' | 'high'
   readonly reasoning?: { readonly max_tokens: number }
   readonly thinking?: { readonly type: 'enabled' | 'disabled' }
+  readonly response_format?: {
+    readonly type: 'json_schema'
+    readonly json_schema: { readonly name: string; readonly schema: JsonObject; readonly strict: boolean }
+  }
 }

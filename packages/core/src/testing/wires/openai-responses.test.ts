@@ -81,6 +81,15 @@ describe('requests that are refused (hand-written)', () => {
       'reasoning_not_stored',
       request([user, { type: 'reasoning', id: 'rs_1', summary: [] }, call('a'), result('a')], { store: false }),
     ],
+    ['text_format', request('hi', { text: { format: { type: 'json_schema', schema: { type: 'object' } } } })],
+    ['text_format', request('hi', { text: { format: { type: 'json_schema', name: 'a' } } })],
+    [
+      'schema_strict',
+      request('hi', { text: { format: { type: 'json_schema', name: 'a', schema: { type: 'object' }, strict: true } } }),
+    ],
+    ['temperature', request('hi', { model: 'gpt-5-mini', temperature: 0.2 })],
+    ['include', request('hi', { model: 'gpt-4o', include: ['reasoning.encrypted_content'] })],
+    ['cache_key', request('hi', { prompt_cache_key: 'x'.repeat(65) })],
     ['schema_root', request('hi', { tools: [tool('a', { type: 'array' })] })],
   ])('%s', (code, body) => {
     const issues = validateOpenAiResponsesRequest(body)

@@ -26,6 +26,11 @@ const SOURCES = {
     '400 "No tool call found for function call output with call_id call_x." (openai-agents-js PR 1241)',
   result_content: 'responses.d.ts FunctionCallOutput.output: a string, or input_text, input_image, input_file',
   reasoning_alone: "400 \"Item 'rs_x' of type 'reasoning' was provided without its required following item.\"",
+  text_format:
+    '400 "Missing required parameter: \'text.format.name\'"; responses.d.ts ResponseFormatTextJSONSchemaConfig: name of at most 64',
+  temperature: '400 "Unsupported parameter: \'temperature\' is not supported with this model."',
+  cache_key: '400 "Invalid \'prompt_cache_key\': string too long. Expected a string with maximum length 64"',
+  include: '400 "Encrypted content is not supported with this model."',
   reasoning_not_stored: '400 "Item with id \'rs_x\' not found. Items are not persisted when `store` is set to false."',
 } as const
 type Code = keyof typeof SOURCES
@@ -41,6 +46,8 @@ export function validateOpenAiResponsesRequest(body: unknown): readonly WireIssu
     const tokens = body['max_output_tokens']
     if (typeof tokens === 'number' && tokens < 16) report('output_tokens', 'max_output_tokens', `${tokens} is below 16`)
     checkTools(body, report)
+    checkOutput(body, report)
+    checkModel(body, report)
     const { input } = body
     if (isText(input)) return
     const items = objectsIn(input, 'input')
@@ -75,6 +82,32 @@ function checkTools(body: JsonObject, report: Report<Code>): void {
   const isKnown = isJsonObject(choice) && (type !== 'function' || names.some((name) => name === choice['name']))
   if (!isText(type) || !isKnown)
     report('tool_choice', 'tool_choice', `${show(choice)} is no choice, or names no declared function`)
+}
+
+function checkOutput(body: JsonObject, report: Report<Code>): void {
+  const format = isJsonObject(body['text']) ? body['text']['format'] : undefined
+  if (!isJsonObject(format) || format['type'] !== 'json_schema') return
+  const { name, schema, strict } = format
+  if (typeof name !== 'string' || !NAME.test(name))
+    report('text_format', 'text.format.name', `${show(name)} is not a legal name`)
+  if (!isJsonObject(schema)) report('text_format', 'text.format.schema', 'the schema is missing')
+  else checkOpenAiSchema(schema, 'text.format.schema', strict === true, report)
+}
+
+const CACHE_KEY_LENGTH_MAX = 64
+
+/** What depends on whether the model thinks; of models with other names nothing is known. */
+function checkModel(body: JsonObject, report: Report<Code>): void {
+  const key = body['prompt_cache_key']
+  if (typeof key === 'string' && key.length > CACHE_KEY_LENGTH_MAX)
+    report('cache_key', 'prompt_cache_key', `${key.length} characters`)
+  const model = isText(body['model']) ? body['model'] : ''
+  const { temperature, include } = body
+  const thinks = /^(o\d|gpt-5(?!.*-chat))/.test(model)
+  if (thinks && temperature !== undefined && temperature !== null && temperature !== 1)
+    report('temperature', 'temperature', `${show(temperature)} is not taken by ${model}`)
+  const asksForThoughts = Array.isArray(include) && include.includes('reasoning.encrypted_content')
+  if (asksForThoughts && /^gpt-(3|4)/.test(model)) report('include', 'include', `${model} does not think`)
 }
 
 const USER_PARTS: readonly string[] = ['input_text', 'input_image', 'input_file', 'input_audio']

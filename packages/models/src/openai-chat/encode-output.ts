@@ -1,0 +1,26 @@
+// The schema of an answer as both of OpenAI's APIs take it: kept to by the provider where its strict dialect can say the
+// schema, a hint to the model where it cannot. Baton checks the answer against the whole schema in any case.
+import type { JsonObject, ModelRequest } from '@baton/core'
+import { compileSchema } from '../schema/compile-schema.ts'
+import { encodeToolName } from '../tool-names.ts'
+
+export interface OutputSchema {
+  readonly name: string
+  readonly schema: JsonObject
+  readonly strict: boolean
+}
+
+/** What may be left out is given as null in strict answers, which Baton reads as left out. */
+export function encodeOutputSchema({ name, schema }: NonNullable<ModelRequest['output']>): OutputSchema {
+  const strict = compileSchema(schema, 'openai-strict')
+  // 400 "Invalid 'text.format.name': … Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'", at most 64.
+  const wireName = encodeToolName(name)
+  if (!strict.losses.some(({ how }) => how === 'degraded'))
+    return { name: wireName, schema: strict.schema, strict: true }
+  return { name: wireName, schema: compileSchema(schema, 'openai').schema, strict: false }
+}
+
+/** Models before gpt-4o: 400 "'response_format' of type 'json_schema' is not supported with this model." */
+export function keepsToSchemas(model: string): boolean {
+  return !/^(gpt-3\.5|gpt-4(?![.o\d])|o1-(preview|mini))/.test(model)
+}

@@ -1,0 +1,64 @@
+// How an answer ended and what it cost, in neutral words.
+import type { FinishReason, JsonObject, JsonValue, Usage } from '@baton/core'
+import { isJsonObject } from '@baton/core'
+
+/** `incomplete_details.reason` of openai 7.57. `steered` is for WebSockets: the answer stopped between two items. */
+const INCOMPLETE: Readonly<Record<string, FinishReason>> = {
+  max_output_tokens: 'max-tokens',
+  content_filter: 'refusal',
+  steered: 'pause',
+}
+
+export interface EndOfAnswer {
+  readonly status: 'completed' | 'incomplete'
+  /** `incomplete_details`. */
+  readonly details: JsonValue | undefined
+  readonly hasCalls: boolean
+  /** Whether a call says of itself that it is not whole. */
+  readonly hasBrokenCall: boolean
+  readonly isRefused: boolean
+}
+
+/** There is no reason for "it calls tools": a call among the items is all that tells. */
+export function finishOf({ status, details, hasCalls, hasBrokenCall, isRefused }: EndOfAnswer): FinishReason {
+  if (status === 'incomplete') {
+    const reason = incompleteReason(details) ?? ''
+    const finish = Object.hasOwn(INCOMPLETE, reason) ? (INCOMPLETE[reason] ?? 'other') : 'other'
+    // An answer with calls is not continued.
+    return finish === 'pause' && hasCalls ? 'other' : finish
+  }
+  if (isRefused) return 'refusal'
+  if (!hasCalls) return 'end'
+  return hasBrokenCall ? 'malformed-call' : 'tool-calls'
+}
+
+export function incompleteReason(details: JsonValue | undefined): string | undefined {
+  const reason = isJsonObject(details) ? details['reason'] : undefined
+  return typeof reason === 'string' && reason !== '' ? reason : undefined
+}
+
+/** `input_tokens` includes what came from the cache, `output_tokens` includes reasoning. */
+export function usageOf(usage: JsonObject): Usage {
+  const input = countIn(usage, 'input_tokens')
+  const cacheRead = countIn(objectIn(usage, 'input_tokens_details'), 'cached_tokens')
+  const cacheWrite = countIn(objectIn(usage, 'input_tokens_details'), 'cache_write_tokens')
+  const output = countIn(usage, 'output_tokens')
+  const reasoning = countIn(objectIn(usage, 'output_tokens_details'), 'reasoning_tokens')
+  return {
+    ...(input !== undefined && { inputTokens: input }),
+    ...(cacheRead !== undefined && { cacheReadTokens: cacheRead }),
+    ...(cacheWrite !== undefined && { cacheWriteTokens: cacheWrite }),
+    ...(output !== undefined && { outputTokens: output }),
+    ...(reasoning !== undefined && { reasoningTokens: reasoning }),
+  }
+}
+
+function objectIn(object: JsonObject, key: string): JsonObject {
+  const value = object[key]
+  return isJsonObject(value) ? value : {}
+}
+
+function countIn(object: JsonObject, key: string): number | undefined {
+  const value = object[key]
+  return typeof value === 'number' && value >= 0 ? value : undefined
+}

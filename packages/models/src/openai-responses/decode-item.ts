@@ -1,0 +1,152 @@
+// One item of an answer: what its pieces have said so far, and what it says once it is done. It is done only when the server
+// has sent it whole; of a call nothing else counts.
+import type { JsonObject, JsonValue, ModelPart, ProviderState } from '@baton/core'
+import { isJsonObject } from '@baton/core'
+
+export interface PartInit {
+  readonly state: (data: JsonObject) => ProviderState
+  readonly nameOf: (wire: string) => string
+}
+
+export type ItemType = 'message' | 'reasoning' | 'function_call' | 'other'
+
+export class ItemDraft {
+  readonly type: ItemType
+  /** Number among the answer's calls; only of calls. */
+  readonly call: number | undefined
+  isDone = false
+  isRefused = false
+  /** The item as it was begun, then as it was done. */
+  item: JsonObject
+  /** What was streamed: text, thoughts or arguments. */
+  streamed = ''
+
+  constructor(item: JsonObject, call: number | undefined) {
+    this.type = typeOf(item)
+    this.call = call
+    this.item = item
+  }
+
+  get name(): string {
+    return textIn(this.item, 'name')
+  }
+
+  /** Closes the item; returns what of it has not been streamed. */
+  close(item: JsonObject): string {
+    this.isDone = true
+    this.item = item
+    this.isRefused ||= said(item).some(({ isRefusal }) => isRefusal)
+    const whole = this.whole()
+    return whole.startsWith(this.streamed) ? whole.slice(this.streamed.length) : ''
+  }
+
+  /** Not whole although it is done: it says so itself. */
+  get isBroken(): boolean {
+    return this.item['status'] === 'incomplete'
+  }
+
+  parts({ state, nameOf }: PartInit): readonly ModelPart[] {
+    switch (this.type) {
+      case 'message':
+        return this.#texts().map(({ text, data }) => ({ type: 'text', text, ...(data && { state: state(data) }) }))
+      case 'reasoning':
+        return this.#thoughts(state)
+      case 'function_call':
+        return [this.#callPart(state, nameOf)]
+      case 'other':
+        return this.isDone ? [{ type: 'provider', state: state({ item: this.item }) }] : []
+    }
+  }
+
+  whole(): string {
+    switch (this.type) {
+      case 'message':
+        return said(this.item)
+          .map(({ text }) => text)
+          .join('')
+      case 'reasoning':
+        // What was shown, in its order; a server may show a summary, the thoughts, or both.
+        return this.streamed === '' ? thoughtIn(this.item) : this.streamed
+      case 'function_call':
+        return argumentsIn(this.item) || this.streamed
+      case 'other':
+        return ''
+    }
+  }
+
+  #texts(): readonly { readonly text: string; readonly data: JsonObject | undefined }[] {
+    const pieces = this.isDone ? said(this.item) : [{ text: this.streamed, isRefusal: this.isRefused }]
+    const phase = textIn(this.item, 'phase')
+    return pieces.flatMap(({ text, isRefusal }) => {
+      if (text === '') return []
+      const data = { ...(phase !== '' && { phase }), ...(isRefusal && { refusal: true }) }
+      return [{ text, data: Object.keys(data).length > 0 ? data : undefined }]
+    })
+  }
+
+  #thoughts(state: PartInit['state']): readonly ModelPart[] {
+    const { summary, encrypted_content: encrypted } = this.item
+    const isOwned = this.isDone && typeof encrypted === 'string' && encrypted !== ''
+    const text = this.whole()
+    if (text === '' && !isOwned) return []
+    const data = isOwned && { state: state({ summary: summary ?? [], encrypted_content: encrypted }) }
+    return [{ type: 'reasoning', text, ...data }]
+  }
+
+  #callPart(state: PartInit['state'], nameOf: PartInit['nameOf']): ModelPart {
+    const { type: _, id: __, status: ___, name: ____, arguments: _____, call_id: callId, ...extra } = this.item
+    const data = {
+      ...(typeof callId === 'string' && callId !== '' && { id: callId }),
+      ...(Object.keys(extra).length > 0 && { extra }),
+    }
+    const text = this.isDone ? this.whole() : this.streamed
+    return {
+      type: 'call',
+      name: this.name === '' ? '' : nameOf(this.name),
+      arguments: text === '' ? '{}' : text,
+      ...(Object.keys(data).length > 0 && { state: state(data) }),
+    }
+  }
+}
+
+function typeOf({ type }: JsonObject): ItemType {
+  return type === 'message' || type === 'reasoning' || type === 'function_call' ? type : 'other'
+}
+
+interface Said {
+  readonly text: string
+  readonly isRefusal: boolean
+}
+
+function said(item: JsonObject): readonly Said[] {
+  if (item['type'] !== 'message') return []
+  return objectsIn(item['content']).map((part) =>
+    part['type'] === 'refusal'
+      ? { text: textIn(part, 'refusal'), isRefusal: true }
+      : { text: textIn(part, 'text'), isRefusal: false },
+  )
+}
+
+function thoughtIn(item: JsonObject): string {
+  const summary = objectsIn(item['summary']).map((part) => textIn(part, 'text'))
+  if (summary.length > 0) return summary.join('\n\n')
+  return objectsIn(item['content'])
+    .map((part) => textIn(part, 'text'))
+    .join('')
+}
+
+/** Some servers send the object itself. */
+function argumentsIn(item: JsonObject): string {
+  const given = item['arguments']
+  if (typeof given === 'string') return given
+  return isJsonObject(given) ? JSON.stringify(given) : ''
+}
+
+function objectsIn(value: JsonValue | undefined): readonly JsonObject[] {
+  return Array.isArray(value) ? (value as readonly JsonValue[]).filter(isJsonObject) : []
+}
+
+function textIn(object: JsonObject, key: string): string {
+  const value = object[key]
+  return typeof value === 'string' ? value : ''
+}

@@ -1,0 +1,131 @@
+// From neutral messages to items of the Responses API: a flat list, in which each thought stands before what it was
+// thought for and each call has its output.
+import type { AssistantMessage, AssistantPart, Message, ProviderState } from '@baton/core'
+import { isJsonObject, parseJson } from '@baton/core'
+import type { JsonObject, JsonValue } from '@baton/core'
+import type { CallIds } from '../openai-chat/call-ids.ts'
+import { createCallIds } from '../openai-chat/call-ids.ts'
+import type { ToolNames } from '../tool-names.ts'
+import { encodeContent, encodeResult, joinContent } from './encode-content.ts'
+import type { WireItem } from './wire.ts'
+import { PROVIDER, modelFamily } from './wire.ts'
+
+/** 400 "Missing required parameter: 'input'": there is nothing to answer yet. */
+const FIRST_USER_TEXT = '(The conversation begins.)'
+
+export interface MessageEncoding {
+  readonly model: string
+  readonly names: ToolNames
+}
+
+interface Encoding extends MessageEncoding {
+  readonly family: string
+  readonly ids: CallIds
+}
+
+export function encodeMessages(messages: readonly Message[], options: MessageEncoding): readonly WireItem[] {
+  const ids = createCallIds(PROVIDER, 'responses')
+  const encoding: Encoding = { ...options, family: modelFamily(options.model), ids }
+  const items = messages.flatMap((message) => encodeMessage(message, encoding))
+  return items.length > 0 ? items : [{ role: 'user', content: FIRST_USER_TEXT }]
+}
+
+function encodeMessage(message: Message, encoding: Encoding): readonly WireItem[] {
+  if (message.role === 'assistant') return encodeAssistant(message, encoding)
+  if (message.role === 'tool')
+    return message.parts.map((part) => ({
+      type: 'function_call_output',
+      call_id: encoding.ids.resultId(part),
+      output: encodeResult(part),
+    }))
+  const parts = encodeContent(message.parts)
+  return parts.length > 0 ? [{ role: 'user', content: joinContent(parts) }] : []
+}
+
+/**
+ * Encrypted thoughts are not bound to the place they were made in, so those of a message whose past has changed go back too:
+ * OpenAI's guide lets a client leave out items of earlier turns. Bound they are to what follows them in the same answer.
+ */
+function encodeAssistant(message: AssistantMessage, encoding: Encoding): readonly WireItem[] {
+  const items = message.parts.map((part) => encodePart(part, encoding)).filter((item) => item !== undefined)
+  return withoutLoneThoughts(items)
+}
+
+/** 400 "Item 'rs_x' of type 'reasoning' was provided without its required following item.": an answer that was cut there. */
+function withoutLoneThoughts(items: readonly WireItem[]): readonly WireItem[] {
+  const end = items.findLastIndex((item) => !('type' in item) || item.type !== 'reasoning')
+  return items.slice(0, end + 1)
+}
+
+function encodePart(part: AssistantPart, encoding: Encoding): WireItem | undefined {
+  const data = ownData(part.state, encoding)
+  switch (part.type) {
+    case 'text':
+      return part.text.trim() === '' ? undefined : encodeText(part.text, data)
+    case 'reasoning':
+      return encodeThought(data)
+    case 'call': {
+      const extra = data?.['extra']
+      return {
+        ...(isJsonObject(extra) && extra),
+        type: 'function_call',
+        call_id: encoding.ids.callId(part),
+        name: encoding.names.encode(part.name),
+        arguments: argumentsOf(part.arguments),
+      }
+    }
+    case 'provider':
+      return encodeOwnItem(data?.['item'])
+  }
+}
+
+/** `phase` tells a word between calls from the answer; without it gpt-5.3-codex and later take one for the other. */
+function encodeText(text: string, data: JsonObject | undefined): WireItem {
+  const phase = data?.['phase']
+  const part =
+    data?.['refusal'] === true
+      ? ({ type: 'refusal', refusal: text } as const)
+      : ({ type: 'output_text', text } as const)
+  return { role: 'assistant', content: [part], ...(typeof phase === 'string' && { phase }) }
+}
+
+/** Without its encrypted content a thought cannot be read again, as nothing is stored. */
+function encodeThought(data: JsonObject | undefined): WireItem | undefined {
+  const encrypted = data?.['encrypted_content']
+  const summary: JsonValue | undefined = data?.['summary']
+  if (typeof encrypted !== 'string' || encrypted === '') return undefined
+  const list = Array.isArray(summary) ? (summary as readonly JsonValue[]).filter(isJsonObject) : []
+  return { type: 'reasoning', summary: list, encrypted_content: encrypted }
+}
+
+/** Items of OpenAI's own tools that are whole in themselves: a call that waits for a client's output is not. */
+const REPLAYABLE: ReadonlySet<string> = new Set([
+  'web_search_call',
+  'file_search_call',
+  'code_interpreter_call',
+  'image_generation_call',
+  'mcp_list_tools',
+  'mcp_call',
+  'tool_search_call',
+  'tool_search_output',
+  'program',
+  'program_output',
+  'compaction',
+])
+
+function encodeOwnItem(item: JsonValue | undefined): WireItem | undefined {
+  const type = isJsonObject(item) ? item['type'] : undefined
+  return isJsonObject(item) && typeof type === 'string' && REPLAYABLE.has(type) ? { ...item, type } : undefined
+}
+
+/** What a model wrote and could not be read goes back empty, its result says why. */
+function argumentsOf(text: string): string {
+  const parsed = parseJson(text)
+  return parsed.ok && isJsonObject(parsed.value) ? text : '{}'
+}
+
+/** What was encrypted is good for the model that made it. */
+function ownData(state: ProviderState | undefined, { family }: Encoding): JsonObject | undefined {
+  const isOwn = state?.provider === PROVIDER && modelFamily(state.model) === family
+  return isOwn && isJsonObject(state.data) ? state.data : undefined
+}
