@@ -1,0 +1,67 @@
+// Where Gemini is asked: the Gemini API with a key, or Vertex AI in a project with a token that Google Cloud gives out.
+import { BatonError } from '@baton/core'
+
+export const GEMINI_BASE_URL = 'https://generativelanguage.googleapis.com'
+
+export interface GeminiApiAccess {
+  readonly type: 'gemini-api'
+  readonly apiKey: string
+}
+
+export interface VertexAccess {
+  readonly type: 'vertex'
+  readonly project: string
+  /** `global` by default. */
+  readonly location?: string
+  /** A token of OAuth 2; a function is asked for every request, because tokens last an hour. */
+  readonly accessToken: string | (() => string | Promise<string>)
+}
+
+export type GeminiAccess = GeminiApiAccess | VertexAccess
+
+/** `https://host` and `https://host/v1beta` name the same place. */
+export function streamUrl(model: string, access: GeminiAccess, baseUrl?: string): string {
+  const base = withVersion(baseUrl ?? baseOf(access), access.type === 'vertex' ? 'v1' : 'v1beta')
+  return `${base}/${[...parentOf(access), ...nameOf(model, access)].map(encodeURIComponent).join('/')}:streamGenerateContent?alt=sse`
+}
+
+export async function authorization(access: GeminiAccess): Promise<Readonly<Record<string, string>>> {
+  // In a header and not in the address, which proxies write into their logs.
+  if (access.type === 'gemini-api') return { 'x-goog-api-key': access.apiKey }
+  const { accessToken } = access
+  return { authorization: `Bearer ${typeof accessToken === 'string' ? accessToken : await tokenOf(accessToken)}` }
+}
+
+async function tokenOf(ask: () => string | Promise<string>): Promise<string> {
+  try {
+    return await ask()
+  } catch (cause) {
+    throw new BatonError({
+      code: 'model_auth_failed',
+      message: `Google Cloud gave no token: ${cause instanceof Error ? cause.message : String(cause)}`,
+      cause,
+    })
+  }
+}
+
+function baseOf(access: GeminiAccess): string {
+  if (access.type === 'gemini-api') return GEMINI_BASE_URL
+  const location = access.location ?? 'global'
+  return location === 'global' ? 'https://aiplatform.googleapis.com' : `https://${location}-aiplatform.googleapis.com`
+}
+
+function withVersion(baseUrl: string, version: string): string {
+  const base = baseUrl.replace(/\/+$/, '')
+  return /\/v\d\w*$/.test(base) ? base : `${base}/${version}`
+}
+
+function parentOf(access: GeminiAccess): readonly string[] {
+  return access.type === 'vertex' ? ['projects', access.project, 'locations', access.location ?? 'global'] : []
+}
+
+/** `gemini-2.5-flash`, or a path such as `tunedModels/x`, `models/x`, `endpoints/x`. */
+function nameOf(model: string, access: GeminiAccess): readonly string[] {
+  const steps = model.split('/').filter((step) => step !== '' && step !== '.' && step !== '..')
+  if (steps.length > 1) return steps
+  return access.type === 'vertex' ? ['publishers', 'google', 'models', ...steps] : ['models', ...steps]
+}

@@ -1,0 +1,221 @@
+// From Gemini's stream of responses to one neutral answer. Pure: no I/O, no clock. Pieces go to the sink as they arrive; `end()`
+// may be asked after any of them and changes nothing.
+import type { JsonObject, JsonValue, ModelAnswer, ModelEvent, ModelPart, ProviderState } from '@baton/core'
+import { BatonError, isJsonObject, parseJson } from '@baton/core'
+import type { ToolNames } from '../tool-names.ts'
+import { redact } from '../transport/redact.ts'
+import type { CallDraft } from './decode-call.ts'
+import { addToCall, callPartOf, openCall } from './decode-call.ts'
+import { finishOf, overlay, usageOf } from './decode-end.ts'
+import { errorFromChunk } from './errors.ts'
+import type { WireChunk } from './wire.ts'
+import { PROVIDER } from './wire.ts'
+
+export interface GeminiDecoderOptions {
+  /** The model as it was asked for; provider state is bound to it. */
+  readonly model: string
+  readonly names: Pick<ToolNames, 'decode'>
+  readonly sink?: (event: ModelEvent) => void
+  readonly secrets?: readonly string[]
+  /** Most UTF-16 units of an answer's parts, as they stand on the wire; 8 Mi by default. */
+  readonly answerLengthMax?: number
+}
+
+const ANSWER_LENGTH_MAX = 8 * 1024 * 1024
+
+export interface GeminiDecoder {
+  /** One event, or one element of the array that comes without `alt=sse`. */
+  push(event: { readonly data: string }): void
+  /** The whole answer when its reason has come, else what is wrong with it so far. */
+  end(): ModelAnswer | BatonError
+  /** Set as soon as the stream can no longer become an answer. */
+  readonly failure: BatonError | undefined
+}
+
+export function createGeminiDecoder(options: GeminiDecoderOptions): GeminiDecoder {
+  return new StreamDecoder(options)
+}
+
+interface TextDraft {
+  readonly type: 'text' | 'reasoning'
+  text: string
+  readonly signature: string | undefined
+  /** A signature without words, which stood on a part of text. */
+  readonly isText: boolean
+}
+
+interface OpaqueDraft {
+  readonly type: 'provider'
+  readonly part: JsonObject
+}
+
+class StreamDecoder implements GeminiDecoder {
+  failure: BatonError | undefined
+  readonly #options: GeminiDecoderOptions
+  readonly #sink: (event: ModelEvent) => void
+  readonly #drafts: (TextDraft | OpaqueDraft | CallDraft)[] = []
+  #calls = 0
+  #openCall: CallDraft | undefined
+  /** A call could not be read, or was never closed: none of the answer may run. */
+  #isMalformed = false
+  #length = 0
+  #usage: JsonObject = {}
+  #model: string | undefined
+  #responseId: string | undefined
+  #reason: string | undefined
+  #blocked: string | undefined
+
+  constructor(options: GeminiDecoderOptions) {
+    this.#options = options
+    this.#sink = options.sink ?? (() => undefined)
+  }
+
+  push({ data }: { readonly data: string }): void {
+    if (this.failure || data.trim() === '' || data === '[DONE]') return
+    const parsed = parseJson(data)
+    // Redacted before it is cut: half a key is still too much.
+    if (!parsed.ok) this.#fail(`an event is not JSON: ${redact(data, this.#options.secrets ?? []).slice(0, 80)}`)
+    // An error that comes late is an array of its own, inside of an event.
+    else
+      for (const chunk of Array.isArray(parsed.value) ? (parsed.value as readonly JsonValue[]) : [parsed.value])
+        if (isJsonObject(chunk) && !this.failure) this.#handleChunk(chunk)
+  }
+
+  end(): ModelAnswer | BatonError {
+    if (this.failure) return this.failure
+    const reason = this.#reason ?? this.#blocked
+    if (reason === undefined)
+      return new BatonError({
+        code: 'model_cut_off',
+        message: `Gemini’s stream ended before a ${this.#drafts.length === 0 ? 'candidate' : 'finishReason'} came`,
+        ...(this.#responseId !== undefined && { data: { requestId: this.#responseId } }),
+      })
+    const isMalformed = this.#isMalformed || this.#openCall !== undefined
+    const said = this.#reason === undefined ? 'refusal' : finishOf(reason, this.#calls > 0)
+    const finish = said === 'tool-calls' && isMalformed ? 'malformed-call' : said
+    return {
+      parts: this.#drafts.map((draft) => this.#partOf(draft)),
+      finish,
+      usage: usageOf(this.#usage),
+      model: this.#model ?? this.#options.model,
+      ...(this.#responseId !== undefined && { requestId: this.#responseId }),
+      ...(finish === 'refusal' && { refusal: reason }),
+    }
+  }
+
+  #handleChunk(chunk: JsonObject & WireChunk): void {
+    if (chunk.error !== undefined && chunk.error !== null) {
+      this.failure = errorFromChunk(chunk, this.#options.secrets ?? [])
+      return
+    }
+    const { modelVersion, responseId, usageMetadata, promptFeedback, candidates } = chunk
+    if (typeof modelVersion === 'string' && modelVersion !== '') this.#model = modelVersion
+    if (typeof responseId === 'string' && responseId !== '') this.#responseId = responseId
+    // One answer is asked for; a second one would be a model's own idea.
+    const candidate = Array.isArray(candidates) ? (candidates as readonly JsonValue[]).find(isFirst) : undefined
+    if (isJsonObject(candidate)) this.#handleCandidate(candidate)
+    if (isJsonObject(usageMetadata)) this.#takeUsage(usageMetadata)
+    const blocked = isJsonObject(promptFeedback) ? promptFeedback['blockReason'] : undefined
+    if (typeof blocked === 'string') this.#blocked = blocked
+  }
+
+  #handleCandidate({ content, finishReason }: JsonObject): void {
+    const parts = isJsonObject(content) ? content['parts'] : undefined
+    if (Array.isArray(parts)) {
+      for (const part of parts as readonly JsonValue[]) {
+        if (!isJsonObject(part)) continue
+        if (!this.#fits(JSON.stringify(part).length)) return
+        this.#handlePart(part)
+      }
+    }
+    if (typeof finishReason === 'string' && finishReason !== '') this.#reason = finishReason
+  }
+
+  #handlePart(part: JsonObject): void {
+    const { text, functionCall, thoughtSignature } = part
+    const signature = typeof thoughtSignature === 'string' && thoughtSignature !== '' ? thoughtSignature : undefined
+    if (isJsonObject(functionCall)) this.#handleCall(functionCall, signature)
+    else if (typeof text === 'string') this.#handleText(text, part['thought'] === true, signature)
+    else if (Object.keys(part).some((key) => key !== 'thought')) this.#drafts.push({ type: 'provider', part })
+  }
+
+  /** Parts with a signature stay whole: merged with others it would be refused. */
+  #handleText(text: string, isThought: boolean, signature: string | undefined): void {
+    const type = isThought || text === '' ? 'reasoning' : 'text'
+    if (text === '' && signature === undefined) return
+    const last = this.#drafts.at(-1)
+    if (signature === undefined && last?.type === type && last.signature === undefined) last.text += text
+    else this.#drafts.push({ type, text, signature, isText: !isThought })
+    if (text !== '') this.#sink({ type: isThought ? 'reasoning-delta' : 'text-delta', text })
+  }
+
+  #handleCall(call: JsonObject, signature: string | undefined): void {
+    const isNamed = typeof call['name'] === 'string' && call['name'] !== ''
+    const draft = isNamed ? this.#startCall(call) : this.#openCall
+    if (!draft) {
+      // An empty end of a call that has ended already says nothing; pieces of no call are lost ones.
+      if (call['args'] !== undefined || call['partialArgs'] !== undefined) this.#isMalformed = true
+      return
+    }
+    draft.signature ??= signature
+    if (!addToCall(draft, call)) this.#isMalformed = true
+    if (call['willContinue'] === true) return
+    this.#openCall = undefined
+    if (draft.arguments === undefined) return
+    // Pieces come in the order of the model's thoughts, not of the text: it can only be shown whole.
+    this.#sink({ type: 'call-delta', index: draft.number, text: draft.arguments })
+    this.#sink({ type: 'call-end', index: draft.number })
+  }
+
+  #startCall(call: JsonObject): CallDraft {
+    if (this.#openCall) this.#isMalformed = true
+    const draft = openCall(call, this.#calls++)
+    this.#openCall = draft
+    this.#drafts.push(draft)
+    this.#sink({ type: 'call-start', index: draft.number, name: this.#options.names.decode(draft.name) })
+    return draft
+  }
+
+  #takeUsage(usage: JsonObject): void {
+    this.#usage = overlay(this.#usage, usage)
+    const neutral = usageOf(this.#usage)
+    if (Object.keys(neutral).length > 0) this.#sink({ type: 'usage', usage: neutral })
+  }
+
+  #partOf(draft: TextDraft | OpaqueDraft | CallDraft): ModelPart {
+    const { model, names } = this.#options
+    const stateOf = (data: JsonObject): ProviderState => ({ provider: PROVIDER, model, data })
+    if (draft.type === 'call') return callPartOf(draft, model, names)
+    if (draft.type === 'provider') return { type: 'provider', state: stateOf({ part: draft.part }) }
+    const { type, text, signature, isText } = draft
+    if (signature === undefined) return { type, text }
+    const state = stateOf({ thoughtSignature: signature, ...(type === 'reasoning' && isText && { isText: true }) })
+    return { type, text, state }
+  }
+
+  /** Counts what is about to be kept: a stream that never ends would fill the memory, however small its events are. */
+  #fits(length: number): boolean {
+    const most = this.#options.answerLengthMax ?? ANSWER_LENGTH_MAX
+    this.#length += length
+    if (this.#length <= most) return true
+    // Not retryable: the same question would bring the same flood, and cost as much again.
+    this.failure = new BatonError({
+      code: 'model_malformed_answer',
+      message: `Gemini’s answer is longer than ${most} characters`,
+      hint: 'Ask for less output, or raise answerLengthMax.',
+      retryable: false,
+    })
+    return false
+  }
+
+  #fail(what: string): void {
+    this.failure ??= new BatonError({
+      code: 'model_malformed_answer',
+      message: `Gemini’s stream is malformed: ${what}`,
+    })
+  }
+}
+
+function isFirst(candidate: JsonValue): boolean {
+  return isJsonObject(candidate) && (candidate['index'] ?? 0) === 0
+}

@@ -1,0 +1,118 @@
+// From neutral messages to Gemini's contents: users and models, every call answered in the content right behind it, and the
+// signatures on the very parts that they came with.
+import type { AssistantPart, CallPart, JsonObject, Message, ResultPart } from '@baton/core'
+import { isJsonObject, parseJson } from '@baton/core'
+import type { ToolNames } from '../tool-names.ts'
+import { encodeContent, encodeResult } from './encode-content.ts'
+import type { WireContent, WirePart } from './wire.ts'
+import { NO_SIGNATURE, PROVIDER, REPLAYABLE, isGemini3, modelFamily } from './wire.ts'
+
+/** For a history that does not begin with a user. */
+const FIRST_USER_TEXT = '(The conversation begins.)'
+/** 400 "Please ensure that multiturn requests end with a user role or a function response." */
+const LAST_USER_TEXT = '(Go on.)'
+
+export interface MessageEncoding {
+  readonly model: string
+  readonly names: ToolNames
+}
+
+/**
+ * Signatures of `rebased` answers stay: what is checked is the part that they sit on, not what stood before it, and Google's own
+ * client keeps them when it shortens a history (gemini-cli).
+ */
+export function encodeMessages(
+  messages: readonly Message[],
+  { model, names }: MessageEncoding,
+): readonly WireContent[] {
+  const encoding: Encoding = { names, family: modelFamily(model), isGemini3: isGemini3(model), ids: new Map() }
+  const contents: Draft[] = []
+  for (const message of messages) {
+    if (message.role === 'user') addSpoken(contents, 'user', encodeContent(message.parts))
+    else if (message.role === 'assistant') addSpoken(contents, 'model', encodeAssistant(message.parts, encoding))
+    else contents.push({ role: 'user', parts: encodeResults(message.parts, encoding), hasResults: true })
+  }
+  if (contents[0]?.role !== 'user') contents.unshift(spoken('user', [{ text: FIRST_USER_TEXT }]))
+  if (contents.at(-1)?.role !== 'user') contents.push(spoken('user', [{ text: LAST_USER_TEXT }]))
+  return contents.map(({ role, parts }) => ({ role, parts }))
+}
+
+interface Draft extends WireContent {
+  readonly hasResults: boolean
+}
+
+interface Encoding {
+  readonly names: ToolNames
+  readonly family: string
+  readonly isGemini3: boolean
+  /** Ids that the model gave its calls, by Baton's. */
+  readonly ids: Map<string, string>
+}
+
+function spoken(role: WireContent['role'], parts: readonly WirePart[]): Draft {
+  return { role, parts, hasResults: false }
+}
+
+/** One content per speaker; results stay alone, because what a user says behind them begins a new turn. */
+function addSpoken(contents: Draft[], role: WireContent['role'], parts: readonly WirePart[]): void {
+  if (parts.length === 0) return
+  const last = contents.at(-1)
+  if (last?.role === role && !last.hasResults) contents[contents.length - 1] = spoken(role, [...last.parts, ...parts])
+  else contents.push(spoken(role, parts))
+}
+
+function encodeAssistant(parts: readonly AssistantPart[], encoding: Encoding): readonly WirePart[] {
+  const encoded = parts.map((part) => encodePart(part, encoding)).filter((part) => part !== undefined)
+  const first = encoded.findIndex((part) => part['functionCall'] !== undefined)
+  const call = encoded[first]
+  // 400 "Function call is missing a thought_signature in functionCall parts": the first of parallel calls carries it.
+  if (!encoding.isGemini3 || !call || call['thoughtSignature'] !== undefined) return encoded
+  return encoded.with(first, { ...call, thoughtSignature: NO_SIGNATURE })
+}
+
+function encodePart(part: AssistantPart, encoding: Encoding): WirePart | undefined {
+  const data = stateOf(part, encoding)
+  const signature = data['thoughtSignature']
+  const signed = typeof signature === 'string' && signature !== '' ? { thoughtSignature: signature } : {}
+  switch (part.type) {
+    case 'text':
+      return part.text === '' ? undefined : { text: part.text, ...signed }
+    case 'reasoning':
+      // Thoughts are summaries for people; only what is signed is of use to the model.
+      if (!('thoughtSignature' in signed)) return undefined
+      return { text: part.text, ...(data['isText'] !== true && { thought: true }), ...signed }
+    case 'call':
+      return { functionCall: encodeCall(part, data, encoding), ...signed }
+    case 'provider': {
+      const own = data['part']
+      return isJsonObject(own) && REPLAYABLE.some((kind) => own[kind] !== undefined) ? own : undefined
+    }
+  }
+}
+
+/** What this provider keeps beside a part, for the model that made it; nothing of others. */
+function stateOf({ state }: AssistantPart, { family }: Encoding): JsonObject {
+  const isOwn = state?.provider === PROVIDER && modelFamily(state.model) === family
+  return isOwn && isJsonObject(state.data) ? state.data : {}
+}
+
+function encodeCall(call: CallPart, data: JsonObject, { names, ids }: Encoding): JsonObject {
+  const { id } = data
+  if (typeof id === 'string' && id !== '') ids.set(call.callId, id)
+  const given = ids.get(call.callId)
+  return { ...(given !== undefined && { id: given }), name: names.encode(call.name), args: argumentsOf(call) }
+}
+
+/** An object always; what a model wrote and could not be read goes back empty, its result says why. */
+function argumentsOf(call: CallPart): JsonObject {
+  const parsed = parseJson(call.arguments)
+  return parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}
+}
+
+/** 400 "…the number of function response parts is equal to the number of function call parts": all in one content, first. */
+function encodeResults(results: readonly ResultPart[], { names, ids, isGemini3: holdsMedia }: Encoding) {
+  const encoded = results.map((result) =>
+    encodeResult(result, { name: names.encode(result.name), id: ids.get(result.callId), holdsMedia }),
+  )
+  return [...encoded.map(({ response }) => response), ...encoded.flatMap(({ beside }) => beside)]
+}

@@ -1,0 +1,77 @@
+// From a neutral request to the body of POST …/models/<model>:streamGenerateContent. Pure. Whatever legal history comes in, of
+// this or another provider, a body comes out that Gemini accepts; the rules and their sources stand where they are kept.
+import type { JsonObject, ModelRequest, ToolDeclaration } from '@baton/core'
+import { BatonError, isJsonObject, outputTokensFor } from '@baton/core'
+import { compileSchema } from '../schema/compile-schema.ts'
+import type { ToolNames } from '../tool-names.ts'
+import { toolNamesOf } from '../tool-names.ts'
+import { encodeMessages } from './encode-messages.ts'
+import { encodeThinking } from './encode-thinking.ts'
+import type { GeminiRequest, WireCallingConfig, WireFunction, WireGenerationConfig } from './wire.ts'
+
+export interface GeminiEncodeOptions {
+  /** `gemini-2.5-flash`; stands in the address, not in the body. */
+  readonly model: string
+}
+
+/** Above it: 400 "temperature must be in the range [0.0, 2.0]". */
+const TEMPERATURE_MAX = 2
+
+/** @throws BatonError `model_invalid_request` when `toolChoice` names a tool that the request does not have */
+export function encodeGeminiRequest(
+  request: ModelRequest,
+  options: GeminiEncodeOptions,
+  names: ToolNames = toolNamesOf(request),
+): GeminiRequest {
+  const { instructions, tools } = request
+  const config = encodeToolChoice(request, names)
+  return {
+    contents: encodeMessages(request.messages, { model: options.model, names }),
+    ...(instructions.trim() !== '' && { systemInstruction: { parts: [{ text: instructions }] } }),
+    ...(tools.length > 0 && { tools: [{ functionDeclarations: tools.map((tool) => encodeTool(tool, names)) }] }),
+    ...(config && { toolConfig: { functionCallingConfig: config } }),
+    generationConfig: encodeGeneration(request, options.model),
+  }
+}
+
+function encodeTool(tool: ToolDeclaration, names: ToolNames): WireFunction {
+  const parameters = schemaOf(tool.inputSchema)
+  return {
+    name: names.encode(tool.name),
+    ...(tool.description !== '' && { description: tool.description }),
+    ...(parameters && { parameters }),
+  }
+}
+
+/** Undefined where the root has no properties: 400 "parameters.properties: should be non-empty for OBJECT type". */
+function schemaOf(schema: JsonObject): JsonObject | undefined {
+  const compiled = compileSchema(schema, 'gemini').schema
+  const { properties } = compiled
+  return isJsonObject(properties) && Object.keys(properties).length > 0 ? compiled : undefined
+}
+
+/** Undefined: the model decides. There is no way to ask for one call at a time. */
+function encodeToolChoice({ toolChoice, tools }: ModelRequest, names: ToolNames): WireCallingConfig | undefined {
+  if (toolChoice.type === 'tool' && !tools.some((tool) => tool.name === toolChoice.name))
+    throw new BatonError({
+      code: 'model_invalid_request',
+      message: `toolChoice names "${toolChoice.name}", which is not among the request’s tools`,
+    })
+  if (tools.length === 0 || toolChoice.type === 'auto') return undefined
+  if (toolChoice.type === 'tool') return { mode: 'ANY', allowedFunctionNames: [names.encode(toolChoice.name)] }
+  return { mode: toolChoice.type === 'any' ? 'ANY' : 'NONE' }
+}
+
+function encodeGeneration({ settings, tools, output }: ModelRequest, model: string): WireGenerationConfig {
+  const thinking = encodeThinking(model, Math.max(settings.reasoningTokens ?? 0, 0))
+  // 400 "Function calling with a response mime type: 'application/json' is unsupported".
+  const isJson = output !== undefined && tools.length === 0
+  const responseSchema = isJson ? schemaOf(output.schema) : undefined
+  return {
+    maxOutputTokens: outputTokensFor(settings, tools.length > 0) + thinking.extraTokens,
+    ...(settings.temperature !== undefined && { temperature: Math.min(settings.temperature, TEMPERATURE_MAX) }),
+    ...(thinking.config && { thinkingConfig: thinking.config }),
+    ...(isJson && { responseMimeType: 'application/json' }),
+    ...(responseSchema && { responseSchema }),
+  }
+}

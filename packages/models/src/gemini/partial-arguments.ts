@@ -1,0 +1,125 @@
+// Arguments that Vertex streams in pieces: each names a place by a JSON path and says a value, or a piece of a text. Pure. What
+// cannot be placed makes the whole call malformed; it is never guessed.
+import type { JsonObject, JsonValue } from '@baton/core'
+import { isJsonObject } from '@baton/core'
+
+/** Maps, because a key may be `__proto__`. */
+type Node = Map<string, Node> | Node[] | string | number | boolean | null
+type Step = string | number
+
+/** Steps of one path. */
+const DEPTH_MAX = 64
+
+export class PartialArguments {
+  readonly #root = new Map<string, Node>()
+  /** Places whose text goes on with a later piece. */
+  readonly #open = new Set<string>()
+  /** False once a piece could not be placed. */
+  isReadable = true
+
+  /** Arguments that came whole. */
+  set(args: JsonObject): void {
+    for (const [key, value] of Object.entries(args)) this.#root.set(key, nodeOf(value))
+  }
+
+  /** One PartialArg: `{jsonPath, stringValue | numberValue | boolValue | nullValue, willContinue}`. */
+  push(piece: JsonValue): void {
+    const given = isJsonObject(piece) ? piece : {}
+    const path = given['jsonPath']
+    const steps = typeof path === 'string' ? stepsOf(path) : undefined
+    const value = valueOf(given)
+    if (steps === undefined || value === undefined || !this.#place(steps, value)) {
+      this.isReadable = false
+      return
+    }
+    const place = JSON.stringify(steps)
+    if (given['willContinue'] === true) this.#open.add(place)
+    else this.#open.delete(place)
+  }
+
+  get isEmpty(): boolean {
+    return this.#root.size === 0
+  }
+
+  /** Whether every text has ended. */
+  get isWhole(): boolean {
+    return this.isReadable && this.#open.size === 0
+  }
+
+  toString(): string {
+    return textOf(this.#root)
+  }
+
+  #place(steps: readonly Step[], value: Node): boolean {
+    const last = steps.at(-1)
+    let node: Node = this.#root
+    for (const [index, step] of steps.slice(0, -1).entries()) {
+      const inner: Node | undefined = childOf(node, step) ?? this.#grow(node, step, steps[index + 1])
+      if (inner === undefined) return false
+      node = inner
+    }
+    if (last === undefined) return false
+    const before = childOf(node, last)
+    const goesOn = this.#open.has(JSON.stringify(steps))
+    const next = goesOn && typeof before === 'string' && typeof value === 'string' ? before + value : value
+    return put(node, last, next)
+  }
+
+  #grow(node: Node, step: Step, next: Step | undefined): Node | undefined {
+    const made: Node = typeof next === 'number' ? [] : new Map<string, Node>()
+    return put(node, step, made) ? made : undefined
+  }
+}
+
+/** `$.recipe.steps[0]`, and the same as `$['recipe']['steps'][0]` (RFC 9535). */
+function stepsOf(path: string): readonly Step[] | undefined {
+  if (!path.startsWith('$')) return undefined
+  const steps: Step[] = []
+  const step = /\.([^.[\]]+)|\[(\d{1,6})\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/y
+  step.lastIndex = 1
+  while (step.lastIndex < path.length) {
+    const found = step.exec(path)
+    if (!found || steps.length >= DEPTH_MAX) return undefined
+    const quoted = found[3] ?? found[4]
+    if (quoted !== undefined) steps.push(quoted.replace(/\\(.)/g, '$1'))
+    else steps.push(found[2] === undefined ? (found[1] ?? '') : Number(found[2]))
+  }
+  return steps.length === 0 ? undefined : steps
+}
+
+function valueOf(piece: JsonObject): Node | undefined {
+  const { stringValue, numberValue, boolValue } = piece
+  if (typeof stringValue === 'string') return stringValue
+  if (typeof numberValue === 'number') return numberValue
+  if (typeof boolValue === 'boolean') return boolValue
+  return 'nullValue' in piece ? null : undefined
+}
+
+function childOf(node: Node, step: Step): Node | undefined {
+  if (node instanceof Map) return node.get(String(step))
+  return Array.isArray(node) && typeof step === 'number' ? node[step] : undefined
+}
+
+/** Lists grow by one: a hole would be a value that nobody said. */
+function put(node: Node, step: Step, value: Node): boolean {
+  if (node instanceof Map) {
+    node.set(String(step), value)
+    return true
+  }
+  if (!Array.isArray(node) || typeof step !== 'number' || step > node.length) return false
+  node[step] = value
+  return true
+}
+
+function nodeOf(value: JsonValue): Node {
+  if (Array.isArray(value)) return (value as readonly JsonValue[]).map(nodeOf)
+  if (isJsonObject(value)) return new Map(Object.entries(value).map(([key, one]) => [key, nodeOf(one)]))
+  // Neither a list nor an object, which JsonValue's arrays being read-only hides from the compiler.
+  return value as string | number | boolean | null
+}
+
+function textOf(node: Node): string {
+  if (Array.isArray(node)) return `[${node.map(textOf).join(',')}]`
+  if (!(node instanceof Map)) return JSON.stringify(node)
+  return `{${[...node].map(([key, value]) => `${JSON.stringify(key)}:${textOf(value)}`).join(',')}}`
+}
