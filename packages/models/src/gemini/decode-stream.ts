@@ -92,7 +92,7 @@ class StreamDecoder implements GeminiDecoder {
       })
     const isMalformed = this.#isMalformed || this.#openCall !== undefined
     const said = this.#reason === undefined ? 'refusal' : finishOf(reason, this.#calls > 0)
-    const finish = said === 'tool-calls' && isMalformed ? 'malformed-call' : said
+    const finish = isMalformed && (said === 'tool-calls' || said === 'end') ? 'malformed-call' : said
     return {
       parts: this.#drafts.map((draft) => this.#partOf(draft)),
       finish,

@@ -39,6 +39,16 @@ const typed = (schema: object) =>
   request([user(text)], tools(tool('a', { parameters: { type: 'OBJECT', properties: { x: schema } } })))
 const calling = (functionCallingConfig: object) => ({ ...tools(tool('a')), toolConfig: { functionCallingConfig } })
 
+const thinking = (thinkingConfig: object) => ({ generationConfig: { thinkingConfig } })
+
+test('what older models refuse', () => {
+  const codesOf = (body: object, name: string) => validateGeminiRequest(body, { model: name }).map(({ code }) => code)
+  const shown = { functionResponse: { name: 'a', response: {}, parts: [] } }
+  expect(codesOf(request([user(text), model(call('a')), user(shown)]), 'gemini-2.5-flash')).toEqual(['result_media'])
+  expect(codesOf(request([user(text)], thinking({ thinkingLevel: 'low' })), 'gemini-2.5-flash')).toEqual(['thinking'])
+  expect(codesOf(request([user(text)], thinking({ thinkingBudget: 0 })), 'gemini-2.5-pro')).toEqual(['thinking'])
+})
+
 test('a good request', () => {
   const contents = [
     user(text),
@@ -89,6 +99,15 @@ describe('requests that are refused (hand-written)', () => {
     ['schema_type', typed({ type: ['string', 'null'] })],
     ['schema_items', typed({ type: 'array' })],
     ['parameter_name', typed({ type: 'OBJECT', properties: { 'a-b': {} } })],
+    ['unknown_field', request([user(text)], { max_tokens: 5 })],
+    ['unknown_field', request([user({ text: 'x', signature: 's' })])],
+    ['media', request([user({ inlineData: { mimeType: 'image/png' } })])],
+    ['media', request([user({ fileData: { fileUri: 'https://a.example/x' } })])],
+    ['thinking', request([user(text)], thinking({ thinkingBudget: 5, thinkingLevel: 'low' }))],
+    ['thinking', request([user(text)], thinking({ thinkingLevel: 'minimal' }))],
+    ['max_tokens', request([user(text)], { generationConfig: { maxOutputTokens: 0 } })],
+    ['schema_keyword', request([user(text)], { generationConfig: { responseSchema: { $ref: '#' } } })],
+    ['id_pair', request([user(text), model({ functionCall: { name: 'a', id: 'x' } }), user(result('a'))])],
     ['mode', request([user(text)], calling({ mode: 'REQUIRED' }))],
     ['mode', request([user(text)], calling({ mode: 'AUTO', allowedFunctionNames: ['a'] }))],
     ['mode', request([user(text)], calling({ mode: 'ANY', allowedFunctionNames: ['b'] }))],

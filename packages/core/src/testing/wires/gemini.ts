@@ -31,6 +31,13 @@ const SOURCES = {
   schema_items: '400 "parameters.properties[x].items: missing field."',
   parameter_name: 'genai.d.ts FunctionDeclaration: parameter names are [A-Za-z_][A-Za-z0-9_]*, at most 64',
   mode: 'genai.d.ts FunctionCallingConfigMode; 400 "allowed_function_names should only be set when mode is ANY"',
+  unknown_field: '400 "Invalid JSON payload received. Unknown name \\"x\\": Cannot find field."',
+  media: 'genai.d.ts Blob and FileData: a mimeType, with data or a fileUri',
+  thinking:
+    '400 "Thinking budget and thinking level are not supported together."; "Budget 0 is invalid. This model only works in thinking mode."',
+  max_tokens: '400 "max_output_tokens must be positive"',
+  id_pair: 'genai.d.ts FunctionResponse.id: that of the call, where the call has one',
+  result_media: 'ai.google.dev, "Multimodal function responses": Gemini 3 and later',
   json_mode: '400 "Function calling with a response mime type: \'application/json\' is unsupported" (js-genai#727)',
 } as const
 type Code = keyof typeof SOURCES
@@ -44,13 +51,16 @@ export function validateGeminiRequest(body: unknown, options: { readonly model?:
     }
     const names = checkTools(body, report)
     checkToolConfig(body, names, report)
+    checkGeneration(body, options.model ?? '', report)
+    checkFields(body, BODY_FIELDS, '', report)
     const contents = objectsIn(body['contents'], 'contents')
     if (contents.length === 0) {
       report('body', 'contents', 'there are no contents')
       return
     }
     checkContents(contents, report)
-    if (/gemini-(3|[4-9]|\d\d)/.test(options.model ?? '')) checkSignatures(contents, report)
+    if (isGemini3(options.model)) checkSignatures(contents, report)
+    else if (options.model !== undefined) checkNoResultMedia(contents, report)
   })
 }
 
@@ -58,6 +68,53 @@ type Found = ReturnType<typeof objectsIn>[number]
 
 function either(object: JsonObject, camel: string, snake: string): unknown {
   return object[camel] ?? object[snake]
+}
+
+function isGemini3(model = ''): boolean {
+  return /gemini-(3|[4-9]|\d\d)/.test(model)
+}
+
+/** GenerateContentRequest of v1beta and of Vertex. */
+const BODY_FIELDS: readonly string[] =
+  'contents systemInstruction tools toolConfig generationConfig safetySettings cachedContent labels model store'.split(
+    ' ',
+  )
+/** Part of genai.d.ts. */
+const PART_FIELDS: readonly string[] = (
+  'text inlineData fileData functionCall functionResponse executableCode codeExecutionResult toolCall toolResponse ' +
+  'thought thoughtSignature videoMetadata mediaResolution partMetadata'
+).split(' ')
+
+/** Both spellings are known. */
+function checkFields(object: JsonObject, known: readonly string[], path: string, report: Report<Code>): void {
+  const camel = (field: string) => field.replace(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase())
+  for (const field of Object.keys(object))
+    if (!known.includes(camel(field))) report('unknown_field', path, `${show(field)} is not known`)
+}
+
+function checkGeneration(body: JsonObject, model: string, report: Report<Code>): void {
+  const config = either(body, 'generationConfig', 'generation_config')
+  if (!isJsonObject(config)) return
+  const most = either(config, 'maxOutputTokens', 'max_output_tokens')
+  if (most !== undefined && !(typeof most === 'number' && Number.isInteger(most) && most > 0))
+    report('max_tokens', 'generationConfig.maxOutputTokens', `${show(most)} is no number of tokens`)
+  checkSchema(either(config, 'responseSchema', 'response_schema'), 'generationConfig.responseSchema', report)
+  const thinking = either(config, 'thinkingConfig', 'thinking_config')
+  if (!isJsonObject(thinking)) return
+  const budget = either(thinking, 'thinkingBudget', 'thinking_budget')
+  const level = either(thinking, 'thinkingLevel', 'thinking_level')
+  const path = 'generationConfig.thinkingConfig'
+  if (budget !== undefined && level !== undefined) report('thinking', path, 'a budget and a level')
+  if (budget === 0 && /2\.5-pro/.test(model)) report('thinking', path, 'this model always thinks')
+  if (level !== undefined && /gemini-2/.test(model)) report('thinking', path, 'levels are for Gemini 3')
+  if (typeof level === 'string' && /minimal|medium/i.test(level) && /gemini-3-pro/.test(model))
+    report('thinking', path, `Gemini 3 Pro does not know ${level}`)
+}
+
+function checkNoResultMedia(contents: readonly Found[], report: Report<Code>): void {
+  for (const { results } of contents.map(turnOf))
+    for (const { item, path } of results)
+      if (item['parts'] !== undefined) report('result_media', path, 'this model takes no media inside of results')
 }
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_.:-]{0,63}$/
@@ -173,10 +230,25 @@ function checkContents(contents: readonly Found[], report: Report<Code>): void {
     for (const { item, path } of turn.parts) {
       const kinds = PART_DATA.filter(([camel, snake]) => either(item, camel, snake) !== undefined)
       if (kinds.length !== 1) report('part', path, `a part has one kind of data, not ${kinds.length}`)
+      checkFields(item, PART_FIELDS, path, report)
+      checkMedia(item, path, report)
     }
     for (const call of turn.calls) checkCall(call, report)
     for (const result of turn.results) checkResult(result, report)
     checkPairs(turns, index, report)
+  }
+}
+
+function checkMedia(part: JsonObject, path: string, report: Report<Code>): void {
+  for (const [camel, snake, field] of [
+    ['inlineData', 'inline_data', 'data'],
+    ['fileData', 'file_data', 'file_uri'],
+  ] as const) {
+    const media = either(part, camel, snake)
+    if (!isJsonObject(media)) continue
+    const content = field === 'data' ? media['data'] : either(media, 'fileUri', field)
+    if (!isText(either(media, 'mimeType', 'mime_type')) || !isText(content))
+      report('media', path, `${show(media)} lacks its type or its content`)
   }
 }
 
@@ -205,6 +277,7 @@ function checkPairs(turns: readonly Turn[], index: number, report: Report<Code>)
   const results = next?.results ?? []
   if (results.length !== turn.calls.length)
     report('result_count', turn.path, `${turn.calls.length} calls, ${results.length} results`)
+  checkIds(turn, results, report)
   const namesOf = (found: readonly Found[]) =>
     found
       .map(({ item }) => show(item['name']))
@@ -212,6 +285,13 @@ function checkPairs(turns: readonly Turn[], index: number, report: Report<Code>)
       .join()
   if (results.length === turn.calls.length && namesOf(results) !== namesOf(turn.calls))
     report('result_name', next?.path ?? '', 'the names are not those of the calls')
+}
+
+function checkIds(turn: Turn, results: readonly Found[], report: Report<Code>): void {
+  const given = turn.calls.flatMap(({ item }) => (isText(item['id']) ? [item['id']] : []))
+  const answered = results.flatMap(({ item }) => (isText(item['id']) ? [item['id']] : []))
+  const isOther = given.some((id) => !answered.includes(id)) || answered.some((id) => !given.includes(id))
+  if (isOther) report('id_pair', turn.path, `ids ${show(given)} are answered with ${show(answered)}`)
 }
 
 /** Of the turn that is open: since the user last said something. Only the first of parallel calls carries it. */
