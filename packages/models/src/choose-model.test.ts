@@ -8,7 +8,7 @@ import { chooseModel, createModelOf, listModelsOf, withBaseUrl } from './choose-
 
 const USABLE =
   'use "<provider>/<model>" or "offline"; providers: anthropic, openai, openai-chat, openai-compatible, ollama, lmstudio, ' +
-  'vllm, groq, openrouter, deepseek, mistral'
+  'vllm, groq, openrouter, deepseek, mistral, gemini'
 const KEY = { ANTHROPIC_API_KEY: 'sk-1' }
 
 test.each<[string, ChooseModelInit, string, string]>([
@@ -70,6 +70,18 @@ test.each<[string, ChooseModelInit, string, string]>([
     'because the option --model names it',
   ],
   [
+    'the other key of Google',
+    { variables: { GOOGLE_API_KEY: 'AIza', GEMINI_MODEL: 'gemini-x' } },
+    'gemini/gemini-x',
+    'because GOOGLE_API_KEY is set',
+  ],
+  [
+    'a project of Vertex AI is no key, and is taken when Gemini is asked for',
+    { flag: 'gemini', variables: { GOOGLE_CLOUD_PROJECT: 'p', GOOGLE_CLOUD_ACCESS_TOKEN: 't' } },
+    'gemini/gemini-2.5-flash',
+    'because the option --model names it',
+  ],
+  [
     'the flag before all',
     { flag: 'anthropic/claude-y', agentModels: ['offline'], variables: KEY },
     'anthropic/claude-y',
@@ -99,6 +111,32 @@ test.each<[ChooseModelInit, string, string]>([
     { flag: 'claude-haiku-4-5', variables: KEY },
     'unknown_model',
     'no model is named "claude-haiku-4-5"; did you mean "anthropic/claude-haiku-4-5"?',
+  ],
+  [
+    { flag: 'gemini/g', variables: {} },
+    'model_not_configured',
+    'the model gemini/g needs a key; set GEMINI_API_KEY, or use the model "offline"',
+  ],
+  [
+    { flag: 'gemini/g', variables: { GOOGLE_CLOUD_PROJECT: 'p' } },
+    'model_not_configured',
+    'the model gemini/g needs a token for the project p; set GOOGLE_CLOUD_ACCESS_TOKEN to what "gcloud auth ' +
+      'print-access-token" says, or set GEMINI_API_KEY',
+  ],
+  [
+    { flag: 'gemini/g', variables: { GOOGLE_API_KEY: 'AIza', GOOGLE_GENAI_USE_VERTEXAI: 'True' } },
+    'model_not_configured',
+    'the model gemini/g needs a project of Vertex AI; set GOOGLE_CLOUD_PROJECT',
+  ],
+  [
+    { flag: 'gemini/g', variables: { GOOGLE_CLOUD_PROJECT: 'p', GOOGLE_CLOUD_LOCATION: 'a.example/' } },
+    'invalid_option',
+    'GOOGLE_CLOUD_LOCATION must be a region such as europe-west4, or global, not "a.example/"',
+  ],
+  [
+    { flag: 'google/gemini-x', variables: {} },
+    'unknown_model',
+    'no model is named "google/gemini-x"; did you mean "gemini/gemini-x"?',
   ],
   [{ flag: 'gpt', variables: KEY }, 'unknown_model', `no model is named "gpt"; ${USABLE}`],
   [{ flag: 'gpt-5', variables: KEY }, 'unknown_model', 'no model is named "gpt-5"; did you mean "openai/gpt-5"?'],
@@ -247,4 +285,19 @@ test('the models of a provider that has no list, or no key', async () => {
     listModelsOf(provider, { variables: {} }).catch((error: unknown) => (isBatonError(error) ? error.message : error))
   expect(await refused('anthropic')).toContain('the models of "anthropic" cannot be listed; use one of openai, ')
   expect(await refused('groq')).toContain('needs a key; set GROQ_API_KEY')
+})
+
+test('the models of Gemini: its list in the shape of OpenAI, ids as --model takes them', async () => {
+  const asked: string[] = []
+  const listed = await listModelsOf('gemini', {
+    variables: { GEMINI_API_KEY: 'AIza' },
+    fetch: (url, { headers }) => {
+      asked.push(url, headers['authorization'] ?? '')
+      return Promise.resolve(new Response('{"data":[{"id":"models/gemini-x"}]}'))
+    },
+  })
+  expect(listed).toEqual([{ id: 'gemini/gemini-x' }])
+  expect(asked).toEqual(['https://generativelanguage.googleapis.com/v1beta/openai/models', 'Bearer AIza'])
+  const vertex = { GOOGLE_CLOUD_PROJECT: 'p', GOOGLE_CLOUD_ACCESS_TOKEN: 't' }
+  await expect(listModelsOf('gemini', { variables: vertex })).rejects.toThrow('of Vertex AI cannot be listed')
 })

@@ -3,6 +3,7 @@
 import type { Clock, Model, Transport } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { createAnthropicModel } from './anthropic/index.ts'
+import { createGeminiModel } from './gemini/index.ts'
 import { createOfflineModel } from './offline/index.ts'
 import type { FetchLike, ListedModel } from './openai-chat/index.ts'
 import { createOpenAiChatModel, listModels } from './openai-chat/index.ts'
@@ -11,9 +12,11 @@ import { presetOf } from './presets.ts'
 import type { Variables } from './provider-settings.ts'
 import {
   ANTHROPIC,
+  GEMINI,
   NETWORK_PROVIDERS,
   checkedAddress,
   checkedKey,
+  keyVariableOf,
   serverOf,
   settingsOf,
   valueOf,
@@ -42,7 +45,7 @@ export interface ChooseModelInit {
 
 const USABLE = `use "<provider>/<model>" or "offline"; providers: ${NETWORK_PROVIDERS.join(', ')}`
 /** Providers that people will name and that have no adapter yet. */
-const NOT_YET: ReadonlySet<string> = new Set(['bedrock', 'gemini', 'google'])
+const NOT_YET: ReadonlySet<string> = new Set(['bedrock'])
 
 /**
  * The flag, then the agent, then MODEL_PROVIDER, then a key that is present, then the offline model.
@@ -65,9 +68,11 @@ export function chooseModel({ flag, agentModels = [], variables }: ChooseModelIn
 function providerWithKey(variables: Variables) {
   for (const provider of NETWORK_PROVIDERS) {
     const known = variablesOf(provider)
-    if (!known?.needsKey || valueOf(variables, known.keyVariable) === undefined) continue
+    if (!known?.needsKey) continue
+    const keyVariable = keyVariableOf(known, variables)
+    if (valueOf(variables, keyVariable) === undefined) continue
     if (known.defaultModel !== undefined || valueOf(variables, known.modelVariable) !== undefined)
-      return { provider, keyVariable: known.keyVariable }
+      return { provider, keyVariable }
   }
   return undefined
 }
@@ -127,14 +132,22 @@ export interface ListModelsOfInit {
  */
 export async function listModelsOf(provider: string, init: ListModelsOfInit): Promise<readonly ListedModel[]> {
   const { variables, ...rest } = init
-  const preset = presetOf(provider)
-  if (!preset) throw unknownModel(`the models of "${provider}" cannot be listed; ${LISTABLE}`)
-  const { apiKey, baseUrl = preset.baseUrl ?? '' } = serverOf(provider, variables)
-  const listed = await listModels({ ...rest, baseUrl, label: preset.label, ...(apiKey !== undefined && { apiKey }) })
-  return listed.map((model) => ({ ...model, id: `${provider}/${model.id}` }))
+  const isGemini = provider === 'gemini'
+  const known = isGemini ? GEMINI : presetOf(provider)
+  if (!known) throw unknownModel(`the models of "${provider}" cannot be listed; ${LISTABLE}`)
+  const { apiKey, baseUrl = known.baseUrl ?? '', vertex } = serverOf(provider, variables)
+  if (vertex) throw unknownModel('the models of Vertex AI cannot be listed; its Model Garden shows them')
+  // Gemini lists its models in the shape of OpenAI, too.
+  const address = isGemini ? `${baseUrl.replace(/(\/v1beta)?\/*$/, '')}/v1beta/openai` : baseUrl
+  const key = apiKey === undefined ? {} : { apiKey }
+  const listed = await listModels({ ...rest, baseUrl: address, label: known.label, ...key })
+  return listed.map((model) => ({
+    ...model,
+    id: `${provider}/${provider === 'gemini' ? model.id.replace(/^models\//, '') : model.id}`,
+  }))
 }
 
-const LISTABLE = `use one of ${NETWORK_PROVIDERS.filter((each) => presetOf(each)).join(', ')}`
+const LISTABLE = `use one of ${NETWORK_PROVIDERS.filter((each) => each !== 'anthropic').join(', ')}`
 
 interface ModelName {
   /** `offline` or one of NETWORK_PROVIDERS. */
@@ -155,6 +168,7 @@ function parseModelName(name: string): ModelName {
 
 function hintFor(name: string): string {
   if (name.startsWith('claude-')) return `did you mean "anthropic/${name}"?`
+  if (/^(google\/|vertex\/)?gemini-/.test(name)) return `did you mean "gemini/${name.replace(/^.*\//, '')}"?`
   return /^(gpt-|o\d)/.test(name) ? `did you mean "openai/${name}"?` : USABLE
 }
 
@@ -167,8 +181,10 @@ function usable(text: string, variables: Variables): string {
 function makeModel(name: ModelName, { variables, transport, clock }: ModelOfInit): Model {
   const { provider } = name
   if (provider === 'offline') return createOfflineModel()
-  const { model, apiKey, baseUrl } = settingsOf(provider, name.model, variables)
+  const { model, apiKey, baseUrl, vertex } = settingsOf(provider, name.model, variables)
   const server = { model, transport, clock, ...(baseUrl !== undefined && { baseUrl }) }
+  if (provider === 'gemini')
+    return createGeminiModel({ ...server, access: vertex ?? { type: 'gemini-api', apiKey: apiKey ?? '' } })
   const preset = presetOf(provider)
   if (!preset) return createAnthropicModel({ ...server, apiKey: apiKey ?? '' })
   if (provider === 'openai') return createOpenAiResponsesModel({ ...server, apiKey: apiKey ?? '' })

@@ -1,6 +1,8 @@
 // What the variables say about a provider: its key, its address, its model. Variables are handed in; nothing here reads the
 // environment. A key is never shown, not even a broken one.
 import { BatonError } from '@baton/core'
+import type { VertexAccess } from './gemini/address.ts'
+import { GEMINI_BASE_URL } from './gemini/address.ts'
 import type { Preset } from './presets.ts'
 import { PRESETS, presetOf } from './presets.ts'
 import { placeOf } from './transport/redact.ts'
@@ -12,7 +14,10 @@ export type Variables = Readonly<Record<string, string | undefined>>
 export type ProviderVariables = Pick<
   Preset,
   'label' | 'baseUrl' | 'baseUrlVariable' | 'keyVariable' | 'needsKey' | 'modelVariable' | 'defaultModel'
->
+> & {
+  /** Read where `keyVariable` is not set. */
+  readonly otherKeyVariable?: string
+}
 
 export const ANTHROPIC: ProviderVariables = {
   label: 'Anthropic',
@@ -24,11 +29,30 @@ export const ANTHROPIC: ProviderVariables = {
   defaultModel: 'claude-haiku-4-5',
 }
 
+/** The names that Google's own SDK reads. */
+export const GEMINI: ProviderVariables = {
+  label: 'Gemini',
+  baseUrl: GEMINI_BASE_URL,
+  baseUrlVariable: 'GOOGLE_GEMINI_BASE_URL',
+  keyVariable: 'GEMINI_API_KEY',
+  otherKeyVariable: 'GOOGLE_API_KEY',
+  needsKey: true,
+  modelVariable: 'GEMINI_MODEL',
+  defaultModel: 'gemini-2.5-flash',
+}
+
 /** Providers whose models are asked over a network, in the order in which a key is looked for. */
-export const NETWORK_PROVIDERS: readonly string[] = ['anthropic', ...Object.keys(PRESETS)]
+export const NETWORK_PROVIDERS: readonly string[] = ['anthropic', ...Object.keys(PRESETS), 'gemini']
 
 export function variablesOf(provider: string): ProviderVariables | undefined {
+  if (provider === 'gemini') return GEMINI
   return provider === 'anthropic' ? ANTHROPIC : presetOf(provider)
+}
+
+/** The name of the variable that holds the key: of two, the one that is set. */
+export function keyVariableOf({ keyVariable, otherKeyVariable }: ProviderVariables, variables: Variables): string {
+  const isOther = otherKeyVariable !== undefined && valueOf(variables, keyVariable) === undefined
+  return isOther && valueOf(variables, otherKeyVariable) !== undefined ? otherKeyVariable : keyVariable
 }
 
 export interface ProviderSettings {
@@ -36,6 +60,8 @@ export interface ProviderSettings {
   readonly apiKey: string | undefined
   /** Absent: the adapter's own. */
   readonly baseUrl: string | undefined
+  /** Gemini in a project of Google Cloud, in place of a key. */
+  readonly vertex?: VertexAccess
 }
 
 /**
@@ -51,7 +77,9 @@ export function settingsOf(provider: string, model: string | undefined, variable
       `the provider ${provider} needs a model; name it "${provider}/<model>" or set ${known.modelVariable}`,
     )
   const id = `${provider}/${named}`
-  const apiKey = valueOf(variables, known.keyVariable)
+  const vertex = provider === 'gemini' ? vertexOf(id, variables) : undefined
+  if (vertex) return { model: named, apiKey: undefined, baseUrl: addressOf(provider, id, variables), vertex }
+  const apiKey = valueOf(variables, keyVariableOf(known, variables))
   if (apiKey === undefined && known.needsKey)
     throw notConfigured(`the model ${id} needs a key; set ${known.keyVariable}, or use the model "offline"`)
   return { model: named, apiKey: checkedKey(known, variables), baseUrl: addressOf(provider, id, variables) }
@@ -59,8 +87,8 @@ export function settingsOf(provider: string, model: string | undefined, variable
 
 /** The server's address and key, for what is asked of a server itself. @throws as `settingsOf` */
 export function serverOf(provider: string, variables: Variables): Omit<ProviderSettings, 'model'> {
-  const { apiKey, baseUrl } = settingsOf(provider, '<model>', variables)
-  return { apiKey, baseUrl }
+  const { model: _, ...server } = settingsOf(provider, '<model>', variables)
+  return server
 }
 
 function addressOf(provider: string, id: string, variables: Variables): string | undefined {
@@ -83,10 +111,37 @@ export function checkedAddress(known: ProviderVariables, variables: Variables): 
 
 /** @throws BatonError `invalid_option` */
 export function checkedKey(known: ProviderVariables, variables: Variables): string | undefined {
-  const key = valueOf(variables, known.keyVariable)
+  return checkedHeader(keyVariableOf(known, variables), variables)
+}
+
+function checkedHeader(variable: string, variables: Variables): string | undefined {
+  const key = valueOf(variables, variable)
   if (key === undefined || isHeaderValue(key)) return key
-  throw wrongVariable(
-    `${known.keyVariable} has a line break or another character that no key has; set it to the key alone`,
+  throw wrongVariable(`${variable} has a line break or another character that no key has; set it to the key alone`)
+}
+
+/**
+ * Vertex AI where the variables of Google's SDK ask for it: GOOGLE_GENAI_USE_VERTEXAI, or a project and no key.
+ * @throws BatonError `model_not_configured`, `invalid_option`
+ */
+function vertexOf(id: string, variables: Variables): VertexAccess | undefined {
+  const project = valueOf(variables, 'GOOGLE_CLOUD_PROJECT')
+  const isAsked = /^(true|1)$/i.test(valueOf(variables, 'GOOGLE_GENAI_USE_VERTEXAI') ?? '')
+  const hasKey = valueOf(variables, keyVariableOf(GEMINI, variables)) !== undefined
+  if (!isAsked && (hasKey || project === undefined)) return undefined
+  if (project === undefined)
+    throw notConfigured(`the model ${id} needs a project of Vertex AI; set GOOGLE_CLOUD_PROJECT`)
+  const location = valueOf(variables, 'GOOGLE_CLOUD_LOCATION') ?? 'global'
+  // It becomes part of the address.
+  if (!/^[a-z0-9-]+$/.test(location))
+    throw wrongVariable(
+      `GOOGLE_CLOUD_LOCATION must be a region such as europe-west4, or global, not "${location.slice(0, 40)}"`,
+    )
+  const accessToken = checkedHeader('GOOGLE_CLOUD_ACCESS_TOKEN', variables)
+  if (accessToken !== undefined) return { type: 'vertex', project, location, accessToken }
+  throw notConfigured(
+    `the model ${id} needs a token for the project ${project}; set GOOGLE_CLOUD_ACCESS_TOKEN to what "gcloud auth ` +
+      `print-access-token" says, or set GEMINI_API_KEY`,
   )
 }
 
