@@ -1,13 +1,15 @@
 // The host that `serve` and `chat` run: the agent, the model that was chosen for it, and the way to providers.
-import type { Agent, Environment, Logger, Store } from '@baton/core'
+import type { Agent, Environment, Logger, Model, Store } from '@baton/core'
 import type { LocalHost } from '@baton/host'
 import { createHost, createNodeEnvironment } from '@baton/host'
 import type { ModelChoice, Variables } from '@baton/models/choose-model'
 import { chooseModel, createModelOf } from '@baton/models/choose-model'
+import { createPriceOf } from '@baton/models/prices'
 import { createUndiciTransport } from '@baton/models/transport/undici'
 import type { Console } from './console.ts'
 import { createDefaultAgent } from './default-agent.ts'
 import { loadAgent } from './load-agent.ts'
+import { isLocalModel, loadLocalModel } from './local-model.ts'
 import { withAddress } from './model-options.ts'
 import type { StoreLocation } from './store-location.ts'
 import { openStore } from './store-location.ts'
@@ -43,20 +45,22 @@ export async function openEmbeddedHost(init: EmbeddedHostInit): Promise<Embedded
   const { folder } = init.terminal
   const { variables, model } = withAddress(init.terminal.variables, init.model, init.baseUrl)
   const loaded = init.agent === undefined ? createDefaultAgent(folder) : await loadAgent(init.agent, folder)
-  const choice = chooseModel({
-    variables,
-    agentModels: loaded.models,
-    ...(model !== undefined && { flag: model }),
-  })
-  const agent = adapted(loaded, { ...init, model }, choice)
+  const [named = loaded.models[0]] = model === undefined ? [] : [model]
+  const local = isLocalModel(named) ? await loadLocalModel(named, folder) : undefined
+  const choice = local
+    ? { id: local.id, reason: `because the ${model === undefined ? 'agent' : 'option --model'} names it` }
+    : chooseModel({ variables, agentModels: loaded.models, ...(model !== undefined && { flag: model }) })
+  const agent = adapted(loaded, { ...init, model: local?.id ?? model }, choice)
   const transport = createUndiciTransport({ variables })
   const environment = createNodeEnvironment(transport)
-  const modelOf = createModelOf({ variables, transport, clock: environment.clock })
+  const remote = createModelOf({ variables, transport, clock: environment.clock })
+  const modelOf = (id: string): Model => (local && id === local.id ? local : remote(id))
   const store = await openStore(init.store ?? { type: 'memory' })
   const host = createHost({
     environment,
     agent,
     modelOf,
+    priceOf: createPriceOf(),
     store,
     defaultModel: choice.id,
     ...(init.keepDays !== undefined && { retentionMs: init.keepDays * DAY_MS }),
@@ -66,6 +70,7 @@ export async function openEmbeddedHost(init: EmbeddedHostInit): Promise<Embedded
     await host.stop({ drainMs })
     await store.close()
     await transport.close()
+    await local?.close()
   }
   return { host, agent, choice, environment, store, variables, stop }
 }

@@ -105,6 +105,7 @@ const CHARS_PER_TOKEN = 4
 export function specOf(agent: Agent, models: readonly string[], contextTokens?: number): Spec {
   const schemas = agent.tools.map((tool) => JSON.stringify([tool.name, tool.description, tool.inputSchema]))
   const overheadChars = agent.instructions.length + schemas.join('').length
+  const windowTokens = agent.window.contextTokens ?? contextTokens
   const plain = {
     agent: agent.name,
     models,
@@ -113,7 +114,11 @@ export function specOf(agent: Agent, models: readonly string[], contextTokens?: 
     window: {
       ...agent.window,
       overheadTokens: agent.window.overheadTokens || Math.ceil(overheadChars / CHARS_PER_TOKEN),
-      ...(agent.window.contextTokens === undefined && contextTokens !== undefined && { contextTokens }),
+      ...(windowTokens !== undefined && {
+        contextTokens: windowTokens,
+        // In the window of a small model the default reserve would leave no room for a question.
+        reserveTokens: Math.min(agent.window.reserveTokens, Math.floor(windowTokens / 2)),
+      }),
     },
     retry: agent.retry,
     batch: agent.batch,

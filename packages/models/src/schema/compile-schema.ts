@@ -161,6 +161,7 @@ function mapKeyword({ dialect }: Work, keyword: string, value: JsonValue): Keywo
   if (reads(keyword)) return { keyword, value }
   if (keyword === 'const' && reads('enum')) return { keyword: 'enum', value: [value] }
   if (keyword === 'oneOf' && reads('anyOf')) return { keyword: 'anyOf', value }
+  if (keyword === 'anyOf' && reads('oneOf')) return { keyword: 'oneOf', value }
   if (keyword === 'exclusiveMinimum' && reads('minimum') && typeof value === 'number')
     return { keyword: 'minimum', value }
   if (keyword === 'exclusiveMaximum' && reads('maximum') && typeof value === 'number')
@@ -331,8 +332,9 @@ function strictObject(work: Work, schema: Record<string, JsonValue>, place: Plac
   const known = isJsonObject(properties) ? properties : {}
   if (additionalProperties !== undefined && additionalProperties !== false && Object.keys(known).length === 0)
     lose(work, place, 'additionalProperties', 'degraded')
+  const union = work.dialect.keywords?.has('anyOf') === false ? 'oneOf' : 'anyOf'
   const must = new Set(Array.isArray(required) ? (required as readonly JsonValue[]) : [])
-  const entries = Object.entries(known).map(([name, one]) => [name, must.has(name) ? one : orNull(one)])
+  const entries = Object.entries(known).map(([name, one]) => [name, must.has(name) ? one : orNull(one, union)])
   return {
     ...schema,
     type: schema['type'] ?? 'object',
@@ -342,15 +344,15 @@ function strictObject(work: Work, schema: Record<string, JsonValue>, place: Plac
   }
 }
 
-function orNull(schema: JsonValue): JsonValue {
+function orNull(schema: JsonValue, union: 'anyOf' | 'oneOf'): JsonValue {
   if (!isJsonObject(schema)) return schema
-  const { type, enum: values, anyOf } = schema
-  if (Array.isArray(anyOf)) {
-    const variants = anyOf as readonly JsonValue[]
-    return variants.some(isNullSchema) ? schema : { ...schema, anyOf: [...variants, { type: 'null' }] }
+  const { type, enum: values, [union]: listed } = schema
+  if (Array.isArray(listed)) {
+    const variants = listed as readonly JsonValue[]
+    return variants.some(isNullSchema) ? schema : { ...schema, [union]: [...variants, { type: 'null' }] }
   }
   if (type === undefined || schema['$ref'] !== undefined || schema['const'] !== undefined)
-    return { anyOf: [schema, { type: 'null' }] }
+    return { [union]: [schema, { type: 'null' }] }
   const types = Array.isArray(type) ? (type as readonly JsonValue[]) : [type]
   if (types.includes('null')) return schema
   return {

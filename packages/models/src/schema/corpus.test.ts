@@ -97,6 +97,7 @@ const issuesOf: Readonly<Record<DialectName, (schema: JsonObject) => readonly un
       contents: [{ role: 'user', parts: [{ text: USER }] }],
       tools: [{ functionDeclarations: [{ name: 't', description: 'd', parameters: schema }] }],
     }),
+  gguf: (schema) => strictIssues(schema, ['anyOf', 'allOf', '$ref', 'pattern', 'minLength']),
   bedrock: (schema) => bedrock('anthropic.claude', schema),
   nova: (schema) => [
     ...bedrock('amazon.nova-lite-v1:0', schema),

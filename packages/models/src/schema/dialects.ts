@@ -22,7 +22,8 @@ export interface Dialect {
   readonly formats?: ReadonlySet<string>
 }
 
-export type DialectName = 'anthropic' | 'anthropic-strict' | 'openai' | 'openai-strict' | 'gemini' | 'bedrock' | 'nova'
+export type DialectName =
+  'anthropic' | 'anthropic-strict' | 'openai' | 'openai-strict' | 'gemini' | 'bedrock' | 'nova' | 'gguf'
 
 function words(text: string): readonly string[] {
   return text.split(' ')
@@ -96,6 +97,15 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
     propertyNames: /^[A-Za-z_][A-Za-z0-9_]{0,63}$/,
     // 400 "only 'enum' and 'date-time' are supported for STRING type".
     formats: new Set(words('enum date-time float double int32 int64')),
+  },
+  /** node-llama-cpp 3, GbnfJsonSchema: a grammar writes every property, so optional ones may be null. */
+  gguf: {
+    name: 'gguf',
+    keywords: new Set(words('type properties required items enum const oneOf additionalProperties description')),
+    inlinesRefs: true,
+    nullable: 'type',
+    isStrict: true,
+    textEnums: false,
   },
   bedrock: { ...ANY_JSON_SCHEMA, name: 'bedrock' },
   /** Amazon Nova user guide, tool troubleshooting: the root holds nothing but type, properties, required. */

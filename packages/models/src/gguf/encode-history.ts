@@ -1,0 +1,68 @@
+// A neutral history as the chat of node-llama-cpp, whose wrappers know each model's own template.
+import type { JsonValue, Message, ModelRequest, ResultPart, ToolMessage } from '@baton/core'
+import { isJsonObject, parseJson } from '@baton/core'
+import type { ToolNames } from '../tool-names.ts'
+import type { ChatItem, FunctionCallItem } from './llama.ts'
+
+/** The last item is the answer that is to be written, or to be gone on with. */
+export function encodeHistory(
+  { instructions, messages, toolChoice }: ModelRequest,
+  names: ToolNames,
+): readonly ChatItem[] {
+  const told = [instructions, ...mustCall(toolChoice)].filter((part) => part.trim() !== '').join('\n\n')
+  const items: ChatItem[] = told === '' ? [] : [{ type: 'system', text: told }]
+  for (const message of messages) addMessage(items, message, names)
+  if (items.at(-1)?.type !== 'model') items.push({ type: 'model', response: [] })
+  return items
+}
+
+/** Its grammar cannot be told to begin with a call. */
+function mustCall(choice: ModelRequest['toolChoice']): readonly string[] {
+  if (choice.type === 'any') return ['Call a function now.']
+  return choice.type === 'tool' ? [`Call the function ${choice.name} now.`] : []
+}
+
+function addMessage(items: ChatItem[], message: Message, names: ToolNames): void {
+  if (message.role === 'user') {
+    const texts = message.parts.map((part) =>
+      part.type === 'text' ? part.text : `[${part.type}, which this model cannot see]`,
+    )
+    items.push({ type: 'user', text: texts.join('\n') })
+    return
+  }
+  const last = items.at(-1)
+  const response = last?.type === 'model' ? last.response : []
+  if (message.role === 'tool') addResults(response, message)
+  else {
+    for (const part of message.parts) {
+      if (part.type === 'text' && part.text !== '') response.push(part.text)
+      if (part.type === 'call')
+        response.push({
+          type: 'functionCall',
+          name: names.encode(part.name),
+          params: valueOf(part.arguments),
+          result: null,
+        })
+    }
+    if (last?.type !== 'model') items.push({ type: 'model', response })
+  }
+}
+
+/** In the order of the calls: the last ones of the answer. */
+function addResults(response: readonly (string | FunctionCallItem)[], { parts }: ToolMessage): void {
+  const calls = response.filter((one): one is FunctionCallItem => typeof one !== 'string').slice(-parts.length)
+  parts.forEach((part, index) => {
+    const call = calls[index]
+    if (call) call.result = resultOf(part)
+  })
+}
+
+function resultOf({ isError, content }: ResultPart): JsonValue {
+  const text = content.map((part) => (part.type === 'text' ? part.text : `[${part.type}]`)).join('\n')
+  return isError ? { error: text } : text
+}
+
+function valueOf(argumentsText: string): JsonValue {
+  const parsed = parseJson(argumentsText)
+  return parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}
+}

@@ -1,0 +1,221 @@
+// A GGUF file as a model in this process, by node-llama-cpp: loaded and warmed once, shared by all sessions. Calls are written
+// by grammar, so their arguments always parse.
+import type {
+  AbortSignalLike,
+  FinishReason,
+  JsonObject,
+  Model,
+  ModelAnswer,
+  ModelEvent,
+  ModelPart,
+  ModelRequest,
+} from '@baton/core'
+import { BatonError, outputTokensFor } from '@baton/core'
+import { access } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
+import { resolve } from 'node:path'
+import { compileSchema } from '../schema/compile-schema.ts'
+import type { ToolNames } from '../tool-names.ts'
+import { toolNamesOf } from '../tool-names.ts'
+import { encodeHistory } from './encode-history.ts'
+import type { ChatItem, GenerateOptions, Generated, Llama, LlamaChat, ParamsChunk } from './llama.ts'
+import { loadLlamaPackage } from './llama.ts'
+import { createWorkQueue } from './work-queue.ts'
+
+export interface GgufModelOptions {
+  /** Tokens of the window; at most what the model was trained for. 8,192 by default: memory grows with it. */
+  readonly contextTokens?: number
+  /** Requests that may wait while one is answered. 16. */
+  readonly waitingMax?: number
+  /** Threads of the processor; all but one by default. */
+  readonly threads?: number
+}
+
+export interface GgufModel extends Model {
+  /** Ends what runs and gives the memory back. */
+  close(): Promise<void>
+}
+
+const CONTEXT_TOKENS = 8192
+const WAITING_MAX = 16
+
+/**
+ * Loads the file and answers nothing yet.
+ * @throws BatonError `model_not_configured` (no such file, no GGUF file, or node-llama-cpp is not installed)
+ */
+export async function loadGgufModel(path: string, options: GgufModelOptions = {}): Promise<GgufModel> {
+  const file = resolve(path)
+  await access(file).catch((cause: unknown) => {
+    throw new BatonError({
+      code: 'model_not_configured',
+      message: `there is no file ${file} to load a model from`,
+      cause,
+    })
+  })
+  const { getLlama, LlamaChat: Chat } = await loadLlamaPackage()
+  // Threads that wait for each other by spinning need a processor each.
+  const { threads = Math.max(1, availableParallelism() - 1) } = options
+  const llama = await getLlama({ build: 'never', logLevel: 'error', maxThreads: threads })
+  try {
+    const model = await llama.loadModel({ modelPath: file })
+    const most = Math.min(options.contextTokens ?? CONTEXT_TOKENS, model.trainContextSize)
+    const context = await model.createContext({ contextSize: { max: most } })
+    const chat = new Chat({ contextSequence: context.getSequence() })
+    await chat.generateResponse(structuredClone(WARM_UP), {
+      maxTokens: 1,
+      temperature: 0,
+      signal: NEVER,
+      onTextChunk: () => {},
+    })
+    return modelOver({
+      llama,
+      chat,
+      file,
+      contextTokens: context.contextSize,
+      waitingMax: options.waitingMax ?? WAITING_MAX,
+    })
+  } catch (cause) {
+    await llama.dispose()
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new BatonError({
+      code: 'model_not_configured',
+      message: `${file} cannot be loaded as a model: ${why}`,
+      cause,
+    })
+  }
+}
+
+const WARM_UP: readonly ChatItem[] = [
+  { type: 'user', text: 'Hi' },
+  { type: 'model', response: [] },
+]
+const NEVER = new AbortController().signal
+
+interface Loaded {
+  readonly llama: Llama
+  readonly chat: LlamaChat
+  readonly file: string
+  readonly contextTokens: number
+  readonly waitingMax: number
+}
+
+function modelOver(loaded: Loaded): GgufModel {
+  const queue = createWorkQueue(loaded.waitingMax)
+  const closing = new AbortController()
+  return {
+    id: `gguf:${loaded.file}`,
+    provider: 'gguf',
+    capabilities: { tools: 'native', images: false, output: 'without-tools', contextTokens: loaded.contextTokens },
+    run: (request, sink, signal) => {
+      const both = either(signal, closing.signal)
+      return queue.run(() => answer(loaded, { request, sink, signal: both }), both)
+    },
+    close: async () => {
+      closing.abort()
+      await queue.idle()
+      await loaded.llama.dispose()
+    },
+  }
+}
+
+function either(one: AbortSignalLike, other: AbortSignal): AbortSignal {
+  const controller = new AbortController()
+  const abort = (): void => controller.abort()
+  for (const signal of [one, other]) {
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort, { once: true })
+  }
+  return controller.signal
+}
+
+interface Asked {
+  readonly request: ModelRequest
+  readonly sink: (event: ModelEvent) => void
+  readonly signal: AbortSignal
+}
+
+async function answer({ llama, chat, file }: Loaded, asked: Asked): Promise<ModelAnswer> {
+  const { request, signal } = asked
+  const names = toolNamesOf(request)
+  const history = encodeHistory(request, names)
+  const before = chat.sequence.tokenMeter.getState()
+  try {
+    const options = await optionsFor(llama, asked, names)
+    // Its chat writes into the history that it is given.
+    const said = await chat.generateResponse(structuredClone(history), options)
+    const after = chat.sequence.tokenMeter.getState()
+    return {
+      ...partsOf(said, names),
+      usage: {
+        inputTokens: after.usedInputTokens - before.usedInputTokens,
+        outputTokens: after.usedOutputTokens - before.usedOutputTokens,
+      },
+      model: file,
+    }
+  } catch (cause) {
+    if (signal.aborted) throw new BatonError({ code: 'cancelled', message: 'the model call was aborted', cause })
+    const why = cause instanceof Error ? cause.message : String(cause)
+    const code = /context/i.test(why) ? 'context_overflow' : 'model_provider_failed'
+    throw new BatonError({ code, message: `the local model failed: ${why}`, cause })
+  }
+}
+
+async function optionsFor(llama: Llama, { request, sink, signal }: Asked, names: ToolNames): Promise<GenerateOptions> {
+  const { settings, tools, toolChoice, output } = request
+  const base = {
+    maxTokens: outputTokensFor(settings, tools.length > 0),
+    temperature: settings.temperature ?? 0,
+    signal,
+    onTextChunk: (text: string) => sink({ type: 'text-delta', text }),
+  }
+  if (output)
+    return { ...base, grammar: await llama.createGrammarForJsonSchema(compileSchema(output.schema, 'gguf').schema) }
+  if (tools.length === 0 || toolChoice.type === 'none') return base
+  const declared = await Promise.all(
+    tools.map(async ({ name, description, inputSchema }) => {
+      const params = await grammarSchema(llama, compileSchema(inputSchema, 'gguf').schema)
+      return [names.encode(name), { description, params }] as const
+    }),
+  )
+  return {
+    ...base,
+    functions: Object.fromEntries(declared),
+    documentFunctionParams: true,
+    ...(settings.parallelCalls === false && { maxParallelFunctionCalls: 1 }),
+    onFunctionCallParamsChunk: streamCalls(sink, names),
+  }
+}
+
+/** A schema that no grammar can say costs its own tool the arguments' shape, and the others nothing. */
+async function grammarSchema(llama: Llama, schema: JsonObject): Promise<JsonObject> {
+  return await llama.createGrammarForJsonSchema(schema).then(
+    () => schema,
+    () => ({ type: 'object', properties: {} }),
+  )
+}
+
+function streamCalls(sink: (event: ModelEvent) => void, names: ToolNames): (chunk: ParamsChunk) => void {
+  let begun = -1
+  return ({ callIndex: index, functionName, paramsChunk, done }) => {
+    if (index > begun) sink({ type: 'call-start', index, name: names.decode(functionName) })
+    begun = Math.max(begun, index)
+    if (paramsChunk !== '') sink({ type: 'call-delta', index, text: paramsChunk })
+    if (done) sink({ type: 'call-end', index })
+  }
+}
+
+/** Calls that it gives are whole: one that the limit cut off is not among them. */
+function partsOf(
+  { response, functionCalls = [], metadata }: Generated,
+  names: ToolNames,
+): Pick<ModelAnswer, 'parts' | 'finish'> {
+  const text: ModelPart[] = response === '' ? [] : [{ type: 'text', text: response }]
+  const calls = functionCalls.map(({ functionName, params }): ModelPart => ({
+    type: 'call',
+    name: names.decode(functionName),
+    arguments: JSON.stringify(params ?? {}),
+  }))
+  const finish: FinishReason =
+    metadata.stopReason === 'maxTokens' ? 'max-tokens' : calls.length > 0 ? 'tool-calls' : 'end'
+  return { parts: [...text, ...calls], finish }
+}

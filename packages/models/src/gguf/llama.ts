@@ -1,0 +1,89 @@
+// The slice of node-llama-cpp 3 that the adapter uses, as types of its own: the package is an optional peer, loaded when a
+// file is loaded.
+import type { AbortSignalLike, JsonObject, JsonValue } from '@baton/core'
+import { BatonError } from '@baton/core'
+
+export interface LlamaPackage {
+  getLlama(options: {
+    readonly gpu?: false
+    readonly build: 'never'
+    readonly logLevel: 'error'
+    readonly maxThreads?: number
+  }): Promise<Llama>
+  readonly LlamaChat: new (options: { readonly contextSequence: unknown }) => LlamaChat
+}
+
+export interface Llama {
+  loadModel(options: { readonly modelPath: string }): Promise<LlamaModel>
+  /** @throws Error for a schema that it cannot make a grammar of */
+  createGrammarForJsonSchema(schema: JsonObject): Promise<unknown>
+  dispose(): Promise<void>
+}
+
+export interface LlamaModel {
+  readonly trainContextSize: number
+  createContext(options: { readonly contextSize: { readonly max: number } }): Promise<LlamaContext>
+  dispose(): Promise<void>
+}
+
+export interface LlamaContext {
+  readonly contextSize: number
+  getSequence(): LlamaSequence
+  dispose(): Promise<void>
+}
+
+export interface LlamaSequence {
+  readonly tokenMeter: { getState(): { readonly usedInputTokens: number; readonly usedOutputTokens: number } }
+}
+
+export type ChatItem =
+  | { readonly type: 'system' | 'user'; readonly text: string }
+  | { readonly type: 'model'; readonly response: (string | FunctionCallItem)[] }
+
+export interface FunctionCallItem {
+  readonly type: 'functionCall'
+  readonly name: string
+  readonly params: JsonValue
+  result: JsonValue
+}
+
+export interface GenerateOptions {
+  readonly functions?: Readonly<Record<string, { readonly description: string; readonly params: JsonObject }>>
+  readonly documentFunctionParams?: true
+  readonly maxParallelFunctionCalls?: number
+  readonly grammar?: unknown
+  readonly maxTokens: number
+  readonly temperature: number
+  readonly signal: AbortSignalLike
+  readonly onTextChunk: (text: string) => void
+  readonly onFunctionCallParamsChunk?: (chunk: ParamsChunk) => void
+}
+
+export interface ParamsChunk {
+  readonly callIndex: number
+  readonly functionName: string
+  readonly paramsChunk: string
+  readonly done: boolean
+}
+
+export interface LlamaChat {
+  readonly sequence: LlamaSequence
+  generateResponse(history: readonly ChatItem[], options: GenerateOptions): Promise<Generated>
+}
+
+export interface Generated {
+  readonly response: string
+  readonly functionCalls?: readonly { readonly functionName: string; readonly params: JsonValue | undefined }[]
+  readonly metadata: { readonly stopReason: string }
+}
+
+/** @throws BatonError `model_not_configured` when the package is not installed */
+export async function loadLlamaPackage(): Promise<LlamaPackage> {
+  const name = 'node-llama-cpp'
+  try {
+    return (await import(name)) as LlamaPackage // of version 3
+  } catch (cause) {
+    const message = 'models of GGUF files need a package that is not installed: npm install node-llama-cpp'
+    throw new BatonError({ code: 'model_not_configured', message, cause })
+  }
+}

@@ -1,0 +1,21 @@
+// Finds the local model that tests run: BATON_GGUF names a file, and the package node-llama-cpp is installed. Without them
+// those tests are left out, loudly.
+import { accessSync } from 'node:fs'
+import { leaveOut } from './left-out.ts'
+
+/**
+ * The path of the model; undefined when there is none: then `warn` is told what will not be tested.
+ * @throws Error where BATON_GGUF names no file, and where there is none but BATON_TEST_REQUIRE is `all`
+ */
+export function findGguf(what: string, warn: (message: string) => void): string | undefined {
+  const named = process.env['BATON_GGUF'] ?? ''
+  const remedy = 'Run npm install --no-save node-llama-cpp, and set BATON_GGUF to the path of a small GGUF file.'
+  if (named === '') return leaveOut(what, { why: 'BATON_GGUF names no model', remedy }, warn)
+  accessSync(named)
+  try {
+    import.meta.resolve('node-llama-cpp')
+    return named
+  } catch {
+    return leaveOut(what, { why: 'node-llama-cpp is not installed', remedy }, warn)
+  }
+}
