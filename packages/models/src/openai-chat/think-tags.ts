@@ -1,8 +1,6 @@
 // Reasoning that a server leaves in the text, between `<think>` and `</think>`: Groq's raw format, and local servers without
-// a parser for their model. Only at the beginning of an answer: behind that a tag is what the model says.
+// a parser for their model; Amazon's Nova writes `<thinking>`. Only at the beginning of an answer: behind that a tag is what the model says.
 
-const OPEN = '<think>'
-const CLOSE = '</think>'
 /** An answer of blanks is not held back for ever. */
 const HELD_LENGTH_MAX = 64
 
@@ -12,10 +10,17 @@ export interface TaggedPiece {
 }
 
 export class ThinkTags {
+  readonly #open: string
+  readonly #close: string
   /** `between`: blanks behind the closing tag belong to nobody. */
   #place: 'start' | 'thinking' | 'between' | 'text' = 'start'
   /** What cannot be told yet: it may be the beginning of a tag. */
   #held = ''
+
+  constructor(tag: 'think' | 'thinking' = 'think') {
+    this.#open = `<${tag}>`
+    this.#close = `</${tag}>`
+  }
 
   push(text: string): readonly TaggedPiece[] {
     const pieces: TaggedPiece[] = []
@@ -23,24 +28,24 @@ export class ThinkTags {
     this.#held = ''
     if (this.#place === 'start') {
       const shown = rest.trimStart()
-      if (shown.startsWith(OPEN)) {
+      if (shown.startsWith(this.#open)) {
         this.#place = 'thinking'
-        rest = shown.slice(OPEN.length)
-      } else if (OPEN.startsWith(shown) && rest.length <= HELD_LENGTH_MAX) {
+        rest = shown.slice(this.#open.length)
+      } else if (this.#open.startsWith(shown) && rest.length <= HELD_LENGTH_MAX) {
         this.#held = rest
         return []
       } else this.#place = 'text'
     }
     if (this.#place === 'thinking') {
-      const end = rest.indexOf(CLOSE)
-      const known = end === -1 ? rest.length - tailOf(rest) : end
+      const end = rest.indexOf(this.#close)
+      const known = end === -1 ? rest.length - tailOf(rest, this.#close) : end
       if (known > 0) pieces.push({ type: 'reasoning', text: rest.slice(0, known) })
       if (end === -1) {
         this.#held = rest.slice(known)
         return pieces
       }
       this.#place = 'between'
-      rest = rest.slice(end + CLOSE.length)
+      rest = rest.slice(end + this.#close.length)
     }
     if (this.#place === 'between') {
       rest = rest.trimStart()
@@ -61,8 +66,8 @@ export class ThinkTags {
 }
 
 /** How many characters at the end may be the beginning of the closing tag. */
-function tailOf(text: string): number {
-  for (let length = Math.min(CLOSE.length - 1, text.length); length > 0; length--)
-    if (CLOSE.startsWith(text.slice(-length))) return length
+function tailOf(text: string, close: string): number {
+  for (let length = Math.min(close.length - 1, text.length); length > 0; length--)
+    if (close.startsWith(text.slice(-length))) return length
   return 0
 }

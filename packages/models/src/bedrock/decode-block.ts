@@ -1,0 +1,182 @@
+// One content block of an answer while it arrives, and the neutral parts that it becomes. Text blocks have no start, so what
+// a block is shows with its first delta. Unknown deltas are kept for the log and never throw.
+import type { JsonObject, JsonValue, ModelPart, ProviderState } from '@baton/core'
+import { isJsonObject } from '@baton/core'
+import { ThinkTags } from '../openai-chat/think-tags.ts'
+import type { ToolNames } from '../tool-names.ts'
+import { PROVIDER } from './wire.ts'
+
+/** `other`: what only Bedrock understands, its own tools among it. */
+export type BlockKind = 'text' | 'reasoning' | 'call' | 'other'
+
+export interface Block {
+  kind: BlockKind
+  /** `start` of contentBlockStart; empty where none came. */
+  readonly start: JsonObject
+  /** Number of the call, for calls. */
+  readonly call: number
+  isOpen: boolean
+  /** Text, reasoning or JSON text, by kind. */
+  text: string
+  /** Nova's thoughts, from between its tags. */
+  thoughts: string
+  readonly tags: ThinkTags | undefined
+  signature: string
+  redacted: string
+  readonly citations: JsonValue[]
+  readonly unknownDeltas: JsonObject[]
+}
+
+export interface OpenBlock {
+  readonly start: JsonObject
+  readonly call: number
+  /** Whether a text may begin with `<thinking>`, as Nova's do. */
+  readonly hasTags: boolean
+}
+
+export function openBlock({ start, call, hasTags }: OpenBlock): Block {
+  return {
+    kind: kindOfStart(start),
+    start,
+    call,
+    isOpen: true,
+    text: '',
+    thoughts: '',
+    tags: hasTags ? new ThinkTags('thinking') : undefined,
+    signature: '',
+    redacted: '',
+    citations: [],
+    unknownDeltas: [],
+  }
+}
+
+/** A call of Bedrock's own tools (`type: server_tool_use`) has its result in the same answer and is none of ours. */
+function kindOfStart(start: JsonObject): BlockKind {
+  const toolUse = start['toolUse']
+  if (isJsonObject(toolUse)) return toolUse['type'] === 'server_tool_use' ? 'other' : 'call'
+  return Object.keys(start).length === 0 ? 'text' : 'other'
+}
+
+export interface Piece {
+  readonly type: 'text' | 'reasoning' | 'call'
+  readonly text: string
+}
+
+/** Takes a delta in and returns what of it is new text. */
+export function applyDelta(block: Block, delta: JsonObject): readonly Piece[] {
+  const { text, toolUse, reasoningContent, citation } = delta
+  if (typeof text === 'string' && block.kind === 'text') return applyText(block, text)
+  if (isJsonObject(toolUse) && typeof toolUse['input'] === 'string' && block.kind !== 'text') {
+    block.text += toolUse['input']
+    return block.kind === 'call' ? [{ type: 'call', text: toolUse['input'] }] : []
+  }
+  if (isJsonObject(reasoningContent)) return applyReasoning(block, reasoningContent)
+  if (citation !== undefined) block.citations.push(citation)
+  else block.unknownDeltas.push(delta)
+  return []
+}
+
+function applyText(block: Block, text: string): readonly Piece[] {
+  return takePieces(block, block.tags?.push(text) ?? [{ type: 'text', text }])
+}
+
+/** What was held back because it could have been a tag. */
+export function closeBlock(block: Block): readonly Piece[] {
+  block.isOpen = false
+  return takePieces(block, block.tags?.flush() ?? [])
+}
+
+function takePieces(block: Block, pieces: readonly Piece[]): readonly Piece[] {
+  for (const { type, text } of pieces)
+    if (type === 'reasoning') block.thoughts += text
+    else block.text += text
+  return pieces
+}
+
+function applyReasoning(block: Block, delta: JsonObject): readonly Piece[] {
+  // A block without a start was taken for text until now.
+  if (block.kind === 'text' && block.text === '') block.kind = 'reasoning'
+  const { text, signature, redactedContent } = delta
+  if (typeof signature === 'string') block.signature += signature
+  if (typeof redactedContent === 'string') block.redacted += redactedContent
+  if (typeof text !== 'string') return []
+  block.text += text
+  return [{ type: 'reasoning', text }]
+}
+
+export interface PartOptions {
+  readonly model: string
+  readonly names: Pick<ToolNames, 'decode'>
+}
+
+/** None for a block that says nothing: empty text is not allowed in a request. */
+export function partsOf(block: Block, options: PartOptions): readonly ModelPart[] {
+  switch (block.kind) {
+    case 'text':
+      return [...thoughtsOf(block, options.model), ...textOf(block, options.model)]
+    case 'reasoning':
+      return reasoningOf(block, options.model)
+    case 'call':
+      return [
+        {
+          type: 'call',
+          name: callNameOf(block, options.names),
+          // No arguments come as "{}", as "", or without any delta.
+          arguments: block.text === '' ? '{}' : block.text,
+          state: stateOf(options.model, { id: idOf(block), ...unknown(block) }),
+        },
+      ]
+    case 'other':
+      return [{ type: 'provider', state: stateOf(options.model, restOf(block)) }]
+  }
+}
+
+/** As its author wrote it; empty when the provider left it out. */
+export function callNameOf(block: Block, names: Pick<ToolNames, 'decode'>): string {
+  const toolUse = block.start['toolUse']
+  const wire = isJsonObject(toolUse) ? toolUse['name'] : undefined
+  return typeof wire === 'string' ? names.decode(wire) : ''
+}
+
+function idOf(block: Block): string {
+  const toolUse = block.start['toolUse']
+  const id = isJsonObject(toolUse) ? toolUse['toolUseId'] : undefined
+  return typeof id === 'string' ? id : ''
+}
+
+function thoughtsOf(block: Block, model: string): readonly ModelPart[] {
+  if (block.thoughts === '') return []
+  return [{ type: 'reasoning', text: block.thoughts, state: stateOf(model, { tag: 'thinking' }) }]
+}
+
+function textOf(block: Block, model: string): readonly ModelPart[] {
+  const data = { ...(block.citations.length > 0 && { citations: block.citations }), ...unknown(block) }
+  const isBare = Object.keys(data).length === 0
+  if (block.text === '') return isBare ? [] : [{ type: 'provider', state: stateOf(model, data) }]
+  return [{ type: 'text', text: block.text, ...(!isBare && { state: stateOf(model, data) }) }]
+}
+
+function reasoningOf(block: Block, model: string): readonly ModelPart[] {
+  if (block.redacted !== '')
+    return [{ type: 'provider', state: stateOf(model, { redactedContent: block.redacted, ...unknown(block) }) }]
+  if (block.text === '' && block.signature === '') return []
+  return [
+    {
+      type: 'reasoning',
+      text: block.text,
+      state: stateOf(model, { ...(block.signature !== '' && { signature: block.signature }), ...unknown(block) }),
+    },
+  ]
+}
+
+function restOf(block: Block): JsonObject {
+  return { block: block.start, ...(block.text !== '' && { input: block.text }), ...unknown(block) }
+}
+
+function unknown(block: Block): JsonObject {
+  return block.unknownDeltas.length > 0 ? { unknownDeltas: block.unknownDeltas } : {}
+}
+
+function stateOf(model: string, data: JsonValue): ProviderState {
+  return { provider: PROVIDER, model, data }
+}

@@ -1,0 +1,41 @@
+// How an answer ended and what it cost, in neutral words.
+import type { FinishReason, JsonObject, JsonValue, Usage } from '@baton/core'
+
+/** StopReason of client-bedrock-runtime 3.1163; a reason that we do not know is `other`. */
+const FINISH: Readonly<Record<string, FinishReason>> = {
+  end_turn: 'end',
+  stop_sequence: 'end',
+  tool_use: 'tool-calls',
+  max_tokens: 'max-tokens',
+  model_context_window_exceeded: 'context-full',
+  guardrail_intervened: 'refusal',
+  content_filtered: 'refusal',
+  malformed_tool_use: 'malformed-call',
+  malformed_model_output: 'malformed-call',
+}
+
+export function finishOf(reason: JsonValue | undefined): FinishReason {
+  return typeof reason === 'string' && Object.hasOwn(FINISH, reason) ? (FINISH[reason] ?? 'other') : 'other'
+}
+
+/**
+ * `inputTokens` excludes what was read from and written to the cache (recorded: 10 beside 7351 read, `totalTokens` has
+ * both); the neutral count includes both. Reasoning is part of `outputTokens` and not counted apart.
+ */
+export function usageOf(usage: JsonObject): Usage {
+  const input = countIn(usage, 'inputTokens')
+  const cacheRead = countIn(usage, 'cacheReadInputTokens')
+  const cacheWrite = countIn(usage, 'cacheWriteInputTokens')
+  const output = countIn(usage, 'outputTokens')
+  return {
+    ...(input !== undefined && { inputTokens: input + (cacheRead ?? 0) + (cacheWrite ?? 0) }),
+    ...(cacheRead !== undefined && { cacheReadTokens: cacheRead }),
+    ...(cacheWrite !== undefined && { cacheWriteTokens: cacheWrite }),
+    ...(output !== undefined && { outputTokens: output }),
+  }
+}
+
+function countIn(object: JsonObject, key: string): number | undefined {
+  const value = object[key]
+  return typeof value === 'number' ? value : undefined
+}

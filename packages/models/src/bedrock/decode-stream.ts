@@ -1,0 +1,250 @@
+// From ConverseStream's events to one neutral answer. Pure: no I/O, no clock. Pieces go to the sink as they arrive;
+// `end()` may be asked after any event and changes nothing.
+import type { JsonObject, JsonValue, ModelAnswer, ModelEvent } from '@baton/core'
+import { BatonError, isJsonObject } from '@baton/core'
+import type { ToolNames } from '../tool-names.ts'
+import type { Block, Piece } from './decode-block.ts'
+import { applyDelta, callNameOf, closeBlock, openBlock, partsOf } from './decode-block.ts'
+import { finishOf, usageOf } from './decode-end.ts'
+import { errorFromException } from './errors.ts'
+import type { BedrockFamily } from './model-traits.ts'
+import { familyOf } from './model-traits.ts'
+import type { WireEvent } from './wire.ts'
+
+export interface BedrockDecoderOptions {
+  /** The model as it was asked for; provider state is bound to it. */
+  readonly model: string
+  /** Read from the model's id by default. */
+  readonly family?: BedrockFamily
+  readonly names: Pick<ToolNames, 'decode'>
+  readonly sink?: (event: ModelEvent) => void
+  /** From the answer's headers. */
+  readonly requestId?: string
+  readonly secrets?: readonly string[]
+  /** Most UTF-16 units of text, reasoning, arguments and what else is kept of an answer; 8 Mi by default. */
+  readonly answerLengthMax?: number
+}
+
+const ANSWER_LENGTH_MAX = 8 * 1024 * 1024
+
+export interface BedrockDecoder {
+  push(event: WireEvent): void
+  /** The whole answer when the stream has ended properly, else what is wrong with it so far. */
+  end(): ModelAnswer | BatonError
+  /** Set as soon as the stream can no longer become an answer. */
+  readonly failure: BatonError | undefined
+}
+
+export function createBedrockDecoder(options: BedrockDecoderOptions): BedrockDecoder {
+  return new StreamDecoder(options)
+}
+
+/** An answer that came whole, from Converse without a stream. */
+export function decodeBedrockMessage(message: JsonValue, options: BedrockDecoderOptions): ModelAnswer | BatonError {
+  const decoder = new StreamDecoder(options)
+  for (const event of eventsOf(message)) decoder.push(event)
+  return decoder.end()
+}
+
+class StreamDecoder implements BedrockDecoder {
+  failure: BatonError | undefined
+  readonly #options: BedrockDecoderOptions
+  readonly #sink: (event: ModelEvent) => void
+  readonly #hasTags: boolean
+  /** In the order in which they came. */
+  readonly #blocks: Block[] = []
+  readonly #blockAt = new Map<JsonValue | undefined, Block>()
+  #calls = 0
+  /** UTF-16 units of all blocks together. */
+  #length = 0
+  #stop: JsonObject | undefined
+  #usage: JsonObject = {}
+
+  constructor(options: BedrockDecoderOptions) {
+    this.#options = options
+    this.#sink = options.sink ?? (() => undefined)
+    this.#hasTags = (options.family ?? familyOf(options.model)).startsWith('nova')
+  }
+
+  push({ type, isException, payload }: WireEvent): void {
+    if (this.failure) return
+    // `metadata` comes behind the end; nothing else that does belongs to the answer.
+    if (type === 'metadata' && !isException) this.#handleMetadata(payload)
+    else if (this.#stop) return
+    else if (isException) this.#handleException(type, payload)
+    else if (isJsonObject(payload)) this.#handleEvent(type, payload)
+  }
+
+  end(): ModelAnswer | BatonError {
+    if (this.failure) return this.failure
+    const { requestId, model } = this.#options
+    const ids = requestId === undefined ? {} : { requestId }
+    if (!this.#stop)
+      return new BatonError({
+        code: 'model_cut_off',
+        message: 'Bedrock’s stream ended before messageStop',
+        data: ids,
+      })
+    const reason = this.#stop['stopReason']
+    const finish = finishOf(reason)
+    return {
+      parts: this.#blocks.flatMap((block) => partsOf(block, this.#options)),
+      finish,
+      usage: usageOf(this.#usage),
+      model,
+      ...ids,
+      ...(finish === 'refusal' && typeof reason === 'string' && { refusal: reason }),
+    }
+  }
+
+  #handleEvent(type: string, payload: JsonObject): void {
+    switch (type) {
+      case 'contentBlockDelta':
+        this.#handleDelta(payload)
+        break
+      case 'contentBlockStart':
+        this.#handleBlockStart(payload['contentBlockIndex'], payload['start'])
+        break
+      case 'contentBlockStop':
+        this.#handleBlockStop(payload['contentBlockIndex'])
+        break
+      case 'messageStop':
+        this.#handleStop(payload)
+        break
+      default:
+      // `messageStart` says the role, which is known; events that a later version adds say nothing that we need.
+    }
+  }
+
+  #handleBlockStart(index: JsonValue | undefined, start: JsonValue | undefined): void {
+    if (this.#blockAt.get(index)?.isOpen === true) {
+      this.#fail(`block ${JSON.stringify(index)} began twice`)
+      return
+    }
+    this.#open(index, isJsonObject(start) ? start : {})
+  }
+
+  #open(index: JsonValue | undefined, start: JsonObject): Block | undefined {
+    if (!this.#fits(JSON.stringify(start).length)) return undefined
+    const block = openBlock({ start, call: this.#calls, hasTags: this.#hasTags })
+    this.#blocks.push(block)
+    this.#blockAt.set(index, block)
+    if (block.kind === 'call') {
+      this.#calls++
+      this.#sink({ type: 'call-start', index: block.call, name: callNameOf(block, this.#options.names) })
+    }
+    return block
+  }
+
+  #handleDelta(payload: JsonObject): void {
+    const { contentBlockIndex: index, delta } = payload
+    if (!isJsonObject(delta)) return
+    const known = this.#blockAt.get(index)
+    if (known?.isOpen !== true && (known || isJsonObject(delta['toolUse']))) {
+      this.#fail(`a delta names block ${JSON.stringify(index)}, which is not open`)
+      return
+    }
+    // Blocks of text and of reasoning have no start (recorded).
+    const block = known ?? this.#open(index, {})
+    if (block && this.#fits(lengthOf(delta))) this.#emit(block, applyDelta(block, delta))
+  }
+
+  #handleBlockStop(index: JsonValue | undefined): void {
+    const block = this.#blockAt.get(index)
+    // A block without a start and without a delta said nothing.
+    if (block?.isOpen !== true) return
+    this.#emit(block, closeBlock(block))
+    if (block.kind === 'call') this.#sink({ type: 'call-end', index: block.call })
+  }
+
+  #handleStop(payload: JsonObject): void {
+    // A call whose end was never told may lack its last arguments; other blocks are what they are.
+    if (this.#blocks.some((block) => block.isOpen && block.kind === 'call')) {
+      this.#fail('a toolUse block was never closed')
+      return
+    }
+    for (const block of this.#blocks) if (block.isOpen) this.#emit(block, closeBlock(block))
+    this.#stop = payload
+  }
+
+  #handleMetadata(payload: JsonValue): void {
+    const usage = isJsonObject(payload) ? payload['usage'] : undefined
+    if (!isJsonObject(usage)) return
+    this.#usage = usage
+    this.#sink({ type: 'usage', usage: usageOf(usage) })
+  }
+
+  #handleException(type: string, payload: JsonValue): void {
+    const { requestId, secrets = [] } = this.#options
+    this.failure = errorFromException({ type, payload, requestId, secrets })
+  }
+
+  #emit(block: Block, pieces: readonly Piece[]): void {
+    for (const { type, text } of pieces) {
+      if (text === '') continue
+      if (type === 'call') this.#sink({ type: 'call-delta', index: block.call, text })
+      else this.#sink({ type: type === 'text' ? 'text-delta' : 'reasoning-delta', text })
+    }
+  }
+
+  /** Counts what is about to be kept: a stream that never ends would fill the memory, however small its events are. */
+  #fits(length: number): boolean {
+    const most = this.#options.answerLengthMax ?? ANSWER_LENGTH_MAX
+    this.#length += length
+    if (this.#length <= most) return true
+    this.failure = answerTooLong(most)
+    return false
+  }
+
+  #fail(what: string): void {
+    this.failure ??= new BatonError({
+      code: 'model_malformed_answer',
+      message: `Bedrock’s stream is malformed: ${what}`,
+    })
+  }
+}
+
+/** Not retryable: the same question would bring the same flood, and cost as much again. */
+export function answerTooLong(lengthMax: number): BatonError {
+  return new BatonError({
+    code: 'model_malformed_answer',
+    message: `Bedrock’s answer is longer than ${lengthMax} characters`,
+    hint: 'Ask for less output, or raise answerLengthMax.',
+    retryable: false,
+  })
+}
+
+function lengthOf(delta: JsonObject): number {
+  return typeof delta['text'] === 'string' ? delta['text'].length : JSON.stringify(delta).length
+}
+
+/** A whole message as the events that would have brought it. */
+function* eventsOf(message: JsonValue): Generator<WireEvent> {
+  const event = (type: string, payload: JsonObject): WireEvent => ({ type, isException: false, payload })
+  if (!isJsonObject(message)) return
+  const output = isJsonObject(message['output']) ? message['output']['message'] : undefined
+  const content = isJsonObject(output) ? output['content'] : undefined
+  const blocks = Array.isArray(content) ? (content as readonly JsonValue[]) : []
+  for (const [contentBlockIndex, block] of blocks.entries()) {
+    if (!isJsonObject(block)) continue
+    const { start, delta } = splitBlock(block)
+    if (start) yield event('contentBlockStart', { contentBlockIndex, start })
+    if (delta) yield event('contentBlockDelta', { contentBlockIndex, delta })
+    yield event('contentBlockStop', { contentBlockIndex })
+  }
+  if (message['stopReason'] !== undefined) yield event('messageStop', message)
+  yield event('metadata', message)
+}
+
+function splitBlock(block: JsonObject): { readonly start?: JsonObject; readonly delta?: JsonObject } {
+  const { toolUse, reasoningContent } = block
+  if (isJsonObject(toolUse)) {
+    const { input, ...start } = toolUse
+    return { start: { toolUse: start }, delta: { toolUse: { input: JSON.stringify(input ?? {}) } } }
+  }
+  if (isJsonObject(reasoningContent)) {
+    const { reasoningText } = reasoningContent
+    return { delta: { reasoningContent: isJsonObject(reasoningText) ? reasoningText : reasoningContent } }
+  }
+  return typeof block['text'] === 'string' ? { delta: block } : { start: block }
+}

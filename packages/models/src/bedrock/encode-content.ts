@@ -1,0 +1,116 @@
+// What users and tools say: text, images and files as Converse's blocks.
+import type { ContentPart, FilePart, ImagePart, JsonObject } from '@baton/core'
+import type { WireBlock } from './wire.ts'
+
+/** ImageFormat and DocumentFormat of client-bedrock-runtime 3.1163, by media type. */
+const IMAGE_FORMATS: Readonly<Record<string, string>> = {
+  'image/png': 'png',
+  'image/jpeg': 'jpeg',
+  'image/gif': 'gif',
+  'image/webp': 'webp',
+}
+const DOCUMENT_FORMATS: Readonly<Record<string, string>> = {
+  'application/pdf': 'pdf',
+  'text/csv': 'csv',
+  'application/msword': 'doc',
+  'application/vnd.openxmlformats-officedocument.wordprocessingml.document': 'docx',
+  'application/vnd.ms-excel': 'xls',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'xlsx',
+  'text/html': 'html',
+  'text/markdown': 'md',
+  'text/plain': 'txt',
+  'application/json': 'txt',
+}
+
+/** ValidationException "You can't include more than 5 documents in a request." (aws-samples/generative-ai-use-cases#1685). */
+export const DOCUMENTS_MAX = 5
+
+/** Documents of one request: the latest are kept, and no two have one name. */
+export interface Documents {
+  /** Undefined for one that is too many. */
+  takeName(file: FilePart): string | undefined
+}
+
+export function createDocuments(total: number): Documents {
+  let seen = 0
+  return {
+    takeName({ name }) {
+      seen++
+      if (seen <= total - DOCUMENTS_MAX) return undefined
+      // "Messages can't contain duplicate document names."; only letters, digits, single blanks and -()[] are allowed.
+      const legal = (name ?? '')
+        .replace(/[^a-zA-Z0-9\s\-()[\]]/g, ' ')
+        .replace(/\s+/g, ' ')
+        .trim()
+        .slice(0, 150)
+        .trim()
+      return `${legal === '' ? 'document' : legal} (${seen})`
+    },
+  }
+}
+
+export function isDocument(part: ContentPart): part is FilePart {
+  return (
+    part.type === 'file' && part.source.type === 'base64' && formatIn(DOCUMENT_FORMATS, part.mediaType) !== undefined
+  )
+}
+
+export function encodeContent(parts: readonly ContentPart[], documents: Documents): readonly WireBlock[] {
+  return parts.map((part) => encodePart(part, documents)).filter((block) => block !== undefined)
+}
+
+/** Anthropic behind Bedrock: 400 "all content must be type `text` if `is_error` is true". */
+export function encodeText(parts: readonly ContentPart[]): readonly WireBlock[] {
+  const blocks = parts.map((part) => (part.type === 'text' ? textBlock(part.text) : leftOut(part.type)))
+  return blocks.filter((block) => block !== undefined)
+}
+
+/** "The text field in the ContentBlock object … is blank. Add text to the text field, and try again." */
+export function textBlock(text: string): WireBlock | undefined {
+  return text.trim() === '' ? undefined : { text }
+}
+
+function encodePart(part: ContentPart, documents: Documents): WireBlock | undefined {
+  switch (part.type) {
+    case 'text':
+      return textBlock(part.text)
+    case 'image':
+      return encodeImage(part)
+    case 'file':
+      return encodeFile(part, documents)
+  }
+}
+
+function encodeImage({ mediaType, source }: ImagePart): WireBlock {
+  const format = formatIn(IMAGE_FORMATS, mediaType)
+  if (format === undefined) return leftOut(`image of type ${mediaType}`)
+  const place = source.type === 'base64' ? bytesOf(source.data) : placeIn(source.url)
+  return place ? { image: { format, source: place } } : leftOut('image at an address')
+}
+
+function encodeFile(file: FilePart, documents: Documents): WireBlock {
+  const format = formatIn(DOCUMENT_FORMATS, file.mediaType)
+  const what = `file ${file.name ?? ''} of type ${file.mediaType}`
+  const source = file.source.type === 'base64' ? bytesOf(file.source.data) : undefined
+  if (format === undefined || !source) return leftOut(what)
+  const name = documents.takeName(file)
+  return name === undefined ? leftOut(`${what}, one of too many`) : { document: { format, name, source } }
+}
+
+function bytesOf(data: string): JsonObject | undefined {
+  return data === '' ? undefined : { bytes: data }
+}
+
+/** Converse fetches nothing from the web, only from S3. */
+function placeIn(url: string): JsonObject | undefined {
+  return url.startsWith('s3://') ? { s3Location: { uri: url } } : undefined
+}
+
+function formatIn(formats: Readonly<Record<string, string>>, mediaType: string): string | undefined {
+  return Object.hasOwn(formats, mediaType) ? formats[mediaType] : undefined
+}
+
+/** The model is told what it does not get, so that it can say so. */
+function leftOut(what: string): WireBlock {
+  return { text: `[Not shown, because this model cannot read it: ${what}]` }
+}

@@ -1,0 +1,157 @@
+// From neutral messages to Converse's: two roles that take turns, results in the message after their calls.
+import type { AssistantMessage, AssistantPart, CallPart, JsonObject, Message, ResultPart } from '@baton/core'
+import { isJsonObject, parseJson } from '@baton/core'
+import type { CallIds } from '../openai-chat/call-ids.ts'
+import { createCallIds } from '../openai-chat/call-ids.ts'
+import type { ToolNames } from '../tool-names.ts'
+import type { Documents } from './encode-content.ts'
+import { createDocuments, encodeContent, encodeText, isDocument, textBlock } from './encode-content.ts'
+import type { BedrockFamily } from './model-traits.ts'
+import { modelKey } from './model-traits.ts'
+import type { WireBlock, WireMessage } from './wire.ts'
+import { PROVIDER } from './wire.ts'
+
+/** For a history that does not begin with a user: "A conversation must start with a user message." */
+const FIRST_USER_TEXT = '(The conversation begins.)'
+/** A message with a document must have text beside it (API_runtime_DocumentBlock). */
+const BESIDE_DOCUMENT_TEXT = '(A document.)'
+
+export interface MessageEncoding {
+  readonly model: string
+  readonly family: BedrockFamily
+  readonly names: ToolNames
+  /** False in a request without thinking: Claude refuses thoughts of before there. */
+  readonly keepThinking: boolean
+}
+
+export function encodeMessages(messages: readonly Message[], options: MessageEncoding): readonly WireMessage[] {
+  const encoding: Encoding = {
+    ...options,
+    // Mistral takes ids of nine letters and digits only, behind Bedrock too.
+    ids: createCallIds(PROVIDER, options.family === 'mistral' ? 'mistral' : 'responses'),
+    documents: createDocuments(countDocuments(messages)),
+  }
+  const merged: { readonly role: 'user' | 'assistant'; readonly blocks: WireBlock[] }[] = []
+  for (const message of messages) {
+    const blocks = encodeMessage(message, encoding)
+    if (blocks.length === 0) continue
+    const role = message.role === 'assistant' ? 'assistant' : 'user'
+    const last = merged.at(-1)
+    if (last?.role === role) last.blocks.push(...blocks)
+    else merged.push({ role, blocks: [...blocks] })
+  }
+  return legalise(merged.map(({ role, blocks }) => ({ role, content: blocks })))
+}
+
+interface Encoding extends MessageEncoding {
+  readonly ids: CallIds
+  readonly documents: Documents
+}
+
+function countDocuments(messages: readonly Message[]): number {
+  const parts = messages.flatMap((message) => {
+    if (message.role === 'user') return message.parts
+    // Those of failed calls are not sent.
+    return message.role === 'tool' ? message.parts.flatMap(({ isError, content }) => (isError ? [] : content)) : []
+  })
+  return parts.filter((part) => isDocument(part)).length
+}
+
+function encodeMessage(message: Message, encoding: Encoding): readonly WireBlock[] {
+  if (message.role === 'user') return encodeContent(message.parts, encoding.documents)
+  if (message.role === 'tool') return message.parts.map((part) => encodeResult(part, encoding))
+  return encodeAssistant(message, encoding)
+}
+
+/** `status` and what is not text are for Claude and Nova (API_runtime_ToolResultBlock). */
+function encodeResult(part: ResultPart, { family, ids, documents }: Encoding): WireBlock {
+  const { isError } = part
+  const hasStatus = family === 'claude' || family === 'nova' || family === 'nova-2'
+  const said = isError || !hasStatus ? encodeText(part.content) : encodeContent(part.content, documents)
+  const prefix = isError && !hasStatus ? [{ text: 'The tool failed:' }] : []
+  const content = said.length > 0 ? said : [{ text: isError ? 'error' : '(nothing)' }]
+  return {
+    toolResult: {
+      toolUseId: ids.resultId(part),
+      content: [...prefix, ...content],
+      ...(hasStatus && { status: isError ? 'error' : 'success' }),
+    },
+  }
+}
+
+function encodeAssistant(message: AssistantMessage, given: Encoding): readonly WireBlock[] {
+  // Newer Claudes bind a signature to all that came before it. Thoughts of answers whose past was changed stay at home.
+  const encoding = message.rebased ? { ...given, keepThinking: false } : given
+  const blocks = message.parts.map((part) => encodePart(part, encoding)).filter((block) => block !== undefined)
+  return endProperly(blocks)
+}
+
+function encodePart(part: AssistantPart, encoding: Encoding): WireBlock | undefined {
+  const state = part.state?.provider === PROVIDER ? part.state : undefined
+  const data = isJsonObject(state?.data) ? state.data : {}
+  const isOwn = state !== undefined && modelKey(state.model) === modelKey(encoding.model)
+  switch (part.type) {
+    case 'text':
+      return textBlock(part.text)
+    case 'reasoning':
+      return isOwn ? encodeReasoning(part.text, data, encoding.keepThinking) : undefined
+    case 'call':
+      return {
+        toolUse: {
+          toolUseId: encoding.ids.callId(part),
+          name: encoding.names.encode(part.name),
+          input: inputOf(part),
+        },
+      }
+    case 'provider': {
+      // Bedrock's own tools and their results are for the log: what the model made of them stands in its text.
+      const redacted = data['redactedContent']
+      const mayGo = isOwn && encoding.keepThinking && typeof redacted === 'string'
+      return mayGo ? { reasoningContent: { redactedContent: redacted } } : undefined
+    }
+  }
+}
+
+/** Nova's thoughts go back in their tags. Others without a signature are not sent back: some models repeat them aloud. */
+function encodeReasoning(text: string, data: JsonObject, keepThinking: boolean): WireBlock | undefined {
+  if (data['tag'] === 'thinking') return { text: `<thinking>${text}</thinking>\n` }
+  const { signature } = data
+  if (!keepThinking || typeof signature !== 'string' || signature === '') return undefined
+  return { reasoningContent: { reasoningText: { text, signature } } }
+}
+
+/** "The format of the value at … toolUse.input is invalid. Provide a json object": what could not be read goes back empty. */
+function inputOf(call: CallPart): JsonObject {
+  const parsed = parseJson(call.arguments)
+  return parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}
+}
+
+/** Claude: "The final block in an assistant message cannot be `thinking`". */
+function endProperly(blocks: readonly WireBlock[]): readonly WireBlock[] {
+  return blocks.slice(0, blocks.findLastIndex((block) => block['reasoningContent'] === undefined) + 1)
+}
+
+function legalise(messages: readonly WireMessage[]): readonly WireMessage[] {
+  const legal = messages.map((message, index): WireMessage => {
+    if (message.role === 'user') return { role: 'user', content: withTextBeside(resultsFirst(message.content)) }
+    return index === messages.length - 1 ? { role: 'assistant', content: trimmedEnd(message.content) } : message
+  })
+  if (legal[0]?.role === 'user') return legal
+  return [{ role: 'user', content: [{ text: FIRST_USER_TEXT }] }, ...legal]
+}
+
+function resultsFirst(content: readonly WireBlock[]): readonly WireBlock[] {
+  const isResult = (block: WireBlock) => block['toolResult'] !== undefined
+  return [...content.filter(isResult), ...content.filter((block) => !isResult(block))]
+}
+
+function withTextBeside(content: readonly WireBlock[]): readonly WireBlock[] {
+  const has = (key: string) => content.some((block) => block[key] !== undefined)
+  return has('document') && !has('text') ? [...content, { text: BESIDE_DOCUMENT_TEXT }] : content
+}
+
+/** Claude: "final assistant content cannot end with trailing whitespace". */
+function trimmedEnd(content: readonly WireBlock[]): readonly WireBlock[] {
+  const text = content.at(-1)?.['text']
+  return typeof text === 'string' ? [...content.slice(0, -1), { text: text.trimEnd() }] : content
+}

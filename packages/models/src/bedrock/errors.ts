@@ -1,0 +1,86 @@
+// What Bedrock's exceptions mean. The same ones come as HTTP errors, named in a header, and as frames of a stream.
+import type { ErrorCode, JsonValue } from '@baton/core'
+import { BatonError, isJsonObject, parseJson } from '@baton/core'
+import type { HttpFailure } from '../transport/http-errors.ts'
+import { errorFromResponse, saysContextOverflow } from '../transport/http-errors.ts'
+import { redact } from '../transport/redact.ts'
+
+/** By the name without `Exception`, in lower case: streams write `throttlingException`, headers `ThrottlingException`. */
+const CODE_OF_TYPE: Readonly<Record<string, ErrorCode>> = {
+  throttling: 'model_rate_limited',
+  servicequotaexceeded: 'model_rate_limited',
+  serviceunavailable: 'model_overloaded',
+  modelnotready: 'model_overloaded',
+  internalserver: 'model_provider_failed',
+  modelstreamerror: 'model_provider_failed',
+  modelerror: 'model_provider_failed',
+  modeltimeout: 'model_timeout',
+  validation: 'model_invalid_request',
+  resourcenotfound: 'model_not_found',
+  accessdenied: 'model_auth_failed',
+  unrecognizedclient: 'model_auth_failed',
+  invalidsignature: 'model_auth_failed',
+  incompletesignature: 'model_auth_failed',
+  missingauthenticationtoken: 'model_auth_failed',
+  expiredtoken: 'model_auth_failed',
+}
+
+/** Bedrock's own words, literals as seen; those of the models behind it are known to the transport. */
+const OVERFLOW = /input tokens exceeded|number of input tokens exceeds maximum length/i
+/** ValidationException "The provided model identifier is invalid." (recorded). */
+const NO_MODEL = /provided model identifier is invalid/i
+
+/** Undefined for a type that is not known; `message` tells the kinds of a ValidationException apart. */
+export function codeOfException(type: string, message: string): ErrorCode | undefined {
+  const name = type.toLowerCase().replace(/exception$/, '')
+  const code = Object.hasOwn(CODE_OF_TYPE, name) ? CODE_OF_TYPE[name] : undefined
+  if (code !== 'model_invalid_request' && code !== 'model_provider_failed') return code
+  if (OVERFLOW.test(message) || saysContextOverflow({ message })) return 'context_overflow'
+  return NO_MODEL.test(message) ? 'model_not_found' : code
+}
+
+/** `x-amzn-errortype: ValidationException:http://internal.amazon.com/…`; the body is `{"message": …}` alone. */
+export function errorFromHttp(failure: Omit<HttpFailure, 'provider' | 'codeOfType'>): BatonError {
+  const header = failure.head.headers['x-amzn-errortype']
+  const message = messageOf(parsedBody(failure.body))
+  const named = header?.split(':')[0] ?? (failure.head.status === 400 ? 'ValidationException' : undefined)
+  if (named === undefined) return errorFromResponse({ ...failure, provider: 'Bedrock' })
+  return errorFromResponse({
+    ...failure,
+    provider: 'Bedrock',
+    body: message === undefined ? failure.body : JSON.stringify({ message, type: named }),
+    codeOfType: (type) => codeOfException(type, message ?? ''),
+  })
+}
+
+export interface StreamFailure {
+  readonly type: string
+  readonly payload: JsonValue
+  readonly requestId: string | undefined
+  readonly secrets: readonly string[]
+}
+
+/** An exception in the middle of a stream: the status was 200, so its name alone decides. */
+export function errorFromException({ type, payload, requestId, secrets }: StreamFailure): BatonError {
+  const message = messageOf(payload) ?? 'no message'
+  return new BatonError({
+    code: codeOfException(type, message) ?? 'model_provider_failed',
+    message: redact(`Bedrock ended the stream with ${type || 'an unnamed exception'}: ${message}`, secrets),
+    data: { type: redact(type, secrets), ...(requestId !== undefined && { requestId: redact(requestId, secrets) }) },
+  })
+}
+
+/** modelStreamErrorException has the model's own words in `originalMessage`. */
+function messageOf(payload: JsonValue | undefined): string | undefined {
+  if (!isJsonObject(payload)) return undefined
+  for (const key of ['message', 'Message', 'originalMessage']) {
+    const text = payload[key]
+    if (typeof text === 'string' && text !== '') return text
+  }
+  return undefined
+}
+
+function parsedBody(body: string): JsonValue | undefined {
+  const parsed = parseJson(body)
+  return parsed.ok ? parsed.value : undefined
+}

@@ -1,0 +1,195 @@
+// Amazon Bedrock: `createBedrockModel` joins the two pure halves (encode-request, decode-stream) with a transport and a proof
+// of who asks.
+import type { AbortSignalLike, Clock, HttpHead, HttpRequest, Model, ModelAnswer, Transport } from '@baton/core'
+import { BatonError, isBatonError, parseJson } from '@baton/core'
+import { toolNamesOf } from '../tool-names.ts'
+import { redact, secretsOf } from '../transport/redact.ts'
+import type { BedrockDecoder, BedrockDecoderOptions } from './decode-stream.ts'
+import { answerTooLong, createBedrockDecoder, decodeBedrockMessage } from './decode-stream.ts'
+import type { BedrockEncodeOptions } from './encode-request.ts'
+import { encodeBedrockRequest } from './encode-request.ts'
+import { errorFromHttp } from './errors.ts'
+import { createEventStreamReader } from './event-stream.ts'
+import { familyOf, keepsToSchemas } from './model-traits.ts'
+import type { AwsCredentialProvider, AwsCredentials } from './sign.ts'
+import { signRequest, takeCredentials } from './sign.ts'
+import { PROVIDER } from './wire.ts'
+
+export { createBedrockDecoder, decodeBedrockMessage } from './decode-stream.ts'
+export type { BedrockDecoder, BedrockDecoderOptions } from './decode-stream.ts'
+export { encodeBedrockRequest } from './encode-request.ts'
+export type { BedrockEncodeOptions } from './encode-request.ts'
+export { createEventStreamReader } from './event-stream.ts'
+export type { EventStreamReader } from './event-stream.ts'
+export { encodeFrame } from './frames.ts'
+export type { Frame } from './frames.ts'
+export type { BedrockFamily } from './model-traits.ts'
+export type { AwsCredentialProvider, AwsCredentials } from './sign.ts'
+export type { BedrockRequest, WireEvent } from './wire.ts'
+
+export interface BedrockModelOptions extends BedrockEncodeOptions {
+  /** `us-east-1`; the model must be offered there. */
+  readonly region: string
+  /** A Bedrock API key, as in AWS_BEARER_TOKEN_BEDROCK; it wins over `credentials`. */
+  readonly apiKey?: string
+  /** Requests are signed with them. A function is asked before each request, for 10 s at most. */
+  readonly credentials?: AwsCredentials | AwsCredentialProvider
+  readonly transport: Transport
+  readonly clock: Clock
+  /** `https://bedrock-runtime.<region>.amazonaws.com` by default. */
+  readonly baseUrl?: string
+  /** Added to each request, over the adapter's own. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Milliseconds; 30 s by default, both. */
+  readonly firstByteTimeoutMs?: number
+  readonly betweenBytesTimeoutMs?: number
+  /** Tokens of input and output together; absent when unknown. */
+  readonly contextTokens?: number
+  /** Most characters of one answer: text, reasoning and arguments together; 8 Mi by default. */
+  readonly answerLengthMax?: number
+  /** Whether the model keeps answers to a schema; read from its id by default. */
+  readonly keepsToSchemas?: boolean
+}
+
+const TIMEOUT_MS = 30_000
+/** Characters of a body that is not a stream: an error page, or a whole answer. */
+const BODY_LENGTH_MAX = 16 * 1024 * 1024
+
+/** @throws BatonError `model_not_configured` without a model, a region, or a key or credentials */
+export function createBedrockModel(options: BedrockModelOptions): Model {
+  checkOptions(options)
+  const { contextTokens, answerLengthMax, model } = options
+  const family = options.family ?? familyOf(model)
+  return {
+    id: `${PROVIDER}/${model}`,
+    provider: PROVIDER,
+    capabilities: {
+      tools: 'native',
+      images: family === 'claude' || (family.startsWith('nova') && !model.includes('micro')),
+      output: (options.keepsToSchemas ?? keepsToSchemas(model)) ? 'native' : 'none',
+      ...(contextTokens !== undefined && { contextTokens }),
+    },
+    async run(request, sink, signal) {
+      const names = toolNamesOf(request)
+      const body = JSON.stringify(encodeBedrockRequest(request, options, names))
+      const http = await provenRequest(options, body, signal)
+      const reading = readAnswer({
+        model,
+        family,
+        names,
+        sink,
+        secrets: secretsOf(http),
+        ...(answerLengthMax !== undefined && { answerLengthMax }),
+      })
+      const head = await options.transport.post(http, signal, reading.push)
+      return reading.end(head, options.clock.nowMs())
+    },
+  }
+}
+
+function checkOptions({ model, region, apiKey, credentials }: BedrockModelOptions): void {
+  const refuse = (what: string) =>
+    new BatonError({ code: 'model_not_configured', message: `createBedrockModel: ${what}` })
+  if (model.trim() === '') throw refuse('model is empty')
+  // It becomes part of the address that credentials go to.
+  if (!/^[a-z]+(-[a-z0-9]+)+$/.test(region)) throw refuse(`"${region}" is not the name of a region, such as us-east-1`)
+  if ((apiKey ?? '').trim() === '' && credentials === undefined) throw refuse('apiKey or credentials is needed')
+}
+
+/** The model stands in the path, encoded: ids have colons, ARNs slashes. */
+export function converseUrl({
+  baseUrl,
+  region,
+  model,
+}: Pick<BedrockModelOptions, 'baseUrl' | 'region' | 'model'>): string {
+  const domain = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com'
+  const base = baseUrl ?? `https://bedrock-runtime.${region}.${domain}`
+  return `${base.replace(/\/+$/, '')}/model/${encodeURIComponent(model)}/converse-stream`
+}
+
+async function provenRequest(
+  options: BedrockModelOptions,
+  body: string,
+  signal: AbortSignalLike,
+): Promise<HttpRequest> {
+  const url = converseUrl(options)
+  const { apiKey = '', credentials, region } = options
+  const plain = {
+    'content-type': 'application/json',
+    accept: 'application/vnd.amazon.eventstream',
+    ...options.headers,
+  }
+  const request = {
+    url,
+    body,
+    firstByteTimeoutMs: options.firstByteTimeoutMs ?? TIMEOUT_MS,
+    betweenBytesTimeoutMs: options.betweenBytesTimeoutMs ?? TIMEOUT_MS,
+  }
+  if (apiKey.trim() !== '' || !credentials)
+    return { ...request, headers: { ...plain, authorization: `Bearer ${apiKey}` } }
+  const taken = typeof credentials === 'function' ? await takeCredentials(credentials, signal) : credentials
+  const signing = { region, credentials: taken, nowMs: options.clock.nowMs() }
+  return { ...request, headers: await signRequest({ url, body, headers: plain }, signing) }
+}
+
+interface Reading {
+  readonly push: (bytes: Uint8Array, head: HttpHead) => void
+  /** @throws BatonError */
+  readonly end: (head: HttpHead, nowMs: number) => ModelAnswer
+}
+
+/** A stream of events is decoded as it comes; any other body (an error, a whole answer) is collected first. */
+function readAnswer(options: BedrockDecoderOptions & { readonly secrets: readonly string[] }): Reading {
+  let pushEvents: ((bytes: Uint8Array) => void) | undefined
+  let decoder: BedrockDecoder | undefined
+  let body = ''
+  const text = new TextDecoder()
+  const isStream = (head: HttpHead) =>
+    isSuccess(head) && !(head.headers['content-type'] ?? '').includes('application/json')
+  const open = (head: HttpHead) => {
+    const opened = createBedrockDecoder({ ...options, ...idOf(head) })
+    const reader = createEventStreamReader((event) => opened.push(event))
+    decoder = opened
+    pushEvents = (bytes) => {
+      reader.push(bytes)
+      // Nothing more can come of it, and the provider would go on writing.
+      if (opened.failure) throw opened.failure
+    }
+    return pushEvents
+  }
+  return {
+    push(bytes, head) {
+      if (isStream(head)) (pushEvents ?? open(head))(bytes)
+      else if (body.length < BODY_LENGTH_MAX) body += text.decode(bytes, { stream: true })
+      // Of an error its beginning is enough; half an answer is none.
+      else if (isSuccess(head)) throw answerTooLong(BODY_LENGTH_MAX)
+    },
+    end(head, nowMs) {
+      if (!isSuccess(head)) throw errorFromHttp({ head, body, nowMs, secrets: options.secrets })
+      const answer = isStream(head)
+        ? (decoder ?? createBedrockDecoder({ ...options, ...idOf(head) })).end()
+        : decodeBody(body, { ...options, ...idOf(head) })
+      if (isBatonError(answer)) throw answer
+      return answer
+    },
+  }
+}
+
+function decodeBody(
+  body: string,
+  options: BedrockDecoderOptions & { readonly secrets: readonly string[] },
+): ModelAnswer | BatonError {
+  const parsed = parseJson(body)
+  if (parsed.ok) return decodeBedrockMessage(parsed.value, options)
+  const message = `Bedrock’s answer is not JSON: ${redact(body, options.secrets).slice(0, 80)}`
+  return new BatonError({ code: parsed.cutOff ? 'model_cut_off' : 'model_malformed_answer', message })
+}
+
+function isSuccess(head: HttpHead): boolean {
+  return head.status >= 200 && head.status < 300
+}
+
+function idOf(head: HttpHead): { readonly requestId?: string } {
+  const requestId = head.headers['x-amzn-requestid']
+  return requestId === undefined ? {} : { requestId }
+}
