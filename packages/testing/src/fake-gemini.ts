@@ -162,7 +162,9 @@ function resultsOf(body: JsonObject): readonly string[] {
   return objectsOf(objectsOf(body['contents']).at(-1)?.['parts']).flatMap((part) => {
     const result = isJsonObject(part['functionResponse']) ? part['functionResponse']['response'] : undefined
     if (!isJsonObject(result)) return []
-    return typeof result['error'] === 'string' ? [`error: ${result['error']}`] : [String(result['output'])]
+    const { error, output } = result
+    if (typeof error === 'string') return [`error: ${error}`]
+    return typeof output === 'string' ? [output] : []
   })
 }
 

@@ -1,6 +1,6 @@
 // What becomes of a stream of Gemini: situations that the recordings do not have, and literal answers of those that they have.
-import type { ModelAnswer, ModelEvent } from '@baton/core'
-import { BatonError, isBatonError } from '@baton/core'
+import type { BatonError, ModelAnswer, ModelEvent } from '@baton/core'
+import { isBatonError } from '@baton/core'
 import { describe, expect, test } from 'vitest'
 import { createToolNames } from '../tool-names.ts'
 import { createGeminiDecoder } from './decode-stream.ts'

@@ -46,7 +46,8 @@ const thrownBy = async (answer: Promise<unknown>) => {
 }
 const event = (chunk: unknown) => `data: ${JSON.stringify(chunk)}\r\n\r\n`
 
-test.each<[string, GeminiAccess, Partial<GeminiModelOptions>, string, Readonly<Record<string, string>>]>([
+type Asking = [string, GeminiAccess, Partial<GeminiModelOptions>, string, Readonly<Record<string, string>>]
+test.each<Asking>([
   [
     'the API',
     api,
@@ -75,7 +76,7 @@ test.each<[string, GeminiAccess, Partial<GeminiModelOptions>, string, Readonly<R
     'https://europe-west4-aiplatform.googleapis.com/v1/projects/p-1/locations/europe-west4/publishers/google/models/gemini-2.5-flash:streamGenerateContent?alt=sse',
     { authorization: 'Bearer ya29.fresh' },
   ],
-])('%s', async (_situation, access, more, url, headers) => {
+])('%s', async (...[, access, more, url, headers]) => {
   const { seen, answer } = runWith({}, event(CHUNK), { access, ...more })
   expect(await answer).toMatchObject({ parts: [{ type: 'text', text: 'hello' }], finish: 'end', requestId: 'r' })
   expect(seen.request).toMatchObject({ url, headers })
