@@ -143,6 +143,7 @@ const OPENAI_FIELDS: ReadonlySet<string> = new Set([
   'temperature',
   'prompt_cache_key',
   'reasoning_effort',
+  'response_format',
 ])
 
 function openAiIssues(body: JsonObject): readonly string[] {

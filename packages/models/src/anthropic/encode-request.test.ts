@@ -1,8 +1,10 @@
 // The encoder case by case; arbitrary histories are in encode-request.arbitrary.test.ts.
 import type { AssistantPart, ContentPart, Message, ModelRequest, ToolDeclaration } from '@baton/core'
+import { validateAnthropicRequest } from '@baton/core/testing'
 import { describe, expect, test } from 'vitest'
 import type { AnthropicEncodeOptions } from './encode-request.ts'
 import { encodeAnthropicRequest } from './encode-request.ts'
+import { keepsToSchemas } from './wire.ts'
 
 const MODEL = 'claude-haiku-4-5'
 const spawn: ToolDeclaration = { name: 'agent.spawn', description: 'Starts an agent.', inputSchema: { type: 'object' } }
@@ -314,4 +316,40 @@ test('thoughts of an answer whose past has changed stay at home', () => {
   }
   expect(kinds(false)).toEqual(['thinking', 'text'])
   expect(kinds(true)).toEqual(['text'])
+})
+
+test('an answer kept to a schema, with what may be left out as null and limits in words', () => {
+  const properties = { valid: { type: 'boolean' }, note: { type: 'string', minLength: 1 } }
+  const schema = { type: 'object', properties, required: ['valid'] }
+  const body = encode({ output: { name: 'my.judge', schema } })
+  expect(body.output_config?.format).toEqual({
+    type: 'json_schema',
+    schema: {
+      type: 'object',
+      properties: {
+        valid: { type: 'boolean' },
+        note: { type: ['string', 'null'], description: '(minLength: 1)' },
+      },
+      required: ['valid', 'note'],
+      additionalProperties: false,
+    },
+  })
+  expect(validateAnthropicRequest(JSON.parse(JSON.stringify(body)))).toEqual([])
+})
+
+test.each([
+  ['claude-haiku-4-5', true],
+  ['claude-opus-4-1-20250805', true],
+  ['claude-opus-5', true],
+  ['claude-sonnet-4-20250514', false],
+  ['claude-3-7-sonnet-latest', false],
+])('whether %s keeps answers to a schema', (model, keeps) => {
+  expect(keepsToSchemas(model)).toBe(keeps)
+})
+
+test('a schema that Anthropic would refuse at its root is folded into one object', () => {
+  const inputSchema = { oneOf: [{ properties: { a: { type: 'string' } } }, { properties: { b: { type: 'number' } } }] }
+  const body = encode({ tools: [{ ...spawn, inputSchema }] })
+  expect(body.tools).toMatchObject([{ input_schema: { type: 'object', properties: { a: {}, b: {} } } }])
+  expect(validateAnthropicRequest(JSON.parse(JSON.stringify(body)))).toEqual([])
 })

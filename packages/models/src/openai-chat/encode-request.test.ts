@@ -1,6 +1,7 @@
 // What goes out: each rule of a server by the request that would be refused without it.
 import type { AssistantPart, JsonObject, Message, ModelRequest, ProviderState, ToolDeclaration } from '@baton/core'
 import { isBatonError } from '@baton/core'
+import { validateOpenAiChatRequest } from '@baton/core/testing'
 import { describe, expect, test } from 'vitest'
 import { PRESETS } from '../presets.ts'
 import { encodeOpenAiChatRequest } from './encode-request.ts'
@@ -340,4 +341,15 @@ test('the same history gives the same bytes, and a longer one begins with them',
   const short = JSON.stringify(encode({ messages: history([call('c')]) }).messages)
   const long = JSON.stringify(encode({ messages: history([call('c')], ...base.messages) }).messages)
   expect(long.startsWith(short.slice(0, -1))).toBe(true)
+})
+
+test.each([
+  ['a schema that strict mode can say', { type: 'object', properties: { a: { type: 'string', minLength: 1 } } }, true],
+  ['a map of any keys', { type: 'object', additionalProperties: { type: 'number' } }, false],
+])('an answer kept to %s', (_which, schema, strict) => {
+  const body = encode({ output: { name: 'my.judge', schema } })
+  const kept = body.response_format?.json_schema
+  expect(kept).toMatchObject({ name: 'my_-dot-judge', strict })
+  expect(kept?.schema['required']).toEqual(strict ? ['a'] : undefined)
+  expect(validateOpenAiChatRequest(JSON.parse(JSON.stringify(body)))).toEqual([])
 })

@@ -61,6 +61,17 @@ describe('requests that are refused (hand-written)', () => {
     ['tool_name', request(hello, { tools: [tool('x'.repeat(129))] })],
     ['tool_name', request([...hello, assistant({ ...call('a'), name: 'a/b' }), user(result('a'))])],
     ['tool_name_repeated', request(hello, { tools: [tool('a'), tool('a')] })],
+    ['output_format', request(hello, { output_config: { format: { type: 'json_schema' } } })],
+    [
+      'output_format',
+      request(hello, { output_config: { format: { type: 'json_schema', schema: { type: 'object' } } } }),
+    ],
+    [
+      'output_format',
+      request(hello, {
+        output_config: { format: { type: 'json_schema', schema: { type: 'string', minLength: 1 } } },
+      }),
+    ],
     ['tool_schema', request(hello, { tools: [tool('a', { type: 'string' })] })],
     ['tool_schema', request(hello, { tools: [tool('a', { type: 'object', anyOf: [] })] })],
     ['tool_property', request(hello, { tools: [tool('a', { type: 'object', properties: { 'a b': {} } })] })],

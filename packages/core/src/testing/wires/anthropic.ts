@@ -2,6 +2,7 @@
 import type { JsonObject } from '../../json.ts'
 import { isJsonObject } from '../../json.ts'
 import type { Report, WireIssue } from './issue.ts'
+import { walkSchema } from './json-schema.ts'
 import { collectIssues, isBlank, isText, objectsIn, repeated, show } from './issue.ts'
 
 const SOURCES = {
@@ -19,6 +20,8 @@ const SOURCES = {
     '400 "tools.0.custom.input_schema.type: Input should be \'object\'"; no oneOf, allOf, anyOf at the top level',
   tool_property:
     '400 "tools.0.custom.input_schema.properties: Property keys should match pattern \'^[a-zA-Z0-9_.-]{1,64}$\'"',
+  output_format:
+    '@anthropic-ai/sdk/lib/transform-json-schema.js: objects are closed, and there are no limits of numbers, lengths, patterns',
   tool_choice: 'messages.d.ts ToolChoice; 400 "Tool \'x\' not found in provided tools"; tool_choice needs tools',
   thinking_forced_tool:
     '400 "Thinking may not be enabled when tool_choice forces tool use" (anthropics/claude-code#18759)',
@@ -56,6 +59,7 @@ export function validateAnthropicRequest(body: unknown): readonly WireIssue[] {
     if (typeof maxTokens !== 'number' || maxTokens < 1 || !Number.isInteger(maxTokens))
       report('body', 'max_tokens', `max_tokens must be a whole number from 1, not ${show(maxTokens)}`)
     checkTools(body, report)
+    checkOutput(body['output_config'], report)
     checkThinking(body, report)
     checkSystem(body['system'], report)
     checkMessages(body, report)
@@ -101,6 +105,27 @@ function checkToolSchema(schema: unknown, path: string, report: Report<Code>): v
   for (const key of Object.keys(properties))
     if (!/^[a-zA-Z0-9_.-]{1,64}$/.test(key))
       report('tool_property', `${path}.properties`, `${show(key)} is not a legal key`)
+}
+
+/** Keywords that kept answers may not have. */
+const NOT_KEPT: readonly string[] = (
+  'minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength pattern maxItems uniqueItems ' +
+  'minProperties maxProperties patternProperties propertyNames oneOf'
+).split(' ')
+
+function checkOutput(config: unknown, report: Report<Code>): void {
+  const format = isJsonObject(config) ? config['format'] : undefined
+  if (format === undefined || format === null) return
+  if (!isJsonObject(format) || format['type'] !== 'json_schema' || !isJsonObject(format['schema'])) {
+    report('output_format', 'output_config.format', `${show(format)} has no schema`)
+    return
+  }
+  walkSchema(format['schema'], 'output_config.format.schema', (schema, path) => {
+    for (const keyword of NOT_KEPT)
+      if (schema[keyword] !== undefined) report('output_format', path, `${keyword} is not supported`)
+    if (schema['type'] === 'object' && schema['additionalProperties'] !== false)
+      report('output_format', path, 'additionalProperties must be false')
+  })
 }
 
 function thinks(body: JsonObject): boolean {

@@ -91,6 +91,16 @@ describe('requests that are refused (hand-written)', () => {
       'schema_array_items',
       request([user], { tools: [tool('a', { type: 'object', properties: { x: { type: 'array' } } })] }),
     ],
+    ['response_format', request([user], { response_format: { type: 'json_schema', json_schema: { name: 'a.b' } } })],
+    [
+      'schema_strict',
+      request([user], {
+        response_format: {
+          type: 'json_schema',
+          json_schema: { name: 'a', strict: true, schema: { type: 'object', properties: { x: {} } } },
+        },
+      }),
+    ],
     ['schema_strict', strict({ type: 'object', properties: { x: {} }, required: ['x'] })],
     ['schema_strict', strict({ ...closed, properties: { x: {}, y: {} } })],
     ['schema_strict', strict({ ...closed, properties: { x: { type: 'string', minLength: 1 } } })],

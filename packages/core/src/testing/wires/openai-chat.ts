@@ -14,6 +14,8 @@ const SOURCES = {
   tool_name:
     "400 \"Invalid 'tools[0].function.name': string does not match pattern. Expected … '^[a-zA-Z0-9_-]+$'\", at most 64 (shared.d.ts)",
   tool_name_repeated: 'a call could not be told from its namesake; vLLM and Groq refuse it',
+  response_format:
+    '400 "Missing required parameter: \'response_format.json_schema.name\'"; ResponseFormatJSONSchema of shared.d.ts',
   tools_empty: '400 "[] is too short - \'tools\'"',
   tool_choice: "400 \"'tool_choice' is only allowed when 'tools' are specified\"; ChatCompletionToolChoiceOption",
   parallel: "400 \"'parallel_tool_calls' is only allowed when 'tools' are specified\"",
@@ -37,6 +39,7 @@ export function validateOpenAiChatRequest(body: unknown): readonly WireIssue[] {
     }
     if (!isText(body['model'])) report('body', 'model', 'model is missing')
     checkTools(body, report)
+    checkOutput(body['response_format'], report)
     const messages = objectsIn(body['messages'], 'messages')
     if (messages.length === 0) report('body', 'messages', 'at least one message is required')
     for (const { item, path } of messages) checkMessage(item, path, report)
@@ -46,6 +49,17 @@ export function validateOpenAiChatRequest(body: unknown): readonly WireIssue[] {
 
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/
 const CALL_ID_LENGTH_MAX = 40
+
+function checkOutput(format: unknown, report: Report<Code>): void {
+  if (!isJsonObject(format) || format['type'] !== 'json_schema') return
+  const { json_schema: kept } = format
+  const name = isJsonObject(kept) ? kept['name'] : undefined
+  if (!isJsonObject(kept) || typeof name !== 'string' || !NAME.test(name)) {
+    report('response_format', 'response_format.json_schema', `${show(kept)} has no legal name`)
+    return
+  }
+  checkOpenAiSchema(kept['schema'], 'response_format.json_schema.schema', kept['strict'] === true, report)
+}
 
 function checkTools(body: JsonObject, report: Report<Code>): void {
   const tools = objectsIn(body['tools'], 'tools')
