@@ -166,10 +166,10 @@ test.each<[string, readonly string[], Readonly<Record<string, string>>, Said]>([
     [1, /^ANTHROPIC_API_KEY has a line break/],
   ],
   [
-    'a provider that comes later',
+    'a provider without its keys',
     ['serve'],
     { MODEL_PROVIDER: 'bedrock' },
-    [1, /^the provider "bedrock" is not supported yet; use "<provider>\/<model>" or "offline"; providers: anthropic, /],
+    [1, /^the model bedrock\/amazon.nova-lite-v1:0 needs a key; set AWS_BEARER_TOKEN_BEDROCK, or /],
   ],
   [
     'an agent file that is not there',

@@ -136,10 +136,7 @@ async function providerFinding(provider: string, variables: Variables, timeoutMs
   if (!known || !isConfigured(provider, known, variables))
     return { subject: provider, state: 'absent', words: howToGet(known) }
   try {
-    const words =
-      provider === 'anthropic'
-        ? await askAnthropic(known, variables, timeoutMs)
-        : await askList(provider, variables, timeoutMs)
+    const words = await askProvider(provider, known, variables, timeoutMs)
     return { subject: provider, state: 'works', words }
   } catch (cause) {
     return {
@@ -148,6 +145,19 @@ async function providerFinding(provider: string, variables: Variables, timeoutMs
       words: isBatonError(cause) ? errorLine(cause) : `${known.label} is not reachable: ${errorLine(cause)}`,
     }
   }
+}
+
+async function askProvider(
+  provider: string,
+  known: ProviderVariables,
+  variables: Variables,
+  timeoutMs: number,
+): Promise<string> {
+  if (provider === 'anthropic') return askAnthropic(known, variables, timeoutMs)
+  if (provider !== 'bedrock') return askList(provider, variables, timeoutMs)
+  // It has no question that costs nothing and that every key may ask.
+  const { id } = chooseModel({ flag: provider, variables })
+  return `${id} has credentials; the first answer tries them`
 }
 
 /** Somebody set something for it; `openai-chat` and `openai-compatible` share the variables of `openai`. */

@@ -85,7 +85,8 @@ async function end(drainMs: number, { front, embedded, log }: Running): Promise<
 function logOf(server: ServerOptions, terminal: Console): Logger {
   const { isTerminal = false, variables } = terminal
   const keys = NETWORK_PROVIDERS.map((provider) => variables[variablesOf(provider)?.keyVariable ?? '']?.trim())
-  const secrets = [server.token, ...keys]
+  const aws = [variables['AWS_SECRET_ACCESS_KEY'], variables['AWS_SESSION_TOKEN']]
+  const secrets = [server.token, ...keys, ...aws]
   return createLogger({
     level: server.logLevel,
     format: server.logFormat ?? (isTerminal ? 'pretty' : 'json'),

@@ -84,7 +84,11 @@ test('PORT is the port to listen on', async () => {
 
 test.each([
   ['anthropic', {}, 'the model anthropic/claude-haiku-4-5 needs a key; set ANTHROPIC_API_KEY'],
-  ['bedrock', { BEDROCK_MODEL_ID: 'amazon.nova-lite-v1:0', AWS_REGION: 'eu-west-1' }, 'the provider "bedrock" is not'],
+  [
+    'bedrock',
+    { BEDROCK_MODEL_ID: 'amazon.nova-pro-v1:0', AWS_REGION: 'eu-west-1' },
+    'the model bedrock/amazon.nova-pro-v1:0 needs a key; set AWS_BEARER_TOKEN_BEDROCK',
+  ],
 ])('MODEL_PROVIDER %s chooses the provider', async (provider, variables, message) => {
   const { code, said } = await serve({ MODEL_PROVIDER: provider, ...variables })
   expect(code).toBe(1)

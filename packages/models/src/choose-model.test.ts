@@ -8,7 +8,7 @@ import { chooseModel, createModelOf, listModelsOf, withBaseUrl } from './choose-
 
 const USABLE =
   'use "<provider>/<model>" or "offline"; providers: anthropic, openai, openai-chat, openai-compatible, ollama, lmstudio, ' +
-  'vllm, groq, openrouter, deepseek, mistral, gemini'
+  'vllm, groq, openrouter, deepseek, mistral, gemini, bedrock'
 const KEY = { ANTHROPIC_API_KEY: 'sk-1' }
 
 test.each<[string, ChooseModelInit, string, string]>([
@@ -20,6 +20,31 @@ test.each<[string, ChooseModelInit, string, string]>([
     'because no key is set; set ANTHROPIC_API_KEY for a real model',
   ],
   ['a key', { variables: KEY }, 'anthropic/claude-haiku-4-5', 'because ANTHROPIC_API_KEY is set'],
+  [
+    'a key of Bedrock',
+    { variables: { AWS_BEARER_TOKEN_BEDROCK: 'k' } },
+    'bedrock/amazon.nova-lite-v1:0',
+    'because AWS_BEARER_TOKEN_BEDROCK is set',
+  ],
+  [
+    'keys of AWS, which are for many things',
+    { variables: { AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b' } },
+    'offline',
+    'because no key is set; set ANTHROPIC_API_KEY for a real model',
+  ],
+  [
+    'Bedrock by keys of AWS',
+    {
+      variables: {
+        MODEL_PROVIDER: 'bedrock',
+        BEDROCK_MODEL_ID: 'us.anthropic.claude-haiku-4-5-20251001-v1:0',
+        AWS_ACCESS_KEY_ID: 'a',
+        AWS_SECRET_ACCESS_KEY: 'b',
+      },
+    },
+    'bedrock/us.anthropic.claude-haiku-4-5-20251001-v1:0',
+    'because MODEL_PROVIDER is bedrock',
+  ],
   [
     'a key and a model',
     { variables: { ...KEY, ANTHROPIC_MODEL: 'claude-x' } },
@@ -104,8 +129,19 @@ test.each<[ChooseModelInit, string, string]>([
   ],
   [
     { variables: { MODEL_PROVIDER: 'bedrock' } },
+    'model_not_configured',
+    'the model bedrock/amazon.nova-lite-v1:0 needs a key; set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and ' +
+      'AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or use the model "offline"',
+  ],
+  [
+    { variables: { MODEL_PROVIDER: 'bedrock', AWS_PROFILE: 'x', AWS_REGION: 'evil.example/' } },
+    'invalid_option',
+    'AWS_REGION must be a region such as us-east-1, not "evil.example/"',
+  ],
+  [
+    { flag: 'us.amazon.nova-pro-v1:0', variables: {} },
     'unknown_model',
-    `the provider "bedrock" is not supported yet; ${USABLE}`,
+    'no model is named "us.amazon.nova-pro-v1:0"; did you mean "bedrock/us.amazon.nova-pro-v1:0"?',
   ],
   [
     { flag: 'claude-haiku-4-5', variables: KEY },

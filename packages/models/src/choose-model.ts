@@ -3,6 +3,7 @@
 import type { Clock, Model, Transport } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { createAnthropicModel } from './anthropic/index.ts'
+import { createBedrockModel } from './bedrock/index.ts'
 import { createGeminiModel } from './gemini/index.ts'
 import { createOfflineModel } from './offline/index.ts'
 import type { FetchLike, ListedModel } from './openai-chat/index.ts'
@@ -44,8 +45,6 @@ export interface ChooseModelInit {
 }
 
 const USABLE = `use "<provider>/<model>" or "offline"; providers: ${NETWORK_PROVIDERS.join(', ')}`
-/** Providers that people will name and that have no adapter yet. */
-const NOT_YET: ReadonlySet<string> = new Set(['bedrock'])
 
 /**
  * The flag, then the agent, then MODEL_PROVIDER, then a key that is present, then the offline model.
@@ -147,7 +146,7 @@ export async function listModelsOf(provider: string, init: ListModelsOfInit): Pr
   }))
 }
 
-const LISTABLE = `use one of ${NETWORK_PROVIDERS.filter((each) => each !== 'anthropic').join(', ')}`
+const LISTABLE = `use one of ${NETWORK_PROVIDERS.filter((each) => presetOf(each) ?? each === 'gemini').join(', ')}`
 
 interface ModelName {
   /** `offline` or one of NETWORK_PROVIDERS. */
@@ -162,11 +161,11 @@ function parseModelName(name: string): ModelName {
   const model = slash < 0 ? undefined : name.slice(slash + 1)
   if (provider === 'offline' && model === undefined) return { provider, model }
   if (variablesOf(provider) && model?.trim() !== '') return { provider, model }
-  if (NOT_YET.has(provider)) throw unknownModel(`the provider "${provider}" is not supported yet; ${USABLE}`)
   throw unknownModel(`no model is named "${name}"; ${hintFor(name)}`)
 }
 
 function hintFor(name: string): string {
+  if (/^([a-z-]+\.)?(amazon\.nova|anthropic\.claude)-/.test(name)) return `did you mean "bedrock/${name}"?`
   if (name.startsWith('claude-')) return `did you mean "anthropic/${name}"?`
   if (/^(google\/|vertex\/)?gemini-/.test(name)) return `did you mean "gemini/${name.replace(/^.*\//, '')}"?`
   return /^(gpt-|o\d)/.test(name) ? `did you mean "openai/${name}"?` : USABLE
@@ -181,10 +180,11 @@ function usable(text: string, variables: Variables): string {
 function makeModel(name: ModelName, { variables, transport, clock }: ModelOfInit): Model {
   const { provider } = name
   if (provider === 'offline') return createOfflineModel()
-  const { model, apiKey, baseUrl, vertex } = settingsOf(provider, name.model, variables)
+  const { model, apiKey, baseUrl, vertex, bedrock } = settingsOf(provider, name.model, variables)
   const server = { model, transport, clock, ...(baseUrl !== undefined && { baseUrl }) }
   if (provider === 'gemini')
     return createGeminiModel({ ...server, access: vertex ?? { type: 'gemini-api', apiKey: apiKey ?? '' } })
+  if (bedrock) return createBedrockModel({ ...server, ...bedrock })
   const preset = presetOf(provider)
   if (!preset) return createAnthropicModel({ ...server, apiKey: apiKey ?? '' })
   if (provider === 'openai') return createOpenAiResponsesModel({ ...server, apiKey: apiKey ?? '' })

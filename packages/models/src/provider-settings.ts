@@ -1,6 +1,8 @@
 // What the variables say about a provider: its key, its address, its model. Variables are handed in; nothing here reads the
 // environment. A key is never shown, not even a broken one.
 import { BatonError } from '@baton/core'
+import type { BedrockAccess } from './bedrock/access.ts'
+import { bedrockAccessOf } from './bedrock/access.ts'
 import type { VertexAccess } from './gemini/address.ts'
 import { GEMINI_BASE_URL } from './gemini/address.ts'
 import type { Preset } from './presets.ts'
@@ -41,11 +43,23 @@ export const GEMINI: ProviderVariables = {
   defaultModel: 'gemini-2.5-flash',
 }
 
+/** The names that AWS's own SDK reads; its access keys are read, too, but do not choose this provider by themselves. */
+export const BEDROCK: ProviderVariables = {
+  label: 'Bedrock',
+  baseUrl: 'https://bedrock-runtime.us-east-1.amazonaws.com',
+  baseUrlVariable: 'AWS_ENDPOINT_URL_BEDROCK_RUNTIME',
+  keyVariable: 'AWS_BEARER_TOKEN_BEDROCK',
+  needsKey: true,
+  modelVariable: 'BEDROCK_MODEL_ID',
+  defaultModel: 'amazon.nova-lite-v1:0',
+}
+
 /** Providers whose models are asked over a network, in the order in which a key is looked for. */
-export const NETWORK_PROVIDERS: readonly string[] = ['anthropic', ...Object.keys(PRESETS), 'gemini']
+export const NETWORK_PROVIDERS: readonly string[] = ['anthropic', ...Object.keys(PRESETS), 'gemini', 'bedrock']
 
 export function variablesOf(provider: string): ProviderVariables | undefined {
   if (provider === 'gemini') return GEMINI
+  if (provider === 'bedrock') return BEDROCK
   return provider === 'anthropic' ? ANTHROPIC : presetOf(provider)
 }
 
@@ -62,6 +76,8 @@ export interface ProviderSettings {
   readonly baseUrl: string | undefined
   /** Gemini in a project of Google Cloud, in place of a key. */
   readonly vertex?: VertexAccess
+  /** Who asks Bedrock, and in which region. */
+  readonly bedrock?: BedrockAccess
 }
 
 /**
@@ -79,6 +95,9 @@ export function settingsOf(provider: string, model: string | undefined, variable
   const id = `${provider}/${named}`
   const vertex = provider === 'gemini' ? vertexOf(id, variables) : undefined
   if (vertex) return { model: named, apiKey: undefined, baseUrl: addressOf(provider, id, variables), vertex }
+  const bedrock = provider === 'bedrock' ? bedrockAccessOf(id, variables) : undefined
+  if (bedrock)
+    return { model: named, apiKey: checkedKey(known, variables), baseUrl: addressOf(provider, id, variables), bedrock }
   const apiKey = valueOf(variables, keyVariableOf(known, variables))
   if (apiKey === undefined && known.needsKey)
     throw notConfigured(`the model ${id} needs a key; set ${known.keyVariable}, or use the model "offline"`)

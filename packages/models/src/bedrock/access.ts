@@ -1,0 +1,76 @@
+// What the variables of AWS say about who asks Bedrock, and where. They are handed in; nothing here reads the environment,
+// but AWS's own chain of credential providers does, where one of its variables asks for it.
+import { BatonError } from '@baton/core'
+import type { AwsCredentialProvider, AwsCredentials } from './sign.ts'
+
+type Variables = Readonly<Record<string, string | undefined>>
+
+export interface BedrockAccess {
+  readonly region: string
+  readonly apiKey?: string
+  readonly credentials?: AwsCredentials | AwsCredentialProvider
+}
+
+const DEFAULT_REGION = 'us-east-1'
+const KEYS = 'AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE'
+
+/** Variables that say that credentials come from somewhere else: a file, a token, the machine. */
+const CHAIN_VARIABLES: readonly string[] = [
+  'AWS_PROFILE',
+  'AWS_WEB_IDENTITY_TOKEN_FILE',
+  'AWS_CONTAINER_CREDENTIALS_RELATIVE_URI',
+  'AWS_CONTAINER_CREDENTIALS_FULL_URI',
+]
+
+/**
+ * A key of Bedrock first, then AWS's own.
+ * @throws BatonError `model_not_configured` without any of them, `invalid_option` when the region is none
+ */
+export function bedrockAccessOf(id: string, variables: Variables): BedrockAccess {
+  const value = (name: string) => variables[name]?.trim() || undefined
+  const region = value('AWS_REGION') ?? value('AWS_DEFAULT_REGION') ?? DEFAULT_REGION
+  if (!/^[a-z]+(-[a-z0-9]+)+$/.test(region))
+    throw new BatonError({
+      code: 'invalid_option',
+      message: `AWS_REGION must be a region such as us-east-1, not "${region.slice(0, 40)}"`,
+    })
+  const apiKey = value('AWS_BEARER_TOKEN_BEDROCK')
+  if (apiKey !== undefined) return { region, apiKey }
+  const accessKeyId = value('AWS_ACCESS_KEY_ID')
+  const secretAccessKey = value('AWS_SECRET_ACCESS_KEY')
+  const sessionToken = value('AWS_SESSION_TOKEN')
+  if (accessKeyId !== undefined && secretAccessKey !== undefined)
+    return {
+      region,
+      credentials: { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) },
+    }
+  // On a machine of AWS the chain is asked where somebody says that the machine's metadata may be.
+  const usesChain = CHAIN_VARIABLES.some((name) => value(name)) || value('AWS_EC2_METADATA_DISABLED') === 'false'
+  if (usesChain) return { region, credentials: createChain() }
+  throw new BatonError({
+    code: 'model_not_configured',
+    message: `the model ${id} needs a key; set ${KEYS}, or use the model "offline"`,
+  })
+}
+
+/** AWS's chain, loaded when it is first needed: only those who use it have to install it. */
+function createChain(): AwsCredentialProvider {
+  let chain: Promise<AwsCredentialProvider> | undefined
+  return async () => {
+    chain ??= loadChain()
+    return (await chain)()
+  }
+}
+
+async function loadChain(): Promise<AwsCredentialProvider> {
+  try {
+    const { defaultProvider } = await import('@aws-sdk/credential-provider-node')
+    return defaultProvider()
+  } catch (cause) {
+    throw new BatonError({
+      code: 'model_not_configured',
+      message: 'AWS profiles and roles need the package @aws-sdk/credential-provider-node; install it beside Baton',
+      cause,
+    })
+  }
+}
