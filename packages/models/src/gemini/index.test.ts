@@ -153,3 +153,17 @@ test('a rate limit says how long to wait', async () => {
     data: { status: 429, retryAfterMs: 34_400 },
   })
 })
+
+test('after an error nothing more is read: the connection can be closed', async () => {
+  let sent = 0
+  const transport: GeminiModelOptions['transport'] = {
+    post: (_http, _signal, onBytes) =>
+      new Promise((resolve) => {
+        const head = { status: 200, headers: { 'content-type': 'text/event-stream' } }
+        for (; sent < 5; sent++) onBytes(new TextEncoder().encode(event(sent === 1 ? error : HALF)), head)
+        resolve(head)
+      }),
+  }
+  expect(await thrownBy(runWith({}, '', { transport }).answer)).toMatchObject({ code: 'model_overloaded' })
+  expect(sent).toBe(1)
+})
