@@ -157,7 +157,7 @@ describe('history', () => {
     const long = 'x'.repeat(70)
     const parts = [callPart('a', state({ id: 'same' })), callPart('b', state({ id: 'same' })), callPart(long)]
     const items = input([user, assistant(...parts), results('a', 'b', long)])
-    const ids = items.flatMap((item) => ('call_id' in item ? [String(item.call_id)] : []))
+    const ids = items.flatMap((item) => ('call_id' in item && typeof item.call_id === 'string' ? [item.call_id] : []))
     expect(ids.slice(0, 3)).toEqual(ids.slice(3))
     expect(new Set(ids).size).toBe(3)
     expect(ids[0]).toBe('same')
