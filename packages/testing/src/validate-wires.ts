@@ -1,7 +1,9 @@
 // A history against every wire whose adapter exists: encoded as it would be sent, then held against the provider's rules.
 import type { Message, ModelRequest } from '@baton/core'
-import { validateAnthropicRequest } from '@baton/core/testing'
+import { validateAnthropicRequest, validateGeminiRequest, validateOpenAiResponsesRequest } from '@baton/core/testing'
 import { encodeAnthropicRequest } from '@baton/models/anthropic'
+import { encodeGeminiRequest } from '@baton/models/gemini'
+import { encodeOpenAiResponsesRequest } from '@baton/models/openai-responses'
 
 export function validateWires(messages: readonly Message[]): readonly { readonly message: string }[] {
   if (messages.length === 0) return []
@@ -16,7 +18,12 @@ export function validateWires(messages: readonly Message[]): readonly { readonly
     settings: {},
     session: 'validated',
   }
-  return validateAnthropicRequest(encodeAnthropicRequest(request, { model: 'claude-haiku-4-5' }))
+  const gemini = { model: 'gemini-3-pro-preview' }
+  return [
+    ...validateAnthropicRequest(encodeAnthropicRequest(request, { model: 'claude-haiku-4-5' })),
+    ...validateGeminiRequest(encodeGeminiRequest(request, gemini), gemini),
+    ...validateOpenAiResponsesRequest(encodeOpenAiResponsesRequest(request, { model: 'gpt-5-mini' })),
+  ]
 }
 
 function nameOf(part: { readonly type: string; readonly name?: string }): readonly string[] {
