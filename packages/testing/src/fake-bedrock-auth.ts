@@ -1,0 +1,55 @@
+// Who asks the fake Bedrock server: a bearer key, or a signature of version 4, computed here by hand from AWS's description
+// (IAM user guide, "Create a signed AWS API request"), so that it is no copy of the signer under test.
+import { createHash, createHmac } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+
+export interface FakeBedrockKeys {
+  readonly bearer: string
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
+}
+
+/** What AWS would say against it; undefined when it is in order. Messages are literal ones. */
+export function authRefusalOf(incoming: IncomingMessage, body: string, keys: FakeBedrockKeys): string | undefined {
+  const { authorization } = incoming.headers
+  if (authorization === undefined) return 'Missing Authentication Token'
+  if (authorization.startsWith('Bearer '))
+    return authorization === `Bearer ${keys.bearer}`
+      ? undefined
+      : 'Authentication failed: Please make sure your API Key is valid.'
+  const parts = /^AWS4-HMAC-SHA256 Credential=([^/]+)\/([^,]+), SignedHeaders=([^,]+), Signature=([0-9a-f]{64})$/.exec(
+    authorization,
+  )
+  const [, keyId, scope = '', signedHeaders = '', signature] = parts ?? []
+  if (keyId !== keys.accessKeyId) return 'The security token included in the request is invalid.'
+  const expected = signatureOf(incoming, { body, scope, signedHeaders, secret: keys.secretAccessKey })
+  return signature === expected
+    ? undefined
+    : 'The request signature we calculated does not match the signature you provided.'
+}
+
+interface Signed {
+  readonly body: string
+  readonly scope: string
+  readonly signedHeaders: string
+  readonly secret: string
+}
+
+function signatureOf(incoming: IncomingMessage, { body, scope, signedHeaders, secret }: Signed): string {
+  const header = (name: string) => String(incoming.headers[name] ?? '').trim()
+  const path = (incoming.url ?? '')
+    .split('/')
+    .map((segment) => encodeURIComponent(segment))
+    .join('/')
+  const names = signedHeaders.split(';')
+  const headers = names.map((name) => `${name}:${header(name)}\n`).join('')
+  const canonical = ['POST', path, '', headers, signedHeaders, sha256(body)].join('\n')
+  const toSign = ['AWS4-HMAC-SHA256', header('x-amz-date'), scope, sha256(canonical)].join('\n')
+  let key: Buffer = Buffer.from(`AWS4${secret}`)
+  for (const part of scope.split('/')) key = createHmac('sha256', key).update(part).digest()
+  return createHmac('sha256', key).update(toSign).digest('hex')
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
