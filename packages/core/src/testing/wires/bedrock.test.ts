@@ -30,6 +30,7 @@ const call = (toolUseId: string, more: object = {}) => ({
 const result = (toolUseId: string, more: object = {}) => ({
   toolResult: { toolUseId, content: [{ text: 'ok' }], ...more },
 })
+const file = (name: string) => ({ document: { format: 'pdf', name, source: { bytes: 'AAAA' } } })
 const tool = (name: string, json: object = { type: 'object' }) => ({ toolSpec: { name, inputSchema: { json } } })
 const toolConfig = { tools: [tool('get_weather')] }
 const request = (messages: readonly object[], more: object = {}) => ({ messages, toolConfig, ...more })
@@ -78,6 +79,20 @@ describe('requests that are refused (hand-written)', () => {
     ['result_without_call', request([user(text), assistant(call('a')), user(result('a'), result('a'))])],
     ['result_status', request([user(text), assistant(call('a')), user(result('a', { status: 'ok' }))])],
     ['result_content', request([user(text), assistant(call('a')), user(result('a', { content: 'ok' }))])],
+    ['image', request([user({ image: { format: 'bmp', source: { bytes: 'AAAA' } } })])],
+    ['image', request([user({ image: { format: 'png', source: {} } })])],
+    [
+      'image',
+      request([user(text), assistant(call('a')), user(result('a', { content: [{ image: { format: 'x' } }] }))]),
+    ],
+    ['document', request([user(text, file('a.pdf'))])],
+    ['document', request([user(text, file('two  blanks'))])],
+    ['document_name_repeated', request([user(text, file('a'), file('a'))])],
+    ['documents_max', request([user(text, ...['a', 'b', 'c', 'd', 'e', 'f'].map(file))])],
+    ['document_alone', request([user(file('a'))])],
+    ['reasoning', request([user(text), assistant({ reasoningContent: { reasoningText: {} } }, text), user(text)])],
+    ['reasoning', request([user({ reasoningContent: { reasoningText: { text: 'x' } } })])],
+    ['output', request([user(text)], { outputConfig: { textFormat: { type: 'json_schema', structure: {} } } })],
     ['inference', request([user(text)], { inferenceConfig: { maxTokens: 0 } })],
     ['inference', request([user(text)], { inferenceConfig: { temperature: 2 } })],
   ])('%s', (code, body) => {

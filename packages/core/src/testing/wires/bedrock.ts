@@ -1,7 +1,7 @@
 // What Bedrock's Converse would refuse of a request's body. The documentation says more than the service enforces: Nova's
 // "only type, properties, required" at the top of a schema is not checked, since recordings without it were accepted.
 import type { JsonObject } from '../../json.ts'
-import { isJsonObject } from '../../json.ts'
+import { isJsonObject, parseJson } from '../../json.ts'
 import type { Report, WireIssue } from './issue.ts'
 import { collectIssues, isBlank, objectsIn, repeated, show } from './issue.ts'
 
@@ -34,6 +34,14 @@ const SOURCES = {
   result_status: 'API_runtime_ToolResultBlock: status is success or error',
   result_content:
     'API_runtime_ToolResultBlock: content is a list of one of text, json, image, document, video, searchResult',
+  image: 'API_runtime_ImageBlock: format png, jpeg, gif or webp, source bytes or s3Location',
+  document:
+    'API_runtime_DocumentBlock: format, and a name of letters, digits, single blanks, hyphens, parentheses and brackets',
+  document_name_repeated: 'ValidationException "Messages can\'t contain duplicate document names."',
+  documents_max: 'ValidationException "You can\'t include more than 5 documents in a request."',
+  document_alone: 'API_runtime_DocumentBlock: a message with a document has a text block, too',
+  reasoning: 'API_runtime_ReasoningContentBlock: reasoningText with a text, or redactedContent; of the assistant only',
+  output: 'API_runtime_OutputFormat: type json_schema, structure.jsonSchema.schema is a text of JSON',
   inference: 'API_runtime_InferenceConfiguration: maxTokens from 1, temperature and topP in 0..1',
 } as const
 type Code = keyof typeof SOURCES
@@ -46,11 +54,13 @@ export function validateBedrockRequest(body: unknown): readonly WireIssue[] {
     }
     checkInference(body['inferenceConfig'], report)
     checkToolConfig(body['toolConfig'], report)
+    checkOutput(body['outputConfig'], report)
     for (const { item, path } of objectsIn(body['system'], 'system'))
       if (item['text'] !== undefined && isBlank(item['text'])) report('empty_text', path, 'the text is blank')
     const turns = objectsIn(body['messages'], 'messages').map(turnOf)
     if (turns.length === 0) report('body', 'messages', 'there are no messages')
     else checkTurns(turns, report)
+    checkMedia(turns, report)
     const usesTools = turns.some(({ calls, results }) => calls.length + results.length > 0)
     if (usesTools && !isJsonObject(body['toolConfig']))
       report('tool_config', 'toolConfig', 'the messages have toolUse or toolResult')
@@ -137,6 +147,60 @@ function checkTurns(turns: readonly Turn[], report: Report<Code>): void {
     checkPairs(turn, turns[index + 1], report)
     checkAnswers(turn, turns[index - 1], report)
   }
+}
+
+const IMAGE_FORMATS: readonly unknown[] = ['png', 'jpeg', 'gif', 'webp']
+const DOCUMENT_FORMATS: readonly unknown[] = ['pdf', 'csv', 'doc', 'docx', 'xls', 'xlsx', 'html', 'txt', 'md']
+const DOCUMENT_NAME = /^(?!.*\s\s)[a-zA-Z0-9\s\-()[\]]{1,200}$/
+
+/** Images, documents and reasoning, in messages and in results. */
+function checkMedia(turns: readonly Turn[], report: Report<Code>): void {
+  const names: string[] = []
+  for (const { role, path, blocks, results } of turns) {
+    const inResults = results.flatMap(({ item, path: place }) => objectsIn(item['content'], `${place}.content`))
+    for (const { item, path: place } of [...blocks, ...inResults]) {
+      const { image, document, reasoningContent } = item
+      if (isJsonObject(image) && (!IMAGE_FORMATS.includes(image['format']) || !hasSource(image)))
+        report('image', place, `${show(image)} is no image`)
+      if (isJsonObject(document)) names.push(checkDocument(document, place, report))
+      if (isJsonObject(reasoningContent) && (role !== 'assistant' || !isReasoning(reasoningContent)))
+        report('reasoning', place, `${show(reasoningContent)} does not belong here`)
+    }
+    const has = (key: string) => blocks.some(({ item }) => item[key] !== undefined)
+    if (has('document') && !has('text')) report('document_alone', path, 'there is no text beside the document')
+  }
+  for (const name of repeated(names)) report('document_name_repeated', 'messages', `"${name}" stands twice`)
+  if (names.length > 5) report('documents_max', 'messages', `there are ${names.length} documents`)
+}
+
+function checkDocument(document: JsonObject, path: string, report: Report<Code>): string {
+  const { format, name } = document
+  const isNamed = typeof name === 'string' && DOCUMENT_NAME.test(name)
+  if (!DOCUMENT_FORMATS.includes(format) || !isNamed || !hasSource(document))
+    report('document', path, `${show(document)} is no document`)
+  return typeof name === 'string' ? name : ''
+}
+
+function hasSource({ source }: JsonObject): boolean {
+  if (!isJsonObject(source)) return false
+  const { bytes, s3Location, text, content } = source
+  return (typeof bytes === 'string' && bytes !== '') || [s3Location, text, content].some((one) => one !== undefined)
+}
+
+function isReasoning({ reasoningText, redactedContent }: JsonObject): boolean {
+  if (typeof redactedContent === 'string') return true
+  return isJsonObject(reasoningText) && typeof reasoningText['text'] === 'string'
+}
+
+function checkOutput(config: unknown, report: Report<Code>): void {
+  const format = isJsonObject(config) ? config['textFormat'] : undefined
+  if (format === undefined) return
+  const structure = isJsonObject(format) ? format['structure'] : undefined
+  const definition = isJsonObject(structure) ? structure['jsonSchema'] : undefined
+  const text = isJsonObject(definition) ? definition['schema'] : undefined
+  const parsed = typeof text === 'string' ? parseJson(text) : undefined
+  if (!isJsonObject(format) || format['type'] !== 'json_schema' || parsed?.ok !== true)
+    report('output', 'outputConfig.textFormat', `${show(format)} is no format`)
 }
 
 const CALL_ID = /^[a-zA-Z0-9_.:-]{1,64}$/

@@ -1,0 +1,182 @@
+// Whatever legal history comes in, Anthropic's validator finds nothing to refuse in what goes out.
+import type {
+  AssistantPart,
+  ContentPart,
+  JsonObject,
+  Message,
+  ModelRequest,
+  ProviderState,
+  ToolChoice,
+  ToolDeclaration,
+} from '@baton/core'
+import { validateBedrockRequest } from '@baton/core/testing'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { BedrockEncodeOptions } from './encode-request.ts'
+import { encodeBedrockRequest } from './encode-request.ts'
+
+const words = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.constantFrom('', ' ', '\n\t', 'Hello ', ' x'))
+const toolName = fc.oneof(
+  fc.constantFrom('agent.spawn', 'agent_spawn', 'a/b', '9', '_-'),
+  fc.string({ minLength: 1, maxLength: 80 }),
+)
+const source = fc.oneof(
+  fc.record({ type: fc.constant('base64' as const), data: fc.base64String({ minLength: 4 }) }),
+  fc.record({ type: fc.constant('url' as const), url: fc.constant('https://a.example/x') }),
+)
+const mediaType = fc.constantFrom(
+  'image/png',
+  'image/bmp',
+  'application/pdf',
+  'text/plain',
+  'image/webp',
+  'application/json',
+  'video/mp4',
+)
+const contentPart: fc.Arbitrary<ContentPart> = fc.oneof(
+  fc.record({ type: fc.constant('text' as const), text: words }),
+  fc.record({ type: fc.constant('image' as const), mediaType, source }),
+  fc.record({ type: fc.constant('file' as const), mediaType, name: words, source }),
+)
+
+/** State of this provider and family, of a sister model, of other providers. */
+function stateOf(data: fc.Arbitrary<JsonObject>): fc.Arbitrary<ProviderState> {
+  const owner = fc.constantFrom(
+    { provider: 'bedrock', model: 'us.anthropic.claude-haiku-4-5-20251001-v1:0' },
+    { provider: 'bedrock', model: 'amazon.nova-lite-v1:0' },
+    { provider: 'gemini', model: 'gemini-3-pro' },
+    { provider: 'anthropic', model: 'claude-haiku-4-5' },
+  )
+  return fc.tuple(owner, data).map(([each, value]) => ({ ...each, data: value }))
+}
+const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined })
+const signature = fc.record({ signature: fc.constantFrom('', 'sig') })
+const reasoned = fc.oneof(signature, fc.constant({ tag: 'thinking' }))
+const providerBlock = fc.constantFrom<JsonObject>(
+  { redactedContent: 'b3BhcXVl' },
+  { block: { toolUse: { name: 'nova_grounding', type: 'server_tool_use' } }, input: '{}' },
+  { citations: [{ title: 'x' }] },
+)
+const idData = fc.record({
+  id: fc.oneof(fc.constantFrom('tooluse_1', 'tooluse_2', 'call.x', ''), fc.string({ maxLength: 90 })),
+})
+
+type Draft = {
+  readonly type: 'call'
+  readonly name: string
+  readonly arguments: string
+  readonly state: ProviderState | undefined
+}
+const draftCall: fc.Arbitrary<Draft> = fc.record({
+  type: fc.constant('call' as const),
+  name: toolName,
+  arguments: fc.oneof(fc.json(), fc.constantFrom('', '{}', '{"a":', '[]')),
+  state: optional(stateOf(idData)),
+})
+const spoken: fc.Arbitrary<AssistantPart> = fc.oneof(
+  fc.record({ type: fc.constant('text' as const), text: words }),
+  fc
+    .record({ type: fc.constant('reasoning' as const), text: words, state: optional(stateOf(reasoned)) })
+    .map(({ state, ...part }) => (state ? { ...part, state } : part)),
+  fc.record({ type: fc.constant('provider' as const), state: stateOf(providerBlock) }),
+)
+
+interface Step {
+  readonly said: readonly AssistantPart[]
+  readonly calls: readonly Draft[]
+  readonly results: readonly { readonly isError: boolean; readonly content: readonly ContentPart[] }[]
+  readonly users: readonly (readonly ContentPart[])[]
+}
+const outcome = fc.record({ isError: fc.boolean(), content: fc.array(contentPart, { maxLength: 3 }) })
+const step: fc.Arbitrary<Step> = fc.record({
+  said: fc.array(spoken, { maxLength: 4 }),
+  calls: fc.array(draftCall, { maxLength: 3 }),
+  results: fc.tuple(outcome, outcome, outcome),
+  users: fc.array(fc.array(contentPart, { minLength: 1, maxLength: 3 }), { maxLength: 2 }),
+})
+
+/** A legal neutral history: every call has its result right after, ids of Baton's kind are different. */
+function historyOf(steps: readonly Step[], first: boolean): readonly Message[] {
+  const messages: Message[] = first ? [{ role: 'user', parts: [{ type: 'text', text: 'go' }] }] : []
+  for (const [number, { said, calls, results, users }] of steps.entries()) {
+    const made = calls.map(({ state, ...call }, index) => ({
+      ...call,
+      callId: `call_${number}_${index}`,
+      ...(state && { state }),
+    }))
+    if (said.length + made.length > 0) messages.push({ role: 'assistant', parts: [...said, ...made] })
+    const parts = made.flatMap(({ callId, name }, index) => {
+      const result = results[index]
+      return result ? [{ type: 'result' as const, callId, name, ...result }] : []
+    })
+    if (parts.length > 0) messages.push({ role: 'tool', parts })
+    for (const user of users) messages.push({ role: 'user', parts: user })
+  }
+  return messages
+}
+
+const tools: fc.Arbitrary<readonly ToolDeclaration[]> = fc
+  .uniqueArray(toolName, { maxLength: 4 })
+  .map((names) => names.map((name) => ({ name, description: '', inputSchema: { type: 'object' } })))
+const request: fc.Arbitrary<ModelRequest> = fc
+  .record({
+    instructions: words,
+    steps: fc.array(step, { maxLength: 6 }),
+    first: fc.boolean(),
+    tools,
+    choice: fc.constantFrom('auto', 'any', 'none', 'tool'),
+    settings: fc.record(
+      {
+        maxOutputTokens: fc.integer({ min: 1, max: 9000 }),
+        temperature: fc.double({ min: 0, max: 2, noNaN: true }),
+        reasoningTokens: fc.constantFrom(0, 1, 1500, 20_000),
+        parallelCalls: fc.boolean(),
+      },
+      { requiredKeys: [] },
+    ),
+  })
+  .map(({ steps, first, choice, ...rest }) => ({
+    ...rest,
+    session: 's',
+    messages: historyOf(steps, first),
+    toolChoice: choiceOf(choice, rest.tools),
+    output: { name: 'the answer', schema: { type: 'object', properties: { a: { type: 'string', minLength: 2 } } } },
+  }))
+
+function choiceOf(type: 'auto' | 'any' | 'none' | 'tool', declared: readonly ToolDeclaration[]): ToolChoice {
+  if (type !== 'tool') return { type }
+  const [tool] = declared
+  return tool ? { type, name: tool.name } : { type: 'auto' }
+}
+
+const options: fc.Arbitrary<BedrockEncodeOptions> = fc.record({
+  model: fc.constantFrom(
+    'anthropic.claude-haiku-4-5-20251001-v1:0',
+    'amazon.nova-lite-v1:0',
+    'us.amazon.nova-2-lite-v1:0',
+    'mistral.mistral-large-2407-v1:0',
+    'meta.llama3-70b-instruct-v1:0',
+  ),
+  cache: fc.constantFrom('off', '5m', '1h'),
+})
+
+test('arbitrary legal histories are encoded into requests that Bedrock accepts', () => {
+  fc.assert(
+    fc.property(request, options, (neutral, how) => {
+      const body: unknown = JSON.parse(JSON.stringify(encodeBedrockRequest(neutral, how)))
+      expect(validateBedrockRequest(body)).toEqual([])
+    }),
+    { numRuns: 600 },
+  )
+})
+
+test('the same request gives the same bytes', () => {
+  fc.assert(
+    fc.property(request, options, (neutral, how) => {
+      expect(JSON.stringify(encodeBedrockRequest(neutral, how))).toBe(
+        JSON.stringify(encodeBedrockRequest(neutral, how)),
+      )
+    }),
+    { numRuns: 50 },
+  )
+})
