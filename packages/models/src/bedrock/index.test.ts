@@ -1,0 +1,160 @@
+// The model as a whole: what it sends where, and what it makes of broken streams, refusals and credentials.
+import type { HttpHead, HttpRequest, ModelEvent, ModelRequest } from '@baton/core'
+import { isBatonError } from '@baton/core'
+import { expect, test } from 'vitest'
+import { encodeFrame } from './frames.ts'
+import type { BedrockModelOptions } from './index.ts'
+import { createBedrockModel, createEventStreamReader } from './index.ts'
+
+const request: ModelRequest = {
+  instructions: '',
+  messages: [{ role: 'user', parts: [{ type: 'text', text: 'hi' }] }],
+  tools: [],
+  toolChoice: { type: 'auto' },
+  settings: {},
+  session: 's',
+}
+
+function frame(type: string, payload: object, messageType = 'event'): Uint8Array {
+  const headers = { ':message-type': messageType, [`:${messageType}-type`]: type }
+  return encodeFrame({ headers, body: new TextEncoder().encode(JSON.stringify(payload)) })
+}
+const text = (words: string) => frame('contentBlockDelta', { contentBlockIndex: 0, delta: { text: words } })
+const stop = (stopReason: string) => frame('messageStop', { stopReason })
+
+async function run(
+  frames: readonly Uint8Array[],
+  more: Partial<BedrockModelOptions> = {},
+  head: Partial<HttpHead> = {},
+) {
+  const sent: HttpRequest[] = []
+  const events: ModelEvent[] = []
+  const model = createBedrockModel({
+    model: 'us.amazon.nova-lite-v1:0',
+    region: 'us-east-1',
+    apiKey: 'key-of-a-test',
+    clock: { nowMs: () => Date.UTC(2026, 0, 2, 3, 4, 5, 678) },
+    transport: {
+      post: (http, _signal, onBytes) => {
+        sent.push(http)
+        const answer = { status: 200, headers: {}, ...head }
+        for (const bytes of frames) onBytes(bytes, answer)
+        return Promise.resolve(answer)
+      },
+    },
+    ...more,
+  })
+  const outcome = await model
+    .run(request, (event) => events.push(event), new AbortController().signal)
+    .catch((error: unknown) => (isBatonError(error) ? error : Promise.reject(error as Error)))
+  return { outcome, sent, events }
+}
+
+test('a key goes as a bearer token; the model’s colon is encoded', async () => {
+  const { sent } = await run([stop('end_turn')])
+  expect(sent[0]?.url).toBe(
+    'https://bedrock-runtime.us-east-1.amazonaws.com/model/us.amazon.nova-lite-v1%3A0/converse-stream',
+  )
+  expect(sent[0]?.headers['authorization']).toBe('Bearer key-of-a-test')
+})
+
+test('credentials are asked before each request, and sign for the clock’s time', async () => {
+  const credentials = { accessKeyId: 'AKID', secretAccessKey: 's', sessionToken: 't' }
+  const { sent } = await run([stop('end_turn')], { apiKey: '', credentials: () => Promise.resolve(credentials) })
+  expect(sent[0]?.headers).toMatchObject({
+    'x-amz-date': '20260102T030405Z',
+    'x-amz-security-token': 't',
+    authorization: expect.stringContaining('Credential=AKID/20260102/us-east-1/bedrock/aws4_request'),
+  })
+})
+
+test('credentials that cannot be had are an error with a remedy', async () => {
+  const { outcome, sent } = await run([], {
+    apiKey: '',
+    credentials: () => Promise.reject(new Error('no profile "x"')),
+  })
+  expect([isBatonError(outcome) && outcome.code, sent]).toEqual(['model_auth_failed', []])
+  expect(String(outcome)).toContain('no profile "x"')
+})
+
+test.each<[string, Partial<BedrockModelOptions>]>([
+  ['no model', { model: ' ' }],
+  ['no key', { apiKey: '' }],
+  ['a region that would send the key elsewhere', { region: 'x.evil.example/' }],
+])('%s is refused at once', async (_situation, more) => {
+  await expect(run([], more)).rejects.toMatchObject({ code: 'model_not_configured' })
+})
+
+test('Nova’s thoughts are told apart from its text while they arrive', async () => {
+  const { outcome, events } = await run([text('<think'), text('ing> Hm. </thin'), text('king>\nHi'), stop('end_turn')])
+  expect(events).toEqual([
+    { type: 'reasoning-delta', text: ' Hm. ' },
+    { type: 'text-delta', text: 'Hi' },
+  ])
+  expect(outcome).toMatchObject({
+    finish: 'end',
+    parts: [
+      { type: 'reasoning', text: ' Hm. ' },
+      { type: 'text', text: 'Hi' },
+    ],
+  })
+})
+
+test('usage counts what came from the cache, as recorded', async () => {
+  const usage = { inputTokens: 10, outputTokens: 4, totalTokens: 7365, cacheReadInputTokens: 7351 }
+  const { outcome } = await run([stop('end_turn'), frame('metadata', { usage })])
+  expect(outcome).toMatchObject({ usage: { inputTokens: 7361, cacheReadTokens: 7351, outputTokens: 4 } })
+})
+
+test.each([
+  ['malformed_tool_use', 'malformed-call'],
+  ['model_context_window_exceeded', 'context-full'],
+  ['guardrail_intervened', 'refusal'],
+  ['brand_new', 'other'],
+])('%s is %s', async (reason, finish) => {
+  expect((await run([stop(reason)])).outcome).toMatchObject({ finish })
+})
+
+const call = frame('contentBlockStart', { contentBlockIndex: 0, start: { toolUse: { name: 'a', toolUseId: 'b' } } })
+const flipped = (bytes: Uint8Array) => bytes.map((byte, at) => (at === bytes.length - 1 ? byte ^ 1 : byte))
+
+test.each<[string, readonly Uint8Array[], string]>([
+  ['a call that was never closed', [call, stop('tool_use')], 'model_malformed_answer'],
+  [
+    'arguments for no call',
+    [frame('contentBlockDelta', { contentBlockIndex: 3, delta: { toolUse: { input: '{' } } })],
+    'model_malformed_answer',
+  ],
+  ['a block that begins twice', [call, call], 'model_malformed_answer'],
+  ['a wrong checksum', [flipped(text('x')), stop('end_turn')], 'model_malformed_answer'],
+  ['a body that ends inside of a frame', [stop('end_turn').subarray(0, 20)], 'model_cut_off'],
+  ['an empty body', [], 'model_cut_off'],
+  ['an exception without a name', [frame('', { message: 'x' }, 'exception')], 'model_provider_failed'],
+])('%s is an error', async (_situation, frames, code) => {
+  const { outcome } = await run(frames)
+  expect(isBatonError(outcome) && outcome.code).toBe(code)
+})
+
+test('events and deltas of a later version are passed over', async () => {
+  const unknown = frame('contentBlockDelta', { contentBlockIndex: 0, delta: { hologram: {} } })
+  const { outcome } = await run([frame('brandNew', {}), unknown, text('Hi'), stop('end_turn')])
+  expect(outcome).toMatchObject({ parts: [{ type: 'text', text: 'Hi' }] })
+})
+
+test('an answer without end stops at its bound', async () => {
+  const { outcome } = await run([text('12345678'), text('12345678')], { answerLengthMax: 10 })
+  expect(isBatonError(outcome) && [outcome.code, outcome.retryable]).toEqual(['model_malformed_answer', false])
+})
+
+test('a frame that says it is larger than the bound is not waited for', () => {
+  const reader = createEventStreamReader(() => undefined, 64)
+  expect(() => reader.push(text('x'.repeat(200)).subarray(0, 12))).toThrow(/from 16 to 64/)
+})
+
+test('an expired token is said, without the key', async () => {
+  const body = new TextEncoder().encode('{"message":"The token key-of-a-test is expired"}')
+  const head = { status: 403, headers: { 'x-amzn-errortype': 'ExpiredTokenException:http://x/' } }
+  const { outcome } = await run([body], {}, head)
+  expect(isBatonError(outcome) && outcome.code).toBe('model_auth_failed')
+  expect(String(outcome)).not.toContain('key-of-a-test')
+})
