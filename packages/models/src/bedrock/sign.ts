@@ -35,6 +35,8 @@ export async function signRequest(
     secretAccessKey,
     ...(sessionToken !== undefined && { sessionToken }),
     service: 'bedrock',
+    // The type of the content, too, which the library leaves out: AWS asks for it where it is sent.
+    allHeaders: true,
     region,
     datetime: new Date(nowMs).toISOString().replace(/[:-]|\.\d{3}/g, ''),
   })
