@@ -9,7 +9,13 @@ import type { AddressInfo } from 'node:net'
 
 /** An answer, or an error in place of one. */
 export type FakeAnswer =
-  | { readonly text?: string; readonly calls?: readonly FakeCall[]; readonly stopReason?: string }
+  | {
+      /** Thoughts with a signature come first, where the request asks for them. */
+      readonly reasoning?: string
+      readonly text?: string
+      readonly calls?: readonly FakeCall[]
+      readonly stopReason?: string
+    }
   | { readonly status: number; readonly errorType: string; readonly message: string }
 
 export interface FakeCall {
@@ -186,7 +192,7 @@ function encodeEvent(event: Event, index: number): string {
 }
 
 function eventsOf(
-  { text = '', calls = [], stopReason }: Extract<FakeAnswer, { readonly text?: string }>,
+  { reasoning = '', text = '', calls = [], stopReason }: Extract<FakeAnswer, { readonly text?: string }>,
   { body, index }: { readonly body: JsonObject; readonly index: number },
 ): readonly Event[] {
   const usage = { input_tokens: 100, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 1 }
@@ -200,7 +206,9 @@ function eventsOf(
     stop_sequence: null,
     usage,
   }
+  const thinks = isJsonObject(body['thinking']) && body['thinking']['type'] !== 'disabled'
   const blocks = [
+    ...(thinks && reasoning !== '' ? [thinkingBlock(reasoning, `signed-${index}`)] : []),
     ...(text === '' ? [] : [textBlock(text)]),
     ...calls.map((call, number) => callBlock(call, `toolu_fake_${index}_${number}`)),
   ]
@@ -218,6 +226,18 @@ function eventsOf(
       usage: { ...usage, output_tokens: 20 },
     },
     { type: 'message_stop' },
+  ]
+}
+
+function thinkingBlock(thinking: string, signature: string): readonly Event[] {
+  return [
+    { type: 'content_block_start', content_block: { type: 'thinking', thinking: '', signature: '' } },
+    ...pieces(thinking).map((piece) => ({
+      type: 'content_block_delta',
+      delta: { type: 'thinking_delta', thinking: piece },
+    })),
+    { type: 'content_block_delta', delta: { type: 'signature_delta', signature } },
+    { type: 'content_block_stop' },
   ]
 }
 

@@ -3,7 +3,7 @@ import type { Input } from '@baton/core/machine'
 import { noteFault } from './coverage.ts'
 import { CRASH_POINTS } from './process.ts'
 import type { SimulatedWorld } from './simulate.ts'
-import { boot, connect, send, tell } from './simulate.ts'
+import { boot, connect, send, SESSION, tell } from './simulate.ts'
 
 type Act = (world: SimulatedWorld) => unknown
 
@@ -41,6 +41,7 @@ const ACTIONS: readonly (readonly [number, Act])[] = [
       }),
   ],
   [1, forge],
+  [2, leave],
 ]
 const TOTAL = ACTIONS.reduce((sum, [weight]) => sum + weight, 0)
 
@@ -58,6 +59,25 @@ export async function act(world: SimulatedWorld): Promise<void> {
 function nextId(world: SimulatedWorld): string {
   world.serial += 1
   return `input-${world.serial}`
+}
+
+/** Its program lets go of the session, which may come to rest and leave the memory, and asks for it again. */
+function leave(world: SimulatedWorld): void {
+  const { session, host, devices } = world
+  if (!session || !host || devices.some((device) => device.isOpen())) return
+  tell(world, 'nobody holds the session')
+  world.session = undefined
+  session
+    .close()
+    .then(() => host.session(SESSION, { principal: { id: 'ann' } }))
+    .then(
+      (again) => {
+        if (world.host !== host) return
+        world.session = again
+        for (const input of world.unanswered.values()) send(world, input)
+      },
+      (cause: unknown) => tell(world, `the session does not open: ${String(cause)}`),
+    )
 }
 
 function drop(world: SimulatedWorld): void {
