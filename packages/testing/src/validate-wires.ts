@@ -1,7 +1,13 @@
 // A history against every wire whose adapter exists: encoded as it would be sent, then held against the provider's rules.
 import type { Message, ModelRequest } from '@baton/core'
-import { validateAnthropicRequest, validateGeminiRequest, validateOpenAiResponsesRequest } from '@baton/core/testing'
+import {
+  validateAnthropicRequest,
+  validateBedrockRequest,
+  validateGeminiRequest,
+  validateOpenAiResponsesRequest,
+} from '@baton/core/testing'
 import { encodeAnthropicRequest } from '@baton/models/anthropic'
+import { encodeBedrockRequest } from '@baton/models/bedrock'
 import { encodeGeminiRequest } from '@baton/models/gemini'
 import { encodeOpenAiResponsesRequest } from '@baton/models/openai-responses'
 
@@ -21,6 +27,7 @@ export function validateWires(messages: readonly Message[]): readonly { readonly
   const gemini = { model: 'gemini-3-pro-preview' }
   return [
     ...validateAnthropicRequest(encodeAnthropicRequest(request, { model: 'claude-haiku-4-5' })),
+    ...validateBedrockRequest(encodeBedrockRequest(request, { model: 'amazon.nova-lite-v1:0' })),
     ...validateGeminiRequest(encodeGeminiRequest(request, gemini), gemini),
     ...validateOpenAiResponsesRequest(encodeOpenAiResponsesRequest(request, { model: 'gpt-5-mini' })),
   ]
