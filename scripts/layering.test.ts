@@ -24,7 +24,7 @@ const NODE_ALLOWED_IN: Readonly<Record<string, readonly string[]>> = {
   core: [],
   protocol: [],
   client: [],
-  models: ['packages/models/src/transport/'],
+  models: ['packages/models/src/gguf/', 'packages/models/src/transport/'],
 }
 
 const MACHINE = 'packages/core/src/machine/'

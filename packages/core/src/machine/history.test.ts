@@ -158,7 +158,7 @@ describe('what left the window', () => {
     } as const
     const record = { ...session.records[0], facts: [rewound, again] }
     const lines = (history: History): readonly number[] => {
-      history.fold({ version: 0, pos: 99, nowMs: 0, epoch: 1, input: { type: 'rewind' }, facts: record.facts })
+      history.fold({ version: 1, pos: 99, nowMs: 0, epoch: 1, input: { type: 'rewind' }, facts: record.facts })
       return history.entries().map((entry) => entry.messages[0]?.parts.length ?? 0)
     }
     expect(lines(folded(session, true))).toEqual([1, 1, 1, 1])

@@ -1,10 +1,11 @@
 // Records and snapshots: versions, order, and the canonical log.
 import { describe, expect, test } from 'vitest'
+import { shortHash } from '../agent/hash.ts'
 import { isBatonError } from '../errors.ts'
 import { openSession } from './decide.ts'
 import { HOST_FACTS } from './fact.ts'
 import { createHistory } from './history.ts'
-import { canonicalLog, checkVersion, FORMAT_VERSION, followRecord, takeSnapshot } from './record.ts'
+import { canonicalLog, FORMAT_VERSION, followRecord, SNAPSHOT_VERSION, takeSnapshot } from './record.ts'
 import { clientTool, testSpec, TestSession } from '../testing/test-session.ts'
 
 function codeOf(run: () => void): string {
@@ -20,7 +21,7 @@ const opening = openSession({ session: 's', spec: testSpec(), nowMs: 5, epoch: 2
 
 test('a session opens with what it is', () => {
   expect(opening).toEqual({
-    version: 0,
+    version: 1,
     pos: 0,
     nowMs: 5,
     epoch: 2,
@@ -43,7 +44,7 @@ test('a stored record says what its input was, without its content', () => {
     { type: 'tool-result', callId: 'call_1_0', connection: 'phone' },
   ])
   expect(session.records.map((record) => [record.version, record.pos, record.epoch])).toEqual(
-    [0, 1, 2, 3, 4].map((pos) => [0, pos, 1]),
+    [0, 1, 2, 3, 4].map((pos) => [1, pos, 1]),
   )
 })
 
@@ -63,15 +64,24 @@ describe('a record', () => {
     )
   })
 
-  test('or snapshot of another format version is refused', () => {
-    expect(codeOf(() => followRecord({ pos: -1, epoch: 0 }, { ...opening, version: 1 }))).toBe(
-      'log_version_unknown: a record has format version 1; this Baton reads version 0',
+  test('of another format version is refused', () => {
+    expect(codeOf(() => followRecord({ pos: -1, epoch: 0 }, { ...opening, version: 2 }))).toBe(
+      'log_version_unknown: a record has format version 2; this Baton reads version 1',
     )
-    expect(codeOf(() => checkVersion('snapshot', 7))).toBe(
-      'log_version_unknown: a snapshot has format version 7; this Baton reads version 0',
-    )
-    expect(FORMAT_VERSION).toBe(0)
+    expect(FORMAT_VERSION).toBe(1)
   })
+})
+
+test('a change of what a snapshot holds comes with a new version of it', () => {
+  const { state, history } = new TestSession().user('go').says({ calls: ['read'] })
+  const names = (value: object): readonly string[] =>
+    Object.entries(value).flatMap(([key, inner]: [string, unknown]) => {
+      const isPlain = typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      return [key, ...(isPlain ? names(inner).map((name) => `${key}.${name}`) : [])]
+    })
+  const shape = shortHash(JSON.stringify([...names(state), ...names(history.keep())].toSorted()))
+  // When this fails, raise SNAPSHOT_VERSION and write the new shape down here.
+  expect([SNAPSHOT_VERSION, shape]).toEqual([1, 'ac54c0e0980657e1'])
 })
 
 test('a snapshot is state and history with their version, and survives JSON', () => {
@@ -80,7 +90,7 @@ test('a snapshot is state and history with their version, and survives JSON', ()
     .says({ calls: ['read', 'put'] })
     .returns('call_1_0')
   const snapshot = JSON.parse(JSON.stringify(takeSnapshot(state, history)))
-  expect(snapshot).toEqual({ version: 0, state, history: history.keep() })
+  expect(snapshot).toEqual({ version: 1, state, history: history.keep() })
   const restored = createHistory({ kept: snapshot.history })
   expect(restored.entries()).toEqual(history.entries())
   expect(restored.openCall('call_1_0')).toMatchObject({ name: 'read', settled: true })

@@ -6,10 +6,11 @@ import type { History, KeptHistory } from './history.ts'
 import type { InputType } from './input.ts'
 import type { State } from './state.ts'
 
-/**
- * Format 0 may still change; a log of another version is refused.
- */
-export const FORMAT_VERSION = 0
+/** Of records. Frozen: what one of this version says is read by every later Baton; new facts may only be added. */
+export const FORMAT_VERSION = 1
+
+/** Of snapshots: raised with every change of what a state or a history holds. An older one is folded again from its log. */
+export const SNAPSHOT_VERSION = 1
 
 /** The stored envelope of an input: enough to tell what it was, without its content. */
 export interface InputEnvelope {
@@ -42,7 +43,7 @@ export interface Snapshot {
  * @throws BatonError `log_version_unknown`, `log_damaged`
  */
 export function followRecord(state: Pick<State, 'pos' | 'epoch'>, record: SessionRecord): void {
-  checkVersion('record', record.version)
+  checkVersion(record.version)
   if (record.pos !== state.pos + 1)
     throw new BatonError({ code: 'log_damaged', message: `record ${record.pos} follows position ${state.pos}` })
   if (record.epoch < state.epoch)
@@ -53,16 +54,16 @@ export function followRecord(state: Pick<State, 'pos' | 'epoch'>, record: Sessio
 }
 
 /** @throws BatonError `log_version_unknown` */
-export function checkVersion(what: 'record' | 'snapshot', version: number): void {
+export function checkVersion(version: number): void {
   if (version === FORMAT_VERSION) return
   throw new BatonError({
     code: 'log_version_unknown',
-    message: `a ${what} has format version ${version}; this Baton reads version ${FORMAT_VERSION}`,
+    message: `a record has format version ${version}; this Baton reads version ${FORMAT_VERSION}`,
   })
 }
 
 export function takeSnapshot(state: State, history: History): Snapshot {
-  return { version: FORMAT_VERSION, state, history: history.keep() }
+  return { version: SNAPSHOT_VERSION, state, history: history.keep() }
 }
 
 /** The canonical log: the same on every host and front for the same conversation. */

@@ -55,7 +55,7 @@ async function runGuarded(model: Model, breaker: Breaker, { clock, request }: Gu
       code: 'model_unavailable',
       message: `${model.id} failed ${breaker.failures} times in a row and is left alone for ${OPEN_MS / 1000} s`,
     })
-  breaker.isTrying = isBroken
+  if (isBroken) breaker.isTrying = true
   try {
     const answer = await model.run(...request)
     breaker.failures = 0
@@ -67,6 +67,7 @@ async function runGuarded(model: Model, breaker: Breaker, { clock, request }: Gu
     }
     throw cause
   } finally {
-    breaker.isTrying = false
+    // Not by a call that began before the model was left alone.
+    if (isBroken) breaker.isTrying = false
   }
 }

@@ -212,7 +212,7 @@ test('an exported session goes on in another store, with its large results', asy
   await world.time.until(session.send('one').answer)
   await world.time.until(world.host.stop())
   const lines = await linesOf(world.store)
-  expect(JSON.parse(lines[0] ?? '')).toEqual({ type: 'baton-session', version: 0, session: SESSION })
+  expect(JSON.parse(lines[0] ?? '')).toEqual({ type: 'baton-session', version: 1, session: SESSION })
   const store = createMemoryStore()
   expect(await importSession(store, lines)).toBe(SESSION)
   expect(await linesOf(store)).toEqual(lines)

@@ -53,7 +53,7 @@ function fakeActor(): { readonly actor: Actor; readonly inputs: unknown[] } {
   const history = createHistory()
   const [part] = [{ type: 'call', callId: 'call_id2_1_0', name: 'act', arguments: '{}' }] as const
   history.fold({
-    version: 0,
+    version: 1,
     pos: 0,
     nowMs: 0,
     epoch: 1,

@@ -2,7 +2,7 @@
 import type { Store, Timers } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 import type { History, SessionRecord, Snapshot, State } from '@baton/core/machine'
-import { applyRecord, createHistory, followRecord, FORMAT_VERSION, initialState } from '@baton/core/machine'
+import { applyRecord, createHistory, followRecord, initialState, SNAPSHOT_VERSION } from '@baton/core/machine'
 import { within } from './deadline.ts'
 import { messageOf } from './thrown-message.ts'
 
@@ -82,7 +82,7 @@ async function foldLog(access: LogAccess, lastPos: number): Promise<SessionLog> 
 /** None that cannot be used: a snapshot only saves time. */
 async function latestSnapshot({ store, session }: LogAccess, lastPos: number): Promise<Snapshot | undefined> {
   const snapshot = await store.snapshots.latest(session).catch(() => undefined)
-  return snapshot?.version === FORMAT_VERSION && snapshot.state.pos <= lastPos ? snapshot : undefined
+  return snapshot?.version === SNAPSHOT_VERSION && snapshot.state.pos <= lastPos ? snapshot : undefined
 }
 
 function inTime<Value>({ timers }: LogAccess, timeoutMs: number, work: Promise<Value>): Promise<Value> {

@@ -2,9 +2,10 @@
 // over real HTTP to servers that refuse what the real ones refuse. Also with a call pending.
 import type { ModelRequest } from '@baton/core'
 import { defineAgent } from '@baton/core'
+import { FORMAT_VERSION } from '@baton/core/machine'
 import { createScriptedModel } from '@baton/core/testing'
 import type { LocalHost } from '@baton/host'
-import { createHost } from '@baton/host'
+import { createHost, createMemoryStore, exportSession } from '@baton/host'
 import { execFile } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -42,6 +43,31 @@ function refusals(): readonly string[] {
     10,
   )
 }
+
+/** One session of a source, with every kind of exchange, as it is exported: written once for each format of records. */
+async function goldenLog(source: Party): Promise<string> {
+  const store = createMemoryStore()
+  const agent = defineAgent({ name: 'golden', model: source.model, tools: createHandoffTools(), settings: SETTINGS })
+  const host = createHost({ agent, store })
+  const session = await host.session(source.name)
+  for (const { asks, said, afterwards } of EXCHANGES) {
+    source.queue.push(...said)
+    await session.send(asks).answer
+    await afterwards?.(session)
+  }
+  await host.stop()
+  const lines: string[] = []
+  for await (const line of exportSession(store, source.name)) lines.push(line)
+  return `${lines.join('\n')}\n`
+}
+
+test.runIf(process.env['BATON_WRITE_GOLDEN'] === '1')('golden logs are written', async () => {
+  for (const source of parties.all)
+    writeFileSync(
+      new URL(`../golden/v${FORMAT_VERSION}-${source.name}.jsonl`, import.meta.url),
+      await goldenLog(source),
+    )
+})
 
 /** The request that the next model of a conversation is asked, whoever it is. */
 async function pastOf(source: Party, pair: readonly (typeof EXCHANGES)[number][]): Promise<ModelRequest> {

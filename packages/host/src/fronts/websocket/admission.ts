@@ -33,6 +33,8 @@ export function refusalOf(request: IncomingMessage, admission: Admission): Refus
 }
 
 export function refuse(stream: Duplex, { status, message, headers = [] }: Refusal): void {
+  // A client that never ends its half would keep the socket, and with it a server that stops.
+  stream.once('finish', () => stream.destroy())
   const head = [`HTTP/1.1 ${status}`, 'connection: close', 'content-type: text/plain', ...headers]
   stream.end(`${[...head, `content-length: ${Buffer.byteLength(message)}`].join('\r\n')}\r\n\r\n${message}`)
 }

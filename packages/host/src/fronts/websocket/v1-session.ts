@@ -215,18 +215,21 @@ async function startSession(state: ConnectionState, frame: FrameOf<'session.star
     started()
     return
   }
+  let session: Session | undefined
   try {
-    const session = await init.host.session(sessionId, { principal: init.principal })
+    session = await init.host.session(sessionId, { principal: init.principal })
     const following = await followSession(state.init, { session, writer, onStarted: started })
-    if ('refused' in following) {
-      sendError(state, following.refused.code, following.refused.message, sessionId)
+    if (!('refused' in following)) {
+      state.following = following
+      state.sessionId = sessionId
       return
     }
-    state.following = following
-    state.sessionId = sessionId
+    sendError(state, following.refused.code, following.refused.message, sessionId)
   } catch (cause) {
     reportFailure(state, cause, sessionId)
   }
+  // Nobody follows it here: held on, it would stay open for ever.
+  await session?.close()
 }
 
 async function takeTranscript(

@@ -37,7 +37,7 @@ for (const { name, skip, run } of storeContract({ open: () => open(), reopen }))
   test(skip === undefined ? name : `${name} (skipped: ${skip})`, { skip: skip !== undefined }, run)
 
 const record = (pos: number, epoch: number): SessionRecord => ({
-  version: 0,
+  version: 1,
   pos,
   nowMs: 1,
   epoch,

@@ -1,0 +1,55 @@
+// Logs of format version 1, with the state of every provider in them, as they were written when the format was frozen. Every
+// later Baton reads them, tells the same history, and goes on from there.
+import { defineAgent } from '@baton/core'
+import type { SessionRecord } from '@baton/core/machine'
+import { applyRecord, createHistory, followRecord, initialState } from '@baton/core/machine'
+import { createScriptedModel, validateHistory } from '@baton/core/testing'
+import { createHost, createMemoryStore, importSession } from '@baton/host'
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { validateWires } from '../validate-wires.ts'
+
+const FOLDER = new URL('.', import.meta.url)
+const NAMES = readdirSync(FOLDER).filter((name) => name.endsWith('.jsonl'))
+
+function linesOf(name: string): readonly string[] {
+  return readFileSync(new URL(name, FOLDER), 'utf8').trim().split('\n')
+}
+
+function recordsOf(name: string): readonly SessionRecord[] {
+  return linesOf(name).flatMap((line) => {
+    const parsed = JSON.parse(line) as { readonly type: string; readonly record: SessionRecord } // as it was exported
+    return parsed.type === 'record' ? [parsed.record] : []
+  })
+}
+
+test('there is one of each provider', () => {
+  expect(NAMES).toHaveLength(7)
+})
+
+test.each(NAMES)('%s tells the history that it told when it was written', (name) => {
+  const history = createHistory()
+  let state = initialState('')
+  for (const record of recordsOf(name)) {
+    followRecord(state, record)
+    state = applyRecord(state, record)
+    history.fold(record)
+  }
+  const messages = history.messages(0, Number.MAX_SAFE_INTEGER)
+  expect(validateHistory(messages)).toEqual([])
+  expect(validateWires(messages)).toEqual([])
+  expect(createHash('sha256').update(JSON.stringify(messages)).digest('hex').slice(0, 16)).toMatchSnapshot('messages')
+  expect([state.phase, state.counters]).toMatchSnapshot('state')
+})
+
+test.each(NAMES)('%s is imported, opened, and goes on', async (name) => {
+  const store = createMemoryStore()
+  const session = await importSession(store, linesOf(name))
+  const model = createScriptedModel({ steps: () => ({ text: 'still here' }) })
+  const host = createHost({ store, agent: defineAgent({ name: 'golden', model }) })
+  const opened = await host.session(session)
+  expect((await opened.send('And today?').answer).text).toBe('still here')
+  expect(model.requests[0]?.messages.length).toBeGreaterThan(20)
+  await host.stop()
+})
