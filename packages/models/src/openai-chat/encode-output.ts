@@ -15,7 +15,7 @@ export function encodeOutputSchema({ name, schema }: NonNullable<ModelRequest['o
   const strict = compileSchema(schema, 'openai-strict')
   // 400 "Invalid 'text.format.name': … Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'", at most 64.
   const wireName = encodeToolName(name)
-  if (!strict.losses.some(({ how }) => how === 'degraded'))
+  if (!strict.losses.some(({ how }) => how === 'degraded' || how === 'narrowed'))
     return { name: wireName, schema: strict.schema, strict: true }
   return { name: wireName, schema: compileSchema(schema, 'openai').schema, strict: false }
 }

@@ -38,7 +38,7 @@ test('a strict object has every property, optional ones as null, and no others',
 
 test('a map of any keys cannot be said strictly, and is told as such', () => {
   const schema = { type: 'object', properties: { labels: { type: 'object', additionalProperties: text } } }
-  expect(lossesOf(schema, 'openai-strict')).toContain('properties.labels additionalProperties degraded')
+  expect(lossesOf(schema, 'openai-strict')).toContain('properties.labels additionalProperties narrowed')
   expect(lossesOf(schema, 'openai')).toEqual([])
 })
 
@@ -117,3 +117,69 @@ test('a schema that is no schema degrades alone, with a reason', () => {
     losses: [{ path: '', keyword: 'a getter that throws', how: 'degraded' }],
   })
 })
+
+test('what a strict dialect would forbid is told: any object, any value, any list, keys beside the named ones', () => {
+  const named = { type: 'object', properties: { a: { type: 'string' } } }
+  const properties = {
+    object: { type: 'object' },
+    value: {},
+    list: { type: 'array' },
+    patterns: { type: 'object', patternProperties: { '^x': { type: 'string' } } },
+    more: { ...named, additionalProperties: { type: 'string' } },
+    closed: { ...named, additionalProperties: false },
+  }
+  for (const dialect of ['openai-strict', 'anthropic-strict', 'gguf'] as const)
+    expect(lossesOf({ type: 'object', properties, required: ['value'] }, dialect).filter(isNarrowed)).toEqual([
+      'properties.object additionalProperties narrowed',
+      'properties.value type narrowed',
+      'properties.list items narrowed',
+      'properties.patterns additionalProperties narrowed',
+      'properties.more additionalProperties narrowed',
+    ])
+})
+
+function isNarrowed(loss: string): boolean {
+  return loss.endsWith(' narrowed')
+}
+
+test('a tag that tells variants at the root apart may be that of any of them', () => {
+  const variant = (kind: string, beside: object) => ({ properties: { kind: { const: kind }, ...beside } })
+  const at = { at: { type: 'string' } }
+  const schema = { type: 'object', oneOf: [variant('a', at), variant('b', { at: { type: 'number' } })] }
+  const expected = { kind: { enum: ['a', 'b'] }, at: { anyOf: [{ type: 'string' }, { type: 'number' }] } }
+  for (const dialect of ['anthropic', 'openai', 'nova'] as const)
+    expect(compileSchema(schema, dialect).schema).toMatchObject({ properties: expected })
+})
+
+test('what two parts of allOf say of one property holds together', () => {
+  const parts = [{ properties: { a: { type: 'string' } } }, { properties: { a: { minLength: 1 } } }]
+  const { schema } = compileSchema({ type: 'object', allOf: parts }, 'openai')
+  expect(schema).toMatchObject({ properties: { a: { type: 'string', minLength: 1 } } })
+})
+
+test('words of older drafts become today’s', () => {
+  const pair = { type: 'array', items: [{ type: 'string' }, { type: 'number' }], additionalItems: false }
+  const properties = { pair, above: { type: 'number', minimum: 0, exclusiveMinimum: true } }
+  expect(compileSchema({ type: 'object', properties }, 'anthropic')).toEqual({
+    schema: {
+      type: 'object',
+      properties: {
+        pair: { type: 'array', prefixItems: pair.items, items: false },
+        above: { type: 'number', exclusiveMinimum: 0 },
+      },
+    },
+    losses: [],
+  })
+})
+
+test.each(['anthropic', 'openai', 'bedrock', 'nova'] as const)(
+  'keywords with values of no draft are left out for %s, and told, so that they cost the other tools nothing',
+  (dialect) => {
+    const odd = { type: 'string', required: true, enum: 'x', pattern: '(?P<name>x', minLength: -1, anyOf: [] }
+    const compiled = compileSchema({ type: 'object', properties: { odd }, required: 'odd' as never }, dialect)
+    expect(compiled.schema).toEqual({ type: 'object', properties: { odd: { type: 'string' } } })
+    expect(compiled.losses.map(({ keyword }) => keyword)).toEqual(
+      expect.arrayContaining(['required', 'enum', 'pattern', 'minLength', 'anyOf']),
+    )
+  },
+)

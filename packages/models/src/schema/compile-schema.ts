@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import type { Dialect, DialectName } from './dialects.ts'
 import { DIALECTS, NOT_AT_ROOT } from './dialects.ts'
+import { readableSchema } from './keyword-shapes.ts'
 import { mergeSchemas, unionOfProperties } from './merge-schemas.ts'
 import { resolveReference, withoutUnusedDefinitions } from './references.ts'
 
@@ -12,10 +13,10 @@ export interface SchemaLoss {
   readonly path: string
   readonly keyword: string
   /**
-   * `described`: said in the description instead. `widened`: the model may give more than the schema allows. `degraded`:
-   * the whole schema could not be said.
+   * `described`: said in the description instead. `widened`: the model may give more than the schema allows. `narrowed`: it
+   * may not give all that the schema allows. `degraded`: the whole schema could not be said.
    */
-  readonly how: 'described' | 'widened' | 'degraded'
+  readonly how: 'described' | 'widened' | 'narrowed' | 'degraded'
 }
 
 export interface CompiledSchema {
@@ -125,7 +126,9 @@ function compile(work: Work, value: JsonValue | undefined, place: Place): JsonOb
 
 function compileAt(work: Work, given: JsonObject, place: Place): JsonObject {
   const { dialect } = work
-  const whole = withKnownTypes(work, withoutAllOf(work, given, place), place)
+  const readable = readableSchema(withoutAllOf(work, given, place))
+  for (const keyword of readable.dropped) lose(work, place, keyword, 'widened')
+  const whole = withKnownTypes(work, readable.schema, place)
   const schema = withReadableNames(work, withNullability(dialect, whole), place)
   const kept: Record<string, JsonValue> = {}
   const told: string[] = []
@@ -137,8 +140,14 @@ function compileAt(work: Work, given: JsonObject, place: Place): JsonObject {
   narrowValues(work, kept, place)
   if (told.length > 0) describe(kept, `(${told.join(', ')})`)
   if (kept['type'] === 'array' && kept['items'] === undefined && kept['prefixItems'] === undefined)
-    kept['items'] = dialect.name === 'gemini' ? { type: 'string' } : {}
-  return dialect.isStrict && isObjectSchema(kept) ? strictObject(work, kept, place) : kept
+    kept['items'] = anyItems(work, place)
+  return dialect.isStrict ? strict(work, { schema, kept }, place) : kept
+}
+
+/** Every list must say what it holds. */
+function anyItems(work: Work, place: Place): JsonObject {
+  if (work.dialect.isStrict || work.dialect.name === 'gemini') lose(work, place, 'items', 'narrowed')
+  return work.dialect.name === 'gemini' ? { type: 'string' } : {}
 }
 
 function describe(schema: Record<string, JsonValue>, words: string): void {
@@ -326,13 +335,36 @@ function narrowValues(work: Work, kept: Record<string, JsonValue>, place: Place)
   lose(work, place, 'enum', 'described')
 }
 
+/** 400 "schema must have a 'type' key": a value of any kind cannot be said in a strict dialect. */
+const SAYS_TYPE = ['type', 'anyOf', 'oneOf', 'allOf', 'enum', 'const', '$ref']
+
+interface Strict {
+  /** Before what the dialect does not read was left out. */
+  readonly schema: JsonObject
+  readonly kept: Record<string, JsonValue>
+}
+
+function strict(work: Work, { schema, kept }: Strict, place: Place): JsonObject {
+  if (!isObjectSchema(kept)) {
+    if (!SAYS_TYPE.some((keyword) => kept[keyword] !== undefined)) lose(work, place, 'type', 'narrowed')
+    return kept
+  }
+  if (isMap(schema)) lose(work, place, 'additionalProperties', 'narrowed')
+  return strictObject(work, kept)
+}
+
+/** Takes keys that it does not name: asked for, or by naming none at all. */
+function isMap({ additionalProperties, properties, patternProperties }: JsonObject): boolean {
+  if (isJsonObject(patternProperties) && Object.keys(patternProperties).length > 0) return true
+  if (additionalProperties !== undefined) return additionalProperties !== false
+  return properties === undefined
+}
+
 /** Strict objects: what may be left out is given as null. A map of any keys cannot be said. */
-function strictObject(work: Work, schema: Record<string, JsonValue>, place: Place): JsonObject {
-  const { additionalProperties, properties, required } = schema
+function strictObject({ dialect }: Work, schema: Record<string, JsonValue>): JsonObject {
+  const { properties, required } = schema
   const known = isJsonObject(properties) ? properties : {}
-  if (additionalProperties !== undefined && additionalProperties !== false && Object.keys(known).length === 0)
-    lose(work, place, 'additionalProperties', 'degraded')
-  const union = work.dialect.keywords?.has('anyOf') === false ? 'oneOf' : 'anyOf'
+  const union = dialect.keywords?.has('anyOf') === false ? 'oneOf' : 'anyOf'
   const must = new Set(Array.isArray(required) ? (required as readonly JsonValue[]) : [])
   const entries = Object.entries(known).map(([name, one]) => [name, must.has(name) ? one : orNull(one, union)])
   return {

@@ -16,10 +16,15 @@ export function mergeSchemas(schemas: readonly JsonObject[]): JsonObject {
   )
 }
 
-/** Names that are numbers would move to the front of an object, but no property of a tool's input is one. */
+/** What both declare must hold as both say it. Names that are numbers move to the front, but no property of a tool is one. */
 function mergedMap(keyword: string, one: JsonObject, other: JsonObject): JsonObject {
   const [first, second] = [one[keyword], other[keyword]]
-  return isJsonObject(first) && isJsonObject(second) ? { [keyword]: { ...first, ...second } } : {}
+  if (!isJsonObject(first) || !isJsonObject(second)) return {}
+  const both = Object.entries(second).map(([name, schema]): [string, JsonValue] => {
+    const before = Object.hasOwn(first, name) ? first[name] : undefined
+    return [name, isJsonObject(before) && isJsonObject(schema) ? mergeSchemas([before, schema]) : schema]
+  })
+  return { [keyword]: { ...first, ...Object.fromEntries(both) } }
 }
 
 function mergedList(keyword: string, one: JsonObject, other: JsonObject): JsonObject {
@@ -34,13 +39,41 @@ export function unionOfProperties(schema: JsonObject, follow: (schema: JsonObjec
   const base = mergeSchemas([propertiesOnly(schema), ...all.map(propertiesOnly)])
   const choices = (['anyOf', 'oneOf'] as const).map((key) => variantsOf(schema, key, follow)).filter(isFilled)
   const known = isJsonObject(base['properties']) ? base['properties'] : {}
-  const offered = choices.flat().map((variant) => (isJsonObject(variant['properties']) ? variant['properties'] : {}))
+  const offered = offeredProperties(choices.flat())
   const demanded = choices.flatMap((variants) => intersection(variants.map(requiredOf)))
   const required = [...new Set([...requiredOf(base), ...demanded])]
   return {
-    properties: Object.assign({}, ...offered, known) as JsonObject, // of schemas
+    properties: { ...offered, ...known },
     ...(required.length > 0 && { required }),
   }
+}
+
+/** A property that variants declare differently (`kind` of a tagged union) may be what any of them says. */
+function offeredProperties(variants: readonly JsonObject[]): JsonObject {
+  const offers = new Map<string, Map<string, JsonValue>>()
+  for (const { properties } of variants)
+    for (const [name, schema] of Object.entries(isJsonObject(properties) ? properties : {}))
+      offers.set(name, (offers.get(name) ?? new Map<string, JsonValue>()).set(JSON.stringify(schema), schema))
+  return Object.fromEntries([...offers].map(([name, schemas]) => [name, eitherOf([...schemas.values()])]))
+}
+
+function eitherOf(schemas: readonly JsonValue[]): JsonValue {
+  const [only = {}, ...others] = schemas
+  if (others.length === 0) return only
+  const values = schemas.map(valuesOf)
+  if (!values.every((list) => list !== undefined)) return { anyOf: schemas }
+  const types = new Set(schemas.map((schema) => (isJsonObject(schema) ? schema['type'] : undefined)))
+  const [type] = types
+  return { ...(types.size === 1 && type !== undefined && { type }), enum: [...new Set(values.flat())] }
+}
+
+/** The values of a schema that lists them, and nothing else that would be lost. */
+function valuesOf(schema: JsonValue): readonly JsonValue[] | undefined {
+  if (!isJsonObject(schema)) return undefined
+  const { type: _, const: only, enum: several, title: __, description: ___, default: ____, ...rest } = schema
+  if (Object.keys(rest).length > 0) return undefined
+  if (only !== undefined) return [only]
+  return Array.isArray(several) ? (several as readonly JsonValue[]) : undefined
 }
 
 function isFilled(list: readonly unknown[]): boolean {
