@@ -26,8 +26,11 @@ export interface PromptedFormat {
   /** What the model is told: how a call is written. */
   readonly howTo: string
   writeCall(call: WrittenCall): string
-  /** Calls between marks; undefined when it reads as none. */
-  readCalls(text: string): readonly WrittenCall[] | undefined
+  /**
+   * Calls between marks; undefined when it reads as none. With `isTool` the text may also be data that has a name: then it is
+   * a call when the name is a tool's, or when it has arguments and nothing else.
+   */
+  readCalls(text: string, isTool?: (name: string) => boolean): readonly WrittenCall[] | undefined
 }
 
 /** As Hermes 2 Pro and Qwen 2.5 were taught. */
@@ -72,7 +75,7 @@ const BRACKETS: PromptedFormat = {
   howTo: `To call tools, answer with a list of calls and nothing else:
 [<name>(<argument>=<value>, <argument>=<value>), <name>()]`,
   writeCall: ({ name, arguments: given }) => `[${name}(${pythonArguments(given)})]`,
-  readCalls: (text) => readJsonCalls(text) ?? readPythonCalls(text),
+  readCalls: (text, isTool) => readJsonCalls(text, isTool) ?? readPythonCalls(text),
 }
 
 export const PROMPTED_FORMATS: Readonly<Record<PromptedFormatName, PromptedFormat>> = {
@@ -105,12 +108,22 @@ function pythonValue(value: JsonValue): string {
 }
 
 /** One object, a list of them, or several behind each other; models put semicolons and line breaks between. */
-function readJsonCalls(text: string): readonly WrittenCall[] | undefined {
+function readJsonCalls(text: string, isTool?: (name: string) => boolean): readonly WrittenCall[] | undefined {
   const trimmed = text.trim().replace(/;+$/, '')
   const whole = parseJson(trimmed)
   const values = whole.ok ? [whole.value].flat() : trimmed.split(/(?<=\})\s*[;\n]\s*(?=\{)/).map(valueIn)
-  const calls = (values as readonly JsonValue[]).map((value) => callIn(value))
+  const calls = (values as readonly JsonValue[]).map((value) => {
+    const call = callIn(value)
+    return call && isTool && !isTool(call.name) && !isOnlyCall(value) ? undefined : call
+  })
   return calls.length > 0 && calls.every((call) => call !== undefined) ? calls : undefined
+}
+
+const CALL_FIELDS: ReadonlySet<string> = new Set(['name', 'arguments', 'parameters', 'type', 'id'])
+
+function isOnlyCall(value: JsonValue): boolean {
+  if (!isJsonObject(value) || !('arguments' in value || 'parameters' in value)) return false
+  return Object.keys(value).every((field) => CALL_FIELDS.has(field))
 }
 
 function valueIn(text: string): JsonValue {

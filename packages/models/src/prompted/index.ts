@@ -22,9 +22,11 @@ export function withPromptedTools(model: Model, options: PromptedToolsOptions = 
     run: async (request, sink, signal) => {
       const hasCalls = request.messages.some((message) => message.role === 'tool')
       if (request.tools.length === 0 && !hasCalls) return await model.run(request, sink, signal)
-      const stream = readStream(format, sink)
+      const names = new Set(request.tools.map(({ name }) => name))
+      const reader: Reader = { format, isTool: (name) => names.has(name) }
+      const stream = readStream(reader, sink)
       const answer = await model.run(encodePromptedRequest(request, format), stream.take, signal)
-      return readAnswer(format, answer, stream.end)
+      return readAnswer(reader, answer, stream.end)
     },
   }
 }
@@ -34,23 +36,32 @@ export function withToolsIfNeeded(model: Model, options: PromptedToolsOptions = 
   return model.capabilities.tools === 'none' ? withPromptedTools(model, options) : model
 }
 
+interface Reader {
+  readonly format: PromptedFormat
+  readonly isTool: (name: string) => boolean
+}
+
 interface Stream {
   readonly take: (event: ModelEvent) => void
   /** Tells what was held back. */
   readonly end: () => void
 }
 
-function readStream(format: PromptedFormat, sink: (event: ModelEvent) => void): Stream {
+function readStream({ format, isTool }: Reader, sink: (event: ModelEvent) => void): Stream {
   let calls = 0
-  const parser = createAnswerParser(format, (parsed) => {
-    if (parsed.type === 'text') sink({ type: 'text-delta', text: parsed.text })
-    if (parsed.type !== 'call') return
-    const index = calls
-    calls += 1
-    sink({ type: 'call-start', index, name: parsed.name })
-    sink({ type: 'call-delta', index, text: parsed.arguments })
-    sink({ type: 'call-end', index })
-  })
+  const parser = createAnswerParser(
+    format,
+    (parsed) => {
+      if (parsed.type === 'text') sink({ type: 'text-delta', text: parsed.text })
+      if (parsed.type !== 'call') return
+      const index = calls
+      calls += 1
+      sink({ type: 'call-start', index, name: parsed.name })
+      sink({ type: 'call-delta', index, text: parsed.arguments })
+      sink({ type: 'call-end', index })
+    },
+    isTool,
+  )
   return {
     take: (event) => {
       if (event.type === 'text-delta') parser.push(event.text)
@@ -61,7 +72,7 @@ function readStream(format: PromptedFormat, sink: (event: ModelEvent) => void): 
 }
 
 /** The whole text once more, since the answer is what counts, not what was streamed of it. */
-function readAnswer(format: PromptedFormat, answer: ModelAnswer, endStream: () => void): ModelAnswer {
+function readAnswer({ format, isTool }: Reader, answer: ModelAnswer, endStream: () => void): ModelAnswer {
   endStream()
   const parts: ModelPart[] = []
   let isMalformed = false
@@ -70,14 +81,18 @@ function readAnswer(format: PromptedFormat, answer: ModelAnswer, endStream: () =
     if (said.text !== '') parts.push({ type: 'text', text: said.text })
     said.text = ''
   }
-  const parser = createAnswerParser(format, (parsed) => {
-    if (parsed.type === 'malformed') isMalformed = true
-    else if (parsed.type === 'text') said.text += parsed.text
-    else {
-      flush()
-      parts.push({ ...parsed })
-    }
-  })
+  const parser = createAnswerParser(
+    format,
+    (parsed) => {
+      if (parsed.type === 'malformed') isMalformed = true
+      else if (parsed.type === 'text') said.text += parsed.text
+      else {
+        flush()
+        parts.push({ ...parsed })
+      }
+    },
+    isTool,
+  )
   for (const part of answer.parts) {
     if (part.type === 'text') parser.push(part.text)
     else parts.push(part)

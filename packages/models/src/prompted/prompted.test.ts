@@ -8,6 +8,7 @@ import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createMemoryStore } from '@baton/host'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { createAnswerParser } from './answer-parser.ts'
 import type { PromptedFormatName } from './formats.ts'
 import { PROMPTED_FORMATS } from './formats.ts'
 import { withPromptedTools } from './index.ts'
@@ -203,4 +204,41 @@ test('a conversation with calls in words has the log of one with native calls', 
       native,
     )
   }
+})
+
+describe('what looks like a call', () => {
+  test.each([
+    ['llama', '{"name":"Alice","age":3}'],
+    ['brackets', '[{"name":"Alice","age":3}]'],
+    ['json-fence', 'Here:\n```json\n{"name":"Bob","age":3}\n```\nthat is it'],
+  ] as const)('is text in the format %s when it is data with a name', async (format, said) => {
+    const { text, streamed, calls, answer } = await run(format, { text: said })
+    expect([text, streamed]).toEqual([said, said])
+    expect([calls, answer.finish]).toEqual([[], 'end'])
+  })
+
+  test('is a call without arguments when a tool has the name', async () => {
+    const { calls } = await run('llama', { text: '{"name":"look"}' })
+    expect(calls).toEqual([{ name: 'look', arguments: '{}' }])
+  })
+
+  test.each([
+    ['hermes', '</tool_call>'],
+    ['json-fence', '```js\nx\n```\n'],
+  ] as const)('may have the closing mark of %s inside of its arguments', async (format, inside) => {
+    const call = { name: 'look', arguments: JSON.stringify({ text: `a ${inside} b "quoted" \\` }) }
+    const text = PROMPTED_FORMATS[format].writeCall(call)
+    for (const pieces of [[text], text.split('')]) {
+      const { calls, text: rest } = await run(format, { pieces })
+      expect([calls, rest]).toEqual([[call], ''])
+    }
+  })
+})
+
+test('a long call in small pieces is read in one pass', () => {
+  const text = `<tool_call>${'{"name":"look","arguments":{"x":"'}${'abc '.repeat(150_000)}"}}</tool_call> end`
+  const heard: string[] = []
+  const parser = createAnswerParser(PROMPTED_FORMATS.hermes, (parsed) => heard.push(parsed.type))
+  for (let at = 0; at < text.length; at += 4) parser.push(text.slice(at, at + 4))
+  expect([parser.end(), heard]).toEqual([false, ['call', 'text']])
 })
