@@ -5,6 +5,7 @@ import { createHost, createNodeEnvironment } from '@baton/host'
 import type { ModelChoice, Variables } from '@baton/models/choose-model'
 import { chooseModel, createModelOf } from '@baton/models/choose-model'
 import { createPriceOf } from '@baton/models/prices'
+import { createSchemaWarnings } from '@baton/models/schema-warnings'
 import { createUndiciTransport } from '@baton/models/transport/undici'
 import type { Console } from './console.ts'
 import { createDefaultAgent } from './default-agent.ts'
@@ -54,7 +55,8 @@ export async function openEmbeddedHost(init: EmbeddedHostInit): Promise<Embedded
   const transport = createUndiciTransport({ variables })
   const environment = createNodeEnvironment(transport)
   const remote = createModelOf({ variables, transport, clock: environment.clock })
-  const modelOf = (id: string): Model => (local && id === local.id ? local : remote(id))
+  const warned = init.log ? createSchemaWarnings(init.log) : (model: Model): Model => model
+  const modelOf = (id: string): Model => warned(local && id === local.id ? local : remote(id))
   const store = await openStore(init.store ?? { type: 'memory' })
   const host = createHost({
     environment,

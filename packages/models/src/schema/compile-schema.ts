@@ -14,9 +14,10 @@ export interface SchemaLoss {
   readonly keyword: string
   /**
    * `described`: said in the description instead. `widened`: the model may give more than the schema allows. `narrowed`: it
-   * may not give all that the schema allows. `degraded`: the whole schema could not be said.
+   * may not give all that the schema allows. `invalid`: no draft of JSON Schema has such a value, so it is left out. `degraded`:
+   * the whole schema could not be said.
    */
-  readonly how: 'described' | 'widened' | 'narrowed' | 'degraded'
+  readonly how: 'described' | 'widened' | 'narrowed' | 'invalid' | 'degraded'
 }
 
 export interface CompiledSchema {
@@ -127,7 +128,7 @@ function compile(work: Work, value: JsonValue | undefined, place: Place): JsonOb
 function compileAt(work: Work, given: JsonObject, place: Place): JsonObject {
   const { dialect } = work
   const readable = readableSchema(withoutAllOf(work, given, place))
-  for (const keyword of readable.dropped) lose(work, place, keyword, 'widened')
+  for (const keyword of readable.dropped) lose(work, place, keyword, 'invalid')
   const whole = withKnownTypes(work, readable.schema, place)
   const schema = withReadableNames(work, withNullability(dialect, whole), place)
   const kept: Record<string, JsonValue> = {}
@@ -275,7 +276,7 @@ function withKnownTypes(work: Work, schema: JsonObject, place: Place): JsonObjec
   const { type, ...rest } = schema
   const types = Array.isArray(type) ? (type as readonly JsonValue[]) : [type ?? 'string']
   if (types.every((one) => TYPES.has(one))) return schema
-  lose(work, place, 'type', 'widened')
+  lose(work, place, 'type', 'invalid')
   return rest
 }
 

@@ -1,0 +1,58 @@
+// Says which tools a model's provider cannot be told about as they are. The request is the same: the tool's schema is degraded
+// alone, and what comes back is checked against the original.
+import type { JsonObject, Logger, Model } from '@baton/core'
+import type { SchemaLoss } from './compile-schema.ts'
+import { compileSchema } from './compile-schema.ts'
+import type { DialectName } from './dialects.ts'
+
+/** Losses that are named in a warning. */
+const SHOWN_MAX = 5
+
+/**
+ * Gives the model back with a warning for each tool whose schema it cannot take whole: once for a tool and a model. Losses that
+ * only let the model say more are not worth a word: Baton's check finds what is wrong.
+ */
+export function createSchemaWarnings(log: Logger): (model: Model) => Model {
+  const known = new WeakMap<Model, Model>()
+  return (model) => {
+    const before = known.get(model)
+    if (before) return before
+    const warning = withWarnings(model, log)
+    known.set(model, warning)
+    return warning
+  }
+}
+
+function withWarnings(model: Model, log: Logger): Model {
+  const dialect = dialectOf(model)
+  const seen = new WeakSet<JsonObject>()
+  return {
+    ...model,
+    run: (request, sink, signal) => {
+      for (const { name, inputSchema } of request.tools) {
+        if (seen.has(inputSchema)) continue
+        seen.add(inputSchema)
+        warn(log, { tool: name, model: model.id, losses: compileSchema(inputSchema, dialect).losses })
+      }
+      return model.run(request, sink, signal)
+    },
+  }
+}
+
+interface Compiled {
+  readonly tool: string
+  readonly model: string
+  readonly losses: readonly SchemaLoss[]
+}
+
+function warn(log: Logger, { tool, model, losses }: Compiled): void {
+  const severe = losses.filter(({ how }) => how === 'narrowed' || how === 'invalid' || how === 'degraded')
+  if (severe.length === 0) return
+  const lost = severe.slice(0, SHOWN_MAX).map(({ path, keyword, how }) => `${path || 'root'}: ${keyword} (${how})`)
+  log.warn('the schema of a tool cannot be said whole to a model', { tool, model, lost, losses: severe.length })
+}
+
+function dialectOf({ provider, id }: Model): DialectName {
+  if (provider === 'bedrock') return id.includes('nova') ? 'nova' : 'bedrock'
+  return provider === 'anthropic' || provider === 'gemini' || provider === 'gguf' ? provider : 'openai'
+}
