@@ -106,9 +106,13 @@ function modelOver(loaded: Loaded): GgufModel {
     id: `gguf:${loaded.file}`,
     provider: 'gguf',
     capabilities: { tools: 'native', images: false, output: 'without-tools', contextTokens: loaded.contextTokens },
-    run: (request, sink, signal) => {
-      const both = either(signal, closing.signal)
-      return queue.run(() => answer(loaded, { request, sink, signal: both }), both)
+    run: async (request, sink, signal) => {
+      const either = anyOf(signal, closing.signal)
+      try {
+        return await queue.run(() => answer(loaded, { request, sink, signal: either.signal }), either.signal)
+      } finally {
+        either.release()
+      }
     },
     close: async () => {
       closing.abort()
@@ -118,14 +122,20 @@ function modelOver(loaded: Loaded): GgufModel {
   }
 }
 
-function either(one: AbortSignalLike, other: AbortSignal): AbortSignal {
+/** `release` takes the listeners away: the model lives longer than its calls. */
+function anyOf(
+  one: AbortSignalLike,
+  other: AbortSignal,
+): { readonly signal: AbortSignal; readonly release: () => void } {
   const controller = new AbortController()
   const abort = (): void => controller.abort()
-  for (const signal of [one, other]) {
+  const signals = [one, other]
+  for (const signal of signals) {
     if (signal.aborted) abort()
-    signal.addEventListener('abort', abort, { once: true })
+    signal.addEventListener('abort', abort)
   }
-  return controller.signal
+  const release = (): void => signals.forEach((signal) => signal.removeEventListener('abort', abort))
+  return { signal: controller.signal, release }
 }
 
 interface Asked {

@@ -11,24 +11,38 @@ export interface WorkQueue {
 
 export function createWorkQueue(waitingMax: number): WorkQueue {
   let last: Promise<unknown> = Promise.resolve()
-  let waiting = 0
+  /** What runs and what waits. */
+  let open = 0
   return {
     run: async (work, signal) => {
-      if (waiting > waitingMax)
+      if (open > waitingMax)
         throw new BatonError({ code: 'model_overloaded', message: `${waitingMax} requests wait for the model already` })
-      waiting += 1
       const before = last
       const done = Promise.withResolvers<void>()
-      last = done.promise
+      // Also after the one before: a place that is given up must not let the next begin.
+      last = Promise.all([before, done.promise])
+      open += 1
       try {
-        await before
-        if (signal.aborted) throw new BatonError({ code: 'cancelled', message: 'the model call was aborted' })
+        await turn(before, signal)
         return await work()
       } finally {
-        waiting -= 1
+        open -= 1
         done.resolve()
       }
     },
     idle: () => last.then(() => {}),
   }
+}
+
+/** Waits for its turn; one that is aborted gives up its place at once. */
+async function turn(before: Promise<unknown>, signal: AbortSignalLike): Promise<void> {
+  const aborted = Promise.withResolvers<void>()
+  const abort = (): void => aborted.resolve()
+  signal.addEventListener('abort', abort)
+  try {
+    if (!signal.aborted) await Promise.race([before, aborted.promise])
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+  if (signal.aborted) throw new BatonError({ code: 'cancelled', message: 'the model call was aborted' })
 }
