@@ -10,6 +10,7 @@ import type {
   ResultPart,
 } from '@baton/core'
 import { BatonError, isJsonObject, outputTokensFor, parseJson } from '@baton/core'
+import { encodeOutputSchema } from '../openai-chat/encode-output.ts'
 import { compileSchema } from '../schema/compile-schema.ts'
 import type { ToolNames } from '../tool-names.ts'
 import type {
@@ -50,7 +51,7 @@ export function encodeCallOptions(request: ModelRequest, target: EncodingFor): C
       responseFormat: {
         type: 'json' as const,
         name: output.name,
-        schema: compileSchema(output.schema, 'openai-strict').schema,
+        schema: encodeOutputSchema(output).schema,
       },
     }),
   }

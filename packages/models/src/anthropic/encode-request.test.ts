@@ -1,5 +1,5 @@
 // The encoder case by case; arbitrary histories are in encode-request.arbitrary.test.ts.
-import type { AssistantPart, ContentPart, Message, ModelRequest, ToolDeclaration } from '@baton/core'
+import type { AssistantPart, ContentPart, JsonObject, Message, ModelRequest, ToolDeclaration } from '@baton/core'
 import { validateAnthropicRequest } from '@baton/core/testing'
 import { describe, expect, test } from 'vitest'
 import type { AnthropicEncodeOptions } from './encode-request.ts'
@@ -352,4 +352,25 @@ test('a schema that Anthropic would refuse at its root is folded into one object
   const body = encode({ tools: [{ ...spawn, inputSchema }] })
   expect(body.tools).toMatchObject([{ input_schema: { type: 'object', properties: { a: {}, b: {} } } }])
   expect(validateAnthropicRequest(JSON.parse(JSON.stringify(body)))).toEqual([])
+})
+
+test('a typed answer with a map of any keys is asked for in words, because the strict dialect would forbid them', () => {
+  const map = { type: 'object', additionalProperties: { type: 'number' } }
+  const asked = (schema: JsonObject) =>
+    encodeAnthropicRequest(
+      {
+        instructions: 'Be brief.',
+        messages: [{ role: 'user', parts: [{ type: 'text', text: 'count' }] }],
+        tools: [],
+        toolChoice: { type: 'auto' },
+        settings: {},
+        session: 's',
+        output: { name: 'counts', schema },
+      },
+      { model: 'claude-haiku-4-5' },
+    )
+  const inWords = asked({ type: 'object', properties: { counts: map }, required: ['counts'] })
+  expect(inWords.output_config).toBeUndefined()
+  expect(JSON.stringify(inWords.system)).toMatch(/Be brief\..*JSON Schema.*additionalProperties/)
+  expect(asked({ type: 'object', properties: { n: { type: 'number' } } }).output_config).toBeDefined()
 })

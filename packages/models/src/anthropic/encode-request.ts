@@ -3,6 +3,7 @@
 import type { JsonObject, ModelRequest } from '@baton/core'
 import { BatonError, isJsonObject, outputTokensFor } from '@baton/core'
 import { compileSchema } from '../schema/compile-schema.ts'
+import { withSayableOutput } from '../schema/sayable-output.ts'
 import type { ToolNames } from '../tool-names.ts'
 import { toolNamesOf } from '../tool-names.ts'
 import { encodeMessages } from './encode-messages.ts'
@@ -37,10 +38,11 @@ export interface AnthropicEncodeOptions {
 const THINKING_TOKENS_MIN = 1024
 
 export function encodeAnthropicRequest(
-  request: ModelRequest,
+  given: ModelRequest,
   options: AnthropicEncodeOptions,
-  names: ToolNames = toolNamesOf(request),
+  names: ToolNames = toolNamesOf(given),
 ): AnthropicRequest {
+  const request = withSayableOutput(given, 'anthropic-strict')
   const { settings } = request
   const { messages, thinking } = encodeHistory(request, options, names)
   const tools = encodeTools(request, names, messages)

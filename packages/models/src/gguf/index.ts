@@ -15,6 +15,7 @@ import { access } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { compileSchema } from '../schema/compile-schema.ts'
+import { withSayableOutput } from '../schema/sayable-output.ts'
 import type { ToolNames } from '../tool-names.ts'
 import { toolNamesOf } from '../tool-names.ts'
 import { encodeHistory } from './encode-history.ts'
@@ -145,12 +146,13 @@ interface Asked {
 }
 
 async function answer({ llama, chat, file }: Loaded, asked: Asked): Promise<ModelAnswer> {
-  const { request, signal } = asked
+  const { signal } = asked
+  const request = withSayableOutput(asked.request, 'gguf')
   const names = toolNamesOf(request)
   const history = encodeHistory(request, names)
   const before = chat.sequence.tokenMeter.getState()
   try {
-    const options = await optionsFor(llama, asked, names)
+    const options = await optionsFor(llama, { ...asked, request }, names)
     // Its chat writes into the history that it is given.
     const said = await chat.generateResponse(structuredClone(history), options)
     const after = chat.sequence.tokenMeter.getState()

@@ -2,6 +2,7 @@
 // schema, a hint to the model where it cannot. Baton checks the answer against the whole schema in any case.
 import type { JsonObject, ModelRequest } from '@baton/core'
 import { compileSchema } from '../schema/compile-schema.ts'
+import { isNarrowed } from '../schema/sayable-output.ts'
 import { encodeToolName } from '../tool-names.ts'
 
 export interface OutputSchema {
@@ -12,11 +13,10 @@ export interface OutputSchema {
 
 /** What may be left out is given as null in strict answers, which Baton reads as left out. */
 export function encodeOutputSchema({ name, schema }: NonNullable<ModelRequest['output']>): OutputSchema {
-  const strict = compileSchema(schema, 'openai-strict')
   // 400 "Invalid 'text.format.name': … Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'", at most 64.
   const wireName = encodeToolName(name)
-  if (!strict.losses.some(({ how }) => how === 'degraded' || how === 'narrowed'))
-    return { name: wireName, schema: strict.schema, strict: true }
+  if (!isNarrowed(schema, 'openai-strict'))
+    return { name: wireName, schema: compileSchema(schema, 'openai-strict').schema, strict: true }
   return { name: wireName, schema: compileSchema(schema, 'openai').schema, strict: false }
 }
 
