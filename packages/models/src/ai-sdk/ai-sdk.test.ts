@@ -190,3 +190,12 @@ test('a model of another specification is refused by name', () => {
   const old = { specificationVersion: 'v2', provider: 'p', modelId: 'm', doStream: () => Promise.reject(new Error()) }
   expect(() => fromAiSdkModel(old)).toThrow('needs a language model of the AI SDK 7 (specification v4), not v2')
 })
+
+test('an answer that never ends is given up at its bound', async () => {
+  const flood = Array.from(
+    { length: 9 },
+    () => ({ type: 'text-delta', id: 't', delta: 'x'.repeat(1024 * 1024) }) as const,
+  )
+  expect(await failing([...flood, finish()])).toBe('model_malformed_answer')
+  expect(await failing([...flood.slice(2), finish()])).toBe('end')
+})

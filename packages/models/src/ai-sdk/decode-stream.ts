@@ -26,7 +26,11 @@ export interface AiSdkDecoderInit {
   readonly model: string
   readonly names: ToolNames
   readonly sink: (event: ModelEvent) => void
+  /** Most UTF-16 units of text, reasoning and arguments; 8 Mi by default. */
+  readonly answerLengthMax?: number
 }
+
+const ANSWER_LENGTH_MAX = 8 * 1024 * 1024
 
 interface Draft {
   readonly parts: Growing[]
@@ -43,10 +47,33 @@ type Growing =
 
 export function createAiSdkDecoder(init: AiSdkDecoderInit): AiSdkDecoder {
   const draft: Draft = { parts: [], openCalls: new Map(), finish: undefined, requestId: undefined, model: undefined }
+  const { answerLengthMax = ANSWER_LENGTH_MAX } = init
+  let length = 0
   return {
-    push: (part) => take(init, draft, part),
+    push: (part) => {
+      length += lengthOf(part)
+      if (length > answerLengthMax) throw tooLong(init, answerLengthMax)
+      take(init, draft, part)
+    },
     end: () => answerOf(init, draft),
   }
+}
+
+/** What a part adds to the answer; a call's arguments come in pieces, then whole. */
+function lengthOf(part: StreamPart): number {
+  if (part.type === 'text-delta' || part.type === 'reasoning-delta' || part.type === 'tool-input-delta')
+    return part.delta.length
+  return part.type === 'tool-call' ? part.input.length : 0
+}
+
+/** Not retryable: the same question would bring the same flood, and cost as much again. */
+function tooLong({ provider }: AiSdkDecoderInit, lengthMax: number): BatonError {
+  return new BatonError({
+    code: 'model_malformed_answer',
+    message: `${provider}’s answer is longer than ${lengthMax} characters`,
+    hint: 'Ask for less output, or raise answerLengthMax.',
+    retryable: false,
+  })
 }
 
 function take(init: AiSdkDecoderInit, draft: Draft, part: StreamPart): void {

@@ -18,6 +18,8 @@ export interface AiSdkModelOptions {
   readonly output?: ModelCapabilities['output']
   /** Milliseconds to the first part and between two parts; 30 s by default. */
   readonly timeoutMs?: number
+  /** Most characters of one answer: text, reasoning and arguments, which count twice where they come in pieces; 8 Mi by default. */
+  readonly answerLengthMax?: number
 }
 
 const TIMEOUT_MS = 30_000
@@ -29,7 +31,7 @@ export function fromAiSdkModel(model: AiSdkLanguageModel, options: AiSdkModelOpt
       code: 'unknown_model',
       message: `fromAiSdkModel needs a language model of the AI SDK 7 (specification v4), not ${String(model.specificationVersion)}`,
     })
-  const { contextTokens, images = true, output = 'none', timeoutMs = TIMEOUT_MS } = options
+  const { contextTokens, images = true, output = 'none', timeoutMs = TIMEOUT_MS, answerLengthMax } = options
   const provider = `ai-sdk:${model.provider}`
   const target = { provider, model: model.modelId }
   return {
@@ -38,7 +40,12 @@ export function fromAiSdkModel(model: AiSdkLanguageModel, options: AiSdkModelOpt
     capabilities: { tools: 'native', images, output, ...(contextTokens !== undefined && { contextTokens }) },
     run: async (request, sink, signal) => {
       const names = toolNamesOf(request)
-      const decoder = createAiSdkDecoder({ ...target, names, sink })
+      const decoder = createAiSdkDecoder({
+        ...target,
+        names,
+        sink,
+        ...(answerLengthMax !== undefined && { answerLengthMax }),
+      })
       const asked = encodeCallOptions(request, { ...target, names })
       try {
         await read({ model, asked, signal, timeoutMs }, (part) => decoder.push(part))
