@@ -3,7 +3,7 @@ import type { Logger } from '@baton/core'
 import { createLogger } from '@baton/host'
 import type { WebSocketFront } from '@baton/host/websocket'
 import { createWebSocketFront, isLoopback } from '@baton/host/websocket'
-import { NETWORK_PROVIDERS, variablesOf } from '@baton/models/choose-model'
+import { secretsIn } from '@baton/models/choose-model'
 import type { Command } from './command.ts'
 import type { Console } from './console.ts'
 import { wantsColor } from './console.ts'
@@ -84,14 +84,11 @@ async function end(drainMs: number, { front, embedded, log }: Running): Promise<
 
 function logOf(server: ServerOptions, terminal: Console): Logger {
   const { isTerminal = false, variables } = terminal
-  const keys = NETWORK_PROVIDERS.map((provider) => variables[variablesOf(provider)?.keyVariable ?? '']?.trim())
-  const aws = [variables['AWS_SECRET_ACCESS_KEY'], variables['AWS_SESSION_TOKEN']]
-  const secrets = [server.token, ...keys, ...aws]
   return createLogger({
     level: server.logLevel,
     format: server.logFormat ?? (isTerminal ? 'pretty' : 'json'),
     color: wantsColor(terminal.streams?.errors, variables),
-    secrets: secrets.flatMap((secret) => (secret === undefined || secret === '' ? [] : [secret])),
+    secrets: [...(server.token === undefined ? [] : [server.token]), ...secretsIn(variables)],
     write: (line) => terminal.note(line.trimEnd()),
   })
 }

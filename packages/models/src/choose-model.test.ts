@@ -4,7 +4,7 @@ import { isBatonError } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'
 import type { ChooseModelInit } from './choose-model.ts'
-import { chooseModel, createModelOf, listModelsOf, withBaseUrl } from './choose-model.ts'
+import { chooseModel, createModelOf, listModelsOf, secretsIn, withBaseUrl } from './choose-model.ts'
 
 const USABLE =
   'use "<provider>/<model>" or "offline"; providers: anthropic, openai, openai-chat, openai-compatible, ollama, lmstudio, ' +
@@ -336,4 +336,16 @@ test('the models of Gemini: its list in the shape of OpenAI, ids as --model take
   expect(asked).toEqual(['https://generativelanguage.googleapis.com/v1beta/openai/models', 'Bearer AIza'])
   const vertex = { GOOGLE_CLOUD_PROJECT: 'p', GOOGLE_CLOUD_ACCESS_TOKEN: 't' }
   await expect(listModelsOf('gemini', { variables: vertex })).rejects.toThrow('of Vertex AI cannot be listed')
+})
+
+test('every key, token and secret of a provider is known as one, and nothing else', () => {
+  const secret = (
+    'ANTHROPIC_API_KEY OPENAI_API_KEY GROQ_API_KEY OPENROUTER_API_KEY DEEPSEEK_API_KEY MISTRAL_API_KEY VLLM_API_KEY ' +
+    'GEMINI_API_KEY GOOGLE_API_KEY GOOGLE_CLOUD_ACCESS_TOKEN AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY ' +
+    'AWS_SESSION_TOKEN AWS_BEARER_TOKEN_BEDROCK'
+  ).split(' ')
+  const variables = Object.fromEntries(secret.map((name) => [name, ` value of ${name}\n`]))
+  const others = { ANTHROPIC_MODEL: 'claude-y', AWS_REGION: 'eu-west-1', GOOGLE_CLOUD_PROJECT: 'p', MISTRAL_MODEL: 'm' }
+  const known = secretsIn({ ...variables, ...others, OLLAMA_API_KEY: ' ' })
+  expect(new Set(known)).toEqual(new Set(secret.map((name) => `value of ${name}`)))
 })

@@ -25,7 +25,7 @@ import {
   wrongVariable,
 } from './provider-settings.ts'
 
-export { NETWORK_PROVIDERS, variablesOf } from './provider-settings.ts'
+export { NETWORK_PROVIDERS, secretsIn, variablesOf } from './provider-settings.ts'
 export type { ProviderVariables, Variables } from './provider-settings.ts'
 export type { ListedModel } from './openai-chat/index.ts'
 

@@ -69,6 +69,21 @@ export function keyVariableOf({ keyVariable, otherKeyVariable }: ProviderVariabl
   return isOther && valueOf(variables, otherKeyVariable) !== undefined ? otherKeyVariable : keyVariable
 }
 
+/** Beside the keys of `variablesOf`: what opens Vertex AI and AWS. */
+const OTHER_SECRETS = [
+  'GOOGLE_CLOUD_ACCESS_TOKEN',
+  'AWS_ACCESS_KEY_ID',
+  'AWS_SECRET_ACCESS_KEY',
+  'AWS_SESSION_TOKEN',
+  'AWS_CONTAINER_AUTHORIZATION_TOKEN',
+]
+
+/** Every key, token and secret of a provider that is set: what no log may show. */
+export function secretsIn(variables: Variables): readonly string[] {
+  const keys = NETWORK_PROVIDERS.map(variablesOf).flatMap((known) => [known?.keyVariable, known?.otherKeyVariable])
+  return [...keys, ...OTHER_SECRETS].flatMap((name) => (name === undefined ? [] : (valueOf(variables, name) ?? [])))
+}
+
 export interface ProviderSettings {
   readonly model: string
   readonly apiKey: string | undefined
