@@ -93,3 +93,23 @@ test('turns go to the next candidate at once while the first one is left alone, 
     await expect(lonely.time.until(other.send('go').answer)).rejects.toMatchObject({ code: 'model_overloaded' })
   expect(alone.requests).toHaveLength(9)
 })
+
+test('a call that began before the model was left alone does not let a second one try it', async () => {
+  const { state, ask, fail } = guarded()
+  const early = Promise.withResolvers<void>()
+  state.hold = early.promise
+  const old = ask()
+  state.hold = Promise.resolve()
+  await fail()
+  state.nowMs += OPEN_MS
+  const gate = Promise.withResolvers<void>()
+  state.hold = gate.promise
+  const trying = ask()
+  early.resolve()
+  await old
+  state.nowMs += OPEN_MS
+  const { calls } = state
+  expect([await ask(), state.calls]).toEqual(['model_unavailable', calls])
+  gate.resolve()
+  await trying
+})

@@ -88,9 +88,8 @@ export function createHost(options: HostOptions = {}): LocalHost {
       throw new BatonError({ code: 'invalid_agent', message: 'neither the session nor the host names an agent' })
     const principal = init.principal ?? { id: 'anonymous' }
     const name = id ?? environment.newId()
-    const slot = await openSessions.open(name, () => openSlot(slotInit(shared, name, { agent, principal })))
+    const { slot, leave } = await openSessions.hold(name, () => openSlot(slotInit(shared, name, { agent, principal })))
     if (isStopping()) throw hostStopped()
-    const leave = openSessions.hold(slot)
     const owner = slot.actor().state().principal
     if (owner !== principal.id) {
       leave()
@@ -119,7 +118,7 @@ export function createHost(options: HostOptions = {}): LocalHost {
   const stopRetention =
     options.retentionMs === undefined
       ? () => {}
-      : startRetention({ store, environment, log: shared.log, keepMs: options.retentionMs, isOpen, remove })
+      : startRetention({ store, environment, log: shared.log, keepMs: options.retentionMs, isOpen, alone })
 
   const close = async (drainMs: number): Promise<void> => {
     stopRetention()

@@ -6,9 +6,7 @@ import { hostStopped } from './host-stopped.ts'
 
 export interface OpenSessions {
   /** Opens the session, or gives the one that is open. @throws BatonError when its log cannot be read or owned */
-  open(name: string, openSlot: () => Promise<SessionSlot>): Promise<SessionSlot>
-  /** One who holds the session more; call the returned function once, when it is done. */
-  hold(slot: SessionSlot): () => void
+  hold(name: string, openSlot: () => Promise<SessionSlot>): Promise<HeldSession>
   isOpen(name: string): boolean
   /** Closes the session, and runs `act` while nobody has it open; who asks for it meanwhile waits. */
   alone<Value>(name: string, act: () => Promise<Value>): Promise<Value>
@@ -16,6 +14,12 @@ export interface OpenSessions {
   closeAll(): Promise<void>
   /** Every open session; those that are being opened are waited for a while. */
   all(): Promise<readonly SessionSlot[]>
+}
+
+export interface HeldSession {
+  readonly slot: SessionSlot
+  /** One who holds the session less; call it once. */
+  readonly leave: () => void
 }
 
 interface OpenSession {
@@ -38,9 +42,9 @@ export function createOpenSessions(environment: Environment): OpenSessions {
   const leaving = new Set<Promise<void>>()
   const gates = createGates()
 
-  const open = (name: string, openSlot: () => Promise<SessionSlot>): Promise<SessionSlot> => {
+  const open = (name: string, openSlot: () => Promise<SessionSlot>): OpenSession => {
     const known = sessions.get(name)
-    if (known && !known.slot?.isClosed()) return known.opening
+    if (known && !known.slot?.isClosed()) return known
     const session: OpenSession = {
       opening: gates.passed(name).then(openSlot),
       slot: undefined,
@@ -57,7 +61,7 @@ export function createOpenSessions(environment: Environment): OpenSessions {
         if (sessions.get(name) === session) sessions.delete(name)
       },
     )
-    return session.opening
+    return session
   }
 
   const alone: OpenSessions['alone'] = (name, act) => {
@@ -66,17 +70,24 @@ export function createOpenSessions(environment: Environment): OpenSessions {
     return gates.run(name, async () => {
       const slot = await session?.opening.catch(() => undefined)
       await slot?.close()
+      await Promise.all(leaving) // what it still had to store, when it left by itself
       return await act()
     })
   }
 
-  const hold = (slot: SessionSlot): (() => void) => {
-    const session = sessions.get(slot.session)
-    if (session) session.holders += 1
-    return () => {
-      if (!session) return
+  const hold: OpenSessions['hold'] = async (name, openSlot) => {
+    const session = open(name, openSlot)
+    // Before it is waited for: the one who leaves meanwhile must not close it.
+    session.holders += 1
+    const leave = (): void => {
       session.holders -= 1
-      closeAtRest({ sessions, leaving, environment }, slot.session, session)
+      closeAtRest({ sessions, leaving, environment }, name, session)
+    }
+    try {
+      return { slot: await session.opening, leave }
+    } catch (cause) {
+      leave()
+      throw cause
     }
   }
 
@@ -87,7 +98,7 @@ export function createOpenSessions(environment: Environment): OpenSessions {
     const limit = { timeoutMs: CLOSING_MS, error: hostStopped }
     await within(environment.timers, limit, Promise.all(closing)).catch(() => {}) // they are looked after at the next start
   }
-  return { open, hold, isOpen: (name) => sessions.has(name), alone, all, closeAll }
+  return { hold, isOpen: (name) => sessions.has(name), alone, all, closeAll }
 }
 
 interface Book {
@@ -101,7 +112,11 @@ interface Book {
 function closeAtRest(book: Book, name: string, session: OpenSession): void {
   const { sessions, leaving, environment } = book
   const { slot, holders } = session
-  if (holders > 0 || !slot || slot.isClosed()) return
+  if (holders > 0 || !slot) return
+  if (slot.isClosed()) {
+    if (sessions.get(name) === session) sessions.delete(name)
+    return
+  }
   if (!slot.isAtRest()) {
     session.stopLooking()
     session.stopLooking = environment.timers.start(REST_LOOK_MS, () => closeAtRest(book, name, session))

@@ -9,37 +9,50 @@ export interface RetentionInit {
   /** Milliseconds that a session is kept after its last record. */
   readonly keepMs: number
   readonly isOpen: (session: string) => boolean
-  readonly remove: (session: string) => Promise<void>
+  /** Runs `act` while nobody has the session open. */
+  readonly alone: <Value>(session: string, act: () => Promise<Value>) => Promise<Value>
 }
 
 /** Milliseconds between two looks. */
 const LOOK_MS = 3_600_000
 
-/** Looks at once, then every hour, until the returned function is called. */
+/**
+ * Looks at once, then every hour, until the returned function is called. The first look leaves what a dead host was at
+ * work on: a recovery comes first, however long the host was away.
+ */
 export function startRetention(init: RetentionInit): () => void {
   let stop = (): void => {}
   let stopped = false
-  const look = (): void => {
-    void removeOld(init).finally(() => {
-      if (!stopped) stop = init.environment.timers.start(LOOK_MS, look)
+  const look = (isFirst: boolean): void => {
+    void removeOld(init, isFirst).finally(() => {
+      if (!stopped) stop = init.environment.timers.start(LOOK_MS, () => look(false))
     })
   }
-  look()
+  look(true)
   return () => {
     stopped = true
     stop()
   }
 }
 
-async function removeOld({ store, environment, log, keepMs, isOpen, remove }: RetentionInit): Promise<void> {
+async function removeOld(init: RetentionInit, isFirst: boolean): Promise<void> {
+  const { store, environment, log, keepMs, isOpen, alone } = init
   try {
     const untilMs = environment.clock.nowMs() - keepMs
-    for await (const { session, lastMs } of store.list()) {
-      if (lastMs > untilMs || isOpen(session)) continue
-      await remove(session)
+    for await (const { session, records, lastMs, isOwned } of store.list()) {
+      if (lastMs > untilMs || isOpen(session) || (isFirst && isOwned)) continue
+      if (!(await alone(session, () => removeUnused(store, session, records)))) continue
       log.info('a session was removed: nobody used it', { session, lastUse: new Date(lastMs).toISOString() })
     }
   } catch (cause) {
     log.warn('old sessions could not be removed', { cause: messageOf(cause) })
   }
+}
+
+/** A session with more records than it was listed with has been used since, and is kept. */
+async function removeUnused(store: Store, session: string, records: number): Promise<boolean> {
+  const { done } = await store.read(session, records)[Symbol.asyncIterator]().next()
+  if (!done) return false
+  await store.remove(session)
+  return true
 }

@@ -1,7 +1,7 @@
 // One session in a host: its actor with its runners, its readers, and a new actor when one dies.
 import type { Agent, Environment, Logger, Model, Principal, Refused, Store, Tool, Usage } from '@baton/core'
 import { BatonError, specOf } from '@baton/core'
-import type { History, Input, Phase, Spec, State } from '@baton/core/machine'
+import type { Input, Phase, Spec, State } from '@baton/core/machine'
 import { outstanding } from '@baton/core/machine'
 import type { Actor } from './actor.ts'
 import { openActor } from './actor.ts'
@@ -127,12 +127,12 @@ export async function openSlot(init: SlotInit): Promise<SessionSlot> {
 
   async function close(): Promise<void> {
     const rests = isAtRest()
-    const state = crew.actor.state()
     closed ??= new BatonError({ code: 'session_closed', message: `session ${session} was closed` })
     crew.actor.kill(closed)
     crew.close()
     hub.end()
-    if (rests) await release(init, { state, history: crew.actor.history(), snapshots })
+    // Who removes the session comes after its snapshots.
+    await (rests ? release(init, crew.actor, snapshots) : snapshots.settled())
   }
 
   const actor = (): Actor => (reopening ? { ...crew.actor, submit } : crew.actor)
@@ -144,15 +144,10 @@ function pauserOf({ timers }: Environment): (tries: number) => Promise<void> {
   return (tries) => new Promise((resolve) => void timers.start(REOPEN_MS * 2 ** (tries - 1), resolve))
 }
 
-interface Rested {
-  readonly state: State
-  readonly history: History
-  readonly snapshots: SnapshotTaker
-}
-
 /** Tells the store that nobody need look after the session; when that fails, somebody looks once more than needed. */
-async function release({ store, session }: SlotInit, { state, history, snapshots }: Rested): Promise<void> {
-  await snapshots.finish(state, history)
+async function release({ store, session }: SlotInit, actor: Actor, snapshots: SnapshotTaker): Promise<void> {
+  const state = actor.state()
+  await snapshots.finish(state, actor.history())
   await store.release(session, state.epoch).catch(() => {})
 }
 

@@ -11,6 +11,8 @@ export interface SnapshotTaker {
   startAfter(pos: number): void
   /** Takes the last one, where it is worth it, when a session comes to rest; ends when every snapshot is stored. */
   finish(state: State, history: History): Promise<void>
+  /** Ends when every snapshot that was taken is stored. */
+  settled(): Promise<void>
 }
 
 export interface SnapshotTakerInit {
@@ -46,5 +48,6 @@ export function createSnapshotTaker({ store, session, log, everyRecords }: Snaps
       take(state, history, Math.ceil(everyRecords / REST_PART))
       return stored
     },
+    settled: () => stored,
   }
 }

@@ -36,6 +36,7 @@ const NOTE_CHARS = 4096
 
 export function createToolRunner(init: ToolRunnerInit): ToolRunner {
   const running = new Map<string, AbortController>()
+  let closed = false
 
   const runTool = async (effect: RunTool): Promise<void> => {
     const { callId, attempt } = effect
@@ -52,6 +53,7 @@ export function createToolRunner(init: ToolRunnerInit): ToolRunner {
       const context = contextFor(init, effect, { signal, isRunning: () => running.has(key) })
       const value = await execute(checked.value, context)
       if (tool.output) await checkOutput(init, tool, value)
+      if (closed) return // a large result would be kept for a session that may have been removed
       outcome = await outcomeOf(value, { blobs: store.blobs, timers: init.environment.timers, session, callId })
     } catch (thrown) {
       outcome = failureOf(thrown)
@@ -78,7 +80,10 @@ export function createToolRunner(init: ToolRunnerInit): ToolRunner {
     run: runTool,
     abort: (callId, attempt) => abort(`${callId}:${attempt}`),
     count: () => running.size,
-    close: () => [...running.keys()].forEach(abort),
+    close: () => {
+      closed = true
+      for (const key of running.keys()) abort(key)
+    },
   }
 }
 

@@ -1,0 +1,122 @@
+// Sessions that are asked for, removed and left at the same moment.
+import type { Store, StoredSession } from '@baton/core'
+import { afterEach, expect, test } from 'vitest'
+import { createMemoryStore } from '../stores/memory-store.ts'
+import { act, callsOf, createManualTime, createTestWorld, never, noUnhandledRejections, SESSION } from './test-world.ts'
+
+afterEach(noUnhandledRejections())
+
+const DAY_MS = 86_400_000
+
+async function sessionsIn(store: Store): Promise<readonly string[]> {
+  const names: string[] = []
+  for await (const { session } of store.list()) names.push(session)
+  return names
+}
+
+test.each([0, 1, 2, 3, 4, 5, 6, 7, 8])(
+  'who comes while the last one leaves gets a session that lives, %i promises later',
+  async (later) => {
+    const world = createTestWorld({ steps: () => ({ text: 'here' }) })
+    const first = await world.open()
+    const left = first.close()
+    for (let turns = 0; turns < later; turns++) await Promise.resolve()
+    const second = await world.time.until(world.host.session(SESSION))
+    await left
+    expect(await world.time.until(second.send('still there?').answer)).toMatchObject({ outcome: 'answered' })
+  },
+)
+
+test('a session that is used again while old ones are being looked for is kept', async () => {
+  const memory = createMemoryStore()
+  let gate = Promise.resolve()
+  const store: Store = {
+    ...memory,
+    list: async function* () {
+      const found: StoredSession[] = []
+      for await (const session of memory.list()) found.push(session)
+      await gate
+      yield* found
+    },
+  }
+  const time = createManualTime()
+  const steps = () => ({ text: 'noted' })
+  const first = createTestWorld({ time, store, steps })
+  const session = await first.open()
+  await time.until(session.send('one').answer)
+  await session.close()
+  await first.host.stop()
+  await time.pass(8 * DAY_MS)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  gate = promise
+  const next = createTestWorld({ time, store, steps, host: { retentionMs: 7 * DAY_MS } })
+  const again = await next.open()
+  await time.until(again.send('two').answer)
+  await again.close()
+  await time.settle()
+  resolve()
+  await time.settle()
+  expect(await sessionsIn(memory)).toEqual([SESSION])
+})
+
+test('a turn that a dead host left goes on, also when that was longer ago than sessions are kept', async () => {
+  const store = createMemoryStore()
+  const dead = createTestWorld({ store, tools: [act(never)], steps: [callsOf('act')] })
+  const session = await dead.open()
+  session.send('go').answer.catch(() => {})
+  await dead.time.settle()
+  const time = createManualTime()
+  await time.pass(8 * DAY_MS)
+  const host = { retentionMs: 7 * DAY_MS }
+  const next = createTestWorld({ time, store, tools: [act(() => 'fine')], steps: [{ text: 'done' }], host })
+  await time.settle()
+  expect(await time.until(next.host.recover())).toEqual({ recovered: 1, failed: 0 })
+  await time.pass(1000)
+  expect(await next.facts('turn-finished')).toMatchObject([{ outcome: 'answered' }])
+})
+
+test('a tool that ends after its session was removed leaves nothing behind', async () => {
+  const { promise, resolve } = Promise.withResolvers<string>()
+  const world = createTestWorld({ tools: [act(() => promise)], steps: [callsOf('act')] })
+  const session = await world.open()
+  session.send('go').answer.catch(() => {})
+  await world.time.settle()
+  await world.time.until(world.host.remove(SESSION))
+  resolve('x'.repeat(100_000))
+  await world.time.settle()
+  expect(await world.store.blobs.names(SESSION)).toEqual([])
+})
+
+test('a snapshot that is on its way when its session is removed does not outlive it', async () => {
+  const memory = createMemoryStore()
+  let gate: Promise<void> | undefined = Promise.resolve()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const put: Store['snapshots']['put'] = async (session, snapshot) => {
+    await gate
+    await memory.snapshots.put(session, snapshot)
+  }
+  const store: Store = { ...memory, snapshots: { ...memory.snapshots, put } }
+  gate = promise
+  const steps = () => callsOf('act')
+  const world = createTestWorld({ store, tools: [act(never)], steps, host: { snapshotRecords: 1 } })
+  const session = await world.open()
+  session.send('go').answer.catch(() => {})
+  await world.time.settle()
+  const removed = world.host.remove(SESSION)
+  await world.time.settle()
+  resolve()
+  await world.time.until(removed)
+  await world.time.settle()
+  expect(await memory.snapshots.latest(SESSION)).toBeUndefined()
+})
+
+test('a session that nobody could own any more is not kept in memory', async () => {
+  const world = createTestWorld({ steps: () => ({ text: 'here' }), host: { retentionMs: DAY_MS } })
+  const session = await world.open()
+  await world.store.acquire(SESSION, 'another host')
+  session.send('go').answer.catch(() => {})
+  await world.time.settle()
+  await session.close()
+  await world.time.pass(2 * DAY_MS)
+  expect(await sessionsIn(world.store)).toEqual([])
+})
