@@ -1,6 +1,8 @@
 // Who gets in, over real connections: tokens, TLS, addresses behind a proxy; and what the server says of itself.
 import type { Store } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { generate } from 'selfsigned'
 import { afterEach, expect, test } from 'vitest'
 import { createHost } from '../../local/create-host.ts'
@@ -175,4 +177,17 @@ test.each([
   const app = await connectApp(url, { headers: { 'x-forwarded-for': '1.1.1.1, 203.0.113.9' } })
   expect(logged[0]).toContain(`"address":"${address}"`)
   app.socket.terminate()
+})
+
+test('a refused client that never ends its half of the connection does not keep the server from closing', async () => {
+  const { front, port } = await start()
+  const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).resume()
+  client.on('error', () => {})
+  const upgrade = 'connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n'
+  client.write(
+    `GET /elsewhere HTTP/1.1\r\nhost: localhost\r\n${upgrade}sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
+  )
+  await once(client, 'end')
+  await front.close()
+  client.destroy()
 })

@@ -548,3 +548,23 @@ test('an app that was away when its turn ended is shown the end, and hears it wh
     'convo.setState {"state":"idle"}',
   ])
 })
+
+test('an app that a full session refuses leaves nothing that keeps the session open', async () => {
+  const { host, store, connect } = setUp(scripted([]).agent)
+  const session = await host.session('s')
+  let isFull = false
+  while (!isFull)
+    isFull = await session.attach().then(
+      () => false,
+      () => true,
+    )
+  const app = connect('one too many')
+  await app.send('session.start', { sessionId: 's' })
+  expect(app.story()).toEqual(['error rate_limited'])
+  app.drop()
+  await session.close()
+  await quiet()
+  const owned: boolean[] = []
+  for await (const { isOwned } of store.list()) owned.push(isOwned)
+  expect(owned).toEqual([false])
+})
