@@ -153,3 +153,29 @@ test('a tool that the app does not have, and one that throws, are results', asyn
   client.say('Look')
   expect(await result).toMatchObject({ result: null, error: 'this app has no tool "phone.look"' })
 })
+
+test('listeners that throw are reported, and keep neither a call, its result, nor a text from their way', async () => {
+  const url = await serve(STEPS)
+  const world = platformWorld()
+  const thrown: unknown[] = []
+  const start = (delayMs: number, callback: () => void) =>
+    world.start(delayMs, () => {
+      try {
+        callback()
+      } catch (cause) {
+        thrown.push(cause)
+      }
+    })
+  const tools = { 'phone.look': () => 'blue' }
+  const client = createClient({ url, session: 's', tools, world: { ...world, start } })
+  closers.push(() => client.close())
+  for (const name of ['connection', 'call', 'result', 'state'] as const)
+    client.on(name, () => {
+      throw new Error(name)
+    })
+  const final = next(client, 'final')
+  client.say('What colour is the sky?')
+  expect(await final).toBe('Let me look.\n\nIt is blue.')
+  const reported = () => new Set(thrown.map((cause) => (cause instanceof Error ? cause.message : '')))
+  await expect.poll(() => [...reported()].toSorted()).toEqual(['call', 'connection', 'result', 'state'])
+})

@@ -53,7 +53,12 @@ export interface Client {
 /** Opens a client and connects at once. */
 export function createClient(init: ClientInit): Client {
   const world = init.world ?? platformWorld()
-  const listeners = createListeners<ClientEvents>()
+  // As the platform's own events do: what a listener throws is an uncaught error, after the event.
+  const report = (cause: unknown): void =>
+    void world.start(0, () => {
+      throw cause
+    })
+  const listeners = createListeners<ClientEvents>(report)
   let connectionState: ConnectionState = 'connecting'
   const connection = openConnection({
     url: init.url,

@@ -6,7 +6,8 @@ export interface Listeners<Events> {
   tell<Name extends keyof Events>(name: Name, event: Events[Name]): void
 }
 
-export function createListeners<Events>(): Listeners<Events> {
+/** One that throws keeps neither the others nor what the client has to do from their turn; `report` gets what it threw. */
+export function createListeners<Events>(report: (cause: unknown) => void): Listeners<Events> {
   const listeners = new Set<{ readonly name: keyof Events; readonly listener: (event: never) => void }>()
   return {
     on: (name, listener) => {
@@ -15,8 +16,14 @@ export function createListeners<Events>(): Listeners<Events> {
       return () => void listeners.delete(entry)
     },
     tell: (name, event) => {
-      // A listener's name and its event's type were paired by `on`.
-      for (const entry of listeners) if (entry.name === name) entry.listener(event as never)
+      for (const entry of listeners) {
+        if (entry.name !== name) continue
+        try {
+          entry.listener(event as never) // a listener's name and its event's type were paired by `on`
+        } catch (cause) {
+          report(cause)
+        }
+      }
     },
   }
 }
