@@ -14,13 +14,13 @@ interface ApiCallError {
 
 const MESSAGE_CHARS = 600
 
-export function errorOf(provider: string, cause: unknown, nowMs = 0): BatonError {
+export function errorOf(provider: string, cause: unknown): BatonError {
   if (isBatonError(cause)) return cause
   const error: ApiCallError = typeof cause === 'object' && cause !== null ? cause : { message: cause }
   const status = typeof error.statusCode === 'number' ? error.statusCode : undefined
   const said = readErrorBody(typeof error.responseBody === 'string' ? error.responseBody : '')
   const words = said.message || (typeof error.message === 'string' ? error.message : 'it did not say why it failed')
-  const retryAfterMs = retryAfterMsOf(headersOf(error.responseHeaders), nowMs) ?? said.retryAfterMs
+  const retryAfterMs = retryAfterIn(headersOf(error.responseHeaders)) ?? said.retryAfterMs
   return new BatonError({
     code: codeOf(error, status, { ...said, message: words }),
     message: `${provider}${status === undefined ? '' : ` answered ${status}`}: ${words.slice(0, MESSAGE_CHARS)}`,
@@ -41,6 +41,13 @@ function codeOf(error: ApiCallError, status: number | undefined, said: { readonl
   if ((status === 400 || status === 413 || status === 422) && saysContextOverflow(said)) return 'context_overflow'
   if (status !== undefined) return codeOfStatus(status)
   return error.name === 'TypeError' || error.name === 'AI_RetryError' ? 'model_network_failed' : 'model_provider_failed'
+}
+
+/** A date is counted from the server's own; without that it says nothing, as nothing here knows the time. */
+function retryAfterIn(headers: Readonly<Record<string, string>>): number | undefined {
+  const nowMs = Date.parse(headers['date'] ?? '')
+  const afterMs = retryAfterMsOf(headers, nowMs)
+  return Number.isNaN(afterMs) ? undefined : afterMs
 }
 
 function headersOf(headers: unknown): Readonly<Record<string, string>> {
