@@ -47,3 +47,11 @@ test.each<[string, JsonObject, JsonObject, JsonObject]>([
 ])('%s', (_, schema, value, expected) => {
   expect(withoutForcedNulls(schema, value)).toEqual(expected)
 })
+
+test('variants that share their variants are looked at once each, however deep they are', () => {
+  const level = (index: number) => ({ anyOf: [{ $ref: `#/$defs/d${index + 1}` }, { $ref: `#/$defs/d${index + 1}` }] })
+  const levels = Object.fromEntries(Array.from({ length: 25 }, (_, index) => [`d${index}`, level(index)]))
+  const $defs = { ...levels, d25: { type: 'object', properties: { a: { type: 'string' } } } }
+  const schema = { type: 'object', properties: { x: { $ref: '#/$defs/d0' } }, $defs }
+  expect(withoutForcedNulls(schema, { x: { a: null } })).toEqual({ x: {} })
+})

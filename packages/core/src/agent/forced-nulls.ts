@@ -38,15 +38,21 @@ function propertyOf({ properties }: JsonObject, name: string): JsonValue | undef
 }
 
 /** The schema, what it refers to, and all its variants: which of them is meant only a validator can say. */
-function partsOf(place: Place, schema: JsonValue | undefined): readonly JsonObject[] {
-  if (!isJsonObject(schema) || place.depth > DEPTH_MAX) return []
+function partsOf(
+  place: Place,
+  schema: JsonValue | undefined,
+  seen: Set<JsonObject> = new Set(),
+): readonly JsonObject[] {
+  // Once each: variants that share variants would double with every level.
+  if (!isJsonObject(schema) || place.depth > DEPTH_MAX || seen.has(schema)) return []
+  seen.add(schema)
   const inner = { ...place, depth: place.depth + 1 }
   const target = referenceOf(place.root, schema['$ref'])
   const variants = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => {
     const list = schema[keyword]
     return Array.isArray(list) ? (list as readonly JsonValue[]) : []
   })
-  return [schema, ...[...(target ? [target] : []), ...variants].flatMap((one) => partsOf(inner, one))]
+  return [schema, ...[...(target ? [target] : []), ...variants].flatMap((one) => partsOf(inner, one, seen))]
 }
 
 /** `#/$defs/name` and `#/definitions/name`: what schema libraries write. */
