@@ -142,6 +142,8 @@ test.runIf(hasTmux)('keys that come while a turn runs are the next line, and not
   type('slow')
   await shows(/> slow \{\}$/)
   type('//next')
+  // The terminal takes keys when it is their turn: what was typed must be there before the turn ends.
+  await new Promise((resolve) => setTimeout(resolve, 300))
   writeFileSync(join(folder, 'go'), '')
   const shown = await shows(/No\.\n\n› *$/)
   expect(shown).toMatch(/› slow\n> slow \{\}\n✓ slow .*\nIt was done\.\n\n› \/\/next\nNo\./)

@@ -203,6 +203,8 @@ export function connect(world: SimulatedWorld, protocol: 1 | 2): void {
     world.devices.push(openDevice({ ...shared, session, memory, protocol }))
     return
   }
+  // It is the same app each time, with one memory: what waits on its old connection is lost with it.
+  if (world.speaker?.isOpen()) world.speaker.drop()
   world.speaker = openApp({ ...shared, host, session: SESSION, process, memory: world.app, newId })
   world.devices.push(world.speaker)
 }
