@@ -2,6 +2,7 @@
 // comes out that Bedrock accepts; the rules and their sources stand where they are kept.
 import type { JsonObject, ModelRequest } from '@baton/core'
 import { BatonError, outputTokensFor } from '@baton/core'
+import { withSayableOutput } from '../schema/sayable-output.ts'
 import { compileSchema } from '../schema/compile-schema.ts'
 import type { ToolNames } from '../tool-names.ts'
 import { encodeToolName, toolNamesOf } from '../tool-names.ts'
@@ -24,10 +25,11 @@ export interface BedrockEncodeOptions {
 const THINKING_TOKENS_MIN = 1024
 
 export function encodeBedrockRequest(
-  request: ModelRequest,
+  given: ModelRequest,
   options: BedrockEncodeOptions,
-  names: ToolNames = toolNamesOf(request),
+  names: ToolNames = toolNamesOf(given),
 ): BedrockRequest {
+  const request = withSayableOutput(given, 'anthropic-strict')
   const family = options.family ?? familyOf(options.model)
   checkChoice(request)
   const mayCall = request.tools.length > 0 && request.toolChoice.type !== 'none'
