@@ -19,13 +19,13 @@ export interface Memory {
   readonly residentBytes: number
 }
 
-const [, , module = '', base = ''] = process.argv
+const [, , module = '', base = '', wire = ''] = process.argv
 process.on('disconnect', () => process.exit(0))
 serve().catch(fail)
 
 async function serve(): Promise<void> {
   const { open } = (await import(module)) as { readonly open: OpenClient } // a module of clients/
-  const client = await open({ base })
+  const client = await open({ base, wire })
   process.on('message', (order: Order) => {
     obey(client, order).then((answer) => process.send?.(answer), fail)
   })

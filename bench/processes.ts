@@ -28,10 +28,11 @@ export interface ClientProcess {
 
 /** `--cpu-prof` and the like go to the clients by NODE_BENCH_OPTIONS. @throws Error when the client cannot be opened */
 export async function startClient(name: ClientName, base: string): Promise<ClientProcess> {
-  const module = join(import.meta.dirname, 'clients', `${name}.ts`)
+  const [file = '', wire = ''] = name.split(':')
+  const module = join(import.meta.dirname, 'clients', `${file}.ts`)
   const given = (process.env['NODE_BENCH_OPTIONS'] ?? '').split(' ').filter((option) => option !== '')
   const options = { execArgv: ['--expose-gc', ...given] }
-  const child: ChildProcess = fork(join(import.meta.dirname, 'client-process.ts'), [module, base], options)
+  const child: ChildProcess = fork(join(import.meta.dirname, 'client-process.ts'), [module, base, wire], options)
   await ask(child)
   const order = <Answer>(told: Order): Promise<Answer> => ask<Answer>(child, told)
   return {

@@ -29,8 +29,16 @@ export const BARE_CLIENTS = ['floor-http', 'floor-dispatch', 'floor-fetch'] as c
 export const BATON_CLIENTS = ['baton', 'baton-new-session', 'baton-sqlite'] as const
 export const PEERS = ['pi-agent', 'anthropic-tool-runner', 'openai-agents', 'ai-sdk'] as const
 export const SERVERS = ['relay', 'baton-websocket'] as const
+/** Wires of which the adapter is measured alone, beside a bare reader of the same wire. */
+export const WIRES = ['messages', 'responses', 'chat', 'gemini', 'converse'] as const
+export type WireName = (typeof WIRES)[number]
 export type ClientName =
-  (typeof BARE_CLIENTS)[number] | (typeof BATON_CLIENTS)[number] | (typeof PEERS)[number] | (typeof SERVERS)[number]
+  | `adapter:${WireName}`
+  | `bare:${WireName}`
+  | (typeof BARE_CLIENTS)[number]
+  | (typeof BATON_CLIENTS)[number]
+  | (typeof PEERS)[number]
+  | (typeof SERVERS)[number]
 
 const DELTAS = 2000
 const PACED_DELTAS = 200
@@ -58,6 +66,12 @@ const paced = {
   chars: PACED_DELTAS * PIECE_CHARS,
   unit: perDelta(PACED_DELTAS),
 }
+
+/** One for each wire, all of one name: the wires are not compared with each other. */
+const ADAPTERS = WIRES.map((wire): Scenario => {
+  const clients = [`bare:${wire}`, `adapter:${wire}`] as const
+  return { name: 'adapters', says: 'text, the model adapter alone', ...ONE_BY_ONE, ...text, clients, floor: clients[0] }
+})
 
 export const SCENARIOS: readonly Scenario[] = [
   { name: 'text', says: '2,000 deltas in one write', ...ONE_BY_ONE, ...IN_PROCESS, ...text },
@@ -104,4 +118,5 @@ export const SCENARIOS: readonly Scenario[] = [
   { name: 'ws-paced', says: 'paced, over WebSockets', ...ONE_BY_ONE, ...OVER_WEBSOCKET, ...paced },
   { name: 'ws-tools', says: 'tools, run by the app', ...ONE_BY_ONE, ...OVER_WEBSOCKET, ...tools },
   { name: 'ws-tiny', says: 'tiny, over a WebSocket', ...ONE_BY_ONE, ...OVER_WEBSOCKET, ...tiny },
+  ...ADAPTERS,
 ]

@@ -18,7 +18,8 @@ export interface Ran {
   readonly delaysUs: readonly number[]
 }
 
-export type OpenClient = (place: { readonly base: string }) => Promise<Client> | Client
+/** `wire`: of a client that speaks several. */
+export type OpenClient = (place: { readonly base: string; readonly wire: string }) => Promise<Client> | Client
 
 /** One turn: the user says `hi`; text is handed on as it comes. */
 export type RunTurn = (onText: (text: string) => void) => Promise<void>

@@ -3,9 +3,12 @@ import { Agent } from 'undici'
 import type { Send } from './bare-turn.ts'
 import { HEADERS } from './bare-turn.ts'
 
-export function createDispatchSend(base: string): { readonly send: Send; readonly close: () => Promise<void> } {
+export function createDispatchSend(
+  base: string,
+  path = 'v1/messages',
+): { readonly send: Send; readonly close: () => Promise<void> } {
   const agent = new Agent({ keepAliveTimeout: 60_000 })
-  const { origin, pathname } = new URL(`${base}/v1/messages`)
+  const { origin, pathname } = new URL(`${base}/${path}`)
   const send: Send = (body, onBytes) =>
     new Promise((resolve, reject) => {
       agent.dispatch(

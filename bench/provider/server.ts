@@ -3,15 +3,25 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { chat } from './chat.ts'
+import { converse } from './converse.ts'
+import { gemini } from './gemini.ts'
 import { messages } from './messages.ts'
 import { responses } from './responses.ts'
-import type { Wire } from './wire.ts'
+import type { TextWire, Wire, WireEvent } from './wire.ts'
 import { textEvents, textPiece } from './wire.ts'
 
 /** Milliseconds between two events of a paced stream. */
 const PACE_MS = 2
-const HEAD = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache', 'request-id': 'req_1' }
-const WIRES: Readonly<Record<string, Wire>> = { 'v1/messages': messages, 'v1/responses': responses }
+const EVENTS = 'text/event-stream; charset=utf-8'
+const HEAD = { 'cache-control': 'no-cache', 'request-id': 'req_1' }
+const WIRES: Readonly<Record<string, Wire | TextWire>> = {
+  'v1/messages': messages,
+  'v1/responses': responses,
+  'v1/chat/completions': chat,
+  'v1beta/models/mock-model:streamGenerateContent': gemini,
+  'model/mock-model/converse-stream': converse,
+}
 
 const answers = createAnswers()
 const server = createServer({ keepAliveTimeout: 600_000, requestTimeout: 0, noDelay: true }, (request, response) => {
@@ -31,15 +41,18 @@ interface Asked {
 
 async function answer({ url, body, arrivedUs }: Asked, response: ServerResponse): Promise<void> {
   const [, scenario = '', ...path] = (url.split('?')[0] ?? '').split('/')
-  const wire = WIRES[path.join('/')]
-  if (!wire) {
+  const wire = WIRES[decodeURIComponent(path.join('/'))]
+  const [kind, ...sizes] = scenario.split('-')
+  if (!wire || (kind !== 'text' && !('calls' in wire))) {
     response.writeHead(404).end(`no wire at ${url}\n`)
     return
   }
-  const [kind, ...sizes] = scenario.split('-')
   const mode = sizes.pop()
-  const events = kind === 'text' ? answers.text(wire, Number(sizes[0])) : answers.tools(wire, sizes.map(Number), body)
-  response.writeHead(200, HEAD)
+  const events =
+    'calls' in wire && kind !== 'text'
+      ? answers.tools(wire, sizes.map(Number), body)
+      : answers.text(wire, Number(sizes[0]))
+  response.writeHead(200, { 'content-type': wire.contentType ?? EVENTS, ...HEAD })
   if (mode === 'b') response.end(events.whole)
   else if (mode === 'e') writeEach(response, events.pieces)
   else if (mode === 'p') await writePaced(response, events.pieces)
@@ -53,15 +66,15 @@ interface Prepared {
 
 function createAnswers() {
   const kept = new Map<string, Prepared>()
-  const keep = (key: string, make: () => readonly string[]): Prepared => {
+  const keep = (key: string, make: () => readonly WireEvent[]): Prepared => {
     const known = kept.get(key)
     if (known) return known
-    const events = make()
-    const made = { whole: Buffer.from(events.join('')), pieces: events.map((event) => Buffer.from(event)) }
+    const pieces = make().map((event) => Buffer.from(event as string)) // either overload takes what it is
+    const made = { whole: Buffer.concat(pieces), pieces }
     kept.set(key, made)
     return made
   }
-  const text = (wire: Wire, deltas: number): Prepared =>
+  const text = (wire: TextWire, deltas: number): Prepared =>
     keep(`${wire.name} text ${deltas}`, () => textEvents(wire, deltas))
   return {
     text,
@@ -100,7 +113,7 @@ async function writePaced(response: ServerResponse, pieces: readonly Buffer[]): 
 /** Every delta says when it was written, the first one also when its request came. */
 async function writeTimed(
   response: ServerResponse,
-  wire: Wire,
+  wire: TextWire,
   { count, arrivedUs }: { readonly count: number; readonly arrivedUs: bigint },
 ): Promise<void> {
   response.flushHeaders()

@@ -1,17 +1,25 @@
 // What the provider's wires have in common: how an answer is built of events. Knows no HTTP.
 
+/** Of a binary stream: one frame. */
+export type WireEvent = string | Uint8Array
+
 export interface Wire {
   readonly name: string
+  /** `text/event-stream` by default. */
+  readonly contentType?: string
   /** Events before the first delta. */
-  open(): readonly string[]
-  delta(text: string, index: number): string
+  open(): readonly WireEvent[]
+  delta(text: string, index: number): WireEvent
   /** Events after the last of `count` deltas. */
-  close(text: string, count: number): readonly string[]
+  close(text: string, count: number): readonly WireEvent[]
   /** An answer that asks for `parallel` calls of `echo`, each with its arguments in three pieces. */
-  calls(round: number, parallel: number): readonly string[]
+  calls(round: number, parallel: number): readonly WireEvent[]
   /** Results in a request that came after the newest thing that the user said. */
   resultsIn(body: unknown): number
 }
+
+/** A wire that is measured in texts only. */
+export type TextWire = Omit<Wire, 'calls' | 'resultsIn'>
 
 /** Four characters each. */
 const PIECES = ['abc ', 'def ', 'ghi ', 'jkl ', 'mno\n', 'pq" ', 'st. ', 'uvw '] as const
@@ -21,7 +29,7 @@ export function textPiece(index: number): string {
   return PIECES[index % PIECES.length] ?? ''
 }
 
-export function textEvents(wire: Wire, deltas: number): readonly string[] {
+export function textEvents(wire: TextWire, deltas: number): readonly WireEvent[] {
   const pieces = Array.from({ length: deltas }, (_, index) => textPiece(index))
   return [
     ...wire.open(),

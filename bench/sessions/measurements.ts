@@ -1,5 +1,6 @@
-// What is measured beside the turns: long histories, idle connections, opening a session again.
+// What is measured beside the turns: long histories, requests of many messages, idle connections, opening a session again.
 import type { Measured } from '../measure.ts'
+import { measureEncode } from './encode.ts'
 import { measureHistory } from './history.ts'
 import { measureIdle } from './idle.ts'
 import { measureResume } from './resume.ts'
@@ -13,6 +14,7 @@ export interface SessionMeasurement {
 
 export const SESSION_MEASUREMENTS: readonly SessionMeasurement[] = [
   { name: 'history', label: 'µs an input', measure: measureHistory },
+  { name: 'encode', label: 'µs a request', measure: measureEncode },
   { name: 'idle', label: 'KiB a connection', measure: measureIdle },
   { name: 'resume', label: 'ms to open', measure: measureResume },
 ]

@@ -1,0 +1,97 @@
+// What the request of a step costs an adapter: 10, 100 and 1,000 messages of which two are new. The transport takes the body
+// and fails at once, so that nothing but the encoding is measured. Sizes take turns.
+import type { Message, ModelRequest } from '@baton/core'
+import { BatonError } from '@baton/core'
+import { createNodeEnvironment } from '@baton/host'
+import { createUndiciTransport } from '@baton/models/transport/undici'
+import { modelOfWire } from '../clients/model-of-wire.ts'
+import { ECHO_SCHEMA } from '../clients/client.ts'
+import type { Measured } from '../measure.ts'
+import { compared } from '../measure.ts'
+import type { WireName } from '../scenarios.ts'
+import { WIRES } from '../scenarios.ts'
+
+/** Messages of a request; the first is the floor of its wire. */
+const SIZES = [10, 100, 1000] as const
+/** Of a batch, messages in all: short requests are encoded more often. */
+const BATCH_MESSAGES = 20_000
+const WARM_BATCHES = 5
+
+export async function measureEncode(_origin: string, rounds: number): Promise<readonly Measured[]> {
+  const measured: Measured[] = []
+  for (const wire of WIRES) measured.push(...(await measureWire(wire, rounds)))
+  return measured
+}
+
+async function measureWire(wire: WireName, rounds: number): Promise<readonly Measured[]> {
+  const values = new Map<string, number[]>(SIZES.map((size) => [nameOf(wire, size), []]))
+  const step = stepOf(wire)
+  for (let round = -WARM_BATCHES; round < rounds; round++)
+    for (const size of SIZES) {
+      const us = await timed(step, size)
+      if (round >= 0) values.get(nameOf(wire, size))?.push(us)
+    }
+  return compared(values, nameOf(wire, SIZES[0]))
+}
+
+type Step = (messages: readonly Message[]) => Promise<void>
+
+function stepOf(wire: WireName): Step {
+  const failed = new BatonError({ code: 'model_network_failed', message: 'only the request is measured' })
+  const sent = { bytes: 0 }
+  const { clock } = createNodeEnvironment(createUndiciTransport({ variables: {} }))
+  const transport = {
+    post: ({ body }: { readonly body: string }) => {
+      sent.bytes = body.length
+      return Promise.reject(failed)
+    },
+    close: () => Promise.resolve(),
+  }
+  const model = modelOfWire(wire, { base: 'http://127.0.0.1:9', transport, clock })
+  const { signal } = new AbortController()
+  return async (messages) => {
+    sent.bytes = 0
+    const thrown: unknown = await model.run({ ...REQUEST, messages }, () => {}, signal).catch((cause: unknown) => cause)
+    if (thrown !== failed || sent.bytes < messages.length * 20) throw new Error(`${wire}: ${String(thrown)}`)
+  }
+}
+
+const REQUEST: Omit<ModelRequest, 'messages'> = {
+  instructions: 'be brief',
+  tools: [{ name: 'echo', description: 'echo', inputSchema: ECHO_SCHEMA }],
+  toolChoice: { type: 'auto' },
+  settings: { maxOutputTokens: 4096 },
+  session: 's',
+}
+
+function nameOf(wire: WireName, size: number): string {
+  return `${wire}, ${size.toLocaleString('en')} messages`
+}
+
+/** Microseconds of a request. Nothing waits for anything outside, so time is work. */
+async function timed(step: Step, size: number): Promise<number> {
+  const requests = BATCH_MESSAGES / size
+  const old = oldMessages(size - 2)
+  const startMs = performance.now()
+  for (let request = 0; request < requests; request++) await step([...old, ...toolRound(size + request)])
+  return ((performance.now() - startMs) * 1000) / requests
+}
+
+/** A long turn: the user asks, rounds of one call each, and the user says something more. The same objects in each request. */
+function oldMessages(count: number): readonly Message[] {
+  const rounds = Array.from({ length: (count - 2) / 2 }, (_, round) => toolRound(round))
+  return [userMessage('A question'), ...rounds.flat(), userMessage('One thing more')]
+}
+
+function userMessage(said: string): Message {
+  return { role: 'user', parts: [{ type: 'text', text: `${said}, with a few words about it.` }] }
+}
+
+function toolRound(round: number): readonly Message[] {
+  const call = { callId: `call_${round}_0`, name: 'echo' }
+  const content = [{ type: 'text', text: `Result number ${round}, with a few words about it.` }] as const
+  return [
+    { role: 'assistant', parts: [{ type: 'call', ...call, arguments: '{"text":"hello","n":1}' }] },
+    { role: 'tool', parts: [{ type: 'result', ...call, isError: false, content }] },
+  ]
+}
