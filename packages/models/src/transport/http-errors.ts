@@ -109,7 +109,8 @@ function codeOf(failure: HttpFailure, said: SaidError): ErrorCode {
   const isRefusal = status === 400 || status === 413 || status === 422
   if (isRefusal && saysContextOverflow(said)) return 'context_overflow'
   const byType = said.type === undefined ? undefined : failure.codeOfType?.(said.type)
-  return byType ?? codeOfStatus(status)
+  // A type that says less than the status, as proxies send it beside a 429.
+  return byType === undefined || byType === 'model_provider_failed' ? codeOfStatus(status) : byType
 }
 
 /** Undefined: as the code's row says. `x-should-retry` is what Anthropic's and OpenAI's own SDKs obey first. */
