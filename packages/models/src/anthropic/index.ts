@@ -1,15 +1,17 @@
 // Anthropic Messages: `createAnthropicModel` joins the two pure halves (encode-request, decode-stream) with a transport.
-import type { Clock, HttpHead, HttpRequest, Model, ModelAnswer, Transport } from '@baton/core'
-import { BatonError, isBatonError, parseJson } from '@baton/core'
+import type { Clock, HttpHead, HttpRequest, Model, Transport } from '@baton/core'
+import { BatonError } from '@baton/core'
 import { toolNamesOf } from '../tool-names.ts'
-import { redact, secretsOf } from '../transport/redact.ts'
+import { secretsOf } from '../transport/redact.ts'
 import { createSseReader } from '../transport/sse.ts'
-import type { AnthropicDecoder, AnthropicDecoderOptions } from './decode-stream.ts'
+import type { AnthropicDecoderOptions } from './decode-stream.ts'
 import { answerTooLong, createAnthropicDecoder, decodeAnthropicMessage } from './decode-stream.ts'
 import type { AnthropicEncodeOptions } from './encode-request.ts'
 import { encodeAnthropicRequest } from './encode-request.ts'
 import { errorFromHttp } from './errors.ts'
 import { PROVIDER, THINKING_BINDING_BETA, keepsToSchemas } from './wire.ts'
+import type { AnswerReader } from '../transport/answer-reader.ts'
+import { createAnswerReader } from '../transport/answer-reader.ts'
 
 export { createAnthropicDecoder, decodeAnthropicMessage } from './decode-stream.ts'
 export type { AnthropicDecoder, AnthropicDecoderOptions } from './decode-stream.ts'
@@ -36,8 +38,6 @@ export interface AnthropicModelOptions extends AnthropicEncodeOptions {
 
 const API_VERSION = '2023-06-01'
 const TIMEOUT_MS = 30_000
-/** Characters of a body that is not a stream: an error page, or a whole answer. */
-const BODY_LENGTH_MAX = 16 * 1024 * 1024
 
 /** @throws BatonError `model_not_configured` without a key or a model */
 export function createAnthropicModel(options: AnthropicModelOptions): Model {
@@ -100,61 +100,20 @@ function betaHeader(options: AnthropicModelOptions): Readonly<Record<string, str
   return { 'anthropic-beta': own === undefined ? THINKING_BINDING_BETA : `${own},${THINKING_BINDING_BETA}` }
 }
 
-interface Reading {
-  readonly push: (bytes: Uint8Array, head: HttpHead) => void
-  /** @throws BatonError */
-  readonly end: (head: HttpHead, nowMs: number) => ModelAnswer
-}
-
-/** A stream of events is decoded as it comes; any other body (an error, a whole answer) is collected first. */
-function readAnswer(options: AnthropicDecoderOptions & { readonly secrets: readonly string[] }): Reading {
-  let pushEvents: ((bytes: Uint8Array) => void) | undefined
-  let decoder: AnthropicDecoder | undefined
-  let body = ''
-  const text = new TextDecoder()
-  const isStream = (head: HttpHead) =>
-    isSuccess(head) && !(head.headers['content-type'] ?? '').includes('application/json')
-  const open = (head: HttpHead) => {
-    const opened = createAnthropicDecoder({ ...options, ...idOf(head) })
-    const reader = createSseReader((event) => opened.push(event))
-    decoder = opened
-    pushEvents = (bytes) => {
-      reader.push(bytes)
-      // Nothing more can come of it, and the provider would go on writing.
-      if (opened.failure) throw opened.failure
-    }
-    return pushEvents
-  }
-  return {
-    push(bytes, head) {
-      if (isStream(head)) (pushEvents ?? open(head))(bytes)
-      else if (body.length < BODY_LENGTH_MAX) body += text.decode(bytes, { stream: true })
-      // Of an error its beginning is enough; half an answer is none.
-      else if (isSuccess(head)) throw answerTooLong(BODY_LENGTH_MAX)
+function readAnswer(options: AnthropicDecoderOptions & { readonly secrets: readonly string[] }): AnswerReader {
+  const { secrets } = options
+  return createAnswerReader({
+    label: 'Anthropic',
+    secrets,
+    createDecoder: (head) => createAnthropicDecoder({ ...options, ...idOf(head) }),
+    readInto: (decoder) => {
+      const reader = createSseReader((event) => decoder.push(event))
+      return (bytes) => reader.push(bytes)
     },
-    end(head, nowMs) {
-      if (!isSuccess(head)) throw errorFromHttp({ head, body, nowMs, secrets: options.secrets })
-      const answer = isStream(head)
-        ? (decoder ?? createAnthropicDecoder({ ...options, ...idOf(head) })).end()
-        : decodeBody(body, { ...options, ...idOf(head) })
-      if (isBatonError(answer)) throw answer
-      return answer
-    },
-  }
-}
-
-function decodeBody(
-  body: string,
-  options: AnthropicDecoderOptions & { readonly secrets: readonly string[] },
-): ModelAnswer | BatonError {
-  const parsed = parseJson(body)
-  if (parsed.ok) return decodeAnthropicMessage(parsed.value, options)
-  const message = `Anthropic’s answer is not JSON: ${redact(body, options.secrets).slice(0, 80)}`
-  return new BatonError({ code: parsed.cutOff ? 'model_cut_off' : 'model_malformed_answer', message })
-}
-
-function isSuccess(head: HttpHead): boolean {
-  return head.status >= 200 && head.status < 300
+    decodeBody: (value, head) => decodeAnthropicMessage(value, { ...options, ...idOf(head) }),
+    errorOf: (failure) => errorFromHttp({ ...failure, secrets }),
+    answerTooLong,
+  })
 }
 
 function idOf(head: HttpHead): { readonly requestId?: string } {

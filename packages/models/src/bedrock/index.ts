@@ -1,10 +1,10 @@
 // Amazon Bedrock: `createBedrockModel` joins the two pure halves (encode-request, decode-stream) with a transport and a proof
 // of who asks.
-import type { AbortSignalLike, Clock, HttpHead, HttpRequest, Model, ModelAnswer, Transport } from '@baton/core'
-import { BatonError, isBatonError, parseJson } from '@baton/core'
+import type { AbortSignalLike, Clock, HttpHead, HttpRequest, Model, Transport } from '@baton/core'
+import { BatonError } from '@baton/core'
 import { toolNamesOf } from '../tool-names.ts'
-import { redact, secretsOf } from '../transport/redact.ts'
-import type { BedrockDecoder, BedrockDecoderOptions } from './decode-stream.ts'
+import { secretsOf } from '../transport/redact.ts'
+import type { BedrockDecoderOptions } from './decode-stream.ts'
 import { answerTooLong, createBedrockDecoder, decodeBedrockMessage } from './decode-stream.ts'
 import type { BedrockEncodeOptions } from './encode-request.ts'
 import { encodeBedrockRequest } from './encode-request.ts'
@@ -14,6 +14,8 @@ import { familyOf, keepsToSchemas } from './model-traits.ts'
 import type { AwsCredentialProvider, AwsCredentials } from './sign.ts'
 import { signRequest, takeCredentials } from './sign.ts'
 import { PROVIDER } from './wire.ts'
+import type { AnswerReader } from '../transport/answer-reader.ts'
+import { createAnswerReader } from '../transport/answer-reader.ts'
 
 export { createBedrockDecoder, decodeBedrockMessage } from './decode-stream.ts'
 export type { BedrockDecoder, BedrockDecoderOptions } from './decode-stream.ts'
@@ -52,8 +54,6 @@ export interface BedrockModelOptions extends BedrockEncodeOptions {
 }
 
 const TIMEOUT_MS = 30_000
-/** Characters of a body that is not a stream: an error page, or a whole answer. */
-const BODY_LENGTH_MAX = 16 * 1024 * 1024
 
 /** @throws BatonError `model_not_configured` without a model, a region, or a key or credentials */
 export function createBedrockModel(options: BedrockModelOptions): Model {
@@ -132,61 +132,20 @@ async function provenRequest(
   return { ...request, headers: await signRequest({ url, body, headers: plain }, signing) }
 }
 
-interface Reading {
-  readonly push: (bytes: Uint8Array, head: HttpHead) => void
-  /** @throws BatonError */
-  readonly end: (head: HttpHead, nowMs: number) => ModelAnswer
-}
-
-/** A stream of events is decoded as it comes; any other body (an error, a whole answer) is collected first. */
-function readAnswer(options: BedrockDecoderOptions & { readonly secrets: readonly string[] }): Reading {
-  let pushEvents: ((bytes: Uint8Array) => void) | undefined
-  let decoder: BedrockDecoder | undefined
-  let body = ''
-  const text = new TextDecoder()
-  const isStream = (head: HttpHead) =>
-    isSuccess(head) && !(head.headers['content-type'] ?? '').includes('application/json')
-  const open = (head: HttpHead) => {
-    const opened = createBedrockDecoder({ ...options, ...idOf(head) })
-    const reader = createEventStreamReader((event) => opened.push(event))
-    decoder = opened
-    pushEvents = (bytes) => {
-      reader.push(bytes)
-      // Nothing more can come of it, and the provider would go on writing.
-      if (opened.failure) throw opened.failure
-    }
-    return pushEvents
-  }
-  return {
-    push(bytes, head) {
-      if (isStream(head)) (pushEvents ?? open(head))(bytes)
-      else if (body.length < BODY_LENGTH_MAX) body += text.decode(bytes, { stream: true })
-      // Of an error its beginning is enough; half an answer is none.
-      else if (isSuccess(head)) throw answerTooLong(BODY_LENGTH_MAX)
+function readAnswer(options: BedrockDecoderOptions & { readonly secrets: readonly string[] }): AnswerReader {
+  const { secrets } = options
+  return createAnswerReader({
+    label: 'Bedrock',
+    secrets,
+    createDecoder: (head) => createBedrockDecoder({ ...options, ...idOf(head) }),
+    readInto: (decoder) => {
+      const reader = createEventStreamReader((event) => decoder.push(event))
+      return (bytes) => reader.push(bytes)
     },
-    end(head, nowMs) {
-      if (!isSuccess(head)) throw errorFromHttp({ head, body, nowMs, secrets: options.secrets })
-      const answer = isStream(head)
-        ? (decoder ?? createBedrockDecoder({ ...options, ...idOf(head) })).end()
-        : decodeBody(body, { ...options, ...idOf(head) })
-      if (isBatonError(answer)) throw answer
-      return answer
-    },
-  }
-}
-
-function decodeBody(
-  body: string,
-  options: BedrockDecoderOptions & { readonly secrets: readonly string[] },
-): ModelAnswer | BatonError {
-  const parsed = parseJson(body)
-  if (parsed.ok) return decodeBedrockMessage(parsed.value, options)
-  const message = `Bedrock’s answer is not JSON: ${redact(body, options.secrets).slice(0, 80)}`
-  return new BatonError({ code: parsed.cutOff ? 'model_cut_off' : 'model_malformed_answer', message })
-}
-
-function isSuccess(head: HttpHead): boolean {
-  return head.status >= 200 && head.status < 300
+    decodeBody: (value, head) => decodeBedrockMessage(value, { ...options, ...idOf(head) }),
+    errorOf: (failure) => errorFromHttp({ ...failure, secrets }),
+    answerTooLong,
+  })
 }
 
 function idOf(head: HttpHead): { readonly requestId?: string } {

@@ -1,12 +1,12 @@
 // Chat Completions, of OpenAI and of every server that speaks it: `createOpenAiChatModel` joins the two pure halves
 // (encode-request, decode-stream) with a transport.
-import type { Clock, HttpHead, HttpRequest, Model, ModelAnswer, Transport } from '@baton/core'
-import { BatonError, isBatonError, parseJson } from '@baton/core'
+import type { Clock, HttpHead, HttpRequest, Model, Transport } from '@baton/core'
+import { BatonError } from '@baton/core'
 import { toolNamesOf } from '../tool-names.ts'
-import { redact, secretsOf } from '../transport/redact.ts'
+import { secretsOf } from '../transport/redact.ts'
 import { createSseReader } from '../transport/sse.ts'
 import { OPENAI_BASE_URL, apiUrl, authorization } from './address.ts'
-import type { OpenAiChatDecoder, OpenAiChatDecoderOptions } from './decode-stream.ts'
+import type { OpenAiChatDecoderOptions } from './decode-stream.ts'
 import { answerTooLong, createOpenAiChatDecoder, decodeOpenAiChatCompletion } from './decode-stream.ts'
 import { keepsToSchemas } from './encode-output.ts'
 import { isOpenAiReasoningModel } from './encode-reasoning.ts'
@@ -16,6 +16,8 @@ import type { OpenAiChatQuirks } from './quirks.ts'
 import { OPENAI_QUIRKS } from './quirks.ts'
 import type { OpenAiChatRequest } from './wire.ts'
 import { PROVIDER } from './wire.ts'
+import type { AnswerReader } from '../transport/answer-reader.ts'
+import { createAnswerReader } from '../transport/answer-reader.ts'
 
 export { createOpenAiChatDecoder, decodeOpenAiChatCompletion } from './decode-stream.ts'
 export type { OpenAiChatDecoder, OpenAiChatDecoderOptions } from './decode-stream.ts'
@@ -59,8 +61,6 @@ export interface OpenAiChatModelOptions {
 
 const TIMEOUT_MS = 30_000
 const THINKING_TIMEOUT_MS = 300_000
-/** Characters of a body that is not a stream: an error page, or a whole answer. */
-const BODY_LENGTH_MAX = 16 * 1024 * 1024
 
 /** @throws BatonError `model_not_configured` without a model */
 export function createOpenAiChatModel(options: OpenAiChatModelOptions): Model {
@@ -121,61 +121,22 @@ function thinksInSilence({ model, quirks = OPENAI_QUIRKS }: OpenAiChatModelOptio
   return body.reasoning_effort !== 'none' && body.reasoning_effort !== 'minimal'
 }
 
-interface Reading {
-  readonly push: (bytes: Uint8Array, head: HttpHead) => void
-  /** @throws BatonError */
-  readonly end: (head: HttpHead, nowMs: number) => ModelAnswer
-}
-
 type ReadingOptions = OpenAiChatDecoderOptions & { readonly label: string; readonly secrets: readonly string[] }
 
-/** A stream of events is decoded as it comes; any other body (an error, a whole answer) is collected first. */
-function readAnswer(options: ReadingOptions): Reading {
-  let pushEvents: ((bytes: Uint8Array) => void) | undefined
-  let decoder: OpenAiChatDecoder | undefined
-  let body = ''
-  const text = new TextDecoder()
-  const isStream = (head: HttpHead) =>
-    isSuccess(head) && !(head.headers['content-type'] ?? '').includes('application/json')
-  const open = (head: HttpHead) => {
-    const opened = createOpenAiChatDecoder({ ...options, ...idOf(head) })
-    const reader = createSseReader((event) => opened.push(event))
-    decoder = opened
-    pushEvents = (bytes) => {
-      reader.push(bytes)
-      // Nothing more can come of it, and the server would go on writing.
-      if (opened.failure) throw opened.failure
-    }
-    return pushEvents
-  }
-  return {
-    push(bytes, head) {
-      if (isStream(head)) (pushEvents ?? open(head))(bytes)
-      else if (body.length < BODY_LENGTH_MAX) body += text.decode(bytes, { stream: true })
-      // Of an error its beginning is enough; half an answer is none.
-      else if (isSuccess(head)) throw answerTooLong(options.label, BODY_LENGTH_MAX)
+function readAnswer(options: ReadingOptions): AnswerReader {
+  const { label, secrets } = options
+  return createAnswerReader({
+    label: label,
+    secrets,
+    createDecoder: (head) => createOpenAiChatDecoder({ ...options, ...idOf(head) }),
+    readInto: (decoder) => {
+      const reader = createSseReader((event) => decoder.push(event))
+      return (bytes) => reader.push(bytes)
     },
-    end(head, nowMs) {
-      const { label, secrets } = options
-      if (!isSuccess(head)) throw errorFromHttp({ provider: label, head, body, nowMs, secrets })
-      const answer = isStream(head)
-        ? (decoder ?? createOpenAiChatDecoder({ ...options, ...idOf(head) })).end()
-        : decodeBody(body, { ...options, ...idOf(head) })
-      if (isBatonError(answer)) throw answer
-      return answer
-    },
-  }
-}
-
-function decodeBody(body: string, options: ReadingOptions): ModelAnswer | BatonError {
-  const parsed = parseJson(body)
-  if (parsed.ok) return decodeOpenAiChatCompletion(parsed.value, options)
-  const message = `${options.label}’s answer is not JSON: ${redact(body, options.secrets).slice(0, 80)}`
-  return new BatonError({ code: parsed.cutOff ? 'model_cut_off' : 'model_malformed_answer', message })
-}
-
-function isSuccess(head: HttpHead): boolean {
-  return head.status >= 200 && head.status < 300
+    decodeBody: (value, head) => decodeOpenAiChatCompletion(value, { ...options, ...idOf(head) }),
+    errorOf: (failure) => errorFromHttp({ ...failure, provider: label, secrets }),
+    answerTooLong: (lengthMax) => answerTooLong(label, lengthMax),
+  })
 }
 
 function idOf(head: HttpHead): { readonly requestId?: string } {

@@ -1,20 +1,22 @@
 // OpenAI's Responses API: `createOpenAiResponsesModel` joins the two pure halves (encode-request, decode-stream) with a
 // transport. Nothing is stored with OpenAI; every request has the whole history.
-import type { Clock, HttpHead, HttpRequest, Model, ModelAnswer, Transport } from '@baton/core'
-import { BatonError, isBatonError, parseJson } from '@baton/core'
+import type { Clock, HttpHead, HttpRequest, Model, Transport } from '@baton/core'
+import { BatonError } from '@baton/core'
 import { OPENAI_BASE_URL, apiUrl, authorization } from '../openai-chat/address.ts'
 import { keepsToSchemas } from '../openai-chat/encode-output.ts'
 import { isOpenAiReasoningModel } from '../openai-chat/encode-reasoning.ts'
 import { toolNamesOf } from '../tool-names.ts'
-import { redact, secretsOf } from '../transport/redact.ts'
+import { secretsOf } from '../transport/redact.ts'
 import { createSseReader } from '../transport/sse.ts'
-import type { OpenAiResponsesDecoder, OpenAiResponsesDecoderOptions } from './decode-stream.ts'
+import type { OpenAiResponsesDecoderOptions } from './decode-stream.ts'
 import { answerTooLong, createOpenAiResponsesDecoder, decodeOpenAiResponse } from './decode-stream.ts'
 import type { OpenAiResponsesEncodeOptions } from './encode-request.ts'
 import { encodeOpenAiResponsesRequest } from './encode-request.ts'
 import { errorFromHttp } from './errors.ts'
 import type { OpenAiResponsesRequest } from './wire.ts'
 import { PROVIDER } from './wire.ts'
+import type { AnswerReader } from '../transport/answer-reader.ts'
+import { createAnswerReader } from '../transport/answer-reader.ts'
 
 export { createOpenAiResponsesDecoder, decodeOpenAiResponse } from './decode-stream.ts'
 export type { OpenAiResponsesDecoder, OpenAiResponsesDecoderOptions } from './decode-stream.ts'
@@ -44,8 +46,6 @@ export interface OpenAiResponsesModelOptions extends OpenAiResponsesEncodeOption
 
 const TIMEOUT_MS = 30_000
 const THINKING_TIMEOUT_MS = 300_000
-/** Characters of a body that is not a stream: an error page, or a whole answer. */
-const BODY_LENGTH_MAX = 16 * 1024 * 1024
 
 /** @throws BatonError `model_not_configured` without a key or a model */
 export function createOpenAiResponsesModel(options: OpenAiResponsesModelOptions): Model {
@@ -102,61 +102,22 @@ function thinksInSilence({ model, reasoning }: OpenAiResponsesRequest): boolean 
   return isOpenAiReasoningModel(model) && reasoning?.effort !== 'none' && reasoning?.effort !== 'minimal'
 }
 
-interface Reading {
-  readonly push: (bytes: Uint8Array, head: HttpHead) => void
-  /** @throws BatonError */
-  readonly end: (head: HttpHead, nowMs: number) => ModelAnswer
-}
-
 type ReadingOptions = OpenAiResponsesDecoderOptions & { readonly label: string; readonly secrets: readonly string[] }
 
-/** A stream of events is decoded as it comes; any other body (an error, a whole answer) is collected first. */
-function readAnswer(options: ReadingOptions): Reading {
-  let pushEvents: ((bytes: Uint8Array) => void) | undefined
-  let decoder: OpenAiResponsesDecoder | undefined
-  let body = ''
-  const text = new TextDecoder()
-  const isStream = (head: HttpHead) =>
-    isSuccess(head) && !(head.headers['content-type'] ?? '').includes('application/json')
-  const open = (head: HttpHead) => {
-    const opened = createOpenAiResponsesDecoder({ ...options, ...idOf(head) })
-    const reader = createSseReader((event) => opened.push(event))
-    decoder = opened
-    pushEvents = (bytes) => {
-      reader.push(bytes)
-      // Nothing more can come of it, and the server would go on writing.
-      if (opened.failure) throw opened.failure
-    }
-    return pushEvents
-  }
-  return {
-    push(bytes, head) {
-      if (isStream(head)) (pushEvents ?? open(head))(bytes)
-      else if (body.length < BODY_LENGTH_MAX) body += text.decode(bytes, { stream: true })
-      // Of an error its beginning is enough; half an answer is none.
-      else if (isSuccess(head)) throw answerTooLong(options.label, BODY_LENGTH_MAX)
+function readAnswer(options: ReadingOptions): AnswerReader {
+  const { label, secrets } = options
+  return createAnswerReader({
+    label: label,
+    secrets,
+    createDecoder: (head) => createOpenAiResponsesDecoder({ ...options, ...idOf(head) }),
+    readInto: (decoder) => {
+      const reader = createSseReader((event) => decoder.push(event))
+      return (bytes) => reader.push(bytes)
     },
-    end(head, nowMs) {
-      const { label, secrets } = options
-      if (!isSuccess(head)) throw errorFromHttp({ provider: label, head, body, nowMs, secrets })
-      const answer = isStream(head)
-        ? (decoder ?? createOpenAiResponsesDecoder({ ...options, ...idOf(head) })).end()
-        : decodeBody(body, { ...options, ...idOf(head) })
-      if (isBatonError(answer)) throw answer
-      return answer
-    },
-  }
-}
-
-function decodeBody(body: string, options: ReadingOptions): ModelAnswer | BatonError {
-  const parsed = parseJson(body)
-  if (parsed.ok) return decodeOpenAiResponse(parsed.value, options)
-  const message = `${options.label}’s answer is not JSON: ${redact(body, options.secrets).slice(0, 80)}`
-  return new BatonError({ code: parsed.cutOff ? 'model_cut_off' : 'model_malformed_answer', message })
-}
-
-function isSuccess(head: HttpHead): boolean {
-  return head.status >= 200 && head.status < 300
+    decodeBody: (value, head) => decodeOpenAiResponse(value, { ...options, ...idOf(head) }),
+    errorOf: (failure) => errorFromHttp({ ...failure, provider: label, secrets }),
+    answerTooLong: (lengthMax) => answerTooLong(label, lengthMax),
+  })
 }
 
 function idOf(head: HttpHead): { readonly requestId?: string } {
