@@ -1,12 +1,6 @@
 // Notices that nothing came for a while and nothing goes on either.
 import type { Clock, Timers } from '@baton/core'
 
-export interface IdleWatch {
-  /** Something came. */
-  touch(): void
-  stop(): void
-}
-
 export interface IdleWatchInit {
   readonly clock: Clock
   readonly timers: Timers
@@ -16,21 +10,36 @@ export interface IdleWatchInit {
   readonly onIdle: () => void
 }
 
-export function watchIdle({ clock, timers, idleMs, isBusy, onIdle }: IdleWatchInit): IdleWatch {
-  let lastMs = clock.nowMs()
-  let stop = (): void => {}
-  // One timer that is set again at its end, not one for each frame.
-  const look = (): void => {
-    if (isBusy()) lastMs = clock.nowMs()
-    const leftMs = lastMs + idleMs - clock.nowMs()
-    if (leftMs <= 0) onIdle()
-    else stop = timers.start(leftMs, look)
+export class IdleWatch {
+  readonly #init: IdleWatchInit
+  #lastMs: number
+  #stopTimer: () => void
+
+  constructor(init: IdleWatchInit) {
+    this.#init = init
+    this.#lastMs = init.clock.nowMs()
+    this.#stopTimer = this.#lookIn(init.idleMs)
   }
-  stop = timers.start(idleMs, look)
-  return {
-    touch: () => {
-      lastMs = clock.nowMs()
-    },
-    stop: () => stop(),
+
+  /** Something came. */
+  touch(): void {
+    this.#lastMs = this.#init.clock.nowMs()
+  }
+
+  stop(): void {
+    this.#stopTimer()
+  }
+
+  /** One timer that is set again at its end, not one for each frame. */
+  #lookIn(delayMs: number): () => void {
+    return this.#init.timers.start(delayMs, () => this.#look())
+  }
+
+  #look(): void {
+    const { idleMs, isBusy, onIdle } = this.#init
+    if (isBusy()) this.touch()
+    const leftMs = this.#lastMs + idleMs - this.#init.clock.nowMs()
+    if (leftMs <= 0) onIdle()
+    else this.#stopTimer = this.#lookIn(leftMs)
   }
 }

@@ -82,7 +82,7 @@ export function createWebSocketFront(init: WebSocketServerInit): WebSocketFront 
   const unreadyReason = (): string | undefined => (draining ? 'draining' : init.unreadyReason?.())
   const http = createServer(tls, (request, response) => answer(request, response, unreadyReason))
   http.on('upgrade', (request, stream, head) => {
-    stream.on('error', () => stream.destroy())
+    stream.on('error', destroyBroken)
     const client = clientAddressOf(request, trustedProxies)
     const admission = { ...init, draining, isLocal: isLoopback(address), full: open.size >= limits.connections }
     const refusal = refusalOf(request, admission)
@@ -94,17 +94,17 @@ export function createWebSocketFront(init: WebSocketServerInit): WebSocketFront 
   })
 
   const accept = (socket: WebSocket, { request, stream, client }: Upgrade): void => {
-    const stopHeart = watchHeart(socket, timers, limits)
+    const heart = new Heart(socket, timers, limits)
     const name = `ws-${init.newId()}`
     log.info('a connection was opened', { connection: name, address: client })
     socket.on('close', (code) => {
-      stopHeart()
+      heart.stop()
       open.delete(socket)
       log.info('a connection was closed', { connection: name, code })
     })
     const connection = openV1Connection({
       ...init,
-      socket: socketOf(socket, stream),
+      socket: new WsSocket(socket, stream),
       connection: name,
       principal: init.principalOf?.(request) ?? { id: 'anonymous' },
       limits,
@@ -174,23 +174,40 @@ function answer(request: IncomingMessage, response: ServerResponse, unreadyReaso
 }
 
 /** A peer that vanished without a word would hold its session's calls for ever. */
-function watchHeart(socket: WebSocket, timers: Timers, limits: V1Limits): () => void {
-  let lives = true
-  let stop = (): void => {}
-  const beat = (): void => {
-    if (!lives) {
-      socket.terminate()
+class Heart {
+  readonly #socket: WebSocket
+  readonly #timers: Timers
+  readonly #everyMs: number
+  #lives = true
+  #stopTimer: () => void
+
+  constructor(socket: WebSocket, timers: Timers, { heartbeatMs }: V1Limits) {
+    this.#socket = socket
+    this.#timers = timers
+    this.#everyMs = heartbeatMs
+    this.#stopTimer = this.#beatLater()
+    socket.on('pong', () => {
+      this.#lives = true
+    })
+  }
+
+  stop(): void {
+    this.#stopTimer()
+  }
+
+  #beatLater(): () => void {
+    return this.#timers.start(this.#everyMs, () => this.#beat())
+  }
+
+  #beat(): void {
+    if (!this.#lives) {
+      this.#socket.terminate()
       return
     }
-    lives = false
-    socket.ping(() => {})
-    stop = timers.start(limits.heartbeatMs, beat)
+    this.#lives = false
+    this.#socket.ping(ignore)
+    this.#stopTimer = this.#beatLater()
   }
-  socket.on('pong', () => {
-    lives = true
-  })
-  stop = timers.start(limits.heartbeatMs, beat)
-  return () => stop()
 }
 
 interface Upgrade {
@@ -200,41 +217,59 @@ interface Upgrade {
   readonly client: string
 }
 
-/** Frames that are sent in one turn of the event loop are one write: a turn's end has half a dozen of them. */
-function joinWrites(stream: Duplex): () => void {
-  let isJoining = false
-  return () => {
-    if (isJoining) return
-    isJoining = true
-    stream.cork()
+class WsSocket implements Socket {
+  readonly #socket: WebSocket
+  readonly #stream: Duplex
+  #isJoining = false
+
+  constructor(socket: WebSocket, stream: Duplex) {
+    this.#socket = socket
+    this.#stream = stream
+    // Its end follows, with a close code; without a listener the error would end the process.
+    socket.on('error', ignore)
+  }
+
+  send(text: string): boolean {
+    if (this.#socket.readyState !== this.#socket.OPEN) return false
+    this.#joinWrites()
+    this.#socket.send(text, ignore)
+    return true
+  }
+
+  close(code: number, reason: string): void {
+    this.#socket.close(code, reason)
+  }
+
+  bufferedBytes(): number {
+    return this.#socket.bufferedAmount
+  }
+
+  onMessage(listener: (text: string | undefined) => void): void {
+    this.#socket.on('message', (data, isBinary) => listener(isBinary ? undefined : textOf(data)))
+  }
+
+  onClose(listener: () => void): void {
+    this.#socket.once('close', listener)
+  }
+
+  /** Frames that are sent in one turn of the event loop are one write: a turn's end has half a dozen of them. */
+  #joinWrites(): void {
+    if (this.#isJoining) return
+    this.#isJoining = true
+    this.#stream.cork()
     setImmediate(() => {
-      isJoining = false
-      stream.uncork()
+      this.#isJoining = false
+      this.#stream.uncork()
     })
   }
 }
 
-function socketOf(socket: WebSocket, stream: Duplex): Socket {
-  const join = joinWrites(stream)
-  // Its end follows, with a close code; without a listener the error would end the process.
-  socket.on('error', () => {})
-  return {
-    send: (text) => {
-      if (socket.readyState !== socket.OPEN) return false
-      join()
-      socket.send(text, () => {})
-      return true
-    },
-    close: (code, reason) => socket.close(code, reason),
-    bufferedBytes: () => socket.bufferedAmount,
-    onMessage: (listener) => {
-      socket.on('message', (data, isBinary) => listener(isBinary ? undefined : textOf(data)))
-    },
-    onClose: (listener) => {
-      socket.once('close', listener)
-    },
-  }
+/** Not a closure: it would keep the whole request for as long as the connection lasts. */
+function destroyBroken(this: Duplex): void {
+  this.destroy()
 }
+
+function ignore(): void {}
 
 /** `ws` checks that text is UTF-8 before it hands it out. */
 function textOf(data: RawData): string {

@@ -5,27 +5,12 @@ import { isBatonError } from '@baton/core'
 import type { Input, Phase } from '@baton/core/machine'
 import { CLOSE_CODES } from './socket.ts'
 import type { V1Output } from './v1-projection.ts'
-import { createV1Projection } from './v1-projection.ts'
+import { V1Projection } from './v1-projection.ts'
 import type { V1ConnectionInit } from './v1-session.ts'
-import { createTurnLine } from './v1-turn-line.ts'
+import { TurnLine } from './v1-turn-line.ts'
 import type { ModelOffer } from './v1-written-calls.ts'
-import { createWrittenCalls } from './v1-written-calls.ts'
+import { WrittenCalls } from './v1-written-calls.ts'
 import type { V1Writer } from './v1-writer.ts'
-
-export interface Following {
-  readonly session: Session
-  /** The app answered a call, of the model or for display. */
-  noteAnswer(callId: string): Promise<void>
-  /** A result of this connection was handed in: if it is ignored, that is logged. */
-  expectVerdict(callId: string): void
-  /** The tool of a call of the model: one that is open, or that was written to this connection lately. */
-  toolOf(callId: string): string | undefined
-  /** The app was asked for this result, or the session waits for it. */
-  awaits(callId: string): boolean
-  /** A turn runs, or the app has not been told all of it. */
-  isBusy(): boolean
-  leave(): Promise<void>
-}
 
 export interface FollowingInit {
   readonly session: Session
@@ -58,45 +43,61 @@ export async function followSession(
     await frames.return?.()
     return { refused: attached }
   }
-  const livePos = attached.pos
-  const { partialMs } = init.limits
-  const state: FollowingState = {
-    init,
-    session,
-    writer,
-    livePos,
-    projection: createV1Projection({ session: session.id, connection, partialMs, livePos }),
-    calls: createWrittenCalls(),
-    line: createTurnLine(),
-    verdicts: new Set(),
-    tools: new Map(),
-    left: false,
-    inTurn: false,
-    timer: undefined,
-  }
+  const state = followingState(init, { session, writer }, attached.pos)
   onStarted()
   readFrames(state, { [Symbol.asyncIterator]: () => frames }).catch((cause: unknown) => {
     log.warn('a connection lost its session', { session: session.id, cause: String(cause) })
     init.socket.close(CLOSE_CODES.failed, 'internal error')
   })
-  return {
-    session,
-    noteAnswer: (callId) => tellReached(state, state.calls.answer(callId)),
-    expectVerdict: (callId) => {
-      const [oldest] = state.verdicts
-      if (state.verdicts.size >= VERDICTS_MAX && oldest !== undefined) state.verdicts.delete(oldest)
-      state.verdicts.add(callId)
-    },
-    toolOf: (callId) => session.openCall(callId)?.name ?? state.tools.get(callId),
-    awaits: (callId) => state.calls.has(callId) || session.openCall(callId)?.settled === false,
-    isBusy: () => state.inTurn || !AT_REST.has(session.phase),
-    leave: async () => {
-      state.left = true
-      state.timer?.stop()
-      await tell(state, { type: 'client-detached', connection })
-      await frames.return?.()
-      await session.close()
-    },
+  return new Following(state, frames)
+}
+
+export class Following {
+  readonly session: Session
+  readonly #state: FollowingState
+  readonly #frames: AsyncIterator<Frame>
+
+  constructor(state: FollowingState, frames: AsyncIterator<Frame>) {
+    this.session = state.session
+    this.#state = state
+    this.#frames = frames
+  }
+
+  /** The app answered a call, of the model or for display. */
+  noteAnswer(callId: string): Promise<void> {
+    return tellReached(this.#state, this.#state.calls.answer(callId))
+  }
+
+  /** A result of this connection was handed in: if it is ignored, that is logged. */
+  expectVerdict(callId: string): void {
+    const { verdicts } = this.#state
+    const [oldest] = verdicts
+    if (verdicts.size >= VERDICTS_MAX && oldest !== undefined) verdicts.delete(oldest)
+    verdicts.add(callId)
+  }
+
+  /** The tool of a call of the model: one that is open, or that was written to this connection lately. */
+  toolOf(callId: string): string | undefined {
+    return this.session.openCall(callId)?.name ?? this.#state.tools.get(callId)
+  }
+
+  /** The app was asked for this result, or the session waits for it. */
+  awaits(callId: string): boolean {
+    return this.#state.calls.has(callId) || this.session.openCall(callId)?.settled === false
+  }
+
+  /** A turn runs, or the app has not been told all of it. */
+  isBusy(): boolean {
+    return this.#state.inTurn || !AT_REST.has(this.session.phase)
+  }
+
+  async leave(): Promise<void> {
+    const state = this.#state
+    state.left = true
+    state.timer?.stop()
+    await tell(state, { type: 'client-detached', connection: state.init.connection })
+    await this.#frames.return?.()
+    await this.session.close()
   }
 }
 
@@ -113,9 +114,9 @@ interface FollowingState {
   readonly writer: V1Writer
   /** Facts before it were told to earlier connections. */
   readonly livePos: number
-  readonly projection: ReturnType<typeof createV1Projection>
-  readonly calls: ReturnType<typeof createWrittenCalls>
-  readonly line: ReturnType<typeof createTurnLine>
+  readonly projection: V1Projection
+  readonly calls: WrittenCalls
+  readonly line: TurnLine
   readonly verdicts: Set<string>
   /** Names for the log, also when a call's result comes late or again. */
   readonly tools: Map<string, string>
@@ -123,6 +124,28 @@ interface FollowingState {
   /** The app was told that a turn began, and not yet that it ended. */
   inTurn: boolean
   timer: { readonly atMs: number; readonly stop: () => void } | undefined
+}
+
+function followingState(
+  init: V1ConnectionInit,
+  { session, writer }: Pick<FollowingInit, 'session' | 'writer'>,
+  livePos: number,
+): FollowingState {
+  const { connection, limits } = init
+  return {
+    init,
+    session,
+    writer,
+    livePos,
+    projection: new V1Projection({ session: session.id, connection, partialMs: limits.partialMs, livePos }),
+    calls: new WrittenCalls(),
+    line: new TurnLine(),
+    verdicts: new Set(),
+    tools: new Map(),
+    left: false,
+    inTurn: false,
+    timer: undefined,
+  }
 }
 
 async function readFrames(state: FollowingState, frames: AsyncIterable<Frame>): Promise<void> {

@@ -2,11 +2,11 @@
 import type { Frame } from '@baton/core'
 import type { Fact } from '@baton/core/machine'
 import { expect, test } from 'vitest'
-import type { V1Output, V1Projection } from './v1-projection.ts'
-import { createV1Projection } from './v1-projection.ts'
+import type { V1Output } from './v1-projection.ts'
+import { V1Projection } from './v1-projection.ts'
 
 function start() {
-  const projection = createV1Projection({ session: 's', connection: 'mine', partialMs: 50, livePos: 0 })
+  const projection = new V1Projection({ session: 's', connection: 'mine', partialMs: 50, livePos: 0 })
   let pos = -1
   /** The facts of one record. */
   const record = (nowMs: number, ...facts: readonly Fact[]): readonly V1Output[] => {
@@ -223,7 +223,7 @@ test('what is left of an interrupted answer is not shown again', () => {
 })
 
 test('the queue of bodies and frames that wait is bounded', () => {
-  const projection: V1Projection = createV1Projection({ session: 's', connection: 'mine', partialMs: 50, livePos: 0 })
+  const projection = new V1Projection({ session: 's', connection: 'mine', partialMs: 50, livePos: 0 })
   const feed = (pos: number, fact: Fact): readonly V1Output[] => {
     const frame: Frame = { type: 'fact', pos, nowMs: 0, fact }
     return projection.handleFrame(frame, 0)

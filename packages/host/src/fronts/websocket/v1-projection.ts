@@ -3,7 +3,7 @@
 import type { ErrorCode, Frame } from '@baton/core'
 import { shortHash, textOf } from '@baton/core'
 import type { Fact, FactOf, InputBody } from '@baton/core/machine'
-import { createPartials } from './v1-partials.ts'
+import { Partials } from './v1-partials.ts'
 import { speechTextOf } from './speech-text.ts'
 
 /** What the connection has to do, in this order. */
@@ -21,15 +21,6 @@ export type V1Output =
 
 export type DisplayTool = 'convo.setState' | 'convo.appendMessage' | 'tts.speak'
 export type DisplayArguments = Readonly<Record<string, string | boolean>>
-
-export interface V1Projection {
-  handleFrame(frame: Frame, nowMs: number): readonly V1Output[]
-  handleTime(nowMs: number): readonly V1Output[]
-  /** The answer of this turn may not be spoken: its `display-written` was refused. */
-  handleRefusal(turn: number, nowMs: number): readonly V1Output[]
-  /** When `handleTime` may have something. */
-  pollAtMs(): number | undefined
-}
 
 export interface V1ProjectionInit {
   readonly session: string
@@ -53,64 +44,81 @@ interface Named {
   readonly key: string
 }
 
-export function createV1Projection(init: V1ProjectionInit): V1Projection {
-  const book: Book = {
-    init,
-    prefix: shortHash(init.session),
-    partials: createPartials(init.partialMs),
-    bodies: new Map(),
-    causes: [],
-    speech: undefined,
-  }
-  const numbers = { pos: -1, index: 0 }
-  let held: Named[] = []
+export class V1Projection {
+  readonly #book: Book
+  /** Of the fact that came last. */
+  #pos = -1
+  #index = 0
+  /** What came while an answer's speech waits. */
+  #held: Named[] = []
 
-  const name = (frame: Frame): Named => {
-    if (frame.type !== 'fact') return { frame, key: '' }
-    numbers.index = frame.pos === numbers.pos ? numbers.index + 1 : 0
-    numbers.pos = frame.pos
+  constructor(init: V1ProjectionInit) {
+    this.#book = {
+      init,
+      prefix: shortHash(init.session),
+      partials: new Partials(init.partialMs),
+      bodies: new Map(),
+      causes: [],
+      speech: undefined,
+    }
+  }
+
+  handleFrame(frame: Frame, nowMs: number): readonly V1Output[] {
+    return this.#take({ frame, key: this.#keyOf(frame) }, nowMs)
+  }
+
+  handleTime(nowMs: number): readonly V1Output[] {
+    return this.#book.speech ? [] : partial(this.#book, nowMs, false)
+  }
+
+  /** The answer of this turn may not be spoken: its `display-written` was refused. */
+  handleRefusal(turn: number, nowMs: number): readonly V1Output[] {
+    return this.#book.speech?.turn === turn ? this.#release(false, this.#held, nowMs) : []
+  }
+
+  /** When `handleTime` may have something. */
+  pollAtMs(): number | undefined {
+    return this.#book.speech ? undefined : this.#book.partials.pollAtMs()
+  }
+
+  #keyOf(frame: Frame): string {
+    if (frame.type !== 'fact') return ''
+    this.#index = frame.pos === this.#pos ? this.#index + 1 : 0
+    this.#pos = frame.pos
     // The time tells apart the logs of two servers that forgot each other: an app ignores an id that it has seen.
-    return { frame, key: `${book.prefix}-${frame.pos}-${numbers.index}-${frame.nowMs.toString(36)}` }
+    return `${this.#book.prefix}-${frame.pos}-${this.#index}-${frame.nowMs.toString(36)}`
   }
 
-  const take = (named: Named, nowMs: number): readonly V1Output[] => {
-    const { speech } = book
+  #take(named: Named, nowMs: number): readonly V1Output[] {
+    const { speech, init } = this.#book
     const past = isPast(init, named.frame)
     if (!speech) {
-      const outputs = project(book, named, nowMs)
+      const outputs = project(this.#book, named, nowMs)
       return past
         ? outputs.filter((output) => output.type !== 'turn-ended' && output.type !== 'result-ignored')
         : outputs
     }
-    const said = verdictOf(speech.turn, named.frame, held)
+    const said = verdictOf(speech.turn, named.frame, this.#held)
     // An earlier connection was handed the answer.
     const verdict = said === 'speak' && past ? 'drop' : said
-    if (verdict === undefined && held.length < HELD_MAX) {
-      held.push(named)
+    if (verdict === undefined && this.#held.length < HELD_MAX) {
+      this.#held.push(named)
       return []
     }
-    const waiting = [...held, named]
-    return release(verdict === 'speak', waiting, nowMs)
+    return this.#release(verdict === 'speak', [...this.#held, named], nowMs)
   }
 
   /** Ends the wait, then goes through what came in the meantime; that may bring the next wait. */
-  const release = (speaks: boolean, waiting: readonly Named[], nowMs: number): readonly V1Output[] => {
-    held = []
-    return [...endSpeech(book, speaks), ...waiting.flatMap((named) => take(named, nowMs))]
-  }
-
-  return {
-    handleFrame: (frame, nowMs) => take(name(frame), nowMs),
-    handleTime: (nowMs) => (book.speech ? [] : partial(book, nowMs, false)),
-    handleRefusal: (turn, nowMs) => (book.speech?.turn === turn ? release(false, held, nowMs) : []),
-    pollAtMs: () => (book.speech ? undefined : book.partials.pollAtMs()),
+  #release(speaks: boolean, waiting: readonly Named[], nowMs: number): readonly V1Output[] {
+    this.#held = []
+    return [...endSpeech(this.#book, speaks), ...waiting.flatMap((named) => this.#take(named, nowMs))]
   }
 }
 
 interface Book {
   readonly init: V1ProjectionInit
   readonly prefix: string
-  readonly partials: ReturnType<typeof createPartials>
+  readonly partials: Partials
   readonly bodies: Map<string, string>
   causes: readonly string[]
   /** An answer whose speech waits for the commit of `display-written`. */

@@ -4,14 +4,14 @@ import { isBatonError } from '@baton/core'
 import type { Input, Outcome } from '@baton/core/machine'
 import type { ClientFrame, Decoded } from '@baton/protocol'
 import { decodeClientFrame } from '@baton/protocol'
-import { watchIdle } from './idle-watch.ts'
+import { IdleWatch } from './idle-watch.ts'
 import type { V1Limits } from './limits.ts'
 import type { Socket } from './socket.ts'
 import { CLOSE_CODES } from './socket.ts'
 import type { Following } from './v1-following.ts'
 import { displayToolOf, followSession } from './v1-following.ts'
 import type { V1Rates } from './v1-rates.ts'
-import { createV1Writer } from './v1-writer.ts'
+import { V1Writer } from './v1-writer.ts'
 
 export interface V1ConnectionInit {
   readonly socket: Socket
@@ -32,83 +32,101 @@ export interface V1ConnectionInit {
   readonly address?: string
 }
 
+/** The frames of one kind. */
+type FrameOf<Type extends ClientFrame['type']> = Extract<ClientFrame, { readonly type: Type }>
+
 export interface V1Connection {
   /** A turn runs, or the app has not been told all of it. */
   isBusy(): boolean
   close(code: number, reason: string): void
 }
 
-/** The frames of one kind. */
-type FrameOf<Type extends ClientFrame['type']> = Extract<ClientFrame, { readonly type: Type }>
-
 export function openV1Connection(init: V1ConnectionInit): V1Connection {
-  const { socket, log, limits } = init
-  const writer = createV1Writer({ ...init, outgoingBytes: limits.outgoingBytes })
-  const state: ConnectionState = { init, writer, following: undefined, sessionId: undefined }
-  const incoming: (string | undefined)[] = []
-  let incomingChars = 0
-  let busy = false
-  let closed = false
+  return new AppConnection(init)
+}
 
-  const stopWaiting = init.timers.start(limits.startMs, () => {
-    if (state.sessionId === undefined) close(CLOSE_CODES.policy, 'no session.start came')
-  })
-  const isBusy = (): boolean => busy || (state.following?.isBusy() ?? false)
-  const onIdle = (): void => {
-    sendError(state, 'idle_timeout', `nothing came over this connection for ${limits.idleMs} ms; connect again`)
-    close(CLOSE_CODES.policy, 'nothing came for too long')
+class AppConnection implements V1Connection {
+  readonly #state: ConnectionState
+  readonly #idle: IdleWatch
+  readonly #incoming: (string | undefined)[] = []
+  #incomingChars = 0
+  #busy = false
+  #closed = false
+
+  constructor(init: V1ConnectionInit) {
+    const { socket, clock, timers, limits } = init
+    const stopWaiting = timers.start(limits.startMs, () => this.close(CLOSE_CODES.policy, 'no session.start came'))
+    this.#state = { init, writer: new V1Writer(init), following: undefined, sessionId: undefined, stopWaiting }
+    const idle = { clock, timers, idleMs: limits.idleMs }
+    this.#idle = new IdleWatch({ ...idle, isBusy: () => this.isBusy(), onIdle: () => this.#closeIdle() })
+    socket.onMessage((text) => this.#receive(text))
+    socket.onClose(() => this.#end())
   }
-  const idle = watchIdle({ ...init, idleMs: limits.idleMs, isBusy, onIdle })
 
-  /** Frames are taken in their order, each when the one before it was accepted. */
-  const pump = async (): Promise<void> => {
-    if (busy) return
-    busy = true
-    while (incoming.length > 0 && !closed) {
-      const text = incoming.shift()
-      incomingChars -= text?.length ?? 0
-      await takeMessage(state, text)
+  isBusy(): boolean {
+    return this.#busy || (this.#state.following?.isBusy() ?? false)
+  }
+
+  close(code: number, reason: string): void {
+    this.#state.init.socket.close(code, reason)
+  }
+
+  #closeIdle(): void {
+    const { idleMs } = this.#state.init.limits
+    sendError(this.#state, 'idle_timeout', `nothing came over this connection for ${idleMs} ms; connect again`)
+    this.close(CLOSE_CODES.policy, 'nothing came for too long')
+  }
+
+  #receive(text: string | undefined): void {
+    if (this.#closed) return
+    const { limits } = this.#state.init
+    this.#idle.touch()
+    this.#incomingChars += text?.length ?? 0
+    if (this.#incoming.length >= limits.incomingFrames || this.#incomingChars > limits.incomingChars) {
+      sendError(this.#state, 'rate_limited', 'too many frames wait to be taken in')
+      this.close(CLOSE_CODES.policy, 'too many frames at once')
+      return
     }
-    busy = false
-    if (closed) await leave(state)
+    this.#incoming.push(text)
+    this.#run()
   }
-  const run = (): void => {
-    pump().catch((cause: unknown) => {
-      busy = false
-      log.warn('a connection failed', { connection: init.connection, cause: String(cause) })
-      close(CLOSE_CODES.failed, 'internal error')
+
+  #end(): void {
+    this.#closed = true
+    this.#state.stopWaiting()
+    this.#idle.stop()
+    this.#incoming.length = 0
+    this.#run()
+  }
+
+  #run(): void {
+    this.#pump().catch((cause: unknown) => {
+      const { log, connection } = this.#state.init
+      this.#busy = false
+      log.warn('a connection failed', { connection, cause: String(cause) })
+      this.close(CLOSE_CODES.failed, 'internal error')
     })
   }
 
-  function close(code: number, reason: string): void {
-    socket.close(code, reason)
-  }
-
-  socket.onMessage((text) => {
-    if (closed) return
-    idle.touch()
-    incomingChars += text?.length ?? 0
-    if (incoming.length >= limits.incomingFrames || incomingChars > limits.incomingChars) {
-      sendError(state, 'rate_limited', 'too many frames wait to be taken in')
-      close(CLOSE_CODES.policy, 'too many frames at once')
-      return
+  /** Frames are taken in their order, each when the one before it was accepted. */
+  async #pump(): Promise<void> {
+    if (this.#busy) return
+    this.#busy = true
+    while (this.#incoming.length > 0 && !this.#closed) {
+      const text = this.#incoming.shift()
+      this.#incomingChars -= text?.length ?? 0
+      await takeMessage(this.#state, text)
     }
-    incoming.push(text)
-    run()
-  })
-  socket.onClose(() => {
-    closed = true
-    stopWaiting()
-    idle.stop()
-    incoming.length = 0
-    run()
-  })
-  return { close, isBusy }
+    this.#busy = false
+    if (this.#closed) await leave(this.#state)
+  }
 }
 
 interface ConnectionState {
   readonly init: V1ConnectionInit
-  readonly writer: ReturnType<typeof createV1Writer>
+  readonly writer: V1Writer
+  /** Ends the wait for the first `session.start`. */
+  readonly stopWaiting: () => void
   following: Following | undefined
   /** Set by the first `session.start`; the connection is its session's from then on. */
   sessionId: string | undefined
@@ -222,6 +240,7 @@ async function startSession(state: ConnectionState, frame: FrameOf<'session.star
     if (!('refused' in following)) {
       state.following = following
       state.sessionId = sessionId
+      state.stopWaiting()
       return
     }
     sendError(state, following.refused.code, following.refused.message, sessionId)

@@ -2,6 +2,7 @@
 import type { Clock, Logger } from '@baton/core'
 import type { ServerFrame } from '@baton/protocol'
 import { encodeFrame, PROTOCOL_VERSION } from '@baton/protocol'
+import type { V1Limits } from './limits.ts'
 import type { Socket } from './socket.ts'
 import { CLOSE_CODES } from './socket.ts'
 
@@ -12,42 +13,42 @@ type BodyOf<Type extends ServerFrame['type']> = {
   readonly payload: Extract<ServerFrame, { readonly type: Type }>['payload']
 }
 
-export interface V1Writer {
-  /** False: the connection is broken or too slow, and nothing was written. */
-  write(id: string, body: Body, sessionId: string): boolean
-  /** Frames of the app carry a version: ours do too from now on. */
-  echoVersion(): void
-}
-
 export interface V1WriterInit {
   readonly socket: Socket
   readonly clock: Clock
   readonly log: Logger
-  readonly outgoingBytes: number
+  readonly limits: Pick<V1Limits, 'outgoingBytes'>
 }
 
-export function createV1Writer(init: V1WriterInit): V1Writer {
-  const { socket, clock, log, outgoingBytes } = init
-  let version: typeof PROTOCOL_VERSION | undefined
+export class V1Writer {
+  readonly #init: V1WriterInit
+  #version: typeof PROTOCOL_VERSION | undefined
 
-  const write = (id: string, body: Body, sessionId: string): boolean => {
+  constructor(init: V1WriterInit) {
+    this.#init = init
+  }
+
+  /** Frames of the app carry a version: ours do too from now on. */
+  echoVersion(): void {
+    this.#version = PROTOCOL_VERSION
+  }
+
+  /** False: the connection is broken or too slow, and nothing was written. */
+  write(id: string, { type, payload }: Body, sessionId: string): boolean {
+    const { socket, clock, log, limits } = this.#init
     const timestamp = new Date(clock.nowMs()).toISOString()
-    const { type, payload } = body
+    const version = this.#version
     const envelope = { id, type, sessionId, timestamp, payload, ...(version && { protocolVersion: version }) }
     // Type and payload come from one body, so they fit each other.
     const text = encodeFrame(envelope as ServerFrame)
-    if (socket.bufferedBytes() + text.length > outgoingBytes) {
-      log.warn('a connection reads too slowly and is closed', { session: sessionId, limitBytes: outgoingBytes })
+    if (socket.bufferedBytes() + text.length > limits.outgoingBytes) {
+      log.warn('a connection reads too slowly and is closed', {
+        session: sessionId,
+        limitBytes: limits.outgoingBytes,
+      })
       socket.close(CLOSE_CODES.tooSlow, 'the connection reads too slowly')
       return false
     }
     return socket.send(text)
-  }
-
-  return {
-    write,
-    echoVersion: () => {
-      version = PROTOCOL_VERSION
-    },
   }
 }

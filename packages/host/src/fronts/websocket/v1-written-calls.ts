@@ -6,15 +6,6 @@ export interface ModelOffer {
   readonly offer: number
 }
 
-export interface WrittenCalls {
-  /** `offer` is absent for a display call, for which nobody waits. Returns the offers that the app has come to now. */
-  add(callId: string, offer?: number): readonly ModelOffer[]
-  /** The app answered this call, and so has come past all that stand before it. */
-  answer(callId: string): readonly ModelOffer[]
-  /** It was written and not answered. */
-  has(callId: string): boolean
-}
-
 interface Written {
   readonly callId: string
   readonly offer: number | undefined
@@ -24,31 +15,36 @@ interface Written {
 /** Apps need not answer display calls: the oldest are forgotten, as if they were answered. */
 const WRITTEN_MAX = 1000
 
-export function createWrittenCalls(): WrittenCalls {
-  let written: Written[] = []
+export class WrittenCalls {
+  #written: Written[] = []
+
+  /** `offer` is absent for a display call, for which nobody waits. Returns the offers that the app has come to now. */
+  add(callId: string, offer?: number): readonly ModelOffer[] {
+    this.#written.push({ callId, offer, reached: false })
+    return this.#reach(this.#written.length > WRITTEN_MAX ? this.#written.splice(0, 1) : [])
+  }
+
+  /** The app answered this call, and so has come past all that stand before it. */
+  answer(callId: string): readonly ModelOffer[] {
+    const index = this.#written.findIndex((call) => call.callId === callId)
+    if (index < 0) return []
+    const passed = this.#written.slice(0, index)
+    this.#written = this.#written.slice(index + 1)
+    return this.#reach(passed)
+  }
+
+  /** It was written and not answered. */
+  has(callId: string): boolean {
+    return this.#written.some((call) => call.callId === callId)
+  }
 
   /** The first one is being worked on. */
-  const reach = (passed: readonly Written[]): readonly ModelOffer[] => {
-    const [first] = written
+  #reach(passed: readonly Written[]): readonly ModelOffer[] {
+    const [first] = this.#written
     return [...passed, ...(first ? [first] : [])].flatMap((call) => {
       if (call.reached || call.offer === undefined) return []
       call.reached = true
       return [{ callId: call.callId, offer: call.offer }]
     })
-  }
-
-  return {
-    add: (callId, offer) => {
-      written.push({ callId, offer, reached: false })
-      return reach(written.length > WRITTEN_MAX ? written.splice(0, 1) : [])
-    },
-    answer: (callId) => {
-      const index = written.findIndex((call) => call.callId === callId)
-      if (index < 0) return []
-      const passed = written.slice(0, index)
-      written = written.slice(index + 1)
-      return reach(passed)
-    },
-    has: (callId) => written.some((call) => call.callId === callId),
   }
 }
