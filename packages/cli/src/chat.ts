@@ -109,7 +109,7 @@ interface Asked {
 }
 
 async function partnerOf({ partner }: ChatOptions, terminal: Console, { ask, screen }: Asked): Promise<ChatPartner> {
-  if (partner.type === 'server')
-    return createRemoteChat({ ...partner, askPerson: ask, onNews: (line) => screen.note(line, 'dim') })
-  return await openEmbeddedChat({ ...partner, keepDays: undefined, terminal, askPerson: ask })
+  const onNews = (line: string): void => screen.note(line, 'dim')
+  if (partner.type === 'server') return createRemoteChat({ ...partner, askPerson: ask, onNews })
+  return await openEmbeddedChat({ ...partner, keepDays: undefined, terminal, askPerson: ask, onNews })
 }

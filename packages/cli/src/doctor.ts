@@ -1,7 +1,7 @@
 // `baton doctor`: what is configured, reachable or missing, and how to get it. It changes nothing and sends no prompt.
 import { isBatonError } from '@baton/core'
 import type { ProviderVariables, Variables } from '@baton/models/choose-model'
-import { chooseModel, listModelsOf, NETWORK_PROVIDERS, variablesOf } from '@baton/models/choose-model'
+import { chooseModel, listModelsOf, NETWORK_PROVIDERS, toolsWayOf, variablesOf } from '@baton/models/choose-model'
 import { accessSync, constants, existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Command } from './command.ts'
@@ -179,7 +179,15 @@ function howToGet(known: ProviderVariables | undefined): string {
 
 async function askList(provider: string, variables: Variables, timeoutMs: number): Promise<string> {
   const { length } = await listModelsOf(provider, { variables, timeoutMs })
-  return `answers, ${length === 1 ? '1 model' : `${length} models`}; "baton models ${provider}" lists them`
+  const models = length === 1 ? '1 model' : `${length} models`
+  return `answers, ${models}; "baton models ${provider}" lists them${toolsWords(provider, variables)}`
+}
+
+/** Nobody asks a model here, so what its server does with tools is told by the first turn. @throws BatonError `invalid_option` */
+function toolsWords(provider: string, variables: Variables): string {
+  const way = toolsWayOf(provider, variables)
+  if (way === 'native') return ''
+  return way === 'probe' ? '; the first turn tries whether it takes tools' : `; tools in words (${way}), by BATON_TOOLS`
 }
 
 /** docs.claude.com/en/api/models-list */

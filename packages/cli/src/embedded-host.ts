@@ -4,6 +4,8 @@ import type { LocalHost } from '@baton/host'
 import { createHost, createNodeEnvironment } from '@baton/host'
 import type { ModelChoice, Variables } from '@baton/models/choose-model'
 import { chooseModel, createModelOf } from '@baton/models/choose-model'
+import { describeToolVerdict } from '@baton/models/prompted'
+import type { ToolVerdict } from '@baton/models/prompted'
 import { createPriceOf } from '@baton/models/prices'
 import { createSchemaWarnings } from '@baton/models/schema-warnings'
 import { createUndiciTransport } from '@baton/models/transport/undici'
@@ -37,6 +39,8 @@ export interface EmbeddedHostInit {
   readonly keepDays?: number | undefined
   readonly terminal: Console
   readonly log?: Logger
+  /** Told in a sentence what a person should know, such as that a server takes no tools. */
+  readonly onNews?: (line: string) => void
 }
 
 const DAY_MS = 86_400_000
@@ -54,7 +58,8 @@ export async function openEmbeddedHost(init: EmbeddedHostInit): Promise<Embedded
   const agent = adapted(loaded, { ...init, model: local?.id ?? model }, choice)
   const transport = createUndiciTransport({ variables })
   const environment = createNodeEnvironment(transport)
-  const remote = createModelOf({ variables, transport, clock: environment.clock })
+  const onToolVerdict = toldTo(init)
+  const remote = createModelOf({ variables, transport, clock: environment.clock, onToolVerdict })
   const warned = init.log ? createSchemaWarnings(init.log) : (model: Model): Model => model
   const modelOf = (id: string): Model => warned(local && id === local.id ? local : remote(id))
   const store = await openStore(init.store ?? { type: 'memory' })
@@ -75,6 +80,19 @@ export async function openEmbeddedHost(init: EmbeddedHostInit): Promise<Embedded
     await local?.close()
   }
   return { host, agent, choice, environment, store, variables, stop }
+}
+
+/** That tools work is nothing new to a person. */
+function toldTo({ log, onNews }: EmbeddedHostInit): (verdict: ToolVerdict, model: string) => void {
+  return (verdict, model) => {
+    const line = describeToolVerdict(model, verdict)
+    if (verdict.type === 'native') {
+      log?.info(line, { model })
+      return
+    }
+    log?.warn(line, { model, reason: verdict.reason, format: verdict.format })
+    onNews?.(line)
+  }
 }
 
 /** What the person who starts the program says wins over the file. */

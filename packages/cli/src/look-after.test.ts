@@ -168,6 +168,11 @@ test('the model is switched between two turns of a chat with a server of another
   const input = 'hello\n/model openai-compatible/large\nhello again\n'
   const chat = await baton(['chat', '--model', 'openai-compatible/small', '--base-url', `${mock.url}/v1`], { input })
   expect([chat.code, chat.output]).toEqual([0, 'Small speaking.\nLarge speaking.\n'])
+  // It answers the probe of each model with these texts.
+  expect(chat.notes.match(/^.*the server ignores tools.*$/gm)).toEqual([
+    'openai-compatible/small: the server ignores tools, so they are asked for in words (hermes)',
+    'openai-compatible/large: the server ignores tools, so they are asked for in words (hermes)',
+  ])
 })
 
 test('a model that cannot be used is refused in the chat, which goes on', async () => {
@@ -196,11 +201,23 @@ test('the doctor says what works, what does not, and how to get the rest', async
   expect(ill.output).not.toContain('key-of-a-test')
 })
 
-test('the doctor finds a server that answers', async () => {
-  const mock = await mockServer()
-  const { code, output } = await baton(['doctor'], { variables: { OLLAMA_BASE_URL: `${mock.url}/v1` } })
-  expect([code, output]).toEqual([
+test.each<[string, Variables, number, RegExp]>([
+  [
+    'nothing else',
+    {},
     0,
-    expect.stringMatching(/^✓ ollama +answers, \d+ models?; "baton models ollama" lists them$/m),
-  ])
+    /^✓ ollama +answers, \d+ models?; .*lists them; the first turn tries whether it takes tools$/m,
+  ],
+  ['that it takes tools', { BATON_TOOLS: 'native' }, 0, /^✓ ollama +answers, .* lists them$/m],
+  [
+    'that it takes none',
+    { BATON_TOOLS: 'llama' },
+    0,
+    /^✓ ollama +answers, .*; tools in words \(llama\), by BATON_TOOLS$/m,
+  ],
+  ['what cannot be', { BATON_TOOLS: 'yes' }, 1, /^✗ ollama +.*BATON_TOOLS must be probe, native, prompted .*"yes"/m],
+])('the doctor finds a server that answers, of which is said %s', async (_said, variables, code, line) => {
+  const mock = await mockServer()
+  const found = await baton(['doctor'], { variables: { OLLAMA_BASE_URL: `${mock.url}/v1`, ...variables } })
+  expect([found.code, found.output]).toEqual([code, expect.stringMatching(line)])
 })

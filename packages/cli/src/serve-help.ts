@@ -42,6 +42,7 @@ Log, on the standard error:
   --log-level NAME   info, warn or silent (info)
 
 Variables: PORT, BATON_TOKEN, BATON_STORE, MODEL_PROVIDER, each provider's (see "baton models"),
+BATON_TOOLS (probe: finds out whether a server of your own takes tools; native: it does; prompted: it does not),
 ANTHROPIC_MAX_TOKENS, MAX_TURNS (exchanges that the model sees, 20), MAX_EVENT_BYTES (bytes of a frame, 65536),
 SESSION_RATE_LIMIT_PER_MIN. An option wins over its variable.
 

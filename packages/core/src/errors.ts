@@ -182,6 +182,12 @@ export const ERROR_CODES = {
     'See the provider’s message; report it if Baton built the request wrongly.',
   ),
   model_not_found: row('provider', false, 'The provider does not know the model.', 'Check the model’s name.'),
+  model_without_tools: row(
+    'provider',
+    false,
+    'The model, or its server, takes no tools.',
+    'Start the server as its message says, name another model, or ask for tools in words: BATON_TOOLS=prompted, withPromptedTools.',
+  ),
   model_network_failed: row(
     'provider',
     true,

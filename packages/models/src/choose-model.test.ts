@@ -246,6 +246,8 @@ test('a model is made once, with the address and the output tokens of the variab
 })
 
 const WRONG_ADDRESS = 'ANTHROPIC_BASE_URL must be an address such as https://api.anthropic.com, without a query, not '
+const WRONG_TOOLS =
+  'BATON_TOOLS must be probe, native, prompted or one of hermes, json-fence, llama, brackets, not "always"'
 const WRONG_KEY = 'ANTHROPIC_API_KEY has a line break or another character that no key has; set it to the key alone'
 
 test.each([
@@ -256,6 +258,7 @@ test.each([
   ['ANTHROPIC_BASE_URL', 'https://me:pass@gateway.example/?key=1', `${WRONG_ADDRESS}"https://gateway.example/"`],
   ['ANTHROPIC_API_KEY', 'sk-1\nsk-2', WRONG_KEY],
   ['ANTHROPIC_API_KEY', 'sk-1…', WRONG_KEY],
+  ['BATON_TOOLS', 'always', WRONG_TOOLS],
 ])('%s=%j is refused at the start', (name, value, message) => {
   const init = { transport: { post: () => Promise.reject(new Error('unused')) }, clock: { nowMs: () => 0 } }
   expect(thrownBy(() => createModelOf({ ...init, variables: { [name]: value } }))).toEqual(['invalid_option', message])

@@ -10,7 +10,9 @@ import type { FetchLike, ListedModel } from './openai-chat/index.ts'
 import { createOpenAiChatModel, listModels } from './openai-chat/index.ts'
 import { createOpenAiResponsesModel } from './openai-responses/index.ts'
 import { presetOf } from './presets.ts'
-import type { Variables } from './provider-settings.ts'
+import type { ToolVerdict } from './prompted/index.ts'
+import { withPromptedTools, withToolProbe } from './prompted/index.ts'
+import type { ToolsWay, Variables } from './provider-settings.ts'
 import {
   ANTHROPIC,
   GEMINI,
@@ -20,13 +22,14 @@ import {
   keyVariableOf,
   serverOf,
   settingsOf,
+  toolsWayOf,
   valueOf,
   variablesOf,
   wrongVariable,
 } from './provider-settings.ts'
 
-export { NETWORK_PROVIDERS, secretsIn, variablesOf } from './provider-settings.ts'
-export type { ProviderVariables, Variables } from './provider-settings.ts'
+export { NETWORK_PROVIDERS, secretsIn, toolsWayOf, variablesOf } from './provider-settings.ts'
+export type { ProviderVariables, ToolsWay, Variables } from './provider-settings.ts'
 export type { ListedModel } from './openai-chat/index.ts'
 
 export interface ModelChoice {
@@ -93,22 +96,26 @@ export interface ModelOfInit {
   readonly variables: Variables
   readonly transport: Transport
   readonly clock: Clock
+  /** Told what was found out about the tools of a model whose server was asked: once, and again if it refuses them later. */
+  readonly onToolVerdict?: (verdict: ToolVerdict, model: string) => void
 }
 
 /**
  * Models by their ids, each made once.
  * @throws BatonError `invalid_option` when a variable cannot be what it says: ANTHROPIC_MAX_TOKENS, ANTHROPIC_BASE_URL,
- *   ANTHROPIC_API_KEY; what it returns: `unknown_model`, `model_not_configured`, `invalid_option`
+ *   ANTHROPIC_API_KEY, BATON_TOOLS; what it returns: `unknown_model`, `model_not_configured`, `invalid_option`
  */
 export function createModelOf(init: ModelOfInit): (id: string) => Model {
   const models = new Map<string, Model>()
   const maxOutputTokens = tokensOf(init.variables)
   checkedAddress(ANTHROPIC, init.variables)
   checkedKey(ANTHROPIC, init.variables)
+  toolsWayOf('', init.variables)
   return (id) => {
     const known = models.get(id)
     if (known) return known
-    const model = makeModel(parseModelName(id), init)
+    const name = parseModelName(id)
+    const model = withTools(makeModel(name, init), toolsWayOf(name.provider, init.variables), init.onToolVerdict)
     const limited = maxOutputTokens === undefined ? model : withOutputTokens(model, maxOutputTokens)
     models.set(id, limited)
     return limited
@@ -199,6 +206,14 @@ function makeModel(name: ModelName, { variables, transport, clock }: ModelOfInit
     ...(apiKey !== undefined && { apiKey }),
     ...(silenceMs !== undefined && { firstByteTimeoutMs: silenceMs, betweenBytesTimeoutMs: silenceMs }),
   })
+}
+
+function withTools(model: Model, way: ToolsWay, onToolVerdict: ModelOfInit['onToolVerdict']): Model {
+  const { capabilities } = model
+  if (capabilities.tools === 'native') return model
+  if (way === 'native') return { ...model, capabilities: { ...capabilities, tools: 'native' } }
+  if (way !== 'probe') return withPromptedTools(model, { format: way })
+  return withToolProbe(model, onToolVerdict && { onVerdict: (verdict) => onToolVerdict(verdict, model.id) })
 }
 
 /** What an agent or a request sets wins. */

@@ -22,6 +22,9 @@ export interface Preset {
 
 const LOADING_MS = 180_000
 
+/** Who offers models to others sees to it that their calls work. */
+const HOSTED_QUIRKS: OpenAiChatQuirks = { ...COMPATIBLE_QUIRKS, tools: 'native' }
+
 const OPENAI: Preset = {
   label: 'OpenAI',
   baseUrl: 'https://api.openai.com/v1',
@@ -83,7 +86,7 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     needsKey: true,
     modelVariable: 'GROQ_MODEL',
     quirks: {
-      ...COMPATIBLE_QUIRKS,
+      ...HOSTED_QUIRKS,
       maxTokensField: 'max_completion_tokens',
       reasoningBack: 'nothing',
       reasoning: 'groq',
@@ -96,7 +99,7 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     keyVariable: 'OPENROUTER_API_KEY',
     needsKey: true,
     modelVariable: 'OPENROUTER_MODEL',
-    quirks: { ...COMPATIBLE_QUIRKS, reasoningBack: 'details', reasoning: 'openrouter', files: true },
+    quirks: { ...HOSTED_QUIRKS, reasoningBack: 'details', reasoning: 'openrouter', files: true },
   },
   deepseek: {
     label: 'DeepSeek',
@@ -105,7 +108,7 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     keyVariable: 'DEEPSEEK_API_KEY',
     needsKey: true,
     modelVariable: 'DEEPSEEK_MODEL',
-    quirks: { ...COMPATIBLE_QUIRKS, reasoningBack: 'always', reasoning: 'deepseek', images: false },
+    quirks: { ...HOSTED_QUIRKS, reasoningBack: 'always', reasoning: 'deepseek', images: false },
   },
   mistral: {
     label: 'Mistral',
@@ -115,7 +118,7 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     needsKey: true,
     modelVariable: 'MISTRAL_MODEL',
     quirks: {
-      ...COMPATIBLE_QUIRKS,
+      ...HOSTED_QUIRKS,
       streamOptions: false,
       callIds: 'mistral',
       reasoningBack: 'nothing',

@@ -7,6 +7,8 @@ import type { VertexAccess } from './gemini/address.ts'
 import { GEMINI_BASE_URL } from './gemini/address.ts'
 import type { Preset } from './presets.ts'
 import { PRESETS, presetOf } from './presets.ts'
+import type { PromptedFormatName } from './prompted/formats.ts'
+import { PROMPTED_FORMATS, USUAL_FORMAT, isPromptedFormat } from './prompted/formats.ts'
 import { placeOf } from './transport/redact.ts'
 import { isHeaderValue, isHttpUrl } from './transport/transport-errors.ts'
 
@@ -141,6 +143,23 @@ export function checkedAddress(known: ProviderVariables, variables: Variables): 
   const example = known.baseUrl ?? 'http://127.0.0.1:8000/v1'
   const shown = placeOf(text).slice(0, 40)
   throw wrongVariable(`${known.baseUrlVariable} must be an address such as ${example}, without a query, not "${shown}"`)
+}
+
+/** How a provider's models are given tools: `probe` finds out, `native` believes, a format asks in words. */
+export type ToolsWay = 'probe' | 'native' | PromptedFormatName
+
+/**
+ * `native` where the provider is known to take tools, else what BATON_TOOLS says, of which `prompted` is the usual format.
+ * @throws BatonError `invalid_option`
+ */
+export function toolsWayOf(provider: string, variables: Variables): ToolsWay {
+  const text = valueOf(variables, 'BATON_TOOLS') ?? 'probe'
+  const way = text === 'prompted' ? USUAL_FORMAT : text
+  if (way !== 'probe' && way !== 'native' && !isPromptedFormat(way)) {
+    const formats = Object.keys(PROMPTED_FORMATS).join(', ')
+    throw wrongVariable(`BATON_TOOLS must be probe, native, prompted or one of ${formats}, not "${text.slice(0, 40)}"`)
+  }
+  return presetOf(provider)?.quirks.tools === 'unknown' ? way : 'native'
 }
 
 /** @throws BatonError `invalid_option` */

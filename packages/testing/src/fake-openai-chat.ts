@@ -26,6 +26,8 @@ export interface FakeOpenAiRequest {
   readonly body: JsonObject
   /** Number of this request, from 0; refused ones do not count. */
   readonly index: number
+  /** Baton finds out by it whether the server takes tools. */
+  readonly isToolProbe: boolean
   /** The wire name of the only tool whose name matches. @throws when none or several do */
   toolLike(pattern: RegExp): string
   /** Texts of the tool messages at the end, in their order. */
@@ -48,6 +50,11 @@ export interface FakeOpenAiChatInit {
   readonly dialect?: FakeOpenAiDialect
   /** What GET /models lists. */
   readonly models?: readonly string[]
+  /**
+   * `ignored`: what stands in `tools` never reaches the script, as with a chat template that has no place for them; `refused`:
+   * requests with tools fail, in the words of Ollama. `native` by default.
+   */
+  readonly tools?: 'native' | 'ignored' | 'refused'
   readonly script: (request: FakeOpenAiRequest) => FakeOpenAiAnswer
 }
 
@@ -70,7 +77,15 @@ export async function startFakeOpenAiChat(init: FakeOpenAiChatInit): Promise<Fak
       return
     }
     const parsed = parseJson(text)
-    const request = requestOf(parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}, requests.length)
+    const body = parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}
+    const { tools, tool_choice: _, ...without } = body
+    if (init.tools === 'refused' && tools !== undefined) {
+      const refusedTools = withoutTools(body)
+      refusals.push(refusedTools)
+      sendError(response, refusedTools)
+      return
+    }
+    const request = requestOf(init.tools === 'ignored' ? without : body, requests.length)
     requests.push(request)
     const answer = init.script(request)
     if ('status' in answer) sendError(response, answer)
@@ -180,11 +195,18 @@ function mistralIssues(body: JsonObject): readonly string[] {
   return issues
 }
 
+/** As ollama/ollama#11131 and many others show it. */
+function withoutTools({ model }: JsonObject): FakeOpenAiError {
+  const message = `registry.ollama.ai/library/${typeof model === 'string' ? model : ''} does not support tools`
+  return { status: 400, type: 'api_error', message }
+}
+
 function requestOf(body: JsonObject, index: number): FakeOpenAiRequest {
   const names = toolNames(body)
   return {
     body,
     index,
+    isToolProbe: JSON.stringify(body['messages'] ?? '').includes('Call the tool repeat_word'),
     toolLike: (pattern) => {
       const found = names.filter((name) => pattern.test(name))
       const [only] = found

@@ -76,7 +76,8 @@ export interface ModelAnswer {
 export interface ModelCapabilities {
   /** Tokens of input and output together; absent when unknown. */
   readonly contextTokens?: number
-  readonly tools: 'native' | 'none'
+  /** `unknown`: it depends on a server of one's own, its model and its flags; `withToolProbe` finds out. */
+  readonly tools: 'native' | 'none' | 'unknown'
   /** Whether the provider keeps answers to a schema; `without-tools`: not while tools are offered. `none` by default. */
   readonly output?: 'native' | 'without-tools' | 'none'
   readonly images: boolean

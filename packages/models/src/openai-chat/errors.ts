@@ -36,11 +36,28 @@ export function errorFromHttp(failure: Omit<HttpFailure, 'codeOfType'>): BatonEr
   const error = parsed.ok ? errorIn(parsed.value) : undefined
   const code = error ? stringIn(error, 'code') : undefined
   const special = code !== undefined && MORE_THAN_TYPE.has(code) ? codeOfWord(code) : undefined
-  return errorFromResponse({
+  const failed = errorFromResponse({
     ...failure,
     body: error ? JSON.stringify({ error: { ...error, message: wordsOf(error) } }) : failure.body,
     codeOfType: (type) => special ?? codeOfWord(type),
   })
+  if (!saysNoTools(failed.message)) return failed
+  // llama.cpp says it with a 500: not even then would asking again help.
+  return new BatonError({ code: 'model_without_tools', message: failed.message, data: failed.data })
+}
+
+/** Words by which servers say that a request may have no tools; literals as seen. */
+const NO_TOOLS = [
+  // Ollama: "registry.ollama.ai/library/gemma3:4b does not support tools"; others the same of "tool use", "tool calling"
+  /(?:does not|doesn['’]t) support (?:tools\b|tool (?:use|calls?|calling)\b|function calling\b)/i,
+  /requires (?:--enable-auto-tool-choice|--tool-call-parser)/, // vLLM: "\"auto\" tool choice requires --enable-auto-tool-choice and …"
+  /tools param requires --jinja/, // llama.cpp: "tools param requires --jinja flag"
+  /Unsupported param: tools/, // llama.cpp before 2025
+  /No endpoints found that support tool use/, // OpenRouter
+]
+
+function saysNoTools(message: string): boolean {
+  return NO_TOOLS.some((pattern) => pattern.test(message))
 }
 
 export interface StreamFailure {
@@ -54,7 +71,8 @@ export function errorFromStream(error: JsonObject, { label, requestId, secrets }
   const message = wordsOf(error)
   const words = [stringIn(error, 'code'), stringIn(error, 'type')].filter((word) => word !== undefined)
   const status = [error['status_code'], error['code'], error['status']].map(Number).find((each) => each >= 400)
-  const byWord = words.map(codeOfWord).find((code) => code !== undefined)
+  const byMessage = saysNoTools(message) ? 'model_without_tools' : undefined
+  const byWord = byMessage ?? words.map(codeOfWord).find((code) => code !== undefined)
   const isOverflow = saysContextOverflow({ message, code: words.join(' ') })
   const type = words[0] ?? (status === undefined ? 'error' : String(status))
   const code = byWord ?? (status === undefined ? 'model_provider_failed' : codeOfStatus(status))

@@ -199,6 +199,29 @@ describe('failures', () => {
     expect((await failureOf(runWith({ status: 422 }, body, { label: 'Groq' }).answer)).message).toBe(message)
   })
 
+  const AUTO = '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'
+  test.each<[string, number, object]>([
+    ['Ollama', 400, { message: 'registry.ollama.ai/library/gemma3:4b does not support tools', type: 'api_error' }],
+    ['vLLM', 400, { message: AUTO, type: 'BadRequestError', code: 400 }],
+    ['llama.cpp', 500, { message: 'tools param requires --jinja flag', type: 'server_error', code: 500 }],
+    ['llama.cpp of 2024', 500, { message: 'Unsupported param: tools', type: 'server_error', code: 500 }],
+    ['OpenRouter', 404, { message: 'No endpoints found that support tool use. To learn more …', code: 404 }],
+  ])('%s says that it takes no tools', async (_server, status, error) => {
+    const asBody = await failureOf(runWith({ status }, said(error)).answer)
+    const inStream = await failureOf(runWith({}, sse([{ error }])).answer)
+    expect([asBody, inStream]).toMatchObject([
+      { code: 'model_without_tools', retryable: false, data: { status } },
+      { code: 'model_without_tools', retryable: false },
+    ])
+  })
+
+  test.each(['this model does not support tool choice "required"', 'the tool x does not support arguments'])(
+    '"%s" says nothing about tools as such',
+    async (message) => {
+      expect((await failureOf(runWith({ status: 400 }, said({ message })).answer)).code).toBe('model_invalid_request')
+    },
+  )
+
   test('how long to wait', async () => {
     const head = { status: 429, headers: { 'retry-after': '7', 'x-request-id': 'req_9' } }
     const { data } = await failureOf(runWith(head, said({ message: 'x' })).answer)

@@ -72,7 +72,7 @@ export function createOpenAiChatModel(options: OpenAiChatModelOptions): Model {
     id: options.id ?? `${provider}/${model}`,
     provider,
     capabilities: {
-      tools: 'native',
+      tools: quirks.tools,
       images: quirks.images,
       output: keepsToSchemas(model) ? quirks.output : 'none',
       ...(contextTokens !== undefined && { contextTokens }),

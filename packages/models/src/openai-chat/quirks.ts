@@ -2,6 +2,11 @@
 // needs no setting. Every field says what was seen; servers that are not listed get COMPATIBLE_QUIRKS.
 
 export interface OpenAiChatQuirks {
+  /**
+   * Whether the server takes tools. `unknown`: a server of one's own does by its model, chat template and flags; some refuse
+   * them (errors.ts has their words), some leave them out and say nothing (llama.cpp without --jinja, before it was the default).
+   */
+  readonly tools: 'native' | 'unknown'
   /** `max_completion_tokens` is refused by Mistral (422 `extra_forbidden`), `max_tokens` by OpenAI's reasoning models. */
   readonly maxTokensField: 'max_tokens' | 'max_completion_tokens'
   /** Whether `stream_options.include_usage` is sent; Mistral sends usage without being asked (recorded). */
@@ -42,6 +47,7 @@ export interface OpenAiChatQuirks {
 }
 
 export const OPENAI_QUIRKS: OpenAiChatQuirks = {
+  tools: 'native',
   maxTokensField: 'max_completion_tokens',
   streamOptions: true,
   promptCacheKey: true,
@@ -59,6 +65,7 @@ export const OPENAI_QUIRKS: OpenAiChatQuirks = {
 
 /** What most servers take, and what none is known to refuse. */
 export const COMPATIBLE_QUIRKS: OpenAiChatQuirks = {
+  tools: 'unknown',
   maxTokensField: 'max_tokens',
   streamOptions: true,
   promptCacheKey: false,

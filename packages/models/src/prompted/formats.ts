@@ -1,6 +1,6 @@
 // How models that have no calls of their own write them: four customs, each with its words to the model and its marks.
 import type { JsonObject, JsonValue } from '@baton/core'
-import { isJsonObject, parseJson } from '@baton/core'
+import { BatonError, isJsonObject, parseJson } from '@baton/core'
 import { readPythonCalls } from './python-calls.ts'
 
 export type PromptedFormatName = 'hermes' | 'json-fence' | 'llama' | 'brackets'
@@ -83,6 +83,23 @@ export const PROMPTED_FORMATS: Readonly<Record<PromptedFormatName, PromptedForma
   'json-fence': JSON_FENCE,
   llama: LLAMA,
   brackets: BRACKETS,
+}
+
+/** Where nothing is known of a model: most of the open ones were taught it. */
+export const USUAL_FORMAT: PromptedFormatName = 'hermes'
+
+/** @throws BatonError `invalid_option` */
+export function promptedFormat(name: string): PromptedFormat {
+  if (isPromptedFormat(name)) return PROMPTED_FORMATS[name]
+  const known = Object.keys(PROMPTED_FORMATS).join(', ')
+  throw new BatonError({
+    code: 'invalid_option',
+    message: `no format of calls is named "${name}"; use one of ${known}`,
+  })
+}
+
+export function isPromptedFormat(name: string): name is PromptedFormatName {
+  return Object.hasOwn(PROMPTED_FORMATS, name)
 }
 
 function jsonOf({ name, arguments: given }: WrittenCall, key: string): string {

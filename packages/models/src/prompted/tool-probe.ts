@@ -1,0 +1,93 @@
+// The question by which a server shows what it does with tools, and what its answer to it means. Pure; who asks it, and when,
+// stands in with-tool-probe.ts.
+import type { BatonError, ModelAnswer, ModelRequest } from '@baton/core'
+import { isBatonError } from '@baton/core'
+import { createAnswerParser } from './answer-parser.ts'
+import type { PromptedFormatName } from './formats.ts'
+import { PROMPTED_FORMATS, USUAL_FORMAT } from './formats.ts'
+
+/** What was found out: calls work, or tools must be asked for in words. */
+export type ToolVerdict =
+  | { readonly type: 'native' }
+  | {
+      readonly type: 'prompted'
+      /** `refused`: by an error; `written`: the call stood in the text; `ignored`: there was text and no call. */
+      readonly reason: 'refused' | 'written' | 'ignored'
+      readonly format: PromptedFormatName
+    }
+
+/** The tool of the probe, and the word that it is to be called with: a server of a test knows the probe by them. */
+export const PROBE_TOOL = 'repeat_word'
+const WORD = 'copper'
+
+/**
+ * 256 are sent as 1,024 while tools are offered: room for a model that thinks before it calls, and an end for one that rambles.
+ * The choice is the model's: one that is forced works on servers where a free one does not (vLLM without its parser).
+ */
+export const PROBE_REQUEST: ModelRequest = {
+  instructions: '',
+  messages: [
+    {
+      role: 'user',
+      parts: [
+        { type: 'text', text: `Call the tool ${PROBE_TOOL} with the word "${WORD}". Answer with the call alone.` },
+      ],
+    },
+  ],
+  tools: [
+    {
+      name: PROBE_TOOL,
+      description: 'Repeats a word.',
+      inputSchema: { type: 'object', properties: { word: { type: 'string' } }, required: ['word'] },
+      effect: 'pure',
+    },
+  ],
+  toolChoice: { type: 'auto' },
+  settings: { temperature: 0, maxOutputTokens: 256 },
+  session: 'tool-probe',
+}
+
+/** Undefined: it says nothing about tools, as an answer that was cut while the model thought. */
+export function readProbeAnswer({ parts }: ModelAnswer): ToolVerdict | undefined {
+  if (parts.some((part) => part.type === 'call')) return { type: 'native' }
+  const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
+  if (text.trim() === '') return undefined
+  const written = FORMATS_BY_MARK.find((format) => writesProbeCall(text, format))
+  return written
+    ? { type: 'prompted', reason: 'written', format: written }
+    : { type: 'prompted', reason: 'ignored', format: USUAL_FORMAT }
+}
+
+/** The plainest mark last: a code block of JSON is what a model falls back on that was taught nothing. */
+const FORMATS_BY_MARK: readonly PromptedFormatName[] = ['hermes', 'brackets', 'llama', 'json-fence']
+
+function writesProbeCall(text: string, format: PromptedFormatName): boolean {
+  let isWritten = false
+  const parser = createAnswerParser(
+    PROMPTED_FORMATS[format],
+    (parsed) => {
+      if (parsed.type === 'call' && parsed.name === PROBE_TOOL) isWritten = true
+    },
+    (name) => name === PROBE_TOOL,
+  )
+  parser.push(text)
+  parser.end()
+  return isWritten
+}
+
+/** Whether a request failed because it had tools. */
+export function refusesTools(cause: unknown): cause is BatonError {
+  return isBatonError(cause) && cause.code === 'model_without_tools'
+}
+
+const REASONS = {
+  refused: 'the server refuses tools',
+  written: 'the server hands calls on as text',
+  ignored: 'the server ignores tools',
+} as const
+
+/** For people: `ollama/gemma: the server ignores tools, so they are asked for in words (hermes)`. */
+export function describeToolVerdict(model: string, verdict: ToolVerdict): string {
+  if (verdict.type === 'native') return `${model}: the server takes tools`
+  return `${model}: ${REASONS[verdict.reason]}, so they are asked for in words (${verdict.format})`
+}

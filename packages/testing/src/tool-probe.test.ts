@@ -1,0 +1,159 @@
+// Servers that take tools, leave them out, or refuse them, over real HTTP under the host: turns with tools work on all of them,
+// and what stands in the log is the same.
+import { defineAgent, tool } from '@baton/core'
+import type { SessionRecord } from '@baton/core/machine'
+import { canonicalLog } from '@baton/core/machine'
+import { createHost, createMemoryStore, createNodeEnvironment } from '@baton/host'
+import { createModelOf } from '@baton/models/choose-model'
+import { COMPATIBLE_QUIRKS, createOpenAiChatModel } from '@baton/models/openai-chat'
+import type { ToolProbeOptions } from '@baton/models/prompted'
+import { describeToolVerdict, withToolProbe } from '@baton/models/prompted'
+import { createUndiciTransport } from '@baton/models/transport/undici'
+import { afterEach, expect, test } from 'vitest'
+import type { FakeOpenAiAnswer, FakeOpenAiChatInit, FakeOpenAiRequest } from './fake-openai-chat.ts'
+import { startFakeOpenAiChat } from './fake-openai-chat.ts'
+
+let ends: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const end of ends.reverse()) await end()
+  ends = []
+})
+
+const look = tool({
+  name: 'sky.look',
+  description: 'Looks at a place',
+  input: { type: 'object', properties: { place: { type: 'string' } }, required: ['place'] },
+  effect: 'pure',
+  execute: (input) => `blue over ${(input as { readonly place: string }).place}`,
+})
+
+interface Setup extends Pick<FakeOpenAiChatInit, 'tools' | 'script'> {
+  /** The model is made as a library makes it, with these. */
+  readonly options?: ToolProbeOptions
+}
+
+/** A host with a model of an Ollama that behaves as the script says. */
+async function setUp({ tools = 'native', script, options }: Setup) {
+  const server = await startFakeOpenAiChat({ tools, script })
+  const transport = createUndiciTransport({ variables: {} })
+  const { clock } = createNodeEnvironment(transport)
+  const variables = { OLLAMA_BASE_URL: server.url, OLLAMA_API_KEY: 'key-of-a-test' }
+  const found: string[] = []
+  const onToolVerdict: Parameters<typeof createModelOf>[0]['onToolVerdict'] = (verdict, model) =>
+    found.push(describeToolVerdict(model, verdict))
+  const plain = { model: 'gemma', apiKey: 'key-of-a-test', baseUrl: server.url, quirks: COMPATIBLE_QUIRKS }
+  const model = options
+    ? withToolProbe(createOpenAiChatModel({ ...plain, transport, clock }), options)
+    : createModelOf({ variables, transport, clock, onToolVerdict })('ollama/gemma')
+  const store = createMemoryStore()
+  const host = createHost({
+    agent: defineAgent({ name: 'a', model, tools: [look], retry: { attempts: 1 } }),
+    store,
+  })
+  ends.push(server.close, transport.close, () => host.stop())
+  const logOf = async (session: string): Promise<unknown> => {
+    const records: SessionRecord[] = []
+    for await (const record of store.read(session, 0)) records.push(record)
+    // Sizes differ, since the tools stand elsewhere, and so do a provider's marks: words have none.
+    const marks = new Set(['chars', 'state'])
+    const kept = JSON.stringify(canonicalLog(records), (key, value: unknown) => (marks.has(key) ? undefined : value))
+    return JSON.parse(kept)
+  }
+  const probes = (): number => server.requests.filter(({ isToolProbe }) => isToolProbe).length
+  return { server, host, found, logOf, probes, session: await host.session('s') }
+}
+
+function written(place: string): string {
+  return `<tool_call>\n${JSON.stringify({ name: 'sky.look', arguments: { place } })}\n</tool_call>`
+}
+
+const PLACES = ['the sea', 'the "city" 🦀']
+
+/** A model that was taught to call: by the server where that offers tools, in words where it is told how. */
+function taught(request: FakeOpenAiRequest): FakeOpenAiAnswer {
+  const said = JSON.stringify(request.body['messages'])
+  const hasTools = request.body['tools'] !== undefined
+  if (request.isToolProbe && hasTools)
+    return { calls: [{ name: request.toolLike(/repeat/), input: { word: 'copper' } }] }
+  if (request.isToolProbe) return { text: 'I do not know that tool.' }
+  if (said.includes('blue over the sea') && said.includes('🦀')) return { text: 'Both are blue.' }
+  if (hasTools)
+    return { text: 'I look.', calls: PLACES.map((place) => ({ name: request.toolLike(/sky/), input: { place } })) }
+  const isTold = said.includes('<tool_call></tool_call>')
+  return { text: isTold ? `I look.\n${PLACES.map(written).join('\n')}` : 'I would need a tool for that.' }
+}
+
+const IN_WORDS = 'so they are asked for in words (hermes)'
+
+test('a turn with tools leaves the same log on a server that takes tools, ignores them or refuses them', async () => {
+  const logs: unknown[] = []
+  for (const [tools, line, requests, refusals] of [
+    ['native', 'the server takes tools', 3, 0],
+    ['ignored', `the server ignores tools, ${IN_WORDS}`, 3, 0],
+    ['refused', `the server refuses tools, ${IN_WORDS}`, 2, 1],
+  ] as const) {
+    const { session, server, found, logOf } = await setUp({ tools, script: taught })
+    expect((await session.send('Look twice', { inputId: 'i' }).answer).text).toBe('I look.\n\nBoth are blue.')
+    expect([found, server.requests.length, server.refusals.length]).toEqual([
+      [`ollama/gemma: ${line}`],
+      requests,
+      refusals,
+    ])
+    logs.push(await logOf('s'))
+  }
+  expect(JSON.stringify(logs[0])).toContain('blue over the sea')
+  expect([logs[1], logs[2]]).toEqual([logs[0], logs[0]])
+})
+
+test('sessions that begin at once wait for one probe, and later ones for none', async () => {
+  const { session, host, probes } = await setUp({ tools: 'ignored', script: taught })
+  const other = await host.session('other')
+  const answers = await Promise.all([session.send('Look').answer, other.send('Look').answer])
+  const later = await (await host.session('later')).send('Look').answer
+  expect([...answers, later].map(({ text }) => text)).toEqual(Array(3).fill('I look.\n\nBoth are blue.'))
+  expect(probes()).toBe(1)
+})
+
+test('an interrupt while the probe hangs closes its connection and decides nothing', async () => {
+  const { session, server, probes, found } = await setUp({
+    tools: 'ignored',
+    script: (request) => (request.index === 0 ? { text: 'I do not', stallAfterChunks: 2 } : taught(request)),
+  })
+  const turn = session.send('Look')
+  await expect.poll(probes).toBe(1)
+  await session.interrupt()
+  expect((await turn.answer).outcome).toBe('interrupted')
+  await expect.poll(server.aborted).toBe(1)
+  expect(found).toEqual([])
+  expect((await session.send('Look').answer).text).toBe('I look.\n\nBoth are blue.')
+  expect([probes(), found.length]).toEqual([2, 1])
+})
+
+test('a connection that breaks during the probe decides nothing: the turn goes on, and the next one probes', async () => {
+  const { session, server, probes, found } = await setUp({
+    tools: 'ignored',
+    script: (request) => (request.index === 0 ? { text: 'I do not', cutAfterChunks: 2 } : taught(request)),
+  })
+  expect((await session.send('Look').answer).text).toBe('I would need a tool for that.')
+  expect([probes(), server.requests.length, found]).toEqual([1, 2, []])
+  expect((await session.send('Look').answer).text).toBe('I look.\n\nBoth are blue.')
+  expect([probes(), found.length]).toEqual([2, 1])
+})
+
+test('a server that is too slow for the probe is asked as if it took tools', async () => {
+  const { session, server, probes } = await setUp({
+    script: (request) => (request.isToolProbe ? { text: 'I', stallAfterChunks: 1 } : taught(request)),
+    options: { deadlineMs: 50 },
+  })
+  expect((await session.send('Look').answer).text).toBe('I look.\n\nBoth are blue.')
+  // The call that came shows that tools work.
+  expect([probes(), server.aborted(), server.requests.length]).toEqual([1, 1, 3])
+})
+
+test('a server that refuses the key says so to the turn', async () => {
+  const { session, found } = await setUp({
+    script: () => ({ status: 401, message: 'no such key', code: 'invalid_api_key' }),
+  })
+  await expect(session.send('Look').answer).rejects.toMatchObject({ code: 'model_auth_failed' })
+  expect(found).toEqual([])
+})
