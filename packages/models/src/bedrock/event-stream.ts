@@ -1,9 +1,9 @@
 // Amazon's binary event stream (application/vnd.amazon.eventstream) from bytes that come in any pieces: cuts it into frames,
 // has both checksums of each checked, and hands on what they say. It knows nothing of what the events mean.
 import type { JsonValue } from '@baton/core'
-import { BatonError, parseJson } from '@baton/core'
+import { parseJson } from '@baton/core'
 import type { Frame } from './frames.ts'
-import { FRAME_BYTES_MIN, decodeFrame, frameLengthOf } from './frames.ts'
+import { FRAME_BYTES_MIN, FrameDecoder, frameLengthAt, malformed } from './frames.ts'
 import type { WireEvent } from './wire.ts'
 
 export interface EventStreamReader {
@@ -20,13 +20,15 @@ export function createEventStreamReader(
   frameBytesMax = FRAME_BYTES_MAX,
 ): EventStreamReader {
   const waiting = new Waiting()
+  const utf8 = new TextDecoder()
+  const textOf = (body: Uint8Array): string => utf8.decode(body)
   return {
     push(bytes) {
       waiting.add(bytes)
       for (;;) {
         const frame = waiting.takeFrame(frameBytesMax)
         if (!frame) return
-        onEvent(eventOf(frame))
+        onEvent(eventOf(frame, textOf))
       }
     },
   }
@@ -34,17 +36,20 @@ export function createEventStreamReader(
 
 /** Bytes that are no whole frame yet. The buffer doubles, so that a frame in small pieces is not copied for each of them. */
 class Waiting {
+  readonly #decoder = new FrameDecoder()
   #buffer = new Uint8Array(4096)
+  #view = new DataView(this.#buffer.buffer)
   #start = 0
   #end = 0
 
   add(bytes: Uint8Array): void {
     const length = this.#end - this.#start
     if (this.#end + bytes.length > this.#buffer.length) {
-      const room = Math.max(this.#buffer.length, length + bytes.length)
-      const grown = length + bytes.length > this.#buffer.length ? new Uint8Array(room * 2) : this.#buffer
+      const whole = length + bytes.length
+      const grown = whole > this.#buffer.length ? new Uint8Array(whole * 2) : this.#buffer
       grown.set(this.#buffer.subarray(this.#start, this.#end))
       this.#buffer = grown
+      this.#view = new DataView(grown.buffer)
       this.#start = 0
       this.#end = length
     }
@@ -52,45 +57,36 @@ class Waiting {
     this.#end += bytes.length
   }
 
+  /** Good until the next `add`: its body is not copied. */
   takeFrame(bytesMax: number): Frame | undefined {
-    const available = this.#buffer.subarray(this.#start, this.#end)
-    const length = checked(() => frameLengthOf(available))
+    const start = this.#start
+    const length = frameLengthAt(this.#view, start, this.#end)
     if (length === undefined) return undefined
     if (length < FRAME_BYTES_MIN || length > bytesMax)
       throw malformed(`a frame says that it has ${length} bytes; from ${FRAME_BYTES_MIN} to ${bytesMax} are read`)
-    if (available.length < length) return undefined
+    if (this.#end - start < length) return undefined
     this.#start += length
-    return checked(() => decodeFrame(available.slice(0, length)))
+    return this.#decoder.decode(this.#view, start, this.#start)
   }
 }
 
-function checked<T>(read: () => T): T {
-  try {
-    return read()
-  } catch (cause) {
-    throw malformed(cause instanceof Error ? cause.message : String(cause))
-  }
-}
+type TextOf = (body: Uint8Array) => string
 
-function eventOf(frame: Frame): WireEvent {
-  const { headers, body } = frame
-  const header = (name: string): string => headers[name] ?? ''
-  const messageType = header(':message-type')
+function eventOf({ headers, body }: Frame, textOf: TextOf): WireEvent {
+  const messageType = headers[':message-type']
   // Errors that no model of the API knows: they say everything in headers.
-  if (messageType === 'error')
-    return { type: header(':error-code'), isException: true, payload: { message: header(':error-message') } }
-  const payload = payloadOf(body)
-  if (messageType === 'exception') return { type: header(':exception-type'), isException: true, payload }
-  return { type: header(':event-type'), isException: false, payload }
+  if (messageType === 'error') {
+    const message = headers[':error-message'] ?? ''
+    return { type: headers[':error-code'] ?? '', isException: true, payload: { message } }
+  }
+  const payload = payloadOf(body, textOf)
+  const isException = messageType === 'exception'
+  return { type: headers[isException ? ':exception-type' : ':event-type'] ?? '', isException, payload }
 }
 
-function payloadOf(body: Uint8Array): JsonValue {
+function payloadOf(body: Uint8Array, textOf: TextOf): JsonValue {
   if (body.length === 0) return null
-  const parsed = parseJson(new TextDecoder().decode(body))
+  const parsed = parseJson(textOf(body))
   if (parsed.ok) return parsed.value
   throw malformed('the payload of an event is not JSON')
-}
-
-function malformed(what: string): BatonError {
-  return new BatonError({ code: 'model_malformed_answer', message: `Bedrock’s stream is malformed: ${what}` })
 }

@@ -1,6 +1,8 @@
 // One frame of Amazon's binary event stream: total length, length of the headers, CRC-32 of both, headers, body, CRC-32 of
 // all before it. Own code, because AWS's codec brings 8 MB with it and does not load under Vite. Format: the AWS C library
 // aws-c-event-stream, and smithy.io/2.0/aws/amazon-eventstream.html.
+import { BatonError } from '@baton/core'
+import { crc32 } from './crc32.ts'
 
 export interface Frame {
   /** Names with their values; what is no text or bytes is left out, since no event of Bedrock's has it. */
@@ -9,7 +11,7 @@ export interface Frame {
 }
 
 /** Total length, length of the headers, and the checksum of both. */
-export const PRELUDE_BYTES = 12
+const PRELUDE_BYTES = 12
 export const FRAME_BYTES_MIN = 16
 const CHECKSUM_BYTES = 4
 
@@ -18,22 +20,38 @@ const VALUE_BYTES: Readonly<Record<number, number>> = { 0: 0, 1: 0, 2: 1, 3: 2, 
 const BYTES_TYPE = 6
 const TEXT_TYPE = 7
 
-/** Undefined while the prelude is not there; else the bytes of the frame. @throws RangeError when the prelude is broken */
-export function frameLengthOf(bytes: Uint8Array): number | undefined {
-  if (bytes.length < PRELUDE_BYTES) return undefined
-  const view = viewOf(bytes)
-  if (crc32(bytes.subarray(0, 8)) !== view.getUint32(8)) throw new RangeError('the checksum of a prelude is wrong')
-  return view.getUint32(0)
+/**
+ * Bytes of the frame that begins at `start`; undefined while its prelude has not come up to `end`.
+ * @throws BatonError `model_malformed_answer` when the prelude's checksum is wrong
+ */
+export function frameLengthAt(view: DataView, start: number, end: number): number | undefined {
+  if (end - start < PRELUDE_BYTES) return undefined
+  if (crc32(view, start, start + 8) !== view.getUint32(start + 8)) throw malformed('the checksum of a prelude is wrong')
+  return view.getUint32(start)
 }
 
-/** @throws RangeError when a checksum or a length is wrong */
-export function decodeFrame(frame: Uint8Array): Frame {
-  const view = viewOf(frame)
-  const end = frame.length - CHECKSUM_BYTES
-  if (crc32(frame.subarray(0, end)) !== view.getUint32(end)) throw new RangeError('the checksum of a frame is wrong')
-  const bodyStart = PRELUDE_BYTES + view.getUint32(4)
-  if (bodyStart > end) throw new RangeError('the headers of a frame are longer than the frame')
-  return { headers: decodeHeaders(frame.subarray(PRELUDE_BYTES, bodyStart)), body: frame.subarray(bodyStart, end) }
+/** Decodes the frames of one stream. Nearly all have the headers of the one before them, which are then not read again. */
+export class FrameDecoder {
+  #headerBytes: DataView = viewOf(new Uint8Array())
+  #headers: Frame['headers'] = {}
+
+  /**
+   * The whole frame from `start` to before `end`; its body is a view of the same bytes and no copy.
+   * @throws BatonError `model_malformed_answer` when a checksum or a length is wrong
+   */
+  decode(view: DataView, start: number, end: number): Frame {
+    const bodyEnd = end - CHECKSUM_BYTES
+    if (crc32(view, start, bodyEnd) !== view.getUint32(bodyEnd)) throw malformed('the checksum of a frame is wrong')
+    const headerStart = start + PRELUDE_BYTES
+    const bodyStart = headerStart + view.getUint32(start + 4)
+    if (bodyStart > bodyEnd) throw malformed('the headers of a frame are longer than the frame')
+    if (!areAt(view, headerStart, bodyStart, this.#headerBytes)) {
+      const headerBytes = bytesOf(view, headerStart, bodyStart).slice()
+      this.#headers = decodeHeaders(headerBytes)
+      this.#headerBytes = viewOf(headerBytes)
+    }
+    return { headers: this.#headers, body: bytesOf(view, bodyStart, bodyEnd) }
+  }
 }
 
 /** For servers of tests. All headers are texts, up to 255 bytes of name and 32 KiB of value. */
@@ -45,53 +63,66 @@ export function encodeFrame({ headers, body }: Frame): Uint8Array {
   })
   const frame = new Uint8Array(FRAME_BYTES_MIN + encoded.length + body.length)
   const view = viewOf(frame)
+  const bodyEnd = frame.length - CHECKSUM_BYTES
   view.setUint32(0, frame.length)
   view.setUint32(4, encoded.length)
-  view.setUint32(8, crc32(frame.subarray(0, 8)))
+  view.setUint32(8, crc32(view, 0, 8))
   frame.set(encoded, PRELUDE_BYTES)
   frame.set(body, PRELUDE_BYTES + encoded.length)
-  view.setUint32(frame.length - CHECKSUM_BYTES, crc32(frame.subarray(0, -CHECKSUM_BYTES)))
+  view.setUint32(bodyEnd, crc32(view, 0, bodyEnd))
   return frame
 }
 
-/** DataView throws a RangeError itself where a length points behind the end. */
+export function malformed(what: string): BatonError {
+  return new BatonError({ code: 'model_malformed_answer', message: `Bedrock’s stream is malformed: ${what}` })
+}
+
 function decodeHeaders(bytes: Uint8Array): Readonly<Record<string, string>> {
   const decoder = new TextDecoder()
   const view = viewOf(bytes)
   const headers: Record<string, string> = {}
-  for (let at = 0; at < bytes.length;) {
-    const nameEnd = at + 1 + view.getUint8(at)
-    const name = decoder.decode(bytes.subarray(at + 1, nameEnd))
+  const readOne = (start: number): number => {
+    const nameEnd = start + 1 + view.getUint8(start)
     const type = view.getUint8(nameEnd)
-    at = nameEnd + 1
-    if (type === TEXT_TYPE || type === BYTES_TYPE) {
-      const end = at + 2 + view.getUint16(at)
-      if (type === TEXT_TYPE) headers[name] = decoder.decode(bytes.subarray(at + 2, end))
-      at = end
-    } else at += valueBytesOf(type)
+    const at = nameEnd + 1
+    if (type !== TEXT_TYPE && type !== BYTES_TYPE) return at + valueBytesOf(type)
+    const end = at + 2 + view.getUint16(at)
+    if (type === TEXT_TYPE)
+      headers[decoder.decode(bytes.subarray(start + 1, nameEnd))] = decoder.decode(bytes.subarray(at + 2, end))
+    return end
   }
+  let at = 0
+  try {
+    while (at < bytes.length) at = readOne(at)
+  } catch (cause) {
+    // DataView's own, where it is asked for what lies behind the end.
+    if (!(cause instanceof RangeError)) throw cause
+    at = Infinity
+  }
+  if (at > bytes.length) throw malformed('a header is longer than the headers')
   return headers
 }
 
 function valueBytesOf(type: number): number {
   const bytes = VALUE_BYTES[type]
-  if (bytes === undefined) throw new RangeError(`a header has the unknown type ${type}`)
+  if (bytes === undefined) throw malformed(`a header has the unknown type ${type}`)
   return bytes
+}
+
+/** Whether these very bytes stand from `start` to before `end`; four at a time, because every frame is asked. */
+function areAt(view: DataView, start: number, end: number, bytes: DataView): boolean {
+  const length = bytes.byteLength
+  if (end - start !== length) return false
+  let at = 0
+  for (; at + 4 <= length; at += 4) if (view.getInt32(start + at) !== bytes.getInt32(at)) return false
+  for (; at < length; at++) if (view.getUint8(start + at) !== bytes.getUint8(at)) return false
+  return true
+}
+
+function bytesOf(view: DataView, start: number, end: number): Uint8Array {
+  return new Uint8Array(view.buffer, view.byteOffset + start, end - start)
 }
 
 function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-}
-
-/** CRC-32 of ISO 3309, as in zip files. */
-const CRC_TABLE: Uint32Array = Uint32Array.from({ length: 256 }, (_, byte) => {
-  let value = byte
-  for (let bit = 0; bit < 8; bit++) value = value & 1 ? (value >>> 1) ^ 0xedb88320 : value >>> 1
-  return value
-})
-
-function crc32(bytes: Uint8Array): number {
-  let crc = 0xffffffff
-  for (const byte of bytes) crc = (crc >>> 8) ^ (CRC_TABLE[(crc ^ byte) & 255] ?? 0)
-  return (crc ^ 0xffffffff) >>> 0
 }

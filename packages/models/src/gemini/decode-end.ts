@@ -26,29 +26,52 @@ export function finishOf(reason: string, hasCalls: boolean): FinishReason {
   return finish === 'end' && hasCalls ? 'tool-calls' : finish
 }
 
-/** Counts stand in every chunk and grow: what is given overwrites, absent or null stays. */
-export function overlay(before: JsonObject, now: JsonObject): JsonObject {
-  return { ...before, ...Object.fromEntries(Object.entries(now).filter(([, value]) => value !== null)) }
+/** What is counted of `usageMetadata`; undefined while it has not been said. */
+export interface Counts {
+  promptTokenCount: number | undefined
+  toolUsePromptTokenCount: number | undefined
+  cachedContentTokenCount: number | undefined
+  candidatesTokenCount: number | undefined
+  thoughtsTokenCount: number | undefined
 }
 
-/** `promptTokenCount` includes what was cached; thoughts are not in `candidatesTokenCount` (recorded: 9622 + 35 + 136 = 9793). */
-export function usageOf(usage: JsonObject): Usage {
-  const input = sumOf(usage, ['promptTokenCount', 'toolUsePromptTokenCount'])
-  const output = sumOf(usage, ['candidatesTokenCount', 'thoughtsTokenCount'])
-  const cacheRead = sumOf(usage, ['cachedContentTokenCount'])
-  const reasoning = sumOf(usage, ['thoughtsTokenCount'])
+export function createCounts(): Counts {
   return {
-    ...(input !== undefined && { inputTokens: input }),
-    ...(cacheRead !== undefined && { cacheReadTokens: cacheRead }),
-    ...(output !== undefined && { outputTokens: output }),
-    ...(reasoning !== undefined && { reasoningTokens: reasoning }),
+    promptTokenCount: undefined,
+    toolUsePromptTokenCount: undefined,
+    cachedContentTokenCount: undefined,
+    candidatesTokenCount: undefined,
+    thoughtsTokenCount: undefined,
   }
 }
 
-function sumOf(usage: JsonObject, keys: readonly string[]): number | undefined {
-  const counts = keys.flatMap((key) => {
-    const value = usage[key]
-    return typeof value === 'number' && value >= 0 ? [value] : []
-  })
-  return counts.length === 0 ? undefined : counts.reduce((sum, count) => sum + count, 0)
+const COUNT_NAMES = Object.keys(createCounts()) as readonly (keyof Counts)[] // all of its own making
+
+/** Counts stand in every chunk and grow: what is given overwrites, what is absent or no number stays. Says if any changed. */
+export function updateCounts(counts: Counts, given: JsonObject): boolean {
+  let hasChanged = false
+  for (const name of COUNT_NAMES) {
+    const value = given[name]
+    if (typeof value !== 'number' || value < 0 || value === counts[name]) continue
+    counts[name] = value
+    hasChanged = true
+  }
+  return hasChanged
+}
+
+/** `promptTokenCount` includes what was cached; thoughts are not in `candidatesTokenCount` (recorded: 9622 + 35 + 136 = 9793). */
+export function usageOf(counts: Counts): Usage {
+  const usage: { -readonly [Name in keyof Usage]: Usage[Name] } = {}
+  const input = sumOf(counts.promptTokenCount, counts.toolUsePromptTokenCount)
+  const output = sumOf(counts.candidatesTokenCount, counts.thoughtsTokenCount)
+  if (input !== undefined) usage.inputTokens = input
+  if (counts.cachedContentTokenCount !== undefined) usage.cacheReadTokens = counts.cachedContentTokenCount
+  if (output !== undefined) usage.outputTokens = output
+  if (counts.thoughtsTokenCount !== undefined) usage.reasoningTokens = counts.thoughtsTokenCount
+  return usage
+}
+
+/** Undefined when neither is known. */
+function sumOf(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined ? other : one + (other ?? 0)
 }

@@ -245,6 +245,37 @@ describe('ends', () => {
     expect(answer).toMatchObject({ usage, model: 'gemini-3-pro-001', requestId: 'r1' })
     expect(events).toEqual([{ type: 'usage', usage }])
   })
+
+  test('usage that every chunk repeats is handed on when it changes, so that an answer that is cut off has its last one', () => {
+    const events: ModelEvent[] = []
+    const counted = (counts: object) => said([{ text: 'x' }], undefined, { usageMetadata: counts })
+    const outcome = decode(
+      [
+        counted({ promptTokenCount: 7 }),
+        counted({ promptTokenCount: 7, candidatesTokenCount: null }),
+        counted({ promptTokenCount: 7, candidatesTokenCount: 1 }),
+        counted({ promptTokenCount: 7, candidatesTokenCount: 1, totalTokenCount: 8 }),
+        counted({ candidatesTokenCount: 3 }),
+      ],
+      (event) => event.type === 'usage' && events.push(event),
+    )
+    expect(codeOf(outcome)).toBe('model_cut_off')
+    expect(events).toEqual([
+      { type: 'usage', usage: { inputTokens: 7 } },
+      { type: 'usage', usage: { inputTokens: 7, outputTokens: 1 } },
+      { type: 'usage', usage: { inputTokens: 7, outputTokens: 3 } },
+    ])
+  })
+
+  test.each([
+    ['texts', { text: 'x' }],
+    ['thoughts', { text: 'x', thought: true }],
+    ['signatures', { text: '', thoughtSignature: 's' }],
+    ['parts of another kind', { hologram: {} }],
+  ])('%s without end stop at the bound, however small they are', (_situation, part) => {
+    const chunks = Array.from({ length: 10 }, () => said([part]))
+    expect(codeOf(decode([...chunks, said([], 'STOP')], undefined, 100))).toBe('model_malformed_answer')
+  })
 })
 
 describe('errors inside of the stream', () => {

@@ -6,7 +6,7 @@ import type { ToolNames } from '../tool-names.ts'
 import { redact } from '../transport/redact.ts'
 import type { CallDraft } from './decode-call.ts'
 import { addToCall, callPartOf, openCall } from './decode-call.ts'
-import { finishOf, overlay, usageOf } from './decode-end.ts'
+import { createCounts, finishOf, updateCounts, usageOf } from './decode-end.ts'
 import { errorFromChunk } from './errors.ts'
 import type { WireChunk } from './wire.ts'
 import { PROVIDER } from './wire.ts'
@@ -59,7 +59,7 @@ class StreamDecoder implements GeminiDecoder {
   /** A call could not be read, or was never closed: none of the answer may run. */
   #isMalformed = false
   #length = 0
-  #usage: JsonObject = {}
+  readonly #counts = createCounts()
   #model: string | undefined
   #responseId: string | undefined
   #reason: string | undefined
@@ -96,7 +96,7 @@ class StreamDecoder implements GeminiDecoder {
     return {
       parts: this.#drafts.map((draft) => this.#partOf(draft)),
       finish,
-      usage: usageOf(this.#usage),
+      usage: usageOf(this.#counts),
       model: this.#model ?? this.#options.model,
       ...(this.#responseId !== undefined && { requestId: this.#responseId }),
       ...(finish === 'refusal' && { refusal: reason }),
@@ -124,7 +124,7 @@ class StreamDecoder implements GeminiDecoder {
     if (Array.isArray(parts)) {
       for (const part of parts as readonly JsonValue[]) {
         if (!isJsonObject(part)) continue
-        if (!this.#fits(JSON.stringify(part).length)) return
+        if (!this.#fits(lengthOf(part))) return
         this.#handlePart(part)
       }
     }
@@ -177,9 +177,7 @@ class StreamDecoder implements GeminiDecoder {
   }
 
   #takeUsage(usage: JsonObject): void {
-    this.#usage = overlay(this.#usage, usage)
-    const neutral = usageOf(this.#usage)
-    if (Object.keys(neutral).length > 0) this.#sink({ type: 'usage', usage: neutral })
+    if (updateCounts(this.#counts, usage)) this.#sink({ type: 'usage', usage: usageOf(this.#counts) })
   }
 
   #partOf(draft: TextDraft | OpaqueDraft | CallDraft): ModelPart {
@@ -215,6 +213,15 @@ class StreamDecoder implements GeminiDecoder {
     })
   }
 }
+
+/** As a part stands on the wire, without the escapes of a text: nearly every part is a text and nothing else. */
+function lengthOf(part: JsonObject): number {
+  const { text, thoughtSignature, functionCall } = part
+  const isText = typeof text === 'string' && thoughtSignature === undefined && functionCall === undefined
+  return isText ? TEXT_PART_LENGTH + text.length : JSON.stringify(part).length
+}
+
+const TEXT_PART_LENGTH = '{"text":""}'.length
 
 function isFirst(candidate: JsonValue): boolean {
   return isJsonObject(candidate) && (candidate['index'] ?? 0) === 0
