@@ -91,22 +91,50 @@ export interface HistoryOptions {
 }
 
 export function createHistory(options: HistoryOptions = {}): History {
-  const book = options.kept ? bookFrom(options.kept) : emptyBook(options.keepAll === true)
-  return {
-    fold: (record) => {
-      for (const fact of record.facts) {
-        if (fact.type === 'turn-started') book.lastTurn = { turn: fact.turn, pos: record.pos }
-        foldFact(book, fact)
-      }
-    },
-    messages: (fromEntry, toEntry) =>
-      book.entries.filter(({ entry }) => entry >= fromEntry && entry <= toEntry).flatMap(({ messages }) => messages),
-    entries: () => book.entries,
-    openCall: (callId) => openCall(book, callId),
-    openParts: () => book.open?.parts ?? [],
-    lastTurn: () => book.lastTurn ?? undefined,
-    turnTexts: () => book.texts.map((step) => step.text).filter((said) => said !== ''),
-    keep: () => kept(book),
+  return new FoldedHistory(options.kept ? bookFrom(options.kept) : emptyBook(options.keepAll === true))
+}
+
+class FoldedHistory implements History {
+  readonly #book: Book
+
+  constructor(book: Book) {
+    this.#book = book
+  }
+
+  fold(record: SessionRecord): void {
+    for (const fact of record.facts) {
+      if (fact.type === 'turn-started') this.#book.lastTurn = { turn: fact.turn, pos: record.pos }
+      foldFact(this.#book, fact)
+    }
+  }
+
+  messages(fromEntry: number, toEntry: number): readonly Message[] {
+    const asked = this.#book.entries.filter(({ entry }) => entry >= fromEntry && entry <= toEntry)
+    return asked.flatMap(({ messages }) => messages)
+  }
+
+  entries(): readonly HistoryEntry[] {
+    return this.#book.entries
+  }
+
+  openCall(callId: string): OpenCall | undefined {
+    return openCall(this.#book, callId)
+  }
+
+  openParts(): readonly AssistantPart[] {
+    return this.#book.open?.parts ?? []
+  }
+
+  turnTexts(): readonly string[] {
+    return this.#book.texts.map((step) => step.text).filter((said) => said !== '')
+  }
+
+  lastTurn(): { readonly turn: number; readonly pos: number } | undefined {
+    return this.#book.lastTurn ?? undefined
+  }
+
+  keep(): KeptHistory {
+    return kept(this.#book)
   }
 }
 

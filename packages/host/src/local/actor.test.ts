@@ -25,17 +25,19 @@ async function opened() {
     clock: environment.clock,
     timers: environment.timers,
     pause: never,
-    onRecord: () => {},
-    onSnapshot: () => {},
-    onCommit: () => {},
-    onDeath: ({ code }) => deaths.push(code),
+    listener: {
+      onRecord: () => {},
+      onSnapshot: () => {},
+      onCommit: () => {},
+      onDeath: ({ code }) => deaths.push(code),
+    },
   })
   return { actor, store, deaths }
 }
 
 /** One performer for effects of every type. */
-function every(perform: (effect: Effect) => unknown): Performers {
-  return new Proxy({} as Performers, { get: () => perform })
+function every(perform: (effect: Effect) => unknown): () => Performers {
+  return () => new Proxy({} as Performers, { get: () => perform })
 }
 
 const INPUT = { type: 'user-input', inputId: 'i', parts: [{ type: 'text', text: 'go' }] } as const

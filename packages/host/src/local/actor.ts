@@ -1,38 +1,36 @@
 // The actor of one session: it takes inputs one after another, commits what the machine decides, then performs the effects.
-import type { Accepted, Clock, Principal, Refused, Store, Timers } from '@baton/core'
+import type { Accepted, Clock, Principal, Refused } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 import type { Effect, History, Input, InputType, SessionRecord, Spec, State } from '@baton/core/machine'
 import { applyRecord, decide, openSession, outstanding, recordOf } from '@baton/core/machine'
 import type { Performers } from './perform.ts'
+import type { LogAccess, LogListener } from './session-log.ts'
 import { acquireLog, appendSurely, readLog } from './session-log.ts'
 import { messageOf } from './thrown-message.ts'
 
-export interface ActorInit {
-  readonly session: string
-  readonly owner: string
+export interface ActorInit extends LogAccess {
   readonly newId: () => string
   /** Whose session it becomes, if it is new. */
   readonly principal: Principal
   readonly spec: Spec
-  readonly store: Store
   readonly clock: Clock
-  readonly timers: Timers
-  /** Waits before an append is tried again. */
-  readonly pause: (tries: number) => Promise<void>
-  /** Every record of the log in order: those that were read when it was opened, then each that is committed. */
-  readonly onRecord: (record: SessionRecord) => void
-  /** The records up to this position were not read when it was opened: a snapshot has what they did. */
-  readonly onSnapshot: (pos: number) => void
+  readonly listener: ActorListener
+}
+
+export interface ActorListener extends LogListener {
   /** After each commit. */
-  readonly onCommit: (state: State, history: History) => void
-  /** The store failed or another owner took over: the actor is dead and its work must stop. */
-  readonly onDeath: (cause: BatonError) => void
+  onCommit(state: State, history: History): void
+  /**
+   * The store failed or another owner took over: the actor is dead and its work must stop. Of one that has not begun its
+   * opening tells.
+   */
+  onDeath(cause: BatonError): void
 }
 
 export interface Actor {
   submit(input: Input): Promise<Accepted | Refused>
-  /** Begins to perform effects, first everything that is outstanding. Called once. */
-  begin(performers: Performers): void
+  /** Begins to perform effects, first everything that is outstanding. The performers are made for the first. Called once. */
+  begin(performers: () => Performers): void
   state(): State
   history(): History
   /** Inputs wait to be decided or stored. */
@@ -70,9 +68,9 @@ export async function openActor(init: ActorInit): Promise<Actor> {
     await appendSurely(init, { session, epoch, afterPos: state.pos, records: [opening] })
     state = applyRecord(state, opening)
     log.history.fold(opening)
-    init.onRecord(opening)
+    init.listener.onRecord(opening)
   }
-  const actor = runActor(init, state, log.history)
+  const actor = new SessionActor(init, state, log.history)
   if (!isNew) {
     await actor.submit({ type: 'agent-changed' })
     await actor.submit({ type: 'host-restarted', downMs: Math.max(0, clock.nowMs() - log.lastMs) })
@@ -85,90 +83,116 @@ function birthFrom(id: string): string {
   return id.replace(/[^a-zA-Z0-9]/g, '').slice(0, 8)
 }
 
-function runActor(init: ActorInit, opened: State, history: History): Actor {
-  const { session, spec, clock } = init
-  let state = opened
-  const mailbox = createMailbox()
-  let busy = false
-  let dead: BatonError | undefined
-  /** None until recovery is through. Each takes the effects of its own type. */
-  let performers: Performers | undefined
+class SessionActor implements Actor {
+  readonly #init: ActorInit
+  readonly #history: History
+  #state: State
+  /** What waits to be decided. */
+  #mail: Letter[] = []
+  #busy = false
+  #dead: BatonError | undefined
+  /** None until recovery is through. */
+  #makePerformers: (() => Performers) | undefined
+  /** Each takes the effects of its own type. */
+  #performers: Performers | undefined
 
-  const isDead = (): boolean => dead !== undefined // an effect that is performed may kill the session itself
-  const die = (cause: BatonError, letters: readonly Letter[]): void => {
-    for (const letter of [...letters, ...mailbox.takeAll()]) letter.reject(dead ?? cause)
-    if (dead) return
-    dead = cause
-    init.onDeath(cause)
+  constructor(init: ActorInit, state: State, history: History) {
+    this.#init = init
+    this.#state = state
+    this.#history = history
   }
 
-  /** Decides all that waits on top of each other and commits it in one append: the group commit. */
-  const commit = async (): Promise<void> => {
-    while (mailbox.size() > 0 && !dead) {
-      const letters = mailbox.takeAll()
-      try {
-        const batch = decideAll(letters, { spec, state, nowMs: clock.nowMs() })
-        const append = { session, epoch: state.epoch, afterPos: state.pos, records: batch.records }
-        if (batch.records.length > 0) await appendSurely(init, append)
-        // Killed in the meantime: whether the records are there, the next owner reads from the log.
-        if (dead) return die(dead, letters)
-        acknowledge(batch, letters)
-        for (const effect of batch.effects) if (!isDead()) performers?.[effect.type](effect as never)
-      } catch (cause) {
-        return die(isBatonError(cause) ? cause : internal(cause), letters)
-      }
-    }
-    busy = false
+  state(): State {
+    return this.#state
   }
 
-  const acknowledge = (batch: Batch, letters: readonly Letter[]): void => {
-    state = batch.state
-    for (const record of batch.records) {
-      history.fold(record)
-      init.onRecord(record)
-    }
-    letters.forEach((letter, index) => letter.resolve(batch.answers[index] ?? LOST))
-    init.onCommit(state, history)
+  history(): History {
+    return this.#history
   }
 
-  const submit = (input: Input): Promise<Accepted | Refused> => {
-    if (dead) return Promise.reject(dead)
-    const answer = mailbox.put(input)
-    if (!busy) {
-      busy = true
-      commit().catch((cause: unknown) => die(internal(cause), []))
+  isBusy(): boolean {
+    return this.#busy
+  }
+
+  kill(cause: BatonError): void {
+    this.#die(cause, [])
+  }
+
+  begin(performers: () => Performers): void {
+    this.#makePerformers = performers
+    for (const effect of outstanding(this.#state)) if (!this.#isDead()) this.#performerOf(effect)?.(effect as never)
+  }
+
+  submit(input: Input): Promise<Accepted | Refused> {
+    if (this.#dead) return Promise.reject(this.#dead)
+    const answer = this.#post(input)
+    if (!this.#busy) {
+      this.#busy = true
+      this.commit().catch((cause: unknown) => this.#die(internal(cause), []))
     }
     return answer
   }
 
-  return {
-    submit,
-    state: () => state,
-    history: () => history,
-    isBusy: () => busy,
-    kill: (cause) => die(cause, []),
-    begin: (given) => {
-      performers = given
-      for (const effect of outstanding(state)) if (!isDead()) given[effect.type](effect as never)
-    },
+  #post(input: Input): Promise<Accepted | Refused> {
+    if (this.#mail.length >= MAILBOX_MAX && !IS_AWAITED.has(input.type)) return Promise.resolve(FULL)
+    const { promise, resolve, reject } = Promise.withResolvers<Accepted | Refused>()
+    this.#mail.push({ input, resolve, reject })
+    return promise
   }
-}
 
-function createMailbox() {
-  let letters: Letter[] = []
-  return {
-    size: () => letters.length,
-    put: (input: Input): Promise<Accepted | Refused> => {
-      if (letters.length >= MAILBOX_MAX && !IS_AWAITED.has(input.type)) return Promise.resolve(FULL)
-      const letter = { input, ...Promise.withResolvers<Accepted | Refused>() }
-      letters.push(letter)
-      return letter.promise
-    },
-    takeAll: () => {
-      const taken = letters
-      letters = []
-      return taken
-    },
+  #takeMail(): readonly Letter[] {
+    const letters = this.#mail
+    this.#mail = []
+    return letters
+  }
+
+  /** Decides all that waits on top of each other and commits it in one append: the group commit. For `submit` only. */
+  async commit(): Promise<void> {
+    const { session, spec, clock } = this.#init
+    while (this.#mail.length > 0 && !this.#isDead()) {
+      const letters = this.#takeMail()
+      try {
+        const { epoch, pos } = this.#state
+        const batch = decideAll(letters, { spec, state: this.#state, nowMs: clock.nowMs() })
+        const append = { session, epoch, afterPos: pos, records: batch.records }
+        if (batch.records.length > 0) await appendSurely(this.#init, append)
+        // Killed in the meantime: whether the records are there, the next owner reads from the log.
+        if (this.#dead) return this.#die(this.#dead, letters)
+        this.#acknowledge(batch, letters)
+        for (const effect of batch.effects) if (!this.#isDead()) this.#performerOf(effect)?.(effect as never)
+      } catch (cause) {
+        return this.#die(isBatonError(cause) ? cause : internal(cause), letters)
+      }
+    }
+    this.#busy = false
+  }
+
+  #acknowledge(batch: Batch, letters: readonly Letter[]): void {
+    const { listener } = this.#init
+    this.#state = batch.state
+    for (const record of batch.records) {
+      this.#history.fold(record)
+      listener.onRecord(record)
+    }
+    letters.forEach((letter, index) => letter.resolve(batch.answers[index] ?? LOST))
+    listener.onCommit(this.#state, this.#history)
+  }
+
+  #performerOf({ type }: Effect): Performers[Effect['type']] | undefined {
+    this.#performers ??= this.#makePerformers?.()
+    return this.#performers?.[type]
+  }
+
+  /** Asked after each effect: one that is performed may kill the session itself. */
+  #isDead(): boolean {
+    return this.#dead !== undefined
+  }
+
+  #die(cause: BatonError, letters: readonly Letter[]): void {
+    for (const letter of [...letters, ...this.#takeMail()]) letter.reject(this.#dead ?? cause)
+    if (this.#dead) return
+    this.#dead = cause
+    if (this.#makePerformers) this.#init.listener.onDeath(cause)
   }
 }
 

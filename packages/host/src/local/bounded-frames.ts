@@ -22,105 +22,131 @@ export interface FrameReaderInit {
   readonly onEnd: () => void
 }
 
-/** Not a generator: `return()` of one that waits only takes effect with the next frame, which may never come. */
 export function createFrameReader(init: FrameReaderInit): FrameReader {
-  const past = init.past?.[Symbol.asyncIterator]()
-  const waiting = createWaiting(init.nextPos)
-  let isPast = past !== undefined
-  let ended = false
-  /** Only while somebody waits: most frames come to a reader that is busy with the one before. */
-  let wake: PromiseWithResolvers<void> | undefined
+  return new BoundedReader(init)
+}
 
-  const signal = (): void => {
-    wake?.resolve()
-    wake = undefined
+/** Not a generator: `return()` of one that waits only takes effect with the next frame, which may never come. */
+class BoundedReader implements FrameReader, AsyncIterator<Frame, undefined> {
+  readonly #waiting: Waiting
+  readonly #onEnd: () => void
+  /** Until all of it was told. */
+  #past: AsyncIterator<Frame> | undefined
+  #ended = false
+  /** Only while somebody waits: most frames come to a reader that is busy with the one before. */
+  #wake: PromiseWithResolvers<void> | undefined
+
+  constructor({ nextPos, past, onEnd }: FrameReaderInit) {
+    this.#waiting = new Waiting(nextPos)
+    this.#past = past?.[Symbol.asyncIterator]()
+    this.#onEnd = onEnd
   }
-  const end = (): void => {
-    if (ended) return
-    ended = true
-    init.onEnd()
-    signal()
+
+  [Symbol.asyncIterator](): AsyncIterator<Frame, undefined> {
+    return this
   }
-  const leave = (): void => {
-    waiting.clear()
-    isPast = false
-    end()
+
+  push(frame: Frame): void {
+    if (this.#ended) return
+    if (!this.#waiting.push(frame)) this.end()
+    this.#signal()
+  }
+
+  end(): void {
+    if (this.#ended) return
+    this.#ended = true
+    this.#onEnd()
+    this.#signal()
+  }
+
+  leave(): void {
+    const past = this.#past
+    this.#past = undefined
+    this.#waiting.clear()
+    this.end()
     past?.return?.().catch(() => {}) // a store that cannot be read any more has nothing to say to who left
   }
-  const push = (frame: Frame): void => {
-    if (ended) return
-    if (!waiting.push(frame)) end()
-    signal()
-  }
-  const next = async (): Promise<IteratorResult<Frame, undefined>> => {
-    if (isPast && past) {
-      const old = await past.next()
-      if (isPast && old.done !== true) return old
-      isPast = false
+
+  async next(): Promise<IteratorResult<Frame, undefined>> {
+    if (this.#past) {
+      const old = await this.#nextOld(this.#past)
+      if (old) return { done: false, value: old }
     }
     for (;;) {
-      const frame = waiting.take()
+      const frame = this.#waiting.take()
       if (frame) return { done: false, value: frame }
-      if (ended) return { done: true, value: undefined }
-      wake ??= Promise.withResolvers()
-      await wake.promise
+      if (this.#ended) return { done: true, value: undefined }
+      this.#wake ??= Promise.withResolvers()
+      await this.#wake.promise
     }
   }
-  const iterator: AsyncIterator<Frame, undefined> = {
-    next: () =>
-      next().catch((cause: unknown) => {
-        leave()
-        throw cause
-      }),
-    return: () => {
-      leave()
-      return Promise.resolve({ done: true, value: undefined })
-    },
+
+  return(): Promise<IteratorResult<Frame, undefined>> {
+    this.leave()
+    return Promise.resolve({ done: true, value: undefined })
   }
-  return { push, end, leave, [Symbol.asyncIterator]: () => iterator }
+
+  /** Undefined after the last one, and for who has left meanwhile. */
+  async #nextOld(past: AsyncIterator<Frame>): Promise<Frame | undefined> {
+    try {
+      const old = await past.next()
+      if (old.done !== true && this.#past) return old.value
+    } catch (cause) {
+      this.leave()
+      throw cause
+    }
+    this.#past = undefined
+    return undefined
+  }
+
+  #signal(): void {
+    this.#wake?.resolve()
+    this.#wake = undefined
+  }
 }
 
-interface Waiting {
+class Waiting {
+  #frames: Frame[] = []
+  #taken = 0
+  #textChars = 0
+  #nextPos: number
+
+  constructor(nextPos: number) {
+    this.#nextPos = nextPos
+  }
+
   /** False when there is no more room: all that waited gave way to a `lagged`. */
-  push(frame: Frame): boolean
-  take(): Frame | undefined
-  clear(): void
-}
-
-function createWaiting(firstPos: number): Waiting {
-  let frames: Frame[] = []
-  let taken = 0
-  let textChars = 0
-  let nextPos = firstPos
-
-  const clear = (): void => {
-    frames = []
-    taken = 0
-    textChars = 0
-  }
-  const push = (frame: Frame): boolean => {
-    textChars += textOf(frame)
-    const joined = taken < frames.length ? join(frames.at(-1), frame) : undefined
-    if (textChars > TEXT_MAX || (!joined && frames.length - taken >= FRAMES_MAX)) {
+  push(frame: Frame): boolean {
+    this.#textChars += textOf(frame)
+    const count = this.#frames.length - this.#taken
+    const joined = count > 0 ? join(this.#frames.at(-1), frame) : undefined
+    if (this.#textChars > TEXT_MAX || (!joined && count >= FRAMES_MAX)) {
       // Facts of a record that was read in part come again: told twice is better than never.
-      const pos = [...frames.slice(taken), frame].find((one) => one.type === 'fact')?.pos ?? nextPos
-      clear()
-      frames = [{ type: 'lagged', pos }]
+      const left = [...this.#frames.slice(this.#taken), frame]
+      const pos = left.find((one) => one.type === 'fact')?.pos ?? this.#nextPos
+      this.clear()
+      this.#frames = [{ type: 'lagged', pos }]
       return false
     }
-    if (frame.type === 'fact') nextPos = frame.pos + 1
-    if (joined) frames[frames.length - 1] = joined
-    else frames.push(frame)
+    if (frame.type === 'fact') this.#nextPos = frame.pos + 1
+    if (joined) this.#frames[this.#frames.length - 1] = joined
+    else this.#frames.push(frame)
     return true
   }
-  const take = (): Frame | undefined => {
-    const frame = frames[taken]
-    taken += 1
-    if (!frame || taken === frames.length) clear()
-    else textChars -= textOf(frame)
+
+  take(): Frame | undefined {
+    const frame = this.#frames[this.#taken]
+    this.#taken += 1
+    if (!frame || this.#taken === this.#frames.length) this.clear()
+    else this.#textChars -= textOf(frame)
     return frame
   }
-  return { push, take, clear }
+
+  clear(): void {
+    this.#frames = []
+    this.#taken = 0
+    this.#textChars = 0
+  }
 }
 
 function textOf(frame: Frame): number {

@@ -4,59 +4,64 @@ import type { FactType, SessionRecord } from '@baton/core/machine'
 import type { FrameReader } from './bounded-frames.ts'
 import { createFrameReader } from './bounded-frames.ts'
 
-export interface FrameHub {
-  /** Live text and notes. */
-  publish(frame: Frame): void
-  /** A record of the log. One that was published before, as when the log is read again, is passed over. */
-  publishRecord(record: SessionRecord): void
-  /** Records up to this position are not published: who wants them reads them from the store. */
-  startAfter(pos: number): void
-  /** Frames from `fromPos` on, or from now on. */
-  read(fromPos: number | undefined): FrameReader
-  /** Ends every reading, also those that begin later. */
-  end(): void
-}
-
-export function createFrameHub(store: Store, session: string): FrameHub {
-  const readers = new Set<FrameReader>()
-  let publishedPos = -1
-  let ended = false
+export class FrameHub {
+  readonly #store: Store
+  readonly #session: string
+  readonly #readers = new Set<FrameReader>()
+  #publishedPos = -1
+  #ended = false
   /** What the running attempt has said, for a reader that comes in the middle of it. */
-  let said: { readonly attempt: number; text: string } | undefined
+  #said: { readonly attempt: number; text: string } | undefined
 
-  const publish = (frame: Frame): void => {
+  constructor(store: Store, session: string) {
+    this.#store = store
+    this.#session = session
+  }
+
+  /** Live text and notes, and the facts of records. */
+  publish(frame: Frame): void {
     if (frame.type === 'text-delta') {
-      if (said?.attempt !== frame.attempt) said = { attempt: frame.attempt, text: '' }
-      said.text += frame.text
-    } else if (frame.type === 'fact' && ENDS_ATTEMPT.has(frame.fact.type)) said = undefined
-    for (const reader of readers) reader.push(frame)
+      if (this.#said?.attempt !== frame.attempt) this.#said = { attempt: frame.attempt, text: '' }
+      this.#said.text += frame.text
+    } else if (frame.type === 'fact' && ENDS_ATTEMPT.has(frame.fact.type)) this.#said = undefined
+    for (const reader of this.#readers) reader.push(frame)
   }
-  const publishRecord = (record: SessionRecord): void => {
-    if (record.pos <= publishedPos) return
-    publishedPos = record.pos
-    framesOf(record).forEach(publish)
+
+  /** A record of the log. One that was published before, as when the log is read again, is passed over. */
+  publishRecord(record: SessionRecord): void {
+    if (record.pos <= this.#publishedPos) return
+    this.#publishedPos = record.pos
+    for (const frame of framesOf(record)) this.publish(frame)
   }
-  /** Old facts come from the store, new ones live; the reader is registered first, so that none falls between. */
-  const read = (fromPos: number | undefined): FrameReader => {
-    const nextPos = publishedPos + 1
+
+  /** Records up to this position are not published: who wants them reads them from the store. */
+  startAfter(pos: number): void {
+    this.#publishedPos = Math.max(this.#publishedPos, pos)
+  }
+
+  /**
+   * Frames from `fromPos` on, or from now on. Old facts come from the store, new ones live; the reader is registered
+   * first, so that none falls between.
+   */
+  read(fromPos: number | undefined): FrameReader {
+    const nextPos = this.#publishedPos + 1
+    const isBehind = fromPos !== undefined && fromPos < nextPos
     const reader = createFrameReader({
       nextPos,
-      onEnd: () => readers.delete(reader),
-      ...(fromPos !== undefined && fromPos < nextPos && { past: pastFrames(store, session, { fromPos, nextPos }) }),
+      onEnd: () => this.#readers.delete(reader),
+      ...(isBehind && { past: pastFrames(this.#store, this.#session, { fromPos, nextPos }) }),
     })
-    readers.add(reader)
-    if (said && fromPos !== undefined) reader.push({ type: 'text-delta', ...said, offset: 0 })
-    if (ended) reader.end()
+    this.#readers.add(reader)
+    if (this.#said && fromPos !== undefined) reader.push({ type: 'text-delta', ...this.#said, offset: 0 })
+    if (this.#ended) reader.end()
     return reader
   }
-  const end = (): void => {
-    ended = true
-    for (const reader of readers) reader.end()
+
+  /** Ends every reading, also those that begin later. */
+  end(): void {
+    this.#ended = true
+    for (const reader of this.#readers) reader.end()
   }
-  const startAfter = (pos: number): void => {
-    publishedPos = Math.max(publishedPos, pos)
-  }
-  return { publish, publishRecord, startAfter, read, end }
 }
 
 /** After these, what an attempt said stands in the log or is void. */

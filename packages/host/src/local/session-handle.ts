@@ -1,18 +1,23 @@
 // A session as programs and fronts hold it: the Session API over a slot of the host.
 import type {
+  Accepted,
   ApprovalDecision,
+  Client,
+  ClientHandlers,
   ContentPart,
   Cursor,
   Frame,
   Principal,
+  Refused,
   SendOptions,
   Session,
+  Turn,
   UserInput,
 } from '@baton/core'
 import { BatonError } from '@baton/core'
-import type { Input, OpenCall } from '@baton/core/machine'
+import type { Input, OpenCall, Outcome } from '@baton/core/machine'
 import type { FrameReader } from './bounded-frames.ts'
-import { createSessionClients } from './session-clients.ts'
+import { SessionClients } from './session-clients.ts'
 import type { SessionSlot } from './session-slot.ts'
 import { followTurn } from './turn.ts'
 
@@ -24,58 +29,86 @@ export interface HandleInit {
 }
 
 export function createSessionHandle(init: HandleInit): Session {
-  const { slot, newId } = init
-  const clients = createSessionClients(init)
-  const readers = new Set<FrameReader>()
-  let closed = false
-  const lastTurn = (): ReturnType<Session['lastTurn']> => slot.actor().history().lastTurn()
-  const openCall = (callId: string): OpenCall | undefined => slot.actor().history().openCall(callId)
+  return new SessionHandle(init)
+}
 
-  const submit = (input: Input) => (closed ? Promise.resolve(CLOSED) : slot.actor().submit(input))
+class SessionHandle implements Session {
+  readonly id: string
+  readonly #init: HandleInit
+  readonly #clients: SessionClients
+  #readers: FrameReader[] = []
+  #closed = false
 
-  const send = (input: UserInput, options: SendOptions = {}) => {
+  constructor(init: HandleInit) {
+    this.id = init.slot.session
+    this.#init = init
+    this.#clients = new SessionClients(init)
+  }
+
+  get phase(): Session['phase'] {
+    return this.#init.slot.actor().state().phase
+  }
+
+  send(input: UserInput, options: SendOptions = {}): Turn {
+    const { slot, newId } = this.#init
     const inputId = options.inputId ?? newId()
     const said = saidBy(input, inputId, options)
     // An input that was sent before: its turn may be over already, so it is read from where it was accepted.
     const frames = slot.read(options.inputId === undefined ? undefined : seenAt(slot, inputId))
-    const accepted = closed ? Promise.resolve(CLOSED) : slot.actor().submit(said)
-    return followTurn({ inputId, frames, readAgain: slot.read, accepted, openCall, output: slot.output })
+    const accepted = this.#closed ? Promise.resolve(CLOSED) : slot.actor().submit(said)
+    return followTurn({
+      inputId,
+      frames,
+      readAgain: (pos) => slot.read(pos),
+      accepted,
+      openCall: (callId) => this.openCall(callId),
+      output: slot.output,
+    })
   }
 
-  const frames = (cursor?: Cursor): AsyncIterable<Frame> => {
-    const reader = slot.read(cursor?.pos)
-    if (closed) reader.leave()
-    else readers.add(reader)
+  submit(input: Input): Promise<Accepted | Refused> {
+    return this.#closed ? Promise.resolve(CLOSED) : this.#init.slot.actor().submit(input)
+  }
+
+  async interrupt({ reason = 'interrupt', heard }: Parameters<Session['interrupt']>[0] = {}): Promise<void> {
+    const outcome = await this.submit({ type: 'interrupt', reason, heard: heard ?? { type: 'all' } })
+    if (outcome.type === 'refused') throw new BatonError({ code: outcome.code, message: outcome.message })
+  }
+
+  attach(handlers?: ClientHandlers): Promise<Client> {
+    return this.#clients.attach(handlers)
+  }
+
+  toolResult(callId: string, outcome: Outcome): Promise<Accepted | Refused> {
+    return this.#clients.toolResult(callId, outcome)
+  }
+
+  approve(callId: string, decision: ApprovalDecision): Promise<Accepted | Refused> {
+    return this.submit(approvalOf(this.#init, callId, decision))
+  }
+
+  frames(cursor?: Cursor): AsyncIterable<Frame> {
+    const reader = this.#init.slot.read(cursor?.pos)
+    if (this.#closed) reader.leave()
+    else this.#readers.push(reader)
     return reader
   }
 
-  const close = async (): Promise<void> => {
-    if (closed) return
-    closed = true
-    for (const reader of readers) reader.leave()
-    readers.clear()
-    await clients.detachAll()
-    init.onClose()
+  openCall(callId: string): OpenCall | undefined {
+    return this.#init.slot.actor().history().openCall(callId)
   }
 
-  return {
-    id: slot.session,
-    send,
-    submit,
-    interrupt: async ({ reason = 'interrupt', heard } = {}) => {
-      const outcome = await submit({ type: 'interrupt', reason, heard: heard ?? { type: 'all' } })
-      if (outcome.type === 'refused') throw new BatonError({ code: outcome.code, message: outcome.message })
-    },
-    attach: clients.attach,
-    toolResult: clients.toolResult,
-    approve: (callId, decision) => submit(approvalOf(init, callId, decision)),
-    frames,
-    openCall,
-    lastTurn,
-    get phase() {
-      return slot.actor().state().phase
-    },
-    close,
+  lastTurn(): ReturnType<Session['lastTurn']> {
+    return this.#init.slot.actor().history().lastTurn()
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    for (const reader of this.#readers) reader.leave()
+    this.#readers = []
+    await this.#clients.detachAll()
+    this.#init.onClose()
   }
 }
 

@@ -20,9 +20,14 @@ export interface LogAccess {
   readonly timers: Timers
   /** Waits before an append is tried again. */
   readonly pause: (tries: number) => Promise<void>
-  readonly onRecord: (record: SessionRecord) => void
-  /** The records up to this position were not read: a snapshot has what they did. */
-  readonly onSnapshot: (pos: number) => void
+  readonly listener: LogListener
+}
+
+export interface LogListener {
+  /** Every record of the log in order: those that were read when it was opened, then each that is committed. */
+  onRecord(record: SessionRecord): void
+  /** The records up to this position were not read when it was opened: a snapshot has what they did. */
+  onSnapshot(pos: number): void
 }
 
 /** Milliseconds that one act of a store may take, and that the whole log of a session may take to be read. */
@@ -61,16 +66,16 @@ export async function readLog(access: LogAccess, { pos }: OwnedLog): Promise<Ses
 }
 
 async function foldLog(access: LogAccess, lastPos: number): Promise<SessionLog> {
-  const { store, session, onRecord } = access
+  const { store, session, listener } = access
   const snapshot = await latestSnapshot(access, lastPos)
   let state = snapshot?.state ?? initialState(session)
   const history = createHistory(snapshot && { kept: snapshot.history })
-  if (snapshot) access.onSnapshot(state.pos)
+  if (snapshot) listener.onSnapshot(state.pos)
   for await (const record of store.read(session, state.pos + 1)) {
     followRecord(state, record)
     state = applyRecord(state, record)
     history.fold(record)
-    onRecord(record)
+    listener.onRecord(record)
   }
   if (state.pos === lastPos) return { state, history, lastMs: state.nowMs }
   throw new BatonError({

@@ -1,26 +1,19 @@
-// One session in a host: its actor with its runners, its readers, and a new actor when one dies.
+// One session in a host: its crew, its readers, its snapshots, and a new crew when one dies.
 import type { Agent, Environment, Logger, Model, Principal, Refused, Store, Tool, Usage } from '@baton/core'
 import { BatonError, specOf } from '@baton/core'
-import type { Input, Phase, Spec, State } from '@baton/core/machine'
+import type { History, Input, Phase, SessionRecord, Spec, State } from '@baton/core/machine'
 import { outstanding } from '@baton/core/machine'
-import type { Actor } from './actor.ts'
-import { openActor } from './actor.ts'
+import type { Actor, ActorListener } from './actor.ts'
 import type { ArgumentValidator } from './arguments.ts'
 import type { FrameReader } from './bounded-frames.ts'
 import { readResultTool } from './bounded-result.ts'
-import { checkCall } from './call-check.ts'
-import type { FrameHub } from './frame-hub.ts'
-import { createFrameHub } from './frame-hub.ts'
-import { createModelRunner } from './model-runner.ts'
-import { createPerformers } from './perform.ts'
+import type { Crew } from './crew.ts'
+import { openCrew } from './crew.ts'
+import { FrameHub } from './frame-hub.ts'
 import type { OutputReader } from './output.ts'
 import { createOutputReader } from './output.ts'
-import { requestFor } from './request.ts'
-import type { SnapshotTaker } from './snapshot-taker.ts'
-import { createSnapshotTaker } from './snapshot-taker.ts'
+import { SnapshotTaker } from './snapshot-taker.ts'
 import { messageOf } from './thrown-message.ts'
-import { createTimerRunner } from './timer-runner.ts'
-import { createToolRunner } from './tool-runner.ts'
 
 export interface SlotInit {
   readonly session: string
@@ -44,13 +37,15 @@ export interface SlotInit {
   readonly tokenHash: (callKey: string) => string
 }
 
+export type SlotActor = Pick<Actor, 'submit' | 'state' | 'history'>
+
 export interface SessionSlot {
   readonly session: string
   readonly agent: Agent
   /** Of an agent with an output schema. */
   readonly output: OutputReader | undefined
   /** The living actor; while a dead one's session is opened again, one whose inputs wait for its successor. */
-  actor(): Actor
+  actor(): SlotActor
   /** Its log has another owner, or its store failed for good: ask the host for it again. */
   isClosed(): boolean
   /** Frames from `fromPos` on, or from now on. */
@@ -69,74 +64,145 @@ const WAITING_MAX = 1000
 
 /** @throws BatonError when the log cannot be read or owned */
 export async function openSlot(init: SlotInit): Promise<SessionSlot> {
-  const { session, agent, log } = init
-  const tools: readonly Tool[] = [...agent.tools, readResultTool(init.store.blobs, session)]
-  const hub = createFrameHub(init.store, session)
-  const output = createOutputReader(agent, init.validator)
-  const snapshots = createSnapshotTaker({ ...init, everyRecords: init.snapshotRecords })
-  const pause = pauserOf(init.environment)
-  let closed: BatonError | undefined
-  let reopening: { readonly done: Promise<void>; waiting: number } | undefined
-  let crew = await assemble()
-  crew.begin()
+  const slot = new Slot(init)
+  await slot.open()
+  return slot
+}
 
-  function assemble(): Promise<Crew> {
-    return openCrew({ ...init, output, tools, spec: specFor(init, tools), hub, snapshots, pause, onDeath })
+class Slot implements SessionSlot, ActorListener {
+  readonly session: string
+  readonly agent: Agent
+  readonly output: OutputReader | undefined
+  readonly #init: SlotInit
+  readonly #tools: readonly Tool[]
+  readonly #hub: FrameHub
+  readonly #snapshots: SnapshotTaker
+  readonly #pause: (tries: number) => Promise<void>
+  /** From `open` on. */
+  #crew!: Crew
+  #closed: BatonError | undefined
+  #reopening: Reopening | undefined
+
+  constructor(init: SlotInit) {
+    const { session, agent, store, validator } = init
+    this.session = session
+    this.agent = agent
+    this.output = createOutputReader(agent, validator)
+    this.#init = init
+    this.#tools = [...agent.tools, readResultTool(store.blobs, session)]
+    this.#hub = new FrameHub(store, session)
+    this.#snapshots = new SnapshotTaker(init)
+    this.#pause = pauserOf(init.environment)
   }
 
-  function onDeath(cause: BatonError): void {
-    const again = { done: reopen(cause).catch(() => {}), waiting: 0 } // all that can fail in it is a logger
-    reopening = again
+  /** Called once, before anything else. */
+  async open(): Promise<void> {
+    this.#crew = await this.#assemble()
+    this.#crew.begin()
+  }
+
+  actor(): SlotActor {
+    const { actor } = this.#crew
+    if (!this.#reopening) return actor
+    return { state: () => actor.state(), history: () => actor.history(), submit: (input) => this.#submitLater(input) }
+  }
+
+  isClosed(): boolean {
+    return this.#closed !== undefined
+  }
+
+  read(fromPos: number | undefined): FrameReader {
+    return this.#hub.read(fromPos)
+  }
+
+  isAtRest(): boolean {
+    const { actor } = this.#crew
+    return !this.#closed && !this.#reopening && !actor.isBusy() && restsIn(actor.state())
+  }
+
+  async close(): Promise<void> {
+    const { actor } = this.#crew
+    const rests = this.isAtRest()
+    this.#closed ??= new BatonError({ code: 'session_closed', message: `session ${this.session} was closed` })
+    actor.kill(this.#closed)
+    this.#crew.close()
+    this.#hub.end()
+    // Who removes the session comes after its snapshots.
+    await (rests ? release(this.#init, actor, this.#snapshots) : this.#snapshots.settled())
+  }
+
+  onRecord(record: SessionRecord): void {
+    this.#hub.publishRecord(record)
+  }
+
+  onSnapshot(pos: number): void {
+    this.#hub.startAfter(pos)
+    this.#snapshots.startAfter(pos)
+  }
+
+  onCommit(state: State, history: History): void {
+    this.#snapshots.onCommit(state, history)
+  }
+
+  onDeath(cause: BatonError): void {
+    const again = { done: this.#reopen(cause).catch(() => {}), waiting: 0 } // all that can fail in it is a logger
+    this.#reopening = again
     void again.done.then(() => {
-      if (reopening === again) reopening = undefined
+      if (this.#reopening === again) this.#reopening = undefined
+    })
+  }
+
+  /** While the session is opened again inputs wait: they are what users said, and what clients have done. */
+  async #submitLater(input: Input): ReturnType<Actor['submit']> {
+    const reopening = this.#reopening
+    if (reopening && reopening.waiting >= WAITING_MAX) return FULL
+    if (reopening) reopening.waiting += 1
+    await reopening?.done
+    return await this.#crew.actor.submit(input)
+  }
+
+  #assemble(): Promise<Crew> {
+    const tools = this.#tools
+    return openCrew({
+      slot: this.#init,
+      output: this.output,
+      tools,
+      spec: specFor(this.#init, tools),
+      hub: this.#hub,
+      pause: this.#pause,
+      listener: this,
     })
   }
 
   /** The log is the truth: whatever failed, a new actor begins from it, as after a restart. */
-  async function reopen(cause: BatonError): Promise<void> {
-    crew.close()
-    for (let tries = 1; tries <= REOPEN_TRIES && !closed && cause.code !== 'store_conflict'; tries++) {
+  async #reopen(cause: BatonError): Promise<void> {
+    const { log } = this.#init
+    const { session } = this
+    this.#crew.close()
+    for (let tries = 1; tries <= REOPEN_TRIES && !this.isClosed() && cause.code !== 'store_conflict'; tries++) {
       log.warn('a session is opened again', { session, cause: cause.message })
-      await pause(tries)
-      if (closed) return
+      await this.#pause(tries)
+      if (this.isClosed()) return
       try {
-        crew = await assemble()
+        this.#crew = await this.#assemble()
       } catch (failure) {
         log.warn('a session could not be opened', { session, cause: messageOf(failure) })
         continue
       }
-      if (closed) crew.actor.kill(closed)
-      else crew.begin()
+      if (this.#closed) this.#crew.actor.kill(this.#closed)
+      else this.#crew.begin()
       return
     }
-    closed ??= cause
-    hub.end()
+    this.#closed ??= cause
+    this.#hub.end()
   }
+}
 
-  /** While the session is opened again inputs wait: they are what users said, and what clients have done. */
-  function submit(input: Input): ReturnType<Actor['submit']> {
-    if (!reopening) return crew.actor.submit(input)
-    if (reopening.waiting >= WAITING_MAX) return Promise.resolve(FULL)
-    reopening.waiting += 1
-    return reopening.done.then(() => crew.actor.submit(input))
-  }
-
-  function isAtRest(): boolean {
-    return !closed && !reopening && !crew.actor.isBusy() && restsIn(crew.actor.state())
-  }
-
-  async function close(): Promise<void> {
-    const rests = isAtRest()
-    closed ??= new BatonError({ code: 'session_closed', message: `session ${session} was closed` })
-    crew.actor.kill(closed)
-    crew.close()
-    hub.end()
-    // Who removes the session comes after its snapshots.
-    await (rests ? release(init, crew.actor, snapshots) : snapshots.settled())
-  }
-
-  const actor = (): Actor => (reopening ? { ...crew.actor, submit } : crew.actor)
-  return { session, agent, output, actor, isClosed: () => closed !== undefined, read: hub.read, isAtRest, close }
+interface Reopening {
+  /** Never rejects. */
+  readonly done: Promise<void>
+  /** Inputs that wait for it. */
+  waiting: number
 }
 
 /** Each wait is twice as long as the one before. */
@@ -177,70 +243,4 @@ function contextOf(init: SlotInit): number | undefined {
     }
   })
   return sizes.length === 0 ? undefined : Math.min(...sizes)
-}
-
-interface CrewInit extends SlotInit {
-  readonly output: OutputReader | undefined
-  readonly tools: readonly Tool[]
-  readonly spec: Spec
-  readonly hub: FrameHub
-  readonly snapshots: SnapshotTaker
-  readonly pause: (tries: number) => Promise<void>
-  readonly onDeath: (cause: BatonError) => void
-}
-
-/** An actor and the runners that work for it; they die together. */
-interface Crew {
-  readonly actor: Actor
-  /** Performs what is outstanding, and from then on what is decided. Called once, if at all. */
-  begin(): void
-  close(): void
-}
-
-/** @throws BatonError when its log cannot be opened; only a crew that was opened dies with `onDeath` */
-async function openCrew(init: CrewInit): Promise<Crew> {
-  const { environment } = init
-  const { publish, publishRecord: onRecord } = init.hub
-  let opened = false
-  const onDeath = (cause: BatonError): void => {
-    if (opened) init.onDeath(cause)
-  }
-  const actor = await openActor({
-    ...init,
-    clock: environment.clock,
-    timers: environment.timers,
-    newId: () => environment.newId(),
-    onRecord,
-    onSnapshot: (pos) => {
-      init.hub.startAfter(pos)
-      init.snapshots.startAfter(pos)
-    },
-    onCommit: init.snapshots.onCommit,
-    onDeath,
-  })
-  opened = true
-  const timers = createTimerRunner(environment, actor.submit)
-  // Whoever opens it first: tools run for the one whose session it is.
-  const tools = createToolRunner({ ...init, principal: { id: actor.state().principal }, publish, actor })
-  const models = createModelRunner({
-    environment,
-    actor,
-    publish,
-    modelOf: init.modelOf,
-    request: (effect, model) =>
-      requestFor(
-        { agent: init.agent, model, tools: init.tools, state: actor.state(), history: actor.history() },
-        effect,
-      ),
-    output: init.output,
-    priceOf: init.priceOf,
-    check: (name, argumentsText) => checkCall(init, actor.state(), { name, arguments: argumentsText }),
-  })
-  const begin = (): void => actor.begin(createPerformers({ timers, tools, models }))
-  const close = (): void => {
-    timers.close()
-    tools.close()
-    models.close()
-  }
-  return { actor, begin, close }
 }

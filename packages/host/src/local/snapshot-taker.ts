@@ -1,53 +1,66 @@
 // Snapshots of one session, so that it is opened again without reading its whole log.
 import type { Logger, Store } from '@baton/core'
-import type { History, State } from '@baton/core/machine'
+import type { History, Snapshot, State } from '@baton/core/machine'
 import { takeSnapshot } from '@baton/core/machine'
 import { messageOf } from './thrown-message.ts'
-
-export interface SnapshotTaker {
-  /** Called after each commit. */
-  onCommit(state: State, history: History): void
-  /** A snapshot up to this position exists. */
-  startAfter(pos: number): void
-  /** Takes the last one, where it is worth it, when a session comes to rest; ends when every snapshot is stored. */
-  finish(state: State, history: History): Promise<void>
-  /** Ends when every snapshot that was taken is stored. */
-  settled(): Promise<void>
-}
 
 export interface SnapshotTakerInit {
   readonly store: Store
   readonly session: string
   readonly log: Logger
   /** Records between two snapshots of a session that is busy. */
-  readonly everyRecords: number
+  readonly snapshotRecords: number
 }
 
 export const SNAPSHOT_RECORDS = 256
 /** Records that are worth a snapshot when a session comes to rest: one in so many of those of a busy one. */
 const REST_PART = 8
 
-export function createSnapshotTaker({ store, session, log, everyRecords }: SnapshotTakerInit): SnapshotTaker {
-  let lastPos = -1
-  let stored: Promise<void> = Promise.resolve()
-  const take = (state: State, history: History, worthRecords: number): void => {
-    if (state.pos - lastPos < worthRecords) return
-    lastPos = state.pos
-    const snapshot = takeSnapshot(state, history)
-    // Nothing is lost with a snapshot: the log has what it has.
-    const warn = (cause: unknown): void =>
-      log.warn('a snapshot could not be stored', { session, cause: messageOf(cause) })
-    stored = stored.then(() => store.snapshots.put(session, snapshot)).catch(warn)
+export class SnapshotTaker {
+  readonly #init: SnapshotTakerInit
+  #lastPos = -1
+  /** The writing of the newest one; it ends after that of those before. */
+  #storing: Promise<void> | undefined
+
+  constructor(init: SnapshotTakerInit) {
+    this.#init = init
   }
-  return {
-    onCommit: (state, history) => take(state, history, everyRecords),
-    startAfter: (pos) => {
-      lastPos = Math.max(lastPos, pos)
-    },
-    finish: (state, history) => {
-      take(state, history, Math.ceil(everyRecords / REST_PART))
-      return stored
-    },
-    settled: () => stored,
+
+  /** A snapshot up to this position exists. */
+  startAfter(pos: number): void {
+    this.#lastPos = Math.max(this.#lastPos, pos)
+  }
+
+  /** Called after each commit. */
+  onCommit(state: State, history: History): void {
+    this.#take(state, history, this.#init.snapshotRecords)
+  }
+
+  /** Takes the last one, where it is worth it, when a session comes to rest; ends when every snapshot is stored. */
+  finish(state: State, history: History): Promise<void> {
+    this.#take(state, history, Math.ceil(this.#init.snapshotRecords / REST_PART))
+    return this.settled()
+  }
+
+  /** Ends when every snapshot that was taken is stored. */
+  async settled(): Promise<void> {
+    await this.#storing
+  }
+
+  #take(state: State, history: History, worthRecords: number): void {
+    if (state.pos - this.#lastPos < worthRecords) return
+    this.#lastPos = state.pos
+    this.#storing = this.#store(takeSnapshot(state, history), this.#storing)
+  }
+
+  /** Nothing is lost with a snapshot: the log has what it has. */
+  async #store(snapshot: Snapshot, earlier: Promise<void> | undefined): Promise<void> {
+    const { store, session, log } = this.#init
+    try {
+      await earlier
+      await store.snapshots.put(session, snapshot)
+    } catch (cause) {
+      log.warn('a snapshot could not be stored', { session, cause: messageOf(cause) })
+    }
   }
 }

@@ -33,7 +33,6 @@ export async function followSession(
   init: V1ConnectionInit,
   { session, writer, onStarted }: FollowingInit,
 ): Promise<Following | { readonly refused: Refused }> {
-  const { connection, log } = init
   // Read before the connection is attached, so that no offer is missed; and from the last turn's beginning, since an app
   // that was away has not seen all of it. What it has seen it knows by the ids of the frames.
   const last = session.lastTurn()
@@ -46,7 +45,7 @@ export async function followSession(
   const state = followingState(init, { session, writer }, attached.pos)
   onStarted()
   readFrames(state, { [Symbol.asyncIterator]: () => frames }).catch((cause: unknown) => {
-    log.warn('a connection lost its session', { session: session.id, cause: String(cause) })
+    init.log.warn('a connection lost its session', { session: session.id, cause: String(cause) })
     init.socket.close(CLOSE_CODES.failed, 'internal error')
   })
   return new Following(state, frames)
