@@ -1,5 +1,5 @@
-// What the request of a step costs an adapter: 10, 100 and 1,000 messages of which two are new. The transport takes the body
-// and fails at once, so that nothing but the encoding is measured. Sizes take turns.
+// What the request of a step costs an adapter: 10, 100 and 1,000 messages of which two are new. Measured is the time until the
+// transport is given the text; it fails at once, so nothing is sent. Sizes take turns.
 import type { Message, ModelRequest } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { createNodeEnvironment } from '@baton/host'
@@ -34,15 +34,17 @@ async function measureWire(wire: WireName, rounds: number): Promise<readonly Mea
   return compared(values, nameOf(wire, SIZES[0]))
 }
 
-type Step = (messages: readonly Message[]) => Promise<void>
+/** Milliseconds until the text was handed over. */
+type Step = (messages: readonly Message[]) => Promise<number>
 
 function stepOf(wire: WireName): Step {
   const failed = new BatonError({ code: 'model_network_failed', message: 'only the request is measured' })
-  const sent = { bytes: 0 }
+  const taken = { chars: 0, atMs: 0 }
   const { clock } = createNodeEnvironment(createUndiciTransport({ variables: {} }))
   const transport = {
     post: ({ body }: { readonly body: string }) => {
-      sent.bytes = body.length
+      taken.atMs = performance.now()
+      taken.chars = body.length
       return Promise.reject(failed)
     },
     close: () => Promise.resolve(),
@@ -50,9 +52,11 @@ function stepOf(wire: WireName): Step {
   const model = modelOfWire(wire, { base: 'http://127.0.0.1:9', transport, clock })
   const { signal } = new AbortController()
   return async (messages) => {
-    sent.bytes = 0
+    taken.chars = 0
+    const startMs = performance.now()
     const thrown: unknown = await model.run({ ...REQUEST, messages }, () => {}, signal).catch((cause: unknown) => cause)
-    if (thrown !== failed || sent.bytes < messages.length * 20) throw new Error(`${wire}: ${String(thrown)}`)
+    if (thrown !== failed || taken.chars < messages.length * 20) throw new Error(`${wire}: ${String(thrown)}`)
+    return taken.atMs - startMs
   }
 }
 
@@ -68,13 +72,16 @@ function nameOf(wire: WireName, size: number): string {
   return `${wire}, ${size.toLocaleString('en')} messages`
 }
 
-/** Microseconds of a request. Nothing waits for anything outside, so time is work. */
+/** Microseconds of a request that begins with all of the request before it. */
 async function timed(step: Step, size: number): Promise<number> {
   const requests = BATCH_MESSAGES / size
   const old = oldMessages(size - 2)
-  const startMs = performance.now()
-  for (let request = 0; request < requests; request++) await step([...old, ...toolRound(size + request)])
-  return ((performance.now() - startMs) * 1000) / requests
+  let spentMs = 0
+  for (let request = 0; request < requests; request++) {
+    await step(old)
+    spentMs += await step([...old, ...toolRound(size + request)])
+  }
+  return (spentMs * 1000) / requests
 }
 
 /** A long turn: the user asks, rounds of one call each, and the user says something more. The same objects in each request. */

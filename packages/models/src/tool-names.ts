@@ -83,13 +83,20 @@ export function createToolNames(names: Iterable<string>, maxLength = WIRE_LENGTH
 
 /** The names of a request's tools and of the calls in its history: a model may repeat one that is gone. */
 export function toolNamesOf(request: Pick<ModelRequest, 'tools' | 'messages'>, maxLength = WIRE_LENGTH_MAX): ToolNames {
-  const names = new Set<string>()
-  for (const tool of request.tools) names.add(tool.name)
-  for (const message of request.messages) {
-    if (message.role !== 'assistant') continue
-    for (const part of message.parts) if (part.type === 'call') names.add(part.name)
+  let table: ToolNames | undefined
+  return {
+    encode: (name) => encodeToolName(name, maxLength),
+    // Only a name that was cut needs to be looked for, in a history that may be long.
+    decode: (wire) =>
+      wire.includes(CUT) ? (table ??= createToolNames(namesIn(request), maxLength)).decode(wire) : decodeToolName(wire),
   }
-  return createToolNames(names, maxLength)
+}
+
+function namesIn({ tools, messages }: Pick<ModelRequest, 'tools' | 'messages'>): ReadonlySet<string> {
+  const called = messages.flatMap((message) =>
+    message.role === 'assistant' ? message.parts.flatMap((part) => (part.type === 'call' ? [part.name] : [])) : [],
+  )
+  return new Set([...tools.map(({ name }) => name), ...called])
 }
 
 function isPlain(char: string, isFirst: boolean, next: string | undefined): boolean {

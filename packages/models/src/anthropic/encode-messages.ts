@@ -1,17 +1,18 @@
 // From neutral messages to Anthropic's: two roles that take turns, results first in the message after their calls.
-import type { AssistantMessage, AssistantPart, CallPart, JsonObject, Message, ResultPart } from '@baton/core'
+import type { AssistantMessage, AssistantPart, CallPart, JsonObject, ResultPart } from '@baton/core'
 import { isJsonObject, parseJson } from '@baton/core'
-import type { ToolNames } from '../tool-names.ts'
+import type { HistoryEncoder } from '../histories.ts'
+import { createTakingTurns } from '../taking-turns.ts'
+import { encodeToolName } from '../tool-names.ts'
 import { encodeContent, encodeResult } from './encode-content.ts'
 import type { WireBlock, WireMessage } from './wire.ts'
 import { PROVIDER, isReplayable, modelFamily } from './wire.ts'
 
 /** For a history that does not begin with a user: the API refuses one ("first message must use the `user` role"). */
-const FIRST_USER_TEXT = '(The conversation begins.)'
+const FIRST_USER: WireMessage = { role: 'user', content: [{ type: 'text', text: '(The conversation begins.)' }] }
 
 export interface MessageEncoding {
   readonly model: string
-  readonly names: ToolNames
   /**
    * False in a request without thinking: 400 "When thinking is disabled, an `assistant` message in the final position
    * cannot contain `thinking`" (tailcallhq/forgecode#1853).
@@ -19,26 +20,22 @@ export interface MessageEncoding {
   readonly keepThinking: boolean
 }
 
-export function encodeMessages(messages: readonly Message[], options: MessageEncoding): readonly WireMessage[] {
+export function createMessageEncoder(options: MessageEncoding): HistoryEncoder<WireMessage> {
   const encoding = encodingOf(options)
   const { ids } = encoding
-  const merged: { readonly role: 'user' | 'assistant'; readonly blocks: WireBlock[] }[] = []
-  const add = (role: 'user' | 'assistant', blocks: readonly WireBlock[]) => {
-    if (blocks.length === 0) return
-    const last = merged.at(-1)
-    if (last?.role === role) last.blocks.push(...blocks)
-    else merged.push({ role, blocks: [...blocks] })
+  const turns = createTakingTurns<WireMessage['role'], WireBlock, WireMessage>(finishMessage)
+  return {
+    add(message) {
+      if (message.role === 'assistant') turns.say('assistant', encodeAssistant(message, encoding))
+      else if (message.role === 'user') turns.say('user', encodeContent(message.parts))
+      else
+        turns.say(
+          'user',
+          message.parts.map((part) => encodeResult(part, ids.resultId(part))),
+        )
+    },
+    wire: () => asRequest(turns.wire()),
   }
-  for (const message of messages) {
-    if (message.role === 'user') add('user', encodeContent(message.parts))
-    else if (message.role === 'tool')
-      add(
-        'user',
-        message.parts.map((part) => encodeResult(part, ids.resultId(part))),
-      )
-    else add('assistant', encodeAssistant(message, encoding))
-  }
-  return legalise(merged.map(({ role, blocks }) => ({ role, content: blocks })))
 }
 
 /** The blocks of an assistant's message, as they go back to the provider. */
@@ -62,7 +59,7 @@ function encodeAssistant(message: AssistantMessage, given: Encoding): readonly W
   return message.parts.map((part) => encodePart(part, encoding)).filter((block) => block !== undefined)
 }
 
-function encodePart(part: AssistantPart, { family, names, ids, keepThinking }: Encoding): WireBlock | undefined {
+function encodePart(part: AssistantPart, { family, ids, keepThinking }: Encoding): WireBlock | undefined {
   const state = part.state?.provider === PROVIDER ? part.state : undefined
   const data = isJsonObject(state?.data) ? withoutUnknown(state.data) : {}
   // Signatures are good for the model that made them only: 400 "Invalid `signature` in `thinking` block".
@@ -77,7 +74,7 @@ function encodePart(part: AssistantPart, { family, names, ids, keepThinking }: E
       return { ...data, type: 'thinking', thinking: part.text }
     }
     case 'call':
-      return { ...data, type: 'tool_use', id: ids.callId(part), name: names.encode(part.name), input: inputOf(part) }
+      return { ...data, type: 'tool_use', id: ids.callId(part), name: encodeToolName(part.name), input: inputOf(part) }
     case 'provider':
       return providerBlock(data, mayThink)
   }
@@ -101,25 +98,13 @@ function inputOf(call: CallPart): JsonObject {
   return parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}
 }
 
-/** Results first (400 "`tool_use` ids were found without `tool_result` blocks immediately after"), and a legal first and last message. */
-function legalise(messages: readonly WireMessage[]): readonly WireMessage[] {
-  const legal: WireMessage[] = []
-  for (const [index, message] of messages.entries()) {
-    const content =
-      message.role === 'user'
-        ? resultsFirst(message.content)
-        : endProperly(message.content, index === messages.length - 1)
-    const last = legal.at(-1)
-    if (content.length === 0) continue
-    // Only when the assistant's message between two others was left without content.
-    if (last?.role === message.role)
-      legal[legal.length - 1] = { role: message.role, content: resultsFirst([...last.content, ...content]) }
-    else legal.push({ role: message.role, content })
-  }
-  if (legal[0]?.role !== 'user') legal.unshift({ role: 'user', content: [{ type: 'text', text: FIRST_USER_TEXT }] })
-  return legal
+/** Undefined where nothing is left that may stand: 400 "all messages must have non-empty content". */
+function finishMessage(role: WireMessage['role'], blocks: readonly WireBlock[]): WireMessage | undefined {
+  const content = role === 'user' ? resultsFirst(blocks) : withoutLastThoughts(blocks)
+  return content.length === 0 ? undefined : { role, content }
 }
 
+/** 400 "`tool_use` ids were found without `tool_result` blocks immediately after". */
 function resultsFirst(content: readonly WireBlock[]): readonly WireBlock[] {
   const isResult = (block: WireBlock) => block.type === 'tool_result'
   return [...content.filter(isResult), ...content.filter((block) => !isResult(block))]
@@ -127,14 +112,22 @@ function resultsFirst(content: readonly WireBlock[]): readonly WireBlock[] {
 
 /**
  * 400 "The final block in an assistant message cannot be `thinking`": happens where the output limit stopped the model
- * while it thought. And for a request's last message: 400 "final assistant content cannot end with trailing whitespace".
+ * while it thought.
  */
-function endProperly(content: readonly WireBlock[], isLastMessage: boolean): readonly WireBlock[] {
+function withoutLastThoughts(content: readonly WireBlock[]): readonly WireBlock[] {
   const end = content.findLastIndex((block) => block.type !== 'thinking' && block.type !== 'redacted_thinking')
-  const kept = content.slice(0, end + 1)
-  const last = kept.at(-1)
-  if (!isLastMessage || last?.type !== 'text' || typeof last['text'] !== 'string') return kept
-  return [...kept.slice(0, -1), { ...last, text: last['text'].trimEnd() }]
+  return content.slice(0, end + 1)
+}
+
+/** A legal first and last message. */
+function asRequest(messages: readonly WireMessage[]): readonly WireMessage[] {
+  const legal = messages[0]?.role === 'user' ? messages : [FIRST_USER, ...messages]
+  const last = legal.at(-1)
+  const block = last?.content.at(-1)
+  // 400 "final assistant content cannot end with trailing whitespace".
+  if (last?.role !== 'assistant' || block?.type !== 'text' || typeof block['text'] !== 'string') return legal
+  const trimmed = { ...block, text: block['text'].trimEnd() }
+  return legal.with(-1, { ...last, content: last.content.with(-1, trimmed) })
 }
 
 interface CallIds {

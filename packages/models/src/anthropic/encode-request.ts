@@ -2,11 +2,12 @@
 // provider, a body comes out that Anthropic accepts; the rules and their sources stand where they are kept.
 import type { JsonObject, ModelRequest } from '@baton/core'
 import { BatonError, isJsonObject, outputTokensFor } from '@baton/core'
-import { compileSchema } from '../schema/compile-schema.ts'
+import type { RequestMemory } from '../request-memory.ts'
+import { createRequestMemory } from '../request-memory.ts'
+import type { CompileSchema } from '../schema/compile-schema.ts'
 import { withSayableOutput } from '../schema/sayable-output.ts'
-import type { ToolNames } from '../tool-names.ts'
-import { toolNamesOf } from '../tool-names.ts'
-import { encodeMessages } from './encode-messages.ts'
+import { encodeToolName } from '../tool-names.ts'
+import { createMessageEncoder } from './encode-messages.ts'
 import type {
   AnthropicRequest,
   CacheControl,
@@ -40,13 +41,13 @@ const THINKING_TOKENS_MIN = 1024
 export function encodeAnthropicRequest(
   given: ModelRequest,
   options: AnthropicEncodeOptions,
-  names: ToolNames = toolNamesOf(given),
+  memory: RequestMemory<WireMessage> = createRequestMemory(),
 ): AnthropicRequest {
-  const request = withSayableOutput(given, 'anthropic-strict')
+  const request = withSayableOutput(given, 'anthropic-strict', memory.compile)
   const { settings } = request
-  const { messages, thinking } = encodeHistory(request, options, names)
-  const tools = encodeTools(request, names, messages)
-  const toolChoice = tools.length > 0 ? encodeToolChoice(request, names, thinking !== undefined) : undefined
+  const { messages, thinking } = encodeHistory(request, options, memory)
+  const tools = encodeTools(request, messages, memory.compile)
+  const toolChoice = tools.length > 0 ? encodeToolChoice(request, thinking !== undefined) : undefined
   const answerTokens = outputTokensFor(settings, request.tools.length > 0)
   const mark = markOf(options)
   return {
@@ -63,12 +64,12 @@ export function encodeAnthropicRequest(
     ...(thinking && { thinking }),
     // Thinking is only allowed with the default temperature; Anthropic's scale ends at 1.
     ...(settings.temperature !== undefined && !thinking && { temperature: Math.min(settings.temperature, 1) }),
-    ...(request.output && { output_config: { format: encodeOutput(request.output) } }),
+    ...(request.output && { output_config: { format: encodeOutput(request.output, memory.compile) } }),
   }
 }
 
-function encodeOutput({ schema }: NonNullable<ModelRequest['output']>): WireOutputFormat {
-  return { type: 'json_schema', schema: compileSchema(schema, 'anthropic-strict').schema }
+function encodeOutput({ schema }: NonNullable<ModelRequest['output']>, compile: CompileSchema): WireOutputFormat {
+  return { type: 'json_schema', schema: compile(schema, 'anthropic-strict').schema }
 }
 
 interface History {
@@ -76,10 +77,16 @@ interface History {
   readonly thinking: WireThinking | undefined
 }
 
-function encodeHistory(request: ModelRequest, options: AnthropicEncodeOptions, names: ToolNames): History {
+function encodeHistory(
+  request: ModelRequest,
+  options: AnthropicEncodeOptions,
+  { histories }: RequestMemory<WireMessage>,
+): History {
   const thinking = thinkingOf(request, options)
   const encode = (keepThinking: boolean) =>
-    encodeMessages(request.messages, { model: options.model, names, keepThinking })
+    histories.encode(request.messages, `${keepThinking}`, () =>
+      createMessageEncoder({ model: options.model, keepThinking }),
+    )
   const messages = encode(thinking !== undefined)
   if (!thinking || startsWithThinking(messages)) return { messages, thinking }
   return { messages: encode(false), thinking: undefined }
@@ -109,12 +116,16 @@ function startsWithThinking(messages: readonly WireMessage[]): boolean {
   return first.content[0]?.type === 'thinking' || first.content[0]?.type === 'redacted_thinking'
 }
 
-function encodeTools(request: ModelRequest, names: ToolNames, messages: readonly WireMessage[]): readonly WireTool[] {
+function encodeTools(
+  request: ModelRequest,
+  messages: readonly WireMessage[],
+  compile: CompileSchema,
+): readonly WireTool[] {
   if (request.tools.length > 0)
     return request.tools.map((tool) => ({
-      name: names.encode(tool.name),
+      name: encodeToolName(tool.name),
       description: tool.description,
-      input_schema: encodeInputSchema(tool.inputSchema),
+      input_schema: encodeInputSchema(tool.inputSchema, compile),
     }))
   // A history with calls needs declared tools: LiteLLM and others report a refusal without them. `none` forbids to call.
   const called = new Set<string>()
@@ -129,15 +140,15 @@ function encodeTools(request: ModelRequest, names: ToolNames, messages: readonly
   }))
 }
 
-function encodeInputSchema(schema: JsonObject): JsonObject {
-  const { schema: compiled } = compileSchema(schema, 'anthropic')
+function encodeInputSchema(schema: JsonObject, compile: CompileSchema): JsonObject {
+  const { schema: compiled } = compile(schema, 'anthropic')
   const { properties, ...rest } = compiled
   // A tool that declares none has none: Anthropic asks for no empty list.
   const isEmpty = isJsonObject(properties) && Object.keys(properties).length === 0
   return isEmpty && schema['properties'] === undefined ? rest : compiled
 }
 
-function encodeToolChoice(request: ModelRequest, names: ToolNames, thinks: boolean): WireToolChoice {
+function encodeToolChoice(request: ModelRequest, thinks: boolean): WireToolChoice {
   const { toolChoice, tools, settings } = request
   if (toolChoice.type === 'none' || tools.length === 0) return { type: 'none' }
   const single = settings.parallelCalls === false ? { disable_parallel_tool_use: true as const } : {}
@@ -149,7 +160,7 @@ function encodeToolChoice(request: ModelRequest, names: ToolNames, thinks: boole
   // "Thinking may not be enabled when tool_choice forces tool use" (400; anthropics/claude-code#18759).
   if (toolChoice.type === 'auto' || thinks) return { type: 'auto', ...single }
   if (toolChoice.type !== 'tool') return { type: 'any', ...single }
-  return { type: 'tool', name: names.encode(toolChoice.name), ...single }
+  return { type: 'tool', name: encodeToolName(toolChoice.name), ...single }
 }
 
 function markOf(options: AnthropicEncodeOptions): CacheControl | undefined {

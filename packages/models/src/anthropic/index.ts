@@ -1,6 +1,7 @@
 // Anthropic Messages: `createAnthropicModel` joins the two pure halves (encode-request, decode-stream) with a transport.
 import type { Clock, HttpHead, HttpRequest, Model, Transport } from '@baton/core'
 import { BatonError } from '@baton/core'
+import { createRequestMemory } from '../request-memory.ts'
 import { toolNamesOf } from '../tool-names.ts'
 import { secretsOf } from '../transport/redact.ts'
 import { createSseReader } from '../transport/sse.ts'
@@ -9,6 +10,7 @@ import { answerTooLong, createAnthropicDecoder, decodeAnthropicMessage } from '.
 import type { AnthropicEncodeOptions } from './encode-request.ts'
 import { encodeAnthropicRequest } from './encode-request.ts'
 import { errorFromHttp } from './errors.ts'
+import type { WireMessage } from './wire.ts'
 import { PROVIDER, THINKING_BINDING_BETA, keepsToSchemas } from './wire.ts'
 import type { AnswerReader } from '../transport/answer-reader.ts'
 import { createAnswerReader } from '../transport/answer-reader.ts'
@@ -46,6 +48,7 @@ export function createAnthropicModel(options: AnthropicModelOptions): Model {
       throw new BatonError({ code: 'model_not_configured', message: `createAnthropicModel: ${field} is empty` })
   }
   const { contextTokens, answerLengthMax } = options
+  const memory = createRequestMemory<WireMessage>()
   return {
     id: `${PROVIDER}/${options.model}`,
     provider: PROVIDER,
@@ -57,7 +60,8 @@ export function createAnthropicModel(options: AnthropicModelOptions): Model {
     },
     async run(request, sink, signal) {
       const names = toolNamesOf(request)
-      const http = httpRequest(options, JSON.stringify(encodeAnthropicRequest(request, options, names)))
+      const body = encodeAnthropicRequest(request, options, memory)
+      const http = httpRequest(options, memory.write(body, 'messages'))
       const reading = readAnswer({
         model: options.model,
         names,

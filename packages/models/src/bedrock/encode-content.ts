@@ -1,5 +1,5 @@
 // What users and tools say: text, images and files as Converse's blocks.
-import type { ContentPart, FilePart, ImagePart, JsonObject } from '@baton/core'
+import type { ContentPart, FilePart, ImagePart, JsonObject, Message } from '@baton/core'
 import type { WireBlock } from './wire.ts'
 
 /** ImageFormat and DocumentFormat of client-bedrock-runtime 3.1163, by media type. */
@@ -23,7 +23,7 @@ const DOCUMENT_FORMATS: Readonly<Record<string, string>> = {
 }
 
 /** ValidationException "You can't include more than 5 documents in a request." (aws-samples/generative-ai-use-cases#1685). */
-export const DOCUMENTS_MAX = 5
+const DOCUMENTS_MAX = 5
 
 /** Documents of one request: the latest are kept, and no two have one name. */
 export interface Documents {
@@ -31,12 +31,12 @@ export interface Documents {
   takeName(file: FilePart): string | undefined
 }
 
-export function createDocuments(total: number): Documents {
+export function createDocuments(leftOut: number): Documents {
   let seen = 0
   return {
     takeName({ name }) {
       seen++
-      if (seen <= total - DOCUMENTS_MAX) return undefined
+      if (seen <= leftOut) return undefined
       // "Messages can't contain duplicate document names."; only letters, digits, single blanks and -()[] are allowed.
       const legal = (name ?? '')
         .replace(/[^a-zA-Z0-9\s\-()[\]]/g, ' ')
@@ -49,10 +49,24 @@ export function createDocuments(total: number): Documents {
   }
 }
 
-export function isDocument(part: ContentPart): part is FilePart {
-  return (
-    part.type === 'file' && part.source.type === 'base64' && formatIn(DOCUMENT_FORMATS, part.mediaType) !== undefined
-  )
+/**
+ * How many of a history's documents, from the first on, are too many for a request.
+ * @param isFlat results go as text and what stands beside it; else nothing but the text of failed calls is sent
+ */
+export function documentsLeftOut(messages: readonly Message[], isFlat: boolean): number {
+  let documents = 0
+  for (const message of messages)
+    if (message.role === 'user') documents += countDocuments(message.parts)
+    else if (message.role === 'tool')
+      for (const { isError, content } of message.parts) documents += isError && !isFlat ? 0 : countDocuments(content)
+  return Math.max(documents - DOCUMENTS_MAX, 0)
+}
+
+function countDocuments(parts: readonly ContentPart[]): number {
+  return parts.filter(
+    (part) =>
+      part.type === 'file' && part.source.type === 'base64' && formatIn(DOCUMENT_FORMATS, part.mediaType) !== undefined,
+  ).length
 }
 
 export function encodeContent(parts: readonly ContentPart[], documents: Documents): readonly WireBlock[] {

@@ -3,44 +3,31 @@ import type { AssistantMessage, AssistantPart, CallPart, JsonObject, Message, Re
 import { isJsonObject, parseJson } from '@baton/core'
 import type { CallIds } from '../openai-chat/call-ids.ts'
 import { createCallIds } from '../openai-chat/call-ids.ts'
-import type { ToolNames } from '../tool-names.ts'
+import type { HistoryEncoder } from '../histories.ts'
+import { createTakingTurns } from '../taking-turns.ts'
+import { encodeToolName } from '../tool-names.ts'
 import type { Documents } from './encode-content.ts'
-import { createDocuments, encodeContent, encodeText, isDocument, textBlock } from './encode-content.ts'
+import { createDocuments, encodeContent, encodeText, textBlock } from './encode-content.ts'
+import { flattenMessage } from './flatten-history.ts'
 import type { BedrockFamily } from './model-traits.ts'
 import { modelKey } from './model-traits.ts'
 import type { WireBlock, WireMessage } from './wire.ts'
 import { PROVIDER } from './wire.ts'
 
 /** For a history that does not begin with a user: "A conversation must start with a user message." */
-const FIRST_USER_TEXT = '(The conversation begins.)'
+const FIRST_USER: WireMessage = { role: 'user', content: [{ text: '(The conversation begins.)' }] }
 /** A message with a document must have text beside it (API_runtime_DocumentBlock). */
 const BESIDE_DOCUMENT_TEXT = '(A document.)'
 
 export interface MessageEncoding {
   readonly model: string
   readonly family: BedrockFamily
-  readonly names: ToolNames
   /** False in a request without thinking: Claude refuses thoughts of before there. */
   readonly keepThinking: boolean
-}
-
-export function encodeMessages(messages: readonly Message[], options: MessageEncoding): readonly WireMessage[] {
-  const encoding: Encoding = {
-    ...options,
-    // Mistral takes ids of nine letters and digits only, behind Bedrock too.
-    ids: createCallIds(PROVIDER, options.family === 'mistral' ? 'mistral' : 'responses'),
-    documents: createDocuments(countDocuments(messages)),
-  }
-  const merged: { readonly role: 'user' | 'assistant'; readonly blocks: WireBlock[] }[] = []
-  for (const message of messages) {
-    const blocks = encodeMessage(message, encoding)
-    if (blocks.length === 0) continue
-    const role = message.role === 'assistant' ? 'assistant' : 'user'
-    const last = merged.at(-1)
-    if (last?.role === role) last.blocks.push(...blocks)
-    else merged.push({ role, blocks: [...blocks] })
-  }
-  return legalise(merged.map(({ role, blocks }) => ({ role, content: blocks })))
+  /** Calls and results as text, see flatten-history.ts. */
+  readonly isFlat: boolean
+  /** How many documents, from the first on, are too many. */
+  readonly documentsLeftOut: number
 }
 
 interface Encoding extends MessageEncoding {
@@ -48,13 +35,21 @@ interface Encoding extends MessageEncoding {
   readonly documents: Documents
 }
 
-function countDocuments(messages: readonly Message[]): number {
-  const parts = messages.flatMap((message) => {
-    if (message.role === 'user') return message.parts
-    // Those of failed calls are not sent.
-    return message.role === 'tool' ? message.parts.flatMap(({ isError, content }) => (isError ? [] : content)) : []
-  })
-  return parts.filter((part) => isDocument(part)).length
+export function createMessageEncoder(options: MessageEncoding): HistoryEncoder<WireMessage> {
+  const encoding: Encoding = {
+    ...options,
+    // Mistral takes ids of nine letters and digits only, behind Bedrock too.
+    ids: createCallIds(PROVIDER, options.family === 'mistral' ? 'mistral' : 'responses'),
+    documents: createDocuments(options.documentsLeftOut),
+  }
+  const turns = createTakingTurns<WireMessage['role'], WireBlock, WireMessage>(finishMessage)
+  return {
+    add: (given) => {
+      const message = options.isFlat ? flattenMessage(given) : given
+      turns.say(message.role === 'assistant' ? 'assistant' : 'user', encodeMessage(message, encoding))
+    },
+    wire: () => asRequest(turns.wire()),
+  }
 }
 
 function encodeMessage(message: Message, encoding: Encoding): readonly WireBlock[] {
@@ -99,7 +94,7 @@ function encodePart(part: AssistantPart, encoding: Encoding): WireBlock | undefi
       return {
         toolUse: {
           toolUseId: encoding.ids.callId(part),
-          name: encoding.names.encode(part.name),
+          name: encodeToolName(part.name),
           input: inputOf(part),
         },
       }
@@ -131,13 +126,15 @@ function endProperly(blocks: readonly WireBlock[]): readonly WireBlock[] {
   return blocks.slice(0, blocks.findLastIndex((block) => block['reasoningContent'] === undefined) + 1)
 }
 
-function legalise(messages: readonly WireMessage[]): readonly WireMessage[] {
-  const legal = messages.map((message, index): WireMessage => {
-    if (message.role === 'user') return { role: 'user', content: withTextBeside(resultsFirst(message.content)) }
-    return index === messages.length - 1 ? { role: 'assistant', content: trimmedEnd(message.content) } : message
-  })
-  if (legal[0]?.role === 'user') return legal
-  return [{ role: 'user', content: [{ text: FIRST_USER_TEXT }] }, ...legal]
+function finishMessage(role: WireMessage['role'], blocks: readonly WireBlock[]): WireMessage {
+  return { role, content: role === 'user' ? withTextBeside(resultsFirst(blocks)) : [...blocks] }
+}
+
+/** A legal first and last message. */
+function asRequest(messages: readonly WireMessage[]): readonly WireMessage[] {
+  const legal = messages[0]?.role === 'user' ? messages : [FIRST_USER, ...messages]
+  const last = legal.at(-1)
+  return last?.role === 'assistant' ? legal.with(-1, { ...last, content: trimmedEnd(last.content) }) : legal
 }
 
 function resultsFirst(content: readonly WireBlock[]): readonly WireBlock[] {

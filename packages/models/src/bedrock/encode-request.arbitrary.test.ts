@@ -13,7 +13,9 @@ import { validateBedrockRequest } from '@baton/core/testing'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { BedrockEncodeOptions } from './encode-request.ts'
+import { createRequestMemory } from '../request-memory.ts'
 import { encodeBedrockRequest } from './encode-request.ts'
+import type { WireMessage } from './wire.ts'
 
 const words = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.constantFrom('', ' ', '\n\t', 'Hello ', ' x'))
 const toolName = fc.oneof(
@@ -178,5 +180,19 @@ test('the same request gives the same bytes', () => {
       )
     }),
     { numRuns: 50 },
+  )
+})
+
+test('a request that goes on from the one before says the same as one that is encoded anew', () => {
+  fc.assert(
+    fc.property(request, options, (neutral, how) => {
+      const memory = createRequestMemory<WireMessage>()
+      for (const index of neutral.messages.keys()) {
+        const grown = { ...neutral, messages: neutral.messages.slice(0, index + 1) }
+        const text = memory.write(encodeBedrockRequest(grown, how, memory), 'messages')
+        expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(encodeBedrockRequest(grown, how))))
+      }
+    }),
+    { numRuns: 200 },
   )
 })

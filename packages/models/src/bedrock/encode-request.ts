@@ -2,12 +2,14 @@
 // comes out that Bedrock accepts; the rules and their sources stand where they are kept.
 import type { JsonObject, ModelRequest } from '@baton/core'
 import { BatonError, outputTokensFor } from '@baton/core'
+import type { RequestMemory } from '../request-memory.ts'
+import { createRequestMemory } from '../request-memory.ts'
 import { withSayableOutput } from '../schema/sayable-output.ts'
-import { compileSchema } from '../schema/compile-schema.ts'
-import type { ToolNames } from '../tool-names.ts'
-import { encodeToolName, toolNamesOf } from '../tool-names.ts'
-import { encodeMessages } from './encode-messages.ts'
-import { flattenHistory, hasCalls } from './flatten-history.ts'
+import type { CompileSchema } from '../schema/compile-schema.ts'
+import { encodeToolName } from '../tool-names.ts'
+import { documentsLeftOut } from './encode-content.ts'
+import { createMessageEncoder } from './encode-messages.ts'
+import { hasCalls } from './flatten-history.ts'
 import type { BedrockFamily } from './model-traits.ts'
 import { familyOf } from './model-traits.ts'
 import type { BedrockRequest, CachePoint, WireMessage, WireTool, WireToolChoice, WireToolConfig } from './wire.ts'
@@ -27,14 +29,14 @@ const THINKING_TOKENS_MIN = 1024
 export function encodeBedrockRequest(
   given: ModelRequest,
   options: BedrockEncodeOptions,
-  names: ToolNames = toolNamesOf(given),
+  memory: RequestMemory<WireMessage> = createRequestMemory(),
 ): BedrockRequest {
-  const request = withSayableOutput(given, 'anthropic-strict')
+  const request = withSayableOutput(given, 'anthropic-strict', memory.compile)
   const family = options.family ?? familyOf(options.model)
   checkChoice(request)
   const mayCall = request.tools.length > 0 && request.toolChoice.type !== 'none'
   const isFlat = !mayCall && hasCalls(request.messages)
-  const work: Work = { request: isFlat ? flattened(request) : request, family, options, names, mayCall }
+  const work: Work = { request, family, options, memory, mayCall, isFlat }
   const { messages, thinking } = encodeHistory(work)
   const mark = markOf(options)
   const { instructions, output, settings } = request
@@ -51,7 +53,7 @@ export function encodeBedrockRequest(
     },
     ...(mayCall && { toolConfig: encodeTools(work, thinking !== undefined, mark) }),
     ...(fields && { additionalModelRequestFields: fields }),
-    ...(output && { outputConfig: encodeOutput(output) }),
+    ...(output && { outputConfig: encodeOutput(output, memory.compile) }),
   }
 }
 
@@ -59,13 +61,10 @@ interface Work {
   readonly request: ModelRequest
   readonly family: BedrockFamily
   readonly options: BedrockEncodeOptions
-  readonly names: ToolNames
+  readonly memory: RequestMemory<WireMessage>
   /** Whether the model may call; else its tools are not declared. */
   readonly mayCall: boolean
-}
-
-function flattened(request: ModelRequest): ModelRequest {
-  return { ...request, messages: flattenHistory(request.messages) }
+  readonly isFlat: boolean
 }
 
 function checkChoice({ toolChoice, tools }: ModelRequest): void {
@@ -95,14 +94,20 @@ function thinkingOf({ request, family }: Work): Thinking | undefined {
   return { tokens: budget, fields: { reasoningConfig: { type: 'enabled', maxReasoningEffort } } }
 }
 
-function encodeHistory(work: Work): {
+interface History {
   readonly messages: readonly WireMessage[]
   readonly thinking: Thinking | undefined
-} {
-  const { request, family, options, names } = work
+}
+
+function encodeHistory(work: Work): History {
+  const { request, family, options, memory, isFlat } = work
+  const { model } = options
   const thinking = thinkingOf(work)
+  const leftOut = documentsLeftOut(request.messages, isFlat)
   const encode = (keepThinking: boolean) =>
-    encodeMessages(request.messages, { model: options.model, family, names, keepThinking })
+    memory.histories.encode(request.messages, `${keepThinking} ${isFlat} ${leftOut}`, () =>
+      createMessageEncoder({ model, family, keepThinking, isFlat, documentsLeftOut: leftOut }),
+    )
   const messages = encode(thinking !== undefined)
   if (!thinking || family !== 'claude' || startsWithThinking(messages)) return { messages, thinking }
   return { messages: encode(false), thinking: undefined }
@@ -144,11 +149,11 @@ function modelFields({ request, family, mayCall }: Work, thinking: Thinking | un
 }
 
 function encodeTools(work: Work, thinks: boolean, mark: readonly CachePoint[]): WireToolConfig {
-  const { request, family, names } = work
+  const { request, family, memory } = work
   const dialect = family === 'nova' || family === 'nova-2' ? 'nova' : 'bedrock'
   const tools = request.tools.map(({ name, description, inputSchema }): WireTool => {
-    const { schema } = compileSchema(inputSchema, dialect)
-    const toolSpec = { name: names.encode(name), inputSchema: { json: schema } }
+    const { schema } = memory.compile(inputSchema, dialect)
+    const toolSpec = { name: encodeToolName(name), inputSchema: { json: schema } }
     // A description has at least one character (API_runtime_ToolSpecification).
     return { toolSpec: description.trim() === '' ? toolSpec : { ...toolSpec, description } }
   })
@@ -159,18 +164,18 @@ function encodeTools(work: Work, thinks: boolean, mark: readonly CachePoint[]): 
 }
 
 /** API_runtime_ToolChoice: `any` for Claude, Nova and Mistral, `tool` for Claude and Nova; the others decide themselves. */
-function encodeToolChoice({ request, family, names }: Work, thinks: boolean): WireToolChoice | undefined {
+function encodeToolChoice({ request, family }: Work, thinks: boolean): WireToolChoice | undefined {
   const { toolChoice } = request
   // "Thinking may not be enabled when tool_choice forces tool use." Auto is the default.
   if (toolChoice.type === 'auto' || toolChoice.type === 'none' || thinks || family === 'other') return undefined
   return toolChoice.type === 'tool' && family !== 'mistral'
-    ? { tool: { name: names.encode(toolChoice.name) } }
+    ? { tool: { name: encodeToolName(toolChoice.name) } }
     : { any: {} }
 }
 
 /** OutputConfig of client-bedrock-runtime 3.1163: the schema is a text. */
-function encodeOutput({ name, schema }: NonNullable<ModelRequest['output']>): JsonObject {
-  const compiled = compileSchema(schema, 'anthropic-strict').schema
+function encodeOutput({ name, schema }: NonNullable<ModelRequest['output']>, compile: CompileSchema): JsonObject {
+  const compiled = compile(schema, 'anthropic-strict').schema
   const jsonSchema = { name: encodeToolName(name), schema: JSON.stringify(compiled) }
   return { textFormat: { type: 'json_schema', structure: { jsonSchema } } }
 }

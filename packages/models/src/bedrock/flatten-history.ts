@@ -9,12 +9,10 @@ export function hasCalls(messages: readonly Message[]): boolean {
   )
 }
 
-export function flattenHistory(messages: readonly Message[]): readonly Message[] {
-  return messages.map((message): Message => {
-    if (message.role === 'user') return message
-    if (message.role === 'tool') return { role: 'user', parts: message.parts.flatMap(flattenResult) }
-    return { ...message, parts: message.parts.map(flattenCall) }
-  })
+export function flattenMessage(message: Message): Message {
+  if (message.role === 'user') return message
+  if (message.role === 'tool') return { role: 'user', parts: message.parts.flatMap(flattenResult) }
+  return { ...message, parts: message.parts.map(flattenCall) }
 }
 
 function flattenCall(part: AssistantPart): AssistantPart {

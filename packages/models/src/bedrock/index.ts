@@ -2,6 +2,7 @@
 // of who asks.
 import type { AbortSignalLike, Clock, HttpHead, HttpRequest, Model, Transport } from '@baton/core'
 import { BatonError } from '@baton/core'
+import { createRequestMemory } from '../request-memory.ts'
 import { toolNamesOf } from '../tool-names.ts'
 import { secretsOf } from '../transport/redact.ts'
 import type { BedrockDecoderOptions } from './decode-stream.ts'
@@ -13,6 +14,7 @@ import { createEventStreamReader } from './event-stream.ts'
 import { familyOf, keepsToSchemas } from './model-traits.ts'
 import type { AwsCredentialProvider, AwsCredentials } from './sign.ts'
 import { signRequest, takeCredentials } from './sign.ts'
+import type { WireMessage } from './wire.ts'
 import { PROVIDER } from './wire.ts'
 import type { AnswerReader } from '../transport/answer-reader.ts'
 import { createAnswerReader } from '../transport/answer-reader.ts'
@@ -60,6 +62,7 @@ export function createBedrockModel(options: BedrockModelOptions): Model {
   checkOptions(options)
   const { contextTokens, answerLengthMax, model } = options
   const family = options.family ?? familyOf(model)
+  const memory = createRequestMemory<WireMessage>()
   return {
     id: `${PROVIDER}/${model}`,
     provider: PROVIDER,
@@ -71,7 +74,7 @@ export function createBedrockModel(options: BedrockModelOptions): Model {
     },
     async run(request, sink, signal) {
       const names = toolNamesOf(request)
-      const body = JSON.stringify(encodeBedrockRequest(request, options, names))
+      const body = memory.write(encodeBedrockRequest(request, options, memory), 'messages')
       const http = await provenRequest(options, body, signal)
       const reading = readAnswer({
         model,

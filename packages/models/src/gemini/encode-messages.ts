@@ -1,64 +1,59 @@
 // From neutral messages to Gemini's contents: users and models, every call answered in the content right behind it, and the
 // signatures on the very parts that they came with.
-import type { AssistantPart, CallPart, JsonObject, Message, ResultPart } from '@baton/core'
+import type { AssistantPart, CallPart, JsonObject, ResultPart } from '@baton/core'
 import { isJsonObject, parseJson } from '@baton/core'
-import type { ToolNames } from '../tool-names.ts'
+import type { HistoryEncoder } from '../histories.ts'
+import { encodeToolName } from '../tool-names.ts'
 import { encodeContent, encodeResult } from './encode-content.ts'
 import type { WireContent, WirePart } from './wire.ts'
 import { NO_SIGNATURE, PROVIDER, REPLAYABLE, isGemini3, modelFamily } from './wire.ts'
 
 /** For a history that does not begin with a user. */
-const FIRST_USER_TEXT = '(The conversation begins.)'
+const FIRST_USER: WireContent = { role: 'user', parts: [{ text: '(The conversation begins.)' }] }
 /** 400 "Please ensure that multiturn requests end with a user role or a function response." */
-const LAST_USER_TEXT = '(Go on.)'
-
-export interface MessageEncoding {
-  readonly model: string
-  readonly names: ToolNames
-}
+const LAST_USER: WireContent = { role: 'user', parts: [{ text: '(Go on.)' }] }
 
 /**
  * Signatures of `rebased` answers stay: what is checked is the part that they sit on, not what stood before it, and Google's own
  * client keeps them when it shortens a history (gemini-cli).
  */
-export function encodeMessages(
-  messages: readonly Message[],
-  { model, names }: MessageEncoding,
-): readonly WireContent[] {
-  const encoding: Encoding = { names, family: modelFamily(model), isGemini3: isGemini3(model), ids: new Map() }
-  const contents: Draft[] = []
-  for (const message of messages) {
-    if (message.role === 'user') addSpoken(contents, 'user', encodeContent(message.parts))
-    else if (message.role === 'assistant') addSpoken(contents, 'model', encodeAssistant(message.parts, encoding))
-    else contents.push({ role: 'user', parts: encodeResults(message.parts, encoding), hasResults: true })
+export function createMessageEncoder(model: string): HistoryEncoder<WireContent> {
+  const encoding: Encoding = { family: modelFamily(model), isGemini3: isGemini3(model), ids: new Map() }
+  const drafts: Draft[] = []
+  return {
+    add(message) {
+      if (message.role === 'user') addSpoken(drafts, 'user', encodeContent(message.parts))
+      else if (message.role === 'assistant') addSpoken(drafts, 'model', encodeAssistant(message.parts, encoding))
+      else drafts.push({ content: { role: 'user', parts: encodeResults(message.parts, encoding) }, hasResults: true })
+    },
+    wire: () => asRequest(drafts.map(({ content }) => content)),
   }
-  if (contents[0]?.role !== 'user') contents.unshift(spoken('user', [{ text: FIRST_USER_TEXT }]))
-  if (contents.at(-1)?.role !== 'user') contents.push(spoken('user', [{ text: LAST_USER_TEXT }]))
-  return contents.map(({ role, parts }) => ({ role, parts }))
 }
 
-interface Draft extends WireContent {
+interface Draft {
+  readonly content: WireContent
   readonly hasResults: boolean
 }
 
 interface Encoding {
-  readonly names: ToolNames
   readonly family: string
   readonly isGemini3: boolean
   /** Ids that the model gave its calls, by Baton's. */
   readonly ids: Map<string, string>
 }
 
-function spoken(role: WireContent['role'], parts: readonly WirePart[]): Draft {
-  return { role, parts, hasResults: false }
+function asRequest(contents: readonly WireContent[]): readonly WireContent[] {
+  const begun = contents[0]?.role === 'user' ? contents : [FIRST_USER, ...contents]
+  return begun.at(-1)?.role === 'user' ? begun : [...begun, LAST_USER]
 }
 
 /** One content per speaker; results stay alone, because what a user says behind them begins a new turn. */
-function addSpoken(contents: Draft[], role: WireContent['role'], parts: readonly WirePart[]): void {
+function addSpoken(drafts: Draft[], role: WireContent['role'], parts: readonly WirePart[]): void {
   if (parts.length === 0) return
-  const last = contents.at(-1)
-  if (last?.role === role && !last.hasResults) contents[contents.length - 1] = spoken(role, [...last.parts, ...parts])
-  else contents.push(spoken(role, parts))
+  const last = drafts.at(-1)
+  const goesOn = last?.content.role === role && !last.hasResults
+  const before = goesOn ? (drafts.pop()?.content.parts ?? []) : []
+  drafts.push({ content: { role, parts: [...before, ...parts] }, hasResults: false })
 }
 
 function encodeAssistant(parts: readonly AssistantPart[], encoding: Encoding): readonly WirePart[] {
@@ -96,11 +91,11 @@ function stateOf({ state }: AssistantPart, { family }: Encoding): JsonObject {
   return isOwn && isJsonObject(state.data) ? state.data : {}
 }
 
-function encodeCall(call: CallPart, data: JsonObject, { names, ids }: Encoding): JsonObject {
+function encodeCall(call: CallPart, data: JsonObject, { ids }: Encoding): JsonObject {
   const { id } = data
   if (typeof id === 'string' && id !== '') ids.set(call.callId, id)
   const given = ids.get(call.callId)
-  return { ...(given !== undefined && { id: given }), name: names.encode(call.name), args: argumentsOf(call) }
+  return { ...(given !== undefined && { id: given }), name: encodeToolName(call.name), args: argumentsOf(call) }
 }
 
 /** An object always; what a model wrote and could not be read goes back empty, its result says why. */
@@ -110,9 +105,9 @@ function argumentsOf(call: CallPart): JsonObject {
 }
 
 /** 400 "…the number of function response parts is equal to the number of function call parts": all in one content, first. */
-function encodeResults(results: readonly ResultPart[], { names, ids, isGemini3: holdsMedia }: Encoding) {
+function encodeResults(results: readonly ResultPart[], { ids, isGemini3: holdsMedia }: Encoding) {
   const encoded = results.map((result) =>
-    encodeResult(result, { name: names.encode(result.name), id: ids.get(result.callId), holdsMedia }),
+    encodeResult(result, { name: encodeToolName(result.name), id: ids.get(result.callId), holdsMedia }),
   )
   return [...encoded.map(({ response }) => response), ...encoded.flatMap(({ beside }) => beside)]
 }

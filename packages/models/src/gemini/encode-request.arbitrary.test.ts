@@ -3,7 +3,9 @@ import type { AssistantPart, ContentPart, JsonObject, Message, ModelRequest, Pro
 import { validateGeminiRequest } from '@baton/core/testing'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { createRequestMemory } from '../request-memory.ts'
 import { encodeGeminiRequest } from './encode-request.ts'
+import type { WireContent } from './wire.ts'
 
 const words = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.constantFrom('', ' ', '\n\t', 'Hello ', ' x'))
 const toolName = fc.oneof(fc.constantFrom('agent.spawn', 'a/b', '9', '_-'), fc.string({ minLength: 1, maxLength: 80 }))
@@ -129,3 +131,17 @@ test.each(['gemini-2.0-flash', 'gemini-2.5-flash', 'gemini-2.5-pro', 'gemini-3-p
     )
   },
 )
+
+test('a request that goes on from the one before says the same as one that is encoded anew', () => {
+  fc.assert(
+    fc.property(request, fc.constantFrom('gemini-2.5-flash', 'gemini-3-pro-preview'), (neutral, how) => {
+      const memory = createRequestMemory<WireContent>()
+      for (const index of neutral.messages.keys()) {
+        const grown = { ...neutral, messages: neutral.messages.slice(0, index + 1) }
+        const text = memory.write(encodeGeminiRequest(grown, { model: how }, memory), 'contents')
+        expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(encodeGeminiRequest(grown, { model: how }))))
+      }
+    }),
+    { numRuns: 200 },
+  )
+})

@@ -2,12 +2,13 @@
 // this or another provider, a body comes out that Gemini accepts; the rules and their sources stand where they are kept.
 import type { JsonObject, ModelRequest, ToolDeclaration } from '@baton/core'
 import { BatonError, isJsonObject, outputTokensFor } from '@baton/core'
-import { compileSchema } from '../schema/compile-schema.ts'
-import type { ToolNames } from '../tool-names.ts'
-import { toolNamesOf } from '../tool-names.ts'
-import { encodeMessages } from './encode-messages.ts'
+import type { RequestMemory } from '../request-memory.ts'
+import { createRequestMemory } from '../request-memory.ts'
+import type { CompileSchema } from '../schema/compile-schema.ts'
+import { encodeToolName } from '../tool-names.ts'
+import { createMessageEncoder } from './encode-messages.ts'
 import { encodeThinking } from './encode-thinking.ts'
-import type { GeminiRequest, WireCallingConfig, WireFunction, WireGenerationConfig } from './wire.ts'
+import type { GeminiRequest, WireCallingConfig, WireContent, WireFunction, WireGenerationConfig } from './wire.ts'
 
 export interface GeminiEncodeOptions {
   /** `gemini-2.5-flash`; stands in the address, not in the body. */
@@ -21,52 +22,58 @@ const TEMPERATURE_MAX = 2
 export function encodeGeminiRequest(
   request: ModelRequest,
   options: GeminiEncodeOptions,
-  names: ToolNames = toolNamesOf(request),
+  memory: RequestMemory<WireContent> = createRequestMemory(),
 ): GeminiRequest {
   const { instructions, tools } = request
-  const config = encodeToolChoice(request, names)
+  const config = encodeToolChoice(request)
   return {
-    contents: encodeMessages(request.messages, { model: options.model, names }),
+    contents: memory.histories.encode(request.messages, '', () => createMessageEncoder(options.model)),
     ...(instructions.trim() !== '' && { systemInstruction: { parts: [{ text: instructions }] } }),
-    ...(tools.length > 0 && { tools: [{ functionDeclarations: tools.map((tool) => encodeTool(tool, names)) }] }),
+    ...(tools.length > 0 && {
+      tools: [{ functionDeclarations: tools.map((tool) => encodeTool(tool, memory.compile)) }],
+    }),
     ...(config && { toolConfig: { functionCallingConfig: config } }),
-    generationConfig: encodeGeneration(request, options.model),
+    generationConfig: encodeGeneration(request, options.model, memory.compile),
   }
 }
 
-function encodeTool(tool: ToolDeclaration, names: ToolNames): WireFunction {
-  const parameters = schemaOf(tool.inputSchema)
+function encodeTool(tool: ToolDeclaration, compile: CompileSchema): WireFunction {
+  const parameters = schemaOf(tool.inputSchema, compile)
   return {
-    name: names.encode(tool.name),
+    name: encodeToolName(tool.name),
     ...(tool.description !== '' && { description: tool.description }),
     ...(parameters && { parameters }),
   }
 }
 
 /** Undefined where the root has no properties: 400 "parameters.properties: should be non-empty for OBJECT type". */
-function schemaOf(schema: JsonObject): JsonObject | undefined {
-  const compiled = compileSchema(schema, 'gemini').schema
+function schemaOf(schema: JsonObject, compile: CompileSchema): JsonObject | undefined {
+  const compiled = compile(schema, 'gemini').schema
   const { properties } = compiled
   return isJsonObject(properties) && Object.keys(properties).length > 0 ? compiled : undefined
 }
 
 /** Undefined: the model decides. There is no way to ask for one call at a time. */
-function encodeToolChoice({ toolChoice, tools }: ModelRequest, names: ToolNames): WireCallingConfig | undefined {
+function encodeToolChoice({ toolChoice, tools }: ModelRequest): WireCallingConfig | undefined {
   if (toolChoice.type === 'tool' && !tools.some((tool) => tool.name === toolChoice.name))
     throw new BatonError({
       code: 'model_invalid_request',
       message: `toolChoice names "${toolChoice.name}", which is not among the request’s tools`,
     })
   if (tools.length === 0 || toolChoice.type === 'auto') return undefined
-  if (toolChoice.type === 'tool') return { mode: 'ANY', allowedFunctionNames: [names.encode(toolChoice.name)] }
+  if (toolChoice.type === 'tool') return { mode: 'ANY', allowedFunctionNames: [encodeToolName(toolChoice.name)] }
   return { mode: toolChoice.type === 'any' ? 'ANY' : 'NONE' }
 }
 
-function encodeGeneration({ settings, tools, output }: ModelRequest, model: string): WireGenerationConfig {
+function encodeGeneration(
+  { settings, tools, output }: ModelRequest,
+  model: string,
+  compile: CompileSchema,
+): WireGenerationConfig {
   const thinking = encodeThinking(model, Math.max(settings.reasoningTokens ?? 0, 0))
   // 400 "Function calling with a response mime type: 'application/json' is unsupported".
   const isJson = output !== undefined && tools.length === 0
-  const responseSchema = isJson ? schemaOf(output.schema) : undefined
+  const responseSchema = isJson ? schemaOf(output.schema, compile) : undefined
   return {
     maxOutputTokens: outputTokensFor(settings, tools.length > 0) + thinking.extraTokens,
     ...(settings.temperature !== undefined && { temperature: Math.min(settings.temperature, TEMPERATURE_MAX) }),

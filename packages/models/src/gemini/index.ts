@@ -2,6 +2,7 @@
 // a transport.
 import type { Clock, HttpHead, HttpRequest, Model, ModelAnswer, Transport } from '@baton/core'
 import { BatonError, isBatonError, parseJson } from '@baton/core'
+import { createRequestMemory } from '../request-memory.ts'
 import { toolNamesOf } from '../tool-names.ts'
 import { secretsOf } from '../transport/redact.ts'
 import { createSseReader } from '../transport/sse.ts'
@@ -12,6 +13,7 @@ import { createGeminiDecoder } from './decode-stream.ts'
 import { encodeGeminiRequest } from './encode-request.ts'
 import { errorFromHttp } from './errors.ts'
 import { createJsonElementReader } from './json-elements.ts'
+import type { WireContent } from './wire.ts'
 import { PROVIDER } from './wire.ts'
 
 export type { GeminiAccess, GeminiApiAccess, VertexAccess } from './address.ts'
@@ -50,6 +52,7 @@ const BODY_LENGTH_MAX = 64 * 1024
 export function createGeminiModel(options: GeminiModelOptions): Model {
   assertConfigured(options)
   const { model, contextTokens, answerLengthMax } = options
+  const memory = createRequestMemory<WireContent>()
   return {
     id: `${PROVIDER}/${model}`,
     provider: PROVIDER,
@@ -62,7 +65,7 @@ export function createGeminiModel(options: GeminiModelOptions): Model {
     async run(request, sink, signal) {
       const names = toolNamesOf(request)
       const thinks = (request.settings.reasoningTokens ?? 0) > 0
-      const body = JSON.stringify(encodeGeminiRequest(request, { model }, names))
+      const body = memory.write(encodeGeminiRequest(request, { model }, memory), 'contents')
       const http = await httpRequest(options, body, thinks)
       const reading = readAnswer({
         model,

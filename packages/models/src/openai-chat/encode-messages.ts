@@ -1,8 +1,9 @@
 // From neutral messages to Chat Completions': results right behind their calls, roles that take turns, and of a model's
 // reasoning what its server wants back. Images of results go into a user message, because results are text.
-import type { AssistantMessage, JsonObject, Message, ResultPart, ToolMessage } from '@baton/core'
+import type { AssistantMessage, JsonObject, ResultPart, ToolMessage } from '@baton/core'
 import { isJsonObject, parseJson, textOf } from '@baton/core'
-import type { ToolNames } from '../tool-names.ts'
+import type { HistoryEncoder } from '../histories.ts'
+import { encodeToolName } from '../tool-names.ts'
 import type { CallIds } from './call-ids.ts'
 import { createCallIds } from './call-ids.ts'
 import { encodeContent, joinContent } from './encode-content.ts'
@@ -10,14 +11,14 @@ import type { OpenAiChatQuirks } from './quirks.ts'
 import type { WireAssistant, WireCall, WireContentPart, WireMessage } from './wire.ts'
 
 /** Chat templates of many open models begin with a user ("conversation roles must alternate user/assistant/…"). */
-const FIRST_USER_TEXT = '(The conversation begins.)'
+const FIRST_USER: WireMessage = { role: 'user', content: '(The conversation begins.)' }
 const AFTER_RESULTS_TEXT = '(The results are known.)'
 
 export interface MessageEncoding {
   /** Whose state goes back. */
   readonly provider: string
   readonly model: string
-  readonly names: ToolNames
+  readonly instructions: string
   readonly quirks: OpenAiChatQuirks
 }
 
@@ -25,17 +26,25 @@ interface Encoding extends MessageEncoding {
   readonly ids: CallIds
 }
 
-export function encodeMessages(messages: readonly Message[], options: MessageEncoding): readonly WireMessage[] {
-  const encoding: Encoding = { ...options, ids: createCallIds(options.provider, options.quirks.callIds) }
+export function createMessageEncoder(options: MessageEncoding): HistoryEncoder<WireMessage> {
+  const { instructions, quirks } = options
+  const encoding: Encoding = { ...options, ids: createCallIds(options.provider, quirks.callIds) }
+  const system: readonly WireMessage[] = instructions.trim() === '' ? [] : [{ role: 'system', content: instructions }]
   const wire: WireMessage[] = []
-  for (const message of messages) {
-    if (message.role === 'user') addUser(wire, encodeContent(message.parts, options.quirks), options.quirks)
-    else if (message.role === 'tool') addResults(wire, message, encoding)
-    else addAssistant(wire, encodeAssistant(message, encoding))
+  return {
+    add(message) {
+      if (message.role === 'user') addUser(wire, encodeContent(message.parts, quirks), quirks)
+      else if (message.role === 'tool') addResults(wire, message, encoding)
+      else addAssistant(wire, encodeAssistant(message, encoding))
+    },
+    wire: () => [...system, ...asRequest(wire, quirks)],
   }
+}
+
+function asRequest(wire: readonly WireMessage[], { prefixLast }: OpenAiChatQuirks): readonly WireMessage[] {
   const last = wire.at(-1)
-  if (options.quirks.prefixLast && last?.role === 'assistant') wire[wire.length - 1] = { ...last, prefix: true }
-  return wire
+  if (!last) return [FIRST_USER]
+  return prefixLast && last.role === 'assistant' ? wire.with(-1, { ...last, prefix: true }) : wire
 }
 
 /** Of users that follow each other one is made: chat templates of open models refuse two. */
@@ -61,7 +70,7 @@ function addAssistant(wire: WireMessage[], message: WireAssistant | undefined): 
     wire[wire.length - 1] = { ...last, ...message, content: content === '' ? null : content }
     return
   }
-  if (!last) wire.push({ role: 'user', content: FIRST_USER_TEXT })
+  if (!last) wire.push(FIRST_USER)
   wire.push(message)
 }
 
@@ -81,11 +90,11 @@ function encodeAssistant(message: AssistantMessage, encoding: Encoding): WireAss
 }
 
 function encodeCalls(message: AssistantMessage, encoding: Encoding): readonly WireCall[] {
-  const { names, ids, quirks } = encoding
+  const { ids, quirks } = encoding
   return message.parts.flatMap((part): readonly WireCall[] => {
     if (part.type !== 'call') return []
     const extra = ownData(part.state, encoding)?.['extra_content']
-    const call = { name: names.encode(part.name), arguments: argumentsOf(part.arguments) }
+    const call = { name: encodeToolName(part.name), arguments: argumentsOf(part.arguments) }
     return [
       {
         id: ids.callId(part),
@@ -160,7 +169,7 @@ interface EncodedResult {
   readonly media: readonly WireContentPart[]
 }
 
-function encodeResult(result: ResultPart, { names, quirks }: Encoding): EncodedResult {
+function encodeResult(result: ResultPart, { quirks }: Encoding): EncodedResult {
   const parts = encodeContent(result.content, quirks)
   const said = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n')
   const media = parts.filter((part) => part.type !== 'text')
@@ -169,6 +178,6 @@ function encodeResult(result: ResultPart, { names, quirks }: Encoding): EncodedR
   // There is no field for a failure, and some servers refuse an empty result.
   const prefix = result.isError && !/^error\b/i.test(words) ? 'Error: ' : ''
   const text = words === '' ? (result.isError ? 'Error' : '(no output)') : `${prefix}${words}`
-  const title = { type: 'text' as const, text: `Result of ${names.encode(result.name)}:` }
+  const title = { type: 'text' as const, text: `Result of ${encodeToolName(result.name)}:` }
   return { text, media: media.length > 0 ? [title, ...media] : [] }
 }

@@ -1,6 +1,7 @@
 // The schema of an answer as both of OpenAI's APIs take it: kept to by the provider where its strict dialect can say the
 // schema, a hint to the model where it cannot. Baton checks the answer against the whole schema in any case.
 import type { JsonObject, ModelRequest } from '@baton/core'
+import type { CompileSchema } from '../schema/compile-schema.ts'
 import { compileSchema } from '../schema/compile-schema.ts'
 import { isNarrowed } from '../schema/sayable-output.ts'
 import { encodeToolName } from '../tool-names.ts'
@@ -12,12 +13,15 @@ export interface OutputSchema {
 }
 
 /** What may be left out is given as null in strict answers, which Baton reads as left out. */
-export function encodeOutputSchema({ name, schema }: NonNullable<ModelRequest['output']>): OutputSchema {
+export function encodeOutputSchema(
+  { name, schema }: NonNullable<ModelRequest['output']>,
+  compile: CompileSchema = compileSchema,
+): OutputSchema {
   // 400 "Invalid 'text.format.name': … Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'", at most 64.
   const wireName = encodeToolName(name)
-  if (!isNarrowed(schema, 'openai-strict'))
-    return { name: wireName, schema: compileSchema(schema, 'openai-strict').schema, strict: true }
-  return { name: wireName, schema: compileSchema(schema, 'openai').schema, strict: false }
+  if (!isNarrowed(schema, 'openai-strict', compile))
+    return { name: wireName, schema: compile(schema, 'openai-strict').schema, strict: true }
+  return { name: wireName, schema: compile(schema, 'openai').schema, strict: false }
 }
 
 /** Models before gpt-4o: 400 "'response_format' of type 'json_schema' is not supported with this model." */

@@ -14,7 +14,9 @@ import { validateOpenAiChatRequest } from '@baton/core/testing'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { PRESETS } from '../presets.ts'
+import { createRequestMemory } from '../request-memory.ts'
 import { encodeOpenAiChatRequest } from './encode-request.ts'
+import type { WireMessage } from './wire.ts'
 
 const words = fc.oneof(
   fc.string(),
@@ -150,3 +152,24 @@ function mistralIssues(body: unknown): readonly unknown[] {
       .filter((id) => typeof id !== 'string' || !/^[a-zA-Z0-9]{9}$/.test(id)),
   ])
 }
+
+test('a request that goes on from the one before says the same as one that is encoded anew', () => {
+  fc.assert(
+    fc.property(request, fc.constantFrom(...Object.values(PRESETS)), (neutral, how) => {
+      const memory = createRequestMemory<WireMessage>()
+      for (const index of neutral.messages.keys()) {
+        const grown = { ...neutral, messages: neutral.messages.slice(0, index + 1) }
+        const text = memory.write(
+          encodeOpenAiChatRequest(grown, { model: 'm', provider: 'mine', quirks: how.quirks }, memory),
+          'messages',
+        )
+        expect(JSON.parse(text)).toEqual(
+          JSON.parse(
+            JSON.stringify(encodeOpenAiChatRequest(grown, { model: 'm', provider: 'mine', quirks: how.quirks })),
+          ),
+        )
+      }
+    }),
+    { numRuns: 200 },
+  )
+})

@@ -2,15 +2,16 @@
 // provider, a body comes out that the server accepts; what servers take differently is in quirks.ts.
 import type { ModelRequest, ToolDeclaration } from '@baton/core'
 import { BatonError, outputTokensFor } from '@baton/core'
-import { compileSchema } from '../schema/compile-schema.ts'
-import type { ToolNames } from '../tool-names.ts'
-import { toolNamesOf } from '../tool-names.ts'
-import { encodeMessages } from './encode-messages.ts'
+import type { RequestMemory } from '../request-memory.ts'
+import { createRequestMemory } from '../request-memory.ts'
+import type { CompileSchema } from '../schema/compile-schema.ts'
+import { encodeToolName } from '../tool-names.ts'
+import { createMessageEncoder } from './encode-messages.ts'
 import { encodeOutputSchema } from './encode-output.ts'
 import { deepSeekThinks, encodeReasoning, isOpenAiReasoningModel } from './encode-reasoning.ts'
 import type { OpenAiChatQuirks } from './quirks.ts'
 import { OPENAI_QUIRKS } from './quirks.ts'
-import type { OpenAiChatRequest, WireTool, WireToolChoice } from './wire.ts'
+import type { OpenAiChatRequest, WireMessage, WireTool, WireToolChoice } from './wire.ts'
 import { PROVIDER } from './wire.ts'
 
 export interface OpenAiChatEncodeOptions {
@@ -28,12 +29,12 @@ const CACHE_KEY_LENGTH_MAX = 64
 export function encodeOpenAiChatRequest(
   request: ModelRequest,
   options: OpenAiChatEncodeOptions,
-  names: ToolNames = toolNamesOf(request),
+  memory: RequestMemory<WireMessage> = createRequestMemory(),
 ): OpenAiChatRequest {
   const { model, provider = PROVIDER, quirks = OPENAI_QUIRKS } = options
-  const { settings } = request
+  const { settings, instructions } = request
   const budget = Math.max(settings.reasoningTokens ?? 0, 0)
-  const choice = encodeToolChoice(request, names, toolChoiceOf(quirks, model, budget))
+  const choice = encodeToolChoice(request, toolChoiceOf(quirks, model, budget))
   const hasTools = choice.tools.length > 0
   const isForced = hasTools && (request.toolChoice.type === 'any' || request.toolChoice.type === 'tool')
   const reasoning = encodeReasoning({ model, budget, hasTools, isForced }, quirks.reasoning)
@@ -46,8 +47,10 @@ export function encodeOpenAiChatRequest(
     ...(quirks.streamOptions && { stream_options: { include_usage: true } }),
     ...(quirks.promptCacheKey && request.session !== '' && { prompt_cache_key: cacheKeyOf(request.session) }),
     [quirks.maxTokensField]: maxTokens,
-    messages: withInstructions(request, encodeMessages(request.messages, { provider, model, names, quirks })),
-    ...(hasTools && { tools: choice.tools.map((tool) => encodeTool(tool, names)) }),
+    messages: memory.histories.encode(request.messages, instructions, () =>
+      createMessageEncoder({ provider, model, instructions, quirks }),
+    ),
+    ...(hasTools && { tools: choice.tools.map((tool) => encodeTool(tool, memory.compile)) }),
     ...(choice.field !== undefined && { tool_choice: choice.field }),
     // "Unsupported parameter: 'parallel_tool_calls' is not supported with this model": o1 and its successors.
     ...(hasTools && settings.parallelCalls === false && !/^o\d/.test(model) && { parallel_tool_calls: false }),
@@ -55,18 +58,9 @@ export function encodeOpenAiChatRequest(
     ...(settings.temperature !== undefined && !isOpenAiReasoning && { temperature: Math.min(settings.temperature, 2) }),
     ...reasoning.fields,
     ...(request.output && {
-      response_format: { type: 'json_schema', json_schema: encodeOutputSchema(request.output) },
+      response_format: { type: 'json_schema', json_schema: encodeOutputSchema(request.output, memory.compile) },
     }),
   }
-}
-
-function withInstructions(
-  request: ModelRequest,
-  messages: OpenAiChatRequest['messages'],
-): OpenAiChatRequest['messages'] {
-  const { instructions } = request
-  const spoken = messages.length > 0 ? messages : [{ role: 'user' as const, content: '(The conversation begins.)' }]
-  return instructions.trim() === '' ? spoken : [{ role: 'system', content: instructions }, ...spoken]
 }
 
 function cacheKeyOf(session: string): string {
@@ -74,13 +68,13 @@ function cacheKeyOf(session: string): string {
   return session.slice(-CACHE_KEY_LENGTH_MAX)
 }
 
-function encodeTool(tool: ToolDeclaration, names: ToolNames): WireTool {
+function encodeTool(tool: ToolDeclaration, compile: CompileSchema): WireTool {
   return {
     type: 'function',
     function: {
-      name: names.encode(tool.name),
+      name: encodeToolName(tool.name),
       ...(tool.description !== '' && { description: tool.description }),
-      parameters: compileSchema(tool.inputSchema, 'openai').schema,
+      parameters: compile(tool.inputSchema, 'openai').schema,
     },
   }
 }
@@ -100,7 +94,7 @@ interface EncodedChoice {
   readonly field: WireToolChoice | undefined
 }
 
-function encodeToolChoice(request: ModelRequest, names: ToolNames, how: ChoiceField): EncodedChoice {
+function encodeToolChoice(request: ModelRequest, how: ChoiceField): EncodedChoice {
   const { toolChoice, tools } = request
   if (toolChoice.type === 'tool' && !tools.some((tool) => tool.name === toolChoice.name))
     throw new BatonError({
@@ -120,7 +114,7 @@ function encodeToolChoice(request: ModelRequest, names: ToolNames, how: ChoiceFi
       const only = tools.filter((tool) => tool.name === toolChoice.name)
       if (isIgnored) return { tools: only, field: undefined }
       if (how === 'words') return { tools: only, field: 'required' }
-      return { tools, field: { type: 'function', function: { name: names.encode(toolChoice.name) } } }
+      return { tools, field: { type: 'function', function: { name: encodeToolName(toolChoice.name) } } }
     }
   }
 }

@@ -2,6 +2,7 @@
 // (encode-request, decode-stream) with a transport.
 import type { Clock, HttpHead, HttpRequest, Model, Transport } from '@baton/core'
 import { BatonError } from '@baton/core'
+import { createRequestMemory } from '../request-memory.ts'
 import { toolNamesOf } from '../tool-names.ts'
 import { secretsOf } from '../transport/redact.ts'
 import { createSseReader } from '../transport/sse.ts'
@@ -14,7 +15,7 @@ import { encodeOpenAiChatRequest } from './encode-request.ts'
 import { errorFromHttp } from './errors.ts'
 import type { OpenAiChatQuirks } from './quirks.ts'
 import { OPENAI_QUIRKS } from './quirks.ts'
-import type { OpenAiChatRequest } from './wire.ts'
+import type { OpenAiChatRequest, WireMessage } from './wire.ts'
 import { PROVIDER } from './wire.ts'
 import type { AnswerReader } from '../transport/answer-reader.ts'
 import { createAnswerReader } from '../transport/answer-reader.ts'
@@ -68,6 +69,7 @@ export function createOpenAiChatModel(options: OpenAiChatModelOptions): Model {
     throw new BatonError({ code: 'model_not_configured', message: 'createOpenAiChatModel: model is empty' })
   const { model, contextTokens, answerLengthMax } = options
   const { provider = PROVIDER, label = 'OpenAI', quirks = OPENAI_QUIRKS } = options
+  const memory = createRequestMemory<WireMessage>()
   return {
     id: options.id ?? `${provider}/${model}`,
     provider,
@@ -79,9 +81,9 @@ export function createOpenAiChatModel(options: OpenAiChatModelOptions): Model {
     },
     async run(request, sink, signal) {
       const names = toolNamesOf(request)
-      const body = encodeOpenAiChatRequest(request, { model, provider, quirks }, names)
+      const body = encodeOpenAiChatRequest(request, { model, provider, quirks }, memory)
       const maxTokens = body.max_tokens ?? body.max_completion_tokens
-      const http = httpRequest(options, body)
+      const http = httpRequest(options, body, memory.write(body, 'messages'))
       const reading = readAnswer({
         model,
         provider,
@@ -99,8 +101,8 @@ export function createOpenAiChatModel(options: OpenAiChatModelOptions): Model {
   }
 }
 
-function httpRequest(options: OpenAiChatModelOptions, body: OpenAiChatRequest): HttpRequest {
-  const timeoutMs = thinksInSilence(options, body) ? THINKING_TIMEOUT_MS : TIMEOUT_MS
+function httpRequest(options: OpenAiChatModelOptions, request: OpenAiChatRequest, body: string): HttpRequest {
+  const timeoutMs = thinksInSilence(options, request) ? THINKING_TIMEOUT_MS : TIMEOUT_MS
   return {
     url: apiUrl(options.baseUrl ?? OPENAI_BASE_URL, 'chat/completions'),
     headers: {
@@ -109,7 +111,7 @@ function httpRequest(options: OpenAiChatModelOptions, body: OpenAiChatRequest): 
       ...authorization(options.apiKey),
       ...options.headers,
     },
-    body: JSON.stringify(body),
+    body,
     firstByteTimeoutMs: options.firstByteTimeoutMs ?? timeoutMs,
     betweenBytesTimeoutMs: options.betweenBytesTimeoutMs ?? timeoutMs,
   }

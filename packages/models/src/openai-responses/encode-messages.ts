@@ -5,29 +5,27 @@ import { isJsonObject, parseJson } from '@baton/core'
 import type { JsonObject, JsonValue } from '@baton/core'
 import type { CallIds } from '../openai-chat/call-ids.ts'
 import { createCallIds } from '../openai-chat/call-ids.ts'
-import type { ToolNames } from '../tool-names.ts'
+import type { HistoryEncoder } from '../histories.ts'
+import { encodeToolName } from '../tool-names.ts'
 import { encodeContent, encodeResult, joinContent } from './encode-content.ts'
 import type { WireItem } from './wire.ts'
 import { PROVIDER, modelFamily } from './wire.ts'
 
 /** 400 "Missing required parameter: 'input'": there is nothing to answer yet. */
-const FIRST_USER_TEXT = '(The conversation begins.)'
+const FIRST_USER: WireItem = { role: 'user', content: '(The conversation begins.)' }
 
-export interface MessageEncoding {
-  readonly model: string
-  readonly names: ToolNames
-}
-
-interface Encoding extends MessageEncoding {
+interface Encoding {
   readonly family: string
   readonly ids: CallIds
 }
 
-export function encodeMessages(messages: readonly Message[], options: MessageEncoding): readonly WireItem[] {
-  const ids = createCallIds(PROVIDER, 'responses')
-  const encoding: Encoding = { ...options, family: modelFamily(options.model), ids }
-  const items = messages.flatMap((message) => encodeMessage(message, encoding))
-  return items.length > 0 ? items : [{ role: 'user', content: FIRST_USER_TEXT }]
+export function createMessageEncoder(model: string): HistoryEncoder<WireItem> {
+  const encoding = { family: modelFamily(model), ids: createCallIds(PROVIDER, 'responses') }
+  const items: WireItem[] = []
+  return {
+    add: (message) => void items.push(...encodeMessage(message, encoding)),
+    wire: () => (items.length > 0 ? [...items] : [FIRST_USER]),
+  }
 }
 
 function encodeMessage(message: Message, encoding: Encoding): readonly WireItem[] {
@@ -70,7 +68,7 @@ function encodePart(part: AssistantPart, encoding: Encoding): WireItem | undefin
         ...(isJsonObject(extra) && extra),
         type: 'function_call',
         call_id: encoding.ids.callId(part),
-        name: encoding.names.encode(part.name),
+        name: encodeToolName(part.name),
         arguments: argumentsOf(part.arguments),
       }
     }

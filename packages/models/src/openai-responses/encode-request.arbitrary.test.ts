@@ -4,7 +4,9 @@ import type { AssistantPart, ContentPart, JsonObject, Message, ModelRequest, Pro
 import { validateOpenAiResponsesRequest } from '@baton/core/testing'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { createRequestMemory } from '../request-memory.ts'
 import { encodeOpenAiResponsesRequest } from './encode-request.ts'
+import type { WireItem } from './wire.ts'
 
 const words = fc.oneof(
   fc.string(),
@@ -142,5 +144,21 @@ test('arbitrary legal histories are accepted, and nothing of others goes along',
       expect(encode()).toBe(text)
     }),
     { numRuns: 600 },
+  )
+})
+
+test('a request that goes on from the one before says the same as one that is encoded anew', () => {
+  fc.assert(
+    fc.property(request, fc.constantFrom('gpt-5', 'my-model'), (neutral, how) => {
+      const memory = createRequestMemory<WireItem>()
+      for (const index of neutral.messages.keys()) {
+        const grown = { ...neutral, messages: neutral.messages.slice(0, index + 1) }
+        const text = memory.write(encodeOpenAiResponsesRequest(grown, { model: how }, memory), 'input')
+        expect(JSON.parse(text)).toEqual(
+          JSON.parse(JSON.stringify(encodeOpenAiResponsesRequest(grown, { model: how }))),
+        )
+      }
+    }),
+    { numRuns: 200 },
   )
 })

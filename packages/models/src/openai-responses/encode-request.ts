@@ -2,13 +2,14 @@
 // provider, a body comes out that OpenAI accepts; the rules and their sources stand where they are kept.
 import type { JsonObject, ModelRequest, ToolDeclaration } from '@baton/core'
 import { BatonError, outputTokensFor } from '@baton/core'
+import type { RequestMemory } from '../request-memory.ts'
+import { createRequestMemory } from '../request-memory.ts'
 import { encodeOutputSchema } from '../openai-chat/encode-output.ts'
 import { encodeReasoning, isOpenAiReasoningModel } from '../openai-chat/encode-reasoning.ts'
-import { compileSchema } from '../schema/compile-schema.ts'
-import type { ToolNames } from '../tool-names.ts'
-import { toolNamesOf } from '../tool-names.ts'
-import { encodeMessages } from './encode-messages.ts'
-import type { OpenAiResponsesRequest, WireTool, WireToolChoice } from './wire.ts'
+import type { CompileSchema } from '../schema/compile-schema.ts'
+import { encodeToolName } from '../tool-names.ts'
+import { createMessageEncoder } from './encode-messages.ts'
+import type { OpenAiResponsesRequest, WireItem, WireTool, WireToolChoice } from './wire.ts'
 
 export interface OpenAiResponsesEncodeOptions {
   readonly model: string
@@ -30,7 +31,7 @@ const CACHE_KEY_LENGTH_MAX = 64
 export function encodeOpenAiResponsesRequest(
   request: ModelRequest,
   options: OpenAiResponsesEncodeOptions,
-  names: ToolNames = toolNamesOf(request),
+  memory: RequestMemory<WireItem> = createRequestMemory(),
 ): OpenAiResponsesRequest {
   const { model, serverTools = [] } = options
   const { settings, instructions, session } = request
@@ -38,8 +39,8 @@ export function encodeOpenAiResponsesRequest(
   const reasoning = encodeThinking(request, options)
   // Reasoning counts as output, so what the model may think is added to what it may answer.
   const tokens = outputTokensFor(settings, request.tools.length > 0) + reasoning.extraTokens
-  const toolChoice = encodeToolChoice(request, names)
-  const tools = [...serverTools, ...request.tools.map((tool) => encodeTool(tool, names))]
+  const toolChoice = encodeToolChoice(request)
+  const tools = [...serverTools, ...request.tools.map((tool) => encodeTool(tool, memory.compile))]
   return {
     model,
     stream: true,
@@ -47,7 +48,7 @@ export function encodeOpenAiResponsesRequest(
     // "Encrypted content is not supported with this model.": only those that think.
     ...(thinks && { include: ['reasoning.encrypted_content'] as const }),
     ...(instructions.trim() !== '' && { instructions }),
-    input: encodeMessages(request.messages, { model, names }),
+    input: memory.histories.encode(request.messages, '', () => createMessageEncoder(model)),
     max_output_tokens: Math.max(tokens, OUTPUT_TOKENS_MIN),
     ...(session !== '' && { prompt_cache_key: session.slice(-CACHE_KEY_LENGTH_MAX) }),
     ...(tools.length > 0 && { tools }),
@@ -56,7 +57,9 @@ export function encodeOpenAiResponsesRequest(
     // "Unsupported parameter: 'temperature' is not supported with this model."
     ...(settings.temperature !== undefined && !thinks && { temperature: Math.min(settings.temperature, 2) }),
     ...(reasoning.field && { reasoning: reasoning.field }),
-    ...(request.output && { text: { format: { type: 'json_schema', ...encodeOutputSchema(request.output) } } }),
+    ...(request.output && {
+      text: { format: { type: 'json_schema', ...encodeOutputSchema(request.output, memory.compile) } },
+    }),
   }
 }
 
@@ -76,18 +79,18 @@ function encodeThinking(request: ModelRequest, { model, reasoningSummary }: Open
   return { field: isAsked ? field : undefined, extraTokens }
 }
 
-function encodeTool(tool: ToolDeclaration, names: ToolNames): WireTool {
+function encodeTool(tool: ToolDeclaration, compile: CompileSchema): WireTool {
   return {
     type: 'function',
-    name: names.encode(tool.name),
+    name: encodeToolName(tool.name),
     ...(tool.description !== '' && { description: tool.description }),
-    parameters: compileSchema(tool.inputSchema, 'openai').schema,
+    parameters: compile(tool.inputSchema, 'openai').schema,
     strict: false,
   }
 }
 
 /** Absent: the model decides. */
-function encodeToolChoice({ toolChoice, tools }: ModelRequest, names: ToolNames): WireToolChoice | undefined {
+function encodeToolChoice({ toolChoice, tools }: ModelRequest): WireToolChoice | undefined {
   if (toolChoice.type === 'tool' && !tools.some((tool) => tool.name === toolChoice.name))
     throw new BatonError({
       code: 'model_invalid_request',
@@ -102,6 +105,6 @@ function encodeToolChoice({ toolChoice, tools }: ModelRequest, names: ToolNames)
     case 'none':
       return 'none'
     case 'tool':
-      return { type: 'function', name: names.encode(toolChoice.name) }
+      return { type: 'function', name: encodeToolName(toolChoice.name) }
   }
 }

@@ -5,6 +5,7 @@ import { BatonError } from '@baton/core'
 import { OPENAI_BASE_URL, apiUrl, authorization } from '../openai-chat/address.ts'
 import { keepsToSchemas } from '../openai-chat/encode-output.ts'
 import { isOpenAiReasoningModel } from '../openai-chat/encode-reasoning.ts'
+import { createRequestMemory } from '../request-memory.ts'
 import { toolNamesOf } from '../tool-names.ts'
 import { secretsOf } from '../transport/redact.ts'
 import { createSseReader } from '../transport/sse.ts'
@@ -13,7 +14,7 @@ import { answerTooLong, createOpenAiResponsesDecoder, decodeOpenAiResponse } fro
 import type { OpenAiResponsesEncodeOptions } from './encode-request.ts'
 import { encodeOpenAiResponsesRequest } from './encode-request.ts'
 import { errorFromHttp } from './errors.ts'
-import type { OpenAiResponsesRequest } from './wire.ts'
+import type { OpenAiResponsesRequest, WireItem } from './wire.ts'
 import { PROVIDER } from './wire.ts'
 import type { AnswerReader } from '../transport/answer-reader.ts'
 import { createAnswerReader } from '../transport/answer-reader.ts'
@@ -54,6 +55,7 @@ export function createOpenAiResponsesModel(options: OpenAiResponsesModelOptions)
       throw new BatonError({ code: 'model_not_configured', message: `createOpenAiResponsesModel: ${field} is empty` })
   }
   const { model, contextTokens, answerLengthMax, label = 'OpenAI' } = options
+  const memory = createRequestMemory<WireItem>()
   return {
     id: `${PROVIDER}/${model}`,
     provider: PROVIDER,
@@ -65,7 +67,8 @@ export function createOpenAiResponsesModel(options: OpenAiResponsesModelOptions)
     },
     async run(request, sink, signal) {
       const names = toolNamesOf(request)
-      const http = httpRequest(options, encodeOpenAiResponsesRequest(request, options, names))
+      const body = encodeOpenAiResponsesRequest(request, options, memory)
+      const http = httpRequest(options, body, memory.write(body, 'input'))
       const secrets = secretsOf(http)
       const reading = readAnswer({
         model,
@@ -81,8 +84,8 @@ export function createOpenAiResponsesModel(options: OpenAiResponsesModelOptions)
   }
 }
 
-function httpRequest(options: OpenAiResponsesModelOptions, body: OpenAiResponsesRequest): HttpRequest {
-  const timeoutMs = thinksInSilence(body) ? THINKING_TIMEOUT_MS : TIMEOUT_MS
+function httpRequest(options: OpenAiResponsesModelOptions, request: OpenAiResponsesRequest, body: string): HttpRequest {
+  const timeoutMs = thinksInSilence(request) ? THINKING_TIMEOUT_MS : TIMEOUT_MS
   return {
     url: apiUrl(options.baseUrl ?? OPENAI_BASE_URL, 'responses'),
     headers: {
@@ -91,7 +94,7 @@ function httpRequest(options: OpenAiResponsesModelOptions, body: OpenAiResponses
       ...authorization(options.apiKey),
       ...options.headers,
     },
-    body: JSON.stringify(body),
+    body,
     firstByteTimeoutMs: options.firstByteTimeoutMs ?? timeoutMs,
     betweenBytesTimeoutMs: options.betweenBytesTimeoutMs ?? timeoutMs,
   }

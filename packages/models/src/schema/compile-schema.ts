@@ -30,6 +30,8 @@ const DEPTH_MAX = 24
 /** Schemas of one compilation, references written out included; then the rest allows anything. */
 const SCHEMAS_MAX = 5000
 
+export type CompileSchema = (schema: JsonObject, name: DialectName) => CompiledSchema
+
 /** Never throws: a schema that cannot be said at all becomes an object of anything, with a loss `degraded`. */
 export function compileSchema(schema: JsonObject, name: DialectName): CompiledSchema {
   const losses: SchemaLoss[] = []

@@ -1,6 +1,7 @@
 // A typed answer whose schema a provider's strict dialect would forbid in part is asked for in words: the provider would keep
 // the model from values that are legal. The answer is checked in any case.
 import type { ModelRequest } from '@baton/core'
+import type { CompileSchema } from './compile-schema.ts'
 import { compileSchema } from './compile-schema.ts'
 import type { DialectName } from './dialects.ts'
 
@@ -8,14 +9,22 @@ const IN_WORDS =
   'Your final answer must be one JSON value and nothing else, no code block. It must fit this JSON Schema:'
 
 /** The request as it is where the dialect can say the answer's schema, else with the schema in its instructions. */
-export function withSayableOutput(request: ModelRequest, dialect: DialectName): ModelRequest {
+export function withSayableOutput(
+  request: ModelRequest,
+  dialect: DialectName,
+  compile: CompileSchema = compileSchema,
+): ModelRequest {
   const { output, ...rest } = request
-  if (!output || !isNarrowed(output.schema, dialect)) return request
+  if (!output || !isNarrowed(output.schema, dialect, compile)) return request
   const asked = `${IN_WORDS}\n${JSON.stringify(output.schema)}`
   return { ...rest, instructions: [rest.instructions, asked].filter((part) => part.trim() !== '').join('\n\n') }
 }
 
 /** Whether the dialect forbids values that the schema allows. */
-export function isNarrowed(schema: NonNullable<ModelRequest['output']>['schema'], dialect: DialectName): boolean {
-  return compileSchema(schema, dialect).losses.some(({ how }) => how === 'narrowed' || how === 'degraded')
+export function isNarrowed(
+  schema: NonNullable<ModelRequest['output']>['schema'],
+  dialect: DialectName,
+  compile: CompileSchema = compileSchema,
+): boolean {
+  return compile(schema, dialect).losses.some(({ how }) => how === 'narrowed' || how === 'degraded')
 }

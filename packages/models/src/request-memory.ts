@@ -1,0 +1,30 @@
+// What the requests of one model have in common, kept so that a step costs what is new: the history, its text, the tools.
+import type { JsonObject } from '@baton/core'
+import type { Histories } from './histories.ts'
+import { createHistories } from './histories.ts'
+import type { WriteRequest } from './request-text.ts'
+import { createWriteRequest } from './request-text.ts'
+import type { CompileSchema, CompiledSchema } from './schema/compile-schema.ts'
+import { compileSchema } from './schema/compile-schema.ts'
+import type { DialectName } from './schema/dialects.ts'
+
+export interface RequestMemory<Wire> {
+  readonly histories: Histories<Wire>
+  readonly write: WriteRequest
+  /** Each schema once: it must not be changed afterwards. */
+  readonly compile: CompileSchema
+}
+
+export function createRequestMemory<Wire>(): RequestMemory<Wire> {
+  const compiled = new WeakMap<JsonObject, Map<DialectName, CompiledSchema>>()
+  return {
+    histories: createHistories(),
+    write: createWriteRequest(),
+    compile(schema, dialect) {
+      const dialects = compiled.get(schema) ?? new Map<DialectName, CompiledSchema>()
+      const known = dialects.get(dialect) ?? compileSchema(schema, dialect)
+      compiled.set(schema, dialects.set(dialect, known))
+      return known
+    },
+  }
+}
