@@ -32,9 +32,14 @@ export const SERVERS = ['relay', 'baton-websocket'] as const
 /** Wires of which the adapter is measured alone, beside a bare reader of the same wire. */
 export const WIRES = ['messages', 'responses', 'chat', 'gemini', 'converse'] as const
 export type WireName = (typeof WIRES)[number]
+/** Wires whose vendor's SDK can also hand on the bare events, without adding up the answer. */
+const EVENTS_WIRES = ['messages', 'responses', 'chat'] as const
+export type EventsWireName = (typeof EVENTS_WIRES)[number]
 export type ClientName =
   | `adapter:${WireName}`
   | `bare:${WireName}`
+  | `sdk:${WireName}`
+  | `sdk-events:${EventsWireName}`
   | (typeof BARE_CLIENTS)[number]
   | (typeof BATON_CLIENTS)[number]
   | (typeof PEERS)[number]
@@ -69,8 +74,10 @@ const paced = {
 
 /** One for each wire, all of one name: the wires are not compared with each other. */
 const ADAPTERS = WIRES.map((wire): Scenario => {
-  const clients = [`bare:${wire}`, `adapter:${wire}`] as const
-  return { name: 'adapters', says: 'text, the model adapter alone', ...ONE_BY_ONE, ...text, clients, floor: clients[0] }
+  const floor = `bare:${wire}` as const
+  const events = EVENTS_WIRES.filter((one) => one === wire).map((one) => `sdk-events:${one}` as const)
+  const clients = [floor, `adapter:${wire}`, ...events, `sdk:${wire}`] as const
+  return { name: 'adapters', says: 'text, the model adapter alone', ...ONE_BY_ONE, ...text, clients, floor }
 })
 
 export const SCENARIOS: readonly Scenario[] = [
