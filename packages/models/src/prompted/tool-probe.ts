@@ -50,7 +50,13 @@ export const PROBE_REQUEST: ModelRequest = {
 /** Undefined: it says nothing about tools, as an answer that was cut while the model thought. */
 export function readProbeAnswer({ parts }: ModelAnswer): ToolVerdict | undefined {
   if (parts.some((part) => part.type === 'call')) return { type: 'native' }
-  const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
+  return readProbeText(parts.map((part) => (part.type === 'text' ? part.text : '')).join(''))
+}
+
+/** Characters of text, about 500 tokens: who has written so much and no call rambles, on a slow machine for minutes. */
+export const PROBE_TEXT_MAX = 2000
+
+export function readProbeText(text: string): ToolVerdict | undefined {
   if (text.trim() === '') return undefined
   const written = FORMATS_BY_MARK.find((format) => writesProbeCall(text, format))
   return written

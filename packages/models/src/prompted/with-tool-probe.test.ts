@@ -277,6 +277,12 @@ test('a model that says nothing and hears no signal is waited for until the dead
   expect([verdicts, asked()?.tools]).toEqual([[], REQUEST.tools])
 })
 
+test('a model that rambles to the probe is cut short, which decides', async () => {
+  const { run, verdicts } = probed(probeGets({ text: 'copper '.repeat(400), hangs: 'until-aborted' }))
+  expect(await run()).toBe('done')
+  expect(verdicts).toMatchObject([{ reason: 'ignored' }])
+})
+
 test.each<[ToolProbeOptions, string]>([
   [{ deadlineMs: 0 }, 'deadlineMs must be a whole number from 1 to 2147483647, not 0'],
   [{ deadlineMs: Number.NaN }, 'not NaN'],

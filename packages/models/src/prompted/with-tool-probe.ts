@@ -6,7 +6,7 @@ import { cancelledError } from '../transport/transport-errors.ts'
 import type { PromptedFormatName } from './formats.ts'
 import { USUAL_FORMAT, promptedFormat } from './formats.ts'
 import type { ToolVerdict } from './tool-probe.ts'
-import { PROBE_REQUEST, readProbeAnswer, refusesTools } from './tool-probe.ts'
+import { PROBE_REQUEST, PROBE_TEXT_MAX, readProbeAnswer, readProbeText, refusesTools } from './tool-probe.ts'
 import { asksForTools, withPromptedTools } from './with-prompted-tools.ts'
 
 export interface ToolProbeOptions {
@@ -148,21 +148,24 @@ function createProbe(model: Model, { format, deadlineMs = DEADLINE_MS, onVerdict
   return { verdict, settle }
 }
 
-/** Never rejects. A model that does not hear its signal is left alone at the deadline. */
+/** Never rejects. A model that rambles is cut short; one that does not hear its signal is left alone. */
 async function askProbe(
   model: Model,
   controller: AbortController,
   deadlineMs: number,
 ): Promise<ToolVerdict | undefined> {
-  const signal = AbortSignal.any([controller.signal, AbortSignal.timeout(deadlineMs)])
+  const enough = new AbortController()
+  const signal = AbortSignal.any([controller.signal, enough.signal, AbortSignal.timeout(deadlineMs)])
+  let text = ''
+  const sink = (event: ModelEvent): void => {
+    if (event.type !== 'text-delta' || signal.aborted) return
+    text += event.text
+    if (text.length > PROBE_TEXT_MAX) enough.abort()
+  }
   try {
-    return readProbeAnswer(
-      await unlessAborted(
-        model.run(PROBE_REQUEST, () => {}, signal),
-        signal,
-      ),
-    )
+    return readProbeAnswer(await unlessAborted(model.run(PROBE_REQUEST, sink, signal), signal))
   } catch (cause) {
+    if (enough.signal.aborted) return readProbeText(text)
     return refusesTools(cause) ? { type: 'prompted', reason: 'refused', format: USUAL_FORMAT } : undefined
   }
 }
