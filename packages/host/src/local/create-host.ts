@@ -74,7 +74,7 @@ export function createHost(options: HostOptions = {}): LocalHost {
     owner: environment.newId(),
     validator: createArgumentValidator(),
     breakers: createCircuitBreakers(environment.clock),
-    secret: randomBytes(32),
+    tokenHash: tokenHashWith(randomBytes(32)),
     log: options.log ?? SILENT,
   }
   const openSessions = createOpenSessions(environment)
@@ -141,21 +141,22 @@ interface Shared {
   readonly owner: string
   readonly validator: ArgumentValidator
   readonly breakers: CircuitBreakers
-  readonly secret: Buffer
+  /** Of the secret that this host's approval tokens are made with. */
+  readonly tokenHash: (key: string) => string
   readonly log: Logger
 }
 
 function slotInit(shared: Shared, session: string, init: { readonly agent: Agent; readonly principal: Principal }) {
-  const { options, environment, store, owner, validator, secret, log } = shared
+  const { options, environment, store, owner, validator, tokenHash, log } = shared
   const named = init.agent.models.length > 0 ? init.agent.models : options.defaultModel ? [options.defaultModel] : []
   if (named.length === 0)
     throw new BatonError({
       code: 'unknown_model',
       message: `agent "${init.agent.name}" names no model, and the host has no default`,
     })
-  const own = new Map(named.flatMap((model) => (typeof model === 'string' ? [] : [[model.id, model]])))
   const modelOf = (id: string): Model => {
-    const model = own.get(id) ?? options.modelOf?.(id)
+    const own = named.find((model): model is Model => typeof model !== 'string' && model.id === id)
+    const model = own ?? options.modelOf?.(id)
     if (!model) throw new BatonError({ code: 'unknown_model', message: `no model is named "${id}"` })
     // Somebody must be asked: the last candidate is never left alone.
     return model.id === lastOf(named) ? model : shared.breakers.guard(model)
@@ -174,8 +175,12 @@ function slotInit(shared: Shared, session: string, init: { readonly agent: Agent
     snapshotRecords: options.snapshotRecords ?? SNAPSHOT_RECORDS,
     environment,
     models: named.map((model) => (typeof model === 'string' ? model : model.id)),
-    tokenHash: (key: string) => createHmac('sha256', secret).update(key).digest('base64url'),
+    tokenHash,
   }
+}
+
+function tokenHashWith(secret: Buffer): Shared['tokenHash'] {
+  return (key) => createHmac('sha256', secret).update(key).digest('base64url')
 }
 
 function lastOf(models: readonly (string | Model)[]): string | undefined {

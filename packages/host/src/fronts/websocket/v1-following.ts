@@ -3,6 +3,7 @@
 import type { Frame, Logger, Refused, Session } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import type { Input, Phase } from '@baton/core/machine'
+import { Recent } from './recent.ts'
 import { CLOSE_CODES } from './socket.ts'
 import type { V1Output } from './v1-projection.ts'
 import { V1Projection } from './v1-projection.ts'
@@ -69,10 +70,7 @@ export class Following {
 
   /** A result of this connection was handed in: if it is ignored, that is logged. */
   expectVerdict(callId: string): void {
-    const { verdicts } = this.#state
-    const [oldest] = verdicts
-    if (verdicts.size >= VERDICTS_MAX && oldest !== undefined) verdicts.delete(oldest)
-    verdicts.add(callId)
+    this.#state.verdicts.set(callId, true)
   }
 
   /** The tool of a call of the model: one that is open, or that was written to this connection lately. */
@@ -116,9 +114,10 @@ interface FollowingState {
   readonly projection: V1Projection
   readonly calls: WrittenCalls
   readonly line: TurnLine
-  readonly verdicts: Set<string>
+  /** Calls whose results were handed in. */
+  readonly verdicts: Recent<true>
   /** Names for the log, also when a call's result comes late or again. */
-  readonly tools: Map<string, string>
+  readonly tools: Recent<string>
   left: boolean
   /** The app was told that a turn began, and not yet that it ended. */
   inTurn: boolean
@@ -139,8 +138,8 @@ function followingState(
     projection: new V1Projection({ session: session.id, connection, partialMs: limits.partialMs, livePos }),
     calls: new WrittenCalls(),
     line: new TurnLine(),
-    verdicts: new Set(),
-    tools: new Map(),
+    verdicts: new Recent(VERDICTS_MAX),
+    tools: new Recent(TOOLS_MAX),
     left: false,
     inTurn: false,
     timer: undefined,
@@ -226,7 +225,7 @@ function performOne(state: FollowingState, output: V1Output): void {
     case 'result-ignored': {
       const { callId, reason } = output
       // Other connections of the session leave the line to the one that the result came from.
-      if (state.verdicts.delete(callId)) log.warn('a result was ignored', { session: session.id, callId, reason })
+      if (state.verdicts.take(callId)) log.warn('a result was ignored', { session: session.id, callId, reason })
       break
     }
     default:
@@ -252,8 +251,6 @@ function writeCall(state: FollowingState, { id, callId, offer }: Extract<V1Outpu
   if (!call || call.settled) return
   const payload = { callId, name: call.name, arguments: call.arguments }
   state.line.add(call.name)
-  const [oldest] = state.tools.keys()
-  if (state.tools.size >= TOOLS_MAX && oldest !== undefined) state.tools.delete(oldest)
   state.tools.set(callId, call.name)
   const written = writer.write(id, { type: 'tool.call', payload }, session.id)
   if (written) void tellReached(state, calls.add(callId, offer))

@@ -3,6 +3,7 @@
 import type { ErrorCode, Frame } from '@baton/core'
 import { shortHash, textOf } from '@baton/core'
 import type { Fact, FactOf, InputBody } from '@baton/core/machine'
+import { Recent } from './recent.ts'
 import { Partials } from './v1-partials.ts'
 import { speechTextOf } from './speech-text.ts'
 
@@ -57,7 +58,7 @@ export class V1Projection {
       init,
       prefix: shortHash(init.session),
       partials: new Partials(init.partialMs),
-      bodies: new Map(),
+      bodies: new Recent(BODIES_MAX),
       causes: [],
       speech: undefined,
     }
@@ -119,7 +120,7 @@ interface Book {
   readonly init: V1ProjectionInit
   readonly prefix: string
   readonly partials: Partials
-  readonly bodies: Map<string, string>
+  readonly bodies: Recent<string>
   causes: readonly string[]
   /** An answer whose speech waits for the commit of `display-written`. */
   speech: Speech | undefined
@@ -245,8 +246,7 @@ function enter(book: Book, fact: FactOf<'inputs-entered'>, key: string): readonl
   const entered = fact.entries.flatMap((entry) => entry.inputs)
   book.causes = [...book.causes, ...entered]
   return entered.flatMap((inputId, index) => {
-    const text = book.bodies.get(inputId)
-    book.bodies.delete(inputId)
+    const text = book.bodies.take(inputId)
     if (text === undefined) return []
     return [display(`${key}-${index}`, 'convo.appendMessage', { role: 'user', text, isPartial: false })]
   })
@@ -255,8 +255,6 @@ function enter(book: Book, fact: FactOf<'inputs-entered'>, key: string): readonl
 /** Events are not said by anybody, so they do not stand in the conversation that the app shows. */
 function remember(book: Book, inputId: string, body: InputBody): void {
   if (body.type === 'urgent') return
-  const [oldest] = book.bodies.keys()
-  if (book.bodies.size >= BODIES_MAX && oldest !== undefined) book.bodies.delete(oldest)
   book.bodies.set(inputId, body.type === 'user' ? textOf(body.parts) : body.text)
 }
 
