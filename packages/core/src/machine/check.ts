@@ -60,7 +60,10 @@ export function check(spec: Spec, state: State, input: Input): Refusal | undefin
 /** The position at which an input with this id was accepted, if it was one of the last ${RULES.remembered}. */
 export function seenAt(state: State, input: Input): number | undefined {
   if (!('inputId' in input)) return undefined
-  return state.recentInputs.find((seen) => seen.inputId === input.inputId)?.pos
+  const { inputId } = input
+  // Nearly always all of them are looked through, at every input: a loop takes half of the time of `find`.
+  for (const seen of state.recentInputs) if (seen.inputId === inputId) return seen.pos
+  return undefined
 }
 
 function isBlank(part: ContentPart): boolean {

@@ -355,9 +355,9 @@ function replaceBySummary(book: Book, fact: FactOf<'summary-finished'>): void {
 /** Marks the answers from an entry on: what stands before them is not what their model saw. */
 function rebase(book: Book, fromEntry: number): void {
   book.entries = book.entries.map((entry) => {
-    const [first, ...rest] = entry.messages
+    const [first] = entry.messages
     if (entry.entry < fromEntry || first?.role !== 'assistant' || first.rebased) return entry
-    return { ...entry, messages: [{ ...first, rebased: true }, ...rest] }
+    return { ...entry, messages: [{ ...first, rebased: true }, ...entry.messages.slice(1)] }
   })
 }
 

@@ -43,14 +43,14 @@ export function mayHalve(state: State): boolean {
 
 /** After the provider said that its window is full: drops the older half. */
 export function halve(draft: Draft): void {
-  const count = exchangesOf(draft.state).length
+  const count = wholeExchanges(draft.state).length
   slide(draft, Math.max(1, Math.floor(count / 2)))
 }
 
 function needsRoom(draft: Draft): boolean {
   const { spec, state } = draft
   const actAt = spec.window.actAtTokens ?? spec.window.contextTokens ?? Number.MAX_SAFE_INTEGER
-  const tooMany = exchangesOf(state).length > spec.window.exchanges || state.index.length > RULES.indexed
+  const tooMany = wholeExchanges(state).length > spec.window.exchanges || state.index.length > RULES.indexed
   return tooMany || requestTokens(draft) + spec.window.reserveTokens > actAt
 }
 
@@ -62,7 +62,7 @@ function requestTokens(draft: Draft): number {
 function slide(draft: Draft, count: number): boolean {
   const { state } = draft
   const current = state.turn?.exchange ?? state.counters.exchange
-  const exchanges = [...new Set(state.index.map((entry) => entry.exchange))]
+  const exchanges = exchangesOf(state.index)
   const kept = exchanges.slice(Math.min(count, exchanges.length - 1))[0] ?? current
   const from = state.index.find((entry) => entry.exchange === kept)
   if (!from || from.entry === state.index[0]?.entry) return false
@@ -74,7 +74,7 @@ function slide(draft: Draft, count: number): boolean {
 function summaryRange(draft: Draft): { readonly fromEntry: number; readonly toEntry: number } | undefined {
   const { state } = draft
   const current = state.turn?.exchange ?? state.counters.exchange
-  const exchanges = exchangesOf(state)
+  const exchanges = wholeExchanges(state)
   const kept = exchanges.slice(-Math.max(1, fittingExchanges(draft)))[0] ?? current
   const older = state.index.filter((entry) => entry.exchange < kept)
   const steps = state.index.filter((entry) => entry.exchange === current && entry.role !== 'user').slice(0, -1)
@@ -93,7 +93,7 @@ function fittingExchanges(draft: Draft): number {
   const room = (((actAt - spec.window.reserveTokens) / 2) * 1000) / state.tokensPer1000Chars
   let chars = spec.window.overheadTokens * CHARS_PER_TOKEN
   let count = 0
-  for (const exchange of exchangesOf(state).toReversed()) {
+  for (const exchange of wholeExchanges(state).toReversed()) {
     chars += indexChars(state.index.filter((entry) => entry.exchange === exchange))
     if (chars > room || count === most) break
     count += 1
@@ -101,8 +101,16 @@ function fittingExchanges(draft: Draft): number {
   return count
 }
 
-function exchangesOf(state: State): readonly number[] {
-  return [...new Set(state.index.filter((entry) => entry.role !== 'summary').map((entry) => entry.exchange))]
+/** Those that something is left of but their summary. */
+function wholeExchanges({ index }: State): readonly number[] {
+  return exchangesOf(index.filter((entry) => entry.role !== 'summary'))
+}
+
+/** In their order; the entries of one stand together. */
+function exchangesOf(index: readonly IndexEntry[]): readonly number[] {
+  const exchanges: number[] = []
+  for (const { exchange } of index) if (exchange !== exchanges.at(-1)) exchanges.push(exchange)
+  return exchanges
 }
 
 function indexChars(index: readonly IndexEntry[]): number {
