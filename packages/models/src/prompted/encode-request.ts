@@ -10,14 +10,24 @@ import type {
 } from '@baton/core'
 import type { PromptedFormat } from './formats.ts'
 
-export function encodePromptedRequest(request: ModelRequest, format: PromptedFormat): ModelRequest {
+/** @param written messages as they were written in earlier requests: the same objects again, for whoever encodes them next */
+export function encodePromptedRequest(
+  request: ModelRequest,
+  format: PromptedFormat,
+  written = new WeakMap<Message, Message>(),
+): ModelRequest {
+  const write = (message: Message): Message => {
+    const known = written.get(message) ?? encodeMessage(message, format)
+    written.set(message, known)
+    return known
+  }
   const offered = request.toolChoice.type !== 'none' && request.tools.length > 0
   return {
     ...request,
     instructions: [request.instructions, ...(offered ? [toolPrompt(request, format)] : [])]
       .filter((part) => part.trim() !== '')
       .join('\n\n'),
-    messages: request.messages.map((message) => encodeMessage(message, format)),
+    messages: request.messages.map(write),
     tools: [],
     toolChoice: { type: 'none' },
   }

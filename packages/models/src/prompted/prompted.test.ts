@@ -1,5 +1,5 @@
 // Tools by prompt: every format, every way of cutting a stream, and the same log as with native calls.
-import type { ModelEvent, ModelRequest } from '@baton/core'
+import type { Message, Model, ModelAnswer, ModelEvent, ModelRequest } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import { canonicalLog } from '@baton/core/machine'
 import type { SessionRecord } from '@baton/core/machine'
@@ -241,4 +241,35 @@ test('a long call in small pieces is read in one pass', () => {
   const parser = createAnswerParser(PROMPTED_FORMATS.hermes, (parsed) => heard.push(parsed.type))
   for (let at = 0; at < text.length; at += 4) parser.push(text.slice(at, at + 4))
   expect([parser.end(), heard]).toEqual([false, ['call', 'text']])
+})
+
+test('what was written of a message is the same object in the next request', async () => {
+  const seen: (readonly Message[])[] = []
+  const answer: ModelAnswer = {
+    parts: [{ type: 'text', text: 'ok' }],
+    finish: 'end',
+    usage: { inputTokens: 1, outputTokens: 1 },
+  }
+  const base: Model = {
+    id: 'x/y',
+    provider: 'x',
+    capabilities: { tools: 'none', images: false },
+    run: ({ messages }) => {
+      seen.push(messages)
+      return Promise.resolve(answer)
+    },
+  }
+  const call = { callId: 'c1', name: 'look' }
+  const history: readonly Message[] = [
+    { role: 'user', parts: [{ type: 'text', text: 'Look' }] },
+    { role: 'assistant', parts: [{ type: 'call', ...call, arguments: '{}' }] },
+    { role: 'tool', parts: [{ type: 'result', ...call, isError: false, content: [{ type: 'text', text: 'seen' }] }] },
+  ]
+  const model = withPromptedTools(base)
+  const request = { instructions: '', tools: [], toolChoice: { type: 'auto' }, settings: {}, session: 's' } as const
+  const { signal } = new AbortController()
+  await model.run({ ...request, messages: history }, () => {}, signal)
+  await model.run({ ...request, messages: [...history, ...history] }, () => {}, signal)
+  const [first, second] = seen
+  expect(first?.map((message, index) => message === second?.[index])).toEqual([true, true, true])
 })

@@ -1,6 +1,6 @@
 // Tools for models without calls of their own: they are told in words how to write one, and what they write is read as native
 // calls are. The same events, the same answer, the same log.
-import type { FinishReason, Model, ModelAnswer, ModelEvent, ModelPart, ModelRequest } from '@baton/core'
+import type { FinishReason, Message, Model, ModelAnswer, ModelEvent, ModelPart, ModelRequest } from '@baton/core'
 import { createAnswerParser } from './answer-parser.ts'
 import { encodePromptedRequest } from './encode-request.ts'
 import type { PromptedFormat, PromptedFormatName } from './formats.ts'
@@ -17,6 +17,7 @@ export interface PromptedToolsOptions {
  */
 export function withPromptedTools(model: Model, options: PromptedToolsOptions = {}): Model {
   const format = promptedFormat(options.format ?? USUAL_FORMAT)
+  const written = new WeakMap<Message, Message>()
   return {
     ...model,
     capabilities: { ...model.capabilities, tools: 'native' },
@@ -25,7 +26,7 @@ export function withPromptedTools(model: Model, options: PromptedToolsOptions = 
       const names = new Set(request.tools.map(({ name }) => name))
       const reader: Reader = { format, isTool: (name) => names.has(name) }
       const stream = readStream(reader, sink)
-      const answer = await model.run(encodePromptedRequest(request, format), stream.take, signal)
+      const answer = await model.run(encodePromptedRequest(request, format, written), stream.take, signal)
       return readAnswer(reader, answer, stream.end)
     },
   }

@@ -34,15 +34,15 @@ const UNPROBED_MAX = 62
  */
 export function withToolProbe(model: Model, options: ToolProbeOptions = {}): Model {
   checkOptions(options)
-  const probe = createProbe(model, options)
+  const probed: Probed = { model, probe: createProbe(model, options), inWords: createInWords(model) }
   return {
     ...model,
     capabilities: { ...model.capabilities, tools: 'native' },
     run: async (request, sink, signal) => {
       if (!asksForTools(request)) return await model.run(request, sink, signal)
-      const verdict = await probe.verdict(signal)
-      if (verdict?.type === 'prompted') return await withPromptedTools(model, verdict).run(request, sink, signal)
-      return await runNatively({ model, probe }, request, sink, signal)
+      const verdict = await probed.probe.verdict(signal)
+      if (verdict?.type === 'prompted') return await probed.inWords(verdict.format).run(request, sink, signal)
+      return await runNatively(probed, request, sink, signal)
     },
   }
 }
@@ -57,11 +57,22 @@ function checkOptions({ format, deadlineMs = DEADLINE_MS }: ToolProbeOptions): v
 interface Probed {
   readonly model: Model
   readonly probe: Probe
+  readonly inWords: (format: PromptedFormatName) => Model
+}
+
+/** One model for each format, which keeps what it has written. */
+function createInWords(model: Model): Probed['inWords'] {
+  const models = new Map<PromptedFormatName, Model>()
+  return (format) => {
+    const known = models.get(format) ?? withPromptedTools(model, { format })
+    models.set(format, known)
+    return known
+  }
 }
 
 /** Real requests are evidence too: one that is answered with a call, and one that is refused for its tools. */
 async function runNatively(
-  { model, probe }: Probed,
+  { model, probe, inWords }: Probed,
   request: ModelRequest,
   sink: (event: ModelEvent) => void,
   signal: AbortSignalLike,
@@ -80,7 +91,7 @@ async function runNatively(
     const refused = probe.settle({ type: 'prompted', reason: 'refused', format: USUAL_FORMAT })
     // What was streamed cannot be taken back.
     if (!isSilent || refused.type === 'native') throw cause
-    return await withPromptedTools(model, refused).run(request, sink, signal)
+    return await inWords(refused.format).run(request, sink, signal)
   }
 }
 
