@@ -246,6 +246,7 @@ test('a long call in small pieces is read in one pass', () => {
 test('what was written of a message is the same object in the next request', async () => {
   const seen: (readonly Message[])[] = []
   const answer: ModelAnswer = {
+    model: 'y',
     parts: [{ type: 'text', text: 'ok' }],
     finish: 'end',
     usage: { inputTokens: 1, outputTokens: 1 },
