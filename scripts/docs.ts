@@ -3,6 +3,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { errorsPage } from './docs-errors.ts'
+import { providersPage } from './docs-providers.ts'
 import { REPOSITORY } from './source-files.ts'
 import { architecturePage } from './state-diagram.ts'
 
@@ -16,6 +17,7 @@ export interface GeneratedPage {
 export const GENERATORS: readonly GeneratedPage[] = [
   { path: 'docs/errors.md', generate: errorsPage },
   { path: 'docs/architecture.md', generate: architecturePage },
+  { path: 'docs/providers.md', generate: providersPage },
 ]
 
 /** The pages whose file is missing or differs from what the code says. */

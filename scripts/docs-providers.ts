@@ -1,0 +1,76 @@
+// The providers' table of docs/providers.md: how each is set up, and what its models say that they can.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Model } from '@baton/core'
+import type { ProviderVariables } from '@baton/models/choose-model'
+import { NETWORK_PROVIDERS, createModelOf, variablesOf } from '@baton/models/choose-model'
+import { createUndiciTransport } from '@baton/models/transport/undici'
+import { presetOf } from '../packages/models/src/presets.ts'
+import { REPOSITORY } from './source-files.ts'
+
+const PAGE = 'docs/providers.md'
+const BEGIN = '<!-- generated: providers -->'
+const END = '<!-- end generated -->'
+
+/** The page docs/providers.md with the table as the code has it; the rest of it is written by hand or by other tests. */
+export function providersPage(): string {
+  const page = readFileSync(join(REPOSITORY, PAGE), 'utf8')
+  const [before, rest] = page.split(BEGIN)
+  const after = rest?.split(END)[1]
+  if (before === undefined || after === undefined) throw new Error(`${PAGE} lacks "${BEGIN}" or "${END}"`)
+  return `${before}${BEGIN}\n\n${providersTable()}\n\n${END}${after}`
+}
+
+const HEAD = ['Name', 'Wire', 'Key', 'Address', 'Model, where none is named', 'Calls', 'Typed answers', 'Images']
+
+function providersTable(): string {
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
+  return [line(HEAD), line(HEAD.map(() => '---')), ...NETWORK_PROVIDERS.map((name) => line(rowOf(name)))].join('\n')
+}
+
+function rowOf(provider: string): readonly string[] {
+  const known = variablesOf(provider)
+  if (!known) throw new Error(`${provider} has no variables`)
+  const { capabilities } = modelOf(provider, known)
+  return [
+    `\`${provider}/…\``,
+    WIRES[provider] ?? 'Chat Completions',
+    keyOf(known),
+    addressOf(known),
+    [`\`${known.modelVariable}\``, ...(known.defaultModel === undefined ? [] : [`\`${known.defaultModel}\``])].join(
+      ', else ',
+    ),
+    presetOf(provider)?.quirks.tools === 'unknown' ? 'native, or in words where a probe finds none' : 'native',
+    { native: 'native', 'without-tools': 'native without tools, else told', none: 'told' }[
+      capabilities.output ?? 'none'
+    ],
+    capabilities.images ? 'yes' : 'no',
+  ]
+}
+
+const WIRES: Readonly<Record<string, string>> = {
+  anthropic: 'Messages',
+  openai: 'Responses',
+  gemini: 'streamGenerateContent',
+  bedrock: 'ConverseStream',
+}
+
+/** Nothing is asked: a model says what it can before it is used. */
+function modelOf(provider: string, known: ProviderVariables): Model {
+  const variables = { [known.keyVariable]: 'key', [known.baseUrlVariable]: known.baseUrl ?? 'http://127.0.0.1/v1' }
+  const create = createModelOf({
+    variables,
+    transport: createUndiciTransport({ variables: {} }),
+    clock: { nowMs: () => 0 },
+  })
+  return create(`${provider}/${known.defaultModel ?? 'model'}`)
+}
+
+function keyOf({ keyVariable, otherKeyVariable, needsKey }: ProviderVariables): string {
+  const names = [keyVariable, ...(otherKeyVariable === undefined ? [] : [otherKeyVariable])]
+  return `${names.map((name) => `\`${name}\``).join(' or ')}${needsKey ? '' : ', if it asks for one'}`
+}
+
+function addressOf({ baseUrlVariable, baseUrl }: ProviderVariables): string {
+  return baseUrl === undefined ? `\`${baseUrlVariable}\`, needed` : `\`${baseUrlVariable}\`, else \`${baseUrl}\``
+}
