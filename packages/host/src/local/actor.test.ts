@@ -1,4 +1,5 @@
 // The actor of a session at its end: what it does not do any more, and that everybody who waits for it is told.
+import type { Store } from '@baton/core'
 import { BatonError, defineAgent, specOf } from '@baton/core'
 import type { Effect } from '@baton/core/machine'
 import { afterEach, expect, test } from 'vitest'
@@ -40,6 +41,18 @@ function every(perform: (effect: Effect) => unknown): () => Performers {
   return () => new Proxy({} as Performers, { get: () => perform })
 }
 
+/** Every append waits for the gate. */
+function gated(store: Store) {
+  const gate = Promise.withResolvers<number>()
+  const asked = Promise.withResolvers<void>()
+  const append = (): Promise<number> => {
+    asked.resolve()
+    return gate.promise
+  }
+  Object.assign(store, { append })
+  return { gate, asked: asked.promise }
+}
+
 const INPUT = { type: 'user-input', inputId: 'i', parts: [{ type: 'text', text: 'go' }] } as const
 
 test('an actor that dies of its first effect performs none of the others', async () => {
@@ -63,17 +76,31 @@ test.each([
   ],
 ])('an actor that is killed while a record waits, which %s, rejects every input', async (_, answer) => {
   const { actor, store, deaths } = await opened()
-  const gate = Promise.withResolvers<number>()
-  Object.assign(store, { append: () => gate.promise })
+  const { gate, asked } = gated(store)
   const performed: Effect[] = []
   actor.begin(every((effect) => performed.push(effect)))
   const inputs = [actor.submit(INPUT), actor.submit({ ...INPUT, inputId: 'j' })]
+  await asked
   actor.kill(KILLED)
   actor.kill(KILLED)
   answer(gate)
   for (const input of [...inputs, actor.submit(INPUT)]) await expect(input).rejects.toBe(KILLED)
   expect(performed).toEqual([])
   expect(deaths).toEqual(['session_closed'])
+})
+
+test('inputs of the same moment are one commit, and each is a record of its own', async () => {
+  const { actor, store } = await opened()
+  const appended: number[] = []
+  const { append } = store
+  const counted: Store['append'] = (session, epoch, afterPos, records) => {
+    appended.push(records.length)
+    return append(session, epoch, afterPos, records)
+  }
+  Object.assign(store, { append: counted })
+  const answers = await Promise.all(['i', 'j', 'k'].map((inputId) => actor.submit({ ...INPUT, inputId })))
+  expect(answers.map((answer) => answer.type === 'accepted' && answer.pos)).toEqual([1, 2, 3])
+  expect(appended).toEqual([3])
 })
 
 test('an effect that throws ends its actor, not the process', async () => {
@@ -90,9 +117,13 @@ test('an effect that throws ends its actor, not the process', async () => {
 test('an actor whose store hangs takes so many inputs, and every answer that it waits for', async () => {
   const { actor, store } = await opened()
   actor.begin(every(() => {}))
-  const gate = Promise.withResolvers<never>()
-  Object.assign(store, { append: () => gate.promise })
-  const waiting = Array.from({ length: 10_001 }, (_, index) => actor.submit({ ...INPUT, inputId: `i${index}` }))
+  const { asked } = gated(store)
+  const stored = actor.submit(INPUT)
+  await asked
+  const waiting = [
+    stored,
+    ...Array.from({ length: 10_000 }, (_, index) => actor.submit({ ...INPUT, inputId: `i${index}` })),
+  ]
   for (const one of waiting) one.catch(() => {}) // they end when the actor is killed
   expect(await actor.submit({ ...INPUT, inputId: 'one more' })).toMatchObject({ type: 'refused', code: 'queue_full' })
   const fired = actor.submit({ type: 'timer-fired', timer: 'turn', generation: 0 })

@@ -1,8 +1,18 @@
 // The actor of one session: it takes inputs one after another, commits what the machine decides, then performs the effects.
 import type { Accepted, Clock, Principal, Refused } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
-import type { Effect, History, Input, InputType, SessionRecord, Spec, State } from '@baton/core/machine'
-import { applyRecord, decide, openSession, outstanding, recordOf } from '@baton/core/machine'
+import type {
+  AwaitedEffect,
+  Effect,
+  History,
+  Input,
+  InputType,
+  SessionRecord,
+  Spec,
+  State,
+  WithdrawingEffect,
+} from '@baton/core/machine'
+import { applyRecord, decide, effectKey, openSession, outstanding, recordOf } from '@baton/core/machine'
 import type { Performers } from './perform.ts'
 import type { LogAccess, LogListener } from './session-log.ts'
 import { acquireLog, appendSurely, readLog } from './session-log.ts'
@@ -149,6 +159,7 @@ class SessionActor implements Actor {
   /** Decides all that waits on top of each other and commits it in one append: the group commit. For `submit` only. */
   async commit(): Promise<void> {
     const { session, spec, clock } = this.#init
+    await undefined // what is submitted in the same moment, as results of tools that ran side by side, is one commit
     while (this.#mail.length > 0 && !this.#isDead()) {
       const letters = this.#takeMail()
       try {
@@ -251,12 +262,12 @@ function decideAll(
 }
 
 /** Several inputs in one commit: an effect that a later one withdrew again is not begun at all. */
-function settledEffects(effects: readonly Effect[], owed: readonly Effect[]): Effect[] {
-  const keys = new Set(owed.map((effect) => JSON.stringify(effect)))
-  return effects.filter((effect) => isWithdrawing(effect) || keys.has(JSON.stringify(effect)))
+function settledEffects(effects: readonly Effect[], owed: readonly AwaitedEffect[]): Effect[] {
+  const keys = new Set(owed.map(effectKey))
+  return effects.filter((effect) => isWithdrawing(effect) || keys.has(effectKey(effect)))
 }
 
-function isWithdrawing(effect: Effect): boolean {
+function isWithdrawing(effect: Effect): effect is WithdrawingEffect {
   return effect.type.startsWith('abort-') || effect.type.startsWith('withdraw-') || effect.type === 'clear-timer'
 }
 

@@ -276,12 +276,15 @@ async function takeResult(state: ConnectionState, following: Following, frame: F
   const tool = display ?? following.toolOf(callId) ?? null
   const data: JsonObject = { session: frame.sessionId, callId, tool, error: result === null ? (error ?? '') : null }
   init.log.info('a result came', data)
-  if (display === undefined) {
-    following.expectVerdict(callId)
-    const outcome = outcomeOf(frame, init.limits.resultBytes)
-    await submit(state, following.session, { type: 'tool-result', callId, connection: init.connection, outcome })
+  if (display !== undefined) {
+    await following.noteAnswer(callId)
+    return
   }
-  await following.noteAnswer(callId)
+  following.expectVerdict(callId)
+  const outcome = outcomeOf(frame, init.limits.resultBytes)
+  const input: Input = { type: 'tool-result', callId, connection: init.connection, outcome }
+  // At the same moment, so that the result and the call that the app has come to are one commit.
+  await Promise.all([submit(state, following.session, input), following.noteAnswer(callId)])
 }
 
 function outcomeOf({ payload }: FrameOf<'tool.result'>, resultBytes: number): Outcome {
