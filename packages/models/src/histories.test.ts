@@ -33,6 +33,16 @@ test('of a history that grew, what is new is encoded', () => {
   expect(encode([a, b, c, d])).toEqual({ wire: [a, b, c, d], encoded: [c, d] })
 })
 
+test('of a history that grew in its own array, what is new is encoded', () => {
+  const { encode } = watched()
+  const history = [a, b]
+  encode(history)
+  history.push(c, d)
+  expect(encode(history)).toEqual({ wire: [a, b, c, d], encoded: [c, d] })
+  history.pop()
+  expect(encode(history).wire).toEqual([a, b, c])
+})
+
 test('the same history again, as after a failed attempt, encodes nothing', () => {
   const { encode } = watched()
   encode([a, b])

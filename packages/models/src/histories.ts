@@ -23,7 +23,8 @@ export function createHistories<Wire>(): Histories<Wire> {
     encode(messages, key, create) {
       const { items, value: encoder } = beginnings.take(messages, key) ?? { items: [], value: create() }
       for (const message of messages.slice(items.length)) encoder.add(message)
-      beginnings.keep({ items: messages, value: encoder }, key)
+      // A copy: the caller may go on with the same array.
+      beginnings.keep({ items: [...messages], value: encoder }, key)
       return encoder.wire()
     },
   }
