@@ -103,17 +103,17 @@ export function effectKey(effect: AwaitedEffect): string {
  * except the one that `answered` names. Derived, so that no row of the table can forget one.
  */
 export function effectsBetween(before: State, after: State, answered: string | undefined): readonly Effect[] {
-  const owed = outstanding(before)
-  const owes = outstanding(after)
-  const owedKeys = new Set(owed.map(effectKey))
-  const owesKeys = new Set(owes.map(effectKey))
+  const owed = owedIn(before)
+  const owes = owedIn(after)
   const effects: Effect[] = []
-  for (const effect of owed) {
-    const key = effectKey(effect)
-    if (!owesKeys.has(key) && key !== answered) effects.push(withdrawing(effect))
-  }
-  for (const effect of owes) if (!owedKeys.has(effectKey(effect))) effects.push(effect)
+  for (const [key, effect] of owed) if (!owes.has(key) && key !== answered) effects.push(withdrawing(effect))
+  for (const [key, effect] of owes) if (!owed.has(key)) effects.push(effect)
   return effects
+}
+
+/** By their keys, in their order. */
+function owedIn(state: State): ReadonlyMap<string, AwaitedEffect> {
+  return new Map(outstanding(state).map((effect) => [effectKey(effect), effect]))
 }
 
 function withdrawing(effect: AwaitedEffect): WithdrawingEffect {

@@ -159,7 +159,7 @@ class SessionActor implements Actor {
   /** Decides all that waits on top of each other and commits it in one append: the group commit. For `submit` only. */
   async commit(): Promise<void> {
     const { session, spec, clock } = this.#init
-    await undefined // what is submitted in the same moment, as results of tools that ran side by side, is one commit
+    await Promise.resolve() // what is submitted in the same moment, as results of tools side by side, is one commit
     while (this.#mail.length > 0 && !this.#isDead()) {
       const letters = this.#takeMail()
       try {

@@ -273,5 +273,6 @@ function ignore(): void {}
 
 /** `ws` checks that text is UTF-8 before it hands it out. */
 function textOf(data: RawData): string {
-  return Array.isArray(data) ? Buffer.concat(data).toString() : Buffer.from(data as Buffer).toString()
+  if (Array.isArray(data)) return Buffer.concat(data).toString()
+  return (Buffer.isBuffer(data) ? data : Buffer.from(data)).toString()
 }
