@@ -6,6 +6,7 @@ import { createRequestMemory } from '../request-memory.ts'
 import { toolNamesOf } from '../tool-names.ts'
 import { secretsOf } from '../transport/redact.ts'
 import { createSseReader } from '../transport/sse.ts'
+import { createStreamTail } from '../transport/stream-tail.ts'
 import type { GeminiAccess } from './address.ts'
 import { authorization, streamUrl } from './address.ts'
 import type { GeminiDecoderOptions } from './decode-stream.ts'
@@ -45,7 +46,7 @@ export interface GeminiModelOptions {
 
 const TIMEOUT_MS = 30_000
 const THINKING_TIMEOUT_MS = 180_000
-/** Characters of an error that are read. */
+/** Characters of an error that are read, and bytes of a stream's end. */
 const BODY_LENGTH_MAX = 64 * 1024
 
 /** @throws BatonError `model_not_configured` without a model, a key, a project or a token */
@@ -119,17 +120,17 @@ interface Reading {
 function readAnswer(options: GeminiDecoderOptions & { readonly secrets: readonly string[] }): Reading {
   const decoder = createGeminiDecoder(options)
   const text = new TextDecoder()
+  const tail = createStreamTail(BODY_LENGTH_MAX)
   let reader: { push(bytes: Uint8Array): void } | undefined
-  /** Of an error its beginning; of a stream its end. */
+  /** Of an error, its beginning. */
   let body = ''
   return {
     push(bytes, head) {
-      const piece = text.decode(bytes, { stream: true })
       if (!isSuccess(head)) {
-        if (body.length < BODY_LENGTH_MAX) body += piece
+        if (body.length < BODY_LENGTH_MAX) body += text.decode(bytes, { stream: true })
         return
       }
-      body = (body + piece).slice(-BODY_LENGTH_MAX)
+      tail.push(bytes)
       const isArray = (head.headers['content-type'] ?? '').includes('application/json')
       reader ??= isArray
         ? createJsonElementReader((data) => decoder.push({ data }))
@@ -142,7 +143,7 @@ function readAnswer(options: GeminiDecoderOptions & { readonly secrets: readonly
       const { secrets } = options
       if (!isSuccess(head)) throw errorFromHttp({ head, body, nowMs, secrets })
       let answer = decoder.end()
-      const late = isBatonError(answer) ? bareErrorIn(body) : undefined
+      const late = isBatonError(answer) ? bareErrorIn(tail.text()) : undefined
       if (late !== undefined) {
         decoder.push({ data: late })
         answer = decoder.end()
