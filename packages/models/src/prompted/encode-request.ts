@@ -8,6 +8,7 @@ import type {
   ResultPart,
   ToolMessage,
 } from '@baton/core'
+import { withOutputInWords } from '../schema/sayable-output.ts'
 import type { PromptedFormat } from './formats.ts'
 
 /** @param written messages as they were written in earlier requests: the same objects again, for whoever encodes them next */
@@ -22,9 +23,11 @@ export function encodePromptedRequest(
     return known
   }
   const offered = request.toolChoice.type !== 'none' && request.tools.length > 0
+  // A provider that keeps the text to a schema leaves no room for calls in it.
+  const asked = offered ? withOutputInWords(request) : request
   return {
-    ...request,
-    instructions: [request.instructions, ...(offered ? [toolPrompt(request, format)] : [])]
+    ...asked,
+    instructions: [asked.instructions, ...(offered ? [toolPrompt(request, format)] : [])]
       .filter((part) => part.trim() !== '')
       .join('\n\n'),
     messages: request.messages.map(write),

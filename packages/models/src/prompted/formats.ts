@@ -74,7 +74,7 @@ const BRACKETS: PromptedFormat = {
   wholeAnswer: ['['],
   howTo: `To call tools, answer with a list of calls and nothing else:
 [<name>(<argument>=<value>, <argument>=<value>), <name>()]`,
-  writeCall: ({ name, arguments: given }) => `[${name}(${pythonArguments(given)})]`,
+  writeCall: (call) => pythonCall(call) ?? `[${jsonOf(call, 'arguments')}]`,
   readCalls: (text, isTool) => readJsonCalls(text, isTool) ?? readPythonCalls(text),
 }
 
@@ -102,16 +102,20 @@ export function isPromptedFormat(name: string): name is PromptedFormatName {
   return Object.hasOwn(PROMPTED_FORMATS, name)
 }
 
+/** Arguments that could not be read are left out, their result says why: a model does as its own past shows it. */
 function jsonOf({ name, arguments: given }: WrittenCall, key: string): string {
-  return `{"name": ${JSON.stringify(name)}, "${key}": ${given}}`
+  const parsed = parseJson(given)
+  return `{"name": ${JSON.stringify(name)}, "${key}": ${parsed.ok && isJsonObject(parsed.value) ? given : '{}'}}`
 }
 
-function pythonArguments(given: string): string {
+/** Undefined where names have characters that Python's calls have no place for. */
+function pythonCall({ name, arguments: given }: WrittenCall): string | undefined {
   const parsed = parseJson(given)
-  if (!parsed.ok || !isJsonObject(parsed.value)) return ''
-  return Object.entries(parsed.value)
-    .map(([name, value]) => `${name}=${pythonValue(value)}`)
-    .join(', ')
+  const values = parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}
+  const written = Object.entries(values).map(([key, value]) => `${key}=${pythonValue(value)}`)
+  const call = `[${name}(${written.join(', ')})]`
+  const [read] = readPythonCalls(call) ?? []
+  return read?.name === name && read.arguments === JSON.stringify(values) ? call : undefined
 }
 
 function pythonValue(value: JsonValue): string {

@@ -18,6 +18,11 @@ const CALLS = [
   { name: 'agent.spawn', arguments: '{"prompt":"say \\"hi\\"","deep":true,"n":-1.5,"list":["a",null]}' },
   { name: 'look', arguments: '{}' },
 ]
+const ODD_CALLS = [
+  { name: 'server/tool:2', arguments: '{"per-page":10,"$filter":"a"}' },
+  { name: '9 lives', arguments: '{"a b":1}' },
+  { name: 'look', arguments: '{"a=1, b":2}' },
+]
 const REQUEST: ModelRequest = {
   instructions: 'Be brief.',
   messages: [{ role: 'user', parts: [{ type: 'text', text: 'go' }] }],
@@ -49,7 +54,7 @@ describe.each(NAMES)('the format %s', (format) => {
   const { writeCall, wholeAnswer } = PROMPTED_FORMATS[format]
 
   test('reads what it writes', async () => {
-    for (const call of CALLS) {
+    for (const call of [...CALLS, ...ODD_CALLS]) {
       const { calls, text, answer } = await run(format, { text: writeCall(call) })
       expect(calls.map(({ name, arguments: given }) => [name, JSON.parse(given)])).toEqual([
         [call.name, JSON.parse(call.arguments)],
@@ -134,6 +139,44 @@ test.each<[string, PromptedFormatName, string, string]>([
   ['Python that is more than literals', 'brackets', '[look(a=open("x"))]', 'end'],
 ])('%s', async (_, format, text, finish) => {
   expect((await run(format, { text })).answer.finish).toBe(finish)
+})
+
+test('a list in Python of names that Python does not have', async () => {
+  const { calls } = await run('brackets', { text: '[server/tool(per-page=10), 9x()]' })
+  expect(calls).toEqual([
+    { name: 'server/tool', arguments: '{"per-page":10}' },
+    { name: '9x', arguments: '{}' },
+  ])
+})
+
+test.each(NAMES)('arguments of before that could not be read are left out, in the format %s', async (format) => {
+  const call = { type: 'call', callId: 'c', name: 'look', arguments: '{"a":' } as const
+  const { asked } = await run(format, {}, { ...REQUEST, messages: [{ role: 'assistant', parts: [call] }] })
+  const { parts: told = [] } = asked?.messages[0] ?? {}
+  const { parts: empty = [] } =
+    (await run(format, {}, { ...REQUEST, messages: [{ role: 'assistant', parts: [{ ...call, arguments: '{}' }] }] }))
+      .asked?.messages[0] ?? {}
+  expect(told).toEqual(empty)
+})
+
+test('what was said before a thought stays before it', async () => {
+  const thought = { type: 'reasoning', text: 'hm' } as const
+  const parts = [{ type: 'text', text: 'First.' }, thought, { type: 'text', text: 'Second.' }] as const
+  const inner: Model = {
+    ...createScriptedModel({ steps: [] }),
+    run: () => Promise.resolve({ parts, finish: 'end', usage: {}, model: 'm' }),
+  }
+  const answer = await withPromptedTools(inner).run(REQUEST, () => {}, new AbortController().signal)
+  expect(answer.parts).toEqual(parts)
+})
+
+test('a typed answer is asked for in words while calls may be written, else by the provider', async () => {
+  const output = { name: 'answer', schema: { type: 'object', properties: { a: { type: 'string' } } } } as const
+  const offered = await run('hermes', {}, { ...REQUEST, output })
+  expect(offered.asked).not.toHaveProperty('output')
+  expect(offered.asked?.instructions).toContain(JSON.stringify(output.schema))
+  const last = await run('hermes', {}, { ...REQUEST, output, toolChoice: { type: 'none' } })
+  expect(last.asked).toMatchObject({ output, instructions: REQUEST.instructions })
 })
 
 test('the model is told the tools, the calls and their results in words, and gets no tools', async () => {

@@ -52,13 +52,16 @@ function match(reader: Reader, pattern: RegExp): string | undefined {
   return found
 }
 
+/** More than Python's own: tools are named `server/tool`, arguments `per-page`. */
+const NAME = /[^\s()[\]{}"'`,=]+/
+
 function readCall(reader: Reader): WrittenCall {
-  const name = match(reader, /[A-Za-z_][\w.-]*/)
+  const name = match(reader, NAME)
   if (name === undefined) throw new Error('a name is missing')
   expect(reader, '(')
   const given: [string, JsonValue][] = []
   while (!takes(reader, ')')) {
-    const argument = match(reader, /[A-Za-z_]\w*/)
+    const argument = match(reader, NAME)
     if (argument === undefined) throw new Error('the name of an argument is missing')
     expect(reader, '=')
     given.push([argument, readValue(reader, 0)])

@@ -96,7 +96,10 @@ function readAnswer({ format, isTool }: Reader, answer: ModelAnswer, endStream: 
   )
   for (const part of answer.parts) {
     if (part.type === 'text') parser.push(part.text)
-    else parts.push(part)
+    else {
+      flush()
+      parts.push(part)
+    }
   }
   const isCut = parser.end()
   flush()

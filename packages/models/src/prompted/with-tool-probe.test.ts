@@ -151,6 +151,42 @@ test('a call of a real request is as good as one of the probe', async () => {
   expect([probes(), verdicts]).toEqual([1, [{ type: 'native' }]])
 })
 
+test('a probe that is answered in words after a real request was answered with a call decides nothing', async () => {
+  const slow = Promise.withResolvers<void>()
+  const late = Promise.withResolvers<void>()
+  const verdicts: ToolVerdict[] = []
+  let probes = 0
+  const inner: Model = {
+    ...createScriptedModel({ steps: [] }),
+    run: async (request, sink, signal) => {
+      const say = (step: ScriptedStep) => createScriptedModel({ steps: [step] }).run(request, sink, signal)
+      if (request.session === 'slow') {
+        await slow.promise
+        return await say({ calls: [{ name: 'look', arguments: {} }] })
+      }
+      if (!isProbe(request)) return await say({ text: `${request.tools.length} tools` })
+      probes += 1
+      if (probes < 3) return await say(fails('model_overloaded'))
+      await late.promise
+      return await say({ text: 'No.' })
+    },
+  }
+  const model = withToolProbe(inner, { onVerdict: (verdict) => verdicts.push(verdict) })
+  const run = (session = 's') => model.run({ ...REQUEST, session }, () => {}, new AbortController().signal)
+  await run()
+  await run()
+  // These two go without a probe, the next one begins it.
+  const unprobed = run('slow')
+  await run()
+  const waiting = run()
+  await expect.poll(() => probes).toBe(3)
+  slow.resolve()
+  await unprobed
+  late.resolve()
+  expect([(await waiting).parts, (await run()).parts]).toEqual(Array(2).fill([{ type: 'text', text: '1 tools' }]))
+  expect(verdicts).toEqual([{ type: 'native' }])
+})
+
 test('a server that refuses tools later is asked in words in the same request, and from then on', async () => {
   let refuses = false
   const { run, verdicts, asked, probes } = probed((request) => {

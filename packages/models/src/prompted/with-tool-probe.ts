@@ -115,9 +115,10 @@ function createProbe(model: Model, { format, deadlineMs = DEADLINE_MS, onVerdict
   let unprobedNext = 0
   let unprobed = 0
 
-  /** A server that refuses tools is believed also after it took some: it was started anew. */
+  /** A server that refuses tools is believed also after it took some: it was started anew. Words are not: it may answer so. */
   function settle(found: ToolVerdict): ToolVerdict {
-    if (known && (known.type === 'prompted' || found.type === 'native')) return known
+    const isRefused = found.type === 'prompted' && found.reason === 'refused'
+    if (known && (known.type === 'prompted' || !isRefused)) return known
     known = found.type === 'prompted' && format !== undefined ? { ...found, format } : found
     onVerdict?.(known)
     return known

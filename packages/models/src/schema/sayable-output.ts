@@ -14,8 +14,14 @@ export function withSayableOutput(
   dialect: DialectName,
   compile: CompileSchema = compileSchema,
 ): ModelRequest {
+  const { output } = request
+  return output && isNarrowed(output.schema, dialect, compile) ? withOutputInWords(request) : request
+}
+
+/** The request with its answer's schema in its instructions, where it has one. */
+export function withOutputInWords(request: ModelRequest): ModelRequest {
   const { output, ...rest } = request
-  if (!output || !isNarrowed(output.schema, dialect, compile)) return request
+  if (!output) return request
   const asked = `${IN_WORDS}\n${JSON.stringify(output.schema)}`
   return { ...rest, instructions: [rest.instructions, asked].filter((part) => part.trim() !== '').join('\n\n') }
 }
