@@ -187,6 +187,58 @@ test('a model that never says anything is left after its time, also when it igno
   await expect(asked).rejects.toMatchObject({ code: 'model_timeout' })
 })
 
+test('an abort ends the call at once, also when a provider ignores its signal and goes on speaking', async () => {
+  const stop = new AbortController()
+  const heard: ModelEvent[] = []
+  let isLeft = false
+  async function* chatter() {
+    try {
+      for (;;) {
+        yield { type: 'text-delta', id: '1', delta: 'x' }
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+    } finally {
+      isLeft = true
+    }
+  }
+  const deaf: AiSdkLanguageModel = {
+    specificationVersion: 'v4',
+    provider: 'p',
+    modelId: 'm',
+    doStream: () => Promise.resolve({ stream: chatter() }),
+  }
+  const sink = (event: ModelEvent): void => {
+    heard.push(event)
+    if (heard.length === 3) stop.abort()
+  }
+  await expect(fromAiSdkModel(deaf).run(REQUEST, sink, stop.signal)).rejects.toMatchObject({ code: 'cancelled' })
+  expect(heard).toHaveLength(3)
+  await expect.poll(() => isLeft).toBe(true)
+})
+
+test('an abort does not wait for a provider that says nothing', async () => {
+  const stop = new AbortController()
+  const silent: AiSdkLanguageModel = {
+    specificationVersion: 'v4',
+    provider: 'p',
+    modelId: 'm',
+    doStream: () => {
+      queueMicrotask(() => stop.abort())
+      return new Promise(() => {})
+    },
+  }
+  const asked = fromAiSdkModel(silent, { timeoutMs: 2 ** 30 }).run(REQUEST, () => {}, stop.signal)
+  await expect(asked).rejects.toMatchObject({ code: 'cancelled' })
+})
+
+test('an image at an address that is none is told in words', async () => {
+  const image = { type: 'image', mediaType: 'image/png', source: { type: 'url', url: '/x.png' } } as const
+  const { options } = await run([finish()], { ...REQUEST, messages: [{ role: 'user', parts: [image] }] })
+  expect(options?.prompt.at(-1)).toMatchObject({
+    content: [{ type: 'text', text: '[Not shown, because its address is none: image]' }],
+  })
+})
+
 test('a model of another specification is refused by name', () => {
   const old = { specificationVersion: 'v2', provider: 'p', modelId: 'm', doStream: () => Promise.reject(new Error()) }
   expect(() => fromAiSdkModel(old)).toThrow('needs a language model of the AI SDK 7 (specification v4), not v2')

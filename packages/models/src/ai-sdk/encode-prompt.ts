@@ -100,16 +100,21 @@ function encodeContent(part: ContentPart): readonly PromptPart[] {
 
 function fileOf(part: Exclude<ContentPart, { readonly type: 'text' }>) {
   const filename = part.type === 'file' ? part.name : undefined
+  const data = dataOf(part.source)
+  if (!data) return { type: 'text' as const, text: `[Not shown, because its address is none: ${part.type}]` }
   return {
     type: 'file' as const,
-    data: dataOf(part.source),
+    data,
     mediaType: part.mediaType,
     ...(filename !== undefined && { filename }),
   }
 }
 
-function dataOf(source: MediaSource): FileData {
-  return source.type === 'url' ? { type: 'url', url: new URL(source.url) } : { type: 'data', data: source.data }
+/** Undefined for an address that is none: their prompts hold parsed ones. */
+function dataOf(source: MediaSource): FileData | undefined {
+  if (source.type === 'base64') return { type: 'data', data: source.data }
+  const url = URL.parse(source.url)
+  return url ? { type: 'url', url } : undefined
 }
 
 function encodeAssistantPart(part: AssistantPart, target: EncodingFor, isRebased: boolean): readonly PromptPart[] {

@@ -50,8 +50,7 @@ export function fromAiSdkModel(model: AiSdkLanguageModel, options: AiSdkModelOpt
       try {
         await read({ model, asked, signal, timeoutMs }, (part) => decoder.push(part))
       } catch (cause) {
-        if (signal.aborted) throw new BatonError({ code: 'cancelled', message: 'the model call was aborted', cause })
-        throw errorOf(provider, cause)
+        throw signal.aborted ? cancelled(cause) : errorOf(provider, cause)
       }
       return decoder.end()
     },
@@ -65,27 +64,31 @@ interface Reading {
   readonly timeoutMs: number
 }
 
+function cancelled(cause?: unknown): BatonError {
+  return new BatonError({ code: 'cancelled', message: 'the model call was aborted', cause })
+}
+
 /** Their stream is left, and their request aborted, whatever ends the reading. */
 async function read({ model, asked, signal, timeoutMs }: Reading, onPart: (part: StreamPart) => void): Promise<void> {
+  if (signal.aborted) throw cancelled()
   const controller = new AbortController()
-  const abort = (): void => controller.abort()
-  const watch = createWatch(timeoutMs, abort)
-  signal.addEventListener('abort', abort)
-  if (signal.aborted) abort()
+  const watch = createWatch(signal, timeoutMs)
+  let parts: AsyncIterator<unknown> | undefined
   try {
     // A class of theirs may want more of the object than the type says.
     const options = { ...asked, abortSignal: controller.signal } as never
     const { stream } = await watch.within(model.doStream(options))
-    const parts = stream[Symbol.asyncIterator]()
+    parts = stream[Symbol.asyncIterator]()
     for (;;) {
       const next = await watch.within(parts.next())
       if (next.done === true) return
       onPart(next.value as StreamPart) // other types are passed over
     }
   } finally {
-    signal.removeEventListener('abort', abort)
     watch.stop()
     controller.abort()
+    // Not awaited: one that ignores its signal may never end. How it ends is of no use to anyone.
+    parts?.return?.().catch(() => {})
   }
 }
 
@@ -95,19 +98,26 @@ interface Watch {
   stop(): void
 }
 
-/** A provider that ignores its signal must not hold the turn. */
-function createWatch(timeoutMs: number, abort: () => void): Watch {
+/** A provider that ignores its signal must not hold the turn, nor go on speaking. */
+function createWatch(signal: AbortSignalLike, timeoutMs: number): Watch {
   let timer: ReturnType<typeof setTimeout> | undefined
+  let leave: (cause: BatonError) => void = () => {}
+  const onAbort = (): void => leave(cancelled())
+  signal.addEventListener('abort', onAbort)
   return {
     within: (work) =>
       new Promise((resolve, reject) => {
+        leave = reject
         clearTimeout(timer)
         timer = setTimeout(() => {
           reject(new BatonError({ code: 'model_timeout', message: `nothing came for ${timeoutMs} ms` }))
-          abort()
         }, timeoutMs)
         work.then(resolve, reject)
+        if (signal.aborted) onAbort()
       }),
-    stop: () => clearTimeout(timer),
+    stop: () => {
+      signal.removeEventListener('abort', onAbort)
+      clearTimeout(timer)
+    },
   }
 }
