@@ -42,7 +42,7 @@ const WAITING_MAX = 16
 
 /**
  * Loads the file and answers nothing yet.
- * @throws BatonError `model_not_configured` (no such file, no GGUF file, or node-llama-cpp is not installed)
+ * @throws BatonError `model_not_configured` (no such file, no GGUF file, or node-llama-cpp is not installed or cannot start)
  */
 export async function loadGgufModel(path: string, options: GgufModelOptions = {}): Promise<GgufModel> {
   const file = resolve(path)
@@ -56,7 +56,13 @@ export async function loadGgufModel(path: string, options: GgufModelOptions = {}
   const { getLlama, LlamaChat: Chat } = await loadLlamaPackage()
   // Threads that wait for each other by spinning need a processor each.
   const { threads = Math.max(1, availableParallelism() - 1) } = options
-  const llama = await getLlama({ build: 'never', logLevel: 'error', maxThreads: threads })
+  const llama = await getLlama({ build: 'never', logLevel: 'error', maxThreads: threads }).catch((cause: unknown) => {
+    throw new BatonError({
+      code: 'model_not_configured',
+      message: `node-llama-cpp cannot start on this machine: ${messageOf(cause)}`,
+      cause,
+    })
+  })
   try {
     const model = await llama.loadModel({ modelPath: file })
     const most = Math.min(options.contextTokens ?? CONTEXT_TOKENS, model.trainContextSize)
@@ -77,13 +83,17 @@ export async function loadGgufModel(path: string, options: GgufModelOptions = {}
     })
   } catch (cause) {
     await llama.dispose()
-    const why = cause instanceof Error ? cause.message : String(cause)
     throw new BatonError({
       code: 'model_not_configured',
-      message: `${file} cannot be loaded as a model: ${why}`,
+      message: `${file} cannot be loaded as a model: ${messageOf(cause)}`,
       cause,
     })
   }
+}
+
+/** One line: the package explains at length how to build it. */
+function messageOf(cause: unknown): string {
+  return (cause instanceof Error ? cause.message : String(cause)).split('\n', 1)[0] ?? ''
 }
 
 const WARM_UP: readonly ChatItem[] = [
@@ -166,7 +176,7 @@ async function answer({ llama, chat, file }: Loaded, asked: Asked): Promise<Mode
     }
   } catch (cause) {
     if (signal.aborted) throw new BatonError({ code: 'cancelled', message: 'the model call was aborted', cause })
-    const why = cause instanceof Error ? cause.message : String(cause)
+    const why = messageOf(cause)
     const code = /context/i.test(why) ? 'context_overflow' : 'model_provider_failed'
     throw new BatonError({ code, message: `the local model failed: ${why}`, cause })
   }
