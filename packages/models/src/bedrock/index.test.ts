@@ -74,7 +74,9 @@ test('credentials that cannot be had are an error with a remedy', async () => {
     credentials: () => Promise.reject(new Error('no profile "x"')),
   })
   expect([isBatonError(outcome) && outcome.code, sent]).toEqual(['model_auth_failed', []])
-  expect(isBatonError(outcome) && outcome.message).toContain('no profile "x"')
+  expect(isBatonError(outcome) && outcome.message).toBe(
+    'AWS credentials could not be had: no profile "x"; set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or check the AWS profile',
+  )
 })
 
 test.each<[string, Partial<BedrockModelOptions>]>([

@@ -1,7 +1,8 @@
 // How a request to Bedrock is proved to come from an account: a key as a bearer token, or AWS's Signature Version 4.
 import type { AbortSignalLike, HttpRequest } from '@baton/core'
-import { BatonError, isBatonError } from '@baton/core'
+import { BatonError } from '@baton/core'
 import { AwsV4Signer } from 'aws4fetch'
+import { askInTime } from '../transport/ask-in-time.ts'
 
 /** What an AWS credential provider gives. */
 export interface AwsCredentials {
@@ -44,40 +45,19 @@ export async function signRequest(
   return Object.fromEntries(headers)
 }
 
-/** Milliseconds for a credential provider: the metadata service of a machine answers at once or never. */
-const CREDENTIALS_TIMEOUT_MS = 10_000
-
-/** @throws BatonError `model_auth_failed` when the provider fails or gives nothing in time, `cancelled` */
+/** @throws BatonError `model_auth_failed` when the provider fails or gives nothing in 10 s, `cancelled` */
 export async function takeCredentials(
   provider: AwsCredentialProvider,
   signal: AbortSignalLike,
-  timeoutMs = CREDENTIALS_TIMEOUT_MS,
 ): Promise<AwsCredentials> {
   const refuse = (why: string, cause?: unknown) =>
     new BatonError({
       code: 'model_auth_failed',
-      message: `AWS credentials could not be had: ${why}`,
-      hint: 'Set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or check the AWS profile.',
+      // In the message, because a log keeps no hint of one error.
+      message:
+        `AWS credentials could not be had: ${why.replace(/\.$/, '')}; set AWS_BEARER_TOKEN_BEDROCK, or ` +
+        'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or check the AWS profile',
       cause,
     })
-  let stop: () => void = () => undefined
-  const stopped = new Promise<never>((_resolve, reject) => {
-    const onAbort = () =>
-      reject(new BatonError({ code: 'cancelled', message: 'the model call was cancelled', cause: signal.reason }))
-    const timer = setTimeout(() => reject(refuse(`nothing came in ${timeoutMs} ms`)), timeoutMs)
-    signal.addEventListener('abort', onAbort, { once: true })
-    stop = () => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', onAbort)
-    }
-    if (signal.aborted) onAbort()
-  })
-  try {
-    return await Promise.race([stopped, provider()])
-  } catch (thrown) {
-    if (isBatonError(thrown)) throw thrown
-    throw refuse(thrown instanceof Error ? thrown.message : String(thrown), thrown)
-  } finally {
-    stop()
-  }
+  return await askInTime(provider, { signal, refuse })
 }

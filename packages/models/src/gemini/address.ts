@@ -1,5 +1,7 @@
 // Where Gemini is asked: the Gemini API with a key, or Vertex AI in a project with a token that Google Cloud gives out.
+import type { AbortSignalLike } from '@baton/core'
 import { BatonError } from '@baton/core'
+import { askInTime } from '../transport/ask-in-time.ts'
 
 export const GEMINI_BASE_URL = 'https://generativelanguage.googleapis.com'
 
@@ -13,7 +15,7 @@ export interface VertexAccess {
   readonly project: string
   /** `global` by default. */
   readonly location?: string
-  /** A token of OAuth 2; a function is asked for every request, because tokens last an hour. */
+  /** A token of OAuth 2; a function is asked for every request, for 10 s at most, because tokens last an hour. */
   readonly accessToken: string | (() => string | Promise<string>)
 }
 
@@ -25,23 +27,18 @@ export function streamUrl(model: string, access: GeminiAccess, baseUrl?: string)
   return `${base}/${[...parentOf(access), ...nameOf(model, access)].map(encodeURIComponent).join('/')}:streamGenerateContent?alt=sse`
 }
 
-export async function authorization(access: GeminiAccess): Promise<Readonly<Record<string, string>>> {
+/** @throws BatonError `model_auth_failed` when a token is not to be had, or not in 10 s, `cancelled` */
+export async function authorization(
+  access: GeminiAccess,
+  signal: AbortSignalLike,
+): Promise<Readonly<Record<string, string>>> {
   // In a header and not in the address, which proxies write into their logs.
   if (access.type === 'gemini-api') return { 'x-goog-api-key': access.apiKey }
   const { accessToken } = access
-  return { authorization: `Bearer ${typeof accessToken === 'string' ? accessToken : await tokenOf(accessToken)}` }
-}
-
-async function tokenOf(ask: () => string | Promise<string>): Promise<string> {
-  try {
-    return await ask()
-  } catch (cause) {
-    throw new BatonError({
-      code: 'model_auth_failed',
-      message: `Google Cloud gave no token: ${cause instanceof Error ? cause.message : String(cause)}`,
-      cause,
-    })
-  }
+  if (typeof accessToken === 'string') return { authorization: `Bearer ${accessToken}` }
+  const refuse = (why: string, cause?: unknown) =>
+    new BatonError({ code: 'model_auth_failed', message: `Google Cloud gave no token: ${why}`, cause })
+  return { authorization: `Bearer ${await askInTime(accessToken, { signal, refuse })}` }
 }
 
 function baseOf(access: GeminiAccess): string {

@@ -17,7 +17,12 @@ const request: ModelRequest = {
 const api: GeminiAccess = { type: 'gemini-api', apiKey: KEY }
 const CHUNK = { candidates: [{ content: { parts: [{ text: 'hello' }] }, finishReason: 'STOP' }], responseId: 'r' }
 
-function runWith(head: Partial<HttpHead>, body: string, more: Partial<GeminiModelOptions> = {}) {
+function runWith(
+  head: Partial<HttpHead>,
+  body: string,
+  more: Partial<GeminiModelOptions> = {},
+  signal = new AbortController().signal,
+) {
   const seen: { request?: HttpRequest } = {}
   const answered = { status: 200, headers: { 'content-type': 'text/event-stream' }, ...head }
   const model = createGeminiModel({
@@ -35,7 +40,7 @@ function runWith(head: Partial<HttpHead>, body: string, more: Partial<GeminiMode
     clock: { nowMs: () => 0 },
     ...more,
   })
-  return { seen, answer: model.run(request, () => undefined, new AbortController().signal) }
+  return { seen, answer: model.run(request, () => undefined, signal) }
 }
 const thrownBy = async (answer: Promise<unknown>) => {
   const error: unknown = await answer.then(
@@ -80,6 +85,15 @@ test.each<Asking>([
   const { seen, answer } = runWith({}, event(CHUNK), { access, ...more })
   expect(await answer).toMatchObject({ parts: [{ type: 'text', text: 'hello' }], finish: 'end', requestId: 'r' })
   expect(seen.request).toMatchObject({ url, headers })
+})
+
+test('a token that never comes does not hold a call that is aborted', async () => {
+  const accessToken = () => new Promise<string>(() => {})
+  const stop = new AbortController()
+  const { seen, answer } = runWith({}, '', { access: { type: 'vertex', project: 'p', accessToken } }, stop.signal)
+  stop.abort()
+  expect(await thrownBy(answer)).toMatchObject({ code: 'cancelled' })
+  expect(seen.request).toBeUndefined()
 })
 
 test('a token that cannot be had is an error of the model', async () => {

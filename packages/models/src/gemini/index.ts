@@ -1,6 +1,6 @@
 // Gemini, by the Gemini API and by Vertex AI: `createGeminiModel` joins the two pure halves (encode-request, decode-stream) with
 // a transport.
-import type { Clock, HttpHead, HttpRequest, Model, ModelAnswer, Transport } from '@baton/core'
+import type { AbortSignalLike, Clock, HttpHead, HttpRequest, Model, ModelAnswer, Transport } from '@baton/core'
 import { BatonError, isBatonError, parseJson } from '@baton/core'
 import { createRequestMemory } from '../request-memory.ts'
 import { toolNamesOf } from '../tool-names.ts'
@@ -67,7 +67,7 @@ export function createGeminiModel(options: GeminiModelOptions): Model {
       const names = toolNamesOf(request)
       const thinks = (request.settings.reasoningTokens ?? 0) > 0
       const body = memory.write(encodeGeminiRequest(request, { model }, memory), 'contents')
-      const http = await httpRequest(options, body, thinks)
+      const http = { ...httpRequest(options, body, thinks), headers: await headersOf(options, signal) }
       const reading = readAnswer({
         model,
         names,
@@ -95,15 +95,18 @@ function assertConfigured({ model, access }: GeminiModelOptions): void {
   }
 }
 
-async function httpRequest(options: GeminiModelOptions, body: string, thinks: boolean): Promise<HttpRequest> {
+async function headersOf(options: GeminiModelOptions, signal: AbortSignalLike): Promise<HttpRequest['headers']> {
+  return {
+    'content-type': 'application/json',
+    accept: 'text/event-stream',
+    ...(await authorization(options.access, signal)),
+    ...options.headers,
+  }
+}
+
+function httpRequest(options: GeminiModelOptions, body: string, thinks: boolean): Omit<HttpRequest, 'headers'> {
   return {
     url: streamUrl(options.model, options.access, options.baseUrl),
-    headers: {
-      'content-type': 'application/json',
-      accept: 'text/event-stream',
-      ...(await authorization(options.access)),
-      ...options.headers,
-    },
     body,
     firstByteTimeoutMs: options.firstByteTimeoutMs ?? (thinks ? THINKING_TIMEOUT_MS : TIMEOUT_MS),
     betweenBytesTimeoutMs: options.betweenBytesTimeoutMs ?? (thinks ? THINKING_TIMEOUT_MS : TIMEOUT_MS),
