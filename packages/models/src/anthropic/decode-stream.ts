@@ -9,6 +9,7 @@ import type { Block } from './decode-block.ts'
 import { applyDelta, callNameOf, lengthOfDelta, openBlock, partOf } from './decode-block.ts'
 import { errorFromEvent } from './errors.ts'
 import { finishOf, overlay, usageOf } from './decode-end.ts'
+import { readEvent } from './read-event.ts'
 import type { WireEvent } from './wire.ts'
 
 export interface AnthropicDecoderOptions {
@@ -71,7 +72,7 @@ class StreamDecoder implements AnthropicDecoder {
     if (event.event === 'ping') return
     let parsed: unknown
     try {
-      parsed = JSON.parse(event.data)
+      parsed = readEvent(event.data)
     } catch {
       // Redacted before it is cut: half a key is still too much.
       this.#fail(`an event is not JSON: ${redact(event.data, this.#options.secrets ?? []).slice(0, 80)}`)
