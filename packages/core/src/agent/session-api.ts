@@ -50,6 +50,7 @@ export interface SendOptions {
   readonly delivery?: Delivery
 }
 
+/** Its methods need their session: `session.send(…)`, not `const { send } = session`. */
 export interface Session {
   readonly id: string
   /** Sends what a user says; it is answered by a turn of its own or, while one runs, with the next. */
