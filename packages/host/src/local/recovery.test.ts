@@ -146,6 +146,20 @@ test('a store that stays broken ends the session; the host opens it again when s
   expect(two.phase).toBe('idle')
 })
 
+test('a session that dies of every answer that it gets does not ask the model for ever', async () => {
+  const { store } = faultyStore()
+  const append: Store['append'] = async (...request) => {
+    const answered = request[3].some(({ facts }) => facts.some(({ type }) => type === 'step-finished'))
+    if (answered) throw new BatonError({ code: 'store_failed', message: 'no answer is taken' })
+    return await store.append(...request)
+  }
+  const { open, time, model } = faultyWorld({ store: { ...store, append } })
+  const session = await open()
+  await expect(time.until(session.send('go').answer)).rejects.toMatchObject({ code: 'recovery_exhausted' })
+  expect(model.requests).toHaveLength(3)
+  expect(time.pending()).toBe(0)
+})
+
 test('a session whose recovery cannot be stored does not open, and nothing of it lives on', async () => {
   const { open, faults, time, store, host } = faultyWorld()
   await open()

@@ -185,13 +185,12 @@ class Slot implements SessionSlot, ActorListener {
       if (this.isClosed()) return
       try {
         this.#crew = await this.#assemble()
+        if (this.#closed) this.#crew.actor.kill(this.#closed)
+        else this.#crew.begin()
+        return
       } catch (failure) {
         log.warn('a session could not be opened', { session, cause: messageOf(failure) })
-        continue
       }
-      if (this.#closed) this.#crew.actor.kill(this.#closed)
-      else this.#crew.begin()
-      return
     }
     this.#closed ??= cause
     this.#hub.end()
