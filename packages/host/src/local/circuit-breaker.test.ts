@@ -35,7 +35,7 @@ function guarded(code: 'model_overloaded' | 'model_invalid_request' = 'model_ove
   const fail = async (): Promise<void> => {
     for (let index = 0; index < FAILURES_MAX; index++) await ask()
   }
-  return { state, ask, fail }
+  return { state, run, ask, fail }
 }
 
 test('after failures in a row it is not asked any more, until its time is over', async () => {
@@ -48,6 +48,16 @@ test('after failures in a row it is not asked any more, until its time is over',
   state.nowMs += 1
   expect(await ask()).toBe('model_overloaded')
   expect(await ask()).toBe('model_unavailable')
+})
+
+test('who is refused is told of what the model failed', async () => {
+  const { run, fail } = guarded()
+  await fail()
+  const refused = run(REQUEST, () => {}, new AbortController().signal)
+  await expect(refused).rejects.toMatchObject({
+    message: 'scripted/model failed 5 times in a row and is left alone for 30 s; the last time: busy',
+    cause: { code: 'model_overloaded' },
+  })
 })
 
 test('one call at a time tries it, and when it answers all may ask again', async () => {

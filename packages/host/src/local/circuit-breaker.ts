@@ -15,6 +15,7 @@ export const OPEN_MS = 30_000
 interface Breaker {
   failures: number
   openUntilMs: number
+  lastFailure: BatonError | undefined
   /** A call is trying whether the model is back. */
   isTrying: boolean
 }
@@ -34,7 +35,7 @@ const COUNTED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 export function createCircuitBreakers(clock: Clock): CircuitBreakers {
   const breakers = new Map<string, Breaker>()
   const breakerOf = (id: string): Breaker => {
-    const breaker = breakers.get(id) ?? { failures: 0, openUntilMs: 0, isTrying: false }
+    const breaker = breakers.get(id) ?? { failures: 0, openUntilMs: 0, lastFailure: undefined, isTrying: false }
     breakers.set(id, breaker)
     return breaker
   }
@@ -50,11 +51,7 @@ interface Guarded {
 
 async function runGuarded(model: Model, breaker: Breaker, { clock, request }: Guarded): ReturnType<Model['run']> {
   const isBroken = breaker.failures >= FAILURES_MAX
-  if (isBroken && (breaker.isTrying || clock.nowMs() < breaker.openUntilMs))
-    throw new BatonError({
-      code: 'model_unavailable',
-      message: `${model.id} failed ${breaker.failures} times in a row and is left alone for ${OPEN_MS / 1000} s`,
-    })
+  if (isBroken && (breaker.isTrying || clock.nowMs() < breaker.openUntilMs)) throw unavailable(model, breaker)
   if (isBroken) breaker.isTrying = true
   try {
     const answer = await model.run(...request)
@@ -64,10 +61,20 @@ async function runGuarded(model: Model, breaker: Breaker, { clock, request }: Gu
     if (isBatonError(cause) && COUNTED.has(cause.code)) {
       breaker.failures += 1
       breaker.openUntilMs = clock.nowMs() + OPEN_MS
+      breaker.lastFailure = cause
     }
     throw cause
   } finally {
     // Not by a call that began before the model was left alone.
     if (isBroken) breaker.isTrying = false
   }
+}
+
+function unavailable({ id }: Model, { failures, lastFailure }: Breaker): BatonError {
+  const message = `${id} failed ${failures} times in a row and is left alone for ${OPEN_MS / 1000} s`
+  return new BatonError({
+    code: 'model_unavailable',
+    message: lastFailure ? `${message}; the last time: ${lastFailure.message}` : message,
+    cause: lastFailure,
+  })
 }
