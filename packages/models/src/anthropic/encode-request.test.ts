@@ -373,4 +373,6 @@ test('a typed answer with a map of any keys is asked for in words, because the s
   expect(inWords.output_config).toBeUndefined()
   expect(JSON.stringify(inWords.system)).toMatch(/Be brief\..*JSON Schema.*additionalProperties/)
   expect(asked({ type: 'object', properties: { n: { type: 'number' } } }).output_config).toBeDefined()
+  // A property that the dialect has no name for cannot be given either.
+  expect(asked({ type: 'object', properties: { 'first name': { type: 'string' } } }).output_config).toBeUndefined()
 })

@@ -1,5 +1,5 @@
 // What a neutral request becomes on Gemini's wire, literally.
-import type { AssistantPart, Message, ModelRequest, ResultPart } from '@baton/core'
+import type { AssistantPart, JsonObject, Message, ModelRequest, ResultPart } from '@baton/core'
 import { describe, expect, test } from 'vitest'
 import { encodeGeminiRequest } from './encode-request.ts'
 
@@ -103,6 +103,17 @@ test.each([
 ])('%s with %i tokens of reasoning', (model, reasoningTokens, config, most) => {
   const { generationConfig } = encode({ settings: { reasoningTokens } }, model)
   expect([generationConfig.thinkingConfig, generationConfig.maxOutputTokens]).toEqual([config, most])
+})
+
+test('a typed answer whose keys have no names, or names that Gemini does not read, is asked for in words', () => {
+  const of = (properties: JsonObject) => encode({ output: { name: 'o', schema: { type: 'object', properties } } })
+  const texts = { type: 'string' }
+  for (const one of [{ map: { type: 'object', additionalProperties: texts } }, { 'first name': texts }]) {
+    const { generationConfig, systemInstruction } = of(one)
+    expect(generationConfig).not.toHaveProperty('responseSchema')
+    expect(JSON.stringify(systemInstruction)).toContain('It must fit this JSON Schema')
+  }
+  expect(of({ name: texts }).generationConfig).toHaveProperty('responseSchema')
 })
 
 test('output to a schema, which is refused beside tools', () => {

@@ -5,6 +5,7 @@ import { BatonError, isJsonObject, outputTokensFor } from '@baton/core'
 import type { RequestMemory } from '../request-memory.ts'
 import { createRequestMemory } from '../request-memory.ts'
 import type { CompileSchema } from '../schema/compile-schema.ts'
+import { withSayableOutput } from '../schema/sayable-output.ts'
 import { encodeToolName } from '../tool-names.ts'
 import { createMessageEncoder } from './encode-messages.ts'
 import { encodeThinking } from './encode-thinking.ts'
@@ -20,10 +21,11 @@ const TEMPERATURE_MAX = 2
 
 /** @throws BatonError `model_invalid_request` when `toolChoice` names a tool that the request does not have */
 export function encodeGeminiRequest(
-  request: ModelRequest,
+  given: ModelRequest,
   options: GeminiEncodeOptions,
   memory: RequestMemory<WireContent> = createRequestMemory(),
 ): GeminiRequest {
+  const request = withSayableOutput(given, 'gemini', memory.compile)
   const { instructions, tools } = request
   const config = encodeToolChoice(request)
   return {

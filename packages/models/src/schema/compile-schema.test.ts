@@ -52,17 +52,20 @@ test('Gemini gets one type, a keyword for null, and what a reference leads to', 
     },
     $defs: { node: { type: 'object', properties: { next: { $ref: '#/$defs/node' }, name: text } } },
   }
+  const anyKey = { type: 'string', description: 'Stands for keys of any name, if there are any.' }
+  const anyObject = { type: 'object', properties: { any_key: anyKey } }
   expect(compileSchema(schema, 'gemini').schema).toEqual({
     type: 'object',
     properties: {
       when: { type: 'string', nullable: true, description: '(format: date)' },
-      node: { type: 'object', properties: { next: {}, name: text } },
+      node: { type: 'object', properties: { next: anyObject, name: text } },
       kind: { type: 'string', enum: ['x'] },
     },
   })
   expect(lossesOf(schema, 'gemini')).toEqual([
     'properties.when format described',
     'properties.node.properties.next recursion widened',
+    'properties.node.properties.next properties narrowed',
   ])
 })
 

@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import type { Dialect, DialectName } from './dialects.ts'
 import { DIALECTS, NOT_AT_ROOT } from './dialects.ts'
+import { shapeForGemini } from './gemini-shape.ts'
 import { readableSchema } from './keyword-shapes.ts'
 import { mergeSchemas, unionOfProperties } from './merge-schemas.ts'
 import { resolveReference, withoutUnusedDefinitions } from './references.ts'
@@ -84,7 +85,8 @@ function compileRoot(work: Work): JsonObject {
     const kept = Object.fromEntries(Object.entries(root).filter(([keyword]) => !NOT_AT_ROOT.has(keyword)))
     root = { ...kept, ...variants }
   }
-  const compiled = compileAt(work, { ...root, type: 'object' }, ROOT)
+  const said = compileAt(work, { ...root, type: 'object' }, ROOT)
+  const compiled = dialect.name === 'gemini' ? shapeForGemini(said, work.losses) : said
   const { rootKeywords } = dialect
   const entries = Object.entries(compiled).filter(([keyword]) => !rootKeywords || rootKeywords.has(keyword))
   return { ...Object.fromEntries(entries), type: 'object', properties: compiled['properties'] ?? {} }
@@ -104,7 +106,9 @@ function followed(
   const isInside = place.followed.includes(reference) || place.depth >= DEPTH_MAX
   if (!isJsonObject(found) || isInside) {
     lose(work, place, isInside ? 'recursion' : '$ref', 'widened')
-    return { schema: beside, place }
+    // Where it ends, the kind of value is known at least.
+    const type = isJsonObject(found) ? found['type'] : undefined
+    return { schema: type === undefined ? beside : { type, ...beside }, place }
   }
   const inner = { ...place, followed: [...place.followed, reference] }
   const { schema: target, place: end } = followed(work, found, inner)
@@ -142,15 +146,13 @@ function compileAt(work: Work, given: JsonObject, place: Place): JsonObject {
   }
   narrowValues(work, kept, place)
   if (told.length > 0) describe(kept, `(${told.join(', ')})`)
-  if (kept['type'] === 'array' && kept['items'] === undefined && kept['prefixItems'] === undefined)
-    kept['items'] = anyItems(work, place)
+  const isList = kept['type'] === 'array' && dialect.name !== 'gemini'
+  if (isList && kept['items'] === undefined && kept['prefixItems'] === undefined) {
+    if (dialect.isStrict) lose(work, place, 'items', 'narrowed')
+    // Every list must say what it holds.
+    kept['items'] = {}
+  }
   return dialect.isStrict ? strict(work, { schema, kept }, place) : kept
-}
-
-/** Every list must say what it holds. */
-function anyItems(work: Work, place: Place): JsonObject {
-  if (work.dialect.isStrict || work.dialect.name === 'gemini') lose(work, place, 'items', 'narrowed')
-  return work.dialect.name === 'gemini' ? { type: 'string' } : {}
 }
 
 function describe(schema: Record<string, JsonValue>, words: string): void {

@@ -41,9 +41,10 @@ const OPENAI_STRICT = [
 /** @anthropic-ai/sdk/lib/transform-json-schema.js: no limits of numbers, lengths, patterns and items. */
 const ANTHROPIC_STRICT = [...STRUCTURE, ...words('additionalProperties $ref $defs definitions const format allOf')]
 
-/** genai.d.ts `Schema`: a part of OpenAPI 3.0. */
+/** genai.d.ts `Schema`: a part of OpenAPI 3.0. `additionalProperties` is not, and is taken out by gemini-shape.ts, which reads it. */
 const GEMINI = [
   ...STRUCTURE,
+  'additionalProperties',
   ...words('default example format nullable pattern propertyOrdering maximum minimum maxItems minItems maxLength'),
   ...words('minLength maxProperties minProperties'),
 ]

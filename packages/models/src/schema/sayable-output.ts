@@ -26,11 +26,13 @@ export function withOutputInWords(request: ModelRequest): ModelRequest {
   return { ...rest, instructions: [rest.instructions, asked].filter((part) => part.trim() !== '').join('\n\n') }
 }
 
-/** Whether the dialect forbids values that the schema allows. */
+/** Whether the dialect forbids values that the schema allows; a property that is told in words alone cannot be given, either. */
 export function isNarrowed(
   schema: NonNullable<ModelRequest['output']>['schema'],
   dialect: DialectName,
   compile: CompileSchema = compileSchema,
 ): boolean {
-  return compile(schema, dialect).losses.some(({ how }) => how === 'narrowed' || how === 'degraded')
+  return compile(schema, dialect).losses.some(
+    ({ keyword, how }) => how === 'narrowed' || how === 'degraded' || keyword.startsWith('properties.'),
+  )
 }

@@ -1,0 +1,139 @@
+// A compiled schema in the shape that Gemini's validator insists on: each schema has a type, each type its own keywords alone,
+// and a choice stands by itself. One that breaks a rule makes Gemini refuse the request with all its tools.
+import type { JsonObject, JsonValue } from '@baton/core'
+import { isJsonObject } from '@baton/core'
+import type { SchemaLoss } from './compile-schema.ts'
+import { mergeSchemas } from './merge-schemas.ts'
+
+/** Schemas that are shaped: what stands beside a choice is written into each variant. The rest are texts. */
+const SCHEMAS_MAX = 5000
+
+/** The root may be without properties. @param losses get what is lost here */
+export function shapeForGemini(root: JsonObject, losses: SchemaLoss[]): JsonObject {
+  return shape({ losses, left: SCHEMAS_MAX }, root, '')
+}
+
+interface Work {
+  readonly losses: SchemaLoss[]
+  left: number
+}
+
+function shape(work: Work, schema: JsonObject, path: string): JsonObject {
+  work.left -= 1
+  const { anyOf, ...beside } = schema
+  const variants = Array.isArray(anyOf) ? (anyOf as readonly JsonValue[]).filter(isJsonObject) : []
+  if (work.left < 0) return shapeOfType(work, {}, path)
+  if (variants.length === 0) return shapeOfType(work, beside, path)
+  // "any_of[0].required: only allowed for OBJECT type": which properties must be there together cannot be said.
+  if (!variants.some((variant) => Object.keys(variant).every((keyword) => keyword === 'required')))
+    return shapeOfChoice(
+      work,
+      variants.map((variant) => withWords(beside, variant)),
+      path,
+    )
+  lose(work, path, 'anyOf', 'widened')
+  return shapeOfType(work, beside, path)
+}
+
+/** 400 "schema specified other fields alongside any_of. When using any_of, it must be the only field set." (Vertex AI). */
+function shapeOfChoice(work: Work, variants: readonly JsonObject[], path: string): JsonObject {
+  const shaped = variants.flatMap((variant, index): readonly JsonObject[] => {
+    const { anyOf, ...one } = shape(work, variant, inside(path, `anyOf.${index}`))
+    return Array.isArray(anyOf) ? (anyOf as readonly JsonObject[]) : [one] // as made here
+  })
+  const distinct = [...new Map(shaped.map((one) => [JSON.stringify(one), one])).values()]
+  const [only] = distinct
+  return only && distinct.length === 1 ? only : { anyOf: distinct }
+}
+
+/** A variant with all that stands beside the choice. */
+function withWords(beside: JsonObject, variant: JsonObject): JsonObject {
+  const words = [beside['description'], variant['description']].filter((text) => typeof text === 'string')
+  return { ...mergeSchemas([beside, variant]), ...(words.length > 0 && { description: words.join(' ') }) }
+}
+
+function lose({ losses }: Work, path: string, keyword: string, how: SchemaLoss['how']): void {
+  losses.push({ path, keyword, how })
+}
+
+/** "properties: only allowed for OBJECT type", "required: only allowed for OBJECT type", "enum: only allowed for STRING type". */
+const KEYWORDS: Readonly<Record<string, readonly string[]>> = {
+  object: ['properties', 'required', 'propertyOrdering', 'minProperties', 'maxProperties'],
+  array: ['items', 'minItems', 'maxItems'],
+  string: ['enum', 'format', 'pattern', 'minLength', 'maxLength'],
+  number: ['minimum', 'maximum', 'format'],
+  integer: ['minimum', 'maximum', 'format'],
+  boolean: [],
+}
+/** 400 "only 'enum' and 'date-time' are supported for STRING type", and the like for numbers. */
+const FORMATS: Readonly<Record<string, readonly string[]>> = {
+  string: ['enum', 'date-time'],
+  number: ['float', 'double'],
+  integer: ['int32', 'int64'],
+}
+const OF_ANY_TYPE = ['title', 'description', 'nullable', 'default', 'example']
+
+function shapeOfType(work: Work, schema: JsonObject, path: string): JsonObject {
+  const type = typeOf(schema) ?? anyType(work, path)
+  const mayStand = new Set([...OF_ANY_TYPE, ...(KEYWORDS[type] ?? [])])
+  const formats: readonly unknown[] = FORMATS[type] ?? []
+  const kept = Object.fromEntries(
+    Object.entries(schema).filter(
+      ([keyword, value]) => mayStand.has(keyword) && (keyword !== 'format' || formats.includes(value)),
+    ),
+  )
+  if (type === 'object') {
+    const { required: _, ...rest } = kept
+    return { ...rest, type, ...propertiesOf(work, schema, path) }
+  }
+  return { ...kept, type, ...(type === 'array' && { items: itemsOf(work, schema, path) }) }
+}
+
+/** What its keywords say of values, where it does not say so itself. */
+function typeOf(schema: JsonObject): string | undefined {
+  const { type } = schema
+  if (typeof type === 'string' && Object.hasOwn(KEYWORDS, type)) return type
+  const has = (...keywords: readonly string[]): boolean => keywords.some((keyword) => schema[keyword] !== undefined)
+  if (has('properties', 'required', 'minProperties', 'maxProperties')) return 'object'
+  if (has('items', 'minItems', 'maxItems')) return 'array'
+  return has('minimum', 'maximum') ? 'number' : undefined
+}
+
+/** 400 "schema didn't specify the schema type field": a value of any kind cannot be said, and a text can say most. */
+function anyType(work: Work, path: string): string {
+  lose(work, path, 'type', 'narrowed')
+  return 'string'
+}
+
+/** "items: missing field." */
+function itemsOf(work: Work, { items }: JsonObject, path: string): JsonObject {
+  return shape(work, isJsonObject(items) ? items : {}, inside(path, 'items'))
+}
+
+function propertiesOf(work: Work, schema: JsonObject, path: string): JsonObject {
+  const { properties: declared, required, additionalProperties: others } = schema
+  const known = isJsonObject(declared) ? declared : {}
+  const isEmpty = Object.keys(known).length === 0
+  // Keys that have no names cannot be said, so a model may not give them.
+  if (others === true || isJsonObject(others)) lose(work, path, 'additionalProperties', 'narrowed')
+  else if (isEmpty && others === undefined && path !== '') lose(work, path, 'properties', 'narrowed')
+  const shaped = Object.entries(isEmpty && path !== '' ? anyKey(others) : known).map(([name, one]) => [
+    name,
+    shape(work, isJsonObject(one) ? one : {}, inside(path, `properties.${name}`)),
+  ])
+  // "required[0]: property is not defined".
+  const names = Array.isArray(required) ? required.filter((name) => typeof name === 'string') : []
+  const must = names.filter((name) => Object.hasOwn(known, name))
+  const properties = Object.fromEntries(shaped) as JsonObject // of schemas
+  return { properties, ...(must.length > 0 ? { required: must } : {}) }
+}
+
+/** 400 "properties: should be non-empty for OBJECT type": an object with keys of any name shows one of them. */
+function anyKey(values: JsonValue | undefined): JsonObject {
+  const one = isJsonObject(values) && Object.keys(values).length > 0 ? values : { type: 'string' }
+  return { any_key: withWords({ description: 'Stands for keys of any name, if there are any.' }, one) }
+}
+
+function inside(path: string, step: string): string {
+  return path === '' ? step : `${path}.${step}`
+}
