@@ -352,3 +352,8 @@ test('every key, token and secret of a provider is known as one, and nothing els
   const known = secretsIn({ ...variables, ...others, OLLAMA_API_KEY: ' ' })
   expect(new Set(known)).toEqual(new Set(secret.map((name) => `value of ${name}`)))
 })
+
+test('the password of a proxy is a secret as it stands in its address', () => {
+  const variables = { HTTPS_PROXY: 'http://me:p%40ss:word@proxy:3128', http_proxy: 'http://proxy:3128', HTTP_PROXY: '' }
+  expect(secretsIn(variables)).toEqual(['p%40ss:word'])
+})

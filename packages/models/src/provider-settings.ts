@@ -80,10 +80,20 @@ const OTHER_SECRETS = [
   'AWS_CONTAINER_AUTHORIZATION_TOKEN',
 ]
 
-/** Every key, token and secret of a provider that is set: what no log may show. */
+/** Addresses that may have a password in them. */
+const PROXIES = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy']
+
+/** Every key, token, secret and password of a provider or a proxy that is set: what no log may show. */
 export function secretsIn(variables: Variables): readonly string[] {
   const keys = NETWORK_PROVIDERS.map(variablesOf).flatMap((known) => [known?.keyVariable, known?.otherKeyVariable])
-  return [...keys, ...OTHER_SECRETS].flatMap((name) => (name === undefined ? [] : (valueOf(variables, name) ?? [])))
+  const valuesOf = (name: string | undefined) => (name === undefined ? [] : (valueOf(variables, name) ?? []))
+  return [...[...keys, ...OTHER_SECRETS].flatMap(valuesOf), ...PROXIES.flatMap(valuesOf).flatMap(passwordIn)]
+}
+
+/** As it stands in the address: what an error or a log line would repeat. */
+function passwordIn(address: string): readonly string[] {
+  const password = /^[a-z]+:\/\/[^/@]*?:([^/@]+)@/i.exec(address)?.[1]
+  return password === undefined ? [] : [password]
 }
 
 export interface ProviderSettings {
