@@ -186,3 +186,9 @@ test.each(['anthropic', 'openai', 'bedrock', 'nova'] as const)(
     )
   },
 )
+
+test('a reference with a bare percent sign is a name like any other, and costs the schema nothing', () => {
+  const share = { type: 'object', properties: { share: { $ref: '#/$defs/50%' }, name: text } }
+  const { schema, losses } = compileSchema({ ...share, $defs: { '50%': { type: 'number' } } }, 'gemini')
+  expect([schema['properties'], losses]).toEqual([{ share: { type: 'number' }, name: text }, []])
+})

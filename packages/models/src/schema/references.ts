@@ -46,11 +46,20 @@ function target(root: JsonObject, reference: string): JsonValue | undefined {
   if (!reference.startsWith('#/')) return anchored(root, reference)
   let at: JsonValue | undefined = root
   for (const step of reference.slice(2).split('/')) {
-    const key = decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~')
+    const key = decoded(step).replaceAll('~1', '/').replaceAll('~0', '~')
     if (Array.isArray(at)) at = (at as readonly JsonValue[])[Number(key)]
     else at = isJsonObject(at) && Object.hasOwn(at, key) ? at[key] : undefined
   }
   return at
+}
+
+/** Libraries that write a `%` of a name as it is lose no more than that. */
+function decoded(step: string): string {
+  try {
+    return decodeURIComponent(step)
+  } catch {
+    return step
+  }
 }
 
 /** `#name`, as `$anchor` gives it to a definition. */
