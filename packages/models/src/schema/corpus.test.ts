@@ -92,13 +92,11 @@ const issuesOf: Readonly<Record<DialectName, (schema: JsonObject) => readonly un
   'anthropic-strict': (schema) => strictIssues(schema, ANTHROPIC_REFUSES),
   openai: (schema) => [...openAiChat(schema), ...openAiResponses(schema, false)],
   'openai-strict': (schema) => openAiResponses(schema, true),
-  gemini: (schema) => [
-    ...validateGeminiRequest({
+  gemini: (schema) =>
+    validateGeminiRequest({
       contents: [{ role: 'user', parts: [{ text: USER }] }],
       tools: [{ functionDeclarations: [{ name: 't', description: 'd', parameters: schema }] }],
     }),
-    ...geminiIssues(schema),
-  ],
   gguf: (schema) => strictIssues(schema, ['anyOf', 'allOf', '$ref', 'pattern', 'minLength']),
   bedrock: (schema) => bedrock('anthropic.claude', schema),
   nova: (schema) => [
@@ -146,28 +144,6 @@ function strictIssues(schema: JsonValue, refused: readonly string[], path = ''):
     ...properties.flatMap(([name, one]) => strictIssues(one, refused, `${path}.${name}`)),
     ...lists.flatMap((one, index) => strictIssues(one, refused, `${path}.${index}`)),
     ...strictIssues(schema['items'] ?? null, refused, `${path}.items`),
-  ]
-}
-
-/** What its validator says of single schemas; the literals stand in gemini-shape.ts. */
-function geminiIssues(schema: JsonObject, path = ''): readonly string[] {
-  const { type, anyOf, properties, required, items } = schema
-  if (Array.isArray(anyOf)) {
-    const beside = Object.keys(schema).length > 1 || anyOf.length === 0 ? [`${path}: fields alongside any_of`] : []
-    return [...beside, ...(anyOf as JsonObject[]).flatMap((one, index) => geminiIssues(one, `${path}.${index}`))]
-  }
-  const known = isJsonObject(properties) ? properties : {}
-  const names = Array.isArray(required) ? required.filter((name) => typeof name === 'string') : []
-  return [
-    ...(typeof type === 'string' ? [] : [`${path}: no type`]),
-    ...(type !== 'object' && (properties ?? required) !== undefined ? [`${path}: only allowed for OBJECT type`] : []),
-    ...(type === 'object' && path !== '' && Object.keys(known).length === 0 ? [`${path}: should be non-empty`] : []),
-    ...names.flatMap((name) => (Object.hasOwn(known, name) ? [] : [`${path}: ${name} is not defined`])),
-    ...(type === 'array' && !isJsonObject(items) ? [`${path}: items are missing`] : []),
-    ...Object.entries(known).flatMap(([name, one]) =>
-      isJsonObject(one) ? geminiIssues(one, `${path}.${name}`) : [name],
-    ),
-    ...(isJsonObject(items) ? geminiIssues(items, `${path}.items`) : []),
   ]
 }
 

@@ -29,6 +29,11 @@ const SOURCES = {
     '400 "Invalid JSON payload received. Unknown name \\"$ref\\" at \'tools[0].function_declarations[0].parameters\'"',
   schema_type: '400 "Proto field is not repeating, cannot start list." for a list of types (zed#44875)',
   schema_items: '400 "parameters.properties[x].items: missing field."',
+  schema_untyped: '400 "schema didn\'t specify the schema type field" (Vertex AI)',
+  schema_choice: '400 "When using any_of, it must be the only field set." (Vertex AI)',
+  schema_object: '400 "properties: only allowed for OBJECT type", "required: only allowed for OBJECT type"',
+  schema_empty: '400 "parameters.properties[x].properties: should be non-empty for OBJECT type"',
+  schema_required: '400 "required[0]: property is not defined"',
   parameter_name: 'genai.d.ts FunctionDeclaration: parameter names are [A-Za-z_][A-Za-z0-9_]*, at most 64',
   mode: 'genai.d.ts FunctionCallingConfigMode; 400 "allowed_function_names should only be set when mode is ANY"',
   unknown_field: '400 "Invalid JSON payload received. Unknown name \\"x\\": Cannot find field."',
@@ -151,14 +156,35 @@ function checkSchema(schema: unknown, path: string, report: Report<Code>): void 
   walkSchema(schema, path, (inner, place) => {
     for (const keyword of Object.keys(inner))
       if (!KEYWORDS.has(keyword)) report('schema_keyword', place, `${keyword} is not known`)
-    const { type } = inner
-    if (type !== undefined && typeof type !== 'string') report('schema_type', place, `${show(type)} is not one type`)
-    if (typeof type === 'string' && type.toUpperCase() === 'ARRAY' && inner['items'] === undefined)
-      report('schema_items', place, 'an array needs items')
-    for (const name of Object.keys(isJsonObject(inner['properties']) ? inner['properties'] : {}))
+    if (inner['anyOf'] === undefined) checkType(inner, place, report)
+    else if (Object.keys(inner).length > 1) report('schema_choice', place, 'anyOf does not stand alone')
+    const properties = isJsonObject(inner['properties']) ? inner['properties'] : {}
+    for (const name of Object.keys(properties))
       if (!/^[A-Za-z_][A-Za-z0-9_]{0,63}$/.test(name))
         report('parameter_name', place, `${show(name)} is not a legal name`)
+    // The root of a function without parameters is left out, or empty.
+    const isEmpty = Object.keys(properties).length === 0
+    if (place !== path && isEmpty && typeNameOf(inner) === 'OBJECT')
+      report('schema_empty', place, 'an object needs properties')
   })
+}
+
+function checkType(schema: JsonObject, path: string, report: Report<Code>): void {
+  const { type, items, properties, required } = schema
+  const name = typeNameOf(schema)
+  if (type === undefined) report('schema_untyped', path, 'there is no type')
+  else if (name === undefined) report('schema_type', path, `${show(type)} is not one type`)
+  if (name === 'ARRAY' && items === undefined) report('schema_items', path, 'an array needs items')
+  if (name !== 'OBJECT' && (properties ?? required) !== undefined)
+    report('schema_object', path, `properties of ${show(type)}`)
+  for (const needed of Array.isArray(required) ? (required as readonly unknown[]) : [])
+    if (typeof needed !== 'string' || !isJsonObject(properties) || !Object.hasOwn(properties, needed))
+      report('schema_required', path, `${show(needed)} is not among the properties`)
+}
+
+/** Google takes both cases. */
+function typeNameOf({ type }: JsonObject): string | undefined {
+  return typeof type === 'string' ? type.toUpperCase() : undefined
 }
 
 function checkToolConfig(body: JsonObject, names: readonly string[], report: Report<Code>): void {
