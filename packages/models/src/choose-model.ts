@@ -175,6 +175,7 @@ function hintFor(name: string): string {
   if (/^([a-z-]+\.)?(amazon\.nova|anthropic\.claude)-/.test(name)) return `did you mean "bedrock/${name}"?`
   if (name.startsWith('claude-')) return `did you mean "anthropic/${name}"?`
   if (/^(google\/|vertex\/)?gemini-/.test(name)) return `did you mean "gemini/${name.replace(/^.*\//, '')}"?`
+  if (name === 'gguf' || name.startsWith('gguf/')) return 'a model in a file is "gguf:FILE", with a colon'
   return /^(gpt-|o\d)/.test(name) ? `did you mean "openai/${name}"?` : USABLE
 }
 
