@@ -175,7 +175,11 @@ test.each<[ChooseModelInit, string, string]>([
     'no model is named "google/gemini-x"; did you mean "gemini/gemini-x"?',
   ],
   [{ flag: 'gpt', variables: KEY }, 'unknown_model', `no model is named "gpt"; ${USABLE}`],
-  [{ flag: 'gguf/x', variables: {} }, 'unknown_model', 'a model in a file is "gguf:FILE", with a colon'],
+  [
+    { flag: 'gguf/x', variables: {} },
+    'unknown_model',
+    'no model is named "gguf/x"; a model in a file is "gguf:FILE", with a colon',
+  ],
   [{ flag: 'gpt-5', variables: KEY }, 'unknown_model', 'no model is named "gpt-5"; did you mean "openai/gpt-5"?'],
   [{ flag: '', variables: KEY }, 'unknown_model', `no model is named ""; ${USABLE}`],
   [{ flag: 'groq/', variables: KEY }, 'unknown_model', `no model is named "groq/"; ${USABLE}`],
