@@ -15,9 +15,16 @@ export interface Beginnings<Item, Value> {
   keep(beginning: Beginning<Item, Value>, key?: string): void
 }
 
-/** Holds nothing that memory is needed for: a beginning goes with its last item, and before when nobody asks for long. */
+/** Beginnings that are held whatever memory is needed for. */
+const HELD_MAX = 16
+
+/**
+ * Beside the newest it holds nothing that memory is needed for: a beginning goes with its last item, and before at a collection
+ * of garbage.
+ */
 export function createBeginnings<Item extends WeakKey, Value>(): Beginnings<Item, Value> {
   const byLast = new WeakMap<Item, Map<string, WeakRef<Beginning<Item, Value>>>>()
+  const held = new Set<Beginning<Item, Value>>()
   return {
     take(items, key = '') {
       for (let length = items.length; length > 0; length--) {
@@ -26,6 +33,7 @@ export function createBeginnings<Item extends WeakKey, Value>(): Beginnings<Item
         const kept = entries?.get(key)?.deref()
         if (!kept?.items.every((item, index) => item === items[index])) continue
         entries?.delete(key)
+        held.delete(kept)
         return kept
       }
       return undefined
@@ -35,6 +43,8 @@ export function createBeginnings<Item extends WeakKey, Value>(): Beginnings<Item
       if (!last) return
       const entries = byLast.get(last) ?? new Map<string, WeakRef<Beginning<Item, Value>>>()
       byLast.set(last, entries.set(key, new WeakRef(beginning)))
+      held.add(beginning)
+      for (const oldest of held) if (held.size > HELD_MAX) held.delete(oldest)
     },
   }
 }
