@@ -39,7 +39,10 @@ export interface ActorListener extends LogListener {
 
 export interface Actor {
   submit(input: Input): Promise<Accepted | Refused>
-  /** Begins to perform effects, first everything that is outstanding. The performers are made for the first. Called once. */
+  /**
+   * Begins to perform effects, first everything that is outstanding. The performers are made for the first. Called once.
+   * @throws BatonError when an effect cannot be performed; then the actor is dead
+   */
   begin(performers: () => Performers): void
   state(): State
   history(): History
@@ -130,7 +133,15 @@ class SessionActor implements Actor {
 
   begin(performers: () => Performers): void {
     this.#makePerformers = performers
-    for (const effect of outstanding(this.#state)) if (!this.#isDead()) this.#performerOf(effect)?.(effect as never)
+    try {
+      for (const effect of outstanding(this.#state)) if (!this.#isDead()) this.#performerOf(effect)?.(effect as never)
+    } catch (cause) {
+      // Alive it would go on to write beside its successor. Who begins it is told by what is thrown, not as of a death.
+      this.#makePerformers = undefined
+      const failure = isBatonError(cause) ? cause : internal(cause)
+      this.#die(failure, [])
+      throw failure
+    }
   }
 
   submit(input: Input): Promise<Accepted | Refused> {

@@ -30,7 +30,8 @@ export interface CrewInit {
 export async function openCrew(init: CrewInit): Promise<Crew> {
   const { spec, pause, listener } = init
   const { session, owner, principal, store, environment } = init.slot
-  const { clock, timers, newId } = environment
+  const { clock, timers } = environment
+  const newId = (): string => environment.newId()
   const log = { session, owner, store, timers, pause, listener }
   return new Crew(init, await openActor({ ...log, principal, spec, clock, newId }))
 }
@@ -45,9 +46,17 @@ export class Crew {
     this.actor = actor
   }
 
-  /** Performs what is outstanding, and from then on what is decided. Called once, if at all. */
+  /**
+   * Performs what is outstanding, and from then on what is decided. Called once, if at all.
+   * @throws BatonError when something of it cannot be performed; then nothing of the crew goes on
+   */
   begin(): void {
-    this.actor.begin(() => this.#makePerformers())
+    try {
+      this.actor.begin(() => this.#makePerformers())
+    } catch (cause) {
+      this.close()
+      throw cause
+    }
   }
 
   close(): void {

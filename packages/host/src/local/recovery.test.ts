@@ -160,6 +160,33 @@ test('a session that dies of every answer that it gets does not ask the model fo
   expect(time.pending()).toBe(0)
 })
 
+test('a session whose work could be begun in part only leaves nothing of it when it is begun again', async () => {
+  const time = createManualTime()
+  const { timers } = time.environment
+  const broken = { count: 0 }
+  const start: typeof timers.start = (delayMs, callback) => {
+    // Only the clock of a turn is so long.
+    if (delayMs < 150_000 || broken.count === 0) return timers.start(delayMs, callback)
+    broken.count -= 1
+    throw new Error('there is no timer')
+  }
+  const host = { environment: { ...time.environment, timers: { start } } }
+  const steps = () => ({ text: 'answer', pieceMs: 2000 })
+  const { open, faults, model, facts, warnings } = faultyWorld({ time, host, steps })
+  const session = await open()
+  const turn = session.send('go')
+  await time.pass(10)
+  Object.assign(faults, { before: 3 })
+  broken.count = 1
+  session.submit({ type: 'set-model', model: 'scripted/model' }).catch(() => {})
+  expect((await time.until(turn.answer)).text).toBe('answer')
+  expect(warnings).toContain('a session could not be opened')
+  expect(warnings.filter((warning) => warning === 'a session is opened again')).toHaveLength(2)
+  expect(model.requests).toHaveLength(3)
+  expect(await facts('turn-finished')).toHaveLength(1)
+  expect(time.pending()).toBe(0)
+})
+
 test('a session whose recovery cannot be stored does not open, and nothing of it lives on', async () => {
   const { open, faults, time, store, host } = faultyWorld()
   await open()
