@@ -43,3 +43,24 @@ test('a turn calls a tool, and its result goes back to the model', async () => {
   })
   await host.stop()
 })
+
+test('an environment that is an instance of a class makes the ids of sessions and inputs', async () => {
+  class Numbered {
+    readonly clock = environment.clock
+    readonly timers = environment.timers
+    readonly transport = environment.transport
+    #serial = 0
+
+    newId(): string {
+      this.#serial += 1
+      return `id-${this.#serial}`
+    }
+  }
+  const model = createScriptedModel({ steps: [{ text: 'Yes.' }] })
+  const host = createHost({ environment: new Numbered(), agent: defineAgent({ name: 'counted', model }) })
+  const session = await host.session()
+  const turn = session.send('Is it so?')
+  expect(await turn.answer).toMatchObject({ text: 'Yes.' })
+  expect([session.id, turn.id]).toEqual([expect.stringMatching(/^id-\d+$/), expect.stringMatching(/^id-\d+$/)])
+  await host.stop()
+})

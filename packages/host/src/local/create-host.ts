@@ -103,7 +103,7 @@ export function createHost(options: HostOptions = {}): LocalHost {
         session: name,
         agent: slot.agent.name,
       })
-    return createSessionHandle({ slot, principal, newId: environment.newId, onClose: leave })
+    return createSessionHandle({ slot, principal, newId: () => environment.newId(), onClose: leave })
   }
 
   const { isOpen, alone } = openSessions
