@@ -54,6 +54,19 @@ test('without a client the call waits for one, and the one that comes gets it', 
   expect(resultsTold(model)[0]?.text).toBe('here I am')
 })
 
+test('a client that is attached while its session is closed does not stay', async () => {
+  const { time, facts, open } = world()
+  const session = await open()
+  const attaching = session.attach({ look: () => 'never asked' })
+  const closing = session.close()
+  await expect(attaching).rejects.toMatchObject({ code: 'session_closed' })
+  await closing
+  expect(await facts('client-attached')).toHaveLength(1)
+  expect(await facts('client-detached')).toHaveLength(1)
+  await time.pass(60_000) // nobody holds the session any more
+  expect(time.pending()).toBe(0)
+})
+
 test('a call without a handler is answered by hand; a second result is logged only', async () => {
   const { time, model, facts, open } = world()
   const session = await open()

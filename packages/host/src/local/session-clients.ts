@@ -46,12 +46,20 @@ export class SessionClients {
 
   async #attachFor(handlers: ClientHandlers, tools?: readonly string[]): Promise<Client> {
     const { slot, principal, newId } = this.#init
-    if (this.#closed) throw new BatonError({ code: 'session_closed', message: 'this session was closed here' })
+    if (this.#closed) throw closedHere()
     const connection = `local-${newId()}`
     const client = await attachClient({ slot, principal, handlers, connection, ...(tools && { tools }) })
+    if (this.#closed) {
+      await client.detach() // it came after `detachAll`, and nobody else would see to it
+      throw closedHere()
+    }
     this.#clients.push(client)
     return client
   }
+}
+
+function closedHere(): BatonError {
+  return new BatonError({ code: 'session_closed', message: 'this session was closed here' })
 }
 
 const NO_CALL: Refused = { type: 'refused', code: 'illegal_input', message: 'there is no such open call' }
