@@ -58,7 +58,7 @@ test('an environment that is an instance of a class makes the ids of sessions an
   }
   const model = createScriptedModel({ steps: [{ text: 'Yes.' }] })
   const host = createHost({ environment: new Numbered(), agent: defineAgent({ name: 'counted', model }) })
-  const session = await host.session()
+  const session = await host.session(undefined)
   const turn = session.send('Is it so?')
   expect(await turn.answer).toMatchObject({ text: 'Yes.' })
   expect([session.id, turn.id]).toEqual([expect.stringMatching(/^id-\d+$/), expect.stringMatching(/^id-\d+$/)])
