@@ -270,3 +270,25 @@ test('the last turn is where it began', () => {
   expect(session.user('a').says('A').history.lastTurn()).toEqual({ turn: 1, pos: 1 })
   expect(session.user('b').history.lastTurn()).toEqual({ turn: 2, pos: 3 })
 })
+
+test('a history goes on from what was kept of it, at any moment', () => {
+  const session = new TestSession({ window: { exchanges: 1 } })
+  const edited = { name: 'pay', arguments: '{"sum":1}', approval: true }
+  session.user('a').says('A').user('b')
+  session.send({ ...session.answer('no JSON'), output: { issue: 'no JSON' } }).user('c')
+  session.says({ text: 'B', calls: [edited, 'read'] }).user('d')
+  const change = { arguments: '{"sum":2}', check: { argumentsHash: 'hash of {"sum":2}' } }
+  session.send(session.approval('call_3_0', 'edit', { edited: change }))
+  session.returns('call_3_1').returns('call_3_0').says('C')
+  const whole = folded(session, true)
+  for (const cut of session.records.keys()) {
+    const early = createHistory({ keepAll: true })
+    for (const record of session.records.slice(0, cut)) early.fold(record)
+    const kept = JSON.parse(JSON.stringify(early.keep())) as ReturnType<History['keep']> // as a snapshot has it
+    const later = createHistory({ kept })
+    expect(later.keep()).toEqual(early.keep())
+    for (const record of session.records.slice(cut)) later.fold(record)
+    expect(later.keep()).toEqual(whole.keep())
+    expect(later.messages(0, Infinity)).toEqual(whole.messages(0, Infinity))
+  }
+})

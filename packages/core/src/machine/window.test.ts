@@ -172,21 +172,26 @@ describe('a summary', () => {
     expect(session.fact('summary-started')).toEqual({ type: 'summary-started', attempt: 3, fromEntry: 1, toEntry: 4 })
     expect(session.owes()).toEqual(['summarise:3', `set-timer:turn:${session.state.pos}`])
     expect(session.effects).toContainEqual({ type: 'summarise', attempt: 3, fromEntry: 1, toEntry: 4 })
-    session.send({ type: 'summary-finished', attempt: 3, text: 'they said a and b', usage: { inputTokens: 5 } })
+    session.send({
+      type: 'summary-finished',
+      attempt: 3,
+      text: 'they said a and b',
+      usage: { inputTokens: 5, costMicros: 7 },
+    })
     expect(session.fact('summary-finished')).toEqual({
       type: 'summary-finished',
       attempt: 3,
       fromEntry: 1,
       toEntry: 4,
       text: 'they said a and b',
-      usage: { inputTokens: 5 },
+      usage: { inputTokens: 5, costMicros: 7 },
     })
     expect(session.told()).toEqual(['user: [Summary of the conversation so far] they said a and b', 'user: c'])
     expect(session.state.index).toEqual([
       { entry: 4, exchange: 2, role: 'summary', chars: 17 },
       expect.objectContaining({ entry: 5, exchange: 3, role: 'user' }),
     ])
-    expect(session.state.turn?.tokens).toBe(5)
+    expect(session.state.turn).toMatchObject({ tokens: 5, costMicros: 7 })
   })
 
   test('absorbs the one before it', () => {
