@@ -123,3 +123,33 @@ test('a call that began before the model was left alone does not let a second on
   gate.resolve()
   await trying
 })
+
+test('a model that is an instance of a class still says what it is', async () => {
+  class Own implements Model {
+    readonly #name = 'model'
+
+    get id(): string {
+      return `own/${this.#name}`
+    }
+
+    get provider(): string {
+      return 'own'
+    }
+
+    get capabilities(): Model['capabilities'] {
+      return { tools: 'native', images: true }
+    }
+
+    run(): ReturnType<Model['run']> {
+      return Promise.resolve({ parts: [], finish: 'end', usage: {}, model: this.#name })
+    }
+  }
+  const model = createCircuitBreakers({ nowMs: () => 0 }).guard(new Own())
+  const { id, provider, capabilities } = model
+  expect({ id, provider, capabilities }).toEqual({
+    id: 'own/model',
+    provider: 'own',
+    capabilities: { tools: 'native', images: true },
+  })
+  expect(await model.run(REQUEST, () => {}, new AbortController().signal)).toMatchObject({ model: 'model' })
+})

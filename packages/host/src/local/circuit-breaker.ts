@@ -40,7 +40,10 @@ export function createCircuitBreakers(clock: Clock): CircuitBreakers {
     return breaker
   }
   return {
-    guard: (model) => ({ ...model, run: (...request) => runGuarded(model, breakerOf(model.id), { clock, request }) }),
+    guard: (model) => {
+      const { id, provider, capabilities } = model // not spread: what a class says by getters would be lost
+      return { id, provider, capabilities, run: (...request) => runGuarded(model, breakerOf(id), { clock, request }) }
+    },
   }
 }
 
