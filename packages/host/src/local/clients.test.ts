@@ -1,5 +1,7 @@
 // Client tools by handlers in the same program: attached, throwing, slow, detached, and attached again after a store failure.
 import { tool } from '@baton/core'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { afterEach, expect, test } from 'vitest'
 import type { TestWorldInit } from './test-world.ts'
 import { act, callsOf, createTestWorld, noUnhandledRejections, never, resultsTold } from './test-world.ts'
@@ -179,4 +181,22 @@ test('a program that has handlers for other tools takes no call away', async () 
   expect(await session.toolResult('call_id2_9_9', { type: 'ok', content: [] })).toMatchObject({ code: 'illegal_input' })
   await time.until(session.send('go').answer)
   expect(resultsTold(model)[0]?.text).toBe('seen')
+})
+
+test('clients that were detached and readings that ended are not kept', async () => {
+  setFlagsFromString('--expose-gc')
+  const collectGarbage = runInNewContext('gc') as () => void // that is what the flag gives
+  const session = await world().open()
+  const gone: WeakRef<object>[] = []
+  for (let index = 0; index < 10; index++) {
+    const client = await session.attach({})
+    const frames = session.frames({ pos: 0 })
+    gone.push(new WeakRef(client), new WeakRef(frames))
+    await client.detach()
+    for await (const frame of frames) if (frame.type === 'fact') break
+  }
+  await new Promise((resolve) => void setImmediate(resolve)) // what was looked at in this task is held to its end
+  collectGarbage()
+  const kept = gone.slice(0, -2).filter((each) => each.deref() !== undefined)
+  expect(kept).toEqual([])
 })

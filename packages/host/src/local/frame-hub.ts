@@ -41,14 +41,17 @@ export class FrameHub {
 
   /**
    * Frames from `fromPos` on, or from now on. Old facts come from the store, new ones live; the reader is registered
-   * first, so that none falls between.
+   * first, so that none falls between. `onEnd` is told when the reading has ended, whoever ended it.
    */
-  read(fromPos: number | undefined): FrameReader {
+  read(fromPos: number | undefined, onEnd?: (reader: FrameReader) => void): FrameReader {
     const nextPos = this.#publishedPos + 1
     const isBehind = fromPos !== undefined && fromPos < nextPos
     const reader = createFrameReader({
       nextPos,
-      onEnd: () => this.#readers.delete(reader),
+      onEnd: () => {
+        this.#readers.delete(reader)
+        onEnd?.(reader)
+      },
       ...(isBehind && { past: pastFrames(this.#store, this.#session, { fromPos, nextPos }) }),
     })
     this.#readers.add(reader)

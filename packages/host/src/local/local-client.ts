@@ -13,6 +13,7 @@ export interface LocalClientInit {
   readonly connection: string
   /** The client tools that calls are taken of; absent: all. */
   readonly tools?: readonly string[]
+  readonly onDetach: () => void
 }
 
 interface ClientState extends LocalClientInit {
@@ -39,6 +40,7 @@ export async function attachClient(init: LocalClientInit): Promise<Client> {
     detach: async () => {
       if (state.detached) return
       state.detached = true
+      init.onDetach()
       state.reader.leave()
       // Of a session that is closed nobody is a client.
       await slot

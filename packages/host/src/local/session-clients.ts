@@ -13,7 +13,8 @@ export interface SessionClientsInit {
 
 export class SessionClients {
   readonly #init: SessionClientsInit
-  #clients: Client[] = []
+  /** Those that are attached. */
+  readonly #clients = new Map<string, Client>()
   #closed = false
 
   constructor(init: SessionClientsInit) {
@@ -28,7 +29,7 @@ export class SessionClients {
   async toolResult(callId: string, outcome: Outcome): Promise<Accepted | Refused> {
     const actor = this.#init.slot.actor()
     const asked = actor.state().step?.calls.find((open) => open.callId === callId)?.offer?.connection
-    const holder = this.#clients.find(({ connection }) => connection === asked)
+    const holder = asked === undefined ? undefined : this.#clients.get(asked)
     if (holder) return await holder.toolResult(callId, outcome)
     const call = actor.history().openCall(callId)
     if (!call || call.settled) return NO_CALL
@@ -40,20 +41,20 @@ export class SessionClients {
   /** For good. */
   async detachAll(): Promise<void> {
     this.#closed = true
-    for (const client of this.#clients) await client.detach()
-    this.#clients = []
+    for (const client of this.#clients.values()) await client.detach()
   }
 
   async #attachFor(handlers: ClientHandlers, tools?: readonly string[]): Promise<Client> {
     const { slot, principal, newId } = this.#init
     if (this.#closed) throw closedHere()
     const connection = `local-${newId()}`
-    const client = await attachClient({ slot, principal, handlers, connection, ...(tools && { tools }) })
+    const onDetach = (): void => void this.#clients.delete(connection)
+    const client = await attachClient({ slot, principal, handlers, connection, onDetach, ...(tools && { tools }) })
     if (this.#closed) {
       await client.detach() // it came after `detachAll`, and nobody else would see to it
       throw closedHere()
     }
-    this.#clients.push(client)
+    this.#clients.set(connection, client)
     return client
   }
 }

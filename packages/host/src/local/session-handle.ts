@@ -36,7 +36,8 @@ class SessionHandle implements Session {
   readonly id: string
   readonly #init: HandleInit
   readonly #clients: SessionClients
-  #readers: FrameReader[] = []
+  /** Those that have not ended. */
+  readonly #readers = new Set<FrameReader>()
   #closed = false
 
   constructor(init: HandleInit) {
@@ -88,9 +89,9 @@ class SessionHandle implements Session {
   }
 
   frames(cursor?: Cursor): AsyncIterable<Frame> {
-    const reader = this.#init.slot.read(cursor?.pos)
+    const reader = this.#init.slot.read(cursor?.pos, (ended) => this.#readers.delete(ended))
     if (this.#closed) reader.leave()
-    else this.#readers.push(reader)
+    else this.#readers.add(reader)
     return reader
   }
 
@@ -106,7 +107,6 @@ class SessionHandle implements Session {
     if (this.#closed) return
     this.#closed = true
     for (const reader of this.#readers) reader.leave()
-    this.#readers = []
     await this.#clients.detachAll()
     this.#init.onClose()
   }

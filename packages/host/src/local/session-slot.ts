@@ -48,8 +48,8 @@ export interface SessionSlot {
   actor(): SlotActor
   /** Its log has another owner, or its store failed for good: ask the host for it again. */
   isClosed(): boolean
-  /** Frames from `fromPos` on, or from now on. */
-  read(fromPos: number | undefined): FrameReader
+  /** Frames from `fromPos` on, or from now on; `onEnd` is told when the reading has ended. */
+  read(fromPos: number | undefined, onEnd?: (reader: FrameReader) => void): FrameReader
   /** Nothing is outstanding, and no turn waits or runs. */
   isAtRest(): boolean
   /** Ends its work here. When it was at rest, the store is told that nobody need look after it; that is done when this ends. */
@@ -111,8 +111,8 @@ class Slot implements SessionSlot, ActorListener {
     return this.#closed !== undefined
   }
 
-  read(fromPos: number | undefined): FrameReader {
-    return this.#hub.read(fromPos)
+  read(fromPos: number | undefined, onEnd?: (reader: FrameReader) => void): FrameReader {
+    return this.#hub.read(fromPos, onEnd)
   }
 
   isAtRest(): boolean {
