@@ -287,3 +287,29 @@ test('a tool that stops its own host does not start the calls beside it', async 
   expect(started).toEqual(['a'])
   expect(world.time.pending()).toBe(0)
 })
+
+test('a session that is removed while it is opened again leaves no record', async () => {
+  const { store, faults } = faultyStore()
+  const gate = Promise.withResolvers<void>()
+  const append: Store['append'] = async (...request) => {
+    if (request[3].some(({ facts }) => facts.some(({ type }) => type === 'host-restarted'))) await gate.promise
+    return await store.append(...request)
+  }
+  const { open, time, host, records } = createTestWorld({
+    store: { ...store, append },
+    steps: () => ({ text: 'answer', pieceMs: 100 }),
+  })
+  const session = await open()
+  const turn = session.send('go')
+  await time.pass(10)
+  faults.before = 3
+  session.submit({ type: 'set-model', model: 'scripted/model' }).catch(() => {})
+  await time.pass(2000)
+  const removed = host.remove(session.id)
+  await time.settle()
+  gate.resolve()
+  await time.until(removed)
+  await expect(time.until(turn.answer)).rejects.toMatchObject({ code: 'session_closed' })
+  await time.pass(10_000)
+  expect(await records()).toEqual([])
+})
