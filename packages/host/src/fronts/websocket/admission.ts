@@ -45,6 +45,12 @@ const UNAUTHORIZED: Refusal = {
   headers: ['www-authenticate: Bearer'],
 }
 
+/** For who has no name that the program knows. */
+export const UNKNOWN_PRINCIPAL: Refusal = {
+  status: '401 Unauthorized',
+  message: 'the server does not know who you are',
+}
+
 /** Only the path and the query are the client's to choose here; the host is never believed. */
 export function urlOf(request: IncomingMessage): URL {
   return URL.parse(`http://localhost${request.url ?? ''}`) ?? new URL('http://localhost/')

@@ -2,6 +2,7 @@
 import type { Store } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { generate } from 'selfsigned'
 import { afterEach, expect, test } from 'vitest'
@@ -49,6 +50,22 @@ test.each([
   const app = await connectApp(url + query, { headers })
   expect(app.frames[0]?.type).toBe('session.started')
   expect(logged.join('\n')).not.toContain(TOKEN)
+  app.socket.terminate()
+})
+
+test('who the program does not know gets 401, and the server goes on', async () => {
+  const principalOf = ({ headers }: IncomingMessage) => {
+    if (headers.authorization === undefined) throw new Error('no session cookie')
+    return { id: headers.authorization }
+  }
+  const { url, logged } = await start({ principalOf })
+  expect((await refusedWith(url)).status).toBe(401)
+  expect(logged).toEqual([
+    'nobody knows who is behind a connection {"cause":"no session cookie"}',
+    'a connection was refused {"address":"127.0.0.1","status":"401 Unauthorized"}',
+  ])
+  const app = await connectApp(url, { headers: { authorization: 'ann' } })
+  expect(app.frames[0]?.type).toBe('session.started')
   app.socket.terminate()
 })
 

@@ -5,7 +5,8 @@ import type { Duplex } from 'node:stream'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { RawData, WebSocket } from 'ws'
 import { WebSocketServer } from 'ws'
-import { isLoopback, PATH, refusalOf, refuse, urlOf } from './admission.ts'
+import type { Admission, Refusal } from './admission.ts'
+import { isLoopback, PATH, refusalOf, refuse, UNKNOWN_PRINCIPAL, urlOf } from './admission.ts'
 import { clientAddressOf, limitKeyOf } from './client-address.ts'
 import type { V1Limits } from './limits.ts'
 import { DEFAULT_V1_LIMITS } from './limits.ts'
@@ -34,7 +35,7 @@ export interface WebSocketServerInit {
    * person visits could reach a server on that person's machine or network by a name of its own that leads there.
    */
   readonly origins?: readonly string[]
-  /** Who is behind a connection; `anonymous` by default. */
+  /** Who is behind a connection; `anonymous` by default. Who it throws for gets 401. */
   readonly principalOf?: (request: IncomingMessage) => Principal
   /**
    * What every connection must show, by `Authorization: Bearer` or `?token=`; others get 401. By default none is asked for:
@@ -85,15 +86,17 @@ export function createWebSocketFront(init: WebSocketServerInit): WebSocketFront 
     stream.on('error', destroyBroken)
     const client = clientAddressOf(request, trustedProxies)
     const admission = { ...init, draining, isLocal: isLoopback(address), full: open.size >= limits.connections }
-    const refusal = refusalOf(request, admission)
-    if (refusal) {
-      // Never the address that was asked for: it may have a token in it.
-      log.info('a connection was refused', { address: client, status: refusal.status })
-      refuse(stream, refusal)
-    } else sockets.handleUpgrade(request, stream, head, (socket) => accept(socket, { request, stream, client }))
+    const admitted = admit(init, request, admission)
+    if ('principal' in admitted) {
+      sockets.handleUpgrade(request, stream, head, (socket) => accept(socket, { ...admitted, stream, client }))
+      return
+    }
+    // Never the address that was asked for: it may have a token in it.
+    log.info('a connection was refused', { address: client, status: admitted.status })
+    refuse(stream, admitted)
   })
 
-  const accept = (socket: WebSocket, { request, stream, client }: Upgrade): void => {
+  const accept = (socket: WebSocket, { principal, stream, client }: Upgrade): void => {
     const heart = new Heart(socket, timers, limits)
     const name = `ws-${init.newId()}`
     log.info('a connection was opened', { connection: name, address: client })
@@ -106,7 +109,7 @@ export function createWebSocketFront(init: WebSocketServerInit): WebSocketFront 
       ...init,
       socket: new WsSocket(socket, stream),
       connection: name,
-      principal: init.principalOf?.(request) ?? { id: 'anonymous' },
+      principal,
       limits,
       isDraining: () => draining,
       rates,
@@ -138,6 +141,23 @@ export function createWebSocketFront(init: WebSocketServerInit): WebSocketFront 
     listen: () => listen(http, { address, port: init.port ?? 8080, scheme: tls ? 'wss' : 'ws', path: PATH }),
     drain,
     close,
+  }
+}
+
+/** Who is behind a connection, or why it is refused. */
+function admit(
+  { principalOf, log }: WebSocketServerInit,
+  request: IncomingMessage,
+  admission: Admission,
+): { readonly principal: Principal } | Refusal {
+  const refusal = refusalOf(request, admission)
+  if (refusal) return refusal
+  try {
+    return { principal: principalOf ? principalOf(request) : { id: 'anonymous' } }
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    log.warn('nobody knows who is behind a connection', { cause: why })
+    return UNKNOWN_PRINCIPAL
   }
 }
 
@@ -211,7 +231,7 @@ class Heart {
 }
 
 interface Upgrade {
-  readonly request: IncomingMessage
+  readonly principal: Principal
   /** What `ws` writes to. */
   readonly stream: Duplex
   readonly client: string
