@@ -68,12 +68,13 @@ export interface WebSocketFront {
 /** Milliseconds that an app has to answer a close. */
 const CLOSING_MS = 2000
 
+const LOCAL = '127.0.0.1'
 /** Milliseconds between two looks at whether the running turns have ended. */
 const DRAIN_LOOK_MS = 20
 
 /** @throws BatonError `invalid_option` when the TLS certificate and key cannot be used */
 export function createWebSocketFront(init: WebSocketServerInit): WebSocketFront {
-  const { clock, timers, log, tls, trustedProxies = 0, address = '127.0.0.1' } = init
+  const { clock, timers, log, tls, trustedProxies = 0, address = LOCAL } = init
   const limits = { ...DEFAULT_V1_LIMITS, ...init.limits }
   const rates = createV1Rates(limits, clock)
   const open = new Map<WebSocket, V1Connection>()
@@ -85,8 +86,7 @@ export function createWebSocketFront(init: WebSocketServerInit): WebSocketFront 
   http.on('upgrade', (request, stream, head) => {
     stream.on('error', destroyBroken)
     const client = clientAddressOf(request, trustedProxies)
-    const admission = { ...init, draining, isLocal: isLoopback(address), full: open.size >= limits.connections }
-    const admitted = admit(init, request, admission)
+    const admitted = admit(init, request, { draining, full: open.size >= limits.connections })
     if ('principal' in admitted) {
       sockets.handleUpgrade(request, stream, head, (socket) => accept(socket, { ...admitted, stream, client }))
       return
@@ -146,11 +146,12 @@ export function createWebSocketFront(init: WebSocketServerInit): WebSocketFront 
 
 /** Who is behind a connection, or why it is refused. */
 function admit(
-  { principalOf, log }: WebSocketServerInit,
+  init: WebSocketServerInit,
   request: IncomingMessage,
-  admission: Admission,
+  state: Pick<Admission, 'draining' | 'full'>,
 ): { readonly principal: Principal } | Refusal {
-  const refusal = refusalOf(request, admission)
+  const { principalOf, log, address = LOCAL } = init
+  const refusal = refusalOf(request, { ...init, ...state, isLocal: isLoopback(address) })
   if (refusal) return refusal
   try {
     return { principal: principalOf ? principalOf(request) : { id: 'anonymous' } }
