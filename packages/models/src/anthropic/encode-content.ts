@@ -1,5 +1,6 @@
 // What users and tools say: text, images and files as Anthropic's blocks.
 import type { ContentPart, FilePart, ImagePart, JsonObject, ResultPart } from '@baton/core'
+import { textOfFile } from '../file-text.ts'
 import type { WireBlock } from './wire.ts'
 
 /** Base64ImageSource of SDK 1.12; anything else is refused. */
@@ -58,24 +59,11 @@ function documentSource(file: FilePart): JsonObject | undefined {
   const isPdf = file.mediaType === 'application/pdf'
   if (file.source.type === 'url') return isPdf ? { type: 'url', url: file.source.url } : undefined
   if (isPdf) return { type: 'base64', media_type: file.mediaType, data: file.source.data }
-  const text = isText(file.mediaType) ? textOfBase64(file.source.data) : undefined
+  const text = textOfFile(file.mediaType, file.source.data)
   return text === undefined || text.trim() === '' ? undefined : { type: 'text', media_type: 'text/plain', data: text }
 }
 
 /** The model is told what it does not get, so that it can say so. */
 function leftOut(what: string): WireBlock {
   return { type: 'text', text: `[Not shown, because this model cannot read it: ${what}]` }
-}
-
-function isText(mediaType: string): boolean {
-  return mediaType.startsWith('text/') || /^application\/(.*\+)?(json|xml|yaml)$/.test(mediaType)
-}
-
-function textOfBase64(data: string): string | undefined {
-  try {
-    const bytes = Uint8Array.from(atob(data), (char) => char.charCodeAt(0))
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    return undefined
-  }
 }

@@ -1,6 +1,7 @@
 // What users and tools say: text, images and files as Gemini's parts. What it cannot read becomes a word about it, so that the
 // model can say so.
 import type { ContentPart, FilePart, ImagePart, JsonObject, ResultPart } from '@baton/core'
+import { textOfFile } from '../file-text.ts'
 import type { WirePart } from './wire.ts'
 
 /** ai.google.dev/gemini-api/docs/image-understanding; 400 "Unsupported MIME type: image/gif" for others. */
@@ -73,7 +74,7 @@ function encodeFile(file: FilePart): WirePart {
   const { mediaType, source } = file
   const name = file.name ?? ''
   if (mediaType === 'application/pdf' || /^(audio|video)\//.test(mediaType)) return encodeMedia(file)
-  const text = source.type === 'base64' && isText(mediaType) ? textOfBase64(source.data) : undefined
+  const text = source.type === 'base64' ? textOfFile(mediaType, source.data) : undefined
   if (text === undefined || text.trim() === '') return leftOut(`file ${name} of type ${mediaType}`)
   return { text: name === '' ? text : `${name}:\n${text}` }
 }
@@ -85,17 +86,4 @@ function encodeMedia({ mediaType, source }: ImagePart | FilePart): WirePart {
 
 function leftOut(what: string): WirePart {
   return { text: `[Not shown, because this model cannot read it: ${what}]` }
-}
-
-function isText(mediaType: string): boolean {
-  return mediaType.startsWith('text/') || /^application\/(.*\+)?(json|xml|yaml)$/.test(mediaType)
-}
-
-function textOfBase64(data: string): string | undefined {
-  try {
-    const bytes = Uint8Array.from(atob(data), (char) => char.charCodeAt(0))
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    return undefined
-  }
 }

@@ -2,6 +2,7 @@
 // about it, so that the model can say so.
 import type { ContentPart, FilePart, ImagePart } from '@baton/core'
 import type { OpenAiChatQuirks } from './quirks.ts'
+import { textOfFile } from '../file-text.ts'
 import type { WireContentPart } from './wire.ts'
 
 type Reads = Pick<OpenAiChatQuirks, 'images' | 'files'>
@@ -41,7 +42,7 @@ function encodeFile(file: FilePart, reads: Reads): WireContentPart {
   const { mediaType, source } = file
   const name = file.name ?? ''
   if (source.type === 'base64') {
-    const text = isText(mediaType) ? textOfBase64(source.data) : undefined
+    const text = textOfFile(mediaType, source.data)
     if (text !== undefined && text.trim() !== '')
       return { type: 'text', text: name === '' ? text : `${name}:\n${text}` }
     if (reads.files && mediaType === 'application/pdf') {
@@ -54,17 +55,4 @@ function encodeFile(file: FilePart, reads: Reads): WireContentPart {
 
 function leftOut(what: string): WireContentPart {
   return { type: 'text', text: `[Not shown, because this model cannot read it: ${what}]` }
-}
-
-function isText(mediaType: string): boolean {
-  return mediaType.startsWith('text/') || /^application\/(.*\+)?(json|xml|yaml)$/.test(mediaType)
-}
-
-function textOfBase64(data: string): string | undefined {
-  try {
-    const bytes = Uint8Array.from(atob(data), (char) => char.charCodeAt(0))
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    return undefined
-  }
 }
