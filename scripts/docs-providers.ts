@@ -1,24 +1,14 @@
 // The providers' table of docs/providers.md: how each is set up, and what its models say that they can.
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Model } from '@baton/core'
 import type { ProviderVariables } from '@baton/models/choose-model'
 import { NETWORK_PROVIDERS, createModelOf, variablesOf } from '@baton/models/choose-model'
 import { createUndiciTransport } from '@baton/models/transport/undici'
 import { presetOf } from '../packages/models/src/presets.ts'
-import { REPOSITORY } from './source-files.ts'
-
-const PAGE = 'docs/providers.md'
-const BEGIN = '<!-- generated: providers -->'
-const END = '<!-- end generated -->'
+import { withGeneratedPart } from './generated-part.ts'
 
 /** The page docs/providers.md with the table as the code has it; the rest of it is written by hand or by other tests. */
 export function providersPage(): string {
-  const page = readFileSync(join(REPOSITORY, PAGE), 'utf8')
-  const [before, rest] = page.split(BEGIN)
-  const after = rest?.split(END)[1]
-  if (before === undefined || after === undefined) throw new Error(`${PAGE} lacks "${BEGIN}" or "${END}"`)
-  return `${before}${BEGIN}\n\n${providersTable()}\n\n${END}${after}`
+  return withGeneratedPart('docs/providers.md', 'providers', providersTable())
 }
 
 const HEAD = ['Name', 'Wire', 'Key', 'Address', 'Model, where none is named', 'Calls', 'Typed answers', 'Images']

@@ -1,21 +1,11 @@
 // The tables of the session machine as Markdown: a diagram of the session's phases, phases × inputs, and calls × events.
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { CallCell, CallEvent, Cell, InputType, Phase } from '@baton/core/machine'
 import { CALL_STATES, CALL_TABLE, PHASES, SESSION_TABLE } from '@baton/core/machine'
-import { REPOSITORY } from './source-files.ts'
-
-const PAGE = 'docs/architecture.md'
-const BEGIN = '<!-- generated: state tables -->'
-const END = '<!-- end generated -->'
+import { withGeneratedPart } from './generated-part.ts'
 
 /** The page docs/architecture.md with its tables as the code has them; the rest of it is written by hand. */
 export function architecturePage(): string {
-  const page = readFileSync(join(REPOSITORY, PAGE), 'utf8')
-  const [before, rest] = page.split(BEGIN)
-  const after = rest?.split(END)[1]
-  if (before === undefined || after === undefined) throw new Error(`${PAGE} lacks "${BEGIN}" or "${END}"`)
-  return `${before}${BEGIN}\n\n${stateTables()}\n\n${END}${after}`
+  return withGeneratedPart('docs/architecture.md', 'state tables', stateTables())
 }
 
 export function stateTables(): string {

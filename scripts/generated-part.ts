@@ -1,0 +1,15 @@
+// Pages of docs/ of which a part comes from code: what stands between two marks.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { REPOSITORY } from './source-files.ts'
+
+const END = '<!-- end generated -->'
+
+/** The page with `part` behind `<!-- generated: NAME -->`; the rest of it as it is. */
+export function withGeneratedPart(path: string, name: string, part: string): string {
+  const begin = `<!-- generated: ${name} -->`
+  const [before, rest] = readFileSync(join(REPOSITORY, path), 'utf8').split(begin)
+  const after = rest?.split(END)[1]
+  if (before === undefined || after === undefined) throw new Error(`${path} lacks "${begin}" or "${END}"`)
+  return `${before}${begin}\n\n${part}\n\n${END}${after}`
+}
