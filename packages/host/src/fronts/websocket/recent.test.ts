@@ -20,3 +20,11 @@ test('an entry that is taken is there no more, and makes room', () => {
   recent.set('c', 3)
   expect(recent.get('b')).toBe(2)
 })
+
+test('an entry that is put in again takes no other’s place', () => {
+  const recent = new Recent<number>(2)
+  recent.set('a', 1)
+  recent.set('b', 2)
+  recent.set('b', 3)
+  expect([recent.get('a'), recent.get('b')]).toEqual([1, 3])
+})

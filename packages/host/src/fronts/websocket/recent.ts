@@ -17,7 +17,7 @@ export class Recent<Value> {
   set(key: string, value: Value): void {
     const entries = (this.#entries ??= new Map())
     const [oldest] = entries.keys()
-    if (entries.size >= this.#entriesMax && oldest !== undefined) entries.delete(oldest)
+    if (!entries.has(key) && entries.size >= this.#entriesMax && oldest !== undefined) entries.delete(oldest)
     entries.set(key, value)
   }
 
