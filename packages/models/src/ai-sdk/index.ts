@@ -3,6 +3,7 @@
 import type { AbortSignalLike, Model, ModelCapabilities } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { toolNamesOf } from '../tool-names.ts'
+import { cancelledError } from '../transport/transport-errors.ts'
 import { createAiSdkDecoder } from './decode-stream.ts'
 import { encodeCallOptions } from './encode-prompt.ts'
 import { errorOf } from './errors.ts'
@@ -50,7 +51,7 @@ export function fromAiSdkModel(model: AiSdkLanguageModel, options: AiSdkModelOpt
       try {
         await read({ model, asked, signal, timeoutMs }, (part) => decoder.push(part))
       } catch (cause) {
-        throw signal.aborted ? cancelled(cause) : errorOf(provider, cause)
+        throw signal.aborted ? cancelledError(signal) : errorOf(provider, cause)
       }
       return decoder.end()
     },
@@ -64,13 +65,9 @@ interface Reading {
   readonly timeoutMs: number
 }
 
-function cancelled(cause?: unknown): BatonError {
-  return new BatonError({ code: 'cancelled', message: 'the model call was aborted', cause })
-}
-
 /** Their stream is left, and their request aborted, whatever ends the reading. */
 async function read({ model, asked, signal, timeoutMs }: Reading, onPart: (part: StreamPart) => void): Promise<void> {
-  if (signal.aborted) throw cancelled()
+  if (signal.aborted) throw cancelledError(signal)
   const controller = new AbortController()
   const watch = createWatch(signal, timeoutMs)
   let parts: AsyncIterator<unknown> | undefined
@@ -102,7 +99,7 @@ interface Watch {
 function createWatch(signal: AbortSignalLike, timeoutMs: number): Watch {
   let timer: ReturnType<typeof setTimeout> | undefined
   let leave: (cause: BatonError) => void = () => {}
-  const onAbort = (): void => leave(cancelled())
+  const onAbort = (): void => leave(cancelledError(signal))
   signal.addEventListener('abort', onAbort)
   return {
     within: (work) =>
