@@ -11,12 +11,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   core: [],
   protocol: [],
   models: ['core'],
+  runtime: ['core'],
   tools: ['core'],
   client: ['protocol'],
-  host: ['core', 'models', 'protocol'],
-  temporal: ['core', 'models', 'protocol'],
-  testing: ['core', 'host', 'models', 'protocol', 'tools'],
-  cli: ['client', 'core', 'host', 'models', 'protocol', 'temporal', 'tools'],
+  host: ['core', 'models', 'protocol', 'runtime'],
+  temporal: ['core', 'runtime'],
+  testing: ['core', 'host', 'models', 'protocol', 'runtime', 'tools'],
+  cli: ['client', 'core', 'host', 'models', 'protocol', 'runtime', 'temporal', 'tools'],
 }
 
 /** Where a package that runs without Node may use it all the same: the file is loaded only there. */
@@ -24,6 +25,7 @@ const NODE_ALLOWED_IN: Readonly<Record<string, readonly string[]>> = {
   core: [],
   protocol: [],
   client: [],
+  runtime: [],
   models: ['packages/models/src/gguf/', 'packages/models/src/transport/'],
 }
 

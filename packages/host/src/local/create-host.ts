@@ -1,5 +1,5 @@
 // The local host: sessions as actors in this process, over a store.
-import { createHmac, randomBytes } from 'node:crypto'
+import { createHmac, hash, randomBytes } from 'node:crypto'
 import type {
   Agent,
   Environment,
@@ -13,33 +13,29 @@ import type {
   Usage,
 } from '@baton/core'
 import { BatonError } from '@baton/core'
+import type { AgentChoice } from '@baton/runtime'
+import { createCatalog, createSession } from '@baton/runtime'
 import { createNodeEnvironment } from '../environment.ts'
 import { createMemoryStore } from '../stores/memory-store.ts'
-import type { ArgumentValidator } from './arguments.ts'
-import { createArgumentValidator } from './arguments.ts'
-import type { CircuitBreakers } from './circuit-breaker.ts'
-import { createCircuitBreakers } from './circuit-breaker.ts'
-import { hostStopped } from './host-stopped.ts'
+import { createStoppedError } from './host-stopped.ts'
+import type { LocalSession } from './local-session.ts'
+import { openLocalSession } from './local-session.ts'
+import { createOpenSessions } from './open-sessions.ts'
 import type { Recovery } from './recover.ts'
 import { recoverSessions } from './recover.ts'
 import { startRetention } from './retention.ts'
-import { createOpenSessions } from './open-sessions.ts'
-import { createSessionHandle } from './session-handle.ts'
 import { SNAPSHOT_RECORDS } from './snapshot-taker.ts'
-import { openSlot } from './session-slot.ts'
 
-export interface HostOptions {
+export interface HostOptions extends AgentChoice {
   /** The system's clock, timers, randomness and network by default. */
   readonly environment?: Environment
-  /** The agent of sessions that name none. */
-  readonly agent?: Agent
   /** Turns a model's id into a model. @throws BatonError `unknown_model`, `model_not_configured` */
   readonly modelOf?: (id: string) => Model
   /** The model of agents that name none. */
   readonly defaultModel?: string | Model
   /** What a model call costs, in millionths of a US dollar; undefined where that is not known. See @baton/models/prices. */
   readonly priceOf?: (model: string, usage: Usage) => number | undefined
-  /** In memory by default. Who opened it closes it, after the host has stopped. */
+  /** In memory by default. Whoever opened it closes it, after the host has stopped. */
   readonly store?: Store
   /** Handed to every tool as `context.services`. */
   readonly services?: unknown
@@ -67,43 +63,27 @@ const DRAIN_LOOK_MS = 20
 export function createHost(options: HostOptions = {}): LocalHost {
   const store = options.store ?? createMemoryStore()
   const environment = options.environment ?? createNodeEnvironment()
-  const shared: Shared = {
-    options,
-    environment,
-    store,
-    owner: environment.newId(),
-    validator: createArgumentValidator(),
-    breakers: createCircuitBreakers(environment.clock),
-    tokenHash: tokenHashWith(randomBytes(32)),
-    log: options.log ?? SILENT,
-  }
+  const log = options.log ?? SILENT
+  const digest = (text: string): string => hash('sha256', text, 'base64url')
+  const tokenHash = createTokenHash(randomBytes(32))
+  const catalog = createCatalog({ ...options, environment, blobs: store.blobs, log, digest, tokenHash })
+  const { snapshotRecords = SNAPSHOT_RECORDS } = options
+  const shared = { owner: environment.newId(), catalog, store, environment, log, snapshotRecords }
   const openSessions = createOpenSessions(environment)
   let stopping: Promise<void> | undefined
   const isStopping = (): boolean => stopping !== undefined // a session that opens meanwhile asks too
 
   const session = async (id: string | undefined, init: SessionInit = {}): Promise<Session> => {
-    if (isStopping()) throw hostStopped()
-    const agent = init.agent ?? options.agent
-    if (!agent)
-      throw new BatonError({ code: 'invalid_agent', message: 'neither the session nor the host names an agent' })
-    const principal = init.principal ?? { id: 'anonymous' }
+    if (isStopping()) throw createStoppedError()
+    const { agent, principal = ANONYMOUS } = init
     const name = id ?? environment.newId()
-    const { slot, leave } = await openSessions.hold(name, () => openSlot(slotInit(shared, name, { agent, principal })))
-    if (isStopping()) throw hostStopped()
-    const owner = slot.actor().state().principal
-    if (owner !== principal.id) {
-      leave()
-      throw new BatonError({
-        code: 'unauthorized',
-        message: `session ${name} belongs to another principal than ${principal.id}`,
-      })
-    }
-    if (slot.agent !== agent)
-      shared.log.info('a session that is open keeps the agent that it began with', {
-        session: name,
-        agent: slot.agent.name,
-      })
-    return createSessionHandle({ slot, principal, newId: () => environment.newId(), onClose: leave })
+    const { local, leave } = await openSessions.hold(name, () =>
+      openLocalSession({ ...shared, session: name, agent, principal }),
+    )
+    const refusal = isStopping() ? createStoppedError() : refuseOpening(local, { principal, agent, log })
+    if (!refusal) return createSession({ engine: local.hold(leave), principal, newId: () => environment.newId() })
+    leave()
+    throw refusal
   }
 
   const { isOpen, alone } = openSessions
@@ -111,20 +91,20 @@ export function createHost(options: HostOptions = {}): LocalHost {
   const recover = (): Promise<Recovery> =>
     recoverSessions({
       store,
-      agent: options.agent?.name,
-      log: shared.log,
+      knows: (agent) => catalog.knows(agent),
+      log,
       open: (name, principal) => session(name, { principal: { id: principal } }),
     })
   const stopRetention =
     options.retentionMs === undefined
       ? () => {}
-      : startRetention({ store, environment, log: shared.log, keepMs: options.retentionMs, isOpen, alone })
+      : startRetention({ store, environment, log, keepMs: options.retentionMs, isOpen, alone })
 
   const close = async (drainMs: number): Promise<void> => {
     stopRetention()
     const open = await openSessions.all()
     const untilMs = environment.clock.nowMs() + drainMs
-    const busy = (): boolean => open.some((slot) => !slot.isClosed() && slot.actor().state().turn !== null)
+    const busy = (): boolean => open.some((local) => !local.isClosed() && local.state().turn !== null)
     while (busy() && environment.clock.nowMs() < untilMs)
       await new Promise<void>((resolve) => void environment.timers.start(DRAIN_LOOK_MS, resolve))
     await openSessions.closeAll()
@@ -134,58 +114,28 @@ export function createHost(options: HostOptions = {}): LocalHost {
   return { session, recover, remove, stop: ({ drainMs = 0 } = {}) => (stopping ??= close(drainMs)) }
 }
 
-interface Shared {
-  readonly options: HostOptions
-  readonly environment: Environment
-  readonly store: Store
-  readonly owner: string
-  readonly validator: ArgumentValidator
-  readonly breakers: CircuitBreakers
-  /** Of the secret that this host's approval tokens are made with. */
-  readonly tokenHash: (key: string) => string
+const ANONYMOUS: Principal = { id: 'anonymous' }
+
+interface Opening {
+  readonly principal: Principal
+  readonly agent: Agent | undefined
   readonly log: Logger
 }
 
-function slotInit(shared: Shared, session: string, init: { readonly agent: Agent; readonly principal: Principal }) {
-  const { options, environment, store, owner, validator, tokenHash, log } = shared
-  const named = init.agent.models.length > 0 ? init.agent.models : options.defaultModel ? [options.defaultModel] : []
-  if (named.length === 0)
-    throw new BatonError({
-      code: 'unknown_model',
-      message: `agent "${init.agent.name}" names no model, and the host has no default`,
-    })
-  const modelOf = (id: string): Model => {
-    const own = named.find((model): model is Model => typeof model !== 'string' && model.id === id)
-    const model = own ?? options.modelOf?.(id)
-    if (!model) throw new BatonError({ code: 'unknown_model', message: `no model is named "${id}"` })
-    // Somebody must be asked: the last candidate is never left alone.
-    return model.id === lastOf(named) ? model : shared.breakers.guard(model)
+function refuseOpening(local: LocalSession, { principal, agent, log }: Opening): BatonError | undefined {
+  const { session } = local
+  if (local.state().principal !== principal.id) {
+    const message = `session ${session} belongs to another principal than ${principal.id}`
+    return new BatonError({ code: 'unauthorized', message })
   }
-  return {
-    session,
-    owner,
-    store,
-    validator,
-    log,
-    modelOf,
-    priceOf: options.priceOf,
-    agent: init.agent,
-    principal: init.principal,
-    services: options.services ?? {},
-    snapshotRecords: options.snapshotRecords ?? SNAPSHOT_RECORDS,
-    environment,
-    models: named.map((model) => (typeof model === 'string' ? model : model.id)),
-    tokenHash,
-  }
+  const { name } = local.world().agent
+  if (agent && local.world().agent !== agent)
+    log.info('a session that is open keeps the agent that it began with', { session, agent: name })
+  return undefined
 }
 
-function tokenHashWith(secret: Buffer): Shared['tokenHash'] {
+function createTokenHash(secret: Buffer): (key: string) => string {
   return (key) => createHmac('sha256', secret).update(key).digest('base64url')
-}
-
-function lastOf(models: readonly (string | Model)[]): string | undefined {
-  const last = models.at(-1)
-  return typeof last === 'object' ? last.id : last
 }
 
 const SILENT: Logger = { info: () => {}, warn: () => {} }

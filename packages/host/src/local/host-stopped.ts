@@ -1,6 +1,6 @@
-// What everybody is told who asks a host that was stopped.
+// The answer of a host that was stopped.
 import { BatonError } from '@baton/core'
 
-export function hostStopped(): BatonError {
+export function createStoppedError(): BatonError {
   return new BatonError({ code: 'host_stopped', message: 'the host was stopped' })
 }

@@ -3,8 +3,7 @@ import type { Store, Timers } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 import type { History, SessionRecord, Snapshot, State } from '@baton/core/machine'
 import { applyRecord, createHistory, followRecord, initialState, SNAPSHOT_VERSION } from '@baton/core/machine'
-import { within } from './deadline.ts'
-import { messageOf } from './thrown-message.ts'
+import { describeThrown, within } from '@baton/runtime'
 
 export interface SessionLog {
   readonly state: State
@@ -147,7 +146,11 @@ async function findRecords(store: Store, { session, epoch, afterPos, records }: 
 /** What a store throws may be anything; what the session says of it has one of these codes. */
 function asStoreError(session: string, cause: unknown): BatonError {
   const known = STORE_CODES.find((code) => isBatonError(cause) && cause.code === code)
-  return new BatonError({ code: known ?? 'store_failed', message: `session ${session}: ${messageOf(cause)}`, cause })
+  return new BatonError({
+    code: known ?? 'store_failed',
+    message: `session ${session}: ${describeThrown(cause)}`,
+    cause,
+  })
 }
 
 const STORE_CODES = ['store_conflict', 'store_locked', 'log_damaged', 'log_version_unknown'] as const

@@ -2,8 +2,8 @@
 import type { Answer, Frame, Refused, Turn, TurnEvent, Usage } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { Fact, OpenCall } from '@baton/core/machine'
-import type { FrameReader } from './bounded-frames.ts'
-import type { OutputReader } from './output.ts'
+import type { OutputReader } from '../work/output.ts'
+import type { FrameReader } from './frame-reader.ts'
 import { createTurnEvents } from './turn-events.ts'
 
 export interface TurnInit {
@@ -42,44 +42,69 @@ async function follow(init: TurnInit, push: (event: TurnEvent) => void): Promise
 }
 
 async function readTurn(init: TurnInit, push: (event: TurnEvent) => void): Promise<Answer> {
-  const seen = { turn: 0, mine: false, attempt: 0, chars: 0, usage: undefined as Usage | undefined }
+  const seen: Seen = { turn: 0, mine: false, attempt: 0, textChars: 0, reasoningChars: 0, usage: undefined }
   for (let reader: FrameReader | undefined = init.frames; reader;) {
-    let lagged: FrameReader | undefined
-    for await (const frame of reader) {
-      if (frame.type === 'lagged') lagged = init.readAgain(frame.pos)
-      const answer = readFrame(init, seen, frame, push)
-      if (answer) return answer
-    }
-    reader = lagged
+    const read: ReaderEnd = await readOne(init, seen, reader, push)
+    if (read.answer) return read.answer
+    reader = read.lagged
   }
   throw new BatonError({ code: 'session_closed', message: 'the session was closed before the turn ended' })
+}
+
+interface ReaderEnd {
+  readonly answer?: Answer
+  /** Frames were lost: this one goes on. */
+  readonly lagged?: FrameReader
+}
+
+async function readOne(
+  init: TurnInit,
+  seen: Seen,
+  reader: FrameReader,
+  push: (event: TurnEvent) => void,
+): Promise<ReaderEnd> {
+  try {
+    for (let batch = await reader.nextBatch(); batch; batch = await reader.nextBatch())
+      for (const frame of batch) {
+        if (frame.type === 'lagged') return { lagged: init.readAgain(frame.pos) }
+        const answer = readFrame(init, seen, frame, push)
+        if (answer) return { answer }
+      }
+    return {}
+  } finally {
+    reader.leave()
+  }
 }
 
 function readFrame(init: TurnInit, seen: Seen, frame: Frame, push: (event: TurnEvent) => void): Answer | undefined {
   if (frame.type === 'fact') return readFact(init, seen, frame.fact, push)
   if (!seen.mine) return undefined
-  if (frame.type === 'text-delta') {
-    const text = newText(seen, frame)
-    if (text !== '') push({ type: 'text-delta', text })
-  } else if (frame.type === 'reasoning-delta') push({ type: 'reasoning-delta', text: frame.text })
-  else if (frame.type === 'tool-progress') push(frame)
+  if (frame.type === 'text-delta' || frame.type === 'reasoning-delta') {
+    const text = takeNewText(seen, frame)
+    if (text !== '') push({ type: frame.type, text })
+  } else if (frame.type === 'tool-progress') push(frame)
   return undefined
 }
 
-/** Who reads again is told once more what the running attempt has said. */
-function newText(seen: Seen, frame: Extract<Frame, { readonly type: 'text-delta' }>): string {
-  if (seen.attempt !== frame.attempt) seen.chars = 0
-  seen.attempt = frame.attempt
-  const text = frame.text.slice(Math.max(0, seen.chars - frame.offset))
-  seen.chars = Math.max(seen.chars, frame.offset + frame.text.length)
+/** A reader that reads again is told once more what the running attempt has said. */
+function takeNewText(seen: Seen, frame: Extract<Frame, { readonly type: 'text-delta' | 'reasoning-delta' }>): string {
+  if (seen.attempt !== frame.attempt) {
+    seen.attempt = frame.attempt
+    seen.textChars = 0
+    seen.reasoningChars = 0
+  }
+  const field = frame.type === 'text-delta' ? 'textChars' : 'reasoningChars'
+  const text = frame.text.slice(Math.max(0, seen[field] - frame.offset))
+  seen[field] = Math.max(seen[field], frame.offset + frame.text.length)
   return text
 }
 
 interface Seen {
   turn: number
-  /** The newest attempt whose text was told, and how many UTF-16 units of it. */
+  /** The newest attempt of which something was told, and how many UTF-16 units of it. */
   attempt: number
-  chars: number
+  textChars: number
+  reasoningChars: number
   /** The input entered: from here on the running turn is this one. */
   mine: boolean
   /** Of the steps so far. */
@@ -97,7 +122,7 @@ function readFact(init: TurnInit, seen: Seen, fact: Fact, push: (event: TurnEven
     case 'step-finished':
       seen.usage = addUsage(seen.usage, fact.usage)
       for (const { callId } of fact.calls) {
-        const call = init.openCall(callId) ?? closedCall(fact, callId)
+        const call = init.openCall(callId) ?? describeClosedCall(fact, callId)
         if (call) push({ type: 'call-proposed', call })
       }
       break
@@ -120,7 +145,10 @@ function readFact(init: TurnInit, seen: Seen, fact: Fact, push: (event: TurnEven
   return undefined
 }
 
-function closedCall(fact: Extract<Fact, { readonly type: 'step-finished' }>, callId: string): OpenCall | undefined {
+function describeClosedCall(
+  fact: Extract<Fact, { readonly type: 'step-finished' }>,
+  callId: string,
+): OpenCall | undefined {
   const part = fact.parts.find((candidate) => candidate.type === 'call' && candidate.callId === callId)
   return part?.type === 'call' ? { callId, name: part.name, arguments: part.arguments, settled: true } : undefined
 }

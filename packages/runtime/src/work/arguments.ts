@@ -1,6 +1,5 @@
 // Validates a call's arguments against its tool's own schema, in words that a model can act on.
-import { hash } from 'node:crypto'
-import type { JsonObject, JsonValue, Schema, SchemaIssue, Tool } from '@baton/core'
+import type { JsonObject, JsonValue, Schema, SchemaIssue, StandardSchema, Tool } from '@baton/core'
 import { isStandardSchema, jsonSchemaOf, parseJson, withoutForcedNulls } from '@baton/core'
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -8,7 +7,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 export type Validated = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly issues: string }
 
 export interface ArgumentValidator {
-  validate(tool: Pick<Tool, 'input'>, argumentsText: string): Promise<Validated>
+  /** Answers at once for plain JSON Schema; a schema of a library may take its time, or throw. */
+  validate(tool: Pick<Tool, 'input'>, argumentsText: string): Validated | Promise<Validated>
 }
 
 /** Characters of what is wrong: enough to correct it, also where each of a thousand items is wrong. */
@@ -40,42 +40,40 @@ export function createArgumentValidator(): ArgumentValidator {
     const complaints = check.errors ?? []
     const meant = withoutForcedNulls(schema as JsonObject, value)
     if (check(meant)) return { ok: true, value: meant }
-    return { ok: false, issues: joined(complaints.map(errorText)) }
+    return { ok: false, issues: joinIssues(complaints.map(describeError)) }
   }
   return {
-    validate: async (tool, argumentsText) => {
+    validate: (tool, argumentsText) => {
       const parsed = parseJson(argumentsText)
       if (!parsed.ok) return { ok: false, issues: 'the arguments are not JSON' }
       const schema: Schema = tool.input
-      if (!isStandardSchema(schema)) return validateJson(schema, parsed.value)
-      const result = await schema['~standard'].validate(parsed.value)
-      if (!result.issues) return { ok: true, value: result.value }
-      const meant = await schema['~standard'].validate(withoutForcedNulls(jsonSchemaOf(schema), parsed.value))
-      if (!meant.issues) return { ok: true, value: meant.value }
-      return { ok: false, issues: joined(result.issues.map(issueText)) }
+      return isStandardSchema(schema) ? validateStandard(schema, parsed.value) : validateJson(schema, parsed.value)
     },
   }
 }
 
-function joined(issues: readonly string[]): string {
+async function validateStandard(schema: StandardSchema, value: JsonValue): Promise<Validated> {
+  const result = await schema['~standard'].validate(value)
+  if (!result.issues) return { ok: true, value: result.value }
+  const meant = await schema['~standard'].validate(withoutForcedNulls(jsonSchemaOf(schema), value))
+  if (!meant.issues) return { ok: true, value: meant.value }
+  return { ok: false, issues: joinIssues(result.issues.map(describeIssue)) }
+}
+
+function joinIssues(issues: readonly string[]): string {
   const text = issues.join('; ')
   return text.length <= ISSUES_CHARS ? text : `${text.slice(0, ISSUES_CHARS)}… (${issues.length} issues)`
 }
 
 /** Ajv's own words do not say which property is one too many, and which values were allowed. */
-function errorText({ instancePath, message, keyword, params }: ErrorObject): string {
+function describeError({ instancePath, message, keyword, params }: ErrorObject): string {
   const said = `${instancePath || 'the value'} ${message ?? 'is wrong'}`
   const { additionalProperty, allowedValues } = params as Readonly<Record<string, unknown>>
   if (keyword === 'additionalProperties') return `${said}: ${JSON.stringify(additionalProperty)}`
   return keyword === 'enum' ? `${said}: ${JSON.stringify(allowedValues)}` : said
 }
 
-function issueText(issue: SchemaIssue): string {
+function describeIssue(issue: SchemaIssue): string {
   const path = (issue.path ?? []).map((step) => String(typeof step === 'object' ? step.key : step)).join('.')
   return path === '' ? issue.message : `${path}: ${issue.message}`
-}
-
-/** What an approval is bound to. */
-export function hashArguments(argumentsText: string): string {
-  return hash('sha256', argumentsText, 'base64url')
 }

@@ -34,7 +34,7 @@ const COUNTED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 
 export function createCircuitBreakers(clock: Clock): CircuitBreakers {
   const breakers = new Map<string, Breaker>()
-  const breakerOf = (id: string): Breaker => {
+  const findBreaker = (id: string): Breaker => {
     const breaker = breakers.get(id) ?? { failures: 0, openUntilMs: 0, lastFailure: undefined, isTrying: false }
     breakers.set(id, breaker)
     return breaker
@@ -42,7 +42,7 @@ export function createCircuitBreakers(clock: Clock): CircuitBreakers {
   return {
     guard: (model) => {
       const { id, provider, capabilities } = model // not spread: what a class says by getters would be lost
-      return { id, provider, capabilities, run: (...request) => runGuarded(model, breakerOf(id), { clock, request }) }
+      return { id, provider, capabilities, run: (...request) => runGuarded(model, findBreaker(id), { clock, request }) }
     },
   }
 }

@@ -1,4 +1,4 @@
-// A session as programs and fronts hold it: the Session API over a slot of the host.
+// A session as programs and fronts hold it: the Session API over an engine, whatever the host is.
 import type {
   Accepted,
   ApprovalDecision,
@@ -16,59 +16,59 @@ import type {
 } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { Input, OpenCall, Outcome } from '@baton/core/machine'
-import type { FrameReader } from './bounded-frames.ts'
-import { SessionClients } from './session-clients.ts'
-import type { SessionSlot } from './session-slot.ts'
+import type { SessionEngine } from '../engine.ts'
+import { SessionClients } from './clients.ts'
+import type { FrameReader } from './frame-reader.ts'
+import { firstAnswer } from './first-answer.ts'
 import { followTurn } from './turn.ts'
 
-export interface HandleInit {
-  readonly slot: SessionSlot
+export interface SessionHandleInit {
+  readonly engine: SessionEngine
   readonly principal: Principal
   readonly newId: () => string
-  readonly onClose: () => void
 }
 
-export function createSessionHandle(init: HandleInit): Session {
+export function createSession(init: SessionHandleInit): Session {
   return new SessionHandle(init)
 }
 
 class SessionHandle implements Session {
   readonly id: string
-  readonly #init: HandleInit
+  readonly #init: SessionHandleInit
   readonly #clients: SessionClients
   /** Those that have not ended. */
   readonly #readers = new Set<FrameReader>()
   #closed = false
 
-  constructor(init: HandleInit) {
-    this.id = init.slot.session
+  constructor(init: SessionHandleInit) {
+    this.id = init.engine.session
     this.#init = init
     this.#clients = new SessionClients(init)
   }
 
   get phase(): Session['phase'] {
-    return this.#init.slot.actor().state().phase
+    return this.#init.engine.state().phase
   }
 
   send(input: UserInput, options: SendOptions = {}): Turn {
-    const { slot, newId } = this.#init
+    const { engine, newId } = this.#init
     const inputId = options.inputId ?? newId()
-    const said = saidBy(input, inputId, options)
+    const said = toUserInput(input, inputId, options)
     // An input that was sent before: its turn may be over already, so it is read from where it was accepted.
-    const frames = slot.read(options.inputId === undefined ? undefined : seenAt(slot, inputId))
-    const accepted = this.#closed ? Promise.resolve(CLOSED) : slot.actor().submit(said)
+    const frames = engine.follow(options.inputId === undefined ? undefined : findAccepted(engine, inputId))
+    const accepted = this.#closed ? Promise.resolve(CLOSED) : engine.submit([said]).then(firstAnswer)
     return followTurn({
       inputId,
       frames,
-      readAgain: (pos) => slot.read(pos),
+      readAgain: (pos) => engine.follow(pos),
       accepted,
       openCall: (callId) => this.openCall(callId),
-      output: slot.output,
+      output: engine.world().output,
     })
   }
 
   submit(input: Input): Promise<Accepted | Refused> {
-    return this.#closed ? Promise.resolve(CLOSED) : this.#init.slot.actor().submit(input)
+    return this.#closed ? Promise.resolve(CLOSED) : this.#init.engine.submit([input]).then(firstAnswer)
   }
 
   async interrupt({ reason = 'interrupt', heard }: Parameters<Session['interrupt']>[0] = {}): Promise<void> {
@@ -85,22 +85,22 @@ class SessionHandle implements Session {
   }
 
   approve(callId: string, decision: ApprovalDecision): Promise<Accepted | Refused> {
-    return this.submit(approvalOf(this.#init, callId, decision))
+    return this.submit(createApproval(this.#init, callId, decision))
   }
 
   frames(cursor?: Cursor): AsyncIterable<Frame> {
-    const reader = this.#init.slot.read(cursor?.pos, (ended) => this.#readers.delete(ended))
+    const reader = this.#init.engine.follow(cursor?.pos, (ended) => this.#readers.delete(ended))
     if (this.#closed) reader.leave()
     else this.#readers.add(reader)
     return reader
   }
 
   openCall(callId: string): OpenCall | undefined {
-    return this.#init.slot.actor().history().openCall(callId)
+    return this.#init.engine.history().openCall(callId)
   }
 
   lastTurn(): ReturnType<Session['lastTurn']> {
-    return this.#init.slot.actor().history().lastTurn()
+    return this.#init.engine.history().lastTurn()
   }
 
   async close(): Promise<void> {
@@ -108,21 +108,18 @@ class SessionHandle implements Session {
     this.#closed = true
     for (const reader of this.#readers) reader.leave()
     await this.#clients.detachAll()
-    this.#init.onClose()
+    await this.#init.engine.close()
   }
 }
 
 const CLOSED = { type: 'refused', code: 'session_closed', message: 'this session was closed here' } as const
 
-function seenAt(slot: SessionSlot, inputId: string): number | undefined {
-  return slot
-    .actor()
-    .state()
-    .recentInputs.find((recent) => recent.inputId === inputId)?.pos
+function findAccepted(engine: SessionEngine, inputId: string): number | undefined {
+  return engine.state().recentInputs.find((recent) => recent.inputId === inputId)?.pos
 }
 
-function approvalOf({ slot, principal }: HandleInit, callId: string, decision: ApprovalDecision): Input {
-  const calls = slot.actor().state().step?.calls
+function createApproval({ engine, principal }: SessionHandleInit, callId: string, decision: ApprovalDecision): Input {
+  const calls = engine.state().step?.calls
   const call = calls?.find((candidate) => candidate.callId === callId)
   return {
     type: 'approval',
@@ -137,17 +134,17 @@ function approvalOf({ slot, principal }: HandleInit, callId: string, decision: A
   }
 }
 
-function saidBy(input: UserInput, inputId: string, { delivery, model, settings }: SendOptions): Input {
+function toUserInput(input: UserInput, inputId: string, { delivery, model, settings }: SendOptions): Input {
   return {
     type: 'user-input',
     inputId,
-    parts: partsOf(input),
+    parts: toParts(input),
     ...(delivery && { delivery }),
     ...(model !== undefined && { model }),
     ...(settings && { settings }),
   }
 }
 
-function partsOf(input: UserInput): readonly ContentPart[] {
+function toParts(input: UserInput): readonly ContentPart[] {
   return typeof input === 'string' ? [{ type: 'text', text: input }] : input
 }

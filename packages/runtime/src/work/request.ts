@@ -1,10 +1,8 @@
 // Materialises a model request: the agent's instructions and tools, and the history between two entries.
 import type { Agent, Message, Model, ModelRequest, Tool, ToolDeclaration } from '@baton/core'
-import type { Effect, History, State } from '@baton/core/machine'
-import { READ_RESULT } from './bounded-result.ts'
-
-type CallModel = Extract<Effect, { readonly type: 'call-model' }>
-type Summarise = Extract<Effect, { readonly type: 'summarise' }>
+import type { ClientToolSpec, History } from '@baton/core/machine'
+import type { CallModel, ModelJob, Summarise } from './jobs.ts'
+import { READ_RESULT } from './tool-result.ts'
 
 const OUT_OF_ROUNDS = 'The tool rounds of this turn are used up. Answer now from what you have, without calling tools.'
 const SAY_SOMETHING = 'Your last answer was empty. Answer now.'
@@ -17,17 +15,17 @@ export interface RequestContext {
   readonly agent: Agent
   readonly model: Model
   readonly tools: readonly Tool[]
-  readonly state: State
-  readonly history: History
+  readonly history: Pick<History, 'messages'>
 }
 
-export function requestFor(context: RequestContext, effect: CallModel | Summarise): ModelRequest {
-  if (effect.type === 'summarise') return summaryRequest(context, effect)
-  return withOutput(context, stepRequest(context, effect))
+export function createRequest(context: RequestContext, job: ModelJob): ModelRequest {
+  const { effect } = job
+  if (effect.type === 'summarise') return createSummaryRequest(context, job, effect)
+  return addOutput(context, createStepRequest(context, job, effect))
 }
 
 /** The schema goes to the provider where it keeps answers to it, else into the instructions. */
-function withOutput({ agent, model }: RequestContext, request: ModelRequest): ModelRequest {
+function addOutput({ agent, model }: RequestContext, request: ModelRequest): ModelRequest {
   const { outputSchema: schema, name } = agent
   if (!schema) return request
   const { output = 'none' } = model.capabilities
@@ -37,33 +35,41 @@ function withOutput({ agent, model }: RequestContext, request: ModelRequest): Mo
   return { ...request, instructions: [request.instructions, asked].filter((part) => part !== '').join('\n\n') }
 }
 
-function stepRequest({ agent, tools, state, history }: RequestContext, effect: CallModel): ModelRequest {
+function createStepRequest(
+  { agent, tools, history }: RequestContext,
+  { session, settings, clientTools }: ModelJob,
+  effect: CallModel,
+): ModelRequest {
   const messages = history.messages(effect.fromEntry, effect.toEntry)
   const note = effect.choice === 'none' ? OUT_OF_ROUNDS : effect.again ? SAY_SOMETHING : undefined
   return {
     instructions: agent.instructions,
     messages: note === undefined ? messages : [...messages, userText(note)],
-    tools: declarations(tools, state, messages),
+    tools: declareTools(tools, clientTools, messages),
     toolChoice: { type: effect.choice },
-    settings: { ...agent.settings, ...state.turn?.settings },
-    session: state.session,
+    settings: { ...agent.settings, ...settings },
+    session,
   }
 }
 
 /** Calls and results read as text: a summary needs no tools, and no provider refuses it. */
-function summaryRequest({ agent, state, history }: RequestContext, effect: Summarise): ModelRequest {
-  const told = history.messages(effect.fromEntry, effect.toEntry).map(asText).join('\n\n')
+function createSummaryRequest(
+  { agent, history }: RequestContext,
+  { session }: ModelJob,
+  effect: Summarise,
+): ModelRequest {
+  const told = history.messages(effect.fromEntry, effect.toEntry).map(describeMessage).join('\n\n')
   return {
     instructions: SUMMARISE,
     messages: [userText(told)],
     tools: [],
     toolChoice: { type: 'none' },
     settings: { ...agent.settings, maxOutputTokens: 512 },
-    session: state.session,
+    session,
   }
 }
 
-function asText(message: Message): string {
+function describeMessage(message: Message): string {
   const said = message.parts.map((part) => {
     if (part.type === 'text') return part.text
     if (part.type === 'call') return `[calls ${part.name} ${part.arguments}]`
@@ -78,12 +84,16 @@ function userText(text: string): Message {
   return { role: 'user', parts: [{ type: 'text', text }] }
 }
 
-function declarations(tools: readonly Tool[], state: State, messages: readonly Message[]): readonly ToolDeclaration[] {
+function declareTools(
+  tools: readonly Tool[],
+  clientTools: readonly ClientToolSpec[],
+  messages: readonly Message[],
+): readonly ToolDeclaration[] {
   const own = tools.filter((tool) => tool.name !== READ_RESULT || readsOn(messages))
   const names = new Set(own.map((tool) => tool.name))
   return [
     ...own.map(({ name, description, inputSchema, effect }) => ({ name, description, inputSchema, effect })),
-    ...state.clientTools
+    ...clientTools
       .filter((tool) => !names.has(tool.name))
       .map(({ name, description, inputSchema, effect }) => ({
         name,

@@ -6,14 +6,6 @@ export const FRAMES_MAX = 10_000
 /** UTF-16 units of text that may wait for one reader. */
 export const TEXT_MAX = 4 * 1024 * 1024
 
-export interface FrameReader extends AsyncIterable<Frame> {
-  push(frame: Frame): void
-  /** Ends the reading after what waits. */
-  end(): void
-  /** Ends the reading at once, also while somebody waits for the next frame. */
-  leave(): void
-}
-
 export interface FrameReaderInit {
   /** The position of the next record. */
   readonly nextPos: number
@@ -23,21 +15,24 @@ export interface FrameReaderInit {
 }
 
 export function createFrameReader(init: FrameReaderInit): FrameReader {
-  return new BoundedReader(init)
+  return new FrameReader(init)
 }
 
 /** Not a generator: `return()` of one that waits only takes effect with the next frame, which may never come. */
-class BoundedReader implements FrameReader, AsyncIterator<Frame, undefined> {
-  readonly #waiting: Waiting
+export class FrameReader implements AsyncIterable<Frame>, AsyncIterator<Frame, undefined> {
+  readonly #waiting: WaitingFrames
   readonly #onEnd: () => void
   /** Until all of it was told. */
   #past: AsyncIterator<Frame> | undefined
   #ended = false
   /** Only while somebody waits: most frames come to a reader that is busy with the one before. */
   #wake: PromiseWithResolvers<void> | undefined
+  /** What the iterator took and has not handed out. */
+  #batch: readonly Frame[] = []
+  #handedOut = 0
 
   constructor({ nextPos, past, onEnd }: FrameReaderInit) {
-    this.#waiting = new Waiting(nextPos)
+    this.#waiting = new WaitingFrames(nextPos)
     this.#past = past?.[Symbol.asyncIterator]()
     this.#onEnd = onEnd
   }
@@ -52,6 +47,7 @@ class BoundedReader implements FrameReader, AsyncIterator<Frame, undefined> {
     this.#signal()
   }
 
+  /** Ends the reading after what waits. */
   end(): void {
     if (this.#ended) return
     this.#ended = true
@@ -59,25 +55,40 @@ class BoundedReader implements FrameReader, AsyncIterator<Frame, undefined> {
     this.#signal()
   }
 
+  /** Ends the reading at once, also while somebody waits for the next frame. */
   leave(): void {
     const past = this.#past
     this.#past = undefined
     this.#waiting.clear()
+    this.#batch = []
     this.end()
-    past?.return?.().catch(() => {}) // a store that cannot be read any more has nothing to say to who left
+    past?.return?.().catch(() => {}) // a store that cannot be read any more has nothing to say to a reader that left
+  }
+
+  /** All frames that are there, at least one; undefined at the end. */
+  async nextBatch(): Promise<readonly Frame[] | undefined> {
+    while (this.#past) {
+      const old = await this.#nextOld(this.#past)
+      if (old.length > 0) return old
+    }
+    for (;;) {
+      const frames = this.#waiting.takeAll()
+      if (frames.length > 0) return frames
+      if (this.#ended) return undefined
+      this.#wake ??= Promise.withResolvers()
+      await this.#wake.promise
+    }
   }
 
   async next(): Promise<IteratorResult<Frame, undefined>> {
-    if (this.#past) {
-      const old = await this.#nextOld(this.#past)
-      if (old) return { done: false, value: old }
-    }
     for (;;) {
-      const frame = this.#waiting.take()
+      const frame = this.#batch[this.#handedOut]
+      this.#handedOut += 1
       if (frame) return { done: false, value: frame }
-      if (this.#ended) return { done: true, value: undefined }
-      this.#wake ??= Promise.withResolvers()
-      await this.#wake.promise
+      const batch = await this.nextBatch()
+      if (!batch) return { done: true, value: undefined }
+      this.#batch = batch
+      this.#handedOut = 0
     }
   }
 
@@ -86,17 +97,17 @@ class BoundedReader implements FrameReader, AsyncIterator<Frame, undefined> {
     return Promise.resolve({ done: true, value: undefined })
   }
 
-  /** Undefined after the last one, and for who has left meanwhile. */
-  async #nextOld(past: AsyncIterator<Frame>): Promise<Frame | undefined> {
+  /** Empty after the last one, and for a reader that left meanwhile. */
+  async #nextOld(past: AsyncIterator<Frame>): Promise<readonly Frame[]> {
     try {
       const old = await past.next()
-      if (old.done !== true && this.#past) return old.value
+      if (old.done !== true && this.#past) return [old.value]
     } catch (cause) {
       this.leave()
       throw cause
     }
     this.#past = undefined
-    return undefined
+    return []
   }
 
   #signal(): void {
@@ -105,9 +116,8 @@ class BoundedReader implements FrameReader, AsyncIterator<Frame, undefined> {
   }
 }
 
-class Waiting {
+class WaitingFrames {
   #frames: Frame[] = []
-  #taken = 0
   #textChars = 0
   #nextPos: number
 
@@ -117,40 +127,40 @@ class Waiting {
 
   /** False when there is no more room: all that waited gave way to a `lagged`. */
   push(frame: Frame): boolean {
-    this.#textChars += textOf(frame)
-    const count = this.#frames.length - this.#taken
-    const joined = count > 0 ? join(this.#frames.at(-1), frame) : undefined
-    if (this.#textChars > TEXT_MAX || (!joined && count >= FRAMES_MAX)) {
+    this.#textChars += countChars(frame)
+    const last = this.#frames.length - 1
+    const joined = last >= 0 ? join(this.#frames[last], frame) : undefined
+    if (this.#textChars > TEXT_MAX || (!joined && last + 1 >= FRAMES_MAX)) {
       // Facts of a record that was read in part come again: told twice is better than never.
-      const left = [...this.#frames.slice(this.#taken), frame]
-      const pos = left.find((one) => one.type === 'fact')?.pos ?? this.#nextPos
-      this.clear()
+      const pos = [...this.#frames, frame].find((one) => one.type === 'fact')?.pos ?? this.#nextPos
       this.#frames = [{ type: 'lagged', pos }]
+      this.#textChars = 0
       return false
     }
     if (frame.type === 'fact') this.#nextPos = frame.pos + 1
-    if (joined) this.#frames[this.#frames.length - 1] = joined
+    if (joined) this.#frames[last] = joined
     else this.#frames.push(frame)
     return true
   }
 
-  take(): Frame | undefined {
-    const frame = this.#frames[this.#taken]
-    this.#taken += 1
-    if (!frame || this.#taken === this.#frames.length) this.clear()
-    else this.#textChars -= textOf(frame)
-    return frame
+  takeAll(): readonly Frame[] {
+    const frames = this.#frames
+    if (frames.length === 0) return frames
+    this.#frames = []
+    this.#textChars = 0
+    return frames
   }
 
   clear(): void {
     this.#frames = []
-    this.#taken = 0
     this.#textChars = 0
   }
 }
 
-function textOf(frame: Frame): number {
-  return frame.type === 'text-delta' || frame.type === 'reasoning-delta' ? frame.text.length : 0
+function countChars(frame: Frame): number {
+  return frame.type === 'text-delta' || frame.type === 'reasoning-delta' || frame.type === 'call-delta'
+    ? frame.text.length
+    : 0
 }
 
 /** A long answer that nobody reads yet is one frame. */
@@ -159,5 +169,10 @@ function join(last: Frame | undefined, frame: Frame): Frame | undefined {
     return { ...last, text: last.text + frame.text }
   if (last?.type === 'reasoning-delta' && frame.type === 'reasoning-delta' && last.attempt === frame.attempt)
     return { ...last, text: last.text + frame.text }
-  return undefined
+  const isSameCall =
+    last?.type === 'call-delta' &&
+    frame.type === 'call-delta' &&
+    last.attempt === frame.attempt &&
+    last.index === frame.index
+  return isSameCall ? { ...last, text: last.text + frame.text } : undefined
 }

@@ -1,6 +1,5 @@
 // A wait that ends: what the world does not answer in time counts as failed, so that nothing waits for it for ever.
-import type { Timers } from '@baton/core'
-import type { BatonError } from '@baton/core'
+import type { BatonError, Timers } from '@baton/core'
 
 export interface Limit {
   readonly timeoutMs: number
@@ -8,9 +7,18 @@ export interface Limit {
 }
 
 /** What `work` brings within the limit. A later answer is dropped, also a later failure. */
-export function within<Value>(timers: Timers, limit: Limit, work: Promise<Value>): Promise<Value> {
+export function within<Value>(timers: Timers, limit: Limit, work: PromiseLike<Value>): Promise<Value> {
   return new Promise((resolve, reject) => {
     const cancel = timers.start(limit.timeoutMs, () => reject(limit.error()))
-    work.then(resolve, reject).finally(cancel).catch(reject)
+    work.then(
+      (value) => {
+        cancel()
+        resolve(value)
+      },
+      (cause: unknown) => {
+        cancel()
+        reject(cause as Error) // whatever it is, it goes on as it came
+      },
+    )
   })
 }

@@ -1,9 +1,9 @@
 // From what a tool returned to what the model is told: JSON as text, bounded, with a way to read the rest.
-import type { BlobStore, ContentPart, JsonObject, MediaSource, Timers, ToolContent } from '@baton/core'
+import type { BlobStore, ContentPart, JsonObject, MediaSource, Timers, Tool, ToolContent } from '@baton/core'
 import { BatonError, isBatonError, tool } from '@baton/core'
 import type { Outcome } from '@baton/core/machine'
-import { within } from './deadline.ts'
-import { messageOf } from './thrown-message.ts'
+import { within } from '../deadline.ts'
+import { describeThrown } from '../describe-thrown.ts'
 
 /** Characters of a result that go to the model at once; a longer one is kept whole and its head is shown. */
 export const INLINE_CHARS = 16_384
@@ -23,8 +23,8 @@ export interface KeepResult {
 }
 
 /** @throws BatonError `result_invalid`, `result_too_large` */
-export async function outcomeOf(value: unknown, keep: KeepResult): Promise<Outcome> {
-  const content = contentOf(value)
+export async function toOutcome(value: unknown, keep: KeepResult): Promise<Outcome> {
+  const content = toContent(value)
   const bounded: ContentPart[] = []
   for (const [index, part] of content.entries()) {
     const long = part.type === 'text' && part.text.length > INLINE_CHARS
@@ -34,27 +34,27 @@ export async function outcomeOf(value: unknown, keep: KeepResult): Promise<Outco
 }
 
 /** Any throw of a tool becomes a result that the model can act on. */
-export function failureOf(thrown: unknown): Outcome {
+export function describeToolFailure(thrown: unknown): Outcome {
   const code = isBatonError(thrown) ? thrown.code : 'tool_failed'
-  return { type: 'error', code, message: messageOf(thrown).slice(0, HEAD_CHARS) }
+  return { type: 'error', code, message: describeThrown(thrown).slice(0, HEAD_CHARS) }
 }
 
 /** @throws BatonError `result_invalid` */
-export function contentOf(value: unknown): readonly ContentPart[] {
+export function toContent(value: unknown): readonly ContentPart[] {
   if (isContent(value)) return value.content.map(onlyContent)
-  return [{ type: 'text', text: typeof value === 'string' ? value : jsonTextOf(value) }]
+  return [{ type: 'text', text: typeof value === 'string' ? value : stringifyResult(value) }]
 }
 
 /**
  * `undefined` reads as null: a tool that returns nothing has done its work.
  * @throws BatonError `result_invalid`
  */
-export function jsonTextOf(value: unknown): string {
+export function stringifyResult(value: unknown): string {
   let text: string | undefined
   try {
     text = JSON.stringify(value ?? null)
   } catch (cause) {
-    throw new BatonError({ code: 'result_invalid', message: `the result is not JSON: ${messageOf(cause)}`, cause })
+    throw new BatonError({ code: 'result_invalid', message: `the result is not JSON: ${describeThrown(cause)}`, cause })
   }
   if (text === undefined)
     throw new BatonError({ code: 'result_invalid', message: `the result is a ${typeof value}, which is not JSON` })
@@ -107,13 +107,13 @@ async function keepLong(text: string, handle: string, keep: KeepResult): Promise
     await within(keep.timers, limit, keep.blobs.put(keep.session, `result/${handle}`, text))
   } catch {
     // The tool has done its work: a store that fails now must not make the model believe that it has not.
-    return partOf(text, 0, () => 'The rest could not be kept')
+    return showPiece(text, 0, () => 'The rest could not be kept')
   }
-  return partOf(text, 0, readOn(handle))
+  return showPiece(text, 0, hintReadOn(handle))
 }
 
 /** A piece of a long result, and how the next one is had. */
-function partOf(text: string, offset: number, next: (end: number) => string): ContentPart {
+function showPiece(text: string, offset: number, next: (end: number) => string): ContentPart {
   const end = wholeEnd(text, offset + HEAD_CHARS)
   const where = `characters ${offset} to ${end} of ${text.length}`
   return {
@@ -122,7 +122,7 @@ function partOf(text: string, offset: number, next: (end: number) => string): Co
   }
 }
 
-function readOn(handle: string): (end: number) => string {
+function hintReadOn(handle: string): (end: number) => string {
   return (end) => `Read on with ${READ_RESULT} {"handle":"${handle}","offset":${end}}`
 }
 
@@ -133,19 +133,19 @@ function wholeEnd(text: string, end: number): number {
   return code >= 0xd800 && code <= 0xdbff ? end - 1 : end
 }
 
-/** The tool behind the handles, bound to one session. */
-export function readResultTool(blobs: BlobStore, session: string): ReturnType<typeof tool> {
+/** The tool behind the handles. A session reads its own results only. */
+export function createReadResultTool(blobs: BlobStore): Tool {
   return tool({
     name: READ_RESULT,
     description: 'Reads on in a tool result that was too long to show at once.',
     input: READ_RESULT_INPUT,
     effect: 'pure',
-    execute: async (input: JsonObject): Promise<ToolContent> => {
+    execute: async (input: JsonObject, { session }): Promise<ToolContent> => {
       const handle = input['handle'] as string // the schema says so
       const text = await blobs.get(session, `result/${handle}`)
       if (text === undefined) throw new BatonError({ code: 'tool_failed', message: `there is no result "${handle}"` })
       // As it stands: as JSON a text full of quotes would be too long itself, and be shortened once more.
-      return { content: [partOf(text, Math.min(text.length, Number(input['offset'])), readOn(handle))] }
+      return { content: [showPiece(text, Math.min(text.length, Number(input['offset'])), hintReadOn(handle))] }
     },
   })
 }

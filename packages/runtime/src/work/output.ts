@@ -3,7 +3,7 @@ import type { Agent } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { OutputCheck } from '@baton/core/machine'
 import type { ArgumentValidator, Validated } from './arguments.ts'
-import { messageOf } from './thrown-message.ts'
+import { describeThrown } from '../describe-thrown.ts'
 
 export interface OutputReader {
   /** Never rejects: a schema that throws is an issue as well. */
@@ -17,9 +17,9 @@ export function createOutputReader(agent: Agent, validator: ArgumentValidator): 
   if (!output) return undefined
   const validate = async (text: string): Promise<Validated> => {
     try {
-      return await validator.validate({ input: output }, jsonIn(text))
+      return await validator.validate({ input: output }, findJson(text))
     } catch (cause) {
-      return { ok: false, issues: messageOf(cause) }
+      return { ok: false, issues: describeThrown(cause) }
     }
   }
   return {
@@ -36,7 +36,7 @@ export function createOutputReader(agent: Agent, validator: ArgumentValidator): 
 }
 
 /** Models like to put JSON into a code block, and a word of courtesy before it. */
-function jsonIn(text: string): string {
+function findJson(text: string): string {
   const [, fenced] = /```(?:json)?\s*\n([^]*?)\n?```/.exec(text) ?? []
   const candidate = fenced ?? text
   const from = candidate.indexOf('{')

@@ -4,7 +4,6 @@ import { BatonError } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'
 import { createCircuitBreakers, FAILURES_MAX, OPEN_MS } from './circuit-breaker.ts'
-import { createTestWorld } from './test-world.ts'
 
 const REQUEST: ModelRequest = {
   instructions: '',
@@ -85,23 +84,6 @@ test('an answer in between begins the count anew, and what is wrong with a reque
   const wrong = guarded('model_invalid_request')
   await wrong.fail()
   expect(await wrong.ask()).toBe('model_invalid_request')
-})
-
-test('turns go to the next candidate at once while the first one is left alone, and the last one is always asked', async () => {
-  const error = new BatonError({ code: 'model_overloaded', message: 'busy', retryable: true })
-  const failing = (id: string) => createScriptedModel({ id, steps: () => ({ error }) })
-  const first = failing('first')
-  const spare = createScriptedModel({ id: 'spare', steps: () => ({ text: 'spare' }) })
-  const world = createTestWorld({ steps: [], models: [first, spare] })
-  const session = await world.open()
-  for (let turn = 0; turn < 4; turn++) expect((await world.time.until(session.send('go').answer)).text).toBe('spare')
-  expect(first.requests).toHaveLength(FAILURES_MAX)
-  const alone = failing('alone')
-  const lonely = createTestWorld({ steps: [], models: alone })
-  const other = await lonely.open()
-  for (let turn = 0; turn < 3; turn++)
-    await expect(lonely.time.until(other.send('go').answer)).rejects.toMatchObject({ code: 'model_overloaded' })
-  expect(alone.requests).toHaveLength(9)
 })
 
 test('a call that began before the model was left alone does not let a second one try it', async () => {

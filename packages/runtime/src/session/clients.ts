@@ -2,11 +2,11 @@
 import type { Accepted, Client, ClientHandlers, Principal, Refused } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { Outcome } from '@baton/core/machine'
-import { attachClient } from './local-client.ts'
-import type { SessionSlot } from './session-slot.ts'
+import type { SessionEngine } from '../engine.ts'
+import { attachProgramClient } from './program-client.ts'
 
 export interface SessionClientsInit {
-  readonly slot: SessionSlot
+  readonly engine: SessionEngine
   readonly principal: Principal
   readonly newId: () => string
 }
@@ -27,11 +27,11 @@ export class SessionClients {
   }
 
   async toolResult(callId: string, outcome: Outcome): Promise<Accepted | Refused> {
-    const actor = this.#init.slot.actor()
-    const asked = actor.state().step?.calls.find((open) => open.callId === callId)?.offer?.connection
+    const { engine } = this.#init
+    const asked = engine.state().step?.calls.find((open) => open.callId === callId)?.offer?.connection
     const holder = asked === undefined ? undefined : this.#clients.get(asked)
     if (holder) return await holder.toolResult(callId, outcome)
-    const call = actor.history().openCall(callId)
+    const call = engine.history().openCall(callId)
     if (!call || call.settled) return NO_CALL
     // Only for this tool: a program that answers one call by hand takes no others away from their clients.
     const client = await this.#attachFor({}, [call.name])
@@ -45,21 +45,28 @@ export class SessionClients {
   }
 
   async #attachFor(handlers: ClientHandlers, tools?: readonly string[]): Promise<Client> {
-    const { slot, principal, newId } = this.#init
-    if (this.#closed) throw closedHere()
-    const connection = `local-${newId()}`
+    const { engine, principal, newId } = this.#init
+    if (this.#closed) throw createClosedError()
+    const connection = `program-${newId()}`
     const onDetach = (): void => void this.#clients.delete(connection)
-    const client = await attachClient({ slot, principal, handlers, connection, onDetach, ...(tools && { tools }) })
+    const client = await attachProgramClient({
+      engine,
+      principal,
+      handlers,
+      connection,
+      onDetach,
+      ...(tools && { tools }),
+    })
     if (this.#closed) {
       await client.detach() // it came after `detachAll`, and nobody else would see to it
-      throw closedHere()
+      throw createClosedError()
     }
     this.#clients.set(connection, client)
     return client
   }
 }
 
-function closedHere(): BatonError {
+function createClosedError(): BatonError {
   return new BatonError({ code: 'session_closed', message: 'this session was closed here' })
 }
 
