@@ -14,10 +14,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   runtime: ['core'],
   tools: ['core'],
   client: ['protocol'],
-  host: ['core', 'models', 'protocol', 'runtime'],
+  host: ['core', 'models', 'runtime'],
+  server: ['core', 'protocol', 'runtime'],
   temporal: ['core', 'runtime'],
-  testing: ['core', 'host', 'models', 'protocol', 'runtime', 'tools'],
-  cli: ['client', 'core', 'host', 'models', 'protocol', 'runtime', 'temporal', 'tools'],
+  testing: ['core', 'host', 'models', 'protocol', 'runtime', 'server', 'tools'],
+  cli: ['client', 'core', 'host', 'models', 'protocol', 'runtime', 'server', 'temporal', 'tools'],
 }
 
 /** Where a package that runs without Node may use it all the same: the file is loaded only there. */
@@ -33,8 +34,7 @@ const MACHINE = 'packages/core/src/machine/'
 const MACHINE_MAY_IMPORT = ['packages/core/src/json.ts', 'packages/core/src/messages.ts', 'packages/core/src/errors.ts']
 /** The words of a model's answer, as types: nothing of it runs in the machine. */
 const MACHINE_MAY_IMPORT_TYPES = ['packages/core/src/agent/model.ts']
-const FRONT = /^packages\/host\/src\/fronts\/([^/]+)\//
-const FRONT_MAY_IMPORT = /^packages\/host\/src\/(?:.*\/)?(?:session-api\.ts|logging\.ts|logging\/.*)$/
+const FRONT = /^packages\/server\/src\/[^/]+\//
 
 /** What is wrong with the imports of one file. */
 function violations(file: SourceFile, declared: ReadonlySet<string>): readonly string[] {
@@ -55,8 +55,7 @@ function relativeImport(from: string, { module, isTypeOnly }: Imported): string 
     to.startsWith(MACHINE) || MACHINE_MAY_IMPORT.includes(to) || (isTypeOnly && MACHINE_MAY_IMPORT_TYPES.includes(to))
   if (from.startsWith(MACHINE) && !isMachines) return `the machine may not import "${to}"`
   const front = FRONT.exec(from)?.[0]
-  if (front !== undefined && !to.startsWith(front) && !FRONT_MAY_IMPORT.test(to))
-    return `a front may not import "${to}"`
+  if (front !== undefined && !to.startsWith(front)) return `a front may not import "${to}"`
   return undefined
 }
 
@@ -72,7 +71,7 @@ function packageImport(from: string, module: string, declared: ReadonlySet<strin
   }
   const name = module.startsWith('@') ? module.split('/').slice(0, 2).join('/') : (module.split('/')[0] ?? module)
   const isOwn = name === `@baton/${home}`
-  if (isOwn && FRONT.test(from) && !isTest(from)) return 'a front may not import the host that stands behind it'
+  if (isOwn && FRONT.test(from) && !isTest(from)) return 'a front may not import another front'
   // The workspaces link all of ours; a test may look at the whole.
   if (isTest(from) && name.startsWith('@baton/')) return undefined
   if (!isOwn && !declared.has(name)) return `"${name}" is not declared in packages/${home}/package.json`
@@ -128,24 +127,18 @@ test.each([
     '../agent/tool.ts',
     'the machine may not import "packages/core/src/agent/tool.ts"',
   ],
-  [
-    'packages/host/src/fronts/websocket/a.ts',
-    '../acp/b.ts',
-    'a front may not import "packages/host/src/fronts/acp/b.ts"',
-  ],
-  [
-    'packages/host/src/fronts/websocket/a.ts',
-    '../../local-host.ts',
-    'a front may not import "packages/host/src/local-host.ts"',
-  ],
-  ['packages/host/src/fronts/websocket/a.ts', '@baton/host', 'a front may not import the host that stands behind it'],
+  ['packages/server/src/websocket/a.ts', '../acp/b.ts', 'a front may not import "packages/server/src/acp/b.ts"'],
+  ['packages/server/src/websocket/a.ts', '../shared.ts', 'a front may not import "packages/server/src/shared.ts"'],
+  ['packages/server/src/websocket/a.ts', '@baton/server/acp', 'a front may not import another front'],
+  ['packages/server/src/websocket/a.ts', '@baton/host', 'server may not import host'],
+  ['packages/host/src/a.ts', '@baton/server', 'host may not import server'],
   [
     'packages/tools/src/a.ts',
     '../../core/src/json.ts',
     '"packages/core/src/json.ts" is in another package; import it by the package\'s name',
   ],
 ])('%s importing %s is refused', (path, module, why) => {
-  const declared = new Set(['@baton/host', '@baton/tools', '@baton/core'])
+  const declared = new Set(['@baton/host', '@baton/server', '@baton/tools', '@baton/core'])
   for (const text of [
     `import { a } from '${module}'`,
     `export * from '${module}'`,
@@ -155,7 +148,10 @@ test.each([
     expect(violations(parseSource(path, text), declared)).toEqual([`${path}:1: ${why}`])
 })
 
-test('a front may import its own files, the Session API and the logging', () => {
-  const text = "import './b.ts'\nimport '../../session-api.ts'\nimport '../../logging.ts'"
-  expect(violations(parseSource('packages/host/src/fronts/websocket/a.ts', text), new Set())).toEqual([])
+test('a front may import its own files, the Session API and the wire; its tests a host as well', () => {
+  const text = "import './b.ts'\nimport '@baton/core'\nimport '@baton/protocol'"
+  const declared = new Set(['@baton/core', '@baton/protocol'])
+  expect(violations(parseSource('packages/server/src/websocket/a.ts', text), declared)).toEqual([])
+  const inTest = "import './b.ts'\nimport '@baton/host'"
+  expect(violations(parseSource('packages/server/src/websocket/a.test.ts', inTest), declared)).toEqual([])
 })

@@ -1,12 +1,11 @@
 // The server over real connections of `ws`: a conversation, what it refuses, and how it ends.
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
+import { createHost, createNodeEnvironment } from '@baton/host'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { afterEach, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { createNodeEnvironment } from '../../environment.ts'
-import { createHost } from '../../local/create-host.ts'
 import type { WebSocketFront, WebSocketServerInit } from './server.ts'
 import { createWebSocketFront } from './server.ts'
 

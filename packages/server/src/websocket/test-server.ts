@@ -2,12 +2,11 @@
 import type { Agent, Model, Store } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
+import { createHost, createNodeEnvironment } from '@baton/host'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { ClientOptions } from 'ws'
 import { WebSocket } from 'ws'
-import { createNodeEnvironment } from '../../environment.ts'
-import { createHost } from '../../local/create-host.ts'
 import type { WebSocketServerInit } from './server.ts'
 import { createWebSocketFront } from './server.ts'
 

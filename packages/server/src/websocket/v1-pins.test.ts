@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
 
-const FOLDER = fileURLToPath(new URL('../../../../protocol/traces/v1/', import.meta.url))
+const FOLDER = fileURLToPath(new URL('../../../protocol/traces/v1/', import.meta.url))
 const traces = readdirSync(FOLDER).map((file) => {
   const text = readFileSync(FOLDER + file, 'utf8')
   return { file, text, situation: /^# (.*)/.exec(text)?.[1] ?? file }

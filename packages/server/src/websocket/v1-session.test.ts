@@ -3,10 +3,9 @@ import type { Agent, Model, Timers } from '@baton/core'
 import { BatonError, defineAgent, tool } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
+import { createHost, createMemoryStore } from '@baton/host'
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { createHost } from '../../local/create-host.ts'
-import { createMemoryStore } from '../../stores/memory-store.ts'
 import { DEFAULT_V1_LIMITS } from './limits.ts'
 import { createMemorySocket } from './memory-socket.ts'
 import type { V1Limits } from './limits.ts'
@@ -503,7 +502,7 @@ test('the version of the protocol is echoed to an app that sends it', async () =
 })
 
 test('the conversation of docs/protocol.md is what really happens', async () => {
-  const page = readFileSync(new URL('../../../../../docs/protocol.md', import.meta.url), 'utf8')
+  const page = readFileSync(new URL('../../../../docs/protocol.md', import.meta.url), 'utf8')
   const lines = /```text\n(app {4}[^]*?)```/.exec(page)?.[1]?.trimEnd().split('\n') ?? []
   const { agent } = scripted([
     {
