@@ -71,7 +71,7 @@ const ROWS = {
   'set-client-tools': control.setClientTools satisfies Row<'client-tools'>,
   'take-client-result': calls.takeClientResult satisfies Row<'tool-result'>,
   'claim-call': calls.claimCall satisfies Row<'call-claimed'>,
-  'reach-call': calls.reachCall satisfies Row<'offer-reached'>,
+  'reach-call': calls.reachCall satisfies Row<'call-reached'>,
   'return-offer': calls.returnOffer satisfies Row<'offer-failed'>,
   'note-display': control.noteDisplay satisfies Row<'display-written'>,
   'finish-step': models.finishStep satisfies Row<'model-finished'>,

@@ -1,4 +1,5 @@
-// Everything that can come into a session. Hosts and fronts make these; the machine decides what they do.
+// Everything that can come into a session, by who may say it. A host lets nobody speak in its own name: what comes from
+// outside is a `UserCommand` or a `ClientReport`, and the machine itself does not know who hands an input in.
 import type { ErrorCode } from '../errors.ts'
 import type { JsonValue } from '../json.ts'
 import type { ContentPart, FinishReason, Usage } from '../messages.ts'
@@ -49,8 +50,8 @@ export interface OutputCheck {
   readonly issue: string | null
 }
 
-export type Input =
-  // From people and programs
+/** What a person or a program may say through a session. */
+export type UserCommand =
   | {
       readonly type: 'user-input'
       readonly inputId: string
@@ -98,7 +99,9 @@ export type Input =
       /** Only for `edit`: the new arguments as JSON text, and what the host found out about them. */
       readonly edited?: { readonly arguments: string; readonly check: CallCheck }
     }
-  // From fronts
+
+/** What an attached client, or the front that carries it, may say: of its own calls and of what it shows. */
+export type ClientReport =
   | {
       readonly type: 'client-attached'
       readonly connection: string
@@ -113,10 +116,12 @@ export type Input =
   | { readonly type: 'client-tools'; readonly tools: readonly ClientToolSpec[] }
   | { readonly type: 'tool-result'; readonly callId: string; readonly connection: string; readonly outcome: Outcome }
   | { readonly type: 'call-claimed'; readonly callId: string; readonly connection: string; readonly offer: number }
-  | { readonly type: 'offer-reached'; readonly callId: string; readonly offer: number }
+  | { readonly type: 'call-reached'; readonly callId: string; readonly offer: number }
   | { readonly type: 'offer-failed'; readonly callId: string; readonly offer: number }
   | { readonly type: 'display-written'; readonly turn: number }
-  // From the host: answers to effects
+
+/** What only the host may say: answers to effects, and what became of the work and of the process. */
+export type HostReport =
   | {
       readonly type: 'model-finished'
       readonly attempt: number
@@ -141,5 +146,44 @@ export type Input =
   | { readonly type: 'host-restarted'; readonly downMs: number }
   | { readonly type: 'agent-changed' }
 
+export type Input = UserCommand | ClientReport | HostReport
 export type InputType = Input['type']
 export type InputOf<Type extends InputType> = Extract<Input, { readonly type: Type }>
+
+export const USER_COMMANDS: ReadonlySet<InputType> = new Set<UserCommand['type']>([
+  'user-input',
+  'transcript',
+  'urgent-event',
+  'interrupt',
+  'rewind',
+  'set-model',
+  'pause',
+  'continue',
+  'stop',
+  'start',
+  'approval',
+])
+
+export const CLIENT_REPORTS: ReadonlySet<InputType> = new Set<ClientReport['type']>([
+  'client-attached',
+  'client-detached',
+  'client-tools',
+  'tool-result',
+  'call-claimed',
+  'call-reached',
+  'offer-failed',
+  'display-written',
+])
+
+export const HOST_REPORTS: ReadonlySet<InputType> = new Set<HostReport['type']>([
+  'model-finished',
+  'model-failed',
+  'model-stopped',
+  'attempt-progress',
+  'summary-finished',
+  'summary-failed',
+  'tool-finished',
+  'timer-fired',
+  'host-restarted',
+  'agent-changed',
+])

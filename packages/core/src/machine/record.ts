@@ -14,7 +14,8 @@ export const SNAPSHOT_VERSION = 1
 
 /** The stored envelope of an input: enough to tell what it was, without its content. */
 export interface InputEnvelope {
-  readonly type: InputType | 'session-opened'
+  /** `offer-reached`: as `call-reached` was called in older records. */
+  readonly type: InputType | 'session-opened' | 'offer-reached'
   readonly inputId?: string
   readonly callId?: string
   readonly attempt?: number

@@ -341,7 +341,7 @@ describe('an offer', () => {
   test('of a call that was never made says nothing', () => {
     const session = new TestSession().user('go').says({ calls: ['read'] })
     expect(session.send({ type: 'offer-failed', callId: 'call_1_0', offer: 1 }).facts).toEqual([])
-    expect(session.send({ type: 'offer-reached', callId: 'call_1_0', offer: 1 }).facts).toEqual([])
+    expect(session.send({ type: 'call-reached', callId: 'call_1_0', offer: 1 }).facts).toEqual([])
     expect(session.send({ type: 'offer-failed', callId: 'call_9_9', offer: 1 }).facts).toEqual([])
   })
 

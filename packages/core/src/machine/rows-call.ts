@@ -100,7 +100,7 @@ export function claimCall(draft: Draft, input: InputOf<'call-claimed'>): void {
 }
 
 /** A one-by-one client came to the call: its clock starts. */
-export function reachCall(draft: Draft, input: InputOf<'offer-reached'>): void {
+export function reachCall(draft: Draft, input: InputOf<'call-reached'>): void {
   const call = findCall(draft.state, input.callId)
   if (call?.offer?.number === input.offer && call.clock.mode === 'waiting') setCallClock(draft, call, 'running')
 }

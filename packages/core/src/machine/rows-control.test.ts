@@ -389,7 +389,7 @@ describe('a timer', () => {
     const nothing = { type: 'decided', facts: [], effects: [] }
     for (const input of [
       { type: 'timer-fired', timer: 'retry', generation: 9 },
-      { type: 'offer-reached', callId: 'call_9_9', offer: 1 },
+      { type: 'call-reached', callId: 'call_9_9', offer: 1 },
     ] as const) {
       const decision = session.after(5).decide(input)
       expect(decision).toEqual({ ...nothing, state })

@@ -39,7 +39,7 @@ function inPhase(phase: Phase): TestSession {
 const OF_CALLS: ReadonlySet<InputType> = new Set([
   'tool-result',
   'call-claimed',
-  'offer-reached',
+  'call-reached',
   'offer-failed',
   'tool-finished',
   'client-detached',
@@ -100,7 +100,7 @@ function inputFor(session: TestSession, type: InputType): Input {
       return { type, callId: LOOK, connection: 'phone', outcome: { type: 'ok', content: [] } }
     case 'call-claimed':
       return { type, callId: LOOK, connection: 'phone', offer: 1 }
-    case 'offer-reached':
+    case 'call-reached':
     case 'offer-failed':
       return { type, callId: LOOK, offer: 1 }
     case 'display-written':
@@ -293,7 +293,7 @@ const PINS: Readonly<Record<InputType, Readonly<Record<Phase, string>>>> = {
     paused: 'paused: call-claimed',
     stopped: 'refused: illegal_input',
   },
-  'offer-reached': {
+  'call-reached': {
     idle: 'idle: call-clock-set',
     modelling: 'quiet',
     calling: 'calling: call-clock-set',

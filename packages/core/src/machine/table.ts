@@ -185,7 +185,7 @@ export const SESSION_TABLE: Readonly<Record<InputType, Readonly<Record<Phase, Ce
   'client-tools': settling('set-client-tools'),
   'tool-result': settling('take-client-result'),
   'call-claimed': ofOpenCalls('claim-call', ILLEGAL),
-  'offer-reached': ofOpenCalls('reach-call', QUIET),
+  'call-reached': ofOpenCalls('reach-call', QUIET),
   'offer-failed': {
     ...ofOpenCalls('return-offer', QUIET),
     idle: go('return-offer', ...BEGIN),

@@ -252,8 +252,8 @@ function claim(world: World): Input | undefined {
 
 function reached(world: World): Input | undefined {
   const open = openCalls(world.state).find((candidate) => candidate.clock.mode === 'waiting')
-  if (!open) return { type: 'offer-reached', callId: anyCallId(world), offer: world.state.counters.offer }
-  return { type: 'offer-reached', callId: open.callId, offer: open.offer?.number ?? 0 }
+  if (!open) return { type: 'call-reached', callId: anyCallId(world), offer: world.state.counters.offer }
+  return { type: 'call-reached', callId: open.callId, offer: open.offer?.number ?? 0 }
 }
 
 function offerFailed(world: World): Input | undefined {

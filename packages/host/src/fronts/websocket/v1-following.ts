@@ -274,7 +274,7 @@ function askToSpeak(state: FollowingState, turn: number): void {
 }
 
 async function tellReached(state: FollowingState, offers: readonly ModelOffer[]): Promise<void> {
-  for (const { callId, offer } of offers) await tell(state, { type: 'offer-reached', callId, offer })
+  for (const { callId, offer } of offers) await tell(state, { type: 'call-reached', callId, offer })
 }
 
 /** Never fails: a session that is gone needs to be told nothing. */
