@@ -120,6 +120,11 @@ export type ClientReport =
   | { readonly type: 'offer-failed'; readonly callId: string; readonly offer: number }
   | { readonly type: 'display-written'; readonly turn: number }
 
+/** A model attempt (a summary's too), or one start of a server tool. */
+export type LostWork =
+  | { readonly type: 'model'; readonly attempt: number }
+  | { readonly type: 'tool'; readonly callId: string; readonly attempt: number }
+
 /** What only the host may say: answers to effects, and what became of the work and of the process. */
 export type HostReport =
   | {
@@ -143,7 +148,10 @@ export type HostReport =
   | { readonly type: 'summary-failed'; readonly attempt: number; readonly error: Failure }
   | { readonly type: 'tool-finished'; readonly callId: string; readonly attempt: number; readonly outcome: Outcome }
   | { readonly type: 'timer-fired'; readonly timer: string; readonly generation: number }
+  /** The whole host died and came back: nobody is attached, nothing runs. */
   | { readonly type: 'host-restarted'; readonly downMs: number }
+  /** One piece of work died with its process; everything else goes on. */
+  | { readonly type: 'work-lost'; readonly work: LostWork }
   | { readonly type: 'agent-changed' }
 
 export type Input = UserCommand | ClientReport | HostReport
@@ -185,5 +193,6 @@ export const HOST_REPORTS: ReadonlySet<InputType> = new Set<HostReport['type']>(
   'tool-finished',
   'timer-fired',
   'host-restarted',
+  'work-lost',
   'agent-changed',
 ])

@@ -6,7 +6,7 @@ import { emit, findTool } from './draft.ts'
 import type { Failure, InputOf } from './input.ts'
 import { flushBatch } from './rows-input.ts'
 import { salvageInterrupted } from './rows-interrupt.ts'
-import { endOverdue } from './rows-model.ts'
+import { endOverdue, ignoreAnswer } from './rows-model.ts'
 import { passDeadline } from './rows-call.ts'
 import { RULES } from './spec.ts'
 import type { Deadline } from './state.ts'
@@ -142,6 +142,21 @@ export function recover(draft: Draft, input: InputOf<'host-restarted'>): void {
   advance(draft)
 }
 
+/** One piece of work died with its process: clients stay, and what else runs goes on. */
+export function loseWork(draft: Draft, { work }: InputOf<'work-lost'>): void {
+  if (work.type === 'model') {
+    if (draft.state.attempt?.attempt === work.attempt) recoverAttempt(draft)
+    else ignoreAnswer(draft, { type: 'work-lost', attempt: work.attempt })
+  } else {
+    const call = findCall(draft.state, work.callId)
+    // Of another attempt: it was answered or started again in the meantime.
+    if (call?.state !== 'started' || call.attempt !== work.attempt) return
+    befall(draft, call, 'restart')
+  }
+  advance(draft)
+}
+
+/** Counted, so that a step that kills its process is not tried for ever. */
 function recoverAttempt(draft: Draft): void {
   const { state } = draft
   const { attempt, turn } = state

@@ -42,6 +42,7 @@ const OF_CALLS: ReadonlySet<InputType> = new Set([
   'call-reached',
   'offer-failed',
   'tool-finished',
+  'work-lost',
   'client-detached',
   'client-tools',
   'agent-changed',
@@ -122,6 +123,10 @@ function inputFor(session: TestSession, type: InputType): Input {
       return firstTimer(session)
     case 'host-restarted':
       return { type, downMs: 1000 }
+    case 'work-lost':
+      return state.attempt
+        ? { type, work: { type: 'model', attempt } }
+        : { type, work: { type: 'tool', callId: READ, attempt: 1 } }
     case 'agent-changed':
       return { type }
   }
@@ -400,6 +405,15 @@ const PINS: Readonly<Record<InputType, Readonly<Record<Phase, string>>>> = {
     summarising: 'summarising: host-restarted turn-clock-set attempt-superseded summary-started',
     paused: 'paused: host-restarted call-clock-set call-returned call-started',
     stopped: 'stopped: host-restarted',
+  },
+  'work-lost': {
+    idle: 'idle: call-started',
+    modelling: 'modelling: attempt-superseded model-started',
+    calling: 'calling: call-started',
+    interrupting: 'idle: step-salvaged step-closed turn-finished',
+    summarising: 'summarising: attempt-superseded summary-started',
+    paused: 'paused: call-started',
+    stopped: 'quiet',
   },
   'agent-changed': {
     idle: 'idle: agent-changed call-settled',

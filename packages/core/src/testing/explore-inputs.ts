@@ -26,6 +26,7 @@ const CHOICES: readonly (readonly [number, Chooser])[] = [
   [2, lateAnswer],
   [2, urgent],
   [1, reached],
+  [1, lostWork],
   [1, offerFailed],
   [1, rewind],
   [1, (world) => ({ type: 'set-model', model: world.random.pick(['one', 'two', 'three']) })],
@@ -199,6 +200,17 @@ function urgent(world: World): Input {
 
 function heard(random: Random): Heard {
   return random.pick<Heard>([{ type: 'all' }, { type: 'display' }, { type: 'chars', chars: random.below(60) }])
+}
+
+/** One piece of work dies with its process; sometimes one that is long over. */
+function lostWork(world: World): Input {
+  const { random, state } = world
+  const late = random.chance(0.1) ? 1 : 0
+  const running = openCalls(state).filter((open) => open.state === 'started')
+  if (running.length === 0 || random.chance(0.3))
+    return { type: 'work-lost', work: { type: 'model', attempt: state.counters.attempt - late } }
+  const { callId, attempt } = random.pick(running)
+  return { type: 'work-lost', work: { type: 'tool', callId, attempt: attempt - late } }
 }
 
 function interrupt(world: World): Input {

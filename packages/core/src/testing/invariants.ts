@@ -262,6 +262,11 @@ function answerKey(input: Input, before: State): string | null {
     case 'summary-finished':
     case 'summary-failed':
       return `summarise:${input.attempt}`
+    case 'work-lost': {
+      const { work } = input
+      if (work.type === 'tool') return `run-tool:${work.callId}:${work.attempt}`
+      return `${before.attempt?.purpose === 'summary' ? 'summarise' : 'call-model'}:${work.attempt}`
+    }
     case 'tool-finished':
       return `run-tool:${input.callId}:${input.attempt}`
     case 'timer-fired':
