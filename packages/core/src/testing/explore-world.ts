@@ -5,6 +5,7 @@ import {
   createHistory,
   decide,
   DEFAULT_BATCH,
+  DEFAULT_INTERRUPT_MS,
   DEFAULT_LIMITS,
   DEFAULT_RETRY,
   DEFAULT_WINDOW,
@@ -286,5 +287,6 @@ export function exploredSpec(random: Random): Spec {
     retry: { ...DEFAULT_RETRY, attempts: 2 },
     batch: { ...DEFAULT_BATCH, entries: 3 },
     emptyAnswer: random.chance(0.5) ? 'retry' : 'silence',
+    interruptMs: DEFAULT_INTERRUPT_MS,
   }
 }

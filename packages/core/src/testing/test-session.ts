@@ -14,7 +14,7 @@ import { createHistory } from '../machine/history.ts'
 import type { CallCheck, Input, InputOf, Outcome } from '../machine/input.ts'
 import type { SessionRecord } from '../machine/record.ts'
 import type { Limits, Spec, ToolSpec, WindowSpec } from '../machine/spec.ts'
-import { DEFAULT_BATCH, DEFAULT_LIMITS, DEFAULT_RETRY, DEFAULT_WINDOW } from '../machine/spec.ts'
+import { DEFAULT_BATCH, DEFAULT_INTERRUPT_MS, DEFAULT_LIMITS, DEFAULT_RETRY, DEFAULT_WINDOW } from '../machine/spec.ts'
 import type { Call, State } from '../machine/state.ts'
 import { findCall, initialState } from '../machine/state.ts'
 
@@ -54,6 +54,7 @@ export interface SpecChange {
   readonly window?: Partial<WindowSpec>
   readonly retry?: Partial<Spec['retry']>
   readonly emptyAnswer?: Spec['emptyAnswer']
+  readonly interruptMs?: number
 }
 
 export function testSpec(change: SpecChange = {}): Spec {
@@ -67,6 +68,7 @@ export function testSpec(change: SpecChange = {}): Spec {
     retry: { ...DEFAULT_RETRY, ...change.retry },
     batch: DEFAULT_BATCH,
     emptyAnswer: change.emptyAnswer ?? 'retry',
+    interruptMs: change.interruptMs ?? DEFAULT_INTERRUPT_MS,
   }
 }
 
