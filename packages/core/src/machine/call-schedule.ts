@@ -59,8 +59,8 @@ function begin(draft: Draft, call: Call): void {
   // It moves from one client straight to the next: the new one's clock starts when that one comes to the call.
   if (call.clock.mode === 'running') setCallClock(draft, call, 'held')
   emit(draft, { type: 'call-offered', callId, connection, offer: draft.state.counters.offer + 1 })
-  // In version 1 an app acts on what it reads, so delivery is the claim and is committed before it.
-  if (client.protocol === 1) emit(draft, { type: 'call-claimed', callId, connection })
+  // A client without claims acts on what it reads, so delivery is the claim and is committed before it.
+  if (!client.claims) emit(draft, { type: 'call-claimed', callId, connection })
 }
 
 /**

@@ -70,11 +70,18 @@ export type Fact =
   | {
       readonly type: 'client-attached'
       readonly connection: string
-      readonly protocol: 1 | 2
       readonly principal: string
       readonly sequential: boolean
+      /** Only in older records, in place of what a client can: 1 is without claims, 2 with. */
+      readonly protocol?: 1 | 2
+      readonly claims?: boolean
+      readonly reportsPlayback?: boolean
+      readonly asks?: boolean
       readonly tools?: readonly string[]
+      /** Present: it is gone by then, unless its lease is renewed. */
+      readonly untilMs?: number
     }
+  | { readonly type: 'client-renewed'; readonly connection: string; readonly untilMs: number }
   | { readonly type: 'client-detached'; readonly connection: string }
   // Inputs
   | {
@@ -240,6 +247,7 @@ export type FactOf<Type extends FactType> = Extract<Fact, { readonly type: Type 
 export const HOST_FACTS: ReadonlySet<FactType> = new Set<FactType>([
   'client-attached',
   'client-detached',
+  'client-renewed',
   'model-started',
   'summary-started',
   'attempt-progressed',

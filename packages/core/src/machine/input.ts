@@ -104,13 +104,21 @@ export type UserCommand =
 export type ClientReport =
   | {
       readonly type: 'client-attached'
+      /** Attached again under the same name, a client with a lease renews it; one without changes nothing. */
       readonly connection: string
-      readonly protocol: 1 | 2
       readonly principal: string
       /** Whether the client answers its calls strictly one after another. */
       readonly sequential: boolean
-      /** The client tools that it can run; absent: all. */
+      /** Whether it claims a call before it acts on it; else delivery is the claim. */
+      readonly claims: boolean
+      /** Whether it says how much of an answer was heard; else its front says `display`. */
+      readonly reportsPlayback: boolean
+      /** Whether a person behind it can be asked for approvals and questions. */
+      readonly asks: boolean
+      /** Of the agent's own client tools, those that it can run; absent: all. */
       readonly tools?: readonly string[]
+      /** Milliseconds after which a client without a connection counts as gone; at most an hour. Absent: never. */
+      readonly leaseMs?: number
     }
   | { readonly type: 'client-detached'; readonly connection: string }
   | { readonly type: 'client-tools'; readonly tools: readonly ClientToolSpec[] }

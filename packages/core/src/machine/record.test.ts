@@ -81,7 +81,7 @@ test('a change of what a snapshot holds comes with a new version of it', () => {
     })
   const shape = shortHash(JSON.stringify([...names(state), ...names(history.keep())].toSorted()))
   // When this fails, raise SNAPSHOT_VERSION and write the new shape down here.
-  expect([SNAPSHOT_VERSION, shape]).toEqual([1, 'ac54c0e0980657e1'])
+  expect([SNAPSHOT_VERSION, shape]).toEqual([2, 'ac54c0e0980657e1'])
 })
 
 test('a snapshot is state and history with their version, and survives JSON', () => {
@@ -90,7 +90,7 @@ test('a snapshot is state and history with their version, and survives JSON', ()
     .says({ calls: ['read', 'put'] })
     .returns('call_1_0')
   const snapshot = JSON.parse(JSON.stringify(takeSnapshot(state, history)))
-  expect(snapshot).toEqual({ version: 1, state, history: history.keep() })
+  expect(snapshot).toEqual({ version: SNAPSHOT_VERSION, state, history: history.keep() })
   const restored = createHistory({ kept: snapshot.history })
   expect(restored.entries()).toEqual(history.entries())
   expect(restored.openCall('call_1_0')).toMatchObject({ name: 'read', settled: true })
@@ -199,6 +199,7 @@ test('facts of hosts and fronts are these', () => {
     'call-started',
     'client-attached',
     'client-detached',
+    'client-renewed',
     'display-written',
     'grace-started',
     'host-restarted',

@@ -157,7 +157,8 @@ describe('a client', () => {
   test('over the 64th is refused, one that is there already is not', () => {
     const session = new TestSession()
     for (let count = 0; count < 64; count++) session.attach(`client${count}`)
-    const client = { type: 'client-attached', protocol: 2, principal: 'ann', sequential: false } as const
+    const can = { sequential: false, claims: true, reportsPlayback: true, asks: true }
+    const client = { type: 'client-attached', principal: 'ann', ...can } as const
     expect(session.refusal({ ...client, connection: 'one more' })).toBe('rate_limited')
     expect(session.refusal({ ...client, connection: 'client7' })).toBeUndefined()
   })

@@ -59,9 +59,15 @@ export function start(draft: Draft): void {
 }
 
 export function attach(draft: Draft, input: InputOf<'client-attached'>): void {
-  const { connection, protocol, principal, sequential, tools } = input
-  if (draft.state.clients.some((client) => client.connection === connection)) return
-  emit(draft, { type: 'client-attached', connection, protocol, principal, sequential, ...(tools && { tools }) })
+  const { type, connection, principal, sequential, claims, reportsPlayback, asks, tools, leaseMs } = input
+  const untilMs = leaseMs === undefined ? undefined : draft.state.nowMs + leaseMs
+  const known = draft.state.clients.find((client) => client.connection === connection)
+  if (known) {
+    if (known.lease && untilMs !== undefined) emit(draft, { type: 'client-renewed', connection, untilMs })
+    return
+  }
+  const can = { sequential, claims, reportsPlayback, asks, ...(tools && { tools }) }
+  emit(draft, { type, connection, principal, ...can, ...(untilMs !== undefined && { untilMs }) })
   advance(draft)
 }
 
@@ -113,11 +119,25 @@ export function fireTimer(draft: Draft, input: InputOf<'timer-fired'>): void {
   } else if (timer === 'batch' && current(state.batch?.deadline)) {
     flushBatch(draft)
     advance(draft)
-  } else fireCallTimer(draft, timer, generation)
+  } else fireNamedTimer(draft, timer, generation)
 }
 
-function fireCallTimer(draft: Draft, timer: string, generation: number): void {
-  const [kind, callId] = [timer.slice(0, timer.indexOf(':')), timer.slice(timer.indexOf(':') + 1)]
+function fireNamedTimer(draft: Draft, timer: string, generation: number): void {
+  const [kind, name] = [timer.slice(0, timer.indexOf(':')), timer.slice(timer.indexOf(':') + 1)]
+  if (kind === 'lease') endLease(draft, name, generation)
+  else fireCallTimer(draft, kind, { callId: name, generation })
+}
+
+/** A client without a connection did not come back in its time. */
+function endLease(draft: Draft, connection: string, generation: number): void {
+  const client = draft.state.clients.find((other) => other.connection === connection)
+  if (client?.lease?.generation !== generation) return
+  dropClient(draft, connection)
+  advance(draft)
+}
+
+function fireCallTimer(draft: Draft, kind: string, timer: { readonly callId: string; generation: number }): void {
+  const { callId, generation } = timer
   const call = findCall(draft.state, callId)
   if (!call) return
   const current = (deadline: Deadline | null | undefined): boolean => deadline?.generation === generation

@@ -144,4 +144,6 @@ export const RULES = {
   /** Clients attached to a session at once, and tools that they may bring. */
   clients: 64,
   clientTools: 128,
+  /** Milliseconds of a client's lease at most. */
+  leaseMs: 3_600_000,
 } as const

@@ -47,11 +47,19 @@ export interface Deadline {
 
 export interface Client {
   readonly connection: string
-  readonly protocol: 1 | 2
   readonly principal: string
+  /** It answers its calls strictly one after another. */
   readonly sequential: boolean
-  /** The client tools that it can run; null: all. */
+  /** It claims a call before it acts; else delivery is the claim. */
+  readonly claims: boolean
+  /** It says how much of an answer was heard. */
+  readonly reportsPlayback: boolean
+  /** A person behind it can be asked. */
+  readonly asks: boolean
+  /** Of the agent's own client tools, those that it can run; null: all. */
   readonly tools: readonly string[] | null
+  /** Of a client without a connection: it is gone then, unless it is renewed. */
+  readonly lease: Deadline | null
 }
 
 export interface QueuedInput {
@@ -80,7 +88,8 @@ export interface Offer {
   readonly number: number
   readonly connection: string
   readonly principal: string
-  readonly protocol: 1 | 2
+  /** Whether its client claims a call before it acts. */
+  readonly claims: boolean
 }
 
 export interface Call extends CallProposal {

@@ -55,6 +55,7 @@ function sessionFor(phase: Phase, type: InputType): TestSession {
   return inPhase(phase)
 }
 
+const CAN = { sequential: false, claims: true, reportsPlayback: true, asks: true } as const
 const LOOK = 'call_2_0'
 const PAY = 'call_2_1'
 const READ = 'call_2_2'
@@ -92,7 +93,7 @@ function inputFor(session: TestSession, type: InputType): Input {
         decision: 'approve',
       }
     case 'client-attached':
-      return { type, connection: 'desk', protocol: 2, principal: 'ann', sequential: false }
+      return { type, connection: 'desk', principal: 'ann', ...CAN }
     case 'client-detached':
       return { type, connection: 'phone' }
     case 'client-tools':

@@ -121,17 +121,18 @@ function interrupt(world: World): Input {
 
 function clientComes(world: World): Input {
   world.serial += 1
-  const protocol = world.random.pick([1, 2] as const)
-  const connection = world.random.chance(0.9)
-    ? `conn-${world.serial}`
-    : (world.state.clients[0]?.connection ?? 'conn-0')
-  const principal = world.random.chance(0.9) ? 'ann' : 'bob'
+  const { random } = world
+  const claims = random.chance(0.5)
+  const again = random.chance(0.1) ? world.state.clients[random.below(world.state.clients.length)] : undefined
   return {
     type: 'client-attached',
-    connection,
-    protocol,
-    principal,
-    sequential: protocol === 1 && world.random.chance(0.5),
+    connection: again?.connection ?? `conn-${world.serial}`,
+    principal: random.chance(0.9) ? 'ann' : 'bob',
+    sequential: !claims && random.chance(0.5),
+    claims,
+    reportsPlayback: claims,
+    asks: random.chance(0.7),
+    ...((again?.lease ?? random.chance(0.2)) && { leaseMs: random.pick([500, 3000]) }),
   }
 }
 

@@ -175,7 +175,7 @@ function checkCallFact(book: Book, { before, spec }: Observation, fact: Fact): v
       // Nobody saw an offer that could not be sent; anything else that was claimed stays claimed.
       const claim = before.step?.calls.find((open) => open.callId === fact.callId)
       if (fact.reason !== 'send_failed' || call.claimed === 0) break
-      if (claim?.offer?.protocol === 2 && claim.state === 'claimed')
+      if (claim?.offer?.claims && claim.state === 'claimed')
         fail('5 at most once', `${fact.callId} was claimed, and is offered again`)
       call.claimed -= 1
       break

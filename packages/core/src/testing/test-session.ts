@@ -213,8 +213,8 @@ export class TestSession {
   }
 
   attach(connection = 'phone', more: Partial<InputOf<'client-attached'>> = {}): this {
-    const given = { protocol: 2, principal: 'ann', sequential: false, ...more } as const
-    return this.send({ type: 'client-attached', connection, ...given })
+    const can = { sequential: false, claims: true, reportsPlayback: true, asks: true }
+    return this.send({ type: 'client-attached', connection, principal: 'ann', ...can, ...more })
   }
 
   detach(connection = 'phone'): this {

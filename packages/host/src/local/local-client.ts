@@ -56,9 +56,11 @@ async function register({ slot, connection, principal, tools }: ClientState): Pr
   const attached = await slot.actor().submit({
     type: 'client-attached',
     connection,
-    protocol: 2,
     principal: principal.id,
     sequential: false,
+    claims: true,
+    reportsPlayback: true,
+    asks: true,
     ...(tools && { tools }),
   })
   if (attached.type === 'refused') throw new BatonError({ code: attached.code, message: attached.message })

@@ -102,7 +102,9 @@ export class Following {
 const AT_REST: ReadonlySet<Phase> = new Set(['idle', 'paused', 'stopped'])
 
 function attaching({ connection, principal }: V1ConnectionInit): Input {
-  return { type: 'client-attached', connection, protocol: 1, principal: principal.id, sequential: true }
+  // Apps of version 1 act on what they read, and have no words for what was heard or what a person decides.
+  const can = { sequential: true, claims: false, reportsPlayback: false, asks: false }
+  return { type: 'client-attached', connection, principal: principal.id, ...can }
 }
 
 interface FollowingState {
