@@ -3,7 +3,12 @@ import type { FactOf } from './fact.ts'
 import type { Client, State } from './state.ts'
 
 type ClientFact = FactOf<
-  'client-attached' | 'client-renewed' | 'client-detached' | 'client-tools-set' | 'host-restarted'
+  | 'client-attached'
+  | 'client-renewed'
+  | 'client-detached'
+  | 'client-tools-set'
+  | 'client-tools-dropped'
+  | 'host-restarted'
 >
 
 export function applyClientFact(state: State, fact: ClientFact): State {
@@ -15,7 +20,9 @@ export function applyClientFact(state: State, fact: ClientFact): State {
     case 'client-detached':
       return { ...state, clients: state.clients.filter((client) => client.connection !== fact.connection) }
     case 'client-tools-set':
-      return { ...state, clientTools: fact.tools }
+      return setTools(state, fact)
+    case 'client-tools-dropped':
+      return dropTools(state, fact)
     case 'host-restarted':
       return { ...state, clients: [] }
     default:
@@ -34,4 +41,20 @@ function renewClient(state: State, { connection, untilMs }: FactOf<'client-renew
   const lease = { atMs: untilMs, generation: state.pos }
   const clients = state.clients.map((client) => (client.connection === connection ? { ...client, lease } : client))
   return { ...state, clients }
+}
+
+function setTools(state: State, fact: FactOf<'client-tools-set'>): State {
+  const { tools } = fact
+  const connection = fact.connection ?? null
+  const others = state.clientTools.filter((list) => list.connection !== connection)
+  return { ...state, clientTools: tools.length === 0 ? others : [...others, { connection, tools }] }
+}
+
+function dropTools(state: State, { connection, names }: FactOf<'client-tools-dropped'>): State {
+  const clientTools = state.clientTools.flatMap((list) => {
+    if (list.connection !== connection) return [list]
+    const tools = list.tools.filter((tool) => !names.includes(tool.name))
+    return tools.length === 0 ? [] : [{ connection, tools }]
+  })
+  return { ...state, clientTools }
 }

@@ -36,6 +36,7 @@ export function apply(state: State, fact: Fact): State {
     case 'session-started':
       return { ...state, phase: 'idle' }
     case 'client-tools-set':
+    case 'client-tools-dropped':
     case 'client-attached':
     case 'client-renewed':
     case 'client-detached':

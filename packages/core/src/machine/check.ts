@@ -2,6 +2,8 @@
 import type { ErrorCode } from '../errors.ts'
 import { isJsonObject, parseJson } from '../json.ts'
 import type { ContentPart } from '../messages.ts'
+import { isAttached } from './effect.ts'
+import { countFixedTools } from './client-tools.ts'
 import { callOutcome } from './call-event.ts'
 import type { Input, InputOf } from './input.ts'
 import { urgentChars } from './rows-input.ts'
@@ -46,8 +48,7 @@ export function check(spec: Spec, state: State, input: Input): Refusal | undefin
     case 'client-attached':
       return checkClient(state, input)
     case 'client-tools':
-      if (input.tools.length <= RULES.clientTools) return undefined
-      return { code: 'invalid_event', message: `a client may bring ${RULES.clientTools} tools` }
+      return checkClientTools(state, input)
     default:
       return undefined
   }
@@ -114,6 +115,17 @@ function checkClient(state: State, input: InputOf<'client-attached'>): Refusal |
     return { code: 'unauthorized', message: `the connection ${connection} is another principal's` }
   if (known || state.clients.length < RULES.clients) return undefined
   return { code: 'rate_limited', message: `a session takes ${RULES.clients} clients at once` }
+}
+
+function checkClientTools(state: State, { connection, tools }: InputOf<'client-tools'>): Refusal | undefined {
+  if (!isAttached(state, connection))
+    return { code: 'illegal_input', message: `no client ${connection} is attached that could bring tools` }
+  if (tools.length > RULES.clientTools)
+    return { code: 'invalid_event', message: `a client may bring ${RULES.clientTools} tools, not ${tools.length}` }
+  const others = countFixedTools(state, connection)
+  if (others + tools.length <= RULES.clientTools) return undefined
+  const most = `a session takes ${RULES.clientTools} tools of clients at once`
+  return { code: 'rate_limited', message: `${most}; the other clients have brought ${others}` }
 }
 
 function checkClaim(state: State, input: InputOf<'call-claimed'>): Refusal | undefined {

@@ -34,6 +34,8 @@ export interface CallProposal {
   readonly parallel: boolean
   readonly onInterrupt: 'cancel' | 'finish'
   readonly argumentsHash: string
+  /** The client that brought the tool; absent for the agent's own. */
+  readonly broughtBy?: string
   /** Present: the call must be approved before it starts. */
   readonly tokenHash?: string
 }
@@ -62,7 +64,14 @@ export type Fact =
     }
   | { readonly type: 'agent-changed'; readonly specHash: string }
   | { readonly type: 'model-set'; readonly model: string }
-  | { readonly type: 'client-tools-set'; readonly tools: readonly ClientToolSpec[] }
+  /** Without a connection, as in older records: the tools of all clients together. */
+  | { readonly type: 'client-tools-set'; readonly connection?: string; readonly tools: readonly ClientToolSpec[] }
+  /** A client that is gone lost these to a newer one. */
+  | {
+      readonly type: 'client-tools-dropped'
+      readonly connection: string | null
+      readonly names: readonly string[]
+    }
   | { readonly type: 'session-paused' }
   | { readonly type: 'session-continued' }
   | { readonly type: 'session-stopped' }
@@ -248,6 +257,7 @@ export const HOST_FACTS: ReadonlySet<FactType> = new Set<FactType>([
   'client-attached',
   'client-detached',
   'client-renewed',
+  'client-tools-dropped',
   'model-started',
   'summary-started',
   'attempt-progressed',

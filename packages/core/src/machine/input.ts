@@ -121,7 +121,8 @@ export type ClientReport =
       readonly leaseMs?: number
     }
   | { readonly type: 'client-detached'; readonly connection: string }
-  | { readonly type: 'client-tools'; readonly tools: readonly ClientToolSpec[] }
+  /** The tools that this client brings, in place of those that it brought before. */
+  | { readonly type: 'client-tools'; readonly connection: string; readonly tools: readonly ClientToolSpec[] }
   | { readonly type: 'tool-result'; readonly callId: string; readonly connection: string; readonly outcome: Outcome }
   | { readonly type: 'call-claimed'; readonly callId: string; readonly connection: string; readonly offer: number }
   | { readonly type: 'call-reached'; readonly callId: string; readonly offer: number }

@@ -164,12 +164,12 @@ describe('the canonical log', () => {
 
   test('keeps what was said, whatever its keys are called', () => {
     const detail = { attempt: 3, session: 'x', delayMs: 5 }
-    const session = new TestSession().send({ type: 'urgent-event', inputId: 'e', name: 'offer', detail })
+    const session = new TestSession().send({ type: 'urgent-event', inputId: 'e', name: 'offer', detail }).attach()
     expect(canonicalLog(session.records)[1]).toMatchObject({ body: { detail } })
     const state = { provider: 'p', model: 'm', data: { attempt: 1 } }
     const brought = { ...clientTool('camera'), description: '', inputSchema: { properties: { delayMs: {} } } }
     session.says({ text: 'hm', more: [{ type: 'reasoning', text: '', state }], calls: ['read'] })
-    session.send({ type: 'client-tools', tools: [brought] })
+    session.send({ type: 'client-tools', connection: 'phone', tools: [brought] })
     const image = { type: 'image', mediaType: 'image/png', source: { type: 'url', url: 'u' }, state } as const
     session.returns('call_1_0', { type: 'ok', content: [image] })
     const log = canonicalLog(session.records)
@@ -200,6 +200,7 @@ test('facts of hosts and fronts are these', () => {
     'client-attached',
     'client-detached',
     'client-renewed',
+    'client-tools-dropped',
     'display-written',
     'grace-started',
     'host-restarted',

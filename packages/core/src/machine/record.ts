@@ -86,7 +86,15 @@ function withoutBirth(fact: Fact, birth: string): Fact {
   return JSON.parse(JSON.stringify(fact).replaceAll(`call_${birth}_`, 'call_')) as Fact // the same fact, other ids
 }
 
-const VARYING: ReadonlySet<string> = new Set(['attempt', 'approvalId', 'tokenHash', 'session', 'birth'])
+const VARYING: ReadonlySet<string> = new Set([
+  'attempt',
+  'approvalId',
+  'tokenHash',
+  'session',
+  'birth',
+  'connection',
+  'broughtBy',
+])
 /** Fields that hold what people, models and tools said: whatever their keys are called, it belongs to the conversation. */
 const CONTENT: ReadonlySet<string> = new Set(['body', 'parts', 'settlement', 'tools'])
 

@@ -192,7 +192,7 @@ describe('a client', () => {
   test('brings tools: the model may call them, the agent’s own of the same name win', () => {
     const brought = (name: string) => ({ ...clientTool(name), description: '', inputSchema: {} })
     const session = new TestSession().attach()
-    session.send({ type: 'client-tools', tools: [brought('camera'), brought('read')] })
+    session.send({ type: 'client-tools', connection: 'phone', tools: [brought('camera'), brought('read')] })
     session.user('go').says({ calls: ['camera', 'read', 'fly'] })
     expect(session.state.step?.calls.map((call) => [call.runs, call.state])).toEqual([
       ['client', 'offered'],
@@ -203,12 +203,12 @@ describe('a client', () => {
 
   test('that takes its tools away again: their open calls settle, claimed ones stay', () => {
     const tool = { ...clientTool('camera'), description: '', inputSchema: {} }
-    const session = new TestSession().attach().send({ type: 'client-tools', tools: [tool] })
+    const session = new TestSession().attach().send({ type: 'client-tools', connection: 'phone', tools: [tool] })
     session
       .user('go')
       .says({ calls: ['camera', 'camera'] })
       .claim('call_1_1')
-      .send({ type: 'client-tools', tools: [] })
+      .send({ type: 'client-tools', connection: 'phone', tools: [] })
     expect(session.fact('call-settled')).toEqual({
       type: 'call-settled',
       callId: 'call_1_0',
@@ -228,9 +228,9 @@ describe('a client', () => {
       description: '',
       inputSchema: {},
     }))
-    const session = new TestSession()
-    expect(session.refusal({ type: 'client-tools', tools })).toBe('invalid_event')
-    expect(session.refusal({ type: 'client-tools', tools: tools.slice(1) })).toBeUndefined()
+    const session = new TestSession().attach()
+    expect(session.refusal({ type: 'client-tools', connection: 'phone', tools })).toBe('invalid_event')
+    expect(session.refusal({ type: 'client-tools', connection: 'phone', tools: tools.slice(1) })).toBeUndefined()
   })
 })
 

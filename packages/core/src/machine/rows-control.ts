@@ -1,8 +1,9 @@
 // Rows that steer a session as a whole: model, pause, stop, clients, timers, restarts, a changed agent.
 import { befall, befallAll, dropClient } from './call-event.ts'
+import { bringsTool, planDrops } from './client-tools.ts'
 import { graceAfterRestart, prolongTurn } from './clocks.ts'
 import type { Draft } from './draft.ts'
-import { emit, findTool } from './draft.ts'
+import { emit, hasTool } from './draft.ts'
 import type { Failure, InputOf } from './input.ts'
 import { flushBatch } from './rows-input.ts'
 import { salvageInterrupted } from './rows-interrupt.ts'
@@ -77,19 +78,29 @@ export function detach(draft: Draft, input: InputOf<'client-detached'>): void {
 }
 
 export function setClientTools(draft: Draft, input: InputOf<'client-tools'>): void {
-  emit(draft, { type: 'client-tools-set', tools: input.tools })
-  dropGoneTools(draft)
+  const { connection, tools } = input
+  for (const { connection: gone, names } of planDrops(draft.state, connection, tools))
+    emit(draft, { type: 'client-tools-dropped', connection: gone, names })
+  emit(draft, { type: 'client-tools-set', connection, tools })
+  settleGone(draft)
+  for (const call of draft.state.step?.calls ?? []) {
+    const offeredHere = call.state === 'offered' && call.offer?.connection === connection
+    // Its client has the tool no more, but another has.
+    if (offeredHere && call.broughtBy !== undefined && !bringsTool(draft.state, connection, call.name))
+      befall(draft, call, 'detach')
+  }
+  advance(draft)
 }
 
 export function changeAgent(draft: Draft): void {
   if (draft.state.specHash === draft.spec.hash) return
   emit(draft, { type: 'agent-changed', specHash: draft.spec.hash })
-  dropGoneTools(draft)
+  settleGone(draft)
+  advance(draft)
 }
 
-function dropGoneTools(draft: Draft): void {
-  for (const call of draft.state.step?.calls ?? []) if (!findTool(draft, call.name)) befall(draft, call, 'tool-gone')
-  advance(draft)
+function settleGone(draft: Draft): void {
+  for (const call of draft.state.step?.calls ?? []) if (!hasTool(draft, call)) befall(draft, call, 'tool-gone')
 }
 
 export function noteDisplay(draft: Draft, input: InputOf<'display-written'>): void {

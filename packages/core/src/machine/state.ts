@@ -62,6 +62,12 @@ export interface Client {
   readonly lease: Deadline | null
 }
 
+export interface ClientToolList {
+  /** Null: of an older record, which did not say whose the tools are. */
+  readonly connection: string | null
+  readonly tools: readonly ClientToolSpec[]
+}
+
 export interface QueuedInput {
   readonly inputId: string
   readonly type: 'user' | 'transcript' | 'urgent'
@@ -209,7 +215,8 @@ export interface State {
   /** Set by `set-model`; null: the agent's own. */
   readonly model: string | null
   readonly clients: readonly Client[]
-  readonly clientTools: readonly ClientToolSpec[]
+  /** One list for each client that brought tools, also of those that are gone; the newest last. */
+  readonly clientTools: readonly ClientToolList[]
   readonly queue: readonly QueuedInput[]
   readonly batch: { readonly sinceMs: number; readonly deadline: Deadline } | null
   readonly recentInputs: readonly { readonly inputId: string; readonly pos: number }[]

@@ -97,7 +97,11 @@ function inputFor(session: TestSession, type: InputType): Input {
     case 'client-detached':
       return { type, connection: 'phone' }
     case 'client-tools':
-      return { type, tools: [{ ...clientTool('camera'), description: 'takes a picture', inputSchema: {} }] }
+      return {
+        type,
+        connection: 'phone',
+        tools: [{ ...clientTool('camera'), description: 'takes a picture', inputSchema: {} }],
+      }
     case 'tool-result':
       return { type, callId: LOOK, connection: 'phone', outcome: { type: 'ok', content: [] } }
     case 'call-claimed':

@@ -3,7 +3,7 @@ import type { ModelPart } from '../agent/model.ts'
 import type { ErrorCode } from '../errors.ts'
 import type { FinishReason } from '../messages.ts'
 import type { AwaitedEffect, CallCheck, Input, Outcome } from '../machine/index.ts'
-import { openCalls } from '../machine/index.ts'
+import { listClientTools, openCalls } from '../machine/index.ts'
 import type { World } from './explore-world.ts'
 import type { Random } from './random.ts'
 
@@ -65,7 +65,7 @@ const ARGUMENTS = ['{}', '{"a":1}', '{"path":"x"}', '{"a":"cut', '[1]', 'nonsens
 
 function call(world: World): ModelPart {
   const { random } = world
-  const names = [...world.spec.tools.map((tool) => tool.name), ...world.state.clientTools.map((tool) => tool.name)]
+  const names = [...world.spec.tools.map((tool) => tool.name), ...listClientTools(world.state).map((tool) => tool.name)]
   const name = random.chance(0.95) ? random.pick(names) : 'no.such.tool'
   return {
     type: 'call',

@@ -40,7 +40,7 @@ const CHOICES: readonly (readonly [number, Chooser])[] = [
   [1, (world) => ({ type: 'set-model', model: world.random.pick(['one', 'two', 'three']) })],
   [1, pauseOrStop],
   [1, agentChanged],
-  [1, clientTools],
+  [2, clientTools],
   [1, (world) => ({ type: 'display-written', turn: world.state.counters.turn - world.random.below(2) })],
   [1, wildInput],
 ]
@@ -226,19 +226,24 @@ function agentChanged(world: World): Input {
 }
 
 function clientTools(world: World): Input {
-  const tool = {
-    name: 'camera.take',
-    effect: 'pure',
-    runs: 'client',
+  const { random, state } = world
+  const names = random.pick([['camera.take'], ['camera.take', 'mic.open'], ['look', 'mic.open'], [], MANY])
+  const connection = state.clients.length > 0 ? random.pick(state.clients).connection : 'conn-none'
+  const tools = names.map((name) => ({
+    name,
+    effect: random.pick(['pure', 'once'] as const),
+    runs: 'client' as const,
     timeoutMs: 2000,
     parallel: true,
-    onInterrupt: 'cancel',
-  } as const
-  const tools = world.random.chance(0.5)
-    ? [{ ...tool, description: 'takes a picture', inputSchema: { type: 'object' } }]
-    : []
-  return { type: 'client-tools', tools }
+    onInterrupt: 'cancel' as const,
+    description: '',
+    inputSchema: { type: 'object' },
+  }))
+  return { type: 'client-tools', connection, tools }
 }
+
+/** Two such lists are more than a session takes. */
+const MANY = Array.from({ length: 70 }, (_, at) => `many.${at}`)
 
 /** Commands that the state may not allow, so that refusals are explored too. */
 function wildInput(world: World): Input {

@@ -221,6 +221,12 @@ export class TestSession {
     return this.send({ type: 'client-detached', connection })
   }
 
+  /** The client brings these tools in place of those that it brought before. */
+  brings(names: readonly string[], connection = 'phone', more: Partial<ToolSpec> = {}): this {
+    const tools = names.map((name) => ({ ...clientTool(name, more), description: '', inputSchema: {} }))
+    return this.send({ type: 'client-tools', connection, tools })
+  }
+
   claim(callId: string): this {
     const { connection = '', number: offer = 0 } = this.call(callId).offer ?? {}
     return this.send({ type: 'call-claimed', callId, connection, offer })

@@ -3,6 +3,7 @@
 import type { Environment, Logger, Tool } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { CallCheck, State } from '@baton/core/machine'
+import { listClientTools } from '@baton/core/machine'
 import type { ArgumentValidator } from './arguments.ts'
 import { hashArguments } from './arguments.ts'
 import { within } from './deadline.ts'
@@ -53,5 +54,5 @@ function tooSlow(): BatonError {
 
 function clientSchema(state: State, name: string): Tool['inputSchema'] | undefined {
   // Checked by the front that brought it: the root is an object.
-  return state.clientTools.find((tool) => tool.name === name)?.inputSchema as Tool['inputSchema'] | undefined
+  return listClientTools(state).find((tool) => tool.name === name)?.inputSchema as Tool['inputSchema'] | undefined
 }

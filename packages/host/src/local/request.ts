@@ -1,6 +1,7 @@
 // Materialises a model request: the agent's instructions and tools, and the history between two entries.
 import type { Agent, Message, Model, ModelRequest, Tool, ToolDeclaration } from '@baton/core'
 import type { Effect, History, State } from '@baton/core/machine'
+import { listClientTools } from '@baton/core/machine'
 import { READ_RESULT } from './bounded-result.ts'
 
 type CallModel = Extract<Effect, { readonly type: 'call-model' }>
@@ -83,7 +84,7 @@ function declarations(tools: readonly Tool[], state: State, messages: readonly M
   const names = new Set(own.map((tool) => tool.name))
   return [
     ...own.map(({ name, description, inputSchema, effect }) => ({ name, description, inputSchema, effect })),
-    ...state.clientTools
+    ...listClientTools(state)
       .filter((tool) => !names.has(tool.name))
       .map(({ name, description, inputSchema, effect }) => ({
         name,
