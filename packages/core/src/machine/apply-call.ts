@@ -52,8 +52,8 @@ function callAfter(
     case 'call-offered': {
       const { connection, offer: number } = fact
       const client = state.clients.find((other) => other.connection === connection)
-      const { principal = '', protocol = 2 } = client ?? {}
-      return { ...call, state: 'offered', offer: { number, connection, principal, protocol } }
+      const { principal = '', claims = true } = client ?? {}
+      return { ...call, state: 'offered', offer: { number, connection, principal, claims } }
     }
     case 'call-claimed':
       return { ...call, state: 'claimed' }

@@ -4,6 +4,7 @@ import type { SessionRecord } from './record.ts'
 import { RULES } from './spec.ts'
 import type { State, Turn } from './state.ts'
 import { applyCallFact } from './apply-call.ts'
+import { applyClientFact } from './apply-client.ts'
 import { applyHistoryFact } from './apply-history.ts'
 import { applyTurnFact } from './apply-turn.ts'
 
@@ -26,8 +27,6 @@ export function apply(state: State, fact: Fact): State {
       return { ...state, specHash: fact.specHash }
     case 'model-set':
       return { ...state, model: fact.model, turn: state.turn && withModel(state.turn, fact.model) }
-    case 'client-tools-set':
-      return { ...state, clientTools: fact.tools }
     case 'session-paused':
       return { ...state, phase: 'paused', attempt: null, retry: null, interrupting: null }
     case 'session-continued':
@@ -36,12 +35,13 @@ export function apply(state: State, fact: Fact): State {
       return { ...state, phase: 'stopped' }
     case 'session-started':
       return { ...state, phase: 'idle' }
+    case 'client-tools-set':
+    case 'client-tools-dropped':
     case 'client-attached':
-      return { ...state, clients: [...state.clients, clientOf(fact)] }
+    case 'client-renewed':
     case 'client-detached':
-      return { ...state, clients: state.clients.filter((client) => client.connection !== fact.connection) }
     case 'host-restarted':
-      return { ...state, clients: [] }
+      return applyClientFact(state, fact)
     case 'display-written':
       return { ...state, displayedTurn: Math.max(state.displayedTurn, fact.turn) }
     case 'input-accepted':
@@ -103,11 +103,6 @@ function opened(state: State, fact: FactOf<'session-opened'>): State {
 function withModel(turn: Turn, model: string): Turn {
   const models = [model, ...turn.models.filter((other) => other !== model)]
   return { ...turn, models, candidate: 0, failures: 0 }
-}
-
-function clientOf(fact: FactOf<'client-attached'>): State['clients'][number] {
-  const { connection, protocol, principal, sequential, tools = null } = fact
-  return { connection, protocol, principal, sequential, tools }
 }
 
 function acceptInput(state: State, fact: FactOf<'input-accepted'>): State {

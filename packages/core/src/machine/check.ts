@@ -3,6 +3,7 @@ import type { ErrorCode } from '../errors.ts'
 import { isJsonObject, parseJson } from '../json.ts'
 import type { ContentPart } from '../messages.ts'
 import { isAttached } from './effect.ts'
+import { countFixedTools } from './client-tools.ts'
 import { callOutcome } from './call-event.ts'
 import type { Input, InputOf } from './input.ts'
 import { urgentChars } from './rows-input.ts'
@@ -45,13 +46,9 @@ export function check(spec: Spec, state: State, input: Input): Refusal | undefin
     case 'call-claimed':
       return checkClaim(state, input)
     case 'client-attached':
-      if (state.principal !== '' && input.principal !== state.principal)
-        return { code: 'unauthorized', message: 'the session belongs to another principal' }
-      if (state.clients.length < RULES.clients || isAttached(state, input.connection)) return undefined
-      return { code: 'rate_limited', message: `a session takes ${RULES.clients} clients at once` }
+      return checkClient(state, input)
     case 'client-tools':
-      if (input.tools.length <= RULES.clientTools) return undefined
-      return { code: 'invalid_event', message: `a client may bring ${RULES.clientTools} tools` }
+      return checkClientTools(state, input)
     default:
       return undefined
   }
@@ -105,6 +102,30 @@ function checkApproval(state: State, input: InputOf<'approval'>): Refusal | unde
   if (!input.edited) return refused('the edited arguments are missing')
   const parsed = parseJson(input.edited.arguments)
   return parsed.ok && isJsonObject(parsed.value) ? undefined : refused('the edited arguments are no JSON object')
+}
+
+function checkClient(state: State, input: InputOf<'client-attached'>): Refusal | undefined {
+  const { connection, principal, leaseMs } = input
+  if (state.principal !== '' && principal !== state.principal)
+    return { code: 'unauthorized', message: 'the session belongs to another principal' }
+  if (leaseMs !== undefined && !(leaseMs > 0 && leaseMs <= RULES.leaseMs))
+    return { code: 'invalid_event', message: `leaseMs must be over 0 and at most ${RULES.leaseMs}, not ${leaseMs}` }
+  const known = state.clients.find((client) => client.connection === connection)
+  if (known && known.principal !== principal)
+    return { code: 'unauthorized', message: `the connection ${connection} is another principal's` }
+  if (known || state.clients.length < RULES.clients) return undefined
+  return { code: 'rate_limited', message: `a session takes ${RULES.clients} clients at once` }
+}
+
+function checkClientTools(state: State, { connection, tools }: InputOf<'client-tools'>): Refusal | undefined {
+  if (!isAttached(state, connection))
+    return { code: 'illegal_input', message: `no client ${connection} is attached that could bring tools` }
+  if (tools.length > RULES.clientTools)
+    return { code: 'invalid_event', message: `a client may bring ${RULES.clientTools} tools, not ${tools.length}` }
+  const others = countFixedTools(state, connection)
+  if (others + tools.length <= RULES.clientTools) return undefined
+  const most = `a session takes ${RULES.clientTools} tools of clients at once`
+  return { code: 'rate_limited', message: `${most}; the other clients have brought ${others}` }
 }
 
 function checkClaim(state: State, input: InputOf<'call-claimed'>): Refusal | undefined {

@@ -1,6 +1,6 @@
 // Clocks that stop: a turn's while only people are waited for, a client call's while no client is attached.
 import type { ClockMode } from './fact.ts'
-import { holderOf } from './call-schedule.ts'
+import { findHolder } from './client-tools.ts'
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
 import { RULES } from './spec.ts'
@@ -31,7 +31,7 @@ function waitsForPeople(state: State): boolean {
 function modeOf(state: State, call: Call): ClockMode {
   const waits = call.state === 'ready' || call.state === 'offered' || call.state === 'claimed'
   if (call.runs === 'server' || !waits) return 'held'
-  if (!holderOf(state, call.name)) return 'away'
+  if (!findHolder(state, call)) return 'away'
   if (call.state === 'ready') return 'held'
   const holder = call.offer?.connection
   const sequential = state.clients.some((client) => client.connection === holder && client.sequential)

@@ -7,7 +7,7 @@ import type { Draft } from './draft.ts'
 import type { Effect } from './effect.ts'
 import { effectsBetween } from './effect.ts'
 import type { Fact } from './fact.ts'
-import type { Input, InputOf, InputType } from './input.ts'
+import type { Input, InputOf, InputType, LostWork } from './input.ts'
 import type { InputEnvelope, SessionRecord } from './record.ts'
 import { FORMAT_VERSION } from './record.ts'
 import * as calls from './rows-call.ts'
@@ -71,7 +71,7 @@ const ROWS = {
   'set-client-tools': control.setClientTools satisfies Row<'client-tools'>,
   'take-client-result': calls.takeClientResult satisfies Row<'tool-result'>,
   'claim-call': calls.claimCall satisfies Row<'call-claimed'>,
-  'reach-call': calls.reachCall satisfies Row<'offer-reached'>,
+  'reach-call': calls.reachCall satisfies Row<'call-reached'>,
   'return-offer': calls.returnOffer satisfies Row<'offer-failed'>,
   'note-display': control.noteDisplay satisfies Row<'display-written'>,
   'finish-step': models.finishStep satisfies Row<'model-finished'>,
@@ -84,6 +84,7 @@ const ROWS = {
   'take-tool-result': calls.takeToolResult satisfies Row<'tool-finished'>,
   'fire-timer': control.fireTimer satisfies Row<'timer-fired'>,
   recover: control.recover satisfies Row<'host-restarted'>,
+  'lose-work': control.loseWork satisfies Row<'work-lost'>,
   'change-agent': control.changeAgent satisfies Row<'agent-changed'>,
 } as const satisfies Record<Action, unknown>
 
@@ -96,6 +97,8 @@ function answeredBy(state: State, input: Input): string | undefined {
     case 'summary-finished':
     case 'summary-failed':
       return `summarise:${input.attempt}`
+    case 'work-lost':
+      return lostKey(state, input.work)
     case 'tool-finished':
       return `run-tool:${input.callId}:${input.attempt}`
     case 'tool-result': {
@@ -109,6 +112,12 @@ function answeredBy(state: State, input: Input): string | undefined {
     default:
       return undefined
   }
+}
+
+/** Work that died needs nobody to end it. */
+function lostKey(state: State, work: LostWork): string {
+  if (work.type === 'tool') return `run-tool:${work.callId}:${work.attempt}`
+  return `${state.attempt?.purpose === 'summary' ? 'summarise' : 'call-model'}:${work.attempt}`
 }
 
 export interface Opening {
@@ -140,6 +149,10 @@ export function recordOf(
 }
 
 function envelopeOf(input: Input): InputEnvelope {
+  if (input.type === 'work-lost') {
+    const { attempt } = input.work
+    return { type: input.type, ...(input.work.type === 'tool' && { callId: input.work.callId }), attempt }
+  }
   return {
     type: input.type,
     ...('inputId' in input && { inputId: input.inputId }),

@@ -52,6 +52,7 @@ export function outstanding(state: State): readonly AwaitedEffect[] {
   pushTimer(effects, 'retry', state.retry)
   pushTimer(effects, 'interrupt', state.interrupting?.deadline)
   pushTimer(effects, 'grace', state.step?.grace)
+  for (const { connection, lease } of state.clients) pushTimer(effects, `lease:${connection}`, lease)
   if (state.phase !== 'stopped') pushTimer(effects, 'batch', state.batch?.deadline)
   return effects
 }

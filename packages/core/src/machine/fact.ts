@@ -34,6 +34,8 @@ export interface CallProposal {
   readonly parallel: boolean
   readonly onInterrupt: 'cancel' | 'finish'
   readonly argumentsHash: string
+  /** The client that brought the tool; absent for the agent's own. */
+  readonly broughtBy?: string
   /** Present: the call must be approved before it starts. */
   readonly tokenHash?: string
 }
@@ -62,7 +64,14 @@ export type Fact =
     }
   | { readonly type: 'agent-changed'; readonly specHash: string }
   | { readonly type: 'model-set'; readonly model: string }
-  | { readonly type: 'client-tools-set'; readonly tools: readonly ClientToolSpec[] }
+  /** Without a connection, as in older records: the tools of all clients together. */
+  | { readonly type: 'client-tools-set'; readonly connection?: string; readonly tools: readonly ClientToolSpec[] }
+  /** A client that is gone lost these to a newer one. */
+  | {
+      readonly type: 'client-tools-dropped'
+      readonly connection: string | null
+      readonly names: readonly string[]
+    }
   | { readonly type: 'session-paused' }
   | { readonly type: 'session-continued' }
   | { readonly type: 'session-stopped' }
@@ -70,11 +79,18 @@ export type Fact =
   | {
       readonly type: 'client-attached'
       readonly connection: string
-      readonly protocol: 1 | 2
       readonly principal: string
       readonly sequential: boolean
+      /** Only in older records, in place of what a client can: 1 is without claims, 2 with. */
+      readonly protocol?: 1 | 2
+      readonly claims?: boolean
+      readonly reportsPlayback?: boolean
+      readonly asks?: boolean
       readonly tools?: readonly string[]
+      /** Present: it is gone by then, unless its lease is renewed. */
+      readonly untilMs?: number
     }
+  | { readonly type: 'client-renewed'; readonly connection: string; readonly untilMs: number }
   | { readonly type: 'client-detached'; readonly connection: string }
   // Inputs
   | {
@@ -240,6 +256,8 @@ export type FactOf<Type extends FactType> = Extract<Fact, { readonly type: Type 
 export const HOST_FACTS: ReadonlySet<FactType> = new Set<FactType>([
   'client-attached',
   'client-detached',
+  'client-renewed',
+  'client-tools-dropped',
   'model-started',
   'summary-started',
   'attempt-progressed',

@@ -1,6 +1,7 @@
 // The session machine: pure. `decide` is policy, `apply` is the fold, `outstanding` is what is owed.
 export * from './apply.ts'
 export * from './check.ts'
+export { listClientTools } from './client-tools.ts'
 export * from './decide.ts'
 export * from './effect.ts'
 export * from './fact.ts'

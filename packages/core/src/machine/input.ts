@@ -1,4 +1,5 @@
-// Everything that can come into a session. Hosts and fronts make these; the machine decides what they do.
+// Everything that can come into a session, by who may say it. A host lets nobody speak in its own name: what comes from
+// outside is a `UserCommand` or a `ClientReport`, and the machine itself does not know who hands an input in.
 import type { ErrorCode } from '../errors.ts'
 import type { JsonValue } from '../json.ts'
 import type { ContentPart, FinishReason, Usage } from '../messages.ts'
@@ -49,8 +50,8 @@ export interface OutputCheck {
   readonly issue: string | null
 }
 
-export type Input =
-  // From people and programs
+/** What a person or a program may say through a session. */
+export type UserCommand =
   | {
       readonly type: 'user-input'
       readonly inputId: string
@@ -98,25 +99,43 @@ export type Input =
       /** Only for `edit`: the new arguments as JSON text, and what the host found out about them. */
       readonly edited?: { readonly arguments: string; readonly check: CallCheck }
     }
-  // From fronts
+
+/** What an attached client, or the front that carries it, may say: of its own calls and of what it shows. */
+export type ClientReport =
   | {
       readonly type: 'client-attached'
+      /** Attached again under the same name, a client with a lease renews it; one without changes nothing. */
       readonly connection: string
-      readonly protocol: 1 | 2
       readonly principal: string
       /** Whether the client answers its calls strictly one after another. */
       readonly sequential: boolean
-      /** The client tools that it can run; absent: all. */
+      /** Whether it claims a call before it acts on it; else delivery is the claim. */
+      readonly claims: boolean
+      /** Whether it says how much of an answer was heard; else its front says `display`. */
+      readonly reportsPlayback: boolean
+      /** Whether a person behind it can be asked for approvals and questions. */
+      readonly asks: boolean
+      /** Of the agent's own client tools, those that it can run; absent: all. */
       readonly tools?: readonly string[]
+      /** Milliseconds after which a client without a connection counts as gone; at most an hour. Absent: never. */
+      readonly leaseMs?: number
     }
   | { readonly type: 'client-detached'; readonly connection: string }
-  | { readonly type: 'client-tools'; readonly tools: readonly ClientToolSpec[] }
+  /** The tools that this client brings, in place of those that it brought before. */
+  | { readonly type: 'client-tools'; readonly connection: string; readonly tools: readonly ClientToolSpec[] }
   | { readonly type: 'tool-result'; readonly callId: string; readonly connection: string; readonly outcome: Outcome }
   | { readonly type: 'call-claimed'; readonly callId: string; readonly connection: string; readonly offer: number }
-  | { readonly type: 'offer-reached'; readonly callId: string; readonly offer: number }
+  | { readonly type: 'call-reached'; readonly callId: string; readonly offer: number }
   | { readonly type: 'offer-failed'; readonly callId: string; readonly offer: number }
   | { readonly type: 'display-written'; readonly turn: number }
-  // From the host: answers to effects
+
+/** A model attempt (a summary's too), or one start of a server tool. */
+export type LostWork =
+  | { readonly type: 'model'; readonly attempt: number }
+  | { readonly type: 'tool'; readonly callId: string; readonly attempt: number }
+
+/** What only the host may say: answers to effects, and what became of the work and of the process. */
+export type HostReport =
   | {
       readonly type: 'model-finished'
       readonly attempt: number
@@ -138,8 +157,51 @@ export type Input =
   | { readonly type: 'summary-failed'; readonly attempt: number; readonly error: Failure }
   | { readonly type: 'tool-finished'; readonly callId: string; readonly attempt: number; readonly outcome: Outcome }
   | { readonly type: 'timer-fired'; readonly timer: string; readonly generation: number }
+  /** The whole host died and came back: nobody is attached, nothing runs. */
   | { readonly type: 'host-restarted'; readonly downMs: number }
+  /** One piece of work died with its process; everything else goes on. */
+  | { readonly type: 'work-lost'; readonly work: LostWork }
   | { readonly type: 'agent-changed' }
 
+export type Input = UserCommand | ClientReport | HostReport
 export type InputType = Input['type']
 export type InputOf<Type extends InputType> = Extract<Input, { readonly type: Type }>
+
+export const USER_COMMANDS: ReadonlySet<InputType> = new Set<UserCommand['type']>([
+  'user-input',
+  'transcript',
+  'urgent-event',
+  'interrupt',
+  'rewind',
+  'set-model',
+  'pause',
+  'continue',
+  'stop',
+  'start',
+  'approval',
+])
+
+export const CLIENT_REPORTS: ReadonlySet<InputType> = new Set<ClientReport['type']>([
+  'client-attached',
+  'client-detached',
+  'client-tools',
+  'tool-result',
+  'call-claimed',
+  'call-reached',
+  'offer-failed',
+  'display-written',
+])
+
+export const HOST_REPORTS: ReadonlySet<InputType> = new Set<HostReport['type']>([
+  'model-finished',
+  'model-failed',
+  'model-stopped',
+  'attempt-progress',
+  'summary-finished',
+  'summary-failed',
+  'tool-finished',
+  'timer-fired',
+  'host-restarted',
+  'work-lost',
+  'agent-changed',
+])

@@ -52,7 +52,7 @@ function proposalOf(
   callId: string,
   check: { readonly argumentsHash: string; readonly approval?: CallCheck['approval'] | undefined },
 ): CallProposal {
-  const tool = findTool(draft, name)
+  const { tool, broughtBy } = findTool(draft, name) ?? {}
   return {
     callId,
     name,
@@ -62,6 +62,7 @@ function proposalOf(
     parallel: tool?.parallel ?? true,
     onInterrupt: tool?.onInterrupt ?? 'cancel',
     argumentsHash: check.argumentsHash,
+    ...(broughtBy !== undefined && { broughtBy }),
     ...(check.approval && { tokenHash: check.approval.tokenHash }),
   }
 }

@@ -146,7 +146,7 @@ describe('a result', () => {
   })
 
   test('of a version 1 app that came back before its old connection was seen to be dead is its own', () => {
-    const app = { protocol: 1 } as const
+    const app = { claims: false } as const
     const session = new TestSession()
       .attach('other', app)
       .attach('phone', app)
@@ -161,7 +161,7 @@ describe('a result', () => {
   })
 
   test('after a reconnect comes over the new connection of the same principal, and of no other', () => {
-    const session = new TestSession().attach('first', { principal: 'bob' }).attach('phone', { protocol: 1 })
+    const session = new TestSession().attach('first', { principal: 'bob' }).attach('phone', { claims: false })
     session
       .user('go')
       .says({ calls: ['spawn'] })
@@ -169,7 +169,7 @@ describe('a result', () => {
     expect(session.call('call_1_0').state).toBe('claimed')
     session.attach('other', { principal: 'bob' }).clientReturns('call_1_0', 'forged', 'other')
     expect(session.fact('result-ignored').reason).toBe('foreign')
-    session.attach('again', { protocol: 1 }).clientReturns('call_1_0', 'spawned', 'again')
+    session.attach('again', { claims: false }).clientReturns('call_1_0', 'spawned', 'again')
     expect(session.told().at(-1)).toBe('call_1_0 = spawned')
   })
 
@@ -298,7 +298,7 @@ describe('an offer', () => {
 
   test('over version 1 is claimed by its delivery', () => {
     const session = new TestSession()
-      .attach('phone', { protocol: 1 })
+      .attach('phone', { claims: false })
       .user('go')
       .says({ calls: ['spawn'] })
     expect(session.factTypes()).toEqual(['step-finished', 'call-offered', 'call-claimed', 'call-clock-set'])
@@ -308,7 +308,7 @@ describe('an offer', () => {
   test('that could not be written goes to another client, also of a once call', () => {
     const session = new TestSession()
       .attach()
-      .attach('app', { protocol: 1 })
+      .attach('app', { claims: false })
       .user('go')
       .says({ calls: ['spawn'] })
     session.send({ type: 'offer-failed', callId: 'call_1_0', offer: 1 })
@@ -341,7 +341,7 @@ describe('an offer', () => {
   test('of a call that was never made says nothing', () => {
     const session = new TestSession().user('go').says({ calls: ['read'] })
     expect(session.send({ type: 'offer-failed', callId: 'call_1_0', offer: 1 }).facts).toEqual([])
-    expect(session.send({ type: 'offer-reached', callId: 'call_1_0', offer: 1 }).facts).toEqual([])
+    expect(session.send({ type: 'call-reached', callId: 'call_1_0', offer: 1 }).facts).toEqual([])
     expect(session.send({ type: 'offer-failed', callId: 'call_9_9', offer: 1 }).facts).toEqual([])
   })
 

@@ -157,7 +157,8 @@ describe('a client', () => {
   test('over the 64th is refused, one that is there already is not', () => {
     const session = new TestSession()
     for (let count = 0; count < 64; count++) session.attach(`client${count}`)
-    const client = { type: 'client-attached', protocol: 2, principal: 'ann', sequential: false } as const
+    const can = { sequential: false, claims: true, reportsPlayback: true, asks: true }
+    const client = { type: 'client-attached', principal: 'ann', ...can } as const
     expect(session.refusal({ ...client, connection: 'one more' })).toBe('rate_limited')
     expect(session.refusal({ ...client, connection: 'client7' })).toBeUndefined()
   })
@@ -191,7 +192,7 @@ describe('a client', () => {
   test('brings tools: the model may call them, the agent’s own of the same name win', () => {
     const brought = (name: string) => ({ ...clientTool(name), description: '', inputSchema: {} })
     const session = new TestSession().attach()
-    session.send({ type: 'client-tools', tools: [brought('camera'), brought('read')] })
+    session.send({ type: 'client-tools', connection: 'phone', tools: [brought('camera'), brought('read')] })
     session.user('go').says({ calls: ['camera', 'read', 'fly'] })
     expect(session.state.step?.calls.map((call) => [call.runs, call.state])).toEqual([
       ['client', 'offered'],
@@ -202,12 +203,12 @@ describe('a client', () => {
 
   test('that takes its tools away again: their open calls settle, claimed ones stay', () => {
     const tool = { ...clientTool('camera'), description: '', inputSchema: {} }
-    const session = new TestSession().attach().send({ type: 'client-tools', tools: [tool] })
+    const session = new TestSession().attach().send({ type: 'client-tools', connection: 'phone', tools: [tool] })
     session
       .user('go')
       .says({ calls: ['camera', 'camera'] })
       .claim('call_1_1')
-      .send({ type: 'client-tools', tools: [] })
+      .send({ type: 'client-tools', connection: 'phone', tools: [] })
     expect(session.fact('call-settled')).toEqual({
       type: 'call-settled',
       callId: 'call_1_0',
@@ -227,9 +228,9 @@ describe('a client', () => {
       description: '',
       inputSchema: {},
     }))
-    const session = new TestSession()
-    expect(session.refusal({ type: 'client-tools', tools })).toBe('invalid_event')
-    expect(session.refusal({ type: 'client-tools', tools: tools.slice(1) })).toBeUndefined()
+    const session = new TestSession().attach()
+    expect(session.refusal({ type: 'client-tools', connection: 'phone', tools })).toBe('invalid_event')
+    expect(session.refusal({ type: 'client-tools', connection: 'phone', tools: tools.slice(1) })).toBeUndefined()
   })
 })
 
@@ -389,7 +390,7 @@ describe('a timer', () => {
     const nothing = { type: 'decided', facts: [], effects: [] }
     for (const input of [
       { type: 'timer-fired', timer: 'retry', generation: 9 },
-      { type: 'offer-reached', callId: 'call_9_9', offer: 1 },
+      { type: 'call-reached', callId: 'call_9_9', offer: 1 },
     ] as const) {
       const decision = session.after(5).decide(input)
       expect(decision).toEqual({ ...nothing, state })

@@ -47,11 +47,25 @@ export interface Deadline {
 
 export interface Client {
   readonly connection: string
-  readonly protocol: 1 | 2
   readonly principal: string
+  /** It answers its calls strictly one after another. */
   readonly sequential: boolean
-  /** The client tools that it can run; null: all. */
+  /** It claims a call before it acts; else delivery is the claim. */
+  readonly claims: boolean
+  /** It says how much of an answer was heard. */
+  readonly reportsPlayback: boolean
+  /** A person behind it can be asked. */
+  readonly asks: boolean
+  /** Of the agent's own client tools, those that it can run; null: all. */
   readonly tools: readonly string[] | null
+  /** Of a client without a connection: it is gone then, unless it is renewed. */
+  readonly lease: Deadline | null
+}
+
+export interface ClientToolList {
+  /** Null: of an older record, which did not say whose the tools are. */
+  readonly connection: string | null
+  readonly tools: readonly ClientToolSpec[]
 }
 
 export interface QueuedInput {
@@ -80,7 +94,8 @@ export interface Offer {
   readonly number: number
   readonly connection: string
   readonly principal: string
-  readonly protocol: 1 | 2
+  /** Whether its client claims a call before it acts. */
+  readonly claims: boolean
 }
 
 export interface Call extends CallProposal {
@@ -200,7 +215,8 @@ export interface State {
   /** Set by `set-model`; null: the agent's own. */
   readonly model: string | null
   readonly clients: readonly Client[]
-  readonly clientTools: readonly ClientToolSpec[]
+  /** One list for each client that brought tools, also of those that are gone; the newest last. */
+  readonly clientTools: readonly ClientToolList[]
   readonly queue: readonly QueuedInput[]
   readonly batch: { readonly sinceMs: number; readonly deadline: Deadline } | null
   readonly recentInputs: readonly { readonly inputId: string; readonly pos: number }[]

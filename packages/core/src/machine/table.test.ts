@@ -39,9 +39,10 @@ function inPhase(phase: Phase): TestSession {
 const OF_CALLS: ReadonlySet<InputType> = new Set([
   'tool-result',
   'call-claimed',
-  'offer-reached',
+  'call-reached',
   'offer-failed',
   'tool-finished',
+  'work-lost',
   'client-detached',
   'client-tools',
   'agent-changed',
@@ -54,6 +55,7 @@ function sessionFor(phase: Phase, type: InputType): TestSession {
   return inPhase(phase)
 }
 
+const CAN = { sequential: false, claims: true, reportsPlayback: true, asks: true } as const
 const LOOK = 'call_2_0'
 const PAY = 'call_2_1'
 const READ = 'call_2_2'
@@ -91,16 +93,20 @@ function inputFor(session: TestSession, type: InputType): Input {
         decision: 'approve',
       }
     case 'client-attached':
-      return { type, connection: 'desk', protocol: 2, principal: 'ann', sequential: false }
+      return { type, connection: 'desk', principal: 'ann', ...CAN }
     case 'client-detached':
       return { type, connection: 'phone' }
     case 'client-tools':
-      return { type, tools: [{ ...clientTool('camera'), description: 'takes a picture', inputSchema: {} }] }
+      return {
+        type,
+        connection: 'phone',
+        tools: [{ ...clientTool('camera'), description: 'takes a picture', inputSchema: {} }],
+      }
     case 'tool-result':
       return { type, callId: LOOK, connection: 'phone', outcome: { type: 'ok', content: [] } }
     case 'call-claimed':
       return { type, callId: LOOK, connection: 'phone', offer: 1 }
-    case 'offer-reached':
+    case 'call-reached':
     case 'offer-failed':
       return { type, callId: LOOK, offer: 1 }
     case 'display-written':
@@ -122,6 +128,10 @@ function inputFor(session: TestSession, type: InputType): Input {
       return firstTimer(session)
     case 'host-restarted':
       return { type, downMs: 1000 }
+    case 'work-lost':
+      return state.attempt
+        ? { type, work: { type: 'model', attempt } }
+        : { type, work: { type: 'tool', callId: READ, attempt: 1 } }
     case 'agent-changed':
       return { type }
   }
@@ -293,7 +303,7 @@ const PINS: Readonly<Record<InputType, Readonly<Record<Phase, string>>>> = {
     paused: 'paused: call-claimed',
     stopped: 'refused: illegal_input',
   },
-  'offer-reached': {
+  'call-reached': {
     idle: 'idle: call-clock-set',
     modelling: 'quiet',
     calling: 'calling: call-clock-set',
@@ -400,6 +410,15 @@ const PINS: Readonly<Record<InputType, Readonly<Record<Phase, string>>>> = {
     summarising: 'summarising: host-restarted turn-clock-set attempt-superseded summary-started',
     paused: 'paused: host-restarted call-clock-set call-returned call-started',
     stopped: 'stopped: host-restarted',
+  },
+  'work-lost': {
+    idle: 'idle: call-started',
+    modelling: 'modelling: attempt-superseded model-started',
+    calling: 'calling: call-started',
+    interrupting: 'idle: step-salvaged step-closed turn-finished',
+    summarising: 'summarising: attempt-superseded summary-started',
+    paused: 'paused: call-started',
+    stopped: 'quiet',
   },
   'agent-changed': {
     idle: 'idle: agent-changed call-settled',

@@ -35,6 +35,7 @@ export type Action =
   | 'take-tool-result'
   | 'fire-timer'
   | 'recover'
+  | 'lose-work'
   | 'change-agent'
 
 /**
@@ -185,7 +186,7 @@ export const SESSION_TABLE: Readonly<Record<InputType, Readonly<Record<Phase, Ce
   'client-tools': settling('set-client-tools'),
   'tool-result': settling('take-client-result'),
   'call-claimed': ofOpenCalls('claim-call', ILLEGAL),
-  'offer-reached': ofOpenCalls('reach-call', QUIET),
+  'call-reached': ofOpenCalls('reach-call', QUIET),
   'offer-failed': {
     ...ofOpenCalls('return-offer', QUIET),
     idle: go('return-offer', ...BEGIN),
@@ -230,6 +231,15 @@ export const SESSION_TABLE: Readonly<Record<InputType, Readonly<Record<Phase, Ce
     summarising: go('recover', ...BEGIN),
     paused: go('recover', 'paused'),
     stopped: go('recover', 'stopped'),
+  },
+  'work-lost': {
+    idle: go('lose-work', ...BEGIN),
+    modelling: go('lose-work', ...BEGIN),
+    calling: go('lose-work', ...PROCEED),
+    interrupting: go('lose-work', 'interrupting', ...BEGIN),
+    summarising: go('lose-work', ...BEGIN),
+    paused: go('lose-work', 'paused'),
+    stopped: go('lose-work', 'stopped'),
   },
   'agent-changed': settling('change-agent'),
 }

@@ -142,7 +142,7 @@ function checkFact(book: Book, observation: Observation, fact: Fact): void {
   }
 }
 
-function checkCallFact(book: Book, { before, spec }: Observation, fact: Fact): void {
+function checkCallFact(book: Book, { before, after, spec }: Observation, fact: Fact): void {
   switch (fact.type) {
     case 'step-finished':
       proposeCalls(book, fact)
@@ -158,6 +158,7 @@ function checkCallFact(book: Book, { before, spec }: Observation, fact: Fact): v
       if (call.settled > 0) fail('1 one settlement', `${fact.callId} was started after it was settled`)
       if (call.fact.effect === 'once' && call.started + call.claimed > 0)
         fail('5 at most once', `${fact.callId} was started again (record ${before.pos + 1})`)
+      if (fact.type === 'call-offered') checkHolder(call, after, fact)
       if (fact.type === 'call-started') call.started += 1
       book.begun.add(fact.callId)
       if (book.begun.size > spec.limits.callsPerTurn)
@@ -175,7 +176,7 @@ function checkCallFact(book: Book, { before, spec }: Observation, fact: Fact): v
       // Nobody saw an offer that could not be sent; anything else that was claimed stays claimed.
       const claim = before.step?.calls.find((open) => open.callId === fact.callId)
       if (fact.reason !== 'send_failed' || call.claimed === 0) break
-      if (claim?.offer?.protocol === 2 && claim.state === 'claimed')
+      if (claim?.offer?.claims && claim.state === 'claimed')
         fail('5 at most once', `${fact.callId} was claimed, and is offered again`)
       call.claimed -= 1
       break
@@ -183,6 +184,17 @@ function checkCallFact(book: Book, { before, spec }: Observation, fact: Fact): v
     default:
       break
   }
+}
+
+/** What a client brought runs where it was brought from, never on a stranger. */
+function checkHolder(
+  { fact: { callId, name, broughtBy } }: CallBook,
+  after: State,
+  { connection }: FactOf<'call-offered'>,
+): void {
+  const list = after.clientTools.find((other) => other.connection === connection)
+  if (broughtBy !== undefined && !list?.tools.some((tool) => tool.name === name))
+    fail('1 one settlement', `${callId} is offered to ${connection}, which never brought ${name}`)
 }
 
 function callOf(book: Book, callId: string): CallBook {
@@ -262,6 +274,11 @@ function answerKey(input: Input, before: State): string | null {
     case 'summary-finished':
     case 'summary-failed':
       return `summarise:${input.attempt}`
+    case 'work-lost': {
+      const { work } = input
+      if (work.type === 'tool') return `run-tool:${work.callId}:${work.attempt}`
+      return `${before.attempt?.purpose === 'summary' ? 'summarise' : 'call-model'}:${work.attempt}`
+    }
     case 'tool-finished':
       return `run-tool:${input.callId}:${input.attempt}`
     case 'timer-fired':

@@ -14,7 +14,7 @@ import { createHistory } from '../machine/history.ts'
 import type { CallCheck, Input, InputOf, Outcome } from '../machine/input.ts'
 import type { SessionRecord } from '../machine/record.ts'
 import type { Limits, Spec, ToolSpec, WindowSpec } from '../machine/spec.ts'
-import { DEFAULT_BATCH, DEFAULT_LIMITS, DEFAULT_RETRY, DEFAULT_WINDOW } from '../machine/spec.ts'
+import { DEFAULT_BATCH, DEFAULT_INTERRUPT_MS, DEFAULT_LIMITS, DEFAULT_RETRY, DEFAULT_WINDOW } from '../machine/spec.ts'
 import type { Call, State } from '../machine/state.ts'
 import { findCall, initialState } from '../machine/state.ts'
 
@@ -54,6 +54,7 @@ export interface SpecChange {
   readonly window?: Partial<WindowSpec>
   readonly retry?: Partial<Spec['retry']>
   readonly emptyAnswer?: Spec['emptyAnswer']
+  readonly interruptMs?: number
 }
 
 export function testSpec(change: SpecChange = {}): Spec {
@@ -67,6 +68,7 @@ export function testSpec(change: SpecChange = {}): Spec {
     retry: { ...DEFAULT_RETRY, ...change.retry },
     batch: DEFAULT_BATCH,
     emptyAnswer: change.emptyAnswer ?? 'retry',
+    interruptMs: change.interruptMs ?? DEFAULT_INTERRUPT_MS,
   }
 }
 
@@ -211,12 +213,18 @@ export class TestSession {
   }
 
   attach(connection = 'phone', more: Partial<InputOf<'client-attached'>> = {}): this {
-    const given = { protocol: 2, principal: 'ann', sequential: false, ...more } as const
-    return this.send({ type: 'client-attached', connection, ...given })
+    const can = { sequential: false, claims: true, reportsPlayback: true, asks: true }
+    return this.send({ type: 'client-attached', connection, principal: 'ann', ...can, ...more })
   }
 
   detach(connection = 'phone'): this {
     return this.send({ type: 'client-detached', connection })
+  }
+
+  /** The client brings these tools in place of those that it brought before. */
+  brings(names: readonly string[], connection = 'phone', more: Partial<ToolSpec> = {}): this {
+    const tools = names.map((name) => ({ ...clientTool(name, more), description: '', inputSchema: {} }))
+    return this.send({ type: 'client-tools', connection, tools })
   }
 
   claim(callId: string): this {

@@ -59,9 +59,11 @@ async function register({ engine, connection, principal, tools }: ClientState): 
     {
       type: 'client-attached',
       connection,
-      protocol: 2,
       principal: principal.id,
       sequential: false,
+      claims: true,
+      reportsPlayback: true,
+      asks: true,
       ...(tools && { tools }),
     },
   ])

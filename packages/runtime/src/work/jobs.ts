@@ -2,6 +2,7 @@
 // session, and hold none of it.
 import type { ModelSettings } from '@baton/core'
 import type { AwaitedEffect, ClientToolSpec, History, State } from '@baton/core/machine'
+import { listClientTools } from '@baton/core/machine'
 
 export type CallModel = Extract<AwaitedEffect, { readonly type: 'call-model' }>
 export type Summarise = Extract<AwaitedEffect, { readonly type: 'summarise' }>
@@ -33,9 +34,9 @@ export interface ToolJob {
 }
 
 export function createModelJob(state: State, effect: CallModel | Summarise): ModelJob {
-  const { session, turn, clientTools } = state
+  const { session, turn } = state
   const model = effect.type === 'call-model' ? effect.model : (turn?.models[turn.candidate] ?? '')
-  return { session, effect, model, settings: turn?.settings ?? {}, clientTools }
+  return { session, effect, model, settings: turn?.settings ?? {}, clientTools: listClientTools(state) }
 }
 
 /** Undefined when the call is not open any more. */

@@ -102,7 +102,9 @@ export class Following {
 const AT_REST: ReadonlySet<Phase> = new Set(['idle', 'paused', 'stopped'])
 
 function attaching({ connection, principal }: V1ConnectionInit): Input {
-  return { type: 'client-attached', connection, protocol: 1, principal: principal.id, sequential: true }
+  // Apps of version 1 act on what they read, and have no words for what was heard or what a person decides.
+  const can = { sequential: true, claims: false, reportsPlayback: false, asks: false }
+  return { type: 'client-attached', connection, principal: principal.id, ...can }
 }
 
 interface FollowingState {
@@ -274,7 +276,7 @@ function askToSpeak(state: FollowingState, turn: number): void {
 }
 
 async function tellReached(state: FollowingState, offers: readonly ModelOffer[]): Promise<void> {
-  for (const { callId, offer } of offers) await tell(state, { type: 'offer-reached', callId, offer })
+  for (const { callId, offer } of offers) await tell(state, { type: 'call-reached', callId, offer })
 }
 
 /** Never fails: a session that is gone needs to be told nothing. */
