@@ -34,6 +34,8 @@ const MACHINE = 'packages/core/src/machine/'
 const MACHINE_MAY_IMPORT = ['packages/core/src/json.ts', 'packages/core/src/messages.ts', 'packages/core/src/errors.ts']
 /** The words of a model's answer, as types: nothing of it runs in the machine. */
 const MACHINE_MAY_IMPORT_TYPES = ['packages/core/src/agent/model.ts']
+/** A host over a workflow service knows nothing of the local one; this one shows that it need not. */
+const WORKFLOW = 'packages/testing/src/workflow/'
 const FRONT = /^packages\/server\/src\/[^/]+\//
 
 /** What is wrong with the imports of one file. */
@@ -76,6 +78,7 @@ function packageImport(from: string, module: string, declared: ReadonlySet<strin
   if (isTest(from) && name.startsWith('@baton/')) return undefined
   if (!isOwn && !declared.has(name)) return `"${name}" is not declared in packages/${home}/package.json`
   const baton = /^@baton\/(.+)$/.exec(name)?.[1]
+  if (from.startsWith(WORKFLOW) && baton === 'host') return 'a second engine may not import the first'
   const mayImport = MAY_IMPORT[home] ?? []
   if (baton !== undefined && !isOwn && !mayImport.includes(baton)) return `${home} may not import ${baton}`
   return undefined
@@ -121,6 +124,7 @@ test.each([
   ['packages/core/src/agent/a.ts', 'node:fs', 'core runs without Node, so not "node:fs"'],
   ['packages/core/src/agent/a.ts', '@baton/host', 'core may not import host'],
   ['packages/models/src/a.ts', '@baton/tools', 'models may not import tools'],
+  ['packages/testing/src/workflow/a.ts', '@baton/host', 'a second engine may not import the first'],
   ['packages/models/src/a.ts', 'left-pad', '"left-pad" is not declared in packages/models/package.json'],
   [
     'packages/core/src/machine/a.ts',

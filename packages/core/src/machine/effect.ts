@@ -31,6 +31,10 @@ export type WithdrawingEffect =
 
 export type Effect = AwaitedEffect | WithdrawingEffect
 
+export function isWithdrawing(effect: Effect): effect is WithdrawingEffect {
+  return effect.type.startsWith('abort-') || effect.type.startsWith('withdraw-') || effect.type === 'clear-timer'
+}
+
 /** Every effect that still waits for an answer. Recovery is: fold, then perform these. */
 export function outstanding(state: State): readonly AwaitedEffect[] {
   const effects: AwaitedEffect[] = []

@@ -1,19 +1,10 @@
 // The actor of one session: it takes inputs one after another, commits what the machine decides, then performs the effects.
 import type { Accepted, Clock, Principal, Refused } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
-import type {
-  AwaitedEffect,
-  Effect,
-  History,
-  Input,
-  InputType,
-  SessionRecord,
-  Spec,
-  State,
-  WithdrawingEffect,
-} from '@baton/core/machine'
-import { applyRecord, decide, effectKey, openSession, outstanding, recordOf } from '@baton/core/machine'
-import { describeThrown } from '@baton/runtime'
+import type { Effect, History, Input, InputType, Spec, State } from '@baton/core/machine'
+import { applyRecord, openSession, outstanding } from '@baton/core/machine'
+import type { DecidedBatch } from '@baton/runtime'
+import { decideBatch, describeThrown } from '@baton/runtime'
 import type { Performer, Task } from './performer.ts'
 import type { LogAccess, LogListener } from './session-log.ts'
 import { acquireLog, appendSurely, readLog } from './session-log.ts'
@@ -196,7 +187,11 @@ class SessionActor implements Actor {
       const mail = this.#takeMail()
       try {
         const { epoch, pos } = this.#state
-        const batch = decideAll(mail, { spec: this.#spec, state: this.#state, nowMs: clock.nowMs() })
+        const start = { spec: this.#spec, state: this.#state, nowMs: clock.nowMs() }
+        const batch = decideBatch(
+          start,
+          mail.flatMap(({ inputs }) => inputs),
+        )
         const append = { session, epoch, afterPos: pos, records: batch.records }
         if (batch.records.length > 0) await appendSurely(this.#init, append)
         // Killed in the meantime: whether the records are there, the next owner reads from the log.
@@ -215,14 +210,15 @@ class SessionActor implements Actor {
     this.#busy = false
   }
 
-  #acknowledge(batch: Batch, mail: readonly Mail[]): void {
+  #acknowledge(batch: DecidedBatch, mail: readonly Mail[]): void {
     const { listener } = this.#init
     this.#state = batch.state
     for (const record of batch.records) {
       this.#history.fold(record)
       listener.onRecord(record)
     }
-    mail.forEach((one, index) => one.resolve(batch.answers[index] ?? []))
+    let next = 0
+    for (const { inputs, resolve } of mail) resolve(batch.answers.slice(next, (next += inputs.length)))
     listener.onCommit(this.#state, this.#history)
   }
 
@@ -272,50 +268,6 @@ const IS_AWAITED: ReadonlySet<InputType> = new Set<InputType>([
   'tool-result',
   'timer-fired',
 ])
-
-interface Batch {
-  readonly state: State
-  readonly records: SessionRecord[]
-  readonly effects: Effect[]
-  /** Of each mail, one for each of its inputs. */
-  readonly answers: (Accepted | Refused)[][]
-}
-
-interface Start {
-  readonly spec: Spec
-  readonly state: State
-  readonly nowMs: number
-}
-
-function decideAll(mail: readonly Mail[], { spec, state: before, nowMs }: Start): Batch {
-  const records: SessionRecord[] = []
-  const effects: Effect[] = []
-  let state = before
-  let count = 0
-  const take = (input: Input): Accepted | Refused => {
-    count += 1
-    const decision = decide(spec, state, input, nowMs)
-    if (decision.type === 'refused') return { type: 'refused', ...decision.refusal }
-    if (decision.facts.length > 0) {
-      records.push(recordOf(input, decision))
-      effects.push(...decision.effects)
-      state = decision.state
-    }
-    return { type: 'accepted', pos: decision.seenAt ?? state.pos }
-  }
-  const answers = mail.map(({ inputs }) => inputs.map(take))
-  return { state, records, answers, effects: count === 1 ? effects : keepOwed(effects, outstanding(state)) }
-}
-
-/** Several inputs in one commit: an effect that a later one withdrew again is not begun at all. */
-function keepOwed(effects: readonly Effect[], owed: readonly AwaitedEffect[]): Effect[] {
-  const keys = new Set(owed.map(effectKey))
-  return effects.filter((effect) => isWithdrawing(effect) || keys.has(effectKey(effect)))
-}
-
-function isWithdrawing(effect: Effect): effect is WithdrawingEffect {
-  return effect.type.startsWith('abort-') || effect.type.startsWith('withdraw-') || effect.type === 'clear-timer'
-}
 
 function describeInternal(cause: unknown): BatonError {
   const why = cause instanceof Error ? (cause.stack ?? cause.message) : describeThrown(cause)

@@ -1,25 +1,13 @@
 // The local host: sessions as actors in this process, over a store.
 import { createHmac, hash, randomBytes } from 'node:crypto'
-import type {
-  Agent,
-  Environment,
-  Host,
-  Logger,
-  Model,
-  Principal,
-  Session,
-  SessionInit,
-  Store,
-  Usage,
-} from '@baton/core'
-import { BatonError } from '@baton/core'
-import type { AgentChoice } from '@baton/runtime'
-import { createCatalog, createSession } from '@baton/runtime'
+import type { Environment, Host, Logger, Model, Store, Usage } from '@baton/core'
+import type { AgentChoice, Engine } from '@baton/runtime'
+import { createCatalog, createHostOver } from '@baton/runtime'
 import { createNodeEnvironment } from '../environment.ts'
 import { createMemoryStore } from '../stores/memory-store.ts'
-import { createStoppedError } from './host-stopped.ts'
-import type { LocalSession } from './local-session.ts'
+import type { LocalSessionInit } from './local-session.ts'
 import { openLocalSession } from './local-session.ts'
+import type { OpenSessions } from './open-sessions.ts'
 import { createOpenSessions } from './open-sessions.ts'
 import type { Recovery } from './recover.ts'
 import { recoverSessions } from './recover.ts'
@@ -64,74 +52,59 @@ export function createHost(options: HostOptions = {}): LocalHost {
   const store = options.store ?? createMemoryStore()
   const environment = options.environment ?? createNodeEnvironment()
   const log = options.log ?? SILENT
+  const newId = (): string => environment.newId()
   const digest = (text: string): string => hash('sha256', text, 'base64url')
   const tokenHash = createTokenHash(randomBytes(32))
   const catalog = createCatalog({ ...options, environment, blobs: store.blobs, log, digest, tokenHash })
   const { snapshotRecords = SNAPSHOT_RECORDS } = options
-  const shared = { owner: environment.newId(), catalog, store, environment, log, snapshotRecords }
+  const shared: SharedParts = { owner: newId(), catalog, store, environment, log, snapshotRecords }
   const openSessions = createOpenSessions(environment)
-  let stopping: Promise<void> | undefined
-  const isStopping = (): boolean => stopping !== undefined // a session that opens meanwhile asks too
-
-  const session = async (id: string | undefined, init: SessionInit = {}): Promise<Session> => {
-    if (isStopping()) throw createStoppedError()
-    const { agent, principal = ANONYMOUS } = init
-    const name = id ?? environment.newId()
-    const { local, leave } = await openSessions.hold(name, () =>
-      openLocalSession({ ...shared, session: name, agent, principal }),
-    )
-    const refusal = isStopping() ? createStoppedError() : refuseOpening(local, { principal, agent, log })
-    if (!refusal) return createSession({ engine: local.hold(leave), principal, newId: () => environment.newId() })
-    leave()
-    throw refusal
-  }
+  const engine = createLocalEngine(shared, openSessions)
 
   const { isOpen, alone } = openSessions
-  const remove = (name: string): Promise<void> => alone(name, () => store.remove(name))
-  const recover = (): Promise<Recovery> =>
-    recoverSessions({
-      store,
-      knows: (agent) => catalog.knows(agent),
-      log,
-      open: (name, principal) => session(name, { principal: { id: principal } }),
-    })
   const stopRetention =
     options.retentionMs === undefined
       ? () => {}
       : startRetention({ store, environment, log, keepMs: options.retentionMs, isOpen, alone })
-
-  const close = async (drainMs: number): Promise<void> => {
+  const stop: Engine['stop'] = async ({ drainMs }) => {
     stopRetention()
-    const open = await openSessions.all()
+    await engine.stop({ drainMs })
+    if (!options.store) await store.close()
+  }
+  const host = createHostOver({ engine: { ...engine, stop }, newId })
+  const recover = (): Promise<Recovery> =>
+    recoverSessions({
+      store,
+      log,
+      knows: (agent) => catalog.knows(agent),
+      open: (name, principal) => host.session(name, { principal: { id: principal } }),
+    })
+  return { ...host, recover, remove: (name) => alone(name, () => store.remove(name)) }
+}
+
+type SharedParts = Omit<LocalSessionInit, 'session' | 'agent' | 'principal'>
+
+/** Sessions as actors in this process. */
+function createLocalEngine(shared: SharedParts, openSessions: OpenSessions): Engine {
+  const { environment, log } = shared
+  const open: Engine['open'] = async (session, { agent, principal }) => {
+    const { local, leave } = await openSessions.hold(session, () =>
+      openLocalSession({ ...shared, session, agent, principal }),
+    )
+    const { agent: own } = local.world()
+    if (agent && own !== agent)
+      log.info('a session that is open keeps the agent that it began with', { session, agent: own.name })
+    return local.hold(leave)
+  }
+  const stop: Engine['stop'] = async ({ drainMs }) => {
+    const sessions = await openSessions.all()
     const untilMs = environment.clock.nowMs() + drainMs
-    const busy = (): boolean => open.some((local) => !local.isClosed() && local.state().turn !== null)
+    const busy = (): boolean => sessions.some((local) => !local.isClosed() && local.state().turn !== null)
     while (busy() && environment.clock.nowMs() < untilMs)
       await new Promise<void>((resolve) => void environment.timers.start(DRAIN_LOOK_MS, resolve))
     await openSessions.closeAll()
-    if (!options.store) await store.close()
   }
-
-  return { session, recover, remove, stop: ({ drainMs = 0 } = {}) => (stopping ??= close(drainMs)) }
-}
-
-const ANONYMOUS: Principal = { id: 'anonymous' }
-
-interface Opening {
-  readonly principal: Principal
-  readonly agent: Agent | undefined
-  readonly log: Logger
-}
-
-function refuseOpening(local: LocalSession, { principal, agent, log }: Opening): BatonError | undefined {
-  const { session } = local
-  if (local.state().principal !== principal.id) {
-    const message = `session ${session} belongs to another principal than ${principal.id}`
-    return new BatonError({ code: 'unauthorized', message })
-  }
-  const { name } = local.world().agent
-  if (agent && local.world().agent !== agent)
-    log.info('a session that is open keeps the agent that it began with', { session, agent: name })
-  return undefined
+  return { open, stop }
 }
 
 function createTokenHash(secret: Buffer): (key: string) => string {

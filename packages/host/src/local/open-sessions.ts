@@ -1,7 +1,6 @@
 // The sessions that a host has open: each is opened once, whoever asks, and leaves the memory when nobody holds it.
 import type { Environment } from '@baton/core'
-import { within } from '@baton/runtime'
-import { createStoppedError } from './host-stopped.ts'
+import { createStoppedError, within } from '@baton/runtime'
 import type { LocalSession } from './local-session.ts'
 
 export interface OpenSessions {

@@ -1,7 +1,7 @@
 // Performs one model call: materialises the request, streams what is said, and reports the whole answer.
 import type { LiveFrame, ModelAnswer, ModelEvent, ModelPart, Usage } from '@baton/core'
 import { isBatonError } from '@baton/core'
-import type { Failure, Input } from '@baton/core/machine'
+import type { Failure, HostReport } from '@baton/core/machine'
 import { describeThrown } from '../describe-thrown.ts'
 import { checkCall } from './call-check.ts'
 import type { ModelJob } from './jobs.ts'
@@ -13,7 +13,7 @@ interface ModelWork extends SharedWork {
   readonly io: ModelIo
 }
 
-export async function performModel(shared: SharedWork, job: ModelJob, io: ModelIo): Promise<Input> {
+export async function performModel(shared: SharedWork, job: ModelJob, io: ModelIo): Promise<HostReport> {
   const { context } = shared
   const { effect } = job
   const isStep = effect.type === 'call-model'
@@ -65,7 +65,7 @@ function streamTo(live: (frame: LiveFrame) => void, attempt: number): (event: Mo
 }
 
 /** Arguments are validated, and approvals asked for, before the machine sees the answer: both may take time. */
-async function finishStep({ context, validated, job, io }: ModelWork, said: ModelAnswer): Promise<Input> {
+async function finishStep({ context, validated, job, io }: ModelWork, said: ModelAnswer): Promise<HostReport> {
   const { session, clientTools, effect } = job
   const calls = said.parts.filter((part) => part.type === 'call')
   const checks = await Promise.all(
@@ -81,7 +81,7 @@ async function finishStep({ context, validated, job, io }: ModelWork, said: Mode
   return { type: 'model-finished', attempt, model, parts, checks, finish, usage, textBefore, ...(output && { output }) }
 }
 
-function finishSummary(context: WorkContext, job: ModelJob, said: ModelAnswer): Input {
+function finishSummary(context: WorkContext, job: ModelJob, said: ModelAnswer): HostReport {
   const usage = keepCounts(addPrice(context, job, said.usage))
   return { type: 'summary-finished', attempt: job.effect.attempt, text: joinText(said.parts), usage }
 }

@@ -2,7 +2,7 @@
 // the same.
 import type { JsonValue, Tool, ToolContext } from '@baton/core'
 import { BatonError, parseJson } from '@baton/core'
-import type { Input, Outcome } from '@baton/core/machine'
+import type { HostReport, Outcome } from '@baton/core/machine'
 import type { ToolJob } from './jobs.ts'
 import { describeToolFailure, stringifyResult, toOutcome } from './tool-result.ts'
 import type { SharedWork, ToolIo, WorkContext } from './work.ts'
@@ -15,7 +15,7 @@ interface ToolWork extends SharedWork {
 /** UTF-16 units of a progress note. */
 const NOTE_CHARS = 4096
 
-export async function performTool(shared: SharedWork, job: ToolJob, io: ToolIo): Promise<Input | undefined> {
+export async function performTool(shared: SharedWork, job: ToolJob, io: ToolIo): Promise<HostReport | undefined> {
   const { context } = shared
   const work: ToolWork = { ...shared, job, io }
   const { callId, attempt, session } = job

@@ -1,7 +1,7 @@
 // Work: one effect performed from plain data. A job comes in, a report goes out, and nothing is thrown: it runs in the
 // process of an actor as well as in an activity of a workflow.
 import type { AbortSignalLike, Agent, BlobStore, LiveFrame, Logger, Model, Timers, Tool, Usage } from '@baton/core'
-import type { History, Input } from '@baton/core/machine'
+import type { History, HostReport } from '@baton/core/machine'
 import type { ArgumentValidator } from './arguments.ts'
 import type { Cancellation } from './cancellation.ts'
 import type { ModelJob, ToolJob } from './jobs.ts'
@@ -50,9 +50,9 @@ export interface ToolIo {
 
 export interface Work {
   /** Never rejects. Reports `model-finished` or `model-failed`, of a summary `summary-finished` or `summary-failed`. */
-  model(job: ModelJob, io: ModelIo): Promise<Input>
+  model(job: ModelJob, io: ModelIo): Promise<HostReport>
   /** Never rejects. Reports `tool-finished`; undefined when the call was over before the tool began. */
-  tool(job: ToolJob, io: ToolIo): Promise<Input | undefined>
+  tool(job: ToolJob, io: ToolIo): Promise<HostReport | undefined>
 }
 
 /** What all work of a session shares. */
