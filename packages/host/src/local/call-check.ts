@@ -37,7 +37,7 @@ export async function checkCall(
     if (!checked.ok) return { argumentsHash, invalid: checked.issues }
     const asks = typeof tool?.approval === 'function' ? await tool.approval(checked.value) : tool?.approval
     if (!asks) return { argumentsHash }
-    return { argumentsHash, approval: { tokenHash: init.tokenHash(`${init.session}/${name}/${argumentsHash}`) } }
+    return { argumentsHash, asks: true }
   }
   try {
     return await within(init.environment.timers, { timeoutMs: CHECK_MS, error: tooSlow }, look())
