@@ -81,8 +81,8 @@ export const ERROR_CODES = {
   approval_refused: row(
     'peer',
     false,
-    'An approval is forged, stale, expired, or of another principal or other arguments.',
-    'Answer the newest request with its own token.',
+    'An approval names no open request, came too late, or comes from another principal.',
+    'Answer the request that is open now; the message says what became of this one.',
   ),
   // Definitions
   invalid_agent: row('caller', false, 'An agent’s definition is wrong.', 'Correct the field that the message names.'),

@@ -1,7 +1,9 @@
 // The fold of facts about single calls: the ledger.
 import type { FactOf, Settlement } from './fact.ts'
 import { charsOf } from './size.ts'
+import { RULES } from './spec.ts'
 import type { Call, State } from './state.ts'
+import { findCall } from './state.ts'
 
 type CallFact = FactOf<
   | 'approval-requested'
@@ -22,6 +24,11 @@ export function applyCallFact(state: State, fact: CallFact): State {
       if (!state.step) return state
       return { ...state, step: { ...state.step, grace: { atMs: fact.untilMs, generation: state.pos } } }
     }
+    case 'approval-decided':
+      return rememberDecision(
+        updateCall(state, fact.callId, (call) => approvalDecided(call, fact)),
+        fact,
+      )
     case 'result-ignored':
       return fact.reason === 'late' ? forgetLate(state, fact.callId) : state
     case 'call-offered': {
@@ -36,15 +43,13 @@ export function applyCallFact(state: State, fact: CallFact): State {
 function callAfter(
   state: State,
   call: Call,
-  fact: Exclude<CallFact, { type: 'grace-started' | 'result-ignored' }>,
+  fact: Exclude<CallFact, { type: 'grace-started' | 'result-ignored' | 'approval-decided' }>,
 ): Call {
   switch (fact.type) {
     case 'approval-requested': {
       const approval = { id: fact.approvalId, deadline: { atMs: fact.expiresAtMs, generation: state.pos } }
       return { ...call, state: 'awaiting-approval', approval, approvals: call.approvals + 1 }
     }
-    case 'approval-decided':
-      return approvalDecided(call, fact)
     case 'call-started': {
       const deadline = { atMs: fact.deadlineMs, generation: state.pos }
       return { ...call, state: 'started', attempt: fact.attempt, deadline }
@@ -75,10 +80,22 @@ function approvalDecided(call: Call, fact: FactOf<'approval-decided'>): Call {
   // The approval stays with the call: its time is looked at again when the call begins.
   if (fact.decision === 'approve') return { ...call, state: 'ready' }
   if (fact.decision === 'deny' || !fact.edited) return { ...call, approval: null }
-  const { argumentsHash, tokenHash } = fact.edited
+  const { argumentsHash, approved, tokenHash } = fact.edited
   const editedChars = fact.edited.arguments.length
+  if (approved) return { ...call, state: 'ready', argumentsHash, editedChars }
   if (tokenHash === undefined) return { ...call, state: 'ready', approval: null, argumentsHash, editedChars }
   return { ...call, state: 'proposed', approval: null, argumentsHash, tokenHash, editedChars }
+}
+
+/** Of one tool, or of one tool with these arguments, the newest decision stands in for the older one. */
+function rememberDecision(state: State, fact: FactOf<'approval-decided'>): State {
+  const call = findCall(state, fact.callId)
+  if (!fact.remember || !call) return state
+  const { name } = call
+  const argumentsHash = fact.remember === 'tool' ? null : call.argumentsHash
+  const decision = fact.decision === 'deny' ? 'deny' : 'approve'
+  const others = state.remembered.filter((other) => other.name !== name || other.argumentsHash !== argumentsHash)
+  return { ...state, remembered: [...others, { name, argumentsHash, decision } as const].slice(-RULES.remembered) }
 }
 
 function settled(call: Call, settlement: Settlement, tellLate: boolean): Call {

@@ -115,6 +115,7 @@ function acceptInput(state: State, fact: FactOf<'input-accepted'>): State {
     delivery: fact.delivery,
     ...(fact.model !== undefined && { model: fact.model }),
     ...(fact.settings && { settings: fact.settings }),
+    ...(fact.asks === false && { asks: fact.asks }),
   }
   const recentInputs = [...state.recentInputs, { inputId: fact.inputId, pos: state.pos }].slice(-RULES.remembered)
   const next = { ...state, recentInputs, queue: [...state.queue, item] }

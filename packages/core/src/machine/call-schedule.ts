@@ -1,4 +1,5 @@
 // Which calls of the open step begin now: approvals are asked, server tools start, client calls are offered.
+import { requestApproval } from './ask-person.ts'
 import { befall, startTool } from './call-event.ts'
 import { findHolder } from './client-tools.ts'
 import { setCallClock } from './clocks.ts'
@@ -16,16 +17,6 @@ export function scheduleCalls(draft: Draft): void {
     if (call?.state === 'proposed') requestApproval(draft, call)
     else if (call?.state === 'ready' && mayBegin(draft, call)) begin(draft, call)
   }
-}
-
-function requestApproval(draft: Draft, call: Call): void {
-  emit(draft, {
-    type: 'approval-requested',
-    callId: call.callId,
-    approvalId: `approval_${call.callId}_${call.approvals + 1}`,
-    argumentsHash: call.argumentsHash,
-    expiresAtMs: draft.state.nowMs + draft.spec.limits.approvalMs,
-  })
 }
 
 /** A call that wants no other beside it waits for all that run, and all wait for it. */

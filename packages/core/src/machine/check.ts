@@ -1,11 +1,11 @@
 // Whether an input is well formed and allowed, without deciding anything. Fronts and workflows ask before they accept.
-import type { ErrorCode } from '../errors.ts'
-import { isJsonObject, parseJson } from '../json.ts'
 import type { ContentPart } from '../messages.ts'
 import { isAttached } from './effect.ts'
 import { countFixedTools } from './client-tools.ts'
+import { checkApproval } from './check-person.ts'
 import { callOutcome } from './call-event.ts'
 import type { Input, InputOf } from './input.ts'
+import type { Refusal } from './refusal.ts'
 import { urgentChars } from './rows-input.ts'
 import { heldChars } from './size.ts'
 import { RULES } from './spec.ts'
@@ -14,14 +14,12 @@ import type { State } from './state.ts'
 import { findCall } from './state.ts'
 import { SESSION_TABLE } from './table.ts'
 
-export interface Refusal {
-  readonly code: ErrorCode
-  readonly message: string
-}
-
 /** Undefined when the input may be decided. An input whose id was seen is always allowed: it is answered as before. */
 export function check(spec: Spec, state: State, input: Input): Refusal | undefined {
   if (seenAt(state, input) !== undefined) return undefined
+  // Says more of what became of a request than that the phase has none.
+  const unbound = input.type === 'approval' ? checkApproval(state, input) : undefined
+  if (unbound) return unbound
   const cell = SESSION_TABLE[input.type][state.phase]
   if ('refuse' in cell)
     return { code: cell.refuse, message: `"${input.type}" is not allowed while the session is ${state.phase}` }
@@ -41,8 +39,6 @@ export function check(spec: Spec, state: State, input: Input): Refusal | undefin
       return checkText(spec, state, input.speaker.length + input.text.length, false)
     case 'rewind':
       return checkRewind(state, input)
-    case 'approval':
-      return checkApproval(state, input)
     case 'call-claimed':
       return checkClaim(state, input)
     case 'client-attached':
@@ -86,22 +82,6 @@ function checkRewind(state: State, input: InputOf<'rewind'>): Refusal | undefine
   const index = input.index ?? state.index
   if (index.some((entry) => entry.exchange === input.exchange && entry.role === 'user')) return undefined
   return { code: 'unknown_exchange', message: `the history has no exchange ${input.exchange}` }
-}
-
-/** An approval is a capability: for this request, this token, these arguments, this long. */
-function checkApproval(state: State, input: InputOf<'approval'>): Refusal | undefined {
-  const refused = (why: string): Refusal => ({ code: 'approval_refused', message: `${input.callId}: ${why}` })
-  const call = findCall(state, input.callId)
-  if (!call) return refused('there is no such open call')
-  if (callOutcome(call, input.decision) === 'stay' || !call.approval) return refused(`the call is ${call.state}`)
-  if (call.approval.id !== input.approvalId) return refused('a newer request replaced this one')
-  if (call.tokenHash !== input.tokenHash) return refused('the token is wrong')
-  if (call.argumentsHash !== input.argumentsHash) return refused('the arguments are others')
-  if (state.nowMs > call.approval.deadline.atMs) return refused('the request has expired')
-  if (input.decision !== 'edit') return undefined
-  if (!input.edited) return refused('the edited arguments are missing')
-  const parsed = parseJson(input.edited.arguments)
-  return parsed.ok && isJsonObject(parsed.value) ? undefined : refused('the edited arguments are no JSON object')
 }
 
 function checkClient(state: State, input: InputOf<'client-attached'>): Refusal | undefined {

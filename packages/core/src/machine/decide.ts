@@ -1,6 +1,5 @@
 // Policy: what an input does in a state. One look into the table, one row, then everything that follows from it.
 import { beginRecord } from './apply.ts'
-import type { Refusal } from './check.ts'
 import { check, seenAt } from './check.ts'
 import { setClocks } from './clocks.ts'
 import type { Draft } from './draft.ts'
@@ -10,6 +9,8 @@ import type { Fact } from './fact.ts'
 import type { Input, InputOf, InputType, LostWork } from './input.ts'
 import type { InputEnvelope, SessionRecord } from './record.ts'
 import { FORMAT_VERSION } from './record.ts'
+import type { Refusal } from './refusal.ts'
+import * as approvals from './rows-approval.ts'
 import * as calls from './rows-call.ts'
 import * as control from './rows-control.ts'
 import * as inputs from './rows-input.ts'
@@ -65,7 +66,7 @@ const ROWS = {
   continue: control.continueSession satisfies Row<'continue'>,
   stop: control.stop satisfies Row<'stop'>,
   start: control.start satisfies Row<'start'>,
-  'decide-approval': calls.decideApproval satisfies Row<'approval'>,
+  'decide-approval': approvals.decideApproval satisfies Row<'approval'>,
   attach: control.attach satisfies Row<'client-attached'>,
   detach: control.detach satisfies Row<'client-detached'>,
   'set-client-tools': control.setClientTools satisfies Row<'client-tools'>,
@@ -108,7 +109,7 @@ function answeredBy(state: State, input: Input): string | undefined {
     case 'timer-fired':
       return `set-timer:${input.timer}:${input.generation}`
     case 'approval':
-      return `ask-approval:${input.callId}:${input.approvalId}`
+      return `ask-approval:${input.approvalId}`
     default:
       return undefined
   }

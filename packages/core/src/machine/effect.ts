@@ -95,7 +95,7 @@ export function effectKey(effect: AwaitedEffect): string {
     case 'offer-call':
       return `offer-call:${effect.callId}:${effect.offer}`
     case 'ask-approval':
-      return `ask-approval:${effect.callId}:${effect.approvalId}`
+      return `ask-approval:${effect.approvalId}`
     case 'set-timer':
       return `set-timer:${effect.timer}:${effect.generation}`
     default:

@@ -37,6 +37,8 @@ export interface CallProposal {
   /** The client that brought the tool; absent for the agent's own. */
   readonly broughtBy?: string
   /** Present: the call must be approved before it starts. */
+  readonly asks?: true
+  /** Only in older records, in place of `asks`. */
   readonly tokenHash?: string
 }
 
@@ -107,6 +109,8 @@ export type Fact =
       readonly untilMs?: number
       readonly model?: string
       readonly settings?: ModelSettings
+      /** Its sender cannot be asked anything. */
+      readonly asks?: false
     }
   | { readonly type: 'batch-flushed' }
   | { readonly type: 'inputs-entered'; readonly exchange: number; readonly entries: readonly EnteredInputs[] }
@@ -186,8 +190,15 @@ export type Fact =
       readonly decision: 'approve' | 'deny' | 'edit'
       readonly principal: string
       readonly reason?: string
-      /** The new proposal; with a `tokenHash` it must be approved in its turn. */
-      readonly edited?: { readonly arguments: string; readonly argumentsHash: string; readonly tokenHash?: string }
+      /** Decides later calls of the tool too, or those with these arguments. */
+      readonly remember?: 'tool' | 'arguments'
+      /** The new arguments. In older records they were not approved; with a `tokenHash` they had to be, in their turn. */
+      readonly edited?: {
+        readonly arguments: string
+        readonly argumentsHash: string
+        readonly approved?: true
+        readonly tokenHash?: string
+      }
     }
   | { readonly type: 'call-started'; readonly callId: string; readonly attempt: number; readonly deadlineMs: number }
   | { readonly type: 'call-offered'; readonly callId: string; readonly connection: string; readonly offer: number }

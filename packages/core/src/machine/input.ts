@@ -31,12 +31,14 @@ export type Delivery = 'queue' | 'steer' | 'interrupt'
 
 /** What the host found out about one call of an answer before it handed the answer in. */
 export interface CallCheck {
-  /** Of the raw arguments; approvals are bound to it. */
+  /** Of the raw arguments; a decision that is remembered for them is found by it. */
   readonly argumentsHash: string
   /** What is wrong with the arguments, in words that the model can act on. */
   readonly invalid?: string
-  /** Present: a person must approve. The hash of the token that only the asked person gets. */
-  readonly approval?: { readonly tokenHash: string }
+  /** Present: a person must approve. */
+  readonly asks?: true
+  /** Present: a policy denies the call, in words for the model. No person can approve it. */
+  readonly denied?: string
 }
 
 export interface ClientToolSpec extends ToolSpec {
@@ -50,7 +52,10 @@ export interface OutputCheck {
   readonly issue: string | null
 }
 
-/** What a person or a program may say through a session. */
+/**
+ * What a person or a program may say through a session. `asks` (true by default) says whether who sends an input can be
+ * asked for approvals and questions while it is answered.
+ */
 export type UserCommand =
   | {
       readonly type: 'user-input'
@@ -60,8 +65,15 @@ export type UserCommand =
       readonly model?: string
       readonly settings?: ModelSettings
       readonly heard?: Heard
+      readonly asks?: boolean
     }
-  | { readonly type: 'transcript'; readonly inputId: string; readonly speaker: string; readonly text: string }
+  | {
+      readonly type: 'transcript'
+      readonly inputId: string
+      readonly speaker: string
+      readonly text: string
+      readonly asks?: boolean
+    }
   | {
       readonly type: 'urgent-event'
       readonly inputId: string
@@ -70,6 +82,7 @@ export type UserCommand =
       readonly message?: string
       readonly delivery?: Delivery
       readonly heard?: Heard
+      readonly asks?: boolean
     }
   | { readonly type: 'interrupt'; readonly reason: string; readonly heard: Heard }
   | {
@@ -89,14 +102,14 @@ export type UserCommand =
   | { readonly type: 'start' }
   | {
       readonly type: 'approval'
-      readonly callId: string
+      /** The request that was shown: it names its call. */
       readonly approvalId: string
-      readonly tokenHash: string
-      readonly argumentsHash: string
       readonly principal: string
       readonly decision: 'approve' | 'deny' | 'edit'
       readonly reason?: string
-      /** Only for `edit`: the new arguments as JSON text, and what the host found out about them. */
+      /** Decides later calls of this tool too, or those with the same arguments. */
+      readonly remember?: 'tool' | 'arguments'
+      /** Only for `edit`: the new arguments as JSON text, and what the host found out about them. They are approved. */
       readonly edited?: { readonly arguments: string; readonly check: CallCheck }
     }
 

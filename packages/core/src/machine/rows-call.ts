@@ -120,35 +120,6 @@ export function returnOffer(draft: Draft, input: InputOf<'offer-failed'>): void 
   advance(draft)
 }
 
-/** `check` has found the approval genuine: it names the newest request, its token, its arguments and its time. */
-export function decideApproval(draft: Draft, input: InputOf<'approval'>): void {
-  const call = findCall(draft.state, input.callId)
-  if (!call) return
-  const { callId, approvalId, decision, principal, reason, edited } = input
-  const { argumentsHash, approval, invalid } = edited?.check ?? {}
-  emit(draft, {
-    type: 'approval-decided',
-    callId,
-    approvalId,
-    decision,
-    principal,
-    ...(reason !== undefined && { reason }),
-    ...(edited && {
-      edited: {
-        arguments: edited.arguments,
-        argumentsHash: argumentsHash ?? '',
-        ...(approval && { tokenHash: approval.tokenHash }),
-      },
-    }),
-  })
-  if (decision === 'deny') {
-    const message = reason ? `a person denied the call: ${reason}` : 'a person denied the call'
-    settle(draft, call, { type: 'denied', code: 'call_denied', message }, false)
-  } else if (invalid !== undefined)
-    settle(draft, call, { type: 'error', code: 'invalid_arguments', message: invalid }, false)
-  advance(draft)
-}
-
 /** A call's clock ran out. A `waiting` one only ran out of patience with the calls before it. */
 export function passDeadline(draft: Draft, call: Call): void {
   if (call.clock.mode === 'waiting') setCallClock(draft, call, 'running')

@@ -337,7 +337,7 @@ describe('a restart', () => {
       .user('go')
       .says({ calls: [{ name: 'pay', approval: true }] })
       .restart()
-    expect(session.owes()).toContain('ask-approval:call_1_0:approval_call_1_0_1')
+    expect(session.owes()).toContain('ask-approval:approval_call_1_0_1')
     session.send(session.approval('call_1_0', 'approve'))
     expect(session.call('call_1_0').state).toBe('started')
   })

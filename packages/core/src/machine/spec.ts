@@ -131,7 +131,7 @@ export const RULES = {
   restartGraces: 3,
   /** Milliseconds after which a call written to a one-by-one app counts as reached. */
   reachMs: 60_000,
-  /** Input ids and settled calls that are remembered to tell repeats. */
+  /** Input ids and settled calls that are remembered to tell repeats, and decisions that people want remembered. */
   remembered: 256,
   /** Entries of the history that a request may have; older exchanges leave, whatever the window allows. */
   indexed: 2000,

@@ -78,6 +78,8 @@ export interface QueuedInput {
   readonly delivery: Delivery
   readonly model?: string
   readonly settings?: ModelSettings
+  /** Its sender cannot be asked anything. */
+  readonly asks?: false
 }
 
 export interface CallClock {
@@ -159,6 +161,8 @@ export interface Turn {
   readonly remainingMs: number
   /** A provider paused its answer: nothing may come between it and the next request. */
   readonly continuing: boolean
+  /** Whether somebody who sent one of its inputs can be asked. */
+  readonly asks: boolean
 }
 
 /** A model call that is under way. */
@@ -183,6 +187,13 @@ export interface ClosedCall {
   readonly offer: Offer | null
   /** Whether a late result is told to the model. */
   readonly tellLate: boolean
+}
+
+export interface RememberedDecision {
+  readonly name: string
+  /** Null: whatever the arguments. */
+  readonly argumentsHash: string | null
+  readonly decision: 'approve' | 'deny'
 }
 
 export interface FinishedTurn {
@@ -221,6 +232,8 @@ export interface State {
   readonly batch: { readonly sinceMs: number; readonly deadline: Deadline } | null
   readonly recentInputs: readonly { readonly inputId: string; readonly pos: number }[]
   readonly recentCalls: readonly ClosedCall[]
+  /** What people decided for later calls too; the newest last. */
+  readonly remembered: readonly RememberedDecision[]
   readonly notes: readonly { readonly note: number; readonly chars: number }[]
   readonly counters: Counters
   readonly index: readonly IndexEntry[]
@@ -258,6 +271,7 @@ export function initialState(session: string): State {
     batch: null,
     recentInputs: [],
     recentCalls: [],
+    remembered: [],
     notes: [],
     counters: { turn: 0, step: 0, attempt: 0, entry: 0, exchange: 0, offer: 0, note: 0 },
     index: [],
@@ -280,6 +294,11 @@ export function openCalls(state: State): readonly Call[] {
 
 export function findCall(state: State, callId: string): Call | undefined {
   return state.step?.calls.find((call) => call.callId === callId)
+}
+
+/** The call whose newest request has this id, also after that was granted. */
+export function findApproval(state: State, approvalId: string): Call | undefined {
+  return state.step?.calls.find((call) => call.approval?.id === approvalId)
 }
 
 /** Whether a call may have had its effect already. */

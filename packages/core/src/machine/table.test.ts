@@ -85,10 +85,7 @@ function inputFor(session: TestSession, type: InputType): Input {
     case 'approval':
       return {
         type,
-        callId: PAY,
         approvalId: `approval_${PAY}_1`,
-        tokenHash: 'token of pay',
-        argumentsHash: 'hash of {}',
         principal: 'ann',
         decision: 'approve',
       }

@@ -271,7 +271,6 @@ export type CallOutcome =
   | 'foreign'
   | 'claim'
   | 'ready'
-  | 'propose'
   | 'return'
   | 'again'
   | 'stay'
@@ -335,7 +334,7 @@ export const CALL_TABLE: Readonly<Record<CallEvent, Readonly<Record<CallState, C
   },
   approve: { ...STAYING, 'awaiting-approval': both('ready') },
   deny: { ...STAYING, 'awaiting-approval': both('settle-denied') },
-  edit: { ...STAYING, 'awaiting-approval': both('propose') },
+  edit: { ...STAYING, 'awaiting-approval': both('ready') },
   // `ready`: approved, but not begun within the approval's time.
   'approval-expiry': { ...STAYING, 'awaiting-approval': both('settle-expired'), ready: both('settle-expired') },
   // Written and running calls get their grace when the next input comes.

@@ -78,7 +78,8 @@ function callCheck(random: Random): CallCheck {
   return {
     argumentsHash: `hash${random.below(3)}`,
     ...(random.chance(0.1) && { invalid: 'path must be a string' }),
-    ...(random.chance(0.25) && { approval: { tokenHash: 'token' } }),
+    ...(random.chance(0.25) && { asks: true }),
+    ...(random.chance(0.05) && { denied: 'not in this house' }),
   }
 }
 
@@ -118,41 +119,21 @@ export function outcome(random: Random): Outcome {
   }
 }
 
-export function approval(world: World): Input | undefined {
+export function approval(world: World): Input {
   const { random, state } = world
   const waiting = openCalls(state).find((candidate) => candidate.state === 'awaiting-approval')
   const open = waiting ?? openCalls(state)[0]
-  if (!open) return forgedApproval(world)
   const decision = random.pick(['approve', 'approve', 'deny', 'edit'] as const)
-  const forged = random.chance(0.2)
+  const stale = `approval_${anyCallId(world)}_${1 + random.below(3)}`
   return {
     type: 'approval',
-    callId: open.callId,
-    approvalId: forged && random.chance(0.5) ? 'approval_old' : (open.approval?.id ?? ''),
-    tokenHash: forged && random.chance(0.5) ? 'wrong' : 'token',
-    argumentsHash: forged ? 'other' : open.argumentsHash,
+    approvalId: open?.approval && random.chance(0.8) ? open.approval.id : stale,
     principal: 'ann',
     decision,
+    ...(random.chance(0.1) && { remember: random.pick(['tool', 'arguments'] as const) }),
     ...(decision === 'edit' && {
-      edited: {
-        arguments: '{"a":2}',
-        check: { argumentsHash: 'hashE', ...(random.chance(0.7) && { approval: { tokenHash: 'token' } }) },
-      },
+      edited: { arguments: '{"a":2}', check: { ...callCheck(random), argumentsHash: 'hashE' } },
     }),
-  }
-}
-
-function forgedApproval(world: World): Input {
-  const callId = anyCallId(world)
-  const approvalId = `approval_${callId}_1`
-  return {
-    type: 'approval',
-    callId,
-    approvalId,
-    tokenHash: 'token',
-    argumentsHash: 'hash0',
-    principal: 'ann',
-    decision: 'approve',
   }
 }
 

@@ -78,6 +78,7 @@ function userInput(world: World): Input {
     delivery,
     ...(random.chance(0.8) && { heard: heard(random) }),
     ...(random.chance(0.1) && { model: 'two', settings: { temperature: 0 } }),
+    ...(random.chance(0.3) && { asks: false }),
   }
 }
 

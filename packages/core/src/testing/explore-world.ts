@@ -146,7 +146,7 @@ function perform(world: World, input: Input, effects: readonly Effect[]): void {
         retire(world, `offer-call:${effect.callId}:${effect.offer}`)
         break
       case 'withdraw-approval':
-        retire(world, `ask-approval:${effect.callId}:${effect.approvalId}`)
+        retire(world, `ask-approval:${effect.approvalId}`)
         break
       case 'clear-timer':
         retire(world, `set-timer:${effect.timer}:${effect.generation}`)
@@ -181,7 +181,7 @@ function answeredKeys(input: Input): readonly string[] {
       return [`call-model:${work.attempt}`, `summarise:${work.attempt}`]
     }
     case 'approval':
-      return [`ask-approval:${input.callId}:${input.approvalId}`]
+      return [`ask-approval:${input.approvalId}`]
     default:
       return []
   }

@@ -60,6 +60,8 @@ interface Book {
 interface CallBook {
   readonly fact: FactOf<'step-finished'>['calls'][number]
   readonly runnable: boolean
+  /** A person approved it, or none had to. */
+  approved: boolean
   settled: number
   started: number
   claimed: number
@@ -158,6 +160,7 @@ function checkCallFact(book: Book, { before, after, spec }: Observation, fact: F
       if (call.settled > 0) fail('1 one settlement', `${fact.callId} was started after it was settled`)
       if (call.fact.effect === 'once' && call.started + call.claimed > 0)
         fail('5 at most once', `${fact.callId} was started again (record ${before.pos + 1})`)
+      if (!call.approved) fail('8 approved', `${fact.callId} was started without its approval`)
       if (fact.type === 'call-offered') checkHolder(call, after, fact)
       if (fact.type === 'call-started') call.started += 1
       book.begun.add(fact.callId)
@@ -168,6 +171,10 @@ function checkCallFact(book: Book, { before, after, spec }: Observation, fact: F
         )
       break
     }
+    case 'approval-decided':
+      // In older records what was edited had to be approved anew.
+      if (fact.decision !== 'deny') callOf(book, fact.callId).approved = fact.edited?.tokenHash === undefined
+      break
     case 'call-claimed':
       callOf(book, fact.callId).claimed += 1
       break
@@ -210,7 +217,8 @@ function proposeCalls(book: Book, fact: FactOf<'step-finished'>): void {
     const parsed = parseJson(part.arguments)
     const whole = parsed.ok && isJsonObject(parsed.value) && !part.arguments.includes('"cut"')
     const runnable = whole && ['end', 'tool-calls', 'pause'].includes(fact.finish)
-    book.calls.set(proposal.callId, { fact: proposal, runnable, settled: 0, started: 0, claimed: 0 })
+    const approved = !proposal.asks
+    book.calls.set(proposal.callId, { fact: proposal, runnable, approved, settled: 0, started: 0, claimed: 0 })
   }
 }
 
@@ -284,7 +292,7 @@ function answerKey(input: Input, before: State): string | null {
     case 'timer-fired':
       return `set-timer:${input.timer}:${input.generation}`
     case 'approval':
-      return `ask-approval:${input.callId}:${input.approvalId}`
+      return `ask-approval:${input.approvalId}`
     case 'tool-result': {
       const offer = before.step?.calls.find((call) => call.callId === input.callId)?.offer
       return offer?.connection === input.connection ? `offer-call:${input.callId}:${offer.number}` : null
@@ -305,7 +313,7 @@ function withdrawnKey(effect: Effect): string | undefined {
     case 'withdraw-offer':
       return `offer-call:${effect.callId}:${effect.offer}`
     case 'withdraw-approval':
-      return `ask-approval:${effect.callId}:${effect.approvalId}`
+      return `ask-approval:${effect.approvalId}`
     case 'clear-timer':
       return `set-timer:${effect.timer}:${effect.generation}`
     default:

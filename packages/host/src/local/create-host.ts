@@ -1,5 +1,5 @@
 // The local host: sessions as actors in this process, over a store.
-import { createHmac, hash, randomBytes } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Environment, Host, Logger, Model, Store, Usage } from '@baton/core'
 import type { AgentChoice, Engine } from '@baton/runtime'
 import { createCatalog, createHostOver } from '@baton/runtime'
@@ -54,8 +54,7 @@ export function createHost(options: HostOptions = {}): LocalHost {
   const log = options.log ?? SILENT
   const newId = (): string => environment.newId()
   const digest = (text: string): string => hash('sha256', text, 'base64url')
-  const tokenHash = createTokenHash(randomBytes(32))
-  const catalog = createCatalog({ ...options, environment, blobs: store.blobs, log, digest, tokenHash })
+  const catalog = createCatalog({ ...options, environment, blobs: store.blobs, log, digest })
   const { snapshotRecords = SNAPSHOT_RECORDS } = options
   const shared: SharedParts = { owner: newId(), catalog, store, environment, log, snapshotRecords }
   const openSessions = createOpenSessions(environment)
@@ -105,10 +104,6 @@ function createLocalEngine(shared: SharedParts, openSessions: OpenSessions): Eng
     await openSessions.closeAll()
   }
   return { open, stop }
-}
-
-function createTokenHash(secret: Buffer): (key: string) => string {
-  return (key) => createHmac('sha256', secret).update(key).digest('base64url')
 }
 
 const SILENT: Logger = { info: () => {}, warn: () => {} }

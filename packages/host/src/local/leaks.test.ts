@@ -71,7 +71,6 @@ function createPerformer(world: { readonly execute?: () => unknown; readonly run
     timers: environment.timers,
     log: { info: () => {}, warn: () => {} },
     digest: (text) => text,
-    tokenHash: (key) => key,
   }
   const work = createWork(context)
   const performer = new Performer({

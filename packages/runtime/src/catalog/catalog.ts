@@ -63,7 +63,6 @@ export interface CatalogInit extends AgentChoice {
   readonly log: Logger
   /** SHA-256 in base64url. */
   readonly digest: (text: string) => string
-  readonly tokenHash: (callKey: string) => string
 }
 
 export interface Catalog {
@@ -110,7 +109,7 @@ class SharedCatalog implements Catalog {
     const candidates = this.#listCandidates(agent)
     const models = candidates.map(toId)
     const modelOf = this.#createModelOf(candidates, parts.modelOf ?? this.#init.modelOf)
-    const { priceOf, services, environment, blobs, log, digest, tokenHash } = this.#init
+    const { priceOf, services, environment, blobs, log, digest } = this.#init
     const { tools, spec } = this.#examine(parts, models, modelOf)
     return createSessionWorld({
       agent,
@@ -119,7 +118,6 @@ class SharedCatalog implements Catalog {
       blobs,
       log,
       digest,
-      tokenHash,
       priceOf,
       spec,
       tools: () => tools,

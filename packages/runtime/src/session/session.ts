@@ -123,11 +123,7 @@ function createApproval({ engine, principal }: SessionHandleInit, callId: string
   const call = calls?.find((candidate) => candidate.callId === callId)
   return {
     type: 'approval',
-    callId,
     approvalId: call?.approval?.id ?? '',
-    // A program in the same process is trusted: it needs no token of its own.
-    tokenHash: call?.tokenHash ?? '',
-    argumentsHash: call?.argumentsHash ?? '',
     principal: decision.principal ?? principal.id,
     decision: decision.decision,
     ...(decision.reason !== undefined && { reason: decision.reason }),

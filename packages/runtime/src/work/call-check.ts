@@ -56,13 +56,7 @@ function askPolicy(
   { call, tool, argumentsHash }: Asked,
   value: unknown,
 ): CallCheck | Promise<CallCheck> {
-  const decide = (asks: boolean): CallCheck =>
-    asks
-      ? {
-          argumentsHash,
-          approval: { tokenHash: context.tokenHash(`${call.session}/${call.name}/${argumentsHash}`) },
-        }
-      : { argumentsHash }
+  const decide = (asks: boolean): CallCheck => (asks ? { argumentsHash, asks: true } : { argumentsHash })
   const asks = typeof tool?.approval === 'function' ? tool.approval(value) : (tool?.approval ?? false)
   return isPromise(asks) ? asks.then(decide) : decide(asks)
 }

@@ -26,10 +26,8 @@ export interface WorkContext {
   readonly blobs: BlobStore
   readonly timers: Timers
   readonly log: Logger
-  /** SHA-256 in base64url: what an approval is bound to. */
+  /** SHA-256 in base64url, of a call's arguments. */
   readonly digest: (text: string) => string
-  /** The secret with which this host's approval tokens are made. */
-  readonly tokenHash: (callKey: string) => string
 }
 
 /** What a model call reads of its session, and where it streams to. */

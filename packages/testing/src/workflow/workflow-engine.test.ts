@@ -82,7 +82,7 @@ async function runAsWorkflow(agent: Agent, faults: { readonly losesFirst?: strin
   const { blobs } = createMemoryStore()
   const log = { info: () => {}, warn: () => {} }
   const digest = (text: string): string => createHash('sha256').update(text).digest('base64url')
-  const catalog = createCatalog({ agent, environment, blobs, log, digest, tokenHash: digest })
+  const catalog = createCatalog({ agent, environment, blobs, log, digest })
   let lost = false
   let kills = 0
   const engine = createWorkflowEngine({

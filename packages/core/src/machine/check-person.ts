@@ -1,0 +1,51 @@
+// Whether what a person answers may be acted on: it must name an open request, in time, and be the session's own principal.
+import type { ErrorCode } from '../errors.ts'
+import { isJsonObject, parseJson } from '../json.ts'
+import type { InputOf } from './input.ts'
+import type { Refusal } from './refusal.ts'
+import type { Call, State } from './state.ts'
+import { findApproval, openCalls } from './state.ts'
+
+export function checkApproval(state: State, input: InputOf<'approval'>): Refusal | undefined {
+  const { approvalId, principal } = input
+  const refuse = (why: string): Refusal => ({ code: 'approval_refused', message: `${approvalId}: ${why}` })
+  if (isStranger(state, principal)) return refuse(`the session belongs to another principal than "${principal}"`)
+  const call = findApproval(state, approvalId)
+  if (!call) return refuse(explainMissing(state, approvalId))
+  if (call.state !== 'awaiting-approval' || !call.approval) return refuse(`it was answered; the call is ${call.state}`)
+  if (state.nowMs > call.approval.deadline.atMs) return refuse('the request has expired')
+  return input.decision === 'edit' ? checkEdit(input) : undefined
+}
+
+/** The request stays open when an edit is refused: nothing is lost. */
+function checkEdit({ approvalId, edited }: InputOf<'approval'>): Refusal | undefined {
+  const refuse = (code: ErrorCode, why: string): Refusal => ({ code, message: `${approvalId}: ${why}` })
+  if (!edited) return refuse('approval_refused', 'the edited arguments are missing')
+  const parsed = parseJson(edited.arguments)
+  if (!parsed.ok || !isJsonObject(parsed.value))
+    return refuse('invalid_arguments', 'the edited arguments are no JSON object')
+  if (edited.check.invalid === undefined) return undefined
+  return refuse('invalid_arguments', edited.check.invalid)
+}
+
+/** In a session without a principal nobody asks who speaks. */
+export function isStranger(state: State, principal: string): boolean {
+  return state.principal !== '' && principal !== state.principal
+}
+
+/** Ids of requests are made of the call and a number, so that an old one can be told from one that never was. */
+function explainMissing(state: State, approvalId: string): string {
+  const asked = (callId: string): number | undefined => {
+    const prefix = `approval_${callId}_`
+    return approvalId.startsWith(prefix) ? Number(approvalId.slice(prefix.length)) : undefined
+  }
+  const newer = (call: Call): boolean => {
+    const number = asked(call.callId)
+    return number !== undefined && number >= 1 && number <= call.approvals
+  }
+  const call = openCalls(state).find(newer)
+  if (call?.state === 'awaiting-approval') return 'a newer request replaced this one'
+  if (call) return `it is stale; the call is ${call.state}`
+  const isOver = state.recentCalls.some(({ callId }) => asked(callId) !== undefined)
+  return isOver ? 'it is stale; the call is settled' : 'there is no such request'
+}
