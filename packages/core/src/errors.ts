@@ -56,8 +56,8 @@ export const ERROR_CODES = {
   illegal_input: row(
     'caller',
     false,
-    'The input is not allowed in this state of the session.',
-    'See the transition table in docs/architecture.md.',
+    'The input is not allowed in this state of the session, or not from who hands it in.',
+    'See who may say it in the message, and the transition table in docs/architecture.md.',
   ),
   unknown_exchange: row(
     'caller',
