@@ -29,6 +29,8 @@ export function createPerformers({ timers, tools, models }: Runners): Performers
     'offer-call': nothing,
     'withdraw-offer': nothing,
     'ask-approval': nothing,
+    'ask-question': nothing,
+    'withdraw-question': nothing,
     'withdraw-approval': nothing,
   }
 }
