@@ -84,6 +84,12 @@ export const ERROR_CODES = {
     'An approval names no open request, came too late, or comes from another principal.',
     'Answer the request that is open now; the message says what became of this one.',
   ),
+  question_refused: row(
+    'peer',
+    false,
+    'A tool asked too much, or an answer names no open question, came too late, or comes from another principal.',
+    'Ask fewer or shorter questions; answer the question that is open now.',
+  ),
   // Definitions
   invalid_agent: row('caller', false, 'An agent’s definition is wrong.', 'Correct the field that the message names.'),
   invalid_tool: row('caller', false, 'A tool’s definition is wrong.', 'Correct the field that the message names.'),

@@ -3,11 +3,13 @@ import type { FactOf, Settlement } from './fact.ts'
 import { charsOf } from './size.ts'
 import { RULES } from './spec.ts'
 import type { Call, State } from './state.ts'
-import { findCall } from './state.ts'
+import { findCall, waitsForAnswer } from './state.ts'
 
 type CallFact = FactOf<
   | 'approval-requested'
   | 'approval-decided'
+  | 'question-asked'
+  | 'question-answered'
   | 'call-started'
   | 'call-offered'
   | 'call-claimed'
@@ -50,9 +52,15 @@ function callAfter(
       const approval = { id: fact.approvalId, deadline: { atMs: fact.expiresAtMs, generation: state.pos } }
       return { ...call, state: 'awaiting-approval', approval, approvals: call.approvals + 1 }
     }
+    case 'question-asked':
+      return questionAsked(state, call, fact)
+    case 'question-answered':
+      return questionAnswered(state, call, fact)
     case 'call-started': {
-      const deadline = { atMs: fact.deadlineMs, generation: state.pos }
-      return { ...call, state: 'started', attempt: fact.attempt, deadline }
+      const { attempt } = fact
+      // A question of an earlier attempt is still open: it stands, and the clock with it.
+      if (waitsForAnswer(call)) return { ...call, attempt, heldMs: fact.deadlineMs - state.nowMs }
+      return { ...call, state: 'started', attempt, deadline: { atMs: fact.deadlineMs, generation: state.pos } }
     }
     case 'call-offered': {
       const { connection, offer: number } = fact
@@ -98,6 +106,21 @@ function rememberDecision(state: State, fact: FactOf<'approval-decided'>): State
   return { ...state, remembered: [...others, { name, argumentsHash, decision } as const].slice(-RULES.remembered) }
 }
 
+/** The tool's own clock stands still while it waits for an answer. */
+function questionAsked(state: State, call: Call, fact: FactOf<'question-asked'>): Call {
+  const deadline = { atMs: fact.expiresAtMs, generation: state.pos }
+  const questions = [...call.questions, { n: fact.n, id: fact.questionId, deadline }]
+  const heldMs = call.deadline ? Math.max(0, call.deadline.atMs - state.nowMs) : call.heldMs
+  return { ...call, questions, heldMs, deadline: null }
+}
+
+function questionAnswered(state: State, call: Call, fact: FactOf<'question-answered'>): Call {
+  const questions = call.questions.map((asked) => (asked.n === fact.n ? { ...asked, deadline: null } : asked))
+  const answered = { ...call, questions }
+  if (call.heldMs === null || waitsForAnswer(answered)) return answered
+  return { ...answered, heldMs: null, deadline: { atMs: state.nowMs + call.heldMs, generation: state.pos } }
+}
+
 function settled(call: Call, settlement: Settlement, tellLate: boolean): Call {
   return {
     ...call,
@@ -107,6 +130,8 @@ function settled(call: Call, settlement: Settlement, tellLate: boolean): Call {
     tellLate,
     approval: null,
     deadline: null,
+    heldMs: null,
+    questions: [],
     clock: { ...call.clock, mode: 'held', deadline: null },
   }
 }

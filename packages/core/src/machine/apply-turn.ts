@@ -180,6 +180,8 @@ function callOf(proposal: CallProposal): Call {
     offer: null,
     clock: { mode: 'held', deadline: null, remainingMs: proposal.timeoutMs, awayRemainingMs: -1, graces: 0 },
     deadline: null,
+    heldMs: null,
+    questions: [],
     settlement: null,
     resultChars: 0,
     editedChars: 0,

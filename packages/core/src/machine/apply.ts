@@ -52,6 +52,8 @@ export function apply(state: State, fact: Fact): State {
       return queueNote(state, fact)
     case 'approval-requested':
     case 'approval-decided':
+    case 'question-asked':
+    case 'question-answered':
     case 'call-started':
     case 'call-offered':
     case 'call-claimed':
@@ -70,22 +72,8 @@ export function apply(state: State, fact: Fact): State {
     case 'answer-cut':
     case 'history-rewound':
       return applyHistoryFact(state, fact)
-    case 'turn-started':
-    case 'turn-clock-set':
-    case 'turn-settings-set':
-    case 'model-started':
-    case 'attempt-progressed':
-    case 'attempt-superseded':
-    case 'attempt-failed':
-    case 'answer-ignored':
-    case 'step-finished':
-    case 'step-salvaged':
-    case 'output-refused':
-    case 'interrupt-accepted':
-    case 'turn-finished':
-      return applyTurnFact(state, fact)
     default:
-      return fact satisfies never
+      return applyTurnFact(state, fact)
   }
 }
 

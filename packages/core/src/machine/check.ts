@@ -2,7 +2,7 @@
 import type { ContentPart } from '../messages.ts'
 import { isAttached } from './effect.ts'
 import { countFixedTools } from './client-tools.ts'
-import { checkApproval } from './check-person.ts'
+import { checkQuestion, checkReply } from './check-person.ts'
 import { callOutcome } from './call-event.ts'
 import type { Input, InputOf } from './input.ts'
 import type { Refusal } from './refusal.ts'
@@ -18,7 +18,7 @@ import { SESSION_TABLE } from './table.ts'
 export function check(spec: Spec, state: State, input: Input): Refusal | undefined {
   if (seenAt(state, input) !== undefined) return undefined
   // Says more of what became of a request than that the phase has none.
-  const unbound = input.type === 'approval' ? checkApproval(state, input) : undefined
+  const unbound = checkReply(state, input)
   if (unbound) return unbound
   const cell = SESSION_TABLE[input.type][state.phase]
   if ('refuse' in cell)
@@ -39,6 +39,8 @@ export function check(spec: Spec, state: State, input: Input): Refusal | undefin
       return checkText(spec, state, input.speaker.length + input.text.length, false)
     case 'rewind':
       return checkRewind(state, input)
+    case 'question-asked':
+      return checkQuestion(input)
     case 'call-claimed':
       return checkClaim(state, input)
     case 'client-attached':

@@ -5,6 +5,7 @@ import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
 import { RULES } from './spec.ts'
 import type { Call, State } from './state.ts'
+import { waitsForAnswer } from './state.ts'
 
 /** Brings every clock into the mode that the decided state asks for. Called once, at the end of each decision. */
 export function setClocks(draft: Draft): void {
@@ -22,10 +23,13 @@ function setTurnClock(draft: Draft): void {
   emit(draft, { type: 'turn-clock-set', deadlineMs: runs ? state.nowMs + remainingMs : null, remainingMs })
 }
 
-/** Every open call waits for an approval or for a client to come; each such wait has its own limit. */
+/** Every open call waits for an approval, an answer or for a client to come; each such wait has its own limit. */
 function waitsForPeople(state: State): boolean {
   const open = state.step?.calls.filter((call) => call.state !== 'settled') ?? []
-  return open.length > 0 && open.every((call) => call.state === 'awaiting-approval' || call.clock.mode === 'away')
+  return (
+    open.length > 0 &&
+    open.every((call) => call.state === 'awaiting-approval' || call.clock.mode === 'away' || waitsForAnswer(call))
+  )
 }
 
 function modeOf(state: State, call: Call): ClockMode {

@@ -16,6 +16,7 @@ import * as control from './rows-control.ts'
 import * as inputs from './rows-input.ts'
 import * as interrupts from './rows-interrupt.ts'
 import * as models from './rows-model.ts'
+import * as questions from './rows-question.ts'
 import type { Spec } from './spec.ts'
 import type { State } from './state.ts'
 import { findCall, initialState } from './state.ts'
@@ -82,6 +83,8 @@ const ROWS = {
   'note-progress': models.noteProgress satisfies Row<'attempt-progress'>,
   'finish-summary': models.finishSummary satisfies Row<'summary-finished'>,
   'fail-summary': models.failSummary satisfies Row<'summary-failed'>,
+  'ask-question': questions.askQuestion satisfies Row<'question-asked'>,
+  'answer-question': questions.answerQuestion satisfies Row<'question-answer'>,
   'take-tool-result': calls.takeToolResult satisfies Row<'tool-finished'>,
   'fire-timer': control.fireTimer satisfies Row<'timer-fired'>,
   recover: control.recover satisfies Row<'host-restarted'>,
@@ -110,6 +113,8 @@ function answeredBy(state: State, input: Input): string | undefined {
       return `set-timer:${input.timer}:${input.generation}`
     case 'approval':
       return `ask-approval:${input.approvalId}`
+    case 'question-answer':
+      return `ask-question:${input.questionId}`
     default:
       return undefined
   }

@@ -1,6 +1,6 @@
 // What the machine decided, for ever. Facts hold content; state, their fold, holds none.
 import type { ErrorCode } from '../errors.ts'
-import type { JsonValue } from '../json.ts'
+import type { JsonObject, JsonValue } from '../json.ts'
 import type { AssistantPart, ContentPart, FinishReason, Usage } from '../messages.ts'
 import type { ModelSettings } from '../agent/model.ts'
 import type { ClientToolSpec, Delivery, Failure, Heard } from './input.ts'
@@ -41,6 +41,10 @@ export interface CallProposal {
   /** Only in older records, in place of `asks`. */
   readonly tokenHash?: string
 }
+
+/** What came of a question: a value, or why there is none. `reason`: a person's, for the tool. */
+export type QuestionAnswer =
+  { readonly value: JsonValue } | { readonly declined: 'person' | 'expired' | 'nobody'; readonly reason?: string }
 
 export interface EnteredInputs {
   readonly entry: number
@@ -200,6 +204,21 @@ export type Fact =
         readonly tokenHash?: string
       }
     }
+  | {
+      readonly type: 'question-asked'
+      readonly callId: string
+      readonly questionId: string
+      readonly n: number
+      readonly message: string
+      readonly schema: JsonObject
+      readonly expiresAtMs: number
+    }
+  | ({
+      readonly type: 'question-answered'
+      readonly callId: string
+      readonly questionId: string
+      readonly n: number
+    } & QuestionAnswer)
   | { readonly type: 'call-started'; readonly callId: string; readonly attempt: number; readonly deadlineMs: number }
   | { readonly type: 'call-offered'; readonly callId: string; readonly connection: string; readonly offer: number }
   | { readonly type: 'call-claimed'; readonly callId: string; readonly connection: string }

@@ -1,7 +1,7 @@
 // Everything that can come into a session, by who may say it. A host lets nobody speak in its own name: what comes from
 // outside is a `UserCommand` or a `ClientReport`, and the machine itself does not know who hands an input in.
 import type { ErrorCode } from '../errors.ts'
-import type { JsonValue } from '../json.ts'
+import type { JsonObject, JsonValue } from '../json.ts'
 import type { ContentPart, FinishReason, Usage } from '../messages.ts'
 import type { ModelPart, ModelSettings } from '../agent/model.ts'
 import type { IndexEntry } from './state.ts'
@@ -112,6 +112,13 @@ export type UserCommand =
       /** Only for `edit`: the new arguments as JSON text, and what the host found out about them. They are approved. */
       readonly edited?: { readonly arguments: string; readonly check: CallCheck }
     }
+  | ({ readonly type: 'question-answer'; readonly questionId: string; readonly principal: string } & QuestionReply)
+
+/** What a person says to a question of a tool: a value that fits its schema, as the host has seen to, or nothing. */
+export type QuestionReply =
+  | { readonly value: JsonValue }
+  /** `reason`: for the tool. */
+  | { readonly decline: true; readonly reason?: string }
 
 /** What an attached client, or the front that carries it, may say: of its own calls and of what it shows. */
 export type ClientReport =
@@ -169,6 +176,19 @@ export type HostReport =
   | { readonly type: 'summary-finished'; readonly attempt: number; readonly text: string; readonly usage: Usage }
   | { readonly type: 'summary-failed'; readonly attempt: number; readonly error: Failure }
   | { readonly type: 'tool-finished'; readonly callId: string; readonly attempt: number; readonly outcome: Outcome }
+  /** A running tool asks its user; the nth question of a call is the same after a restart. */
+  | {
+      readonly type: 'question-asked'
+      readonly callId: string
+      readonly attempt: number
+      /** From 1; at most 16. */
+      readonly n: number
+      /** At most 4,000 characters. */
+      readonly message: string
+      /** JSON Schema of the answer; at most 16,384 characters as JSON. */
+      readonly schema: JsonObject
+      readonly timeoutMs: number
+    }
   | { readonly type: 'timer-fired'; readonly timer: string; readonly generation: number }
   /** The whole host died and came back: nobody is attached, nothing runs. */
   | { readonly type: 'host-restarted'; readonly downMs: number }
@@ -192,6 +212,7 @@ export const USER_COMMANDS: ReadonlySet<InputType> = new Set<UserCommand['type']
   'stop',
   'start',
   'approval',
+  'question-answer',
 ])
 
 export const CLIENT_REPORTS: ReadonlySet<InputType> = new Set<ClientReport['type']>([
@@ -213,6 +234,7 @@ export const HOST_REPORTS: ReadonlySet<InputType> = new Set<HostReport['type']>(
   'summary-finished',
   'summary-failed',
   'tool-finished',
+  'question-asked',
   'timer-fired',
   'host-restarted',
   'work-lost',

@@ -8,6 +8,7 @@ import type { Failure, InputOf } from './input.ts'
 import { flushBatch } from './rows-input.ts'
 import { salvageInterrupted } from './rows-interrupt.ts'
 import { endOverdue, ignoreAnswer } from './rows-model.ts'
+import { expireQuestion } from './rows-question.ts'
 import { passDeadline } from './rows-call.ts'
 import { RULES } from './spec.ts'
 import type { Deadline } from './state.ts'
@@ -136,6 +137,7 @@ export function fireTimer(draft: Draft, input: InputOf<'timer-fired'>): void {
 function fireNamedTimer(draft: Draft, timer: string, generation: number): void {
   const [kind, name] = [timer.slice(0, timer.indexOf(':')), timer.slice(timer.indexOf(':') + 1)]
   if (kind === 'lease') endLease(draft, name, generation)
+  else if (kind === 'question') expireQuestion(draft, name, generation)
   else fireCallTimer(draft, kind, { callId: name, generation })
 }
 

@@ -144,6 +144,10 @@ export const RULES = {
   /** Clients attached to a session at once, and tools that they may bring. */
   clients: 64,
   clientTools: 128,
+  /** Questions of one call; UTF-16 units of a question's message, and of its schema and of its answer as JSON. */
+  questions: 16,
+  questionChars: 4000,
+  questionJsonChars: 16_384,
   /** Milliseconds of a client's lease at most. */
   leaseMs: 3_600_000,
 } as const

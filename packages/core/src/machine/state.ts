@@ -110,14 +110,25 @@ export interface Call extends CallProposal {
   /** The last offer, also after it was taken back. */
   readonly offer: Offer | null
   readonly clock: CallClock
-  /** Of a started server tool. */
+  /** Of a started server tool; null while it waits for an answer of its user. */
   readonly deadline: Deadline | null
+  /** Milliseconds that were left of `deadline` when the tool asked its user; null while it runs. */
+  readonly heldMs: number | null
+  /** What the tool asked, over all its attempts. */
+  readonly questions: readonly Question[]
   readonly settlement: SettlementType | null
   readonly resultChars: number
   /** Length of the arguments that a person put in place of the model's: the model is shown them. */
   readonly editedChars: number
   /** Whether the model is told of a result that comes after the settlement. */
   readonly tellLate: boolean
+}
+
+export interface Question {
+  readonly n: number
+  readonly id: string
+  /** Null once it is answered. */
+  readonly deadline: Deadline | null
 }
 
 /** A step whose calls are not all settled. */
@@ -299,6 +310,22 @@ export function findCall(state: State, callId: string): Call | undefined {
 /** The call whose newest request has this id, also after that was granted. */
 export function findApproval(state: State, approvalId: string): Call | undefined {
   return state.step?.calls.find((call) => call.approval?.id === approvalId)
+}
+
+/** The question of this id, if it is open. */
+export function findQuestion(
+  state: State,
+  questionId: string,
+): { readonly call: Call; readonly question: Question } | undefined {
+  for (const call of state.step?.calls ?? []) {
+    const question = call.questions.find((asked) => asked.id === questionId && asked.deadline !== null)
+    if (question) return { call, question }
+  }
+  return undefined
+}
+
+export function waitsForAnswer(call: Call): boolean {
+  return call.questions.some((asked) => asked.deadline !== null)
 }
 
 /** Whether a call may have had its effect already. */

@@ -42,7 +42,9 @@ const OF_CALLS: ReadonlySet<InputType> = new Set([
   'call-reached',
   'offer-failed',
   'tool-finished',
+  'question-asked',
   'work-lost',
+  'question-answer',
   'client-detached',
   'client-tools',
   'agent-changed',
@@ -89,6 +91,10 @@ function inputFor(session: TestSession, type: InputType): Input {
         principal: 'ann',
         decision: 'approve',
       }
+    case 'question-answer':
+      return { type, questionId: `question_${READ}_1`, principal: 'ann', value: 1 }
+    case 'question-asked':
+      return { type, callId: READ, attempt: 1, n: 1, message: 'which?', schema: {}, timeoutMs: 1000 }
     case 'client-attached':
       return { type, connection: 'desk', principal: 'ann', ...CAN }
     case 'client-detached':
@@ -146,6 +152,7 @@ function firstTimer(session: TestSession): Input {
 
 function whatHappens(phase: Phase, type: InputType): string {
   const session = sessionFor(phase, type)
+  if (type === 'question-answer' && session.state.step) session.send(inputFor(session, 'question-asked'))
   const input = inputFor(session, type)
   if (type === 'agent-changed') session.spec = testSpec({ hash: 'v2', tools: TOOLS.slice(0, 2) })
   const refusal = session.refusal(input)
@@ -254,6 +261,15 @@ const PINS: Readonly<Record<InputType, Readonly<Record<Phase, string>>>> = {
     summarising: 'refused: approval_refused',
     paused: 'paused: approval-decided',
     stopped: 'refused: approval_refused',
+  },
+  'question-answer': {
+    idle: 'idle: question-answered',
+    modelling: 'refused: question_refused',
+    calling: 'calling: question-answered',
+    interrupting: 'refused: question_refused',
+    summarising: 'refused: question_refused',
+    paused: 'paused: question-answered',
+    stopped: 'refused: question_refused',
   },
   'client-attached': {
     idle: 'idle: client-attached',
@@ -389,6 +405,15 @@ const PINS: Readonly<Record<InputType, Readonly<Record<Phase, string>>>> = {
     summarising: 'summarising: result-ignored',
     paused: 'paused: call-settled',
     stopped: 'stopped: result-ignored',
+  },
+  'question-asked': {
+    idle: 'idle: question-asked',
+    modelling: 'quiet',
+    calling: 'calling: question-asked',
+    interrupting: 'quiet',
+    summarising: 'quiet',
+    paused: 'paused: question-asked',
+    stopped: 'quiet',
   },
   'timer-fired': {
     idle: 'idle: call-settled',

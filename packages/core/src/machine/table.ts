@@ -33,6 +33,8 @@ export type Action =
   | 'finish-summary'
   | 'fail-summary'
   | 'take-tool-result'
+  | 'ask-question'
+  | 'answer-question'
   | 'fire-timer'
   | 'recover'
   | 'lose-work'
@@ -180,6 +182,7 @@ export const SESSION_TABLE: Readonly<Record<InputType, Readonly<Record<Phase, Ce
     idle: refuse('approval_refused'),
     calling: go('decide-approval', ...PROCEED),
   },
+  'question-answer': ofOpenCalls('answer-question', refuse('question_refused')),
   // A call that is offered now may find that its approval has run out.
   'client-attached': { ...everywhere('attach'), calling: go('attach', ...PROCEED) },
   'client-detached': settling('detach'),
@@ -214,6 +217,7 @@ export const SESSION_TABLE: Readonly<Record<InputType, Readonly<Record<Phase, Ce
   'summary-finished': ofAttempt({ summarising: go('finish-summary', ...BEGIN) }),
   'summary-failed': ofAttempt({ summarising: go('fail-summary', ...BEGIN) }),
   'tool-finished': settling('take-tool-result'),
+  'question-asked': ofOpenCalls('ask-question', QUIET),
   'timer-fired': {
     idle: go('fire-timer', ...BEGIN),
     modelling: go('fire-timer', ...BEGIN),

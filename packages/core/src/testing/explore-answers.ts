@@ -27,6 +27,8 @@ export function answerEffect(world: World, effect: AwaitedEffect, kind: boolean)
       return { type: 'tool-result', callId: effect.callId, connection: effect.connection, outcome: outcome(random) }
     case 'ask-approval':
       return kind ? undefined : approval(world)
+    case 'ask-question':
+      return questionAnswer(world, effect.questionId)
     default:
       return undefined
   }
@@ -135,6 +137,27 @@ export function approval(world: World): Input {
       edited: { arguments: '{"a":2}', check: { ...callCheck(random), argumentsHash: 'hashE' } },
     }),
   }
+}
+
+/** A tool asks its user: something new, the same again, or for an attempt that is over. */
+export function question(world: World): Input | undefined {
+  const { random, state } = world
+  const running = openCalls(state).filter((open) => open.state === 'started')
+  const open = running.length > 0 ? random.pick(running) : openCalls(state)[0]
+  if (!open) return undefined
+  const n = Math.max(1, open.questions.length + random.below(2))
+  const attempt = open.attempt - (random.chance(0.1) ? 1 : 0)
+  const timeoutMs = random.pick([100, 4000])
+  return { type: 'question-asked', callId: open.callId, attempt, n, message: 'which?', schema: {}, timeoutMs }
+}
+
+export function questionAnswer(world: World, id?: string): Input {
+  const { random, state } = world
+  const open = openCalls(state).flatMap(({ questions }) => questions.filter(({ deadline }) => deadline !== null))
+  const late = random.chance(0.1) ? undefined : open[0]?.id
+  const questionId = id ?? late ?? `question_${anyCallId(world)}_1`
+  const said = { type: 'question-answer', questionId, principal: 'ann' } as const
+  return random.chance(0.6) ? { ...said, value: 'this one' } : { ...said, decline: true }
 }
 
 export function anyCallId(world: World): string {

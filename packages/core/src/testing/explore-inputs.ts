@@ -10,6 +10,8 @@ import {
   modelFailed,
   modelFinished,
   outcome,
+  question,
+  questionAnswer,
   WORDS,
 } from './explore-answers.ts'
 import type { World } from './explore-world.ts'
@@ -29,6 +31,8 @@ const CHOICES: readonly (readonly [number, Chooser])[] = [
   [2, interrupt],
   [2, progress],
   [2, approval],
+  [5, question],
+  [2, (world) => questionAnswer(world)],
   [2, clientGoes],
   [2, claim],
   [2, lateAnswer],

@@ -148,6 +148,9 @@ function perform(world: World, input: Input, effects: readonly Effect[]): void {
       case 'withdraw-approval':
         retire(world, `ask-approval:${effect.approvalId}`)
         break
+      case 'withdraw-question':
+        retire(world, `ask-question:${effect.questionId}`)
+        break
       case 'clear-timer':
         retire(world, `set-timer:${effect.timer}:${effect.generation}`)
         break
@@ -182,6 +185,8 @@ function answeredKeys(input: Input): readonly string[] {
     }
     case 'approval':
       return [`ask-approval:${input.approvalId}`]
+    case 'question-answer':
+      return [`ask-question:${input.questionId}`]
     default:
       return []
   }

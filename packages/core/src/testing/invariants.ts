@@ -54,6 +54,8 @@ interface Book {
   readonly entered: Map<number, readonly string[]>
   /** Of the running turn: calls that began, and tokens that its steps used. */
   readonly begun: Set<string>
+  /** Questions that are asked, and those that are answered. */
+  readonly questions: Map<string, 'asked' | 'answered'>
   tokens: number
 }
 
@@ -74,6 +76,7 @@ export function createInvariantChecker(options: InvariantOptions = {}): Invarian
     inputs: new Map(),
     entered: new Map(),
     begun: new Set(),
+    questions: new Map(),
     tokens: 0,
   }
   return {
@@ -171,6 +174,14 @@ function checkCallFact(book: Book, { before, after, spec }: Observation, fact: F
         )
       break
     }
+    case 'question-asked':
+      if (book.questions.has(fact.questionId)) fail('1 one answer', `${fact.questionId} was asked twice`)
+      book.questions.set(fact.questionId, 'asked')
+      break
+    case 'question-answered':
+      if (book.questions.get(fact.questionId) !== 'asked') fail('1 one answer', `${fact.questionId} was not open`)
+      book.questions.set(fact.questionId, 'answered')
+      break
     case 'approval-decided':
       // In older records what was edited had to be approved anew.
       if (fact.decision !== 'deny') callOf(book, fact.callId).approved = fact.edited?.tokenHash === undefined
@@ -293,6 +304,8 @@ function answerKey(input: Input, before: State): string | null {
       return `set-timer:${input.timer}:${input.generation}`
     case 'approval':
       return `ask-approval:${input.approvalId}`
+    case 'question-answer':
+      return `ask-question:${input.questionId}`
     case 'tool-result': {
       const offer = before.step?.calls.find((call) => call.callId === input.callId)?.offer
       return offer?.connection === input.connection ? `offer-call:${input.callId}:${offer.number}` : null
@@ -314,6 +327,8 @@ function withdrawnKey(effect: Effect): string | undefined {
       return `offer-call:${effect.callId}:${effect.offer}`
     case 'withdraw-approval':
       return `ask-approval:${effect.approvalId}`
+    case 'withdraw-question':
+      return `ask-question:${effect.questionId}`
     case 'clear-timer':
       return `set-timer:${effect.timer}:${effect.generation}`
     default:
@@ -331,7 +346,8 @@ function checkDeadlines(state: State): void {
     fail('6 every wait ends', 'modelling, but nothing is asked and nothing waits')
   const open = state.step?.calls.filter((call) => call.state !== 'settled') ?? []
   for (const call of open) {
-    const own = timers.has(`call:${call.callId}`) || timers.has(`approval:${call.callId}`)
+    const asks = call.questions.some(({ id }) => timers.has(`question:${id}`))
+    const own = asks || timers.has(`call:${call.callId}`) || timers.has(`approval:${call.callId}`)
     const behind = call.state === 'ready' && open.length > 1
     if (!own && !timers.has('turn') && !timers.has('grace') && state.phase !== 'paused' && !behind)
       fail('6 every wait ends', `${call.callId} (${call.state}) waits without a deadline`)

@@ -78,6 +78,8 @@ export class Performer {
       case 'withdraw-offer':
       case 'ask-approval':
       case 'withdraw-approval':
+      case 'ask-question':
+      case 'withdraw-question':
         return undefined
       default:
         return effect satisfies never
