@@ -27,6 +27,8 @@ export function apply(state: State, fact: Fact): State {
       return { ...state, specHash: fact.specHash }
     case 'model-set':
       return { ...state, model: fact.model, turn: state.turn && withModel(state.turn, fact.model) }
+    case 'session-described':
+      return { ...state, title: fact.title === undefined ? state.title : fact.title, meta: fact.meta ?? state.meta }
     case 'session-paused':
       return { ...state, phase: 'paused', attempt: null, retry: null, interrupting: null }
     case 'session-continued':

@@ -1,4 +1,5 @@
 // Whether an input is well formed and allowed, without deciding anything. Fronts and workflows ask before they accept.
+import { isJsonObject } from '../json.ts'
 import type { ContentPart } from '../messages.ts'
 import { isAttached } from './effect.ts'
 import { countFixedTools } from './client-tools.ts'
@@ -7,7 +8,7 @@ import { callOutcome } from './call-event.ts'
 import type { Input, InputOf } from './input.ts'
 import type { Refusal } from './refusal.ts'
 import { urgentChars } from './rows-input.ts'
-import { heldChars } from './size.ts'
+import { heldChars, jsonChars } from './size.ts'
 import { RULES } from './spec.ts'
 import type { Spec } from './spec.ts'
 import type { State } from './state.ts'
@@ -37,6 +38,8 @@ export function check(spec: Spec, state: State, input: Input): Refusal | undefin
     case 'transcript':
       if (input.text.trim() === '') return { code: 'invalid_transcript', message: 'the transcript has no text' }
       return checkText(spec, state, input.speaker.length + input.text.length, false)
+    case 'describe':
+      return checkDescription(input)
     case 'rewind':
       return checkRewind(state, input)
     case 'question-asked':
@@ -75,6 +78,14 @@ function checkText(spec: Spec, state: State, chars: number, empty: boolean): Ref
   if (waiting + chars > queueBytes)
     return { code: 'queue_full', message: `${waiting} characters of inputs wait already` }
   return undefined
+}
+
+function checkDescription({ title, meta }: InputOf<'describe'>): Refusal | undefined {
+  const refuse = (message: string): Refusal => ({ code: 'invalid_event', message })
+  if (typeof title === 'string' && title.length > RULES.titleChars)
+    return refuse(`a title has at most ${RULES.titleChars} characters, not ${title.length}`)
+  if (meta === undefined || (isJsonObject(meta) && jsonChars(meta) <= RULES.metaChars)) return undefined
+  return refuse(`meta must be a JSON object of at most ${RULES.metaChars} characters`)
 }
 
 function checkRewind(state: State, input: InputOf<'rewind'>): Refusal | undefined {

@@ -63,6 +63,7 @@ const ROWS = {
   interrupt: interrupts.interrupt satisfies Row<'interrupt'>,
   rewind: inputs.rewind satisfies Row<'rewind'>,
   'set-model': control.setModel satisfies Row<'set-model'>,
+  describe: control.describe satisfies Row<'describe'>,
   pause: control.pause satisfies Row<'pause'>,
   continue: control.continueSession satisfies Row<'continue'>,
   stop: control.stop satisfies Row<'stop'>,

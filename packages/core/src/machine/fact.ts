@@ -78,6 +78,8 @@ export type Fact =
       readonly connection: string | null
       readonly names: readonly string[]
     }
+  /** What is absent stays as it is. */
+  | { readonly type: 'session-described'; readonly title?: string | null; readonly meta?: JsonObject }
   | { readonly type: 'session-paused' }
   | { readonly type: 'session-continued' }
   | { readonly type: 'session-stopped' }

@@ -96,6 +96,8 @@ export type UserCommand =
       readonly index?: readonly IndexEntry[]
     }
   | { readonly type: 'set-model'; readonly model: string }
+  /** What people call the session (null: nothing; at most 200 characters), and what programs note of it (replaced whole). */
+  | { readonly type: 'describe'; readonly title?: string | null; readonly meta?: JsonObject }
   | { readonly type: 'pause' }
   | { readonly type: 'continue' }
   | { readonly type: 'stop' }
@@ -207,6 +209,7 @@ export const USER_COMMANDS: ReadonlySet<InputType> = new Set<UserCommand['type']
   'interrupt',
   'rewind',
   'set-model',
+  'describe',
   'pause',
   'continue',
   'stop',

@@ -96,7 +96,7 @@ const VARYING: ReadonlySet<string> = new Set([
   'broughtBy',
 ])
 /** Fields that hold what people, models and tools said: whatever their keys are called, it belongs to the conversation. */
-const CONTENT: ReadonlySet<string> = new Set(['body', 'parts', 'settlement', 'tools', 'schema', 'value'])
+const CONTENT: ReadonlySet<string> = new Set(['body', 'parts', 'settlement', 'tools', 'schema', 'value', 'meta'])
 
 /** Takes out times (`…Ms`), attempts and random tokens, at every depth but inside of content. */
 function withoutTimes<Value>(value: Value): Value {

@@ -1,6 +1,7 @@
 // What steers a session as a whole: models, pause, stop, clients, timers, restarts, a changed agent.
 import { describe, expect, test } from 'vitest'
 import type { Input } from './input.ts'
+import { canonicalLog } from './record.ts'
 import { clientTool, serverTool, testSpec, TestSession, TOOLS } from '../testing/test-session.ts'
 
 describe('another model', () => {
@@ -25,6 +26,30 @@ describe('another model', () => {
     const session = new TestSession({ models: ['one', 'two'] }).user('go')
     session.modelFails('model_auth_failed', { retryable: false }).send({ type: 'set-model', model: 'two' })
     expect(session.state.turn).toMatchObject({ models: ['two', 'one'], candidate: 0, failures: 0 })
+  })
+})
+
+describe('a description', () => {
+  test('gives the session a title and notes, each on its own', () => {
+    const session = new TestSession().send({ type: 'describe', title: 'A trip', meta: { folder: '/a' } })
+    expect(session.facts).toEqual([{ type: 'session-described', title: 'A trip', meta: { folder: '/a' } }])
+    session.send({ type: 'describe', meta: { delayMs: 1 } })
+    expect(session.state).toMatchObject({ title: 'A trip', meta: { delayMs: 1 } })
+    session.send({ type: 'describe', title: null })
+    expect(session.state).toMatchObject({ title: null, meta: { delayMs: 1 } })
+    expect(session.send({ type: 'describe' }).facts).toEqual([])
+    expect(canonicalLog(session.records).at(-2)).toEqual({ type: 'session-described', meta: { delayMs: 1 } })
+  })
+
+  test('is bounded', () => {
+    const session = new TestSession()
+    expect(session.refusal({ type: 'describe', title: 'x'.repeat(200) })).toBeUndefined()
+    expect(session.refusal({ type: 'describe', title: 'x'.repeat(201) })).toBe('invalid_event')
+    const meta = { a: 'x'.repeat(8192 - '{"a":""}'.length) }
+    expect(session.refusal({ type: 'describe', meta })).toBeUndefined()
+    expect(session.refusal({ type: 'describe', meta: { a: `${meta.a}x` } })).toBe('invalid_event')
+    const list = { type: 'describe', meta: [] as unknown as {} } as const // as a careless host hands it in
+    expect(session.refusal(list)).toBe('invalid_event')
   })
 })
 

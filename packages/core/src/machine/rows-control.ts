@@ -20,6 +20,12 @@ export function setModel(draft: Draft, input: InputOf<'set-model'>): void {
   emit(draft, { type: 'model-set', model: input.model })
 }
 
+/** What is not named stays as it is. */
+export function describe(draft: Draft, { title, meta }: InputOf<'describe'>): void {
+  if (title === undefined && meta === undefined) return
+  emit(draft, { type: 'session-described', ...(title !== undefined && { title }), ...(meta && { meta }) })
+}
+
 /** The running attempt is given up and asked again on `continue`; tools that run go on, and their results are kept. */
 export function pause(draft: Draft): void {
   const { state } = draft

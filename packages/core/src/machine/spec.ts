@@ -148,6 +148,9 @@ export const RULES = {
   questions: 16,
   questionChars: 4000,
   questionJsonChars: 16_384,
+  /** UTF-16 units of a session's title, and of its meta as JSON. */
+  titleChars: 200,
+  metaChars: 8192,
   /** Milliseconds of a client's lease at most. */
   leaseMs: 3_600_000,
 } as const

@@ -1,4 +1,5 @@
 // The state of a session: the fold of its facts. It holds counts, ids and sizes, never text.
+import type { JsonObject } from '../json.ts'
 import type { ModelSettings } from '../agent/model.ts'
 import type { CallProposal, ClockMode, SettlementType } from './fact.ts'
 import type { ClientToolSpec, Delivery, Heard } from './input.ts'
@@ -227,6 +228,10 @@ export interface State {
   readonly birth: string
   /** Whose session it is; empty where nobody asks. */
   readonly principal: string
+  /** What people call it. */
+  readonly title: string | null
+  /** What programs note of it; nothing in the machine reads it. */
+  readonly meta: JsonObject
   readonly agent: string
   readonly specHash: string
   /** Position of the last record. */
@@ -269,6 +274,8 @@ export function initialState(session: string): State {
     session,
     birth: '',
     principal: '',
+    title: null,
+    meta: {},
     agent: '',
     specHash: '',
     pos: -1,

@@ -79,6 +79,8 @@ function inputFor(session: TestSession, type: InputType): Input {
       return { type, inputId: 'new', exchange: 1, again: state.phase === 'idle' }
     case 'set-model':
       return { type, model: 'two' }
+    case 'describe':
+      return { type, title: 'a trip' }
     case 'pause':
     case 'continue':
     case 'stop':
@@ -216,6 +218,15 @@ const PINS: Readonly<Record<InputType, Readonly<Record<Phase, string>>>> = {
     summarising: 'summarising: model-set',
     paused: 'paused: model-set',
     stopped: 'stopped: model-set',
+  },
+  describe: {
+    idle: 'idle: session-described',
+    modelling: 'modelling: session-described',
+    calling: 'calling: session-described',
+    interrupting: 'interrupting: session-described',
+    summarising: 'summarising: session-described',
+    paused: 'paused: session-described',
+    stopped: 'stopped: session-described',
   },
   pause: {
     idle: 'paused: session-paused',

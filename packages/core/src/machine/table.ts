@@ -12,6 +12,7 @@ export type Action =
   | 'interrupt'
   | 'rewind'
   | 'set-model'
+  | 'describe'
   | 'pause'
   | 'continue'
   | 'stop'
@@ -140,6 +141,7 @@ export const SESSION_TABLE: Readonly<Record<InputType, Readonly<Record<Phase, Ce
     stopped: STOPPED,
   },
   'set-model': everywhere('set-model'),
+  describe: everywhere('describe'),
   pause: {
     idle: go('pause', 'paused'),
     modelling: go('pause', 'paused'),

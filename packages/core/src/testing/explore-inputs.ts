@@ -42,6 +42,7 @@ const CHOICES: readonly (readonly [number, Chooser])[] = [
   [1, offerFailed],
   [1, rewind],
   [1, (world) => ({ type: 'set-model', model: world.random.pick(['one', 'two', 'three']) })],
+  [1, (world) => ({ type: 'describe', title: world.random.pick(['a trip', null, 't'.repeat(201)]), meta: { n: 1 } })],
   [1, pauseOrStop],
   [1, agentChanged],
   [2, clientTools],
