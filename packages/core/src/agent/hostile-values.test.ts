@@ -2,7 +2,7 @@
 // field's name, or taken as a plain copy; nothing throws, and no code of the caller runs.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Refusal } from '../machine/check.ts'
+import type { Refusal } from '../machine/refusal.ts'
 import type { Input } from '../machine/input.ts'
 import { CLIENT_REPORTS, USER_COMMANDS } from '../machine/input.ts'
 import { SESSION_TABLE } from '../machine/table.ts'

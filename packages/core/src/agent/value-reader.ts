@@ -2,7 +2,7 @@
 // from their descriptors, so that no getter runs. It knows where in the value it is and how much was read, and not what
 // the value should be: the readers in `read-value.ts` say that.
 import type { ErrorCode } from '../errors.ts'
-import type { Refusal } from '../machine/check.ts'
+import type { Refusal } from '../machine/refusal.ts'
 
 /** What a decoder makes of a value. The refusal's message names the field: `parts[2].text must be text, not null`. */
 export type Decoded<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: Refusal }
