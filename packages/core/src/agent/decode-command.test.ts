@@ -1,6 +1,7 @@
 // Commands and arguments that are almost right: what is said about them. What is hostile is in hostile-values.test.ts.
 import { expect, test } from 'vitest'
-import type { Input, InputOf } from '../machine/input.ts'
+import type { UserCommand } from '../machine/input.ts'
+import { CLIENT_REPORTS, HOST_REPORTS, USER_COMMANDS } from '../machine/input.ts'
 import {
   decodeCursor,
   decodeDecision,
@@ -12,40 +13,25 @@ import {
 } from './decode-command.ts'
 import type { DecodedCommand, DecodedDecision } from './decode-command.ts'
 import { decodeClientReport, decodeOutcome } from './decode-report.ts'
-import type { DecodedReport } from './decode-report.ts'
 import type { Decoded } from './value-reader.ts'
 
 const refusal = (decoded: Decoded<unknown>): unknown => (decoded.ok ? decoded.value : decoded.refusal)
 
-test.each([
-  'tool-finished',
-  'host-restarted',
-  'model-finished',
-  'model-failed',
-  'model-stopped',
-  'attempt-progress',
-  'summary-finished',
-  'summary-failed',
-  'question-asked',
-  'timer-fired',
-  'work-lost',
-  'agent-changed',
-])('"%s" is for the host to say, whatever its fields are', (type) => {
+test.each([...HOST_REPORTS])('"%s" is for the host to say, whatever its fields are', (type) => {
   const message = `"${type}" comes from the host; a program or client cannot say it`
   const forged = { type, callId: 'call_1_0', attempt: 1, outcome: { type: 'ok', content: [] } }
   expect(refusal(decodeUserCommand(forged))).toEqual({ code: 'illegal_input', message })
   expect(refusal(decodeClientReport(forged))).toEqual({ code: 'illegal_input', message })
 })
 
-test('a client reports, a person commands', () => {
-  expect(refusal(decodeUserCommand({ type: 'tool-result' }))).toEqual({
-    code: 'illegal_input',
-    message: '"tool-result" is a report of an attached client, and not a command',
-  })
-  expect(refusal(decodeClientReport({ type: 'stop' }))).toEqual({
-    code: 'illegal_input',
-    message: '"stop" is a command of a person or program, and not a client\'s report',
-  })
+test.each([...CLIENT_REPORTS])('"%s" is no command', (type) => {
+  const message = `"${type}" is a report of an attached client, and not a command`
+  expect(refusal(decodeUserCommand({ type }))).toEqual({ code: 'illegal_input', message })
+})
+
+test.each([...USER_COMMANDS])('"%s" is no report', (type) => {
+  const message = `"${type}" is a command of a person or program, and not a client's report`
+  expect(refusal(decodeClientReport({ type }))).toEqual({ code: 'illegal_input', message })
 })
 
 const approval = { type: 'approval', approvalId: 'a', principal: 'p' }
@@ -221,27 +207,13 @@ test('no options are none', () => {
   expect(decodeSendOptions(null).ok).toBe(false)
 })
 
-test('what is decoded is what the machine takes', () => {
-  // Checked by the compiler; the types of both come from different places.
-  const inputs = (
-    command: Extract<
-      DecodedCommand,
-      { readonly type: 'user-input' | 'transcript' | 'urgent-event' | 'interrupt' | 'rewind' | 'set-model' | 'pause' }
-    >,
-    report: Extract<
-      DecodedReport,
-      {
-        readonly type:
-          'tool-result' | 'call-claimed' | 'offer-failed' | 'client-detached' | 'display-written' | 'client-tools'
-      }
-    >,
-  ): readonly Input[] => [command, report]
+test('what is decoded has the types of what is meant', () => {
+  // Most of it is checked by the compiler: a command is one of the machine's, and only an edit has an input.
+  const command = (decoded: Extract<DecodedCommand, { readonly type: 'user-input' | 'interrupt' }>): UserCommand =>
+    decoded
   const input = (decision: DecodedDecision): unknown => (decision.decision === 'edit' ? decision.input['a'] : undefined)
   const edit = decodeDecision({ approvalId: 'a', decision: 'edit', input: { a: 1 } })
   expect(edit.ok && input(edit.value)).toBe(1)
-  const stopped: InputOf<'interrupt'> = { type: 'interrupt', reason: '', heard: { type: 'all' } }
-  const decoded = decodeUserCommand(stopped)
-  expect(
-    decoded.ok && decoded.value.type === 'interrupt' ? inputs(decoded.value, { type: 'display-written', turn: 1 }) : [],
-  ).toHaveLength(2)
+  const decoded = decodeUserCommand({ type: 'interrupt', reason: '', heard: { type: 'all' } })
+  expect(decoded.ok && decoded.value.type === 'interrupt' && command(decoded.value).type).toBe('interrupt')
 })

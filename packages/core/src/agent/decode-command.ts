@@ -1,6 +1,7 @@
 // Decodes what people and programs say through a session: commands, and the arguments of the Session API's methods. What
 // only a client or only the host may say is refused, whatever its fields are. Whether a command is allowed in the state of
 // the session is for the machine to say.
+import type { JsonObject, JsonValue } from '../json.ts'
 import type { Heard } from '../machine/input.ts'
 import { readContent } from './decode-content.ts'
 import { readInputs } from './input-speaker.ts'
@@ -19,7 +20,7 @@ import {
   readTextBetween,
   readVariant,
 } from './read-value.ts'
-import type { Cursor } from './session-api.ts'
+import type { Cursor, SendOptions } from './session-api.ts'
 import type { Decoded, Read } from './value-reader.ts'
 import { decodeWith } from './value-reader.ts'
 
@@ -141,7 +142,12 @@ export function decodeUserCommand(value: unknown): Decoded<DecodedCommand> {
   return decodeWith('the command', value, readCommand)
 }
 
-const readSendOptions = readFields('the options of send', {
+export interface DecodedSendOptions extends SendOptions {
+  /** Whether who sends it can be asked for approvals and questions while it is answered. */
+  readonly asks?: boolean
+}
+
+const readSendOptions: Read<DecodedSendOptions> = readFields('the options of send', {
   model: { optional: readModelId },
   settings: { optional: readSettings },
   inputId: { optional: readName },
@@ -149,39 +155,51 @@ const readSendOptions = readFields('the options of send', {
   asks: { optional: readBoolean },
 })
 
-export type DecodedSendOptions = ReturnType<typeof readSendOptions>
-
 /** Decodes the options of `send`; none are given as `undefined`. Never throws. */
 export function decodeSendOptions(value: unknown): Decoded<DecodedSendOptions> {
   return value === undefined ? { ok: true, value: {} } : decodeWith('the options', value, readSendOptions)
 }
 
-const readInterruptOptions = readFields('the options of interrupt', {
+export interface DecodedInterruptOptions {
+  readonly reason?: string
+  readonly heard?: Heard
+}
+
+const readInterruptOptions: Read<DecodedInterruptOptions> = readFields('the options of interrupt', {
   reason: { optional: readReason },
   heard: { optional: readHeard },
 })
 
 /** Decodes the options of `interrupt`; none are given as `undefined`. Never throws. */
-export function decodeInterruptOptions(value: unknown): Decoded<ReturnType<typeof readInterruptOptions>> {
+export function decodeInterruptOptions(value: unknown): Decoded<DecodedInterruptOptions> {
   return value === undefined ? { ok: true, value: {} } : decodeWith('the options', value, readInterruptOptions)
 }
 
 const PLAIN_DECISION = { approvalId: readName, reason: { optional: readReason }, remember: { optional: readRemember } }
 
-const readDecision = readVariant('decision', {
+export type DecodedDecision = {
+  readonly approvalId: string
+  readonly reason?: string
+  /** Decides later calls of this tool too, or those with the same arguments. */
+  readonly remember?: 'tool' | 'arguments'
+} & ({ readonly decision: 'approve' | 'deny' } | { readonly decision: 'edit'; readonly input: JsonObject })
+
+const readDecision: Read<DecodedDecision> = readVariant('decision', {
   approve: readFields('an approval', { ...PLAIN_DECISION, decision: readOneOf('approve') }),
   deny: readFields('a denial', { ...PLAIN_DECISION, decision: readOneOf('deny') }),
   edit: readFields('an edit', { ...PLAIN_DECISION, decision: readOneOf('edit'), input: readJsonObject }),
 })
-
-export type DecodedDecision = ReturnType<typeof readDecision>
 
 /** Decodes what a person decided about a call; `input` is there for an edit, and only then. Never throws. */
 export function decodeDecision(value: unknown): Decoded<DecodedDecision> {
   return decodeWith('the decision', value, readDecision)
 }
 
-const readQuestionAnswer = readAnswer(
+export type DecodedQuestionAnswer = { readonly questionId: string } & (
+  { readonly value: JsonValue } | { readonly decline: true; readonly reason?: string }
+)
+
+const readQuestionAnswer: Read<DecodedQuestionAnswer> = readAnswer(
   readFields('an answer', { questionId: readName, value: readJson }),
   readFields('an answer that declines', {
     questionId: readName,
@@ -190,17 +208,20 @@ const readQuestionAnswer = readAnswer(
   }),
 )
 
-export type DecodedQuestionAnswer = ReturnType<typeof readQuestionAnswer>
-
 /** Decodes the answer to a tool's question: a value, or that it is declined. Never throws. */
 export function decodeQuestionAnswer(value: unknown): Decoded<DecodedQuestionAnswer> {
   return decodeWith('the answer', value, readQuestionAnswer)
 }
 
-const readDescription = readFields('a description', DESCRIPTION)
+export interface DecodedDescription {
+  readonly title?: string | null
+  readonly meta?: JsonObject
+}
+
+const readDescription: Read<DecodedDescription> = readFields('a description', DESCRIPTION)
 
 /** Decodes a session's title and what a program notes about it. A title of null takes it away. Never throws. */
-export function decodeDescription(value: unknown): Decoded<ReturnType<typeof readDescription>> {
+export function decodeDescription(value: unknown): Decoded<DecodedDescription> {
   return decodeWith('the description', value, readDescription)
 }
 

@@ -3,7 +3,7 @@
 import type { ErrorCode } from '../errors.ts'
 import { isErrorCode } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
-import type { Outcome } from '../machine/input.ts'
+import type { ClientReport, Outcome } from '../machine/input.ts'
 import { readContent } from './decode-content.ts'
 import { readInputs } from './input-speaker.ts'
 import {
@@ -62,7 +62,7 @@ const readClientTool = readFields('a tool', {
   onInterrupt: readOneOf('cancel', 'finish'),
 })
 
-const readReport = readInputs({
+const readReport: Read<ClientReport> = readInputs({
   'client-attached': readFields('a client-attached', {
     type: readOneOf('client-attached'),
     connection: readName,
@@ -105,13 +105,11 @@ const readReport = readInputs({
   'display-written': readFields('a display-written', { type: readOneOf('display-written'), turn: readInteger(0) }),
 })
 
-export type DecodedReport = ReturnType<typeof readReport>
-
 /**
  * Decodes a report of a client. Never throws; `invalid_event` names the field, `illegal_input` who may say such an input,
  * `input_too_large` the limit.
  */
-export function decodeClientReport(value: unknown): Decoded<DecodedReport> {
+export function decodeClientReport(value: unknown): Decoded<ClientReport> {
   return decodeWith('the report', value, readReport)
 }
 

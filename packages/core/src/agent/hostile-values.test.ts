@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Refusal } from '../machine/refusal.ts'
 import type { Input } from '../machine/input.ts'
+import { CLIENT_REPORTS, USER_COMMANDS } from '../machine/input.ts'
 import { SESSION_TABLE } from '../machine/table.ts'
 import { TestSession } from '../testing/test-session.ts'
 import {
@@ -236,6 +237,11 @@ const HOSTILE: Readonly<Record<string, () => unknown>> = {
   },
 }
 
+test('there is a sample of everything that the machine takes from outside', () => {
+  const types = SAMPLES.map(([, , sample]) => (sample as { readonly type?: unknown }).type)
+  expect([...USER_COMMANDS, ...CLIENT_REPORTS].filter((type) => !types.includes(type))).toEqual([])
+})
+
 test.each(SAMPLES)('%s takes what is well formed as it is, by a copy %#', (_, decode, sample) => {
   const decoded = decode(sample)
   expect(decoded).toEqual({ ok: true, value: sample })
@@ -337,6 +343,7 @@ test('nothing throws, and what is taken is plain JSON that the machine can hold'
     new TestSession().user('Hi'),
     new TestSession().user('Hi').says({ calls: ['look'] }),
   ]
+  const ofInputs: readonly Decode[] = [decodeUserCommand, decodeClientReport]
   let taken = 0
   fc.assert(
     fc.property(changed, ([decode, sample, path, make]) => {
@@ -346,8 +353,7 @@ test('nothing throws, and what is taken is plain JSON that the machine can hold'
       taken += 1
       // The machine on its own: what it does not know yet is left out.
       const input = decoded.value as Input
-      const isKnown =
-        decode === decodeUserCommand && Object.hasOwn(SESSION_TABLE, input.type) && input.type !== 'approval'
+      const isKnown = ofInputs.includes(decode) && Object.hasOwn(SESSION_TABLE, input.type)
       for (const session of isKnown ? sessions : []) session.decide(input)
     }),
     { numRuns: 3000 },

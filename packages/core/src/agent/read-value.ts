@@ -117,7 +117,9 @@ export function readList<T>(readItem: Read<T>, most: number, expected = 'an arra
 }
 
 type Fields = Readonly<Record<string, Read<unknown> | { readonly optional: Read<unknown> }>>
-type FieldsOf<F extends Fields> = {
+type FieldsOf<F extends Fields> = Flat<FieldsApart<F>>
+type Flat<T> = { readonly [Name in keyof T]: T[Name] }
+type FieldsApart<F extends Fields> = {
   readonly [Name in keyof F as F[Name] extends Read<unknown> ? Name : never]: F[Name] extends Read<infer T> ? T : never
 } & {
   readonly [Name in keyof F as F[Name] extends Read<unknown> ? never : Name]?: F[Name] extends {

@@ -22,8 +22,8 @@ export interface Admission {
   readonly token?: string
 }
 
-export function refusalOf(request: IncomingMessage, admission: Admission): Refusal | undefined {
-  if (urlOf(request).pathname !== PATH) return { status: '404 Not Found', message: `the WebSocket is at ${PATH}` }
+export function checkAdmission(request: IncomingMessage, admission: Admission): Refusal | undefined {
+  if (parseUrl(request).pathname !== PATH) return { status: '404 Not Found', message: `the WebSocket is at ${PATH}` }
   if (!isOriginAllowed(request, admission))
     return { status: '403 Forbidden', message: 'pages of this origin may not connect (see --allow-origin)' }
   if (admission.token !== undefined && !hasToken(request, admission.token)) return UNAUTHORIZED
@@ -52,7 +52,7 @@ export const UNKNOWN_PRINCIPAL: Refusal = {
 }
 
 /** Only the path and the query are the client's to choose here; the host is never believed. */
-export function urlOf(request: IncomingMessage): URL {
+export function parseUrl(request: IncomingMessage): URL {
   return URL.parse(`http://localhost${request.url ?? ''}`) ?? new URL('http://localhost/')
 }
 
@@ -67,7 +67,7 @@ function isOriginAllowed({ headers: { origin } }: IncomingMessage, { origins, is
 /** Pages cannot set a header of a WebSocket, so the address may carry the token too. */
 function hasToken(request: IncomingMessage, token: string): boolean {
   const bearer = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1]
-  const given = bearer ?? urlOf(request).searchParams.get('token')
+  const given = bearer ?? parseUrl(request).searchParams.get('token')
   return given !== null && isSame(given, token)
 }
 

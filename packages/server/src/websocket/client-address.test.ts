@@ -1,11 +1,14 @@
 // Whose address counts, by what the network and the headers say.
 import { expect, test } from 'vitest'
-import { clientAddressOf, limitKeyOf } from './client-address.ts'
+import { deriveLimitKey, findClientAddress } from './client-address.ts'
 
 function addressOf(peer: string, forwarded: string | undefined, proxies: number): string {
   const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded }
   // The two fields that are read of a request.
-  return clientAddressOf({ headers, socket: { remoteAddress: peer } } as Parameters<typeof clientAddressOf>[0], proxies)
+  return findClientAddress(
+    { headers, socket: { remoteAddress: peer } } as Parameters<typeof findClientAddress>[0],
+    proxies,
+  )
 }
 
 test.each<[string, Parameters<typeof addressOf>, string]>([
@@ -31,5 +34,5 @@ test.each([
   ['::1', '0:0:0:0::/64'],
   ['fe80::1%eth0', 'fe80:0:0:0::/64'],
 ])('limits count %s as %s', (address, key) => {
-  expect(limitKeyOf(address)).toBe(key)
+  expect(deriveLimitKey(address)).toBe(key)
 })

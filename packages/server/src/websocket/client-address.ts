@@ -6,17 +6,17 @@ import { isIP, isIPv6 } from 'node:net'
  * With `proxies` 0 the other end of the connection, whatever the headers say. Behind so many trusted proxies, the entry of
  * X-Forwarded-For that the outermost of them wrote, counted from the right: what stands left of it anybody can invent.
  */
-export function clientAddressOf(request: Pick<IncomingMessage, 'headers' | 'socket'>, proxies: number): string {
-  const peer = plain(request.socket.remoteAddress ?? '')
+export function findClientAddress(request: Pick<IncomingMessage, 'headers' | 'socket'>, proxies: number): string {
+  const peer = stripPort(request.socket.remoteAddress ?? '')
   if (proxies === 0) return peer
   const header = request.headers['x-forwarded-for'] ?? ''
-  const entries = (Array.isArray(header) ? header.join(',') : header).split(',').map((entry) => plain(entry.trim()))
+  const entries = (Array.isArray(header) ? header.join(',') : header).split(',').map((entry) => stripPort(entry.trim()))
   const named = entries.at(-proxies) ?? entries[0] ?? ''
   return isIP(named) === 0 ? peer : named
 }
 
 /** Without port and brackets, and IPv4 as such. */
-function plain(text: string): string {
+function stripPort(text: string): string {
   const bare = /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text
   return bare.replace(/^::ffff:(?=[\d.]+$)/i, '')
 }
@@ -26,7 +26,7 @@ const GROUPS = 8
 const PREFIX_GROUPS = 4
 
 /** What limits count by: an IPv4 address, or the first 64 bits of an IPv6 one, since the others are its owner's to choose. */
-export function limitKeyOf(address: string): string {
+export function deriveLimitKey(address: string): string {
   if (!isIPv6(address)) return address
   const [left = '', right] = (address.split('%', 1)[0] ?? '').split('::')
   const groups = (text: string): readonly string[] => (text === '' ? [] : text.split(':'))

@@ -37,7 +37,7 @@ export function listen(http: Server, { address, port, scheme, path }: Place): Pr
     // Node would listen on every address of the machine.
     if (address.trim() === '')
       throw new BatonError({ code: 'invalid_option', message: 'the address to listen on is empty' })
-    http.once('error', (cause: NodeJS.ErrnoException) => reject(listenError(cause, address, port)))
+    http.once('error', (cause: NodeJS.ErrnoException) => reject(createListenError(cause, address, port)))
     http.listen(port, address, () => {
       const bound = http.address()
       const actual = typeof bound === 'object' && bound ? bound.port : port
@@ -47,7 +47,7 @@ export function listen(http: Server, { address, port, scheme, path }: Place): Pr
   })
 }
 
-function listenError(cause: NodeJS.ErrnoException, address: string, port: number): BatonError {
+function createListenError(cause: NodeJS.ErrnoException, address: string, port: number): BatonError {
   const why: Readonly<Record<string, string>> = {
     EADDRINUSE: `port ${port} of ${address} is in use; choose another one, or 0 for a free one`,
     EACCES: `port ${port} needs rights that this process does not have; choose one above 1023`,

@@ -26,14 +26,14 @@ export function createRateLimit({ perMinute, clock, keysMax = KEYS_MAX }: RateLi
   // The key that was longest away stands first. A full bucket says no more than none.
   const buckets = new Map<string, Bucket>()
 
-  const tokensOf = (bucket: Bucket | undefined, nowMs: number): number => {
+  const countTokens = (bucket: Bucket | undefined, nowMs: number): number => {
     if (!bucket) return perMinute
     const passedMs = Math.max(0, nowMs - bucket.atMs)
     return Math.min(perMinute, bucket.tokens + (passedMs * perMinute) / MINUTE_MS)
   }
   const forget = (nowMs: number): void => {
     for (const [key, bucket] of buckets) {
-      if (tokensOf(bucket, nowMs) < perMinute && buckets.size <= keysMax) return
+      if (countTokens(bucket, nowMs) < perMinute && buckets.size <= keysMax) return
       buckets.delete(key)
     }
   }
@@ -41,7 +41,7 @@ export function createRateLimit({ perMinute, clock, keysMax = KEYS_MAX }: RateLi
   return {
     take: (key) => {
       const nowMs = clock.nowMs()
-      const tokens = tokensOf(buckets.get(key), nowMs)
+      const tokens = countTokens(buckets.get(key), nowMs)
       const taken = tokens >= 1
       buckets.delete(key)
       buckets.set(key, { tokens: taken ? tokens - 1 : tokens, atMs: nowMs })

@@ -9,7 +9,7 @@ import { generate } from 'selfsigned'
 import { afterEach, expect, test } from 'vitest'
 import type { TlsFiles } from './listen.ts'
 import { createWebSocketFront } from './server.ts'
-import { agentOf, connectApp, environment, refusedWith, startServer } from './test-server.ts'
+import { createAgent, connectApp, environment, refusedWith, startServer } from './test-server.ts'
 
 const TOKEN = 'a-token-of-a-test'
 
@@ -53,11 +53,11 @@ test.each([
 })
 
 test('who the program does not know gets 401, and the server goes on', async () => {
-  const principalOf = ({ headers }: IncomingMessage) => {
+  const authenticate = ({ headers }: IncomingMessage) => {
     if (headers.authorization === undefined) throw new Error('no session cookie')
     return { id: headers.authorization }
   }
-  const { url, logged } = await start({ principalOf })
+  const { url, logged } = await start({ authenticate })
   expect((await refusedWith(url)).status).toBe(401)
   expect(logged).toEqual([
     'nobody knows who is behind a connection {"cause":"no session cookie"}',
@@ -104,7 +104,7 @@ test('a drain waits until the app has been told its whole turn', async () => {
     say = resolve
   })
   const model = createScriptedModel({ steps: [{ text: 'The end.' }] })
-  const slow = agentOf({
+  const slow = createAgent({
     ...model,
     run: async (...given) => {
       await held

@@ -4,7 +4,7 @@ import { tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { afterEach, expect, test } from 'vitest'
 import type { V1Limits } from './limits.ts'
-import { agentOf, connectApp, startServer } from './test-server.ts'
+import { createAgent, connectApp, startServer } from './test-server.ts'
 
 let stops: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -121,7 +121,7 @@ test('transcripts have a limit of their own, and what is malformed or no text co
 test('the results of calls are taken from a session that may send nothing else', async () => {
   const look = tool({ name: 'look', description: 'Looks', input: { type: 'object' }, effect: 'pure' })
   const model = createScriptedModel({ steps: [{ calls: [{ name: 'look', arguments: {} }] }, { text: 'Seen.' }] })
-  const { url } = await start({ sessionFramesPerMinute: 1 }, { agent: agentOf(model, { tools: [look] }) })
+  const { url } = await start({ sessionFramesPerMinute: 1 }, { agent: createAgent(model, { tools: [look] }) })
   const app = await connectApp(url)
   app.send('user.audio.transcript.final', { text: 'Look' })
   const shown = await app.until(({ payload }) => payload['name'] === 'convo.setState')
@@ -153,7 +153,7 @@ test('a connection over which nothing comes is told so and closed', async () => 
 test('a connection whose turn waits for a result is not idle', async () => {
   const look = tool({ name: 'look', description: 'Looks', input: { type: 'object' }, effect: 'pure' })
   const model = createScriptedModel({ steps: [{ calls: [{ name: 'look', arguments: {} }] }, { text: 'Seen.' }] })
-  const { url, moveTime } = await start({ idleMs: 600_000 }, { agent: agentOf(model, { tools: [look] }) })
+  const { url, moveTime } = await start({ idleMs: 600_000 }, { agent: createAgent(model, { tools: [look] }) })
   const app = await connectApp(url)
   app.send('user.audio.transcript.final', { text: 'Look' })
   const call = await app.until(({ payload }) => payload['name'] === 'look')

@@ -2,7 +2,7 @@
 import { tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { afterEach, expect, test } from 'vitest'
-import { agentOf, connectApp, startServer } from './test-server.ts'
+import { createAgent, connectApp, startServer } from './test-server.ts'
 
 let stops: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -15,7 +15,7 @@ type App = Awaited<ReturnType<typeof connectApp>>
 async function start(timeoutMs: number) {
   const look = tool({ name: 'look', description: 'Looks', input: { type: 'object' }, effect: 'pure', timeoutMs })
   const model = createScriptedModel({ steps: [{ calls: [{ name: 'look', arguments: {} }] }, { text: 'Done.' }] })
-  const server = await startServer({ agent: agentOf(model, { tools: [look] }) })
+  const server = await startServer({ agent: createAgent(model, { tools: [look] }) })
   stops.push(server.stop)
   const untilLogged = async (line: string): Promise<void> => {
     while (!server.logged.includes(line)) await new Promise((resolve) => setImmediate(resolve))

@@ -6,8 +6,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { RawData, WebSocket } from 'ws'
 import { WebSocketServer } from 'ws'
 import type { Admission, Refusal } from './admission.ts'
-import { isLoopback, PATH, refusalOf, refuse, UNKNOWN_PRINCIPAL, urlOf } from './admission.ts'
-import { clientAddressOf, limitKeyOf } from './client-address.ts'
+import { checkAdmission, isLoopback, parseUrl, PATH, refuse, UNKNOWN_PRINCIPAL } from './admission.ts'
+import { deriveLimitKey, findClientAddress } from './client-address.ts'
 import type { V1Limits } from './limits.ts'
 import { DEFAULT_V1_LIMITS } from './limits.ts'
 import type { TlsFiles } from './listen.ts'
@@ -36,7 +36,7 @@ export interface WebSocketServerInit {
    */
   readonly origins?: readonly string[]
   /** Who is behind a connection; `anonymous` by default. Who it throws for gets 401. */
-  readonly principalOf?: (request: IncomingMessage) => Principal
+  readonly authenticate?: (request: IncomingMessage) => Principal
   /**
    * What every connection must show, by `Authorization: Bearer` or `?token=`; others get 401. By default none is asked for:
    * then the address must be one that only friends can reach.
@@ -85,7 +85,7 @@ export function createWebSocketFront(init: WebSocketServerInit): WebSocketFront 
   const http = createServer(tls, (request, response) => answer(request, response, unreadyReason))
   http.on('upgrade', (request, stream, head) => {
     stream.on('error', destroyBroken)
-    const client = clientAddressOf(request, trustedProxies)
+    const client = findClientAddress(request, trustedProxies)
     const admitted = admit(init, request, { draining, full: open.size >= limits.connections })
     if ('principal' in admitted) {
       sockets.handleUpgrade(request, stream, head, (socket) => accept(socket, { ...admitted, stream, client }))
@@ -113,14 +113,14 @@ export function createWebSocketFront(init: WebSocketServerInit): WebSocketFront 
       limits,
       isDraining: () => draining,
       rates,
-      address: limitKeyOf(client),
+      address: deriveLimitKey(client),
     })
     open.set(socket, connection)
   }
 
   const drain = async ({ withinMs = 0 } = {}): Promise<void> => {
     draining = true
-    await untilRest([...open.values()], init, withinMs)
+    await waitForRest([...open.values()], init, withinMs)
   }
 
   const close = async (): Promise<void> => {
@@ -150,11 +150,11 @@ function admit(
   request: IncomingMessage,
   state: Pick<Admission, 'draining' | 'full'>,
 ): { readonly principal: Principal } | Refusal {
-  const { principalOf, log, address = LOCAL } = init
-  const refusal = refusalOf(request, { ...init, ...state, isLocal: isLoopback(address) })
+  const { authenticate, log, address = LOCAL } = init
+  const refusal = checkAdmission(request, { ...init, ...state, isLocal: isLoopback(address) })
   if (refusal) return refusal
   try {
-    return { principal: principalOf ? principalOf(request) : { id: 'anonymous' } }
+    return { principal: authenticate ? authenticate(request) : { id: 'anonymous' } }
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
     log.warn('nobody knows who is behind a connection', { cause: why })
@@ -163,7 +163,7 @@ function admit(
 }
 
 /** Connections that come later take no new turn, so they need not be waited for. */
-async function untilRest(
+async function waitForRest(
   connections: readonly V1Connection[],
   { clock, timers }: Pick<WebSocketServerInit, 'clock' | 'timers'>,
   withinMs: number,
@@ -179,7 +179,7 @@ function answer(request: IncomingMessage, response: ServerResponse, unreadyReaso
     response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
     response.end(JSON.stringify(body))
   }
-  const { pathname } = urlOf(request)
+  const { pathname } = parseUrl(request)
   if (pathname === '/healthz') {
     tell(200, { status: 'ok' })
     return
@@ -266,7 +266,7 @@ class WsSocket implements Socket {
   }
 
   onMessage(listener: (text: string | undefined) => void): void {
-    this.#socket.on('message', (data, isBinary) => listener(isBinary ? undefined : textOf(data)))
+    this.#socket.on('message', (data, isBinary) => listener(isBinary ? undefined : decodeText(data)))
   }
 
   onClose(listener: () => void): void {
@@ -293,7 +293,7 @@ function destroyBroken(this: Duplex): void {
 function ignore(): void {}
 
 /** `ws` checks that text is UTF-8 before it hands it out. */
-function textOf(data: RawData): string {
+function decodeText(data: RawData): string {
   if (Array.isArray(data)) return Buffer.concat(data).toString()
   return (Buffer.isBuffer(data) ? data : Buffer.from(data)).toString()
 }

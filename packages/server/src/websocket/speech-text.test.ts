@@ -1,6 +1,6 @@
 // Speech text: what a voice says of answers as models write them.
 import { expect, test } from 'vitest'
-import { speechTextOf } from './speech-text.ts'
+import { extractSpeech } from './speech-text.ts'
 
 test.each([
   ['plain words stay', 'It is 5. Shall I go on?', 'It is 5. Shall I go on?'],
@@ -28,13 +28,13 @@ test.each([
   ['an image is its description', '![a cat](https://example.com/c.png)', 'a cat'],
   ['only code: nothing to say', '```\nx\n```', ''],
 ])('%s', (_situation, text, expected) => {
-  expect(speechTextOf(text)).toBe(expected)
+  expect(extractSpeech(text)).toBe(expected)
 })
 
 test.each(['[', '`', '*', '_', '<a', '|', '(', '> ', '![', 'http:', '~'])(
   'a long run of "%s" takes no longer than its length',
   (piece) => {
     const text = piece.repeat(30_000)
-    expect(speechTextOf(text).length).toBeLessThanOrEqual(text.length)
+    expect(extractSpeech(text).length).toBeLessThanOrEqual(text.length)
   },
 )

@@ -2,8 +2,8 @@
 // text is a model's.
 
 /** Empty when nothing speakable is left. */
-export function speechTextOf(text: string): string {
-  const lines = withoutCodeBlocks(text.split(/\r\n|[\r\n]/)).flatMap(speakLine)
+export function extractSpeech(text: string): string {
+  const lines = dropCodeBlocks(text.split(/\r\n|[\r\n]/)).flatMap(speakLine)
   return lines
     .map((line) => tidyLine(speakInline(line)))
     .filter((line) => line !== '')
@@ -13,7 +13,7 @@ export function speechTextOf(text: string): string {
 const FENCE = /^ {0,3}(`{3,}|~{3,})/
 
 /** An open fence goes to the end: the answer may have been cut off in it. */
-function withoutCodeBlocks(lines: readonly string[]): readonly string[] {
+function dropCodeBlocks(lines: readonly string[]): readonly string[] {
   const kept: string[] = []
   let fence: string | undefined
   for (const line of lines) {
@@ -35,10 +35,10 @@ function speakLine(line: string): readonly string[] {
     .replace(/^#{1,6}[ \t]+/, '')
     .replace(/^[-*+•][ \t]+(?:\[[ xX]\][ \t]+)?/, '')
   const isRow = text.startsWith('|') && text.endsWith('|') && text.length > 1
-  return [isRow ? cellsOf(text).join(', ') : text]
+  return [isRow ? splitCells(text).join(', ') : text]
 }
 
-function cellsOf(row: string): readonly string[] {
+function splitCells(row: string): readonly string[] {
   const cells = row.slice(1, -1).split('|')
   return cells.map((cell) => cell.trim()).filter((cell) => cell !== '')
 }

@@ -24,7 +24,7 @@ export async function startServer(init: ServerParts = {}) {
   const note = (message: string, data: object = {}): void => void logged.push(`${message} ${JSON.stringify(data)}`)
   const host = createHost({
     environment,
-    agent: init.agent ?? agentOf(greeter()),
+    agent: init.agent ?? createAgent(greeter()),
     ...(init.store && { store: init.store }),
   })
   const front = createWebSocketFront({ ...environment, host, log: { info: note, warn: note }, port: 0, ...init })
@@ -36,7 +36,7 @@ export async function startServer(init: ServerParts = {}) {
   return { front, host, url, port, logged, stop }
 }
 
-export function agentOf(model: Model, more: Partial<Parameters<typeof defineAgent>[0]> = {}): Agent {
+export function createAgent(model: Model, more: Partial<Parameters<typeof defineAgent>[0]> = {}): Agent {
   return defineAgent({ name: 'a', model, ...more })
 }
 

@@ -3,9 +3,9 @@
 import type { ErrorCode, Frame } from '@baton/core'
 import { shortHash, textOf } from '@baton/core'
 import type { Fact, FactOf, InputBody } from '@baton/core/machine'
-import { Recent } from './recent.ts'
+import { BoundedMap } from './bounded-map.ts'
 import { Partials } from './v1-partials.ts'
-import { speechTextOf } from './speech-text.ts'
+import { extractSpeech } from './speech-text.ts'
 
 /** What the connection has to do, in this order. */
 export type V1Output =
@@ -40,87 +40,87 @@ const BODIES_MAX = 1000
 const HELD_MAX = 10_000
 
 /** A frame with the name that its record gives it. */
-interface Named {
+interface NamedFrame {
   readonly frame: Frame
   readonly key: string
 }
 
 export class V1Projection {
-  readonly #book: Book
+  readonly #state: ProjectionState
   /** Of the fact that came last. */
   #pos = -1
   #index = 0
   /** What came while an answer's speech waits. */
-  #held: Named[] = []
+  #held: NamedFrame[] = []
 
   constructor(init: V1ProjectionInit) {
-    this.#book = {
+    this.#state = {
       init,
       prefix: shortHash(init.session),
       partials: new Partials(init.partialMs),
-      bodies: new Recent(BODIES_MAX),
+      bodies: new BoundedMap(BODIES_MAX),
       causes: [],
       speech: undefined,
     }
   }
 
   handleFrame(frame: Frame, nowMs: number): readonly V1Output[] {
-    return this.#take({ frame, key: this.#keyOf(frame) }, nowMs)
+    return this.#take({ frame, key: this.#nameFrame(frame) }, nowMs)
   }
 
   handleTime(nowMs: number): readonly V1Output[] {
-    return this.#book.speech ? [] : partial(this.#book, nowMs, false)
+    return this.#state.speech ? [] : takePartial(this.#state, nowMs, false)
   }
 
   /** The answer of this turn may not be spoken: its `display-written` was refused. */
   handleRefusal(turn: number, nowMs: number): readonly V1Output[] {
-    return this.#book.speech?.turn === turn ? this.#release(false, this.#held, nowMs) : []
+    return this.#state.speech?.turn === turn ? this.#release(false, this.#held, nowMs) : []
   }
 
   /** When `handleTime` may have something. */
   pollAtMs(): number | undefined {
-    return this.#book.speech ? undefined : this.#book.partials.pollAtMs()
+    return this.#state.speech ? undefined : this.#state.partials.pollAtMs()
   }
 
-  #keyOf(frame: Frame): string {
+  #nameFrame(frame: Frame): string {
     if (frame.type !== 'fact') return ''
     this.#index = frame.pos === this.#pos ? this.#index + 1 : 0
     this.#pos = frame.pos
     // The time tells apart the logs of two servers that forgot each other: an app ignores an id that it has seen.
-    return `${this.#book.prefix}-${frame.pos}-${this.#index}-${frame.nowMs.toString(36)}`
+    return `${this.#state.prefix}-${frame.pos}-${this.#index}-${frame.nowMs.toString(36)}`
   }
 
-  #take(named: Named, nowMs: number): readonly V1Output[] {
-    const { speech, init } = this.#book
+  #take(named: NamedFrame, nowMs: number): readonly V1Output[] {
+    const { speech, init } = this.#state
     const past = isPast(init, named.frame)
     if (!speech) {
-      const outputs = project(this.#book, named, nowMs)
+      const outputs = project(this.#state, named, nowMs)
       return past
         ? outputs.filter((output) => output.type !== 'turn-ended' && output.type !== 'result-ignored')
         : outputs
     }
-    const said = verdictOf(speech.turn, named.frame, this.#held)
+    const said = decideSpeech(speech.turn, named.frame, this.#held)
     // An earlier connection was handed the answer.
-    const verdict = said === 'speak' && past ? 'drop' : said
-    if (verdict === undefined && this.#held.length < HELD_MAX) {
+    const decision = said === 'speak' && past ? 'drop' : said
+    if (decision === undefined && this.#held.length < HELD_MAX) {
       this.#held.push(named)
       return []
     }
-    return this.#release(verdict === 'speak', [...this.#held, named], nowMs)
+    return this.#release(decision === 'speak', [...this.#held, named], nowMs)
   }
 
   /** Ends the wait, then goes through what came in the meantime; that may bring the next wait. */
-  #release(speaks: boolean, waiting: readonly Named[], nowMs: number): readonly V1Output[] {
+  #release(speaks: boolean, waiting: readonly NamedFrame[], nowMs: number): readonly V1Output[] {
     this.#held = []
-    return [...endSpeech(this.#book, speaks), ...waiting.flatMap((named) => this.#take(named, nowMs))]
+    return [...endSpeech(this.#state, speaks), ...waiting.flatMap((named) => this.#take(named, nowMs))]
   }
 }
 
-interface Book {
+interface ProjectionState {
   readonly init: V1ProjectionInit
   readonly prefix: string
   readonly partials: Partials
-  readonly bodies: Recent<string>
+  readonly bodies: BoundedMap<string>
   causes: readonly string[]
   /** An answer whose speech waits for the commit of `display-written`. */
   speech: Speech | undefined
@@ -137,52 +137,52 @@ function isPast({ livePos }: V1ProjectionInit, frame: Frame): boolean {
 }
 
 /** An interrupt that came first cut the answer as one that nobody heard; then it must not be spoken. */
-function verdictOf(turn: number, frame: Frame, held: readonly Named[]): 'speak' | 'drop' | undefined {
+function decideSpeech(turn: number, frame: Frame, held: readonly NamedFrame[]): 'speak' | 'drop' | undefined {
   if (frame.type !== 'fact') return undefined
   if (frame.fact.type === 'display-written' && frame.fact.turn >= turn) return 'speak'
   const isOfNextTurn = held.some((named) => named.frame.type === 'fact' && named.frame.fact.type === 'turn-started')
   return frame.fact.type === 'interrupt-accepted' && !isOfNextTurn ? 'drop' : undefined
 }
 
-function endSpeech(book: Book, speaks: boolean): readonly V1Output[] {
-  const { speech } = book
-  book.speech = undefined
+function endSpeech(state: ProjectionState, speaks: boolean): readonly V1Output[] {
+  const { speech } = state
+  state.speech = undefined
   if (!speech) return []
   const { key, turn, text } = speech
   return [
-    ...(speaks ? [display(`${key}-3`, 'tts.speak', { text })] : []),
-    setState(`${key}-4`, 'idle'),
-    ended(book, turn, 'answered'),
+    ...(speaks ? [showDisplay(`${key}-3`, 'tts.speak', { text })] : []),
+    showState(`${key}-4`, 'idle'),
+    encodeTurnEnd(state, turn, 'answered'),
   ]
 }
 
-function project(book: Book, { frame, key }: Named, nowMs: number): readonly V1Output[] {
+function project(state: ProjectionState, { frame, key }: NamedFrame, nowMs: number): readonly V1Output[] {
   if (frame.type === 'text-delta') {
-    book.partials.handleDelta(frame)
-    return partial(book, nowMs, false)
+    state.partials.handleDelta(frame)
+    return takePartial(state, nowMs, false)
   }
-  return frame.type === 'fact' ? projectFact(book, frame.fact, { key, nowMs, ageMs: nowMs - frame.nowMs }) : []
+  return frame.type === 'fact' ? projectFact(state, frame.fact, { key, nowMs, ageMs: nowMs - frame.nowMs }) : []
 }
 
-interface At {
+interface FactMoment {
   readonly key: string
   readonly nowMs: number
   /** Milliseconds since the fact was committed. */
   readonly ageMs: number
 }
 
-function projectFact(book: Book, fact: Fact, at: At): readonly V1Output[] {
-  const { partials } = book
+function projectFact(state: ProjectionState, fact: Fact, at: FactMoment): readonly V1Output[] {
+  const { partials } = state
   switch (fact.type) {
     case 'input-accepted':
-      remember(book, fact.inputId, fact.body)
+      remember(state, fact.inputId, fact.body)
       return []
     case 'turn-started':
       partials.beginTurn()
-      book.causes = []
-      return [{ type: 'turn-began', turn: fact.turn }, setState(`${at.key}-0`, 'thinking')]
+      state.causes = []
+      return [{ type: 'turn-began', turn: fact.turn }, showState(`${at.key}-0`, 'thinking')]
     case 'inputs-entered':
-      return enter(book, fact, at.key)
+      return enter(state, fact, at.key)
     case 'model-started':
       partials.beginAttempt(fact.attempt, at.key)
       return []
@@ -193,15 +193,15 @@ function projectFact(book: Book, fact: Fact, at: At): readonly V1Output[] {
     case 'step-finished': {
       partials.finishStep(textOf(fact.parts))
       // What is left of an interrupted text was shown already.
-      return fact.interrupted ? [] : partial(book, at.nowMs, true)
+      return fact.interrupted ? [] : takePartial(state, at.nowMs, true)
     }
     case 'call-offered': {
       const { connection, callId, offer } = fact
-      return connection === book.init.connection ? [{ type: 'call', id: `${at.key}-0`, callId, offer }] : []
+      return connection === state.init.connection ? [{ type: 'call', id: `${at.key}-0`, callId, offer }] : []
     }
     case 'turn-finished':
       partials.endTurn()
-      return finish(book, fact, at)
+      return finish(state, fact, at)
     case 'result-ignored':
       return [{ type: 'result-ignored', callId: fact.callId, reason: fact.reason }]
     default:
@@ -209,30 +209,36 @@ function projectFact(book: Book, fact: Fact, at: At): readonly V1Output[] {
   }
 }
 
-function finish(book: Book, fact: FactOf<'turn-finished'>, { key, ageMs }: At): readonly V1Output[] {
+function finish(
+  state: ProjectionState,
+  fact: FactOf<'turn-finished'>,
+  { key, ageMs }: FactMoment,
+): readonly V1Output[] {
   const { turn, outcome } = fact
   const text = fact.text.trim()
   if (outcome === 'answered' && text !== '') {
     const answer = [
       { type: 'final', id: `${key}-0`, text } as const,
-      display(`${key}-1`, 'convo.appendMessage', { role: 'assistant', text, isPartial: false }),
+      showDisplay(`${key}-1`, 'convo.appendMessage', { role: 'assistant', text, isPartial: false }),
     ]
-    const speech = speechTextOf(text)
+    const speech = extractSpeech(text)
     if (speech === '' || ageMs > SPEAKABLE_MS)
-      return [...answer, setState(`${key}-4`, 'idle'), ended(book, turn, outcome)]
-    book.speech = { turn, key, text: speech }
-    return [...answer, setState(`${key}-2`, 'speaking'), { type: 'ask-to-speak', turn }]
+      return [...answer, showState(`${key}-4`, 'idle'), encodeTurnEnd(state, turn, outcome)]
+    state.speech = { turn, key, text: speech }
+    return [...answer, showState(`${key}-2`, 'speaking'), { type: 'ask-to-speak', turn }]
   }
-  const error = errorOf(fact)
+  const error = encodeTurnError(fact)
   return [
     ...(error ? [{ type: 'error', id: `${key}-0`, ...error } as const] : []),
-    setState(`${key}-4`, 'idle'),
-    ended(book, turn, outcome),
+    showState(`${key}-4`, 'idle'),
+    encodeTurnEnd(state, turn, outcome),
   ]
 }
 
 /** A refusal is no failure of the provider, and must not be tried again: it has a code of its own. */
-function errorOf(fact: FactOf<'turn-finished'>): { readonly code: ErrorCode; readonly message: string } | undefined {
+function encodeTurnError(
+  fact: FactOf<'turn-finished'>,
+): { readonly code: ErrorCode; readonly message: string } | undefined {
   if (fact.outcome === 'refused')
     return { code: 'model_refused', message: fact.error?.message ?? 'the model refused to answer' }
   if (fact.outcome !== 'failed') return undefined
@@ -242,35 +248,35 @@ function errorOf(fact: FactOf<'turn-finished'>): { readonly code: ErrorCode; rea
   return { code: isProviders ? 'model_provider_failed' : code, message }
 }
 
-function enter(book: Book, fact: FactOf<'inputs-entered'>, key: string): readonly V1Output[] {
+function enter(state: ProjectionState, fact: FactOf<'inputs-entered'>, key: string): readonly V1Output[] {
   const entered = fact.entries.flatMap((entry) => entry.inputs)
-  book.causes = [...book.causes, ...entered]
+  state.causes = [...state.causes, ...entered]
   return entered.flatMap((inputId, index) => {
-    const text = book.bodies.take(inputId)
+    const text = state.bodies.take(inputId)
     if (text === undefined) return []
-    return [display(`${key}-${index}`, 'convo.appendMessage', { role: 'user', text, isPartial: false })]
+    return [showDisplay(`${key}-${index}`, 'convo.appendMessage', { role: 'user', text, isPartial: false })]
   })
 }
 
 /** Events are not said by anybody, so they do not stand in the conversation that the app shows. */
-function remember(book: Book, inputId: string, body: InputBody): void {
+function remember(state: ProjectionState, inputId: string, body: InputBody): void {
   if (body.type === 'urgent') return
-  book.bodies.set(inputId, body.type === 'user' ? textOf(body.parts) : body.text)
+  state.bodies.set(inputId, body.type === 'user' ? textOf(body.parts) : body.text)
 }
 
-function partial(book: Book, nowMs: number, force: boolean): readonly V1Output[] {
-  const shown = book.partials.take(nowMs, force)
+function takePartial(state: ProjectionState, nowMs: number, force: boolean): readonly V1Output[] {
+  const shown = state.partials.take(nowMs, force)
   return shown ? [{ type: 'partial', id: shown.key, text: shown.text }] : []
 }
 
-function ended(book: Book, turn: number, outcome: string): V1Output {
-  return { type: 'turn-ended', turn, outcome, causes: book.causes }
+function encodeTurnEnd(state: ProjectionState, turn: number, outcome: string): V1Output {
+  return { type: 'turn-ended', turn, outcome, causes: state.causes }
 }
 
-function setState(id: string, state: 'thinking' | 'speaking' | 'idle'): V1Output {
-  return display(id, 'convo.setState', { state })
+function showState(id: string, state: 'thinking' | 'speaking' | 'idle'): V1Output {
+  return showDisplay(id, 'convo.setState', { state })
 }
 
-function display(id: string, name: DisplayTool, given: DisplayArguments): V1Output {
+function showDisplay(id: string, name: DisplayTool, given: DisplayArguments): V1Output {
   return { type: 'display', id, name, arguments: given }
 }

@@ -13,7 +13,7 @@ export interface FrameOrigin {
 
 export interface V1Rates {
   /** What to tell the sender of a frame that is one too many; undefined for one that may pass. */
-  refusalOf(frame: FrameOrigin): string | undefined
+  check(frame: FrameOrigin): string | undefined
 }
 
 type RateNames = 'addressFramesPerMinute' | 'sessionFramesPerMinute' | 'sessionTranscriptsPerMinute'
@@ -24,7 +24,7 @@ export function createV1Rates(limits: Pick<V1Limits, RateNames>, clock: Clock): 
   const sessions = createRateLimit({ perMinute: limits.sessionFramesPerMinute, clock })
   const transcripts = createRateLimit({ perMinute: limits.sessionTranscriptsPerMinute, clock })
 
-  const refusalOf = ({ address, session, isTranscript }: FrameOrigin): string | undefined => {
+  const check = ({ address, session, isTranscript }: FrameOrigin): string | undefined => {
     const addressMs = addresses.take(address)
     if (addressMs > 0)
       return tooMany(limits.addressFramesPerMinute, 'frames', { from: 'an address', waitMs: addressMs })
@@ -37,7 +37,7 @@ export function createV1Rates(limits: Pick<V1Limits, RateNames>, clock: Clock): 
       return tooMany(limits.sessionTranscriptsPerMinute, 'transcripts', { from, waitMs: transcriptMs })
     return undefined
   }
-  return { refusalOf }
+  return { check }
 }
 
 function tooMany(most: number, what: string, { from, waitMs }: { readonly from: string; readonly waitMs: number }) {

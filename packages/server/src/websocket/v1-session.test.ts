@@ -114,10 +114,10 @@ function scripted(steps: readonly ScriptedStep[], init: Partial<Parameters<typeo
   // Each text in one piece: pieces that wait for their reader are joined, so how many it sees is a matter of chance.
   const whole = steps.map((step) => ({ ...(step.text !== undefined && { pieces: [step.text] }), ...step }))
   const model = createScriptedModel({ steps: whole })
-  return { model, agent: agentOf(model, init) }
+  return { model, agent: createAgent(model, init) }
 }
 
-function agentOf(model: Model, init: Partial<Parameters<typeof defineAgent>[0]> = {}): Agent {
+function createAgent(model: Model, init: Partial<Parameters<typeof defineAgent>[0]> = {}): Agent {
   return defineAgent({ name: 'conductor', model, tools: [spawn, list], ...init })
 }
 
@@ -310,7 +310,7 @@ function failure(code: 'model_auth_failed' | 'model_invalid_request'): BatonErro
 
 test('a model that only calls tools ends at the round limit', async () => {
   const model = createScriptedModel({ steps: () => ({ calls: [{ name: 'agent.list', arguments: {} }] }) })
-  const { connect } = setUp(agentOf(model, { limits: { toolRounds: 2 } }))
+  const { connect } = setUp(createAgent(model, { limits: { toolRounds: 2 } }))
   const app = connect('one')
   await app.send('session.start', { sessionId: 's' })
   await app.send('user.audio.transcript.final', { text: 'Hello' })
@@ -349,7 +349,7 @@ test('who speaks over the voice ends the running answer', async () => {
 
 test('partials come at most every fifty milliseconds, and the last one always', async () => {
   const script: ScriptedStep = { pieces: ['a', 'b', 'c'], pieceMs: 20, hangs: 'until-aborted' }
-  const { connect, moveTime } = setUp((timers) => agentOf(createScriptedModel({ steps: [script], timers })))
+  const { connect, moveTime } = setUp((timers) => createAgent(createScriptedModel({ steps: [script], timers })))
   const app = connect('one')
   await app.send('session.start', { sessionId: 's' })
   await app.send('user.audio.transcript.final', { text: 'Hello' })

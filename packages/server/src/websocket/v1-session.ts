@@ -8,8 +8,8 @@ import { IdleWatch } from './idle-watch.ts'
 import type { V1Limits } from './limits.ts'
 import type { Socket } from './socket.ts'
 import { CLOSE_CODES } from './socket.ts'
-import type { Following } from './v1-following.ts'
-import { displayToolOf, followSession } from './v1-following.ts'
+import type { SessionFollower } from './v1-follower.ts'
+import { parseDisplayTool, followSession } from './v1-follower.ts'
 import type { V1Rates } from './v1-rates.ts'
 import { V1Writer } from './v1-writer.ts'
 
@@ -56,7 +56,7 @@ class AppConnection implements V1Connection {
   constructor(init: V1ConnectionInit) {
     const { socket, clock, timers, limits } = init
     const stopWaiting = timers.start(limits.startMs, () => this.close(CLOSE_CODES.policy, 'no session.start came'))
-    this.#state = { init, writer: new V1Writer(init), following: undefined, sessionId: undefined, stopWaiting }
+    this.#state = { init, writer: new V1Writer(init), follower: undefined, sessionId: undefined, stopWaiting }
     const idle = { clock, timers, idleMs: limits.idleMs }
     this.#idle = new IdleWatch({ ...idle, isBusy: () => this.isBusy(), onIdle: () => this.#closeIdle() })
     socket.onMessage((text) => this.#receive(text))
@@ -64,7 +64,7 @@ class AppConnection implements V1Connection {
   }
 
   isBusy(): boolean {
-    return this.#busy || (this.#state.following?.isBusy() ?? false)
+    return this.#busy || (this.#state.follower?.isBusy() ?? false)
   }
 
   close(code: number, reason: string): void {
@@ -127,15 +127,15 @@ interface ConnectionState {
   readonly writer: V1Writer
   /** Ends the wait for the first `session.start`. */
   readonly stopWaiting: () => void
-  following: Following | undefined
+  follower: SessionFollower | undefined
   /** Set by the first `session.start`; the connection is its session's from then on. */
   sessionId: string | undefined
 }
 
 async function leave(state: ConnectionState): Promise<void> {
-  const { following } = state
-  state.following = undefined
-  await following?.leave()
+  const { follower } = state
+  state.follower = undefined
+  await follower?.leave()
 }
 
 const NOT_TEXT: Decoded<ClientFrame> = {
@@ -146,7 +146,7 @@ const NOT_TEXT: Decoded<ClientFrame> = {
 async function takeMessage(state: ConnectionState, text: string | undefined): Promise<void> {
   const { limits, log, connection } = state.init
   const decoded = text === undefined ? NOT_TEXT : decodeClientFrame(text)
-  const tooMany = rateRefusalOf(state, decoded.ok ? decoded.frame : undefined)
+  const tooMany = checkRates(state, decoded.ok ? decoded.frame : undefined)
   if (tooMany !== undefined) {
     sendError(state, 'rate_limited', tooMany, decoded.ok ? decoded.frame?.sessionId : decoded.error.sessionId)
     return
@@ -163,28 +163,28 @@ async function takeMessage(state: ConnectionState, text: string | undefined): Pr
     return
   }
   if (!frame) {
-    log.info('a frame of an unknown type is ignored', { connection, type: shortened(decoded.unknownType) })
+    log.info('a frame of an unknown type is ignored', { connection, type: shorten(decoded.unknownType) })
     return
   }
   if (frame.protocolVersion !== undefined) state.writer.echoVersion()
-  const misplaced = misplacementOf(state, frame)
+  const misplaced = checkPlacement(state, frame)
   if (misplaced) sendError(state, misplaced.code, misplaced.message, frame.sessionId)
   else await takeFrame(state, frame)
 }
 
 /** The result of a call that the app was asked for passes always: its turn waits for it. */
-function rateRefusalOf({ init, following, sessionId }: ConnectionState, frame: ClientFrame | undefined) {
-  if (frame?.type === 'tool.result' && frame.sessionId === sessionId && following?.awaits(frame.payload.callId))
+function checkRates({ init, follower, sessionId }: ConnectionState, frame: ClientFrame | undefined) {
+  if (frame?.type === 'tool.result' && frame.sessionId === sessionId && follower?.awaits(frame.payload.callId))
     return undefined
   const isTranscript = frame?.type === 'user.audio.transcript.final'
-  return init.rates?.refusalOf({ address: init.address ?? '', session: sessionId, isTranscript })
+  return init.rates?.check({ address: init.address ?? '', session: sessionId, isTranscript })
 }
 
-function shortened(type: string | undefined): string {
+function shorten(type: string | undefined): string {
   return (type ?? '').slice(0, 100)
 }
 
-function misplacementOf(
+function checkPlacement(
   state: ConnectionState,
   frame: ClientFrame,
 ): { readonly code: 'invalid_event' | 'session_mismatch'; readonly message: string } | undefined {
@@ -204,18 +204,18 @@ async function takeFrame(state: ConnectionState, frame: ClientFrame): Promise<vo
     await startSession(state, frame)
     return
   }
-  const { following } = state
-  if (!following) return
+  const { follower } = state
+  if (!follower) return
   switch (frame.type) {
     case 'user.audio.transcript.final':
-      await takeTranscript(state, following.session, frame)
+      await takeTranscript(state, follower.session, frame)
       break
     case 'tool.result':
-      await takeResult(state, following, frame)
+      await takeResult(state, follower, frame)
       break
     case 'audio.output.interrupted': {
       const { reason } = frame.payload
-      await submit(state, following.session, { type: 'interrupt', reason, heard: { type: 'display' } })
+      await submit(state, follower.session, { type: 'interrupt', reason, heard: { type: 'display' } })
       break
     }
     default:
@@ -229,21 +229,21 @@ async function startSession(state: ConnectionState, frame: FrameOf<'session.star
   const { sessionId } = frame
   const started = (): boolean =>
     writer.write(init.newId(), { type: 'session.started', payload: { sessionId } }, sessionId)
-  if (state.following) {
+  if (state.follower) {
     started()
     return
   }
   let session: Session | undefined
   try {
     session = await init.host.session(sessionId, { principal: init.principal })
-    const following = await followSession(state.init, { session, writer, onStarted: started })
-    if (!('refused' in following)) {
-      state.following = following
+    const follower = await followSession(state.init, { session, writer, onStarted: started })
+    if (!('refused' in follower)) {
+      state.follower = follower
       state.sessionId = sessionId
       state.stopWaiting()
       return
     }
-    sendError(state, following.refused.code, following.refused.message, sessionId)
+    sendError(state, follower.refused.code, follower.refused.message, sessionId)
   } catch (cause) {
     reportFailure(state, cause, sessionId)
   }
@@ -269,25 +269,29 @@ async function takeTranscript(
 }
 
 /** A result is logged whatever becomes of it; those of display calls end here. */
-async function takeResult(state: ConnectionState, following: Following, frame: FrameOf<'tool.result'>): Promise<void> {
+async function takeResult(
+  state: ConnectionState,
+  follower: SessionFollower,
+  frame: FrameOf<'tool.result'>,
+): Promise<void> {
   const { init } = state
   const { callId, result, error } = frame.payload
-  const display = displayToolOf(callId)
-  const tool = display ?? following.toolOf(callId) ?? null
+  const display = parseDisplayTool(callId)
+  const tool = display ?? follower.findToolName(callId) ?? null
   const data: JsonObject = { session: frame.sessionId, callId, tool, error: result === null ? (error ?? '') : null }
   init.log.info('a result came', data)
   if (display !== undefined) {
-    await following.noteAnswer(callId)
+    await follower.noteAnswer(callId)
     return
   }
-  following.expectVerdict(callId)
-  const outcome = outcomeOf(frame, init.limits.resultBytes)
+  follower.trackResult(callId)
+  const outcome = decodeResult(frame, init.limits.resultBytes)
   const input: Input = { type: 'tool-result', callId, connection: init.connection, outcome }
   // At the same moment, so that the result and the call that the app has come to are one commit.
-  await Promise.all([submit(state, following.session, input), following.noteAnswer(callId)])
+  await Promise.all([submit(state, follower.session, input), follower.noteAnswer(callId)])
 }
 
-function outcomeOf({ payload }: FrameOf<'tool.result'>, resultBytes: number): Outcome {
+function decodeResult({ payload }: FrameOf<'tool.result'>, resultBytes: number): Outcome {
   const { result, error } = payload
   const bytes = Buffer.byteLength(result ?? error ?? '')
   if (bytes > resultBytes) {

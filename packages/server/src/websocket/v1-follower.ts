@@ -3,61 +3,61 @@
 import type { Frame, Logger, Refused, Session } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import type { Input, Phase } from '@baton/core/machine'
-import { Recent } from './recent.ts'
+import { BoundedMap } from './bounded-map.ts'
 import { CLOSE_CODES } from './socket.ts'
 import type { V1Output } from './v1-projection.ts'
 import { V1Projection } from './v1-projection.ts'
 import type { V1ConnectionInit } from './v1-session.ts'
-import { TurnLine } from './v1-turn-line.ts'
+import { TurnLog } from './v1-turn-log.ts'
 import type { ModelOffer } from './v1-written-calls.ts'
 import { WrittenCalls } from './v1-written-calls.ts'
 import type { V1Writer } from './v1-writer.ts'
 
-export interface FollowingInit {
+export interface FollowerInit {
   readonly session: Session
   readonly writer: V1Writer
   /** Writes `session.started`, before anything that the session tells. */
   readonly onStarted: () => void
 }
 
-/** Results whose verdict may still come. */
-const VERDICTS_MAX = 1000
+/** Results that were handed in and may still be ignored. */
+const PENDING_RESULTS_MAX = 1000
 const TOOLS_MAX = 1000
 /** `convo.setState:<id of its frame>`: the call's id tells the tool, so nothing must be remembered for its result. */
 const DISPLAY_CALL = /^((?:convo|tts)\.[a-zA-Z]+):/
 
-export function displayToolOf(callId: string): string | undefined {
+export function parseDisplayTool(callId: string): string | undefined {
   return DISPLAY_CALL.exec(callId)?.[1]
 }
 
 export async function followSession(
   init: V1ConnectionInit,
-  { session, writer, onStarted }: FollowingInit,
-): Promise<Following | { readonly refused: Refused }> {
+  { session, writer, onStarted }: FollowerInit,
+): Promise<SessionFollower | { readonly refused: Refused }> {
   // Read before the connection is attached, so that no offer is missed; and from the last turn's beginning, since an app
   // that was away has not seen all of it. What it has seen it knows by the ids of the frames.
   const last = session.lastTurn()
   const frames = session.frames(last && { pos: last.pos })[Symbol.asyncIterator]()
-  const attached = await session.submit(attaching(init))
+  const attached = await session.submit(createAttachReport(init))
   if (attached.type === 'refused') {
     await frames.return?.()
     return { refused: attached }
   }
-  const state = followingState(init, { session, writer }, attached.pos)
+  const state = createFollowerState(init, { session, writer }, attached.pos)
   onStarted()
   readFrames(state, { [Symbol.asyncIterator]: () => frames }).catch((cause: unknown) => {
     init.log.warn('a connection lost its session', { session: session.id, cause: String(cause) })
     init.socket.close(CLOSE_CODES.failed, 'internal error')
   })
-  return new Following(state, frames)
+  return new SessionFollower(state, frames)
 }
 
-export class Following {
+export class SessionFollower {
   readonly session: Session
-  readonly #state: FollowingState
+  readonly #state: FollowerState
   readonly #frames: AsyncIterator<Frame>
 
-  constructor(state: FollowingState, frames: AsyncIterator<Frame>) {
+  constructor(state: FollowerState, frames: AsyncIterator<Frame>) {
     this.session = state.session
     this.#state = state
     this.#frames = frames
@@ -69,12 +69,12 @@ export class Following {
   }
 
   /** A result of this connection was handed in: if it is ignored, that is logged. */
-  expectVerdict(callId: string): void {
-    this.#state.verdicts.set(callId, true)
+  trackResult(callId: string): void {
+    this.#state.pendingResults.set(callId, true)
   }
 
   /** The tool of a call of the model: one that is open, or that was written to this connection lately. */
-  toolOf(callId: string): string | undefined {
+  findToolName(callId: string): string | undefined {
     return this.session.openCall(callId)?.name ?? this.#state.tools.get(callId)
   }
 
@@ -101,13 +101,13 @@ export class Following {
 /** Phases in which nothing goes on until something new comes. */
 const AT_REST: ReadonlySet<Phase> = new Set(['idle', 'paused', 'stopped'])
 
-function attaching({ connection, principal }: V1ConnectionInit): Input {
+function createAttachReport({ connection, principal }: V1ConnectionInit): Input {
   // Apps of version 1 act on what they read, and have no words for what was heard or what a person decides.
   const can = { sequential: true, claims: false, reportsPlayback: false, asks: false }
   return { type: 'client-attached', connection, principal: principal.id, ...can }
 }
 
-interface FollowingState {
+interface FollowerState {
   readonly init: V1ConnectionInit
   readonly session: Session
   readonly writer: V1Writer
@@ -115,22 +115,22 @@ interface FollowingState {
   readonly livePos: number
   readonly projection: V1Projection
   readonly calls: WrittenCalls
-  readonly line: TurnLine
+  readonly turnLog: TurnLog
   /** Calls whose results were handed in. */
-  readonly verdicts: Recent<true>
+  readonly pendingResults: BoundedMap<true>
   /** Names for the log, also when a call's result comes late or again. */
-  readonly tools: Recent<string>
+  readonly tools: BoundedMap<string>
   left: boolean
   /** The app was told that a turn began, and not yet that it ended. */
   inTurn: boolean
   timer: { readonly atMs: number; readonly stop: () => void } | undefined
 }
 
-function followingState(
+function createFollowerState(
   init: V1ConnectionInit,
-  { session, writer }: Pick<FollowingInit, 'session' | 'writer'>,
+  { session, writer }: Pick<FollowerInit, 'session' | 'writer'>,
   livePos: number,
-): FollowingState {
+): FollowerState {
   const { connection, limits } = init
   return {
     init,
@@ -139,16 +139,16 @@ function followingState(
     livePos,
     projection: new V1Projection({ session: session.id, connection, partialMs: limits.partialMs, livePos }),
     calls: new WrittenCalls(),
-    line: new TurnLine(),
-    verdicts: new Recent(VERDICTS_MAX),
-    tools: new Recent(TOOLS_MAX),
+    turnLog: new TurnLog(),
+    pendingResults: new BoundedMap(PENDING_RESULTS_MAX),
+    tools: new BoundedMap(TOOLS_MAX),
     left: false,
     inTurn: false,
     timer: undefined,
   }
 }
 
-async function readFrames(state: FollowingState, frames: AsyncIterable<Frame>): Promise<void> {
+async function readFrames(state: FollowerState, frames: AsyncIterable<Frame>): Promise<void> {
   const { socket, clock, isDraining } = state.init
   for await (const frame of frames) {
     if (state.left) return
@@ -161,20 +161,20 @@ async function readFrames(state: FollowingState, frames: AsyncIterable<Frame>): 
     const isLive = frame.type === 'fact' && frame.pos >= state.livePos
     // The end of a turn that earlier connections saw is not told again.
     if (frame.type === 'fact' && frame.fact.type === 'turn-finished' && !isLive) state.inTurn = false
-    if (isLive && frame.fact.type === 'host-restarted') void tell(state, attaching(state.init))
+    if (isLive && frame.fact.type === 'host-restarted') void tell(state, createAttachReport(state.init))
   }
   if (state.left) return
   if (isDraining()) socket.close(CLOSE_CODES.goingAway, 'the server is shutting down')
   else socket.close(CLOSE_CODES.restarted, 'the session was closed')
 }
 
-function perform(state: FollowingState, outputs: readonly V1Output[]): void {
+function perform(state: FollowerState, outputs: readonly V1Output[]): void {
   for (const output of outputs) performOne(state, output)
   planTimer(state)
 }
 
 /** One timer at a time, for the next partial. */
-function planTimer(state: FollowingState): void {
+function planTimer(state: FollowerState): void {
   const { clock, timers } = state.init
   const atMs = state.projection.pollAtMs()
   if (atMs === state.timer?.atMs) return
@@ -188,14 +188,14 @@ function planTimer(state: FollowingState): void {
   state.timer = { atMs, stop }
 }
 
-function performOne(state: FollowingState, output: V1Output): void {
-  const { session, writer, line } = state
+function performOne(state: FollowerState, output: V1Output): void {
+  const { session, writer, turnLog } = state
   const log: Logger = state.init.log
   switch (output.type) {
     case 'partial':
     case 'final': {
       const type = `assistant.speech.${output.type}` as const
-      line.add(type)
+      turnLog.add(type)
       writer.write(output.id, { type, payload: { text: output.text } }, session.id)
       break
     }
@@ -204,7 +204,7 @@ function performOne(state: FollowingState, output: V1Output): void {
       break
     case 'error': {
       const { id, code, message } = output
-      line.add('error')
+      turnLog.add('error')
       writer.write(id, { type: 'error', payload: { code, message } }, session.id)
       break
     }
@@ -216,18 +216,18 @@ function performOne(state: FollowingState, output: V1Output): void {
       break
     case 'turn-began':
       state.inTurn = true
-      line.begin()
+      turnLog.begin()
       break
     case 'turn-ended': {
       state.inTurn = false
-      const { message, data } = line.end({ ...output, session: session.id })
+      const { message, data } = turnLog.end({ ...output, session: session.id })
       log.info(message, data)
       break
     }
     case 'result-ignored': {
       const { callId, reason } = output
       // Other connections of the session leave the line to the one that the result came from.
-      if (state.verdicts.take(callId)) log.warn('a result was ignored', { session: session.id, callId, reason })
+      if (state.pendingResults.take(callId)) log.warn('a result was ignored', { session: session.id, callId, reason })
       break
     }
     default:
@@ -236,23 +236,23 @@ function performOne(state: FollowingState, output: V1Output): void {
 }
 
 function writeDisplay(
-  state: FollowingState,
+  state: FollowerState,
   { id, name, arguments: given }: Extract<V1Output, { type: 'display' }>,
 ): void {
   const callId = `${name}:${id}`
-  state.line.add(name)
+  state.turnLog.add(name)
   const payload = { callId, name, arguments: JSON.stringify(given) }
   // The app's screen is not waited for, and a broken connection is noticed by its end.
   if (state.writer.write(id, { type: 'tool.call', payload }, state.session.id)) state.calls.add(callId)
 }
 
-function writeCall(state: FollowingState, { id, callId, offer }: Extract<V1Output, { type: 'call' }>): void {
+function writeCall(state: FollowerState, { id, callId, offer }: Extract<V1Output, { type: 'call' }>): void {
   const { session, writer, calls } = state
   const call = session.openCall(callId)
   // Settled in the meantime: what is not open any more must not be run.
   if (!call || call.settled) return
   const payload = { callId, name: call.name, arguments: call.arguments }
-  state.line.add(call.name)
+  state.turnLog.add(call.name)
   state.tools.set(callId, call.name)
   const written = writer.write(id, { type: 'tool.call', payload }, session.id)
   if (written) void tellReached(state, calls.add(callId, offer))
@@ -260,7 +260,7 @@ function writeCall(state: FollowingState, { id, callId, offer }: Extract<V1Outpu
 }
 
 /** The machine is told before the app's voice begins, so that it knows what an interrupt cut off. */
-function askToSpeak(state: FollowingState, turn: number): void {
+function askToSpeak(state: FollowerState, turn: number): void {
   const refuse = (): void => {
     if (!state.left) perform(state, state.projection.handleRefusal(turn, state.init.clock.nowMs()))
   }
@@ -275,12 +275,12 @@ function askToSpeak(state: FollowingState, turn: number): void {
   )
 }
 
-async function tellReached(state: FollowingState, offers: readonly ModelOffer[]): Promise<void> {
+async function tellReached(state: FollowerState, offers: readonly ModelOffer[]): Promise<void> {
   for (const { callId, offer } of offers) await tell(state, { type: 'call-reached', callId, offer })
 }
 
 /** Never fails: a session that is gone needs to be told nothing. */
-async function tell(state: FollowingState, input: Input): Promise<void> {
+async function tell(state: FollowerState, input: Input): Promise<void> {
   try {
     const answer = await state.session.submit(input)
     if (answer.type === 'refused')

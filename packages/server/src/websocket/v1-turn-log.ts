@@ -16,7 +16,7 @@ export interface Line {
 /** Names in one line; frames that repeat, like partials, are counted as one. */
 const NAMES_MAX = 200
 
-export class TurnLine {
+export class TurnLog {
   #names: { readonly name: string; count: number }[] = []
 
   begin(): void {

@@ -1,7 +1,7 @@
 // The newest entries of a map: past its bound the oldest give way. It holds nothing until something is put in, since most
 // connections wait most of the time.
 
-export class Recent<Value> {
+export class BoundedMap<Value> {
   readonly #entriesMax: number
   /** The oldest first. */
   #entries: Map<string, Value> | undefined
