@@ -138,7 +138,7 @@ function stepFinished(state: State, fact: FactOf<'step-finished'>): State {
       step,
       exchange: turn.exchange,
       chars: fact.chars,
-      calls: fact.calls.map(callOf),
+      calls: fact.calls.map(createCall),
       orphaned: false,
       grace: null,
     },
@@ -170,7 +170,7 @@ function stepSalvaged(state: State, fact: FactOf<'step-salvaged'>): State {
   }
 }
 
-function callOf(proposal: CallProposal): Call {
+function createCall(proposal: CallProposal): Call {
   return {
     ...proposal,
     state: proposal.asks || proposal.tokenHash !== undefined ? 'proposed' : 'ready',

@@ -1,7 +1,7 @@
 // What people and programs say: one queue, one order, nothing lost, nothing twice.
 import { describe, expect, test } from 'vitest'
 import type { Input } from './input.ts'
-import { outcomeOf, serverTool, TestSession } from '../testing/test-session.ts'
+import { toOutcome, serverTool, TestSession } from '../testing/test-session.ts'
 
 function transcript(inputId: string, text: string, speaker = 'ann'): Input {
   return { type: 'transcript', inputId, speaker, text }
@@ -350,7 +350,7 @@ describe('a rewind', () => {
       .user('go')
       .says({ calls: ['pay'] })
       .interrupt()
-    session.send({ type: 'tool-finished', callId: 'call_1_0', attempt: 1, outcome: outcomeOf('paid') })
+    session.send({ type: 'tool-finished', callId: 'call_1_0', attempt: 1, outcome: toOutcome('paid') })
     session.user('and?')
     const told = ['user: The tool "pay" (call_1_0) finished after all: paid', 'user: and?']
     expect(session.told().slice(-2)).toEqual(told)

@@ -4,7 +4,7 @@ import type { AssistantPart, ContentPart } from '../messages.ts'
 /** What an image or a file counts as; providers charge about 1,500 tokens for a large picture. */
 const MEDIA_CHARS = 6000
 
-export function charsOf(parts: readonly (ContentPart | AssistantPart)[]): number {
+export function countChars(parts: readonly (ContentPart | AssistantPart)[]): number {
   let chars = 0
   for (const part of parts) chars += partChars(part)
   return chars

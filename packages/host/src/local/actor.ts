@@ -12,7 +12,7 @@ import type {
   State,
   WithdrawingEffect,
 } from '@baton/core/machine'
-import { applyRecord, decide, effectKey, openSession, outstanding, recordOf } from '@baton/core/machine'
+import { applyRecord, decide, effectKey, openSession, outstanding, makeRecord } from '@baton/core/machine'
 import type { Performers } from './perform.ts'
 import type { LogAccess, LogListener } from './session-log.ts'
 import { acquireLog, appendSurely, readLog } from './session-log.ts'
@@ -262,7 +262,7 @@ function decideAll(
       continue
     }
     if (decision.facts.length > 0) {
-      batch.records.push(recordOf(input, decision))
+      batch.records.push(makeRecord(input, decision))
       batch.effects.push(...decision.effects)
       batch.state = decision.state
     }
