@@ -72,13 +72,13 @@ function isBlank(part: ContentPart): boolean {
 }
 
 function checkText(spec: Spec, state: State, chars: number, empty: boolean): Refusal | undefined {
-  const { inputBytes, queueInputs, queueBytes } = spec.limits
+  const { inputChars, queueInputs, queueChars } = spec.limits
   if (empty) return { code: 'invalid_event', message: 'the input is empty' }
-  if (chars > inputBytes)
-    return { code: 'input_too_large', message: `the input has ${chars} characters; at most ${inputBytes} are taken` }
+  if (chars > inputChars)
+    return { code: 'input_too_large', message: `the input has ${chars} characters; at most ${inputChars} are taken` }
   if (state.queue.length >= queueInputs) return { code: 'queue_full', message: `${queueInputs} inputs wait already` }
   const waiting = state.queue.reduce((sum, item) => sum + item.heldChars, 0)
-  if (waiting + chars > queueBytes)
+  if (waiting + chars > queueChars)
     return { code: 'queue_full', message: `${waiting} characters of inputs wait already` }
   return undefined
 }

@@ -48,7 +48,7 @@ describe('a result', () => {
       },
     ],
   ] as const)('over its size settles as result_too_large: %s', (_, outcome) => {
-    const session = new TestSession({ limits: { resultBytes: 10 } }).user('go').says({ calls: ['read'] })
+    const session = new TestSession({ limits: { resultChars: 10 } }).user('go').says({ calls: ['read'] })
     session.returns('call_1_0', outcome)
     expect(session.fact('call-settled').settlement).toEqual({
       type: 'error',
@@ -58,7 +58,7 @@ describe('a result', () => {
   })
 
   test('at its size is taken', () => {
-    const session = new TestSession({ limits: { resultBytes: 10 } }).user('go').says({ calls: ['read'] })
+    const session = new TestSession({ limits: { resultChars: 10 } }).user('go').says({ calls: ['read'] })
     expect(session.returns('call_1_0', 'x'.repeat(10)).fact('call-settled').settlement.type).toBe('ok')
   })
 

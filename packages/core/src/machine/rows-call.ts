@@ -51,7 +51,7 @@ function mayAnswer(draft: Draft, offer: Offer | null, connection: string): boole
 
 function boundOutcome(draft: Draft, outcome: Outcome): Settlement {
   const chars = outcome.type === 'error' ? outcome.message.length : heldChars(outcome.content)
-  const most = draft.spec.limits.resultBytes
+  const most = draft.spec.limits.resultChars
   if (chars <= most) return outcome
   const message = `the result has ${chars} characters; at most ${most} are taken`
   return { type: 'error', code: 'result_too_large', message }

@@ -85,7 +85,7 @@ export function acceptTranscript(draft: Draft, input: InputOf<'transcript'>): vo
   })
   const waiting = draft.state.queue.filter((item) => !item.ready)
   const waitingChars = waiting.reduce((sum, item) => sum + item.heldChars, 0)
-  if (waiting.length >= rules.entries || waitingChars >= rules.bytes) flushBatch(draft)
+  if (waiting.length >= rules.entries || waitingChars >= rules.chars) flushBatch(draft)
   advance(draft)
 }
 

@@ -27,7 +27,7 @@ function partChars(part: ContentPart | AssistantPart): number {
   }
 }
 
-/** Bytes that a part holds as text, for limits; media count their base64 text. */
+/** UTF-16 units that parts hold as text, for limits; media count their base64 text. */
 export function heldChars(parts: readonly ContentPart[]): number {
   let chars = 0
   for (const part of parts) {

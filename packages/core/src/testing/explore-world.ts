@@ -278,7 +278,7 @@ export function exploredSpec(random: Random): Spec {
       awayMs: 8000,
       approvalMs: 5000,
       pauses: 2,
-      resultBytes: 500,
+      resultChars: 500,
     },
     window: {
       ...DEFAULT_WINDOW,
