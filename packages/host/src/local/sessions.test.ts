@@ -62,7 +62,7 @@ test('the same input again, before, during and after its turn, has the same answ
 })
 
 test('an input that is refused leaves no reader behind', async () => {
-  const world = createTestWorld({ steps: [], limits: { inputBytes: 10 } })
+  const world = createTestWorld({ steps: [], limits: { inputChars: 10 } })
   const session = await world.open()
   const turn = session.send('far too long an input')
   await expect(turn.answer).rejects.toMatchObject({ code: 'input_too_large' })
