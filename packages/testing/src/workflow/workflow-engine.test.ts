@@ -88,7 +88,6 @@ async function runAsWorkflow(agent: Agent, faults: { readonly losesFirst?: strin
   const engine = createWorkflowEngine({
     environment,
     catalog,
-    blobs,
     loses: (effect) => !lost && effect.type === faults.losesFirst && (lost = true),
     killsWorker: () => faults.kills === true && (kills += 1) > 0,
   })

@@ -1,7 +1,7 @@
 // A host whose sessions are workflows: an engine as one over a workflow service would be, in memory. Everything that
 // crosses a border goes through JSON, messages are late, and workers and activities may die. It shares the runtime with
 // the local host, and nothing else.
-import type { BlobStore, Environment, LiveFrame } from '@baton/core'
+import type { Environment, LiveFrame } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { AwaitedEffect, HostReport, Input, SessionRecord, State } from '@baton/core/machine'
 import { createHistory, openSession } from '@baton/core/machine'
@@ -20,7 +20,6 @@ import { SessionWorkflow } from './workflow.ts'
 export interface WorkflowEngineInit {
   readonly environment: Environment
   readonly catalog: Catalog
-  readonly blobs: BlobStore
   /** Whether the worker of this activity dies before it reports; never by default. */
   readonly loses?: (effect: AwaitedEffect) => boolean
   /** Called at every workflow task; true: its worker dies, and another one replays the history. Never by default. */
