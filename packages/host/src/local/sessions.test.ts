@@ -140,14 +140,6 @@ test('an agent that changed while the session was closed is a fact, and its mode
   expect(model.requests[0]?.messages).toHaveLength(3)
 })
 
-test('a session that is open keeps its agent, whatever a later handle names', async () => {
-  const world = createTestWorld({ steps: [{ text: 'first' }] })
-  await world.open()
-  const agent = defineAgent({ name: 'other', model: createScriptedModel({ steps: [{ text: 'second' }] }) })
-  const session = await world.host.session(SESSION, { agent })
-  expect((await world.time.until(session.send('hi').answer)).text).toBe('first')
-})
-
 test('a host that stops lets a turn end in its time, and closes everything', async () => {
   const world = createTestWorld({ steps: [{ text: 'slow answer', pieceMs: 500 }] })
   const session = await world.open()
