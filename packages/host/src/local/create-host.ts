@@ -1,7 +1,8 @@
 // The local host: sessions as actors in this process, over a store.
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { hash } from 'node:crypto'
 import type { Agent, Environment, Host, Logger, Model, Store, Usage } from '@baton/core'
-import type { AgentChoice, Engine } from '@baton/runtime'
+import type { AgentChoice, Engine, RunTool, ToolJob } from '@baton/runtime'
 import { createCatalog, createHostOver } from '@baton/runtime'
 import { createNodeEnvironment } from '../environment.ts'
 import { createMemoryStore } from '../stores/memory-store.ts'
@@ -36,6 +37,12 @@ export interface HostOptions extends AgentChoice {
 
 export interface LocalHost extends Host {
   /**
+   * In a handler of `uncaughtException` or `unhandledRejection`: the call whose tool left the error behind, as in a timer
+   * of its own; undefined where it was not a tool of this host.
+   */
+  strayCall(): { readonly session: string; readonly callId: string; readonly tool: string } | undefined
+
+  /**
    * Opens every session that a former host left with something outstanding, so that its turn goes on without waiting for
    * its user. Call it once, before or while clients come.
    * @throws BatonError `store_failed`
@@ -54,7 +61,9 @@ export function createHost(options: HostOptions = {}): LocalHost {
   const log = options.log ?? SILENT
   const newId = (): string => environment.newId()
   const digest = (text: string): string => hash('sha256', text, 'base64url')
-  const catalog = createCatalog({ ...options, environment, blobs: store.blobs, log, digest })
+  const running = new AsyncLocalStorage<ToolJob>()
+  const runTool = running.run.bind(running) as RunTool // with a call's own input and context
+  const catalog = createCatalog({ ...options, environment, blobs: store.blobs, log, digest, runTool })
   const { snapshotRecords = SNAPSHOT_RECORDS } = options
   const shared: SharedParts = { owner: newId(), catalog, store, environment, log, snapshotRecords }
   const openSessions = createOpenSessions(environment)
@@ -78,7 +87,11 @@ export function createHost(options: HostOptions = {}): LocalHost {
       knows: (agent) => catalog.knows(agent),
       open: (name, principal) => host.session(name, { principal: { id: principal } }),
     })
-  return { ...host, recover, remove: (name) => alone(name, () => store.remove(name)) }
+  const strayCall: LocalHost['strayCall'] = () => {
+    const job = running.getStore()
+    return job && { session: job.session, callId: job.callId, tool: job.name }
+  }
+  return { ...host, recover, strayCall, remove: (name) => alone(name, () => store.remove(name)) }
 }
 
 type SharedParts = Omit<LocalSessionInit, 'session' | 'agent' | 'principal'>
