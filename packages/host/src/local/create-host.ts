@@ -25,6 +25,7 @@ import { recoverSessions } from './recover.ts'
 import { startRetention } from './retention.ts'
 import { createOpenSessions } from './open-sessions.ts'
 import { createSessionHandle } from './session-handle.ts'
+import { SessionLeases } from './session-leases.ts'
 import { SNAPSHOT_RECORDS } from './snapshot-taker.ts'
 import { openSlot } from './session-slot.ts'
 
@@ -52,8 +53,9 @@ export interface HostOptions {
 
 export interface LocalHost extends Host {
   /**
-   * Opens every session that a former host left with something outstanding, so that its turn goes on without waiting for
-   * its user. Call it once, before or while clients come.
+   * Opens every session that a former host left with something outstanding and that no host holds, so that its turn goes
+   * on without waiting for its user. Call it at the start, before or while clients come; on a store that several hosts
+   * share also later, for the sessions of those that died.
    * @throws BatonError `store_failed`
    */
   recover(): Promise<Recovery>
@@ -65,18 +67,8 @@ export interface LocalHost extends Host {
 const DRAIN_LOOK_MS = 20
 
 export function createHost(options: HostOptions = {}): LocalHost {
-  const store = options.store ?? createMemoryStore()
-  const environment = options.environment ?? createNodeEnvironment()
-  const shared: Shared = {
-    options,
-    environment,
-    store,
-    owner: environment.newId(),
-    validator: createArgumentValidator(),
-    breakers: createCircuitBreakers(environment.clock),
-    tokenHash: tokenHashWith(randomBytes(32)),
-    log: options.log ?? SILENT,
-  }
+  const shared = createShared(options, (name) => openSessions.handOver(name))
+  const { store, environment, leases, log } = shared
   const openSessions = createOpenSessions(environment)
   let stopping: Promise<void> | undefined
   const isStopping = (): boolean => stopping !== undefined // a session that opens meanwhile asks too
@@ -99,7 +91,7 @@ export function createHost(options: HostOptions = {}): LocalHost {
       })
     }
     if (slot.agent !== agent)
-      shared.log.info('a session that is open keeps the agent that it began with', {
+      log.info('a session that is open keeps the agent that it began with', {
         session: name,
         agent: slot.agent.name,
       })
@@ -112,13 +104,13 @@ export function createHost(options: HostOptions = {}): LocalHost {
     recoverSessions({
       store,
       agent: options.agent?.name,
-      log: shared.log,
+      log,
       open: (name, principal) => session(name, { principal: { id: principal } }),
     })
   const stopRetention =
     options.retentionMs === undefined
       ? () => {}
-      : startRetention({ store, environment, log: shared.log, keepMs: options.retentionMs, isOpen, alone })
+      : startRetention({ store, environment, log, keepMs: options.retentionMs, isOpen, alone })
 
   const close = async (drainMs: number): Promise<void> => {
     stopRetention()
@@ -128,6 +120,7 @@ export function createHost(options: HostOptions = {}): LocalHost {
     while (busy() && environment.clock.nowMs() < untilMs)
       await new Promise<void>((resolve) => void environment.timers.start(DRAIN_LOOK_MS, resolve))
     await openSessions.closeAll()
+    leases.stop()
     if (!options.store) await store.close()
   }
 
@@ -138,7 +131,7 @@ interface Shared {
   readonly options: HostOptions
   readonly environment: Environment
   readonly store: Store
-  readonly owner: string
+  readonly leases: SessionLeases
   readonly validator: ArgumentValidator
   readonly breakers: CircuitBreakers
   /** Of the secret that this host's approval tokens are made with. */
@@ -146,8 +139,26 @@ interface Shared {
   readonly log: Logger
 }
 
+function createShared(options: HostOptions, onHandover: (session: string) => void): Shared {
+  // Nobody else can own what is in a store that nobody else has.
+  const store = options.store ?? createMemoryStore({ leaseMs: Infinity })
+  const environment = options.environment ?? createNodeEnvironment()
+  const log = options.log ?? SILENT
+  const { timers, clock } = environment
+  return {
+    options,
+    environment,
+    store,
+    leases: new SessionLeases({ store, owner: environment.newId(), timers, log, onHandover }),
+    validator: createArgumentValidator(),
+    breakers: createCircuitBreakers(clock),
+    tokenHash: tokenHashWith(randomBytes(32)),
+    log,
+  }
+}
+
 function slotInit(shared: Shared, session: string, init: { readonly agent: Agent; readonly principal: Principal }) {
-  const { options, environment, store, owner, validator, tokenHash, log } = shared
+  const { options, environment, store, leases, validator, tokenHash, log } = shared
   const named = init.agent.models.length > 0 ? init.agent.models : options.defaultModel ? [options.defaultModel] : []
   if (named.length === 0)
     throw new BatonError({
@@ -163,7 +174,7 @@ function slotInit(shared: Shared, session: string, init: { readonly agent: Agent
   }
   return {
     session,
-    owner,
+    leases,
     store,
     validator,
     log,

@@ -29,10 +29,10 @@ export interface CrewInit {
 /** @throws BatonError when the session's log cannot be opened */
 export async function openCrew(init: CrewInit): Promise<Crew> {
   const { spec, pause, listener } = init
-  const { session, owner, principal, store, environment } = init.slot
+  const { session, leases, principal, store, environment } = init.slot
   const { clock, timers } = environment
   const newId = (): string => environment.newId()
-  const log = { session, owner, store, timers, pause, listener }
+  const log = { session, leases, store, timers, pause, listener }
   return new Crew(init, await openActor({ ...log, principal, spec, clock, newId }))
 }
 

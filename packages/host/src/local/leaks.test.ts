@@ -84,6 +84,7 @@ function fakeActor(): { readonly actor: Actor; readonly inputs: unknown[] } {
     history: () => history,
     isBusy: () => false,
     kill: () => {},
+    release: () => Promise.resolve(),
   }
   return { actor, inputs }
 }

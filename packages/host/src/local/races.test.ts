@@ -1,8 +1,17 @@
 // Sessions that are asked for, removed and left at the same moment.
-import type { Store, StoredSession } from '@baton/core'
+import type { Acquired, Store, StoredSession } from '@baton/core'
 import { afterEach, expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
-import { act, callsOf, createManualTime, createTestWorld, never, noUnhandledRejections, SESSION } from './test-world.ts'
+import {
+  act,
+  callsOf,
+  createManualTime,
+  createTestWorld,
+  never,
+  noUnhandledRejections,
+  ownStore,
+  SESSION,
+} from './test-world.ts'
 
 afterEach(noUnhandledRejections())
 
@@ -60,11 +69,12 @@ test('a session that is used again while old ones are being looked for is kept',
 })
 
 test('a turn that a dead host left goes on, also when that was longer ago than sessions are kept', async () => {
-  const store = createMemoryStore()
+  const store = ownStore()
   const dead = createTestWorld({ store, tools: [act(never)], steps: [callsOf('act')] })
   const session = await dead.open()
   session.send('go').answer.catch(() => {})
   await dead.time.settle()
+  store.expireLeases()
   const time = createManualTime()
   await time.pass(8 * DAY_MS)
   const host = { retentionMs: 7 * DAY_MS }
@@ -111,9 +121,12 @@ test('a snapshot that is on its way when its session is removed does not outlive
 })
 
 test('a session that nobody could own any more is not kept in memory', async () => {
-  const world = createTestWorld({ steps: () => ({ text: 'here' }), host: { retentionMs: DAY_MS } })
+  const store = ownStore()
+  const world = createTestWorld({ store, steps: () => ({ text: 'here' }), host: { retentionMs: DAY_MS } })
   const session = await world.open()
-  await world.store.acquire(SESSION, 'another host')
+  store.expireLeases()
+  const { epoch } = (await store.acquire(SESSION, 'another host')) as Acquired // nobody holds it
+  await store.release(SESSION, epoch)
   session.send('go').answer.catch(() => {})
   await world.time.settle()
   await session.close()

@@ -39,8 +39,8 @@ async function removeOld(init: RetentionInit, isFirst: boolean): Promise<void> {
   const { store, environment, log, keepMs, isOpen, alone } = init
   try {
     const untilMs = environment.clock.nowMs() - keepMs
-    for await (const { session, records, lastMs, isOwned } of store.list()) {
-      if (lastMs > untilMs || isOpen(session) || (isFirst && isOwned)) continue
+    for await (const { session, records, lastMs, isOwned, holder } of store.list()) {
+      if (lastMs > untilMs || isOpen(session) || holder || (isFirst && isOwned)) continue
       if (!(await alone(session, () => removeUnused(store, session, records)))) continue
       log.info('a session was removed: nobody used it', { session, lastUse: new Date(lastMs).toISOString() })
     }

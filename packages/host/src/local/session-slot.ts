@@ -12,12 +12,13 @@ import { openCrew } from './crew.ts'
 import { FrameHub } from './frame-hub.ts'
 import type { OutputReader } from './output.ts'
 import { createOutputReader } from './output.ts'
+import type { SessionLeases } from './session-leases.ts'
 import { SnapshotTaker } from './snapshot-taker.ts'
 import { messageOf } from './thrown-message.ts'
 
 export interface SlotInit {
   readonly session: string
-  readonly owner: string
+  readonly leases: SessionLeases
   readonly agent: Agent
   /** Whose session it becomes, if it is new. */
   readonly principal: Principal
@@ -52,7 +53,7 @@ export interface SessionSlot {
   read(fromPos: number | undefined, onEnd?: (reader: FrameReader) => void): FrameReader
   /** Nothing is outstanding, and no turn waits or runs. */
   isAtRest(): boolean
-  /** Ends its work here. When it was at rest, the store is told that nobody need look after it; that is done when this ends. */
+  /** Ends its work here, and tells the store whether somebody need look after it; that is done when this ends. */
   close(): Promise<void>
 }
 
@@ -98,7 +99,12 @@ class Slot implements SessionSlot, ActorListener {
   /** Called once, before anything else. */
   async open(): Promise<void> {
     this.#crew = await this.#assemble()
-    this.#crew.begin()
+    try {
+      this.#crew.begin()
+    } catch (cause) {
+      await this.#crew.actor.release('work')
+      throw cause
+    }
   }
 
   actor(): SlotActor {
@@ -128,7 +134,8 @@ class Slot implements SessionSlot, ActorListener {
     this.#crew.close()
     this.#hub.end()
     // Who removes the session comes after its snapshots.
-    await (rests ? release(this.#init, actor, this.#snapshots) : this.#snapshots.settled())
+    await (rests ? this.#snapshots.finish(actor.state(), actor.history()) : this.#snapshots.settled())
+    await actor.release(rests ? 'nothing' : 'work')
   }
 
   onRecord(record: SessionRecord): void {
@@ -185,15 +192,16 @@ class Slot implements SessionSlot, ActorListener {
       if (this.isClosed()) return
       try {
         this.#crew = await this.#assemble()
-        if (this.#closed) this.#crew.actor.kill(this.#closed)
-        else this.#crew.begin()
-        return
+        if (!this.#closed) return this.#crew.begin()
+        this.#crew.actor.kill(this.#closed)
+        return await this.#crew.actor.release('work')
       } catch (failure) {
         log.warn('a session could not be opened', { session, cause: messageOf(failure) })
       }
     }
     this.#closed ??= cause
     this.#hub.end()
+    await this.#crew.actor.release('work')
   }
 }
 
@@ -207,13 +215,6 @@ interface Reopening {
 /** Each wait is twice as long as the one before. */
 function pauserOf({ timers }: Environment): (tries: number) => Promise<void> {
   return (tries) => new Promise((resolve) => void timers.start(REOPEN_MS * 2 ** (tries - 1), resolve))
-}
-
-/** Tells the store that nobody need look after the session; when that fails, somebody looks once more than needed. */
-async function release({ store, session }: SlotInit, actor: Actor, snapshots: SnapshotTaker): Promise<void> {
-  const state = actor.state()
-  await snapshots.finish(state, actor.history())
-  await store.release(session, state.epoch).catch(() => {})
 }
 
 /** In these phases it only goes on when somebody says so. */

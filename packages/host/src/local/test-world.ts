@@ -4,6 +4,7 @@ import { defineAgent, tool } from '@baton/core'
 import type { Fact, FactOf, FactType, SessionRecord } from '@baton/core/machine'
 import type { ScriptedModel, ScriptedModelInit, ScriptedStep } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
+import type { MemoryStore } from '../stores/memory-store.ts'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import type { HostOptions, LocalHost } from './create-host.ts'
 import { createHost } from './create-host.ts'
@@ -94,7 +95,7 @@ export interface TestWorld {
 export const SESSION = 'tested'
 
 export function createTestWorld(init: TestWorldInit): TestWorld {
-  const { steps, models, time = createManualTime(), store = createMemoryStore(), host: options, ...agent } = init
+  const { steps, models, time = createManualTime(), host: options, store = ownStore(), ...agent } = init
   const model = createScriptedModel({ steps, timers: time.environment.timers })
   const warnings: string[] = []
   const host = createHost({
@@ -123,6 +124,11 @@ export function createTestWorld(init: TestWorldInit): TestWorld {
     records,
     facts: async (type) => (await records()).flatMap((record) => record.facts).filter(isOf(type)),
   }
+}
+
+/** A store of one host: nobody renews anything, so time stands still when nothing else happens. */
+export function ownStore(): MemoryStore {
+  return createMemoryStore({ leaseMs: Infinity })
 }
 
 /** A tool named `act` whose arguments are any object. */
