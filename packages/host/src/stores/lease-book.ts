@@ -86,7 +86,7 @@ export class LeaseBook {
 }
 
 /** Milliseconds since 1970 that only go forward, and at the pace of a second a second. */
-const STEADY: Clock = { nowMs: () => performance.timeOrigin + performance.now() }
+const STEADY: Clock = { nowMs: () => Math.floor(performance.timeOrigin + performance.now()) }
 
 /** @throws BatonError `invalid_option`: programs without types may say anything */
 export function checkLeft(left: LeftBehind): void {
