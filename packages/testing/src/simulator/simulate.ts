@@ -103,7 +103,7 @@ function createWorld(options: SimulateOptions): SimulatedWorld {
     time,
     random,
     coverage,
-    disk: createMemoryStore({ clock: time.clock }),
+    disk: createMemoryStore({ clock: time.clock, leaseMs: random.pick([10_000, 60_000]) }),
     effects: new Map(),
     memory: new Map(),
     story: [],
