@@ -11,12 +11,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   core: [],
   protocol: [],
   models: ['core'],
+  runtime: ['core'],
   tools: ['core'],
   client: ['protocol'],
-  host: ['core', 'models', 'protocol'],
-  temporal: ['core', 'models', 'protocol'],
-  testing: ['core', 'host', 'models', 'protocol', 'tools'],
-  cli: ['client', 'core', 'host', 'models', 'protocol', 'temporal', 'tools'],
+  host: ['core', 'models', 'runtime'],
+  server: ['core', 'protocol', 'runtime'],
+  temporal: ['core', 'runtime'],
+  testing: ['core', 'host', 'models', 'protocol', 'runtime', 'server', 'tools'],
+  cli: ['client', 'core', 'host', 'models', 'protocol', 'runtime', 'server', 'temporal', 'tools'],
 }
 
 /** Where a package that runs without Node may use it all the same: the file is loaded only there. */
@@ -24,6 +26,7 @@ const NODE_ALLOWED_IN: Readonly<Record<string, readonly string[]>> = {
   core: [],
   protocol: [],
   client: [],
+  runtime: [],
   models: ['packages/models/src/gguf/', 'packages/models/src/transport/'],
 }
 
@@ -31,8 +34,9 @@ const MACHINE = 'packages/core/src/machine/'
 const MACHINE_MAY_IMPORT = ['packages/core/src/json.ts', 'packages/core/src/messages.ts', 'packages/core/src/errors.ts']
 /** The words of a model's answer, as types: nothing of it runs in the machine. */
 const MACHINE_MAY_IMPORT_TYPES = ['packages/core/src/agent/model.ts']
-const FRONT = /^packages\/host\/src\/fronts\/([^/]+)\//
-const FRONT_MAY_IMPORT = /^packages\/host\/src\/(?:.*\/)?(?:session-api\.ts|logging\.ts|logging\/.*)$/
+/** A host over a workflow service knows nothing of the local one; this one shows that it need not. */
+const WORKFLOW = 'packages/testing/src/workflow/'
+const FRONT = /^packages\/server\/src\/[^/]+\//
 
 /** What is wrong with the imports of one file. */
 function violations(file: SourceFile, declared: ReadonlySet<string>): readonly string[] {
@@ -53,8 +57,7 @@ function relativeImport(from: string, { module, isTypeOnly }: Imported): string 
     to.startsWith(MACHINE) || MACHINE_MAY_IMPORT.includes(to) || (isTypeOnly && MACHINE_MAY_IMPORT_TYPES.includes(to))
   if (from.startsWith(MACHINE) && !isMachines) return `the machine may not import "${to}"`
   const front = FRONT.exec(from)?.[0]
-  if (front !== undefined && !to.startsWith(front) && !FRONT_MAY_IMPORT.test(to))
-    return `a front may not import "${to}"`
+  if (front !== undefined && !to.startsWith(front)) return `a front may not import "${to}"`
   return undefined
 }
 
@@ -70,11 +73,12 @@ function packageImport(from: string, module: string, declared: ReadonlySet<strin
   }
   const name = module.startsWith('@') ? module.split('/').slice(0, 2).join('/') : (module.split('/')[0] ?? module)
   const isOwn = name === `@baton/${home}`
-  if (isOwn && FRONT.test(from) && !isTest(from)) return 'a front may not import the host that stands behind it'
+  if (isOwn && FRONT.test(from) && !isTest(from)) return 'a front may not import another front'
   // The workspaces link all of ours; a test may look at the whole.
   if (isTest(from) && name.startsWith('@baton/')) return undefined
   if (!isOwn && !declared.has(name)) return `"${name}" is not declared in packages/${home}/package.json`
   const baton = /^@baton\/(.+)$/.exec(name)?.[1]
+  if (from.startsWith(WORKFLOW) && baton === 'host') return 'a second engine may not import the first'
   const mayImport = MAY_IMPORT[home] ?? []
   if (baton !== undefined && !isOwn && !mayImport.includes(baton)) return `${home} may not import ${baton}`
   return undefined
@@ -120,30 +124,25 @@ test.each([
   ['packages/core/src/agent/a.ts', 'node:fs', 'core runs without Node, so not "node:fs"'],
   ['packages/core/src/agent/a.ts', '@baton/host', 'core may not import host'],
   ['packages/models/src/a.ts', '@baton/tools', 'models may not import tools'],
+  ['packages/testing/src/workflow/a.ts', '@baton/host', 'a second engine may not import the first'],
   ['packages/models/src/a.ts', 'left-pad', '"left-pad" is not declared in packages/models/package.json'],
   [
     'packages/core/src/machine/a.ts',
     '../agent/tool.ts',
     'the machine may not import "packages/core/src/agent/tool.ts"',
   ],
-  [
-    'packages/host/src/fronts/websocket/a.ts',
-    '../acp/b.ts',
-    'a front may not import "packages/host/src/fronts/acp/b.ts"',
-  ],
-  [
-    'packages/host/src/fronts/websocket/a.ts',
-    '../../local-host.ts',
-    'a front may not import "packages/host/src/local-host.ts"',
-  ],
-  ['packages/host/src/fronts/websocket/a.ts', '@baton/host', 'a front may not import the host that stands behind it'],
+  ['packages/server/src/websocket/a.ts', '../acp/b.ts', 'a front may not import "packages/server/src/acp/b.ts"'],
+  ['packages/server/src/websocket/a.ts', '../shared.ts', 'a front may not import "packages/server/src/shared.ts"'],
+  ['packages/server/src/websocket/a.ts', '@baton/server/acp', 'a front may not import another front'],
+  ['packages/server/src/websocket/a.ts', '@baton/host', 'server may not import host'],
+  ['packages/host/src/a.ts', '@baton/server', 'host may not import server'],
   [
     'packages/tools/src/a.ts',
     '../../core/src/json.ts',
     '"packages/core/src/json.ts" is in another package; import it by the package\'s name',
   ],
 ])('%s importing %s is refused', (path, module, why) => {
-  const declared = new Set(['@baton/host', '@baton/tools', '@baton/core'])
+  const declared = new Set(['@baton/host', '@baton/server', '@baton/tools', '@baton/core'])
   for (const text of [
     `import { a } from '${module}'`,
     `export * from '${module}'`,
@@ -153,7 +152,10 @@ test.each([
     expect(violations(parseSource(path, text), declared)).toEqual([`${path}:1: ${why}`])
 })
 
-test('a front may import its own files, the Session API and the logging', () => {
-  const text = "import './b.ts'\nimport '../../session-api.ts'\nimport '../../logging.ts'"
-  expect(violations(parseSource('packages/host/src/fronts/websocket/a.ts', text), new Set())).toEqual([])
+test('a front may import its own files, the Session API and the wire; its tests a host as well', () => {
+  const text = "import './b.ts'\nimport '@baton/core'\nimport '@baton/protocol'"
+  const declared = new Set(['@baton/core', '@baton/protocol'])
+  expect(violations(parseSource('packages/server/src/websocket/a.ts', text), declared)).toEqual([])
+  const inTest = "import './b.ts'\nimport '@baton/host'"
+  expect(violations(parseSource('packages/server/src/websocket/a.test.ts', inTest), declared)).toEqual([])
 })

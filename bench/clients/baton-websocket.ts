@@ -2,7 +2,7 @@
 // each connection; its window holds one exchange, so that every turn asks the provider for the same.
 import { defineAgent, tool } from '@baton/core'
 import { createHost, createNodeEnvironment } from '@baton/host'
-import { createWebSocketFront } from '@baton/host/websocket'
+import { createWebSocketFront } from '@baton/server/websocket'
 import { createAnthropicModel } from '@baton/models/anthropic'
 import { createUndiciTransport } from '@baton/models/transport/undici'
 import { providerOf } from './baton-in-process.ts'

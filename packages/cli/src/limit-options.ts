@@ -1,5 +1,5 @@
 // The limits of a server that a person may set, by their names, each with the values that make sense.
-import type { V1Limits } from '@baton/host/websocket'
+import type { V1Limits } from '@baton/server/websocket'
 import { UsageError } from './usage-error.ts'
 
 const DAY_MS = 86_400_000

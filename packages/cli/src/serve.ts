@@ -1,8 +1,8 @@
 // `baton serve`: the local host behind the WebSocket front, until a signal ends it.
 import type { Logger } from '@baton/core'
 import { createLogger } from '@baton/host'
-import type { WebSocketFront } from '@baton/host/websocket'
-import { createWebSocketFront, isLoopback } from '@baton/host/websocket'
+import type { WebSocketFront } from '@baton/server/websocket'
+import { createWebSocketFront, isLoopback } from '@baton/server/websocket'
 import { secretsIn } from '@baton/models/choose-model'
 import type { Command } from './command.ts'
 import type { Console } from './console.ts'

@@ -1,5 +1,5 @@
 // Options and variables of the server: what they become, and the one line for each that is wrong.
-import { DEFAULT_V1_LIMITS } from '@baton/host/websocket'
+import { DEFAULT_V1_LIMITS } from '@baton/server/websocket'
 import { expect, test } from 'vitest'
 import { LIMIT_BOUNDS } from './limit-options.ts'
 import { SERVE_HELP } from './serve-help.ts'

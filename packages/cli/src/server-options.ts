@@ -1,8 +1,8 @@
 // Options of `baton serve` about the server itself: who may come, how much, over what, and what is logged. From words and
 // variables to checked values; no file is read here.
 import type { LogFormat, LogLevel } from '@baton/host'
-import type { V1Limits } from '@baton/host/websocket'
-import { isLoopback } from '@baton/host/websocket'
+import type { V1Limits } from '@baton/server/websocket'
+import { isLoopback } from '@baton/server/websocket'
 import { LIMIT_BOUNDS, limitsOf, wholeNumber } from './limit-options.ts'
 import { tokenOf } from './token-option.ts'
 import { UsageError } from './usage-error.ts'

@@ -2,7 +2,7 @@
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createNodeEnvironment } from '@baton/host'
-import { createWebSocketFront } from '@baton/host/websocket'
+import { createWebSocketFront } from '@baton/server/websocket'
 import { CHROMIUM_ARGUMENTS, findChromium } from '@baton/testing/chromium'
 import { createServer } from 'node:http'
 import type { AddressInfo, Server, Socket } from 'node:net'

@@ -2,7 +2,7 @@
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createNodeEnvironment } from '@baton/host'
-import { createWebSocketFront } from '@baton/host/websocket'
+import { createWebSocketFront } from '@baton/server/websocket'
 import { afterEach, expect, test } from 'vitest'
 import type { Client, ClientEvents, WebSocketLike } from './index.ts'
 import { createClient, platformWorld } from './index.ts'

@@ -2,7 +2,7 @@
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createNodeEnvironment } from '@baton/host'
-import { createWebSocketFront } from '@baton/host/websocket'
+import { createWebSocketFront } from '@baton/server/websocket'
 import { startCommand } from '@baton/testing/start-command'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

@@ -56,8 +56,8 @@ export const ERROR_CODES = {
   illegal_input: row(
     'caller',
     false,
-    'The input is not allowed in this state of the session.',
-    'See the transition table in docs/architecture.md.',
+    'The input is not allowed in this state of the session, or not from who hands it in.',
+    'See who may say it in the message, and the transition table in docs/architecture.md.',
   ),
   unknown_exchange: row(
     'caller',
@@ -81,8 +81,14 @@ export const ERROR_CODES = {
   approval_refused: row(
     'peer',
     false,
-    'An approval is forged, stale, expired, or of another principal or other arguments.',
-    'Answer the newest request with its own token.',
+    'An approval names no open request, came too late, or comes from another principal.',
+    'Answer the request that is open now; the message says what became of this one.',
+  ),
+  question_refused: row(
+    'peer',
+    false,
+    'A tool asked too much, or an answer names no open question, came too late, or comes from another principal.',
+    'Ask fewer or shorter questions; answer the question that is open now.',
   ),
   // Definitions
   invalid_agent: row('caller', false, 'An agent’s definition is wrong.', 'Correct the field that the message names.'),

@@ -4,7 +4,7 @@ import type { BatchSpec, Limits, RetrySpec, Spec, ToolSpec, WindowSpec } from '.
 import { objectSchemaOf } from './schema.ts'
 import type { Schema } from './schema.ts'
 import type { JsonObject } from '../json.ts'
-import { DEFAULT_BATCH, DEFAULT_LIMITS, DEFAULT_RETRY, DEFAULT_WINDOW } from '../machine/spec.ts'
+import { DEFAULT_BATCH, DEFAULT_INTERRUPT_MS, DEFAULT_LIMITS, DEFAULT_RETRY, DEFAULT_WINDOW } from '../machine/spec.ts'
 import { shortHash } from './hash.ts'
 import type { Model, ModelSettings } from './model.ts'
 import type { Tool } from './tool.ts'
@@ -101,8 +101,16 @@ function wrong(name: string, why: string): BatonError {
 /** Characters that count as a token where nothing better is known. */
 const CHARS_PER_TOKEN = 4
 
-/** The part of an agent that the machine sees. `models` are the candidates' ids as the host resolved them. */
-export function specOf(agent: Agent, models: readonly string[], contextTokens?: number): Spec {
+/**
+ * The part of an agent that the machine sees. `models` are the candidates' ids as the host resolved them; `interruptMs`
+ * is the host's own (1,000): the milliseconds that an aborted model has to say what it had said.
+ */
+export function specOf(
+  agent: Agent,
+  models: readonly string[],
+  contextTokens?: number,
+  interruptMs = DEFAULT_INTERRUPT_MS,
+): Spec {
   const schemas = agent.tools.map((tool) => JSON.stringify([tool.name, tool.description, tool.inputSchema]))
   const overheadChars = agent.instructions.length + schemas.join('').length
   const windowTokens = agent.window.contextTokens ?? contextTokens
@@ -126,6 +134,7 @@ export function specOf(agent: Agent, models: readonly string[], contextTokens?: 
   }
   return {
     ...plain,
+    interruptMs,
     hash: shortHash(JSON.stringify([plain, agent.instructions, schemas, agent.settings, agent.outputSchema])),
   }
 }

@@ -102,12 +102,28 @@ export interface Cursor {
 
 export type Frame =
   | { readonly type: 'fact'; readonly pos: number; readonly nowMs: number; readonly fact: Fact }
-  /** Provisional until the step ends: superseded with its attempt. Offsets count UTF-16 units of the attempt's text. */
-  | { readonly type: 'text-delta'; readonly attempt: number; readonly offset: number; readonly text: string }
-  | { readonly type: 'reasoning-delta'; readonly attempt: number; readonly text: string }
-  | { readonly type: 'tool-progress'; readonly callId: string; readonly note: JsonValue }
+  | LiveFrame
   /** The reader was too slow and missed frames: the last frame. Read again from `pos`. */
   | { readonly type: 'lagged'; readonly pos: number }
+
+/**
+ * What happens between records. Pieces of an attempt are provisional until its step ends: superseded with it. They come
+ * after the record that began their attempt. Offsets count UTF-16 units of that text, so that a repeat is harmless.
+ */
+export type LiveFrame =
+  | { readonly type: 'text-delta'; readonly attempt: number; readonly offset: number; readonly text: string }
+  | { readonly type: 'reasoning-delta'; readonly attempt: number; readonly offset: number; readonly text: string }
+  /** A tool's input as the model writes it: JSON text. The first one of a call may have no text. */
+  | {
+      readonly type: 'call-delta'
+      readonly attempt: number
+      /** Numbers the calls of the answer from 0. */
+      readonly index: number
+      readonly name: string
+      readonly offset: number
+      readonly text: string
+    }
+  | { readonly type: 'tool-progress'; readonly callId: string; readonly note: JsonValue }
 
 export interface Turn {
   /** The id of the input that asks for it. */

@@ -1,11 +1,15 @@
 // The fold of facts about single calls: the ledger.
 import type { FactOf, Settlement } from './fact.ts'
 import { charsOf } from './size.ts'
+import { RULES } from './spec.ts'
 import type { Call, State } from './state.ts'
+import { findCall, waitsForAnswer } from './state.ts'
 
 type CallFact = FactOf<
   | 'approval-requested'
   | 'approval-decided'
+  | 'question-asked'
+  | 'question-answered'
   | 'call-started'
   | 'call-offered'
   | 'call-claimed'
@@ -22,6 +26,11 @@ export function applyCallFact(state: State, fact: CallFact): State {
       if (!state.step) return state
       return { ...state, step: { ...state.step, grace: { atMs: fact.untilMs, generation: state.pos } } }
     }
+    case 'approval-decided':
+      return rememberDecision(
+        updateCall(state, fact.callId, (call) => approvalDecided(call, fact)),
+        fact,
+      )
     case 'result-ignored':
       return fact.reason === 'late' ? forgetLate(state, fact.callId) : state
     case 'call-offered': {
@@ -36,24 +45,28 @@ export function applyCallFact(state: State, fact: CallFact): State {
 function callAfter(
   state: State,
   call: Call,
-  fact: Exclude<CallFact, { type: 'grace-started' | 'result-ignored' }>,
+  fact: Exclude<CallFact, { type: 'grace-started' | 'result-ignored' | 'approval-decided' }>,
 ): Call {
   switch (fact.type) {
     case 'approval-requested': {
       const approval = { id: fact.approvalId, deadline: { atMs: fact.expiresAtMs, generation: state.pos } }
       return { ...call, state: 'awaiting-approval', approval, approvals: call.approvals + 1 }
     }
-    case 'approval-decided':
-      return approvalDecided(call, fact)
+    case 'question-asked':
+      return questionAsked(state, call, fact)
+    case 'question-answered':
+      return questionAnswered(state, call, fact)
     case 'call-started': {
-      const deadline = { atMs: fact.deadlineMs, generation: state.pos }
-      return { ...call, state: 'started', attempt: fact.attempt, deadline }
+      const { attempt } = fact
+      // A question of an earlier attempt is still open: it stands, and the clock with it.
+      if (waitsForAnswer(call)) return { ...call, attempt, heldMs: fact.deadlineMs - state.nowMs }
+      return { ...call, state: 'started', attempt, deadline: { atMs: fact.deadlineMs, generation: state.pos } }
     }
     case 'call-offered': {
       const { connection, offer: number } = fact
       const client = state.clients.find((other) => other.connection === connection)
-      const { principal = '', protocol = 2 } = client ?? {}
-      return { ...call, state: 'offered', offer: { number, connection, principal, protocol } }
+      const { principal = '', claims = true } = client ?? {}
+      return { ...call, state: 'offered', offer: { number, connection, principal, claims } }
     }
     case 'call-claimed':
       return { ...call, state: 'claimed' }
@@ -75,10 +88,37 @@ function approvalDecided(call: Call, fact: FactOf<'approval-decided'>): Call {
   // The approval stays with the call: its time is looked at again when the call begins.
   if (fact.decision === 'approve') return { ...call, state: 'ready' }
   if (fact.decision === 'deny' || !fact.edited) return { ...call, approval: null }
-  const { argumentsHash, tokenHash } = fact.edited
+  const { argumentsHash, approved, tokenHash } = fact.edited
   const editedChars = fact.edited.arguments.length
+  if (approved) return { ...call, state: 'ready', argumentsHash, editedChars }
   if (tokenHash === undefined) return { ...call, state: 'ready', approval: null, argumentsHash, editedChars }
   return { ...call, state: 'proposed', approval: null, argumentsHash, tokenHash, editedChars }
+}
+
+/** Of one tool, or of one tool with these arguments, the newest decision stands in for the older one. */
+function rememberDecision(state: State, fact: FactOf<'approval-decided'>): State {
+  const call = findCall(state, fact.callId)
+  if (!fact.remember || !call) return state
+  const { name } = call
+  const argumentsHash = fact.remember === 'tool' ? null : call.argumentsHash
+  const decision = fact.decision === 'deny' ? 'deny' : 'approve'
+  const others = state.remembered.filter((other) => other.name !== name || other.argumentsHash !== argumentsHash)
+  return { ...state, remembered: [...others, { name, argumentsHash, decision } as const].slice(-RULES.remembered) }
+}
+
+/** The tool's own clock stands still while it waits for an answer. */
+function questionAsked(state: State, call: Call, fact: FactOf<'question-asked'>): Call {
+  const deadline = { atMs: fact.expiresAtMs, generation: state.pos }
+  const questions = [...call.questions, { n: fact.n, id: fact.questionId, deadline }]
+  const heldMs = call.deadline ? Math.max(0, call.deadline.atMs - state.nowMs) : call.heldMs
+  return { ...call, questions, heldMs, deadline: null }
+}
+
+function questionAnswered(state: State, call: Call, fact: FactOf<'question-answered'>): Call {
+  const questions = call.questions.map((asked) => (asked.n === fact.n ? { ...asked, deadline: null } : asked))
+  const answered = { ...call, questions }
+  if (call.heldMs === null || waitsForAnswer(answered)) return answered
+  return { ...answered, heldMs: null, deadline: { atMs: state.nowMs + call.heldMs, generation: state.pos } }
 }
 
 function settled(call: Call, settlement: Settlement, tellLate: boolean): Call {
@@ -90,6 +130,8 @@ function settled(call: Call, settlement: Settlement, tellLate: boolean): Call {
     tellLate,
     approval: null,
     deadline: null,
+    heldMs: null,
+    questions: [],
     clock: { ...call.clock, mode: 'held', deadline: null },
   }
 }

@@ -56,11 +56,18 @@ function inputsEntered(state: State, fact: FactOf<'inputs-entered'>): State {
   return withEntries(
     {
       ...state,
+      turn: state.turn && { ...state.turn, asks: state.turn.asks || someoneAsks(state, entered) },
       queue: state.queue.filter((item) => !entered.has(item.inputId)),
       notes: state.notes.filter((note) => !told.has(note.note)),
     },
     entries,
   )
+}
+
+/** Whether one of these inputs came from somebody who can be asked; one that is asked again is no more in the queue. */
+function someoneAsks({ queue }: State, entered: ReadonlySet<string>): boolean {
+  const silent = new Set(queue.filter((item) => item.asks === false).map((item) => item.inputId))
+  return [...entered].some((inputId) => !silent.has(inputId))
 }
 
 function stepClosed(state: State, fact: FactOf<'step-closed'>): State {

@@ -83,6 +83,7 @@ function turnStarted(state: State, fact: FactOf<'turn-started'>): State {
     deadline: { atMs: fact.deadlineMs, generation: state.pos },
     remainingMs: fact.deadlineMs - state.nowMs,
     continuing: false,
+    asks: false,
   }
   const counters = { ...state.counters, turn: fact.turn, exchange: fact.exchange }
   return { ...state, turn, counters, phase: 'modelling', summaryFailed: false, summaryRecoveries: 0 }
@@ -172,13 +173,15 @@ function stepSalvaged(state: State, fact: FactOf<'step-salvaged'>): State {
 function callOf(proposal: CallProposal): Call {
   return {
     ...proposal,
-    state: proposal.tokenHash === undefined ? 'ready' : 'proposed',
+    state: proposal.asks || proposal.tokenHash !== undefined ? 'proposed' : 'ready',
     attempt: 0,
     approvals: 0,
     approval: null,
     offer: null,
     clock: { mode: 'held', deadline: null, remainingMs: proposal.timeoutMs, awayRemainingMs: -1, graces: 0 },
     deadline: null,
+    heldMs: null,
+    questions: [],
     settlement: null,
     resultChars: 0,
     editedChars: 0,

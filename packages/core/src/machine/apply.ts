@@ -4,6 +4,7 @@ import type { SessionRecord } from './record.ts'
 import { RULES } from './spec.ts'
 import type { State, Turn } from './state.ts'
 import { applyCallFact } from './apply-call.ts'
+import { applyClientFact } from './apply-client.ts'
 import { applyHistoryFact } from './apply-history.ts'
 import { applyTurnFact } from './apply-turn.ts'
 
@@ -26,8 +27,8 @@ export function apply(state: State, fact: Fact): State {
       return { ...state, specHash: fact.specHash }
     case 'model-set':
       return { ...state, model: fact.model, turn: state.turn && withModel(state.turn, fact.model) }
-    case 'client-tools-set':
-      return { ...state, clientTools: fact.tools }
+    case 'session-described':
+      return { ...state, title: fact.title === undefined ? state.title : fact.title, meta: fact.meta ?? state.meta }
     case 'session-paused':
       return { ...state, phase: 'paused', attempt: null, retry: null, interrupting: null }
     case 'session-continued':
@@ -36,12 +37,13 @@ export function apply(state: State, fact: Fact): State {
       return { ...state, phase: 'stopped' }
     case 'session-started':
       return { ...state, phase: 'idle' }
+    case 'client-tools-set':
+    case 'client-tools-dropped':
     case 'client-attached':
-      return { ...state, clients: [...state.clients, clientOf(fact)] }
+    case 'client-renewed':
     case 'client-detached':
-      return { ...state, clients: state.clients.filter((client) => client.connection !== fact.connection) }
     case 'host-restarted':
-      return { ...state, clients: [] }
+      return applyClientFact(state, fact)
     case 'display-written':
       return { ...state, displayedTurn: Math.max(state.displayedTurn, fact.turn) }
     case 'input-accepted':
@@ -52,6 +54,8 @@ export function apply(state: State, fact: Fact): State {
       return queueNote(state, fact)
     case 'approval-requested':
     case 'approval-decided':
+    case 'question-asked':
+    case 'question-answered':
     case 'call-started':
     case 'call-offered':
     case 'call-claimed':
@@ -70,22 +74,8 @@ export function apply(state: State, fact: Fact): State {
     case 'answer-cut':
     case 'history-rewound':
       return applyHistoryFact(state, fact)
-    case 'turn-started':
-    case 'turn-clock-set':
-    case 'turn-settings-set':
-    case 'model-started':
-    case 'attempt-progressed':
-    case 'attempt-superseded':
-    case 'attempt-failed':
-    case 'answer-ignored':
-    case 'step-finished':
-    case 'step-salvaged':
-    case 'output-refused':
-    case 'interrupt-accepted':
-    case 'turn-finished':
-      return applyTurnFact(state, fact)
     default:
-      return fact satisfies never
+      return applyTurnFact(state, fact)
   }
 }
 
@@ -105,11 +95,6 @@ function withModel(turn: Turn, model: string): Turn {
   return { ...turn, models, candidate: 0, failures: 0 }
 }
 
-function clientOf(fact: FactOf<'client-attached'>): State['clients'][number] {
-  const { connection, protocol, principal, sequential, tools = null } = fact
-  return { connection, protocol, principal, sequential, tools }
-}
-
 function acceptInput(state: State, fact: FactOf<'input-accepted'>): State {
   const item = {
     inputId: fact.inputId,
@@ -120,6 +105,7 @@ function acceptInput(state: State, fact: FactOf<'input-accepted'>): State {
     delivery: fact.delivery,
     ...(fact.model !== undefined && { model: fact.model }),
     ...(fact.settings && { settings: fact.settings }),
+    ...(fact.asks === false && { asks: fact.asks }),
   }
   const recentInputs = [...state.recentInputs, { inputId: fact.inputId, pos: state.pos }].slice(-RULES.remembered)
   const next = { ...state, recentInputs, queue: [...state.queue, item] }

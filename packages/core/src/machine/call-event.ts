@@ -63,6 +63,11 @@ function startAgain(draft: Draft, call: Call): void {
     startTool(draft, call)
     return
   }
+  // It was begun each time, and may have had its effect.
+  if (call.effect === 'idempotent') {
+    settle(draft, call, { type: 'unknown', reason: 'recovery_exhausted' }, true)
+    return
+  }
   const message = `the tool was started ${call.attempt} times and each time the process died`
   settle(draft, call, { type: 'error', code: 'recovery_exhausted', message }, true)
 }

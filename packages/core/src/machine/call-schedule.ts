@@ -1,9 +1,11 @@
 // Which calls of the open step begin now: approvals are asked, server tools start, client calls are offered.
+import { requestApproval } from './ask-person.ts'
 import { befall, startTool } from './call-event.ts'
+import { findHolder } from './client-tools.ts'
 import { setCallClock } from './clocks.ts'
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
-import type { Call, Client, State } from './state.ts'
+import type { Call } from './state.ts'
 import { findCall } from './state.ts'
 
 /** Does nothing while the session is paused or the step's turn is over. */
@@ -17,16 +19,6 @@ export function scheduleCalls(draft: Draft): void {
   }
 }
 
-function requestApproval(draft: Draft, call: Call): void {
-  emit(draft, {
-    type: 'approval-requested',
-    callId: call.callId,
-    approvalId: `approval_${call.callId}_${call.approvals + 1}`,
-    argumentsHash: call.argumentsHash,
-    expiresAtMs: draft.state.nowMs + draft.spec.limits.approvalMs,
-  })
-}
-
 /** A call that wants no other beside it waits for all that run, and all wait for it. */
 function mayBegin(draft: Draft, call: Call): boolean {
   const calls = draft.state.step?.calls ?? []
@@ -35,7 +27,7 @@ function mayBegin(draft: Draft, call: Call): boolean {
   if (running.some((other) => !other.parallel)) return false
   const earlier = calls.slice(0, calls.indexOf(call))
   if (earlier.some((other) => !other.parallel && other.state === 'ready')) return false
-  if (call.runs === 'client') return holderOf(draft.state, call.name) !== undefined
+  if (call.runs === 'client') return findHolder(draft.state, call) !== undefined
   return running.filter((other) => other.runs === 'server').length < draft.spec.limits.parallelCalls
 }
 
@@ -52,21 +44,13 @@ function begin(draft: Draft, call: Call): void {
     startTool(draft, call)
     return
   }
-  const client = holderOf(draft.state, call.name)
+  const client = findHolder(draft.state, call)
   if (!client) return
   const { callId } = call
   const { connection } = client
   // It moves from one client straight to the next: the new one's clock starts when that one comes to the call.
   if (call.clock.mode === 'running') setCallClock(draft, call, 'held')
   emit(draft, { type: 'call-offered', callId, connection, offer: draft.state.counters.offer + 1 })
-  // In version 1 an app acts on what it reads, so delivery is the claim and is committed before it.
-  if (client.protocol === 1) emit(draft, { type: 'call-claimed', callId, connection })
-}
-
-/**
- * New offers go to the client that came last, of those that can run the tool: after a reconnect the older connection may
- * only look alive.
- */
-export function holderOf(state: State, tool: string): Client | undefined {
-  return state.clients.findLast(({ tools }) => tools === null || tools.includes(tool))
+  // A client without claims acts on what it reads, so delivery is the claim and is committed before it.
+  if (!client.claims) emit(draft, { type: 'call-claimed', callId, connection })
 }

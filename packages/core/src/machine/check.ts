@@ -1,26 +1,26 @@
 // Whether an input is well formed and allowed, without deciding anything. Fronts and workflows ask before they accept.
-import type { ErrorCode } from '../errors.ts'
-import { isJsonObject, parseJson } from '../json.ts'
+import { isJsonObject } from '../json.ts'
 import type { ContentPart } from '../messages.ts'
 import { isAttached } from './effect.ts'
+import { countFixedTools } from './client-tools.ts'
+import { checkQuestion, checkReply } from './check-person.ts'
 import { callOutcome } from './call-event.ts'
 import type { Input, InputOf } from './input.ts'
+import type { Refusal } from './refusal.ts'
 import { urgentChars } from './rows-input.ts'
-import { heldChars } from './size.ts'
+import { heldChars, jsonChars } from './size.ts'
 import { RULES } from './spec.ts'
 import type { Spec } from './spec.ts'
 import type { State } from './state.ts'
 import { findCall } from './state.ts'
 import { SESSION_TABLE } from './table.ts'
 
-export interface Refusal {
-  readonly code: ErrorCode
-  readonly message: string
-}
-
 /** Undefined when the input may be decided. An input whose id was seen is always allowed: it is answered as before. */
 export function check(spec: Spec, state: State, input: Input): Refusal | undefined {
   if (seenAt(state, input) !== undefined) return undefined
+  // Says more of what became of a request than that the phase has none.
+  const unbound = checkReply(state, input)
+  if (unbound) return unbound
   const cell = SESSION_TABLE[input.type][state.phase]
   if ('refuse' in cell)
     return { code: cell.refuse, message: `"${input.type}" is not allowed while the session is ${state.phase}` }
@@ -38,20 +38,18 @@ export function check(spec: Spec, state: State, input: Input): Refusal | undefin
     case 'transcript':
       if (input.text.trim() === '') return { code: 'invalid_transcript', message: 'the transcript has no text' }
       return checkText(spec, state, input.speaker.length + input.text.length, false)
+    case 'describe':
+      return checkDescription(input)
     case 'rewind':
       return checkRewind(state, input)
-    case 'approval':
-      return checkApproval(state, input)
+    case 'question-asked':
+      return checkQuestion(input)
     case 'call-claimed':
       return checkClaim(state, input)
     case 'client-attached':
-      if (state.principal !== '' && input.principal !== state.principal)
-        return { code: 'unauthorized', message: 'the session belongs to another principal' }
-      if (state.clients.length < RULES.clients || isAttached(state, input.connection)) return undefined
-      return { code: 'rate_limited', message: `a session takes ${RULES.clients} clients at once` }
+      return checkClient(state, input)
     case 'client-tools':
-      if (input.tools.length <= RULES.clientTools) return undefined
-      return { code: 'invalid_event', message: `a client may bring ${RULES.clientTools} tools` }
+      return checkClientTools(state, input)
     default:
       return undefined
   }
@@ -82,6 +80,14 @@ function checkText(spec: Spec, state: State, chars: number, empty: boolean): Ref
   return undefined
 }
 
+function checkDescription({ title, meta }: InputOf<'describe'>): Refusal | undefined {
+  const refuse = (message: string): Refusal => ({ code: 'invalid_event', message })
+  if (typeof title === 'string' && title.length > RULES.titleChars)
+    return refuse(`a title has at most ${RULES.titleChars} characters, not ${title.length}`)
+  if (meta === undefined || (isJsonObject(meta) && jsonChars(meta) <= RULES.metaChars)) return undefined
+  return refuse(`meta must be a JSON object of at most ${RULES.metaChars} characters`)
+}
+
 function checkRewind(state: State, input: InputOf<'rewind'>): Refusal | undefined {
   if (state.turn) return { code: 'turn_in_progress', message: 'the session has a running turn' }
   if (input.again && state.phase !== 'idle')
@@ -91,20 +97,28 @@ function checkRewind(state: State, input: InputOf<'rewind'>): Refusal | undefine
   return { code: 'unknown_exchange', message: `the history has no exchange ${input.exchange}` }
 }
 
-/** An approval is a capability: for this request, this token, these arguments, this long. */
-function checkApproval(state: State, input: InputOf<'approval'>): Refusal | undefined {
-  const refused = (why: string): Refusal => ({ code: 'approval_refused', message: `${input.callId}: ${why}` })
-  const call = findCall(state, input.callId)
-  if (!call) return refused('there is no such open call')
-  if (callOutcome(call, input.decision) === 'stay' || !call.approval) return refused(`the call is ${call.state}`)
-  if (call.approval.id !== input.approvalId) return refused('a newer request replaced this one')
-  if (call.tokenHash !== input.tokenHash) return refused('the token is wrong')
-  if (call.argumentsHash !== input.argumentsHash) return refused('the arguments are others')
-  if (state.nowMs > call.approval.deadline.atMs) return refused('the request has expired')
-  if (input.decision !== 'edit') return undefined
-  if (!input.edited) return refused('the edited arguments are missing')
-  const parsed = parseJson(input.edited.arguments)
-  return parsed.ok && isJsonObject(parsed.value) ? undefined : refused('the edited arguments are no JSON object')
+function checkClient(state: State, input: InputOf<'client-attached'>): Refusal | undefined {
+  const { connection, principal, leaseMs } = input
+  if (state.principal !== '' && principal !== state.principal)
+    return { code: 'unauthorized', message: 'the session belongs to another principal' }
+  if (leaseMs !== undefined && !(leaseMs > 0 && leaseMs <= RULES.leaseMs))
+    return { code: 'invalid_event', message: `leaseMs must be over 0 and at most ${RULES.leaseMs}, not ${leaseMs}` }
+  const known = state.clients.find((client) => client.connection === connection)
+  if (known && known.principal !== principal)
+    return { code: 'unauthorized', message: `the connection ${connection} is another principal's` }
+  if (known || state.clients.length < RULES.clients) return undefined
+  return { code: 'rate_limited', message: `a session takes ${RULES.clients} clients at once` }
+}
+
+function checkClientTools(state: State, { connection, tools }: InputOf<'client-tools'>): Refusal | undefined {
+  if (!isAttached(state, connection))
+    return { code: 'illegal_input', message: `no client ${connection} is attached that could bring tools` }
+  if (tools.length > RULES.clientTools)
+    return { code: 'invalid_event', message: `a client may bring ${RULES.clientTools} tools, not ${tools.length}` }
+  const others = countFixedTools(state, connection)
+  if (others + tools.length <= RULES.clientTools) return undefined
+  const most = `a session takes ${RULES.clientTools} tools of clients at once`
+  return { code: 'rate_limited', message: `${most}; the other clients have brought ${others}` }
 }
 
 function checkClaim(state: State, input: InputOf<'call-claimed'>): Refusal | undefined {

@@ -8,7 +8,7 @@ const CALL = 'call_1_0'
 
 function calling(
   call = 'look',
-  more: { sequential?: boolean; protocol?: 1 | 2; attached?: boolean } = {},
+  more: { sequential?: boolean; claims?: boolean; attached?: boolean } = {},
 ): TestSession {
   const session = new TestSession({ tools: TOOLS })
   const { attached = true, ...client } = more
@@ -36,7 +36,7 @@ describe('a client call', () => {
   })
 
   test('that ran out once written to a client may have run, if it is a once call', () => {
-    const session = calling('spawn', { protocol: 1 })
+    const session = calling('spawn', { claims: false })
     expect(session.fire(`call:${CALL}`).told().at(-1)).toBe(`${CALL} = Error: tool_result_timeout (it may have run)`)
   })
 
@@ -87,13 +87,13 @@ describe('a client call', () => {
   })
 
   test('of an app that works one by one starts its clock when the app comes to it', () => {
-    const session = calling('look', { sequential: true, protocol: 1 })
+    const session = calling('look', { sequential: true, claims: false })
     expect(session.call(CALL).clock).toMatchObject({ mode: 'waiting', remainingMs: 30_000 })
     expect(leftMs(session)).toBe(60_000)
-    session.after(20_000).send({ type: 'offer-reached', callId: CALL, offer: 1 })
+    session.after(20_000).send({ type: 'call-reached', callId: CALL, offer: 1 })
     expect(session.call(CALL).clock.mode).toBe('running')
     expect(leftMs(session)).toBe(30_000)
-    expect(session.after(5).send({ type: 'offer-reached', callId: CALL, offer: 1 }).facts).toEqual([])
+    expect(session.after(5).send({ type: 'call-reached', callId: CALL, offer: 1 }).facts).toEqual([])
   })
 
   test('of such an app starts its clock at the latest 60 s after it was written', () => {
@@ -105,8 +105,8 @@ describe('a client call', () => {
 
   test('reached by an older offer says nothing', () => {
     const session = calling('look', { sequential: true })
-    expect(session.send({ type: 'offer-reached', callId: CALL, offer: 0 }).facts).toEqual([])
-    expect(session.send({ type: 'offer-reached', callId: 'call_9_9', offer: 1 }).facts).toEqual([])
+    expect(session.send({ type: 'call-reached', callId: CALL, offer: 0 }).facts).toEqual([])
+    expect(session.send({ type: 'call-reached', callId: 'call_9_9', offer: 1 }).facts).toEqual([])
   })
 
   test('that moves straight to an app that works one by one waits for it to come to the call', () => {
@@ -127,13 +127,13 @@ describe('a client call', () => {
 
   test('reached after its client left says nothing', () => {
     const session = calling('look', { sequential: true }).detach()
-    expect(session.send({ type: 'offer-reached', callId: CALL, offer: 1 }).facts).toEqual([])
+    expect(session.send({ type: 'call-reached', callId: CALL, offer: 1 }).facts).toEqual([])
   })
 
   test('claimed by a once client that is gone runs out its clock, though another client is there', () => {
-    const session = new TestSession({ tools: TOOLS }).attach().attach('app', { protocol: 1, sequential: true })
+    const session = new TestSession({ tools: TOOLS }).attach().attach('app', { claims: false, sequential: true })
     session.user('go').says({ calls: ['spawn'] })
-    session.send({ type: 'offer-reached', callId: CALL, offer: 1 }).after(10_000).detach('app')
+    session.send({ type: 'call-reached', callId: CALL, offer: 1 }).after(10_000).detach('app')
     expect(session.call(CALL)).toMatchObject({ state: 'claimed', clock: { mode: 'running' } })
     expect(leftMs(session)).toBe(20_000)
     expect(session.fire(`call:${CALL}`).fact('call-settled').settlement).toEqual({
@@ -211,7 +211,7 @@ describe('after a restart a client call', () => {
   })
 
   test('is not offered again where it is a once call that was written: its own late result settles it', () => {
-    const session = calling('spawn', { protocol: 1 }).restart().attach('new', { protocol: 1 })
+    const session = calling('spawn', { claims: false }).restart().attach('new', { claims: false })
     expect(session.factTypes()).not.toContain('call-offered')
     session.clientReturns(CALL, 'spawned', 'new')
     expect(session.told().at(-1)).toBe(`${CALL} = spawned`)

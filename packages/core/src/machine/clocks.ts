@@ -1,10 +1,11 @@
 // Clocks that stop: a turn's while only people are waited for, a client call's while no client is attached.
 import type { ClockMode } from './fact.ts'
-import { holderOf } from './call-schedule.ts'
+import { findHolder } from './client-tools.ts'
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
 import { RULES } from './spec.ts'
 import type { Call, State } from './state.ts'
+import { waitsForAnswer } from './state.ts'
 
 /** Brings every clock into the mode that the decided state asks for. Called once, at the end of each decision. */
 export function setClocks(draft: Draft): void {
@@ -22,16 +23,19 @@ function setTurnClock(draft: Draft): void {
   emit(draft, { type: 'turn-clock-set', deadlineMs: runs ? state.nowMs + remainingMs : null, remainingMs })
 }
 
-/** Every open call waits for an approval or for a client to come; each such wait has its own limit. */
+/** Every open call waits for an approval, an answer or for a client to come; each such wait has its own limit. */
 function waitsForPeople(state: State): boolean {
   const open = state.step?.calls.filter((call) => call.state !== 'settled') ?? []
-  return open.length > 0 && open.every((call) => call.state === 'awaiting-approval' || call.clock.mode === 'away')
+  return (
+    open.length > 0 &&
+    open.every((call) => call.state === 'awaiting-approval' || call.clock.mode === 'away' || waitsForAnswer(call))
+  )
 }
 
 function modeOf(state: State, call: Call): ClockMode {
   const waits = call.state === 'ready' || call.state === 'offered' || call.state === 'claimed'
   if (call.runs === 'server' || !waits) return 'held'
-  if (!holderOf(state, call.name)) return 'away'
+  if (!findHolder(state, call)) return 'away'
   if (call.state === 'ready') return 'held'
   const holder = call.offer?.connection
   const sequential = state.clients.some((client) => client.connection === holder && client.sequential)

@@ -1,20 +1,22 @@
 // Policy: what an input does in a state. One look into the table, one row, then everything that follows from it.
 import { beginRecord } from './apply.ts'
-import type { Refusal } from './check.ts'
 import { check, seenAt } from './check.ts'
 import { setClocks } from './clocks.ts'
 import type { Draft } from './draft.ts'
 import type { Effect } from './effect.ts'
 import { effectsBetween } from './effect.ts'
 import type { Fact } from './fact.ts'
-import type { Input, InputOf, InputType } from './input.ts'
+import type { Input, InputOf, InputType, LostWork } from './input.ts'
 import type { InputEnvelope, SessionRecord } from './record.ts'
 import { FORMAT_VERSION } from './record.ts'
+import type { Refusal } from './refusal.ts'
+import * as approvals from './rows-approval.ts'
 import * as calls from './rows-call.ts'
 import * as control from './rows-control.ts'
 import * as inputs from './rows-input.ts'
 import * as interrupts from './rows-interrupt.ts'
 import * as models from './rows-model.ts'
+import * as questions from './rows-question.ts'
 import type { Spec } from './spec.ts'
 import type { State } from './state.ts'
 import { findCall, initialState } from './state.ts'
@@ -61,17 +63,18 @@ const ROWS = {
   interrupt: interrupts.interrupt satisfies Row<'interrupt'>,
   rewind: inputs.rewind satisfies Row<'rewind'>,
   'set-model': control.setModel satisfies Row<'set-model'>,
+  describe: control.describe satisfies Row<'describe'>,
   pause: control.pause satisfies Row<'pause'>,
   continue: control.continueSession satisfies Row<'continue'>,
   stop: control.stop satisfies Row<'stop'>,
   start: control.start satisfies Row<'start'>,
-  'decide-approval': calls.decideApproval satisfies Row<'approval'>,
+  'decide-approval': approvals.decideApproval satisfies Row<'approval'>,
   attach: control.attach satisfies Row<'client-attached'>,
   detach: control.detach satisfies Row<'client-detached'>,
   'set-client-tools': control.setClientTools satisfies Row<'client-tools'>,
   'take-client-result': calls.takeClientResult satisfies Row<'tool-result'>,
   'claim-call': calls.claimCall satisfies Row<'call-claimed'>,
-  'reach-call': calls.reachCall satisfies Row<'offer-reached'>,
+  'reach-call': calls.reachCall satisfies Row<'call-reached'>,
   'return-offer': calls.returnOffer satisfies Row<'offer-failed'>,
   'note-display': control.noteDisplay satisfies Row<'display-written'>,
   'finish-step': models.finishStep satisfies Row<'model-finished'>,
@@ -81,9 +84,12 @@ const ROWS = {
   'note-progress': models.noteProgress satisfies Row<'attempt-progress'>,
   'finish-summary': models.finishSummary satisfies Row<'summary-finished'>,
   'fail-summary': models.failSummary satisfies Row<'summary-failed'>,
+  'ask-question': questions.askQuestion satisfies Row<'question-asked'>,
+  'answer-question': questions.answerQuestion satisfies Row<'question-answer'>,
   'take-tool-result': calls.takeToolResult satisfies Row<'tool-finished'>,
   'fire-timer': control.fireTimer satisfies Row<'timer-fired'>,
   recover: control.recover satisfies Row<'host-restarted'>,
+  'lose-work': control.loseWork satisfies Row<'work-lost'>,
   'change-agent': control.changeAgent satisfies Row<'agent-changed'>,
 } as const satisfies Record<Action, unknown>
 
@@ -96,6 +102,8 @@ function answeredBy(state: State, input: Input): string | undefined {
     case 'summary-finished':
     case 'summary-failed':
       return `summarise:${input.attempt}`
+    case 'work-lost':
+      return lostKey(state, input.work)
     case 'tool-finished':
       return `run-tool:${input.callId}:${input.attempt}`
     case 'tool-result': {
@@ -105,10 +113,18 @@ function answeredBy(state: State, input: Input): string | undefined {
     case 'timer-fired':
       return `set-timer:${input.timer}:${input.generation}`
     case 'approval':
-      return `ask-approval:${input.callId}:${input.approvalId}`
+      return `ask-approval:${input.approvalId}`
+    case 'question-answer':
+      return `ask-question:${input.questionId}`
     default:
       return undefined
   }
+}
+
+/** Work that died needs nobody to end it. */
+function lostKey(state: State, work: LostWork): string {
+  if (work.type === 'tool') return `run-tool:${work.callId}:${work.attempt}`
+  return `${state.attempt?.purpose === 'summary' ? 'summarise' : 'call-model'}:${work.attempt}`
 }
 
 export interface Opening {
@@ -140,6 +156,10 @@ export function recordOf(
 }
 
 function envelopeOf(input: Input): InputEnvelope {
+  if (input.type === 'work-lost') {
+    const { attempt } = input.work
+    return { type: input.type, ...(input.work.type === 'tool' && { callId: input.work.callId }), attempt }
+  }
   return {
     type: input.type,
     ...('inputId' in input && { inputId: input.inputId }),

@@ -1,8 +1,9 @@
 // A decision in the making: facts are folded as they are decided, so each rule sees the state that it decides in.
 import { apply } from './apply.ts'
+import { findBroughtTool, isStillBrought } from './client-tools.ts'
 import type { Fact } from './fact.ts'
 import type { Spec, ToolSpec } from './spec.ts'
-import type { State } from './state.ts'
+import type { Call, State } from './state.ts'
 
 export interface Draft {
   readonly spec: Spec
@@ -15,9 +16,22 @@ export function emit(draft: Draft, fact: Fact): void {
   draft.state = apply(draft.state, fact)
 }
 
-/** A tool that a client brought has no say over one of the agent's own of the same name. */
-export function findTool(draft: Draft, name: string): ToolSpec | undefined {
-  return (
-    draft.spec.tools.find((tool) => tool.name === name) ?? draft.state.clientTools.find((tool) => tool.name === name)
-  )
+/** The agent's own tool of a name, else the one that a client brought. */
+export function findTool(
+  draft: Draft,
+  name: string,
+): { readonly tool: ToolSpec; readonly broughtBy?: string } | undefined {
+  const own = draft.spec.tools.find((tool) => tool.name === name)
+  if (own) return { tool: own }
+  const brought = findBroughtTool(draft.state, name)
+  if (!brought) return undefined
+  // Whatever its client says of it, it runs where it came from.
+  const tool: ToolSpec = { ...brought.tool, runs: 'client' }
+  return { tool, ...(brought.connection !== null && { broughtBy: brought.connection }) }
+}
+
+/** Whether the tool of an open call is still there. */
+export function hasTool(draft: Draft, call: Pick<Call, 'name' | 'broughtBy'>): boolean {
+  const isOwn = call.broughtBy === undefined && draft.spec.tools.some((tool) => tool.name === call.name)
+  return isOwn || isStillBrought(draft.state, call)
 }

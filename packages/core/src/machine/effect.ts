@@ -19,6 +19,7 @@ export type AwaitedEffect =
   | { readonly type: 'run-tool'; readonly callId: string; readonly attempt: number }
   | { readonly type: 'offer-call'; readonly callId: string; readonly connection: string; readonly offer: number }
   | { readonly type: 'ask-approval'; readonly callId: string; readonly approvalId: string }
+  | { readonly type: 'ask-question'; readonly callId: string; readonly questionId: string }
   | { readonly type: 'set-timer'; readonly timer: string; readonly generation: number; readonly atMs: number }
 
 /** Effects that nobody answers: each withdraws an awaited one. */
@@ -27,9 +28,14 @@ export type WithdrawingEffect =
   | { readonly type: 'abort-tool'; readonly callId: string; readonly attempt: number }
   | { readonly type: 'withdraw-offer'; readonly callId: string; readonly connection: string; readonly offer: number }
   | { readonly type: 'withdraw-approval'; readonly callId: string; readonly approvalId: string }
+  | { readonly type: 'withdraw-question'; readonly callId: string; readonly questionId: string }
   | { readonly type: 'clear-timer'; readonly timer: string; readonly generation: number }
 
 export type Effect = AwaitedEffect | WithdrawingEffect
+
+export function isWithdrawing(effect: Effect): effect is WithdrawingEffect {
+  return effect.type.startsWith('abort-') || effect.type.startsWith('withdraw-') || effect.type === 'clear-timer'
+}
 
 /** Every effect that still waits for an answer. Recovery is: fold, then perform these. */
 export function outstanding(state: State): readonly AwaitedEffect[] {
@@ -52,6 +58,7 @@ export function outstanding(state: State): readonly AwaitedEffect[] {
   pushTimer(effects, 'retry', state.retry)
   pushTimer(effects, 'interrupt', state.interrupting?.deadline)
   pushTimer(effects, 'grace', state.step?.grace)
+  for (const { connection, lease } of state.clients) pushTimer(effects, `lease:${connection}`, lease)
   if (state.phase !== 'stopped') pushTimer(effects, 'batch', state.batch?.deadline)
   return effects
 }
@@ -61,6 +68,10 @@ function pushCallEffects(effects: AwaitedEffect[], state: State, call: Call): vo
   if (call.state === 'started') {
     effects.push({ type: 'run-tool', callId, attempt })
     pushTimer(effects, `call:${callId}`, call.deadline)
+    for (const { id, deadline } of call.questions) {
+      if (deadline) effects.push({ type: 'ask-question', callId, questionId: id })
+      pushTimer(effects, `question:${id}`, deadline)
+    }
   }
   if ((call.state === 'offered' || call.state === 'claimed') && offer && isAttached(state, offer.connection))
     effects.push({ type: 'offer-call', callId, connection: offer.connection, offer: offer.number })
@@ -90,7 +101,9 @@ export function effectKey(effect: AwaitedEffect): string {
     case 'offer-call':
       return `offer-call:${effect.callId}:${effect.offer}`
     case 'ask-approval':
-      return `ask-approval:${effect.callId}:${effect.approvalId}`
+      return `ask-approval:${effect.approvalId}`
+    case 'ask-question':
+      return `ask-question:${effect.questionId}`
     case 'set-timer':
       return `set-timer:${effect.timer}:${effect.generation}`
     default:
@@ -128,6 +141,8 @@ function withdrawing(effect: AwaitedEffect): WithdrawingEffect {
       return { type: 'withdraw-offer', callId: effect.callId, connection: effect.connection, offer: effect.offer }
     case 'ask-approval':
       return { type: 'withdraw-approval', callId: effect.callId, approvalId: effect.approvalId }
+    case 'ask-question':
+      return { type: 'withdraw-question', callId: effect.callId, questionId: effect.questionId }
     case 'set-timer':
       return { type: 'clear-timer', timer: effect.timer, generation: effect.generation }
     default:

@@ -1,6 +1,6 @@
 // What the machine decided, for ever. Facts hold content; state, their fold, holds none.
 import type { ErrorCode } from '../errors.ts'
-import type { JsonValue } from '../json.ts'
+import type { JsonObject, JsonValue } from '../json.ts'
 import type { AssistantPart, ContentPart, FinishReason, Usage } from '../messages.ts'
 import type { ModelSettings } from '../agent/model.ts'
 import type { ClientToolSpec, Delivery, Failure, Heard } from './input.ts'
@@ -34,9 +34,17 @@ export interface CallProposal {
   readonly parallel: boolean
   readonly onInterrupt: 'cancel' | 'finish'
   readonly argumentsHash: string
+  /** The client that brought the tool; absent for the agent's own. */
+  readonly broughtBy?: string
   /** Present: the call must be approved before it starts. */
+  readonly asks?: true
+  /** Only in older records, in place of `asks`. */
   readonly tokenHash?: string
 }
+
+/** What came of a question: a value, or why there is none. `reason`: a person's, for the tool. */
+export type QuestionAnswer =
+  { readonly value: JsonValue } | { readonly declined: 'person' | 'expired' | 'nobody'; readonly reason?: string }
 
 export interface EnteredInputs {
   readonly entry: number
@@ -62,7 +70,16 @@ export type Fact =
     }
   | { readonly type: 'agent-changed'; readonly specHash: string }
   | { readonly type: 'model-set'; readonly model: string }
-  | { readonly type: 'client-tools-set'; readonly tools: readonly ClientToolSpec[] }
+  /** Without a connection, as in older records: the tools of all clients together. */
+  | { readonly type: 'client-tools-set'; readonly connection?: string; readonly tools: readonly ClientToolSpec[] }
+  /** A client that is gone lost these to a newer one. */
+  | {
+      readonly type: 'client-tools-dropped'
+      readonly connection: string | null
+      readonly names: readonly string[]
+    }
+  /** What is absent stays as it is. */
+  | { readonly type: 'session-described'; readonly title?: string | null; readonly meta?: JsonObject }
   | { readonly type: 'session-paused' }
   | { readonly type: 'session-continued' }
   | { readonly type: 'session-stopped' }
@@ -70,11 +87,18 @@ export type Fact =
   | {
       readonly type: 'client-attached'
       readonly connection: string
-      readonly protocol: 1 | 2
       readonly principal: string
       readonly sequential: boolean
+      /** Only in older records, in place of what a client can: 1 is without claims, 2 with. */
+      readonly protocol?: 1 | 2
+      readonly claims?: boolean
+      readonly reportsPlayback?: boolean
+      readonly asks?: boolean
       readonly tools?: readonly string[]
+      /** Present: it is gone by then, unless its lease is renewed. */
+      readonly untilMs?: number
     }
+  | { readonly type: 'client-renewed'; readonly connection: string; readonly untilMs: number }
   | { readonly type: 'client-detached'; readonly connection: string }
   // Inputs
   | {
@@ -91,6 +115,8 @@ export type Fact =
       readonly untilMs?: number
       readonly model?: string
       readonly settings?: ModelSettings
+      /** Its sender cannot be asked anything. */
+      readonly asks?: false
     }
   | { readonly type: 'batch-flushed' }
   | { readonly type: 'inputs-entered'; readonly exchange: number; readonly entries: readonly EnteredInputs[] }
@@ -170,9 +196,31 @@ export type Fact =
       readonly decision: 'approve' | 'deny' | 'edit'
       readonly principal: string
       readonly reason?: string
-      /** The new proposal; with a `tokenHash` it must be approved in its turn. */
-      readonly edited?: { readonly arguments: string; readonly argumentsHash: string; readonly tokenHash?: string }
+      /** Decides later calls of the tool too, or those with these arguments. */
+      readonly remember?: 'tool' | 'arguments'
+      /** The new arguments. In older records they were not approved; with a `tokenHash` they had to be, in their turn. */
+      readonly edited?: {
+        readonly arguments: string
+        readonly argumentsHash: string
+        readonly approved?: true
+        readonly tokenHash?: string
+      }
     }
+  | {
+      readonly type: 'question-asked'
+      readonly callId: string
+      readonly questionId: string
+      readonly n: number
+      readonly message: string
+      readonly schema: JsonObject
+      readonly expiresAtMs: number
+    }
+  | ({
+      readonly type: 'question-answered'
+      readonly callId: string
+      readonly questionId: string
+      readonly n: number
+    } & QuestionAnswer)
   | { readonly type: 'call-started'; readonly callId: string; readonly attempt: number; readonly deadlineMs: number }
   | { readonly type: 'call-offered'; readonly callId: string; readonly connection: string; readonly offer: number }
   | { readonly type: 'call-claimed'; readonly callId: string; readonly connection: string }
@@ -240,6 +288,8 @@ export type FactOf<Type extends FactType> = Extract<Fact, { readonly type: Type 
 export const HOST_FACTS: ReadonlySet<FactType> = new Set<FactType>([
   'client-attached',
   'client-detached',
+  'client-renewed',
+  'client-tools-dropped',
   'model-started',
   'summary-started',
   'attempt-progressed',

@@ -1,6 +1,7 @@
-// Everything that can come into a session. Hosts and fronts make these; the machine decides what they do.
+// Everything that can come into a session, by who may say it. A host lets nobody speak in its own name: what comes from
+// outside is a `UserCommand` or a `ClientReport`, and the machine itself does not know who hands an input in.
 import type { ErrorCode } from '../errors.ts'
-import type { JsonValue } from '../json.ts'
+import type { JsonObject, JsonValue } from '../json.ts'
 import type { ContentPart, FinishReason, Usage } from '../messages.ts'
 import type { ModelPart, ModelSettings } from '../agent/model.ts'
 import type { IndexEntry } from './state.ts'
@@ -30,12 +31,14 @@ export type Delivery = 'queue' | 'steer' | 'interrupt'
 
 /** What the host found out about one call of an answer before it handed the answer in. */
 export interface CallCheck {
-  /** Of the raw arguments; approvals are bound to it. */
+  /** Of the raw arguments; a decision that is remembered for them is found by it. */
   readonly argumentsHash: string
   /** What is wrong with the arguments, in words that the model can act on. */
   readonly invalid?: string
-  /** Present: a person must approve. The hash of the token that only the asked person gets. */
-  readonly approval?: { readonly tokenHash: string }
+  /** Present: a person must approve. */
+  readonly asks?: true
+  /** Present: a policy denies the call, in words for the model. No person can approve it. */
+  readonly denied?: string
 }
 
 export interface ClientToolSpec extends ToolSpec {
@@ -49,8 +52,11 @@ export interface OutputCheck {
   readonly issue: string | null
 }
 
-export type Input =
-  // From people and programs
+/**
+ * What a person or a program may say through a session. `asks` (true by default) says whether who sends an input can be
+ * asked for approvals and questions while it is answered.
+ */
+export type UserCommand =
   | {
       readonly type: 'user-input'
       readonly inputId: string
@@ -59,8 +65,15 @@ export type Input =
       readonly model?: string
       readonly settings?: ModelSettings
       readonly heard?: Heard
+      readonly asks?: boolean
     }
-  | { readonly type: 'transcript'; readonly inputId: string; readonly speaker: string; readonly text: string }
+  | {
+      readonly type: 'transcript'
+      readonly inputId: string
+      readonly speaker: string
+      readonly text: string
+      readonly asks?: boolean
+    }
   | {
       readonly type: 'urgent-event'
       readonly inputId: string
@@ -69,6 +82,7 @@ export type Input =
       readonly message?: string
       readonly delivery?: Delivery
       readonly heard?: Heard
+      readonly asks?: boolean
     }
   | { readonly type: 'interrupt'; readonly reason: string; readonly heard: Heard }
   | {
@@ -82,41 +96,68 @@ export type Input =
       readonly index?: readonly IndexEntry[]
     }
   | { readonly type: 'set-model'; readonly model: string }
+  /** What people call the session (null: nothing; at most 200 characters), and what programs note of it (replaced whole). */
+  | { readonly type: 'describe'; readonly title?: string | null; readonly meta?: JsonObject }
   | { readonly type: 'pause' }
   | { readonly type: 'continue' }
   | { readonly type: 'stop' }
   | { readonly type: 'start' }
   | {
       readonly type: 'approval'
-      readonly callId: string
+      /** The request that was shown: it names its call. */
       readonly approvalId: string
-      readonly tokenHash: string
-      readonly argumentsHash: string
       readonly principal: string
       readonly decision: 'approve' | 'deny' | 'edit'
       readonly reason?: string
-      /** Only for `edit`: the new arguments as JSON text, and what the host found out about them. */
+      /** Decides later calls of this tool too, or those with the same arguments. */
+      readonly remember?: 'tool' | 'arguments'
+      /** Only for `edit`: the new arguments as JSON text, and what the host found out about them. They are approved. */
       readonly edited?: { readonly arguments: string; readonly check: CallCheck }
     }
-  // From fronts
+  | ({ readonly type: 'question-answer'; readonly questionId: string; readonly principal: string } & QuestionReply)
+
+/** What a person says to a question of a tool: a value that fits its schema, as the host has seen to, or nothing. */
+export type QuestionReply =
+  | { readonly value: JsonValue }
+  /** `reason`: for the tool. */
+  | { readonly decline: true; readonly reason?: string }
+
+/** What an attached client, or the front that carries it, may say: of its own calls and of what it shows. */
+export type ClientReport =
   | {
       readonly type: 'client-attached'
+      /** Attached again under the same name, a client with a lease renews it; one without changes nothing. */
       readonly connection: string
-      readonly protocol: 1 | 2
       readonly principal: string
       /** Whether the client answers its calls strictly one after another. */
       readonly sequential: boolean
-      /** The client tools that it can run; absent: all. */
+      /** Whether it claims a call before it acts on it; else delivery is the claim. */
+      readonly claims: boolean
+      /** Whether it says how much of an answer was heard; else its front says `display`. */
+      readonly reportsPlayback: boolean
+      /** Whether a person behind it can be asked for approvals and questions. */
+      readonly asks: boolean
+      /** Of the agent's own client tools, those that it can run; absent: all. */
       readonly tools?: readonly string[]
+      /** Milliseconds after which a client without a connection counts as gone; at most an hour. Absent: never. */
+      readonly leaseMs?: number
     }
   | { readonly type: 'client-detached'; readonly connection: string }
-  | { readonly type: 'client-tools'; readonly tools: readonly ClientToolSpec[] }
+  /** The tools that this client brings, in place of those that it brought before. */
+  | { readonly type: 'client-tools'; readonly connection: string; readonly tools: readonly ClientToolSpec[] }
   | { readonly type: 'tool-result'; readonly callId: string; readonly connection: string; readonly outcome: Outcome }
   | { readonly type: 'call-claimed'; readonly callId: string; readonly connection: string; readonly offer: number }
-  | { readonly type: 'offer-reached'; readonly callId: string; readonly offer: number }
+  | { readonly type: 'call-reached'; readonly callId: string; readonly offer: number }
   | { readonly type: 'offer-failed'; readonly callId: string; readonly offer: number }
   | { readonly type: 'display-written'; readonly turn: number }
-  // From the host: answers to effects
+
+/** A model attempt (a summary's too), or one start of a server tool. */
+export type LostWork =
+  | { readonly type: 'model'; readonly attempt: number }
+  | { readonly type: 'tool'; readonly callId: string; readonly attempt: number }
+
+/** What only the host may say: answers to effects, and what became of the work and of the process. */
+export type HostReport =
   | {
       readonly type: 'model-finished'
       readonly attempt: number
@@ -137,9 +178,68 @@ export type Input =
   | { readonly type: 'summary-finished'; readonly attempt: number; readonly text: string; readonly usage: Usage }
   | { readonly type: 'summary-failed'; readonly attempt: number; readonly error: Failure }
   | { readonly type: 'tool-finished'; readonly callId: string; readonly attempt: number; readonly outcome: Outcome }
+  /** A running tool asks its user; the nth question of a call is the same after a restart. */
+  | {
+      readonly type: 'question-asked'
+      readonly callId: string
+      readonly attempt: number
+      /** From 1; at most 16. */
+      readonly n: number
+      /** At most 4,000 characters. */
+      readonly message: string
+      /** JSON Schema of the answer; at most 16,384 characters as JSON. */
+      readonly schema: JsonObject
+      readonly timeoutMs: number
+    }
   | { readonly type: 'timer-fired'; readonly timer: string; readonly generation: number }
+  /** The whole host died and came back: nobody is attached, nothing runs. */
   | { readonly type: 'host-restarted'; readonly downMs: number }
+  /** One piece of work died with its process; everything else goes on. */
+  | { readonly type: 'work-lost'; readonly work: LostWork }
   | { readonly type: 'agent-changed' }
 
+export type Input = UserCommand | ClientReport | HostReport
 export type InputType = Input['type']
 export type InputOf<Type extends InputType> = Extract<Input, { readonly type: Type }>
+
+export const USER_COMMANDS: ReadonlySet<InputType> = new Set<UserCommand['type']>([
+  'user-input',
+  'transcript',
+  'urgent-event',
+  'interrupt',
+  'rewind',
+  'set-model',
+  'describe',
+  'pause',
+  'continue',
+  'stop',
+  'start',
+  'approval',
+  'question-answer',
+])
+
+export const CLIENT_REPORTS: ReadonlySet<InputType> = new Set<ClientReport['type']>([
+  'client-attached',
+  'client-detached',
+  'client-tools',
+  'tool-result',
+  'call-claimed',
+  'call-reached',
+  'offer-failed',
+  'display-written',
+])
+
+export const HOST_REPORTS: ReadonlySet<InputType> = new Set<HostReport['type']>([
+  'model-finished',
+  'model-failed',
+  'model-stopped',
+  'attempt-progress',
+  'summary-finished',
+  'summary-failed',
+  'tool-finished',
+  'question-asked',
+  'timer-fired',
+  'host-restarted',
+  'work-lost',
+  'agent-changed',
+])

@@ -6,6 +6,7 @@ import type { Draft } from './draft.ts'
 import { findTool } from './draft.ts'
 import type { CallProposal, Settlement } from './fact.ts'
 import type { CallCheck, InputOf } from './input.ts'
+import { recallDecision } from './recall.ts'
 import type { RunningAttempt } from './state.ts'
 
 export interface Proposed {
@@ -24,35 +25,36 @@ export function proposeCalls(
   const parts = input.parts.filter((part): part is ModelCallPart => part.type === 'call')
   return parts.map((part, index) => {
     const check = input.checks[index] ?? UNCHECKED
-    const settlement = refusalOf(draft, { part, index, check, attempt, finish: input.finish })
+    const settlement = explainRefusal(draft, { part, index, check, attempt, finish: input.finish })
     const parsed = parseJson(part.arguments)
+    const { argumentsHash } = check
+    const asks =
+      check.asks === true && !settlement && recallDecision(draft.state, { ...part, argumentsHash }) === undefined
     return {
-      proposal: proposalOf(
-        draft,
-        part.name,
-        callIdOf(draft.state.birth, attempt.step, index),
-        settlement ? { ...check, approval: undefined } : check,
-      ),
+      proposal: makeProposal(draft, part.name, makeCallId(draft.state.birth, attempt.step, index), {
+        argumentsHash,
+        asks,
+      }),
       arguments: parsed.ok && isJsonObject(parsed.value) ? part.arguments : '{}',
       ...(settlement && { settlement }),
     }
   })
 }
 
-function callIdOf(birth: string, step: number, index: number): string {
+function makeCallId(birth: string, step: number, index: number): string {
   return birth === '' ? `call_${step}_${index}` : `call_${birth}_${step}_${index}`
 }
 
 /** A host that forgets a check must not start a call that needs an approval. */
 const UNCHECKED: CallCheck = { argumentsHash: '', invalid: 'the arguments were not checked' }
 
-function proposalOf(
+function makeProposal(
   draft: Draft,
   name: string,
   callId: string,
-  check: { readonly argumentsHash: string; readonly approval?: CallCheck['approval'] | undefined },
+  check: { readonly argumentsHash: string; readonly asks: boolean },
 ): CallProposal {
-  const tool = findTool(draft, name)
+  const { tool, broughtBy } = findTool(draft, name) ?? {}
   return {
     callId,
     name,
@@ -62,7 +64,8 @@ function proposalOf(
     parallel: tool?.parallel ?? true,
     onInterrupt: tool?.onInterrupt ?? 'cancel',
     argumentsHash: check.argumentsHash,
-    ...(check.approval && { tokenHash: check.approval.tokenHash }),
+    ...(broughtBy !== undefined && { broughtBy }),
+    ...(check.asks && { asks: check.asks }),
   }
 }
 
@@ -75,7 +78,7 @@ interface Asked {
 }
 
 /** Why a call does not run, most fundamental reason first; undefined when it may. */
-function refusalOf(draft: Draft, asked: Asked): Settlement | undefined {
+function explainRefusal(draft: Draft, asked: Asked): Settlement | undefined {
   const { part, check, attempt } = asked
   const before = draft.state.turn?.calls ?? 0
   const most = draft.spec.limits.callsPerTurn
@@ -91,6 +94,13 @@ function refusalOf(draft: Draft, asked: Asked): Settlement | undefined {
   if (!parsed.ok || !isJsonObject(parsed.value))
     return { type: 'error', code: 'invalid_arguments', message: 'the arguments are not a JSON object' }
   if (check.invalid !== undefined) return { type: 'error', code: 'invalid_arguments', message: check.invalid }
+  if (check.denied !== undefined) return { type: 'denied', code: 'call_denied', message: check.denied }
+  if (recallDecision(draft.state, { name: part.name, argumentsHash: check.argumentsHash }) === 'deny')
+    return {
+      type: 'denied',
+      code: 'call_denied',
+      message: `a person decided earlier that such calls of "${part.name}" do not run`,
+    }
   return undefined
 }
 

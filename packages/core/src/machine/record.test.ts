@@ -81,7 +81,7 @@ test('a change of what a snapshot holds comes with a new version of it', () => {
     })
   const shape = shortHash(JSON.stringify([...names(state), ...names(history.keep())].toSorted()))
   // When this fails, raise SNAPSHOT_VERSION and write the new shape down here.
-  expect([SNAPSHOT_VERSION, shape]).toEqual([1, 'ac54c0e0980657e1'])
+  expect([SNAPSHOT_VERSION, shape]).toEqual([2, '811a1e252a610d4e'])
 })
 
 test('a snapshot is state and history with their version, and survives JSON', () => {
@@ -90,7 +90,7 @@ test('a snapshot is state and history with their version, and survives JSON', ()
     .says({ calls: ['read', 'put'] })
     .returns('call_1_0')
   const snapshot = JSON.parse(JSON.stringify(takeSnapshot(state, history)))
-  expect(snapshot).toEqual({ version: 1, state, history: history.keep() })
+  expect(snapshot).toEqual({ version: SNAPSHOT_VERSION, state, history: history.keep() })
   const restored = createHistory({ kept: snapshot.history })
   expect(restored.entries()).toEqual(history.entries())
   expect(restored.openCall('call_1_0')).toMatchObject({ name: 'read', settled: true })
@@ -164,12 +164,12 @@ describe('the canonical log', () => {
 
   test('keeps what was said, whatever its keys are called', () => {
     const detail = { attempt: 3, session: 'x', delayMs: 5 }
-    const session = new TestSession().send({ type: 'urgent-event', inputId: 'e', name: 'offer', detail })
+    const session = new TestSession().send({ type: 'urgent-event', inputId: 'e', name: 'offer', detail }).attach()
     expect(canonicalLog(session.records)[1]).toMatchObject({ body: { detail } })
     const state = { provider: 'p', model: 'm', data: { attempt: 1 } }
     const brought = { ...clientTool('camera'), description: '', inputSchema: { properties: { delayMs: {} } } }
     session.says({ text: 'hm', more: [{ type: 'reasoning', text: '', state }], calls: ['read'] })
-    session.send({ type: 'client-tools', tools: [brought] })
+    session.send({ type: 'client-tools', connection: 'phone', tools: [brought] })
     const image = { type: 'image', mediaType: 'image/png', source: { type: 'url', url: 'u' }, state } as const
     session.returns('call_1_0', { type: 'ok', content: [image] })
     const log = canonicalLog(session.records)
@@ -199,6 +199,8 @@ test('facts of hosts and fronts are these', () => {
     'call-started',
     'client-attached',
     'client-detached',
+    'client-renewed',
+    'client-tools-dropped',
     'display-written',
     'grace-started',
     'host-restarted',

@@ -10,11 +10,12 @@ import type { State } from './state.ts'
 export const FORMAT_VERSION = 1
 
 /** Of snapshots: raised with every change of what a state or a history holds. An older one is folded again from its log. */
-export const SNAPSHOT_VERSION = 1
+export const SNAPSHOT_VERSION = 2
 
 /** The stored envelope of an input: enough to tell what it was, without its content. */
 export interface InputEnvelope {
-  readonly type: InputType | 'session-opened'
+  /** `offer-reached`: as `call-reached` was called in older records. */
+  readonly type: InputType | 'session-opened' | 'offer-reached'
   readonly inputId?: string
   readonly callId?: string
   readonly attempt?: number
@@ -85,9 +86,17 @@ function withoutBirth(fact: Fact, birth: string): Fact {
   return JSON.parse(JSON.stringify(fact).replaceAll(`call_${birth}_`, 'call_')) as Fact // the same fact, other ids
 }
 
-const VARYING: ReadonlySet<string> = new Set(['attempt', 'approvalId', 'tokenHash', 'session', 'birth'])
+const VARYING: ReadonlySet<string> = new Set([
+  'attempt',
+  'approvalId',
+  'tokenHash',
+  'session',
+  'birth',
+  'connection',
+  'broughtBy',
+])
 /** Fields that hold what people, models and tools said: whatever their keys are called, it belongs to the conversation. */
-const CONTENT: ReadonlySet<string> = new Set(['body', 'parts', 'settlement', 'tools'])
+const CONTENT: ReadonlySet<string> = new Set(['body', 'parts', 'settlement', 'tools', 'schema', 'value', 'meta'])
 
 /** Takes out times (`…Ms`), attempts and random tokens, at every depth but inside of content. */
 function withoutTimes<Value>(value: Value): Value {

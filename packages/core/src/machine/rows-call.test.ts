@@ -1,7 +1,7 @@
 // What becomes of calls: results in time, late, repeated, forged; claims, offers, approvals.
 import { describe, expect, test } from 'vitest'
 import type { Outcome } from './input.ts'
-import { clientTool, outcomeOf, serverTool, TestSession } from '../testing/test-session.ts'
+import { outcomeOf, TestSession } from '../testing/test-session.ts'
 
 describe('a result', () => {
   const asked = (): TestSession =>
@@ -146,7 +146,7 @@ describe('a result', () => {
   })
 
   test('of a version 1 app that came back before its old connection was seen to be dead is its own', () => {
-    const app = { protocol: 1 } as const
+    const app = { claims: false } as const
     const session = new TestSession()
       .attach('other', app)
       .attach('phone', app)
@@ -161,7 +161,7 @@ describe('a result', () => {
   })
 
   test('after a reconnect comes over the new connection of the same principal, and of no other', () => {
-    const session = new TestSession().attach('first', { principal: 'bob' }).attach('phone', { protocol: 1 })
+    const session = new TestSession().attach('first', { principal: 'bob' }).attach('phone', { claims: false })
     session
       .user('go')
       .says({ calls: ['spawn'] })
@@ -169,7 +169,7 @@ describe('a result', () => {
     expect(session.call('call_1_0').state).toBe('claimed')
     session.attach('other', { principal: 'bob' }).clientReturns('call_1_0', 'forged', 'other')
     expect(session.fact('result-ignored').reason).toBe('foreign')
-    session.attach('again', { protocol: 1 }).clientReturns('call_1_0', 'spawned', 'again')
+    session.attach('again', { claims: false }).clientReturns('call_1_0', 'spawned', 'again')
     expect(session.told().at(-1)).toBe('call_1_0 = spawned')
   })
 
@@ -298,7 +298,7 @@ describe('an offer', () => {
 
   test('over version 1 is claimed by its delivery', () => {
     const session = new TestSession()
-      .attach('phone', { protocol: 1 })
+      .attach('phone', { claims: false })
       .user('go')
       .says({ calls: ['spawn'] })
     expect(session.factTypes()).toEqual(['step-finished', 'call-offered', 'call-claimed', 'call-clock-set'])
@@ -308,7 +308,7 @@ describe('an offer', () => {
   test('that could not be written goes to another client, also of a once call', () => {
     const session = new TestSession()
       .attach()
-      .attach('app', { protocol: 1 })
+      .attach('app', { claims: false })
       .user('go')
       .says({ calls: ['spawn'] })
     session.send({ type: 'offer-failed', callId: 'call_1_0', offer: 1 })
@@ -341,7 +341,7 @@ describe('an offer', () => {
   test('of a call that was never made says nothing', () => {
     const session = new TestSession().user('go').says({ calls: ['read'] })
     expect(session.send({ type: 'offer-failed', callId: 'call_1_0', offer: 1 }).facts).toEqual([])
-    expect(session.send({ type: 'offer-reached', callId: 'call_1_0', offer: 1 }).facts).toEqual([])
+    expect(session.send({ type: 'call-reached', callId: 'call_1_0', offer: 1 }).facts).toEqual([])
     expect(session.send({ type: 'offer-failed', callId: 'call_9_9', offer: 1 }).facts).toEqual([])
   })
 
@@ -352,173 +352,5 @@ describe('an offer', () => {
       .says({ calls: ['look', 'read'] })
       .clientReturns('call_1_0')
     expect(session.send({ type: 'offer-failed', callId: 'call_1_0', offer: 1 }).facts).toEqual([])
-  })
-})
-
-describe('an approval', () => {
-  const asked = (): TestSession =>
-    new TestSession()
-      .attach()
-      .user('go')
-      .says({ calls: [{ name: 'pay', approval: true }] })
-
-  test('is asked for before the call starts', () => {
-    const session = asked()
-    expect(session.fact('approval-requested')).toEqual({
-      type: 'approval-requested',
-      callId: 'call_1_0',
-      approvalId: 'approval_call_1_0_1',
-      argumentsHash: 'hash of {}',
-      expiresAtMs: session.nowMs + 600_000,
-    })
-    expect(session.owes()).toEqual(['ask-approval:call_1_0:approval_call_1_0_1', 'set-timer:approval:call_1_0:3'])
-    session.send(session.approval('call_1_0', 'approve', { reason: 'fine' }))
-    expect(session.factTypes()).toEqual(['approval-decided', 'call-started', 'turn-clock-set'])
-    expect(session.fact('approval-decided')).toEqual({
-      type: 'approval-decided',
-      callId: 'call_1_0',
-      approvalId: 'approval_call_1_0_1',
-      decision: 'approve',
-      principal: 'ann',
-      reason: 'fine',
-    })
-    expect(session.returns('call_1_0', 'paid').told().at(-1)).toBe('call_1_0 = paid')
-  })
-
-  test('denied with a reason tells it to the model', () => {
-    const session = asked()
-    session.send(session.approval('call_1_0', 'deny', { reason: 'too much' }))
-    expect(session.told().at(-1)).toBe('call_1_0 = Error: a person denied the call: too much')
-    expect(session.fact('call-settled')).toMatchObject({
-      settlement: { type: 'denied', code: 'call_denied' },
-      tellLate: false,
-    })
-  })
-
-  test('that is forged, stale, or for other arguments is refused', () => {
-    const session = asked()
-    const genuine = session.approval('call_1_0', 'approve')
-    for (const forged of [
-      { tokenHash: 'guessed' },
-      { argumentsHash: 'hash of {"a":1}' },
-      { approvalId: 'approval_call_1_0_0' },
-      { callId: 'call_9_0' },
-    ])
-      expect(session.refusal({ ...genuine, ...forged })).toBe('approval_refused')
-    session.send(genuine)
-    expect(session.refusal(genuine)).toBe('approval_refused')
-  })
-
-  test('comes in time up to its last millisecond', () => {
-    const session = asked().after(600_000)
-    expect(session.refusal(session.approval('call_1_0', 'approve'))).toBeUndefined()
-    expect(session.after(1).refusal(session.approval('call_1_0', 'approve'))).toBe('approval_refused')
-    session.fire('approval:call_1_0')
-    expect(session.state.phase).toBe('modelling')
-    expect(session.fact('call-settled').settlement).toEqual({
-      type: 'denied',
-      code: 'approval_expired',
-      message: 'the approval of the call came too late or not at all',
-    })
-  })
-
-  test('that was given but whose call did not begin in its time is no approval any more', () => {
-    const session = asked().send({ type: 'pause' })
-    session.send(session.approval('call_1_0', 'approve')).after(600_001).send({ type: 'continue' })
-    expect(session.factTypes()).not.toContain('call-started')
-    expect(session.told().at(-1)).toBe('call_1_0 = Error: the approval of the call came too late or not at all')
-  })
-
-  test('that was given lets its call begin up to its last millisecond', () => {
-    const session = asked().send({ type: 'pause' })
-    session.send(session.approval('call_1_0', 'approve')).after(600_000).send({ type: 'continue' })
-    expect(session.factTypes()).toContain('call-started')
-  })
-
-  test('is refused once, and its timer says nothing after it was given', () => {
-    const session = new TestSession({ limits: { parallelCalls: 1 } }).user('go')
-    session.says({ calls: ['read', { name: 'pay', approval: true }] })
-    const { generation } = session.timer('approval:call_1_1')
-    session.send(session.approval('call_1_1', 'approve')).after(600_001)
-    expect(session.call('call_1_1').state).toBe('ready')
-    expect(session.send({ type: 'timer-fired', timer: 'approval:call_1_1', generation }).facts).toEqual([])
-  })
-
-  test('with edited arguments is a new proposal, which must be approved in its turn', () => {
-    const session = asked()
-    const old = session.approval('call_1_0', 'approve')
-    const edited = {
-      arguments: '{"amount":5}',
-      check: { argumentsHash: 'new hash', approval: { tokenHash: 'new token' } },
-    }
-    expect(session.refusal(session.approval('call_1_0', 'edit'))).toBe('approval_refused')
-    expect(session.refusal(session.approval('call_1_0', 'edit', { edited: { ...edited, arguments: '[5]' } }))).toBe(
-      'approval_refused',
-    )
-    expect(session.refusal(session.approval('call_1_0', 'edit', { edited: { ...edited, arguments: '{"a' } }))).toBe(
-      'approval_refused',
-    )
-    session.send(session.approval('call_1_0', 'edit', { edited }))
-    expect(session.fact('approval-decided').edited).toEqual({
-      arguments: '{"amount":5}',
-      argumentsHash: 'new hash',
-      tokenHash: 'new token',
-    })
-    expect(session.fact('approval-requested')).toMatchObject({
-      approvalId: 'approval_call_1_0_2',
-      argumentsHash: 'new hash',
-    })
-    expect(session.refusal(old)).toBe('approval_refused')
-    session.send(session.approval('call_1_0', 'approve'))
-    expect(session.history.openCall('call_1_0')).toMatchObject({ arguments: '{"amount":5}' })
-    expect(session.returns('call_1_0', 'paid').told().slice(1)).toEqual([
-      'call_1_0 pay {}',
-      'call_1_0 = [A person changed the arguments to {"amount":5}] | paid',
-    ])
-    expect(session.state.index[1]?.chars).toBe('pay{}'.length + '{"amount":5}'.length + 'paid'.length)
-  })
-
-  test('with edited arguments that need none starts the call', () => {
-    const session = asked()
-    const edited = { arguments: '{"amount":1}', check: { argumentsHash: 'small' } }
-    session.send(session.approval('call_1_0', 'edit', { edited }))
-    expect(session.factTypes()).toEqual(['approval-decided', 'call-started', 'turn-clock-set'])
-    expect(session.call('call_1_0')).toMatchObject({ argumentsHash: 'small' })
-    expect(session.history.openCall('call_1_0')?.arguments).toBe('{"amount":1}')
-  })
-
-  test('with edited arguments that are wrong settles the call', () => {
-    const session = asked()
-    const check = { argumentsHash: 'h', invalid: 'amount is missing', approval: { tokenHash: 't' } }
-    session.send(session.approval('call_1_0', 'edit', { edited: { arguments: '{}', check } }))
-    expect(session.fact('call-settled').tellLate).toBe(false)
-    expect(session.fact('call-settled').settlement).toEqual({
-      type: 'error',
-      code: 'invalid_arguments',
-      message: 'amount is missing',
-    })
-  })
-
-  test('approved and not started is started on recovery, started is unknown', () => {
-    const session = new TestSession({
-      tools: [serverTool('alone', { parallel: false }), serverTool('pay', { effect: 'once' })],
-    })
-    session.user('go').says({ calls: ['alone', { name: 'pay', approval: true }] })
-    session.send(session.approval('call_1_1', 'approve'))
-    expect(session.call('call_1_1').state).toBe('ready')
-    session.restart().returns('call_1_0')
-    expect(session.call('call_1_1').state).toBe('started')
-    session.restart()
-    expect(session.told().at(-1)).toBe('call_1_1 = Error: tool_result_unknown (it may have run)')
-  })
-
-  test('of a client call offers it', () => {
-    const tools = [clientTool('spawn', { effect: 'once' })]
-    const session = new TestSession({ tools })
-      .attach()
-      .user('go')
-      .says({ calls: [{ name: 'spawn', approval: true }] })
-    session.send(session.approval('call_1_0', 'approve'))
-    expect(session.call('call_1_0').state).toBe('offered')
   })
 })

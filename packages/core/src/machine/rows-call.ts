@@ -35,8 +35,8 @@ export function takeClientResult(draft: Draft, input: InputOf<'tool-result'>): v
 
 /**
  * Only who was asked may answer: the connection that holds the call, or, once that one is gone, another of the same
- * principal (an app that reconnected). A version 1 app may come back before its old connection is seen to be dead: a
- * result that it brings over a newer one is its own too, since it has no claims by which to say so.
+ * principal (an app that reconnected). A client without claims may come back before its old connection is seen to be
+ * dead: a result that it brings over a newer one is its own too, since it cannot say so by a claim.
  */
 function mayAnswer(draft: Draft, offer: Offer | null, connection: string): boolean {
   const { clients } = draft.state
@@ -46,7 +46,7 @@ function mayAnswer(draft: Draft, offer: Offer | null, connection: string): boole
   if (offer.connection === connection) return true
   if (client.principal !== offer.principal) return false
   const holds = clients.findIndex((other) => other.connection === offer.connection)
-  return holds < 0 || (client.protocol === 1 && answers > holds)
+  return holds < 0 || (!client.claims && answers > holds)
 }
 
 function settlementOf(draft: Draft, outcome: Outcome): Settlement {
@@ -92,7 +92,7 @@ function shown(part: ContentPart): string {
   return part.type === 'text' ? part.text : `[${part.type}]`
 }
 
-/** In version 2 a client claims a call before it acts, so that an unclaimed one may move to another client. */
+/** A client that claims a call before it acts lets an unclaimed one move to another client. */
 export function claimCall(draft: Draft, input: InputOf<'call-claimed'>): void {
   const call = findCall(draft.state, input.callId)
   if (!call || callOutcome(call, 'claim') !== 'claim') return
@@ -100,52 +100,23 @@ export function claimCall(draft: Draft, input: InputOf<'call-claimed'>): void {
 }
 
 /** A one-by-one client came to the call: its clock starts. */
-export function reachCall(draft: Draft, input: InputOf<'offer-reached'>): void {
+export function reachCall(draft: Draft, input: InputOf<'call-reached'>): void {
   const call = findCall(draft.state, input.callId)
   if (call?.offer?.number === input.offer && call.clock.mode === 'waiting') setCallClock(draft, call, 'running')
 }
 
 /**
- * The offer could not be written: nobody saw it, so even a `once` call may be offered again. (A version 2 client that has
- * claimed a call has seen it; in version 1 the claim was only that it would be written.) But not to the same
+ * The offer could not be written: nobody saw it, so even a `once` call may be offered again. (A client that has
+ * claimed a call has seen it; where delivery is the claim, it only was to be written.) But not to the same
  * connection, or a broken one would be offered the call for ever: it counts as gone until it is attached anew.
  */
 export function returnOffer(draft: Draft, input: InputOf<'offer-failed'>): void {
   const call = findCall(draft.state, input.callId)
   if (call?.offer?.number !== input.offer) return
-  const unseen = call.state === 'offered' || (call.state === 'claimed' && call.offer.protocol === 1)
+  const unseen = call.state === 'offered' || (call.state === 'claimed' && !call.offer.claims)
   if (!unseen) return
   emit(draft, { type: 'call-returned', callId: input.callId, reason: 'send_failed' })
   dropClient(draft, call.offer.connection)
-  advance(draft)
-}
-
-/** `check` has found the approval genuine: it names the newest request, its token, its arguments and its time. */
-export function decideApproval(draft: Draft, input: InputOf<'approval'>): void {
-  const call = findCall(draft.state, input.callId)
-  if (!call) return
-  const { callId, approvalId, decision, principal, reason, edited } = input
-  const { argumentsHash, approval, invalid } = edited?.check ?? {}
-  emit(draft, {
-    type: 'approval-decided',
-    callId,
-    approvalId,
-    decision,
-    principal,
-    ...(reason !== undefined && { reason }),
-    ...(edited && {
-      edited: {
-        arguments: edited.arguments,
-        argumentsHash: argumentsHash ?? '',
-        ...(approval && { tokenHash: approval.tokenHash }),
-      },
-    }),
-  })
-  if (decision === 'deny') {
-    const message = reason ? `a person denied the call: ${reason}` : 'a person denied the call'
-    settle(draft, call, { type: 'denied', code: 'call_denied', message }, false)
-  } else if (invalid !== undefined)
-    settle(draft, call, { type: 'error', code: 'invalid_arguments', message: invalid }, false)
   advance(draft)
 }
 

@@ -1,6 +1,7 @@
 // What steers a session as a whole: models, pause, stop, clients, timers, restarts, a changed agent.
 import { describe, expect, test } from 'vitest'
 import type { Input } from './input.ts'
+import { canonicalLog } from './record.ts'
 import { clientTool, serverTool, testSpec, TestSession, TOOLS } from '../testing/test-session.ts'
 
 describe('another model', () => {
@@ -25,6 +26,30 @@ describe('another model', () => {
     const session = new TestSession({ models: ['one', 'two'] }).user('go')
     session.modelFails('model_auth_failed', { retryable: false }).send({ type: 'set-model', model: 'two' })
     expect(session.state.turn).toMatchObject({ models: ['two', 'one'], candidate: 0, failures: 0 })
+  })
+})
+
+describe('a description', () => {
+  test('gives the session a title and notes, each on its own', () => {
+    const session = new TestSession().send({ type: 'describe', title: 'A trip', meta: { folder: '/a' } })
+    expect(session.facts).toEqual([{ type: 'session-described', title: 'A trip', meta: { folder: '/a' } }])
+    session.send({ type: 'describe', meta: { delayMs: 1 } })
+    expect(session.state).toMatchObject({ title: 'A trip', meta: { delayMs: 1 } })
+    session.send({ type: 'describe', title: null })
+    expect(session.state).toMatchObject({ title: null, meta: { delayMs: 1 } })
+    expect(session.send({ type: 'describe' }).facts).toEqual([])
+    expect(canonicalLog(session.records).at(-2)).toEqual({ type: 'session-described', meta: { delayMs: 1 } })
+  })
+
+  test('is bounded', () => {
+    const session = new TestSession()
+    expect(session.refusal({ type: 'describe', title: 'x'.repeat(200) })).toBeUndefined()
+    expect(session.refusal({ type: 'describe', title: 'x'.repeat(201) })).toBe('invalid_event')
+    const meta = { a: 'x'.repeat(8192 - '{"a":""}'.length) }
+    expect(session.refusal({ type: 'describe', meta })).toBeUndefined()
+    expect(session.refusal({ type: 'describe', meta: { a: `${meta.a}x` } })).toBe('invalid_event')
+    const list = { type: 'describe', meta: [] as unknown as {} } as const // as a careless host hands it in
+    expect(session.refusal(list)).toBe('invalid_event')
   })
 })
 
@@ -157,7 +182,8 @@ describe('a client', () => {
   test('over the 64th is refused, one that is there already is not', () => {
     const session = new TestSession()
     for (let count = 0; count < 64; count++) session.attach(`client${count}`)
-    const client = { type: 'client-attached', protocol: 2, principal: 'ann', sequential: false } as const
+    const can = { sequential: false, claims: true, reportsPlayback: true, asks: true }
+    const client = { type: 'client-attached', principal: 'ann', ...can } as const
     expect(session.refusal({ ...client, connection: 'one more' })).toBe('rate_limited')
     expect(session.refusal({ ...client, connection: 'client7' })).toBeUndefined()
   })
@@ -191,7 +217,7 @@ describe('a client', () => {
   test('brings tools: the model may call them, the agent’s own of the same name win', () => {
     const brought = (name: string) => ({ ...clientTool(name), description: '', inputSchema: {} })
     const session = new TestSession().attach()
-    session.send({ type: 'client-tools', tools: [brought('camera'), brought('read')] })
+    session.send({ type: 'client-tools', connection: 'phone', tools: [brought('camera'), brought('read')] })
     session.user('go').says({ calls: ['camera', 'read', 'fly'] })
     expect(session.state.step?.calls.map((call) => [call.runs, call.state])).toEqual([
       ['client', 'offered'],
@@ -202,12 +228,12 @@ describe('a client', () => {
 
   test('that takes its tools away again: their open calls settle, claimed ones stay', () => {
     const tool = { ...clientTool('camera'), description: '', inputSchema: {} }
-    const session = new TestSession().attach().send({ type: 'client-tools', tools: [tool] })
+    const session = new TestSession().attach().send({ type: 'client-tools', connection: 'phone', tools: [tool] })
     session
       .user('go')
       .says({ calls: ['camera', 'camera'] })
       .claim('call_1_1')
-      .send({ type: 'client-tools', tools: [] })
+      .send({ type: 'client-tools', connection: 'phone', tools: [] })
     expect(session.fact('call-settled')).toEqual({
       type: 'call-settled',
       callId: 'call_1_0',
@@ -227,9 +253,9 @@ describe('a client', () => {
       description: '',
       inputSchema: {},
     }))
-    const session = new TestSession()
-    expect(session.refusal({ type: 'client-tools', tools })).toBe('invalid_event')
-    expect(session.refusal({ type: 'client-tools', tools: tools.slice(1) })).toBeUndefined()
+    const session = new TestSession().attach()
+    expect(session.refusal({ type: 'client-tools', connection: 'phone', tools })).toBe('invalid_event')
+    expect(session.refusal({ type: 'client-tools', connection: 'phone', tools: tools.slice(1) })).toBeUndefined()
   })
 })
 
@@ -336,7 +362,7 @@ describe('a restart', () => {
       .user('go')
       .says({ calls: [{ name: 'pay', approval: true }] })
       .restart()
-    expect(session.owes()).toContain('ask-approval:call_1_0:approval_call_1_0_1')
+    expect(session.owes()).toContain('ask-approval:approval_call_1_0_1')
     session.send(session.approval('call_1_0', 'approve'))
     expect(session.call('call_1_0').state).toBe('started')
   })
@@ -389,7 +415,7 @@ describe('a timer', () => {
     const nothing = { type: 'decided', facts: [], effects: [] }
     for (const input of [
       { type: 'timer-fired', timer: 'retry', generation: 9 },
-      { type: 'offer-reached', callId: 'call_9_9', offer: 1 },
+      { type: 'call-reached', callId: 'call_9_9', offer: 1 },
     ] as const) {
       const decision = session.after(5).decide(input)
       expect(decision).toEqual({ ...nothing, state })

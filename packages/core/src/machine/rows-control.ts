@@ -1,12 +1,14 @@
 // Rows that steer a session as a whole: model, pause, stop, clients, timers, restarts, a changed agent.
 import { befall, befallAll, dropClient } from './call-event.ts'
+import { bringsTool, planDrops } from './client-tools.ts'
 import { graceAfterRestart, prolongTurn } from './clocks.ts'
 import type { Draft } from './draft.ts'
-import { emit, findTool } from './draft.ts'
+import { emit, hasTool } from './draft.ts'
 import type { Failure, InputOf } from './input.ts'
 import { flushBatch } from './rows-input.ts'
 import { salvageInterrupted } from './rows-interrupt.ts'
-import { endOverdue } from './rows-model.ts'
+import { endOverdue, ignoreAnswer } from './rows-model.ts'
+import { expireQuestion } from './rows-question.ts'
 import { passDeadline } from './rows-call.ts'
 import { RULES } from './spec.ts'
 import type { Deadline } from './state.ts'
@@ -16,6 +18,12 @@ import { advance, closeStep, finishTurn, startModel } from './turn.ts'
 /** The next step asks the new model; a running one goes on. */
 export function setModel(draft: Draft, input: InputOf<'set-model'>): void {
   emit(draft, { type: 'model-set', model: input.model })
+}
+
+/** What is not named stays as it is. */
+export function describe(draft: Draft, { title, meta }: InputOf<'describe'>): void {
+  if (title === undefined && meta === undefined) return
+  emit(draft, { type: 'session-described', ...(title !== undefined && { title }), ...(meta && { meta }) })
 }
 
 /** The running attempt is given up and asked again on `continue`; tools that run go on, and their results are kept. */
@@ -59,9 +67,15 @@ export function start(draft: Draft): void {
 }
 
 export function attach(draft: Draft, input: InputOf<'client-attached'>): void {
-  const { connection, protocol, principal, sequential, tools } = input
-  if (draft.state.clients.some((client) => client.connection === connection)) return
-  emit(draft, { type: 'client-attached', connection, protocol, principal, sequential, ...(tools && { tools }) })
+  const { type, connection, principal, sequential, claims, reportsPlayback, asks, tools, leaseMs } = input
+  const untilMs = leaseMs === undefined ? undefined : draft.state.nowMs + leaseMs
+  const known = draft.state.clients.find((client) => client.connection === connection)
+  if (known) {
+    if (known.lease && untilMs !== undefined) emit(draft, { type: 'client-renewed', connection, untilMs })
+    return
+  }
+  const can = { sequential, claims, reportsPlayback, asks, ...(tools && { tools }) }
+  emit(draft, { type, connection, principal, ...can, ...(untilMs !== undefined && { untilMs }) })
   advance(draft)
 }
 
@@ -71,19 +85,29 @@ export function detach(draft: Draft, input: InputOf<'client-detached'>): void {
 }
 
 export function setClientTools(draft: Draft, input: InputOf<'client-tools'>): void {
-  emit(draft, { type: 'client-tools-set', tools: input.tools })
-  dropGoneTools(draft)
+  const { connection, tools } = input
+  for (const { connection: gone, names } of planDrops(draft.state, connection, tools))
+    emit(draft, { type: 'client-tools-dropped', connection: gone, names })
+  emit(draft, { type: 'client-tools-set', connection, tools })
+  settleGone(draft)
+  for (const call of draft.state.step?.calls ?? []) {
+    const offeredHere = call.state === 'offered' && call.offer?.connection === connection
+    // Its client has the tool no more, but another has.
+    if (offeredHere && call.broughtBy !== undefined && !bringsTool(draft.state, connection, call.name))
+      befall(draft, call, 'detach')
+  }
+  advance(draft)
 }
 
 export function changeAgent(draft: Draft): void {
   if (draft.state.specHash === draft.spec.hash) return
   emit(draft, { type: 'agent-changed', specHash: draft.spec.hash })
-  dropGoneTools(draft)
+  settleGone(draft)
+  advance(draft)
 }
 
-function dropGoneTools(draft: Draft): void {
-  for (const call of draft.state.step?.calls ?? []) if (!findTool(draft, call.name)) befall(draft, call, 'tool-gone')
-  advance(draft)
+function settleGone(draft: Draft): void {
+  for (const call of draft.state.step?.calls ?? []) if (!hasTool(draft, call)) befall(draft, call, 'tool-gone')
 }
 
 export function noteDisplay(draft: Draft, input: InputOf<'display-written'>): void {
@@ -113,11 +137,26 @@ export function fireTimer(draft: Draft, input: InputOf<'timer-fired'>): void {
   } else if (timer === 'batch' && current(state.batch?.deadline)) {
     flushBatch(draft)
     advance(draft)
-  } else fireCallTimer(draft, timer, generation)
+  } else fireNamedTimer(draft, timer, generation)
 }
 
-function fireCallTimer(draft: Draft, timer: string, generation: number): void {
-  const [kind, callId] = [timer.slice(0, timer.indexOf(':')), timer.slice(timer.indexOf(':') + 1)]
+function fireNamedTimer(draft: Draft, timer: string, generation: number): void {
+  const [kind, name] = [timer.slice(0, timer.indexOf(':')), timer.slice(timer.indexOf(':') + 1)]
+  if (kind === 'lease') endLease(draft, name, generation)
+  else if (kind === 'question') expireQuestion(draft, name, generation)
+  else fireCallTimer(draft, kind, { callId: name, generation })
+}
+
+/** A client without a connection did not come back in its time. */
+function endLease(draft: Draft, connection: string, generation: number): void {
+  const client = draft.state.clients.find((other) => other.connection === connection)
+  if (client?.lease?.generation !== generation) return
+  dropClient(draft, connection)
+  advance(draft)
+}
+
+function fireCallTimer(draft: Draft, kind: string, timer: { readonly callId: string; generation: number }): void {
+  const { callId, generation } = timer
   const call = findCall(draft.state, callId)
   if (!call) return
   const current = (deadline: Deadline | null | undefined): boolean => deadline?.generation === generation
@@ -142,6 +181,21 @@ export function recover(draft: Draft, input: InputOf<'host-restarted'>): void {
   advance(draft)
 }
 
+/** One piece of work died with its process: clients stay, and what else runs goes on. */
+export function loseWork(draft: Draft, { work }: InputOf<'work-lost'>): void {
+  if (work.type === 'model') {
+    if (draft.state.attempt?.attempt === work.attempt) recoverAttempt(draft)
+    else ignoreAnswer(draft, { type: 'work-lost', attempt: work.attempt })
+  } else {
+    const call = findCall(draft.state, work.callId)
+    // Of another attempt: it was answered or started again in the meantime.
+    if (call?.state !== 'started' || call.attempt !== work.attempt) return
+    befall(draft, call, 'restart')
+  }
+  advance(draft)
+}
+
+/** Counted, so that a step that kills its process is not tried for ever. */
 function recoverAttempt(draft: Draft): void {
   const { state } = draft
   const { attempt, turn } = state

@@ -22,6 +22,7 @@ export function acceptInput(draft: Draft, input: InputOf<'user-input'>): void {
     ready: true,
     ...(model !== undefined && { model }),
     ...(settings && { settings }),
+    ...saysAsks(input),
   })
   deliver(draft, delivery, heard)
 }
@@ -37,8 +38,22 @@ export function acceptUrgent(draft: Draft, input: InputOf<'urgent-event'>): void
     ...(message !== undefined && { message }),
   }
   const chars = urgentChars(input)
-  emit(draft, { type: 'input-accepted', inputId, body, chars, heldChars: chars, delivery, ready: true })
+  emit(draft, {
+    type: 'input-accepted',
+    inputId,
+    body,
+    chars,
+    heldChars: chars,
+    delivery,
+    ready: true,
+    ...saysAsks(input),
+  })
   deliver(draft, delivery, heard)
+}
+
+/** Written down only where it is not as usual. */
+function saysAsks({ asks }: { readonly asks?: boolean }): { readonly asks?: false } {
+  return asks === false ? { asks } : {}
 }
 
 export function urgentChars(input: InputOf<'urgent-event'>): number {
@@ -66,6 +81,7 @@ export function acceptTranscript(draft: Draft, input: InputOf<'transcript'>): vo
     delivery: 'queue',
     ready: false,
     untilMs: Math.min(nowMs + rules.silenceMs, sinceMs + rules.ageMs),
+    ...saysAsks(input),
   })
   const waiting = draft.state.queue.filter((item) => !item.ready)
   const waitingChars = waiting.reduce((sum, item) => sum + item.heldChars, 0)

@@ -1,5 +1,6 @@
 // Interrupts: legal in every phase, and the history keeps what the listener took in.
 import { describe, expect, test } from 'vitest'
+import { defineAgent, specOf } from '../agent/agent.ts'
 import { clientTool, outcomeOf, serverTool, TestSession } from '../testing/test-session.ts'
 
 describe('an interrupt while the model speaks', () => {
@@ -12,6 +13,17 @@ describe('an interrupt while the model speaks', () => {
       { type: 'abort-model', attempt: 1 },
       { type: 'set-timer', timer: 'interrupt', generation: 3, atMs: session.nowMs + 1000 },
     ])
+  })
+
+  test('waits for the answer as long as its host wants', () => {
+    const session = new TestSession({ interruptMs: 20_000 }).user('go').interrupt()
+    expect(session.fact('interrupt-accepted').untilMs).toBe(session.nowMs + 20_000)
+  })
+
+  test('and the time that a host gives is no part of the agent’s hash', () => {
+    const agent = defineAgent({ name: 'a' })
+    const [local, remote] = [specOf(agent, ['m']), specOf(agent, ['m'], undefined, 20_000)]
+    expect([local.interruptMs, remote.interruptMs, remote.hash]).toEqual([1000, 20_000, local.hash])
   })
 
   test('keeps what it says it had said, as far as it was heard', () => {

@@ -3,7 +3,6 @@ import { befallAll } from './call-event.ts'
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
 import type { Heard, InputOf } from './input.ts'
-import { RULES } from './spec.ts'
 import { charsOf } from './size.ts'
 import { advance, closeStep, cutTexts, finishTurn, heardChars } from './turn.ts'
 import { wholeChars } from './cut-parts.ts'
@@ -23,7 +22,7 @@ export function interruptTurn(draft: Draft, reason: string, heard: Heard): void 
     return
   }
   if (state.phase === 'modelling' && state.attempt) {
-    const untilMs = state.nowMs + RULES.interruptMs
+    const untilMs = state.nowMs + draft.spec.interruptMs
     emit(draft, { type: 'interrupt-accepted', reason, heard, untilMs })
     return
   }

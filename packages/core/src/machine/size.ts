@@ -36,3 +36,12 @@ export function heldChars(parts: readonly ContentPart[]): number {
   }
   return chars
 }
+
+/** UTF-16 units of a value as JSON; Infinity for what is no JSON. */
+export function jsonChars(value: unknown): number {
+  try {
+    return JSON.stringify(value)?.length ?? Infinity
+  } catch {
+    return Infinity
+  }
+}

@@ -87,6 +87,8 @@ export interface Spec {
   readonly batch: BatchSpec
   /** What to do with an answer that says nothing. */
   readonly emptyAnswer: 'retry' | 'silence'
+  /** Milliseconds that an aborted model has to say what it had said. The host's own, and no part of `hash`. */
+  readonly interruptMs: number
 }
 
 export const DEFAULT_LIMITS: Limits = {
@@ -115,13 +117,13 @@ export const DEFAULT_WINDOW: WindowSpec = {
 
 export const DEFAULT_RETRY: RetrySpec = { attempts: 3, baseMs: 500, maxMs: 30_000 }
 export const DEFAULT_BATCH: BatchSpec = { silenceMs: 2000, ageMs: 15_000, entries: 50, bytes: 8192 }
+/** Enough where the model call runs in the host's own process. */
+export const DEFAULT_INTERRUPT_MS = 1000
 
 /** Fixed by the rules of the machine, not by an agent. */
 export const RULES = {
   /** Starts of one step or tool after which a process that dies on it is not tried again. */
   recoveries: 3,
-  /** Milliseconds that an aborted model has to say what it had said. */
-  interruptMs: 1000,
   /** Milliseconds that calls of an interrupted turn get once the next input is there. */
   graceMs: 2000,
   /** Milliseconds that a restart leaves to a client call at least, and how often. */
@@ -129,7 +131,7 @@ export const RULES = {
   restartGraces: 3,
   /** Milliseconds after which a call written to a one-by-one app counts as reached. */
   reachMs: 60_000,
-  /** Input ids and settled calls that are remembered to tell repeats. */
+  /** Input ids and settled calls that are remembered to tell repeats, and decisions that people want remembered. */
   remembered: 256,
   /** Entries of the history that a request may have; older exchanges leave, whatever the window allows. */
   indexed: 2000,
@@ -142,4 +144,13 @@ export const RULES = {
   /** Clients attached to a session at once, and tools that they may bring. */
   clients: 64,
   clientTools: 128,
+  /** Questions of one call; UTF-16 units of a question's message, and of its schema and of its answer as JSON. */
+  questions: 16,
+  questionChars: 4000,
+  questionJsonChars: 16_384,
+  /** UTF-16 units of a session's title, and of its meta as JSON. */
+  titleChars: 200,
+  metaChars: 8192,
+  /** Milliseconds of a client's lease at most. */
+  leaseMs: 3_600_000,
 } as const

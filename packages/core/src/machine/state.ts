@@ -1,4 +1,5 @@
 // The state of a session: the fold of its facts. It holds counts, ids and sizes, never text.
+import type { JsonObject } from '../json.ts'
 import type { ModelSettings } from '../agent/model.ts'
 import type { CallProposal, ClockMode, SettlementType } from './fact.ts'
 import type { ClientToolSpec, Delivery, Heard } from './input.ts'
@@ -47,11 +48,25 @@ export interface Deadline {
 
 export interface Client {
   readonly connection: string
-  readonly protocol: 1 | 2
   readonly principal: string
+  /** It answers its calls strictly one after another. */
   readonly sequential: boolean
-  /** The client tools that it can run; null: all. */
+  /** It claims a call before it acts; else delivery is the claim. */
+  readonly claims: boolean
+  /** It says how much of an answer was heard. */
+  readonly reportsPlayback: boolean
+  /** A person behind it can be asked. */
+  readonly asks: boolean
+  /** Of the agent's own client tools, those that it can run; null: all. */
   readonly tools: readonly string[] | null
+  /** Of a client without a connection: it is gone then, unless it is renewed. */
+  readonly lease: Deadline | null
+}
+
+export interface ClientToolList {
+  /** Null: of an older record, which did not say whose the tools are. */
+  readonly connection: string | null
+  readonly tools: readonly ClientToolSpec[]
 }
 
 export interface QueuedInput {
@@ -64,6 +79,8 @@ export interface QueuedInput {
   readonly delivery: Delivery
   readonly model?: string
   readonly settings?: ModelSettings
+  /** Its sender cannot be asked anything. */
+  readonly asks?: false
 }
 
 export interface CallClock {
@@ -80,7 +97,8 @@ export interface Offer {
   readonly number: number
   readonly connection: string
   readonly principal: string
-  readonly protocol: 1 | 2
+  /** Whether its client claims a call before it acts. */
+  readonly claims: boolean
 }
 
 export interface Call extends CallProposal {
@@ -93,14 +111,25 @@ export interface Call extends CallProposal {
   /** The last offer, also after it was taken back. */
   readonly offer: Offer | null
   readonly clock: CallClock
-  /** Of a started server tool. */
+  /** Of a started server tool; null while it waits for an answer of its user. */
   readonly deadline: Deadline | null
+  /** Milliseconds that were left of `deadline` when the tool asked its user; null while it runs. */
+  readonly heldMs: number | null
+  /** What the tool asked, over all its attempts. */
+  readonly questions: readonly Question[]
   readonly settlement: SettlementType | null
   readonly resultChars: number
   /** Length of the arguments that a person put in place of the model's: the model is shown them. */
   readonly editedChars: number
   /** Whether the model is told of a result that comes after the settlement. */
   readonly tellLate: boolean
+}
+
+export interface Question {
+  readonly n: number
+  readonly id: string
+  /** Null once it is answered. */
+  readonly deadline: Deadline | null
 }
 
 /** A step whose calls are not all settled. */
@@ -144,6 +173,8 @@ export interface Turn {
   readonly remainingMs: number
   /** A provider paused its answer: nothing may come between it and the next request. */
   readonly continuing: boolean
+  /** Whether somebody who sent one of its inputs can be asked. */
+  readonly asks: boolean
 }
 
 /** A model call that is under way. */
@@ -170,6 +201,13 @@ export interface ClosedCall {
   readonly tellLate: boolean
 }
 
+export interface RememberedDecision {
+  readonly name: string
+  /** Null: whatever the arguments. */
+  readonly argumentsHash: string | null
+  readonly decision: 'approve' | 'deny'
+}
+
 export interface FinishedTurn {
   readonly turn: number
   readonly steps: readonly TurnStep[]
@@ -190,6 +228,10 @@ export interface State {
   readonly birth: string
   /** Whose session it is; empty where nobody asks. */
   readonly principal: string
+  /** What people call it. */
+  readonly title: string | null
+  /** What programs note of it; nothing in the machine reads it. */
+  readonly meta: JsonObject
   readonly agent: string
   readonly specHash: string
   /** Position of the last record. */
@@ -200,11 +242,14 @@ export interface State {
   /** Set by `set-model`; null: the agent's own. */
   readonly model: string | null
   readonly clients: readonly Client[]
-  readonly clientTools: readonly ClientToolSpec[]
+  /** One list for each client that brought tools, also of those that are gone; the newest last. */
+  readonly clientTools: readonly ClientToolList[]
   readonly queue: readonly QueuedInput[]
   readonly batch: { readonly sinceMs: number; readonly deadline: Deadline } | null
   readonly recentInputs: readonly { readonly inputId: string; readonly pos: number }[]
   readonly recentCalls: readonly ClosedCall[]
+  /** What people decided for later calls too; the newest last. */
+  readonly remembered: readonly RememberedDecision[]
   readonly notes: readonly { readonly note: number; readonly chars: number }[]
   readonly counters: Counters
   readonly index: readonly IndexEntry[]
@@ -229,6 +274,8 @@ export function initialState(session: string): State {
     session,
     birth: '',
     principal: '',
+    title: null,
+    meta: {},
     agent: '',
     specHash: '',
     pos: -1,
@@ -242,6 +289,7 @@ export function initialState(session: string): State {
     batch: null,
     recentInputs: [],
     recentCalls: [],
+    remembered: [],
     notes: [],
     counters: { turn: 0, step: 0, attempt: 0, entry: 0, exchange: 0, offer: 0, note: 0 },
     index: [],
@@ -264,6 +312,27 @@ export function openCalls(state: State): readonly Call[] {
 
 export function findCall(state: State, callId: string): Call | undefined {
   return state.step?.calls.find((call) => call.callId === callId)
+}
+
+/** The call whose newest request has this id, also after that was granted. */
+export function findApproval(state: State, approvalId: string): Call | undefined {
+  return state.step?.calls.find((call) => call.approval?.id === approvalId)
+}
+
+/** The question of this id, if it is open. */
+export function findQuestion(
+  state: State,
+  questionId: string,
+): { readonly call: Call; readonly question: Question } | undefined {
+  for (const call of state.step?.calls ?? []) {
+    const question = call.questions.find((asked) => asked.id === questionId && asked.deadline !== null)
+    if (question) return { call, question }
+  }
+  return undefined
+}
+
+export function waitsForAnswer(call: Call): boolean {
+  return call.questions.some((asked) => asked.deadline !== null)
 }
 
 /** Whether a call may have had its effect already. */

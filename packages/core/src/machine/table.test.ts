@@ -39,9 +39,12 @@ function inPhase(phase: Phase): TestSession {
 const OF_CALLS: ReadonlySet<InputType> = new Set([
   'tool-result',
   'call-claimed',
-  'offer-reached',
+  'call-reached',
   'offer-failed',
   'tool-finished',
+  'question-asked',
+  'work-lost',
+  'question-answer',
   'client-detached',
   'client-tools',
   'agent-changed',
@@ -54,6 +57,7 @@ function sessionFor(phase: Phase, type: InputType): TestSession {
   return inPhase(phase)
 }
 
+const CAN = { sequential: false, claims: true, reportsPlayback: true, asks: true } as const
 const LOOK = 'call_2_0'
 const PAY = 'call_2_1'
 const READ = 'call_2_2'
@@ -75,6 +79,8 @@ function inputFor(session: TestSession, type: InputType): Input {
       return { type, inputId: 'new', exchange: 1, again: state.phase === 'idle' }
     case 'set-model':
       return { type, model: 'two' }
+    case 'describe':
+      return { type, title: 'a trip' }
     case 'pause':
     case 'continue':
     case 'stop':
@@ -83,24 +89,29 @@ function inputFor(session: TestSession, type: InputType): Input {
     case 'approval':
       return {
         type,
-        callId: PAY,
         approvalId: `approval_${PAY}_1`,
-        tokenHash: 'token of pay',
-        argumentsHash: 'hash of {}',
         principal: 'ann',
         decision: 'approve',
       }
+    case 'question-answer':
+      return { type, questionId: `question_${READ}_1`, principal: 'ann', value: 1 }
+    case 'question-asked':
+      return { type, callId: READ, attempt: 1, n: 1, message: 'which?', schema: {}, timeoutMs: 1000 }
     case 'client-attached':
-      return { type, connection: 'desk', protocol: 2, principal: 'ann', sequential: false }
+      return { type, connection: 'desk', principal: 'ann', ...CAN }
     case 'client-detached':
       return { type, connection: 'phone' }
     case 'client-tools':
-      return { type, tools: [{ ...clientTool('camera'), description: 'takes a picture', inputSchema: {} }] }
+      return {
+        type,
+        connection: 'phone',
+        tools: [{ ...clientTool('camera'), description: 'takes a picture', inputSchema: {} }],
+      }
     case 'tool-result':
       return { type, callId: LOOK, connection: 'phone', outcome: { type: 'ok', content: [] } }
     case 'call-claimed':
       return { type, callId: LOOK, connection: 'phone', offer: 1 }
-    case 'offer-reached':
+    case 'call-reached':
     case 'offer-failed':
       return { type, callId: LOOK, offer: 1 }
     case 'display-written':
@@ -122,6 +133,10 @@ function inputFor(session: TestSession, type: InputType): Input {
       return firstTimer(session)
     case 'host-restarted':
       return { type, downMs: 1000 }
+    case 'work-lost':
+      return state.attempt
+        ? { type, work: { type: 'model', attempt } }
+        : { type, work: { type: 'tool', callId: READ, attempt: 1 } }
     case 'agent-changed':
       return { type }
   }
@@ -139,6 +154,7 @@ function firstTimer(session: TestSession): Input {
 
 function whatHappens(phase: Phase, type: InputType): string {
   const session = sessionFor(phase, type)
+  if (type === 'question-answer' && session.state.step) session.send(inputFor(session, 'question-asked'))
   const input = inputFor(session, type)
   if (type === 'agent-changed') session.spec = testSpec({ hash: 'v2', tools: TOOLS.slice(0, 2) })
   const refusal = session.refusal(input)
@@ -203,6 +219,15 @@ const PINS: Readonly<Record<InputType, Readonly<Record<Phase, string>>>> = {
     paused: 'paused: model-set',
     stopped: 'stopped: model-set',
   },
+  describe: {
+    idle: 'idle: session-described',
+    modelling: 'modelling: session-described',
+    calling: 'calling: session-described',
+    interrupting: 'interrupting: session-described',
+    summarising: 'summarising: session-described',
+    paused: 'paused: session-described',
+    stopped: 'stopped: session-described',
+  },
   pause: {
     idle: 'paused: session-paused',
     modelling: 'paused: attempt-superseded session-paused turn-clock-set',
@@ -247,6 +272,15 @@ const PINS: Readonly<Record<InputType, Readonly<Record<Phase, string>>>> = {
     summarising: 'refused: approval_refused',
     paused: 'paused: approval-decided',
     stopped: 'refused: approval_refused',
+  },
+  'question-answer': {
+    idle: 'idle: question-answered',
+    modelling: 'refused: question_refused',
+    calling: 'calling: question-answered',
+    interrupting: 'refused: question_refused',
+    summarising: 'refused: question_refused',
+    paused: 'paused: question-answered',
+    stopped: 'refused: question_refused',
   },
   'client-attached': {
     idle: 'idle: client-attached',
@@ -293,7 +327,7 @@ const PINS: Readonly<Record<InputType, Readonly<Record<Phase, string>>>> = {
     paused: 'paused: call-claimed',
     stopped: 'refused: illegal_input',
   },
-  'offer-reached': {
+  'call-reached': {
     idle: 'idle: call-clock-set',
     modelling: 'quiet',
     calling: 'calling: call-clock-set',
@@ -383,6 +417,15 @@ const PINS: Readonly<Record<InputType, Readonly<Record<Phase, string>>>> = {
     paused: 'paused: call-settled',
     stopped: 'stopped: result-ignored',
   },
+  'question-asked': {
+    idle: 'idle: question-asked',
+    modelling: 'quiet',
+    calling: 'calling: question-asked',
+    interrupting: 'quiet',
+    summarising: 'quiet',
+    paused: 'paused: question-asked',
+    stopped: 'quiet',
+  },
   'timer-fired': {
     idle: 'idle: call-settled',
     modelling: 'idle: turn-finished',
@@ -400,6 +443,15 @@ const PINS: Readonly<Record<InputType, Readonly<Record<Phase, string>>>> = {
     summarising: 'summarising: host-restarted turn-clock-set attempt-superseded summary-started',
     paused: 'paused: host-restarted call-clock-set call-returned call-started',
     stopped: 'stopped: host-restarted',
+  },
+  'work-lost': {
+    idle: 'idle: call-started',
+    modelling: 'modelling: attempt-superseded model-started',
+    calling: 'calling: call-started',
+    interrupting: 'idle: step-salvaged step-closed turn-finished',
+    summarising: 'summarising: attempt-superseded summary-started',
+    paused: 'paused: call-started',
+    stopped: 'quiet',
   },
   'agent-changed': {
     idle: 'idle: agent-changed call-settled',

@@ -12,6 +12,7 @@ export type Action =
   | 'interrupt'
   | 'rewind'
   | 'set-model'
+  | 'describe'
   | 'pause'
   | 'continue'
   | 'stop'
@@ -33,8 +34,11 @@ export type Action =
   | 'finish-summary'
   | 'fail-summary'
   | 'take-tool-result'
+  | 'ask-question'
+  | 'answer-question'
   | 'fire-timer'
   | 'recover'
+  | 'lose-work'
   | 'change-agent'
 
 /**
@@ -137,6 +141,7 @@ export const SESSION_TABLE: Readonly<Record<InputType, Readonly<Record<Phase, Ce
     stopped: STOPPED,
   },
   'set-model': everywhere('set-model'),
+  describe: everywhere('describe'),
   pause: {
     idle: go('pause', 'paused'),
     modelling: go('pause', 'paused'),
@@ -179,13 +184,14 @@ export const SESSION_TABLE: Readonly<Record<InputType, Readonly<Record<Phase, Ce
     idle: refuse('approval_refused'),
     calling: go('decide-approval', ...PROCEED),
   },
+  'question-answer': ofOpenCalls('answer-question', refuse('question_refused')),
   // A call that is offered now may find that its approval has run out.
   'client-attached': { ...everywhere('attach'), calling: go('attach', ...PROCEED) },
   'client-detached': settling('detach'),
   'client-tools': settling('set-client-tools'),
   'tool-result': settling('take-client-result'),
   'call-claimed': ofOpenCalls('claim-call', ILLEGAL),
-  'offer-reached': ofOpenCalls('reach-call', QUIET),
+  'call-reached': ofOpenCalls('reach-call', QUIET),
   'offer-failed': {
     ...ofOpenCalls('return-offer', QUIET),
     idle: go('return-offer', ...BEGIN),
@@ -213,6 +219,7 @@ export const SESSION_TABLE: Readonly<Record<InputType, Readonly<Record<Phase, Ce
   'summary-finished': ofAttempt({ summarising: go('finish-summary', ...BEGIN) }),
   'summary-failed': ofAttempt({ summarising: go('fail-summary', ...BEGIN) }),
   'tool-finished': settling('take-tool-result'),
+  'question-asked': ofOpenCalls('ask-question', QUIET),
   'timer-fired': {
     idle: go('fire-timer', ...BEGIN),
     modelling: go('fire-timer', ...BEGIN),
@@ -230,6 +237,15 @@ export const SESSION_TABLE: Readonly<Record<InputType, Readonly<Record<Phase, Ce
     summarising: go('recover', ...BEGIN),
     paused: go('recover', 'paused'),
     stopped: go('recover', 'stopped'),
+  },
+  'work-lost': {
+    idle: go('lose-work', ...BEGIN),
+    modelling: go('lose-work', ...BEGIN),
+    calling: go('lose-work', ...PROCEED),
+    interrupting: go('lose-work', 'interrupting', ...BEGIN),
+    summarising: go('lose-work', ...BEGIN),
+    paused: go('lose-work', 'paused'),
+    stopped: go('lose-work', 'stopped'),
   },
   'agent-changed': settling('change-agent'),
 }
@@ -261,7 +277,6 @@ export type CallOutcome =
   | 'foreign'
   | 'claim'
   | 'ready'
-  | 'propose'
   | 'return'
   | 'again'
   | 'stay'
@@ -325,7 +340,7 @@ export const CALL_TABLE: Readonly<Record<CallEvent, Readonly<Record<CallState, C
   },
   approve: { ...STAYING, 'awaiting-approval': both('ready') },
   deny: { ...STAYING, 'awaiting-approval': both('settle-denied') },
-  edit: { ...STAYING, 'awaiting-approval': both('propose') },
+  edit: { ...STAYING, 'awaiting-approval': both('ready') },
   // `ready`: approved, but not begun within the approval's time.
   'approval-expiry': { ...STAYING, 'awaiting-approval': both('settle-expired'), ready: both('settle-expired') },
   // Written and running calls get their grace when the next input comes.

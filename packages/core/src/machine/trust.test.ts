@@ -21,7 +21,7 @@ describe('a result after the call was interrupted', () => {
 
   test('of a client tool, brought by who was never asked, is nobody’s', () => {
     const session = new TestSession()
-      .attach('phone', { protocol: 1 })
+      .attach('phone', { claims: false })
       .user('a')
       .says({ calls: ['spawn'] })
     session.interrupt().user('b').fire('grace').attach('stranger', { principal: 'eve' })
@@ -61,8 +61,9 @@ test('a session takes clients of its own principal only', () => {
   const spec = testSpec()
   const opening = openSession({ session: 's', principal: 'ann', spec, nowMs: 0, epoch: 1 })
   const state = applyRecord(initialState('s'), opening)
+  const can = { sequential: false, claims: true, reportsPlayback: true, asks: true }
   const attaching = (principal: string) =>
-    check(spec, state, { type: 'client-attached', connection: 'c', protocol: 2, principal, sequential: false })
+    check(spec, state, { type: 'client-attached', connection: 'c', principal, ...can })
   expect(attaching('eve')?.code).toBe('unauthorized')
   expect(attaching('ann')).toBeUndefined()
 })

@@ -1,9 +1,19 @@
 // What may come next in an exploration: right, wrong, late, repeated and forged inputs of every kind.
-import type { ModelPart } from '../agent/model.ts'
-import type { ErrorCode } from '../errors.ts'
-import type { ContentPart, FinishReason } from '../messages.ts'
-import type { AwaitedEffect, CallCheck, Heard, Input, Outcome, State } from '../machine/index.ts'
+import type { ContentPart } from '../messages.ts'
+import type { Heard, Input, State } from '../machine/index.ts'
 import { openCalls } from '../machine/index.ts'
+import {
+  answerEffect,
+  anyCallId,
+  approval,
+  failure,
+  modelFailed,
+  modelFinished,
+  outcome,
+  question,
+  questionAnswer,
+  WORDS,
+} from './explore-answers.ts'
 import type { World } from './explore-world.ts'
 import type { Random } from './random.ts'
 
@@ -21,17 +31,21 @@ const CHOICES: readonly (readonly [number, Chooser])[] = [
   [2, interrupt],
   [2, progress],
   [2, approval],
+  [5, question],
+  [2, (world) => questionAnswer(world)],
   [2, clientGoes],
   [2, claim],
   [2, lateAnswer],
   [2, urgent],
   [1, reached],
+  [1, lostWork],
   [1, offerFailed],
   [1, rewind],
   [1, (world) => ({ type: 'set-model', model: world.random.pick(['one', 'two', 'three']) })],
+  [1, (world) => ({ type: 'describe', title: world.random.pick(['a trip', null, 't'.repeat(201)]), meta: { n: 1 } })],
   [1, pauseOrStop],
   [1, agentChanged],
-  [1, clientTools],
+  [2, clientTools],
   [1, (world) => ({ type: 'display-written', turn: world.state.counters.turn - world.random.below(2) })],
   [1, wildInput],
 ]
@@ -49,112 +63,6 @@ export function chooseInput(world: World): Input | undefined {
 function answerSomething(world: World): Input | undefined {
   const effects = [...world.running.values()].filter((effect) => effect.type !== 'set-timer')
   return effects.length === 0 ? undefined : answerEffect(world, world.random.pick(effects), false)
-}
-
-/** The answer to an effect; a kind one lets the session come to rest. */
-export function answerEffect(world: World, effect: AwaitedEffect, kind: boolean): Input | undefined {
-  const { random } = world
-  switch (effect.type) {
-    case 'call-model':
-      return kind || random.chance(0.85)
-        ? modelFinished(world, effect.attempt, kind)
-        : modelFailed(random, effect.attempt)
-    case 'summarise': {
-      const { attempt } = effect
-      if (kind || random.chance(0.7))
-        return { type: 'summary-finished', attempt, text: random.chance(0.9) ? 'so far' : '', usage: {} }
-      return { type: 'summary-failed', attempt, error: failure(random) }
-    }
-    case 'run-tool':
-      return { type: 'tool-finished', callId: effect.callId, attempt: effect.attempt, outcome: outcome(random) }
-    case 'offer-call':
-      return { type: 'tool-result', callId: effect.callId, connection: effect.connection, outcome: outcome(random) }
-    case 'ask-approval':
-      return kind ? undefined : approval(world)
-    default:
-      return undefined
-  }
-}
-
-const WORDS = ['yes', 'a longer answer with several words', 'ünïcode 😀 text', 'x'.repeat(120), '😀😀']
-
-function modelFinished(world: World, attempt: number, kind: boolean): Input {
-  const { random } = world
-  const finish = kind ? 'end' : finishReason(random)
-  const parts: ModelPart[] = []
-  if (!kind && random.chance(0.2))
-    parts.push({ type: 'reasoning', text: 'hm', state: { provider: 'p', model: 'm', data: 'sig' } })
-  if (kind || random.chance(0.7)) parts.push({ type: 'text', text: random.pick(WORDS) })
-  else if (random.chance(0.3)) parts.push({ type: 'text', text: ' ' })
-  const calls = kind || random.chance(0.35) ? 0 : 1 + random.below(3)
-  for (let index = 0; index < calls; index++) parts.push(call(world))
-  if (finish === 'pause' && random.chance(0.7))
-    parts.push({ type: 'provider', state: { provider: 'p', model: 'm', data: { type: 'search' } } })
-  const checks = parts.filter((part) => part.type === 'call').map(() => callCheck(random))
-  const textBefore = world.history.turnTexts().join('\n\n')
-  const usage = random.chance(0.5) ? { inputTokens: random.below(900), outputTokens: random.below(200) } : {}
-  // As an agent with an output schema has it.
-  const output =
-    calls === 0 && random.chance(0.2) ? { issue: random.chance(0.6) ? 'it does not fit' : null } : undefined
-  const said = { attempt, model: 'one-20260101', parts, checks, finish, usage, textBefore }
-  return { type: 'model-finished', ...said, ...(output && { output }) }
-}
-
-function finishReason(random: Random): FinishReason {
-  if (random.chance(0.75)) return random.pick(['end', 'tool-calls'])
-  return random.pick(['max-tokens', 'refusal', 'pause', 'context-full', 'malformed-call', 'other'])
-}
-
-const ARGUMENTS = ['{}', '{"a":1}', '{"path":"x"}', '{"a":"cut', '[1]', 'nonsense', '']
-
-function call(world: World): ModelPart {
-  const { random } = world
-  const names = [...world.spec.tools.map((tool) => tool.name), ...world.state.clientTools.map((tool) => tool.name)]
-  const name = random.chance(0.95) ? random.pick(names) : 'no.such.tool'
-  return {
-    type: 'call',
-    name,
-    arguments: random.chance(0.8) ? random.pick(ARGUMENTS.slice(0, 3)) : random.pick(ARGUMENTS),
-  }
-}
-
-function callCheck(random: Random): CallCheck {
-  return {
-    argumentsHash: `hash${random.below(3)}`,
-    ...(random.chance(0.1) && { invalid: 'path must be a string' }),
-    ...(random.chance(0.25) && { approval: { tokenHash: 'token' } }),
-  }
-}
-
-const CODES: readonly ErrorCode[] = [
-  'model_overloaded',
-  'model_auth_failed',
-  'context_overflow',
-  'model_timeout',
-  'model_cut_off',
-]
-
-function failure(random: Random): { code: ErrorCode; message: string; retryable: boolean; retryAfterMs?: number } {
-  const retryAfterMs = random.pick([100, 2000, 90_000])
-  return {
-    code: random.pick(CODES),
-    message: 'failed',
-    retryable: random.chance(0.6),
-    ...(random.chance(0.3) && { retryAfterMs }),
-  }
-}
-
-function modelFailed(random: Random, attempt: number): Input {
-  return { type: 'model-failed', attempt, error: failure(random) }
-}
-
-function outcome(random: Random): Outcome {
-  if (random.chance(0.2))
-    return { type: 'error', code: 'tool_failed', message: random.pick(['broken', '', 'b'.repeat(900)]) }
-  return {
-    type: 'ok',
-    content: [{ type: 'text', text: random.pick(['', 'done', 'y'.repeat(90), 'z'.repeat(900), 'cut \ud83d']) }],
-  }
 }
 
 const IMAGE: ContentPart = { type: 'image', mediaType: 'image/png', source: { type: 'base64', data: 'aa' } }
@@ -175,6 +83,7 @@ function userInput(world: World): Input {
     delivery,
     ...(random.chance(0.8) && { heard: heard(random) }),
     ...(random.chance(0.1) && { model: 'two', settings: { temperature: 0 } }),
+    ...(random.chance(0.3) && { asks: false }),
   }
 }
 
@@ -201,38 +110,41 @@ function heard(random: Random): Heard {
   return random.pick<Heard>([{ type: 'all' }, { type: 'display' }, { type: 'chars', chars: random.below(60) }])
 }
 
+/** One piece of work dies with its process; sometimes one that is long over. */
+function lostWork(world: World): Input {
+  const { random, state } = world
+  const late = random.chance(0.1) ? 1 : 0
+  const running = openCalls(state).filter((open) => open.state === 'started')
+  if (running.length === 0 || random.chance(0.3))
+    return { type: 'work-lost', work: { type: 'model', attempt: state.counters.attempt - late } }
+  const { callId, attempt } = random.pick(running)
+  return { type: 'work-lost', work: { type: 'tool', callId, attempt: attempt - late } }
+}
+
 function interrupt(world: World): Input {
   return { type: 'interrupt', reason: 'barge_in', heard: heard(world.random) }
 }
 
 function clientComes(world: World): Input {
   world.serial += 1
-  const protocol = world.random.pick([1, 2] as const)
-  const connection = world.random.chance(0.9)
-    ? `conn-${world.serial}`
-    : (world.state.clients[0]?.connection ?? 'conn-0')
-  const principal = world.random.chance(0.9) ? 'ann' : 'bob'
+  const { random } = world
+  const claims = random.chance(0.5)
+  const again = random.chance(0.1) ? world.state.clients[random.below(world.state.clients.length)] : undefined
   return {
     type: 'client-attached',
-    connection,
-    protocol,
-    principal,
-    sequential: protocol === 1 && world.random.chance(0.5),
+    connection: again?.connection ?? `conn-${world.serial}`,
+    principal: random.chance(0.9) ? 'ann' : 'bob',
+    sequential: !claims && random.chance(0.5),
+    claims,
+    reportsPlayback: claims,
+    asks: random.chance(0.7),
+    ...((again?.lease ?? random.chance(0.2)) && { leaseMs: random.pick([500, 3000]) }),
   }
 }
 
 function clientGoes(world: World): Input | undefined {
   const client = world.state.clients.length > 0 ? world.random.pick(world.state.clients) : undefined
   return client && { type: 'client-detached', connection: client.connection }
-}
-
-function anyCallId(world: World): string {
-  const { random, state } = world
-  const ids = [
-    ...openCalls(state).map((open) => open.callId),
-    ...state.recentCalls.slice(-5).map((closed) => closed.callId),
-  ]
-  return ids.length > 0 && random.chance(0.95) ? random.pick(ids) : 'call_99_0'
 }
 
 function clientResult(world: World): Input | undefined {
@@ -252,8 +164,8 @@ function claim(world: World): Input | undefined {
 
 function reached(world: World): Input | undefined {
   const open = openCalls(world.state).find((candidate) => candidate.clock.mode === 'waiting')
-  if (!open) return { type: 'offer-reached', callId: anyCallId(world), offer: world.state.counters.offer }
-  return { type: 'offer-reached', callId: open.callId, offer: open.offer?.number ?? 0 }
+  if (!open) return { type: 'call-reached', callId: anyCallId(world), offer: world.state.counters.offer }
+  return { type: 'call-reached', callId: open.callId, offer: open.offer?.number ?? 0 }
 }
 
 function offerFailed(world: World): Input | undefined {
@@ -295,44 +207,6 @@ function fireTimer(world: World): Input | undefined {
   return { type: 'timer-fired', timer: timer.timer, generation: timer.generation }
 }
 
-function approval(world: World): Input | undefined {
-  const { random, state } = world
-  const waiting = openCalls(state).find((candidate) => candidate.state === 'awaiting-approval')
-  const open = waiting ?? openCalls(state)[0]
-  if (!open) return forgedApproval(world)
-  const decision = random.pick(['approve', 'approve', 'deny', 'edit'] as const)
-  const forged = random.chance(0.2)
-  return {
-    type: 'approval',
-    callId: open.callId,
-    approvalId: forged && random.chance(0.5) ? 'approval_old' : (open.approval?.id ?? ''),
-    tokenHash: forged && random.chance(0.5) ? 'wrong' : 'token',
-    argumentsHash: forged ? 'other' : open.argumentsHash,
-    principal: 'ann',
-    decision,
-    ...(decision === 'edit' && {
-      edited: {
-        arguments: '{"a":2}',
-        check: { argumentsHash: 'hashE', ...(random.chance(0.7) && { approval: { tokenHash: 'token' } }) },
-      },
-    }),
-  }
-}
-
-function forgedApproval(world: World): Input {
-  const callId = anyCallId(world)
-  const approvalId = `approval_${callId}_1`
-  return {
-    type: 'approval',
-    callId,
-    approvalId,
-    tokenHash: 'token',
-    argumentsHash: 'hash0',
-    principal: 'ann',
-    decision: 'approve',
-  }
-}
-
 function rewind(world: World): Input | undefined {
   const { random, state } = world
   const exchanges = state.index.map((entry) => entry.exchange)
@@ -358,19 +232,24 @@ function agentChanged(world: World): Input {
 }
 
 function clientTools(world: World): Input {
-  const tool = {
-    name: 'camera.take',
-    effect: 'pure',
-    runs: 'client',
+  const { random, state } = world
+  const names = random.pick([['camera.take'], ['camera.take', 'mic.open'], ['look', 'mic.open'], [], MANY])
+  const connection = state.clients.length > 0 ? random.pick(state.clients).connection : 'conn-none'
+  const tools = names.map((name) => ({
+    name,
+    effect: random.pick(['pure', 'once'] as const),
+    runs: 'client' as const,
     timeoutMs: 2000,
     parallel: true,
-    onInterrupt: 'cancel',
-  } as const
-  const tools = world.random.chance(0.5)
-    ? [{ ...tool, description: 'takes a picture', inputSchema: { type: 'object' } }]
-    : []
-  return { type: 'client-tools', tools }
+    onInterrupt: 'cancel' as const,
+    description: '',
+    inputSchema: { type: 'object' },
+  }))
+  return { type: 'client-tools', connection, tools }
 }
+
+/** Two such lists are more than a session takes. */
+const MANY = Array.from({ length: 70 }, (_, at) => `many.${at}`)
 
 /** Commands that the state may not allow, so that refusals are explored too. */
 function wildInput(world: World): Input {

@@ -5,6 +5,7 @@ import {
   createHistory,
   decide,
   DEFAULT_BATCH,
+  DEFAULT_INTERRUPT_MS,
   DEFAULT_LIMITS,
   DEFAULT_RETRY,
   DEFAULT_WINDOW,
@@ -120,8 +121,7 @@ function noteCalls(coverage: Coverage, before: State, after: State, input: strin
 }
 
 function perform(world: World, input: Input, effects: readonly Effect[]): void {
-  const answered = answeredKey(input)
-  if (answered) world.running.delete(answered)
+  for (const answered of answeredKeys(input)) world.running.delete(answered)
   for (const [key, effect] of world.running)
     if (
       input.type === 'tool-result' &&
@@ -146,7 +146,10 @@ function perform(world: World, input: Input, effects: readonly Effect[]): void {
         retire(world, `offer-call:${effect.callId}:${effect.offer}`)
         break
       case 'withdraw-approval':
-        retire(world, `ask-approval:${effect.callId}:${effect.approvalId}`)
+        retire(world, `ask-approval:${effect.approvalId}`)
+        break
+      case 'withdraw-question':
+        retire(world, `ask-question:${effect.questionId}`)
         break
       case 'clear-timer':
         retire(world, `set-timer:${effect.timer}:${effect.generation}`)
@@ -163,13 +166,30 @@ function retire(world: World, key: string): void {
   world.running.delete(key)
 }
 
-function answeredKey(input: Input): string | undefined {
-  if (input.type === 'tool-finished') return `run-tool:${input.callId}:${input.attempt}`
-  if (input.type === 'timer-fired') return `set-timer:${input.timer}:${input.generation}`
-  if (input.type === 'model-finished' || input.type === 'model-failed') return `call-model:${input.attempt}`
-  if (input.type === 'summary-finished' || input.type === 'summary-failed') return `summarise:${input.attempt}`
-  if (input.type === 'approval') return `ask-approval:${input.callId}:${input.approvalId}`
-  return undefined
+function answeredKeys(input: Input): readonly string[] {
+  switch (input.type) {
+    case 'tool-finished':
+      return [`run-tool:${input.callId}:${input.attempt}`]
+    case 'timer-fired':
+      return [`set-timer:${input.timer}:${input.generation}`]
+    case 'model-finished':
+    case 'model-failed':
+      return [`call-model:${input.attempt}`]
+    case 'summary-finished':
+    case 'summary-failed':
+      return [`summarise:${input.attempt}`]
+    case 'work-lost': {
+      const { work } = input
+      if (work.type === 'tool') return [`run-tool:${work.callId}:${work.attempt}`]
+      return [`call-model:${work.attempt}`, `summarise:${work.attempt}`]
+    }
+    case 'approval':
+      return [`ask-approval:${input.approvalId}`]
+    case 'question-answer':
+      return [`ask-question:${input.questionId}`]
+    default:
+      return []
+  }
 }
 
 /** The process dies and comes back: state and history are folded from the log, and what is owed is done again. */
@@ -272,5 +292,6 @@ export function exploredSpec(random: Random): Spec {
     retry: { ...DEFAULT_RETRY, attempts: 2 },
     batch: { ...DEFAULT_BATCH, entries: 3 },
     emptyAnswer: random.chance(0.5) ? 'retry' : 'silence',
+    interruptMs: DEFAULT_INTERRUPT_MS,
   }
 }

@@ -1,6 +1,7 @@
 // Random exploration of the machine: seeded interleavings of everything that can happen, checked after every record.
 import type { Message } from '../messages.ts'
-import { answerEffect, chooseInput } from './explore-inputs.ts'
+import { answerEffect } from './explore-answers.ts'
+import { chooseInput } from './explore-inputs.ts'
 import type { Coverage, World } from './explore-world.ts'
 import { createCoverage, createWorld, exploredSpec, restart, submit } from './explore-world.ts'
 import { createInvariantChecker } from './invariants.ts'

@@ -54,12 +54,16 @@ interface Book {
   readonly entered: Map<number, readonly string[]>
   /** Of the running turn: calls that began, and tokens that its steps used. */
   readonly begun: Set<string>
+  /** Questions that are asked, and those that are answered. */
+  readonly questions: Map<string, 'asked' | 'answered'>
   tokens: number
 }
 
 interface CallBook {
   readonly fact: FactOf<'step-finished'>['calls'][number]
   readonly runnable: boolean
+  /** A person approved it, or none had to. */
+  approved: boolean
   settled: number
   started: number
   claimed: number
@@ -72,6 +76,7 @@ export function createInvariantChecker(options: InvariantOptions = {}): Invarian
     inputs: new Map(),
     entered: new Map(),
     begun: new Set(),
+    questions: new Map(),
     tokens: 0,
   }
   return {
@@ -142,7 +147,7 @@ function checkFact(book: Book, observation: Observation, fact: Fact): void {
   }
 }
 
-function checkCallFact(book: Book, { before, spec }: Observation, fact: Fact): void {
+function checkCallFact(book: Book, { before, after, spec }: Observation, fact: Fact): void {
   switch (fact.type) {
     case 'step-finished':
       proposeCalls(book, fact)
@@ -158,6 +163,8 @@ function checkCallFact(book: Book, { before, spec }: Observation, fact: Fact): v
       if (call.settled > 0) fail('1 one settlement', `${fact.callId} was started after it was settled`)
       if (call.fact.effect === 'once' && call.started + call.claimed > 0)
         fail('5 at most once', `${fact.callId} was started again (record ${before.pos + 1})`)
+      if (!call.approved) fail('8 approved', `${fact.callId} was started without its approval`)
+      if (fact.type === 'call-offered') checkHolder(call, after, fact)
       if (fact.type === 'call-started') call.started += 1
       book.begun.add(fact.callId)
       if (book.begun.size > spec.limits.callsPerTurn)
@@ -167,6 +174,18 @@ function checkCallFact(book: Book, { before, spec }: Observation, fact: Fact): v
         )
       break
     }
+    case 'question-asked':
+      if (book.questions.has(fact.questionId)) fail('1 one answer', `${fact.questionId} was asked twice`)
+      book.questions.set(fact.questionId, 'asked')
+      break
+    case 'question-answered':
+      if (book.questions.get(fact.questionId) !== 'asked') fail('1 one answer', `${fact.questionId} was not open`)
+      book.questions.set(fact.questionId, 'answered')
+      break
+    case 'approval-decided':
+      // In older records what was edited had to be approved anew.
+      if (fact.decision !== 'deny') callOf(book, fact.callId).approved = fact.edited?.tokenHash === undefined
+      break
     case 'call-claimed':
       callOf(book, fact.callId).claimed += 1
       break
@@ -175,7 +194,7 @@ function checkCallFact(book: Book, { before, spec }: Observation, fact: Fact): v
       // Nobody saw an offer that could not be sent; anything else that was claimed stays claimed.
       const claim = before.step?.calls.find((open) => open.callId === fact.callId)
       if (fact.reason !== 'send_failed' || call.claimed === 0) break
-      if (claim?.offer?.protocol === 2 && claim.state === 'claimed')
+      if (claim?.offer?.claims && claim.state === 'claimed')
         fail('5 at most once', `${fact.callId} was claimed, and is offered again`)
       call.claimed -= 1
       break
@@ -183,6 +202,17 @@ function checkCallFact(book: Book, { before, spec }: Observation, fact: Fact): v
     default:
       break
   }
+}
+
+/** What a client brought runs where it was brought from, never on a stranger. */
+function checkHolder(
+  { fact: { callId, name, broughtBy } }: CallBook,
+  after: State,
+  { connection }: FactOf<'call-offered'>,
+): void {
+  const list = after.clientTools.find((other) => other.connection === connection)
+  if (broughtBy !== undefined && !list?.tools.some((tool) => tool.name === name))
+    fail('1 one settlement', `${callId} is offered to ${connection}, which never brought ${name}`)
 }
 
 function callOf(book: Book, callId: string): CallBook {
@@ -198,7 +228,8 @@ function proposeCalls(book: Book, fact: FactOf<'step-finished'>): void {
     const parsed = parseJson(part.arguments)
     const whole = parsed.ok && isJsonObject(parsed.value) && !part.arguments.includes('"cut"')
     const runnable = whole && ['end', 'tool-calls', 'pause'].includes(fact.finish)
-    book.calls.set(proposal.callId, { fact: proposal, runnable, settled: 0, started: 0, claimed: 0 })
+    const approved = !proposal.asks
+    book.calls.set(proposal.callId, { fact: proposal, runnable, approved, settled: 0, started: 0, claimed: 0 })
   }
 }
 
@@ -262,12 +293,19 @@ function answerKey(input: Input, before: State): string | null {
     case 'summary-finished':
     case 'summary-failed':
       return `summarise:${input.attempt}`
+    case 'work-lost': {
+      const { work } = input
+      if (work.type === 'tool') return `run-tool:${work.callId}:${work.attempt}`
+      return `${before.attempt?.purpose === 'summary' ? 'summarise' : 'call-model'}:${work.attempt}`
+    }
     case 'tool-finished':
       return `run-tool:${input.callId}:${input.attempt}`
     case 'timer-fired':
       return `set-timer:${input.timer}:${input.generation}`
     case 'approval':
-      return `ask-approval:${input.callId}:${input.approvalId}`
+      return `ask-approval:${input.approvalId}`
+    case 'question-answer':
+      return `ask-question:${input.questionId}`
     case 'tool-result': {
       const offer = before.step?.calls.find((call) => call.callId === input.callId)?.offer
       return offer?.connection === input.connection ? `offer-call:${input.callId}:${offer.number}` : null
@@ -288,7 +326,9 @@ function withdrawnKey(effect: Effect): string | undefined {
     case 'withdraw-offer':
       return `offer-call:${effect.callId}:${effect.offer}`
     case 'withdraw-approval':
-      return `ask-approval:${effect.callId}:${effect.approvalId}`
+      return `ask-approval:${effect.approvalId}`
+    case 'withdraw-question':
+      return `ask-question:${effect.questionId}`
     case 'clear-timer':
       return `set-timer:${effect.timer}:${effect.generation}`
     default:
@@ -306,7 +346,8 @@ function checkDeadlines(state: State): void {
     fail('6 every wait ends', 'modelling, but nothing is asked and nothing waits')
   const open = state.step?.calls.filter((call) => call.state !== 'settled') ?? []
   for (const call of open) {
-    const own = timers.has(`call:${call.callId}`) || timers.has(`approval:${call.callId}`)
+    const asks = call.questions.some(({ id }) => timers.has(`question:${id}`))
+    const own = asks || timers.has(`call:${call.callId}`) || timers.has(`approval:${call.callId}`)
     const behind = call.state === 'ready' && open.length > 1
     if (!own && !timers.has('turn') && !timers.has('grace') && state.phase !== 'paused' && !behind)
       fail('6 every wait ends', `${call.callId} (${call.state}) waits without a deadline`)

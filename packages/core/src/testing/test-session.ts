@@ -7,14 +7,15 @@ import { applyRecord } from '../machine/apply.ts'
 import type { Decision } from '../machine/decide.ts'
 import { decide, openSession, recordOf } from '../machine/decide.ts'
 import type { AwaitedEffect, Effect } from '../machine/effect.ts'
-import { effectKey, outstanding } from '../machine/effect.ts'
+import { effectKey, effectsBetween, outstanding } from '../machine/effect.ts'
 import type { Fact, FactOf, FactType } from '../machine/fact.ts'
 import type { History } from '../machine/history.ts'
 import { createHistory } from '../machine/history.ts'
 import type { CallCheck, Input, InputOf, Outcome } from '../machine/input.ts'
 import type { SessionRecord } from '../machine/record.ts'
+import { FORMAT_VERSION } from '../machine/record.ts'
 import type { Limits, Spec, ToolSpec, WindowSpec } from '../machine/spec.ts'
-import { DEFAULT_BATCH, DEFAULT_LIMITS, DEFAULT_RETRY, DEFAULT_WINDOW } from '../machine/spec.ts'
+import { DEFAULT_BATCH, DEFAULT_INTERRUPT_MS, DEFAULT_LIMITS, DEFAULT_RETRY, DEFAULT_WINDOW } from '../machine/spec.ts'
 import type { Call, State } from '../machine/state.ts'
 import { findCall, initialState } from '../machine/state.ts'
 
@@ -47,6 +48,8 @@ export const TOOLS: readonly ToolSpec[] = [
 export interface SpecChange {
   /** Not of the spec: what the log's call ids begin with. */
   readonly birth?: string
+  /** Not of the spec: whose session it is; nobody's by default. */
+  readonly principal?: string
   readonly hash?: string
   readonly models?: readonly string[]
   readonly tools?: readonly ToolSpec[]
@@ -54,6 +57,7 @@ export interface SpecChange {
   readonly window?: Partial<WindowSpec>
   readonly retry?: Partial<Spec['retry']>
   readonly emptyAnswer?: Spec['emptyAnswer']
+  readonly interruptMs?: number
 }
 
 export function testSpec(change: SpecChange = {}): Spec {
@@ -67,6 +71,7 @@ export function testSpec(change: SpecChange = {}): Spec {
     retry: { ...DEFAULT_RETRY, ...change.retry },
     batch: DEFAULT_BATCH,
     emptyAnswer: change.emptyAnswer ?? 'retry',
+    interruptMs: change.interruptMs ?? DEFAULT_INTERRUPT_MS,
   }
 }
 
@@ -76,6 +81,7 @@ export interface Asked {
   readonly arguments?: string
   readonly approval?: boolean
   readonly invalid?: string
+  readonly denied?: string
 }
 
 export interface Saying {
@@ -105,6 +111,7 @@ export class TestSession {
       nowMs: START_MS,
       epoch: 1,
       ...(change.birth !== undefined && { birth: change.birth }),
+      ...(change.principal !== undefined && { principal: change.principal }),
     })
     this.state = freeze(applyRecord(initialState('tested'), opening))
     this.keep(opening)
@@ -136,6 +143,19 @@ export class TestSession {
     this.state = freeze(decision.state)
     const { spec, history } = this
     this.checker.observe({ spec, before, after: decision.state, input, record, effects: decision.effects, history })
+    return this
+  }
+
+  /** Folds facts as an older Baton decided them. */
+  replay(...facts: readonly Fact[]): this {
+    const { state: before, spec, history, nowMs } = this
+    const { pos, epoch } = before
+    const record = { version: FORMAT_VERSION, pos: pos + 1, nowMs, epoch, input: { type: 'approval' }, facts } as const
+    this.state = freeze(applyRecord(before, record))
+    this.keep(record)
+    this.facts = facts
+    this.effects = effectsBetween(before, this.state, undefined)
+    this.checker.observe({ spec, before, after: this.state, input: null, record, effects: this.effects, history })
     return this
   }
 
@@ -171,7 +191,8 @@ export class TestSession {
     const checks = asked.map((call): CallCheck => ({
       argumentsHash: `hash of ${call.arguments ?? '{}'}`,
       ...(call.invalid !== undefined && { invalid: call.invalid }),
-      ...(call.approval && { approval: { tokenHash: `token of ${call.name}` } }),
+      ...(call.approval && { asks: true }),
+      ...(call.denied !== undefined && { denied: call.denied }),
     }))
     const textBefore = this.history.turnTexts().join('\n\n')
     return {
@@ -211,12 +232,18 @@ export class TestSession {
   }
 
   attach(connection = 'phone', more: Partial<InputOf<'client-attached'>> = {}): this {
-    const given = { protocol: 2, principal: 'ann', sequential: false, ...more } as const
-    return this.send({ type: 'client-attached', connection, ...given })
+    const can = { sequential: false, claims: true, reportsPlayback: true, asks: true }
+    return this.send({ type: 'client-attached', connection, principal: 'ann', ...can, ...more })
   }
 
   detach(connection = 'phone'): this {
     return this.send({ type: 'client-detached', connection })
+  }
+
+  /** The client brings these tools in place of those that it brought before. */
+  brings(names: readonly string[], connection = 'phone', more: Partial<ToolSpec> = {}): this {
+    const tools = names.map((name) => ({ ...clientTool(name, more), description: '', inputSchema: {} }))
+    return this.send({ type: 'client-tools', connection, tools })
   }
 
   claim(callId: string): this {
@@ -229,9 +256,8 @@ export class TestSession {
     decision: 'approve' | 'deny' | 'edit',
     more: Partial<InputOf<'approval'>> = {},
   ): InputOf<'approval'> {
-    const call = this.call(callId)
-    const given = { approvalId: call.approval?.id ?? '', tokenHash: call.tokenHash ?? '', principal: 'ann' }
-    return { type: 'approval', callId, argumentsHash: call.argumentsHash, decision, ...given, ...more }
+    const approvalId = this.call(callId).approval?.id ?? ''
+    return { type: 'approval', approvalId, principal: 'ann', decision, ...more }
   }
 
   interrupt(heard: InputOf<'interrupt'>['heard'] = { type: 'all' }): this {

@@ -5,7 +5,7 @@ import type { Effect } from '@baton/core/machine'
 import { afterEach, expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import { openActor } from './actor.ts'
-import type { Performers } from './perform.ts'
+import type { Performer } from './performer.ts'
 import { SessionLeases } from './session-leases.ts'
 import { createManualTime, never, noUnhandledRejections } from './test-world.ts'
 
@@ -24,7 +24,7 @@ async function opened() {
     leases: new SessionLeases({ store, owner: 'o', timers: environment.timers, log: SILENT, onHandover: () => {} }),
     newId: () => 'birth',
     principal: { id: 'ann' },
-    spec: specOf(defineAgent({ name: 'a' }), ['m']),
+    specFor: () => specOf(defineAgent({ name: 'a' }), ['m']),
     store,
     clock: environment.clock,
     timers: environment.timers,
@@ -39,9 +39,9 @@ async function opened() {
   return { actor, store, deaths }
 }
 
-/** One performer for effects of every type. */
-function every(perform: (effect: Effect) => unknown): () => Performers {
-  return () => new Proxy({} as Performers, { get: () => perform })
+/** A performer that only looks at effects. */
+function every(perform: (effect: Effect) => unknown): () => Pick<Performer, 'prepare'> {
+  return () => ({ prepare: (effect) => void perform(effect) })
 }
 
 /** Every append waits for the gate. */
@@ -61,13 +61,13 @@ const INPUT = { type: 'user-input', inputId: 'i', parts: [{ type: 'text', text: 
 test('an actor that dies of its first effect performs none of the others', async () => {
   const { actor } = await opened()
   const performed: Effect['type'][] = []
-  actor.begin(
+  actor.start(
     every((effect) => {
       performed.push(effect.type)
       actor.kill(KILLED)
     }),
   )
-  expect(await actor.submit(INPUT)).toMatchObject({ type: 'accepted' })
+  expect(await actor.submit([INPUT])).toMatchObject([{ type: 'accepted' }])
   expect(performed).toEqual(['call-model'])
 })
 
@@ -81,13 +81,13 @@ test.each([
   const { actor, store, deaths } = await opened()
   const { gate, asked } = gated(store)
   const performed: Effect[] = []
-  actor.begin(every((effect) => performed.push(effect)))
-  const inputs = [actor.submit(INPUT), actor.submit({ ...INPUT, inputId: 'j' })]
+  actor.start(every((effect) => performed.push(effect)))
+  const inputs = [actor.submit([INPUT]), actor.submit([{ ...INPUT, inputId: 'j' }])]
   await asked
   actor.kill(KILLED)
   actor.kill(KILLED)
   answer(gate)
-  for (const input of [...inputs, actor.submit(INPUT)]) await expect(input).rejects.toBe(KILLED)
+  for (const input of [...inputs, actor.submit([INPUT])]) await expect(input).rejects.toBe(KILLED)
   expect(performed).toEqual([])
   expect(deaths).toEqual(['session_closed'])
 })
@@ -101,35 +101,37 @@ test('inputs of the same moment are one commit, and each is a record of its own'
     return append(session, epoch, afterPos, records)
   }
   Object.assign(store, { append: counted })
-  const answers = await Promise.all(['i', 'j', 'k'].map((inputId) => actor.submit({ ...INPUT, inputId })))
-  expect(answers.map((answer) => answer.type === 'accepted' && answer.pos)).toEqual([1, 2, 3])
+  const answers = await Promise.all(['i', 'j', 'k'].map((inputId) => actor.submit([{ ...INPUT, inputId }])))
+  expect(answers).toEqual([1, 2, 3].map((pos) => [{ type: 'accepted', pos }]))
   expect(appended).toEqual([3])
 })
 
 test('an effect that throws ends its actor, not the process', async () => {
   const { actor, deaths } = await opened()
-  actor.begin(
+  actor.start(
     every(() => {
       throw new Error('a runner is broken')
     }),
   )
-  expect(await actor.submit(INPUT)).toMatchObject({ type: 'accepted' })
+  expect(await actor.submit([INPUT])).toMatchObject([{ type: 'accepted' }])
   expect(deaths).toEqual(['internal'])
 })
 
 test('an actor whose store hangs takes so many inputs, and every answer that it waits for', async () => {
   const { actor, store } = await opened()
-  actor.begin(every(() => {}))
+  actor.start(every(() => {}))
   const { asked } = gated(store)
-  const stored = actor.submit(INPUT)
+  const stored = actor.submit([INPUT])
   await asked
   const waiting = [
     stored,
-    ...Array.from({ length: 10_000 }, (_, index) => actor.submit({ ...INPUT, inputId: `i${index}` })),
+    ...Array.from({ length: 10_000 }, (_, index) => actor.submit([{ ...INPUT, inputId: `i${index}` }])),
   ]
   for (const one of waiting) one.catch(() => {}) // they end when the actor is killed
-  expect(await actor.submit({ ...INPUT, inputId: 'one more' })).toMatchObject({ type: 'refused', code: 'queue_full' })
-  const fired = actor.submit({ type: 'timer-fired', timer: 'turn', generation: 0 })
+  expect(await actor.submit([{ ...INPUT, inputId: 'one more' }])).toMatchObject([
+    { type: 'refused', code: 'queue_full' },
+  ])
+  const fired = actor.submit([{ type: 'timer-fired', timer: 'turn', generation: 0 }])
   actor.kill(KILLED)
   await expect(fired).rejects.toMatchObject({ code: 'session_closed' })
 })

@@ -1,29 +1,21 @@
 // The actor of one session: it takes inputs one after another, commits what the machine decides, then performs the effects.
 import type { Accepted, Clock, LeftBehind, Principal, Refused } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
-import type {
-  AwaitedEffect,
-  Effect,
-  History,
-  Input,
-  InputType,
-  SessionRecord,
-  Spec,
-  State,
-  WithdrawingEffect,
-} from '@baton/core/machine'
-import { applyRecord, decide, effectKey, openSession, outstanding, recordOf } from '@baton/core/machine'
-import type { Performers } from './perform.ts'
+import type { Effect, History, Input, InputType, Spec, State } from '@baton/core/machine'
+import { applyRecord, openSession, outstanding } from '@baton/core/machine'
+import type { DecidedBatch } from '@baton/runtime'
+import { decideBatch, describeThrown } from '@baton/runtime'
+import type { Performer, Task } from './performer.ts'
 import type { LogAccess, LogListener } from './session-log.ts'
 import { acquireLog, appendSurely, readLog } from './session-log.ts'
 import type { OwnedLog } from './session-leases.ts'
-import { messageOf } from './thrown-message.ts'
 
 export interface ActorInit extends LogAccess {
   readonly newId: () => string
   /** Whose session it becomes, if it is new. */
   readonly principal: Principal
-  readonly spec: Spec
+  /** Asked once, when the log was read. @throws BatonError when the session has no agent */
+  readonly specFor: (state: State) => Spec | Promise<Spec>
   readonly clock: Clock
   readonly listener: ActorListener
 }
@@ -32,19 +24,22 @@ export interface ActorListener extends LogListener {
   /** After each commit. */
   onCommit(state: State, history: History): void
   /**
-   * The store failed or another owner took over: the actor is dead and its work must stop. Of one that has not begun its
-   * opening tells.
+   * The store failed or another owner took over: the actor is dead and its work must stop. A failure before the actor
+   * started is thrown by its opening instead.
    */
   onDeath(cause: BatonError): void
 }
 
 export interface Actor {
-  submit(input: Input): Promise<Accepted | Refused>
+  /** Inputs that are handed in together are decided together. Rejects with the cause of its death. */
+  submit(inputs: readonly Input[]): Promise<readonly (Accepted | Refused)[]>
   /**
-   * Begins to perform effects, first everything that is outstanding. The performers are made for the first. Called once.
+   * Starts to perform effects, first everything that is outstanding. The performer is made for the first. Called once.
    * @throws BatonError when an effect cannot be performed; then the actor is dead
    */
-  begin(performers: () => Performers): void
+  start(performer: () => Pick<Performer, 'prepare'>): void
+  /** Decides by this spec from now on. */
+  setSpec(spec: Spec): void
   state(): State
   history(): History
   /** Inputs wait to be decided or stored. */
@@ -55,9 +50,9 @@ export interface Actor {
   release(left: LeftBehind): Promise<void>
 }
 
-interface Letter {
-  readonly input: Input
-  readonly resolve: (answer: Accepted | Refused) => void
+interface Mail {
+  readonly inputs: readonly Input[]
+  readonly resolve: (answers: readonly (Accepted | Refused)[]) => void
   readonly reject: (cause: BatonError) => void
 }
 
@@ -76,15 +71,16 @@ export async function openActor(init: ActorInit): Promise<Actor> {
 }
 
 async function recoverActor(init: ActorInit, owned: OwnedLog): Promise<Actor> {
-  const { session, spec, clock } = init
+  const { session, clock } = init
   const { epoch } = owned
   const log = await readLog(init, owned)
   let state: State = { ...log.state, epoch }
+  const spec = await init.specFor(state)
   const isNew = state.pos < 0
   if (isNew) {
     const opening = openSession({
       session,
-      birth: birthFrom(init.newId()),
+      birth: makeLogId(init.newId()),
       principal: init.principal.id,
       spec,
       nowMs: clock.nowMs(),
@@ -95,35 +91,44 @@ async function recoverActor(init: ActorInit, owned: OwnedLog): Promise<Actor> {
     log.history.fold(opening)
     init.listener.onRecord(opening)
   }
-  const actor = new SessionActor(init, state, log.history)
+  const actor = new SessionActor(init, { spec, state, history: log.history })
   init.leases.whenLost(session, epoch, (cause) => actor.kill(cause))
-  if (!isNew) {
-    await actor.submit({ type: 'agent-changed' })
-    await actor.submit({ type: 'host-restarted', downMs: Math.max(0, clock.nowMs() - log.lastMs) })
-  }
+  if (!isNew)
+    await actor.submit([
+      { type: 'agent-changed' },
+      { type: 'host-restarted', downMs: Math.max(0, clock.nowMs() - log.lastMs) },
+    ])
   return actor
 }
 
 /** Short, since it stands in every call's id, and of letters and digits only, as providers want ids. */
-function birthFrom(id: string): string {
+function makeLogId(id: string): string {
   return id.replace(/[^a-zA-Z0-9]/g, '').slice(0, 8)
+}
+
+interface Opened {
+  readonly spec: Spec
+  readonly state: State
+  readonly history: History
 }
 
 class SessionActor implements Actor {
   readonly #init: ActorInit
   readonly #history: History
+  #spec: Spec
   #state: State
   /** What waits to be decided. */
-  #mail: Letter[] = []
+  #mail: Mail[] = []
+  #mailCount = 0
   #busy = false
   #dead: BatonError | undefined
   /** None until recovery is through. */
-  #makePerformers: (() => Performers) | undefined
-  /** Each takes the effects of its own type. */
-  #performers: Performers | undefined
+  #makePerformer: (() => Pick<Performer, 'prepare'>) | undefined
+  #performer: Pick<Performer, 'prepare'> | undefined
 
-  constructor(init: ActorInit, state: State, history: History) {
+  constructor(init: ActorInit, { spec, state, history }: Opened) {
     this.#init = init
+    this.#spec = spec
     this.#state = state
     this.#history = history
   }
@@ -134,6 +139,10 @@ class SessionActor implements Actor {
 
   history(): History {
     return this.#history
+  }
+
+  setSpec(spec: Spec): void {
+    this.#spec = spec
   }
 
   isBusy(): boolean {
@@ -149,90 +158,113 @@ class SessionActor implements Actor {
     return leases.release(session, this.#state.epoch, left)
   }
 
-  begin(performers: () => Performers): void {
-    this.#makePerformers = performers
+  start(performer: () => Pick<Performer, 'prepare'>): void {
+    this.#makePerformer = performer
     try {
-      for (const effect of outstanding(this.#state)) if (!this.#isDead()) this.#performerOf(effect)?.(effect as never)
+      for (const effect of outstanding(this.#state)) this.#perform(effect)
     } catch (cause) {
-      // Alive it would go on to write beside its successor. Who begins it is told by what is thrown, not as of a death.
-      this.#makePerformers = undefined
-      const failure = isBatonError(cause) ? cause : internal(cause)
+      // Alive it would go on to write beside its successor. The caller learns of it by the throw, not as of a death.
+      this.#makePerformer = undefined
+      const failure = isBatonError(cause) ? cause : describeInternal(cause)
       this.#die(failure, [])
       throw failure
     }
   }
 
-  submit(input: Input): Promise<Accepted | Refused> {
+  submit(inputs: readonly Input[]): Promise<readonly (Accepted | Refused)[]> {
     if (this.#dead) return Promise.reject(this.#dead)
-    const answer = this.#post(input)
+    const answer = this.#post(inputs)
     if (!this.#busy) {
       this.#busy = true
-      this.commit().catch((cause: unknown) => this.#die(internal(cause), []))
+      this.commit().catch((cause: unknown) => this.#die(describeInternal(cause), []))
     }
     return answer
   }
 
-  #post(input: Input): Promise<Accepted | Refused> {
-    if (this.#mail.length >= MAILBOX_MAX && !IS_AWAITED.has(input.type)) return Promise.resolve(FULL)
-    const { promise, resolve, reject } = Promise.withResolvers<Accepted | Refused>()
-    this.#mail.push({ input, resolve, reject })
+  #post(inputs: readonly Input[]): Promise<readonly (Accepted | Refused)[]> {
+    if (this.#mailCount >= MAILBOX_MAX && !inputs.every((input) => IS_AWAITED.has(input.type)))
+      return Promise.resolve(inputs.map(() => FULL))
+    const { promise, resolve, reject } = Promise.withResolvers<readonly (Accepted | Refused)[]>()
+    this.#mail.push({ inputs, resolve, reject })
+    this.#mailCount += inputs.length
     return promise
   }
 
-  #takeMail(): readonly Letter[] {
-    const letters = this.#mail
+  #takeMail(): readonly Mail[] {
+    const mail = this.#mail
     this.#mail = []
-    return letters
+    this.#mailCount = 0
+    return mail
   }
 
   /** Decides all that waits on top of each other and commits it in one append: the group commit. For `submit` only. */
   async commit(): Promise<void> {
-    const { session, spec, clock } = this.#init
+    const { session, clock } = this.#init
     await Promise.resolve() // what is submitted in the same moment, as results of tools side by side, is one commit
     while (this.#mail.length > 0 && !this.#isDead()) {
-      const letters = this.#takeMail()
+      const mail = this.#takeMail()
       try {
         const { epoch, pos } = this.#state
-        const batch = decideAll(letters, { spec, state: this.#state, nowMs: clock.nowMs() })
+        const start = { spec: this.#spec, state: this.#state, nowMs: clock.nowMs() }
+        const batch = decideBatch(
+          start,
+          mail.flatMap(({ inputs }) => inputs),
+        )
         const append = { session, epoch, afterPos: pos, records: batch.records }
         if (batch.records.length > 0) await appendSurely(this.#init, append)
         // Killed in the meantime: whether the records are there, the next owner reads from the log.
-        if (this.#dead) return this.#die(this.#dead, letters)
-        this.#acknowledge(batch, letters)
-        for (const effect of batch.effects) if (!this.#isDead()) this.#performerOf(effect)?.(effect as never)
+        if (this.#dead) return this.#die(this.#dead, mail)
+        this.#acknowledge(batch, mail)
+        for (const effect of batch.effects) {
+          const task = this.#prepare(effect)
+          // Started here and not in a function of its own: this is part of the way of every call.
+          if (task?.type === 'tool') task.work.tool(task.job, task.io).then(task.take).catch(this.#fail)
+          else if (task?.type === 'model') task.work.model(task.job, task.io).then(task.take).catch(this.#fail)
+        }
       } catch (cause) {
-        return this.#die(isBatonError(cause) ? cause : internal(cause), letters)
+        return this.#die(isBatonError(cause) ? cause : describeInternal(cause), mail)
       }
     }
     this.#busy = false
   }
 
-  #acknowledge(batch: Batch, letters: readonly Letter[]): void {
+  #acknowledge(batch: DecidedBatch, mail: readonly Mail[]): void {
     const { listener } = this.#init
     this.#state = batch.state
     for (const record of batch.records) {
       this.#history.fold(record)
       listener.onRecord(record)
     }
-    letters.forEach((letter, index) => letter.resolve(batch.answers[index] ?? LOST))
+    let next = 0
+    for (const { inputs, resolve } of mail) resolve(batch.answers.slice(next, (next += inputs.length)))
     listener.onCommit(this.#state, this.#history)
   }
 
-  #performerOf({ type }: Effect): Performers[Effect['type']] | undefined {
-    this.#performers ??= this.#makePerformers?.()
-    return this.#performers?.[type]
+  #perform(effect: Effect): void {
+    const task = this.#prepare(effect)
+    if (task?.type === 'tool') task.work.tool(task.job, task.io).then(task.take).catch(this.#fail)
+    else if (task?.type === 'model') task.work.model(task.job, task.io).then(task.take).catch(this.#fail)
   }
 
-  /** Asked after each effect: one that is performed may kill the session itself. */
+  /** Nothing once it is dead: an effect that was performed before may have killed the session. */
+  #prepare(effect: Effect): Task | undefined {
+    if (this.#dead) return undefined
+    this.#performer ??= this.#makePerformer?.()
+    return this.#performer?.prepare(effect)
+  }
+
+  /** Work never rejects; where that rule is broken, the session begins anew from its log. */
+  readonly #fail = (cause: unknown): void => this.#die(describeInternal(cause), [])
+
   #isDead(): boolean {
     return this.#dead !== undefined
   }
 
-  #die(cause: BatonError, letters: readonly Letter[]): void {
-    for (const letter of [...letters, ...this.#takeMail()]) letter.reject(this.#dead ?? cause)
+  #die(cause: BatonError, mail: readonly Mail[]): void {
+    for (const one of [...mail, ...this.#takeMail()]) one.reject(this.#dead ?? cause)
     if (this.#dead) return
     this.#dead = cause
-    if (this.#makePerformers) this.#init.listener.onDeath(cause)
+    if (this.#makePerformer) this.#init.listener.onDeath(cause)
   }
 }
 
@@ -254,53 +286,8 @@ const IS_AWAITED: ReadonlySet<InputType> = new Set<InputType>([
   'tool-result',
   'timer-fired',
 ])
-const LOST: Refused = { type: 'refused', code: 'internal', message: 'the input was lost' }
 
-interface Batch {
-  readonly state: State
-  readonly records: SessionRecord[]
-  readonly effects: Effect[]
-  readonly answers: (Accepted | Refused)[]
-}
-
-function decideAll(
-  letters: readonly Letter[],
-  start: { readonly spec: Spec; readonly state: State; readonly nowMs: number },
-): Batch {
-  const batch = {
-    state: start.state,
-    records: [] as SessionRecord[],
-    effects: [] as Effect[],
-    answers: [] as Batch['answers'],
-  }
-  for (const { input } of letters) {
-    const decision = decide(start.spec, batch.state, input, start.nowMs)
-    if (decision.type === 'refused') {
-      batch.answers.push({ type: 'refused', ...decision.refusal })
-      continue
-    }
-    if (decision.facts.length > 0) {
-      batch.records.push(recordOf(input, decision))
-      batch.effects.push(...decision.effects)
-      batch.state = decision.state
-    }
-    batch.answers.push({ type: 'accepted', pos: decision.seenAt ?? batch.state.pos })
-  }
-  if (letters.length === 1) return batch
-  return { ...batch, effects: settledEffects(batch.effects, outstanding(batch.state)) }
-}
-
-/** Several inputs in one commit: an effect that a later one withdrew again is not begun at all. */
-function settledEffects(effects: readonly Effect[], owed: readonly AwaitedEffect[]): Effect[] {
-  const keys = new Set(owed.map(effectKey))
-  return effects.filter((effect) => isWithdrawing(effect) || keys.has(effectKey(effect)))
-}
-
-function isWithdrawing(effect: Effect): effect is WithdrawingEffect {
-  return effect.type.startsWith('abort-') || effect.type.startsWith('withdraw-') || effect.type === 'clear-timer'
-}
-
-function internal(cause: unknown): BatonError {
-  const why = cause instanceof Error ? (cause.stack ?? cause.message) : messageOf(cause)
+function describeInternal(cause: unknown): BatonError {
+  const why = cause instanceof Error ? (cause.stack ?? cause.message) : describeThrown(cause)
   return new BatonError({ code: 'internal', message: `a session failed: ${why}`, cause })
 }

@@ -1,15 +1,15 @@
 // A session of a thousand turns holds no more of the world than one of a single turn: no timers, listeners or runs.
 import { getEventListeners } from 'node:events'
 import type { Model } from '@baton/core'
-import { BatonError } from '@baton/core'
+import { BatonError, defineAgent } from '@baton/core'
+import type { Effect, Input, SessionRecord } from '@baton/core/machine'
 import { createHistory, initialState } from '@baton/core/machine'
+import type { SessionWorld, WorkContext } from '@baton/runtime'
+import { createArgumentValidator, createWork, SessionFeed } from '@baton/runtime'
 import { afterEach, expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
-import type { Actor } from './actor.ts'
-import { createArgumentValidator } from './arguments.ts'
-import { createModelRunner } from './model-runner.ts'
+import { Performer } from './performer.ts'
 import { act, createManualTime, createTestWorld, never, noUnhandledRejections } from './test-world.ts'
-import { createToolRunner } from './tool-runner.ts'
 
 afterEach(noUnhandledRejections())
 
@@ -48,126 +48,117 @@ test('a thousand turns with tools that answer, throw and hang leave no timer and
   expect(session.phase).toBe('idle')
 })
 
-function fakeActor(): { readonly actor: Actor; readonly inputs: unknown[] } {
-  const inputs: unknown[] = []
+function createPerformer(world: { readonly execute?: () => unknown; readonly run?: Model['run'] }) {
+  const { environment, settle } = createManualTime()
+  const reports: Input[] = []
   const history = createHistory()
-  const [part] = [{ type: 'call', callId: 'call_id2_1_0', name: 'act', arguments: '{}' }] as const
-  history.fold({
-    version: 1,
-    pos: 0,
-    nowMs: 0,
-    epoch: 1,
-    input: { type: 'model-finished' },
-    facts: [
-      {
-        type: 'step-finished',
-        step: 1,
-        attempt: 1,
-        model: 'm',
-        parts: [part],
-        calls: [],
-        finish: 'tool-calls',
-        usage: {},
-        textChars: 0,
-        chars: 0,
-        interrupted: false,
-      },
-    ],
-  })
-  const actor: Actor = {
-    submit: async (input) => {
-      inputs.push(input)
-      return { type: 'accepted', pos: 0 }
-    },
-    begin: () => {},
-    state: () => initialState('s'),
-    history: () => history,
-    isBusy: () => false,
-    kill: () => {},
-    release: () => Promise.resolve(),
+  history.fold(RECORD)
+  const model: Model = {
+    id: 'm',
+    provider: 'p',
+    capabilities: { tools: 'native', images: true },
+    run: world.run ?? never,
   }
-  return { actor, inputs }
+  const context: WorkContext = {
+    agent: defineAgent({ name: 'tested' }),
+    tools: () => (world.execute ? [act(world.execute)] : []),
+    modelOf: () => model,
+    priceOf: undefined,
+    services: {},
+    validator: createArgumentValidator(),
+    output: undefined,
+    blobs: createMemoryStore().blobs,
+    timers: environment.timers,
+    log: { info: () => {}, warn: () => {} },
+    digest: (text) => text,
+  }
+  const work = createWork(context)
+  const performer = new Performer({
+    environment,
+    // Only its work is asked for here.
+    world: () => ({ work }) as unknown as SessionWorld,
+    feed: new SessionFeed({ readPast: () => createMemoryStore().read('s', 0) }),
+    actor: { state: () => initialState('s'), history: () => history },
+    submit: async (inputs) => {
+      reports.push(...inputs)
+      return inputs.map(() => ({ type: 'accepted', pos: 0 }))
+    },
+  })
+  const start = async (effect: Effect): Promise<void> => {
+    const task = performer.prepare(effect)
+    if (task?.type === 'tool') task.take(await task.work.tool(task.job, task.io))
+    if (task?.type === 'model') task.take(await task.work.model(task.job, task.io))
+  }
+  return { performer, reports, settle, start }
 }
 
-function toolRunner(execute: () => unknown) {
-  const { actor, inputs } = fakeActor()
-  const tools = [act(execute)]
-  const { environment, settle } = createManualTime()
-  const runner = createToolRunner({
-    session: 's',
-    // Only its name is read here.
-    agent: { name: 'tested' } as never,
-    principal: { id: 'ann' },
-    services: {},
-    tools,
-    environment,
-    store: createMemoryStore(),
-    validator: createArgumentValidator(),
-    log: { info: () => {}, warn: () => {} },
-    actor,
-    publish: () => {},
-  })
-  return { runner, inputs, settle }
+const RECORD: SessionRecord = {
+  version: 1,
+  pos: 0,
+  nowMs: 0,
+  epoch: 1,
+  input: { type: 'model-finished' },
+  facts: [
+    {
+      type: 'step-finished',
+      step: 1,
+      attempt: 1,
+      model: 'm',
+      parts: [{ type: 'call', callId: 'call_id2_1_0', name: 'act', arguments: '{}' }],
+      calls: [],
+      finish: 'tool-calls',
+      usage: {},
+      textChars: 0,
+      chars: 0,
+      interrupted: false,
+    },
+  ],
 }
 
 const RUN = { type: 'run-tool', callId: 'call_id2_1_0', attempt: 1 } as const
+const ABORT = { type: 'abort-tool', callId: 'call_id2_1_0', attempt: 1 } as const
 
-test('a runner forgets a tool that hangs when its call is over, and one that ended', async () => {
-  const hanging = toolRunner(never)
-  void hanging.runner.run(RUN)
-  void hanging.runner.run({ ...RUN, attempt: 2 })
+test('a tool that hangs is forgotten when its call is over, and one that ended', async () => {
+  const hanging = createPerformer({ execute: never })
+  void hanging.start(RUN)
+  void hanging.start({ ...RUN, attempt: 2 })
   await hanging.settle()
-  expect(hanging.runner.count()).toBe(2)
-  hanging.runner.abort('call_id2_1_0', 1)
-  expect(hanging.runner.count()).toBe(1)
-  hanging.runner.close()
-  expect(hanging.runner.count()).toBe(0)
-  const ending = toolRunner(() => Promise.reject(new BatonError({ code: 'tool_failed', message: 'no' })))
-  await ending.runner.run(RUN)
-  expect(ending.runner.count()).toBe(0)
-  expect(ending.inputs).toHaveLength(1)
+  expect(hanging.performer.countRunning()).toBe(2)
+  hanging.performer.prepare(ABORT)
+  expect(hanging.performer.countRunning()).toBe(1)
+  hanging.performer.close()
+  expect(hanging.performer.countRunning()).toBe(0)
+  const ending = createPerformer({
+    execute: () => Promise.reject(new BatonError({ code: 'tool_failed', message: 'no' })),
+  })
+  await ending.start(RUN)
+  expect(ending.performer.countRunning()).toBe(0)
+  expect(ending.reports).toHaveLength(1)
 })
 
 test('a tool whose call is over before its arguments were looked at is not executed', async () => {
   let executed = 0
-  const { runner, inputs, settle } = toolRunner(() => (executed += 1))
-  const run = runner.run(RUN)
-  runner.abort('call_id2_1_0', 1)
+  const { performer, reports, settle, start } = createPerformer({ execute: () => (executed += 1) })
+  const run = start(RUN)
+  performer.prepare(ABORT)
   await run
   await settle()
   expect(executed).toBe(0)
-  expect(inputs).toEqual([])
+  expect(reports).toEqual([])
 })
 
-test('a runner forgets a model that hangs when it is aborted, and one that ended', async () => {
-  const { actor, inputs } = fakeActor()
-  const run: Model['run'] = (request) => (request.session === 'hangs' ? never() : Promise.reject(new Error('no')))
-  const model: Model = { id: 'm', provider: 'p', capabilities: { tools: 'native', images: true }, run }
-  const runner = createModelRunner({
-    environment: createManualTime().environment,
-    actor,
-    modelOf: () => model,
-    output: undefined,
-    priceOf: undefined,
-    request: ({ attempt }) => ({
-      instructions: '',
-      messages: [],
-      tools: [],
-      toolChoice: { type: 'auto' },
-      settings: {},
-      session: attempt === 2 ? 'ends' : 'hangs',
-    }),
-    check: () => Promise.resolve({ argumentsHash: '' }),
-    publish: () => {},
-  })
+test('a model that hangs is forgotten when it is aborted, and one that ended', async () => {
+  let asked = 0
+  const run: Model['run'] = () => ((asked += 1) === 2 ? Promise.reject(new Error('no')) : never())
+  const { performer, reports, start } = createPerformer({ run })
   const effect = { type: 'summarise', fromEntry: 0, toEntry: 0 } as const
-  void runner.summarise({ ...effect, attempt: 1 })
-  await runner.summarise({ ...effect, attempt: 2 })
-  void runner.summarise({ ...effect, attempt: 3 })
-  expect(runner.count()).toBe(2)
-  runner.abort(1)
-  expect(runner.count()).toBe(1)
-  runner.close()
-  expect(runner.count()).toBe(0)
-  expect(inputs).toMatchObject([{ type: 'summary-failed', attempt: 2 }])
+  void start({ ...effect, attempt: 1 })
+  await start({ ...effect, attempt: 2 })
+  void start({ ...effect, attempt: 3 })
+  expect(performer.countRunning()).toBe(2)
+  performer.prepare({ type: 'abort-summary', attempt: 1 })
+  expect(performer.countRunning()).toBe(1)
+  performer.close()
+  expect(performer.countRunning()).toBe(0)
+  expect(reports).toMatchObject([{ type: 'summary-failed', attempt: 2 }])
 })

@@ -245,3 +245,20 @@ test.each([Number.NaN, Number.POSITIVE_INFINITY, -5])(
     expect(JSON.parse(JSON.stringify(records))).toEqual(records)
   },
 )
+
+test('turns go to the next candidate at once while the first one is left alone, and the last one is always asked', async () => {
+  const error = new BatonError({ code: 'model_overloaded', message: 'busy', retryable: true })
+  const failing = (id: string) => createScriptedModel({ id, steps: () => ({ error }) })
+  const first = failing('first')
+  const spare = createScriptedModel({ id: 'spare', steps: () => ({ text: 'spare' }) })
+  const world = createTestWorld({ steps: [], models: [first, spare] })
+  const session = await world.open()
+  for (let turn = 0; turn < 4; turn++) expect((await world.time.until(session.send('go').answer)).text).toBe('spare')
+  expect(first.requests).toHaveLength(5)
+  const alone = failing('alone')
+  const lonely = createTestWorld({ steps: [], models: alone })
+  const other = await lonely.open()
+  for (let turn = 0; turn < 3; turn++)
+    await expect(lonely.time.until(other.send('go').answer)).rejects.toMatchObject({ code: 'model_overloaded' })
+  expect(alone.requests).toHaveLength(9)
+})

@@ -1,12 +1,11 @@
 // The sessions that a host has open: each is opened once, whoever asks, and leaves the memory when nobody holds it.
 import type { Environment } from '@baton/core'
-import { within } from './deadline.ts'
-import type { SessionSlot } from './session-slot.ts'
-import { hostStopped } from './host-stopped.ts'
+import { createStoppedError, within } from '@baton/runtime'
+import type { LocalSession } from './local-session.ts'
 
 export interface OpenSessions {
   /** Opens the session, or gives the one that is open. @throws BatonError when its log cannot be read or owned */
-  hold(name: string, openSlot: () => Promise<SessionSlot>): Promise<HeldSession>
+  hold(name: string, openSession: () => Promise<LocalSession>): Promise<HeldSession>
   isOpen(name: string): boolean
   /** Closes the session if it is at rest: another host asks for it. */
   handOver(name: string): void
@@ -15,18 +14,18 @@ export interface OpenSessions {
   /** Closes every session. Those that are at rest are released before it ends. */
   closeAll(): Promise<void>
   /** Every open session; those that are being opened are waited for a while. */
-  all(): Promise<readonly SessionSlot[]>
+  all(): Promise<readonly LocalSession[]>
 }
 
 export interface HeldSession {
-  readonly slot: SessionSlot
-  /** One who holds the session less; call it once. */
+  readonly local: LocalSession
+  /** Lets go of the session; called once. */
   readonly leave: () => void
 }
 
 interface OpenSession {
-  readonly opening: Promise<SessionSlot>
-  slot: SessionSlot | undefined
+  readonly opening: Promise<LocalSession>
+  local: LocalSession | undefined
   holders: number
   /** Ends the wait for the next look at whether it has come to rest. */
   stopLooking: () => void
@@ -44,19 +43,19 @@ export function createOpenSessions(environment: Environment): OpenSessions {
   const leaving = new Set<Promise<void>>()
   const gates = createGates()
 
-  const open = (name: string, openSlot: () => Promise<SessionSlot>): OpenSession => {
+  const open = (name: string, openSession: () => Promise<LocalSession>): OpenSession => {
     const known = sessions.get(name)
-    if (known && !known.slot?.isClosed()) return known
+    if (known && !known.local?.isClosed()) return known
     const session: OpenSession = {
-      opening: gates.passed(name).then(openSlot),
-      slot: undefined,
+      opening: gates.passed(name).then(openSession),
+      local: undefined,
       holders: 0,
       stopLooking: () => {},
     }
     sessions.set(name, session)
     session.opening.then(
-      (slot) => {
-        session.slot = slot
+      (local) => {
+        session.local = local
       },
       () => {
         // A session that could not be opened is tried again by the next request.
@@ -70,15 +69,15 @@ export function createOpenSessions(environment: Environment): OpenSessions {
     const session = sessions.get(name)
     sessions.delete(name)
     return gates.run(name, async () => {
-      const slot = await session?.opening.catch(() => undefined)
-      await slot?.close()
+      const local = await session?.opening.catch(() => undefined)
+      await local?.close()
       await Promise.all(leaving) // what it still had to store, when it left by itself
       return await act()
     })
   }
 
-  const hold: OpenSessions['hold'] = async (name, openSlot) => {
-    const session = open(name, openSlot)
+  const hold: OpenSessions['hold'] = async (name, openSession) => {
+    const session = open(name, openSession)
     // Before it is waited for: the one who leaves meanwhile must not close it.
     session.holders += 1
     const leave = (): void => {
@@ -86,28 +85,28 @@ export function createOpenSessions(environment: Environment): OpenSessions {
       closeAtRest({ sessions, leaving, environment }, name, session)
     }
     try {
-      return { slot: await session.opening, leave }
+      return { local: await session.opening, leave }
     } catch (cause) {
       leave()
       throw cause
     }
   }
 
-  const all = (): Promise<readonly SessionSlot[]> => openSlots([...sessions.values()], environment)
+  const all = (): Promise<readonly LocalSession[]> => settleOpenings([...sessions.values()], environment)
   const closeAll = async (): Promise<void> => {
     for (const session of sessions.values()) session.stopLooking()
-    const closing = [...leaving, gates.allPassed(), ...(await all()).map((slot) => slot.close())]
-    const limit = { timeoutMs: CLOSING_MS, error: hostStopped }
+    const closing = [...leaving, gates.allPassed(), ...(await all()).map((local) => local.close())]
+    const limit = { timeoutMs: CLOSING_MS, error: createStoppedError }
     await within(environment.timers, limit, Promise.all(closing)).catch(() => {}) // they are looked after at the next start
   }
   const handOver = (name: string): void => {
-    const slot = sessions.get(name)?.slot
-    if (slot?.isAtRest()) void alone(name, () => Promise.resolve())
+    const local = sessions.get(name)?.local
+    if (local?.isAtRest()) void alone(name, () => Promise.resolve())
   }
   return { hold, isOpen: (name) => sessions.has(name), handOver, alone, all, closeAll }
 }
 
-interface Book {
+interface Bookkeeping {
   readonly sessions: Map<string, OpenSession>
   /** What sessions that leave still have to store; a host that stops waits for it. */
   readonly leaving: Set<Promise<void>>
@@ -115,21 +114,21 @@ interface Book {
 }
 
 /** Its log stays where it is; the next who asks for the session opens it from there. */
-function closeAtRest(book: Book, name: string, session: OpenSession): void {
-  const { sessions, leaving, environment } = book
-  const { slot, holders } = session
-  if (holders > 0 || !slot) return
-  if (slot.isClosed()) {
+function closeAtRest(books: Bookkeeping, name: string, session: OpenSession): void {
+  const { sessions, leaving, environment } = books
+  const { local, holders } = session
+  if (holders > 0 || !local) return
+  if (local.isClosed()) {
     if (sessions.get(name) === session) sessions.delete(name)
     return
   }
-  if (!slot.isAtRest()) {
+  if (!local.isAtRest()) {
     session.stopLooking()
-    session.stopLooking = environment.timers.start(REST_LOOK_MS, () => closeAtRest(book, name, session))
+    session.stopLooking = environment.timers.start(REST_LOOK_MS, () => closeAtRest(books, name, session))
     return
   }
   if (sessions.get(name) === session) sessions.delete(name)
-  const closing = slot.close()
+  const closing = local.close()
   leaving.add(closing)
   void closing.finally(() => leaving.delete(closing))
 }
@@ -159,12 +158,15 @@ function createGates(): Gates {
 }
 
 /** One whose store does not answer is closed when it is open at last. */
-async function openSlots(sessions: readonly OpenSession[], { timers }: Environment): Promise<readonly SessionSlot[]> {
-  const limit = { timeoutMs: OPENING_MS, error: hostStopped }
+async function settleOpenings(
+  sessions: readonly OpenSession[],
+  { timers }: Environment,
+): Promise<readonly LocalSession[]> {
+  const limit = { timeoutMs: OPENING_MS, error: createStoppedError }
   const opened = sessions.map(({ opening }) => within(timers, limit, opening))
   const settled = await Promise.allSettled(opened)
-  return settled.flatMap((slot, index) => {
-    if (slot.status === 'fulfilled') return [slot.value]
+  return settled.flatMap((local, index) => {
+    if (local.status === 'fulfilled') return [local.value]
     sessions[index]?.opening.then((late) => late.close()).catch(() => {}) // it was never open
     return []
   })

@@ -1,7 +1,7 @@
 // What a host does when it starts: sessions that a dead one left with work outstanding are opened, and so go on.
 import type { Logger, Session, Store } from '@baton/core'
 import { isBatonError } from '@baton/core'
-import { messageOf } from './thrown-message.ts'
+import { describeThrown } from '@baton/runtime'
 
 export interface Recovery {
   /** Sessions that were opened again. */
@@ -12,8 +12,8 @@ export interface Recovery {
 
 export interface RecoverInit {
   readonly store: Store
-  /** Only its sessions: another agent has other tools. All, when the host has none of its own. */
-  readonly agent: string | undefined
+  /** Whether a session of this agent can be opened here: another agent has other tools. */
+  readonly knows: (agent: string) => boolean
   readonly log: Logger
   /** Opens a session for its principal. */
   readonly open: (session: string, principal: string) => Promise<Session>
@@ -26,7 +26,7 @@ const AT_ONCE = 8
 export async function recoverSessions(init: RecoverInit): Promise<Recovery> {
   let recovered = 0
   let failed = 0
-  const left = recoverableSessions(init.store)
+  const left = listRecoverable(init.store)
   const work = async (): Promise<void> => {
     for await (const session of left) {
       try {
@@ -34,7 +34,7 @@ export async function recoverSessions(init: RecoverInit): Promise<Recovery> {
       } catch (cause) {
         if (isBatonError(cause) && cause.code === 'session_held') continue // another host was faster
         failed += 1
-        init.log.warn('a session could not be recovered', { session, cause: messageOf(cause) })
+        init.log.warn('a session could not be recovered', { session, cause: describeThrown(cause) })
       }
     }
   }
@@ -43,14 +43,14 @@ export async function recoverSessions(init: RecoverInit): Promise<Recovery> {
 }
 
 /** Read by several at once, each session goes to one of them. */
-async function* recoverableSessions(store: Store): AsyncGenerator<string> {
+async function* listRecoverable(store: Store): AsyncGenerator<string> {
   for await (const { session } of store.listRecoverable()) yield session
 }
 
-async function recover({ store, agent, log, open }: RecoverInit, name: string): Promise<boolean> {
-  const opening = await openingOf(store, name)
+async function recover({ store, knows, log, open }: RecoverInit, name: string): Promise<boolean> {
+  const opening = await readOpening(store, name)
   if (!opening) return false
-  if (agent !== undefined && opening.agent !== agent) {
+  if (!knows(opening.agent)) {
     log.info('a session of another agent is left as it is', { session: name, agent: opening.agent })
     return false
   }
@@ -64,7 +64,7 @@ interface Opening {
   readonly principal: string
 }
 
-async function openingOf(store: Store, session: string): Promise<Opening | undefined> {
+async function readOpening(store: Store, session: string): Promise<Opening | undefined> {
   for await (const { facts } of store.read(session, 0)) {
     const [opened] = facts
     return opened?.type === 'session-opened' ? opened : undefined

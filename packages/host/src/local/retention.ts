@@ -1,6 +1,6 @@
 // Removes sessions that nobody has used for a while.
 import type { Environment, Logger, Store } from '@baton/core'
-import { messageOf } from './thrown-message.ts'
+import { describeThrown } from '@baton/runtime'
 
 export interface RetentionInit {
   readonly store: Store
@@ -45,7 +45,7 @@ async function removeOld(init: RetentionInit, isFirst: boolean): Promise<void> {
       log.info('a session was removed: nobody used it', { session, lastUse: new Date(lastMs).toISOString() })
     }
   } catch (cause) {
-    log.warn('old sessions could not be removed', { cause: messageOf(cause) })
+    log.warn('old sessions could not be removed', { cause: describeThrown(cause) })
   }
 }
 

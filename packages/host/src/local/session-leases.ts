@@ -3,8 +3,7 @@
 // asleep for longer than a lease are the epochs of the store.
 import type { HeldByOther, LeftBehind, Logger, Store, Timers } from '@baton/core'
 import { BatonError } from '@baton/core'
-import { within } from './deadline.ts'
-import { messageOf } from './thrown-message.ts'
+import { describeThrown, within } from '@baton/runtime'
 
 export interface SessionLeasesInit {
   readonly store: Store
@@ -147,7 +146,7 @@ export class SessionLeases {
       this.#renewedAt = Math.max(this.#renewedAt, sentAt)
       for (const session of handovers) if (this.#held.has(session)) onHandover(session)
     } catch (cause) {
-      log.warn('leases could not be renewed', { cause: messageOf(cause) })
+      log.warn('leases could not be renewed', { cause: describeThrown(cause) })
     }
   }
 

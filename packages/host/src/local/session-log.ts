@@ -3,10 +3,9 @@ import type { Store, Timers } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 import type { History, SessionRecord, Snapshot, State } from '@baton/core/machine'
 import { applyRecord, createHistory, followRecord, initialState, SNAPSHOT_VERSION } from '@baton/core/machine'
-import { within } from './deadline.ts'
+import { describeThrown, within } from '@baton/runtime'
 import type { OwnedLog, SessionLeases } from './session-leases.ts'
 import { STORE_ACT_MS } from './session-leases.ts'
-import { messageOf } from './thrown-message.ts'
 
 export interface SessionLog {
   readonly state: State
@@ -150,7 +149,11 @@ function notHeld(session: string): BatonError {
 function asStoreError(session: string, cause: unknown): BatonError {
   const known = STORE_CODES.find((code) => isBatonError(cause) && cause.code === code)
   if (isBatonError(cause) && known === 'session_held') return cause
-  return new BatonError({ code: known ?? 'store_failed', message: `session ${session}: ${messageOf(cause)}`, cause })
+  return new BatonError({
+    code: known ?? 'store_failed',
+    message: `session ${session}: ${describeThrown(cause)}`,
+    cause,
+  })
 }
 
 const STORE_CODES = ['session_held', 'store_conflict', 'store_locked', 'log_damaged', 'log_version_unknown'] as const

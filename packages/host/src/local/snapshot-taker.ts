@@ -2,7 +2,7 @@
 import type { Logger, Store } from '@baton/core'
 import type { History, Snapshot, State } from '@baton/core/machine'
 import { takeSnapshot } from '@baton/core/machine'
-import { messageOf } from './thrown-message.ts'
+import { describeThrown } from '@baton/runtime'
 
 export interface SnapshotTakerInit {
   readonly store: Store
@@ -60,7 +60,7 @@ export class SnapshotTaker {
       await earlier
       await store.snapshots.put(session, snapshot)
     } catch (cause) {
-      log.warn('a snapshot could not be stored', { session, cause: messageOf(cause) })
+      log.warn('a snapshot could not be stored', { session, cause: describeThrown(cause) })
     }
   }
 }

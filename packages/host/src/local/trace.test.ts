@@ -48,7 +48,7 @@ async function traceToolCall(): Promise<string[]> {
   await host.stop()
   inspector.disconnect()
   return framesOf(traces[0])
-    .filter((frame) => frame.url.includes('/packages/host/src/local/') && !frame.url.includes('.test.'))
+    .filter(({ url }) => /\/packages\/(?:host|runtime)\/src\//.test(url) && !url.includes('.test.'))
     .map((frame) => `${frame.functionName} (${basename(frame.url)})`)
     .reverse()
 }

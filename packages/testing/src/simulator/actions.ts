@@ -113,20 +113,17 @@ function approve(world: SimulatedWorld): void {
   world.session?.approve(call.callId, { decision: world.random.pick(['approve', 'approve', 'deny']) }).catch(() => {})
 }
 
-/** The only way in which a call rests as proposed: its arguments are edited while the session is paused. */
+/** An edit is an approval: the call is ready, and begins when the session goes on. */
 function editWhilePaused(world: SimulatedWorld): void {
   const call = world.observed.state.step?.calls.find((candidate) => candidate.state === 'awaiting-approval')
   if (!call?.approval) return
   send(world, { type: 'pause' })
   send(world, {
     type: 'approval',
-    callId: call.callId,
     approvalId: call.approval.id,
-    tokenHash: call.tokenHash ?? '',
-    argumentsHash: call.argumentsHash,
     principal: 'ann',
     decision: 'edit',
-    edited: { arguments: '{"n":3}', check: { argumentsHash: 'edited', approval: { tokenHash: call.tokenHash ?? '' } } },
+    edited: { arguments: '{"n":3}', check: { argumentsHash: 'edited' } },
   })
 }
 

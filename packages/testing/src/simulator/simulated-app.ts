@@ -2,8 +2,8 @@
 // frame whose id it has seen, runs tools, and speaks through the real front over a network that delays and breaks.
 import type { Host, Logger } from '@baton/core'
 import type { Random } from '@baton/core/testing'
-import type { Socket } from '@baton/host/websocket'
-import { openV1Connection, DEFAULT_V1_LIMITS } from '@baton/host/websocket'
+import type { Socket } from '@baton/server/websocket'
+import { openV1Connection, DEFAULT_V1_LIMITS } from '@baton/server/websocket'
 import type { ClientFrame, ServerFrame } from '@baton/protocol'
 import { decodeServerFrame, encodeFrame } from '@baton/protocol'
 import type { SimulatedProcess } from './process.ts'

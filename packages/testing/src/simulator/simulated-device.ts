@@ -29,7 +29,9 @@ export function openDevice(init: DeviceInit): SimulatedDevice {
   let open = true
   const frames = session.frames()
   const principal = 'ann'
-  const attached = session.submit({ type: 'client-attached', connection, protocol, principal, sequential: false })
+  const claims = protocol === 2
+  const can = { sequential: false, claims, reportsPlayback: claims, asks: claims }
+  const attached = session.submit({ type: 'client-attached', connection, principal, ...can })
   attached.catch(() => {}) // a host that died answers nothing
 
   const serve = async (): Promise<void> => {

@@ -1,0 +1,219 @@
+// Commands and arguments that are almost right: what is said about them. What is hostile is in hostile-values.test.ts.
+import { expect, test } from 'vitest'
+import type { UserCommand } from '../machine/input.ts'
+import { CLIENT_REPORTS, HOST_REPORTS, USER_COMMANDS } from '../machine/input.ts'
+import {
+  decodeCursor,
+  decodeDecision,
+  decodeDescription,
+  decodeInterruptOptions,
+  decodeQuestionAnswer,
+  decodeSendOptions,
+  decodeUserCommand,
+} from './decode-command.ts'
+import type { DecodedCommand, DecodedDecision } from './decode-command.ts'
+import { decodeClientReport, decodeOutcome } from './decode-report.ts'
+import type { Decoded } from './value-reader.ts'
+
+const refusal = (decoded: Decoded<unknown>): unknown => (decoded.ok ? decoded.value : decoded.refusal)
+
+test.each([...HOST_REPORTS])('"%s" is for the host to say, whatever its fields are', (type) => {
+  const message = `"${type}" comes from the host; a program or client cannot say it`
+  const forged = { type, callId: 'call_1_0', attempt: 1, outcome: { type: 'ok', content: [] } }
+  expect(refusal(decodeUserCommand(forged))).toEqual({ code: 'illegal_input', message })
+  expect(refusal(decodeClientReport(forged))).toEqual({ code: 'illegal_input', message })
+})
+
+test.each([...CLIENT_REPORTS])('"%s" is no command', (type) => {
+  const message = `"${type}" is a report of an attached client, and not a command`
+  expect(refusal(decodeUserCommand({ type }))).toEqual({ code: 'illegal_input', message })
+})
+
+test.each([...USER_COMMANDS])('"%s" is no report', (type) => {
+  const message = `"${type}" is a command of a person or program, and not a client's report`
+  expect(refusal(decodeClientReport({ type }))).toEqual({ code: 'illegal_input', message })
+})
+
+const approval = { type: 'approval', approvalId: 'a', principal: 'p' }
+
+test.each<[string, Decoded<unknown>, string]>([
+  ['a type that nobody knows', decodeUserCommand({ type: 'constructor' }), 'type must be "user-input", "transcript",'],
+  ['no type', decodeUserCommand({}), 'or "describe", not undefined'],
+  ['a command that is text', decodeUserCommand('stop'), 'the command must be a plain object, not "stop"'],
+  [
+    'a field that is missing',
+    decodeUserCommand({ type: 'set-model' }),
+    'model is missing; a set-model has type, model',
+  ],
+  [
+    'the index of a rewind, which the host makes',
+    decodeUserCommand({ type: 'rewind', inputId: 'i', exchange: 1, again: true, index: [] }),
+    'index is not a field of a rewind',
+  ],
+  [
+    'a rewind to half an exchange',
+    decodeUserCommand({ type: 'rewind', inputId: 'i', exchange: 0.5, again: true }),
+    'exchange must be a whole number, not 0.5',
+  ],
+  [
+    'an edit without validation',
+    decodeUserCommand({ ...approval, decision: 'edit' }),
+    'decision may not be "edit" here; session.decide takes new arguments',
+  ],
+  [
+    'edited arguments with a forged check',
+    decodeUserCommand({ ...approval, decision: 'approve', edited: { arguments: '{}', check: {} } }),
+    'edited is not a field of an approval',
+  ],
+  [
+    'a token of before',
+    decodeUserCommand({ ...approval, decision: 'approve', tokenHash: 'x' }),
+    'tokenHash is not a field of an approval',
+  ],
+  [
+    'an answer without a value',
+    decodeUserCommand({ type: 'question-answer', questionId: 'q', principal: 'p' }),
+    'value is missing',
+  ],
+  [
+    'an answer that declines and answers',
+    decodeQuestionAnswer({ questionId: 'q', decline: true, value: 1 }),
+    'value is not a field of an answer that declines',
+  ],
+  [
+    'an answer that does not decline',
+    decodeQuestionAnswer({ questionId: 'q', decline: false }),
+    'decline must be true, or absent',
+  ],
+  [
+    'a name with a line break',
+    decodeUserCommand({ type: 'transcript', inputId: 'a\nb', speaker: '', text: '' }),
+    'inputId must be a name of 1 to 256 characters without control characters, not "a\\nb"',
+  ],
+  [
+    'a name that is too long',
+    decodeSendOptions({ inputId: 'a'.repeat(257) }),
+    'inputId must have 1 to 256 characters, not 257',
+  ],
+  [
+    'an option that is misspelt',
+    decodeSendOptions({ inputID: 'a' }),
+    'inputID is not a field of the options of send, which has model?, settings?, inputId?',
+  ],
+  [
+    'a temperature that is none',
+    decodeSendOptions({ settings: { temperature: NaN } }),
+    'settings.temperature must be a number of 0 or more, not NaN',
+  ],
+  [
+    'no tokens',
+    decodeSendOptions({ settings: { maxOutputTokens: 0 } }),
+    'settings.maxOutputTokens must be a number of 1 or more, not 0',
+  ],
+  [
+    'a way of delivery that is none',
+    decodeSendOptions({ delivery: 'now' }),
+    'delivery must be "queue", "steer" or "interrupt", not "now"',
+  ],
+  [
+    'less than nothing heard',
+    decodeInterruptOptions({ heard: { type: 'chars', chars: -1 } }),
+    'heard.chars must be a number of 0 or more, not -1',
+  ],
+  [
+    'a reason as long as a book',
+    decodeInterruptOptions({ reason: 'a'.repeat(4097) }),
+    'reason must have 0 to 4096 characters, not 4097',
+  ],
+  [
+    'an approval with new input',
+    decodeDecision({ approvalId: 'a', decision: 'approve', input: {} }),
+    'input is not a field of an approval',
+  ],
+  ['an edit without input', decodeDecision({ approvalId: 'a', decision: 'edit' }), 'input is missing; an edit has'],
+  [
+    'an edit to a list',
+    decodeDecision({ approvalId: 'a', decision: 'edit', input: [] }),
+    'input must be a plain object, not an array',
+  ],
+  [
+    'a decision for good',
+    decodeDecision({ approvalId: 'a', decision: 'deny', remember: true }),
+    'remember must be "tool" or "arguments", not true',
+  ],
+  ['notes that are text', decodeDescription({ meta: 'a' }), 'meta must be a plain object, not "a"'],
+  [
+    'notes deep inside',
+    decodeDescription({ meta: { a: [{ 'b c': 1n }] } }),
+    'meta.a[0]["b c"] must be JSON, not a BigInt',
+  ],
+  ['a place before the log', decodeCursor({ pos: -1 }), 'pos must be a number of 0 or more, not -1'],
+  [
+    'a result that is text',
+    decodeOutcome('done'),
+    "the outcome must be a plain object, not \"done\"; an outcome is { type: 'ok', content: [{ type: 'text', text: '…' }] }",
+  ],
+  [
+    'a result with a code of its own',
+    decodeOutcome({ type: 'error', code: 'E_OOPS', message: '' }),
+    'code must be a code of docs/errors.md, not "E_OOPS"',
+  ],
+  [
+    'a result with a foreign image',
+    decodeOutcome({ type: 'ok', content: [{ type: 'image', image: 'a' }] }),
+    "content[0].image is not a field of an image part, which has type, mediaType, source, state?; an image part is { type: 'image'",
+  ],
+  [
+    'a protocol number',
+    decodeClientReport({ type: 'client-attached', connection: 'c', protocol: 1 }),
+    'protocol is not a field of a client-attached',
+  ],
+  [
+    'a tool that the server runs',
+    decodeClientReport({
+      type: 'client-tools',
+      connection: 'c',
+      tools: [{ name: 't', description: '', inputSchema: { type: 'object' }, effect: 'pure', runs: 'server' }],
+    }),
+    'tools[0].runs must be "client", not "server"',
+  ],
+  [
+    'a tool whose arguments are a list',
+    decodeClientReport({
+      type: 'client-tools',
+      connection: 'c',
+      tools: [
+        {
+          name: 't',
+          description: '',
+          inputSchema: { type: 'array' },
+          effect: 'pure',
+          runs: 'client',
+          timeoutMs: 1,
+          parallel: true,
+          onInterrupt: 'cancel',
+        },
+      ],
+    }),
+    'tools[0].inputSchema must have the type "object" at its root, not "array"',
+  ],
+])('%s is refused', (_, decoded, message) => {
+  expect(refusal(decoded)).toMatchObject({ code: 'invalid_event', message: expect.stringContaining(message) as string })
+})
+
+test('no options are none', () => {
+  expect(decodeSendOptions(undefined)).toEqual({ ok: true, value: {} })
+  expect(decodeInterruptOptions(undefined)).toEqual({ ok: true, value: {} })
+  expect(decodeSendOptions(null).ok).toBe(false)
+})
+
+test('what is decoded has the types of what is meant', () => {
+  // Most of it is checked by the compiler: a command is one of the machine's, and only an edit has an input.
+  const command = (decoded: Extract<DecodedCommand, { readonly type: 'user-input' | 'interrupt' }>): UserCommand =>
+    decoded
+  const input = (decision: DecodedDecision): unknown => (decision.decision === 'edit' ? decision.input['a'] : undefined)
+  const edit = decodeDecision({ approvalId: 'a', decision: 'edit', input: { a: 1 } })
+  expect(edit.ok && input(edit.value)).toBe(1)
+  const decoded = decodeUserCommand({ type: 'interrupt', reason: '', heard: { type: 'all' } })
+  expect(decoded.ok && decoded.value.type === 'interrupt' && command(decoded.value).type).toBe('interrupt')
+})

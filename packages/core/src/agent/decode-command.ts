@@ -1,0 +1,233 @@
+// Decodes what people and programs say through a session: commands, and the arguments of the Session API's methods. What
+// only a client or only the host may say is refused, whatever its fields are. Whether a command is allowed in the state of
+// the session is for the machine to say.
+import type { JsonObject, JsonValue } from '../json.ts'
+import type { Heard } from '../machine/input.ts'
+import { readContent } from './decode-content.ts'
+import { readInputs } from './input-speaker.ts'
+import type { ModelSettings } from './model.ts'
+import {
+  peek,
+  readBoolean,
+  readFields,
+  readInteger,
+  readJson,
+  readJsonObject,
+  readName,
+  readNumber,
+  readOneOf,
+  readText,
+  readTextBetween,
+  readVariant,
+} from './read-value.ts'
+import type { Cursor, SendOptions } from './session-api.ts'
+import type { Decoded, Read } from './value-reader.ts'
+import { decodeWith } from './value-reader.ts'
+
+/** UTF-16 units of a reason. */
+const REASON_CHARS_MAX = 4096
+/** UTF-16 units; the id of a model in a file is as long as the file's path. */
+const MODEL_CHARS_MAX = 4096
+
+const readReason = readTextBetween(0, REASON_CHARS_MAX)
+const readModelId = readTextBetween(1, MODEL_CHARS_MAX)
+const readDelivery = readOneOf('queue', 'steer', 'interrupt')
+
+const readHeard: Read<Heard> = readVariant('type', {
+  all: readFields('heard', { type: readOneOf('all') }),
+  chars: readFields('heard', { type: readOneOf('chars'), chars: readNumber(0) }),
+  display: readFields('heard', { type: readOneOf('display') }),
+})
+
+const readSettings: Read<ModelSettings> = readFields('the settings of a model', {
+  maxOutputTokens: { optional: readInteger(1) },
+  temperature: { optional: readNumber(0) },
+  reasoningTokens: { optional: readInteger(0) },
+  parallelCalls: { optional: readBoolean },
+})
+
+const readRemember = readOneOf('tool', 'arguments')
+
+/** New arguments are validated before they are approved; an input that says that they were could say it of any. */
+const readPlainDecision: Read<'approve' | 'deny'> = (reader, value) =>
+  value === 'edit'
+    ? reader.refuse('may not be "edit" here; session.decide takes new arguments, and validates them')
+    : readOneOf('approve', 'deny')(reader, value)
+
+const readTitle: Read<string | null> = (reader, value) => (value === null ? null : readText(reader, value))
+
+const readTrue: Read<true> = (reader, value) => (value === true ? value : reader.refuse('must be true, or absent'))
+
+const DESCRIPTION = { title: { optional: readTitle }, meta: { optional: readJsonObject } } as const
+
+/** The form with `decline`, where that is given, else the one with a value. */
+function readAnswer<A, D>(answered: Read<A>, declined: Read<D>): Read<A | D> {
+  return (reader, value) => (peek(reader, value, 'decline') === undefined ? answered : declined)(reader, value)
+}
+
+const readCommand = readInputs({
+  'user-input': readFields('a user-input', {
+    type: readOneOf('user-input'),
+    inputId: readName,
+    parts: readContent,
+    delivery: { optional: readDelivery },
+    model: { optional: readModelId },
+    settings: { optional: readSettings },
+    heard: { optional: readHeard },
+    asks: { optional: readBoolean },
+  }),
+  transcript: readFields('a transcript', {
+    type: readOneOf('transcript'),
+    inputId: readName,
+    speaker: readText,
+    text: readText,
+    asks: { optional: readBoolean },
+  }),
+  'urgent-event': readFields('an urgent-event', {
+    type: readOneOf('urgent-event'),
+    inputId: readName,
+    name: readName,
+    detail: { optional: readJson },
+    message: { optional: readText },
+    delivery: { optional: readDelivery },
+    heard: { optional: readHeard },
+    asks: { optional: readBoolean },
+  }),
+  interrupt: readFields('an interrupt', { type: readOneOf('interrupt'), reason: readReason, heard: readHeard }),
+  rewind: readFields('a rewind', {
+    type: readOneOf('rewind'),
+    inputId: readName,
+    exchange: readInteger(0),
+    again: readBoolean,
+  }),
+  'set-model': readFields('a set-model', { type: readOneOf('set-model'), model: readModelId }),
+  pause: readFields('a pause', { type: readOneOf('pause') }),
+  continue: readFields('a continue', { type: readOneOf('continue') }),
+  stop: readFields('a stop', { type: readOneOf('stop') }),
+  start: readFields('a start', { type: readOneOf('start') }),
+  approval: readFields('an approval', {
+    type: readOneOf('approval'),
+    approvalId: readName,
+    principal: readName,
+    decision: readPlainDecision,
+    reason: { optional: readReason },
+    remember: { optional: readRemember },
+  }),
+  'question-answer': readAnswer(
+    readFields('a question-answer', {
+      type: readOneOf('question-answer'),
+      questionId: readName,
+      principal: readName,
+      value: readJson,
+    }),
+    readFields('a question-answer that declines', {
+      type: readOneOf('question-answer'),
+      questionId: readName,
+      principal: readName,
+      decline: readTrue,
+      reason: { optional: readReason },
+    }),
+  ),
+  describe: readFields('a describe', { type: readOneOf('describe'), ...DESCRIPTION }),
+})
+
+export type DecodedCommand = ReturnType<typeof readCommand>
+
+/**
+ * Decodes a command of a person or a program. An approval that edits is refused, and so is the index of a rewind: both
+ * are the host's to make. Never throws; `invalid_event` names the field, `illegal_input` who may say such an input,
+ * `input_too_large` the limit.
+ */
+export function decodeUserCommand(value: unknown): Decoded<DecodedCommand> {
+  return decodeWith('the command', value, readCommand)
+}
+
+export interface DecodedSendOptions extends SendOptions {
+  /** Whether who sends it can be asked for approvals and questions while it is answered. */
+  readonly asks?: boolean
+}
+
+const readSendOptions: Read<DecodedSendOptions> = readFields('the options of send', {
+  model: { optional: readModelId },
+  settings: { optional: readSettings },
+  inputId: { optional: readName },
+  delivery: { optional: readDelivery },
+  asks: { optional: readBoolean },
+})
+
+/** Decodes the options of `send`; none are given as `undefined`. Never throws. */
+export function decodeSendOptions(value: unknown): Decoded<DecodedSendOptions> {
+  return value === undefined ? { ok: true, value: {} } : decodeWith('the options', value, readSendOptions)
+}
+
+export interface DecodedInterruptOptions {
+  readonly reason?: string
+  readonly heard?: Heard
+}
+
+const readInterruptOptions: Read<DecodedInterruptOptions> = readFields('the options of interrupt', {
+  reason: { optional: readReason },
+  heard: { optional: readHeard },
+})
+
+/** Decodes the options of `interrupt`; none are given as `undefined`. Never throws. */
+export function decodeInterruptOptions(value: unknown): Decoded<DecodedInterruptOptions> {
+  return value === undefined ? { ok: true, value: {} } : decodeWith('the options', value, readInterruptOptions)
+}
+
+const PLAIN_DECISION = { approvalId: readName, reason: { optional: readReason }, remember: { optional: readRemember } }
+
+export type DecodedDecision = {
+  readonly approvalId: string
+  readonly reason?: string
+  /** Decides later calls of this tool too, or those with the same arguments. */
+  readonly remember?: 'tool' | 'arguments'
+} & ({ readonly decision: 'approve' | 'deny' } | { readonly decision: 'edit'; readonly input: JsonObject })
+
+const readDecision: Read<DecodedDecision> = readVariant('decision', {
+  approve: readFields('an approval', { ...PLAIN_DECISION, decision: readOneOf('approve') }),
+  deny: readFields('a denial', { ...PLAIN_DECISION, decision: readOneOf('deny') }),
+  edit: readFields('an edit', { ...PLAIN_DECISION, decision: readOneOf('edit'), input: readJsonObject }),
+})
+
+/** Decodes what a person decided about a call; `input` is there for an edit, and only then. Never throws. */
+export function decodeDecision(value: unknown): Decoded<DecodedDecision> {
+  return decodeWith('the decision', value, readDecision)
+}
+
+export type DecodedQuestionAnswer = { readonly questionId: string } & (
+  { readonly value: JsonValue } | { readonly decline: true; readonly reason?: string }
+)
+
+const readQuestionAnswer: Read<DecodedQuestionAnswer> = readAnswer(
+  readFields('an answer', { questionId: readName, value: readJson }),
+  readFields('an answer that declines', {
+    questionId: readName,
+    decline: readTrue,
+    reason: { optional: readReason },
+  }),
+)
+
+/** Decodes the answer to a tool's question: a value, or that it is declined. Never throws. */
+export function decodeQuestionAnswer(value: unknown): Decoded<DecodedQuestionAnswer> {
+  return decodeWith('the answer', value, readQuestionAnswer)
+}
+
+export interface DecodedDescription {
+  readonly title?: string | null
+  readonly meta?: JsonObject
+}
+
+const readDescription: Read<DecodedDescription> = readFields('a description', DESCRIPTION)
+
+/** Decodes a session's title and what a program notes about it. A title of null takes it away. Never throws. */
+export function decodeDescription(value: unknown): Decoded<DecodedDescription> {
+  return decodeWith('the description', value, readDescription)
+}
+
+const readCursor = readFields('a cursor', { pos: readInteger(0) })
+
+/** Decodes the place to read from. Never throws. */
+export function decodeCursor(value: unknown): Decoded<Cursor> {
+  return decodeWith('the cursor', value, readCursor)
+}

@@ -1,0 +1,139 @@
+// Decodes what people, programs and tools say: text, images and files. Parts as other libraries write them are refused
+// with the form that Baton has.
+import type { ContentPart } from '../messages.ts'
+import {
+  isLegalText,
+  readFields,
+  readJson,
+  readList,
+  readName,
+  readOneOf,
+  readText,
+  readTextBetween,
+  readVariant,
+} from './read-value.ts'
+import type { Decoded, Read } from './value-reader.ts'
+import { decodeWith, describeValue, VALUE_LIMITS } from './value-reader.ts'
+
+/** Parts of one input or result. */
+export const PARTS_MAX = 1000
+/** UTF-16 units. */
+const URL_CHARS_MAX = 16_384
+
+const FORMS = {
+  text: "a text part is { type: 'text', text: '…' }",
+  image:
+    "an image part is { type: 'image', mediaType: 'image/png', source: { type: 'base64', data: '…' } }, or with the source { type: 'url', url: 'https://…' }",
+  file: "a file part is { type: 'file', mediaType: 'application/pdf', source: { type: 'base64', data: '…' } }, or with the source { type: 'url', url: 'https://…' }",
+} as const
+
+/**
+ * Decodes what `send` is given: text, or an array of text, image and file parts. A text becomes one part. Refuses anything
+ * else with `invalid_event`, a value over `VALUE_LIMITS` with `input_too_large`; it never throws.
+ */
+export function decodeUserInput(value: unknown): Decoded<readonly ContentPart[]> {
+  // Nearly every input, so without the way through the readers.
+  if (typeof value === 'string' && value.length <= VALUE_LIMITS.chars && isLegalText(value))
+    return { ok: true, value: [{ type: 'text', text: value }] }
+  return decodeWith('the input', value, readUserInput)
+}
+
+const readUserInput: Read<readonly ContentPart[]> = (reader, value) => {
+  if (typeof value === 'string') return [{ type: 'text', text: readText(reader, value) }]
+  if (Array.isArray(value)) return reader.at('parts', value, readContent)
+  const given = reader.openObject(value, 'text or an array of parts')
+  if (given.has('role')) return reader.refuse(`is a message; ${INSTEAD_OF_MESSAGE}`)
+  if (given.has('type')) return reader.refuse('must be an array of parts, not one part; send [part]')
+  return reader.refuse(`must be text or an array of parts, not an object; ${FORMS.text}`)
+}
+
+const INSTEAD_OF_MESSAGE =
+  "send its text, or an array of parts such as { type: 'text', text: '…' }, and not { role, content }"
+
+// What only a provider understands, as it once came from there.
+const readState = readFields('the state of a part', { provider: readName, model: readText, data: readJson })
+
+/** Parameters of a media type (`; charset=utf-8`) are taken as they stand. */
+const MEDIA_TYPE = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}(?:;[\x20-\x7e]{0,255})?$/
+
+const readMediaType: Read<string> = (reader, value) => {
+  const mediaType = readText(reader, value)
+  if (MEDIA_TYPE.test(mediaType)) return mediaType
+  return reader.refuse(`must be a media type such as "image/png", not ${describeValue(mediaType)}`)
+}
+
+const readImageType: Read<string> = (reader, value) => {
+  const mediaType = readMediaType(reader, value)
+  if (/^image\//i.test(mediaType)) return mediaType
+  return reader.refuse(`must begin with "image/", not be ${describeValue(mediaType)}; other types go into a file part`)
+}
+
+const NOT_BASE64 = /[^A-Za-z0-9+/]/
+
+const readBase64: Read<string> = (reader, value) => {
+  if (typeof value !== 'string') return reader.refuseForm(`must be base64 text, not ${describeValue(value)}`)
+  reader.countChars(value.length)
+  if (value.startsWith('data:')) return reader.refuse('must be base64 alone, without "data:…;base64," before it')
+  const padding = value.endsWith('==') ? 2 : value.endsWith('=') ? 1 : 0
+  const wrongAt = value.search(NOT_BASE64)
+  if (wrongAt !== -1 && wrongAt < value.length - padding)
+    return reader.refuse(`is not base64: ${describeValue(value[wrongAt])} stands at ${wrongAt}`)
+  if (value === '' || value.length % 4 !== 0)
+    return reader.refuse(`is not base64: it has ${value.length} characters, and not a multiple of 4 above 0`)
+  return value
+}
+
+const readUrl: Read<string> = (reader, value) => {
+  const url = readTextBetween(1, URL_CHARS_MAX)(reader, value)
+  if (/^data:/i.test(url)) return reader.refuse("is a data: address; send its bytes as { type: 'base64', data: '…' }")
+  if (/^(?:file|blob):/i.test(url)) return reader.refuse('is an address that no provider can fetch')
+  return /^[a-z][a-z0-9+.-]{0,31}:[^\p{Cc}\s]+$/iu.test(url)
+    ? url
+    : reader.refuse(`must be a whole address such as "https://…", not ${describeValue(url)}`)
+}
+
+const readSource = readVariant('type', {
+  base64: readFields('a base64 source', { type: readOneOf('base64'), data: readBase64 }),
+  url: readFields('an address', { type: readOneOf('url'), url: readUrl }),
+})
+
+const readKnownPart: Read<ContentPart> = readVariant('type', {
+  text: readFields('a text part', { type: readOneOf('text'), text: readText, state: { optional: readState } }),
+  image: readFields('an image part', {
+    type: readOneOf('image'),
+    mediaType: readImageType,
+    source: readSource,
+    state: { optional: readState },
+  }),
+  file: readFields('a file part', {
+    type: readOneOf('file'),
+    mediaType: readMediaType,
+    name: { optional: readText },
+    source: readSource,
+    state: { optional: readState },
+  }),
+})
+
+const readPart: Read<ContentPart> = (reader, value) => {
+  try {
+    return readKnownPart(reader, value)
+  } catch (error) {
+    reader.explain(guessForm(value))
+    throw error
+  }
+}
+
+/** The form that the caller most likely means, from what other libraries call theirs. */
+function guessForm(value: unknown): string {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return FORMS.text
+  const own = (key: string): unknown => Reflect.getOwnPropertyDescriptor(value, key)?.value
+  if (own('role') !== undefined) return INSTEAD_OF_MESSAGE
+  const type = own('type')
+  if (typeof type !== 'string') return `${FORMS.text}; ${FORMS.image}`
+  if (type.includes('image')) return FORMS.image
+  if (/file|document|pdf|audio|video/.test(type)) return FORMS.file
+  return type.includes('text') ? FORMS.text : `${FORMS.text}; ${FORMS.image}`
+}
+
+/** Parts that people, programs and tools may say. */
+export const readContent: Read<readonly ContentPart[]> = readList(readPart, PARTS_MAX, 'an array of parts')

@@ -1,0 +1,31 @@
+// What can be an id, and what cannot.
+import { expect, test } from 'vitest'
+import { isLegalName } from './legal-name.ts'
+
+test.each<[string, string]>([
+  ['one character', 'a'],
+  ['256 characters', 'a'.repeat(256)],
+  ['a space, other scripts, a whole pair', 'Zoë 漢 😀'],
+  ['punctuation', '../x:y@1#?%'],
+])('%s is a legal name', (_, name) => expect(isLegalName(name)).toBe(true))
+
+test.each<[string, unknown]>([
+  ['nothing', ''],
+  ['257 characters', 'a'.repeat(257)],
+  ['129 pairs, 258 units', '😀'.repeat(129)],
+  ['half of a pair', 'a\ud83d'],
+  ['the other half of a pair', '\ude00a'],
+  ['a zero', 'a\u0000'],
+  ['a line break', 'a\nb'],
+  ['an escape', '\u001b[31m'],
+  ['a delete', 'a\u007f'],
+  ['a C1 control', 'a\u0085'],
+  ['a turn of the direction of writing', 'a\u202eb'],
+  ['an isolate', '\u2066a'],
+  ['a mark of direction', 'a\u200f'],
+  ['an Arabic mark of direction', 'a\u061c'],
+  ['a number', 1],
+  ['null', null],
+  // Not an object that turns into text.
+  ['an object', { toString: () => 'a' }],
+])('%s is none', (_, name) => expect(isLegalName(name)).toBe(false))

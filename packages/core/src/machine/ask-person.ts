@@ -1,0 +1,26 @@
+// How a call comes to ask a person, and whether there is one.
+import { settle } from './call-event.ts'
+import type { Draft } from './draft.ts'
+import { emit } from './draft.ts'
+import type { Call, State } from './state.ts'
+
+/** A person is asked, if there is one; else the model is told at once that nobody is. */
+export function requestApproval(draft: Draft, call: Call): void {
+  if (!canAsk(draft.state)) {
+    const message = 'nobody is connected who could approve the call'
+    settle(draft, call, { type: 'denied', code: 'call_denied', message }, false)
+    return
+  }
+  emit(draft, {
+    type: 'approval-requested',
+    callId: call.callId,
+    approvalId: `approval_${call.callId}_${call.approvals + 1}`,
+    argumentsHash: call.argumentsHash,
+    expiresAtMs: draft.state.nowMs + draft.spec.limits.approvalMs,
+  })
+}
+
+/** Whether a person is there who can be asked: behind one of the turn's inputs, or behind a client. */
+export function canAsk(state: State): boolean {
+  return state.turn?.asks === true || state.clients.some((client) => client.asks)
+}

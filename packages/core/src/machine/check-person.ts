@@ -1,0 +1,90 @@
+// Whether what a person answers may be acted on: it must name an open request, in time, and be the session's own principal.
+import type { ErrorCode } from '../errors.ts'
+import { isJsonObject, parseJson } from '../json.ts'
+import type { Input, InputOf } from './input.ts'
+import { jsonChars } from './size.ts'
+import { RULES } from './spec.ts'
+import type { Refusal } from './refusal.ts'
+import type { Call, State } from './state.ts'
+import { findApproval, findQuestion, openCalls } from './state.ts'
+
+/** What people answer names what it answers; undefined for any other input. */
+export function checkReply(state: State, input: Input): Refusal | undefined {
+  if (input.type === 'approval') return checkApproval(state, input)
+  return input.type === 'question-answer' ? checkAnswer(state, input) : undefined
+}
+
+function checkApproval(state: State, input: InputOf<'approval'>): Refusal | undefined {
+  const { approvalId, principal } = input
+  const refuse = (why: string): Refusal => ({ code: 'approval_refused', message: `${approvalId}: ${why}` })
+  if (isStranger(state, principal)) return refuse(`the session belongs to another principal than "${principal}"`)
+  const call = findApproval(state, approvalId)
+  if (!call) return refuse(explainMissing(state, approvalId))
+  if (call.state !== 'awaiting-approval' || !call.approval) return refuse(`it was answered; the call is ${call.state}`)
+  if (state.nowMs > call.approval.deadline.atMs) return refuse('the request has expired')
+  return input.decision === 'edit' ? checkEdit(input) : undefined
+}
+
+/** The request stays open when an edit is refused: nothing is lost. */
+function checkEdit({ approvalId, edited }: InputOf<'approval'>): Refusal | undefined {
+  const refuse = (code: ErrorCode, why: string): Refusal => ({ code, message: `${approvalId}: ${why}` })
+  if (!edited) return refuse('approval_refused', 'the edited arguments are missing')
+  const parsed = parseJson(edited.arguments)
+  if (!parsed.ok || !isJsonObject(parsed.value))
+    return refuse('invalid_arguments', 'the edited arguments are no JSON object')
+  if (edited.check.invalid === undefined) return undefined
+  return refuse('invalid_arguments', edited.check.invalid)
+}
+
+/** In a session without a principal nobody asks who speaks. */
+export function isStranger(state: State, principal: string): boolean {
+  return state.principal !== '' && principal !== state.principal
+}
+
+/** Ids of requests are made of the call and a number, so that an old one can be told from one that never was. */
+function explainMissing(state: State, approvalId: string): string {
+  const asked = (callId: string): number | undefined => {
+    const prefix = `approval_${callId}_`
+    return approvalId.startsWith(prefix) ? Number(approvalId.slice(prefix.length)) : undefined
+  }
+  const newer = (call: Call): boolean => {
+    const number = asked(call.callId)
+    return number !== undefined && number >= 1 && number <= call.approvals
+  }
+  const call = openCalls(state).find(newer)
+  if (call?.state === 'awaiting-approval') return 'a newer request replaced this one'
+  if (call) return `it is stale; the call is ${call.state}`
+  const isOver = state.recentCalls.some(({ callId }) => asked(callId) !== undefined)
+  return isOver ? 'it is stale; the call is settled' : 'there is no such request'
+}
+
+function checkAnswer(state: State, input: InputOf<'question-answer'>): Refusal | undefined {
+  const { questionId, principal } = input
+  const refuse = (why: string): Refusal => ({ code: 'question_refused', message: `${questionId}: ${why}` })
+  if (isStranger(state, principal)) return refuse(`the session belongs to another principal than "${principal}"`)
+  const found = findQuestion(state, questionId)
+  if (!found) return refuse('no such question is open: it was answered or withdrawn, or was never asked')
+  if (found.question.deadline && state.nowMs > found.question.deadline.atMs) return refuse('the question has expired')
+  const chars = 'value' in input ? jsonChars(input.value) : (input.reason?.length ?? 0)
+  if (chars <= RULES.questionJsonChars) return undefined
+  return refuse(`the answer must be JSON of at most ${RULES.questionJsonChars} characters`)
+}
+
+/** What a tool asks; of a run that is over it is let pass, and says nothing. */
+export function checkQuestion({
+  callId,
+  n,
+  message,
+  schema,
+  timeoutMs,
+}: InputOf<'question-asked'>): Refusal | undefined {
+  const refuse = (why: string): Refusal => ({ code: 'question_refused', message: `${callId}: ${why}` })
+  if (!(Number.isInteger(n) && n >= 1 && n <= RULES.questions))
+    return refuse(`a call may ask questions 1 to ${RULES.questions}, not ${n}`)
+  if (message.trim() === '' || message.length > RULES.questionChars)
+    return refuse(`a question has between 1 and ${RULES.questionChars} characters, not ${message.length}`)
+  if (jsonChars(schema) > RULES.questionJsonChars)
+    return refuse(`the schema of the answer must be JSON of at most ${RULES.questionJsonChars} characters`)
+  if (timeoutMs > 0 && Number.isFinite(timeoutMs)) return undefined
+  return refuse(`timeoutMs must be over 0, not ${timeoutMs}`)
+}

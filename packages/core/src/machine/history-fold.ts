@@ -1,0 +1,305 @@
+// The fold of a history with its bodies: what each fact does to the messages that a model is told.
+import type { AssistantMessage, AssistantPart, Message, ResultPart, ToolMessage } from '../messages.ts'
+import type { JsonObject } from '../json.ts'
+import { textOf } from '../messages.ts'
+import { cutParts, wholeChars } from './cut-parts.ts'
+import type { Fact, FactOf, InputBody, QuestionAnswer, Settlement } from './fact.ts'
+import { renderInputs, renderSettlement, text } from './render.ts'
+
+/** One entry's messages: a user message, or an assistant message with its results. */
+export interface HistoryEntry {
+  readonly entry: number
+  readonly exchange: number
+  readonly role: 'user' | 'step' | 'summary'
+  /** None where nothing visible is left of an answer that was cut short. */
+  readonly messages: readonly Message[]
+}
+
+/** What a tool asked its user and has no answer to yet. */
+export interface OpenQuestion {
+  readonly callId: string
+  readonly questionId: string
+  /** From 1, for each call. */
+  readonly n: number
+  readonly message: string
+  /** JSON Schema of the answer. */
+  readonly schema: JsonObject
+  readonly expiresAtMs: number
+}
+
+/** What of a history is JSON as it is. */
+export interface PlainHistory {
+  entries: readonly HistoryEntry[]
+  exchange: number
+  lastTurn: { readonly turn: number; readonly pos: number } | null
+  texts: readonly { readonly step: number; readonly text: string }[]
+  progress: { readonly attempt: number; readonly text: string }
+}
+
+export interface HistoryContent extends PlainHistory {
+  readonly inputs: Map<string, InputBody>
+  readonly notes: Map<number, string>
+  /** Entries that left the window; kept only where a rewind may ask for them. */
+  readonly left: HistoryEntry[] | null
+  open: OpenBody | null
+}
+
+export interface PlainOpenBody {
+  readonly step: number
+  readonly exchange: number
+  readonly parts: readonly AssistantPart[]
+  /** See `AssistantMessage.rebased`. */
+  readonly rebased: boolean
+}
+
+export interface OpenBody extends PlainOpenBody {
+  readonly edited: ReadonlyMap<string, string>
+  readonly settlements: ReadonlyMap<string, Settlement>
+  /** By their ids. */
+  readonly questions: ReadonlyMap<string, AskedQuestion>
+}
+
+export interface AskedQuestion extends OpenQuestion {
+  readonly answer?: QuestionAnswer
+}
+
+/** Folds one fact into the content, in place. */
+export function foldFact(content: HistoryContent, fact: Fact): void {
+  switch (fact.type) {
+    case 'input-accepted':
+      content.inputs.set(fact.inputId, fact.body)
+      break
+    case 'note-queued':
+      content.notes.set(fact.note, fact.text)
+      break
+    case 'inputs-entered':
+      enter(content, fact)
+      break
+    case 'turn-started':
+      content.texts = []
+      content.exchange = fact.exchange
+      break
+    case 'model-started':
+      content.progress = { attempt: fact.attempt, text: '' }
+      break
+    case 'attempt-progressed':
+      content.progress = { attempt: fact.attempt, text: content.progress.text.slice(0, fact.offset) + fact.text }
+      break
+    case 'step-finished':
+      openStep(content, fact.step, fact.parts)
+      break
+    case 'step-salvaged':
+      openStep(content, fact.step, cutParts([text(content.progress.text)], fact.textChars))
+      break
+    case 'approval-decided':
+      if (content.open && fact.edited)
+        content.open = { ...content.open, edited: new Map(content.open.edited).set(fact.callId, fact.edited.arguments) }
+      break
+    case 'question-asked':
+    case 'question-answered':
+      noteQuestion(content, fact)
+      break
+    case 'call-settled':
+      if (content.open)
+        content.open = {
+          ...content.open,
+          settlements: new Map(content.open.settlements).set(fact.callId, fact.settlement),
+        }
+      break
+    case 'step-closed':
+      closeStep(content, fact.entry)
+      break
+    default:
+      foldEdit(content, fact)
+  }
+}
+
+function noteQuestion(content: HistoryContent, fact: FactOf<'question-asked' | 'question-answered'>): void {
+  if (!content.open) return
+  const questions = new Map(content.open.questions)
+  if (fact.type === 'question-asked') {
+    const { callId, questionId, n, message, schema, expiresAtMs } = fact
+    questions.set(questionId, { callId, questionId, n, message, schema, expiresAtMs })
+  } else {
+    const asked = questions.get(fact.questionId)
+    if (asked) questions.set(fact.questionId, { ...asked, answer: answerIn(fact) })
+  }
+  content.open = { ...content.open, questions }
+}
+
+function answerIn(fact: FactOf<'question-answered'>): QuestionAnswer {
+  if ('value' in fact) return { value: fact.value }
+  return { declined: fact.declined, ...(fact.reason !== undefined && { reason: fact.reason }) }
+}
+
+/** Facts that change what stands in the history already. */
+function foldEdit(content: HistoryContent, fact: Fact): void {
+  switch (fact.type) {
+    case 'window-moved':
+      drop(content, (entry) => entry.entry < fact.fromEntry)
+      rebase(content, fact.fromEntry)
+      break
+    case 'summary-finished':
+      replaceBySummary(content, fact)
+      break
+    case 'answer-cut':
+      cutAnswer(content, fact)
+      break
+    case 'history-rewound': {
+      const known = [...(content.left ?? []), ...content.entries]
+      content.entries = fact.index.flatMap(
+        ({ entry, role }) => known.findLast((one) => one.entry === entry && one.role === role) ?? [],
+      )
+      break
+    }
+    default:
+      break
+  }
+}
+
+/** Messages remember what entered with them, so that its body can go when they go. */
+interface UserEntry extends HistoryEntry {
+  readonly inputs: readonly string[]
+  readonly notes: readonly number[]
+}
+
+function enter(content: HistoryContent, fact: FactOf<'inputs-entered'>): void {
+  const entered = fact.entries.map(({ entry, inputs, notes }): UserEntry => {
+    const told = notes.map((note) => text(content.notes.get(note) ?? ''))
+    const bodies = inputs.flatMap((inputId) => content.inputs.get(inputId) ?? [])
+    return {
+      entry,
+      exchange: fact.exchange,
+      role: 'user',
+      inputs,
+      notes,
+      messages: [{ role: 'user', parts: [...told, ...renderInputs(bodies)] }],
+    }
+  })
+  content.entries = [...content.entries, ...entered]
+}
+
+function openStep(content: HistoryContent, step: number, parts: readonly AssistantPart[]): void {
+  content.open = {
+    step,
+    exchange: content.exchange,
+    parts,
+    rebased: false,
+    edited: new Map(),
+    settlements: new Map(),
+    questions: new Map(),
+  }
+  content.texts = [...content.texts, { step, text: textOf(parts) }]
+}
+
+/** Messages remember their step, so that a later cut finds them. */
+interface StepEntry extends HistoryEntry {
+  readonly step: number
+}
+
+function isStep(entry: HistoryEntry, step: number | undefined): boolean {
+  return entry.role === 'step' && (entry as StepEntry).step === step // closeStep makes them with their number
+}
+
+function closeStep(content: HistoryContent, entry: number): void {
+  const open = content.open
+  if (!open) return
+  const closed: StepEntry = {
+    entry,
+    exchange: open.exchange,
+    role: 'step',
+    step: open.step,
+    messages: stepMessages(open),
+  }
+  content.entries = [...content.entries, closed]
+  content.open = null
+}
+
+function stepMessages(open: OpenBody): readonly Message[] {
+  const assistant: AssistantMessage = { role: 'assistant', parts: open.parts, ...(open.rebased && { rebased: true }) }
+  const results = open.parts.flatMap((part): readonly ResultPart[] => {
+    if (part.type !== 'call') return []
+    const settlement = open.settlements.get(part.callId) ?? { type: 'unknown', reason: 'missing' }
+    const edited = open.edited.get(part.callId)
+    const note = edited === undefined ? [] : [text(`[A person changed the arguments to ${edited}]`)]
+    const content = [...note, ...renderSettlement(settlement)]
+    return [{ type: 'result', callId: part.callId, name: part.name, isError: settlement.type !== 'ok', content }]
+  })
+  const tool: ToolMessage = { role: 'tool', parts: results }
+  if (results.length > 0) return [assistant, tool]
+  return isVisible(open.parts) ? [assistant] : []
+}
+
+/** Thoughts or blanks alone are no answer: providers refuse such a message. */
+function isVisible(parts: readonly AssistantPart[]): boolean {
+  return parts.some(
+    (part) => part.type === 'provider' || part.type === 'call' || (part.type === 'text' && part.text.trim() !== ''),
+  )
+}
+
+function drop(content: HistoryContent, leaves: (entry: HistoryEntry) => boolean): void {
+  leave(content, content.entries.filter(leaves))
+  content.entries = content.entries.filter((entry) => !leaves(entry))
+}
+
+/** What no rewind can ask for gives its memory back, bodies included. */
+function leave(content: HistoryContent, entries: readonly HistoryEntry[]): void {
+  if (content.left) {
+    content.left.push(...entries)
+    return
+  }
+  for (const entry of entries) {
+    const { inputs = [], notes = [] } = entry as Partial<UserEntry> // only a user's entry has them
+    inputs.forEach((inputId) => content.inputs.delete(inputId))
+    notes.forEach((note) => content.notes.delete(note))
+  }
+}
+
+function replaceBySummary(content: HistoryContent, fact: FactOf<'summary-finished'>): void {
+  const older = content.entries.filter((entry) => entry.entry < fact.fromEntry)
+  const newer = content.entries.filter((entry) => entry.entry > fact.toEntry)
+  const replaced = content.entries.filter((entry) => entry.entry >= fact.fromEntry && entry.entry <= fact.toEntry)
+  const summary: HistoryEntry = {
+    entry: fact.toEntry,
+    exchange: replaced.at(-1)?.exchange ?? 0,
+    role: 'summary',
+    messages: [{ role: 'user', parts: [text(`[Summary of the conversation so far] ${fact.text}`)] }],
+  }
+  leave(content, replaced)
+  content.entries = [...older, summary, ...newer]
+  rebase(content, fact.toEntry)
+}
+
+/** Marks the answers from an entry on: what stands before them is not what their model saw. */
+function rebase(content: HistoryContent, fromEntry: number): void {
+  content.entries = content.entries.map((entry) => {
+    const [first] = entry.messages
+    if (entry.entry < fromEntry || first?.role !== 'assistant' || first.rebased) return entry
+    return { ...entry, messages: [{ ...first, rebased: true }, ...entry.messages.slice(1)] }
+  })
+}
+
+/** The first cut entry may leave altogether, and a step that is still open stands behind it too. */
+function cutAnswer(content: HistoryContent, fact: FactOf<'answer-cut'>): void {
+  const first = content.entries.find((entry) => isStep(entry, fact.cuts[0]?.step))
+  for (const cut of fact.cuts) cutStep(content, cut.step, cut.keepChars)
+  if (!first) return
+  rebase(content, first.entry + 1)
+  if (content.open) content.open = { ...content.open, rebased: true }
+}
+
+function cutStep(content: HistoryContent, step: number, keepChars: number): void {
+  content.texts = content.texts.map((said) =>
+    said.step === step ? { step, text: said.text.slice(0, wholeChars(said.text, keepChars)) } : said,
+  )
+  if (content.open?.step === step) content.open = { ...content.open, parts: cutParts(content.open.parts, keepChars) }
+  content.entries = content.entries.flatMap((entry) => {
+    if (!isStep(entry, step)) return [entry]
+    const [assistant, ...results] = entry.messages
+    if (results.length === 0 && keepChars === 0) return []
+    if (assistant?.role !== 'assistant') return [entry]
+    const parts = cutParts(assistant.parts, keepChars)
+    if (results.length > 0) return [{ ...entry, messages: [{ role: 'assistant', parts }, ...results] }]
+    return [{ ...entry, messages: isVisible(parts) ? [{ role: 'assistant', parts }] : [] }]
+  })
+}

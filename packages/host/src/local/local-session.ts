@@ -1,0 +1,284 @@
+// One session in this process: its actor, a new one when that dies, its readers and its snapshots.
+import type { Accepted, Agent, Environment, Logger, Principal, Refused, Store } from '@baton/core'
+import { BatonError } from '@baton/core'
+import type { History, Input, Phase, SessionRecord, Spec, State } from '@baton/core/machine'
+import { outstanding } from '@baton/core/machine'
+import type { Catalog, FrameReader, SessionEngine, SessionReplica, SessionWorld } from '@baton/runtime'
+import { describeThrown, SessionFeed } from '@baton/runtime'
+import type { Actor, ActorListener } from './actor.ts'
+import { openActor } from './actor.ts'
+import { Performer } from './performer.ts'
+import type { SessionLeases } from './session-leases.ts'
+import { SnapshotTaker } from './snapshot-taker.ts'
+
+export interface LocalSessionInit {
+  readonly session: string
+  readonly leases: SessionLeases
+  /** Wins over the catalog's choice. */
+  readonly agent: Agent | undefined
+  /** Whose session it becomes, if it is new. */
+  readonly principal: Principal
+  readonly catalog: Catalog
+  readonly store: Store
+  readonly environment: Environment
+  readonly log: Logger
+  /** Records between two snapshots. */
+  readonly snapshotRecords: number
+}
+
+/** Openings of a session whose store fails, before it is given up until somebody asks again. */
+const REOPEN_TRIES = 5
+const REOPEN_MS = 200
+/** Inputs that may wait for a session that is opened again. */
+const WAITING_MAX = 1000
+
+/** @throws BatonError when the log cannot be read or owned */
+export async function openLocalSession(init: LocalSessionInit): Promise<LocalSession> {
+  const session = new LocalSession(init)
+  await session.open()
+  return session
+}
+
+export class LocalSession implements SessionReplica, ActorListener {
+  readonly session: string
+  /** The actor's own; while the session is opened again, one that waits for its successor. */
+  submit!: SessionEngine['submit']
+  readonly #init: LocalSessionInit
+  readonly #feed: SessionFeed
+  readonly #snapshots: SnapshotTaker
+  /** From `open` on. */
+  #actor!: Actor
+  #world!: SessionWorld
+  #performer: Performer | undefined
+  #closed: BatonError | undefined
+  #reopening: Reopening | undefined
+
+  constructor(init: LocalSessionInit) {
+    const { session, store } = init
+    this.session = session
+    this.#init = init
+    this.#feed = new SessionFeed({ readPast: (fromPos) => store.read(session, fromPos) })
+    this.#snapshots = new SnapshotTaker(init)
+  }
+
+  /** Called once, before anything else. */
+  async open(): Promise<void> {
+    this.#actor = await this.#openActor()
+    try {
+      this.#startActor()
+    } catch (cause) {
+      await this.#actor.release('work')
+      throw cause
+    }
+  }
+
+  /** The session as one of its holders sees it. */
+  hold(leave: () => void): SessionEngine {
+    return new HeldSession(this, leave)
+  }
+
+  world(): SessionWorld {
+    return this.#world
+  }
+
+  state(): State {
+    return this.#actor.state()
+  }
+
+  history(): History {
+    return this.#actor.history()
+  }
+
+  follow(fromPos?: number, onEnd?: (reader: FrameReader) => void): FrameReader {
+    return this.#feed.read(fromPos, onEnd)
+  }
+
+  /** Its log has another owner, or its store failed for good: ask the host for it again. */
+  isClosed(): boolean {
+    return this.#closed !== undefined
+  }
+
+  /** Nothing is outstanding, and no turn waits or runs. */
+  isAtRest(): boolean {
+    return !this.#closed && !this.#reopening && !this.#actor.isBusy() && isResting(this.#actor.state())
+  }
+
+  /**
+   * Ends its work here, and tells the store whether somebody need look after the session; that is done when this ends.
+   */
+  async close(): Promise<void> {
+    const rests = this.isAtRest()
+    this.#closed ??= new BatonError({ code: 'session_closed', message: `session ${this.session} was closed` })
+    const actor = this.#actor
+    actor.kill(this.#closed)
+    this.#performer?.close()
+    this.#feed.end()
+    // A removal of the session comes after its snapshots.
+    await (rests ? this.#snapshots.finish(actor.state(), actor.history()) : this.#snapshots.settled())
+    await actor.release(rests ? 'nothing' : 'work')
+    await this.#world.dispose()
+  }
+
+  onRecord(record: SessionRecord): void {
+    this.#feed.publishRecord(record)
+  }
+
+  onSnapshot(pos: number): void {
+    this.#feed.startAfter(pos)
+    this.#snapshots.startAfter(pos)
+  }
+
+  onCommit(state: State, history: History): void {
+    this.#snapshots.onCommit(state, history)
+  }
+
+  onDeath(cause: BatonError): void {
+    const again = { done: this.#reopen(cause).catch(() => {}), waiting: 0 } // all that can fail in it is a logger
+    this.#reopening = again
+    // They are what users said, and what clients have done.
+    this.submit = (inputs) => this.#submitLater(again, inputs)
+    void again.done.then(() => {
+      if (this.#reopening !== again) return
+      this.#reopening = undefined
+      this.submit = this.#actor.submit.bind(this.#actor)
+    })
+  }
+
+  async #submitLater(reopening: Reopening, inputs: readonly Input[]): Promise<readonly (Accepted | Refused)[]> {
+    if (reopening.waiting >= WAITING_MAX) return inputs.map(() => FULL)
+    reopening.waiting += inputs.length
+    await reopening.done
+    return await this.#actor.submit(inputs)
+  }
+
+  #openActor(): Promise<Actor> {
+    const { leases, principal, store, environment } = this.#init
+    return openActor({
+      session: this.session,
+      leases,
+      store,
+      principal,
+      clock: environment.clock,
+      timers: environment.timers,
+      newId: () => environment.newId(),
+      pause: (tries) => this.#pause(tries),
+      specFor: (state) => this.#specFor(state),
+      listener: this,
+    })
+  }
+
+  /** The agent is chosen when the log was read, since the log says whose session it is and what is told of it. */
+  async #specFor({ agent, principal }: State): Promise<Spec> {
+    if (!this.#world) {
+      const identity = { id: this.session, agent, principal: principal || this.#init.principal.id, meta: {} }
+      this.#world = await this.#init.catalog.open(identity, this.#init.agent)
+    }
+    return this.#world.spec
+  }
+
+  /** @throws BatonError when something outstanding cannot be performed; then nothing of it goes on */
+  #startActor(): void {
+    const actor = this.#actor
+    this.submit = actor.submit.bind(actor)
+    try {
+      actor.start(() => {
+        const { environment } = this.#init
+        const world = (): SessionWorld => this.#world
+        const submit = actor.submit.bind(actor)
+        return (this.#performer = new Performer({ environment, world, feed: this.#feed, actor, submit }))
+      })
+    } catch (cause) {
+      this.#performer?.close()
+      throw cause
+    }
+  }
+
+  /** The log is the truth: whatever failed, a new actor begins from it, as after a restart. */
+  async #reopen(cause: BatonError): Promise<void> {
+    const { log } = this.#init
+    const { session } = this
+    this.#performer?.close()
+    for (let tries = 1; tries <= REOPEN_TRIES && !this.isClosed() && cause.code !== 'store_conflict'; tries++) {
+      log.warn('a session is opened again', { session, cause: cause.message })
+      await this.#pause(tries)
+      if (this.isClosed()) return
+      try {
+        this.#actor = await this.#openActor()
+        if (!this.#closed) return this.#startActor()
+        this.#actor.kill(this.#closed)
+        return await this.#actor.release('work')
+      } catch (failure) {
+        log.warn('a session could not be opened', { session, cause: describeThrown(failure) })
+      }
+    }
+    this.#closed ??= cause
+    this.#feed.end()
+    await this.#actor.release('work')
+  }
+
+  /** Each wait is twice as long as the one before. */
+  #pause(tries: number): Promise<void> {
+    const { timers } = this.#init.environment
+    return new Promise((resolve) => void timers.start(REOPEN_MS * 2 ** (tries - 1), resolve))
+  }
+}
+
+class HeldSession implements SessionEngine {
+  readonly session: string
+  readonly #shared: LocalSession
+  readonly #leave: () => void
+  #isClosed = false
+
+  constructor(shared: LocalSession, leave: () => void) {
+    this.session = shared.session
+    this.#shared = shared
+    this.#leave = leave
+  }
+
+  world(): SessionWorld {
+    return this.#shared.world()
+  }
+
+  state(): State {
+    return this.#shared.state()
+  }
+
+  history(): History {
+    return this.#shared.history()
+  }
+
+  /** Not a method: a stack shows no detour. */
+  get submit(): SessionEngine['submit'] {
+    return this.#shared.submit
+  }
+
+  follow(fromPos?: number, onEnd?: (reader: FrameReader) => void): FrameReader {
+    return this.#shared.follow(fromPos, onEnd)
+  }
+
+  close(): Promise<void> {
+    if (!this.#isClosed) this.#leave()
+    this.#isClosed = true
+    return Promise.resolve()
+  }
+}
+
+interface Reopening {
+  /** Never rejects. */
+  readonly done: Promise<void>
+  /** Inputs that wait for it. */
+  waiting: number
+}
+
+/** In these phases it only goes on when somebody says so. */
+const RESTING: ReadonlySet<Phase> = new Set<Phase>(['idle', 'paused', 'stopped'])
+
+function isResting(state: State): boolean {
+  return RESTING.has(state.phase) && outstanding(state).length === 0
+}
+
+const FULL: Refused = {
+  type: 'refused',
+  code: 'queue_full',
+  message: `${WAITING_MAX} inputs wait for the session to be opened again`,
+}

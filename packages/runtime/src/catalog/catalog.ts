@@ -1,0 +1,226 @@
+// The catalog: which agent a session has, which models that agent asks, and what they cost. It is asked for every session
+// that is opened, also at recovery.
+import type { Agent, BlobStore, Environment, JsonObject, Logger, Model, Tool, Usage } from '@baton/core'
+import { BatonError, specOf } from '@baton/core'
+import type { Spec } from '@baton/core/machine'
+import { within } from '../deadline.ts'
+import type { ArgumentValidator } from '../work/arguments.ts'
+import { createArgumentValidator } from '../work/arguments.ts'
+import { createOutputReader } from '../work/output.ts'
+import { createReadResultTool } from '../work/tool-result.ts'
+import type { CircuitBreakers } from './circuit-breaker.ts'
+import { createCircuitBreakers } from './circuit-breaker.ts'
+import type { SessionWorld } from './session-world.ts'
+import { createSessionWorld } from './session-world.ts'
+
+/** What is known of a session when its agent is asked for. */
+export interface SessionIdentity {
+  readonly id: string
+  /** The name of the agent that it has; empty for a new session. */
+  readonly agent: string
+  readonly principal: string
+  /** As `describe` set it. */
+  readonly meta: JsonObject
+}
+
+/** The agent of one session, with what is this session's own. */
+export interface SessionParts {
+  readonly agent: Agent
+  /** `context.services` of its tools; the host's by default. */
+  readonly services?: unknown
+  /** Models by id, with this session's keys; the host's by default. */
+  readonly modelOf?: (id: string) => Model
+  /** Called once, when the session leaves the process. A failure is logged. */
+  dispose?(): void | Promise<void>
+}
+
+export interface AgentChoice {
+  /** The agent of sessions that name none. */
+  readonly agent?: Agent
+  /** Agents by name: a session that is opened again, or recovered, gets the one whose name it has. */
+  readonly agents?: readonly Agent[]
+  /**
+   * Asked for every opening, also at recovery; wins over `agent` and `agents`. Undefined: those decide. It has 30 s; what
+   * it throws is thrown by the opening.
+   */
+  readonly agentOf?: (
+    session: SessionIdentity,
+  ) => Agent | SessionParts | undefined | Promise<Agent | SessionParts | undefined>
+}
+
+export interface CatalogInit extends AgentChoice {
+  /** Turns a model's id into a model. @throws BatonError `unknown_model`, `model_not_configured` */
+  readonly modelOf?: (id: string) => Model
+  /** The model of agents that name none. */
+  readonly defaultModel?: string | Model
+  /** What a model call costs, in millionths of a US dollar; undefined where that is not known. */
+  readonly priceOf?: (model: string, usage: Usage) => number | undefined
+  /** Handed to every tool as `context.services`. */
+  readonly services?: unknown
+  readonly environment: Pick<Environment, 'clock' | 'timers'>
+  /** Where long results are kept. */
+  readonly blobs: BlobStore
+  readonly log: Logger
+  /** SHA-256 in base64url. */
+  readonly digest: (text: string) => string
+}
+
+export interface Catalog {
+  /**
+   * The world of a session; `given` wins over what the catalog would choose.
+   * @throws BatonError `invalid_agent` (there is none, or `agentOf` took too long), `unknown_model`
+   */
+  open(session: SessionIdentity, given?: Agent): Promise<SessionWorld>
+  /** Whether a session of this agent can be opened without anybody naming the agent. */
+  knows(agent: string): boolean
+}
+
+/** Milliseconds that `agentOf` may take. */
+const AGENT_MS = 30_000
+
+export function createCatalog(init: CatalogInit): Catalog {
+  return new SharedCatalog(init)
+}
+
+class SharedCatalog implements Catalog {
+  readonly #init: CatalogInit
+  readonly #validator: ArgumentValidator = createArgumentValidator()
+  readonly #breakers: CircuitBreakers
+  readonly #readResult: Tool
+  readonly #agents: ReadonlyMap<string, Agent>
+  /** Made once for an agent: hashing the schemas of all tools is the dearest part of an opening. */
+  readonly #known = new WeakMap<Agent, AgentFacts>()
+
+  constructor(init: CatalogInit) {
+    this.#init = init
+    this.#breakers = createCircuitBreakers(init.environment.clock)
+    this.#readResult = createReadResultTool(init.blobs)
+    this.#agents = indexAgents(init)
+  }
+
+  knows(agent: string): boolean {
+    const { agentOf, agent: only } = this.#init
+    return agentOf !== undefined || this.#agents.has(agent) || (only === undefined && this.#agents.size === 0)
+  }
+
+  async open(session: SessionIdentity, given?: Agent): Promise<SessionWorld> {
+    const parts = given ? { agent: given } : await this.#choose(session)
+    const { agent } = parts
+    const candidates = this.#listCandidates(agent)
+    const models = candidates.map(toId)
+    const modelOf = this.#createModelOf(candidates, parts.modelOf ?? this.#init.modelOf)
+    const { priceOf, services, environment, blobs, log, digest } = this.#init
+    const { tools, spec } = this.#examine(parts, models, modelOf)
+    return createSessionWorld({
+      agent,
+      models,
+      modelOf,
+      blobs,
+      log,
+      digest,
+      priceOf,
+      spec,
+      tools: () => tools,
+      services: parts.services ?? services ?? {},
+      validator: this.#validator,
+      output: createOutputReader(agent, this.#validator),
+      timers: environment.timers,
+      dispose: () => disposeParts(parts, session.id, log),
+    })
+  }
+
+  async #choose(session: SessionIdentity): Promise<SessionParts> {
+    const { agentOf, agent: only, environment } = this.#init
+    const message = `agentOf did not answer for session ${session.id} in ${AGENT_MS} ms`
+    const chosen = await within(
+      environment.timers,
+      { timeoutMs: AGENT_MS, error: () => new BatonError({ code: 'invalid_agent', message }) },
+      Promise.resolve(agentOf?.(session)),
+    )
+    if (chosen) return isParts(chosen) ? chosen : { agent: chosen }
+    const agent = this.#agents.get(session.agent) ?? only ?? [...this.#agents.values()][0]
+    if (agent) return { agent }
+    throw new BatonError({ code: 'invalid_agent', message: 'neither the session nor the host names an agent' })
+  }
+
+  /** Those of the agent, in the order of fallback. */
+  #listCandidates(agent: Agent): readonly (string | Model)[] {
+    const { defaultModel } = this.#init
+    const named = agent.models.length > 0 ? agent.models : defaultModel ? [defaultModel] : []
+    if (named.length > 0) return named
+    const message = `agent "${agent.name}" names no model, and the host has no default`
+    throw new BatonError({ code: 'unknown_model', message })
+  }
+
+  #createModelOf(
+    candidates: readonly (string | Model)[],
+    find: ((id: string) => Model) | undefined,
+  ): (id: string) => Model {
+    const last = candidates.at(-1)
+    return (id) => {
+      const own = candidates.find((model): model is Model => typeof model !== 'string' && model.id === id)
+      const model = own ?? find?.(id)
+      if (!model) throw new BatonError({ code: 'unknown_model', message: `no model is named "${id}"` })
+      // Somebody must be asked: the last candidate is never left alone.
+      return last !== undefined && model.id === toId(last) ? model : this.#breakers.guard(model)
+    }
+  }
+
+  #examine({ agent, modelOf: own }: SessionParts, models: readonly string[], modelOf: ModelOf): AgentFacts {
+    const known = own ? undefined : this.#known.get(agent)
+    if (known) return known
+    const tools = [...agent.tools, this.#readResult]
+    const facts = { tools, spec: specOf({ ...agent, tools }, models, findWindow(models, modelOf)) }
+    // A session with models of its own may have other windows.
+    if (!own) this.#known.set(agent, facts)
+    return facts
+  }
+}
+
+type ModelOf = (id: string) => Model
+
+interface AgentFacts {
+  /** The agent's own and `result.read`. */
+  readonly tools: readonly Tool[]
+  readonly spec: Spec
+}
+
+/** The smallest of the candidates' windows: a fallback must be able to go on. */
+function findWindow(models: readonly string[], modelOf: ModelOf): number | undefined {
+  const sizes = models.flatMap((id) => {
+    try {
+      return modelOf(id).capabilities.contextTokens ?? []
+    } catch {
+      return [] // a fallback that is not configured fails when it is asked, not before
+    }
+  })
+  return sizes.length === 0 ? undefined : Math.min(...sizes)
+}
+
+/** @throws BatonError `invalid_agent` for two agents of one name */
+function indexAgents({ agents = [], agent }: CatalogInit): ReadonlyMap<string, Agent> {
+  const index = new Map<string, Agent>()
+  for (const one of agents) {
+    if (index.has(one.name))
+      throw new BatonError({ code: 'invalid_agent', message: `two agents are named "${one.name}"` })
+    index.set(one.name, one)
+  }
+  if (agent && !index.has(agent.name)) index.set(agent.name, agent)
+  return index
+}
+
+function isParts(chosen: Agent | SessionParts): chosen is SessionParts {
+  return 'agent' in chosen
+}
+
+function toId(model: string | Model): string {
+  return typeof model === 'string' ? model : model.id
+}
+
+async function disposeParts(parts: SessionParts, session: string, log: Logger): Promise<void> {
+  try {
+    await parts.dispose?.()
+  } catch (cause) {
+    log.warn('the parts of a session could not be disposed of', { session, cause: String(cause) })
+  }
+}

@@ -1,0 +1,83 @@
+// A model that fails and fails is left alone for a while, so that turns go to the next candidate at once instead of waiting
+// for its time-outs. One breaker for each model of a host, over all its sessions.
+import type { Clock, ErrorCode, Model } from '@baton/core'
+import { BatonError, isBatonError } from '@baton/core'
+
+export interface CircuitBreakers {
+  /** The model, refusing with `model_unavailable` while it is left alone. */
+  guard(model: Model): Model
+}
+
+/** Failures in a row after which a model is left alone, and for how many milliseconds; then one call tries it. */
+export const FAILURES_MAX = 5
+export const OPEN_MS = 30_000
+
+interface Breaker {
+  failures: number
+  openUntilMs: number
+  lastFailure: BatonError | undefined
+  /** A call is trying whether the model is back. */
+  isTrying: boolean
+}
+
+/** Failures that say something of the model or the way to it, and nothing of the request. */
+const COUNTED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'model_overloaded',
+  'model_provider_failed',
+  'model_network_failed',
+  'model_timeout',
+  'model_cut_off',
+  'model_rate_limited',
+  'model_auth_failed',
+  'model_not_found',
+])
+
+export function createCircuitBreakers(clock: Clock): CircuitBreakers {
+  const breakers = new Map<string, Breaker>()
+  const findBreaker = (id: string): Breaker => {
+    const breaker = breakers.get(id) ?? { failures: 0, openUntilMs: 0, lastFailure: undefined, isTrying: false }
+    breakers.set(id, breaker)
+    return breaker
+  }
+  return {
+    guard: (model) => {
+      const { id, provider, capabilities } = model // not spread: what a class says by getters would be lost
+      return { id, provider, capabilities, run: (...request) => runGuarded(model, findBreaker(id), { clock, request }) }
+    },
+  }
+}
+
+interface Guarded {
+  readonly clock: Clock
+  readonly request: Parameters<Model['run']>
+}
+
+async function runGuarded(model: Model, breaker: Breaker, { clock, request }: Guarded): ReturnType<Model['run']> {
+  const isBroken = breaker.failures >= FAILURES_MAX
+  if (isBroken && (breaker.isTrying || clock.nowMs() < breaker.openUntilMs)) throw unavailable(model, breaker)
+  if (isBroken) breaker.isTrying = true
+  try {
+    const answer = await model.run(...request)
+    breaker.failures = 0
+    return answer
+  } catch (cause) {
+    if (isBatonError(cause) && COUNTED.has(cause.code)) {
+      breaker.failures += 1
+      breaker.openUntilMs = clock.nowMs() + OPEN_MS
+      breaker.lastFailure = cause
+    }
+    throw cause
+  } finally {
+    // Not by a call that began before the model was left alone.
+    if (isBroken) breaker.isTrying = false
+  }
+}
+
+function unavailable({ id }: Model, { failures, lastFailure }: Breaker): BatonError {
+  const message = `${id} failed ${failures} times in a row and is left alone for ${OPEN_MS / 1000} s`
+  return new BatonError({
+    code: 'model_unavailable',
+    message: lastFailure ? `${message}; the last time: ${lastFailure.message}` : message,
+    cause: lastFailure,
+  })
+}

@@ -1,0 +1,73 @@
+// The clients that one handle has made of its program, and its results by hand.
+import type { Accepted, Client, ClientHandlers, Principal, Refused } from '@baton/core'
+import { BatonError } from '@baton/core'
+import type { Outcome } from '@baton/core/machine'
+import type { SessionEngine } from '../engine.ts'
+import { attachProgramClient } from './program-client.ts'
+
+export interface SessionClientsInit {
+  readonly engine: SessionEngine
+  readonly principal: Principal
+  readonly newId: () => string
+}
+
+export class SessionClients {
+  readonly #init: SessionClientsInit
+  /** Those that are attached. */
+  readonly #clients = new Map<string, Client>()
+  #closed = false
+
+  constructor(init: SessionClientsInit) {
+    this.#init = init
+  }
+
+  /** @throws BatonError `session_closed` after `detachAll`, `rate_limited` */
+  attach(handlers?: ClientHandlers): Promise<Client> {
+    return handlers ? this.#attachFor(handlers, Object.keys(handlers)) : this.#attachFor({})
+  }
+
+  async toolResult(callId: string, outcome: Outcome): Promise<Accepted | Refused> {
+    const { engine } = this.#init
+    const asked = engine.state().step?.calls.find((open) => open.callId === callId)?.offer?.connection
+    const holder = asked === undefined ? undefined : this.#clients.get(asked)
+    if (holder) return await holder.toolResult(callId, outcome)
+    const call = engine.history().openCall(callId)
+    if (!call || call.settled) return NO_CALL
+    // Only for this tool: a program that answers one call by hand takes no others away from their clients.
+    const client = await this.#attachFor({}, [call.name])
+    return await client.toolResult(callId, outcome)
+  }
+
+  /** For good. */
+  async detachAll(): Promise<void> {
+    this.#closed = true
+    for (const client of this.#clients.values()) await client.detach()
+  }
+
+  async #attachFor(handlers: ClientHandlers, tools?: readonly string[]): Promise<Client> {
+    const { engine, principal, newId } = this.#init
+    if (this.#closed) throw createClosedError()
+    const connection = `program-${newId()}`
+    const onDetach = (): void => void this.#clients.delete(connection)
+    const client = await attachProgramClient({
+      engine,
+      principal,
+      handlers,
+      connection,
+      onDetach,
+      ...(tools && { tools }),
+    })
+    if (this.#closed) {
+      await client.detach() // it came after `detachAll`, and nobody else would see to it
+      throw createClosedError()
+    }
+    this.#clients.set(connection, client)
+    return client
+  }
+}
+
+function createClosedError(): BatonError {
+  return new BatonError({ code: 'session_closed', message: 'this session was closed here' })
+}
+
+const NO_CALL: Refused = { type: 'refused', code: 'illegal_input', message: 'there is no such open call' }

@@ -1,0 +1,157 @@
+// All readers of one session in this process: every record reaches each of them once, and live frames in their place among
+// the records, whatever order an engine hears of them in.
+import type { Frame, LiveFrame } from '@baton/core'
+import type { FactType, SessionRecord } from '@baton/core/machine'
+import type { FrameReader } from './frame-reader.ts'
+import { createFrameReader } from './frame-reader.ts'
+
+export interface FeedInit {
+  /** Records that were published before a reader came. */
+  readonly readPast: (fromPos: number) => AsyncIterable<SessionRecord>
+}
+
+type Piece = Exclude<LiveFrame, { readonly type: 'tool-progress' }>
+
+/** Pieces of an attempt that may wait for the record that begins it; more are dropped, which shows in the offsets. */
+const EARLY_MAX = 10_000
+
+export class SessionFeed {
+  readonly #init: FeedInit
+  readonly #readers = new Set<FrameReader>()
+  #publishedPos = -1
+  #ended = false
+  /** The attempt that is being written, and what it has said, for a reader that comes in the middle of it. */
+  #written: WrittenAttempt | undefined
+  #lastAttempt = 0
+  #early: Piece[] = []
+
+  constructor(init: FeedInit) {
+    this.#init = init
+  }
+
+  /** A piece of an attempt that is over is dropped; one that comes before its attempt's record waits for it. */
+  publishLive(frame: LiveFrame): void {
+    if (frame.type === 'tool-progress') {
+      this.#push(frame)
+      return
+    }
+    const written = this.#written
+    if (written?.attempt === frame.attempt) {
+      written.add(frame)
+      this.#push(frame)
+    } else if (frame.attempt > this.#lastAttempt && this.#early.length < EARLY_MAX) this.#early.push(frame)
+  }
+
+  /** A record that was published before, as when the log is read again, is passed over. */
+  publishRecord(record: SessionRecord): void {
+    const { pos, nowMs } = record
+    if (pos <= this.#publishedPos) return
+    this.#publishedPos = pos
+    for (const fact of record.facts) {
+      this.#push({ type: 'fact', pos, nowMs, fact })
+      if (fact.type === 'model-started') this.#beginAttempt(fact.attempt)
+      else if (ENDS_ATTEMPT.has(fact.type)) this.#written = undefined
+    }
+  }
+
+  /** Records up to this position are not published: a reader that wants them gets them from `readPast`. */
+  startAfter(pos: number): void {
+    this.#publishedPos = Math.max(this.#publishedPos, pos)
+  }
+
+  /** The text that an attempt has streamed so far. */
+  textOfAttempt(attempt: number): string {
+    return this.#written?.attempt === attempt ? this.#written.text : ''
+  }
+
+  /**
+   * Frames from `fromPos` on, or from now on. Old facts come from `readPast`, new ones live; the reader is registered
+   * first, so that none falls between. `onEnd` is called when the reading has ended, whoever ended it.
+   */
+  read(fromPos: number | undefined, onEnd?: (reader: FrameReader) => void): FrameReader {
+    const nextPos = this.#publishedPos + 1
+    const isBehind = fromPos !== undefined && fromPos < nextPos
+    const reader = createFrameReader({
+      nextPos,
+      onEnd: () => {
+        this.#readers.delete(reader)
+        onEnd?.(reader)
+      },
+      ...(isBehind && { past: readFacts(this.#init, fromPos, nextPos) }),
+    })
+    this.#readers.add(reader)
+    if (fromPos !== undefined) this.#written?.frames().forEach((frame) => reader.push(frame))
+    if (this.#ended) reader.end()
+    return reader
+  }
+
+  /** Ends every reading, also those that begin later. */
+  end(): void {
+    this.#ended = true
+    for (const reader of this.#readers) reader.end()
+  }
+
+  #push(frame: Frame): void {
+    for (const reader of this.#readers) reader.push(frame)
+  }
+
+  #beginAttempt(attempt: number): void {
+    this.#written = new WrittenAttempt(attempt)
+    this.#lastAttempt = attempt
+    if (this.#early.length === 0) return
+    const early = this.#early
+    this.#early = []
+    for (const piece of early) if (piece.attempt >= attempt) this.publishLive(piece)
+  }
+}
+
+/** After these, what an attempt said stands in the log or is void. */
+const ENDS_ATTEMPT: ReadonlySet<string> = new Set<FactType>([
+  'step-finished',
+  'step-salvaged',
+  'attempt-superseded',
+  'attempt-failed',
+  'turn-finished',
+])
+
+class WrittenAttempt {
+  readonly attempt: number
+  text = ''
+  #reasoning = ''
+  readonly #calls = new Map<number, { readonly name: string; text: string }>()
+
+  constructor(attempt: number) {
+    this.attempt = attempt
+  }
+
+  add(piece: Piece): void {
+    if (piece.type === 'text-delta') this.text = append(this.text, piece)
+    else if (piece.type === 'reasoning-delta') this.#reasoning = append(this.#reasoning, piece)
+    else {
+      const text = append(this.#calls.get(piece.index)?.text ?? '', piece)
+      this.#calls.set(piece.index, { name: piece.name, text })
+    }
+  }
+
+  frames(): readonly LiveFrame[] {
+    const { attempt, text } = this
+    const frames: LiveFrame[] = []
+    if (this.#reasoning !== '') frames.push({ type: 'reasoning-delta', attempt, offset: 0, text: this.#reasoning })
+    if (text !== '') frames.push({ type: 'text-delta', attempt, offset: 0, text })
+    for (const [index, call] of this.#calls)
+      frames.push({ type: 'call-delta', attempt, index, name: call.name, offset: 0, text: call.text })
+    return frames
+  }
+}
+
+/** A piece that comes again changes nothing. */
+function append(text: string, { offset, text: more }: Piece): string {
+  return offset >= text.length ? text + more : text + more.slice(text.length - offset)
+}
+
+async function* readFacts({ readPast }: FeedInit, fromPos: number, nextPos: number): AsyncGenerator<Frame> {
+  for await (const { pos, nowMs, facts } of readPast(fromPos)) {
+    if (pos >= nextPos) return
+    for (const fact of facts) yield { type: 'fact', pos, nowMs, fact }
+  }
+}

@@ -1,0 +1,47 @@
+// A replica that is folded from records as they arrive, for engines whose actor lives elsewhere.
+import type { History, SessionRecord, State } from '@baton/core/machine'
+import { applyRecord, createHistory, followRecord, initialState } from '@baton/core/machine'
+import type { SessionReplica } from '../engine.ts'
+
+export class FoldedReplica implements SessionReplica {
+  readonly #history = createHistory()
+  #state: State
+  #waiting: { readonly pos: number; readonly resolve: () => void }[] = []
+
+  constructor(session: string) {
+    this.#state = initialState(session)
+  }
+
+  state(): State {
+    return this.#state
+  }
+
+  history(): History {
+    return this.#history
+  }
+
+  /**
+   * A record that was folded before is passed over: false.
+   * @throws BatonError `log_damaged` for a gap, `log_version_unknown`
+   */
+  fold(record: SessionRecord): boolean {
+    if (record.pos <= this.#state.pos) return false
+    followRecord(this.#state, record)
+    this.#state = applyRecord(this.#state, record)
+    this.#history.fold(record)
+    if (this.#waiting.length > 0) this.#wake()
+    return true
+  }
+
+  /** Resolves when the record of this position was folded. */
+  async reached(pos: number): Promise<void> {
+    if (this.#state.pos >= pos) return
+    await new Promise<void>((resolve) => void this.#waiting.push({ pos, resolve }))
+  }
+
+  #wake(): void {
+    const { pos } = this.#state
+    for (const one of this.#waiting) if (one.pos <= pos) one.resolve()
+    this.#waiting = this.#waiting.filter((one) => one.pos > pos)
+  }
+}

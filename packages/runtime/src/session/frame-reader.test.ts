@@ -1,0 +1,112 @@
+// What a slow reader is told, and what becomes of the readers of turns that never begin.
+import type { Frame, Refused } from '@baton/core'
+import { expect, test } from 'vitest'
+import { createFrameReader, FRAMES_MAX, TEXT_MAX } from './frame-reader.ts'
+import { followTurn } from './turn.ts'
+
+const fact = (pos: number): Frame => ({ type: 'fact', pos, nowMs: 0, fact: { type: 'session-paused' } })
+const text = (attempt: number, said: string): Frame => ({ type: 'text-delta', attempt, offset: 0, text: said })
+
+function reader(nextPos = 0, past?: AsyncIterable<Frame>) {
+  const ends: number[] = []
+  const made = createFrameReader({ nextPos, ...(past && { past }), onEnd: () => ends.push(1) })
+  const iterator = made[Symbol.asyncIterator]()
+  return { made, iterator, ends, next: async () => (await iterator.next()).value }
+}
+
+test('a reader that lags in the middle of a record is sent back to its beginning', async () => {
+  const { made, next, ends } = reader()
+  made.push(fact(0))
+  made.push(fact(1))
+  made.push(fact(1))
+  await next()
+  await next()
+  // The second half of record 1 was taken with the first, and what comes after it waits.
+  for (let count = 0; count <= FRAMES_MAX; count++) made.push(fact(2 + count))
+  expect(await next()).toEqual(fact(1))
+  expect(await next()).toEqual({ type: 'lagged', pos: 2 })
+  expect(await next()).toBeUndefined()
+  expect(ends).toEqual([1])
+})
+
+test('a reader that lags on text alone is sent to the next record', async () => {
+  const { made, next } = reader(7)
+  made.push(text(1, 'x'.repeat(TEXT_MAX)))
+  made.push(text(1, 'y'))
+  expect(await next()).toEqual({ type: 'lagged', pos: 7 })
+})
+
+test('text that was read makes room for more', async () => {
+  const { made, next } = reader()
+  for (let count = 0; count < 3; count++) {
+    made.push(text(1, 'x'.repeat(TEXT_MAX)))
+    expect(await next()).toMatchObject({ type: 'text-delta' })
+  }
+})
+
+test('text of one attempt is joined while it waits, that of two is not', async () => {
+  const { made, next } = reader()
+  for (const frame of [text(1, 'a'), text(1, 'b'), text(2, 'c'), fact(0), text(2, 'd')]) made.push(frame)
+  const read = [await next(), await next(), await next(), await next()]
+  expect(read).toEqual([text(1, 'ab'), text(2, 'c'), fact(0), text(2, 'd')])
+})
+
+test('what is over comes before what is live, and a past that cannot be read ends the reading', async () => {
+  async function* past(): AsyncGenerator<Frame> {
+    yield fact(0)
+    throw new Error('disk gone')
+  }
+  const { made, iterator, ends } = reader(1, past())
+  made.push(fact(1))
+  expect((await iterator.next()).value).toEqual(fact(0))
+  await expect(iterator.next()).rejects.toThrow('disk gone')
+  expect(await iterator.next()).toEqual({ done: true, value: undefined })
+  expect(ends).toEqual([1])
+})
+
+test.each([
+  ['refused', () => Promise.resolve<Refused>({ type: 'refused', code: 'queue_full', message: 'full' }), 'queue_full'],
+  ['not answered, because its session died', () => Promise.reject(Object.assign(new Error(), { code: 'x' })), 'x'],
+])('the reader of an input that is %s ends', async (_, accepted, code) => {
+  const { made, ends } = reader()
+  const turn = followTurn({
+    inputId: 'i',
+    frames: made,
+    readAgain: () => made,
+    accepted: accepted(),
+    openCall: () => undefined,
+    output: undefined,
+  })
+  await expect(turn.answer).rejects.toMatchObject({ code })
+  expect(ends).toEqual([1])
+})
+
+test('a turn that lost frames reads them again and is answered', async () => {
+  const first = reader()
+  const again = reader()
+  const turn = followTurn({
+    inputId: 'i',
+    frames: first.made,
+    readAgain: (pos) => {
+      expect(pos).toBe(3)
+      return again.made
+    },
+    accepted: Promise.resolve({ type: 'accepted' }),
+    openCall: () => undefined,
+    output: undefined,
+  })
+  const entered = [{ entry: 1, inputs: ['i'], notes: [], chars: 1 }]
+  const live = { type: 'fact', pos: 2, nowMs: 0 } as const
+  first.made.push({ ...live, fact: { type: 'inputs-entered', exchange: 1, entries: entered } })
+  first.made.push(text(1, 'found '))
+  first.made.push({ type: 'lagged', pos: 3 })
+  first.made.end()
+  again.made.push(text(1, 'found again'))
+  again.made.push({ ...text(1, ' and on'), offset: 11 } as Frame)
+  const finished = { type: 'turn-finished', turn: 1, outcome: 'answered', text: 'found again and on' } as const
+  again.made.push({ ...live, pos: 3, fact: finished })
+  expect((await turn.answer).text).toBe('found again and on')
+  let told = ''
+  for await (const event of turn.events) if (event.type === 'text-delta') told += event.text
+  expect(told).toBe('found again and on')
+})

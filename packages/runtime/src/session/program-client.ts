@@ -1,0 +1,115 @@
+// This program as the client that runs the agent's client tools: claims a call, runs its handler, hands in the result.
+import type { Client, ClientHandlers, Principal } from '@baton/core'
+import { BatonError, parseJson } from '@baton/core'
+import type { Fact, OpenCall, Outcome } from '@baton/core/machine'
+import type { SessionEngine } from '../engine.ts'
+import { describeToolFailure, toContent } from '../work/tool-result.ts'
+import type { FrameReader } from './frame-reader.ts'
+import { firstAnswer } from './first-answer.ts'
+
+export interface ProgramClientInit {
+  readonly engine: SessionEngine
+  readonly principal: Principal
+  readonly handlers: ClientHandlers
+  readonly connection: string
+  /** The client tools that calls are taken of; absent: all. */
+  readonly tools?: readonly string[]
+  readonly onDetach: () => void
+}
+
+interface ClientState extends ProgramClientInit {
+  reader: FrameReader
+  detached: boolean
+}
+
+/** @throws BatonError when the session takes no more clients */
+export async function attachProgramClient(init: ProgramClientInit): Promise<Client> {
+  const { engine, connection } = init
+  // Read before the client is attached, so that no offer is missed.
+  const state: ClientState = { ...init, reader: engine.follow(), detached: false }
+  try {
+    await register(state)
+  } catch (cause) {
+    state.reader.leave()
+    throw cause
+  }
+  // A session that is closed ends the reading; a handler's failure is a result.
+  serve(state).catch(() => {})
+  return {
+    connection,
+    toolResult: (callId, outcome) =>
+      engine.submit([{ type: 'tool-result', callId, connection, outcome }]).then(firstAnswer),
+    detach: async () => {
+      if (state.detached) return
+      state.detached = true
+      init.onDetach()
+      state.reader.leave()
+      // Of a session that is closed nobody is a client.
+      await engine
+        .submit([{ type: 'client-detached', connection }])
+        .then(firstAnswer)
+        .catch(() => {})
+    },
+  }
+}
+
+/** Does nothing for a client that is attached. @throws BatonError when the session takes no more clients */
+async function register({ engine, connection, principal, tools }: ClientState): Promise<void> {
+  const [attached] = await engine.submit([
+    {
+      type: 'client-attached',
+      connection,
+      principal: principal.id,
+      sequential: false,
+      claims: true,
+      reportsPlayback: true,
+      asks: true,
+      ...(tools && { tools }),
+    },
+  ])
+  if (attached?.type === 'refused') throw new BatonError({ code: attached.code, message: attached.message })
+}
+
+async function serve(state: ClientState): Promise<void> {
+  for (let lagged = false; !state.detached; lagged = false) {
+    const { reader } = state
+    for (let batch = await reader.nextBatch(); batch; batch = await reader.nextBatch())
+      for (const frame of batch) {
+        if (frame.type === 'lagged') {
+          state.reader = state.engine.follow(frame.pos)
+          lagged = true
+        } else if (frame.type === 'fact') await serveFact(state, frame.fact)
+      }
+    if (!lagged) return
+  }
+}
+
+async function serveFact(state: ClientState, fact: Fact): Promise<void> {
+  // The session was opened again under this program, which is still there and still answers.
+  if (fact.type === 'host-restarted' && !state.detached) await register(state)
+  if (fact.type !== 'call-offered' || fact.connection !== state.connection) return
+  // A handler's failure is a result; only a session that is closed rejects, and it asks nothing any more.
+  handle(state, fact.callId, fact.offer).catch(() => {})
+}
+
+async function handle(state: ClientState, callId: string, offer: number): Promise<void> {
+  const { engine, connection } = state
+  const call = engine.history().openCall(callId)
+  if (!call || call.settled || !Object.hasOwn(state.handlers, call.name)) return
+  const claimed = await engine.submit([{ type: 'call-claimed', callId, connection, offer }]).then(firstAnswer)
+  if (claimed.type === 'refused') return
+  const outcome = await runHandler(state, call)
+  // Only an attached client is listened to.
+  if (!state.detached) await register(state)
+  await engine.submit([{ type: 'tool-result', callId, connection, outcome }]).then(firstAnswer)
+}
+
+async function runHandler(state: ClientState, call: OpenCall): Promise<Outcome> {
+  try {
+    const parsed = parseJson(call.arguments)
+    const value: unknown = await state.handlers[call.name]?.(parsed.ok ? parsed.value : {}, call)
+    return { type: 'ok', content: toContent(value) }
+  } catch (thrown) {
+    return describeToolFailure(thrown)
+  }
+}

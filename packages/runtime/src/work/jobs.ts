@@ -1,0 +1,49 @@
+// Jobs: one piece of work as plain data, so that it can be handed to another process. They are made from the state of a
+// session, and hold none of it.
+import type { ModelSettings } from '@baton/core'
+import type { AwaitedEffect, ClientToolSpec, History, State } from '@baton/core/machine'
+import { listClientTools } from '@baton/core/machine'
+
+export type CallModel = Extract<AwaitedEffect, { readonly type: 'call-model' }>
+export type Summarise = Extract<AwaitedEffect, { readonly type: 'summarise' }>
+export type RunTool = Extract<AwaitedEffect, { readonly type: 'run-tool' }>
+
+/** One model call: a step of a turn, or a summary. */
+export interface ModelJob {
+  readonly session: string
+  readonly effect: CallModel | Summarise
+  /** The id of the model that is asked. */
+  readonly model: string
+  /** Those of the turn; they win over the agent's. */
+  readonly settings: ModelSettings
+  /** Tools that clients brought. */
+  readonly clientTools: readonly ClientToolSpec[]
+}
+
+/** One run of a server tool. */
+export interface ToolJob {
+  readonly session: string
+  /** Whose session it is. */
+  readonly principal: string
+  readonly turn: number
+  readonly callId: string
+  readonly attempt: number
+  readonly name: string
+  /** JSON text. */
+  readonly arguments: string
+}
+
+export function createModelJob(state: State, effect: CallModel | Summarise): ModelJob {
+  const { session, turn } = state
+  const model = effect.type === 'call-model' ? effect.model : (turn?.models[turn.candidate] ?? '')
+  return { session, effect, model, settings: turn?.settings ?? {}, clientTools: listClientTools(state) }
+}
+
+/** Undefined when the call is not open any more. */
+export function createToolJob(state: State, history: History, { callId, attempt }: RunTool): ToolJob | undefined {
+  const call = history.openCall(callId)
+  if (!call) return undefined
+  const { session, principal } = state
+  const turn = state.turn?.turn ?? state.counters.turn
+  return { session, principal, turn, callId, attempt, name: call.name, arguments: call.arguments }
+}

@@ -1,0 +1,45 @@
+// The typed answers of an agent with an output schema: from a model's text to a value, or to words about what is wrong.
+import type { Agent } from '@baton/core'
+import { BatonError } from '@baton/core'
+import type { OutputCheck } from '@baton/core/machine'
+import type { ArgumentValidator, Validated } from './arguments.ts'
+import { describeThrown } from '../describe-thrown.ts'
+
+export interface OutputReader {
+  /** Never rejects: a schema that throws is an issue as well. */
+  check(text: string): Promise<OutputCheck>
+  /** @throws BatonError `invalid_output` */
+  read(text: string): Promise<unknown>
+}
+
+export function createOutputReader(agent: Agent, validator: ArgumentValidator): OutputReader | undefined {
+  const { output } = agent
+  if (!output) return undefined
+  const validate = async (text: string): Promise<Validated> => {
+    try {
+      return await validator.validate({ input: output }, findJson(text))
+    } catch (cause) {
+      return { ok: false, issues: describeThrown(cause) }
+    }
+  }
+  return {
+    check: async (text) => {
+      const checked = await validate(text)
+      return { issue: checked.ok ? null : checked.issues }
+    },
+    read: async (text) => {
+      const checked = await validate(text)
+      if (checked.ok) return checked.value
+      throw new BatonError({ code: 'invalid_output', message: checked.issues })
+    },
+  }
+}
+
+/** Models like to put JSON into a code block, and a word of courtesy before it. */
+function findJson(text: string): string {
+  const [, fenced] = /```(?:json)?\s*\n([^]*?)\n?```/.exec(text) ?? []
+  const candidate = fenced ?? text
+  const from = candidate.indexOf('{')
+  const to = candidate.lastIndexOf('}')
+  return from >= 0 && to > from ? candidate.slice(from, to + 1) : candidate
+}

@@ -1,0 +1,98 @@
+// Performs one run of a server tool. It may throw, hang or ignore its signal: its call settles by the machine's clock all
+// the same.
+import type { JsonValue, Tool, ToolContext } from '@baton/core'
+import { BatonError, parseJson } from '@baton/core'
+import type { HostReport, Outcome } from '@baton/core/machine'
+import type { ToolJob } from './jobs.ts'
+import { describeToolFailure, stringifyResult, toOutcome } from './tool-result.ts'
+import type { SharedWork, ToolIo, WorkContext } from './work.ts'
+
+interface ToolWork extends SharedWork {
+  readonly job: ToolJob
+  readonly io: ToolIo
+}
+
+/** UTF-16 units of a progress note. */
+const NOTE_CHARS = 4096
+
+export async function performTool(shared: SharedWork, job: ToolJob, io: ToolIo): Promise<HostReport | undefined> {
+  const { context } = shared
+  const work: ToolWork = { ...shared, job, io }
+  const { callId, attempt, session } = job
+  let outcome: Outcome
+  try {
+    const tool = findTool(work)
+    const input = await validateInput(work, tool)
+    // Settled while its arguments were looked at, or its session has another owner: it must not begin any more.
+    if (io.cancellation.aborted) return undefined
+    const value = await tool.execute(input, createContext(work))
+    if (tool.output) await checkOutput(context, tool, value)
+    if (io.isClosed()) return undefined
+    outcome = await toOutcome(value, { blobs: context.blobs, timers: context.timers, session, callId })
+  } catch (thrown) {
+    outcome = describeToolFailure(thrown)
+  }
+  return { type: 'tool-finished', callId, attempt, outcome }
+}
+
+type ServerTool = Tool & { readonly execute: NonNullable<Tool['execute']> }
+
+/** @throws BatonError `tool_gone` */
+function findTool({ context, job }: ToolWork): ServerTool {
+  const tool = context.tools().find((candidate) => candidate.name === job.name)
+  if (tool?.execute) return tool as ServerTool // it has `execute`
+  throw new BatonError({ code: 'tool_gone', message: `there is no tool "${job.name}" for ${job.callId} any more` })
+}
+
+/** @throws BatonError `invalid_arguments` */
+async function validateInput({ context, validated, job }: ToolWork, tool: Tool): Promise<unknown> {
+  const known = validated.take(job.name, job.arguments)
+  if (known) return known.value
+  const checked = await context.validator.validate(tool, job.arguments)
+  if (checked.ok) return checked.value
+  throw new BatonError({ code: 'invalid_arguments', message: checked.issues })
+}
+
+async function checkOutput(context: WorkContext, tool: Tool, value: unknown): Promise<void> {
+  if (!tool.output) return
+  const checked = await context.validator.validate({ input: tool.output }, stringifyResult(value))
+  if (!checked.ok)
+    throw new BatonError({
+      code: 'result_invalid',
+      message: `the result of "${tool.name}" is wrong: ${checked.issues}`,
+    })
+}
+
+function createContext({ context, job, io }: ToolWork): ToolContext {
+  const { callId, attempt, session, principal } = job
+  return {
+    session,
+    agent: context.agent.name,
+    principal: { id: principal },
+    call: callId,
+    attempt,
+    idempotencyKey: `${session}/${callId}`,
+    get signal() {
+      return io.cancellation.signal
+    },
+    services: context.services,
+    log: context.log,
+    progress: (note: JsonValue) => {
+      const shown = copyNote(note)
+      if (shown === undefined)
+        context.log.warn('a progress note is too long or not JSON', { callId, limit: NOTE_CHARS })
+      else io.live({ type: 'tool-progress', callId, note: shown })
+    },
+  }
+}
+
+/** A copy: the tool may go on to change its own. A note that cannot be shown is no reason for a tool to fail. */
+function copyNote(note: JsonValue): JsonValue | undefined {
+  try {
+    const text = stringifyResult(note)
+    const parsed = text.length <= NOTE_CHARS ? parseJson(text) : undefined
+    return parsed?.ok ? parsed.value : undefined
+  } catch {
+    return undefined
+  }
+}

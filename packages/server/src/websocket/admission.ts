@@ -1,0 +1,85 @@
+// Who may open a connection: the path, the state of the server, the origin of a page, the token. It answers, and knows
+// nothing of sessions.
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import { isIPv4 } from 'node:net'
+import type { Duplex } from 'node:stream'
+
+export const PATH = '/ws'
+
+export interface Refusal {
+  readonly status: string
+  readonly message: string
+  readonly headers?: readonly string[]
+}
+
+export interface Admission {
+  readonly draining: boolean
+  readonly full: boolean
+  /** The server listens on this machine only. */
+  readonly isLocal: boolean
+  readonly origins?: readonly string[]
+  readonly token?: string
+}
+
+export function checkAdmission(request: IncomingMessage, admission: Admission): Refusal | undefined {
+  if (parseUrl(request).pathname !== PATH) return { status: '404 Not Found', message: `the WebSocket is at ${PATH}` }
+  if (!isOriginAllowed(request, admission))
+    return { status: '403 Forbidden', message: 'pages of this origin may not connect (see --allow-origin)' }
+  if (admission.token !== undefined && !hasToken(request, admission.token)) return UNAUTHORIZED
+  if (admission.draining) return { status: '503 Service Unavailable', message: 'the server is shutting down' }
+  if (admission.full) return { status: '503 Service Unavailable', message: 'the server has too many connections' }
+  return undefined
+}
+
+export function refuse(stream: Duplex, { status, message, headers = [] }: Refusal): void {
+  // A client that never ends its half would keep the socket, and with it a server that stops.
+  stream.once('finish', () => stream.destroy())
+  const head = [`HTTP/1.1 ${status}`, 'connection: close', 'content-type: text/plain', ...headers]
+  stream.end(`${[...head, `content-length: ${Buffer.byteLength(message)}`].join('\r\n')}\r\n\r\n${message}`)
+}
+
+const UNAUTHORIZED: Refusal = {
+  status: '401 Unauthorized',
+  message: 'a valid token is needed: Authorization: Bearer <token>, or ?token=<token> in the address',
+  headers: ['www-authenticate: Bearer'],
+}
+
+/** For who has no name that the program knows. */
+export const UNKNOWN_PRINCIPAL: Refusal = {
+  status: '401 Unauthorized',
+  message: 'the server does not know who you are',
+}
+
+/** Only the path and the query are the client's to choose here; the host is never believed. */
+export function parseUrl(request: IncomingMessage): URL {
+  return URL.parse(`http://localhost${request.url ?? ''}`) ?? new URL('http://localhost/')
+}
+
+/** Only browsers send an origin; apps outside of one are let in. */
+function isOriginAllowed({ headers: { origin } }: IncomingMessage, { origins, isLocal }: Admission): boolean {
+  if (origin === undefined) return true
+  if (origins) return origins.includes('*') || origins.includes(origin)
+  const page = URL.parse(origin)
+  return isLocal && page !== null && isLoopback(page.hostname)
+}
+
+/** Pages cannot set a header of a WebSocket, so the address may carry the token too. */
+function hasToken(request: IncomingMessage, token: string): boolean {
+  const bearer = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1]
+  const given = bearer ?? parseUrl(request).searchParams.get('token')
+  return given !== null && isSame(given, token)
+}
+
+/** Takes as long whatever the two have in common; of equal length by their hashes. */
+function isSame(one: string, other: string): boolean {
+  const hash = (text: string): Buffer => createHash('sha256').update(text).digest()
+  return timingSafeEqual(hash(one), hash(other))
+}
+
+const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '::1', '[::1]'])
+
+/** An address, or the name of a page's host, that is this machine and nobody else can reach. */
+export function isLoopback(name: string): boolean {
+  return LOOPBACK.has(name.toLowerCase()) || (isIPv4(name) && name.startsWith('127.'))
+}

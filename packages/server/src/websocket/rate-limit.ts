@@ -1,0 +1,52 @@
+// How often something may happen for each key: a token bucket that refills evenly over a minute. It knows no frames.
+import type { Clock } from '@baton/core'
+
+export interface RateLimit {
+  /** Spends one of the key's tokens: 0, or the milliseconds until there is one again. */
+  take(key: string): number
+}
+
+export interface RateLimitInit {
+  /** Tokens of a full bucket, and how many come back in a minute. */
+  readonly perMinute: number
+  readonly clock: Clock
+  /** Keys that are remembered; past it the one that was longest away starts anew. 10,000. */
+  readonly keysMax?: number
+}
+
+interface Bucket {
+  readonly tokens: number
+  readonly atMs: number
+}
+
+const MINUTE_MS = 60_000
+const KEYS_MAX = 10_000
+
+export function createRateLimit({ perMinute, clock, keysMax = KEYS_MAX }: RateLimitInit): RateLimit {
+  // The key that was longest away stands first. A full bucket says no more than none.
+  const buckets = new Map<string, Bucket>()
+
+  const countTokens = (bucket: Bucket | undefined, nowMs: number): number => {
+    if (!bucket) return perMinute
+    const passedMs = Math.max(0, nowMs - bucket.atMs)
+    return Math.min(perMinute, bucket.tokens + (passedMs * perMinute) / MINUTE_MS)
+  }
+  const forget = (nowMs: number): void => {
+    for (const [key, bucket] of buckets) {
+      if (countTokens(bucket, nowMs) < perMinute && buckets.size <= keysMax) return
+      buckets.delete(key)
+    }
+  }
+
+  return {
+    take: (key) => {
+      const nowMs = clock.nowMs()
+      const tokens = countTokens(buckets.get(key), nowMs)
+      const taken = tokens >= 1
+      buckets.delete(key)
+      buckets.set(key, { tokens: taken ? tokens - 1 : tokens, atMs: nowMs })
+      forget(nowMs)
+      return taken ? 0 : Math.ceil(((1 - tokens) * MINUTE_MS) / perMinute)
+    },
+  }
+}

@@ -1,0 +1,299 @@
+// The WebSocket server: `ws` and node:http around the connections of version 1. `/ws` is the front; `/healthz` says that
+// the process lives, `/readyz` whether it takes sessions.
+import type { Clock, Host, Logger, Principal, Timers } from '@baton/core'
+import type { Duplex } from 'node:stream'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { RawData, WebSocket } from 'ws'
+import { WebSocketServer } from 'ws'
+import type { Admission, Refusal } from './admission.ts'
+import { checkAdmission, isLoopback, parseUrl, PATH, refuse, UNKNOWN_PRINCIPAL } from './admission.ts'
+import { deriveLimitKey, findClientAddress } from './client-address.ts'
+import type { V1Limits } from './limits.ts'
+import { DEFAULT_V1_LIMITS } from './limits.ts'
+import type { TlsFiles } from './listen.ts'
+import { createServer, listen } from './listen.ts'
+import type { Socket } from './socket.ts'
+import { CLOSE_CODES } from './socket.ts'
+import { createV1Rates } from './v1-rates.ts'
+import type { V1Connection } from './v1-session.ts'
+import { openV1Connection } from './v1-session.ts'
+
+export interface WebSocketServerInit {
+  readonly host: Host
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly newId: () => string
+  readonly log: Logger
+  readonly limits?: Partial<V1Limits>
+  /** `127.0.0.1` by default. */
+  readonly address?: string
+  /** 8080 by default; 0 takes a free one. */
+  readonly port?: number
+  /**
+   * Web pages whose scripts may connect, as `https://app.example`; `*` for all. By default those of this machine where the
+   * server listens to this machine only, else none. Never by the name under which a page found the server: any page that a
+   * person visits could reach a server on that person's machine or network by a name of its own that leads there.
+   */
+  readonly origins?: readonly string[]
+  /** Who is behind a connection; `anonymous` by default. Who it throws for gets 401. */
+  readonly authenticate?: (request: IncomingMessage) => Principal
+  /**
+   * What every connection must show, by `Authorization: Bearer` or `?token=`; others get 401. By default none is asked for:
+   * then the address must be one that only friends can reach.
+   */
+  readonly token?: string
+  /** Speaks TLS itself: `wss`. */
+  readonly tls?: TlsFiles
+  /** Trusted proxies in front of the server, whose X-Forwarded-For names the client that limits count. 0 by default. */
+  readonly trustedProxies?: number
+  /** Why no session can be taken now, in a few words, for `/readyz`; undefined when it can. Draining need not be told. */
+  readonly unreadyReason?: () => string | undefined
+}
+
+export interface WebSocketFront {
+  /**
+   * Resolves when connections are taken.
+   * @throws BatonError `invalid_option` when the port is in use, the address is empty or not this machine's
+   */
+  listen(): Promise<{ readonly url: string; readonly port: number }>
+  /**
+   * Takes no new connections and no new turns. Resolves when the turns that run have ended and were told to their apps, at
+   * the latest after `withinMs` (0 by default).
+   */
+  drain(options?: { readonly withinMs?: number }): Promise<void>
+  /** Closes every connection, after `drain`. */
+  close(): Promise<void>
+}
+
+/** Milliseconds that an app has to answer a close. */
+const CLOSING_MS = 2000
+
+const LOCAL = '127.0.0.1'
+/** Milliseconds between two looks at whether the running turns have ended. */
+const DRAIN_LOOK_MS = 20
+
+/** @throws BatonError `invalid_option` when the TLS certificate and key cannot be used */
+export function createWebSocketFront(init: WebSocketServerInit): WebSocketFront {
+  const { clock, timers, log, tls, trustedProxies = 0, address = LOCAL } = init
+  const limits = { ...DEFAULT_V1_LIMITS, ...init.limits }
+  const rates = createV1Rates(limits, clock)
+  const open = new Map<WebSocket, V1Connection>()
+  let draining = false
+
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.socketBytes })
+  const unreadyReason = (): string | undefined => (draining ? 'draining' : init.unreadyReason?.())
+  const http = createServer(tls, (request, response) => answer(request, response, unreadyReason))
+  http.on('upgrade', (request, stream, head) => {
+    stream.on('error', destroyBroken)
+    const client = findClientAddress(request, trustedProxies)
+    const admitted = admit(init, request, { draining, full: open.size >= limits.connections })
+    if ('principal' in admitted) {
+      sockets.handleUpgrade(request, stream, head, (socket) => accept(socket, { ...admitted, stream, client }))
+      return
+    }
+    // Never the address that was asked for: it may have a token in it.
+    log.info('a connection was refused', { address: client, status: admitted.status })
+    refuse(stream, admitted)
+  })
+
+  const accept = (socket: WebSocket, { principal, stream, client }: Upgrade): void => {
+    const heart = new Heart(socket, timers, limits)
+    const name = `ws-${init.newId()}`
+    log.info('a connection was opened', { connection: name, address: client })
+    socket.on('close', (code) => {
+      heart.stop()
+      open.delete(socket)
+      log.info('a connection was closed', { connection: name, code })
+    })
+    const connection = openV1Connection({
+      ...init,
+      socket: new WsSocket(socket, stream),
+      connection: name,
+      principal,
+      limits,
+      isDraining: () => draining,
+      rates,
+      address: deriveLimitKey(client),
+    })
+    open.set(socket, connection)
+  }
+
+  const drain = async ({ withinMs = 0 } = {}): Promise<void> => {
+    draining = true
+    await waitForRest([...open.values()], init, withinMs)
+  }
+
+  const close = async (): Promise<void> => {
+    draining = true
+    const ended = new Promise<void>((resolve) => http.close(() => resolve()))
+    for (const connection of open.values()) connection.close(CLOSE_CODES.goingAway, 'the server is shutting down')
+    const stopWaiting = timers.start(CLOSING_MS, () => {
+      for (const socket of open.keys()) socket.terminate()
+      http.closeAllConnections()
+    })
+    if (open.size === 0) http.closeAllConnections()
+    await ended
+    stopWaiting()
+    sockets.close()
+  }
+
+  return {
+    listen: () => listen(http, { address, port: init.port ?? 8080, scheme: tls ? 'wss' : 'ws', path: PATH }),
+    drain,
+    close,
+  }
+}
+
+/** Who is behind a connection, or why it is refused. */
+function admit(
+  init: WebSocketServerInit,
+  request: IncomingMessage,
+  state: Pick<Admission, 'draining' | 'full'>,
+): { readonly principal: Principal } | Refusal {
+  const { authenticate, log, address = LOCAL } = init
+  const refusal = checkAdmission(request, { ...init, ...state, isLocal: isLoopback(address) })
+  if (refusal) return refusal
+  try {
+    return { principal: authenticate ? authenticate(request) : { id: 'anonymous' } }
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    log.warn('nobody knows who is behind a connection', { cause: why })
+    return UNKNOWN_PRINCIPAL
+  }
+}
+
+/** Connections that come later take no new turn, so they need not be waited for. */
+async function waitForRest(
+  connections: readonly V1Connection[],
+  { clock, timers }: Pick<WebSocketServerInit, 'clock' | 'timers'>,
+  withinMs: number,
+): Promise<void> {
+  const untilMs = clock.nowMs() + withinMs
+  while (connections.some((connection) => connection.isBusy()) && clock.nowMs() < untilMs)
+    await new Promise<void>((resolve) => void timers.start(DRAIN_LOOK_MS, resolve))
+}
+
+function answer(request: IncomingMessage, response: ServerResponse, unreadyReason: () => string | undefined): void {
+  request.resume()
+  const tell = (status: number, body: object): void => {
+    response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
+    response.end(JSON.stringify(body))
+  }
+  const { pathname } = parseUrl(request)
+  if (pathname === '/healthz') {
+    tell(200, { status: 'ok' })
+    return
+  }
+  if (pathname === '/readyz') {
+    const reason = unreadyReason()
+    if (reason === undefined) tell(200, { status: 'ready' })
+    else tell(503, { status: 'not ready', reason })
+    return
+  }
+  response.writeHead(404, { 'content-type': 'text/plain' })
+  response.end(`Connect a WebSocket to ${PATH}.\n`)
+}
+
+/** A peer that vanished without a word would hold its session's calls for ever. */
+class Heart {
+  readonly #socket: WebSocket
+  readonly #timers: Timers
+  readonly #everyMs: number
+  #lives = true
+  #stopTimer: () => void
+
+  constructor(socket: WebSocket, timers: Timers, { heartbeatMs }: V1Limits) {
+    this.#socket = socket
+    this.#timers = timers
+    this.#everyMs = heartbeatMs
+    this.#stopTimer = this.#beatLater()
+    socket.on('pong', () => {
+      this.#lives = true
+    })
+  }
+
+  stop(): void {
+    this.#stopTimer()
+  }
+
+  #beatLater(): () => void {
+    return this.#timers.start(this.#everyMs, () => this.#beat())
+  }
+
+  #beat(): void {
+    if (!this.#lives) {
+      this.#socket.terminate()
+      return
+    }
+    this.#lives = false
+    this.#socket.ping(ignore)
+    this.#stopTimer = this.#beatLater()
+  }
+}
+
+interface Upgrade {
+  readonly principal: Principal
+  /** What `ws` writes to. */
+  readonly stream: Duplex
+  readonly client: string
+}
+
+class WsSocket implements Socket {
+  readonly #socket: WebSocket
+  readonly #stream: Duplex
+  #isJoining = false
+
+  constructor(socket: WebSocket, stream: Duplex) {
+    this.#socket = socket
+    this.#stream = stream
+    // Its end follows, with a close code; without a listener the error would end the process.
+    socket.on('error', ignore)
+  }
+
+  send(text: string): boolean {
+    if (this.#socket.readyState !== this.#socket.OPEN) return false
+    this.#joinWrites()
+    this.#socket.send(text, ignore)
+    return true
+  }
+
+  close(code: number, reason: string): void {
+    this.#socket.close(code, reason)
+  }
+
+  bufferedBytes(): number {
+    return this.#socket.bufferedAmount
+  }
+
+  onMessage(listener: (text: string | undefined) => void): void {
+    this.#socket.on('message', (data, isBinary) => listener(isBinary ? undefined : decodeText(data)))
+  }
+
+  onClose(listener: () => void): void {
+    this.#socket.once('close', listener)
+  }
+
+  /** Frames that are sent in one turn of the event loop are one write: a turn's end has half a dozen of them. */
+  #joinWrites(): void {
+    if (this.#isJoining) return
+    this.#isJoining = true
+    this.#stream.cork()
+    setImmediate(() => {
+      this.#isJoining = false
+      this.#stream.uncork()
+    })
+  }
+}
+
+/** Not a closure: it would keep the whole request for as long as the connection lasts. */
+function destroyBroken(this: Duplex): void {
+  this.destroy()
+}
+
+function ignore(): void {}
+
+/** `ws` checks that text is UTF-8 before it hands it out. */
+function decodeText(data: RawData): string {
+  if (Array.isArray(data)) return Buffer.concat(data).toString()
+  return (Buffer.isBuffer(data) ? data : Buffer.from(data)).toString()
+}

@@ -1,0 +1,70 @@
+// What a voice says of an answer: its words, without markdown, addresses and code. Every pattern is linear, because the
+// text is a model's.
+
+/** Empty when nothing speakable is left. */
+export function extractSpeech(text: string): string {
+  const lines = dropCodeBlocks(text.split(/\r\n|[\r\n]/)).flatMap(speakLine)
+  return lines
+    .map((line) => tidyLine(speakInline(line)))
+    .filter((line) => line !== '')
+    .join('\n')
+}
+
+const FENCE = /^ {0,3}(`{3,}|~{3,})/
+
+/** An open fence goes to the end: the answer may have been cut off in it. */
+function dropCodeBlocks(lines: readonly string[]): readonly string[] {
+  const kept: string[] = []
+  let fence: string | undefined
+  for (const line of lines) {
+    const mark = FENCE.exec(line)?.[1]
+    if (fence === undefined && mark !== undefined) fence = mark
+    else if (fence !== undefined && mark?.startsWith(fence) && line.trim() === mark) fence = undefined
+    else if (fence === undefined) kept.push(line)
+  }
+  return kept
+}
+
+/** Marks at the beginning of a line; rules and the lines below a table's head are left out whole. */
+function speakLine(line: string): readonly string[] {
+  const bare = line.trim()
+  if (/^(?:[-*_=][ \t]*){3,}$/.test(bare) || /^\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t:-]*)+$/.test(bare)) return []
+  if (/^\[[^\]]{1,200}\]:[ \t]/.test(bare)) return [] // the address of a link, given apart
+  const text = bare
+    .replace(/^(?:>[ \t]?)+/, '')
+    .replace(/^#{1,6}[ \t]+/, '')
+    .replace(/^[-*+•][ \t]+(?:\[[ xX]\][ \t]+)?/, '')
+  const isRow = text.startsWith('|') && text.endsWith('|') && text.length > 1
+  return [isRow ? splitCells(text).join(', ') : text]
+}
+
+function splitCells(row: string): readonly string[] {
+  const cells = row.slice(1, -1).split('|')
+  return cells.map((cell) => cell.trim()).filter((cell) => cell !== '')
+}
+
+const ADDRESS = /(?:https?|ftp|wss?|file|mailto):[^\s<>()[\]"'`]+|www\.[^\s<>()[\]"'`]+/gi
+
+function speakInline(line: string): string {
+  return (
+    line
+      .replace(/!?\[([^[\]]{0,500})\](?:\([^()\s]{0,2000}(?:[ \t]"[^"]{0,500}")?\)|\[[^[\]]{0,200}\])/g, '$1')
+      .replace(ADDRESS, (address) => /[.,;:!?]+$/.exec(address)?.[0] ?? '')
+      // A name in code marks is a word of its sentence; only the marks go.
+      .replace(/`+/g, '')
+      .replace(/<\/?[a-zA-Z][^<>]{0,200}>|<>/g, ' ')
+      .replace(/(?<!\\)\*{1,3}(?=\S)|(?<=[^\s\\])\*{1,3}/g, '')
+      .replace(/(?<![\p{L}\p{N}_])_{1,3}(?=\S)|(?<=\S)_{1,3}(?![\p{L}\p{N}_])/gu, '')
+      .replace(/~~/g, '')
+      .replace(/\\([\\`*_{}[\]()#+\-.!~|>])/g, '$1')
+  )
+}
+
+/** What was taken out leaves empty brackets and spaces before punctuation. */
+function tidyLine(line: string): string {
+  return line
+    .replace(/\([ \t]*\)|\[[ \t]*\]/g, '')
+    .replace(/[ \t]{2,}/g, ' ')
+    .replace(/[ \t]([.,;:!?](?:\s|$))/g, '$1')
+    .trim()
+}

@@ -1,0 +1,292 @@
+// A connection follows its session: what the session tells is projected and written, and what the machine must know of
+// the writing (a call that could not be written, an answer that is spoken) is submitted.
+import type { Frame, Logger, Refused, Session } from '@baton/core'
+import { isBatonError } from '@baton/core'
+import type { Input, Phase } from '@baton/core/machine'
+import { BoundedMap } from './bounded-map.ts'
+import { CLOSE_CODES } from './socket.ts'
+import type { V1Output } from './v1-projection.ts'
+import { V1Projection } from './v1-projection.ts'
+import type { V1ConnectionInit } from './v1-session.ts'
+import { TurnLog } from './v1-turn-log.ts'
+import type { ModelOffer } from './v1-written-calls.ts'
+import { WrittenCalls } from './v1-written-calls.ts'
+import type { V1Writer } from './v1-writer.ts'
+
+export interface FollowerInit {
+  readonly session: Session
+  readonly writer: V1Writer
+  /** Writes `session.started`, before anything that the session tells. */
+  readonly onStarted: () => void
+}
+
+/** Results that were handed in and may still be ignored. */
+const PENDING_RESULTS_MAX = 1000
+const TOOLS_MAX = 1000
+/** `convo.setState:<id of its frame>`: the call's id tells the tool, so nothing must be remembered for its result. */
+const DISPLAY_CALL = /^((?:convo|tts)\.[a-zA-Z]+):/
+
+export function parseDisplayTool(callId: string): string | undefined {
+  return DISPLAY_CALL.exec(callId)?.[1]
+}
+
+export async function followSession(
+  init: V1ConnectionInit,
+  { session, writer, onStarted }: FollowerInit,
+): Promise<SessionFollower | { readonly refused: Refused }> {
+  // Read before the connection is attached, so that no offer is missed; and from the last turn's beginning, since an app
+  // that was away has not seen all of it. What it has seen it knows by the ids of the frames.
+  const last = session.lastTurn()
+  const frames = session.frames(last && { pos: last.pos })[Symbol.asyncIterator]()
+  const attached = await session.submit(createAttachReport(init))
+  if (attached.type === 'refused') {
+    await frames.return?.()
+    return { refused: attached }
+  }
+  const state = createFollowerState(init, { session, writer }, attached.pos)
+  onStarted()
+  readFrames(state, { [Symbol.asyncIterator]: () => frames }).catch((cause: unknown) => {
+    init.log.warn('a connection lost its session', { session: session.id, cause: String(cause) })
+    init.socket.close(CLOSE_CODES.failed, 'internal error')
+  })
+  return new SessionFollower(state, frames)
+}
+
+export class SessionFollower {
+  readonly session: Session
+  readonly #state: FollowerState
+  readonly #frames: AsyncIterator<Frame>
+
+  constructor(state: FollowerState, frames: AsyncIterator<Frame>) {
+    this.session = state.session
+    this.#state = state
+    this.#frames = frames
+  }
+
+  /** The app answered a call, of the model or for display. */
+  noteAnswer(callId: string): Promise<void> {
+    return tellReached(this.#state, this.#state.calls.answer(callId))
+  }
+
+  /** A result of this connection was handed in: if it is ignored, that is logged. */
+  trackResult(callId: string): void {
+    this.#state.pendingResults.set(callId, true)
+  }
+
+  /** The tool of a call of the model: one that is open, or that was written to this connection lately. */
+  findToolName(callId: string): string | undefined {
+    return this.session.openCall(callId)?.name ?? this.#state.tools.get(callId)
+  }
+
+  /** The app was asked for this result, or the session waits for it. */
+  awaits(callId: string): boolean {
+    return this.#state.calls.has(callId) || this.session.openCall(callId)?.settled === false
+  }
+
+  /** A turn runs, or the app has not been told all of it. */
+  isBusy(): boolean {
+    return this.#state.inTurn || !AT_REST.has(this.session.phase)
+  }
+
+  async leave(): Promise<void> {
+    const state = this.#state
+    state.left = true
+    state.timer?.stop()
+    await tell(state, { type: 'client-detached', connection: state.init.connection })
+    await this.#frames.return?.()
+    await this.session.close()
+  }
+}
+
+/** Phases in which nothing goes on until something new comes. */
+const AT_REST: ReadonlySet<Phase> = new Set(['idle', 'paused', 'stopped'])
+
+function createAttachReport({ connection, principal }: V1ConnectionInit): Input {
+  // Apps of version 1 act on what they read, and have no words for what was heard or what a person decides.
+  const can = { sequential: true, claims: false, reportsPlayback: false, asks: false }
+  return { type: 'client-attached', connection, principal: principal.id, ...can }
+}
+
+interface FollowerState {
+  readonly init: V1ConnectionInit
+  readonly session: Session
+  readonly writer: V1Writer
+  /** Facts before it were told to earlier connections. */
+  readonly livePos: number
+  readonly projection: V1Projection
+  readonly calls: WrittenCalls
+  readonly turnLog: TurnLog
+  /** Calls whose results were handed in. */
+  readonly pendingResults: BoundedMap<true>
+  /** Names for the log, also when a call's result comes late or again. */
+  readonly tools: BoundedMap<string>
+  left: boolean
+  /** The app was told that a turn began, and not yet that it ended. */
+  inTurn: boolean
+  timer: { readonly atMs: number; readonly stop: () => void } | undefined
+}
+
+function createFollowerState(
+  init: V1ConnectionInit,
+  { session, writer }: Pick<FollowerInit, 'session' | 'writer'>,
+  livePos: number,
+): FollowerState {
+  const { connection, limits } = init
+  return {
+    init,
+    session,
+    writer,
+    livePos,
+    projection: new V1Projection({ session: session.id, connection, partialMs: limits.partialMs, livePos }),
+    calls: new WrittenCalls(),
+    turnLog: new TurnLog(),
+    pendingResults: new BoundedMap(PENDING_RESULTS_MAX),
+    tools: new BoundedMap(TOOLS_MAX),
+    left: false,
+    inTurn: false,
+    timer: undefined,
+  }
+}
+
+async function readFrames(state: FollowerState, frames: AsyncIterable<Frame>): Promise<void> {
+  const { socket, clock, isDraining } = state.init
+  for await (const frame of frames) {
+    if (state.left) return
+    if (frame.type === 'lagged') {
+      socket.close(CLOSE_CODES.tooSlow, 'the connection reads too slowly')
+      return
+    }
+    perform(state, state.projection.handleFrame(frame, clock.nowMs()))
+    // The session began anew from its log, where no client is attached any more; this one is still there.
+    const isLive = frame.type === 'fact' && frame.pos >= state.livePos
+    // The end of a turn that earlier connections saw is not told again.
+    if (frame.type === 'fact' && frame.fact.type === 'turn-finished' && !isLive) state.inTurn = false
+    if (isLive && frame.fact.type === 'host-restarted') void tell(state, createAttachReport(state.init))
+  }
+  if (state.left) return
+  if (isDraining()) socket.close(CLOSE_CODES.goingAway, 'the server is shutting down')
+  else socket.close(CLOSE_CODES.restarted, 'the session was closed')
+}
+
+function perform(state: FollowerState, outputs: readonly V1Output[]): void {
+  for (const output of outputs) performOne(state, output)
+  planTimer(state)
+}
+
+/** One timer at a time, for the next partial. */
+function planTimer(state: FollowerState): void {
+  const { clock, timers } = state.init
+  const atMs = state.projection.pollAtMs()
+  if (atMs === state.timer?.atMs) return
+  state.timer?.stop()
+  state.timer = undefined
+  if (atMs === undefined || state.left) return
+  const stop = timers.start(Math.max(0, atMs - clock.nowMs()), () => {
+    state.timer = undefined
+    if (!state.left) perform(state, state.projection.handleTime(clock.nowMs()))
+  })
+  state.timer = { atMs, stop }
+}
+
+function performOne(state: FollowerState, output: V1Output): void {
+  const { session, writer, turnLog } = state
+  const log: Logger = state.init.log
+  switch (output.type) {
+    case 'partial':
+    case 'final': {
+      const type = `assistant.speech.${output.type}` as const
+      turnLog.add(type)
+      writer.write(output.id, { type, payload: { text: output.text } }, session.id)
+      break
+    }
+    case 'display':
+      writeDisplay(state, output)
+      break
+    case 'error': {
+      const { id, code, message } = output
+      turnLog.add('error')
+      writer.write(id, { type: 'error', payload: { code, message } }, session.id)
+      break
+    }
+    case 'call':
+      writeCall(state, output)
+      break
+    case 'ask-to-speak':
+      askToSpeak(state, output.turn)
+      break
+    case 'turn-began':
+      state.inTurn = true
+      turnLog.begin()
+      break
+    case 'turn-ended': {
+      state.inTurn = false
+      const { message, data } = turnLog.end({ ...output, session: session.id })
+      log.info(message, data)
+      break
+    }
+    case 'result-ignored': {
+      const { callId, reason } = output
+      // Other connections of the session leave the line to the one that the result came from.
+      if (state.pendingResults.take(callId)) log.warn('a result was ignored', { session: session.id, callId, reason })
+      break
+    }
+    default:
+      output satisfies never
+  }
+}
+
+function writeDisplay(
+  state: FollowerState,
+  { id, name, arguments: given }: Extract<V1Output, { type: 'display' }>,
+): void {
+  const callId = `${name}:${id}`
+  state.turnLog.add(name)
+  const payload = { callId, name, arguments: JSON.stringify(given) }
+  // The app's screen is not waited for, and a broken connection is noticed by its end.
+  if (state.writer.write(id, { type: 'tool.call', payload }, state.session.id)) state.calls.add(callId)
+}
+
+function writeCall(state: FollowerState, { id, callId, offer }: Extract<V1Output, { type: 'call' }>): void {
+  const { session, writer, calls } = state
+  const call = session.openCall(callId)
+  // Settled in the meantime: what is not open any more must not be run.
+  if (!call || call.settled) return
+  const payload = { callId, name: call.name, arguments: call.arguments }
+  state.turnLog.add(call.name)
+  state.tools.set(callId, call.name)
+  const written = writer.write(id, { type: 'tool.call', payload }, session.id)
+  if (written) void tellReached(state, calls.add(callId, offer))
+  else void tell(state, { type: 'offer-failed', callId, offer })
+}
+
+/** The machine is told before the app's voice begins, so that it knows what an interrupt cut off. */
+function askToSpeak(state: FollowerState, turn: number): void {
+  const refuse = (): void => {
+    if (!state.left) perform(state, state.projection.handleRefusal(turn, state.init.clock.nowMs()))
+  }
+  state.session.submit({ type: 'display-written', turn }).then(
+    (answer) => {
+      if (answer.type === 'refused') refuse()
+    },
+    (cause: unknown) => {
+      state.init.log.warn('an answer could not be spoken', { session: state.session.id, cause: String(cause) })
+      refuse()
+    },
+  )
+}
+
+async function tellReached(state: FollowerState, offers: readonly ModelOffer[]): Promise<void> {
+  for (const { callId, offer } of offers) await tell(state, { type: 'call-reached', callId, offer })
+}
+
+/** Never fails: a session that is gone needs to be told nothing. */
+async function tell(state: FollowerState, input: Input): Promise<void> {
+  try {
+    const answer = await state.session.submit(input)
+    if (answer.type === 'refused')
+      state.init.log.warn('a notice was refused', { session: state.session.id, input: input.type, code: answer.code })
+  } catch (cause) {
+    if (isBatonError(cause) && cause.code === 'session_closed') return
+    state.init.log.warn('a notice was lost', { session: state.session.id, input: input.type, cause: String(cause) })
+  }
+}

@@ -1,0 +1,328 @@
+// One connection of a version 1 app: it takes in the app's frames one after another, and follows its session.
+import type { Clock, Host, JsonObject, Logger, Principal, Refused, Session, Timers } from '@baton/core'
+import { isBatonError } from '@baton/core'
+import type { Input, Outcome } from '@baton/core/machine'
+import type { ClientFrame, Decoded } from '@baton/protocol'
+import { decodeClientFrame } from '@baton/protocol'
+import { IdleWatch } from './idle-watch.ts'
+import type { V1Limits } from './limits.ts'
+import type { Socket } from './socket.ts'
+import { CLOSE_CODES } from './socket.ts'
+import type { SessionFollower } from './v1-follower.ts'
+import { parseDisplayTool, followSession } from './v1-follower.ts'
+import type { V1Rates } from './v1-rates.ts'
+import { V1Writer } from './v1-writer.ts'
+
+export interface V1ConnectionInit {
+  readonly socket: Socket
+  /** Its name among the session's clients; unique for every connection there ever was. */
+  readonly connection: string
+  readonly host: Host
+  readonly principal: Principal
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly newId: () => string
+  readonly log: Logger
+  readonly limits: V1Limits
+  /** While true no new turn may start: the server is shutting down. */
+  readonly isDraining: () => boolean
+  /** Shared by the connections of a server; without them nothing is counted. */
+  readonly rates?: V1Rates
+  /** What `rates` counts as the address of this connection; empty by default. */
+  readonly address?: string
+}
+
+/** The frames of one kind. */
+type FrameOf<Type extends ClientFrame['type']> = Extract<ClientFrame, { readonly type: Type }>
+
+export interface V1Connection {
+  /** A turn runs, or the app has not been told all of it. */
+  isBusy(): boolean
+  close(code: number, reason: string): void
+}
+
+export function openV1Connection(init: V1ConnectionInit): V1Connection {
+  return new AppConnection(init)
+}
+
+class AppConnection implements V1Connection {
+  readonly #state: ConnectionState
+  readonly #idle: IdleWatch
+  readonly #incoming: (string | undefined)[] = []
+  #incomingChars = 0
+  #busy = false
+  #closed = false
+
+  constructor(init: V1ConnectionInit) {
+    const { socket, clock, timers, limits } = init
+    const stopWaiting = timers.start(limits.startMs, () => this.close(CLOSE_CODES.policy, 'no session.start came'))
+    this.#state = { init, writer: new V1Writer(init), follower: undefined, sessionId: undefined, stopWaiting }
+    const idle = { clock, timers, idleMs: limits.idleMs }
+    this.#idle = new IdleWatch({ ...idle, isBusy: () => this.isBusy(), onIdle: () => this.#closeIdle() })
+    socket.onMessage((text) => this.#receive(text))
+    socket.onClose(() => this.#end())
+  }
+
+  isBusy(): boolean {
+    return this.#busy || (this.#state.follower?.isBusy() ?? false)
+  }
+
+  close(code: number, reason: string): void {
+    this.#state.init.socket.close(code, reason)
+  }
+
+  #closeIdle(): void {
+    const { idleMs } = this.#state.init.limits
+    sendError(this.#state, 'idle_timeout', `nothing came over this connection for ${idleMs} ms; connect again`)
+    this.close(CLOSE_CODES.policy, 'nothing came for too long')
+  }
+
+  #receive(text: string | undefined): void {
+    if (this.#closed) return
+    const { limits } = this.#state.init
+    this.#idle.touch()
+    this.#incomingChars += text?.length ?? 0
+    if (this.#incoming.length >= limits.incomingFrames || this.#incomingChars > limits.incomingChars) {
+      sendError(this.#state, 'rate_limited', 'too many frames wait to be taken in')
+      this.close(CLOSE_CODES.policy, 'too many frames at once')
+      return
+    }
+    this.#incoming.push(text)
+    this.#run()
+  }
+
+  #end(): void {
+    this.#closed = true
+    this.#state.stopWaiting()
+    this.#idle.stop()
+    this.#incoming.length = 0
+    this.#run()
+  }
+
+  #run(): void {
+    this.#pump().catch((cause: unknown) => {
+      const { log, connection } = this.#state.init
+      this.#busy = false
+      log.warn('a connection failed', { connection, cause: String(cause) })
+      this.close(CLOSE_CODES.failed, 'internal error')
+    })
+  }
+
+  /** Frames are taken in their order, each when the one before it was accepted. */
+  async #pump(): Promise<void> {
+    if (this.#busy) return
+    this.#busy = true
+    while (this.#incoming.length > 0 && !this.#closed) {
+      const text = this.#incoming.shift()
+      this.#incomingChars -= text?.length ?? 0
+      await takeMessage(this.#state, text)
+    }
+    this.#busy = false
+    if (this.#closed) await leave(this.#state)
+  }
+}
+
+interface ConnectionState {
+  readonly init: V1ConnectionInit
+  readonly writer: V1Writer
+  /** Ends the wait for the first `session.start`. */
+  readonly stopWaiting: () => void
+  follower: SessionFollower | undefined
+  /** Set by the first `session.start`; the connection is its session's from then on. */
+  sessionId: string | undefined
+}
+
+async function leave(state: ConnectionState): Promise<void> {
+  const { follower } = state
+  state.follower = undefined
+  await follower?.leave()
+}
+
+const NOT_TEXT: Decoded<ClientFrame> = {
+  ok: false,
+  error: { code: 'invalid_event', message: 'a message must be text, not bytes' },
+}
+
+async function takeMessage(state: ConnectionState, text: string | undefined): Promise<void> {
+  const { limits, log, connection } = state.init
+  const decoded = text === undefined ? NOT_TEXT : decodeClientFrame(text)
+  const tooMany = checkRates(state, decoded.ok ? decoded.frame : undefined)
+  if (tooMany !== undefined) {
+    sendError(state, 'rate_limited', tooMany, decoded.ok ? decoded.frame?.sessionId : decoded.error.sessionId)
+    return
+  }
+  if (!decoded.ok) {
+    sendError(state, 'invalid_event', decoded.error.message, decoded.error.sessionId)
+    return
+  }
+  const { frame } = decoded
+  const bytes = Buffer.byteLength(text ?? '')
+  if (frame?.type !== 'tool.result' && bytes > limits.eventBytes) {
+    const code = frame?.type === 'user.audio.transcript.final' ? 'invalid_transcript' : 'invalid_event'
+    sendError(state, code, `the frame has ${bytes} bytes; at most ${limits.eventBytes} are taken`, frame?.sessionId)
+    return
+  }
+  if (!frame) {
+    log.info('a frame of an unknown type is ignored', { connection, type: shorten(decoded.unknownType) })
+    return
+  }
+  if (frame.protocolVersion !== undefined) state.writer.echoVersion()
+  const misplaced = checkPlacement(state, frame)
+  if (misplaced) sendError(state, misplaced.code, misplaced.message, frame.sessionId)
+  else await takeFrame(state, frame)
+}
+
+/** The result of a call that the app was asked for passes always: its turn waits for it. */
+function checkRates({ init, follower, sessionId }: ConnectionState, frame: ClientFrame | undefined) {
+  if (frame?.type === 'tool.result' && frame.sessionId === sessionId && follower?.awaits(frame.payload.callId))
+    return undefined
+  const isTranscript = frame?.type === 'user.audio.transcript.final'
+  return init.rates?.check({ address: init.address ?? '', session: sessionId, isTranscript })
+}
+
+function shorten(type: string | undefined): string {
+  return (type ?? '').slice(0, 100)
+}
+
+function checkPlacement(
+  state: ConnectionState,
+  frame: ClientFrame,
+): { readonly code: 'invalid_event' | 'session_mismatch'; readonly message: string } | undefined {
+  if (frame.type === 'session.start' && frame.payload.sessionId !== frame.sessionId)
+    return { code: 'session_mismatch', message: 'sessionId and payload.sessionId must be the same' }
+  if (state.sessionId === undefined)
+    return frame.type === 'session.start'
+      ? undefined
+      : { code: 'invalid_event', message: `the first frame must be session.start, not ${frame.type}` }
+  if (frame.sessionId === state.sessionId) return undefined
+  const message = `this connection belongs to session ${JSON.stringify(state.sessionId)}; open another one`
+  return { code: 'session_mismatch', message }
+}
+
+async function takeFrame(state: ConnectionState, frame: ClientFrame): Promise<void> {
+  if (frame.type === 'session.start') {
+    await startSession(state, frame)
+    return
+  }
+  const { follower } = state
+  if (!follower) return
+  switch (frame.type) {
+    case 'user.audio.transcript.final':
+      await takeTranscript(state, follower.session, frame)
+      break
+    case 'tool.result':
+      await takeResult(state, follower, frame)
+      break
+    case 'audio.output.interrupted': {
+      const { reason } = frame.payload
+      await submit(state, follower.session, { type: 'interrupt', reason, heard: { type: 'display' } })
+      break
+    }
+    default:
+      frame satisfies never
+  }
+}
+
+/** The first one opens the session; later ones are only answered. */
+async function startSession(state: ConnectionState, frame: FrameOf<'session.start'>): Promise<void> {
+  const { init, writer } = state
+  const { sessionId } = frame
+  const started = (): boolean =>
+    writer.write(init.newId(), { type: 'session.started', payload: { sessionId } }, sessionId)
+  if (state.follower) {
+    started()
+    return
+  }
+  let session: Session | undefined
+  try {
+    session = await init.host.session(sessionId, { principal: init.principal })
+    const follower = await followSession(state.init, { session, writer, onStarted: started })
+    if (!('refused' in follower)) {
+      state.follower = follower
+      state.sessionId = sessionId
+      state.stopWaiting()
+      return
+    }
+    sendError(state, follower.refused.code, follower.refused.message, sessionId)
+  } catch (cause) {
+    reportFailure(state, cause, sessionId)
+  }
+  // Nobody follows it here: held on, it would stay open for ever.
+  await session?.close()
+}
+
+async function takeTranscript(
+  state: ConnectionState,
+  session: Session,
+  frame: FrameOf<'user.audio.transcript.final'>,
+): Promise<void> {
+  const { text } = frame.payload
+  if (text.trim() === '') {
+    sendError(state, 'invalid_transcript', 'payload.text has no words')
+    return
+  }
+  if (state.init.isDraining()) {
+    sendError(state, 'server_draining', 'the server is shutting down and starts no new turn')
+    return
+  }
+  await submit(state, session, { type: 'user-input', inputId: frame.id, parts: [{ type: 'text', text }] })
+}
+
+/** A result is logged whatever becomes of it; those of display calls end here. */
+async function takeResult(
+  state: ConnectionState,
+  follower: SessionFollower,
+  frame: FrameOf<'tool.result'>,
+): Promise<void> {
+  const { init } = state
+  const { callId, result, error } = frame.payload
+  const display = parseDisplayTool(callId)
+  const tool = display ?? follower.findToolName(callId) ?? null
+  const data: JsonObject = { session: frame.sessionId, callId, tool, error: result === null ? (error ?? '') : null }
+  init.log.info('a result came', data)
+  if (display !== undefined) {
+    await follower.noteAnswer(callId)
+    return
+  }
+  follower.trackResult(callId)
+  const outcome = decodeResult(frame, init.limits.resultBytes)
+  const input: Input = { type: 'tool-result', callId, connection: init.connection, outcome }
+  // At the same moment, so that the result and the call that the app has come to are one commit.
+  await Promise.all([submit(state, follower.session, input), follower.noteAnswer(callId)])
+}
+
+function decodeResult({ payload }: FrameOf<'tool.result'>, resultBytes: number): Outcome {
+  const { result, error } = payload
+  const bytes = Buffer.byteLength(result ?? error ?? '')
+  if (bytes > resultBytes) {
+    const message = `the result has ${bytes} bytes; at most ${resultBytes} are taken`
+    return { type: 'error', code: 'result_too_large', message }
+  }
+  if (result === null) return { type: 'error', code: 'tool_failed', message: error ?? '' }
+  return { type: 'ok', content: [{ type: 'text', text: result }] }
+}
+
+async function submit(state: ConnectionState, session: Session, input: Input): Promise<void> {
+  try {
+    const answer = await session.submit(input)
+    if (answer.type === 'refused') sendError(state, answer.code, answer.message)
+  } catch (cause) {
+    reportFailure(state, cause)
+  }
+}
+
+function reportFailure(state: ConnectionState, cause: unknown, sessionId?: string): void {
+  const { log, connection } = state.init
+  const known = isBatonError(cause) ? cause : undefined
+  log.warn('a frame could not be taken in', { connection, cause: String(cause) })
+  sendError(state, known?.code ?? 'internal', known?.message ?? 'the server failed', sessionId)
+}
+
+/** Errors of a turn have ids of their records; these have new ones, for no record speaks of them. */
+function sendError(state: ConnectionState, code: Refused['code'], message: string, sessionId?: string): void {
+  state.writer.write(
+    state.init.newId(),
+    { type: 'error', payload: { code, message } },
+    state.sessionId ?? sessionId ?? 'none',
+  )
+}

@@ -1,0 +1,38 @@
+// The line that is logged at the end of a turn: what was written, in order, and what caused it.
+import type { JsonObject } from '@baton/core'
+
+export interface EndedTurn {
+  readonly turn: number
+  readonly session: string
+  readonly outcome: string
+  readonly causes: readonly string[]
+}
+
+export interface Line {
+  readonly message: string
+  readonly data: JsonObject
+}
+
+/** Names in one line; frames that repeat, like partials, are counted as one. */
+const NAMES_MAX = 200
+
+export class TurnLog {
+  #names: { readonly name: string; count: number }[] = []
+
+  begin(): void {
+    this.#names = []
+  }
+
+  /** A frame that was written: its type, or the tool's name for a call. */
+  add(name: string): void {
+    const last = this.#names.at(-1)
+    if (last?.name === name) last.count++
+    else if (this.#names.length < NAMES_MAX) this.#names.push({ name, count: 1 })
+  }
+
+  end({ turn, session, outcome, causes }: EndedTurn): Line {
+    const frames = this.#names.map(({ name, count }) => (count === 1 ? name : `${name} x${count}`)).join(' -> ')
+    this.#names = []
+    return { message: `turn ${turn}: ${frames}`, data: { turn, session, outcome, causes } }
+  }
+}

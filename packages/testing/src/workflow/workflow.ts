@@ -1,0 +1,130 @@
+// A session as a durable workflow: deterministic, it awaits messages, and only folds. What decides, what a model says and
+// what a tool does are activities, elsewhere; their results come in as messages and their records are its history. It
+// knows no store, no timer of the system and no host.
+import type { Accepted, Refused } from '@baton/core'
+import type { AwaitedEffect, Input, SessionRecord, State } from '@baton/core/machine'
+import { applyRecord, effectKey, followRecord, initialState, outstanding } from '@baton/core/machine'
+
+/** What a workflow asks of the service that runs it. */
+export interface WorkflowService {
+  /** The workflow's own time: the same again when the history is replayed. */
+  nowMs(): number
+  /** A local activity: policy runs outside, its facts are recorded. */
+  decide(state: State, inputs: readonly Input[]): Promise<Decided>
+  /** Starts work; its report comes back as a message. */
+  startActivity(key: string, effect: AwaitedEffect, state: State): void
+  cancelActivity(key: string, effect: AwaitedEffect, state: State): void
+  /** One timer, for the earliest deadline. */
+  setTimer(atMs: number | undefined): void
+  publish(records: readonly SessionRecord[]): void
+}
+
+export interface Decided {
+  readonly records: readonly SessionRecord[]
+  readonly answers: readonly (Accepted | Refused)[]
+}
+
+interface Update {
+  readonly inputs: readonly Input[]
+  readonly resolve: (answers: readonly (Accepted | Refused)[]) => void
+  readonly reject: (cause: unknown) => void
+}
+
+export class SessionWorkflow {
+  readonly #service: WorkflowService
+  /** What is under way, by key. It equals what is outstanding, but for timers, of which there is one. */
+  #running = new Map<string, AwaitedEffect>()
+  #state: State
+  #inbox: Update[] = []
+  #busy = false
+
+  constructor(session: string, service: WorkflowService) {
+    this.#service = service
+    this.#state = initialState(session)
+  }
+
+  state(): State {
+    return this.#state
+  }
+
+  /** Goes on from its history, after the death of its worker: nothing is decided anew, and what runs elsewhere runs on. */
+  replay(records: readonly SessionRecord[], running: readonly AwaitedEffect[]): void {
+    for (const record of records) this.#fold(record)
+    this.#running = new Map(running.map((effect) => [effectKey(effect), effect]))
+    this.#perform()
+  }
+
+  /** An update: all that arrives before the next workflow task is decided together. */
+  update(inputs: readonly Input[]): Promise<readonly (Accepted | Refused)[]> {
+    const { promise, resolve, reject } = Promise.withResolvers<readonly (Accepted | Refused)[]>()
+    this.#inbox.push({ inputs, resolve, reject })
+    if (!this.#busy) {
+      this.#busy = true
+      void this.#run()
+    }
+    return promise
+  }
+
+  /** The messages that a dead worker had not handled: its successor gets them. */
+  handOver(to: SessionWorkflow): void {
+    const updates = this.#inbox
+    this.#inbox = []
+    for (const { inputs, resolve, reject } of updates) to.update(inputs).then(resolve, reject)
+  }
+
+  /** Fires every deadline that has come. */
+  wake(): void {
+    const due = this.#deadlines().filter(({ atMs }) => atMs <= this.#service.nowMs())
+    const fired = due.map(({ timer, generation }) => ({ type: 'timer-fired', timer, generation }) as const)
+    if (fired.length > 0) this.update(fired).catch(() => {})
+    else this.#setTimer()
+  }
+
+  async #run(): Promise<void> {
+    await Promise.resolve()
+    while (this.#inbox.length > 0) {
+      const updates = this.#inbox
+      this.#inbox = []
+      try {
+        const inputs = updates.flatMap((update) => update.inputs)
+        const { records, answers } = await this.#service.decide(this.#state, inputs)
+        for (const record of records) this.#fold(record)
+        this.#service.publish(records)
+        this.#perform()
+        let next = 0
+        for (const { inputs: own, resolve } of updates) resolve(answers.slice(next, (next += own.length)))
+      } catch (cause) {
+        for (const { reject } of updates) reject(cause)
+      }
+    }
+    this.#busy = false
+  }
+
+  #fold(record: SessionRecord): void {
+    followRecord(this.#state, record)
+    this.#state = applyRecord(this.#state, record)
+  }
+
+  /** Starts what is outstanding and not under way, and cancels what is under way and not outstanding. */
+  #perform(): void {
+    const owed = new Map(
+      outstanding(this.#state)
+        .filter((effect) => effect.type !== 'set-timer')
+        .map((effect) => [effectKey(effect), effect]),
+    )
+    for (const [key, effect] of this.#running)
+      if (!owed.has(key)) this.#service.cancelActivity(key, effect, this.#state)
+    for (const [key, effect] of owed) if (!this.#running.has(key)) this.#service.startActivity(key, effect, this.#state)
+    this.#running = owed
+    this.#setTimer()
+  }
+
+  #setTimer(): void {
+    const times = this.#deadlines().map(({ atMs }) => atMs)
+    this.#service.setTimer(times.length === 0 ? undefined : Math.min(...times))
+  }
+
+  #deadlines(): readonly Extract<AwaitedEffect, { readonly type: 'set-timer' }>[] {
+    return outstanding(this.#state).filter((effect) => effect.type === 'set-timer')
+  }
+}
