@@ -20,8 +20,12 @@ export interface LogStore {
    * @throws BatonError `session_exists`, `store_failed`
    */
   restore(session: string, records: readonly SessionRecord[]): Promise<void>
-  /** Removes a session with all that belongs to it; its owner's appends are refused from now on. */
-  remove(session: string): Promise<void>
+  /**
+   * Removes a session with all that belongs to it; every append of its former owners is refused from then on. `owner`
+   * removes it: where somebody else holds the session, it stays.
+   * @throws BatonError `session_held`, `store_failed`
+   */
+  remove(session: string, owner?: string): Promise<void>
   readonly snapshots: SnapshotStore
   readonly blobs: BlobStore
   /** May be called twice. */

@@ -88,8 +88,18 @@ const LEASES: Readonly<Record<string, StoreAct>> = {
   },
   'a session that is removed is held by nobody': async (store) => {
     await filled(store, 1)
-    await store.remove(A)
+    await store.remove(A, 'ann')
     await acquired(store, A, 'bob')
+  },
+  'a session that somebody holds is removed by nobody else': async (store, clock) => {
+    const { epoch } = await filled(store, 1)
+    await refuses(store.remove(A), 'session_held')
+    await refuses(store.remove(A, 'bob'), 'session_held')
+    equal(await store.append(A, epoch, 0, recordsFrom(1, 1, epoch)), 1, 'an append of the holder')
+    clock.step(store.leaseMs)
+    await store.remove(A, 'bob')
+    same(await readAll(store, A, 0), [], 'the records when the lease had ended')
+    await refuses(store.append(A, epoch, 1, recordsFrom(2, 1, epoch)), 'store_conflict')
   },
   'recoverable is what nobody holds and nobody left with nothing': async (store, clock) => {
     const recoverable = (): Promise<readonly string[]> => namesOf(store)

@@ -270,7 +270,7 @@ const CASES: Readonly<Record<string, StoreAct>> = {
     await store.blobs.put(A, 'result/x', 'kept')
     const other = await acquired(store, 'other', 'ann')
     await store.append('other', other.epoch, -1, recordsFrom(0, 1, other.epoch))
-    await store.remove(A)
+    await store.remove(A, 'ann')
     await store.remove('nobody')
     await refuses(store.append(A, epoch, 2, recordsFrom(3, 1, epoch)), 'store_conflict')
     same(await readAll(store, A, 0), [], 'the records')

@@ -43,7 +43,10 @@ export interface LocalHost extends Host {
    * @throws BatonError `store_failed`
    */
   recover(): Promise<Recovery>
-  /** Closes a session and removes it with all that belongs to it; the next who asks for it gets a new one. */
+  /**
+   * Closes a session and removes it with all that belongs to it; the next who asks for it gets a new one.
+   * @throws BatonError `session_held` (another host holds it), `store_failed`
+   */
   remove(session: string): Promise<void>
 }
 
@@ -69,7 +72,7 @@ export function createHost(options: HostOptions = {}): LocalHost {
   const stopRetention =
     options.retentionMs === undefined
       ? () => {}
-      : startRetention({ store, environment, log, keepMs: options.retentionMs, isOpen, alone })
+      : startRetention({ store, leases, environment, log, keepMs: options.retentionMs, isOpen, alone })
   const stop: Engine['stop'] = async ({ drainMs }) => {
     stopRetention()
     await engine.stop({ drainMs })
@@ -83,7 +86,7 @@ export function createHost(options: HostOptions = {}): LocalHost {
       knows: (agent) => catalog.knows(agent),
       open: (name, principal) => host.session(name, { principal: { id: principal } }),
     })
-  return { ...host, recover, remove: (name) => alone(name, () => store.remove(name)) }
+  return { ...host, recover, remove: (name) => alone(name, () => leases.remove(name)) }
 }
 
 type SharedParts = Omit<LocalSessionInit, 'session' | 'agent' | 'principal'>

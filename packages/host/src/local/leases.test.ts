@@ -1,43 +1,29 @@
 // Two hosts over one store: who holds a session, who may take it, and what a host does that cannot renew its leases.
-import type { Store, StoredSession } from '@baton/core'
+import type { Store, ToolContext } from '@baton/core'
 import { afterEach, expect, test } from 'vitest'
-import { createMemoryStore } from '../stores/memory-store.ts'
-import type { ManualTime, TestWorldInit } from './test-world.ts'
-import { act, callsOf, createManualTime, createTestWorld, never, noUnhandledRejections } from './test-world.ts'
-import { resultsTold, SESSION } from './test-world.ts'
+import {
+  act,
+  callsOf,
+  createProcess,
+  createSharedStore,
+  createTestWorld,
+  LEASE_MS,
+  listSessions,
+  never,
+  noUnhandledRejections,
+  resultsTold,
+  SESSION,
+} from './test-world.ts'
 
 afterEach(noUnhandledRejections())
-
-const LEASE_MS = 10_000
-
-/** A world of one process over a store that others share; `die` ends its timers, and with them its renewals. */
-function createProcess(time: ManualTime, store: Store, init: TestWorldInit) {
-  let isAlive = true
-  const { timers } = time.environment
-  const start: typeof timers.start = (delayMs, callback) => timers.start(delayMs, () => isAlive && callback())
-  const environment = { ...time.environment, timers: { start } }
-  const world = createTestWorld({ time, store, ...init, host: { environment, ...init.host } })
-  return { ...world, die: () => void (isAlive = false) }
-}
-
-function sharedStore() {
-  const time = createManualTime()
-  return { time, store: createMemoryStore({ clock: time.environment.clock, leaseMs: LEASE_MS }) }
-}
 
 function payment() {
   const { promise, resolve } = Promise.withResolvers<string>()
   return { pay: act(() => promise, { name: 'pay', effect: 'once', timeoutMs: 120_000 }), resolve }
 }
 
-async function sessionsOf(store: Store): Promise<readonly StoredSession[]> {
-  const sessions: StoredSession[] = []
-  for await (const one of store.list()) sessions.push(one)
-  return sessions
-}
-
 test('a host that recovers, or is asked for a session, leaves alone what a healthy host is at work on', async () => {
-  const { time, store } = sharedStore()
+  const { time, store } = createSharedStore()
   const { pay, resolve } = payment()
   const one = createProcess(time, store, { tools: [pay], steps: [callsOf('pay'), { text: 'paid' }] })
   const two = createProcess(time, store, { tools: [pay], steps: [] })
@@ -55,11 +41,11 @@ test('a host that recovers, or is asked for a session, leaves alone what a healt
 })
 
 test('who is refused a session is told who holds it and until when, and may ask again', async () => {
-  const { time, store } = sharedStore()
+  const { time, store } = createSharedStore()
   const one = createProcess(time, store, { steps: () => ({ text: 'answer' }) })
   const two = createProcess(time, store, { steps: () => ({ text: 'answer' }) })
   const session = await one.open()
-  const [{ holder } = {}] = await sessionsOf(store)
+  const [{ holder } = {}] = await listSessions(store)
   await expect(time.until(two.host.session(SESSION))).rejects.toMatchObject({
     code: 'session_held',
     retryable: true,
@@ -71,7 +57,7 @@ test('who is refused a session is told who holds it and until when, and may ask 
 })
 
 test('what a dead host held is recovered when its lease has ended, and not before', async () => {
-  const { time, store } = sharedStore()
+  const { time, store } = createSharedStore()
   const { pay } = payment()
   const dead = createProcess(time, store, { tools: [pay], steps: [callsOf('pay')] })
   const session = await dead.open()
@@ -89,7 +75,7 @@ test('what a dead host held is recovered when its lease has ended, and not befor
 })
 
 test('a host that stops leaves its work to others at once, and what rests to nobody', async () => {
-  const { time, store } = sharedStore()
+  const { time, store } = createSharedStore()
   const one = createProcess(time, store, { tools: [act(never)], steps: [callsOf('act')] })
   const session = await one.open()
   session.send('go').answer.catch(() => {})
@@ -109,7 +95,7 @@ test.each([
 ])(
   'a host whose store %s lets go of its sessions before its leases end, and appends nothing after',
   async (_, fault) => {
-    const { time, store } = sharedStore()
+    const { time, store } = createSharedStore()
     const { pay, resolve } = payment()
     let isAway = false
     let appends = 0
@@ -142,8 +128,24 @@ test.each([
   },
 )
 
+test('what runs on a host that lost its leases is stopped', async () => {
+  const { time, store } = createSharedStore()
+  const signals: ToolContext['signal'][] = []
+  const watched = act((_, { signal }) => (signals.push(signal), never()))
+  let isAway = false
+  const renew: Store['renew'] = (owner) => (isAway ? never() : store.renew(owner))
+  const one = createProcess(time, { ...store, renew }, { tools: [watched], steps: [callsOf('act')] })
+  const session = await one.open()
+  session.send('go').answer.catch(() => {})
+  await time.settle()
+  isAway = true
+  expect(signals.map(({ aborted }) => aborted)).toEqual([false])
+  await time.pass(LEASE_MS * 0.8)
+  expect(signals[0]?.aborted).toBe(true)
+})
+
 test('an append that its store did not answer is not tried again when the lease is lost', async () => {
-  const { time, store } = sharedStore()
+  const { time, store } = createSharedStore()
   let isAway = false
   let appends = 0
   const cut: Store = {
@@ -165,7 +167,7 @@ test('an append that its store did not answer is not tried again when the lease 
 })
 
 test('a session whose work cannot be begun is not held', async () => {
-  const { time, store } = sharedStore()
+  const { time, store } = createSharedStore()
   const dead = createProcess(time, store, { tools: [act(never)], steps: [callsOf('act')] })
   const session = await dead.open()
   session.send('go').answer.catch(() => {})
@@ -184,7 +186,7 @@ test('a session whose work cannot be begun is not held', async () => {
 })
 
 test('a host whose store is back before its leases end goes on as if nothing had been', async () => {
-  const { time, store } = sharedStore()
+  const { time, store } = createSharedStore()
   let failures = 0
   const renew: Store['renew'] = (owner) =>
     failures-- > 0 ? Promise.reject(new Error('the store is away')) : store.renew(owner)
@@ -197,7 +199,7 @@ test('a host whose store is back before its leases end goes on as if nothing had
 })
 
 test('a host that was fenced takes its sessions back when its store is back and nobody else has them', async () => {
-  const { time, store } = sharedStore()
+  const { time, store } = createSharedStore()
   let failures = 0
   const renew: Store['renew'] = (owner) =>
     failures-- > 0 ? Promise.reject(new Error('the store is away')) : store.renew(owner)
@@ -210,7 +212,7 @@ test('a host that was fenced takes its sessions back when its store is back and 
 })
 
 test('a session that was acquired after its time is given back', async () => {
-  const { time, store } = sharedStore()
+  const { time, store } = createSharedStore()
   const gate = Promise.withResolvers<void>()
   const acquire: Store['acquire'] = async (...request) => {
     const outcome = await store.acquire(...request)
@@ -229,7 +231,7 @@ test('a session that was acquired after its time is given back', async () => {
 })
 
 test('what the store could not be told of is told again, so that a session is not held by a host without it', async () => {
-  const { time, store } = sharedStore()
+  const { time, store } = createSharedStore()
   let failures = 2
   const release: Store['release'] = (...request) =>
     failures-- > 0 ? Promise.reject(new Error('the store is away')) : store.release(...request)
@@ -243,16 +245,18 @@ test('what the store could not be told of is told again, so that a session is no
 })
 
 test('what the store cannot be told of ends with its lease, also when the host lives', async () => {
-  const { time, store } = sharedStore()
+  const { time, store } = createSharedStore()
   const release: Store['release'] = () => Promise.reject(new Error('the store is away'))
   const one = createProcess(time, { ...store, release }, { steps: [] })
   await (await one.open()).close()
   await time.pass(LEASE_MS)
   expect(await store.acquire(SESSION, 'another')).toMatchObject({ type: 'acquired' })
+  await time.until(one.host.stop())
+  expect(time.pending()).toBe(0)
 })
 
 test('a host does not hold a session that it could not open', async () => {
-  const { time, store } = sharedStore()
+  const { time, store } = createSharedStore()
   const one = createProcess(time, store, { steps: [] })
   await (await one.open()).close()
   const [first] = await one.records()
@@ -262,7 +266,7 @@ test('a host does not hold a session that it could not open', async () => {
 })
 
 test('a session that is given up because its store takes nothing is free for others', async () => {
-  const { time, store } = sharedStore()
+  const { time, store } = createSharedStore()
   let isFull = false
   const orFull = <Value>(work: () => Promise<Value>): Promise<Value> =>
     isFull ? Promise.reject(new Error('the disk is full')) : work()
@@ -281,7 +285,7 @@ test('a session that is given up because its store takes nothing is free for oth
 })
 
 test('a host that stops while a session is opened again does not hold it', async () => {
-  const { time, store } = sharedStore()
+  const { time, store } = createSharedStore()
   const gate = Promise.withResolvers<void>()
   let failures = 0
   const append: Store['append'] = async (...request) => {
@@ -303,7 +307,7 @@ test('a host that stops while a session is opened again does not hold it', async
 })
 
 test('a session that another host recovers in the same moment is no failure', async () => {
-  const { time, store } = sharedStore()
+  const { time, store } = createSharedStore()
   const dead = createProcess(time, store, { steps: () => ({ text: 'late', pieceMs: 60_000 }) })
   const session = await dead.open()
   session.send('go').answer.catch(() => {})
@@ -322,7 +326,7 @@ test('a session that another host recovers in the same moment is no failure', as
 })
 
 test('a host renews with one timer, however many sessions it holds, and with none when it holds nothing', async () => {
-  const { time, store } = sharedStore()
+  const { time, store } = createSharedStore()
   let renewals = 0
   const renew: Store['renew'] = (owner) => {
     renewals += 1
@@ -340,7 +344,7 @@ test('a host renews with one timer, however many sessions it holds, and with non
 })
 
 test('a session that another host asks for is handed over as soon as it rests', async () => {
-  const { time, store } = sharedStore()
+  const { time, store } = createSharedStore()
   const one = createProcess(time, store, { steps: () => ({ text: 'answer', pieceMs: 8000 }) })
   const two = createProcess(time, store, { steps: () => ({ text: 'from two' }) })
   const session = await one.open()
@@ -353,17 +357,4 @@ test('a session that another host asks for is handed over as soon as it rests', 
   await time.pass(LEASE_MS)
   await expect(session.send('more').answer).rejects.toMatchObject({ code: 'session_closed' })
   expect((await time.until((await two.open()).send('go on').answer)).text).toBe('from two')
-})
-
-test('sessions that another host holds are not removed, however old they are', async () => {
-  const { time, store } = sharedStore()
-  const one = createProcess(time, store, { steps: [] })
-  const session = await one.open()
-  const two = createProcess(time, store, { steps: [], host: { retentionMs: 3_600_000 } })
-  await time.pass(3 * 3_600_000)
-  expect(await sessionsOf(store)).toHaveLength(1)
-  await session.close()
-  await time.pass(2 * 3_600_000)
-  expect(await sessionsOf(store)).toHaveLength(0)
-  await two.host.stop()
 })

@@ -85,6 +85,27 @@ test('a turn that a dead host left goes on, also when that was longer ago than s
   expect(await next.facts('turn-finished')).toMatchObject([{ outcome: 'answered' }])
 })
 
+test('an old session that another host takes before it is removed is kept, and the look goes on', async () => {
+  const time = createManualTime()
+  const memory = createMemoryStore({ clock: time.environment.clock })
+  const facts = [{ type: 'note-queued', note: 1, text: 'hello' }] as const
+  const input = { type: 'user-input', inputId: 'hello' } as const
+  for (const session of ['old a', 'old b'])
+    await memory.put(session, [{ version: 1, pos: 0, nowMs: 0, epoch: 1, input, facts }])
+  const list: Store['list'] = async function* () {
+    for await (const one of memory.list()) {
+      if (one.session === 'old a') await memory.acquire(one.session, 'another')
+      yield one
+    }
+  }
+  const store: Store = { ...memory, list }
+  const next = createTestWorld({ time, store, steps: [], host: { retentionMs: 1000 } })
+  await time.settle()
+  expect(await sessionsIn(memory)).toEqual(['old a'])
+  expect(next.warnings).toEqual([])
+  await next.host.stop()
+})
+
 test('a tool that ends after its session was removed leaves nothing behind', async () => {
   const { promise, resolve } = Promise.withResolvers<string>()
   const world = createTestWorld({ tools: [act(() => promise)], steps: [callsOf('act')] })

@@ -1,9 +1,10 @@
 // The leases of one host: taken with each session, renewed all at once while it holds any, and given up before they end.
 // It reads no clock: it counts its own ticks, of which several fit in a lease. What makes it safe also when this process was
 // asleep for longer than a lease are the epochs of the store.
-import type { HeldByOther, LeftBehind, Logger, Store, Timers } from '@baton/core'
+import type { LeftBehind, Logger, Store, Timers } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { describeThrown, within } from '@baton/runtime'
+import { createHeldError } from '../stores/session-held.ts'
 
 export interface SessionLeasesInit {
   readonly store: Store
@@ -54,7 +55,7 @@ export class SessionLeases {
     const acquiring = store.acquire(session, owner)
     try {
       const outcome = await this.#inTime(acquiring)
-      if (outcome.type === 'held') throw sessionHeld(session, outcome)
+      if (outcome.type === 'held') throw createHeldError(session, outcome)
       if (this.#held.size === 0) this.#renewedAt = Math.max(this.#renewedAt, sentAt)
       if (this.#isOver()) throw leaseLost(session)
       const { epoch, pos } = outcome
@@ -88,6 +89,15 @@ export class SessionLeases {
   async release(session: string, epoch: number, left: LeftBehind): Promise<void> {
     if (this.isHeld(session, epoch)) this.#held.delete(session)
     await this.#tell({ session, epoch, left, isAsked: false })
+  }
+
+  /**
+   * Removes a session from the store, unless another owner holds it.
+   * @throws BatonError `session_held`, `store_failed`
+   */
+  async remove(session: string): Promise<void> {
+    const { store, owner } = this.#init
+    await store.remove(session, owner)
   }
 
   /** Nothing is renewed any more, and nothing is held. */
@@ -178,18 +188,6 @@ interface Ending extends OwnedEpoch {
 interface OwnedEpoch {
   readonly session: string
   readonly epoch: number
-}
-
-function sessionHeld(session: string, { owner, leaseUntilMs, address }: HeldByOther): BatonError {
-  const isEnding = Number.isFinite(leaseUntilMs)
-  const until = isEnding
-    ? `until ${new Date(leaseUntilMs).toISOString()}, or longer when it renews its lease`
-    : 'for good'
-  return new BatonError({
-    code: 'session_held',
-    message: `session ${session} is held by host ${owner}${address === undefined ? '' : ` at ${address}`} ${until}`,
-    data: { owner, ...(isEnding && { leaseUntilMs }), ...(address !== undefined && { address }) },
-  })
 }
 
 function leaseLost(session: string): BatonError {

@@ -2,6 +2,7 @@
 // something before holds nothing; it knows no records and no epochs.
 import type { Clock, HeldByOther, Holder, LeftBehind, Renewal } from '@baton/core'
 import { BatonError } from '@baton/core'
+import { createHeldError } from './session-held.ts'
 
 export interface LeaseOptions {
   /** Milliseconds from the giving or renewal of a lease to its end; 10,000 by default, Infinity for a store of one host. */
@@ -49,6 +50,12 @@ export class LeaseBook {
     const lease: Lease = { type: 'given', owner, address, untilMs: this.#nextEndMs(), askedBy }
     this.#leases.set(session, lease)
     return lease
+  }
+
+  /** @throws BatonError `session_held` when somebody else than `owner` holds the session */
+  checkFree(session: string, owner: string | undefined): void {
+    const holder = this.holder(session)
+    if (holder && holder.owner !== owner) throw createHeldError(session, holder)
   }
 
   leaseOf(session: string): Lease | undefined {

@@ -49,7 +49,8 @@ export function createMemoryStore(options: LeaseOptions = {}): MemoryStore {
       logs.add(session, bodies, records.at(-1)).isOwned = true
       leases.end(session, leases.leaseOf(session))
     },
-    remove: async (session) => {
+    remove: async (session, owner) => {
+      leases.checkFree(session, owner)
       logs.remove(session)
       leases.end(session, leases.leaseOf(session))
     },

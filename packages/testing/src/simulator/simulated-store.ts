@@ -68,7 +68,7 @@ export function createSimulatedStore(init: SimulatedStoreInit): Store {
       yield* disk.listRecoverable()
     },
     restore: (session, records) => disk.restore(session, records),
-    remove: (session) => disk.remove(session),
+    remove: (session, owner) => disk.remove(session, owner),
     snapshots: {
       put: (session, snapshot) => around('snapshots.put', () => disk.snapshots.put(session, snapshot)),
       latest: (session) => around('snapshots.latest', () => disk.snapshots.latest(session)),

@@ -95,7 +95,8 @@ function openLogs({ ask }: StoreThread, path: string, leases: LeaseBook): Logs {
         throw new BatonError({ code: 'session_exists', message: `session ${session} exists in ${path}` })
       leases.end(session, lease)
     },
-    remove: async (session) => {
+    remove: async (session, owner) => {
+      leases.checkFree(session, owner)
       const lease = leases.leaseOf(session)
       await ask({ type: 'remove', session })
       leases.end(session, lease)
