@@ -20,8 +20,8 @@ export interface Conversation {
   interrupt(): Promise<void>
   /** The model that answers from now on, or what answers now without a name. Resolves with a line about it. @throws */
   setModel(name: string | undefined): Promise<string>
-  /** Answers the newest request for an approval of this call. */
-  approve(callId: string, isApproved: boolean): Promise<void>
+  /** Answers a request for an approval, as it was shown. */
+  decide(approvalId: string, isApproved: boolean): Promise<void>
   /** The session so far, readable. @throws */
   log(): Promise<readonly string[]>
   close(): Promise<void>

@@ -73,8 +73,8 @@ async function openConversation(
     },
     interrupt: () => session.interrupt({ reason: 'the person interrupted' }),
     setModel,
-    approve: async (callId, isApproved) => {
-      await accepted(session.approve(callId, { decision: isApproved ? 'approve' : 'deny' }))
+    decide: async (approvalId, isApproved) => {
+      await accepted(session.decide({ approvalId, decision: isApproved ? 'approve' : 'deny' }))
     },
     log: async () => logLines(await recordsOf(store, session.id)),
     close: async () => {

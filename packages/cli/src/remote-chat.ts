@@ -64,7 +64,7 @@ async function openConversation(init: RemoteChatInit, session: string): Promise<
       return Promise.resolve()
     },
     setModel: () => Promise.reject(new Error(`the server chooses its model: "baton serve --model NAME"`)),
-    approve: () => Promise.resolve(),
+    decide: () => Promise.resolve(),
     log: () => Promise.reject(new Error(`the log is where the server runs: "baton log ${session}"`)),
     close: () => {
       client.close()

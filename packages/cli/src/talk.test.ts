@@ -68,8 +68,8 @@ async function talk(lines: readonly string[], answering: Answering = echo, isTyp
       name === 'none'
         ? Promise.reject(new Error('no model is named "none"'))
         : Promise.resolve(`model ${name ?? 'one'}`),
-    approve: (callId, isApproved) => {
-      done.push(`${callId} ${isApproved}`)
+    decide: (approvalId, isApproved) => {
+      done.push(`${approvalId} ${isApproved}`)
       running?.end('answered')
       return Promise.resolve()
     },
@@ -156,10 +156,10 @@ test('a second Ctrl+C in a turn that does not end leaves', async () => {
 test('an approval is decided by the person', async () => {
   const asking: Answering = (_text, turn) => {
     turn.push({ type: 'call-proposed', call: { callId: 'c', name: 'pay', arguments: '{"euro":5}', settled: false } })
-    turn.push({ type: 'approval-requested', callId: 'c' })
+    turn.push({ type: 'approval-requested', approvalId: 'approval_c_1', callId: 'c', expiresAtMs: 0 })
   }
   const { started, done, text } = await talk(['one'], asking, true)
   await started.ended
-  expect(done).toEqual(['c false', 'close s'])
+  expect(done).toEqual(['approval_c_1 false', 'close s'])
   expect(text()).toContain('pay asks for your approval:\n  euro: 5\n')
 })

@@ -128,14 +128,14 @@ async function follow(state: TalkState, turn: ConversationTurn): Promise<void> {
 
 async function approve(
   state: TalkState,
-  { callId }: Extract<TurnEvent, { readonly type: 'approval-requested' }>,
+  { approvalId, callId }: Extract<TurnEvent, { readonly type: 'approval-requested' }>,
   call: { readonly name: string; readonly arguments: string } | undefined,
   restartClock: (callId: string) => void,
 ): Promise<void> {
   const { name = callId, arguments: given = '{}' } = call ?? {}
   const isApproved = await state.questions.approval({ callId, name, arguments: given })
   restartClock(callId)
-  if (isApproved !== undefined) await state.conversation.approve(callId, isApproved)
+  if (isApproved !== undefined) await state.conversation.decide(approvalId, isApproved)
 }
 
 function tellFailure(state: TalkState, cause: unknown): void {

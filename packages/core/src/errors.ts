@@ -84,6 +84,12 @@ export const ERROR_CODES = {
     'An approval names no open request, came too late, or comes from another principal.',
     'Answer the request that is open now; the message says what became of this one.',
   ),
+  question_declined: row(
+    'peer',
+    false,
+    'A tool asked its user, and got no answer: it was declined, came too late, or nobody could be asked.',
+    'Catch it in the tool, and go on without the answer.',
+  ),
   question_refused: row(
     'peer',
     false,

@@ -61,6 +61,15 @@ export interface ResultPart {
   readonly name: string
   readonly isError: boolean
   readonly content: readonly ContentPart[]
+  /** Absent for a trusted tool of the agent's own. */
+  readonly provenance?: Provenance
+}
+
+/** Where a result comes from, and whether it may be believed: data from outside can try to give orders. */
+export interface Provenance {
+  readonly trust: 'trusted' | 'untrusted'
+  /** The source of tools that brought the tool. */
+  readonly source?: string
 }
 
 /** A block that has no neutral meaning (a provider's own server tool, a citation): kept for that provider only. */

@@ -6,8 +6,10 @@ import type { Schema } from './schema.ts'
 import type { JsonObject } from '../json.ts'
 import { DEFAULT_BATCH, DEFAULT_INTERRUPT_MS, DEFAULT_LIMITS, DEFAULT_RETRY, DEFAULT_WINDOW } from '../machine/spec.ts'
 import { shortHash } from './hash.ts'
-import type { Model, ModelSettings } from './model.ts'
-import type { Tool } from './tool.ts'
+import type { Model, ModelSettings, ToolChoice } from './model.ts'
+import type { Message } from '../messages.ts'
+import type { EffectClass, Principal, Tool, ToolKind, Trust } from './tool.ts'
+import type { CollisionPolicy, ToolSource } from './tool-source.ts'
 
 export interface AgentInit<Output = unknown> {
   /** 1 to 64 characters; part of the log and of telemetry. */
@@ -16,6 +18,14 @@ export interface AgentInit<Output = unknown> {
   readonly model?: string | Model | readonly (string | Model)[]
   readonly instructions?: string
   readonly tools?: readonly Tool[]
+  /** Tools that come and go while a session lives. */
+  readonly sources?: readonly ToolSource[]
+  /** What becomes of two tools of one name; `refuse` by default. */
+  readonly collisions?: CollisionPolicy
+  /** Decides before a person is asked; wins over a tool's own `approval` where it says anything. */
+  readonly approvalPolicy?: ApprovalPolicy
+  /** Changes one step: which tools are in force, which model answers, with which instructions. */
+  readonly prepareStep?: PrepareStep
   readonly limits?: Partial<Limits>
   readonly window?: Partial<WindowSpec>
   readonly retry?: Partial<RetrySpec>
@@ -30,12 +40,64 @@ export interface AgentInit<Output = unknown> {
   readonly emptyAnswer?: 'retry' | 'silence'
 }
 
+/** A call as a policy sees it. */
+export interface PolicyCall {
+  readonly session: string
+  readonly principal: Principal
+  readonly tool: {
+    readonly name: string
+    readonly effect: EffectClass
+    readonly runs: 'server' | 'client'
+    readonly kind?: ToolKind
+    readonly trust: Trust
+    /** The source that brought it; absent for the agent's own. */
+    readonly source?: string
+  }
+  /** The validated arguments. */
+  readonly input: unknown
+  /** Tools that the model has read untrusted results of, in what it was shown for this step. */
+  readonly untrusted: readonly string[]
+}
+
+/** `allow` and `ask` win over the tool's own `approval`, `deny` over everything, also over a person. */
+export type PolicyVerdict = 'allow' | 'ask' | 'deny' | { readonly deny: string }
+/** Undefined: the tool's own `approval` decides. It has 10 s together with the schema; a throw means that the call does not run. */
+export type ApprovalPolicy = (call: PolicyCall) => PolicyVerdict | undefined | Promise<PolicyVerdict | undefined>
+
+export interface StepToPrepare {
+  readonly session: string
+  readonly step: number
+  readonly attempt: number
+  /** The model that would be asked. */
+  readonly model: string
+  readonly messages: readonly Message[]
+  /** Names of the tools that would be offered. */
+  readonly tools: readonly string[]
+}
+
+/** What is absent stays as it is. */
+export interface StepChange {
+  /** Names of the tools in force; a call of another one is denied. */
+  readonly tools?: readonly string[]
+  /** Not while the tool rounds of the turn are used up: then it is `none`. */
+  readonly toolChoice?: ToolChoice
+  readonly model?: string
+  readonly instructions?: string
+  readonly settings?: ModelSettings
+}
+
+export type PrepareStep = (step: StepToPrepare) => StepChange | undefined | Promise<StepChange | undefined>
+
 /** A checked agent. Make one with `defineAgent()`. */
 export interface Agent<Output = unknown> {
   readonly name: string
   readonly models: readonly (string | Model)[]
   readonly instructions: string
   readonly tools: readonly Tool[]
+  readonly sources: readonly ToolSource[]
+  readonly collisions: CollisionPolicy
+  readonly approvalPolicy?: ApprovalPolicy
+  readonly prepareStep?: PrepareStep
   readonly limits: Limits
   readonly window: WindowSpec
   readonly retry: RetrySpec
@@ -73,6 +135,10 @@ export function defineAgent<Output = unknown>(init: AgentInit<Output>): Agent<Ou
     models: Array.isArray(model) ? model : [model as string | Model],
     instructions: init.instructions ?? '',
     tools,
+    sources: init.sources ?? [],
+    collisions: init.collisions ?? 'refuse',
+    ...(init.approvalPolicy && { approvalPolicy: init.approvalPolicy }),
+    ...(init.prepareStep && { prepareStep: init.prepareStep }),
     limits,
     window,
     retry,
@@ -141,5 +207,9 @@ export function specOf(
 
 export function toolSpecOf(tool: Tool): ToolSpec {
   const { name, effect, timeoutMs, parallel, onInterrupt } = tool
-  return { name, effect, runs: tool.execute ? 'server' : 'client', timeoutMs, parallel, onInterrupt }
+  const { trust = 'trusted', source } = tool
+  const provenance =
+    trust === 'trusted' && source === undefined ? undefined : { trust, ...(source !== undefined && { source }) }
+  const runs = tool.execute ? 'server' : 'client'
+  return { name, effect, runs, timeoutMs, parallel, onInterrupt, ...(provenance && { provenance }) }
 }

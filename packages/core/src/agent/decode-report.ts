@@ -10,6 +10,7 @@ import {
   readBoolean,
   readFields,
   readInteger,
+  readJson,
   readJsonObject,
   readList,
   readName,
@@ -31,7 +32,7 @@ const readErrorCode: Read<ErrorCode> = (reader, value) =>
   isErrorCode(value) ? value : reader.refuse(`must be a code of docs/errors.md, not ${describeValue(value)}`)
 
 const readKnownOutcome = readVariant('type', {
-  ok: readFields('a result', { type: readOneOf('ok'), content: readContent }),
+  ok: readFields('a result', { type: readOneOf('ok'), content: readContent, value: { optional: readJson } }),
   error: readFields('an error', { type: readOneOf('error'), code: readErrorCode, message: readText }),
 })
 

@@ -8,6 +8,16 @@ export interface AbortSignalLike {
   removeEventListener(type: 'abort', listener: () => void): void
 }
 
+/**
+ * The platform's own AbortSignal where its types are known, so that `fetch` takes it; elsewhere the part that Baton
+ * needs.
+ */
+export type PlatformAbortSignal = typeof globalThis extends {
+  readonly AbortSignal: { readonly prototype: infer Signal extends AbortSignalLike }
+}
+  ? Signal
+  : AbortSignalLike
+
 export interface Clock {
   /** Milliseconds since 1970. */
   nowMs(): number

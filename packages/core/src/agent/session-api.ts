@@ -1,15 +1,15 @@
 // The Session API: the one way in which fronts and programs reach a session, whatever host runs it.
 import type { ErrorCode } from '../errors.ts'
 import { BatonError } from '../errors.ts'
-import type { JsonValue } from '../json.ts'
+import type { JsonObject, JsonValue } from '../json.ts'
 import type { ContentPart, Usage } from '../messages.ts'
 import type { Fact, Settlement, TurnOutcome } from '../machine/fact.ts'
 import type { OpenCall } from '../machine/history.ts'
-import type { Delivery, Heard, Input, Outcome } from '../machine/input.ts'
+import type { ClientReport, Delivery, Heard, Outcome, UserCommand } from '../machine/input.ts'
 import type { Phase } from '../machine/state.ts'
 import type { Agent } from './agent.ts'
 import type { ModelSettings } from './model.ts'
-import type { Principal } from './tool.ts'
+import type { CallDescription, Principal, ToolKind } from './tool.ts'
 
 export interface Host {
   /**
@@ -48,15 +48,25 @@ export interface SendOptions {
   /** The same id again is answered as before and does nothing. */
   readonly inputId?: string
   readonly delivery?: Delivery
+  /** Whether whoever sends this can be asked for approvals and questions while it is answered; true by default. */
+  readonly asks?: boolean
 }
 
-/** Its methods need their session: `session.send(…)`, not `const { send } = session`. */
+/**
+ * Whatever is handed in is decoded: a value of the wrong shape is refused with a code and the field's name, and nothing
+ * that a caller hands in can throw inside a session. Its methods need their session: `session.send(…)`, not
+ * `const { send } = session`.
+ */
 export interface Session {
   readonly id: string
   /** Sends what a user says; it is answered by a turn of its own or, while one runs, with the next. */
   send(input: UserInput, options?: SendOptions): Turn
-  /** Hands in any input. Never throws for an input that is not allowed: it says so. */
-  submit(input: Input): Promise<Accepted | Refused>
+  /**
+   * Hands in a command, or a report of a client that was attached through this handle. What only a host may say (results
+   * of server tools, answers of models, timers) is refused with `illegal_input`, and a report in the name of another
+   * client with `unauthorized`. Never throws for an input that is not allowed: it says so.
+   */
+  submit(input: UserCommand | ClientReport): Promise<Accepted | Refused>
   /** The user interrupts; `heard` says how much of the answer was taken in (`all` by default). */
   interrupt(options?: { readonly reason?: string; readonly heard?: Heard }): Promise<void>
   /**
@@ -67,8 +77,20 @@ export interface Session {
   attach(handlers?: ClientHandlers): Promise<Client>
   /** Answers a client tool's call by hand; this program is attached as that tool's client if it is not yet. */
   toolResult(callId: string, outcome: Outcome): Promise<Accepted | Refused>
-  /** Answers the newest request for an approval of this call, as a trusted program. */
-  approve(callId: string, decision: ApprovalDecision): Promise<Accepted | Refused>
+  /** Calls that wait for a decision, oldest first. */
+  approvals(): Promise<readonly PendingApproval[]>
+  /**
+   * Decides one request, as this handle's principal. Refused with `approval_refused` when the request is stale, was
+   * replaced, has expired or is of another principal's session; an edit whose input does not fit the tool with
+   * `invalid_arguments`, and the request stays open.
+   */
+  decide(decision: Decision): Promise<Accepted | Refused>
+  /** What running tools ask their user, oldest first. */
+  questions(): Promise<readonly PendingQuestion[]>
+  /** Answers a question, as this handle's principal. Refused with `question_refused` as an approval is. */
+  answer(answer: QuestionAnswer): Promise<Accepted | Refused>
+  /** Names the session, and keeps what a program notes about it. */
+  describe(patch: SessionDescription): Promise<Accepted | Refused>
   /** Every fact from `cursor` on (from now on without one), then as they come, with live text between them. */
   frames(cursor?: Cursor): AsyncIterable<Frame>
   /** A call that is not settled, with what the client needs to run it. */
@@ -80,6 +102,54 @@ export interface Session {
   close(): Promise<void>
 }
 
+/** A call that waits for a person, as it is shown to them. */
+export interface PendingApproval extends CallDescription {
+  /** Names this request: an edit or a new request has another one. */
+  readonly approvalId: string
+  readonly callId: string
+  /** The tool's name. */
+  readonly name: string
+  readonly kind?: ToolKind
+  readonly input: JsonObject
+  /** In the session's time; then the call is denied. */
+  readonly expiresAtMs: number
+}
+
+/** `remember` decides later calls too: of the tool, or of the tool with the same arguments. */
+export type Decision = {
+  /** Of the request that was shown. */
+  readonly approvalId: string
+  /** At most 4,096 characters; the model is told. */
+  readonly reason?: string
+  readonly remember?: 'tool' | 'arguments'
+} & (
+  | { readonly decision: 'approve' | 'deny' }
+  /** Approves the call with this input in place of the model's. */
+  | { readonly decision: 'edit'; readonly input: JsonObject }
+)
+
+/** What a running tool asks. */
+export interface PendingQuestion {
+  readonly questionId: string
+  readonly callId: string
+  readonly message: string
+  /** JSON Schema of the answer. */
+  readonly schema: JsonObject
+  /** In the session's time; then it counts as declined. */
+  readonly expiresAtMs: number
+}
+
+export type QuestionAnswer = { readonly questionId: string } & (
+  { readonly value: JsonValue } | { readonly decline: true; readonly reason?: string }
+)
+
+export interface SessionDescription {
+  /** At most 200 characters; null takes it away. */
+  readonly title?: string | null
+  /** Replaces what was noted; at most 8,192 characters as JSON. */
+  readonly meta?: JsonObject
+}
+
 export type ClientHandlers = Readonly<Record<string, (input: JsonValue, call: OpenCall) => unknown>>
 
 export interface Client {
@@ -87,12 +157,6 @@ export interface Client {
   /** For calls without a handler. */
   toolResult(callId: string, outcome: Outcome): Promise<Accepted | Refused>
   detach(): Promise<void>
-}
-
-export interface ApprovalDecision {
-  readonly decision: 'approve' | 'deny'
-  readonly principal?: string
-  readonly reason?: string
 }
 
 /** The next position to read. */
@@ -140,7 +204,13 @@ export type TurnEvent =
   /** The text since the step began is void; it comes again. */
   | { readonly type: 'attempt-superseded'; readonly reason: string }
   | { readonly type: 'call-proposed'; readonly call: OpenCall }
-  | { readonly type: 'approval-requested'; readonly callId: string }
+  | {
+      readonly type: 'approval-requested'
+      readonly approvalId: string
+      readonly callId: string
+      readonly expiresAtMs: number
+    }
+  | { readonly type: 'question-asked'; readonly question: PendingQuestion }
   | { readonly type: 'call-settled'; readonly callId: string; readonly settlement: Settlement }
   | { readonly type: 'tool-progress'; readonly callId: string; readonly note: JsonValue }
   | { readonly type: 'turn-finished'; readonly outcome: TurnOutcome; readonly text: string }

@@ -2,7 +2,8 @@
 import type { JsonObject, JsonValue } from '../json.ts'
 import { BatonError } from '../errors.ts'
 import type { ContentPart } from '../messages.ts'
-import type { AbortSignalLike } from './environment.ts'
+import type { PlatformAbortSignal } from './environment.ts'
+import type { PlanEntry } from '../machine/spec.ts'
 import type { OutputOf, Schema } from './schema.ts'
 import { objectSchemaOf } from './schema.ts'
 
@@ -22,20 +23,58 @@ export interface Logger {
   warn(message: string, data?: JsonObject): void
 }
 
+/** What a tool does, for people: editors and chats show it. */
+export type ToolKind = 'read' | 'edit' | 'delete' | 'move' | 'search' | 'execute' | 'think' | 'fetch' | 'other'
+
+/** One call for people, made from its validated input. */
+export interface CallDescription {
+  /** A line, such as `Read src/index.ts`; at most 200 characters. */
+  readonly title?: string
+  /** Places in files; at most 32. `line` counts from 1. */
+  readonly locations?: readonly { readonly path: string; readonly line?: number }[]
+  /** What it would change; at most 32 files and 65,536 characters together. `oldText` is null for a new file. */
+  readonly diff?: readonly { readonly path: string; readonly oldText: string | null; readonly newText: string }[]
+}
+
+/** Whether what a tool returns may be believed: data from outside can try to give orders. */
+export type Trust = 'trusted' | 'untrusted'
+
+export type { PlanEntry } from '../machine/spec.ts'
+
+export interface Question {
+  /** What is asked, at most 4,000 characters. */
+  readonly message: string
+  /** JSON Schema of the answer, an object at the root. */
+  readonly schema: JsonObject
+  /** Milliseconds until it counts as declined; 10 minutes by default. */
+  readonly timeoutMs?: number
+}
+
 export interface ToolContext<Services = unknown> {
   readonly session: string
   readonly agent: string
   readonly principal: Principal
-  readonly call: string
+  readonly callId: string
+  /** The number of the turn that asked for the call. */
+  readonly turn: number
   /** 1 for the first start of this call, counted across restarts. */
   readonly attempt: number
   /** The same for every attempt of this call: hand it to the system that the tool changes. */
   readonly idempotencyKey: string
-  readonly signal: AbortSignalLike
+  /** A real AbortSignal: aborted when the call is over before the tool ends. */
+  readonly signal: PlatformAbortSignal
   readonly services: Services
   readonly log: Logger
   /** Tells watching clients how far the tool is; at most 4 KiB, never seen by the model. */
   progress(note: JsonValue): void
+  /** Replaces the session's plan, which people see; at most 100 entries of 1,000 characters. */
+  plan(entries: readonly PlanEntry[]): void
+  /**
+   * Asks the user in mid-call and waits for the answer; the tool's clock stands still meanwhile. Durable: after a restart
+   * a pure or idempotent tool runs again, and its nth question has the recorded answer.
+   * @throws BatonError `question_declined` (by the user, by its deadline, or nobody can be asked), `question_refused`
+   */
+  ask(question: Question): Promise<JsonValue>
 }
 
 /** A result that is more than JSON: text and images for the model, and optionally the value they stand for. */
@@ -60,6 +99,14 @@ export interface ToolInit<Input extends Schema, Services> {
   readonly approval?: boolean | ((input: OutputOf<Input>) => boolean | Promise<boolean>)
   /** When the user interrupts: stop it, or let it finish silently. `cancel` by default for pure tools, else `finish`. */
   readonly onInterrupt?: 'cancel' | 'finish'
+  /** For people: what the tool is called, `name` by default. */
+  readonly title?: string
+  /** For people: what it does. */
+  readonly kind?: ToolKind
+  /** For people: one call, from its validated input. What it throws is logged, and nothing is shown. */
+  readonly describe?: (input: OutputOf<Input>) => CallDescription
+  /** `trusted` by default. Results of an untrusted tool are marked as such for policies. */
+  readonly trust?: Trust
   /** Absent: a connected client runs the tool. */
   readonly execute?: (input: OutputOf<Input>, context: ToolContext<Services>) => unknown
 }
@@ -76,6 +123,12 @@ export interface Tool {
   readonly parallel: boolean
   readonly approval: boolean | ((input: unknown) => boolean | Promise<boolean>)
   readonly onInterrupt: 'cancel' | 'finish'
+  readonly title?: string
+  readonly kind?: ToolKind
+  readonly describe?: (input: unknown) => CallDescription
+  readonly trust?: Trust
+  /** The name of the source that brought it; absent for an agent's own. */
+  readonly source?: string
   readonly execute?: (input: unknown, context: ToolContext) => unknown
 }
 
@@ -102,9 +155,13 @@ export function tool<const Input extends Schema, Services = unknown>(init: ToolI
     effect,
     timeoutMs,
     parallel: init.parallel ?? true,
-    // The schema validates before either function is called, so the value has the type that they expect.
+    // The schema validates before any function is called, so the value has the type that they expect.
     approval: (init.approval ?? false) as Tool['approval'],
     onInterrupt: init.onInterrupt ?? (effect === 'pure' ? 'cancel' : 'finish'),
+    ...(init.title !== undefined && { title: init.title }),
+    ...(init.kind && { kind: init.kind }),
+    ...(init.trust && { trust: init.trust }),
+    ...(init.describe && { describe: init.describe as NonNullable<Tool['describe']> }),
     ...(init.execute && { execute: init.execute as NonNullable<Tool['execute']> }),
   }
 }

@@ -170,7 +170,8 @@ function stepSalvaged(state: State, fact: FactOf<'step-salvaged'>): State {
   }
 }
 
-function callOf(proposal: CallProposal): Call {
+/** What people are shown of a call is text: the history has it, and the state does not. */
+function callOf({ about: _about, ...proposal }: CallProposal): Call {
   return {
     ...proposal,
     state: proposal.asks || proposal.tokenHash !== undefined ? 'proposed' : 'ready',

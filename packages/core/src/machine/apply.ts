@@ -29,6 +29,9 @@ export function apply(state: State, fact: Fact): State {
       return { ...state, model: fact.model, turn: state.turn && withModel(state.turn, fact.model) }
     case 'session-described':
       return { ...state, title: fact.title === undefined ? state.title : fact.title, meta: fact.meta ?? state.meta }
+    // People are shown the plan; nothing is decided by it.
+    case 'plan-set':
+      return state
     case 'session-paused':
       return { ...state, phase: 'paused', attempt: null, retry: null, interrupting: null }
     case 'session-continued':

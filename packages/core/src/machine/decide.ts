@@ -84,6 +84,7 @@ const ROWS = {
   'note-progress': models.noteProgress satisfies Row<'attempt-progress'>,
   'finish-summary': models.finishSummary satisfies Row<'summary-finished'>,
   'fail-summary': models.failSummary satisfies Row<'summary-failed'>,
+  'set-plan': calls.setPlan satisfies Row<'plan-set'>,
   'ask-question': questions.askQuestion satisfies Row<'question-asked'>,
   'answer-question': questions.answerQuestion satisfies Row<'question-answer'>,
   'take-tool-result': calls.takeToolResult satisfies Row<'tool-finished'>,

@@ -1,15 +1,15 @@
 // What the machine decided, for ever. Facts hold content; state, their fold, holds none.
 import type { ErrorCode } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
-import type { AssistantPart, ContentPart, FinishReason, Usage } from '../messages.ts'
+import type { AssistantPart, ContentPart, FinishReason, Provenance, Usage } from '../messages.ts'
 import type { ModelSettings } from '../agent/model.ts'
 import type { ClientToolSpec, Delivery, Failure, Heard } from './input.ts'
-import type { Effectful } from './spec.ts'
+import type { Effectful, PlanEntry } from './spec.ts'
 import type { IndexEntry } from './state.ts'
 
 /** How a call ended. There is exactly one for each call. */
 export type Settlement =
-  | { readonly type: 'ok'; readonly content: readonly ContentPart[] }
+  | { readonly type: 'ok'; readonly content: readonly ContentPart[]; readonly value?: JsonValue }
   | { readonly type: 'error' | 'denied'; readonly code: ErrorCode; readonly message: string }
   | { readonly type: 'timed-out' }
   /** `begun`: it was running, and may have had an effect. */
@@ -34,6 +34,10 @@ export interface CallProposal {
   readonly parallel: boolean
   readonly onInterrupt: 'cancel' | 'finish'
   readonly argumentsHash: string
+  /** Where its result comes from; absent: a tool of the agent's own, which is trusted. */
+  readonly provenance?: Provenance
+  /** What people are shown of it. */
+  readonly about?: JsonObject
   /** The client that brought the tool; absent for the agent's own. */
   readonly broughtBy?: string
   /** Present: the call must be approved before it starts. */
@@ -79,6 +83,7 @@ export type Fact =
       readonly names: readonly string[]
     }
   /** What is absent stays as it is. */
+  | { readonly type: 'plan-set'; readonly callId: string; readonly entries: readonly PlanEntry[] }
   | { readonly type: 'session-described'; readonly title?: string | null; readonly meta?: JsonObject }
   | { readonly type: 'session-paused' }
   | { readonly type: 'session-continued' }

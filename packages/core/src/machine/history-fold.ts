@@ -3,8 +3,9 @@ import type { AssistantMessage, AssistantPart, Message, ResultPart, ToolMessage 
 import type { JsonObject } from '../json.ts'
 import { textOf } from '../messages.ts'
 import { cutParts, wholeChars } from './cut-parts.ts'
-import type { Fact, FactOf, InputBody, QuestionAnswer, Settlement } from './fact.ts'
+import type { CallProposal, Fact, FactOf, InputBody, QuestionAnswer, Settlement } from './fact.ts'
 import { renderInputs, renderSettlement, text } from './render.ts'
+import type { PlanEntry } from './spec.ts'
 
 /** One entry's messages: a user message, or an assistant message with its results. */
 export interface HistoryEntry {
@@ -34,6 +35,7 @@ export interface PlainHistory {
   lastTurn: { readonly turn: number; readonly pos: number } | null
   texts: readonly { readonly step: number; readonly text: string }[]
   progress: { readonly attempt: number; readonly text: string }
+  plan: readonly PlanEntry[]
 }
 
 export interface HistoryContent extends PlainHistory {
@@ -50,6 +52,8 @@ export interface PlainOpenBody {
   readonly parts: readonly AssistantPart[]
   /** See `AssistantMessage.rebased`. */
   readonly rebased: boolean
+  /** The calls of the step that say something of themselves. */
+  readonly described: readonly Pick<CallProposal, 'callId' | 'about' | 'provenance'>[]
 }
 
 export interface OpenBody extends PlainOpenBody {
@@ -86,10 +90,10 @@ export function foldFact(content: HistoryContent, fact: Fact): void {
       content.progress = { attempt: fact.attempt, text: content.progress.text.slice(0, fact.offset) + fact.text }
       break
     case 'step-finished':
-      openStep(content, fact.step, fact.parts)
+      openStep(content, fact.step, fact.parts, fact.calls)
       break
     case 'step-salvaged':
-      openStep(content, fact.step, cutParts([text(content.progress.text)], fact.textChars))
+      openStep(content, fact.step, cutParts([text(content.progress.text)], fact.textChars), [])
       break
     case 'approval-decided':
       if (content.open && fact.edited)
@@ -108,6 +112,9 @@ export function foldFact(content: HistoryContent, fact: Fact): void {
       break
     case 'step-closed':
       closeStep(content, fact.entry)
+      break
+    case 'plan-set':
+      content.plan = fact.entries
       break
     default:
       foldEdit(content, fact)
@@ -179,17 +186,32 @@ function enter(content: HistoryContent, fact: FactOf<'inputs-entered'>): void {
   content.entries = [...content.entries, ...entered]
 }
 
-function openStep(content: HistoryContent, step: number, parts: readonly AssistantPart[]): void {
+function openStep(
+  content: HistoryContent,
+  step: number,
+  parts: readonly AssistantPart[],
+  calls: readonly CallProposal[],
+): void {
   content.open = {
     step,
     exchange: content.exchange,
     parts,
     rebased: false,
+    described: describeCalls(calls),
     edited: new Map(),
     settlements: new Map(),
     questions: new Map(),
   }
   content.texts = [...content.texts, { step, text: textOf(parts) }]
+}
+
+function describeCalls(calls: readonly CallProposal[]): OpenBody['described'] {
+  const described = calls.filter(({ about, provenance }) => about || provenance)
+  return described.map(({ callId, about, provenance }) => ({
+    callId,
+    ...(about && { about }),
+    ...(provenance && { provenance }),
+  }))
 }
 
 /** Messages remember their step, so that a later cut finds them. */
@@ -223,7 +245,10 @@ function stepMessages(open: OpenBody): readonly Message[] {
     const edited = open.edited.get(part.callId)
     const note = edited === undefined ? [] : [text(`[A person changed the arguments to ${edited}]`)]
     const content = [...note, ...renderSettlement(settlement)]
-    return [{ type: 'result', callId: part.callId, name: part.name, isError: settlement.type !== 'ok', content }]
+    const { provenance } = open.described.find(({ callId }) => callId === part.callId) ?? {}
+    const { callId, name } = part
+    const isError = settlement.type !== 'ok'
+    return [{ type: 'result', callId, name, isError, content, ...(provenance && { provenance }) }]
   })
   const tool: ToolMessage = { role: 'tool', parts: results }
   if (results.length > 0) return [assistant, tool]

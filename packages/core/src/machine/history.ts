@@ -1,4 +1,5 @@
 // The history with its bodies: folded from records, it turns a range of entries into messages. State has only the index.
+import type { JsonObject } from '../json.ts'
 import type { AssistantPart, Message } from '../messages.ts'
 import type { InputBody, QuestionAnswer, Settlement } from './fact.ts'
 import type {
@@ -10,6 +11,7 @@ import type {
   PlainOpenBody,
 } from './history-fold.ts'
 import { foldFact } from './history-fold.ts'
+import type { PlanEntry } from './spec.ts'
 import type { SessionRecord } from './record.ts'
 
 export type { HistoryEntry, OpenQuestion } from './history-fold.ts'
@@ -21,6 +23,8 @@ export interface OpenCall {
   readonly arguments: string
   /** It has ended, and only waits for the other calls of its step. */
   readonly settled: boolean
+  /** What people are shown of it: a title, a kind, places, a diff. */
+  readonly about?: JsonObject
 }
 
 /** A history as JSON. It stands in snapshots, which are disposable, so its shape may change with any version. */
@@ -46,6 +50,8 @@ export interface History {
   /** What was answered to the nth question of an open call; undefined while it is open or was not asked. */
   answerTo(callId: string, n: number): QuestionAnswer | undefined
   openQuestions(): readonly OpenQuestion[]
+  /** As the newest `plan-set` has it. */
+  plan(): readonly PlanEntry[]
   /** The assistant's parts of the step whose calls are open. */
   openParts(): readonly AssistantPart[]
   /** Texts of the running turn's finished steps. */
@@ -104,6 +110,10 @@ class FoldedHistory implements History {
     return [...questions.values()].filter(({ answer, callId }) => !answer && !settlements.has(callId))
   }
 
+  plan(): readonly PlanEntry[] {
+    return this.#content.plan
+  }
+
   openParts(): readonly AssistantPart[] {
     return this.#content.open?.parts ?? []
   }
@@ -132,6 +142,7 @@ function emptyContent(keepAll: boolean): HistoryContent {
     open: null,
     texts: [],
     progress: { attempt: 0, text: '' },
+    plan: [],
   }
 }
 
@@ -169,5 +180,7 @@ function openCall(content: HistoryContent, callId: string): OpenCall | undefined
   const part = content.open?.parts.find((candidate) => candidate.type === 'call' && candidate.callId === callId)
   if (part?.type !== 'call') return undefined
   const settled = content.open?.settlements.has(callId) ?? false
-  return { callId, name: part.name, arguments: content.open?.edited.get(callId) ?? part.arguments, settled }
+  const { about } = content.open?.described.find((call) => call.callId === callId) ?? {}
+  const given = content.open?.edited.get(callId) ?? part.arguments
+  return { callId, name: part.name, arguments: given, settled, ...(about && { about }) }
 }

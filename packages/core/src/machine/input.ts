@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from '../json.ts'
 import type { ContentPart, FinishReason, Usage } from '../messages.ts'
 import type { ModelPart, ModelSettings } from '../agent/model.ts'
 import type { IndexEntry } from './state.ts'
-import type { ToolSpec } from './spec.ts'
+import type { PlanEntry, ToolSpec } from './spec.ts'
 
 /** How much of the answer the user took in, counted over the turn's whole text. */
 export type Heard =
@@ -23,7 +23,8 @@ export interface Failure {
 
 /** What a tool or a client gives back. */
 export type Outcome =
-  | { readonly type: 'ok'; readonly content: readonly ContentPart[] }
+  /** `value`: what the content is the text of, where it is JSON and short enough to be kept twice. */
+  | { readonly type: 'ok'; readonly content: readonly ContentPart[]; readonly value?: JsonValue }
   | { readonly type: 'error'; readonly code: ErrorCode; readonly message: string }
 
 /** When an input reaches the model: after the running turn, at the end of the running step, or by interrupting it. */
@@ -39,6 +40,8 @@ export interface CallCheck {
   readonly asks?: true
   /** Present: a policy denies the call, in words for the model. No person can approve it. */
   readonly denied?: string
+  /** What people are shown of the call: a title, a kind, places, a diff. The machine only keeps it. */
+  readonly about?: JsonObject
 }
 
 export interface ClientToolSpec extends ToolSpec {
@@ -178,6 +181,14 @@ export type HostReport =
   | { readonly type: 'summary-finished'; readonly attempt: number; readonly text: string; readonly usage: Usage }
   | { readonly type: 'summary-failed'; readonly attempt: number; readonly error: Failure }
   | { readonly type: 'tool-finished'; readonly callId: string; readonly attempt: number; readonly outcome: Outcome }
+  /** A running tool replaces the session's plan. */
+  | {
+      readonly type: 'plan-set'
+      readonly callId: string
+      readonly attempt: number
+      /** At most 100, of 1,000 characters each; further ones and longer texts are cut. */
+      readonly entries: readonly PlanEntry[]
+    }
   /** A running tool asks its user; the nth question of a call is the same after a restart. */
   | {
       readonly type: 'question-asked'
@@ -238,6 +249,7 @@ export const HOST_REPORTS: ReadonlySet<InputType> = new Set<HostReport['type']>(
   'summary-failed',
   'tool-finished',
   'question-asked',
+  'plan-set',
   'timer-fired',
   'host-restarted',
   'work-lost',

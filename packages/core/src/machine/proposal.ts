@@ -32,7 +32,7 @@ export function proposeCalls(
       check.asks === true && !settlement && recallDecision(draft.state, { ...part, argumentsHash }) === undefined
     return {
       proposal: makeProposal(draft, part.name, makeCallId(draft.state.birth, attempt.step, index), {
-        argumentsHash,
+        ...check,
         asks,
       }),
       arguments: parsed.ok && isJsonObject(parsed.value) ? part.arguments : '{}',
@@ -52,9 +52,11 @@ function makeProposal(
   draft: Draft,
   name: string,
   callId: string,
-  check: { readonly argumentsHash: string; readonly asks: boolean },
+  check: Pick<CallCheck, 'argumentsHash' | 'about'> & { readonly asks: boolean },
 ): CallProposal {
   const { tool, broughtBy } = findTool(draft, name) ?? {}
+  // What a client brings comes from outside.
+  const provenance = broughtBy === undefined ? tool?.provenance : ({ trust: 'untrusted', source: broughtBy } as const)
   return {
     callId,
     name,
@@ -66,6 +68,8 @@ function makeProposal(
     argumentsHash: check.argumentsHash,
     ...(broughtBy !== undefined && { broughtBy }),
     ...(check.asks && { asks: check.asks }),
+    ...(provenance && { provenance }),
+    ...(check.about && { about: check.about }),
   }
 }
 

@@ -126,3 +126,14 @@ export function passDeadline(draft: Draft, call: Call): void {
   else befall(draft, call, 'deadline')
   advance(draft)
 }
+
+/** A tool of a run that is over has no plan any more. */
+export function setPlan(draft: Draft, { callId, attempt, entries }: InputOf<'plan-set'>): void {
+  const call = findCall(draft.state, callId)
+  if (call?.state !== 'started' || call.attempt !== attempt) return
+  const kept = entries.slice(0, RULES.planEntries).map((entry) => ({
+    ...entry,
+    content: entry.content.slice(0, wholeChars(entry.content, RULES.planChars)),
+  }))
+  emit(draft, { type: 'plan-set', callId, entries: kept })
+}

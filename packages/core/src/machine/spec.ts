@@ -1,5 +1,7 @@
 // The plain-data part of an agent: all that policy may depend on. It is hashed; a change of it is a fact in the log.
 
+import type { Provenance } from '../messages.ts'
+
 export type Effectful = 'pure' | 'idempotent' | 'once'
 
 export interface ToolSpec {
@@ -9,6 +11,15 @@ export interface ToolSpec {
   readonly timeoutMs: number
   readonly parallel: boolean
   readonly onInterrupt: 'cancel' | 'finish'
+  /** Where its results come from; absent: the agent's own, and trusted. */
+  readonly provenance?: Provenance
+}
+
+/** What people see of where the work stands. */
+export interface PlanEntry {
+  readonly content: string
+  readonly status: 'pending' | 'in_progress' | 'completed'
+  readonly priority?: 'high' | 'medium' | 'low'
 }
 
 export interface Limits {
@@ -122,6 +133,9 @@ export const DEFAULT_INTERRUPT_MS = 1000
 
 /** Fixed by the rules of the machine, not by an agent. */
 export const RULES = {
+  /** Entries of a plan, and UTF-16 units of each. */
+  planEntries: 100,
+  planChars: 1000,
   /** Starts of one step or tool after which a process that dies on it is not tried again. */
   recoveries: 3,
   /** Milliseconds that calls of an interrupted turn get once the next input is there. */

@@ -101,7 +101,7 @@ export interface Offer {
   readonly claims: boolean
 }
 
-export interface Call extends CallProposal {
+export interface Call extends Omit<CallProposal, 'about'> {
   readonly state: CallState
   /** Starts of a server tool. */
   readonly attempt: number

@@ -43,6 +43,7 @@ const OF_CALLS: ReadonlySet<InputType> = new Set([
   'offer-failed',
   'tool-finished',
   'question-asked',
+  'plan-set',
   'work-lost',
   'question-answer',
   'client-detached',
@@ -97,6 +98,8 @@ function inputFor(session: TestSession, type: InputType): Input {
       return { type, questionId: `question_${READ}_1`, principal: 'ann', value: 1 }
     case 'question-asked':
       return { type, callId: READ, attempt: 1, n: 1, message: 'which?', schema: {}, timeoutMs: 1000 }
+    case 'plan-set':
+      return { type, callId: READ, attempt: 1, entries: [{ content: 'look', status: 'pending' }] }
     case 'client-attached':
       return { type, connection: 'desk', principal: 'ann', ...CAN }
     case 'client-detached':
@@ -424,6 +427,15 @@ const PINS: Readonly<Record<InputType, Readonly<Record<Phase, string>>>> = {
     interrupting: 'quiet',
     summarising: 'quiet',
     paused: 'paused: question-asked',
+    stopped: 'quiet',
+  },
+  'plan-set': {
+    idle: 'idle: plan-set',
+    modelling: 'quiet',
+    calling: 'calling: plan-set',
+    interrupting: 'quiet',
+    summarising: 'quiet',
+    paused: 'paused: plan-set',
     stopped: 'quiet',
   },
   'timer-fired': {

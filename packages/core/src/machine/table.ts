@@ -35,6 +35,7 @@ export type Action =
   | 'fail-summary'
   | 'take-tool-result'
   | 'ask-question'
+  | 'set-plan'
   | 'answer-question'
   | 'fire-timer'
   | 'recover'
@@ -220,6 +221,7 @@ export const SESSION_TABLE: Readonly<Record<InputType, Readonly<Record<Phase, Ce
   'summary-failed': ofAttempt({ summarising: go('fail-summary', ...BEGIN) }),
   'tool-finished': settling('take-tool-result'),
   'question-asked': ofOpenCalls('ask-question', QUIET),
+  'plan-set': ofOpenCalls('set-plan', QUIET),
   'timer-fired': {
     idle: go('fire-timer', ...BEGIN),
     modelling: go('fire-timer', ...BEGIN),

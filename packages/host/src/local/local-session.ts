@@ -130,6 +130,7 @@ export class LocalSession implements SessionReplica, ActorListener {
 
   onCommit(state: State, history: History): void {
     this.#snapshots.onCommit(state, history)
+    this.#performer?.notice()
   }
 
   onDeath(cause: BatonError): void {

@@ -12,7 +12,7 @@ import type {
   ToolJob,
   Work,
 } from '@baton/runtime'
-import { Cancellation, createModelJob, createToolJob } from '@baton/runtime'
+import { Cancellation, createModelJob, createToolJob, ToolQuestions } from '@baton/runtime'
 
 export interface PerformerInit {
   readonly environment: Pick<Environment, 'clock' | 'timers'>
@@ -40,11 +40,18 @@ export class Performer {
   readonly #timers = new Map<string, () => void>()
   readonly #models = new Map<number, RunningModel>()
   readonly #tools = new Map<string, Cancellation>()
+  readonly #questions: ToolQuestions
   #newestAttempt = 0
   #isClosed = false
 
   constructor(init: PerformerInit) {
     this.#init = init
+    this.#questions = new ToolQuestions({ history: () => init.actor.history(), submit: init.submit })
+  }
+
+  /** Called after each commit. */
+  notice(): void {
+    this.#questions.notice()
   }
 
   /** Model calls and tools that run. */
@@ -89,6 +96,7 @@ export class Performer {
   /** Aborts all, without an answer. */
   close(): void {
     this.#isClosed = true
+    this.#questions.close()
     for (const cancel of this.#timers.values()) cancel()
     this.#timers.clear()
     const running = [...this.#models.values()].map(({ cancellation }) => cancellation)
@@ -128,7 +136,13 @@ export class Performer {
       type: 'tool',
       work: this.#init.world().work,
       job,
-      io: { cancellation, live, isClosed: () => this.#isClosed },
+      io: {
+        cancellation,
+        live,
+        isClosed: () => this.#isClosed,
+        plan: (entries) => this.#report({ type: 'plan-set', callId: job.callId, attempt: job.attempt, entries }),
+        ask: (question) => this.#questions.ask(job.callId, job.attempt, question),
+      },
       // Late or not: the machine knows, and logs it.
       take: (report) => {
         this.#tools.delete(key)

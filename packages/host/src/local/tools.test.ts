@@ -354,8 +354,8 @@ test('a tool that wants no other beside it waits, and all wait for it', async ()
 
 test('a tool gets its context: who, where, which call, services, and a signal of its own', async () => {
   const contexts: unknown[] = []
-  const look = act((_, { signal, log, progress, ...plain }) => {
-    contexts.push({ ...plain, aborted: signal.aborted, log: typeof log.info, progress: typeof progress })
+  const look = act((_, { signal, log, progress, plan, ask, ...plain }) => {
+    contexts.push({ ...plain, aborted: signal.aborted, log: typeof log.info, acts: [progress, plan, ask].length })
   })
   const services = { github: 'token of ann' }
   const world = createTestWorld({ tools: [look], steps: [callsOf('act'), { text: 'done' }], host: { services } })
@@ -366,13 +366,14 @@ test('a tool gets its context: who, where, which call, services, and a signal of
       session: 's',
       agent: 'tested',
       principal: { id: 'ann' },
-      call: 'call_id2_1_0',
+      callId: 'call_id2_1_0',
+      turn: 1,
       attempt: 1,
       idempotencyKey: 's/call_id2_1_0',
       aborted: false,
       services,
       log: 'function',
-      progress: 'function',
+      acts: 3,
     },
   ])
 })

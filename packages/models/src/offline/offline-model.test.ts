@@ -14,6 +14,7 @@ import type {
   ToolDeclaration,
 } from '@baton/core'
 import { textOf, tool } from '@baton/core'
+import { createToolContext } from '@baton/core/testing'
 import { workspaceTools } from '@baton/tools/workspace'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import * as z from 'zod'
@@ -89,18 +90,7 @@ async function execute(
 ): Promise<Pick<ResultPart, 'isError' | 'content'>> {
   const found = tools.find((candidate) => candidate.name === name)
   if (!found?.execute || !(found.input instanceof z.ZodType)) throw new Error(`${name} cannot be executed`)
-  const context = {
-    session: 's',
-    agent: 'a',
-    principal: { id: 'anonymous' },
-    call: 'c',
-    attempt: 1,
-    idempotencyKey: 'k',
-    signal: new AbortController().signal,
-    services: {},
-    log: { info: () => undefined, warn: () => undefined },
-    progress: () => undefined,
-  }
+  const context = createToolContext({ signal: new AbortController().signal })
   try {
     const value = await found.execute(found.input.parse(input), context)
     return { isError: false, content: [{ type: 'text', text: JSON.stringify(value) }] }

@@ -4,6 +4,7 @@ import type { Frame, LiveFrame } from '@baton/core'
 import type { FactType, SessionRecord } from '@baton/core/machine'
 import type { FrameReader } from './frame-reader.ts'
 import { createFrameReader } from './frame-reader.ts'
+import { hideBindings } from './hide-bindings.ts'
 
 export interface FeedInit {
   /** Records that were published before a reader came. */
@@ -48,7 +49,7 @@ export class SessionFeed {
     if (pos <= this.#publishedPos) return
     this.#publishedPos = pos
     for (const fact of record.facts) {
-      this.#push({ type: 'fact', pos, nowMs, fact })
+      this.#push({ type: 'fact', pos, nowMs, fact: hideBindings(fact) })
       if (fact.type === 'model-started') this.#beginAttempt(fact.attempt)
       else if (ENDS_ATTEMPT.has(fact.type)) this.#written = undefined
     }
@@ -152,6 +153,6 @@ function append(text: string, { offset, text: more }: Piece): string {
 async function* readFacts({ readPast }: FeedInit, fromPos: number, nextPos: number): AsyncGenerator<Frame> {
   for await (const { pos, nowMs, facts } of readPast(fromPos)) {
     if (pos >= nextPos) return
-    for (const fact of facts) yield { type: 'fact', pos, nowMs, fact }
+    for (const fact of facts) yield { type: 'fact', pos, nowMs, fact: hideBindings(fact) }
   }
 }

@@ -1,25 +1,40 @@
-// A session as programs and fronts hold it: the Session API over an engine, whatever the host is.
+// A session as programs and fronts hold it: the Session API over an engine, whatever the host is. What comes in is decoded
+// here; what goes on to the machine is plain data that has the right shape.
 import type {
   Accepted,
-  ApprovalDecision,
   Client,
   ClientHandlers,
-  ContentPart,
   Cursor,
+  Decision,
   Frame,
+  PendingApproval,
+  PendingQuestion,
   Principal,
+  QuestionAnswer,
   Refused,
   SendOptions,
   Session,
+  SessionDescription,
   Turn,
   UserInput,
 } from '@baton/core'
-import { BatonError } from '@baton/core'
-import type { Input, OpenCall, Outcome } from '@baton/core/machine'
+import {
+  BatonError,
+  decodeDecision,
+  decodeDescription,
+  decodeInterruptOptions,
+  decodeOutcome,
+  decodeQuestionAnswer,
+  decodeSendOptions,
+  decodeUserInput,
+} from '@baton/core'
+import type { ClientReport, Input, OpenCall, Outcome, UserCommand } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
+import { createApproval, findAnswerIssues, listApprovals } from './approvals.ts'
 import { SessionClients } from './clients.ts'
-import type { FrameReader } from './frame-reader.ts'
 import { firstAnswer } from './first-answer.ts'
+import type { FrameReader } from './frame-reader.ts'
+import { SpokenInputs } from './spoken-inputs.ts'
 import { followTurn } from './turn.ts'
 
 export interface SessionHandleInit {
@@ -36,6 +51,7 @@ class SessionHandle implements Session {
   readonly id: string
   readonly #init: SessionHandleInit
   readonly #clients: SessionClients
+  readonly #spoken: SpokenInputs
   /** Those that have not ended. */
   readonly #readers = new Set<FrameReader>()
   #closed = false
@@ -44,35 +60,43 @@ class SessionHandle implements Session {
     this.id = init.engine.session
     this.#init = init
     this.#clients = new SessionClients(init)
+    this.#spoken = new SpokenInputs(init.principal)
   }
 
   get phase(): Session['phase'] {
     return this.#init.engine.state().phase
   }
 
-  send(input: UserInput, options: SendOptions = {}): Turn {
+  send(input: UserInput, options?: SendOptions): Turn {
     const { engine, newId } = this.#init
-    const inputId = options.inputId ?? newId()
-    const said = toUserInput(input, inputId, options)
+    const given = decodeSendOptions(options)
+    const parts = decodeUserInput(input)
+    const refusal = this.#closed ? CLOSED : !given.ok ? given.refusal : !parts.ok ? parts.refusal : undefined
+    if (refusal || !given.ok || !parts.ok) return refuseTurn(newId(), refusal ?? CLOSED)
+    const { inputId = newId(), ...more } = given.value
     // An input that was sent before: its turn may be over already, so it is read from where it was accepted.
-    const frames = engine.follow(options.inputId === undefined ? undefined : findAccepted(engine, inputId))
-    const accepted = this.#closed ? Promise.resolve(CLOSED) : engine.submit([said]).then(firstAnswer)
+    const frames = engine.follow(given.value.inputId === undefined ? undefined : findAccepted(engine, inputId))
     return followTurn({
       inputId,
       frames,
       readAgain: (pos) => engine.follow(pos),
-      accepted,
+      accepted: engine.submit([{ type: 'user-input', inputId, parts: parts.value, ...more }]).then(firstAnswer),
       openCall: (callId) => this.openCall(callId),
       output: engine.world().output,
     })
   }
 
-  submit(input: Input): Promise<Accepted | Refused> {
-    return this.#closed ? Promise.resolve(CLOSED) : this.#init.engine.submit([input]).then(firstAnswer)
+  submit(input: UserCommand | ClientReport): Promise<Accepted | Refused> {
+    const spoken = this.#spoken.decode(input)
+    if (!spoken.ok) return Promise.resolve({ type: 'refused', ...spoken.refusal })
+    return this.#submit(spoken.value)
   }
 
-  async interrupt({ reason = 'interrupt', heard }: Parameters<Session['interrupt']>[0] = {}): Promise<void> {
-    const outcome = await this.submit({ type: 'interrupt', reason, heard: heard ?? { type: 'all' } })
+  async interrupt(options?: Parameters<Session['interrupt']>[0]): Promise<void> {
+    const given = decodeInterruptOptions(options)
+    if (!given.ok) throw new BatonError(given.refusal)
+    const { reason = 'interrupt', heard = { type: 'all' } } = given.value
+    const outcome = await this.#submit({ type: 'interrupt', reason, heard })
     if (outcome.type === 'refused') throw new BatonError({ code: outcome.code, message: outcome.message })
   }
 
@@ -80,12 +104,37 @@ class SessionHandle implements Session {
     return this.#clients.attach(handlers)
   }
 
-  toolResult(callId: string, outcome: Outcome): Promise<Accepted | Refused> {
-    return this.#clients.toolResult(callId, outcome)
+  async toolResult(callId: string, outcome: Outcome): Promise<Accepted | Refused> {
+    const given = decodeOutcome(outcome)
+    return given.ok ? this.#clients.toolResult(callId, given.value) : { type: 'refused', ...given.refusal }
   }
 
-  approve(callId: string, decision: ApprovalDecision): Promise<Accepted | Refused> {
-    return this.submit(createApproval(this.#init, callId, decision))
+  async approvals(): Promise<readonly PendingApproval[]> {
+    return listApprovals(this.#init.engine)
+  }
+
+  async decide(decision: Decision): Promise<Accepted | Refused> {
+    const given = decodeDecision(decision)
+    if (!given.ok) return { type: 'refused', ...given.refusal }
+    const { engine, principal } = this.#init
+    return await this.#submit(await createApproval(engine, principal, given.value))
+  }
+
+  async questions(): Promise<readonly PendingQuestion[]> {
+    return this.#init.engine.history().openQuestions()
+  }
+
+  async answer(answer: QuestionAnswer): Promise<Accepted | Refused> {
+    const given = decodeQuestionAnswer(answer)
+    if (!given.ok) return { type: 'refused', ...given.refusal }
+    const issues = await findAnswerIssues(this.#init.engine, given.value)
+    if (issues !== undefined) return { type: 'refused', code: 'question_refused', message: issues }
+    return await this.#submit({ type: 'question-answer', principal: this.#init.principal.id, ...given.value })
+  }
+
+  async describe(patch: SessionDescription): Promise<Accepted | Refused> {
+    const given = decodeDescription(patch)
+    return given.ok ? await this.#submit({ type: 'describe', ...given.value }) : { type: 'refused', ...given.refusal }
   }
 
   frames(cursor?: Cursor): AsyncIterable<Frame> {
@@ -110,6 +159,10 @@ class SessionHandle implements Session {
     await this.#clients.detachAll()
     await this.#init.engine.close()
   }
+
+  #submit(input: Input): Promise<Accepted | Refused> {
+    return this.#closed ? Promise.resolve(CLOSED) : this.#init.engine.submit([input]).then(firstAnswer)
+  }
 }
 
 const CLOSED = { type: 'refused', code: 'session_closed', message: 'this session was closed here' } as const
@@ -118,29 +171,10 @@ function findAccepted(engine: SessionEngine, inputId: string): number | undefine
   return engine.state().recentInputs.find((recent) => recent.inputId === inputId)?.pos
 }
 
-function createApproval({ engine, principal }: SessionHandleInit, callId: string, decision: ApprovalDecision): Input {
-  const calls = engine.state().step?.calls
-  const call = calls?.find((candidate) => candidate.callId === callId)
-  return {
-    type: 'approval',
-    approvalId: call?.approval?.id ?? '',
-    principal: decision.principal ?? principal.id,
-    decision: decision.decision,
-    ...(decision.reason !== undefined && { reason: decision.reason }),
-  }
+function refuseTurn(id: string, { code, message }: Pick<Refused, 'code' | 'message'>): Turn {
+  const answer = Promise.reject<never>(new BatonError({ code, message }))
+  answer.catch(() => {}) // a program that only reads the events must not be punished
+  return { id, events: noEvents(), answer }
 }
 
-function toUserInput(input: UserInput, inputId: string, { delivery, model, settings }: SendOptions): Input {
-  return {
-    type: 'user-input',
-    inputId,
-    parts: toParts(input),
-    ...(delivery && { delivery }),
-    ...(model !== undefined && { model }),
-    ...(settings && { settings }),
-  }
-}
-
-function toParts(input: UserInput): readonly ContentPart[] {
-  return typeof input === 'string' ? [{ type: 'text', text: input }] : input
-}
+async function* noEvents(): AsyncGenerator<never> {}

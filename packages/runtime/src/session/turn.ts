@@ -127,8 +127,18 @@ function readFact(init: TurnInit, seen: Seen, fact: Fact, push: (event: TurnEven
       }
       break
     case 'approval-requested':
-      push({ type: 'approval-requested', callId: fact.callId })
+      push({
+        type: 'approval-requested',
+        approvalId: fact.approvalId,
+        callId: fact.callId,
+        expiresAtMs: fact.expiresAtMs,
+      })
       break
+    case 'question-asked': {
+      const { questionId, callId, message, schema, expiresAtMs } = fact
+      push({ type: 'question-asked', question: { questionId, callId, message, schema, expiresAtMs } })
+      break
+    }
     case 'call-settled':
       push({ type: 'call-settled', callId: fact.callId, settlement: fact.settlement })
       break

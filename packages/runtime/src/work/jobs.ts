@@ -11,6 +11,8 @@ export type RunTool = Extract<AwaitedEffect, { readonly type: 'run-tool' }>
 /** One model call: a step of a turn, or a summary. */
 export interface ModelJob {
   readonly session: string
+  /** Whose session it is. */
+  readonly principal: string
   readonly effect: CallModel | Summarise
   /** The id of the model that is asked. */
   readonly model: string
@@ -34,9 +36,9 @@ export interface ToolJob {
 }
 
 export function createModelJob(state: State, effect: CallModel | Summarise): ModelJob {
-  const { session, turn } = state
+  const { session, principal, turn } = state
   const model = effect.type === 'call-model' ? effect.model : (turn?.models[turn.candidate] ?? '')
-  return { session, effect, model, settings: turn?.settings ?? {}, clientTools: listClientTools(state) }
+  return { session, principal, effect, model, settings: turn?.settings ?? {}, clientTools: listClientTools(state) }
 }
 
 /** Undefined when the call is not open any more. */

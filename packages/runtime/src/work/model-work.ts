@@ -1,30 +1,49 @@
 // Performs one model call: materialises the request, streams what is said, and reports the whole answer.
-import type { LiveFrame, ModelAnswer, ModelEvent, ModelPart, Usage } from '@baton/core'
+import type { LiveFrame, Message, ModelAnswer, ModelEvent, ModelPart, ModelRequest, Usage } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import type { Failure, HostReport } from '@baton/core/machine'
 import { describeThrown } from '../describe-thrown.ts'
 import { checkCall } from './call-check.ts'
-import type { ModelJob } from './jobs.ts'
+import type { CallModel, ModelJob } from './jobs.ts'
 import { createRequest } from './request.ts'
+import { applyStepChange, askPrepareStep } from './step-plan.ts'
 import type { ModelIo, SharedWork, WorkContext } from './work.ts'
 
 interface ModelWork extends SharedWork {
   readonly job: ModelJob
   readonly io: ModelIo
+  /** Names of the tools in force, where `prepareStep` chose them. */
+  readonly inForce?: readonly string[] | undefined
 }
 
 export async function performModel(shared: SharedWork, job: ModelJob, io: ModelIo): Promise<HostReport> {
-  const { context } = shared
   const { effect } = job
   const isStep = effect.type === 'call-model'
   try {
-    const model = context.modelOf(job.model)
-    const request = createRequest({ agent: context.agent, tools: context.tools(), model, history: io.history }, job)
-    const said = await model.run(request, isStep ? streamTo(io.live.bind(io), effect.attempt) : ignore, io.signal)
-    return isStep ? await finishStep({ ...shared, job, io }, said) : finishSummary(context, job, said)
+    return isStep ? await askStep({ ...shared, job, io }, effect) : await askSummary({ ...shared, job, io })
   } catch (cause) {
     return { type: isStep ? 'model-failed' : 'summary-failed', attempt: effect.attempt, error: describeFailure(cause) }
   }
+}
+
+async function askStep(work: ModelWork, effect: CallModel): Promise<HostReport> {
+  const { context, job, io } = work
+  const { agent, timers } = context
+  const asked = context.modelOf(job.model)
+  const request = createRequest({ agent, tools: context.tools(), model: asked, history: io.history }, job)
+  const stream = streamTo(io.live.bind(io), effect.attempt)
+  if (!agent.prepareStep) return await finishStep(work, request, await asked.run(request, stream, io.signal))
+  const change = await askPrepareStep(agent.prepareStep, { job, effect, request, timers })
+  const model = change.model ?? job.model
+  const prepared = applyStepChange(request, change, effect)
+  const said = await context.modelOf(model).run(prepared, stream, io.signal)
+  return await finishStep({ ...work, job: { ...job, model }, inForce: change.tools }, prepared, said)
+}
+
+async function askSummary({ context, job, io }: ModelWork): Promise<HostReport> {
+  const model = context.modelOf(job.model)
+  const request = createRequest({ agent: context.agent, tools: [], model, history: io.history }, job)
+  return finishSummary(context, job, await model.run(request, ignore, io.signal))
 }
 
 function ignore(): void {}
@@ -64,14 +83,15 @@ function streamTo(live: (frame: LiveFrame) => void, attempt: number): (event: Mo
   }
 }
 
-/** Arguments are validated, and approvals asked for, before the machine sees the answer: both may take time. */
-async function finishStep({ context, validated, job, io }: ModelWork, said: ModelAnswer): Promise<HostReport> {
-  const { session, clientTools, effect } = job
+/** Arguments are validated, and policies asked, before the machine sees the answer: both may take time. */
+async function finishStep(work: ModelWork, request: ModelRequest, said: ModelAnswer): Promise<HostReport> {
+  const { context, job, io, inForce } = work
+  const { session, principal, clientTools, effect } = job
   const calls = said.parts.filter((part) => part.type === 'call')
+  const untrusted = calls.length > 0 && context.agent.approvalPolicy ? listUntrusted(request.messages) : []
+  const about = { session, principal, clientTools, untrusted, ...(inForce && { inForce: new Set(inForce) }) }
   const checks = await Promise.all(
-    calls.map(async (call) =>
-      checkCall(context, validated, { session, clientTools, name: call.name, arguments: call.arguments }),
-    ),
+    calls.map(async (call) => checkCall(work, { ...about, name: call.name, arguments: call.arguments })),
   )
   const { parts, finish, model } = said
   const usage = keepCounts(addPrice(context, job, said.usage))
@@ -79,6 +99,14 @@ async function finishStep({ context, validated, job, io }: ModelWork, said: Mode
   const output = calls.length === 0 && finish !== 'pause' ? await context.output?.check(joinText(parts)) : undefined
   const { attempt } = effect
   return { type: 'model-finished', attempt, model, parts, checks, finish, usage, textBefore, ...(output && { output }) }
+}
+
+function listUntrusted(messages: readonly Message[]): readonly string[] {
+  const names = new Set<string>()
+  for (const message of messages)
+    if (message.role === 'tool')
+      for (const part of message.parts) if (part.provenance?.trust === 'untrusted') names.add(part.name)
+  return [...names]
 }
 
 function finishSummary(context: WorkContext, job: ModelJob, said: ModelAnswer): HostReport {

@@ -1,6 +1,6 @@
 // From what a tool returned to what the model is told: JSON as text, bounded, with a way to read the rest.
-import type { BlobStore, ContentPart, JsonObject, MediaSource, Timers, Tool, ToolContent } from '@baton/core'
-import { BatonError, isBatonError, tool } from '@baton/core'
+import type { BlobStore, ContentPart, JsonObject, JsonValue, MediaSource, Timers, Tool, ToolContent } from '@baton/core'
+import { BatonError, isBatonError, parseJson, tool } from '@baton/core'
 import type { Outcome } from '@baton/core/machine'
 import { within } from '../deadline.ts'
 import { describeThrown } from '../describe-thrown.ts'
@@ -30,7 +30,16 @@ export async function toOutcome(value: unknown, keep: KeepResult): Promise<Outco
     const long = part.type === 'text' && part.text.length > INLINE_CHARS
     bounded.push(long ? await keepLong(part.text, `${keep.callId}_${index}`, keep) : part)
   }
-  return { type: 'ok', content: bounded }
+  const kept = keepValue(value, content)
+  return { type: 'ok', content: bounded, ...(kept !== undefined && { value: kept }) }
+}
+
+/** The value that a text stands for, where that says more than the text itself and is short. */
+function keepValue(value: unknown, [part]: readonly ContentPart[]): JsonValue | undefined {
+  if (value === null || value === undefined || typeof value === 'string' || isContent(value)) return undefined
+  if (part?.type !== 'text' || part.text.length > INLINE_CHARS) return undefined
+  const parsed = parseJson(part.text)
+  return parsed.ok ? parsed.value : undefined
 }
 
 /** Any throw of a tool becomes a result that the model can act on. */

@@ -1,6 +1,6 @@
 // Performs one run of a server tool. It may throw, hang or ignore its signal: its call settles by the machine's clock all
 // the same.
-import type { JsonValue, Tool, ToolContext } from '@baton/core'
+import type { JsonValue, PlanEntry, Tool, ToolContext } from '@baton/core'
 import { BatonError, parseJson } from '@baton/core'
 import type { HostReport, Outcome } from '@baton/core/machine'
 import type { ToolJob } from './jobs.ts'
@@ -14,6 +14,8 @@ interface ToolWork extends SharedWork {
 
 /** UTF-16 units of a progress note. */
 const NOTE_CHARS = 4096
+/** UTF-16 units of a plan as JSON. */
+const PLAN_CHARS = 262_144
 
 export async function performTool(shared: SharedWork, job: ToolJob, io: ToolIo): Promise<HostReport | undefined> {
   const { context } = shared
@@ -64,12 +66,14 @@ async function checkOutput(context: WorkContext, tool: Tool, value: unknown): Pr
 }
 
 function createContext({ context, job, io }: ToolWork): ToolContext {
+  let questions = 0
   const { callId, attempt, session, principal } = job
   return {
     session,
     agent: context.agent.name,
     principal: { id: principal },
-    call: callId,
+    callId,
+    turn: job.turn,
     attempt,
     idempotencyKey: `${session}/${callId}`,
     get signal() {
@@ -83,14 +87,29 @@ function createContext({ context, job, io }: ToolWork): ToolContext {
         context.log.warn('a progress note is too long or not JSON', { callId, limit: NOTE_CHARS })
       else io.live({ type: 'tool-progress', callId, note: shown })
     },
+    plan: (entries) => io.plan(copyPlan(entries)),
+    ask: (question) => io.ask({ ...question, n: (questions += 1) }),
   }
 }
 
+const STATUSES: ReadonlySet<string> = new Set<PlanEntry['status']>(['pending', 'in_progress', 'completed'])
+
+/** What a tool hands in is code of others: entries that are none are left out. */
+function copyPlan(entries: readonly PlanEntry[]): readonly PlanEntry[] {
+  const plan = copyNote(entries as unknown as JsonValue, PLAN_CHARS)
+  return (Array.isArray(plan) ? plan : []).flatMap((entry: unknown): readonly PlanEntry[] => {
+    const { content, status, priority } = (entry ?? {}) as Partial<Record<keyof PlanEntry, unknown>>
+    if (typeof content !== 'string' || typeof status !== 'string' || !STATUSES.has(status)) return []
+    const known = priority === 'high' || priority === 'medium' || priority === 'low' ? { priority } : {}
+    return [{ content, status: status as PlanEntry['status'], ...known } as PlanEntry] // checked above
+  })
+}
+
 /** A copy: the tool may go on to change its own. A note that cannot be shown is no reason for a tool to fail. */
-function copyNote(note: JsonValue): JsonValue | undefined {
+function copyNote(note: JsonValue, chars = NOTE_CHARS): JsonValue | undefined {
   try {
     const text = stringifyResult(note)
-    const parsed = text.length <= NOTE_CHARS ? parseJson(text) : undefined
+    const parsed = text.length <= chars ? parseJson(text) : undefined
     return parsed?.ok ? parsed.value : undefined
   } catch {
     return undefined

@@ -1,8 +1,23 @@
 // Work: one effect performed from plain data. A job comes in, a report goes out, and nothing is thrown: it runs in the
 // process of an actor as well as in an activity of a workflow.
-import type { AbortSignalLike, Agent, BlobStore, LiveFrame, Logger, Model, Timers, Tool, Usage } from '@baton/core'
-import type { History, HostReport } from '@baton/core/machine'
+import type {
+  AbortSignalLike,
+  Agent,
+  BlobStore,
+  JsonValue,
+  LiveFrame,
+  Logger,
+  Model,
+  PlanEntry,
+  Question,
+  Timers,
+  Tool,
+  Usage,
+} from '@baton/core'
+import type { CallCheck, History, HostReport } from '@baton/core/machine'
 import type { ArgumentValidator } from './arguments.ts'
+import type { CheckedCall } from './call-check.ts'
+import { checkCall } from './call-check.ts'
 import type { Cancellation } from './cancellation.ts'
 import type { ModelJob, ToolJob } from './jobs.ts'
 import { performModel } from './model-work.ts'
@@ -44,11 +59,22 @@ export interface ToolIo {
   /** The session left this process: a long result would be kept for nobody. */
   isClosed(): boolean
   live(frame: LiveFrame): void
+  /** Replaces the session's plan. */
+  plan(entries: readonly PlanEntry[]): void
+  /** Asks the session's user, and waits; an answer that was recorded before a restart is given at once. @throws BatonError */
+  ask(question: AskedQuestion): Promise<JsonValue>
+}
+
+/** The nth question of a call, counted from 1. */
+export interface AskedQuestion extends Question {
+  readonly n: number
 }
 
 export interface Work {
   /** Never rejects. Reports `model-finished` or `model-failed`, of a summary `summary-finished` or `summary-failed`. */
   model(job: ModelJob, io: ModelIo): Promise<HostReport>
+  /** What is found out about a call, as `model` does for the calls of an answer. Never rejects. */
+  check(call: CheckedCall): CallCheck | Promise<CallCheck>
   /** Never rejects. Reports `tool-finished`; undefined when the call was over before the tool began. */
   tool(job: ToolJob, io: ToolIo): Promise<HostReport | undefined>
 }
@@ -62,5 +88,9 @@ export interface SharedWork {
 export function createWork(context: WorkContext): Work {
   const shared: SharedWork = { context, validated: new ValidatedArguments() }
   // Bound, so that a stack shows no detour.
-  return { model: performModel.bind(undefined, shared), tool: performTool.bind(undefined, shared) }
+  return {
+    model: performModel.bind(undefined, shared),
+    tool: performTool.bind(undefined, shared),
+    check: checkCall.bind(undefined, shared),
+  }
 }

@@ -2,7 +2,7 @@
 // the writing (a call that could not be written, an answer that is spoken) is submitted.
 import type { Frame, Logger, Refused, Session } from '@baton/core'
 import { isBatonError } from '@baton/core'
-import type { Input, Phase } from '@baton/core/machine'
+import type { ClientReport, Phase } from '@baton/core/machine'
 import { BoundedMap } from './bounded-map.ts'
 import { CLOSE_CODES } from './socket.ts'
 import type { V1Output } from './v1-projection.ts'
@@ -101,7 +101,7 @@ export class SessionFollower {
 /** Phases in which nothing goes on until something new comes. */
 const AT_REST: ReadonlySet<Phase> = new Set(['idle', 'paused', 'stopped'])
 
-function createAttachReport({ connection, principal }: V1ConnectionInit): Input {
+function createAttachReport({ connection, principal }: V1ConnectionInit): ClientReport {
   // Apps of version 1 act on what they read, and have no words for what was heard or what a person decides.
   const can = { sequential: true, claims: false, reportsPlayback: false, asks: false }
   return { type: 'client-attached', connection, principal: principal.id, ...can }
@@ -280,7 +280,7 @@ async function tellReached(state: FollowerState, offers: readonly ModelOffer[]):
 }
 
 /** Never fails: a session that is gone needs to be told nothing. */
-async function tell(state: FollowerState, input: Input): Promise<void> {
+async function tell(state: FollowerState, input: ClientReport): Promise<void> {
   try {
     const answer = await state.session.submit(input)
     if (answer.type === 'refused')

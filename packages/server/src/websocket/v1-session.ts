@@ -1,7 +1,7 @@
 // One connection of a version 1 app: it takes in the app's frames one after another, and follows its session.
 import type { Clock, Host, JsonObject, Logger, Principal, Refused, Session, Timers } from '@baton/core'
 import { isBatonError } from '@baton/core'
-import type { Input, Outcome } from '@baton/core/machine'
+import type { ClientReport, Outcome, UserCommand } from '@baton/core/machine'
 import type { ClientFrame, Decoded } from '@baton/protocol'
 import { decodeClientFrame } from '@baton/protocol'
 import { IdleWatch } from './idle-watch.ts'
@@ -265,7 +265,9 @@ async function takeTranscript(
     sendError(state, 'server_draining', 'the server is shutting down and starts no new turn')
     return
   }
-  await submit(state, session, { type: 'user-input', inputId: frame.id, parts: [{ type: 'text', text }] })
+  // Apps of version 1 have no words for an approval: a call that needs one is denied at once.
+  const parts = [{ type: 'text', text }] as const
+  await submit(state, session, { type: 'user-input', inputId: frame.id, parts, asks: false })
 }
 
 /** A result is logged whatever becomes of it; those of display calls end here. */
@@ -286,7 +288,7 @@ async function takeResult(
   }
   follower.trackResult(callId)
   const outcome = decodeResult(frame, init.limits.resultBytes)
-  const input: Input = { type: 'tool-result', callId, connection: init.connection, outcome }
+  const input: ClientReport = { type: 'tool-result', callId, connection: init.connection, outcome }
   // At the same moment, so that the result and the call that the app has come to are one commit.
   await Promise.all([submit(state, follower.session, input), follower.noteAnswer(callId)])
 }
@@ -302,7 +304,7 @@ function decodeResult({ payload }: FrameOf<'tool.result'>, resultBytes: number):
   return { type: 'ok', content: [{ type: 'text', text: result }] }
 }
 
-async function submit(state: ConnectionState, session: Session, input: Input): Promise<void> {
+async function submit(state: ConnectionState, session: Session, input: UserCommand | ClientReport): Promise<void> {
   try {
     const answer = await session.submit(input)
     if (answer.type === 'refused') sendError(state, answer.code, answer.message)

@@ -1,5 +1,5 @@
 // What the driver of a simulation does: users talk, devices come and go, processes die, and at last the world heals.
-import type { Input } from '@baton/core/machine'
+import type { UserCommand } from '@baton/core/machine'
 import { noteFault } from './coverage.ts'
 import { CRASH_POINTS } from './process.ts'
 import type { SimulatedWorld } from './simulate.ts'
@@ -109,8 +109,9 @@ function interrupt(world: SimulatedWorld): void {
 
 function approve(world: SimulatedWorld): void {
   const call = world.observed.state.step?.calls.find((candidate) => candidate.state === 'awaiting-approval')
-  if (!call) return
-  world.session?.approve(call.callId, { decision: world.random.pick(['approve', 'approve', 'deny']) }).catch(() => {})
+  if (!call?.approval) return
+  const decision = world.random.pick(['approve', 'approve', 'deny'] as const)
+  world.session?.decide({ approvalId: call.approval.id, decision }).catch(() => {})
 }
 
 /** An edit is an approval: the call is ready, and begins when the session goes on. */
@@ -118,18 +119,12 @@ function editWhilePaused(world: SimulatedWorld): void {
   const call = world.observed.state.step?.calls.find((candidate) => candidate.state === 'awaiting-approval')
   if (!call?.approval) return
   send(world, { type: 'pause' })
-  send(world, {
-    type: 'approval',
-    approvalId: call.approval.id,
-    principal: 'ann',
-    decision: 'edit',
-    edited: { arguments: '{"n":3}', check: { argumentsHash: 'edited' } },
-  })
+  world.session?.decide({ approvalId: call.approval.id, decision: 'edit', input: { n: 3 } }).catch(() => {})
 }
 
 function pauseOrStop(world: SimulatedWorld): void {
   const { phase } = world.observed.state
-  const input: Input =
+  const input: UserCommand =
     phase === 'paused'
       ? { type: 'continue' }
       : phase === 'stopped'
@@ -143,10 +138,12 @@ function forge(world: SimulatedWorld): void {
   const { step, recentCalls } = world.observed.state
   const calls = [...(step?.calls ?? []), ...recentCalls.slice(-3)]
   const call = calls.length > 0 ? world.random.pick(calls) : undefined
+  // A client of the same handle that was not asked.
+  const device = world.devices.length > 0 ? world.random.pick(world.devices) : undefined
   send(world, {
     type: 'tool-result',
     callId: call?.callId ?? 'call_77_0',
-    connection: 'nobody',
+    connection: world.random.chance(0.5) ? 'nobody' : (device?.connection ?? 'nobody'),
     outcome: { type: 'ok', content: [{ type: 'text', text: 'forged' }] },
   })
 }

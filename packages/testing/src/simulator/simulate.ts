@@ -1,7 +1,7 @@
 // The simulator: the real local host in a simulated world, driven by one seed, checked after every stored record.
 import type { Host, Session } from '@baton/core'
 import { specOf } from '@baton/core'
-import type { History, Input, SessionRecord, State } from '@baton/core/machine'
+import type { ClientReport, History, SessionRecord, State, UserCommand } from '@baton/core/machine'
 import { applyRecord, createHistory, initialState } from '@baton/core/machine'
 import type { InvariantChecker, Random } from '@baton/core/testing'
 import { createInvariantChecker, createRandom } from '@baton/core/testing'
@@ -42,7 +42,7 @@ export interface SimulatedWorld {
   readonly faults: { failing: number; slow: number; on: boolean }
   readonly observed: { state: State; readonly history: History; readonly checker: InvariantChecker; failure: unknown }
   /** Inputs that were sent, until they are known to be accepted or refused. */
-  readonly unanswered: Map<string, Input>
+  readonly unanswered: Map<string, UserCommand | ClientReport>
   process: SimulatedProcess
   session: Session | undefined
   host: Host | undefined
@@ -178,7 +178,7 @@ export async function boot(world: SimulatedWorld): Promise<void> {
 }
 
 /** Sends an input as a user's program would: again after a crash, with the same id. */
-export function send(world: SimulatedWorld, input: Input): void {
+export function send(world: SimulatedWorld, input: UserCommand | ClientReport): void {
   const id = 'inputId' in input ? input.inputId : undefined
   if (id !== undefined) world.unanswered.set(id, input)
   tell(world, `${input.type} ${id ?? ''} is sent`)

@@ -61,16 +61,16 @@ function simulatedTools(parts: AgentParts): readonly Tool[] {
 async function act(
   parts: AgentParts,
   name: string,
-  context: { readonly call: string; readonly signal: AbortSignalLike },
+  context: { readonly callId: string; readonly signal: AbortSignalLike },
 ): Promise<unknown> {
   const { process, random } = parts
   await process.point('tool, before its effect')
-  const effect = parts.effects.get(context.call) ?? { tool: name, starts: 0 }
-  parts.effects.set(context.call, { ...effect, starts: effect.starts + 1 })
+  const effect = parts.effects.get(context.callId) ?? { tool: name, starts: 0 }
+  parts.effects.set(context.callId, { ...effect, starts: effect.starts + 1 })
   await process.point('tool, after its effect')
   await process.wait(random.below(800))
   if (parts.faulty() && random.chance(0.35)) return misbehave(parts)
-  return { did: name, starts: parts.effects.get(context.call)?.starts }
+  return { did: name, starts: parts.effects.get(context.callId)?.starts }
 }
 
 async function misbehave({ process, random, onFault }: AgentParts): Promise<unknown> {

@@ -5,8 +5,15 @@ import type { BlobStore, Environment, LiveFrame } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { AwaitedEffect, HostReport, Input, SessionRecord, State } from '@baton/core/machine'
 import { createHistory, openSession } from '@baton/core/machine'
-import type { Catalog, Engine, SessionEngine, SessionWorld } from '@baton/runtime'
-import { Cancellation, createModelJob, createToolJob, decideBatch, ReplicatedSession } from '@baton/runtime'
+import type { Catalog, Engine, SessionEngine, SessionWorld, ToolIo } from '@baton/runtime'
+import {
+  Cancellation,
+  createModelJob,
+  createToolJob,
+  decideBatch,
+  ReplicatedSession,
+  ToolQuestions,
+} from '@baton/runtime'
 import type { Decided } from './workflow.ts'
 import { SessionWorkflow } from './workflow.ts'
 
@@ -64,6 +71,7 @@ class WorkflowRun {
   /** As a gateway has it. */
   readonly #gateway: ReplicatedSession
   readonly #activities = new Map<string, { readonly effect: AwaitedEffect; readonly cancellation: Cancellation }>()
+  readonly #questions: ToolQuestions
   #workflow: SessionWorkflow
   #stopTimer = (): void => {}
   #closed = false
@@ -79,6 +87,10 @@ class WorkflowRun {
       readPast: (fromPos) => this.#readPast(fromPos),
     })
     this.#workflow = this.#createWorkflow()
+    this.#questions = new ToolQuestions({
+      history: () => this.#gateway.history(),
+      submit: (reports) => this.#gateway.submit(reports),
+    })
   }
 
   get records(): readonly SessionRecord[] {
@@ -134,7 +146,10 @@ class WorkflowRun {
   #record(records: readonly SessionRecord[]): void {
     this.#log.push(...records.map((record) => JSON.stringify(record)))
     const told = copy(records)
-    queueMicrotask(() => this.#gateway.publishRecords(told))
+    queueMicrotask(() => {
+      this.#gateway.publishRecords(told)
+      this.#questions.notice()
+    })
     if (this.#init.killsWorker?.()) queueMicrotask(() => this.#replaceWorker())
   }
 
@@ -179,7 +194,14 @@ class WorkflowRun {
     let report: HostReport | undefined
     if (effect.type === 'run-tool') {
       const job = createToolJob(state, history, effect)
-      const io = { cancellation, live, isClosed: () => this.#closed }
+      const { callId, attempt } = effect
+      const io: ToolIo = {
+        cancellation,
+        live,
+        isClosed: () => this.#closed,
+        plan: (entries) => this.#report({ type: 'plan-set', callId, attempt, entries }),
+        ask: (question) => this.#questions.ask(callId, attempt, question),
+      }
       report = job && (await this.#world.work.tool(copy(job), io))
     } else
       report = await this.#world.work.model(copy(createModelJob(state, effect)), {

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import type { ToolContext } from '@baton/core'
+import { createToolContext } from '@baton/core/testing'
 import { findRipgrep } from '@baton/testing/ripgrep'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -16,18 +16,7 @@ import { workspaceTools } from './workspace-tools.ts'
 const ripgrep = findRipgrep('the search beside ripgrep', console.warn)
 const REPOSITORY = resolve(import.meta.dirname, '../../../..')
 
-const context: ToolContext = {
-  session: 's',
-  agent: 'a',
-  principal: { id: 'anonymous' },
-  call: 'c',
-  attempt: 1,
-  idempotencyKey: 'k',
-  signal: new AbortController().signal,
-  services: {},
-  log: { info: () => undefined, warn: () => undefined },
-  progress: () => undefined,
-}
+const context = createToolContext({ signal: new AbortController().signal })
 const RESULT = z.object({
   files: z.array(z.object({ path: z.string(), count: z.int(), lines: z.array(z.object({ line: z.int() })) })),
   truncated: z.boolean(),

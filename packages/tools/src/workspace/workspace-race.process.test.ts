@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { ToolContext } from '@baton/core'
+import { createToolContext } from '@baton/core/testing'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import * as z from 'zod'
 import { workspaceTools } from './workspace-tools.ts'
@@ -61,18 +61,7 @@ afterEach(async () => {
   rmSync(place, { recursive: true, force: true })
 })
 
-const context: ToolContext = {
-  session: 's',
-  agent: 'a',
-  principal: { id: 'anonymous' },
-  call: 'c',
-  attempt: 1,
-  idempotencyKey: 'k',
-  signal: new AbortController().signal,
-  services: {},
-  log: { info: () => undefined, warn: () => undefined },
-  progress: () => undefined,
-}
+const context = createToolContext({ signal: new AbortController().signal })
 
 const CALLS: readonly (readonly [name: string, input: object])[] = [
   ['content.get_span', { path: 'file' }],

@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { ToolContext } from '@baton/core'
+import { createToolContext } from '@baton/core/testing'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import type { WorkspaceOptions } from './workspace-tools.ts'
@@ -27,18 +28,7 @@ function write(files: Readonly<Record<string, string | Uint8Array>>): void {
   }
 }
 
-const context = (signal = new AbortController().signal): ToolContext => ({
-  session: 's',
-  agent: 'a',
-  principal: { id: 'anonymous' },
-  call: 'c',
-  attempt: 1,
-  idempotencyKey: 'k',
-  signal,
-  services: {},
-  log: { info: () => undefined, warn: () => undefined },
-  progress: () => undefined,
-})
+const context = (signal = new AbortController().signal): ToolContext => createToolContext({ signal })
 
 /** Runs a tool as a host does: the input validated first, the output held against its schema. */
 async function run(name: string, input: object, options: Partial<WorkspaceOptions> = {}, signal?: AbortSignal) {

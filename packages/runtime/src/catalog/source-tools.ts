@@ -1,0 +1,132 @@
+// The tools of one session: the agent's own, then those of its sources as they come and go, under one policy about names
+// that two of them have.
+import type { Agent, Logger, Timers, Tool, ToolSource } from '@baton/core'
+import { BatonError } from '@baton/core'
+import { within } from '../deadline.ts'
+import { describeThrown } from '../describe-thrown.ts'
+
+export interface SourceToolsInit {
+  readonly session: string
+  readonly agent: Agent
+  /** The sources of the agent, then those of this session alone. */
+  readonly sources: readonly ToolSource[]
+  /** Tools that every agent has. */
+  readonly always: readonly Tool[]
+  readonly timers: Timers
+  readonly log: Logger
+}
+
+/** Milliseconds that a source has to list its tools, and to close. */
+const SOURCE_MS = 10_000
+/** Tools of one session; further ones are left out, which is logged. */
+const TOOLS_MAX = 512
+
+export class SourceTools {
+  readonly #init: SourceToolsInit
+  readonly #listed = new Map<ToolSource, readonly Tool[]>()
+  readonly #stops: (() => void)[] = []
+  #tools: readonly Tool[] = []
+  #onChange: () => void = () => {}
+  #closed = false
+
+  private constructor(init: SourceToolsInit) {
+    this.#init = init
+  }
+
+  /** @throws BatonError `invalid_agent` for two tools of one name, where the agent refuses that */
+  static async open(init: SourceToolsInit): Promise<SourceTools> {
+    const tools = new SourceTools(init)
+    await Promise.all(init.sources.map((source) => tools.#list(source)))
+    tools.#tools = tools.#merge('opening')
+    for (const source of init.sources) tools.#follow(source)
+    return tools
+  }
+
+  tools(): readonly Tool[] {
+    return this.#tools
+  }
+
+  /** Called after every change of the tools. */
+  onChange(listener: () => void): void {
+    this.#onChange = listener
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    for (const stop of this.#stops) stop()
+    await Promise.all(
+      this.#init.sources.map((source) => this.#guard(source, 'could not be closed', () => source.close?.())),
+    )
+  }
+
+  #follow(source: ToolSource): void {
+    const stop = source.onChange?.(() => void this.#relist(source))
+    if (stop) this.#stops.push(stop)
+  }
+
+  /** Never rejects. */
+  async #relist(source: ToolSource): Promise<void> {
+    await this.#list(source)
+    if (this.#closed) return
+    this.#tools = this.#merge('change')
+    this.#onChange()
+  }
+
+  async #list(source: ToolSource): Promise<void> {
+    const listed = await this.#guard(source, 'lists no tools', () => source.list())
+    this.#listed.set(source, Array.isArray(listed) ? (listed as readonly Tool[]) : [])
+  }
+
+  /** What a source does is code of others: it may throw, hang or answer nonsense. */
+  async #guard<Value>(
+    source: ToolSource,
+    what: string,
+    act: () => Value | Promise<Value>,
+  ): Promise<Awaited<Value> | undefined> {
+    const { timers, log, session } = this.#init
+    const message = `the source "${source.name}" did not answer in ${SOURCE_MS} ms`
+    const limit = { timeoutMs: SOURCE_MS, error: () => new BatonError({ code: 'internal', message }) }
+    try {
+      return await within(timers, limit, Promise.resolve(act()))
+    } catch (cause) {
+      log.warn(`a source of tools ${what}`, { session, source: source.name, cause: describeThrown(cause) })
+      return undefined
+    }
+  }
+
+  #merge(when: 'opening' | 'change'): readonly Tool[] {
+    const { agent, always, log, session } = this.#init
+    const byName = new Map<string, Tool>([...agent.tools, ...always].map((tool) => [tool.name, tool]))
+    for (const [source, listed] of this.#listed)
+      for (const tool of listed) {
+        const named = this.#resolve(byName, source, tool, when)
+        if (!named) log.warn('a tool is left out: its name is taken', { session, source: source.name, tool: tool.name })
+        else if (byName.size < TOOLS_MAX) byName.set(named.name, named)
+        else log.warn('a tool is left out: there are too many', { session, source: source.name, limit: TOOLS_MAX })
+      }
+    return [...byName.values()]
+  }
+
+  /** The tool under the name that it has here; undefined when it is left out. */
+  #resolve(
+    taken: ReadonlyMap<string, Tool>,
+    source: ToolSource,
+    tool: Tool,
+    when: 'opening' | 'change',
+  ): Tool | undefined {
+    const { collisions, name: agent } = this.#init.agent
+    const own = { ...tool, source: source.name }
+    if (!taken.has(tool.name)) return own
+    if (collisions === 'prefix') {
+      const name = `${source.name}.${tool.name}`
+      return taken.has(name) ? undefined : { ...own, name }
+    }
+    if (collisions === 'first' || when === 'change') return undefined
+    const other = taken.get(tool.name)?.source ?? 'the agent itself'
+    throw new BatonError({
+      code: 'invalid_agent',
+      message: `agent "${agent}": the source "${source.name}" and ${other} both have a tool named "${tool.name}"`,
+      hint: 'Set the agent’s collisions to "first" or "prefix", or rename one of the tools.',
+    })
+  }
+}

@@ -1,0 +1,65 @@
+// What waits for a person, as it is shown; and what the person says to it, as the machine gets it. New input and answers
+// are validated here, where their schemas are known.
+import type { PendingApproval, Principal } from '@baton/core'
+import { isJsonObject, parseJson } from '@baton/core'
+import type { DecodedDecision, DecodedQuestionAnswer } from '@baton/core'
+import type { Input } from '@baton/core/machine'
+import { findApproval, listClientTools } from '@baton/core/machine'
+import type { SessionEngine } from '../engine.ts'
+
+export function listApprovals(engine: SessionEngine): readonly PendingApproval[] {
+  const history = engine.history()
+  return (engine.state().step?.calls ?? []).flatMap(({ callId, name, state, approval }): readonly PendingApproval[] => {
+    if (state !== 'awaiting-approval' || !approval) return []
+    const call = history.openCall(callId)
+    const parsed = parseJson(call?.arguments ?? '{}')
+    const input = parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}
+    const { id: approvalId, deadline } = approval
+    return [{ ...call?.about, approvalId, callId, name, input, expiresAtMs: deadline.atMs }]
+  })
+}
+
+/** A request that is not open goes on as it is: the machine says what became of it. */
+export async function createApproval(
+  engine: SessionEngine,
+  { id: principal }: Principal,
+  decided: DecodedDecision,
+): Promise<Input> {
+  const { approvalId, decision, reason, remember } = decided
+  const given = {
+    type: 'approval',
+    approvalId,
+    principal,
+    decision,
+    ...(reason !== undefined && { reason }),
+    ...(remember && { remember }),
+  } as const
+  if (decided.decision !== 'edit') return given
+  const state = engine.state()
+  const call = findApproval(state, approvalId)
+  const text = JSON.stringify(decided.input)
+  const check = await engine.world().work.check({
+    session: engine.session,
+    principal,
+    name: call?.name ?? '',
+    arguments: text,
+    clientTools: listClientTools(state),
+    untrusted: [],
+  })
+  return { ...given, edited: { arguments: text, check } }
+}
+
+/** What is wrong with an answer, in words for whoever gave it; undefined when it fits, and of a question that is not open. */
+export async function findAnswerIssues(
+  engine: SessionEngine,
+  answer: DecodedQuestionAnswer,
+): Promise<string | undefined> {
+  if (!('value' in answer)) return undefined
+  const question = engine
+    .history()
+    .openQuestions()
+    .find(({ questionId }) => questionId === answer.questionId)
+  if (!question) return undefined
+  const checked = await engine.world().validator.validate({ input: question.schema }, JSON.stringify(answer.value))
+  return checked.ok ? undefined : `${answer.questionId}: the answer does not fit: ${checked.issues}`
+}

@@ -1,0 +1,62 @@
+// Who may say what through one handle: commands in the name of its own principal, and reports of the clients that were
+// attached through it. What only a host may say does not get through.
+import type { Decoded, Principal, Refusal } from '@baton/core'
+import { decodeClientReport, decodeUserCommand } from '@baton/core'
+import type { ClientReport, InputType, UserCommand } from '@baton/core/machine'
+import { CLIENT_REPORTS } from '@baton/core/machine'
+
+export class SpokenInputs {
+  readonly #principal: Principal
+  /** Connections of clients that this handle attached. */
+  readonly #connections = new Set<string>()
+
+  constructor(principal: Principal) {
+    this.#principal = principal
+  }
+
+  decode(input: unknown): Decoded<UserCommand | ClientReport> {
+    return isReport(input) ? this.#decodeReport(input) : this.#decodeCommand(input)
+  }
+
+  #decodeCommand(input: unknown): Decoded<UserCommand> {
+    const decoded = decodeUserCommand(input)
+    if (!decoded.ok || !('principal' in decoded.value)) return decoded
+    return this.#refuseStranger(decoded.value.principal) ?? decoded
+  }
+
+  #decodeReport(input: unknown): Decoded<ClientReport> {
+    const decoded = decodeClientReport(input)
+    if (!decoded.ok) return decoded
+    const report = decoded.value
+    if (report.type === 'client-attached') {
+      const refused = this.#refuseStranger(report.principal)
+      if (refused) return refused
+      this.#connections.add(report.connection)
+    } else if ('connection' in report && !this.#connections.has(report.connection)) {
+      const message = `the client "${report.connection}" was not attached through this handle`
+      return refuse({ code: 'unauthorized', message })
+    }
+    return decoded
+  }
+
+  #refuseStranger(principal: string): { readonly ok: false; readonly refusal: Refusal } | undefined {
+    if (principal === this.#principal.id) return undefined
+    const message = `this handle speaks for "${this.#principal.id}", not for "${principal}"`
+    return refuse({ code: 'unauthorized', message })
+  }
+}
+
+function refuse(refusal: Refusal): { readonly ok: false; readonly refusal: Refusal } {
+  return { ok: false, refusal }
+}
+
+/** By its own data property alone: a getter or a trap of a proxy is not asked here, and the decoder refuses it. */
+function isReport(input: unknown): boolean {
+  if (typeof input !== 'object' || input === null) return false
+  try {
+    const type: unknown = Object.getOwnPropertyDescriptor(input, 'type')?.value
+    return CLIENT_REPORTS.has(type as InputType) // any other value is in no set
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,95 @@
+// What the running tools of one session ask their user: each question becomes a fact, and its tool waits for the fact that
+// answers it. An answer that was recorded before a restart is given at once.
+import type { Accepted, JsonValue, Refused } from '@baton/core'
+import { BatonError, isJsonObject } from '@baton/core'
+import type { History, HostReport, QuestionAnswer } from '@baton/core/machine'
+import type { AskedQuestion } from '../work/work.ts'
+
+export interface ToolQuestionsInit {
+  readonly history: () => Pick<History, 'answerTo' | 'openCall'>
+  readonly submit: (reports: readonly HostReport[]) => Promise<readonly (Accepted | Refused)[]>
+}
+
+interface Waiting {
+  readonly callId: string
+  readonly n: number
+  readonly resolve: (answer: QuestionAnswer | undefined) => void
+}
+
+/** Milliseconds that a user has, where the tool does not say. */
+const ANSWER_MS = 600_000
+
+export class ToolQuestions {
+  readonly #init: ToolQuestionsInit
+  #waiting: readonly Waiting[] = []
+
+  constructor(init: ToolQuestionsInit) {
+    this.#init = init
+  }
+
+  /** @throws BatonError `question_declined`, `question_refused` (it is malformed, too long, or one too many), `cancelled` */
+  async ask(callId: string, attempt: number, question: AskedQuestion): Promise<JsonValue> {
+    const { n, message, schema, timeoutMs = ANSWER_MS } = checkQuestion(question)
+    const recorded = this.#init.history().answerTo(callId, n)
+    if (recorded) return takeValue(recorded)
+    const asked = { type: 'question-asked', callId, attempt, n, message, schema, timeoutMs } as const
+    const [outcome] = await this.#init.submit([asked])
+    if (outcome?.type === 'refused') throw new BatonError({ code: outcome.code, message: outcome.message })
+    const answer = await this.#wait(callId, n)
+    if (answer) return takeValue(answer)
+    throw new BatonError({ code: 'cancelled', message: 'the call was over before its question was answered' })
+  }
+
+  /** Called after each record that the session took in. */
+  notice(): void {
+    if (this.#waiting.length === 0) return
+    this.#waiting = this.#waiting.filter((one) => !this.#settle(one))
+  }
+
+  /** The session left this process: nobody waits here any more. */
+  close(): void {
+    for (const { resolve } of this.#waiting) resolve(undefined)
+    this.#waiting = []
+  }
+
+  #wait(callId: string, n: number): Promise<QuestionAnswer | undefined> {
+    return new Promise((resolve) => {
+      const one = { callId, n, resolve }
+      if (!this.#settle(one)) this.#waiting = [...this.#waiting, one]
+    })
+  }
+
+  #settle({ callId, n, resolve }: Waiting): boolean {
+    const history = this.#init.history()
+    const answer = history.answerTo(callId, n)
+    const call = history.openCall(callId)
+    const isOver = !call || call.settled
+    if (answer || isOver) resolve(answer)
+    return answer !== undefined || isOver
+  }
+}
+
+function takeValue(answer: QuestionAnswer): JsonValue {
+  if ('value' in answer) return answer.value
+  const why = {
+    person: answer.reason === undefined ? 'the user declined' : `the user declined: ${answer.reason}`,
+    expired: 'nobody answered in time',
+    nobody: 'nobody is connected who could be asked',
+  }[answer.declined]
+  throw new BatonError({ code: 'question_declined', message: why })
+}
+
+/** What a tool hands in is code of others. @throws BatonError `question_refused` */
+function checkQuestion(question: AskedQuestion): AskedQuestion {
+  const { message, schema, timeoutMs } = question
+  const wrong =
+    typeof message !== 'string' || message.trim() === ''
+      ? 'message must be a text'
+      : !isJsonObject(schema) || schema['type'] !== 'object'
+        ? 'schema must be a JSON Schema whose root has the type "object"'
+        : timeoutMs !== undefined && !(Number.isFinite(timeoutMs) && timeoutMs > 0)
+          ? `timeoutMs must be above 0, not ${String(timeoutMs)}`
+          : undefined
+  if (wrong === undefined) return question
+  throw new BatonError({ code: 'question_refused', message: `the question cannot be asked: ${wrong}` })
+}

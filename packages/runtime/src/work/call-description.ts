@@ -1,0 +1,46 @@
+// What people are shown of a call: made by the tool from its validated input, bounded, and never in the way of the call.
+import type { CallDescription, Logger, Tool } from '@baton/core'
+import { describeThrown } from '../describe-thrown.ts'
+
+const TITLE_CHARS = 200
+const PLACES_MAX = 32
+const PATH_CHARS = 1024
+const DIFF_CHARS = 65_536
+
+export interface CallAbout extends CallDescription {
+  readonly kind?: NonNullable<Tool['kind']>
+}
+
+/** Undefined where the tool says nothing of itself. Never throws. */
+export function describeCall(tool: Tool, input: unknown, log: Logger): CallAbout | undefined {
+  const { kind, title } = tool
+  const about = { ...(title !== undefined && { title }), ...describe(tool, input, log), ...(kind && { kind }) }
+  return Object.keys(about).length === 0 ? undefined : about
+}
+
+function describe(tool: Tool, input: unknown, log: Logger): CallDescription {
+  if (!tool.describe) return {}
+  try {
+    return bound(tool.describe(input))
+  } catch (cause) {
+    log.warn('a call could not be described', { tool: tool.name, cause: describeThrown(cause) })
+    return {}
+  }
+}
+
+function bound({ title, locations, diff }: CallDescription): CallDescription {
+  let left = DIFF_CHARS
+  const shown = diff?.slice(0, PLACES_MAX).filter(({ oldText, newText }) => {
+    left -= (oldText?.length ?? 0) + newText.length
+    return left >= 0
+  })
+  return {
+    ...(title !== undefined && { title: String(title).slice(0, TITLE_CHARS) }),
+    ...(locations && {
+      locations: locations
+        .slice(0, PLACES_MAX)
+        .map(({ path, line }) => ({ path: String(path).slice(0, PATH_CHARS), ...(line !== undefined && { line }) })),
+    }),
+    ...(shown && shown.length > 0 && { diff: shown }),
+  }
+}
