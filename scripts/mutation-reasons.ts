@@ -148,7 +148,7 @@ export const MUTATION_REASONS: readonly MutationReason[] = [
   {
     file: 'turn.ts',
     from: /^call\.state === 'ready'$/,
-    reason: 'equivalent: the interrupt has befallen all other calls already',
+    reason: 'equivalent: the interrupt has ended all other calls already',
   },
   { file: 'turn.ts', from: /^turn$|^!turn$/, reason: ALWAYS },
   {

@@ -16,7 +16,7 @@ export function stateTables(): string {
     '### What an input does in each phase',
     'The phases to which it may lead; `·`: it is taken, and the phase stays; `quiet`: it came too late to mean anything; in italics the code with which it is refused.',
     sessionTable(),
-    '### What befalls a call in each of its states',
+    '### What becomes of a call in each of its states',
     '`·`: nothing changes. Where a tool of effect class `once` differs, its outcome stands first.',
     callTable(),
   ].join('\n\n')

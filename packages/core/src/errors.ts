@@ -27,7 +27,7 @@ export const ERROR_CODES = {
     'A transcript has no text, or too much of it.',
     'Send between 1 byte and 64 KiB of text.',
   ),
-  input_too_large: row('peer', false, 'An input is larger than its limit.', 'Send less, or raise limits.inputBytes.'),
+  input_too_large: row('peer', false, 'An input is larger than its limit.', 'Send less, or raise limits.inputChars.'),
   queue_full: row(
     'peer',
     true,
@@ -258,7 +258,7 @@ export const ERROR_CODES = {
   result_too_large: row(
     'peer',
     false,
-    'A tool’s result is larger than limits.resultBytes.',
+    'A tool’s result is larger than limits.resultChars, or than its front takes (resultBytes).',
     'Return less, or raise the limit.',
   ),
   result_invalid: row(

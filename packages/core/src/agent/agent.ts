@@ -122,13 +122,15 @@ export function defineAgent<Output = unknown>(init: AgentInit<Output>): Agent<Ou
     if (names.has(name)) throw wrong(init.name, `two tools are named "${name}"`)
     names.add(name)
   }
-  const limits = withDefaults(DEFAULT_LIMITS, init.limits)
-  const window = withDefaults(DEFAULT_WINDOW, init.window)
-  const retry = withDefaults(DEFAULT_RETRY, init.retry)
-  const batch = withDefaults(DEFAULT_BATCH, init.batch)
+  const limits = addDefaults({ agent: init.name, field: 'limits' }, DEFAULT_LIMITS, init.limits)
+  const window = addDefaults({ agent: init.name, field: 'window' }, DEFAULT_WINDOW, init.window)
+  const retry = addDefaults({ agent: init.name, field: 'retry' }, DEFAULT_RETRY, init.retry)
+  const batch = addDefaults({ agent: init.name, field: 'batch' }, DEFAULT_BATCH, init.batch)
   for (const [field, value] of Object.entries({ ...limits, ...window, ...retry, ...batch }))
-    if (typeof value === 'number' && !(Number.isFinite(value) && value >= 0))
-      throw wrong(init.name, `${field} must be a number of 0 or more, not ${value}`)
+    if (field !== 'summarise' && !(typeof value === 'number' && Number.isFinite(value) && value >= 0))
+      throw wrong(init.name, `${field} must be a number of 0 or more, not ${String(value)}`)
+  if (limits.parallelCalls < 1)
+    throw wrong(init.name, 'parallelCalls must be 1 or more, or no server tool would ever run')
   const model = init.model ?? []
   return {
     name: init.name,
@@ -155,10 +157,21 @@ export function defineAgent<Output = unknown>(init: AgentInit<Output>): Agent<Ou
 /** Reads on in a long result; the host brings it. */
 const RESERVED_NAME = 'result.read'
 
-function withDefaults<Options extends object>(defaults: Options, given: Partial<Options> | undefined): Options {
+/** @throws BatonError `invalid_agent` for a field that does not exist: ignored in silence, a misspelt limit would not hold */
+function addDefaults<Options extends object>(
+  { agent, field }: { readonly agent: string; readonly field: string },
+  defaults: Options,
+  given: Partial<Options> | undefined,
+): Options {
   const set = Object.entries(given ?? {}).filter(([, value]) => value !== undefined)
+  for (const [name] of set)
+    if (!Object.hasOwn(defaults, name) && !OPTIONAL_FIELDS.has(name))
+      throw wrong(agent, `${field} has no field "${name}"; its fields are ${Object.keys(defaults).join(', ')}`)
   return { ...defaults, ...Object.fromEntries(set) }
 }
+
+/** Fields without a default. */
+const OPTIONAL_FIELDS: ReadonlySet<string> = new Set(['contextTokens', 'actAtTokens'])
 
 function wrong(name: string, why: string): BatonError {
   return new BatonError({ code: 'invalid_agent', message: `agent "${name}": ${why}` })

@@ -2,7 +2,7 @@
 // only a client or only the host may say is refused, whatever its fields are. Whether a command is allowed in the state of
 // the session is for the machine to say.
 import type { JsonObject, JsonValue } from '../json.ts'
-import type { Heard } from '../machine/input.ts'
+import type { Played } from '../machine/input.ts'
 import { readContent } from './decode-content.ts'
 import { readInputs } from './input-speaker.ts'
 import type { ModelSettings } from './model.ts'
@@ -33,7 +33,7 @@ const readReason = readTextBetween(0, REASON_CHARS_MAX)
 const readModelId = readTextBetween(1, MODEL_CHARS_MAX)
 const readDelivery = readOneOf('queue', 'steer', 'interrupt')
 
-const readHeard: Read<Heard> = readVariant('type', {
+const readHeard: Read<Played> = readVariant('type', {
   all: readFields('heard', { type: readOneOf('all') }),
   chars: readFields('heard', { type: readOneOf('chars'), chars: readNumber(0) }),
   display: readFields('heard', { type: readOneOf('display') }),
@@ -162,7 +162,7 @@ export function decodeSendOptions(value: unknown): Decoded<DecodedSendOptions> {
 
 export interface DecodedInterruptOptions {
   readonly reason?: string
-  readonly heard?: Heard
+  readonly heard?: Played
 }
 
 const readInterruptOptions: Read<DecodedInterruptOptions> = readFields('the options of interrupt', {

@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from '../json.ts'
 import type { ContentPart, Usage } from '../messages.ts'
 import type { Fact, Settlement, TurnOutcome } from '../machine/fact.ts'
 import type { OpenCall } from '../machine/history.ts'
-import type { ClientReport, Delivery, Heard, Outcome, UserCommand } from '../machine/input.ts'
+import type { ClientReport, Delivery, Played, Outcome, UserCommand } from '../machine/input.ts'
 import type { Phase } from '../machine/state.ts'
 import type { Agent } from './agent.ts'
 import type { ModelSettings } from './model.ts'
@@ -68,7 +68,7 @@ export interface Session {
    */
   submit(input: UserCommand | ClientReport): Promise<Accepted | Refused>
   /** The user interrupts; `heard` says how much of the answer was taken in (`all` by default). */
-  interrupt(options?: { readonly reason?: string; readonly heard?: Heard }): Promise<void>
+  interrupt(options?: { readonly reason?: string; readonly heard?: Played }): Promise<void>
   /**
    * Makes this program the client that runs the client tools that it has handlers for; without handlers, all of them, by
    * `toolResult`.

@@ -1,6 +1,6 @@
 // The fold of facts about single calls: the ledger.
 import type { FactOf, Settlement } from './fact.ts'
-import { charsOf } from './size.ts'
+import { countChars } from './size.ts'
 import { RULES } from './spec.ts'
 import type { Call, State } from './state.ts'
 import { findCall, waitsForAnswer } from './state.ts'
@@ -137,7 +137,7 @@ function settled(call: Call, settlement: Settlement, tellLate: boolean): Call {
 }
 
 function settlementChars(settlement: Settlement): number {
-  if (settlement.type === 'ok') return charsOf(settlement.content)
+  if (settlement.type === 'ok') return countChars(settlement.content)
   return 'message' in settlement ? settlement.message.length : 50
 }
 

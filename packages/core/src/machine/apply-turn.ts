@@ -138,7 +138,7 @@ function stepFinished(state: State, fact: FactOf<'step-finished'>): State {
       step,
       exchange: turn.exchange,
       chars: fact.chars,
-      calls: fact.calls.map(callOf),
+      calls: fact.calls.map(createCall),
       orphaned: false,
       grace: null,
     },
@@ -171,7 +171,7 @@ function stepSalvaged(state: State, fact: FactOf<'step-salvaged'>): State {
 }
 
 /** What people are shown of a call is text: the history has it, and the state does not. */
-function callOf({ about: _about, ...proposal }: CallProposal): Call {
+function createCall({ about: _about, ...proposal }: CallProposal): Call {
   return {
     ...proposal,
     state: proposal.asks || proposal.tokenHash !== undefined ? 'proposed' : 'ready',

@@ -1,4 +1,4 @@
-// What befalls a call is looked up in the table; here the looked-up outcome becomes facts.
+// What becomes of a call is looked up in the table; here the looked-up outcome becomes facts.
 import type { Settlement } from './fact.ts'
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
@@ -17,7 +17,7 @@ export function callOutcome(call: Call, event: CallEvent): CallOutcome {
 }
 
 /** Applies an event that needs no data of its own. */
-export function befall(draft: Draft, call: Call, event: CallEvent): void {
+export function applyCallEvent(draft: Draft, call: Call, event: CallEvent): void {
   const { callId } = call
   switch (callOutcome(call, event)) {
     case 'settle-cancelled':
@@ -78,8 +78,8 @@ export function startTool(draft: Draft, call: Call): void {
   emit(draft, { type: 'call-started', callId: call.callId, attempt: call.attempt + 1, deadlineMs })
 }
 
-export function befallAll(draft: Draft, event: CallEvent): void {
-  for (const call of draft.state.step?.calls ?? []) befall(draft, call, event)
+export function applyCallEventToAll(draft: Draft, event: CallEvent): void {
+  for (const call of draft.state.step?.calls ?? []) applyCallEvent(draft, call, event)
 }
 
 /** A client is gone, or cannot be written to: what it did not take may go to another. */
@@ -87,7 +87,7 @@ export function dropClient(draft: Draft, connection: string): void {
   if (!isAttached(draft.state, connection)) return
   emit(draft, { type: 'client-detached', connection })
   for (const call of draft.state.step?.calls ?? [])
-    if (call.offer?.connection === connection) befall(draft, call, 'detach')
+    if (call.offer?.connection === connection) applyCallEvent(draft, call, 'detach')
 }
 
 /** `tellLate`: the model is told of a result that still comes, since it was told that there is none. */

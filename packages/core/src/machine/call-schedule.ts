@@ -1,6 +1,6 @@
 // Which calls of the open step begin now: approvals are asked, server tools start, client calls are offered.
 import { requestApproval } from './ask-person.ts'
-import { befall, startTool } from './call-event.ts'
+import { applyCallEvent, startTool } from './call-event.ts'
 import { findHolder } from './client-tools.ts'
 import { setCallClock } from './clocks.ts'
 import type { Draft } from './draft.ts'
@@ -37,7 +37,7 @@ function isRunning(call: Call): boolean {
 
 function begin(draft: Draft, call: Call): void {
   if (call.approval && draft.state.nowMs > call.approval.deadline.atMs) {
-    befall(draft, call, 'approval-expiry')
+    applyCallEvent(draft, call, 'approval-expiry')
     return
   }
   if (call.runs === 'server') {

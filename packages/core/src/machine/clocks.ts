@@ -9,7 +9,7 @@ import { waitsForAnswer } from './state.ts'
 
 /** Brings every clock into the mode that the decided state asks for. Called once, at the end of each decision. */
 export function setClocks(draft: Draft): void {
-  for (const call of draft.state.step?.calls ?? []) setCallClock(draft, call, modeOf(draft.state, call))
+  for (const call of draft.state.step?.calls ?? []) setCallClock(draft, call, chooseMode(draft.state, call))
   setTurnClock(draft)
 }
 
@@ -32,7 +32,7 @@ function waitsForPeople(state: State): boolean {
   )
 }
 
-function modeOf(state: State, call: Call): ClockMode {
+function chooseMode(state: State, call: Call): ClockMode {
   const waits = call.state === 'ready' || call.state === 'offered' || call.state === 'claimed'
   if (call.runs === 'server' || !waits) return 'held'
   if (!findHolder(state, call)) return 'away'

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { specOf } from '../agent/agent.ts'
 import { defineAgent } from '../agent/agent.ts'
 import type { History, Input, Spec, State } from './index.ts'
-import { applyRecord, createHistory, decide, initialState, openSession, recordOf } from './index.ts'
+import { applyRecord, createHistory, decide, initialState, openSession, makeRecord } from './index.ts'
 
 interface Running {
   state: State
@@ -55,7 +55,7 @@ function talk(session: Running, turns: number): void {
 function take(session: Running, input: Input): void {
   const decision = decide(session.spec, session.state, input, session.state.nowMs + 1)
   if (decision.type === 'refused') throw new Error(decision.refusal.message)
-  session.history.fold(recordOf(input, decision))
+  session.history.fold(makeRecord(input, decision))
   session.state = decision.state
 }
 

@@ -148,15 +148,15 @@ export function openSession(opening: Opening): SessionRecord {
 }
 
 /** The record of a decision, as it is committed. */
-export function recordOf(
+export function makeRecord(
   input: Input,
   decided: { readonly state: State; readonly facts: readonly Fact[] },
 ): SessionRecord {
   const { pos, nowMs, epoch } = decided.state
-  return { version: FORMAT_VERSION, pos, nowMs, epoch, input: envelopeOf(input), facts: decided.facts }
+  return { version: FORMAT_VERSION, pos, nowMs, epoch, input: makeEnvelope(input), facts: decided.facts }
 }
 
-function envelopeOf(input: Input): InputEnvelope {
+function makeEnvelope(input: Input): InputEnvelope {
   if (input.type === 'work-lost') {
     const { attempt } = input.work
     return { type: input.type, ...(input.work.type === 'tool' && { callId: input.work.callId }), attempt }

@@ -116,17 +116,43 @@ export function effectKey(effect: AwaitedEffect): string {
  * except the one that `answered` names. Derived, so that no row of the table can forget one.
  */
 export function effectsBetween(before: State, after: State, answered: string | undefined): readonly Effect[] {
-  const owed = owedIn(before)
-  const owes = owedIn(after)
+  const owed = outstanding(before)
+  const owes = outstanding(after)
+  // Mostly there are a few, and the same ones in front: comparing them costs less than to name and to hash them.
+  let same = 0
+  while (same < owed.length && same < owes.length && isSameEffect(owed[same], owes[same])) same += 1
   const effects: Effect[] = []
-  for (const [key, effect] of owed) if (!owes.has(key) && key !== answered) effects.push(withdrawing(effect))
-  for (const [key, effect] of owes) if (!owed.has(key)) effects.push(effect)
+  for (const effect of owed.slice(same))
+    if (!includesEffect(owes, effect) && effectKey(effect) !== answered) effects.push(withdrawing(effect))
+  for (const effect of owes.slice(same)) if (!includesEffect(owed, effect)) effects.push(effect)
   return effects
 }
 
-/** By their keys, in their order. */
-function owedIn(state: State): ReadonlyMap<string, AwaitedEffect> {
-  return new Map(outstanding(state).map((effect) => [effectKey(effect), effect]))
+function includesEffect(effects: readonly AwaitedEffect[], wanted: AwaitedEffect): boolean {
+  for (const effect of effects) if (isSameEffect(effect, wanted)) return true
+  return false
+}
+
+/** As their keys say. */
+function isSameEffect(one: AwaitedEffect | undefined, other: AwaitedEffect | undefined): boolean {
+  if (!one || !other || one.type !== other.type) return false
+  switch (one.type) {
+    case 'call-model':
+    case 'summarise':
+      return 'attempt' in other && one.attempt === other.attempt
+    case 'run-tool':
+      return other.type === one.type && one.attempt === other.attempt && one.callId === other.callId
+    case 'offer-call':
+      return other.type === one.type && one.offer === other.offer && one.callId === other.callId
+    case 'ask-approval':
+      return other.type === one.type && one.approvalId === other.approvalId
+    case 'ask-question':
+      return other.type === one.type && one.questionId === other.questionId
+    case 'set-timer':
+      return other.type === one.type && one.generation === other.generation && one.timer === other.timer
+    default:
+      return one satisfies never
+  }
 }
 
 function withdrawing(effect: AwaitedEffect): WithdrawingEffect {

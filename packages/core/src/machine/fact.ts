@@ -3,7 +3,7 @@ import type { ErrorCode } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
 import type { AssistantPart, ContentPart, FinishReason, Provenance, Usage } from '../messages.ts'
 import type { ModelSettings } from '../agent/model.ts'
-import type { ClientToolSpec, Delivery, Failure, Heard } from './input.ts'
+import type { ClientToolSpec, Delivery, Failure, Played } from './input.ts'
 import type { Effectful, PlanEntry } from './spec.ts'
 import type { IndexEntry } from './state.ts'
 
@@ -265,7 +265,7 @@ export type Fact =
       readonly usage: Usage
     }
   | { readonly type: 'summary-failed'; readonly attempt: number; readonly error: Failure }
-  | { readonly type: 'interrupt-accepted'; readonly reason: string; readonly heard: Heard; readonly untilMs?: number }
+  | { readonly type: 'interrupt-accepted'; readonly reason: string; readonly heard: Played; readonly untilMs?: number }
   | { readonly type: 'grace-started'; readonly untilMs: number }
   | { readonly type: 'answer-cut'; readonly cuts: readonly StepCut[] }
   | { readonly type: 'display-written'; readonly turn: number }

@@ -284,11 +284,11 @@ test('a history goes on from what was kept of it, at any moment', () => {
   for (const cut of session.records.keys()) {
     const early = createHistory({ keepAll: true })
     for (const record of session.records.slice(0, cut)) early.fold(record)
-    const kept = JSON.parse(JSON.stringify(early.keep())) as ReturnType<History['keep']> // as a snapshot has it
-    const later = createHistory({ kept })
-    expect(later.keep()).toEqual(early.keep())
+    const kept = JSON.parse(JSON.stringify(early.takeSnapshot())) as ReturnType<History['takeSnapshot']> // as a snapshot has it
+    const later = createHistory({ snapshot: kept })
+    expect(later.takeSnapshot()).toEqual(early.takeSnapshot())
     for (const record of session.records.slice(cut)) later.fold(record)
-    expect(later.keep()).toEqual(whole.keep())
+    expect(later.takeSnapshot()).toEqual(whole.takeSnapshot())
     expect(later.messages(0, Infinity)).toEqual(whole.messages(0, Infinity))
   }
 })

@@ -28,7 +28,7 @@ export interface OpenCall {
 }
 
 /** A history as JSON. It stands in snapshots, which are disposable, so its shape may change with any version. */
-export interface KeptHistory extends Readonly<PlainHistory> {
+export interface HistorySnapshot extends Readonly<PlainHistory> {
   readonly inputs: readonly (readonly [string, InputBody])[]
   readonly notes: readonly (readonly [number, string])[]
   readonly left: readonly HistoryEntry[] | null
@@ -59,18 +59,18 @@ export interface History {
   /** The newest turn and the position of the record that began it. */
   lastTurn(): { readonly turn: number; readonly pos: number } | undefined
   /** All that it knows, for a snapshot. */
-  keep(): KeptHistory
+  takeSnapshot(): HistorySnapshot
 }
 
 export interface HistoryOptions {
   /** Keeps what left the window too, for a rewind that reaches behind it. */
   readonly keepAll?: boolean
   /** Goes on from a snapshot. */
-  readonly kept?: KeptHistory
+  readonly snapshot?: HistorySnapshot
 }
 
 export function createHistory(options: HistoryOptions = {}): History {
-  return new FoldedHistory(options.kept ? restoreContent(options.kept) : emptyContent(options.keepAll === true))
+  return new FoldedHistory(options.snapshot ? restoreContent(options.snapshot) : emptyContent(options.keepAll === true))
 }
 
 class FoldedHistory implements History {
@@ -126,8 +126,8 @@ class FoldedHistory implements History {
     return this.#content.lastTurn ?? undefined
   }
 
-  keep(): KeptHistory {
-    return keepContent(this.#content)
+  takeSnapshot(): HistorySnapshot {
+    return copyContent(this.#content)
   }
 }
 
@@ -146,7 +146,7 @@ function emptyContent(keepAll: boolean): HistoryContent {
   }
 }
 
-function keepContent({ inputs, notes, left, open, ...plain }: HistoryContent): KeptHistory {
+function copyContent({ inputs, notes, left, open, ...plain }: HistoryContent): HistorySnapshot {
   return {
     ...plain,
     inputs: [...inputs],
@@ -161,7 +161,7 @@ function keepContent({ inputs, notes, left, open, ...plain }: HistoryContent): K
   }
 }
 
-function restoreContent({ inputs, notes, left, open, ...plain }: KeptHistory): HistoryContent {
+function restoreContent({ inputs, notes, left, open, ...plain }: HistorySnapshot): HistoryContent {
   return {
     ...plain,
     inputs: new Map(inputs),

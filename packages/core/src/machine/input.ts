@@ -8,7 +8,7 @@ import type { IndexEntry } from './state.ts'
 import type { PlanEntry, ToolSpec } from './spec.ts'
 
 /** How much of the answer the user took in, counted over the turn's whole text. */
-export type Heard =
+export type Played =
   | { readonly type: 'all' }
   | { readonly type: 'chars'; readonly chars: number }
   /** A version 1 app does not say: all if the answer was handed to its voice, else nothing. */
@@ -67,7 +67,7 @@ export type UserCommand =
       readonly delivery?: Delivery
       readonly model?: string
       readonly settings?: ModelSettings
-      readonly heard?: Heard
+      readonly heard?: Played
       readonly asks?: boolean
     }
   | {
@@ -84,10 +84,10 @@ export type UserCommand =
       readonly detail?: JsonValue
       readonly message?: string
       readonly delivery?: Delivery
-      readonly heard?: Heard
+      readonly heard?: Played
       readonly asks?: boolean
     }
-  | { readonly type: 'interrupt'; readonly reason: string; readonly heard: Heard }
+  | { readonly type: 'interrupt'; readonly reason: string; readonly heard: Played }
   | {
       readonly type: 'rewind'
       readonly inputId: string

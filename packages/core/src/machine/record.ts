@@ -2,7 +2,7 @@
 import { BatonError } from '../errors.ts'
 import type { Fact } from './fact.ts'
 import { HOST_FACTS } from './fact.ts'
-import type { History, KeptHistory } from './history.ts'
+import type { History, HistorySnapshot } from './history.ts'
 import type { InputType } from './input.ts'
 import type { State } from './state.ts'
 
@@ -36,7 +36,7 @@ export interface SessionRecord {
 export interface Snapshot {
   readonly version: number
   readonly state: State
-  readonly history: KeptHistory
+  readonly history: HistorySnapshot
 }
 
 /**
@@ -64,18 +64,18 @@ export function checkVersion(version: number): void {
 }
 
 export function takeSnapshot(state: State, history: History): Snapshot {
-  return { version: SNAPSHOT_VERSION, state, history: history.keep() }
+  return { version: SNAPSHOT_VERSION, state, history: history.takeSnapshot() }
 }
 
 /** The canonical log: the same on every host and front for the same conversation. */
 export function canonicalLog(records: readonly SessionRecord[]): readonly Fact[] {
   return records.flatMap((record) => {
     const facts = record.facts.filter((fact) => !HOST_FACTS.has(fact.type))
-    return facts.map((fact) => withoutTimes(withoutBirth(fact, birthOf(records))))
+    return facts.map((fact) => withoutTimes(withoutBirth(fact, findBirth(records))))
   })
 }
 
-function birthOf(records: readonly SessionRecord[]): string {
+function findBirth(records: readonly SessionRecord[]): string {
   const opened = records[0]?.facts[0]
   return opened?.type === 'session-opened' ? opened.birth : ''
 }

@@ -1,7 +1,7 @@
 // What becomes of calls: results in time, late, repeated, forged; claims, offers, approvals.
 import { describe, expect, test } from 'vitest'
 import type { Outcome } from './input.ts'
-import { outcomeOf, TestSession } from '../testing/test-session.ts'
+import { toOutcome, TestSession } from '../testing/test-session.ts'
 
 describe('a result', () => {
   const asked = (): TestSession =>
@@ -38,7 +38,7 @@ describe('a result', () => {
   })
 
   test.each([
-    ['a result', outcomeOf('x'.repeat(11))],
+    ['a result', toOutcome('x'.repeat(11))],
     ['an error', { type: 'error', code: 'tool_failed', message: 'x'.repeat(11) }],
     [
       'media',
@@ -48,7 +48,7 @@ describe('a result', () => {
       },
     ],
   ] as const)('over its size settles as result_too_large: %s', (_, outcome) => {
-    const session = new TestSession({ limits: { resultBytes: 10 } }).user('go').says({ calls: ['read'] })
+    const session = new TestSession({ limits: { resultChars: 10 } }).user('go').says({ calls: ['read'] })
     session.returns('call_1_0', outcome)
     expect(session.fact('call-settled').settlement).toEqual({
       type: 'error',
@@ -58,7 +58,7 @@ describe('a result', () => {
   })
 
   test('at its size is taken', () => {
-    const session = new TestSession({ limits: { resultBytes: 10 } }).user('go').says({ calls: ['read'] })
+    const session = new TestSession({ limits: { resultChars: 10 } }).user('go').says({ calls: ['read'] })
     expect(session.returns('call_1_0', 'x'.repeat(10)).fact('call-settled').settlement.type).toBe('ok')
   })
 
@@ -117,7 +117,7 @@ describe('a result', () => {
       .user('go')
       .says({ calls: ['read'] })
       .restart()
-    session.send({ type: 'tool-finished', callId: 'call_1_0', attempt: 1, outcome: outcomeOf('old') })
+    session.send({ type: 'tool-finished', callId: 'call_1_0', attempt: 1, outcome: toOutcome('old') })
     expect(session.fact('result-ignored').reason).toBe('stale')
     expect(session.returns('call_1_0', 'new').told().at(-1)).toBe('call_1_0 = new')
   })
@@ -130,7 +130,7 @@ describe('a result', () => {
 
   test('of a client call from the server is stale', () => {
     const session = asked()
-    session.send({ type: 'tool-finished', callId: 'call_1_0', attempt: 0, outcome: outcomeOf('x') })
+    session.send({ type: 'tool-finished', callId: 'call_1_0', attempt: 0, outcome: toOutcome('x') })
     expect(session.fact('result-ignored').reason).toBe('stale')
   })
 
@@ -197,7 +197,7 @@ describe('a result', () => {
       .user('go')
       .says({ calls: ['pay'] })
       .interrupt()
-    const outcome = outcomeOf(`${'x'.repeat(1999)}😀y`)
+    const outcome = toOutcome(`${'x'.repeat(1999)}😀y`)
     session.send({ type: 'tool-finished', callId: 'call_1_0', attempt: 1, outcome })
     expect(session.fact('note-queued').text).toBe(
       `The tool "pay" (call_1_0) finished after all: ${'x'.repeat(1999)}😀…`,
@@ -210,7 +210,7 @@ describe('a result', () => {
       .says({ calls: ['pay', 'pay'] })
       .interrupt()
     for (const callId of ['call_1_0', 'call_1_1'])
-      session.send({ type: 'tool-finished', callId, attempt: 1, outcome: outcomeOf(callId) })
+      session.send({ type: 'tool-finished', callId, attempt: 1, outcome: toOutcome(callId) })
     session.user('and?')
     expect(session.told().slice(-3)).toEqual([
       'user: The tool "pay" (call_1_0) finished after all: call_1_0',
@@ -223,7 +223,7 @@ describe('a result', () => {
     const session = new TestSession().user('go')
     for (const step of [1, 2, 3]) session.says({ calls: Array.from({ length: 100 }, () => 'fly') }).user(`${step}`)
     expect(session.state.recentCalls).toHaveLength(256)
-    const late = { type: 'tool-finished', attempt: 0, outcome: outcomeOf('late') } as const
+    const late = { type: 'tool-finished', attempt: 0, outcome: toOutcome('late') } as const
     expect(session.send({ ...late, callId: 'call_1_44' }).fact('result-ignored').reason).toBe('duplicate')
     expect(session.send({ ...late, callId: 'call_1_43' }).fact('result-ignored').reason).toBe('unknown')
   })
@@ -244,7 +244,7 @@ describe('a result', () => {
       },
       tellLate: true,
     })
-    const late = { type: 'tool-finished', callId: 'call_1_0', attempt: 3, outcome: outcomeOf('found') } as const
+    const late = { type: 'tool-finished', callId: 'call_1_0', attempt: 3, outcome: toOutcome('found') } as const
     expect(session.send(late).fact('result-ignored').reason).toBe('late')
     expect(session.fact('note-queued').note).toBe(1)
     expect(session.send(late).factTypes()).toEqual(['result-ignored'])

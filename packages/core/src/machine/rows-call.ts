@@ -1,6 +1,6 @@
 // Rows for what becomes of calls: results, claims, approvals and what clients report of them.
 import type { ContentPart } from '../messages.ts'
-import { befall, callOutcome, dropClient, settle } from './call-event.ts'
+import { applyCallEvent, callOutcome, dropClient, settle } from './call-event.ts'
 import { setCallClock } from './clocks.ts'
 import { wholeChars } from './cut-parts.ts'
 import type { Draft } from './draft.ts'
@@ -16,7 +16,7 @@ import { advance } from './turn.ts'
 export function takeToolResult(draft: Draft, input: InputOf<'tool-finished'>): void {
   const call = findCall(draft.state, input.callId)
   if (call && call.state === 'started' && call.attempt === input.attempt)
-    settle(draft, call, settlementOf(draft, input.outcome), false)
+    settle(draft, call, boundOutcome(draft, input.outcome), false)
   else if (call && call.state !== 'settled') ignore(draft, input, 'stale')
   else ignoreSettled(draft, input)
   advance(draft)
@@ -28,7 +28,7 @@ export function takeClientResult(draft: Draft, input: InputOf<'tool-result'>): v
   const asked = call ?? draft.state.recentCalls.findLast((closed) => closed.callId === callId)
   if (!asked) ignore(draft, input, 'unknown')
   else if (asked.runs !== 'client' || !mayAnswer(draft, asked.offer, connection)) ignore(draft, input, 'foreign')
-  else if (call && callOutcome(call, 'result') === 'accept') settle(draft, call, settlementOf(draft, outcome), false)
+  else if (call && callOutcome(call, 'result') === 'accept') settle(draft, call, boundOutcome(draft, outcome), false)
   else ignoreSettled(draft, input)
   advance(draft)
 }
@@ -49,9 +49,9 @@ function mayAnswer(draft: Draft, offer: Offer | null, connection: string): boole
   return holds < 0 || (!client.claims && answers > holds)
 }
 
-function settlementOf(draft: Draft, outcome: Outcome): Settlement {
+function boundOutcome(draft: Draft, outcome: Outcome): Settlement {
   const chars = outcome.type === 'error' ? outcome.message.length : heldChars(outcome.content)
-  const most = draft.spec.limits.resultBytes
+  const most = draft.spec.limits.resultChars
   if (chars <= most) return outcome
   const message = `the result has ${chars} characters; at most ${most} are taken`
   return { type: 'error', code: 'result_too_large', message }
@@ -123,7 +123,7 @@ export function returnOffer(draft: Draft, input: InputOf<'offer-failed'>): void 
 /** A call's clock ran out. A `waiting` one only ran out of patience with the calls before it. */
 export function passDeadline(draft: Draft, call: Call): void {
   if (call.clock.mode === 'waiting') setCallClock(draft, call, 'running')
-  else befall(draft, call, 'deadline')
+  else applyCallEvent(draft, call, 'deadline')
   advance(draft)
 }
 

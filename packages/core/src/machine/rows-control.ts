@@ -1,5 +1,5 @@
 // Rows that steer a session as a whole: model, pause, stop, clients, timers, restarts, a changed agent.
-import { befall, befallAll, dropClient } from './call-event.ts'
+import { applyCallEvent, applyCallEventToAll, dropClient } from './call-event.ts'
 import { bringsTool, planDrops } from './client-tools.ts'
 import { graceAfterRestart, prolongTurn } from './clocks.ts'
 import type { Draft } from './draft.ts'
@@ -43,7 +43,7 @@ export function continueSession(draft: Draft): void {
 /** Nothing is called after it and every call is settled; inputs that wait are kept for the next start. */
 export function stop(draft: Draft): void {
   salvageStopped(draft)
-  befallAll(draft, 'stop')
+  applyCallEventToAll(draft, 'stop')
   closeStep(draft)
   finishTurn(draft, 'stopped')
   emit(draft, { type: 'session-stopped' })
@@ -94,7 +94,7 @@ export function setClientTools(draft: Draft, input: InputOf<'client-tools'>): vo
     const offeredHere = call.state === 'offered' && call.offer?.connection === connection
     // Its client has the tool no more, but another has.
     if (offeredHere && call.broughtBy !== undefined && !bringsTool(draft.state, connection, call.name))
-      befall(draft, call, 'detach')
+      applyCallEvent(draft, call, 'detach')
   }
   advance(draft)
 }
@@ -107,7 +107,7 @@ export function changeAgent(draft: Draft): void {
 }
 
 function settleGone(draft: Draft): void {
-  for (const call of draft.state.step?.calls ?? []) if (!hasTool(draft, call)) befall(draft, call, 'tool-gone')
+  for (const call of draft.state.step?.calls ?? []) if (!hasTool(draft, call)) applyCallEvent(draft, call, 'tool-gone')
 }
 
 export function noteDisplay(draft: Draft, input: InputOf<'display-written'>): void {
@@ -132,7 +132,7 @@ export function fireTimer(draft: Draft, input: InputOf<'timer-fired'>): void {
     salvageInterrupted(draft)
     advance(draft)
   } else if (timer === 'grace' && current(state.step?.grace)) {
-    befallAll(draft, 'grace-over')
+    applyCallEventToAll(draft, 'grace-over')
     advance(draft)
   } else if (timer === 'batch' && current(state.batch?.deadline)) {
     flushBatch(draft)
@@ -162,7 +162,7 @@ function fireCallTimer(draft: Draft, kind: string, timer: { readonly callId: str
   const current = (deadline: Deadline | null | undefined): boolean => deadline?.generation === generation
   if (kind === 'call' && current(call.deadline ?? call.clock.deadline)) passDeadline(draft, call)
   else if (kind === 'approval' && call.state === 'awaiting-approval' && current(call.approval?.deadline)) {
-    befall(draft, call, 'approval-expiry')
+    applyCallEvent(draft, call, 'approval-expiry')
     advance(draft)
   }
 }
@@ -175,7 +175,7 @@ export function recover(draft: Draft, input: InputOf<'host-restarted'>): void {
     const call = findCall(draft.state, callId)
     if (!call) continue
     graceAfterRestart(draft, call)
-    befall(draft, call, 'restart')
+    applyCallEvent(draft, call, 'restart')
   }
   recoverAttempt(draft)
   advance(draft)
@@ -190,7 +190,7 @@ export function loseWork(draft: Draft, { work }: InputOf<'work-lost'>): void {
     const call = findCall(draft.state, work.callId)
     // Of another attempt: it was answered or started again in the meantime.
     if (call?.state !== 'started' || call.attempt !== work.attempt) return
-    befall(draft, call, 'restart')
+    applyCallEvent(draft, call, 'restart')
   }
   advance(draft)
 }

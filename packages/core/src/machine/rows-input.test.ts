@@ -1,7 +1,7 @@
 // What people and programs say: one queue, one order, nothing lost, nothing twice.
 import { describe, expect, test } from 'vitest'
 import type { Input } from './input.ts'
-import { outcomeOf, serverTool, TestSession } from '../testing/test-session.ts'
+import { toOutcome, serverTool, TestSession } from '../testing/test-session.ts'
 
 function transcript(inputId: string, text: string, speaker = 'ann'): Input {
   return { type: 'transcript', inputId, speaker, text }
@@ -143,7 +143,7 @@ describe('an input', () => {
   })
 
   test('over its size is refused, at its size it is taken', () => {
-    const session = new TestSession({ limits: { inputBytes: 10 } })
+    const session = new TestSession({ limits: { inputChars: 10 } })
     const input = (text: string): Input => ({ type: 'user-input', inputId: text, parts: [{ type: 'text', text }] })
     expect(session.refusal(input('x'.repeat(10)))).toBeUndefined()
     expect(session.refusal(input('x'.repeat(11)))).toBe('input_too_large')
@@ -167,7 +167,7 @@ describe('an input', () => {
   })
 
   test('is refused before acceptance when too much waits', () => {
-    const session = new TestSession({ limits: { queueBytes: 10 } }).user('go').user('1234').user('56')
+    const session = new TestSession({ limits: { queueChars: 10 } }).user('go').user('1234').user('56')
     const input = (text: string): Input => ({ type: 'user-input', inputId: 'x', parts: [{ type: 'text', text }] })
     expect(session.refusal(input('7890'))).toBeUndefined()
     expect(session.refusal(input('78901'))).toBe('queue_full')
@@ -350,7 +350,7 @@ describe('a rewind', () => {
       .user('go')
       .says({ calls: ['pay'] })
       .interrupt()
-    session.send({ type: 'tool-finished', callId: 'call_1_0', attempt: 1, outcome: outcomeOf('paid') })
+    session.send({ type: 'tool-finished', callId: 'call_1_0', attempt: 1, outcome: toOutcome('paid') })
     session.user('and?')
     const told = ['user: The tool "pay" (call_1_0) finished after all: paid', 'user: and?']
     expect(session.told().slice(-2)).toEqual(told)

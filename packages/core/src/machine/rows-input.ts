@@ -1,12 +1,12 @@
 // Rows for what people and programs say: it is accepted into the one queue, in one order.
 import type { InputBody } from './fact.ts'
-import type { Delivery, Heard, InputOf } from './input.ts'
+import type { Delivery, Played, InputOf } from './input.ts'
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
 import { interruptTurn } from './rows-interrupt.ts'
-import { charsOf, heldChars } from './size.ts'
+import { countChars, heldChars } from './size.ts'
 import { advance, enterAgain, openTurn } from './turn.ts'
-import { befallAll } from './call-event.ts'
+import { applyCallEventToAll } from './call-event.ts'
 import { closeStep } from './turn.ts'
 
 export function acceptInput(draft: Draft, input: InputOf<'user-input'>): void {
@@ -16,7 +16,7 @@ export function acceptInput(draft: Draft, input: InputOf<'user-input'>): void {
     type: 'input-accepted',
     inputId,
     body: { type: 'user', parts },
-    chars: charsOf(parts),
+    chars: countChars(parts),
     heldChars: heldChars(parts),
     delivery,
     ready: true,
@@ -60,7 +60,7 @@ export function urgentChars(input: InputOf<'urgent-event'>): number {
   return input.name.length + JSON.stringify(input.detail ?? null).length + (input.message?.length ?? 0)
 }
 
-function deliver(draft: Draft, delivery: Delivery, heard: Heard | undefined): void {
+function deliver(draft: Draft, delivery: Delivery, heard: Played | undefined): void {
   // Without a turn its voice may still speak: then the sender says how much of it was heard.
   if (delivery === 'interrupt' && (draft.state.turn || heard)) interruptTurn(draft, 'input', heard ?? { type: 'all' })
   advance(draft)
@@ -85,7 +85,7 @@ export function acceptTranscript(draft: Draft, input: InputOf<'transcript'>): vo
   })
   const waiting = draft.state.queue.filter((item) => !item.ready)
   const waitingChars = waiting.reduce((sum, item) => sum + item.heldChars, 0)
-  if (waiting.length >= rules.entries || waitingChars >= rules.bytes) flushBatch(draft)
+  if (waiting.length >= rules.entries || waitingChars >= rules.chars) flushBatch(draft)
   advance(draft)
 }
 
@@ -95,7 +95,7 @@ export function flushBatch(draft: Draft): void {
 
 /** Takes exchanges back. Calls that an interrupted turn left behind are settled first: they leave with it. */
 export function rewind(draft: Draft, input: InputOf<'rewind'>): void {
-  befallAll(draft, 'grace-over')
+  applyCallEventToAll(draft, 'grace-over')
   closeStep(draft)
   const { inputId, exchange, again } = input
   const before = input.index ?? draft.state.index

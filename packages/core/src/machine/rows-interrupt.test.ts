@@ -1,7 +1,7 @@
 // Interrupts: legal in every phase, and the history keeps what the listener took in.
 import { describe, expect, test } from 'vitest'
 import { defineAgent, specOf } from '../agent/agent.ts'
-import { clientTool, outcomeOf, serverTool, TestSession } from '../testing/test-session.ts'
+import { clientTool, toOutcome, serverTool, TestSession } from '../testing/test-session.ts'
 
 describe('an interrupt while the model speaks', () => {
   test('asks it to stop, and gives it a second', () => {
@@ -294,7 +294,7 @@ describe('an interrupt while calls run', () => {
       .says({ calls: ['pay'] })
       .interrupt()
       .user('a')
-    session.send({ type: 'tool-finished', callId: 'call_1_0', attempt: 1, outcome: outcomeOf('paid') })
+    session.send({ type: 'tool-finished', callId: 'call_1_0', attempt: 1, outcome: toOutcome('paid') })
     session.user('b').user('cc').says('ok')
     expect(session.told().slice(-3)).toEqual([
       'user: The tool "pay" (call_1_0) finished after all: paid',
@@ -346,7 +346,7 @@ describe('an interrupt while calls run', () => {
       .says({ calls: ['pay'] })
       .interrupt()
     expect(session.lines().at(-1)).toBe('call_1_0 = Error: tool_result_unknown (it may have run)')
-    const late = { type: 'tool-finished', callId: 'call_1_0', attempt: 1, outcome: outcomeOf('paid 5') } as const
+    const late = { type: 'tool-finished', callId: 'call_1_0', attempt: 1, outcome: toOutcome('paid 5') } as const
     session.send(late)
     expect(session.facts).toEqual([
       { type: 'result-ignored', callId: 'call_1_0', reason: 'late', outcome: 'ok', preview: 'paid 5' },

@@ -1,10 +1,10 @@
 // Rows for interrupts: legal in every state, and the history keeps what the listener took in.
-import { befallAll } from './call-event.ts'
+import { applyCallEventToAll } from './call-event.ts'
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
-import type { Heard, InputOf } from './input.ts'
-import { charsOf } from './size.ts'
-import { advance, closeStep, cutTexts, finishTurn, heardChars } from './turn.ts'
+import type { Played, InputOf } from './input.ts'
+import { countChars } from './size.ts'
+import { advance, closeStep, cutTexts, finishTurn, countPlayedChars } from './turn.ts'
 import { wholeChars } from './cut-parts.ts'
 import { textOf } from '../messages.ts'
 
@@ -14,7 +14,7 @@ export function interrupt(draft: Draft, input: InputOf<'interrupt'>): void {
 }
 
 /** A running model call is asked to stop and to say what it had said; everything else ends at once. */
-export function interruptTurn(draft: Draft, reason: string, heard: Heard): void {
+export function interruptTurn(draft: Draft, reason: string, heard: Played): void {
   const { state } = draft
   const turn = state.turn
   if (state.phase === 'interrupting') {
@@ -29,11 +29,11 @@ export function interruptTurn(draft: Draft, reason: string, heard: Heard): void 
   emit(draft, { type: 'interrupt-accepted', reason, heard })
   if (!turn) {
     const last = state.lastTurn
-    if (last) cutTexts(draft, last.steps, heardChars(state, heard, last.turn))
+    if (last) cutTexts(draft, last.steps, countPlayedChars(state, heard, last.turn))
     return
   }
-  cutTexts(draft, turn.steps, heardChars(state, heard, turn.turn))
-  befallAll(draft, 'interrupt')
+  cutTexts(draft, turn.steps, countPlayedChars(state, heard, turn.turn))
+  applyCallEventToAll(draft, 'interrupt')
   finishTurn(draft, 'interrupted')
 }
 
@@ -56,7 +56,7 @@ function keepSpoken(draft: Draft, input: InputOf<'model-stopped'> | InputOf<'mod
   const { turn, attempt, interrupting } = state
   if (!turn || !attempt || !interrupting) return
   const said = input.type === 'model-stopped' ? input.text : textOf(input.parts)
-  const left = cutTexts(draft, turn.steps, heardChars(state, interrupting.heard, turn.turn))
+  const left = cutTexts(draft, turn.steps, countPlayedChars(state, interrupting.heard, turn.turn))
   const text = said.slice(0, wholeChars(said, left))
   if (text.trim() !== '') {
     // Calls in an answer that was cut short were never proposed; provider state would vouch for text that changed.
@@ -71,7 +71,7 @@ function keepSpoken(draft: Draft, input: InputOf<'model-stopped'> | InputOf<'mod
       finish: 'end',
       usage: input.type === 'model-finished' ? input.usage : {},
       textChars: text.length,
-      chars: charsOf(parts),
+      chars: countChars(parts),
       interrupted: true,
     })
     closeStep(draft)
@@ -84,7 +84,7 @@ export function salvageInterrupted(draft: Draft): void {
   const { state } = draft
   const { turn, attempt, interrupting } = state
   if (!turn || !attempt || !interrupting) return
-  const heard = heardChars(state, interrupting.heard, turn.turn)
+  const heard = countPlayedChars(state, interrupting.heard, turn.turn)
   const textChars = Math.min(cutTexts(draft, turn.steps, heard), attempt.progressChars)
   if (textChars > 0) {
     emit(draft, { type: 'step-salvaged', step: attempt.step, attempt: attempt.attempt, textChars })

@@ -1,7 +1,7 @@
 // Rows for a model's answers: a step ends, and with it the turn or the next round begins.
 import type { AssistantPart } from '../messages.ts'
 import { textOf } from '../messages.ts'
-import { befallAll, settle } from './call-event.ts'
+import { applyCallEventToAll, settle } from './call-event.ts'
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
 import type { Failure, InputOf } from './input.ts'
@@ -10,7 +10,7 @@ import { proposeCalls } from './proposal.ts'
 import { wellFormed } from './render.ts'
 import { retryDelayMs } from './retry.ts'
 import { RULES } from './spec.ts'
-import { charsOf } from './size.ts'
+import { countChars } from './size.ts'
 import type { RunningAttempt, Turn } from './state.ts'
 import { advance, closeStep, enterNotes, failTurn, finishTurn, TEXT_SEPARATOR } from './turn.ts'
 import { halve, mayHalve } from './window.ts'
@@ -64,7 +64,7 @@ function finishSaying(draft: Draft, input: InputOf<'model-finished'>, saying: Sa
     finish: input.finish,
     usage: input.usage,
     textChars: text.length,
-    chars: charsOf(parts),
+    chars: countChars(parts),
     interrupted: false,
   })
   const calls = draft.state.step?.calls ?? []
@@ -216,7 +216,7 @@ export function failSummary(draft: Draft, input: InputOf<'summary-failed'>): voi
 
 /** Wall time, or a step that its process never survives: everything open settles and the turn ends. */
 export function endOverdue(draft: Draft, code: 'turn_time_exceeded' | 'recovery_exhausted', message: string): void {
-  befallAll(draft, 'turn-over')
+  applyCallEventToAll(draft, 'turn-over')
   closeStep(draft)
   failTurn(draft, code, message)
 }

@@ -213,7 +213,7 @@ describe('a restart with a question', () => {
       .send(asking())
       .send(asking({ n: 2 }))
       .send(answering())
-    const kept = createHistory({ kept: JSON.parse(JSON.stringify(session.history.keep())) })
+    const kept = createHistory({ snapshot: JSON.parse(JSON.stringify(session.history.takeSnapshot())) })
     expect(kept.answerTo(CALL, 1)).toEqual({ value: 'Monday' })
     expect(kept.openQuestions().map((question) => question.n)).toEqual([2])
   })

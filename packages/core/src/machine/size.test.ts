@@ -1,18 +1,18 @@
 // Sizes in UTF-16 units: what counts for the window, and what counts for limits.
 import { expect, test } from 'vitest'
-import { charsOf, heldChars } from './size.ts'
+import { countChars, heldChars } from './size.ts'
 
 const image = { type: 'image', mediaType: 'image/png', source: { type: 'base64', data: 'AAAAA' } } as const
 const file = { type: 'file', mediaType: 'application/pdf', source: { type: 'url', url: 'https://x' } } as const
 const state = { provider: 'p', model: 'm', data: { a: 1 } }
 
 test('in a request a picture counts as what providers charge for a large one', () => {
-  expect(charsOf([{ type: 'text', text: 'ab' }, image])).toBe(2 + 6000)
-  expect(charsOf([file])).toBe(6000)
-  expect(charsOf([{ type: 'reasoning', text: 'abc' }])).toBe(3)
-  expect(charsOf([{ type: 'call', callId: 'c', name: 'read', arguments: '{}' }])).toBe(6)
-  expect(charsOf([{ type: 'provider', state }])).toBe('{"a":1}'.length)
-  expect(charsOf([])).toBe(0)
+  expect(countChars([{ type: 'text', text: 'ab' }, image])).toBe(2 + 6000)
+  expect(countChars([file])).toBe(6000)
+  expect(countChars([{ type: 'reasoning', text: 'abc' }])).toBe(3)
+  expect(countChars([{ type: 'call', callId: 'c', name: 'read', arguments: '{}' }])).toBe(6)
+  expect(countChars([{ type: 'provider', state }])).toBe('{"a":1}'.length)
+  expect(countChars([])).toBe(0)
 })
 
 test('for limits it counts as the text that it is', () => {

@@ -4,7 +4,7 @@ import type { AssistantPart, ContentPart } from '../messages.ts'
 /** What an image or a file counts as; providers charge about 1,500 tokens for a large picture. */
 const MEDIA_CHARS = 6000
 
-export function charsOf(parts: readonly (ContentPart | AssistantPart)[]): number {
+export function countChars(parts: readonly (ContentPart | AssistantPart)[]): number {
   let chars = 0
   for (const part of parts) chars += partChars(part)
   return chars
@@ -27,7 +27,7 @@ function partChars(part: ContentPart | AssistantPart): number {
   }
 }
 
-/** Bytes that a part holds as text, for limits; media count their base64 text. */
+/** UTF-16 units that parts hold as text, for limits; media count their base64 text. */
 export function heldChars(parts: readonly ContentPart[]): number {
   let chars = 0
   for (const part of parts) {

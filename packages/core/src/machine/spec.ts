@@ -30,9 +30,9 @@ export interface Limits {
   /** Server tools that run at once. 8. */
   readonly parallelCalls: number
   /** UTF-16 units of one input's text. 65,536. */
-  readonly inputBytes: number
+  readonly inputChars: number
   /** UTF-16 units of one result. 262,144. */
-  readonly resultBytes: number
+  readonly resultChars: number
   /** Milliseconds of a turn, without the time in which only people are waited for. 10 minutes. */
   readonly turnMs: number
   /** Input and output tokens of a turn, as the provider counts them. 1,000,000. */
@@ -42,7 +42,7 @@ export interface Limits {
   /** Inputs that may wait. 100. */
   readonly queueInputs: number
   /** UTF-16 units of all inputs that wait. 262,144. */
-  readonly queueBytes: number
+  readonly queueChars: number
   /** Milliseconds that a client call may wait while no client is attached. 10 minutes. */
   readonly awayMs: number
   /** Milliseconds in which a call must be approved. 10 minutes. */
@@ -83,7 +83,8 @@ export interface BatchSpec {
   /** Milliseconds after a batch's first entry. 15,000. */
   readonly ageMs: number
   readonly entries: number
-  readonly bytes: number
+  /** UTF-16 units of the entries that wait. */
+  readonly chars: number
 }
 
 export interface Spec {
@@ -106,13 +107,13 @@ export const DEFAULT_LIMITS: Limits = {
   toolRounds: 8,
   callsPerTurn: 64,
   parallelCalls: 8,
-  inputBytes: 65_536,
-  resultBytes: 262_144,
+  inputChars: 65_536,
+  resultChars: 262_144,
   turnMs: 600_000,
   turnTokens: 1_000_000,
   turnCostMicros: Number.MAX_SAFE_INTEGER,
   queueInputs: 100,
-  queueBytes: 262_144,
+  queueChars: 262_144,
   awayMs: 600_000,
   approvalMs: 600_000,
   pauses: 8,
@@ -127,7 +128,7 @@ export const DEFAULT_WINDOW: WindowSpec = {
 }
 
 export const DEFAULT_RETRY: RetrySpec = { attempts: 3, baseMs: 500, maxMs: 30_000 }
-export const DEFAULT_BATCH: BatchSpec = { silenceMs: 2000, ageMs: 15_000, entries: 50, bytes: 8192 }
+export const DEFAULT_BATCH: BatchSpec = { silenceMs: 2000, ageMs: 15_000, entries: 50, chars: 8192 }
 /** Enough where the model call runs in the host's own process. */
 export const DEFAULT_INTERRUPT_MS = 1000
 

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../json.ts'
 import type { ModelSettings } from '../agent/model.ts'
 import type { CallProposal, ClockMode, SettlementType } from './fact.ts'
-import type { ClientToolSpec, Delivery, Heard } from './input.ts'
+import type { ClientToolSpec, Delivery, Played } from './input.ts'
 
 export type Phase = 'idle' | 'modelling' | 'calling' | 'interrupting' | 'summarising' | 'paused' | 'stopped'
 export const PHASES: readonly Phase[] = [
@@ -257,7 +257,7 @@ export interface State {
   readonly step: OpenStep | null
   readonly attempt: RunningAttempt | null
   readonly retry: Deadline | null
-  readonly interrupting: { readonly heard: Heard; readonly deadline: Deadline } | null
+  readonly interrupting: { readonly heard: Played; readonly deadline: Deadline } | null
   readonly lastTurn: FinishedTurn | null
   /** The newest turn whose answer was handed to an app's voice. */
   readonly displayedTurn: number

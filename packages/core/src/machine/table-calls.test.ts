@@ -62,7 +62,7 @@ const OLD_EDIT = {
 } as const
 
 /** Lets the event happen; what was refused or did not happen is told instead of an outcome. */
-function befall(session: TestSession, event: CallEvent): string | undefined {
+function letHappen(session: TestSession, event: CallEvent): string | undefined {
   const call = session.call(CALL)
   const timer = (name: string): string | undefined => {
     if (!session.timers().includes(name)) return 'no timer'
@@ -131,7 +131,7 @@ function outcome(session: TestSession, event: CallEvent): string {
   const before = session.call(CALL)
   const settledBefore = before.settlement !== null
   session.facts = []
-  const noted = befall(session, event)
+  const noted = letHappen(session, event)
   const settled = session.facts.find((fact) => fact.type === 'call-settled' && fact.callId === CALL)
   const now = findCall(session.state, CALL)
   const told =
@@ -309,7 +309,7 @@ const cells = EVENTS.flatMap((event) =>
   }),
 )
 
-test.each(cells)('$event befalls a call that is $state, its tool $kind', ({ event, state, kind, expected }) => {
+test.each(cells)('$event happens to a call that is $state, its tool $kind', ({ event, state, kind, expected }) => {
   // Only a tool that may finish silently outlives an interrupt.
   const session = inState(state, kind, event === 'grace-over')
   const befallen = outcome(session, event)

@@ -1,5 +1,5 @@
 // Every legal transition, in two tables: the session's states by kinds of input, and a call's states by what can
-// befall it. Whatever they do not allow is a typed error. The diagrams in docs/architecture.md are generated from them.
+// happen to it. Whatever they do not allow is a typed error. The diagrams in docs/architecture.md are generated from them.
 import type { ErrorCode } from '../errors.ts'
 import type { InputType } from './input.ts'
 import type { CallState, Phase } from './state.ts'
@@ -252,7 +252,7 @@ export const SESSION_TABLE: Readonly<Record<InputType, Readonly<Record<Phase, Ce
   'agent-changed': settling('change-agent'),
 }
 
-/** What can befall a call. */
+/** What can happen to a call. */
 export type CallEvent =
   | 'result'
   | 'claim'

@@ -1,8 +1,8 @@
 // The course of a turn: inputs enter, the model is called, its calls settle, and so on to the end.
 import type { ErrorCode } from '../errors.ts'
 import type { EnteredInputs, StepCut, TurnOutcome } from './fact.ts'
-import type { Heard } from './input.ts'
-import { befall } from './call-event.ts'
+import type { Played } from './input.ts'
+import { applyCallEvent } from './call-event.ts'
 import { scheduleCalls } from './call-schedule.ts'
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
@@ -39,7 +39,7 @@ function advanceOnce(draft: Draft): void {
 
 /** A call that came back after its turn was interrupted is offered to nobody any more. */
 function dropUnwritten(draft: Draft): void {
-  for (const call of draft.state.step?.calls ?? []) if (call.state === 'ready') befall(draft, call, 'interrupt')
+  for (const call of draft.state.step?.calls ?? []) if (call.state === 'ready') applyCallEvent(draft, call, 'interrupt')
 }
 
 /** A step enters the history when its last call has settled. */
@@ -188,7 +188,7 @@ export function failTurn(draft: Draft, code: ErrorCode, message: string): void {
 }
 
 /** The characters of a turn's whole text that its listener took in. */
-export function heardChars(state: State, heard: Heard, turn: number): number {
+export function countPlayedChars(state: State, heard: Played, turn: number): number {
   if (heard.type === 'chars') return heard.chars
   return heard.type === 'all' || state.displayedTurn >= turn ? Number.MAX_SAFE_INTEGER : 0
 }

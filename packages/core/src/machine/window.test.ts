@@ -5,7 +5,7 @@ import { validateHistory } from '../testing/neutral-history.ts'
 import { decide } from './decide.ts'
 import { RULES } from './spec.ts'
 import type { WindowSpec } from './spec.ts'
-import { outcomeOf, testSpec, TestSession } from '../testing/test-session.ts'
+import { toOutcome, testSpec, TestSession } from '../testing/test-session.ts'
 
 const RETRY = { type: 'timer-fired', timer: 'retry', generation: 2 } as const
 
@@ -306,7 +306,7 @@ function answer(session: TestSession, size: number): void {
   const { phase, attempt } = session.state
   if (phase === 'summarising')
     session.send({ type: 'summary-finished', attempt: attempt?.attempt ?? 0, text: 's'.repeat(50), usage: {} })
-  else if (phase === 'calling') session.returns(session.state.step?.calls[0]?.callId ?? '', outcomeOf('r'.repeat(size)))
+  else if (phase === 'calling') session.returns(session.state.step?.calls[0]?.callId ?? '', toOutcome('r'.repeat(size)))
   else {
     const told = session.history.messages(attempt?.fromEntry ?? 0, attempt?.toEntry ?? 0)
     const [issue] = validateHistory(told)

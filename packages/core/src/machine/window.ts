@@ -62,7 +62,7 @@ function requestTokens(draft: Draft): number {
 function slide(draft: Draft, count: number): boolean {
   const { state } = draft
   const current = state.turn?.exchange ?? state.counters.exchange
-  const exchanges = exchangesOf(state.index)
+  const exchanges = listExchanges(state.index)
   const kept = exchanges.slice(Math.min(count, exchanges.length - 1))[0] ?? current
   const from = state.index.find((entry) => entry.exchange === kept)
   if (!from || from.entry === state.index[0]?.entry) return false
@@ -103,11 +103,11 @@ function fittingExchanges(draft: Draft): number {
 
 /** Those that something is left of but their summary. */
 function wholeExchanges({ index }: State): readonly number[] {
-  return exchangesOf(index.filter((entry) => entry.role !== 'summary'))
+  return listExchanges(index.filter((entry) => entry.role !== 'summary'))
 }
 
 /** In their order; the entries of one stand together. */
-function exchangesOf(index: readonly IndexEntry[]): readonly number[] {
+function listExchanges(index: readonly IndexEntry[]): readonly number[] {
   const exchanges: number[] = []
   for (const { exchange } of index) if (exchange !== exchanges.at(-1)) exchanges.push(exchange)
   return exchanges

@@ -1,6 +1,6 @@
 // What may come next in an exploration: right, wrong, late, repeated and forged inputs of every kind.
 import type { ContentPart } from '../messages.ts'
-import type { Heard, Input, State } from '../machine/index.ts'
+import type { Played, Input, State } from '../machine/index.ts'
 import { openCalls } from '../machine/index.ts'
 import {
   answerEffect,
@@ -81,7 +81,7 @@ function userInput(world: World): Input {
       ? [{ type: 'text', text: ' ' }, IMAGE, { type: 'text', text: '\ude00' }]
       : [{ type: 'text', text }],
     delivery,
-    ...(random.chance(0.8) && { heard: heard(random) }),
+    ...(random.chance(0.8) && { heard: played(random) }),
     ...(random.chance(0.1) && { model: 'two', settings: { temperature: 0 } }),
     ...(random.chance(0.3) && { asks: false }),
   }
@@ -106,8 +106,8 @@ function urgent(world: World): Input {
   }
 }
 
-function heard(random: Random): Heard {
-  return random.pick<Heard>([{ type: 'all' }, { type: 'display' }, { type: 'chars', chars: random.below(60) }])
+function played(random: Random): Played {
+  return random.pick<Played>([{ type: 'all' }, { type: 'display' }, { type: 'chars', chars: random.below(60) }])
 }
 
 /** One piece of work dies with its process; sometimes one that is long over. */
@@ -122,7 +122,7 @@ function lostWork(world: World): Input {
 }
 
 function interrupt(world: World): Input {
-  return { type: 'interrupt', reason: 'barge_in', heard: heard(world.random) }
+  return { type: 'interrupt', reason: 'barge_in', heard: played(world.random) }
 }
 
 function clientComes(world: World): Input {

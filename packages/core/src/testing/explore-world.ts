@@ -13,7 +13,7 @@ import {
   initialState,
   openSession,
   outstanding,
-  recordOf,
+  makeRecord,
   takeSnapshot,
 } from '../machine/index.ts'
 import type { InvariantChecker } from './invariants.ts'
@@ -77,7 +77,7 @@ export function createWorld(init: Pick<World, 'random' | 'checker' | 'coverage' 
 export function submit(world: World, input: Input): boolean {
   const before = world.state
   const decision = decide(world.spec, before, input, world.nowMs)
-  const cell = cellOf(world.coverage, `${before.phase} × ${input.type}`)
+  const cell = findCell(world.coverage, `${before.phase} × ${input.type}`)
   if (decision.type === 'refused') {
     cell.refused += 1
     world.story.push(`${world.nowMs} ${describe(input)} is refused in ${before.phase}: ${decision.refusal.code}`)
@@ -91,7 +91,7 @@ export function submit(world: World, input: Input): boolean {
   world.counted += 1
   world.coverage.records += 1
   world.coverage.moves.add(`${before.phase} × ${input.type} → ${decision.state.phase}`)
-  const record = recordOf(input, decision)
+  const record = makeRecord(input, decision)
   noteCalls(world.coverage, before, decision.state, input.type)
   world.story.push(
     `${world.nowMs} ${describe(input)} in ${before.phase} → ${record.facts.map((fact) => fact.type).join(', ')}`,
@@ -106,7 +106,7 @@ export function submit(world: World, input: Input): boolean {
   return true
 }
 
-function cellOf(coverage: Coverage, key: string): { accepted: number; quiet: number; refused: number } {
+function findCell(coverage: Coverage, key: string): { accepted: number; quiet: number; refused: number } {
   const cell = coverage.cells.get(key) ?? { accepted: 0, quiet: 0, refused: 0 }
   coverage.cells.set(key, cell)
   return cell
@@ -223,11 +223,11 @@ export function restart(world: World): boolean {
 /** As a store gives it back. */
 function reread(snapshot: Snapshot): { readonly state: State; readonly history: History } {
   const read = JSON.parse(JSON.stringify(snapshot)) as Snapshot // the same
-  return { state: read.state, history: createHistory({ kept: read.history }) }
+  return { state: read.state, history: createHistory({ snapshot: read.history }) }
 }
 
 function foldedTo(state: State, history: History): string {
-  return JSON.stringify([state, history.keep()])
+  return JSON.stringify([state, history.takeSnapshot()])
 }
 
 function describe(input: Input): string {
@@ -278,7 +278,7 @@ export function exploredSpec(random: Random): Spec {
       awayMs: 8000,
       approvalMs: 5000,
       pauses: 2,
-      resultBytes: 500,
+      resultChars: 500,
     },
     window: {
       ...DEFAULT_WINDOW,

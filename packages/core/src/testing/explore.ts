@@ -73,7 +73,7 @@ function rest(world: World): void {
     else if (next) {
       const input = answerEffect(world, next, true)
       if (input) submit(world, input)
-      if (world.running.has(keyOf(world, next))) fireNextTimer(world)
+      if (world.running.has(findKey(world, next))) fireNextTimer(world)
     } else if (!fireNextTimer(world)) {
       if (world.state.phase === 'idle') return
       throw new Error(`the session rests in ${world.state.phase} and nothing is owed`)
@@ -82,7 +82,7 @@ function rest(world: World): void {
   throw new Error('the session does not come to rest')
 }
 
-function keyOf(world: World, effect: unknown): string {
+function findKey(world: World, effect: unknown): string {
   for (const [key, value] of world.running) if (value === effect) return key
   return ''
 }

@@ -1,4 +1,4 @@
-// The eight invariants of a session, checked after every record. It keeps books of its own and trusts no state.
+// The eight invariants of a session, checked after every record. It keeps a ledger of its own and trusts no state.
 import { isJsonObject, parseJson } from '../json.ts'
 import type { Message } from '../messages.ts'
 import type {
@@ -47,9 +47,9 @@ export interface InvariantChecker {
   finish(state: State): void
 }
 
-interface Book {
+interface Ledger {
   readonly owed: Set<string>
-  readonly calls: Map<string, CallBook>
+  readonly calls: Map<string, CallEntry>
   readonly inputs: Map<string, 'waiting' | 'entered' | 'seen'>
   readonly entered: Map<number, readonly string[]>
   /** Of the running turn: calls that began, and tokens that its steps used. */
@@ -59,7 +59,7 @@ interface Book {
   tokens: number
 }
 
-interface CallBook {
+interface CallEntry {
   readonly fact: FactOf<'step-finished'>['calls'][number]
   readonly runnable: boolean
   /** A person approved it, or none had to. */
@@ -70,7 +70,7 @@ interface CallBook {
 }
 
 export function createInvariantChecker(options: InvariantOptions = {}): InvariantChecker {
-  const book: Book = {
+  const ledger: Ledger = {
     owed: new Set(),
     calls: new Map(),
     inputs: new Map(),
@@ -82,16 +82,16 @@ export function createInvariantChecker(options: InvariantOptions = {}): Invarian
   return {
     observe: (observation) => {
       checkFold(observation)
-      for (const fact of observation.record.facts) checkFact(book, observation, fact)
+      for (const fact of observation.record.facts) checkFact(ledger, observation, fact)
       checkStrangers(observation)
-      if (observation.effects) checkOutstanding(book, observation, observation.effects)
+      if (observation.effects) checkOutstanding(ledger, observation, observation.effects)
       checkDeadlines(observation.after)
       checkHistory(observation, options)
     },
     finish: (state) => {
-      for (const [inputId, fate] of book.inputs)
+      for (const [inputId, fate] of ledger.inputs)
         if (fate !== 'seen') fail('4 no input is lost', `${inputId} was never seen by a model (${fate})`)
-      for (const [callId, call] of book.calls)
+      for (const [callId, call] of ledger.calls)
         if (call.settled !== 1) fail('1 one settlement', `${callId} has ${call.settled} settlements at rest`)
       if (state.queue.length > 0) fail('4 no input is lost', `${state.queue.length} inputs wait at rest`)
       if (state.turn || state.step)
@@ -118,47 +118,47 @@ function checkStrangers({ record }: Observation): void {
   if (more.length > 0) fail('1 one settlement', `a ${first.reason} result of ${first.callId} changed something`)
 }
 
-function checkFact(book: Book, observation: Observation, fact: Fact): void {
+function checkFact(ledger: Ledger, observation: Observation, fact: Fact): void {
   switch (fact.type) {
     case 'turn-started':
-      book.begun.clear()
-      book.tokens = 0
+      ledger.begun.clear()
+      ledger.tokens = 0
       break
     case 'input-accepted':
-      if (book.inputs.has(fact.inputId)) fail('4 no input is lost', `${fact.inputId} was accepted twice`)
-      book.inputs.set(fact.inputId, 'waiting')
+      if (ledger.inputs.has(fact.inputId)) fail('4 no input is lost', `${fact.inputId} was accepted twice`)
+      ledger.inputs.set(fact.inputId, 'waiting')
       break
     case 'inputs-entered':
-      enterInputs(book, fact)
+      enterInputs(ledger, fact)
       break
     case 'model-started':
-      startModel(book, observation, fact)
+      startModel(ledger, observation, fact)
       break
     case 'turn-finished':
       if (fact.outcome === 'failed' || fact.outcome === 'stopped' || fact.outcome === 'interrupted')
-        markSeen(book, Infinity)
+        markSeen(ledger, Infinity)
       break
     case 'history-rewound':
-      for (const entry of book.entered.keys())
-        if (!fact.index.some((kept) => kept.entry === entry)) book.entered.delete(entry)
+      for (const entry of ledger.entered.keys())
+        if (!fact.index.some((kept) => kept.entry === entry)) ledger.entered.delete(entry)
       break
     default:
-      checkCallFact(book, observation, fact)
+      checkCallFact(ledger, observation, fact)
   }
 }
 
-function checkCallFact(book: Book, { before, after, spec }: Observation, fact: Fact): void {
+function checkCallFact(ledger: Ledger, { before, after, spec }: Observation, fact: Fact): void {
   switch (fact.type) {
     case 'step-finished':
-      proposeCalls(book, fact)
+      proposeCalls(ledger, fact)
       break
     case 'call-settled':
-      callOf(book, fact.callId).settled += 1
-      if (callOf(book, fact.callId).settled > 1) fail('1 one settlement', `${fact.callId} was settled twice`)
+      findCallEntry(ledger, fact.callId).settled += 1
+      if (findCallEntry(ledger, fact.callId).settled > 1) fail('1 one settlement', `${fact.callId} was settled twice`)
       break
     case 'call-started':
     case 'call-offered': {
-      const call = callOf(book, fact.callId)
+      const call = findCallEntry(ledger, fact.callId)
       if (!call.runnable) fail('8 cut-off arguments', `${fact.callId} was started although its arguments are not whole`)
       if (call.settled > 0) fail('1 one settlement', `${fact.callId} was started after it was settled`)
       if (call.fact.effect === 'once' && call.started + call.claimed > 0)
@@ -166,31 +166,31 @@ function checkCallFact(book: Book, { before, after, spec }: Observation, fact: F
       if (!call.approved) fail('8 approved', `${fact.callId} was started without its approval`)
       if (fact.type === 'call-offered') checkHolder(call, after, fact)
       if (fact.type === 'call-started') call.started += 1
-      book.begun.add(fact.callId)
-      if (book.begun.size > spec.limits.callsPerTurn)
+      ledger.begun.add(fact.callId)
+      if (ledger.begun.size > spec.limits.callsPerTurn)
         fail(
           '6 within its limits',
-          `${book.begun.size} calls began in a turn; the limit is ${spec.limits.callsPerTurn}`,
+          `${ledger.begun.size} calls began in a turn; the limit is ${spec.limits.callsPerTurn}`,
         )
       break
     }
     case 'question-asked':
-      if (book.questions.has(fact.questionId)) fail('1 one answer', `${fact.questionId} was asked twice`)
-      book.questions.set(fact.questionId, 'asked')
+      if (ledger.questions.has(fact.questionId)) fail('1 one answer', `${fact.questionId} was asked twice`)
+      ledger.questions.set(fact.questionId, 'asked')
       break
     case 'question-answered':
-      if (book.questions.get(fact.questionId) !== 'asked') fail('1 one answer', `${fact.questionId} was not open`)
-      book.questions.set(fact.questionId, 'answered')
+      if (ledger.questions.get(fact.questionId) !== 'asked') fail('1 one answer', `${fact.questionId} was not open`)
+      ledger.questions.set(fact.questionId, 'answered')
       break
     case 'approval-decided':
       // In older records what was edited had to be approved anew.
-      if (fact.decision !== 'deny') callOf(book, fact.callId).approved = fact.edited?.tokenHash === undefined
+      if (fact.decision !== 'deny') findCallEntry(ledger, fact.callId).approved = fact.edited?.tokenHash === undefined
       break
     case 'call-claimed':
-      callOf(book, fact.callId).claimed += 1
+      findCallEntry(ledger, fact.callId).claimed += 1
       break
     case 'call-returned': {
-      const call = callOf(book, fact.callId)
+      const call = findCallEntry(ledger, fact.callId)
       // Nobody saw an offer that could not be sent; anything else that was claimed stays claimed.
       const claim = before.step?.calls.find((open) => open.callId === fact.callId)
       if (fact.reason !== 'send_failed' || call.claimed === 0) break
@@ -206,7 +206,7 @@ function checkCallFact(book: Book, { before, after, spec }: Observation, fact: F
 
 /** What a client brought runs where it was brought from, never on a stranger. */
 function checkHolder(
-  { fact: { callId, name, broughtBy } }: CallBook,
+  { fact: { callId, name, broughtBy } }: CallEntry,
   after: State,
   { connection }: FactOf<'call-offered'>,
 ): void {
@@ -215,73 +215,73 @@ function checkHolder(
     fail('1 one settlement', `${callId} is offered to ${connection}, which never brought ${name}`)
 }
 
-function callOf(book: Book, callId: string): CallBook {
-  return book.calls.get(callId) ?? fail('1 one settlement', `${callId} was never proposed`)
+function findCallEntry(ledger: Ledger, callId: string): CallEntry {
+  return ledger.calls.get(callId) ?? fail('1 one settlement', `${callId} was never proposed`)
 }
 
-function proposeCalls(book: Book, fact: FactOf<'step-finished'>): void {
-  book.tokens += (fact.usage.inputTokens ?? 0) + (fact.usage.outputTokens ?? 0)
+function proposeCalls(ledger: Ledger, fact: FactOf<'step-finished'>): void {
+  ledger.tokens += (fact.usage.inputTokens ?? 0) + (fact.usage.outputTokens ?? 0)
   for (const proposal of fact.calls) {
-    if (book.calls.has(proposal.callId)) fail('1 one settlement', `${proposal.callId} was proposed twice`)
+    if (ledger.calls.has(proposal.callId)) fail('1 one settlement', `${proposal.callId} was proposed twice`)
     const part = fact.parts.find((candidate) => candidate.type === 'call' && candidate.callId === proposal.callId)
     if (part?.type !== 'call') fail('2 valid history', `${proposal.callId} has no part in its step`)
     const parsed = parseJson(part.arguments)
     const whole = parsed.ok && isJsonObject(parsed.value) && !part.arguments.includes('"cut"')
     const runnable = whole && ['end', 'tool-calls', 'pause'].includes(fact.finish)
     const approved = !proposal.asks
-    book.calls.set(proposal.callId, { fact: proposal, runnable, approved, settled: 0, started: 0, claimed: 0 })
+    ledger.calls.set(proposal.callId, { fact: proposal, runnable, approved, settled: 0, started: 0, claimed: 0 })
   }
 }
 
-function enterInputs(book: Book, fact: FactOf<'inputs-entered'>): void {
-  for (const [callId, call] of book.calls)
+function enterInputs(ledger: Ledger, fact: FactOf<'inputs-entered'>): void {
+  for (const [callId, call] of ledger.calls)
     if (call.settled === 0) fail('4 order', `inputs entered while ${callId} was open`)
   for (const entry of fact.entries) {
-    book.entered.set(entry.entry, entry.inputs)
+    ledger.entered.set(entry.entry, entry.inputs)
     for (const inputId of entry.inputs) {
-      const fate = book.inputs.get(inputId)
+      const fate = ledger.inputs.get(inputId)
       if (fate === undefined) fail('4 no input is lost', `${inputId} entered without having been accepted`)
-      book.inputs.set(inputId, 'entered')
+      ledger.inputs.set(inputId, 'entered')
     }
   }
 }
 
-function startModel(book: Book, { spec, after }: Observation, fact: FactOf<'model-started'>): void {
-  for (const [callId, call] of book.calls)
+function startModel(ledger: Ledger, { spec, after }: Observation, fact: FactOf<'model-started'>): void {
+  for (const [callId, call] of ledger.calls)
     if (call.settled !== 1) fail('1 one settlement', `the model was called while ${callId} was open`)
   const { toolRounds, turnTokens } = spec.limits
   const rounds = after.turn?.rounds ?? 0
   if (rounds > toolRounds || (rounds === toolRounds && fact.choice !== 'none'))
     fail('6 within its limits', `the model is asked with tools after ${rounds} rounds; the limit is ${toolRounds}`)
-  if (book.tokens > turnTokens)
-    fail('6 within its limits', `the model is asked after ${book.tokens} tokens; the limit is ${turnTokens}`)
+  if (ledger.tokens > turnTokens)
+    fail('6 within its limits', `the model is asked after ${ledger.tokens} tokens; the limit is ${turnTokens}`)
   const hard = spec.window.contextTokens
   const tokens = Math.ceil((fact.chars * after.tokensPer1000Chars) / 1000)
   if (hard !== undefined && tokens + spec.window.reserveTokens > hard + 1)
     fail('7 fits the window', `about ${tokens} tokens are sent to a window of ${hard}`)
-  markSeen(book, fact.toEntry)
+  markSeen(ledger, fact.toEntry)
 }
 
 /** A failed or interrupted turn is a typed answer to its inputs. */
-function markSeen(book: Book, toEntry: number): void {
-  for (const [entry, inputs] of book.entered)
-    if (entry <= toEntry) for (const inputId of inputs) book.inputs.set(inputId, 'seen')
+function markSeen(ledger: Ledger, toEntry: number): void {
+  for (const [entry, inputs] of ledger.entered)
+    if (entry <= toEntry) for (const inputId of inputs) ledger.inputs.set(inputId, 'seen')
 }
 
 /** What is owed must be what was given, less what was answered or withdrawn: kept here from the effects alone. */
-function checkOutstanding(book: Book, { input, after, before }: Observation, effects: readonly Effect[]): void {
+function checkOutstanding(ledger: Ledger, { input, after, before }: Observation, effects: readonly Effect[]): void {
   const answered = input && answerKey(input, before)
-  if (answered !== null) book.owed.delete(answered)
+  if (answered !== null) ledger.owed.delete(answered)
   for (const effect of effects) {
     const withdrawn = withdrawnKey(effect)
     if (withdrawn !== undefined) {
-      if (!book.owed.delete(withdrawn)) fail('outstanding', `${withdrawn} was withdrawn but not owed`)
-    } else book.owed.add(effectKey(effect as AwaitedEffect)) // every effect that withdraws nothing is awaited
+      if (!ledger.owed.delete(withdrawn)) fail('outstanding', `${withdrawn} was withdrawn but not owed`)
+    } else ledger.owed.add(effectKey(effect as AwaitedEffect)) // every effect that withdraws nothing is awaited
   }
-  const owed = [...book.owed].sort().join(' ')
+  const owed = [...ledger.owed].sort().join(' ')
   const said = outstanding(after).map(effectKey).sort().join(' ')
   if (owed !== said) fail('outstanding', `given minus answered: [${owed}], outstanding: [${said}]`)
-  const models = [...book.owed].filter((key) => key.startsWith('call-model:') || key.startsWith('summarise:'))
+  const models = [...ledger.owed].filter((key) => key.startsWith('call-model:') || key.startsWith('summarise:'))
   if (models.length > 1) fail('3 one model call', `${models.join(' and ')} run at once`)
 }
 

@@ -5,7 +5,7 @@ import type { ErrorCode } from '../errors.ts'
 import { createInvariantChecker } from './invariants.ts'
 import { applyRecord } from '../machine/apply.ts'
 import type { Decision } from '../machine/decide.ts'
-import { decide, openSession, recordOf } from '../machine/decide.ts'
+import { decide, openSession, makeRecord } from '../machine/decide.ts'
 import type { AwaitedEffect, Effect } from '../machine/effect.ts'
 import { effectKey, effectsBetween, outstanding } from '../machine/effect.ts'
 import type { Fact, FactOf, FactType } from '../machine/fact.ts'
@@ -137,7 +137,7 @@ export class TestSession {
     this.facts = decision.facts
     this.effects = decision.effects
     if (decision.facts.length === 0) return this
-    const record = recordOf(input, decision)
+    const record = makeRecord(input, decision)
     const before = this.state
     this.keep(record)
     this.state = freeze(decision.state)
@@ -224,11 +224,11 @@ export class TestSession {
   }
 
   returns(callId: string, result: string | Outcome = 'done'): this {
-    return this.send({ type: 'tool-finished', callId, attempt: this.call(callId).attempt, outcome: outcomeOf(result) })
+    return this.send({ type: 'tool-finished', callId, attempt: this.call(callId).attempt, outcome: toOutcome(result) })
   }
 
   clientReturns(callId: string, result: string | Outcome = 'done', connection = 'phone'): this {
-    return this.send({ type: 'tool-result', callId, connection, outcome: outcomeOf(result) })
+    return this.send({ type: 'tool-result', callId, connection, outcome: toOutcome(result) })
   }
 
   attach(connection = 'phone', more: Partial<InputOf<'client-attached'>> = {}): this {
@@ -325,7 +325,7 @@ export class TestSession {
   }
 }
 
-export function outcomeOf(result: string | Outcome): Outcome {
+export function toOutcome(result: string | Outcome): Outcome {
   return typeof result === 'string' ? { type: 'ok', content: [{ type: 'text', text: result }] } : result
 }
 

@@ -1,11 +1,11 @@
 // The local host: sessions as actors in this process, over a store.
 import { hash } from 'node:crypto'
-import type { Environment, Host, Logger, Model, Store, Usage } from '@baton/core'
+import type { Agent, Environment, Host, Logger, Model, Store, Usage } from '@baton/core'
 import type { AgentChoice, Engine } from '@baton/runtime'
 import { createCatalog, createHostOver } from '@baton/runtime'
 import { createNodeEnvironment } from '../environment.ts'
 import { createMemoryStore } from '../stores/memory-store.ts'
-import type { LocalSessionInit } from './local-session.ts'
+import type { LocalSession, LocalSessionInit } from './local-session.ts'
 import { openLocalSession } from './local-session.ts'
 import type { OpenSessions } from './open-sessions.ts'
 import { createOpenSessions } from './open-sessions.ts'
@@ -91,16 +91,23 @@ export function createHost(options: HostOptions = {}): LocalHost {
 
 type SharedParts = Omit<LocalSessionInit, 'session' | 'agent' | 'principal'>
 
+async function adoptAgent(local: LocalSession, agent: Agent, leave: () => void): Promise<void> {
+  try {
+    await local.adopt(agent)
+  } catch (cause) {
+    leave()
+    throw cause
+  }
+}
+
 /** Sessions as actors in this process. */
 function createLocalEngine(shared: SharedParts, openSessions: OpenSessions): Engine {
-  const { environment, leases, log } = shared
+  const { environment, leases } = shared
   const open: Engine['open'] = async (session, { agent, principal }) => {
     const { local, leave } = await openSessions.hold(session, () =>
       openLocalSession({ ...shared, session, agent, principal }),
     )
-    const { agent: own } = local.world()
-    if (agent && own !== agent)
-      log.info('a session that is open keeps the agent that it began with', { session, agent: own.name })
+    if (agent) await adoptAgent(local, agent, leave)
     return local.hold(leave)
   }
   const stop: Engine['stop'] = async ({ drainMs }) => {

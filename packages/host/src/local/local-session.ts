@@ -51,6 +51,7 @@ export class LocalSession implements SessionReplica, ActorListener {
   #world!: SessionWorld
   #performer: Performer | undefined
   #closed: BatonError | undefined
+  #adopting: Promise<void> = Promise.resolve()
   #reopening: Reopening | undefined
 
   constructor(init: LocalSessionInit) {
@@ -91,6 +92,16 @@ export class LocalSession implements SessionReplica, ActorListener {
 
   follow(fromPos?: number, onEnd?: (reader: FrameReader) => void): FrameReader {
     return this.#feed.read(fromPos, onEnd)
+  }
+
+  /**
+   * Goes on with this agent, where it is another one: what runs ends with the old one's tools. One change at a time.
+   * @throws BatonError `invalid_agent`, `unknown_model`
+   */
+  adopt(agent: Agent): Promise<void> {
+    const adopted = this.#adopting.then(() => this.#adopt(agent))
+    this.#adopting = adopted.catch(() => {})
+    return adopted
   }
 
   /** Its log has another owner, or its store failed for good: ask the host for it again. */
@@ -169,12 +180,38 @@ export class LocalSession implements SessionReplica, ActorListener {
   }
 
   /** The agent is chosen when the log was read, since the log says whose session it is and what is told of it. */
-  async #specFor({ agent, principal }: State): Promise<Spec> {
+  async #specFor({ agent, principal, meta }: State): Promise<Spec> {
     if (!this.#world) {
-      const identity = { id: this.session, agent, principal: principal || this.#init.principal.id, meta: {} }
-      this.#world = await this.#init.catalog.open(identity, this.#init.agent)
+      const identity = { id: this.session, agent, principal: principal || this.#init.principal.id, meta }
+      this.#setWorld(await this.#init.catalog.open(identity, this.#init.agent))
     }
-    return this.#world.spec
+    return this.#world.spec()
+  }
+
+  async #adopt(agent: Agent): Promise<void> {
+    const before = this.#world
+    if (agent === before.agent || this.#closed) return
+    const { agent: name, principal, meta } = this.state()
+    const world = await this.#init.catalog.open({ id: this.session, agent: name, principal, meta }, agent)
+    // The same definition made anew, as by a program that defines its agent for each request, changes nothing.
+    if (this.isClosed() || world.spec().hash === before.spec().hash) return await world.dispose()
+    this.#setWorld(world)
+    this.#changeAgent()
+    await before.dispose()
+  }
+
+  #setWorld(world: SessionWorld): void {
+    this.#world = world
+    world.onChange(() => {
+      if (this.#world === world) this.#changeAgent()
+    })
+  }
+
+  /** What is decided from now on is decided with the new tools; calls of tools that are gone settle. */
+  #changeAgent(): void {
+    this.#actor.setSpec(this.#world.spec())
+    // A session that died tells its successor, which begins with the new agent anyway.
+    this.submit([{ type: 'agent-changed' }]).catch(() => {})
   }
 
   /** @throws BatonError when something outstanding cannot be performed; then nothing of it goes on */

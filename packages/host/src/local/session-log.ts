@@ -62,7 +62,7 @@ async function foldLog(access: LogAccess, lastPos: number): Promise<SessionLog> 
   const { store, session, listener } = access
   const snapshot = await latestSnapshot(access, lastPos)
   let state = snapshot?.state ?? initialState(session)
-  const history = createHistory(snapshot && { kept: snapshot.history })
+  const history = createHistory(snapshot && { snapshot: snapshot.history })
   if (snapshot) listener.onSnapshot(state.pos)
   for await (const record of store.read(session, state.pos + 1)) {
     followRecord(state, record)

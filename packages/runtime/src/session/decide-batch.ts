@@ -2,7 +2,7 @@
 // for each input.
 import type { Accepted, Refused } from '@baton/core'
 import type { AwaitedEffect, Effect, Input, SessionRecord, Spec, State } from '@baton/core/machine'
-import { decide, effectKey, isWithdrawing, outstanding, recordOf } from '@baton/core/machine'
+import { decide, effectKey, isWithdrawing, outstanding, makeRecord } from '@baton/core/machine'
 
 export interface DecidedBatch {
   readonly state: State
@@ -27,7 +27,7 @@ export function decideBatch({ spec, state: before, nowMs }: BatchStart, inputs: 
     const decision = decide(spec, state, input, nowMs)
     if (decision.type === 'refused') return { type: 'refused', ...decision.refusal }
     if (decision.facts.length > 0) {
-      records.push(recordOf(input, decision))
+      records.push(makeRecord(input, decision))
       effects.push(...decision.effects)
       state = decision.state
     }

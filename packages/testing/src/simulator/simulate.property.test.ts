@@ -8,6 +8,8 @@ import { simulate } from './simulate.ts'
 const SEEDS = 2000
 /** Faults that can meet a call in any state; a model's errors come when none is open. */
 const CALL_FAULTS = ['crash', 'disconnect', 'store-failure', 'store-slow', 'interrupt', 'forged-result']
+/** A call rests as proposed only in older records: today it asks a person, or begins, at once. */
+const STATES = CALL_STATES.filter((state) => state !== 'proposed')
 /** What a network does to results meets calls that a device has. */
 const RESULT_FAULTS = ['result-lost × claimed', 'result-repeated × claimed', 'result-repeated × settled']
 
@@ -15,7 +17,7 @@ test('every simulated session comes to rest with all invariants held', async () 
   const coverage = createSimulationCoverage()
   for (let seed = 1; seed <= SEEDS; seed++) await simulate({ seed, coverage })
   console.log(reportCoverage(coverage, SEEDS))
-  const pairs = [...CALL_FAULTS.flatMap((fault) => CALL_STATES.map((state) => `${fault} × ${state}`)), ...RESULT_FAULTS]
+  const pairs = [...CALL_FAULTS.flatMap((fault) => STATES.map((state) => `${fault} × ${state}`)), ...RESULT_FAULTS]
   expect(pairs.filter((pair) => !coverage.pairs.has(pair))).toEqual([])
   const missed = CRASH_POINTS.filter((point) => !coverage.points.died.has(point))
   expect(missed).toEqual([])
