@@ -14,8 +14,8 @@ import type { CallDescription, Principal, ToolKind } from './tool.ts'
 export interface Host {
   /**
    * Opens a session, or makes a new one when `id` is undefined or unknown.
-   * @throws BatonError `unauthorized` (it belongs to another principal), `host_stopped`, `store_failed`, `store_conflict`,
-   * `unknown_model`, `invalid_agent`
+   * @throws BatonError `unauthorized` (it belongs to another principal), `session_held` (another host holds it),
+   * `host_stopped`, `store_failed`, `store_conflict`, `unknown_model`, `invalid_agent`
    */
   session(id: string | undefined, init?: SessionInit): Promise<Session>
   /** Lets running turns end for `drainMs` (0 by default), then closes every session. */

@@ -8,11 +8,13 @@ import { describeThrown, SessionFeed } from '@baton/runtime'
 import type { Actor, ActorListener } from './actor.ts'
 import { openActor } from './actor.ts'
 import { Performer } from './performer.ts'
+import type { SessionLeases } from './session-leases.ts'
+import { isListedOtherwise } from './session-directory.ts'
 import { SnapshotTaker } from './snapshot-taker.ts'
 
 export interface LocalSessionInit {
   readonly session: string
-  readonly owner: string
+  readonly leases: SessionLeases
   /** Wins over the catalog's choice. */
   readonly agent: Agent | undefined
   /** Whose session it becomes, if it is new. */
@@ -23,6 +25,8 @@ export interface LocalSessionInit {
   readonly log: Logger
   /** Records between two snapshots. */
   readonly snapshotRecords: number
+  /** Called when a list of sessions would show it otherwise. */
+  readonly onChange: (session: string) => void
 }
 
 /** Openings of a session whose store fails, before it is given up until somebody asks again. */
@@ -49,6 +53,8 @@ export class LocalSession implements SessionReplica, ActorListener {
   #actor!: Actor
   #world!: SessionWorld
   #performer: Performer | undefined
+  /** The state that a list of sessions was told last. */
+  #listed: State | undefined
   #closed: BatonError | undefined
   #adopting: Promise<void> = Promise.resolve()
   #reopening: Reopening | undefined
@@ -64,7 +70,12 @@ export class LocalSession implements SessionReplica, ActorListener {
   /** Called once, before anything else. */
   async open(): Promise<void> {
     this.#actor = await this.#openActor()
-    this.#startActor()
+    try {
+      this.#startActor()
+    } catch (cause) {
+      await this.#actor.release('work')
+      throw cause
+    }
   }
 
   /** The session as one of its holders sees it. */
@@ -109,17 +120,18 @@ export class LocalSession implements SessionReplica, ActorListener {
   }
 
   /**
-   * Ends its work here. When it was at rest, the store is told that nobody need look after it; that is done when this
-   * ends.
+   * Ends its work here, and tells the store whether somebody need look after the session; that is done when this ends.
    */
   async close(): Promise<void> {
     const rests = this.isAtRest()
     this.#closed ??= new BatonError({ code: 'session_closed', message: `session ${this.session} was closed` })
-    this.#actor.kill(this.#closed)
+    const actor = this.#actor
+    actor.kill(this.#closed)
     this.#performer?.close()
     this.#feed.end()
     // A removal of the session comes after its snapshots.
-    await (rests ? this.#release() : this.#snapshots.settled())
+    await (rests ? this.#snapshots.finish(actor.state(), actor.history()) : this.#snapshots.settled())
+    await actor.release(rests ? 'nothing' : 'work')
     await this.#world.dispose()
   }
 
@@ -134,6 +146,8 @@ export class LocalSession implements SessionReplica, ActorListener {
 
   onCommit(state: State, history: History): void {
     this.#snapshots.onCommit(state, history)
+    if (isListedOtherwise(this.#listed ?? state, state) || !this.#listed) this.#init.onChange(this.session)
+    this.#listed = state
     this.#performer?.notice()
   }
 
@@ -157,10 +171,10 @@ export class LocalSession implements SessionReplica, ActorListener {
   }
 
   #openActor(): Promise<Actor> {
-    const { owner, principal, store, environment } = this.#init
+    const { leases, principal, store, environment } = this.#init
     return openActor({
       session: this.session,
-      owner,
+      leases,
       store,
       principal,
       clock: environment.clock,
@@ -235,29 +249,22 @@ export class LocalSession implements SessionReplica, ActorListener {
       if (this.isClosed()) return
       try {
         this.#actor = await this.#openActor()
-        if (this.#closed) this.#actor.kill(this.#closed)
-        else this.#startActor()
-        return
+        if (!this.#closed) return this.#startActor()
+        this.#actor.kill(this.#closed)
+        return await this.#actor.release('work')
       } catch (failure) {
         log.warn('a session could not be opened', { session, cause: describeThrown(failure) })
       }
     }
     this.#closed ??= cause
     this.#feed.end()
+    await this.#actor.release('work')
   }
 
   /** Each wait is twice as long as the one before. */
   #pause(tries: number): Promise<void> {
     const { timers } = this.#init.environment
     return new Promise((resolve) => void timers.start(REOPEN_MS * 2 ** (tries - 1), resolve))
-  }
-
-  /** Tells the store that nobody need look after the session; when that fails, somebody looks once more than needed. */
-  async #release(): Promise<void> {
-    const { store } = this.#init
-    const state = this.#actor.state()
-    await this.#snapshots.finish(state, this.#actor.history())
-    await store.release(this.session, state.epoch).catch(() => {})
   }
 }
 

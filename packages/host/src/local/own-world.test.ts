@@ -85,6 +85,7 @@ test('a session with an agent of its own is recovered with it, and its tools are
   await time.settle()
   expect(ran).toEqual(['run'])
   // Its process dies: nothing of it goes on.
+  store.expireLeases()
   const after = createHost({ environment: time.environment, store, agents })
   expect(await time.until(after.recover())).toEqual({ recovered: 1, failed: 0 })
   await time.pass(100)

@@ -1,14 +1,24 @@
 // The sessions of a host as lists show them: what is open is read from memory, everything else is folded from its log. Those
 // who watch hear of changes while a session is open here, and of removals.
-import type { JsonValue, LogStore, SessionChange, SessionDirectory, SessionInfo, SessionQuery } from '@baton/core'
+import type {
+  JsonValue,
+  Logger,
+  LogStore,
+  SessionChange,
+  SessionDirectory,
+  SessionInfo,
+  SessionQuery,
+} from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { State } from '@baton/core/machine'
 import { applyRecord, followRecord, initialState, SNAPSHOT_VERSION } from '@baton/core/machine'
+import { describeThrown } from '@baton/runtime'
 
 export interface DirectoryInit {
   readonly store: Pick<LogStore, 'list' | 'read' | 'snapshots'>
   /** The state of a session that is open here. */
   readonly findOpen: (session: string) => State | undefined
+  readonly log: Logger
 }
 
 const PAGE = 50
@@ -52,10 +62,13 @@ export class Directory {
     return folded && describeState(folded.state, folded.createdMs)
   }
 
-  /** A session that is open here has another state now. */
-  noteChange(before: State, after: State, createdMs: number): void {
-    if (this.#watchers.size === 0 || !isChanged(before, after)) return
-    this.#tell(after.principal, { type: 'changed', session: describeState(after, createdMs) })
+  /** What a list shows of a session that is open here has changed. */
+  noteChange(session: string): void {
+    if (this.#watchers.size === 0) return
+    this.find(session).then(
+      (info) => info && this.#tell(info.principal, { type: 'changed', session: info }),
+      (cause: unknown) => this.#init.log.warn('a change is not told', { session, cause: describeThrown(cause) }),
+    )
   }
 
   noteRemoval(id: string, principal: string): void {
@@ -114,10 +127,9 @@ function describeState(state: State, createdMs: number): SessionInfo {
   return { id, agent, principal, ...(title !== null && { title }), meta, activity, createdMs, lastMs: nowMs }
 }
 
-/** What a list shows of it; a record more is no change. */
-function isChanged(before: State, after: State): boolean {
+/** Whether a list shows it otherwise; a record more is no change. */
+export function isListedOtherwise(before: State, after: State): boolean {
   return (
-    before.pos < 0 ||
     before.title !== after.title ||
     before.meta !== after.meta ||
     before.phase !== after.phase ||
