@@ -1,5 +1,5 @@
 // `baton sessions`: the sessions of a store, listed, deleted, exported and imported.
-import type { Store, StoredSession } from '@baton/core'
+import type { LogStore, StoredSession } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 import { exportSession, importSession } from '@baton/host'
 import { createReadStream, createWriteStream, statSync } from 'node:fs'
@@ -160,7 +160,7 @@ async function importOne({ terminal, location }: Request, file: string): Promise
 }
 
 /** @throws BatonError `store_locked`: what changes is its owner's alone */
-async function openToWrite(location: StoreLocation): Promise<Store> {
+async function openToWrite(location: StoreLocation): Promise<LogStore> {
   if (location.type === 'memory') throw new UsageError('memory: keeps nothing; name a file by --store sqlite:FILE')
   try {
     return await openStore(location)
@@ -171,7 +171,7 @@ async function openToWrite(location: StoreLocation): Promise<Store> {
   }
 }
 
-async function has(store: Store, session: string): Promise<boolean> {
+async function has(store: LogStore, session: string): Promise<boolean> {
   for await (const record of store.read(session, 0)) return record.pos >= 0
   return false
 }

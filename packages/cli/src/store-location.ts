@@ -1,5 +1,5 @@
 // Where the sessions of a command are kept: in memory, or in one file.
-import type { Store } from '@baton/core'
+import type { LogStore, Store } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { createMemoryStore, openSqliteStore } from '@baton/host'
 import envPaths from 'env-paths'
@@ -57,7 +57,7 @@ export async function openStore(location: StoreLocation): Promise<Store> {
  * For a look at what is there, also while a server has it open.
  * @throws BatonError `store_failed` when there is no file, or no way to read it
  */
-export async function openStoreToRead(location: StoreLocation): Promise<Store> {
+export async function openStoreToRead(location: StoreLocation): Promise<LogStore> {
   if (location.type === 'memory') throw new UsageError('memory: keeps nothing; name a file by --store sqlite:FILE')
   if (existsSync(location.path)) return await openSqliteStore(location.path, { readOnly: true })
   const message = `there is no store at ${location.path}; --store sqlite:FILE names another one`

@@ -307,6 +307,12 @@ export const ERROR_CODES = {
     'A log is to be put in place of a session that exists.',
     'Delete the session first, or keep it.',
   ),
+  session_held: row(
+    'caller',
+    true,
+    'Another host holds the session.',
+    'Ask the host that the message names, or try again when its lease has ended.',
+  ),
   store_conflict: row(
     'baton',
     true,

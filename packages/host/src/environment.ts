@@ -11,8 +11,9 @@ export function createNodeEnvironment(transport: Transport = createUndiciTranspo
   return {
     clock: { nowMs: () => Date.now() },
     timers: {
-      start: (delayMs, callback) => {
+      start: (delayMs, callback, { isBackground = false } = {}) => {
         const timer = setTimeout(callback, Math.min(delayMs, DELAY_MAX_MS))
+        if (isBackground) timer.unref()
         return () => clearTimeout(timer)
       },
     },

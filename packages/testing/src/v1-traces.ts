@@ -120,7 +120,7 @@ function playApp(stage: Stage, name: string, rest: string): void {
 
 function createStage(): Stage {
   const time = createVirtualTime(Date.UTC(2026, 0, 1))
-  const memory = createMemoryStore()
+  const memory = createMemoryStore({ clock: time.clock })
   const append: typeof memory.append = async (...written) => {
     if (stage.diskMs > 0) await time.wait(stage.diskMs)
     return memory.append(...written)
@@ -145,6 +145,7 @@ function createStage(): Stage {
   }
 
   function startLife(): Life {
+    memory.expireLeases() // whoever had the store before is dead
     const life: Life = { alive: true, connect }
     const start = (delayMs: number, callback: () => void): (() => void) =>
       time.timers.start(delayMs, () => {

@@ -23,9 +23,14 @@ export interface Clock {
   nowMs(): number
 }
 
+export interface TimerOptions {
+  /** A process that has nothing else to wait for may end. */
+  readonly isBackground?: boolean
+}
+
 export interface Timers {
   /** Runs `callback` once, `delayMs` from now (never earlier). Returns a function that cancels it. */
-  start(delayMs: number, callback: () => void): () => void
+  start(delayMs: number, callback: () => void, options?: TimerOptions): () => void
 }
 
 export interface HttpRequest {

@@ -1,16 +1,31 @@
 // What every store must do, as named cases for any test runner: `for (const { name, run } of storeContract(init)) test(name, run)`.
-import type { Store, StoredSession } from '../agent/store.ts'
-import { isBatonError } from '../errors.ts'
-import type { ErrorCode } from '../errors.ts'
-import { createHistory } from '../machine/history.ts'
-import type { SessionRecord, Snapshot } from '../machine/record.ts'
-import { FORMAT_VERSION, takeSnapshot } from '../machine/record.ts'
-import type { State } from '../machine/state.ts'
+import type { Clock } from '../agent/environment.ts'
+import type { Store } from '../agent/store.ts'
+import type { SessionRecord } from '../machine/record.ts'
 import { initialState } from '../machine/state.ts'
+import { OWNERSHIP_CASES } from './ownership-contract.ts'
+import type { SteppedClock, StoreAct } from './store-claims.ts'
+import {
+  A,
+  acquired,
+  deface,
+  equal,
+  filled,
+  isTrue,
+  listed,
+  numbers,
+  positions,
+  readAll,
+  record,
+  recordsFrom,
+  refuses,
+  same,
+  snapshotOf,
+} from './store-claims.ts'
 
 export interface StoreContractInit {
-  /** A new, empty store. */
-  open(): Promise<Store>
+  /** A new, empty store whose leases are measured by this clock. */
+  open(clock: Clock): Promise<Store>
   /** Closes the store and opens it again over the same data. Absent: what it keeps does not outlive it. */
   reopen?(store: Store): Promise<Store>
 }
@@ -24,14 +39,15 @@ export interface StoreCase {
 }
 
 export function storeContract(init: StoreContractInit): readonly StoreCase[] {
-  const cases = Object.entries(CASES).map(([name, act]): StoreCase => ({ name, run: () => withStore(init, act) }))
+  const all = Object.entries({ ...CASES, ...OWNERSHIP_CASES })
+  const cases = all.map(([name, act]): StoreCase => ({ name, run: () => withStore(init, act) }))
   const { reopen } = init
   const durable = Object.entries(DURABLE_CASES).map(([name, act]): StoreCase => ({
     name,
     ...(!reopen && { skip: 'this store keeps nothing longer than it lives' }),
     run: async () => {
       if (!reopen) return
-      const store = await init.open()
+      const store = await init.open(createSteppedClock())
       const next = await act(store, reopen)
       await next.close()
     },
@@ -39,25 +55,34 @@ export function storeContract(init: StoreContractInit): readonly StoreCase[] {
   return [...cases, ...durable]
 }
 
-async function withStore(init: StoreContractInit, act: (store: Store) => Promise<void>): Promise<void> {
-  const store = await init.open()
+function createSteppedClock(): SteppedClock {
+  let nowMs = 5_000_000
+  return {
+    nowMs: () => nowMs,
+    step: (ms) => {
+      nowMs += ms
+    },
+  }
+}
+
+async function withStore(init: StoreContractInit, act: StoreAct): Promise<void> {
+  const clock = createSteppedClock()
+  const store = await init.open(clock)
   try {
-    await act(store)
+    await act(store, clock)
   } finally {
     await store.close()
   }
 }
 
-const A = 'session-a'
-
-const CASES: Readonly<Record<string, (store: Store) => Promise<void>>> = {
+const CASES: Readonly<Record<string, StoreAct>> = {
   'a new session stands before its first record': async (store) => {
-    const { epoch, pos } = await store.acquire(A, 'ann')
+    const { epoch, pos } = await acquired(store, A, 'ann')
     equal(pos, -1, 'the position')
     isTrue(Number.isSafeInteger(epoch) && epoch > 0, `the epoch is a number above 0, not ${epoch}`)
   },
   'what is appended is read again, in order': async (store) => {
-    const { epoch } = await store.acquire(A, 'ann')
+    const { epoch } = await acquired(store, A, 'ann')
     equal(await store.append(A, epoch, -1, recordsFrom(0, 2, epoch)), 1, 'the last position')
     equal(await store.append(A, epoch, 1, recordsFrom(2, 3, epoch)), 4, 'the last position')
     same(await readAll(store, A, 0), recordsFrom(0, 5, epoch), 'the records')
@@ -75,19 +100,21 @@ const CASES: Readonly<Record<string, (store: Store) => Promise<void>>> = {
     equal(await store.blobs.get('nobody', 'result/x'), undefined, 'its blob')
     await refuses(store.append('nobody', 0, -1, recordsFrom(0, 1, 0)), 'store_conflict')
     await refuses(store.append('nobody', 1, -1, recordsFrom(0, 1, 1)), 'store_conflict')
-    equal((await store.acquire('nobody', 'ann')).pos, -1, 'its position')
+    equal((await acquired(store, 'nobody', 'ann')).pos, -1, 'its position')
   },
   'a new owner gets a higher epoch and the position of the log': async (store) => {
     const first = await filled(store, 3)
-    const second = await store.acquire(A, 'bob')
+    await store.release(A, first.epoch)
+    const second = await acquired(store, A, 'bob')
     isTrue(second.epoch > first.epoch, `epoch ${second.epoch} is above ${first.epoch}`)
     equal(second.pos, 2, 'the position')
-    const again = await store.acquire(A, 'bob')
+    const again = await acquired(store, A, 'bob')
     isTrue(again.epoch > second.epoch, 'the same owner gets a higher epoch as well')
   },
   'an owner that was replaced cannot append any more': async (store) => {
     const old = await filled(store, 1)
-    const next = await store.acquire(A, 'bob')
+    await store.release(A, old.epoch, 'work')
+    const next = await acquired(store, A, 'bob')
     await refuses(store.append(A, old.epoch, 0, recordsFrom(1, 1, old.epoch)), 'store_conflict')
     same(await positions(store, A, 0), [0], 'the log is as it was')
     equal(await store.append(A, next.epoch, 0, recordsFrom(1, 1, next.epoch)), 1, 'the new owner appends')
@@ -118,16 +145,10 @@ const CASES: Readonly<Record<string, (store: Store) => Promise<void>>> = {
     equal((await positions(store, A, 0)).at(-1), taken[0], 'the last position')
   },
   'appends that are not waited for keep their order': async (store) => {
-    const { epoch } = await store.acquire(A, 'ann')
+    const { epoch } = await acquired(store, A, 'ann')
     const appends = Array.from({ length: 50 }, (_, pos) => store.append(A, epoch, pos - 1, [record(pos, epoch)]))
     same(await Promise.all(appends), numbers(50), 'their positions')
     same(await positions(store, A, 0), numbers(50), 'the log')
-  },
-  'two owners that race have one winner for each position': async (store) => {
-    const [one, two] = await Promise.all([store.acquire(A, 'ann'), store.acquire(A, 'bob')])
-    isTrue(one.epoch !== two.epoch, 'their epochs differ')
-    const late = one.epoch < two.epoch ? one : two
-    await refuses(store.append(A, late.epoch, -1, recordsFrom(0, 1, late.epoch)), 'store_conflict')
   },
   'a reading goes on while records are appended, without gaps and without repeats': async (store) => {
     const { epoch } = await filled(store, 100)
@@ -146,25 +167,25 @@ const CASES: Readonly<Record<string, (store: Store) => Promise<void>>> = {
     equal((await positions(store, A, 0)).length, 21, 'the number of records')
   },
   'a record of a megabyte and all of Unicode come back as they were': async (store) => {
-    const { epoch } = await store.acquire(A, 'ann')
+    const { epoch } = await acquired(store, A, 'ann')
     const text = '"\\ \u0000 \u2028 ä 語 😀 '.repeat(60_000)
     const large = record(0, epoch, text)
     await store.append(A, epoch, -1, [large])
     same(await readAll(store, A, 0), [large], 'the record')
   },
   'five hundred records in one append': async (store) => {
-    const { epoch } = await store.acquire(A, 'ann')
+    const { epoch } = await acquired(store, A, 'ann')
     equal(await store.append(A, epoch, -1, recordsFrom(0, 500, epoch)), 499, 'the last position')
     same(await positions(store, A, 0), numbers(500), 'the log')
   },
   'sessions know nothing of each other': async (store) => {
     const names = ['s', 's/1', 's%', "s'; --", 'S', 'ä', ...numbers(40).map((number) => `many-${number}`)]
-    const owned = await Promise.all(names.map(async (name) => ({ name, ...(await store.acquire(name, 'ann')) })))
+    const owned = await Promise.all(names.map(async (name) => ({ name, ...(await acquired(store, name, 'ann')) })))
     await Promise.all(owned.map(({ name, epoch }) => store.append(name, epoch, -1, [record(0, epoch, name)])))
     for (const { name, epoch } of owned) same(await readAll(store, name, 0), [record(0, epoch, name)], name)
   },
   'what is changed after it was put in, or after it was read, does not change the store': async (store) => {
-    const { epoch } = await store.acquire(A, 'ann')
+    const { epoch } = await acquired(store, A, 'ann')
     const mine = record(0, epoch, 'as it was')
     await store.append(A, epoch, -1, [mine])
     deface(mine)
@@ -206,37 +227,39 @@ const CASES: Readonly<Record<string, (store: Store) => Promise<void>>> = {
     same(await store.blobs.names(A), ['a/1', 'b'], 'the names')
     same(await store.blobs.names('nobody'), [], 'the names of nobody')
   },
-  'sessions with records are listed by name, with what is known of them': async (store) => {
-    const { epoch } = await store.acquire('b', 'ann')
+  'sessions with records are listed by name, with what is known of them': async (store, clock) => {
+    const { epoch } = await acquired(store, 'b', 'ann')
     await store.append('b', epoch, -1, recordsFrom(0, 3, epoch))
     await filled(store, 2)
-    await store.acquire('empty', 'ann')
+    await acquired(store, 'empty', 'ann')
     await store.release('b', epoch)
+    const leaseUntilMs = clock.nowMs() + store.leaseMs
     same(
       await listed(store),
       [
         { session: 'b', records: 3, lastMs: 1002, isOwned: false },
-        { session: A, records: 2, lastMs: 1001, isOwned: true },
+        { session: A, records: 2, lastMs: 1001, isOwned: true, holder: { owner: 'ann', leaseUntilMs } },
       ],
       'the list',
     )
   },
   'a session is released by its owner alone, and owned again by the next': async (store) => {
     const old = await filled(store, 1)
-    const { epoch } = await store.acquire(A, 'bob')
+    await store.release(A, old.epoch, 'work')
+    const { epoch } = await acquired(store, A, 'bob')
     await store.release(A, old.epoch)
     equal((await listed(store))[0]?.isOwned, true, 'owned, after a former owner released it')
     await store.release(A, epoch)
     equal((await listed(store))[0]?.isOwned, false, 'owned, after its owner released it')
     await store.release('nobody', 1)
-    await store.acquire(A, 'carl')
+    await acquired(store, A, 'carl')
     equal((await listed(store))[0]?.isOwned, true, 'owned by the next one')
   },
   'a log that is put in place is read as it was, and goes on with a higher epoch': async (store) => {
     await store.restore(A, [...recordsFrom(0, 3, 4), ...recordsFrom(3, 2, 7)])
     same(await readAll(store, A, 0), [...recordsFrom(0, 3, 4), ...recordsFrom(3, 2, 7)], 'the records')
     equal((await listed(store))[0]?.isOwned, true, 'owned, so that what is outstanding is looked at')
-    const { epoch, pos } = await store.acquire(A, 'ann')
+    const { epoch, pos } = await acquired(store, A, 'ann')
     isTrue(epoch > 7 && pos === 4, `epoch ${epoch} and position ${pos} go on`)
     await refuses(store.restore(A, recordsFrom(0, 1, 1)), 'session_exists')
     equal(await store.append(A, epoch, 4, recordsFrom(5, 1, epoch)), 5, 'the next append')
@@ -245,16 +268,21 @@ const CASES: Readonly<Record<string, (store: Store) => Promise<void>>> = {
     const { epoch } = await filled(store, 3)
     await store.snapshots.put(A, snapshotOf({ ...initialState(A), pos: 2 }))
     await store.blobs.put(A, 'result/x', 'kept')
-    const other = await store.acquire('other', 'ann')
+    const other = await acquired(store, 'other', 'ann')
     await store.append('other', other.epoch, -1, recordsFrom(0, 1, other.epoch))
-    await store.remove(A)
+    await store.remove(A, 'ann')
     await store.remove('nobody')
     await refuses(store.append(A, epoch, 2, recordsFrom(3, 1, epoch)), 'store_conflict')
     same(await readAll(store, A, 0), [], 'the records')
     equal(await store.snapshots.latest(A), undefined, 'the snapshot')
     same(await store.blobs.names(A), [], 'the blobs')
-    same(await listed(store), [{ session: 'other', records: 1, lastMs: 1000, isOwned: true }], 'the list')
-    const next = await store.acquire(A, 'bob')
+    same(await positions(store, 'other', 0), [0], 'the records of the other session')
+    same(
+      (await listed(store)).map(({ session }) => session),
+      ['other'],
+      'the list',
+    )
+    const next = await acquired(store, A, 'bob')
     equal(next.pos, -1, 'the position of a new session of this name')
     await store.append(A, next.epoch, -1, recordsFrom(0, 3, next.epoch))
     await refuses(store.append(A, epoch, 2, recordsFrom(3, 1, epoch)), 'store_conflict')
@@ -277,94 +305,16 @@ const DURABLE_CASES: Readonly<Record<string, DurableCase>> = {
     same(await readAll(next, A, 0), recordsFrom(0, 3, epoch), 'the records')
     equal((await next.snapshots.latest(A))?.state.pos, 2, 'the position of the snapshot')
     equal(await next.blobs.get(A, 'result/x'), 'kept', 'the blob')
-    const owned = await next.acquire(A, 'bob')
+    const owned = await acquired(next, A, 'bob')
     isTrue(owned.epoch > epoch && owned.pos === 2, `epoch ${owned.epoch} and position ${owned.pos} go on`)
     return next
   },
   'an append that was begun before the store was closed is kept whole, or refused': async (store, reopen) => {
-    const { epoch } = await store.acquire(A, 'ann')
+    const { epoch } = await acquired(store, A, 'ann')
     const append = store.append(A, epoch, -1, recordsFrom(0, 20, epoch)).catch(() => undefined)
     const next = await reopen(store)
     const kept = (await positions(next, A, 0)).length
     equal(kept, (await append) === undefined ? 0 : 20, 'the number of records')
     return next
   },
-}
-
-function record(pos: number, epoch: number, text = `note ${pos}`): SessionRecord {
-  const input = { type: 'user-input', inputId: `input-${pos}` } as const
-  return {
-    version: FORMAT_VERSION,
-    pos,
-    nowMs: 1000 + pos,
-    epoch,
-    input,
-    facts: [{ type: 'note-queued', note: pos, text }],
-  }
-}
-
-function snapshotOf(state: State): Snapshot {
-  return takeSnapshot(state, createHistory())
-}
-
-function recordsFrom(pos: number, count: number, epoch: number): readonly SessionRecord[] {
-  return numbers(count).map((index) => record(pos + index, epoch))
-}
-
-function numbers(count: number): readonly number[] {
-  return Array.from({ length: count }, (_, index) => index)
-}
-
-async function filled(store: Store, count: number): Promise<{ readonly epoch: number }> {
-  const { epoch } = await store.acquire(A, 'ann')
-  await store.append(A, epoch, -1, recordsFrom(0, count, epoch))
-  return { epoch }
-}
-
-async function readAll(store: Store, session: string, fromPos: number): Promise<readonly SessionRecord[]> {
-  const records: SessionRecord[] = []
-  for await (const one of store.read(session, fromPos)) records.push(one)
-  return records
-}
-
-async function listed(store: Store): Promise<readonly StoredSession[]> {
-  const sessions: StoredSession[] = []
-  for await (const one of store.list()) sessions.push(one)
-  return sessions
-}
-
-async function positions(store: Store, session: string, fromPos: number): Promise<readonly number[]> {
-  return (await readAll(store, session, fromPos)).map(({ pos }) => pos)
-}
-
-/** Writes over everything in a value, if it can be written to. */
-function deface(value: unknown): void {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return
-  for (const [key, inner] of Object.entries(value)) {
-    deface(inner)
-    ;(value as Record<string, unknown>)[key] = 'defaced'
-  }
-}
-
-function isTrue(holds: boolean, claim: string): void {
-  if (!holds) throw new Error(`the store breaks its contract: ${claim}`)
-}
-
-function equal(actual: unknown, expected: unknown, what: string): void {
-  isTrue(Object.is(actual, expected), `${what} is ${String(actual)}, not ${String(expected)}`)
-}
-
-function same(actual: unknown, expected: unknown, what: string): void {
-  const [is, should] = [JSON.stringify(actual), JSON.stringify(expected)]
-  isTrue(is === should, `${what}: ${is?.slice(0, 300)}, not ${should?.slice(0, 300)}`)
-}
-
-/** `code` undefined: any error will do. */
-async function refuses(work: Promise<unknown>, code: ErrorCode | undefined): Promise<void> {
-  const failure: unknown = await work.then(
-    () => undefined,
-    (cause: unknown) => cause,
-  )
-  isTrue(failure !== undefined, `it takes what it must refuse${code ? ` with ${code}` : ''}`)
-  if (code) isTrue(isBatonError(failure) && failure.code === code, `it refuses with ${code}, not ${String(failure)}`)
 }

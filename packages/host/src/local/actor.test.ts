@@ -1,16 +1,19 @@
 // The actor of a session at its end: what it does not do any more, and that everybody who waits for it is told.
-import type { Store } from '@baton/core'
+import type { Logger, Store } from '@baton/core'
 import { BatonError, defineAgent, specOf } from '@baton/core'
 import type { Effect } from '@baton/core/machine'
 import { afterEach, expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import { openActor } from './actor.ts'
 import type { Performer } from './performer.ts'
+import { SessionLeases } from './session-leases.ts'
 import { createManualTime, never, noUnhandledRejections } from './test-world.ts'
 
 afterEach(noUnhandledRejections())
 
 const KILLED = new BatonError({ code: 'session_closed', message: 'killed by a test' })
+
+const SILENT: Logger = { info: () => {}, warn: () => {} }
 
 async function opened() {
   const { environment } = createManualTime()
@@ -18,7 +21,7 @@ async function opened() {
   const deaths: string[] = []
   const actor = await openActor({
     session: 's',
-    owner: 'o',
+    leases: new SessionLeases({ store, owner: 'o', timers: environment.timers, log: SILENT, onHandover: () => {} }),
     newId: () => 'birth',
     principal: { id: 'ann' },
     specFor: () => specOf(defineAgent({ name: 'a' }), ['m']),

@@ -1,5 +1,5 @@
 // The actor of one session: it takes inputs one after another, commits what the machine decides, then performs the effects.
-import type { Accepted, Clock, Principal, Refused } from '@baton/core'
+import type { Accepted, Clock, LeftBehind, Principal, Refused } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 import type { Effect, History, Input, InputType, Spec, State } from '@baton/core/machine'
 import { applyRecord, openSession, outstanding } from '@baton/core/machine'
@@ -8,6 +8,7 @@ import { decideBatch, describeThrown } from '@baton/runtime'
 import type { Performer, Task } from './performer.ts'
 import type { LogAccess, LogListener } from './session-log.ts'
 import { acquireLog, appendSurely, readLog } from './session-log.ts'
+import type { OwnedLog } from './session-leases.ts'
 
 export interface ActorInit extends LogAccess {
   readonly newId: () => string
@@ -45,6 +46,8 @@ export interface Actor {
   isBusy(): boolean
   /** Refuses everything from now on. */
   kill(cause: BatonError): void
+  /** Ends the ownership of the log, after the actor was killed or has died. */
+  release(left: LeftBehind): Promise<void>
 }
 
 interface Mail {
@@ -55,11 +58,20 @@ interface Mail {
 
 /**
  * Opens a session's log as its only owner, and recovers what a dead process left undone.
- * @throws BatonError `store_failed`, `store_conflict`, `log_damaged`, `log_version_unknown`
+ * @throws BatonError `session_held`, `store_failed`, `store_conflict`, `log_damaged`, `log_version_unknown`
  */
 export async function openActor(init: ActorInit): Promise<Actor> {
-  const { session, clock } = init
   const owned = await acquireLog(init)
+  try {
+    return await recoverActor(init, owned)
+  } catch (cause) {
+    await init.leases.release(init.session, owned.epoch, 'work')
+    throw cause
+  }
+}
+
+async function recoverActor(init: ActorInit, owned: OwnedLog): Promise<Actor> {
+  const { session, clock } = init
   const { epoch } = owned
   const log = await readLog(init, owned)
   let state: State = { ...log.state, epoch }
@@ -80,6 +92,7 @@ export async function openActor(init: ActorInit): Promise<Actor> {
     init.listener.onRecord(opening)
   }
   const actor = new SessionActor(init, { spec, state, history: log.history })
+  init.leases.whenLost(session, epoch, (cause) => actor.kill(cause))
   if (!isNew)
     await actor.submit([
       { type: 'agent-changed' },
@@ -138,6 +151,11 @@ class SessionActor implements Actor {
 
   kill(cause: BatonError): void {
     this.#die(cause, [])
+  }
+
+  release(left: LeftBehind): Promise<void> {
+    const { leases, session } = this.#init
+    return leases.release(session, this.#state.epoch, left)
   }
 
   start(performer: () => Pick<Performer, 'prepare'>): void {

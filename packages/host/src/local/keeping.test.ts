@@ -3,7 +3,16 @@ import type { Store } from '@baton/core'
 import { afterEach, expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import { exportSession, importSession } from '../stores/transfer.ts'
-import { act, callsOf, createManualTime, createTestWorld, never, noUnhandledRejections, SESSION } from './test-world.ts'
+import {
+  act,
+  callsOf,
+  createManualTime,
+  createTestWorld,
+  never,
+  noUnhandledRejections,
+  ownStore,
+  SESSION,
+} from './test-world.ts'
 
 afterEach(noUnhandledRejections())
 
@@ -23,11 +32,12 @@ async function linesOf(store: Store, session = SESSION): Promise<readonly string
 
 test('a turn that a dead host left goes on as soon as another one starts, without its user', async () => {
   const time = createManualTime()
-  const store = createMemoryStore()
+  const store = ownStore()
   const dead = createTestWorld({ time, store, tools: [act(never)], steps: [callsOf('act')] })
   const session = await dead.open()
   session.send('go').answer.catch(() => {})
   await time.settle()
+  store.expireLeases()
   const next = createTestWorld({ time, store, tools: [act(() => 'fine')], steps: [{ text: 'done' }] })
   expect(await time.until(next.host.recover())).toEqual({ recovered: 1, failed: 0 })
   await time.pass(1000)
@@ -44,21 +54,20 @@ test('a session at rest is not opened by a recovery; one whose log cannot be rea
   const session = await world.open()
   await world.time.until(session.send('go').answer)
   await session.close()
-  await store.acquire('broken', 'x')
   const next = createTestWorld({ store, time: world.time, steps: [] })
-  const { epoch } = await store.acquire('broken', 'somebody')
-  await store.append('broken', epoch, -1, [{ ...(await world.records())[0]!, pos: 3, epoch }])
+  await store.restore('broken', [{ ...(await world.records())[0]!, pos: 3 }])
   expect(await world.time.until(next.host.recover())).toEqual({ recovered: 0, failed: 1 })
   expect(next.warnings).toEqual(['a session could not be recovered'])
 })
 
 test('a recovery leaves the sessions of another agent as they are, and keeps each principal', async () => {
-  const store = createMemoryStore()
+  const store = ownStore()
   const time = createManualTime()
   const dead = createTestWorld({ time, store, name: 'first', steps: () => ({ text: 'late', pieceMs: 5000 }) })
   const session = await time.until(dead.host.session(SESSION, { principal: { id: 'ann' } }))
   session.send('go').answer.catch(() => {})
   await time.settle()
+  store.expireLeases()
   const other = createTestWorld({ time, store, name: 'second', steps: [] })
   expect(await time.until(other.host.recover())).toEqual({ recovered: 0, failed: 0 })
   const same = createTestWorld({ time, store, name: 'first', steps: () => ({ text: 'late' }) })
@@ -67,13 +76,14 @@ test('a recovery leaves the sessions of another agent as they are, and keeps eac
 })
 
 test('tools of a session that is opened again run for the one whose it is, whoever asks for it first', async () => {
-  const store = createMemoryStore()
+  const store = ownStore()
   const time = createManualTime()
   const principals: string[] = []
   const dead = createTestWorld({ time, store, tools: [act(never)], steps: [callsOf('act')] })
   const session = await time.until(dead.host.session(SESSION, { principal: { id: 'ann' } }))
   session.send('go').answer.catch(() => {})
   await time.settle()
+  store.expireLeases()
   const note = act((_, { principal }) => void principals.push(principal.id))
   const next = createTestWorld({ time, store, tools: [note], steps: [{ text: 'done' }] })
   const intruder = next.host.session(SESSION, { principal: { id: 'bob' } })

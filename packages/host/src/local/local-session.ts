@@ -8,11 +8,13 @@ import { describeThrown, SessionFeed } from '@baton/runtime'
 import type { Actor, ActorListener } from './actor.ts'
 import { openActor } from './actor.ts'
 import { Performer } from './performer.ts'
+import type { SessionLeases } from './session-leases.ts'
+import { isListedOtherwise } from './session-directory.ts'
 import { SnapshotTaker } from './snapshot-taker.ts'
 
 export interface LocalSessionInit {
   readonly session: string
-  readonly owner: string
+  readonly leases: SessionLeases
   /** Wins over the catalog's choice. */
   readonly agent: Agent | undefined
   /** Whose session it becomes, if it is new. */
@@ -23,6 +25,8 @@ export interface LocalSessionInit {
   readonly log: Logger
   /** Records between two snapshots. */
   readonly snapshotRecords: number
+  /** Called when a list of sessions would show it otherwise. */
+  readonly onChange: (session: string) => void
 }
 
 /** Openings of a session whose store fails, before it is given up until somebody asks again. */
@@ -49,7 +53,10 @@ export class LocalSession implements SessionReplica, ActorListener {
   #actor!: Actor
   #world!: SessionWorld
   #performer: Performer | undefined
+  /** The state that a list of sessions was told last. */
+  #listed: State | undefined
   #closed: BatonError | undefined
+  #adopting: Promise<void> = Promise.resolve()
   #reopening: Reopening | undefined
 
   constructor(init: LocalSessionInit) {
@@ -63,7 +70,12 @@ export class LocalSession implements SessionReplica, ActorListener {
   /** Called once, before anything else. */
   async open(): Promise<void> {
     this.#actor = await this.#openActor()
-    this.#startActor()
+    try {
+      this.#startActor()
+    } catch (cause) {
+      await this.#actor.release('work')
+      throw cause
+    }
   }
 
   /** The session as one of its holders sees it. */
@@ -87,6 +99,16 @@ export class LocalSession implements SessionReplica, ActorListener {
     return this.#feed.read(fromPos, onEnd)
   }
 
+  /**
+   * Goes on with this agent, where it is another one: what runs ends with the old one's tools. One change at a time.
+   * @throws BatonError `invalid_agent`, `unknown_model`
+   */
+  adopt(agent: Agent): Promise<void> {
+    const adopted = this.#adopting.then(() => this.#adopt(agent))
+    this.#adopting = adopted.catch(() => {})
+    return adopted
+  }
+
   /** Its log has another owner, or its store failed for good: ask the host for it again. */
   isClosed(): boolean {
     return this.#closed !== undefined
@@ -98,17 +120,18 @@ export class LocalSession implements SessionReplica, ActorListener {
   }
 
   /**
-   * Ends its work here. When it was at rest, the store is told that nobody need look after it; that is done when this
-   * ends.
+   * Ends its work here, and tells the store whether somebody need look after the session; that is done when this ends.
    */
   async close(): Promise<void> {
     const rests = this.isAtRest()
     this.#closed ??= new BatonError({ code: 'session_closed', message: `session ${this.session} was closed` })
-    this.#actor.kill(this.#closed)
+    const actor = this.#actor
+    actor.kill(this.#closed)
     this.#performer?.close()
     this.#feed.end()
     // A removal of the session comes after its snapshots.
-    await (rests ? this.#release() : this.#snapshots.settled())
+    await (rests ? this.#snapshots.finish(actor.state(), actor.history()) : this.#snapshots.settled())
+    await actor.release(rests ? 'nothing' : 'work')
     await this.#world.dispose()
   }
 
@@ -123,6 +146,8 @@ export class LocalSession implements SessionReplica, ActorListener {
 
   onCommit(state: State, history: History): void {
     this.#snapshots.onCommit(state, history)
+    if (isListedOtherwise(this.#listed ?? state, state) || !this.#listed) this.#init.onChange(this.session)
+    this.#listed = state
     this.#performer?.notice()
   }
 
@@ -146,10 +171,10 @@ export class LocalSession implements SessionReplica, ActorListener {
   }
 
   #openActor(): Promise<Actor> {
-    const { owner, principal, store, environment } = this.#init
+    const { leases, principal, store, environment } = this.#init
     return openActor({
       session: this.session,
-      owner,
+      leases,
       store,
       principal,
       clock: environment.clock,
@@ -162,12 +187,38 @@ export class LocalSession implements SessionReplica, ActorListener {
   }
 
   /** The agent is chosen when the log was read, since the log says whose session it is and what is told of it. */
-  async #specFor({ agent, principal }: State): Promise<Spec> {
+  async #specFor({ agent, principal, meta }: State): Promise<Spec> {
     if (!this.#world) {
-      const identity = { id: this.session, agent, principal: principal || this.#init.principal.id, meta: {} }
-      this.#world = await this.#init.catalog.open(identity, this.#init.agent)
+      const identity = { id: this.session, agent, principal: principal || this.#init.principal.id, meta }
+      this.#setWorld(await this.#init.catalog.open(identity, this.#init.agent))
     }
-    return this.#world.spec
+    return this.#world.spec()
+  }
+
+  async #adopt(agent: Agent): Promise<void> {
+    const before = this.#world
+    if (agent === before.agent || this.#closed) return
+    const { agent: name, principal, meta } = this.state()
+    const world = await this.#init.catalog.open({ id: this.session, agent: name, principal, meta }, agent)
+    // The same definition made anew, as by a program that defines its agent for each request, changes nothing.
+    if (this.isClosed() || world.spec().hash === before.spec().hash) return await world.dispose()
+    this.#setWorld(world)
+    this.#changeAgent()
+    await before.dispose()
+  }
+
+  #setWorld(world: SessionWorld): void {
+    this.#world = world
+    world.onChange(() => {
+      if (this.#world === world) this.#changeAgent()
+    })
+  }
+
+  /** What is decided from now on is decided with the new tools; calls of tools that are gone settle. */
+  #changeAgent(): void {
+    this.#actor.setSpec(this.#world.spec())
+    // A session that died tells its successor, which begins with the new agent anyway.
+    this.submit([{ type: 'agent-changed' }]).catch(() => {})
   }
 
   /** @throws BatonError when something outstanding cannot be performed; then nothing of it goes on */
@@ -198,29 +249,22 @@ export class LocalSession implements SessionReplica, ActorListener {
       if (this.isClosed()) return
       try {
         this.#actor = await this.#openActor()
-        if (this.#closed) this.#actor.kill(this.#closed)
-        else this.#startActor()
-        return
+        if (!this.#closed) return this.#startActor()
+        this.#actor.kill(this.#closed)
+        return await this.#actor.release('work')
       } catch (failure) {
         log.warn('a session could not be opened', { session, cause: describeThrown(failure) })
       }
     }
     this.#closed ??= cause
     this.#feed.end()
+    await this.#actor.release('work')
   }
 
   /** Each wait is twice as long as the one before. */
   #pause(tries: number): Promise<void> {
     const { timers } = this.#init.environment
     return new Promise((resolve) => void timers.start(REOPEN_MS * 2 ** (tries - 1), resolve))
-  }
-
-  /** Tells the store that nobody need look after the session; when that fails, somebody looks once more than needed. */
-  async #release(): Promise<void> {
-    const { store } = this.#init
-    const state = this.#actor.state()
-    await this.#snapshots.finish(state, this.#actor.history())
-    await store.release(this.session, state.epoch).catch(() => {})
   }
 }
 

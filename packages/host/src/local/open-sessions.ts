@@ -7,6 +7,10 @@ export interface OpenSessions {
   /** Opens the session, or gives the one that is open. @throws BatonError when its log cannot be read or owned */
   hold(name: string, openSession: () => Promise<LocalSession>): Promise<HeldSession>
   isOpen(name: string): boolean
+  /** A session that is open, and not still being opened. */
+  find(name: string): LocalSession | undefined
+  /** Closes the session if it is at rest: another host asks for it. */
+  handOver(name: string): void
   /** Closes the session, and runs `act` while nobody has it open; who asks for it meanwhile waits. */
   alone<Value>(name: string, act: () => Promise<Value>): Promise<Value>
   /** Closes every session. Those that are at rest are released before it ends. */
@@ -97,7 +101,19 @@ export function createOpenSessions(environment: Environment): OpenSessions {
     const limit = { timeoutMs: CLOSING_MS, error: createStoppedError }
     await within(environment.timers, limit, Promise.all(closing)).catch(() => {}) // they are looked after at the next start
   }
-  return { hold, isOpen: (name) => sessions.has(name), alone, all, closeAll }
+  const handOver = (name: string): void => {
+    const local = sessions.get(name)?.local
+    if (local?.isAtRest()) void alone(name, () => Promise.resolve())
+  }
+  return {
+    hold,
+    isOpen: (name) => sessions.has(name),
+    find: (name) => sessions.get(name)?.local,
+    handOver,
+    alone,
+    all,
+    closeAll,
+  }
 }
 
 interface Bookkeeping {

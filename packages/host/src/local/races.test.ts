@@ -1,8 +1,17 @@
 // Sessions that are asked for, removed and left at the same moment.
-import type { Store, StoredSession } from '@baton/core'
+import type { Acquired, Store, StoredSession } from '@baton/core'
 import { afterEach, expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
-import { act, callsOf, createManualTime, createTestWorld, never, noUnhandledRejections, SESSION } from './test-world.ts'
+import {
+  act,
+  callsOf,
+  createManualTime,
+  createTestWorld,
+  never,
+  noUnhandledRejections,
+  ownStore,
+  SESSION,
+} from './test-world.ts'
 
 afterEach(noUnhandledRejections())
 
@@ -60,11 +69,12 @@ test('a session that is used again while old ones are being looked for is kept',
 })
 
 test('a turn that a dead host left goes on, also when that was longer ago than sessions are kept', async () => {
-  const store = createMemoryStore()
+  const store = ownStore()
   const dead = createTestWorld({ store, tools: [act(never)], steps: [callsOf('act')] })
   const session = await dead.open()
   session.send('go').answer.catch(() => {})
   await dead.time.settle()
+  store.expireLeases()
   const time = createManualTime()
   await time.pass(8 * DAY_MS)
   const host = { retentionMs: 7 * DAY_MS }
@@ -73,6 +83,27 @@ test('a turn that a dead host left goes on, also when that was longer ago than s
   expect(await time.until(next.host.recover())).toEqual({ recovered: 1, failed: 0 })
   await time.pass(1000)
   expect(await next.facts('turn-finished')).toMatchObject([{ outcome: 'answered' }])
+})
+
+test('an old session that another host takes before it is removed is kept, and the look goes on', async () => {
+  const time = createManualTime()
+  const memory = createMemoryStore({ clock: time.environment.clock })
+  const facts = [{ type: 'note-queued', note: 1, text: 'hello' }] as const
+  const input = { type: 'user-input', inputId: 'hello' } as const
+  for (const session of ['old a', 'old b'])
+    await memory.put(session, [{ version: 1, pos: 0, nowMs: 0, epoch: 1, input, facts }])
+  const list: Store['list'] = async function* () {
+    for await (const one of memory.list()) {
+      if (one.session === 'old a') await memory.acquire(one.session, 'another')
+      yield one
+    }
+  }
+  const store: Store = { ...memory, list }
+  const next = createTestWorld({ time, store, steps: [], host: { retentionMs: 1000 } })
+  await time.settle()
+  expect(await sessionsIn(memory)).toEqual(['old a'])
+  expect(next.warnings).toEqual([])
+  await next.host.stop()
 })
 
 test('a tool that ends after its session was removed leaves nothing behind', async () => {
@@ -111,9 +142,12 @@ test('a snapshot that is on its way when its session is removed does not outlive
 })
 
 test('a session that nobody could own any more is not kept in memory', async () => {
-  const world = createTestWorld({ steps: () => ({ text: 'here' }), host: { retentionMs: DAY_MS } })
+  const store = ownStore()
+  const world = createTestWorld({ store, steps: () => ({ text: 'here' }), host: { retentionMs: DAY_MS } })
   const session = await world.open()
-  await world.store.acquire(SESSION, 'another host')
+  store.expireLeases()
+  const { epoch } = (await store.acquire(SESSION, 'another host')) as Acquired // nobody holds it
+  await store.release(SESSION, epoch)
   session.send('go').answer.catch(() => {})
   await world.time.settle()
   await session.close()

@@ -1,5 +1,6 @@
 // What a host does when it starts: sessions that a dead one left with work outstanding are opened, and so go on.
 import type { Logger, Session, Store } from '@baton/core'
+import { isBatonError } from '@baton/core'
 import { describeThrown } from '@baton/runtime'
 
 export interface Recovery {
@@ -25,12 +26,13 @@ const AT_ONCE = 8
 export async function recoverSessions(init: RecoverInit): Promise<Recovery> {
   let recovered = 0
   let failed = 0
-  const left = listOwned(init.store)
+  const left = listRecoverable(init.store)
   const work = async (): Promise<void> => {
     for await (const session of left) {
       try {
         if (await recover(init, session)) recovered += 1
       } catch (cause) {
+        if (isBatonError(cause) && cause.code === 'session_held') continue // another host was faster
         failed += 1
         init.log.warn('a session could not be recovered', { session, cause: describeThrown(cause) })
       }
@@ -41,8 +43,8 @@ export async function recoverSessions(init: RecoverInit): Promise<Recovery> {
 }
 
 /** Read by several at once, each session goes to one of them. */
-async function* listOwned(store: Store): AsyncGenerator<string> {
-  for await (const { session, isOwned } of store.list()) if (isOwned) yield session
+async function* listRecoverable(store: Store): AsyncGenerator<string> {
+  for await (const { session } of store.listRecoverable()) yield session
 }
 
 async function recover({ store, knows, log, open }: RecoverInit, name: string): Promise<boolean> {

@@ -2,7 +2,6 @@
 import type { Store } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { afterEach, expect, test } from 'vitest'
-import { createMemoryStore } from '../stores/memory-store.ts'
 import type { TestWorldInit } from './test-world.ts'
 import {
   act,
@@ -12,6 +11,7 @@ import {
   createTestWorld,
   never,
   noUnhandledRejections,
+  ownStore,
   resultsTold,
 } from './test-world.ts'
 
@@ -28,7 +28,7 @@ interface Faults {
 }
 
 function faultyStore(): { readonly store: Store; readonly faults: Faults } {
-  const disk = createMemoryStore()
+  const disk = ownStore()
   const faults: Faults = { before: 0, after: 0, hang: 0, read: 0, appends: 0 }
   const failed = (): BatonError => new BatonError({ code: 'store_failed', message: 'the disk failed' })
   const append: Store['append'] = async (...request) => {
@@ -213,26 +213,29 @@ test('a host that stops while a session is opened again leaves nothing behind', 
   }
 })
 
-test('another owner fences a session off: its work stops, and who asks again takes it back', async () => {
+test('another owner fences a session off: its work stops, and it is the former one’s again when that one lets go', async () => {
   const time = createManualTime()
-  const store = createMemoryStore()
+  const store = ownStore()
   const one = createTestWorld({ time, store, steps: () => ({ text: 'from one', pieceMs: 1000 }) })
   const two = createTestWorld({ time, store, steps: () => ({ text: 'from two', pieceMs: 10 }) })
   const held = await one.open()
   const turn = held.send('go')
   await time.settle()
+  store.expireLeases()
   const taken = await two.open()
   await time.pass(5000)
   await expect(turn.answer).rejects.toMatchObject({ code: 'session_closed' })
   await expect(held.send('mine!').answer).rejects.toMatchObject({ code: 'store_conflict' })
   expect((await time.until(taken.send('go on').answer)).text).toBe('from two')
+  await expect(one.open()).rejects.toMatchObject({ code: 'session_held' })
+  await taken.close()
   const again = await one.open()
   expect((await time.until(again.send('mine again').answer)).text).toBe('from one')
 })
 
 test('a process that dies repeats what is pure or idempotent, with the same key, and never what is once', async () => {
   const time = createManualTime()
-  const store = createMemoryStore()
+  const store = ownStore()
   const starts: unknown[] = []
   const tools = (execute: () => unknown) =>
     (['pure', 'idempotent', 'once'] as const).map((effect) =>
@@ -248,6 +251,7 @@ test('a process that dies repeats what is pure or idempotent, with the same key,
   const first = await dead.open()
   first.send('go', { inputId: 'i1' }).answer.catch(() => {})
   await time.settle()
+  store.expireLeases()
   const next = createTestWorld({ time, store, tools: tools(() => 'fine'), steps: [{ text: 'done' }] })
   const session = await next.open()
   expect((await time.until(session.send('go', { inputId: 'i1' }).answer)).text).toBe('done')

@@ -1,9 +1,12 @@
 // Removes sessions that nobody has used for a while.
 import type { Environment, Logger, Store } from '@baton/core'
+import { isBatonError } from '@baton/core'
 import { describeThrown } from '@baton/runtime'
+import type { SessionLeases } from './session-leases.ts'
 
 export interface RetentionInit {
   readonly store: Store
+  readonly leases: SessionLeases
   readonly environment: Environment
   readonly log: Logger
   /** Milliseconds that a session is kept after its last record. */
@@ -39,9 +42,9 @@ async function removeOld(init: RetentionInit, isFirst: boolean): Promise<void> {
   const { store, environment, log, keepMs, isOpen, alone } = init
   try {
     const untilMs = environment.clock.nowMs() - keepMs
-    for await (const { session, records, lastMs, isOwned } of store.list()) {
-      if (lastMs > untilMs || isOpen(session) || (isFirst && isOwned)) continue
-      if (!(await alone(session, () => removeUnused(store, session, records)))) continue
+    for await (const { session, records, lastMs, isOwned, holder } of store.list()) {
+      if (lastMs > untilMs || isOpen(session) || holder || (isFirst && isOwned)) continue
+      if (!(await alone(session, () => removeUnused(init, session, records)))) continue
       log.info('a session was removed: nobody used it', { session, lastUse: new Date(lastMs).toISOString() })
     }
   } catch (cause) {
@@ -49,10 +52,15 @@ async function removeOld(init: RetentionInit, isFirst: boolean): Promise<void> {
   }
 }
 
-/** A session with more records than it was listed with has been used since, and is kept. */
-async function removeUnused(store: Store, session: string, records: number): Promise<boolean> {
+/** A session with more records than it was listed with has been used since; it is kept, as one that another host took. */
+async function removeUnused({ store, leases }: RetentionInit, session: string, records: number): Promise<boolean> {
   const { done } = await store.read(session, records)[Symbol.asyncIterator]().next()
   if (!done) return false
-  await store.remove(session)
-  return true
+  try {
+    await leases.remove(session)
+    return true
+  } catch (cause) {
+    if (isBatonError(cause) && cause.code === 'session_held') return false
+    throw cause
+  }
 }

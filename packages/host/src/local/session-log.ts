@@ -4,6 +4,8 @@ import { BatonError, isBatonError } from '@baton/core'
 import type { History, SessionRecord, Snapshot, State } from '@baton/core/machine'
 import { applyRecord, createHistory, followRecord, initialState, SNAPSHOT_VERSION } from '@baton/core/machine'
 import { describeThrown, within } from '@baton/runtime'
+import type { OwnedLog, SessionLeases } from './session-leases.ts'
+import { STORE_ACT_MS } from './session-leases.ts'
 
 export interface SessionLog {
   readonly state: State
@@ -14,8 +16,8 @@ export interface SessionLog {
 
 export interface LogAccess {
   readonly session: string
-  readonly owner: string
   readonly store: Store
+  readonly leases: SessionLeases
   readonly timers: Timers
   /** Waits before an append is tried again. */
   readonly pause: (tries: number) => Promise<void>
@@ -29,26 +31,18 @@ export interface LogListener {
   onSnapshot(pos: number): void
 }
 
-/** Milliseconds that one act of a store may take, and that the whole log of a session may take to be read. */
-const ACT_MS = 30_000
+/** Milliseconds that the whole log of a session may take to be read. */
 const READ_MS = 120_000
-
-/** Where a log stands that this host owns. */
-export interface OwnedLog {
-  readonly epoch: number
-  /** Of its last record; -1 for a new session. */
-  readonly pos: number
-}
 
 /**
  * Makes this host the session's only writer.
- * @throws BatonError `store_failed`
+ * @throws BatonError `session_held`, `store_failed`
  */
-export async function acquireLog(access: LogAccess): Promise<OwnedLog> {
+export async function acquireLog({ leases, session }: LogAccess): Promise<OwnedLog> {
   try {
-    return await inTime(access, ACT_MS, access.store.acquire(access.session, access.owner))
+    return await leases.acquire(session)
   } catch (cause) {
-    throw asStoreError(access.session, cause)
+    throw asStoreError(session, cause)
   }
 }
 
@@ -106,14 +100,15 @@ const APPEND_TRIES = 3
 
 /**
  * Appends, and where the store failed in between looks whether the records are there after all: an input that was
- * committed must not be refused, and must not be committed twice.
+ * committed must not be refused, and must not be committed twice. Without the lease it does not append.
  * @throws BatonError `store_conflict`, `store_failed`
  */
 export async function appendSurely(access: LogAccess, append: Append): Promise<void> {
   const { session, epoch, afterPos, records } = append
   for (let tries = 1; ; tries++) {
+    if (!access.leases.isHeld(session, epoch)) throw notHeld(session)
     try {
-      await inTime(access, ACT_MS, access.store.append(session, epoch, afterPos, records))
+      await inTime(access, STORE_ACT_MS, access.store.append(session, epoch, afterPos, records))
       return
     } catch (cause) {
       if (tries > 1 && (await isStored(access, append))) return
@@ -127,7 +122,7 @@ export async function appendSurely(access: LogAccess, append: Append): Promise<v
 /** @throws BatonError `store_failed` when that cannot be known either */
 async function isStored(access: LogAccess, append: Append): Promise<boolean> {
   try {
-    return await inTime(access, ACT_MS, findRecords(access.store, append))
+    return await inTime(access, STORE_ACT_MS, findRecords(access.store, append))
   } catch (cause) {
     throw asStoreError(append.session, cause)
   }
@@ -143,9 +138,17 @@ async function findRecords(store: Store, { session, epoch, afterPos, records }: 
   return false
 }
 
+function notHeld(session: string): BatonError {
+  return new BatonError({
+    code: 'store_failed',
+    message: `session ${session}: this host does not hold its lease any more`,
+  })
+}
+
 /** What a store throws may be anything; what the session says of it has one of these codes. */
 function asStoreError(session: string, cause: unknown): BatonError {
   const known = STORE_CODES.find((code) => isBatonError(cause) && cause.code === code)
+  if (isBatonError(cause) && known === 'session_held') return cause
   return new BatonError({
     code: known ?? 'store_failed',
     message: `session ${session}: ${describeThrown(cause)}`,
@@ -153,4 +156,4 @@ function asStoreError(session: string, cause: unknown): BatonError {
   })
 }
 
-const STORE_CODES = ['store_conflict', 'store_locked', 'log_damaged', 'log_version_unknown'] as const
+const STORE_CODES = ['session_held', 'store_conflict', 'store_locked', 'log_damaged', 'log_version_unknown'] as const

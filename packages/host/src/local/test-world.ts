@@ -1,9 +1,10 @@
 // What the tests of the local host share: a host in a world whose time only moves when a test moves it.
-import type { AgentInit, Environment, Frame, Session, Store, Tool, ToolContext } from '@baton/core'
+import type { AgentInit, Environment, Frame, Session, Store, StoredSession, Tool, ToolContext } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import type { Fact, FactOf, FactType, SessionRecord } from '@baton/core/machine'
 import type { ScriptedModel, ScriptedModelInit, ScriptedStep } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
+import type { MemoryStore } from '../stores/memory-store.ts'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import type { HostOptions, LocalHost } from './create-host.ts'
 import { createHost } from './create-host.ts'
@@ -94,7 +95,7 @@ export interface TestWorld {
 export const SESSION = 'tested'
 
 export function createTestWorld(init: TestWorldInit): TestWorld {
-  const { steps, models, time = createManualTime(), store = createMemoryStore(), host: options, ...agent } = init
+  const { steps, models, time = createManualTime(), host: options, store = ownStore(), ...agent } = init
   const model = createScriptedModel({ steps, timers: time.environment.timers })
   const warnings: string[] = []
   const host = createHost({
@@ -123,6 +124,36 @@ export function createTestWorld(init: TestWorldInit): TestWorld {
     records,
     facts: async (type) => (await records()).flatMap((record) => record.facts).filter(isOf(type)),
   }
+}
+
+/** A store of one host: nobody renews anything, so time stands still when nothing else happens. */
+export function ownStore(): MemoryStore {
+  return createMemoryStore({ leaseMs: Infinity })
+}
+
+/** Milliseconds of a lease in the store that hosts share. */
+export const LEASE_MS = 10_000
+
+/** A world of one process over a store that others share; `die` ends its timers, and with them its renewals. */
+export function createProcess(time: ManualTime, store: Store, init: TestWorldInit) {
+  let isAlive = true
+  const { timers } = time.environment
+  const start: typeof timers.start = (delayMs, callback) => timers.start(delayMs, () => isAlive && callback())
+  const environment = { ...time.environment, timers: { start } }
+  const world = createTestWorld({ time, store, ...init, host: { environment, ...init.host } })
+  return { ...world, die: () => void (isAlive = false) }
+}
+
+/** A store of several hosts, whose leases have an end. */
+export function createSharedStore() {
+  const time = createManualTime()
+  return { time, store: createMemoryStore({ clock: time.environment.clock, leaseMs: LEASE_MS }) }
+}
+
+export async function listSessions(store: Store): Promise<readonly StoredSession[]> {
+  const sessions: StoredSession[] = []
+  for await (const one of store.list()) sessions.push(one)
+  return sessions
 }
 
 /** A tool named `act` whose arguments are any object. */

@@ -3,5 +3,5 @@ import { storeContract } from '@baton/core/testing'
 import { test } from 'vitest'
 import { createMemoryStore } from './memory-store.ts'
 
-for (const { name, skip, run } of storeContract({ open: async () => createMemoryStore() }))
+for (const { name, skip, run } of storeContract({ open: async (clock) => createMemoryStore({ clock }) }))
   test(skip === undefined ? name : `${name} (skipped: ${skip})`, { skip: skip !== undefined }, run)

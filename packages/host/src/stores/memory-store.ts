@@ -1,8 +1,111 @@
 // A store that lives as long as its process: for tests, scripts and `--store memory:`. It keeps JSON text, as the stores
 // with a disk do: what it gives back is nobody else's, and what is no JSON is refused here already.
-import type { Store, StoredSession } from '@baton/core'
+import type { OwnedLogStore, StoredSession } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { SessionRecord, Snapshot } from '@baton/core/machine'
+import type { LeaseOptions } from './lease-book.ts'
+import { checkLeft, LeaseBook } from './lease-book.ts'
+import { planPut } from './put-by-position.ts'
+
+export interface MemoryStore extends OwnedLogStore {
+  /** Ends every lease, as the death of every owner would: what they held can be recovered at once. */
+  expireLeases(): void
+}
+
+/** @throws BatonError `invalid_option` */
+export function createMemoryStore(options: LeaseOptions = {}): MemoryStore {
+  const logs = new Logs()
+  const leases = new LeaseBook(options)
+  const list = (): AsyncGenerator<StoredSession> => listSessions(logs, leases)
+  return {
+    ...ownership(logs, leases),
+    leaseMs: leases.leaseMs,
+    expireLeases: () => leases.endAll(),
+    put: async (session, records) => {
+      const bodies = records.map((record) => encode(session, record))
+      const kept = logs.get(session)?.records ?? []
+      const log = {
+        lastPos: kept.length - 1,
+        heldBy: leases.holder(session)?.owner,
+        bodyAt: (pos: number) => kept[pos],
+      }
+      const plan = planPut({ session, positions: records.map(({ pos }) => pos), bodies }, log)
+      if (plan.type === 'conflict') throw new BatonError({ code: 'store_conflict', message: plan.message })
+      if (plan.bodies.length > 0) logs.add(session, plan.bodies, records.at(-1))
+    },
+    read: async function* (session, fromPos) {
+      const records = logs.get(session)?.records ?? []
+      for (let pos = Math.max(0, fromPos); pos < records.length; pos++)
+        yield JSON.parse(records[pos] ?? '') as SessionRecord // as it was put in
+    },
+    list,
+    listRecoverable: async function* () {
+      for await (const one of list()) if (one.isOwned && !one.holder) yield one
+    },
+    restore: async (session, records) => {
+      if ((logs.get(session)?.records.length ?? 0) > 0)
+        throw new BatonError({ code: 'session_exists', message: `session ${session} exists` })
+      const bodies = records.map((record) => encode(session, record))
+      logs.add(session, bodies, records.at(-1)).isOwned = true
+      leases.end(session, leases.leaseOf(session))
+    },
+    remove: async (session, owner) => {
+      leases.checkFree(session, owner)
+      logs.remove(session)
+      leases.end(session, leases.leaseOf(session))
+    },
+    snapshots: {
+      put: async (session, snapshot) => {
+        logs.make(session).snapshot = encode(session, snapshot)
+      },
+      latest: async (session) => {
+        const text = logs.get(session)?.snapshot
+        return text === undefined ? undefined : (JSON.parse(text) as Snapshot) // as it was put in
+      },
+    },
+    blobs: {
+      put: async (session, name, text) => {
+        logs.make(session).blobs.set(name, text)
+      },
+      get: async (session, name) => logs.get(session)?.blobs.get(name),
+      names: async (session) => [...(logs.get(session)?.blobs.keys() ?? [])].toSorted(byCodeUnit),
+    },
+    close: async () => {},
+  }
+}
+
+type Ownership = Pick<OwnedLogStore, 'acquire' | 'append' | 'renew' | 'release' | 'requestHandover'>
+
+function ownership(logs: Logs, leases: LeaseBook): Ownership {
+  return {
+    acquire: async (session, owner, address) => {
+      const lease = leases.give(session, owner, address)
+      if (lease.type === 'held') return lease
+      const log = logs.own(session)
+      return { type: 'acquired', epoch: log.epoch, pos: log.records.length - 1, leaseUntilMs: lease.untilMs }
+    },
+    append: async (session, epoch, afterPos, records) => {
+      const log = logs.get(session)
+      const pos = (log?.records.length ?? 0) - 1
+      if (!log || log.epoch !== epoch || pos !== afterPos)
+        throw new BatonError({
+          code: 'store_conflict',
+          message: `session ${session} is at epoch ${log?.epoch ?? 0}, position ${pos}; not at ${epoch}, ${afterPos}`,
+        })
+      const bodies = records.map((record) => encode(session, record))
+      return logs.add(session, bodies, records.at(-1)).records.length - 1
+    },
+    renew: async (owner) => leases.renew(owner),
+    release: async (session, epoch, left = 'nothing') => {
+      checkLeft(left)
+      const log = logs.get(session)
+      if (log?.epoch !== epoch) return
+      if (left === 'nothing') log.isOwned = false
+      leases.end(session, leases.leaseOf(session))
+    },
+    requestHandover: async (session, owner) => leases.requestHandover(session, owner),
+  }
+}
 
 interface Log {
   epoch: number
@@ -13,80 +116,53 @@ interface Log {
   snapshot?: string
 }
 
-export function createMemoryStore(): Store {
-  const logs = new Map<string, Log>()
+class Logs {
+  readonly #logs = new Map<string, Log>()
   /** One count for all sessions: the owner of one that was removed must not be taken for that of its successor. */
-  let epochs = 0
-  const logOf = (session: string): Log => {
-    const log = logs.get(session) ?? { epoch: 0, isOwned: false, lastMs: 0, records: [], blobs: new Map() }
-    logs.set(session, log)
+  #epochs = 0
+
+  get(session: string): Log | undefined {
+    return this.#logs.get(session)
+  }
+
+  make(session: string): Log {
+    const log = this.#logs.get(session) ?? { epoch: 0, isOwned: false, lastMs: 0, records: [], blobs: new Map() }
+    this.#logs.set(session, log)
     return log
   }
-  const add = (log: Log, session: string, records: readonly SessionRecord[]): void => {
-    const texts = records.map((record) => encode(session, record))
-    for (const text of texts) log.records.push(text)
-    log.lastMs = records.at(-1)?.nowMs ?? log.lastMs
+
+  own(session: string): Log {
+    const log = this.make(session)
+    this.#epochs += 1
+    log.epoch = this.#epochs
+    log.isOwned = true
+    return log
   }
-  return {
-    acquire: async (session) => {
-      const log = logOf(session)
-      epochs += 1
-      log.epoch = epochs
-      log.isOwned = true
-      return { epoch: log.epoch, pos: log.records.length - 1 }
-    },
-    append: async (session, epoch, afterPos, records) => {
-      const log = logs.get(session)
-      const pos = (log?.records.length ?? 0) - 1
-      if (!log || log.epoch !== epoch || pos !== afterPos)
-        throw new BatonError({
-          code: 'store_conflict',
-          message: `session ${session} is at epoch ${log?.epoch ?? 0}, position ${pos}; not at ${epoch}, ${afterPos}`,
-        })
-      add(log, session, records)
-      return log.records.length - 1
-    },
-    release: async (session, epoch) => {
-      const log = logs.get(session)
-      if (log?.epoch === epoch) log.isOwned = false
-    },
-    read: async function* (session, fromPos) {
-      const records = logs.get(session)?.records ?? []
-      for (let pos = Math.max(0, fromPos); pos < records.length; pos++)
-        yield JSON.parse(records[pos] ?? '') as SessionRecord // as it was put in
-    },
-    list: () => listed(logs),
-    restore: async (session, records) => {
-      const log = logOf(session)
-      if (log.records.length > 0) throw new BatonError({ code: 'session_exists', message: `session ${session} exists` })
-      add(log, session, records)
-      epochs = Math.max(epochs, records.at(-1)?.epoch ?? 0)
-      log.isOwned = true
-    },
-    remove: async (session) => void logs.delete(session),
-    snapshots: {
-      put: async (session, snapshot) => {
-        logOf(session).snapshot = encode(session, snapshot)
-      },
-      latest: async (session) => {
-        const text = logs.get(session)?.snapshot
-        return text === undefined ? undefined : (JSON.parse(text) as Snapshot) // as it was put in
-      },
-    },
-    blobs: {
-      put: async (session, name, text) => {
-        logOf(session).blobs.set(name, text)
-      },
-      get: async (session, name) => logs.get(session)?.blobs.get(name),
-      names: async (session) => [...(logs.get(session)?.blobs.keys() ?? [])].toSorted(byCodeUnit),
-    },
-    close: async () => {},
+
+  /** `last` is the record of the last text. */
+  add(session: string, bodies: readonly string[], last: SessionRecord | undefined): Log {
+    const log = this.make(session)
+    for (const body of bodies) log.records.push(body)
+    log.lastMs = last?.nowMs ?? log.lastMs
+    this.#epochs = Math.max(this.#epochs, last?.epoch ?? 0)
+    return log
+  }
+
+  remove(session: string): void {
+    this.#logs.delete(session)
+  }
+
+  sorted(): readonly (readonly [string, Log])[] {
+    return [...this.#logs].toSorted(([one], [other]) => byCodeUnit(one, other))
   }
 }
 
-async function* listed(logs: ReadonlyMap<string, Log>): AsyncGenerator<StoredSession> {
-  for (const [session, { records, lastMs, isOwned }] of [...logs].toSorted(([one], [other]) => byCodeUnit(one, other)))
-    if (records.length > 0) yield { session, records: records.length, lastMs, isOwned }
+async function* listSessions(logs: Logs, leases: LeaseBook): AsyncGenerator<StoredSession> {
+  for (const [session, { records, lastMs, isOwned }] of logs.sorted()) {
+    const holder = leases.holder(session)
+    const known = { session, records: records.length, lastMs, isOwned }
+    if (records.length > 0) yield { ...known, ...(holder && { holder }) }
+  }
 }
 
 function byCodeUnit(one: string, other: string): number {

@@ -1,5 +1,5 @@
 // A session as lines of JSON: out of one store, into another. The first line says what it is, then come records and blobs.
-import type { Store } from '@baton/core'
+import type { LogStore } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
 import { applyRecord, followRecord, FORMAT_VERSION, initialState } from '@baton/core/machine'
@@ -13,7 +13,7 @@ type Line =
  * The session's lines, without line breaks.
  * @throws BatonError `unknown_session`, `store_failed`, `log_damaged`
  */
-export async function* exportSession(store: Store, session: string): AsyncGenerator<string> {
+export async function* exportSession(store: LogStore, session: string): AsyncGenerator<string> {
   let told = false
   for await (const record of store.read(session, 0)) {
     if (!told) yield lineOf({ type: 'baton-session', version: FORMAT_VERSION, session })
@@ -29,7 +29,7 @@ export async function* exportSession(store: Store, session: string): AsyncGenera
  * Puts an exported session into a store, under its own id, after every record was folded once. Resolves with that id.
  * @throws BatonError `log_damaged` (the line, and what is wrong with it), `log_version_unknown`, `session_exists`, `store_failed`
  */
-export async function importSession(store: Store, lines: AsyncIterable<string> | Iterable<string>): Promise<string> {
+export async function importSession(store: LogStore, lines: AsyncIterable<string> | Iterable<string>): Promise<string> {
   let session: string | undefined
   let number = 0
   const records: SessionRecord[] = []

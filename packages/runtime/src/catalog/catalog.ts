@@ -1,6 +1,6 @@
 // The catalog: which agent a session has, which models that agent asks, and what they cost. It is asked for every session
 // that is opened, also at recovery.
-import type { Agent, BlobStore, Environment, JsonObject, Logger, Model, Tool, Usage } from '@baton/core'
+import type { Agent, BlobStore, Environment, JsonObject, Logger, Model, Tool, ToolSource, Usage } from '@baton/core'
 import { BatonError, specOf } from '@baton/core'
 import type { Spec } from '@baton/core/machine'
 import { within } from '../deadline.ts'
@@ -8,10 +8,12 @@ import type { ArgumentValidator } from '../work/arguments.ts'
 import { createArgumentValidator } from '../work/arguments.ts'
 import { createOutputReader } from '../work/output.ts'
 import { createReadResultTool } from '../work/tool-result.ts'
+import type { RunTool } from '../work/work.ts'
 import type { CircuitBreakers } from './circuit-breaker.ts'
 import { createCircuitBreakers } from './circuit-breaker.ts'
 import type { SessionWorld } from './session-world.ts'
 import { createSessionWorld } from './session-world.ts'
+import { SourceTools } from './source-tools.ts'
 
 /** What is known of a session when its agent is asked for. */
 export interface SessionIdentity {
@@ -30,6 +32,8 @@ export interface SessionParts {
   readonly services?: unknown
   /** Models by id, with this session's keys; the host's by default. */
   readonly modelOf?: (id: string) => Model
+  /** Sources of tools for this session alone, after those of the agent. */
+  readonly sources?: readonly ToolSource[]
   /** Called once, when the session leaves the process. A failure is logged. */
   dispose?(): void | Promise<void>
 }
@@ -61,6 +65,8 @@ export interface CatalogInit extends AgentChoice {
   /** Where long results are kept. */
   readonly blobs: BlobStore
   readonly log: Logger
+  /** See `WorkContext.runTool`. */
+  readonly runTool?: RunTool
   /** SHA-256 in base64url. */
   readonly digest: (text: string) => string
 }
@@ -109,8 +115,8 @@ class SharedCatalog implements Catalog {
     const candidates = this.#listCandidates(agent)
     const models = candidates.map(toId)
     const modelOf = this.#createModelOf(candidates, parts.modelOf ?? this.#init.modelOf)
-    const { priceOf, services, environment, blobs, log, digest } = this.#init
-    const { tools, spec } = this.#examine(parts, models, modelOf)
+    const { priceOf, services, environment, blobs, log, digest, runTool } = this.#init
+    const tools = await this.#openTools(session.id, parts, { models, modelOf })
     return createSessionWorld({
       agent,
       models,
@@ -119,14 +125,42 @@ class SharedCatalog implements Catalog {
       log,
       digest,
       priceOf,
-      spec,
-      tools: () => tools,
+      ...(runTool && { runTool }),
+      ...tools,
       services: parts.services ?? services ?? {},
       validator: this.#validator,
       output: createOutputReader(agent, this.#validator),
       timers: environment.timers,
-      dispose: () => disposeParts(parts, session.id, log),
+      dispose: async () => {
+        await tools.close()
+        await disposeParts(parts, session.id, log)
+      },
     })
+  }
+
+  async #openTools(session: string, parts: SessionParts, { models, modelOf }: Asked): Promise<OpenTools> {
+    const { agent } = parts
+    const sources = [...agent.sources, ...(parts.sources ?? [])]
+    if (sources.length === 0) {
+      const { tools, spec } = this.#examine(parts, models, modelOf)
+      return { tools: () => tools, spec: () => spec, onChange: () => {}, close: async () => {} }
+    }
+    const { environment, log } = this.#init
+    const always = [this.#readResult]
+    const listed = await SourceTools.open({ session, agent, sources, always, timers: environment.timers, log })
+    const window = findWindow(models, modelOf)
+    let known: AgentFacts | undefined
+    const spec = (): Spec => {
+      const tools = listed.tools()
+      if (known?.tools !== tools) known = { tools, spec: specOf({ ...agent, tools }, models, window) }
+      return known.spec
+    }
+    return {
+      spec,
+      tools: () => listed.tools(),
+      onChange: (listener) => listed.onChange(listener),
+      close: () => listed.close(),
+    }
   }
 
   async #choose(session: SessionIdentity): Promise<SessionParts> {
@@ -178,6 +212,15 @@ class SharedCatalog implements Catalog {
 }
 
 type ModelOf = (id: string) => Model
+
+interface Asked {
+  readonly models: readonly string[]
+  readonly modelOf: ModelOf
+}
+
+interface OpenTools extends Pick<SessionWorld, 'tools' | 'spec' | 'onChange'> {
+  readonly close: () => Promise<void>
+}
 
 interface AgentFacts {
   /** The agent's own and `result.read`. */

@@ -6,8 +6,10 @@ import { createWork } from '../work/work.ts'
 export interface SessionWorldInit extends WorkContext {
   /** Ids of the agent's models in the order of fallback. */
   readonly models: readonly string[]
-  /** What the machine sees of the agent. */
-  readonly spec: Spec
+  /** What the machine sees of the agent; another one after a change of its tools. */
+  readonly spec: () => Spec
+  /** Calls the listener after every change of the tools; one listener at most. */
+  readonly onChange: (listener: () => void) => void
   /** Frees what was made for this session alone. Never rejects. */
   readonly dispose: () => Promise<void>
 }

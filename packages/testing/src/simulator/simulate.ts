@@ -1,10 +1,11 @@
 // The simulator: the real local host in a simulated world, driven by one seed, checked after every stored record.
-import type { Host, Session, Store } from '@baton/core'
+import type { Host, Session } from '@baton/core'
 import { specOf } from '@baton/core'
 import type { ClientReport, History, SessionRecord, State, UserCommand } from '@baton/core/machine'
 import { applyRecord, createHistory, initialState } from '@baton/core/machine'
 import type { InvariantChecker, Random } from '@baton/core/testing'
 import { createInvariantChecker, createRandom } from '@baton/core/testing'
+import type { MemoryStore } from '@baton/host'
 import { createHost, createMemoryStore } from '@baton/host'
 import { validateWires } from '../validate-wires.ts'
 import type { SimulationCoverage } from './coverage.ts'
@@ -33,7 +34,7 @@ export interface SimulateOptions {
 export interface SimulatedWorld {
   readonly time: VirtualTime
   readonly random: Random
-  readonly disk: Store
+  readonly disk: MemoryStore
   readonly effects: Effects
   readonly memory: Map<string, string>
   readonly coverage: SimulationCoverage
@@ -102,7 +103,7 @@ function createWorld(options: SimulateOptions): SimulatedWorld {
     time,
     random,
     coverage,
-    disk: createMemoryStore(),
+    disk: createMemoryStore({ clock: time.clock, leaseMs: random.pick([10_000, 60_000]) }),
     effects: new Map(),
     memory: new Map(),
     story: [],
@@ -134,6 +135,7 @@ export async function boot(world: SimulatedWorld): Promise<void> {
     onDeath: (point) => tell(world, `the process dies (${point})`),
   })
   world.process = process
+  world.disk.expireLeases() // as the file of a store, which is opened only when its former owner is dead
   // Recovery must survive a crash as well.
   if (world.faults.on && random.chance(0.15)) process.killAfter(random.below(8))
   world.devices = []

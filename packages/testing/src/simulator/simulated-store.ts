@@ -39,7 +39,8 @@ export function createSimulatedStore(init: SimulatedStoreInit): Store {
     return new BatonError({ code: 'store_failed', message: 'the simulated disk failed' })
   }
   return {
-    acquire: (session, owner) => around('store.acquire', () => disk.acquire(session, owner)),
+    leaseMs: disk.leaseMs,
+    acquire: (session, owner, address) => around('store.acquire', () => disk.acquire(session, owner, address)),
     append: (session, epoch, afterPos, records) =>
       around('store.append', async () => {
         const fails = random.chance(faults.failing)
@@ -53,13 +54,21 @@ export function createSimulatedStore(init: SimulatedStoreInit): Store {
       await process.point('store.read')
       yield* disk.read(session, fromPos)
     },
-    release: (session, epoch) => around('store.release', () => disk.release(session, epoch)),
-    list: async function* () {
-      await process.point('store.list')
-      yield* disk.list()
+    renew: (owner) =>
+      around('store.renew', () => {
+        if (random.chance(faults.failing)) throw failed()
+        return disk.renew(owner)
+      }),
+    release: (session, epoch, left) => around('store.release', () => disk.release(session, epoch, left)),
+    requestHandover: (session, owner) => disk.requestHandover(session, owner),
+    put: (session, records) => disk.put(session, records),
+    list: () => disk.list(),
+    listRecoverable: async function* () {
+      await process.point('store.listRecoverable')
+      yield* disk.listRecoverable()
     },
     restore: (session, records) => disk.restore(session, records),
-    remove: (session) => disk.remove(session),
+    remove: (session, owner) => disk.remove(session, owner),
     snapshots: {
       put: (session, snapshot) => around('snapshots.put', () => disk.snapshots.put(session, snapshot)),
       latest: (session) => around('snapshots.latest', () => disk.snapshots.latest(session)),

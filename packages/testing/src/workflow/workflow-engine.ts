@@ -100,7 +100,7 @@ class WorkflowRun {
     const { environment } = this.#init
     const birth = environment.newId().replaceAll('-', '').slice(0, 8)
     const nowMs = environment.clock.nowMs()
-    const opening = { session: this.#session, birth, principal, spec: this.#world.spec, nowMs, epoch: 1 }
+    const opening = { session: this.#session, birth, principal, spec: this.#world.spec(), nowMs, epoch: 1 }
     this.#record([openSession(opening)])
     this.#workflow.replay(this.records, [])
     await this.#gateway.reached(0)
@@ -136,7 +136,7 @@ class WorkflowRun {
   /** A local activity, on any worker: it gets plain data and gives plain data. */
   async #decide(state: State, inputs: readonly Input[]): Promise<Decided> {
     await Promise.resolve()
-    const start = { spec: this.#world.spec, state: copy(state), nowMs: this.#init.environment.clock.nowMs() }
+    const start = { spec: this.#world.spec(), state: copy(state), nowMs: this.#init.environment.clock.nowMs() }
     const { records, answers } = decideBatch(start, inputs)
     return copy({ records, answers })
   }

@@ -1,6 +1,9 @@
 // The file of a SQLite store: tables, settings, and what an append or a read does to them. It runs in the worker thread.
 import type { StatementSync } from 'node:sqlite'
 import { DatabaseSync } from 'node:sqlite'
+import type { LeftBehind } from '@baton/core'
+import type { PutConflict, PutRows } from '../put-by-position.ts'
+import { planPut } from '../put-by-position.ts'
 
 /** A record's row id is its session's key and its position in one integer, so a log lies together in one table. */
 const POSITIONS_MAX = 2 ** 26
@@ -38,6 +41,14 @@ export interface AppendRows {
 
 export type AppendOutcome = { readonly pos: number } | { readonly conflict: string }
 
+export interface PutRequest extends PutRows {
+  /** Of the last record. */
+  readonly epoch: number
+  readonly lastMs: number
+  /** Who holds the session, and alone may add to it. */
+  readonly heldBy: string | undefined
+}
+
 export interface RestoreRows {
   readonly session: string
   readonly epoch: number
@@ -56,7 +67,9 @@ export interface Database {
   acquire(session: string, owner: string): { readonly epoch: number; readonly pos: number }
   /** All in one transaction; each append by itself is taken or refused. Durable when it returns. */
   appendAll(appends: readonly AppendRows[]): readonly AppendOutcome[]
-  release(session: string, epoch: number): void
+  /** True when the epoch is that of the session's owner; only one that is not to be looked after loses its owner. */
+  release(session: string, epoch: number, left: LeftBehind): boolean
+  put(request: PutRequest): PutConflict | undefined
   read(session: string, fromPos: number, rows: number): readonly string[]
   /** The sessions whose names come after this one. */
   list(after: string, rows: number): readonly SessionRows[]
@@ -124,7 +137,7 @@ function sessionsOf(db: DatabaseSync) {
     // One count for all sessions: the owner of one that was removed must not be taken for that of its successor.
     nextEpoch: 'UPDATE epochs SET last = last + 1 RETURNING last',
     own: 'UPDATE sessions SET epoch = ?, owner = ? WHERE id = ? RETURNING epoch, pos',
-    release: "UPDATE sessions SET owner = '' WHERE id = ? AND epoch = ?",
+    release: "UPDATE sessions SET owner = '' WHERE id = ?",
     list: 'SELECT id, pos, last_ms, owner FROM sessions WHERE id > ? AND pos >= 0 ORDER BY id LIMIT ?',
   })
   const find = (session: string): SessionRow | undefined => rows.find.get(session) as SessionRow | undefined
@@ -140,7 +153,11 @@ function sessionsOf(db: DatabaseSync) {
         const epoch = Number(rows.nextEpoch.get()?.['last'])
         return rows.own.get(epoch, owner, session) as { epoch: number; pos: number } // of the row that was just made
       }),
-    release: (session: string, epoch: number): void => void rows.release.run(session, epoch),
+    release: (session: string, epoch: number, left: LeftBehind): boolean => {
+      if (find(session)?.epoch !== epoch) return false
+      if (left === 'nothing') rows.release.run(session)
+      return true
+    },
     list: (after: string, limit: number): readonly SessionRows[] =>
       rows.list.all(after, limit).map((row) => ({
         session: String(row['id']),
@@ -156,6 +173,7 @@ function logsOf(db: DatabaseSync, { find, keyOf }: Sessions) {
     advance: 'UPDATE sessions SET pos = ?, last_ms = ? WHERE key = ?',
     insert: 'INSERT INTO records (id, body) VALUES (?, ?)',
     read: 'SELECT body FROM records WHERE id >= ? AND id < ? ORDER BY id LIMIT ?',
+    one: 'SELECT body FROM records WHERE id = ?',
     raiseEpochs: 'UPDATE epochs SET last = max(last, ?)',
     restored: "UPDATE sessions SET epoch = ?, owner = 'restored' WHERE key = ?",
     removeRecords: 'DELETE FROM records WHERE id >= ? AND id < ?',
@@ -186,6 +204,17 @@ function logsOf(db: DatabaseSync, { find, keyOf }: Sessions) {
       const found = rows.read.all(rowId(row.key, Math.max(0, fromPos)), rowId(row.key + 1, 0), limit)
       return found.map((record) => String(record['body']))
     },
+    put: ({ session, epoch, lastMs, heldBy, ...given }: PutRequest): PutConflict | undefined =>
+      inTransaction(db, () => {
+        const known = find(session)
+        const bodyAt = (pos: number): string | undefined => known && textIn(rows.one.get(rowId(known.key, pos)))
+        const plan = planPut({ session, ...given }, { lastPos: known?.pos ?? -1, heldBy, bodyAt })
+        if (plan.type === 'conflict') return plan
+        if (plan.bodies.length === 0) return undefined
+        insert(known ?? { key: keyOf(session), epoch, pos: -1 }, plan.bodies, lastMs)
+        rows.raiseEpochs.run(epoch)
+        return undefined
+      }),
     restore: ({ session, epoch, bodies, lastMs }: RestoreRows) =>
       inTransaction(db, () => {
         const key = keyOf(session)

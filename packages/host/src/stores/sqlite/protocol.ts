@@ -1,12 +1,15 @@
 // What the main thread and the store's worker say to each other.
 import type { StoreFailure } from './sqlite-errors.ts'
-import type { AppendOutcome, AppendRows, DatabaseInit, RestoreRows, SessionRows } from './database.ts'
+import type { LeftBehind } from '@baton/core'
+import type { PutConflict } from '../put-by-position.ts'
+import type { AppendOutcome, AppendRows, DatabaseInit, PutRequest, RestoreRows, SessionRows } from './database.ts'
 
 /** Each names an act of the database; `session` is whose it is. */
 export type StoreRequestBody =
   | { readonly type: 'append'; readonly rows: AppendRows }
   | { readonly type: 'acquire'; readonly session: string; readonly owner: string }
-  | { readonly type: 'release'; readonly session: string; readonly epoch: number }
+  | { readonly type: 'release'; readonly session: string; readonly epoch: number; readonly left: LeftBehind }
+  | { readonly type: 'put'; readonly request: PutRequest }
   | { readonly type: 'read'; readonly session: string; readonly fromPos: number; readonly rows: number }
   | { readonly type: 'list'; readonly after: string; readonly rows: number }
   | { readonly type: 'restore'; readonly rows: RestoreRows }
@@ -22,6 +25,7 @@ export type StoreRequest = StoreRequestBody & { readonly id: number }
 
 export type StoreValue =
   | AppendOutcome
+  | PutConflict
   | { readonly epoch: number; readonly pos: number }
   | readonly string[]
   | readonly SessionRows[]

@@ -6,9 +6,10 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
 import { storeContract } from '@baton/core/testing'
-import type { Store } from '@baton/core'
+import type { Acquired, Store } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { SqliteStoreOptions } from './sqlite-store.ts'
 import { openSqliteStore } from './sqlite-store.ts'
 
 let folder = ''
@@ -23,8 +24,8 @@ afterAll(async () => {
 })
 
 const paths = new WeakMap<Store, string>()
-const open = async (path = nextPath()): Promise<Store> => {
-  const store = await openSqliteStore(path)
+const open = async (path = nextPath(), options: SqliteStoreOptions = {}): Promise<Store> => {
+  const store = await openSqliteStore(path, options)
   paths.set(store, path)
   return store
 }
@@ -33,7 +34,7 @@ const reopen = async (store: Store): Promise<Store> => {
   return await open(paths.get(store))
 }
 
-for (const { name, skip, run } of storeContract({ open: () => open(), reopen }))
+for (const { name, skip, run } of storeContract({ open: (clock) => open(nextPath(), { clock }), reopen }))
   test(skip === undefined ? name : `${name} (skipped: ${skip})`, { skip: skip !== undefined }, run)
 
 const record = (pos: number, epoch: number): SessionRecord => ({
@@ -50,6 +51,12 @@ function large(count: number, epoch: number, fromPos = 0): readonly SessionRecor
     ...record(fromPos + index, epoch),
     facts: [{ type: 'note-queued', note: index, text: 'x'.repeat(10_000) }],
   }))
+}
+
+async function acquired(store: Store, session: string, owner: string): Promise<Acquired> {
+  const outcome = await store.acquire(session, owner)
+  if (outcome.type === 'held') throw new Error(`${session} is held by ${outcome.owner}`)
+  return outcome
 }
 
 async function positionsOf(store: Store, session: string): Promise<readonly number[]> {
@@ -72,15 +79,36 @@ describe('a file', () => {
   test('that is opened again has what was appended, and a new owner a higher epoch', async () => {
     const path = nextPath()
     const first = await openSqliteStore(path)
-    const { epoch } = await first.acquire('s', 'one')
+    const { epoch } = await acquired(first, 's', 'one')
     await first.append('s', epoch, -1, [record(0, epoch), record(1, epoch)])
     await first.close()
     const second = await openSqliteStore(path)
-    expect(await second.acquire('s', 'two')).toEqual({ epoch: epoch + 1, pos: 1 })
+    expect(await acquired(second, 's', 'two')).toMatchObject({ epoch: epoch + 1, pos: 1 })
     const read: SessionRecord[] = []
     for await (const stored of second.read('s', 0)) read.push(stored)
     expect(read).toEqual([record(0, epoch), record(1, epoch)])
     await second.close()
+  })
+
+  test('that is opened again has no owners: whoever held a session is dead, also before its lease would have ended', async () => {
+    const path = nextPath()
+    const first = await openSqliteStore(path, { leaseMs: 3_600_000 })
+    const { epoch } = await acquired(first, 's', 'one')
+    await first.append('s', epoch, -1, [record(0, epoch)])
+    await first.close()
+    await expect(first.renew('one')).rejects.toMatchObject({ code: 'store_failed' })
+    const second = await openSqliteStore(path)
+    const left: string[] = []
+    for await (const { session } of second.listRecoverable()) left.push(session)
+    expect(left).toEqual(['s'])
+    await second.renew('one')
+    await acquired(second, 's', 'two')
+    await second.close()
+  })
+
+  test('that is opened with a lease of no length is refused', async () => {
+    for (const leaseMs of [0, -1, NaN])
+      await expect(openSqliteStore(nextPath(), { leaseMs })).rejects.toMatchObject({ code: 'invalid_option' })
   })
 
   test('that another store has open is locked', async () => {
@@ -109,7 +137,7 @@ describe('a file', () => {
   test('whose pages were overwritten in the middle says so, and what can be read is given', async () => {
     const path = nextPath()
     const store = await openSqliteStore(path)
-    const { epoch } = await store.acquire('s', 'one')
+    const { epoch } = await acquired(store, 's', 'one')
     await store.append('s', epoch, -1, large(50, epoch))
     await store.close()
     const bytes = await readFile(path)
@@ -139,7 +167,7 @@ describe('a file', () => {
   test('that is full refuses what is new and keeps what it has', async () => {
     const path = nextPath()
     const store = await openSqliteStore(path, { maxBytes: 512 * 1024 })
-    const { epoch } = await store.acquire('s', 'one')
+    const { epoch } = await acquired(store, 's', 'one')
     let pos = -1
     const fill = async (): Promise<void> => {
       for (;;) pos = await store.append('s', epoch, pos, [large(1, epoch, pos + 1)[0] ?? record(0, epoch)])
@@ -148,7 +176,7 @@ describe('a file', () => {
     expect(await positionsOf(store, 's')).toEqual(Array.from({ length: pos + 1 }, (_, index) => index))
     await store.close()
     const roomy = await openSqliteStore(path)
-    const owned = await roomy.acquire('s', 'two')
+    const owned = await acquired(roomy, 's', 'two')
     expect(owned.pos).toBe(pos)
     await roomy.append('s', owned.epoch, pos, large(1, owned.epoch, pos + 1))
     await roomy.close()
@@ -157,7 +185,7 @@ describe('a file', () => {
   test('that a process owns can be looked at meanwhile, and not be written to', async () => {
     const path = nextPath()
     const store = await openSqliteStore(path)
-    const { epoch } = await store.acquire('s', 'one')
+    const { epoch } = await acquired(store, 's', 'one')
     await store.append('s', epoch, -1, [record(0, epoch)])
     const looking = await openSqliteStore(path, { readOnly: true })
     expect(await positionsOf(looking, 's')).toEqual([0])
@@ -174,7 +202,7 @@ describe('a file', () => {
     const sessions = Array.from({ length: 20 }, (_, index) => `s${index}`)
     await Promise.all(
       sessions.map(async (session) => {
-        const { epoch } = await store.acquire(session, 'me')
+        const { epoch } = await acquired(store, session, 'me')
         for (let pos = 0; pos < 10; pos++) await store.append(session, epoch, pos - 1, [record(pos, epoch)])
       }),
     )

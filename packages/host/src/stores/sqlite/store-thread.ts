@@ -9,6 +9,8 @@ import type { StoreFailure } from './sqlite-errors.ts'
 export interface StoreThread {
   /** @throws BatonError `store_failed`, `log_damaged`, `session_exists` */
   ask<Value extends StoreValue>(request: StoreRequestBody): Promise<Value>
+  /** @throws BatonError `store_failed` when its thread has ended */
+  check(): void
   /** Both threads have let go of the file when it is done. */
   close(): Promise<void>
 }
@@ -64,7 +66,10 @@ export async function startStoreThread(data: WorkerData): Promise<StoreThread> {
     if (!broken) await ask({ type: 'close' })
     await ended
   }
-  return { ask, close: () => (closing ??= close()) }
+  const check = (): void => {
+    if (broken) throw broken
+  }
+  return { ask, check, close: () => (closing ??= close()) }
 }
 
 function threadEnd(thread: Worker): Promise<void> {

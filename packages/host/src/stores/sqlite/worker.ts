@@ -60,7 +60,9 @@ function answer(database: Database, request: Exclude<StoreRequest, Append>): Sto
     case 'acquire':
       return database.acquire(request.session, request.owner)
     case 'release':
-      return database.release(request.session, request.epoch)
+      return database.release(request.session, request.epoch, request.left)
+    case 'put':
+      return database.put(request.request)
     case 'read':
       return database.read(request.session, request.fromPos, request.rows)
     case 'list':

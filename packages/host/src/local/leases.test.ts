@@ -1,0 +1,360 @@
+// Two hosts over one store: who holds a session, who may take it, and what a host does that cannot renew its leases.
+import type { Store, ToolContext } from '@baton/core'
+import { afterEach, expect, test } from 'vitest'
+import {
+  act,
+  callsOf,
+  createProcess,
+  createSharedStore,
+  createTestWorld,
+  LEASE_MS,
+  listSessions,
+  never,
+  noUnhandledRejections,
+  resultsTold,
+  SESSION,
+} from './test-world.ts'
+
+afterEach(noUnhandledRejections())
+
+function payment() {
+  const { promise, resolve } = Promise.withResolvers<string>()
+  return { pay: act(() => promise, { name: 'pay', effect: 'once', timeoutMs: 120_000 }), resolve }
+}
+
+test('a host that recovers, or is asked for a session, leaves alone what a healthy host is at work on', async () => {
+  const { time, store } = createSharedStore()
+  const { pay, resolve } = payment()
+  const one = createProcess(time, store, { tools: [pay], steps: [callsOf('pay'), { text: 'paid' }] })
+  const two = createProcess(time, store, { tools: [pay], steps: [] })
+  const turn = (await one.open()).send('pay')
+  // Several leases long: the host that works renews its own.
+  for (let lease = 0; lease < 5; lease++) {
+    await time.pass(LEASE_MS)
+    expect(await time.until(two.host.recover())).toEqual({ recovered: 0, failed: 0 })
+    await expect(time.until(two.host.session(SESSION))).rejects.toMatchObject({ code: 'session_held' })
+  }
+  resolve('receipt')
+  expect(await time.until(turn.answer)).toMatchObject({ text: 'paid', outcome: 'answered' })
+  expect(resultsTold(one.model)).toEqual([{ isError: false, text: 'receipt' }])
+  expect(await one.facts('turn-finished')).toHaveLength(1)
+})
+
+test('who is refused a session is told who holds it and until when, and may ask again', async () => {
+  const { time, store } = createSharedStore()
+  const one = createProcess(time, store, { steps: () => ({ text: 'answer' }) })
+  const two = createProcess(time, store, { steps: () => ({ text: 'answer' }) })
+  const session = await one.open()
+  const [{ holder } = {}] = await listSessions(store)
+  await expect(time.until(two.host.session(SESSION))).rejects.toMatchObject({
+    code: 'session_held',
+    retryable: true,
+    message: expect.stringContaining(`held by host ${holder?.owner} until 1970-01-01T00:16:50.000Z`),
+    data: { owner: holder?.owner, leaseUntilMs: time.nowMs() + LEASE_MS },
+  })
+  await session.close()
+  expect((await time.until((await two.open()).send('go').answer)).text).toBe('answer')
+})
+
+test('what a dead host held is recovered when its lease has ended, and not before', async () => {
+  const { time, store } = createSharedStore()
+  const { pay } = payment()
+  const dead = createProcess(time, store, { tools: [pay], steps: [callsOf('pay')] })
+  const session = await dead.open()
+  session.send('pay').answer.catch(() => {})
+  await time.pass(1000)
+  dead.die()
+  const next = createProcess(time, store, { tools: [pay], steps: [{ text: 'I do not know' }] })
+  await time.pass(LEASE_MS - 1500)
+  expect(await time.until(next.host.recover())).toEqual({ recovered: 0, failed: 0 })
+  await time.pass(LEASE_MS)
+  expect(await time.until(next.host.recover())).toEqual({ recovered: 1, failed: 0 })
+  await time.pass(1000)
+  expect(resultsTold(next.model)).toEqual([{ isError: true, text: expect.stringContaining('tool_result_unknown') }])
+  expect(await next.facts('turn-finished')).toMatchObject([{ outcome: 'answered' }])
+})
+
+test('a host that stops leaves its work to others at once, and what rests to nobody', async () => {
+  const { time, store } = createSharedStore()
+  const one = createProcess(time, store, { tools: [act(never)], steps: [callsOf('act')] })
+  const session = await one.open()
+  session.send('go').answer.catch(() => {})
+  await time.until(one.host.session('resting'))
+  await time.settle()
+  await time.until(one.host.stop())
+  expect(time.pending()).toBe(0)
+  const next = createProcess(time, store, { tools: [act(() => 'fine')], steps: [{ text: 'done' }] })
+  expect(await time.until(next.host.recover())).toEqual({ recovered: 1, failed: 0 })
+  await time.pass(1000)
+  expect(await next.facts('turn-finished')).toMatchObject([{ outcome: 'answered' }])
+})
+
+test.each([
+  ['fails', () => Promise.reject(new Error('the store is away'))],
+  ['does not answer', never],
+])(
+  'a host whose store %s lets go of its sessions before its leases end, and appends nothing after',
+  async (_, fault) => {
+    const { time, store } = createSharedStore()
+    const { pay, resolve } = payment()
+    let isAway = false
+    let appends = 0
+    const cut: Store = {
+      ...store,
+      acquire: (...request) => (isAway ? fault() : store.acquire(...request)),
+      renew: (owner) => (isAway ? fault() : store.renew(owner)),
+      append: (...request) => {
+        appends += 1
+        return store.append(...request)
+      },
+    }
+    const one = createProcess(time, cut, { tools: [pay], steps: [callsOf('pay')] })
+    const session = await one.open()
+    const { answer } = session.send('pay')
+    answer.catch(() => {})
+    await time.pass(1000)
+    isAway = true
+    await time.pass(LEASE_MS * 0.9)
+    const before = appends
+    resolve('receipt')
+    await time.pass(LEASE_MS * 0.2)
+    expect(one.warnings).toContain('leases could not be renewed and are given up')
+    const two = createProcess(time, store, { tools: [pay], steps: [{ text: 'I do not know' }] })
+    expect(await time.until(two.host.recover())).toEqual({ recovered: 1, failed: 0 })
+    await time.pass(300_000)
+    expect(appends).toBe(before)
+    await expect(answer).rejects.toMatchObject({ code: 'session_closed' })
+    expect(await two.facts('turn-finished')).toMatchObject([{ outcome: 'answered' }])
+  },
+)
+
+test('what runs on a host that lost its leases is stopped', async () => {
+  const { time, store } = createSharedStore()
+  const signals: ToolContext['signal'][] = []
+  const watched = act((_, { signal }) => (signals.push(signal), never()))
+  let isAway = false
+  const renew: Store['renew'] = (owner) => (isAway ? never() : store.renew(owner))
+  const one = createProcess(time, { ...store, renew }, { tools: [watched], steps: [callsOf('act')] })
+  const session = await one.open()
+  session.send('go').answer.catch(() => {})
+  await time.settle()
+  isAway = true
+  expect(signals.map(({ aborted }) => aborted)).toEqual([false])
+  await time.pass(LEASE_MS * 0.8)
+  expect(signals[0]?.aborted).toBe(true)
+})
+
+test('an append that its store did not answer is not tried again when the lease is lost', async () => {
+  const { time, store } = createSharedStore()
+  let isAway = false
+  let appends = 0
+  const cut: Store = {
+    ...store,
+    acquire: (...request) => (isAway ? never() : store.acquire(...request)),
+    renew: (owner) => (isAway ? never() : store.renew(owner)),
+    append: (...request) => {
+      appends += 1
+      return isAway ? never() : store.append(...request)
+    },
+  }
+  const one = createProcess(time, cut, { steps: [] })
+  const session = await one.open()
+  isAway = true
+  const before = appends
+  session.send('go').answer.catch(() => {})
+  await time.pass(300_000)
+  expect(appends).toBe(before + 1)
+})
+
+test('a session whose work cannot be begun is not held', async () => {
+  const { time, store } = createSharedStore()
+  const dead = createProcess(time, store, { tools: [act(never)], steps: [callsOf('act')] })
+  const session = await dead.open()
+  session.send('go').answer.catch(() => {})
+  await time.settle()
+  store.expireLeases()
+  dead.die()
+  const { timers } = time.environment
+  const start: typeof timers.start = (delayMs, callback) => {
+    if (delayMs < 150_000) return timers.start(delayMs, callback)
+    throw new Error('there is no timer') // only the clock of a turn is so long
+  }
+  const environment = { ...time.environment, timers: { start } }
+  const broken = createTestWorld({ time, store, tools: [act(never)], steps: [], host: { environment } })
+  await expect(broken.open()).rejects.toMatchObject({ code: 'internal' })
+  expect(await store.acquire(SESSION, 'another')).toMatchObject({ type: 'acquired' })
+})
+
+test('a host whose store is back before its leases end goes on as if nothing had been', async () => {
+  const { time, store } = createSharedStore()
+  let failures = 0
+  const renew: Store['renew'] = (owner) =>
+    failures-- > 0 ? Promise.reject(new Error('the store is away')) : store.renew(owner)
+  const one = createProcess(time, { ...store, renew }, { steps: () => ({ text: 'answer', pieceMs: 20_000 }) })
+  const { answer } = (await one.open()).send('go')
+  failures = 1
+  expect((await time.until(answer)).text).toBe('answer')
+  expect(one.model.requests).toHaveLength(1)
+  expect(one.warnings).toEqual(['leases could not be renewed'])
+})
+
+test('a host that was fenced takes its sessions back when its store is back and nobody else has them', async () => {
+  const { time, store } = createSharedStore()
+  let failures = 0
+  const renew: Store['renew'] = (owner) =>
+    failures-- > 0 ? Promise.reject(new Error('the store is away')) : store.renew(owner)
+  const one = createProcess(time, { ...store, renew }, { steps: () => ({ text: 'answer', pieceMs: 9000 }) })
+  const { answer } = (await one.open()).send('go')
+  failures = 3
+  expect((await time.until(answer)).text).toBe('answer')
+  expect(one.model.requests).toHaveLength(2)
+  expect(one.warnings).toContain('a session is opened again')
+})
+
+test('a session that was acquired after its time is given back', async () => {
+  const { time, store } = createSharedStore()
+  const gate = Promise.withResolvers<void>()
+  const acquire: Store['acquire'] = async (...request) => {
+    const outcome = await store.acquire(...request)
+    await gate.promise
+    return outcome
+  }
+  const renew: Store['renew'] = () => Promise.reject(new Error('the store is away'))
+  const slow = createProcess(time, { ...store, acquire, renew }, { steps: [] })
+  const refused = slow.host.session(SESSION).catch((cause: unknown) => cause)
+  await time.pass(LEASE_MS * 0.8)
+  gate.resolve()
+  await time.settle()
+  expect(await refused).toMatchObject({ code: 'store_failed' })
+  expect(await store.acquire(SESSION, 'another')).toMatchObject({ type: 'acquired' })
+  expect(time.pending()).toBe(0)
+})
+
+test('what the store could not be told of is told again, so that a session is not held by a host without it', async () => {
+  const { time, store } = createSharedStore()
+  let failures = 2
+  const release: Store['release'] = (...request) =>
+    failures-- > 0 ? Promise.reject(new Error('the store is away')) : store.release(...request)
+  const one = createProcess(time, { ...store, release }, { steps: [] })
+  const kept = await time.until(one.host.session('kept'))
+  await (await one.open()).close()
+  expect(await store.acquire(SESSION, 'another')).toMatchObject({ type: 'held' })
+  await time.pass(LEASE_MS)
+  expect(await store.acquire(SESSION, 'another')).toMatchObject({ type: 'acquired' })
+  expect(kept.phase).toBe('idle')
+})
+
+test('what the store cannot be told of ends with its lease, also when the host lives', async () => {
+  const { time, store } = createSharedStore()
+  const release: Store['release'] = () => Promise.reject(new Error('the store is away'))
+  const one = createProcess(time, { ...store, release }, { steps: [] })
+  await (await one.open()).close()
+  await time.pass(LEASE_MS)
+  expect(await store.acquire(SESSION, 'another')).toMatchObject({ type: 'acquired' })
+  await time.until(one.host.stop())
+  expect(time.pending()).toBe(0)
+})
+
+test('a host does not hold a session that it could not open', async () => {
+  const { time, store } = createSharedStore()
+  const one = createProcess(time, store, { steps: [] })
+  await (await one.open()).close()
+  const [first] = await one.records()
+  await store.restore('broken', [{ ...first!, pos: 3 }])
+  expect(await time.until(one.host.recover())).toEqual({ recovered: 0, failed: 1 })
+  expect(await store.acquire('broken', 'another')).toMatchObject({ type: 'acquired' })
+})
+
+test('a session that is given up because its store takes nothing is free for others', async () => {
+  const { time, store } = createSharedStore()
+  let isFull = false
+  const orFull = <Value>(work: () => Promise<Value>): Promise<Value> =>
+    isFull ? Promise.reject(new Error('the disk is full')) : work()
+  const full: Store = {
+    ...store,
+    acquire: (...request) => orFull(() => store.acquire(...request)),
+    append: (...request) => orFull(() => store.append(...request)),
+  }
+  const one = createProcess(time, full, { steps: [] })
+  const session = await one.open()
+  isFull = true
+  await expect(time.until(session.send('go').answer)).rejects.toMatchObject({ code: 'store_failed' })
+  await time.pass(60_000)
+  expect(await store.acquire(SESSION, 'another')).toMatchObject({ type: 'acquired' })
+  expect(time.pending()).toBe(0)
+})
+
+test('a host that stops while a session is opened again does not hold it', async () => {
+  const { time, store } = createSharedStore()
+  const gate = Promise.withResolvers<void>()
+  let failures = 0
+  const append: Store['append'] = async (...request) => {
+    if (failures-- > 0) throw new Error('the disk failed')
+    if (request[3].some(({ facts }) => facts.some(({ type }) => type === 'host-restarted'))) await gate.promise
+    return await store.append(...request)
+  }
+  const one = createProcess(time, { ...store, append }, { steps: [] })
+  const session = await one.open()
+  failures = 3
+  session.send('go').answer.catch(() => {})
+  await time.pass(2000)
+  const stopped = one.host.stop()
+  await time.settle()
+  gate.resolve()
+  await time.until(stopped)
+  await time.settle()
+  expect(await store.acquire(SESSION, 'another')).toMatchObject({ type: 'acquired' })
+})
+
+test('a session that another host recovers in the same moment is no failure', async () => {
+  const { time, store } = createSharedStore()
+  const dead = createProcess(time, store, { steps: () => ({ text: 'late', pieceMs: 60_000 }) })
+  const session = await dead.open()
+  session.send('go').answer.catch(() => {})
+  await time.settle()
+  dead.die()
+  store.expireLeases()
+  const listRecoverable: Store['listRecoverable'] = async function* () {
+    for await (const one of store.listRecoverable()) {
+      await store.acquire(one.session, 'another')
+      yield one
+    }
+  }
+  const next = createProcess(time, { ...store, listRecoverable }, { steps: [] })
+  expect(await time.until(next.host.recover())).toEqual({ recovered: 0, failed: 0 })
+  expect(next.warnings).toEqual([])
+})
+
+test('a host renews with one timer, however many sessions it holds, and with none when it holds nothing', async () => {
+  const { time, store } = createSharedStore()
+  let renewals = 0
+  const renew: Store['renew'] = (owner) => {
+    renewals += 1
+    return store.renew(owner)
+  }
+  const one = createProcess(time, { ...store, renew }, { steps: [] })
+  expect(time.pending()).toBe(0)
+  const sessions = await time.until(Promise.all(['a', 'b', 'c'].map((name) => one.host.session(name))))
+  expect(time.pending()).toBe(1)
+  await time.pass(LEASE_MS)
+  expect(renewals).toBe(4)
+  for (const session of sessions) await session.close()
+  await time.settle()
+  expect(time.pending()).toBe(0)
+})
+
+test('a session that another host asks for is handed over as soon as it rests', async () => {
+  const { time, store } = createSharedStore()
+  const one = createProcess(time, store, { steps: () => ({ text: 'answer', pieceMs: 8000 }) })
+  const two = createProcess(time, store, { steps: () => ({ text: 'from two' }) })
+  const session = await one.open()
+  const turn = session.send('go')
+  await time.settle()
+  await store.requestHandover(SESSION, 'two')
+  await time.pass(5000)
+  await expect(two.host.session(SESSION)).rejects.toMatchObject({ code: 'session_held' })
+  expect((await time.until(turn.answer)).text).toBe('answer')
+  await time.pass(LEASE_MS)
+  await expect(session.send('more').answer).rejects.toMatchObject({ code: 'session_closed' })
+  expect((await time.until((await two.open()).send('go on').answer)).text).toBe('from two')
+})

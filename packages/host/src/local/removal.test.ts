@@ -1,0 +1,42 @@
+// Two hosts over one store: who may remove a session.
+import type { Store } from '@baton/core'
+import { afterEach, expect, test } from 'vitest'
+import { createProcess, createSharedStore, listSessions, noUnhandledRejections, SESSION } from './test-world.ts'
+
+afterEach(noUnhandledRejections())
+
+test('a session that another host holds is not removed under it', async () => {
+  const { time, store } = createSharedStore()
+  const one = createProcess(time, store, { steps: () => ({ text: 'answer', pieceMs: 1000 }) })
+  const two = createProcess(time, store, { steps: [] })
+  const session = await one.open()
+  const turn = session.send('go')
+  await time.settle()
+  await expect(time.until(two.host.remove(SESSION))).rejects.toMatchObject({ code: 'session_held' })
+  expect((await time.until(turn.answer)).text).toBe('answer')
+  await session.close()
+  await time.until(two.host.remove(SESSION))
+  expect(await listSessions(store)).toEqual([])
+})
+
+test('a host removes its own session also when the store could not be told that it let go of it', async () => {
+  const { time, store } = createSharedStore()
+  const release: Store['release'] = () => Promise.reject(new Error('the store is away'))
+  const one = createProcess(time, { ...store, release }, { steps: [] })
+  await one.open()
+  await time.until(one.host.remove(SESSION))
+  expect(await listSessions(store)).toEqual([])
+})
+
+test('sessions that another host holds are not removed, however old they are', async () => {
+  const { time, store } = createSharedStore()
+  const one = createProcess(time, store, { steps: [] })
+  const session = await one.open()
+  const two = createProcess(time, store, { steps: [], host: { retentionMs: 3_600_000 } })
+  await time.pass(3 * 3_600_000)
+  expect(await listSessions(store)).toHaveLength(1)
+  await session.close()
+  await time.pass(2 * 3_600_000)
+  expect(await listSessions(store)).toHaveLength(0)
+  await two.host.stop()
+})

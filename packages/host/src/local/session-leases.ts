@@ -1,0 +1,196 @@
+// The leases of one host: taken with each session, renewed all at once while it holds any, and given up before they end.
+// It reads no clock: it counts its own ticks, of which several fit in a lease. What makes it safe also when this process was
+// asleep for longer than a lease are the epochs of the store.
+import type { LeftBehind, Logger, Store, Timers } from '@baton/core'
+import { BatonError } from '@baton/core'
+import { describeThrown, within } from '@baton/runtime'
+import { createHeldError } from '../stores/session-held.ts'
+
+export interface SessionLeasesInit {
+  readonly store: Store
+  readonly owner: string
+  readonly timers: Timers
+  readonly log: Logger
+  /** Another owner asks for a session of this host; told at each renewal until it is released. */
+  readonly onHandover: (session: string) => void
+}
+
+/** Where a log stands that this host owns. */
+export interface OwnedLog {
+  readonly epoch: number
+  /** Of its last record; -1 for a new session. */
+  readonly pos: number
+}
+
+/** Milliseconds that one act of a store may take. */
+export const STORE_ACT_MS = 30_000
+/** Ticks in a lease. At each one the leases are renewed. */
+const LEASE_TICKS = 4
+/** Ticks from the sending of the last renewal that succeeded, after which this host acts as if its leases had ended. */
+const FENCE_TICKS = 3
+
+export class SessionLeases {
+  readonly #init: SessionLeasesInit
+  readonly #held = new Map<string, HeldLease>()
+  /** Ownerships that are over, of which the store could not be told. */
+  readonly #unreleased = new Set<Ending>()
+  /** Acquisitions that the store has not answered. */
+  #asking = 0
+  #ticks = 0
+  /** Every lease that is held was given or renewed in this tick, or later. */
+  #renewedAt = 0
+  #stopTick: (() => void) | undefined
+  #isStopped = false
+
+  constructor(init: SessionLeasesInit) {
+    this.#init = init
+  }
+
+  /** @throws BatonError `session_held`, `store_failed`; whatever else the store throws */
+  async acquire(session: string): Promise<OwnedLog> {
+    const { store, owner } = this.#init
+    this.#asking += 1
+    if (!this.#stopTick) this.#startTick() // a lease is counted from before it is given
+    const sentAt = this.#ticks
+    const acquiring = store.acquire(session, owner)
+    try {
+      const outcome = await this.#inTime(acquiring)
+      if (outcome.type === 'held') throw createHeldError(session, outcome)
+      if (this.#held.size === 0) this.#renewedAt = Math.max(this.#renewedAt, sentAt)
+      if (this.#isOver()) throw leaseLost(session)
+      const { epoch, pos } = outcome
+      this.#held.set(session, { epoch, onLost: () => {} })
+      return { epoch, pos }
+    } catch (cause) {
+      // What comes after its time is nobody's.
+      acquiring
+        .then((late) => (late.type === 'acquired' ? this.release(session, late.epoch, 'work') : undefined))
+        .catch(() => {}) // who asked has its failure already
+      throw cause
+    } finally {
+      this.#asking -= 1
+      this.#rest()
+    }
+  }
+
+  /** Whether this host may append to the session with this epoch. */
+  isHeld(session: string, epoch: number): boolean {
+    return this.#held.get(session)?.epoch === epoch
+  }
+
+  /** Says whom to tell when this host must act as if the lease had ended; at once, where it has lost it already. */
+  whenLost(session: string, epoch: number, tell: (cause: BatonError) => void): void {
+    const lease = this.#held.get(session)
+    if (lease?.epoch === epoch) lease.onLost = tell
+    else tell(leaseLost(session))
+  }
+
+  /** Ends an ownership. Never rejects: a store that fails is told again at each tick; if it hears nothing the lease ends. */
+  async release(session: string, epoch: number, left: LeftBehind): Promise<void> {
+    if (this.isHeld(session, epoch)) this.#held.delete(session)
+    await this.#tell({ session, epoch, left, isAsked: false })
+  }
+
+  /**
+   * Removes a session from the store, unless another owner holds it.
+   * @throws BatonError `session_held`, `store_failed`
+   */
+  async remove(session: string): Promise<void> {
+    const { store, owner } = this.#init
+    await store.remove(session, owner)
+  }
+
+  /** Nothing is renewed any more, and nothing is held. */
+  stop(): void {
+    this.#isStopped = true
+    this.#stopTick?.()
+    this.#stopTick = undefined
+    this.#held.clear()
+  }
+
+  /** Never rejects. */
+  async #tell(ending: Ending): Promise<void> {
+    const { session, epoch, left } = ending
+    ending.isAsked = true
+    try {
+      await this.#inTime(this.#init.store.release(session, epoch, left))
+      this.#unreleased.delete(ending)
+    } catch {
+      this.#unreleased.add(ending)
+    }
+    ending.isAsked = false
+    this.#rest()
+  }
+
+  #startTick(): void {
+    const { store, timers } = this.#init
+    if (!Number.isFinite(store.leaseMs) || this.#isStopped) return
+    this.#stopTick = timers.start(store.leaseMs / LEASE_TICKS, () => this.#tick(), { isBackground: true })
+  }
+
+  #tick(): void {
+    this.#ticks += 1
+    this.#startTick()
+    if (this.#isOver()) this.#fence()
+    for (const ending of this.#unreleased) if (!ending.isAsked) void this.#tell(ending)
+    if (this.#held.size + this.#asking > 0) void this.#renew(this.#ticks)
+    this.#rest()
+  }
+
+  #isOver(): boolean {
+    return this.#ticks - this.#renewedAt >= FENCE_TICKS
+  }
+
+  #fence(): void {
+    const lost = [...this.#held]
+    this.#held.clear()
+    if (lost.length > 0) this.#init.log.warn('leases could not be renewed and are given up', { sessions: lost.length })
+    for (const [session, { onLost }] of lost) onLost(leaseLost(session))
+  }
+
+  /** Never rejects. */
+  async #renew(sentAt: number): Promise<void> {
+    const { store, owner, log, onHandover } = this.#init
+    try {
+      const { handovers } = await store.renew(owner)
+      this.#renewedAt = Math.max(this.#renewedAt, sentAt)
+      for (const session of handovers) if (this.#held.has(session)) onHandover(session)
+    } catch (cause) {
+      log.warn('leases could not be renewed', { cause: describeThrown(cause) })
+    }
+  }
+
+  /** With nothing to renew and nothing to tell there is nothing to wait for. */
+  #rest(): void {
+    if (this.#held.size + this.#unreleased.size + this.#asking > 0) return
+    this.#stopTick?.()
+    this.#stopTick = undefined
+  }
+
+  #inTime<Value>(work: Promise<Value>): Promise<Value> {
+    const message = `the store did not answer in ${STORE_ACT_MS} ms`
+    const error = (): BatonError => new BatonError({ code: 'store_failed', message })
+    return within(this.#init.timers, { timeoutMs: STORE_ACT_MS, error }, work)
+  }
+}
+
+interface HeldLease {
+  readonly epoch: number
+  onLost: (cause: BatonError) => void
+}
+
+interface Ending extends OwnedEpoch {
+  readonly left: LeftBehind
+  /** The store is being told. */
+  isAsked: boolean
+}
+
+interface OwnedEpoch {
+  readonly session: string
+  readonly epoch: number
+}
+
+function leaseLost(session: string): BatonError {
+  const message = `session ${session}: the store could not be reached to renew its lease, so this host lets go of it`
+  return new BatonError({ code: 'store_failed', message })
+}

@@ -1,0 +1,105 @@
+// Who holds which session of a store of this process, and until when. It is as old as the opened store, so whoever held
+// something before holds nothing; it knows no records and no epochs.
+import type { Clock, HeldByOther, Holder, LeftBehind, Renewal } from '@baton/core'
+import { BatonError } from '@baton/core'
+import { createHeldError } from './session-held.ts'
+
+export interface LeaseOptions {
+  /** Milliseconds from the giving or renewal of a lease to its end; 10,000 by default, Infinity for a store of one host. */
+  readonly leaseMs?: number
+  /** What leases are measured by. The system's by default, without the jumps of the wall clock. */
+  readonly clock?: Clock
+}
+
+export interface Lease {
+  readonly type: 'given'
+  readonly owner: string
+  readonly address: string | undefined
+  untilMs: number
+  /** Who asks for the session. */
+  askedBy: string | undefined
+}
+
+const LEASE_MS = 10_000
+
+export class LeaseBook {
+  readonly leaseMs: number
+  readonly #clock: Clock
+  readonly #leases = new Map<string, Lease>()
+
+  /** @throws BatonError `invalid_option` */
+  constructor({ leaseMs = LEASE_MS, clock = STEADY }: LeaseOptions = {}) {
+    if (!(leaseMs > 0))
+      throw new BatonError({ code: 'invalid_option', message: `leaseMs must be above 0, not ${String(leaseMs)}` })
+    this.leaseMs = leaseMs
+    this.#clock = clock
+  }
+
+  holder(session: string): Holder | undefined {
+    const lease = this.#leases.get(session)
+    if (!lease || lease.untilMs <= this.#clock.nowMs()) return undefined
+    const { owner, address, untilMs } = lease
+    return { owner, leaseUntilMs: untilMs, ...(address !== undefined && { address }) }
+  }
+
+  /** Gives the session to `owner`, unless somebody else holds it. */
+  give(session: string, owner: string, address: string | undefined): Lease | HeldByOther {
+    const holder = this.holder(session)
+    if (holder && holder.owner !== owner) return { type: 'held', ...holder }
+    const askedBy = holder && this.#leases.get(session)?.askedBy
+    const lease: Lease = { type: 'given', owner, address, untilMs: this.#nextEndMs(), askedBy }
+    this.#leases.set(session, lease)
+    return lease
+  }
+
+  /** @throws BatonError `session_held` when somebody else than `owner` holds the session */
+  checkFree(session: string, owner: string | undefined): void {
+    const holder = this.holder(session)
+    if (holder && holder.owner !== owner) throw createHeldError(session, holder)
+  }
+
+  leaseOf(session: string): Lease | undefined {
+    return this.#leases.get(session)
+  }
+
+  /** Ends the session's lease, if it is still this one. */
+  end(session: string, lease: Lease | undefined): void {
+    if (this.#leases.get(session) === lease) this.#leases.delete(session)
+  }
+
+  endAll(): void {
+    this.#leases.clear()
+  }
+
+  renew(owner: string): Renewal {
+    const leaseUntilMs = this.#nextEndMs()
+    const handovers: string[] = []
+    for (const [session, lease] of this.#leases) {
+      if (lease.owner !== owner) continue
+      lease.untilMs = leaseUntilMs
+      if (lease.askedBy !== undefined) handovers.push(session)
+    }
+    return { leaseUntilMs, handovers }
+  }
+
+  requestHandover(session: string, owner: string): void {
+    const lease = this.#leases.get(session)
+    if (lease && lease.owner !== owner) lease.askedBy = owner
+  }
+
+  #nextEndMs(): number {
+    return this.#clock.nowMs() + this.leaseMs
+  }
+}
+
+/** Milliseconds since 1970 that only go forward, and at the pace of a second a second. */
+const STEADY: Clock = { nowMs: () => Math.floor(performance.timeOrigin + performance.now()) }
+
+/** @throws BatonError `invalid_option`: programs without types may say anything */
+export function checkLeft(left: LeftBehind): void {
+  if (left !== 'nothing' && left !== 'work')
+    throw new BatonError({
+      code: 'invalid_option',
+      message: `what is left must be "nothing" or "work", not ${String(left)}`,
+    })
+}

@@ -1,0 +1,66 @@
+// What a put of records means for a log that has some of them already: what is to be added, or why it is refused.
+
+export interface PutRows {
+  readonly session: string
+  readonly positions: readonly number[]
+  /** The records as JSON text. */
+  readonly bodies: readonly string[]
+}
+
+export interface KnownLog {
+  /** Of its last record; -1 where it has none. */
+  readonly lastPos: number
+  /** Who holds the session, and alone may add to it. */
+  readonly heldBy: string | undefined
+  bodyAt(pos: number): string | undefined
+}
+
+export type PutPlan = { readonly type: 'add'; readonly bodies: readonly string[] } | PutConflict
+
+export interface PutConflict {
+  readonly type: 'conflict'
+  readonly message: string
+}
+
+export function planPut({ session, positions, bodies }: PutRows, log: KnownLog): PutPlan {
+  let end = log.lastPos
+  const added: string[] = []
+  for (const [index, pos] of positions.entries()) {
+    const body = bodies[index] ?? ''
+    if (!Number.isSafeInteger(pos) || pos < 0) return conflict(`session ${session} has no position ${String(pos)}`)
+    if (pos > end + 1)
+      return conflict(`session ${session} ends at record ${end}; record ${pos} would leave out record ${end + 1}`)
+    if (pos === end + 1) {
+      end = pos
+      added.push(body)
+      continue
+    }
+    const stored = pos > log.lastPos ? added[pos - log.lastPos - 1] : log.bodyAt(pos)
+    if (stored === undefined || !isSameJson(stored, body))
+      return conflict(`session ${session} has another record ${pos} than the one that is put`)
+  }
+  if (added.length > 0 && log.heldBy !== undefined)
+    return conflict(`session ${session} is held by ${log.heldBy}, which alone may add records to it`)
+  return { type: 'add', bodies: added }
+}
+
+function conflict(message: string): PutConflict {
+  return { type: 'conflict', message }
+}
+
+/** Whatever the order of the fields: another program, or another version, may write them in its own. */
+function isSameJson(one: string, other: string): boolean {
+  return one === other || inOrder(one) === inOrder(other)
+}
+
+function inOrder(text: string): string {
+  return JSON.stringify(JSON.parse(text, (_, value: unknown) => (isObject(value) ? sortFields(value) : value)))
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function sortFields(value: object): object {
+  return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+}
