@@ -1,6 +1,5 @@
 // Sessions through the host's API: inputs in any order, the same id again, control, handles, frames, and how a host stops.
-import { defineAgent, tool } from '@baton/core'
-import { createScriptedModel } from '@baton/core/testing'
+import { tool } from '@baton/core'
 import { expect } from 'vitest'
 import { act, CALL, callsOf, collect, never, textsTold } from './situation-parts.ts'
 import type { Situations } from './situation.ts'
@@ -91,13 +90,6 @@ export const SESSION_SITUATIONS: Situations = {
     const world = await createWorld({ steps: [] })
     const [one, two] = await Promise.all([world.host.session(undefined), world.host.session(undefined)])
     expect(one.id).not.toBe(two.id)
-  },
-  'a session that is open keeps its agent, whatever a later handle names': async ({ createWorld }) => {
-    const world = await createWorld({ steps: [{ text: 'first' }] })
-    await world.open()
-    const agent = defineAgent({ name: 'other', model: createScriptedModel({ steps: [{ text: 'second' }] }) })
-    const session = await world.host.session(world.session, { agent })
-    expect((await world.time.until(session.send('hi').answer)).text).toBe('first')
   },
   'a host that stops lets a turn end in its time, and closes everything': async ({ createWorld }) => {
     const world = await createWorld({ steps: [{ text: 'slow answer', pieceMs: 500 }] })
