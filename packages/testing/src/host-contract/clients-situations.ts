@@ -28,7 +28,7 @@ export const CLIENT_SITUATIONS: Situations = {
       ],
       ['a throw of nothing', (): unknown => Promise.reject(), true, 'Error: unknown'],
     ],
-    async (stage, _, look, isError, text) => {
+    async (stage, [, look, isError, text]) => {
       const { time, model, open } = await createWorld(stage)
       const session = await open()
       await session.attach({ look })

@@ -89,7 +89,7 @@ export const TOOL_SITUATIONS: Situations = {
       ],
       ['a rejection', () => Promise.reject(new Error('late')), 'Error: late'],
     ],
-    async (stage, _, execute, told) => {
+    async (stage, [, execute, told]) => {
       expect(await readResult(stage, execute)).toMatchObject({ isError: true, text: told })
     },
   ),
@@ -106,7 +106,7 @@ export const TOOL_SITUATIONS: Situations = {
       ['parts that are broken', { content: [{ type: 'text' }] }, false, '{"content":[{"type":"text"}]}'],
       ['parts with more on them', { content: [{ type: 'text', text: 'x', big: 1n }] }, false, 'x'],
     ],
-    async (stage, _, value, isError, text) => {
+    async (stage, [, value, isError, text]) => {
       expect(await readResult(stage, () => value)).toMatchObject({ isError, text })
     },
   ),
