@@ -5,16 +5,7 @@ import { createScriptedModel } from '@baton/core/testing'
 import { afterEach, expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import { createHost } from './create-host.ts'
-import {
-  act,
-  callsOf,
-  createManualTime,
-  createTestWorld,
-  never,
-  noUnhandledRejections,
-  resultsTold,
-  SESSION,
-} from './test-world.ts'
+import { act, callsOf, createManualTime, never, noUnhandledRejections, SESSION } from './test-world.ts'
 
 afterEach(noUnhandledRejections())
 
