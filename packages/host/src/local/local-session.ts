@@ -49,6 +49,7 @@ export class LocalSession implements SessionReplica, ActorListener {
   /** From `open` on. */
   #actor!: Actor
   #world!: SessionWorld
+  #disposal: Promise<void> | undefined
   #performer: Performer | undefined
   #closed: BatonError | undefined
   #adopting: Promise<void> = Promise.resolve()
@@ -64,11 +65,12 @@ export class LocalSession implements SessionReplica, ActorListener {
 
   /** Called once, before anything else. */
   async open(): Promise<void> {
-    this.#actor = await this.#openActor()
     try {
+      this.#actor = await this.#openActor()
       this.#startActor()
     } catch (cause) {
-      await this.#actor.release('work')
+      await this.#actor?.release('work') // one that could not be opened has released its log itself
+      await this.#disposeWorld()
       throw cause
     }
   }
@@ -127,7 +129,7 @@ export class LocalSession implements SessionReplica, ActorListener {
     // A removal of the session comes after its snapshots.
     await (rests ? this.#snapshots.finish(actor.state(), actor.history()) : this.#snapshots.settled())
     await actor.release(rests ? 'nothing' : 'work')
-    await this.#world.dispose()
+    await this.#disposeWorld()
   }
 
   onRecord(record: SessionRecord): void {
@@ -252,6 +254,12 @@ export class LocalSession implements SessionReplica, ActorListener {
     this.#closed ??= cause
     this.#feed.end()
     await this.#actor.release('work')
+    await this.#disposeWorld()
+  }
+
+  /** Once, although a session that was given up may also be closed. */
+  #disposeWorld(): Promise<void> {
+    return (this.#disposal ??= this.#world?.dispose() ?? Promise.resolve())
   }
 
   /** Each wait is twice as long as the one before. */
