@@ -12,6 +12,11 @@ export interface Console {
   note(line: string): void
   /** Calls back at SIGINT and SIGTERM; returns a function that ends it. A second signal ends the process. */
   onStop(callback: () => void): () => void
+  /**
+   * Calls back, in place of the process's own end, for errors that nobody caught; in the callback the host can still say
+   * whose they are. Returns a function that ends it.
+   */
+  onStray(callback: (cause: unknown) => void): () => void
   /** For conversations; without them nobody is there to talk to. */
   readonly streams?: ConsoleStreams
 }
@@ -39,6 +44,10 @@ export function createNodeConsole(): Console {
     write: (text) => void process.stdout.write(text),
     note: (line) => void process.stderr.write(`${line}\n`),
     onStop,
+    onStray: (callback) => {
+      process.on('uncaughtException', callback)
+      return () => void process.off('uncaughtException', callback)
+    },
     // Only who asks for them: the input is opened by being looked at.
     get streams() {
       return { input: process.stdin, output: process.stdout, errors: process.stderr }

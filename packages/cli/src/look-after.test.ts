@@ -36,6 +36,7 @@ async function baton(
     write: (text) => void (said.output += text),
     note: (line) => void (said.notes += `${line}\n`),
     onStop: () => () => {},
+    onStray: () => () => {},
     streams: { input: piped, output: new PassThrough(), errors: new PassThrough() },
   }
   return { code: await run(words, terminal), ...said }

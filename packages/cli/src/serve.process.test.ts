@@ -237,3 +237,36 @@ test('in development a changed file starts the server anew; the turn that runs i
   expect(await command.ended).toEqual({ code: 0, signal: null })
   await expect(connect(url, () => 'unused')).rejects.toThrow('no connection')
 })
+
+const STRAY = `tool({
+  name: 'look',
+  description: 'Leaves an error behind',
+  input: { type: 'object' },
+  effect: 'pure',
+  execute: async () => {
+    await new Promise((resolve) => {
+      setTimeout(() => resolve(), 200)
+      setTimeout(() => { throw new Error('left behind') }, 1)
+      setTimeout(() => Promise.reject(new Error('and rejected')), 2)
+    })
+    return 'looked'
+  },
+})`
+
+test('an error that a tool leaves behind in its own timer is logged with its name; the turn ends, then the server with a code', async () => {
+  writeAgent('done', STRAY)
+  const { command, url } = await serve(['--store', 'sqlite:s.db'])
+  const app = await connect(url, () => '')
+  await app.say('go')
+  const finals = app.frames.filter(({ type }) => type === 'assistant.speech.final')
+  expect(finals.map(({ payload }) => payload['text'])).toEqual(['done'])
+  expect(await command.ended).toEqual({ code: 70, signal: null })
+  const lines = command
+    .errors()
+    .split('\n')
+    .filter((line) => line.includes('caught by nobody'))
+  expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
+    { tool: 'look', session: 's', cause: expect.stringContaining('left behind') },
+    { tool: 'look', session: 's', cause: expect.stringContaining('and rejected') },
+  ])
+})

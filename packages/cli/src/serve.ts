@@ -1,5 +1,6 @@
 // `baton serve`: the local host behind the WebSocket front, until a signal ends it.
-import type { Logger } from '@baton/core'
+import type { Agent, Logger } from '@baton/core'
+import type { LocalHost } from '@baton/host'
 import { createLogger } from '@baton/host'
 import type { WebSocketFront } from '@baton/server/websocket'
 import { createWebSocketFront, isLoopback } from '@baton/server/websocket'
@@ -45,6 +46,7 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
     ...(tls && { tls }),
   })
   const stopped = untilStopped(terminal)
+  const stray = watchStray(terminal, embedded.host, log)
   try {
     const { url } = await front.listen()
     const { recovered } = await embedded.host.recover()
@@ -61,9 +63,29 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
     await embedded.stop(0)
     throw cause
   }
-  await stopped
+  const code = await Promise.race([stopped.then(() => 0), stray.then(() => STRAY_EXIT)])
   await end(server.drainMs, { front, embedded, log })
-  return 0
+  return code
+}
+
+/** What sysexits.h calls an internal software error: a supervisor starts the server again, and it recovers its sessions. */
+const STRAY_EXIT = 70
+
+/**
+ * An error that nobody caught, as in a timer of a tool. Nobody knows what it left half done, so the process is not to be
+ * trusted for long: running turns may end, and then it ends. Resolves at the first one; each is logged.
+ */
+function watchStray(terminal: Console, host: LocalHost, log: Logger): Promise<void> {
+  return new Promise((resolve) => {
+    terminal.onStray((cause) => {
+      const why = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
+      log.warn('an error was caught by nobody; the server ends when running turns have', {
+        ...host.strayCall(),
+        cause: why,
+      })
+      resolve()
+    })
+  })
 }
 
 interface Running {
@@ -97,12 +119,20 @@ function untilStopped(terminal: Console): Promise<void> {
   return new Promise((resolve) => void terminal.onStop(resolve))
 }
 
+/** Nobody behind an app of version 1 can be asked, and a call that must be asked for is denied. */
+function warnOfApprovals({ tools, approvalPolicy }: Agent): string {
+  const asked = tools.filter(({ approval }) => approval !== false).map(({ name }) => name)
+  if (asked.length === 0 && !approvalPolicy) return ''
+  const what = asked.length > 0 ? `calls of ${asked.join(', ')}` : 'calls that the agent’s policy asks for'
+  return `\n  note   apps of version 1 cannot be asked for an approval: ${what} are denied at once`
+}
+
 function greeting(url: string, { agent, choice }: EmbeddedHost, store: StoreLocation): string {
   const tools = agent.tools.map((tool) => tool.name).join(', ')
   return `Baton listens on ${url}
   agent  ${agent.name}${tools === '' ? '' : `: ${tools}`}
   model  ${choice.id}, ${choice.reason}
-  store  ${nameOfStore(store)}
+  store  ${nameOfStore(store)}${warnOfApprovals(agent)}
   try    an app of protocol version 1 (docs/protocol.md), or in another terminal:
          npx baton chat --url ${url}
   end    Ctrl+C

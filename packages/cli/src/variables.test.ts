@@ -34,6 +34,7 @@ async function serve(variables: Variables, words: readonly string[] = ['--port',
     note: (line) => {
       said.notes += `${line}\n`
     },
+    onStray: () => () => {},
     onStop: (callback) => {
       stop = callback
       return () => {}

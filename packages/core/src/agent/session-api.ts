@@ -22,9 +22,65 @@ export interface Host {
   stop(options?: { readonly drainMs?: number }): Promise<void>
 }
 
+/** The sessions of a host, for lists and side bars. */
+export interface SessionDirectory {
+  /** Sessions in the order of their names, a page at a time. @throws BatonError `invalid_option`, `store_failed` */
+  sessions(query?: SessionQuery): Promise<SessionPage>
+  /**
+   * What becomes of sessions, from now on: one that is new, was described, begins or ends a turn, or was removed. Events
+   * of one session that nobody reads yet are joined, so that the newest counts. Ends when the reading is left, or the host
+   * stops.
+   */
+  watch(query?: Pick<SessionQuery, 'principal'>): AsyncIterable<SessionChange>
+  /**
+   * Closes a session and removes it with all that belongs to it; the next who asks for it gets a new one.
+   * @throws BatonError `unauthorized` (it is of another principal than `by`), `session_held` (another host has it),
+   * `store_failed`
+   */
+  remove(session: string, by?: Principal): Promise<void>
+}
+
+export interface SessionQuery {
+  /** Only sessions of this principal. */
+  readonly principal?: string
+  /** Only sessions of the agent of this name. */
+  readonly agent?: string
+  /** Only sessions whose meta has these fields with these values. */
+  readonly meta?: JsonObject
+  /** Of the page before. */
+  readonly cursor?: string
+  /** At most 200; 50 by default. */
+  readonly limit?: number
+}
+
+export interface SessionPage {
+  readonly sessions: readonly SessionInfo[]
+  /** Present: there are more. */
+  readonly cursor?: string
+}
+
+export interface SessionInfo {
+  readonly id: string
+  readonly agent: string
+  readonly principal: string
+  readonly title?: string
+  readonly meta: JsonObject
+  /** `running`: a turn is under way. Of a session that is not open it says how its log ends. */
+  readonly activity: 'idle' | 'running' | 'paused' | 'stopped'
+  /** Milliseconds since 1970. */
+  readonly createdMs: number
+  readonly lastMs: number
+}
+
+export type SessionChange =
+  | { readonly type: 'changed'; readonly session: SessionInfo }
+  | { readonly type: 'removed'; readonly id: string; readonly principal: string }
+
 export interface SessionInit {
   readonly agent?: Agent
   readonly principal?: Principal
+  /** Of a session that is new; an existing one keeps its own. */
+  readonly description?: SessionDescription
 }
 
 export interface Accepted {

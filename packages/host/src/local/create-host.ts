@@ -1,17 +1,17 @@
 // The local host: sessions as actors in this process, over a store.
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { hash } from 'node:crypto'
-import type { Agent, Environment, Host, Logger, Model, Store, Usage } from '@baton/core'
-import type { AgentChoice, Engine } from '@baton/runtime'
-import { createCatalog, createHostOver } from '@baton/runtime'
+import type { Environment, Host, Logger, Model, SessionDirectory, Store, Usage } from '@baton/core'
+import type { AgentChoice, Engine, RunTool, ToolJob } from '@baton/runtime'
+import { createCatalog, createForeignError, createHostOver } from '@baton/runtime'
 import { createNodeEnvironment } from '../environment.ts'
 import { createMemoryStore } from '../stores/memory-store.ts'
-import type { LocalSession, LocalSessionInit } from './local-session.ts'
-import { openLocalSession } from './local-session.ts'
-import type { OpenSessions } from './open-sessions.ts'
-import { createOpenSessions } from './open-sessions.ts'
+import { createLocalEngine } from './local-engine.ts'
+import { OpenSessions } from './open-sessions.ts'
 import type { Recovery } from './recover.ts'
 import { recoverSessions } from './recover.ts'
 import { startRetention } from './retention.ts'
+import { Directory } from './session-directory.ts'
 import { SessionLeases } from './session-leases.ts'
 import { SNAPSHOT_RECORDS } from './snapshot-taker.ts'
 
@@ -35,7 +35,13 @@ export interface HostOptions extends AgentChoice {
   readonly log?: Logger
 }
 
-export interface LocalHost extends Host {
+export interface LocalHost extends Host, SessionDirectory {
+  /**
+   * In a handler of `uncaughtException` or `unhandledRejection`: the call whose tool left the error behind, as in a timer
+   * of its own; undefined where it was not a tool of this host.
+   */
+  strayCall(): { readonly session: string; readonly callId: string; readonly tool: string } | undefined
+
   /**
    * Opens every session that a former host left with something outstanding and that no host holds, so that its turn goes
    * on without waiting for its user. Call it at the start, before or while clients come; on a store that several hosts
@@ -43,15 +49,7 @@ export interface LocalHost extends Host {
    * @throws BatonError `store_failed`
    */
   recover(): Promise<Recovery>
-  /**
-   * Closes a session and removes it with all that belongs to it; the next who asks for it gets a new one.
-   * @throws BatonError `session_held` (another host holds it), `store_failed`
-   */
-  remove(session: string): Promise<void>
 }
-
-/** Milliseconds between two looks at whether the running turns have ended. */
-const DRAIN_LOOK_MS = 20
 
 export function createHost(options: HostOptions = {}): LocalHost {
   // Nobody else can own what is in a store that nobody else has.
@@ -60,21 +58,33 @@ export function createHost(options: HostOptions = {}): LocalHost {
   const log = options.log ?? SILENT
   const newId = (): string => environment.newId()
   const digest = (text: string): string => hash('sha256', text, 'base64url')
-  const catalog = createCatalog({ ...options, environment, blobs: store.blobs, log, digest })
+  const running = new AsyncLocalStorage<ToolJob>()
+  const runTool = running.run.bind(running) as RunTool // with a call's own input and context
+  const catalog = createCatalog({ ...options, environment, blobs: store.blobs, log, digest, runTool })
   const { snapshotRecords = SNAPSHOT_RECORDS } = options
-  const openSessions = createOpenSessions(environment)
+  const openSessions = new OpenSessions(environment)
   const { timers } = environment
-  const leases = new SessionLeases({ store, owner: newId(), timers, log, onHandover: openSessions.handOver })
-  const shared: SharedParts = { leases, catalog, store, environment, log, snapshotRecords }
-  const engine = createLocalEngine(shared, openSessions)
+  const leases = new SessionLeases({
+    store,
+    owner: newId(),
+    timers,
+    log,
+    onHandover: (session) => openSessions.handOver(session),
+  })
+  const directory = new Directory({ store, log, findOpen: (session) => openSessions.find(session)?.state() })
+  const onChange = (session: string): void => directory.noteChange(session)
+  const engine = createLocalEngine(
+    { leases, catalog, store, environment, log, snapshotRecords, onChange },
+    openSessions,
+  )
 
-  const { isOpen, alone } = openSessions
   const stopRetention =
     options.retentionMs === undefined
       ? () => {}
-      : startRetention({ store, leases, environment, log, keepMs: options.retentionMs, isOpen, alone })
+      : startRetention({ store, leases, environment, log, keepMs: options.retentionMs, openSessions })
   const stop: Engine['stop'] = async ({ drainMs }) => {
     stopRetention()
+    directory.close()
     await engine.stop({ drainMs })
     if (!options.store) await store.close()
   }
@@ -86,40 +96,22 @@ export function createHost(options: HostOptions = {}): LocalHost {
       knows: (agent) => catalog.knows(agent),
       open: (name, principal) => host.session(name, { principal: { id: principal } }),
     })
-  return { ...host, recover, remove: (name) => alone(name, () => leases.remove(name)) }
-}
-
-type SharedParts = Omit<LocalSessionInit, 'session' | 'agent' | 'principal'>
-
-async function adoptAgent(local: LocalSession, agent: Agent, leave: () => void): Promise<void> {
-  try {
-    await local.adopt(agent)
-  } catch (cause) {
-    leave()
-    throw cause
+  const strayCall: LocalHost['strayCall'] = () => {
+    const job = running.getStore()
+    return job && { session: job.session, callId: job.callId, tool: job.name }
   }
-}
-
-/** Sessions as actors in this process. */
-function createLocalEngine(shared: SharedParts, openSessions: OpenSessions): Engine {
-  const { environment, leases } = shared
-  const open: Engine['open'] = async (session, { agent, principal }) => {
-    const { local, leave } = await openSessions.hold(session, () =>
-      openLocalSession({ ...shared, session, agent, principal }),
-    )
-    if (agent) await adoptAgent(local, agent, leave)
-    return local.hold(leave)
+  const removeAlone = async (name: string): Promise<void> => {
+    const info = await directory.find(name)
+    await leases.remove(name)
+    if (info) directory.noteRemoval(name, info.principal)
   }
-  const stop: Engine['stop'] = async ({ drainMs }) => {
-    const sessions = await openSessions.all()
-    const untilMs = environment.clock.nowMs() + drainMs
-    const busy = (): boolean => sessions.some((local) => !local.isClosed() && local.state().turn !== null)
-    while (busy() && environment.clock.nowMs() < untilMs)
-      await new Promise<void>((resolve) => void environment.timers.start(DRAIN_LOOK_MS, resolve))
-    await openSessions.closeAll()
-    leases.stop()
+  const remove: LocalHost['remove'] = async (name, by) => {
+    // Before it is closed: a session is not disturbed by someone whose it is not.
+    const owner = by && (await directory.find(name))?.principal
+    if (by && owner !== undefined && owner !== by.id) throw createForeignError(name, by)
+    await openSessions.alone(name, () => removeAlone(name))
   }
-  return { open, stop }
+  return { ...host, recover, strayCall, remove, sessions: directory.sessions, watch: directory.watch }
 }
 
 const SILENT: Logger = { info: () => {}, warn: () => {} }

@@ -9,6 +9,7 @@ import type { Actor, ActorListener } from './actor.ts'
 import { openActor } from './actor.ts'
 import { Performer } from './performer.ts'
 import type { SessionLeases } from './session-leases.ts'
+import { isListedOtherwise } from './session-directory.ts'
 import { SnapshotTaker } from './snapshot-taker.ts'
 
 export interface LocalSessionInit {
@@ -24,6 +25,8 @@ export interface LocalSessionInit {
   readonly log: Logger
   /** Records between two snapshots. */
   readonly snapshotRecords: number
+  /** Called when a list of sessions would show it otherwise. */
+  readonly onChange: (session: string) => void
 }
 
 /** Openings of a session whose store fails, before it is given up until somebody asks again. */
@@ -51,6 +54,8 @@ export class LocalSession implements SessionReplica, ActorListener {
   #world!: SessionWorld
   #disposal: Promise<void> | undefined
   #performer: Performer | undefined
+  /** The state that a list of sessions was told last. */
+  #listed: State | undefined
   #closed: BatonError | undefined
   #adopting: Promise<void> = Promise.resolve()
   #reopening: Reopening | undefined
@@ -143,6 +148,8 @@ export class LocalSession implements SessionReplica, ActorListener {
 
   onCommit(state: State, history: History): void {
     this.#snapshots.onCommit(state, history)
+    if (isListedOtherwise(this.#listed ?? state, state) || !this.#listed) this.#init.onChange(this.session)
+    this.#listed = state
     this.#performer?.notice()
   }
 

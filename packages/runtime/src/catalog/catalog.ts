@@ -8,6 +8,7 @@ import type { ArgumentValidator } from '../work/arguments.ts'
 import { createArgumentValidator } from '../work/arguments.ts'
 import { createOutputReader } from '../work/output.ts'
 import { createReadResultTool } from '../work/tool-result.ts'
+import type { RunTool } from '../work/work.ts'
 import type { CircuitBreakers } from './circuit-breaker.ts'
 import { createCircuitBreakers } from './circuit-breaker.ts'
 import type { SessionWorld } from './session-world.ts'
@@ -64,6 +65,8 @@ export interface CatalogInit extends AgentChoice {
   /** Where long results are kept. */
   readonly blobs: BlobStore
   readonly log: Logger
+  /** See `WorkContext.runTool`. */
+  readonly runTool?: RunTool
   /** SHA-256 in base64url. */
   readonly digest: (text: string) => string
 }
@@ -112,7 +115,7 @@ class SharedCatalog implements Catalog {
     const candidates = this.#listCandidates(agent)
     const models = candidates.map(toId)
     const modelOf = this.#createModelOf(candidates, parts.modelOf ?? this.#init.modelOf)
-    const { priceOf, services, environment, blobs, log, digest } = this.#init
+    const { priceOf, services, environment, blobs, log, digest, runTool } = this.#init
     const tools = await this.#openTools(session.id, parts, { models, modelOf })
     return createSessionWorld({
       agent,
@@ -122,6 +125,7 @@ class SharedCatalog implements Catalog {
       log,
       digest,
       priceOf,
+      ...(runTool && { runTool }),
       ...tools,
       services: parts.services ?? services ?? {},
       validator: this.#validator,

@@ -1,7 +1,7 @@
 // A host as programs and fronts have it, over any engine: who may open which session.
-import type { Host, Principal, Session, SessionInit } from '@baton/core'
+import type { Host, Principal, Session, SessionDescription, SessionInit } from '@baton/core'
 import { BatonError } from '@baton/core'
-import type { Engine, SessionEngine } from '../engine.ts'
+import type { Engine } from '../engine.ts'
 import { createSession } from './session.ts'
 
 export interface HostOverInit {
@@ -19,8 +19,16 @@ export function createHostOver({ engine, newId }: HostOverInit): Host {
     if (isStopping()) throw createStoppedError()
     const { agent, principal = ANONYMOUS } = init
     const opened = await engine.open(id ?? newId(), { principal, ...(agent && { agent }) })
-    const refusal = isStopping() ? createStoppedError() : refuseOpening(opened, principal)
-    if (!refusal) return createSession({ engine: opened, principal, newId })
+    const refusal = isStopping()
+      ? createStoppedError()
+      : opened.state().principal === principal.id
+        ? undefined
+        : createForeignError(opened.session, principal)
+    if (!refusal) {
+      const session = createSession({ engine: opened, principal, newId })
+      if (init.description && opened.state().pos === 0) await describeNew(session, init.description)
+      return session
+    }
     await opened.close()
     throw refusal
   }
@@ -32,8 +40,14 @@ export function createStoppedError(): BatonError {
   return new BatonError({ code: 'host_stopped', message: 'the host was stopped' })
 }
 
-function refuseOpening(opened: SessionEngine, { id }: Principal): BatonError | undefined {
-  if (opened.state().principal === id) return undefined
-  const message = `session ${opened.session} belongs to another principal than ${id}`
-  return new BatonError({ code: 'unauthorized', message })
+export function createForeignError(session: string, { id }: Principal): BatonError {
+  return new BatonError({ code: 'unauthorized', message: `session ${session} belongs to another principal than ${id}` })
+}
+
+/** @throws BatonError `invalid_event` for a title or a meta that is too long */
+async function describeNew(session: Session, description: SessionDescription): Promise<void> {
+  const outcome = await session.describe(description)
+  if (outcome.type === 'accepted') return
+  await session.close()
+  throw new BatonError({ code: outcome.code, message: outcome.message })
 }

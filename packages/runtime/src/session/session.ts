@@ -60,7 +60,7 @@ class SessionHandle implements Session {
     this.id = init.engine.session
     this.#init = init
     this.#clients = new SessionClients(init)
-    this.#spoken = new SpokenInputs(init.principal)
+    this.#spoken = new SpokenInputs(init.principal, init.engine)
   }
 
   get phase(): Session['phase'] {

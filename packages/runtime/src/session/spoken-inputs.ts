@@ -4,14 +4,17 @@ import type { Decoded, Principal, Refusal } from '@baton/core'
 import { decodeClientReport, decodeUserCommand } from '@baton/core'
 import type { ClientReport, InputType, UserCommand } from '@baton/core/machine'
 import { CLIENT_REPORTS } from '@baton/core/machine'
+import type { SessionEngine } from '../engine.ts'
 
 export class SpokenInputs {
   readonly #principal: Principal
+  readonly #engine: Pick<SessionEngine, 'state'>
   /** Connections of clients that this handle attached. */
   readonly #connections = new Set<string>()
 
-  constructor(principal: Principal) {
+  constructor(principal: Principal, engine: Pick<SessionEngine, 'state'>) {
     this.#principal = principal
+    this.#engine = engine
   }
 
   decode(input: unknown): Decoded<UserCommand | ClientReport> {
@@ -32,11 +35,18 @@ export class SpokenInputs {
       const refused = this.#refuseStranger(report.principal)
       if (refused) return refused
       this.#connections.add(report.connection)
-    } else if ('connection' in report && !this.#connections.has(report.connection)) {
-      const message = `the client "${report.connection}" was not attached through this handle`
-      return refuse({ code: 'unauthorized', message })
+      return decoded
     }
-    return decoded
+    const connection = 'connection' in report ? report.connection : this.#findHolder(report)
+    if (connection === undefined || this.#connections.has(connection)) return decoded
+    const message = `the client "${connection}" was not attached through this handle`
+    return refuse({ code: 'unauthorized', message })
+  }
+
+  /** The client that has the call of a report which does not say so itself. */
+  #findHolder(report: ClientReport): string | undefined {
+    const calls = this.#engine.state().step?.calls
+    return 'callId' in report ? calls?.find(({ callId }) => callId === report.callId)?.offer?.connection : undefined
   }
 
   #refuseStranger(principal: string): { readonly ok: false; readonly refusal: Refusal } | undefined {

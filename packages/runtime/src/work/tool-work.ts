@@ -27,7 +27,8 @@ export async function performTool(shared: SharedWork, job: ToolJob, io: ToolIo):
     const input = await validateInput(work, tool)
     // Settled while its arguments were looked at, or its session has another owner: it must not begin any more.
     if (io.cancellation.aborted) return undefined
-    const value = await tool.execute(input, createContext(work))
+    const given = [input, createContext(work)] as const
+    const value = await (context.runTool ? context.runTool(job, tool.execute, ...given) : tool.execute(...given))
     if (tool.output) await checkOutput(context, tool, value)
     if (io.isClosed()) return undefined
     outcome = await toOutcome(value, { blobs: context.blobs, timers: context.timers, session, callId })

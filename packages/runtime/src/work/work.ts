@@ -41,9 +41,20 @@ export interface WorkContext {
   readonly blobs: BlobStore
   readonly timers: Timers
   readonly log: Logger
+  /**
+   * Runs a tool's `execute` so that an error which it leaves behind, as in a timer of its own, can be told to be its.
+   * Absent: it is called as it is.
+   */
+  readonly runTool?: RunTool
   /** SHA-256 in base64url, of a call's arguments. */
   readonly digest: (text: string) => string
 }
+
+export type RunTool = (
+  job: ToolJob,
+  execute: NonNullable<Tool['execute']>,
+  ...given: Parameters<NonNullable<Tool['execute']>>
+) => unknown
 
 /** What a model call reads of its session, and where it streams to. */
 export interface ModelIo {

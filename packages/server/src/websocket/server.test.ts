@@ -1,5 +1,5 @@
 // The server over real connections of `ws`: a conversation, what it refuses, and how it ends.
-import { defineAgent } from '@baton/core'
+import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createNodeEnvironment } from '@baton/host'
 import { once } from 'node:events'
@@ -171,4 +171,29 @@ test('a connection that does not answer whether it lives is ended', async () => 
   const socket = new WebSocket(url, { autoPong: false })
   const [code] = (await once(socket, 'close')) as [number]
   expect(code).toBe(1006)
+})
+
+test('a call that needs an approval is denied at once, and the app is not left thinking', async () => {
+  const model = createScriptedModel({
+    steps: [{ calls: [{ name: 'pay', arguments: {} }] }, { text: 'It was denied.' }],
+  })
+  const pay = tool({
+    name: 'pay',
+    description: 'Pays',
+    input: { type: 'object' },
+    approval: true,
+    execute: () => 'paid',
+  })
+  const host = createHost({ environment, agent: defineAgent({ name: 'a', model, tools: [pay] }) })
+  const { url } = await start({ host })
+  const socket = new WebSocket(url)
+  await once(socket, 'open')
+  const told = collect(socket)
+  socket.send(frame('session.start', { sessionId: 's' }))
+  socket.send(frame('user.audio.transcript.final', { text: 'Pay' }))
+  const frames = await told.until((text) => text.includes('idle'))
+  expect(frames.some((text) => text.includes('It was denied.'))).toBe(true)
+  const results = model.requests[1]?.messages.at(-1)
+  expect(JSON.stringify(results)).toContain('nobody is connected who could approve the call')
+  socket.terminate()
 })

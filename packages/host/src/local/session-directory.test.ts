@@ -1,0 +1,109 @@
+// Lists of sessions: filtered, a page at a time, by principal; and what those who watch are told.
+import type { SessionChange } from '@baton/core'
+import { defineAgent } from '@baton/core'
+import { createScriptedModel } from '@baton/core/testing'
+import { afterEach, expect, test } from 'vitest'
+import { createMemoryStore } from '../stores/memory-store.ts'
+import { createHost } from './create-host.ts'
+import { createManualTime, noUnhandledRejections } from './test-world.ts'
+
+afterEach(noUnhandledRejections())
+
+function createDirectory(store = createMemoryStore()) {
+  const time = createManualTime()
+  const agents = ['shop', 'desk'].map((name) =>
+    defineAgent({ name, model: createScriptedModel({ steps: () => ({ text: 'hello' }) }) }),
+  )
+  const host = createHost({ environment: time.environment, store, agents, snapshotRecords: 4 })
+  const open = async (id: string, principal: string, more: { agent?: number; title?: string; meta?: object } = {}) => {
+    const { agent = 0, ...description } = more
+    const init = { agent: agents[agent]!, principal: { id: principal }, description: description as object }
+    return await time.until(host.session(id, init))
+  }
+  return { host, open, time, store }
+}
+
+test('sessions are listed with what is known of them, whether they are open or not', async () => {
+  const { host, open, time, store } = createDirectory()
+  const trip = await open('trip', 'ann', { title: 'A trip', meta: { place: 'Oslo' } })
+  await time.until(trip.send('hi').answer)
+  await time.until(trip.send('again').answer)
+  await open('work', 'bob', { agent: 1 })
+  const listed = await host.sessions()
+  expect(listed).toMatchObject({
+    sessions: [
+      { id: 'trip', agent: 'shop', principal: 'ann', title: 'A trip', meta: { place: 'Oslo' }, activity: 'idle' },
+      { id: 'work', agent: 'desk', principal: 'bob', meta: {}, activity: 'idle' },
+    ],
+  })
+  await time.until(host.stop())
+  const after = createDirectory(store)
+  expect((await after.host.sessions()).sessions).toEqual(listed.sessions)
+})
+
+test.each([
+  [{ principal: 'ann' }, ['a', 'c']],
+  [{ agent: 'desk' }, ['b']],
+  [{ meta: { place: 'Oslo' } }, ['c']],
+  [{ meta: { place: 'Oslo', tags: ['x'] } }, ['c']],
+  [{ meta: { place: 'Rome' } }, []],
+  [{ principal: 'ann', agent: 'desk' }, []],
+])('sessions that match %o are %o', async (query, ids) => {
+  const { host, open } = createDirectory()
+  await open('a', 'ann')
+  await open('b', 'bob', { agent: 1 })
+  await open('c', 'ann', { meta: { place: 'Oslo', tags: ['x'] } })
+  expect((await host.sessions(query)).sessions.map(({ id }) => id)).toEqual(ids)
+})
+
+test('a long list comes in pages, and each session once', async () => {
+  const { host, open } = createDirectory()
+  for (let index = 0; index < 7; index++) await open(`s${index}`, index === 3 ? 'bob' : 'ann')
+  const ids: string[] = []
+  for (let cursor: string | undefined; ;) {
+    const page = await host.sessions({ principal: 'ann', limit: 2, ...(cursor !== undefined && { cursor }) })
+    ids.push(...page.sessions.map(({ id }) => id))
+    cursor = page.cursor
+    if (cursor === undefined) break
+  }
+  expect(ids).toEqual(['s0', 's1', 's2', 's4', 's5', 's6'])
+  await expect(host.sessions({ limit: 0 })).rejects.toMatchObject({ code: 'invalid_option' })
+})
+
+test('those who watch are told what begins, ends, is described and is removed, for their principal', async () => {
+  const { host, open, time } = createDirectory()
+  const told: SessionChange[] = []
+  const watching = (async () => {
+    for await (const change of host.watch({ principal: 'ann' })) told.push(change)
+  })()
+  const session = await open('trip', 'ann')
+  await open('other', 'bob')
+  await time.until(session.send('hi').answer)
+  await session.describe({ title: 'A trip' })
+  await time.settle()
+  await session.close()
+  await time.until(host.remove('trip', { id: 'ann' }))
+  await time.settle()
+  expect(told.at(-1)).toEqual({ type: 'removed', id: 'trip', principal: 'ann' })
+  expect(told).toContainEqual({ type: 'changed', session: expect.objectContaining({ title: 'A trip' }) })
+  expect(told.filter((change) => change.type === 'changed').every(({ session: info }) => info.id === 'trip')).toBe(true)
+  await time.until(host.stop())
+  await watching
+})
+
+test('a session is not removed for another principal', async () => {
+  const { host, open } = createDirectory()
+  await open('trip', 'ann')
+  await expect(host.remove('trip', { id: 'bob' })).rejects.toMatchObject({ code: 'unauthorized' })
+  expect((await host.sessions()).sessions).toHaveLength(1)
+})
+
+test('a new session with a description that is too long is refused by name, and an old one keeps its own', async () => {
+  const { open } = createDirectory()
+  await expect(open('long', 'ann', { title: 'x'.repeat(201) })).rejects.toMatchObject({ code: 'invalid_event' })
+  await open('kept', 'ann', { title: 'first' })
+  const { host, open: openAgain } = createDirectory()
+  await openAgain('kept', 'ann', { title: 'first' })
+  await openAgain('kept', 'ann', { title: 'second' })
+  expect((await host.sessions()).sessions[0]?.title).toBe('first')
+})

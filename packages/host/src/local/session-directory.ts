@@ -1,0 +1,205 @@
+// The sessions of a host as lists show them: what is open is read from memory, everything else is folded from its log. Those
+// who watch hear of changes while a session is open here, and of removals.
+import type {
+  JsonValue,
+  Logger,
+  LogStore,
+  SessionChange,
+  SessionDirectory,
+  SessionInfo,
+  SessionQuery,
+} from '@baton/core'
+import { BatonError } from '@baton/core'
+import type { State } from '@baton/core/machine'
+import { applyRecord, followRecord, initialState, SNAPSHOT_VERSION } from '@baton/core/machine'
+import { describeThrown } from '@baton/runtime'
+
+export interface DirectoryInit {
+  readonly store: Pick<LogStore, 'list' | 'read' | 'snapshots'>
+  /** The state of a session that is open here. */
+  readonly findOpen: (session: string) => State | undefined
+  readonly log: Logger
+}
+
+const PAGE = 50
+const PAGE_MAX = 200
+/** Sessions of which a watcher has unread changes; beyond that the oldest are forgotten. */
+const UNREAD_MAX = 10_000
+
+export class Directory {
+  readonly #init: DirectoryInit
+  readonly #watchers = new Set<Watcher>()
+
+  constructor(init: DirectoryInit) {
+    this.#init = init
+  }
+
+  sessions: SessionDirectory['sessions'] = async (query = {}) => {
+    const { cursor, limit = PAGE } = query
+    if (!Number.isInteger(limit) || limit < 1 || limit > PAGE_MAX)
+      throw new BatonError({ code: 'invalid_option', message: `limit must be 1 to ${PAGE_MAX}, not ${limit}` })
+    const sessions: SessionInfo[] = []
+    for await (const { session } of this.#init.store.list()) {
+      if (cursor !== undefined && session <= cursor) continue
+      const info = await this.find(session)
+      if (!info || !isWanted(info, query)) continue
+      if (sessions.length === limit) return { sessions, cursor: sessions.at(-1)?.id ?? '' }
+      sessions.push(info)
+    }
+    return { sessions }
+  }
+
+  watch: SessionDirectory['watch'] = ({ principal } = {}) => {
+    const watcher = new Watcher(principal, () => this.#watchers.delete(watcher))
+    this.#watchers.add(watcher)
+    return watcher
+  }
+
+  /** Undefined when there is no such session. */
+  async find(session: string): Promise<SessionInfo | undefined> {
+    const open = this.#init.findOpen(session)
+    const folded = await this.#fold(session, open)
+    return folded && describeState(folded.state, folded.createdMs)
+  }
+
+  /** What a list shows of a session that is open here has changed. */
+  noteChange(session: string): void {
+    if (this.#watchers.size === 0) return
+    this.find(session).then(
+      (info) => info && this.#tell(info.principal, { type: 'changed', session: info }),
+      (cause: unknown) => this.#init.log.warn('a change is not told', { session, cause: describeThrown(cause) }),
+    )
+  }
+
+  noteRemoval(id: string, principal: string): void {
+    this.#tell(principal, { type: 'removed', id, principal })
+  }
+
+  close(): void {
+    for (const watcher of this.#watchers) watcher.end()
+  }
+
+  #tell(principal: string, change: SessionChange): void {
+    for (const watcher of this.#watchers) watcher.push(principal, change)
+  }
+
+  /** From a snapshot where there is one; a log that cannot be folded is left out of lists. */
+  async #fold(
+    session: string,
+    open: State | undefined,
+  ): Promise<{ readonly state: State; readonly createdMs: number } | undefined> {
+    const { store } = this.#init
+    let createdMs: number | undefined
+    let state = open
+    try {
+      for await (const record of store.read(session, 0)) {
+        createdMs ??= record.nowMs
+        if (open) break
+        const snapshot = state ? undefined : await store.snapshots.latest(session)
+        if (snapshot?.version === SNAPSHOT_VERSION) {
+          state = await this.#foldOn(session, snapshot.state)
+          break
+        }
+        state ??= initialState(session)
+        followRecord(state, record)
+        state = applyRecord(state, record)
+      }
+    } catch {
+      return undefined
+    }
+    return state && createdMs !== undefined ? { state, createdMs } : undefined
+  }
+
+  async #foldOn(session: string, from: State): Promise<State> {
+    let state = from
+    for await (const record of this.#init.store.read(session, from.pos + 1)) {
+      followRecord(state, record)
+      state = applyRecord(state, record)
+    }
+    return state
+  }
+}
+
+function describeState(state: State, createdMs: number): SessionInfo {
+  const { session: id, agent, principal, title, meta, phase, nowMs } = state
+  const rests = phase === 'paused' || phase === 'stopped' ? phase : undefined
+  const activity = rests ?? (state.turn === null ? 'idle' : 'running')
+  return { id, agent, principal, ...(title !== null && { title }), meta, activity, createdMs, lastMs: nowMs }
+}
+
+/** Whether a list shows it otherwise; a record more is no change. */
+export function isListedOtherwise(before: State, after: State): boolean {
+  return (
+    before.title !== after.title ||
+    before.meta !== after.meta ||
+    before.phase !== after.phase ||
+    before.turn?.turn !== after.turn?.turn
+  )
+}
+
+function isWanted(info: SessionInfo, { principal, agent, meta }: SessionQuery): boolean {
+  if (principal !== undefined && info.principal !== principal) return false
+  if (agent !== undefined && info.agent !== agent) return false
+  return Object.entries(meta ?? {}).every(([key, value]) => isSame(info.meta[key], value))
+}
+
+function isSame(one: JsonValue | undefined, other: JsonValue): boolean {
+  return one === other || JSON.stringify(one) === JSON.stringify(other)
+}
+
+class Watcher implements AsyncIterable<SessionChange>, AsyncIterator<SessionChange, undefined> {
+  readonly #principal: string | undefined
+  readonly #onEnd: () => void
+  /** By session: the newest counts. */
+  readonly #unread = new Map<string, SessionChange>()
+  #wake: PromiseWithResolvers<void> | undefined
+  #ended = false
+
+  constructor(principal: string | undefined, onEnd: () => void) {
+    this.#principal = principal
+    this.#onEnd = onEnd
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<SessionChange, undefined> {
+    return this
+  }
+
+  push(principal: string, change: SessionChange): void {
+    if (this.#principal !== undefined && principal !== this.#principal) return
+    const id = change.type === 'changed' ? change.session.id : change.id
+    const [oldest] = this.#unread.keys()
+    if (this.#unread.size >= UNREAD_MAX && oldest !== undefined) this.#unread.delete(oldest)
+    this.#unread.delete(id)
+    this.#unread.set(id, change)
+    this.#signal()
+  }
+
+  end(): void {
+    this.#ended = true
+    this.#onEnd()
+    this.#signal()
+  }
+
+  async next(): Promise<IteratorResult<SessionChange, undefined>> {
+    for (;;) {
+      for (const [id, change] of this.#unread) {
+        this.#unread.delete(id)
+        return { done: false, value: change }
+      }
+      if (this.#ended) return { done: true, value: undefined }
+      this.#wake ??= Promise.withResolvers()
+      await this.#wake.promise
+    }
+  }
+
+  return(): Promise<IteratorResult<SessionChange, undefined>> {
+    this.#unread.clear()
+    this.end()
+    return Promise.resolve({ done: true, value: undefined })
+  }
+
+  #signal(): void {
+    this.#wake?.resolve()
+    this.#wake = undefined
+  }
+}
