@@ -4,7 +4,7 @@ import { BatonError } from '@baton/core'
 import type { History, Input, Phase, SessionRecord, Spec, State } from '@baton/core/machine'
 import { outstanding } from '@baton/core/machine'
 import type { Catalog, FrameReader, SessionEngine, SessionReplica, SessionWorld } from '@baton/runtime'
-import { describeThrown, SessionFeed } from '@baton/runtime'
+import { describeThrown, OpenWorld, SessionFeed } from '@baton/runtime'
 import type { Actor, ActorListener } from './actor.ts'
 import { openActor } from './actor.ts'
 import { Performer } from './performer.ts'
@@ -51,13 +51,11 @@ export class LocalSession implements SessionReplica, ActorListener {
   readonly #snapshots: SnapshotTaker
   /** From `open` on. */
   #actor!: Actor
-  #world!: SessionWorld
-  #disposal: Promise<void> | undefined
+  readonly #world: OpenWorld
   #performer: Performer | undefined
   /** The state that a list of sessions was told last. */
   #listed: State | undefined
   #closed: BatonError | undefined
-  #adopting: Promise<void> = Promise.resolve()
   #reopening: Reopening | undefined
 
   constructor(init: LocalSessionInit) {
@@ -66,6 +64,12 @@ export class LocalSession implements SessionReplica, ActorListener {
     this.#init = init
     this.#feed = new SessionFeed({ readPast: (fromPos) => store.read(session, fromPos) })
     this.#snapshots = new SnapshotTaker(init)
+    const { catalog } = init
+    this.#world = new OpenWorld({
+      catalog,
+      onChange: () => this.#changeAgent(),
+      isClosed: () => this.isClosed(),
+    })
   }
 
   /** Called once, before anything else. */
@@ -75,7 +79,7 @@ export class LocalSession implements SessionReplica, ActorListener {
       this.#startActor()
     } catch (cause) {
       await this.#actor?.release('work') // one that could not be opened has released its log itself
-      await this.#disposeWorld()
+      await this.#world.dispose()
       throw cause
     }
   }
@@ -86,7 +90,7 @@ export class LocalSession implements SessionReplica, ActorListener {
   }
 
   world(): SessionWorld {
-    return this.#world
+    return this.#world.current()
   }
 
   state(): State {
@@ -106,9 +110,7 @@ export class LocalSession implements SessionReplica, ActorListener {
    * @throws BatonError `invalid_agent`, `unknown_model`
    */
   adopt(agent: Agent): Promise<void> {
-    const adopted = this.#adopting.then(() => this.#adopt(agent))
-    this.#adopting = adopted.catch(() => {})
-    return adopted
+    return this.#world.adopt(agent, () => this.state())
   }
 
   /** Its log has another owner, or its store failed for good: ask the host for it again. */
@@ -134,7 +136,7 @@ export class LocalSession implements SessionReplica, ActorListener {
     // A removal of the session comes after its snapshots.
     await (rests ? this.#snapshots.finish(actor.state(), actor.history()) : this.#snapshots.settled())
     await actor.release(rests ? 'nothing' : 'work')
-    await this.#disposeWorld()
+    await this.#world.dispose()
   }
 
   onRecord(record: SessionRecord): void {
@@ -189,36 +191,18 @@ export class LocalSession implements SessionReplica, ActorListener {
   }
 
   /** The agent is chosen when the log was read, since the log says whose session it is and what is told of it. */
-  async #specFor({ agent, principal, meta }: State): Promise<Spec> {
-    if (!this.#world) {
+  async #specFor(state: State): Promise<Spec> {
+    if (!this.#world.isOpen()) {
+      const { agent, principal, meta } = state
       const identity = { id: this.session, agent, principal: principal || this.#init.principal.id, meta }
-      this.#setWorld(await this.#init.catalog.open(identity, this.#init.agent))
+      await this.#world.open(identity, this.#init.agent)
     }
-    return this.#world.spec()
-  }
-
-  async #adopt(agent: Agent): Promise<void> {
-    const before = this.#world
-    if (agent === before.agent || this.#closed) return
-    const { agent: name, principal, meta } = this.state()
-    const world = await this.#init.catalog.open({ id: this.session, agent: name, principal, meta }, agent)
-    // The same definition made anew, as by a program that defines its agent for each request, changes nothing.
-    if (this.isClosed() || world.spec().hash === before.spec().hash) return await world.dispose()
-    this.#setWorld(world)
-    this.#changeAgent()
-    await before.dispose()
-  }
-
-  #setWorld(world: SessionWorld): void {
-    this.#world = world
-    world.onChange(() => {
-      if (this.#world === world) this.#changeAgent()
-    })
+    return this.world().spec()
   }
 
   /** What is decided from now on is decided with the new tools; calls of tools that are gone settle. */
   #changeAgent(): void {
-    this.#actor.setSpec(this.#world.spec())
+    this.#actor.setSpec(this.world().spec())
     // A session that died tells its successor, which begins with the new agent anyway.
     this.submit([{ type: 'agent-changed' }]).catch(() => {})
   }
@@ -230,7 +214,7 @@ export class LocalSession implements SessionReplica, ActorListener {
     try {
       actor.start(() => {
         const { environment } = this.#init
-        const world = (): SessionWorld => this.#world
+        const world = (): SessionWorld => this.world()
         const submit = actor.submit.bind(actor)
         return (this.#performer = new Performer({ environment, world, feed: this.#feed, actor, submit }))
       })
@@ -261,12 +245,7 @@ export class LocalSession implements SessionReplica, ActorListener {
     this.#closed ??= cause
     this.#feed.end()
     await this.#actor.release('work')
-    await this.#disposeWorld()
-  }
-
-  /** Once, although a session that was given up may also be closed. */
-  #disposeWorld(): Promise<void> {
-    return (this.#disposal ??= this.#world?.dispose() ?? Promise.resolve())
+    await this.#world.dispose()
   }
 
   /** Each wait is twice as long as the one before. */

@@ -12,7 +12,7 @@ import type {
   ToolJob,
   Work,
 } from '@baton/runtime'
-import { Cancellation, createModelJob, createToolJob, ToolQuestions } from '@baton/runtime'
+import { Cancellation, createModelJob, createToolIo, createToolJob, ToolQuestions } from '@baton/runtime'
 
 export interface PerformerInit {
   readonly environment: Pick<Environment, 'clock' | 'timers'>
@@ -136,13 +136,13 @@ export class Performer {
       type: 'tool',
       work: this.#init.world().work,
       job,
-      io: {
+      io: createToolIo(effect, {
         cancellation,
         live,
+        questions: this.#questions,
         isClosed: () => this.#isClosed,
-        plan: (entries) => this.#report({ type: 'plan-set', callId: job.callId, attempt: job.attempt, entries }),
-        ask: (question) => this.#questions.ask(job.callId, job.attempt, question),
-      },
+        report: (report) => this.#report(report),
+      }),
       // Late or not: the machine knows, and logs it.
       take: (report) => {
         this.#tools.delete(key)

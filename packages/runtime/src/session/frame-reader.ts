@@ -129,7 +129,7 @@ class WaitingFrames {
   push(frame: Frame): boolean {
     this.#textChars += countChars(frame)
     const last = this.#frames.length - 1
-    const joined = last >= 0 ? join(this.#frames[last], frame) : undefined
+    const joined = last >= 0 ? joinFrames(this.#frames[last], frame) : undefined
     if (this.#textChars > TEXT_MAX || (!joined && last + 1 >= FRAMES_MAX)) {
       // Facts of a record that was read in part come again: told twice is better than never.
       const pos = [...this.#frames, frame].find((one) => one.type === 'fact')?.pos ?? this.#nextPos
@@ -163,16 +163,13 @@ function countChars(frame: Frame): number {
     : 0
 }
 
-/** A long answer that nobody reads yet is one frame. */
-function join(last: Frame | undefined, frame: Frame): Frame | undefined {
-  if (last?.type === 'text-delta' && frame.type === 'text-delta' && last.attempt === frame.attempt)
-    return { ...last, text: last.text + frame.text }
-  if (last?.type === 'reasoning-delta' && frame.type === 'reasoning-delta' && last.attempt === frame.attempt)
-    return { ...last, text: last.text + frame.text }
-  const isSameCall =
-    last?.type === 'call-delta' &&
-    frame.type === 'call-delta' &&
+/** A long answer that nobody reads yet is one frame. A piece that does not follow the last one stands alone. */
+export function joinFrames(last: Frame | undefined, frame: Frame): Frame | undefined {
+  if (!last || !('offset' in last) || !('offset' in frame)) return undefined
+  const isSame =
+    last.type === frame.type &&
     last.attempt === frame.attempt &&
-    last.index === frame.index
-  return isSameCall ? { ...last, text: last.text + frame.text } : undefined
+    (last.type !== 'call-delta' || frame.type !== 'call-delta' || last.index === frame.index)
+  const follows = frame.offset === last.offset + last.text.length
+  return isSame && follows ? { ...last, text: last.text + frame.text } : undefined
 }
