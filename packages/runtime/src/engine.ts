@@ -9,7 +9,7 @@ import type { FrameReader } from './session/frame-reader.ts'
 export interface Engine {
   /**
    * Opens a session, or makes a new one; it stays open while somebody holds it or something is outstanding.
-   * @throws BatonError `store_failed`, `store_conflict`, `invalid_agent`, `unknown_model`
+   * @throws BatonError `session_held`, `store_failed`, `store_conflict`, `invalid_agent`, `unknown_model`
    */
   open(session: string, opening: SessionOpening): Promise<SessionEngine>
   /** Lets running turns end for `drainMs`, then closes every session. */

@@ -7,7 +7,7 @@ import { createCatalog, createForeignError, createHostOver } from '@baton/runtim
 import { createNodeEnvironment } from '../environment.ts'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import { createLocalEngine } from './local-engine.ts'
-import { createOpenSessions } from './open-sessions.ts'
+import { OpenSessions } from './open-sessions.ts'
 import type { Recovery } from './recover.ts'
 import { recoverSessions } from './recover.ts'
 import { startRetention } from './retention.ts'
@@ -62,9 +62,15 @@ export function createHost(options: HostOptions = {}): LocalHost {
   const runTool = running.run.bind(running) as RunTool // with a call's own input and context
   const catalog = createCatalog({ ...options, environment, blobs: store.blobs, log, digest, runTool })
   const { snapshotRecords = SNAPSHOT_RECORDS } = options
-  const openSessions = createOpenSessions(environment)
+  const openSessions = new OpenSessions(environment)
   const { timers } = environment
-  const leases = new SessionLeases({ store, owner: newId(), timers, log, onHandover: openSessions.handOver })
+  const leases = new SessionLeases({
+    store,
+    owner: newId(),
+    timers,
+    log,
+    onHandover: (session) => openSessions.handOver(session),
+  })
   const directory = new Directory({ store, log, findOpen: (session) => openSessions.find(session)?.state() })
   const onChange = (session: string): void => directory.noteChange(session)
   const engine = createLocalEngine(
@@ -72,11 +78,10 @@ export function createHost(options: HostOptions = {}): LocalHost {
     openSessions,
   )
 
-  const { isOpen, alone } = openSessions
   const stopRetention =
     options.retentionMs === undefined
       ? () => {}
-      : startRetention({ store, leases, environment, log, keepMs: options.retentionMs, isOpen, alone })
+      : startRetention({ store, leases, environment, log, keepMs: options.retentionMs, openSessions })
   const stop: Engine['stop'] = async ({ drainMs }) => {
     stopRetention()
     directory.close()
@@ -104,7 +109,7 @@ export function createHost(options: HostOptions = {}): LocalHost {
     // Before it is closed: a session is not disturbed by someone whose it is not.
     const owner = by && (await directory.find(name))?.principal
     if (by && owner !== undefined && owner !== by.id) throw createForeignError(name, by)
-    await alone(name, () => removeAlone(name))
+    await openSessions.alone(name, () => removeAlone(name))
   }
   return { ...host, recover, strayCall, remove, sessions: directory.sessions, watch: directory.watch }
 }

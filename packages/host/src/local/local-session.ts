@@ -74,11 +74,12 @@ export class LocalSession implements SessionReplica, ActorListener {
 
   /** Called once, before anything else. */
   async open(): Promise<void> {
-    this.#actor = await this.#openActor()
     try {
+      this.#actor = await this.#openActor()
       this.#startActor()
     } catch (cause) {
-      await this.#actor.release('work')
+      await this.#actor?.release('work') // one that could not be opened has released its log itself
+      await this.#world.dispose()
       throw cause
     }
   }
@@ -244,6 +245,7 @@ export class LocalSession implements SessionReplica, ActorListener {
     this.#closed ??= cause
     this.#feed.end()
     await this.#actor.release('work')
+    await this.#world.dispose()
   }
 
   /** Each wait is twice as long as the one before. */

@@ -3,22 +3,6 @@ import type { Environment } from '@baton/core'
 import { createStoppedError, within } from '@baton/runtime'
 import type { LocalSession } from './local-session.ts'
 
-export interface OpenSessions {
-  /** Opens the session, or gives the one that is open. @throws BatonError when its log cannot be read or owned */
-  hold(name: string, openSession: () => Promise<LocalSession>): Promise<HeldSession>
-  isOpen(name: string): boolean
-  /** A session that is open, and not still being opened. */
-  find(name: string): LocalSession | undefined
-  /** Closes the session if it is at rest: another host asks for it. */
-  handOver(name: string): void
-  /** Closes the session, and runs `act` while nobody has it open; who asks for it meanwhile waits. */
-  alone<Value>(name: string, act: () => Promise<Value>): Promise<Value>
-  /** Closes every session. Those that are at rest are released before it ends. */
-  closeAll(): Promise<void>
-  /** Every open session; those that are being opened are waited for a while. */
-  all(): Promise<readonly LocalSession[]>
-}
-
 export interface HeldSession {
   readonly local: LocalSession
   /** Lets go of the session; called once. */
@@ -40,51 +24,25 @@ const OPENING_MS = 5000
 /** Milliseconds that sessions get to be closed. */
 const CLOSING_MS = 5000
 
-export function createOpenSessions(environment: Environment): OpenSessions {
-  const sessions = new Map<string, OpenSession>()
-  const leaving = new Set<Promise<void>>()
-  const gates = createGates()
+export class OpenSessions {
+  readonly #environment: Environment
+  readonly #sessions = new Map<string, OpenSession>()
+  /** What sessions that leave still have to store; a host that stops waits for it. */
+  readonly #leaving = new Set<Promise<void>>()
+  readonly #gates = createGates()
 
-  const open = (name: string, openSession: () => Promise<LocalSession>): OpenSession => {
-    const known = sessions.get(name)
-    if (known && !known.local?.isClosed()) return known
-    const session: OpenSession = {
-      opening: gates.passed(name).then(openSession),
-      local: undefined,
-      holders: 0,
-      stopLooking: () => {},
-    }
-    sessions.set(name, session)
-    session.opening.then(
-      (local) => {
-        session.local = local
-      },
-      () => {
-        // A session that could not be opened is tried again by the next request.
-        if (sessions.get(name) === session) sessions.delete(name)
-      },
-    )
-    return session
+  constructor(environment: Environment) {
+    this.#environment = environment
   }
 
-  const alone: OpenSessions['alone'] = (name, act) => {
-    const session = sessions.get(name)
-    sessions.delete(name)
-    return gates.run(name, async () => {
-      const local = await session?.opening.catch(() => undefined)
-      await local?.close()
-      await Promise.all(leaving) // what it still had to store, when it left by itself
-      return await act()
-    })
-  }
-
-  const hold: OpenSessions['hold'] = async (name, openSession) => {
-    const session = open(name, openSession)
-    // Before it is waited for: the one who leaves meanwhile must not close it.
+  /** Opens the session, or gives the one that is open. @throws BatonError when its log cannot be read or owned */
+  async hold(name: string, openSession: () => Promise<LocalSession>): Promise<HeldSession> {
+    const session = this.#open(name, openSession)
+    // Counted before it is waited for: a holder that leaves meanwhile must not close it.
     session.holders += 1
     const leave = (): void => {
       session.holders -= 1
-      closeAtRest({ sessions, leaving, environment }, name, session)
+      this.#closeAtRest(name, session)
     }
     try {
       return { local: await session.opening, leave }
@@ -94,53 +52,90 @@ export function createOpenSessions(environment: Environment): OpenSessions {
     }
   }
 
-  const all = (): Promise<readonly LocalSession[]> => settleOpenings([...sessions.values()], environment)
-  const closeAll = async (): Promise<void> => {
-    for (const session of sessions.values()) session.stopLooking()
-    const closing = [...leaving, gates.allPassed(), ...(await all()).map((local) => local.close())]
+  isOpen(name: string): boolean {
+    return this.#sessions.has(name)
+  }
+
+  /** A session that is open, and not still being opened. */
+  find(name: string): LocalSession | undefined {
+    return this.#sessions.get(name)?.local
+  }
+
+  /** Closes the session if it is at rest: another host asks for it. */
+  handOver(name: string): void {
+    if (this.find(name)?.isAtRest()) void this.alone(name, () => Promise.resolve())
+  }
+
+  /** Closes the session, and runs `act` while nobody has it open; a request for it meanwhile waits. */
+  alone<Value>(name: string, act: () => Promise<Value>): Promise<Value> {
+    const session = this.#sessions.get(name)
+    this.#sessions.delete(name)
+    return this.#gates.run(name, async () => {
+      const local = await session?.opening.catch(() => undefined)
+      await local?.close()
+      await Promise.all(this.#leaving) // what it still had to store, when it left by itself
+      return await act()
+    })
+  }
+
+  /** Every open session; those that are being opened are waited for a while. */
+  all(): Promise<readonly LocalSession[]> {
+    return settleOpenings([...this.#sessions.values()], this.#environment)
+  }
+
+  /** Closes every session. Those that are at rest are released before it ends. */
+  async closeAll(): Promise<void> {
+    for (const session of this.#sessions.values()) session.stopLooking()
+    const open = await this.all()
+    const closing = [...this.#leaving, this.#gates.allPassed(), ...open.map((local) => local.close())]
     const limit = { timeoutMs: CLOSING_MS, error: createStoppedError }
-    await within(environment.timers, limit, Promise.all(closing)).catch(() => {}) // they are looked after at the next start
+    // Those that take longer are looked after at the next start.
+    await within(this.#environment.timers, limit, Promise.all(closing)).catch(() => {})
   }
-  const handOver = (name: string): void => {
-    const local = sessions.get(name)?.local
-    if (local?.isAtRest()) void alone(name, () => Promise.resolve())
-  }
-  return {
-    hold,
-    isOpen: (name) => sessions.has(name),
-    find: (name) => sessions.get(name)?.local,
-    handOver,
-    alone,
-    all,
-    closeAll,
-  }
-}
 
-interface Bookkeeping {
-  readonly sessions: Map<string, OpenSession>
-  /** What sessions that leave still have to store; a host that stops waits for it. */
-  readonly leaving: Set<Promise<void>>
-  readonly environment: Environment
-}
+  #open(name: string, openSession: () => Promise<LocalSession>): OpenSession {
+    const known = this.#sessions.get(name)
+    if (known && !known.local?.isClosed()) return known
+    const session: OpenSession = {
+      opening: this.#gates.passed(name).then(openSession),
+      local: undefined,
+      holders: 0,
+      stopLooking: () => {},
+    }
+    this.#sessions.set(name, session)
+    session.opening.then(
+      (local) => {
+        session.local = local
+      },
+      // A session that could not be opened is tried again by the next request.
+      () => this.#forget(name, session),
+    )
+    return session
+  }
 
-/** Its log stays where it is; the next who asks for the session opens it from there. */
-function closeAtRest(books: Bookkeeping, name: string, session: OpenSession): void {
-  const { sessions, leaving, environment } = books
-  const { local, holders } = session
-  if (holders > 0 || !local) return
-  if (local.isClosed()) {
-    if (sessions.get(name) === session) sessions.delete(name)
-    return
+  #forget(name: string, session: OpenSession): void {
+    if (this.#sessions.get(name) === session) this.#sessions.delete(name)
   }
-  if (!local.isAtRest()) {
-    session.stopLooking()
-    session.stopLooking = environment.timers.start(REST_LOOK_MS, () => closeAtRest(books, name, session))
-    return
+
+  /** Its log stays where it is; the next request opens it from there. */
+  #closeAtRest(name: string, session: OpenSession): void {
+    const { local, holders } = session
+    if (holders > 0 || !local) return
+    if (local.isClosed()) {
+      this.#forget(name, session)
+      return
+    }
+    if (!local.isAtRest()) {
+      const { timers } = this.#environment
+      session.stopLooking()
+      session.stopLooking = timers.start(REST_LOOK_MS, () => this.#closeAtRest(name, session))
+      return
+    }
+    this.#forget(name, session)
+    const closing = local.close()
+    this.#leaving.add(closing)
+    void closing.finally(() => this.#leaving.delete(closing))
   }
-  if (sessions.get(name) === session) sessions.delete(name)
-  const closing = local.close()
-  leaving.add(closing)
-  void closing.finally(() => leaving.delete(closing))
 }
 
 interface Gates {

@@ -5,7 +5,7 @@ import { createScriptedModel } from '@baton/core/testing'
 import { afterEach, expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import { createHost } from './create-host.ts'
-import { act, callsOf, createManualTime, never, noUnhandledRejections, SESSION } from './test-world.ts'
+import { act, callsOf, createManualTime, never, noUnhandledRejections, ownStore, SESSION } from './test-world.ts'
 
 afterEach(noUnhandledRejections())
 
@@ -40,6 +40,31 @@ test('each session gets its agent by what is known of it, also when it is opened
     { id: 's1', agent: '', principal: 'ann', meta: {} },
     { id: 's1', agent: 'tenant', principal: 'ann', meta: { repository: 'a/b' } },
   ])
+})
+
+test('what was opened for a session is let go of once, also when the session cannot be opened or is given up', async () => {
+  const time = createManualTime()
+  const store = ownStore()
+  let isFull = true
+  let disposed = 0
+  const append: typeof store.append = (...request) =>
+    isFull ? Promise.reject(new Error('the disk is full')) : store.append(...request)
+  const host = createHost({
+    environment: time.environment,
+    store: { ...store, append },
+    agentOf: () => ({ agent: createAgent('tenant', 'hello'), dispose: () => void (disposed += 1) }),
+  })
+  await expect(time.until(host.session('s'))).rejects.toMatchObject({ code: 'store_failed' })
+  expect(disposed).toBe(1)
+  isFull = false
+  const session = await time.until(host.session('s'))
+  store.expireLeases()
+  await store.acquire('s', 'another host')
+  await expect(time.until(session.send('hi').answer)).rejects.toMatchObject({ code: 'store_conflict' })
+  await time.settle()
+  expect(disposed).toBe(2)
+  await time.until(host.stop())
+  expect(disposed).toBe(2)
 })
 
 test('a session with an agent of its own is recovered with it, and its tools are there', async () => {

@@ -2,6 +2,7 @@
 import type { Environment, Logger, Store } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { describeThrown } from '@baton/runtime'
+import type { OpenSessions } from './open-sessions.ts'
 import type { SessionLeases } from './session-leases.ts'
 
 export interface RetentionInit {
@@ -11,9 +12,7 @@ export interface RetentionInit {
   readonly log: Logger
   /** Milliseconds that a session is kept after its last record. */
   readonly keepMs: number
-  readonly isOpen: (session: string) => boolean
-  /** Runs `act` while nobody has the session open. */
-  readonly alone: <Value>(session: string, act: () => Promise<Value>) => Promise<Value>
+  readonly openSessions: OpenSessions
 }
 
 /** Milliseconds between two looks. */
@@ -39,12 +38,12 @@ export function startRetention(init: RetentionInit): () => void {
 }
 
 async function removeOld(init: RetentionInit, isFirst: boolean): Promise<void> {
-  const { store, environment, log, keepMs, isOpen, alone } = init
+  const { store, environment, log, keepMs, openSessions } = init
   try {
     const untilMs = environment.clock.nowMs() - keepMs
     for await (const { session, records, lastMs, isOwned, holder } of store.list()) {
-      if (lastMs > untilMs || isOpen(session) || holder || (isFirst && isOwned)) continue
-      if (!(await alone(session, () => removeUnused(init, session, records)))) continue
+      if (lastMs > untilMs || openSessions.isOpen(session) || holder || (isFirst && isOwned)) continue
+      if (!(await openSessions.alone(session, () => removeUnused(init, session, records)))) continue
       log.info('a session was removed: nobody used it', { session, lastUse: new Date(lastMs).toISOString() })
     }
   } catch (cause) {

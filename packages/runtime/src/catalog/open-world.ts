@@ -16,6 +16,7 @@ export class OpenWorld {
   readonly #init: OpenWorldInit
   #world: SessionWorld | undefined
   #adopting: Promise<void> = Promise.resolve()
+  #disposal: Promise<void> | undefined
 
   constructor(init: OpenWorldInit) {
     this.#init = init
@@ -45,9 +46,9 @@ export class OpenWorld {
     return adopted
   }
 
-  /** Never rejects. */
-  async dispose(): Promise<void> {
-    await this.#world?.dispose()
+  /** Once, although a session that was given up may also be closed. Never rejects. */
+  dispose(): Promise<void> {
+    return (this.#disposal ??= this.#world?.dispose() ?? Promise.resolve())
   }
 
   async #adopt(agent: Agent, state: () => State): Promise<void> {

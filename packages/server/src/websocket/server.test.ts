@@ -174,8 +174,16 @@ test('a connection that does not answer whether it lives is ended', async () => 
 })
 
 test('a call that needs an approval is denied at once, and the app is not left thinking', async () => {
-  const model = createScriptedModel({ steps: [{ calls: [{ name: 'pay', arguments: {} }] }, { text: 'It was denied.' }] })
-  const pay = tool({ name: 'pay', description: 'Pays', input: { type: 'object' }, approval: true, execute: () => 'paid' })
+  const model = createScriptedModel({
+    steps: [{ calls: [{ name: 'pay', arguments: {} }] }, { text: 'It was denied.' }],
+  })
+  const pay = tool({
+    name: 'pay',
+    description: 'Pays',
+    input: { type: 'object' },
+    approval: true,
+    execute: () => 'paid',
+  })
   const host = createHost({ environment, agent: defineAgent({ name: 'a', model, tools: [pay] }) })
   const { url } = await start({ host })
   const socket = new WebSocket(url)
