@@ -10,7 +10,6 @@ import { createProcess } from './process.ts'
 import type { SimulatedWorld, SimulateOptions } from './simulate.ts'
 import { checkEnd, createSimulatedWorld, observe, SESSION, SimulationError, tell } from './simulate.ts'
 import { createSimulatedAgent } from './simulated-agent.ts'
-import type { VirtualTime } from './virtual-time.ts'
 
 /** @throws SimulationError when an invariant is broken or the session does not come to rest */
 export async function simulateWorkflow(options: SimulateOptions): Promise<SimulatedWorld> {
@@ -37,6 +36,7 @@ async function openWorkflowWorld(options: SimulateOptions): Promise<SimulatedWor
   const process = createProcess({ time, random, points: coverage.points, onDeath: () => {} })
   const onFault = (fault: string): void => noteFault(coverage, fault, base.observed.state)
   const agent = createSimulatedAgent({ process, random, effects, onFault, faulty: () => faults.on })
+  const spec = specOf(agent, [])
   let dies = 0
   const environment = {
     clock: time.clock,
@@ -47,6 +47,7 @@ async function openWorkflowWorld(options: SimulateOptions): Promise<SimulatedWor
   const engine = createWorkflowEngine({
     environment,
     catalog: createCatalog({ agent, environment, blobs: disk.blobs, log: SILENT, digest }),
+    onRecords: (records) => records.forEach((record) => observe(world, spec, record)),
     killsWorker: () => {
       if (!faults.on || !(dies-- > 0 || random.chance(0.1))) return false
       onFault('worker-death')
@@ -58,21 +59,14 @@ async function openWorkflowWorld(options: SimulateOptions): Promise<SimulatedWor
       return random.pick(['early', 'late'])
     },
   })
-  const spec = specOf(agent, [])
-  const observeNew = (): void => {
-    const records = engine.records(SESSION).slice(world.observed.state.pos + 1)
-    for (const record of records) observe(world, spec, record)
-  }
   const world: SimulatedWorld = {
     ...base,
-    time: watchTime(time, observeNew),
     process,
     crash: () => void (dies = 1 + random.below(4)),
     host: createHostOver({ engine, newId: environment.newId }),
   }
   tell(world, 'a workflow begins')
   world.session = await world.host?.session(SESSION, { principal: { id: 'ann' } })
-  observeNew()
   return world
 }
 
@@ -84,18 +78,4 @@ function digest(text: string): string {
 
 function nameWork({ type }: WorkEffect): string {
   return type === 'run-tool' ? 'tool' : 'model'
-}
-
-/** Looks after every event. */
-function watchTime(time: VirtualTime, look: () => void): VirtualTime {
-  const runNext: VirtualTime['runNext'] = async (untilMs) => {
-    const ran = await time.runNext(untilMs)
-    look()
-    return ran
-  }
-  const runUntil: VirtualTime['runUntil'] = async (untilMs) => {
-    while (await runNext(untilMs));
-    await time.runUntil(untilMs)
-  }
-  return { ...time, runNext, runUntil }
 }
