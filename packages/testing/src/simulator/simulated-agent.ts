@@ -176,7 +176,7 @@ function answerOf(parts: AgentParts, said: Said): ModelAnswer {
 function callOf(random: Random, { tools, handle }: Said): ModelPart {
   if (handle !== undefined && random.chance(0.6))
     return { type: 'call', name: 'result.read', arguments: JSON.stringify({ handle, offset: 12_288 }) }
-  const given = random.pick(['{"n":1}', '{"n":2}', '{"n":4}', '{"n":"wrong"}', '{"n":'])
+  const given = random.pick(['{"n":1}', '{"n":1}', '{"n":2}', '{"n":2}', '{"n":4}', '{"n":"wrong"}', '{"n":'])
   return { type: 'call', name: random.pick([...tools, 'no.such']), arguments: given }
 }
 

@@ -40,8 +40,11 @@ export function openDevice(init: DeviceInit): SimulatedDevice {
   }
   attach()
   if (init.brings) session.submit({ type: 'client-tools', connection, tools: [OWN_TOOL] }).catch(() => {})
+  // Sooner or later it is forgotten, as a tab in the background: then its lease ends by itself.
+  let renewals = random.below(12)
   const renew = (): void => {
-    if (!open || leaseMs === undefined) return
+    if (!open || leaseMs === undefined || renewals <= 0) return
+    renewals -= 1
     attach()
     time.timers.start(leaseMs / 2, renew)
   }
