@@ -45,7 +45,7 @@ export const APPROVAL_SITUATIONS: Situations = {
       ['by a function', () => true],
       ['by an async function', () => Promise.resolve(true)],
     ],
-    async (stage, _, approval) => {
+    async (stage, [, approval]) => {
       const { world, session, turn, runs } = await ask(stage, approval)
       expect(runs).toEqual([])
       expect(session.phase).toBe('calling')
@@ -119,7 +119,7 @@ export const APPROVAL_SITUATIONS: Situations = {
     expect(runs).toEqual([])
     expect(resultsTold(world.model)[0]?.text).toContain('Error: a thousand is too much')
   },
-  ...forEachRow('a decision %s is refused, and the call waits on', FORGERIES, async (stage, _, forge) => {
+  ...forEachRow('a decision %s is refused, and the call waits on', FORGERIES, async (stage, [, forge]) => {
     const { session, runs } = await ask(stage, true)
     const { approvalId } = await shown(session)
     expect(await session.decide(forge(approvalId) as Decision)).toMatchObject({ type: 'refused' })
@@ -193,7 +193,7 @@ export const APPROVAL_SITUATIONS: Situations = {
       ['denies', () => 'deny', [], 'Error: a policy denies calls of "act"'],
       ['denies in its own words', () => Promise.resolve({ deny: 'not on Sundays' }), [], 'Error: not on Sundays'],
     ],
-    async (stage, _, approvalPolicy, ran, told) => {
+    async (stage, [, approvalPolicy, ran, told]) => {
       const { world, turn, runs } = await ask(stage, true, { approvalPolicy })
       await world.time.until(turn.answer)
       expect(runs).toEqual(ran)
@@ -239,7 +239,7 @@ export const APPROVAL_SITUATIONS: Situations = {
       ['rejects', () => Promise.reject(new Error('policy down')), /policy down/],
       ['hangs', (): Promise<boolean> => never(), /took longer than 10000 ms/],
     ],
-    async (stage, _, approval, why) => {
+    async (stage, [, approval, why]) => {
       const { world, turn, runs } = await ask(stage, approval)
       expect((await world.time.until(turn.answer)).text).toBe('done')
       expect(runs).toEqual([])

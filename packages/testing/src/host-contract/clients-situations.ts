@@ -28,7 +28,7 @@ export const CLIENT_SITUATIONS: Situations = {
       ],
       ['a throw of nothing', (): unknown => Promise.reject(), true, 'Error: unknown'],
     ],
-    async (stage, _, look, isError, text) => {
+    async (stage, [, look, isError, text]) => {
       const { time, model, open } = await createWorld(stage)
       const session = await open()
       await session.attach({ look })
@@ -89,7 +89,7 @@ export const CLIENT_SITUATIONS: Situations = {
     expect(resultsTold(model)[0]?.text).toBe('Error: tool_result_timeout')
   },
   'of two clients the newer one gets the call, and a result of the other is foreign': async (stage) => {
-    const { time, model, facts, host, open } = await createWorld(stage)
+    const { time, model, facts, open } = await createWorld(stage)
     const session = await open()
     const older = await session.attach({ look: () => 'older' })
     const second = await open()

@@ -117,7 +117,7 @@ export const MODEL_SITUATIONS: Situations = {
         "Cannot read properties of undefined (reading 'parts')",
       ],
     ],
-    async ({ createWorld }, _, run, message) => {
+    async ({ createWorld }, [, run, message]) => {
       const model: Model = { id: 'odd/model', provider: 'odd', capabilities: { tools: 'native', images: true }, run }
       const world = await createWorld({ steps: [], models: model })
       const session = await world.open()
@@ -134,7 +134,7 @@ export const MODEL_SITUATIONS: Situations = {
       ['the sum of its steps', [3, 4], 7],
       ['not known when that of one step is not', [undefined, 4], undefined],
     ],
-    async ({ createWorld }, _, costs, expected) => {
+    async ({ createWorld }, [, costs, expected]) => {
       let asked = 0
       const priceOf = (): number | undefined => costs[asked++]
       const world = await createWorld({
@@ -215,7 +215,7 @@ export const MODEL_SITUATIONS: Situations = {
       ['-1', -1],
       ['a word', 'many' as never],
     ],
-    async ({ createWorld }, _, count) => {
+    async ({ createWorld }, [, count]) => {
       const usage = { inputTokens: count, outputTokens: 7, reasoningTokens: undefined as never, odd: count }
       const run = () =>
         Promise.resolve({ parts: [{ type: 'text', text: 'fine' }], finish: 'end', usage, model: 'm' } as const)
@@ -231,7 +231,7 @@ export const MODEL_SITUATIONS: Situations = {
   ...forEachRow(
     'a wait of %s that a model asks for is no wait of its own',
     [[Number.NaN], [Number.POSITIVE_INFINITY], [-5]],
-    async ({ createWorld }, retryAfterMs) => {
+    async ({ createWorld }, [retryAfterMs]) => {
       const busy = new BatonError({ code: 'model_overloaded', message: 'busy', data: { retryAfterMs } })
       const world = await createWorld({
         steps: [{ error: busy }, { text: 'fine' }],

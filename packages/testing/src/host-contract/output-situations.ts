@@ -33,7 +33,7 @@ export const OUTPUT_SITUATIONS: Situations = {
       ['after a word of courtesy', 'Sure! {"valid":true,"score":3}'],
       ['with null for what is left out', '{"valid":true,"note":null,"score":3}'],
     ],
-    async (stage, _, text) => {
+    async (stage, [, text]) => {
       const { answer, model } = await ask(stage, [{ text }])
       expect((await answer()).output).toEqual({ valid: true, score: 3 })
       expect(model.requests).toHaveLength(1)

@@ -1,4 +1,6 @@
 // Situations: what a host must do, as named cases, each with a world of its own for any kind of host.
+import type { Fact } from '@baton/core/machine'
+import { canonicalLog } from '@baton/core/machine'
 import type { ContractWorld, ContractWorldInit, HostKind } from './host-kind.ts'
 
 /** Where a situation plays. */
@@ -13,8 +15,11 @@ export type Situations = Readonly<Record<string, Act>>
 
 export interface HostCase {
   readonly name: string
-  /** Plays the situation in new worlds and stops their hosts. @throws Error when it does not go as it must */
-  run(): Promise<void>
+  /**
+   * Plays the situation in new worlds and stops their hosts. Gives the canonical log of each world's session.
+   * @throws Error when it does not go as it must
+   */
+  run(): Promise<readonly (readonly Fact[])[]>
 }
 
 export function listHostCases(kind: HostKind, situations: Situations): readonly HostCase[] {
@@ -25,14 +30,14 @@ export function listHostCases(kind: HostKind, situations: Situations): readonly 
 export function forEachRow<Row extends [unknown, ...unknown[]]>(
   name: string,
   rows: readonly (readonly [...Row])[],
-  act: (stage: Stage, ...row: Row) => Promise<void>,
+  act: (stage: Stage, row: readonly [...Row]) => Promise<void>,
 ): Situations {
   return Object.fromEntries(
-    rows.map((row): [string, Act] => [name.replace('%s', String(row[0])), (stage) => act(stage, ...row)]),
+    rows.map((row): [string, Act] => [name.replace('%s', String(row[0])), (stage) => act(stage, row)]),
   )
 }
 
-async function play(kind: HostKind, act: Act): Promise<void> {
+async function play(kind: HostKind, act: Act): Promise<readonly (readonly Fact[])[]> {
   const worlds: ContractWorld[] = []
   const unhandled: unknown[] = []
   const note = (cause: unknown): void => void unhandled.push(cause)
@@ -52,4 +57,5 @@ async function play(kind: HostKind, act: Act): Promise<void> {
     process.off('unhandledRejection', note)
   }
   if (unhandled.length > 0) throw new Error('a rejection was not handled', { cause: unhandled[0] })
+  return await Promise.all(worlds.map(async (world) => canonicalLog(await world.records())))
 }

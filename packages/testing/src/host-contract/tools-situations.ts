@@ -3,7 +3,6 @@ import type { JsonValue } from '@baton/core'
 import { tool } from '@baton/core'
 import { expect } from 'vitest'
 import { z } from 'zod'
-import type { ContractWorldInit } from './host-kind.ts'
 import { act, CALL, callsOf, never, resultsTold } from './situation-parts.ts'
 import type { Situations, Stage } from './situation.ts'
 import { forEachRow } from './situation.ts'
@@ -89,7 +88,7 @@ export const TOOL_SITUATIONS: Situations = {
       ],
       ['a rejection', () => Promise.reject(new Error('late')), 'Error: late'],
     ],
-    async (stage, _, execute, told) => {
+    async (stage, [, execute, told]) => {
       expect(await readResult(stage, execute)).toMatchObject({ isError: true, text: told })
     },
   ),
@@ -106,7 +105,7 @@ export const TOOL_SITUATIONS: Situations = {
       ['parts that are broken', { content: [{ type: 'text' }] }, false, '{"content":[{"type":"text"}]}'],
       ['parts with more on them', { content: [{ type: 'text', text: 'x', big: 1n }] }, false, 'x'],
     ],
-    async (stage, _, value, isError, text) => {
+    async (stage, [, value, isError, text]) => {
       expect(await readResult(stage, () => value)).toMatchObject({ isError, text })
     },
   ),

@@ -104,7 +104,7 @@ export const TRUST_SITUATIONS: Situations = {
   ...forEachRow(
     '%s that is sent is refused with a code, and the running tool keeps its result',
     HOSTILE,
-    async (stage, _, value) => {
+    async (stage, [, value]) => {
       const { world, session, turn, gate } = await createRunningWorld(stage)
       const refused = session.send(value as string)
       await expect(world.time.until(refused.answer)).rejects.toMatchObject({ code: 'invalid_event' })
