@@ -61,6 +61,8 @@ export interface CatalogInit extends AgentChoice {
   readonly priceOf?: (model: string, usage: Usage) => number | undefined
   /** Handed to every tool as `context.services`. */
   readonly services?: unknown
+  /** Milliseconds that an interrupted model has to say what it had said; 0 to 60,000. 1,000 by default. */
+  readonly interruptMs?: number
   readonly environment: Pick<Environment, 'clock' | 'timers'>
   /** Where long results are kept. */
   readonly blobs: BlobStore
@@ -98,6 +100,7 @@ class SharedCatalog implements Catalog {
   readonly #known = new WeakMap<Agent, AgentFacts>()
 
   constructor(init: CatalogInit) {
+    if (init.interruptMs !== undefined) checkInterrupt(init.interruptMs)
     this.#init = init
     this.#breakers = createCircuitBreakers(init.environment.clock)
     this.#readResult = createReadResultTool(init.blobs)
@@ -152,7 +155,7 @@ class SharedCatalog implements Catalog {
     let known: AgentFacts | undefined
     const spec = (): Spec => {
       const tools = listed.tools()
-      if (known?.tools !== tools) known = { tools, spec: specOf({ ...agent, tools }, models, window) }
+      if (known?.tools !== tools) known = { tools, spec: this.#specify({ ...agent, tools }, models, window) }
       return known.spec
     }
     return {
@@ -204,11 +207,24 @@ class SharedCatalog implements Catalog {
     const known = own ? undefined : this.#known.get(agent)
     if (known) return known
     const tools = [...agent.tools, this.#readResult]
-    const facts = { tools, spec: specOf({ ...agent, tools }, models, findWindow(models, modelOf)) }
+    const facts = { tools, spec: this.#specify({ ...agent, tools }, models, findWindow(models, modelOf)) }
     // A session with models of its own may have other windows.
     if (!own) this.#known.set(agent, facts)
     return facts
   }
+
+  #specify(agent: Agent, models: readonly string[], window: number | undefined): Spec {
+    return specOf(agent, models, window, this.#init.interruptMs)
+  }
+}
+
+/** Milliseconds: the longest that an interrupted model may be waited for. */
+const INTERRUPT_MAX_MS = 60_000
+
+/** @throws BatonError `invalid_option` */
+function checkInterrupt(ms: number): void {
+  if (ms >= 0 && ms <= INTERRUPT_MAX_MS) return
+  throw new BatonError({ code: 'invalid_option', message: `interruptMs must be 0 to ${INTERRUPT_MAX_MS}, not ${ms}` })
 }
 
 type ModelOf = (id: string) => Model
