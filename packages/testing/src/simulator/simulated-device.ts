@@ -40,15 +40,7 @@ export function openDevice(init: DeviceInit): SimulatedDevice {
   }
   attach()
   if (init.brings) session.submit({ type: 'client-tools', connection, tools: [OWN_TOOL] }).catch(() => {})
-  // Sooner or later it is forgotten, as a tab in the background: then its lease ends by itself.
-  let renewals = random.below(12)
-  const renew = (): void => {
-    if (!open || leaseMs === undefined || renewals <= 0) return
-    renewals -= 1
-    attach()
-    time.timers.start(leaseMs / 2, renew)
-  }
-  if (leaseMs !== undefined) time.timers.start(leaseMs / 2, renew)
+  if (leaseMs !== undefined) keepRenewing(init, leaseMs, () => open && attach())
 
   const serve = async (): Promise<void> => {
     for await (const frame of frames) {
@@ -98,6 +90,18 @@ export function openDevice(init: DeviceInit): SimulatedDevice {
       })
     },
   }
+}
+
+/** Sooner or later it is forgotten, as a tab in the background: then its lease ends by itself. */
+function keepRenewing({ time, random }: DeviceInit, leaseMs: number, renew: () => void): void {
+  let left = random.below(12)
+  const next = (): void => {
+    if (left <= 0) return
+    left -= 1
+    renew()
+    time.timers.start(leaseMs / 2, next)
+  }
+  time.timers.start(leaseMs / 2, next)
 }
 
 const OWN_TOOL: ClientToolSpec = {
