@@ -1,10 +1,9 @@
 // The actor of one session: it takes inputs one after another, commits what the machine decides, then performs the effects.
 import type { Accepted, Clock, LeftBehind, Principal, Refused } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
-import type { Effect, History, Input, InputType, Spec, State } from '@baton/core/machine'
-import { applyRecord, openSession, outstanding } from '@baton/core/machine'
-import type { DecidedBatch } from '@baton/runtime'
-import { decideBatch, describeThrown } from '@baton/runtime'
+import type { DecidedBatch, Effect, History, Input, InputType, Spec, State } from '@baton/core/machine'
+import { applyRecord, decideBatch, openSession, outstanding } from '@baton/core/machine'
+import { describeThrown } from '@baton/runtime'
 import type { Performer, Task } from './performer.ts'
 import type { LogAccess, LogListener } from './session-log.ts'
 import { acquireLog, appendSurely, readLog } from './session-log.ts'

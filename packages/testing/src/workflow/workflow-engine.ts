@@ -4,16 +4,9 @@
 import type { BlobStore, Environment, LiveFrame } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { AwaitedEffect, HostReport, Input, SessionRecord, State } from '@baton/core/machine'
-import { createHistory, openSession } from '@baton/core/machine'
+import { createHistory, decideBatch, openSession } from '@baton/core/machine'
 import type { Catalog, Engine, SessionEngine, SessionWorld, ToolIo } from '@baton/runtime'
-import {
-  Cancellation,
-  createModelJob,
-  createToolJob,
-  decideBatch,
-  ReplicatedSession,
-  ToolQuestions,
-} from '@baton/runtime'
+import { Cancellation, createModelJob, createToolJob, ReplicatedSession, ToolQuestions } from '@baton/runtime'
 import type { Decided } from './workflow.ts'
 import { SessionWorkflow } from './workflow.ts'
 
