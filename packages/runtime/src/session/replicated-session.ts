@@ -2,7 +2,7 @@
 import type { Accepted, LiveFrame, Refused } from '@baton/core'
 import type { BatonError } from '@baton/core'
 import type { History, Input, SessionRecord, State } from '@baton/core/machine'
-import type { SessionWorld } from '../catalog/session-world.ts'
+import type { SessionWorld } from '../catalog/catalog.ts'
 import type { SessionEngine } from '../engine.ts'
 import { SessionFeed } from './feed.ts'
 import { FoldedReplica } from './folded-replica.ts'
@@ -19,6 +19,7 @@ export interface ReplicatedSessionInit {
 
 export class ReplicatedSession implements SessionEngine {
   readonly session: string
+  readonly world: SessionWorld
   readonly #init: ReplicatedSessionInit
   readonly #replica: FoldedReplica
   readonly #feed: SessionFeed
@@ -26,6 +27,7 @@ export class ReplicatedSession implements SessionEngine {
 
   constructor(init: ReplicatedSessionInit) {
     this.session = init.session
+    this.world = init.world
     this.#init = init
     this.#replica = new FoldedReplica(init.session)
     this.#feed = new SessionFeed(init)
@@ -56,10 +58,6 @@ export class ReplicatedSession implements SessionEngine {
     return this.#replica.reached(pos)
   }
 
-  world(): SessionWorld {
-    return this.#init.world
-  }
-
   state(): State {
     return this.#replica.state()
   }
@@ -78,9 +76,5 @@ export class ReplicatedSession implements SessionEngine {
 
   follow(fromPos?: number, onEnd?: (reader: FrameReader) => void): FrameReader {
     return this.#feed.read(fromPos, onEnd)
-  }
-
-  close(): Promise<void> {
-    return Promise.resolve()
   }
 }

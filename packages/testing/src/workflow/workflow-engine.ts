@@ -5,8 +5,16 @@ import type { BlobStore, Environment, LiveFrame } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { AwaitedEffect, HostReport, Input, SessionRecord, State } from '@baton/core/machine'
 import { createHistory, decideBatch, openSession } from '@baton/core/machine'
-import type { Catalog, Engine, SessionEngine, SessionWorld, ToolIo } from '@baton/runtime'
-import { Cancellation, createModelJob, createToolJob, ReplicatedSession, ToolQuestions } from '@baton/runtime'
+import type { Catalog, Engine, SessionWorld, ToolIo } from '@baton/runtime'
+import {
+  Cancellation,
+  createModelJob,
+  createToolJob,
+  performModel,
+  performTool,
+  ReplicatedSession,
+  ToolQuestions,
+} from '@baton/runtime'
 import type { Decided } from './workflow.ts'
 import { SessionWorkflow } from './workflow.ts'
 
@@ -41,7 +49,7 @@ export function createWorkflowEngine(init: WorkflowEngineInit): WorkflowEngine {
     const run = runs.get(session) ?? start()
     runs.set(session, run)
     run.catch(() => runs.delete(session))
-    return (await run).hold()
+    return { engine: (await run).gateway, leave: () => {} }
   }
   const stop: Engine['stop'] = async ({ drainMs }) => {
     const { clock, timers } = init.environment
@@ -62,7 +70,7 @@ class WorkflowRun {
   readonly #session: string
   readonly #world: SessionWorld
   /** As a gateway has it. */
-  readonly #gateway: ReplicatedSession
+  readonly gateway: ReplicatedSession
   readonly #activities = new Map<string, { readonly effect: AwaitedEffect; readonly cancellation: Cancellation }>()
   readonly #questions: ToolQuestions
   #workflow: SessionWorkflow
@@ -73,7 +81,7 @@ class WorkflowRun {
     this.#init = init
     this.#session = session
     this.#world = world
-    this.#gateway = new ReplicatedSession({
+    this.gateway = new ReplicatedSession({
       session,
       world,
       update: (inputs) => this.#workflow.update(copy(inputs)),
@@ -81,8 +89,8 @@ class WorkflowRun {
     })
     this.#workflow = this.#createWorkflow()
     this.#questions = new ToolQuestions({
-      history: () => this.#gateway.history(),
-      submit: (reports) => this.#gateway.submit(reports),
+      history: () => this.gateway.history(),
+      submit: (reports) => this.gateway.submit(reports),
     })
   }
 
@@ -94,10 +102,10 @@ class WorkflowRun {
     const { environment } = this.#init
     const birth = environment.newId().replaceAll('-', '').slice(0, 8)
     const nowMs = environment.clock.nowMs()
-    const opening = { session: this.#session, birth, principal, spec: this.#world.spec(), nowMs, epoch: 1 }
+    const opening = { session: this.#session, birth, principal, spec: this.#world.spec, nowMs, epoch: 1 }
     this.#record([openSession(opening)])
     this.#workflow.replay(this.records, [])
-    await this.#gateway.reached(0)
+    await this.gateway.reached(0)
   }
 
   isBusy(): boolean {
@@ -106,13 +114,9 @@ class WorkflowRun {
 
   close(): void {
     this.#closed = true
-    this.#gateway.end(new BatonError({ code: 'session_closed', message: `session ${this.#session} was closed` }))
+    this.gateway.end(new BatonError({ code: 'session_closed', message: `session ${this.#session} was closed` }))
     this.#stopTimer()
     for (const { cancellation } of this.#activities.values()) cancellation.abort()
-  }
-
-  hold(): SessionEngine {
-    return this.#gateway
   }
 
   #createWorkflow(): SessionWorkflow {
@@ -130,7 +134,7 @@ class WorkflowRun {
   /** A local activity, on any worker: it gets plain data and gives plain data. */
   async #decide(state: State, inputs: readonly Input[]): Promise<Decided> {
     await Promise.resolve()
-    const start = { spec: this.#world.spec(), state: copy(state), nowMs: this.#init.environment.clock.nowMs() }
+    const start = { spec: this.#world.spec, state: copy(state), nowMs: this.#init.environment.clock.nowMs() }
     const { records, answers } = decideBatch(start, inputs)
     return copy({ records, answers })
   }
@@ -140,7 +144,7 @@ class WorkflowRun {
     this.#log.push(...records.map((record) => JSON.stringify(record)))
     const told = copy(records)
     queueMicrotask(() => {
-      this.#gateway.publishRecords(told)
+      this.gateway.publishRecords(told)
       this.#questions.notice()
     })
     if (this.#init.killsWorker?.()) queueMicrotask(() => this.#replaceWorker())
@@ -182,7 +186,7 @@ class WorkflowRun {
     // An activity has no memory of its session: it folds what was published.
     const history = createHistory()
     for (const record of this.records) history.fold(record)
-    const live = (frame: LiveFrame): void => this.#gateway.publishLive(copy(frame))
+    const live = (frame: LiveFrame): void => this.gateway.publishLive(copy(frame))
     const lost = this.#init.loses?.(effect) ?? false
     let report: HostReport | undefined
     if (effect.type === 'run-tool') {
@@ -195,9 +199,9 @@ class WorkflowRun {
         plan: (entries) => this.#report({ type: 'plan-set', callId, attempt, entries }),
         ask: (question) => this.#questions.ask(callId, attempt, question),
       }
-      report = job && (await this.#world.work.tool(copy(job), io))
+      report = job && (await performTool(this.#world, copy(job), io))
     } else
-      report = await this.#world.work.model(copy(createModelJob(state, effect)), {
+      report = await performModel(this.#world, copy(createModelJob(state, effect)), {
         history,
         live,
         signal: cancellation.signal,
@@ -219,7 +223,7 @@ class WorkflowRun {
       this.#report({
         type: 'model-stopped',
         attempt: effect.attempt,
-        text: this.#gateway.textOfAttempt(effect.attempt),
+        text: this.gateway.textOfAttempt(effect.attempt),
       })
     activity?.cancellation.abort()
   }
