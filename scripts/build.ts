@@ -50,7 +50,7 @@ function configOf(one: Package): object {
       types: hasNode ? ['node'] : [],
     },
     include: ['src/**/*.ts'],
-    exclude: ['src/**/*.test.ts', 'src/**/test-world.ts', 'src/**/test-server.ts'],
+    exclude: ['src/**/*.test.ts', 'src/**/test-world.ts', 'src/**/test-server.ts', 'src/**/*-situations.ts'],
   }
 }
 

@@ -1,6 +1,6 @@
 // Histories on the wire: a request encodes the messages that are new, and has the others from the request before.
 import type { Message } from '@baton/core'
-import { createBeginnings } from './beginnings.ts'
+import { createPrefixCache } from './prefix-cache.ts'
 
 /** Encodes one history, message after message. */
 export interface HistoryEncoder<Wire> {
@@ -18,13 +18,13 @@ export interface Histories<Wire> {
 }
 
 export function createHistories<Wire>(): Histories<Wire> {
-  const beginnings = createBeginnings<Message, HistoryEncoder<Wire>>()
+  const prefixes = createPrefixCache<Message, HistoryEncoder<Wire>>()
   return {
     encode(messages, key, create) {
-      const { items, value: encoder } = beginnings.take(messages, key) ?? { items: [], value: create() }
+      const { items, value: encoder } = prefixes.take(messages, key) ?? { items: [], value: create() }
       for (const message of messages.slice(items.length)) encoder.add(message)
       // A copy: the caller may go on with the same array.
-      beginnings.keep({ items: [...messages], value: encoder }, key)
+      prefixes.keep({ items: [...messages], value: encoder }, key)
       return encoder.wire()
     },
   }

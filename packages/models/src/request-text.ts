@@ -1,5 +1,5 @@
 // The body of a request as JSON, of which most was said in the request before.
-import { createBeginnings } from './beginnings.ts'
+import { createPrefixCache } from './prefix-cache.ts'
 
 /** As JSON.stringify writes the body, but with the list of messages at the end. */
 export type WriteRequest = <List extends string, Body extends { readonly [key in List]: readonly object[] }>(
@@ -9,7 +9,7 @@ export type WriteRequest = <List extends string, Body extends { readonly [key in
 
 export function createWriteRequest(): WriteRequest {
   /** Of lists of messages, the texts, with a comma behind each. */
-  const texts = createBeginnings<object, string>()
+  const texts = createPrefixCache<object, string>()
   /** The last message is written anew each time: it may go on, or bear a mark. */
   const textOf = (messages: readonly object[]): string => {
     const settled = messages.slice(0, -1)

@@ -9,7 +9,7 @@ import type { Accepted, Refused } from '../machine/refusal.ts'
 import type { Phase } from '../machine/state.ts'
 import type { Agent } from './agent.ts'
 import type { ModelSettings } from './model.ts'
-import type { CallDescription, Principal, ToolKind } from './tool.ts'
+import type { CallDescription, EffectClass, Principal, ToolKind } from './tool.ts'
 
 export interface Host {
   /**
@@ -121,6 +121,12 @@ export interface Session {
    * @throws BatonError `rate_limited` when the session has too many clients
    */
   attach(handlers?: ClientHandlers): Promise<Client>
+  /**
+   * A client without a connection, as behind HTTP: it holds its place and its calls by a lease that it renews, and may
+   * bring tools of its own. Called again with the same name, by the same principal, it goes on where it was.
+   * @throws BatonError `invalid_event`, `rate_limited` (too many clients or tools), `unauthorized`
+   */
+  client(init: LeaseClientInit): Promise<LeaseClient>
   /** Answers a client tool's call by hand; this program is attached as that tool's client if it is not yet. */
   toolResult(callId: string, outcome: Outcome): Promise<Accepted | Refused>
   /** Calls that wait for a decision, oldest first. */
@@ -146,6 +152,43 @@ export interface Session {
   readonly phase: Phase
   /** Ends this handle's reading and its client; the session itself lives on. */
   close(): Promise<void>
+}
+
+export interface LeaseClientInit {
+  /** Its name, the same each time: 1 to 256 characters. */
+  readonly client: string
+  /** Milliseconds after which it counts as gone without a renewal; 30 s by default, an hour at most. */
+  readonly leaseMs?: number
+  /** Of the agent's client tools, those that it can run; absent: all. */
+  readonly runs?: readonly string[]
+  /** Tools that it brings: offered to the model while it is known, and run by it alone. */
+  readonly tools?: readonly ClientTool[]
+  /** Whether a person behind it can be asked; true by default. */
+  readonly asks?: boolean
+}
+
+export interface ClientTool {
+  readonly name: string
+  readonly description: string
+  /** JSON Schema of the arguments, an object at its root. */
+  readonly inputSchema: JsonObject
+  /** `once` by default. */
+  readonly effect?: EffectClass
+  /** Milliseconds; 30 s by default. */
+  readonly timeoutMs?: number
+}
+
+export interface LeaseClient {
+  readonly client: string
+  /** Prolongs the lease by its length. @throws BatonError when the session takes it no more */
+  renew(): Promise<void>
+  /** Calls that it is asked to run and has not claimed. */
+  calls(): readonly OpenCall[]
+  /** Before it acts: from now on the call is its own. Gives what it needs to run it. */
+  claim(callId: string): Promise<OpenCall | Refused>
+  result(callId: string, outcome: Outcome): Promise<Accepted | Refused>
+  /** It is gone: what it did not claim may move to another client. */
+  release(): Promise<void>
 }
 
 /** A call that waits for a person, as it is shown to them. */

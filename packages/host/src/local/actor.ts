@@ -251,7 +251,7 @@ const FULL: Refused = {
   code: 'queue_full',
   message: `${MAILBOX_MAX} inputs wait for the store already`,
 }
-/** Answers to what the machine asked for: no more come than were asked, and a refused one would leave a wait without an end. */
+/** Answers to what the machine asked for: no more come than it asked, and a refused one would leave a wait without an end. */
 const IS_AWAITED: ReadonlySet<InputType> = new Set<InputType>([
   'model-finished',
   'model-failed',
@@ -260,6 +260,7 @@ const IS_AWAITED: ReadonlySet<InputType> = new Set<InputType>([
   'summary-failed',
   'tool-finished',
   'tool-result',
+  'work-lost',
   'timer-fired',
 ])
 

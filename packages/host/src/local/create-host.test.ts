@@ -64,3 +64,7 @@ test('an environment that is an instance of a class makes the ids of sessions an
   expect([session.id, turn.id]).toEqual([expect.stringMatching(/^id-\d+$/), expect.stringMatching(/^id-\d+$/)])
   await host.stop()
 })
+
+test.each([-1, 60_001, Number.NaN])('a host refuses interruptMs %s', (interruptMs) => {
+  expect(() => createHost({ environment, interruptMs })).toThrow(/interruptMs must be 0 to 60000/)
+})

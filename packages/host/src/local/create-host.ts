@@ -27,6 +27,8 @@ export interface HostOptions extends AgentChoice {
   readonly store?: Store
   /** Handed to every tool as `context.services`. */
   readonly services?: unknown
+  /** Milliseconds that an interrupted model has to say what it had said; 0 to 60,000. 1,000 by default. */
+  readonly interruptMs?: number
   /** Milliseconds that a session is kept after its last record; for ever by default. Sessions in use are always kept. */
   readonly retentionMs?: number
   /** Records of a busy session between two snapshots of it. 256. */
@@ -75,10 +77,15 @@ export function createHost(options: HostOptions = {}): LocalHost {
     openSessions,
   )
 
+  const removeAlone = async (name: string): Promise<void> => {
+    const info = await directory.find(name)
+    await leases.remove(name)
+    if (info) directory.noteRemoval(name, info.principal)
+  }
   const stopRetention =
     options.retentionMs === undefined
       ? () => {}
-      : startRetention({ store, leases, environment, log, keepMs: options.retentionMs, openSessions })
+      : startRetention({ store, environment, log, keepMs: options.retentionMs, openSessions, remove: removeAlone })
   const stop: Engine['stop'] = async ({ drainMs }) => {
     stopRetention()
     directory.close()
@@ -96,11 +103,6 @@ export function createHost(options: HostOptions = {}): LocalHost {
   const strayCall: LocalHost['strayCall'] = () => {
     const job = running.getStore()
     return job && { session: job.session, callId: job.callId, tool: job.name }
-  }
-  const removeAlone = async (name: string): Promise<void> => {
-    const info = await directory.find(name)
-    await leases.remove(name)
-    if (info) directory.noteRemoval(name, info.principal)
   }
   const remove: LocalHost['remove'] = async (name, by) => {
     // Before it is closed: a session is not disturbed by someone whose it is not.

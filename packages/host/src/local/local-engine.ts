@@ -1,15 +1,13 @@
 // The local engine: sessions as actors in this process.
 import type { Agent } from '@baton/core'
 import type { Engine } from '@baton/runtime'
+import { waitForTurns } from '@baton/runtime'
 import type { LocalSession, LocalSessionInit } from './local-session.ts'
 import { openLocalSession } from './local-session.ts'
 import type { OpenSessions } from './open-sessions.ts'
 
 /** What all sessions of a host share. */
 export type LocalEngineInit = Omit<LocalSessionInit, 'session' | 'agent' | 'principal'>
-
-/** Milliseconds between two looks at whether the running turns have ended. */
-const DRAIN_LOOK_MS = 20
 
 export function createLocalEngine(shared: LocalEngineInit, openSessions: OpenSessions): Engine {
   const { environment, leases } = shared
@@ -22,10 +20,9 @@ export function createLocalEngine(shared: LocalEngineInit, openSessions: OpenSes
   }
   const stop: Engine['stop'] = async ({ drainMs }) => {
     const sessions = await openSessions.all()
-    const untilMs = environment.clock.nowMs() + drainMs
-    const busy = (): boolean => sessions.some((local) => !local.isClosed() && local.state().turn !== null)
-    while (busy() && environment.clock.nowMs() < untilMs)
-      await new Promise<void>((resolve) => void environment.timers.start(DRAIN_LOOK_MS, resolve))
+    await waitForTurns(environment, drainMs, () =>
+      sessions.some((local) => !local.isClosed() && local.state().turn !== null),
+    )
     await openSessions.closeAll()
     leases.stop()
   }

@@ -4,7 +4,7 @@ import { BatonError } from '@baton/core'
 import type { History, Input, Phase, Spec, State } from '@baton/core/machine'
 import { outstanding } from '@baton/core/machine'
 import type { Catalog, SessionEngine, SessionWorld } from '@baton/runtime'
-import { describeThrown, SessionFeed } from '@baton/runtime'
+import { describeThrown, OpenWorld, SessionFeed } from '@baton/runtime'
 import type { Actor, ActorListener } from './actor.ts'
 import { openActor } from './actor.ts'
 import { Performer } from './performer.ts'
@@ -47,8 +47,6 @@ export class LocalSession implements SessionEngine, ActorListener {
   readonly session: string
   /** The actor's own; while the session is opened again, one that waits for its successor. */
   submit!: SessionEngine['submit']
-  /** From `open` on. */
-  world!: SessionWorld
   // The feed's own: a stack shows no detour.
   readonly follow: SessionEngine['follow']
   readonly onRecord: ActorListener['onRecord']
@@ -57,12 +55,11 @@ export class LocalSession implements SessionEngine, ActorListener {
   readonly #snapshots: SnapshotTaker
   /** From `open` on. */
   #actor!: Actor
-  #disposal: Promise<void> | undefined
+  readonly #world: OpenWorld
   #performer: Performer | undefined
   /** The state that a list of sessions was told last. */
   #listed: State | undefined
   #closed: BatonError | undefined
-  #adopting: Promise<void> = Promise.resolve()
   #reopening: Reopening | undefined
 
   constructor(init: LocalSessionInit) {
@@ -73,6 +70,12 @@ export class LocalSession implements SessionEngine, ActorListener {
     this.follow = this.#feed.read.bind(this.#feed)
     this.onRecord = this.#feed.publishRecord.bind(this.#feed)
     this.#snapshots = new SnapshotTaker(init)
+    const { catalog } = init
+    this.#world = new OpenWorld({
+      catalog,
+      onChange: () => this.#changeAgent(),
+      isClosed: () => this.isClosed(),
+    })
   }
 
   /** Called once, before anything else. */
@@ -82,9 +85,13 @@ export class LocalSession implements SessionEngine, ActorListener {
       this.#startActor()
     } catch (cause) {
       await this.#actor?.release('work') // one that could not be opened has released its log itself
-      await this.#disposeWorld()
+      await this.#world.dispose()
       throw cause
     }
+  }
+
+  get world(): SessionWorld {
+    return this.#world.current
   }
 
   state(): State {
@@ -100,9 +107,7 @@ export class LocalSession implements SessionEngine, ActorListener {
    * @throws BatonError `invalid_agent`, `unknown_model`
    */
   adopt(agent: Agent): Promise<void> {
-    const adopted = this.#adopting.then(() => this.#adopt(agent))
-    this.#adopting = adopted.catch(() => {})
-    return adopted
+    return this.#world.adopt(agent, () => this.state())
   }
 
   /** Its log has another owner, or its store failed for good: ask the host for it again. */
@@ -128,7 +133,7 @@ export class LocalSession implements SessionEngine, ActorListener {
     // A removal of the session comes after its snapshots.
     await (rests ? this.#snapshots.finish(actor.state, actor.history) : this.#snapshots.settled())
     await actor.release(rests ? 'nothing' : 'work')
-    await this.#disposeWorld()
+    await this.#world.dispose()
   }
 
   onSnapshot(pos: number): void {
@@ -182,30 +187,11 @@ export class LocalSession implements SessionEngine, ActorListener {
 
   /** The agent is chosen when the log was read, since the log says whose session it is and what is told of it. */
   async #specFor({ agent, principal, meta }: State): Promise<Spec> {
-    if (!this.world) {
+    if (!this.#world.isOpen) {
       const identity = { id: this.session, agent, principal: principal || this.#init.principal.id, meta }
-      this.#setWorld(await this.#init.catalog.open(identity, this.#init.agent))
+      await this.#world.open(identity, this.#init.agent)
     }
     return this.world.spec
-  }
-
-  async #adopt(agent: Agent): Promise<void> {
-    const before = this.world
-    if (agent === before.agent || this.#closed) return
-    const { agent: name, principal, meta } = this.state()
-    const world = await this.#init.catalog.open({ id: this.session, agent: name, principal, meta }, agent)
-    // The same definition made anew, as by a program that defines its agent for each request, changes nothing.
-    if (this.isClosed() || world.spec.hash === before.spec.hash) return await world.dispose()
-    this.#setWorld(world)
-    this.#changeAgent()
-    await before.dispose()
-  }
-
-  #setWorld(world: SessionWorld): void {
-    this.world = world
-    world.onChange(() => {
-      if (this.world === world) this.#changeAgent()
-    })
   }
 
   /** What is decided from now on is decided with the new tools; calls of tools that are gone settle. */
@@ -254,12 +240,7 @@ export class LocalSession implements SessionEngine, ActorListener {
     this.#closed ??= cause
     this.#feed.end()
     await this.#actor.release('work')
-    await this.#disposeWorld()
-  }
-
-  /** Once, although a session that was given up may also be closed. */
-  #disposeWorld(): Promise<void> {
-    return (this.#disposal ??= this.world?.dispose() ?? Promise.resolve())
+    await this.#world.dispose()
   }
 
   /** Each wait is twice as long as the one before. */

@@ -2,8 +2,16 @@
 // answers with an input of its own, and never rejects.
 import type { Accepted, Environment, LiveFrame, Refused } from '@baton/core'
 import type { Effect, History, Input, State } from '@baton/core/machine'
-import type { SessionEngine, SessionFeed, ToolIo } from '@baton/runtime'
-import { Cancellation, createModelJob, createToolJob, performModel, performTool, ToolQuestions } from '@baton/runtime'
+import type { SessionEngine, SessionFeed } from '@baton/runtime'
+import {
+  Cancellation,
+  createModelJob,
+  createToolIo,
+  createToolJob,
+  performModel,
+  performTool,
+  ToolQuestions,
+} from '@baton/runtime'
 
 export interface PerformerInit {
   readonly environment: Pick<Environment, 'clock' | 'timers'>
@@ -122,16 +130,15 @@ export class Performer {
     const key = `${effect.callId}:${effect.attempt}`
     const cancellation = new Cancellation()
     this.#tools.set(key, cancellation)
-    const { callId, attempt } = job
-    const io: ToolIo = {
+    const io = createToolIo(job, {
       cancellation,
+      questions: this.questions,
       live: (frame) => {
         if (this.#tools.has(key)) feed.publishLive(frame)
       },
       isClosed: () => this.#isClosed,
-      plan: (entries) => this.#report({ type: 'plan-set', callId, attempt, entries }),
-      ask: (question) => this.questions.ask(callId, attempt, question),
-    }
+      report: (report) => this.#report(report),
+    })
     return {
       start: performTool.bind(undefined, session.world, job, io),
       // Late or not: the machine knows, and logs it.

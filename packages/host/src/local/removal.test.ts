@@ -40,3 +40,22 @@ test('sessions that another host holds are not removed, however old they are', a
   expect(await listSessions(store)).toHaveLength(0)
   await two.host.stop()
 })
+
+test('a store that never answers a removal fails it, and the session can be opened again', async () => {
+  const { time, store } = createSharedStore()
+  const remove: Store['remove'] = () => new Promise(() => {})
+  const one = createProcess(time, { ...store, remove }, { steps: () => ({ text: 'answer' }) })
+  await (await one.open()).close()
+  await expect(time.until(one.host.remove(SESSION))).rejects.toMatchObject({ code: 'store_failed' })
+  const session = await time.until(one.open())
+  expect((await time.until(session.send('go').answer)).text).toBe('answer')
+})
+
+test('those who watch hear that a session was removed because nobody used it', async () => {
+  const { time, store } = createSharedStore()
+  const one = createProcess(time, store, { steps: [], host: { retentionMs: 3_600_000 } })
+  await (await one.open()).close()
+  const changes = one.host.watch()[Symbol.asyncIterator]()
+  await time.pass(3 * 3_600_000)
+  expect((await changes.next()).value).toMatchObject({ type: 'removed', id: SESSION })
+})

@@ -3,16 +3,16 @@ import type { Environment, Logger, Store } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { describeThrown } from '@baton/runtime'
 import type { OpenSessions } from './open-sessions.ts'
-import type { SessionLeases } from './session-leases.ts'
 
 export interface RetentionInit {
   readonly store: Store
-  readonly leases: SessionLeases
   readonly environment: Environment
   readonly log: Logger
   /** Milliseconds that a session is kept after its last record. */
   readonly keepMs: number
   readonly openSessions: OpenSessions
+  /** Removes one session. @throws BatonError `session_held`, `store_failed` */
+  readonly remove: (session: string) => Promise<void>
 }
 
 /** Milliseconds between two looks. */
@@ -52,11 +52,11 @@ async function removeOld(init: RetentionInit, isFirst: boolean): Promise<void> {
 }
 
 /** A session with more records than it was listed with has been used since; it is kept, as one that another host took. */
-async function removeUnused({ store, leases }: RetentionInit, session: string, records: number): Promise<boolean> {
+async function removeUnused({ store, remove }: RetentionInit, session: string, records: number): Promise<boolean> {
   const { done } = await store.read(session, records)[Symbol.asyncIterator]().next()
   if (!done) return false
   try {
-    await leases.remove(session)
+    await remove(session)
     return true
   } catch (cause) {
     if (isBatonError(cause) && cause.code === 'session_held') return false

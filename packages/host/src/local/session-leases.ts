@@ -96,7 +96,7 @@ export class SessionLeases {
    */
   async remove(session: string): Promise<void> {
     const { store, owner } = this.#init
-    await store.remove(session, owner)
+    await this.#inTime(store.remove(session, owner))
   }
 
   /** Nothing is renewed any more, and nothing is held. */

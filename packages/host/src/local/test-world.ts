@@ -1,9 +1,10 @@
 // What the tests of the local host share: a host in a world whose time only moves when a test moves it.
-import type { AgentInit, Environment, Frame, Session, Store, StoredSession, Tool, ToolContext } from '@baton/core'
-import { defineAgent, tool } from '@baton/core'
+import type { AgentInit, Environment, Session, Store, StoredSession } from '@baton/core'
+import { defineAgent } from '@baton/core'
 import type { Fact, FactOf, FactType, SessionRecord } from '@baton/core/machine'
-import type { ScriptedModel, ScriptedModelInit, ScriptedStep } from '@baton/core/testing'
+import type { ScriptedModel, ScriptedModelInit } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
+import { act, callsOf, collect, never, resultsTold, textsTold } from '@baton/testing/situation-parts'
 import type { MemoryStore } from '../stores/memory-store.ts'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import type { HostOptions, LocalHost } from './create-host.ts'
@@ -92,6 +93,8 @@ export interface TestWorld {
   facts<Type extends FactType>(type: Type): Promise<readonly FactOf<Type>[]>
 }
 
+export { act, callsOf, collect, never, resultsTold, textsTold }
+
 export const SESSION = 'tested'
 
 export function createTestWorld(init: TestWorldInit): TestWorld {
@@ -154,54 +157,6 @@ export async function listSessions(store: Store): Promise<readonly StoredSession
   const sessions: StoredSession[] = []
   for await (const one of store.list()) sessions.push(one)
   return sessions
-}
-
-/** A tool named `act` whose arguments are any object. */
-export function act(
-  execute: (input: unknown, context: ToolContext) => unknown,
-  more: Partial<Omit<Tool, 'execute' | 'name'>> & { readonly name?: string } = {},
-): Tool {
-  const { name = 'act', ...rest } = more
-  const made = tool({ name, description: name, input: { type: 'object' }, effect: 'pure', execute })
-  return { ...made, ...rest }
-}
-
-/** A step that calls tools by name, with `{}`. */
-export function callsOf(...names: readonly string[]): ScriptedStep {
-  return { calls: names.map((name) => ({ name, arguments: {} })) }
-}
-
-/** What the model was told of the results of its last calls. */
-export function resultsTold(model: ScriptedModel): readonly { readonly isError: boolean; readonly text: string }[] {
-  const last = model.requests.at(-1)?.messages.findLast((message) => message.role === 'tool')
-  return (last?.parts ?? []).map(({ isError, content }) => ({
-    isError,
-    text: content.map((part) => (part.type === 'text' ? part.text : `[${part.type}]`)).join(''),
-  }))
-}
-
-/** What the model was told, as text, newest last. */
-export function textsTold(model: ScriptedModel, role: 'user' | 'assistant'): readonly string[] {
-  return (model.requests.at(-1)?.messages ?? [])
-    .filter((message) => message.role === role)
-    .map((message) => message.parts.map((part) => (part.type === 'text' ? part.text : `[${part.type}]`)).join(''))
-}
-
-/** Collects frames as they come. */
-export function collect(frames: AsyncIterable<Frame>): {
-  readonly frames: readonly Frame[]
-  readonly done: Promise<void>
-} {
-  const seen: Frame[] = []
-  const read = async (): Promise<void> => {
-    for await (const frame of frames) seen.push(frame)
-  }
-  return { frames: seen, done: read() }
-}
-
-/** A promise that never ends. */
-export function never(): Promise<never> {
-  return new Promise(() => {})
 }
 
 /** For `afterEach`: no test may leave a rejection that nobody handles. */

@@ -59,6 +59,8 @@ export interface CatalogInit extends AgentChoice {
   readonly priceOf?: (model: string, usage: Usage) => number | undefined
   /** Handed to every tool as `context.services`. */
   readonly services?: unknown
+  /** Milliseconds that an interrupted model has to say what it had said; 0 to 60,000. 1,000 by default. */
+  readonly interruptMs?: number
   readonly environment: Pick<Environment, 'clock' | 'timers'>
   /** Where long results are kept. */
   readonly blobs: BlobStore
@@ -108,6 +110,7 @@ class SharedCatalog implements Catalog {
   readonly #known = new WeakMap<Agent, AgentFacts>()
 
   constructor(init: CatalogInit) {
+    if (init.interruptMs !== undefined) checkInterrupt(init.interruptMs)
     this.#init = init
     this.#breakers = createCircuitBreakers(init.environment.clock)
     this.#readResult = createReadResultTool(init.blobs)
@@ -219,10 +222,20 @@ class SharedCatalog implements Catalog {
     const known = isShared ? this.#known.get(agent) : undefined
     if (known) return known
     const tools = listed ?? [...agent.tools, this.#readResult]
-    const facts = { tools, spec: specOf({ ...agent, tools }, models, findWindow(models, modelOf)) }
+    const window = findWindow(models, modelOf)
+    const facts = { tools, spec: specOf({ ...agent, tools }, models, window, this.#init.interruptMs) }
     if (isShared) this.#known.set(agent, facts)
     return facts
   }
+}
+
+/** Milliseconds: the longest that an interrupted model may be waited for. */
+const INTERRUPT_MAX_MS = 60_000
+
+/** @throws BatonError `invalid_option` */
+function checkInterrupt(ms: number): void {
+  if (ms >= 0 && ms <= INTERRUPT_MAX_MS) return
+  throw new BatonError({ code: 'invalid_option', message: `interruptMs must be 0 to ${INTERRUPT_MAX_MS}, not ${ms}` })
 }
 
 type ModelOf = (id: string) => Model

@@ -2,7 +2,7 @@
 // the records, whatever order an engine hears of them in.
 import type { Frame, LiveFrame } from '@baton/core'
 import type { Fact, FactType, SessionRecord } from '@baton/core/machine'
-import { FrameReader } from './frame-reader.ts'
+import { FrameReader, joinFrames, TEXT_MAX } from './frame-reader.ts'
 
 export interface FeedInit {
   /** Records that were published before a reader came. */
@@ -11,8 +11,12 @@ export interface FeedInit {
 
 type Piece = Exclude<LiveFrame, { readonly type: 'tool-progress' }>
 
-/** Pieces of an attempt that may wait for the record that begins it; more are dropped, which shows in the offsets. */
+/**
+ * Pieces of attempts, and UTF-16 units of their text, that may wait for the record that begins the attempt; neighbouring
+ * text counts as one. More is dropped, which shows in the offsets.
+ */
 const EARLY_MAX = 10_000
+const EARLY_CHARS_MAX = TEXT_MAX
 
 export class SessionFeed {
   readonly #init: FeedInit
@@ -23,6 +27,7 @@ export class SessionFeed {
   #written: WrittenAttempt | undefined
   #lastAttempt = 0
   #early: Piece[] = []
+  #earlyChars = 0
 
   constructor(init: FeedInit) {
     this.#init = init
@@ -43,7 +48,7 @@ export class SessionFeed {
         written.calls.set(frame.index, { name: frame.name, text })
       }
       this.#push(frame)
-    } else if (frame.attempt > this.#lastAttempt && this.#early.length < EARLY_MAX) this.#early.push(frame)
+    } else if (frame.attempt > this.#lastAttempt) this.#keepEarly(frame)
   }
 
   /** A record that was published before, as when the log is read again, is passed over. */
@@ -102,9 +107,21 @@ export class SessionFeed {
     for (const reader of this.#readers) reader.push(frame)
   }
 
+  #keepEarly(piece: Piece): void {
+    if (this.#earlyChars + piece.text.length > EARLY_CHARS_MAX) return
+    const last = this.#early.length - 1
+    const joined = joinFrames(this.#early[last], piece)
+    if (!joined && last + 1 >= EARLY_MAX) return
+    this.#earlyChars += piece.text.length
+    if (joined)
+      this.#early[last] = joined as Piece // of two pieces one is made
+    else this.#early.push(piece)
+  }
+
   #publishEarly(attempt: number): void {
     const early = this.#early
     this.#early = []
+    this.#earlyChars = 0
     for (const piece of early) if (piece.attempt >= attempt) this.publishLive(piece)
   }
 }

@@ -7,7 +7,7 @@ import type { TurnInit } from './turn.ts'
 import { followTurn } from './turn.ts'
 
 const fact = (pos: number): Frame => ({ type: 'fact', pos, nowMs: 0, fact: { type: 'session-paused' } })
-const text = (attempt: number, said: string): Frame => ({ type: 'text-delta', attempt, offset: 0, text: said })
+const text = (attempt: number, said: string, offset = 0): Frame => ({ type: 'text-delta', attempt, offset, text: said })
 
 function reader(nextPos = 0, past?: AsyncIterable<Frame>) {
   const ends: number[] = []
@@ -53,9 +53,16 @@ test('text that was read makes room for more', async () => {
 
 test('text of one attempt is joined while it waits, that of two is not', async () => {
   const { made, next } = reader()
-  for (const frame of [text(1, 'a'), text(1, 'b'), text(2, 'c'), fact(0), text(2, 'd')]) made.push(frame)
+  for (const frame of [text(1, 'a'), text(1, 'b', 1), text(2, 'c'), fact(0), text(2, 'd', 1)]) made.push(frame)
   const read = [await next(), await next(), await next(), await next()]
-  expect(read).toEqual([text(1, 'ab'), text(2, 'c'), fact(0), text(2, 'd')])
+  expect(read).toEqual([text(1, 'ab'), text(2, 'c'), fact(0), text(2, 'd', 1)])
+})
+
+test('a piece that comes again, or after one that was lost, keeps its own offset', async () => {
+  const { made, next } = reader()
+  const pieces = [text(1, 'one '), text(1, 'one '), text(1, 'three', 8)]
+  for (const piece of pieces) made.push(piece)
+  expect([await next(), await next(), await next()]).toEqual(pieces)
 })
 
 test('what is over comes before what is live, and a past that cannot be read ends the reading', async () => {

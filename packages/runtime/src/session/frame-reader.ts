@@ -45,7 +45,7 @@ export class FrameReader implements AsyncIterable<Frame>, AsyncIterator<Frame, u
   push(frame: Frame): void {
     if (this.#ended) return
     const waiting = this.#waiting
-    const joined = waiting.length > 0 && 'text' in frame ? join(waiting.at(-1), frame) : undefined
+    const joined = waiting.length > 0 && 'text' in frame ? joinFrames(waiting.at(-1), frame) : undefined
     if ('text' in frame) this.#textChars += frame.text.length
     if (this.#textChars > TEXT_MAX || (!joined && waiting.length >= FRAMES_MAX)) {
       // Facts of a record that was read in part come again: told twice is better than never.
@@ -128,16 +128,13 @@ export class FrameReader implements AsyncIterable<Frame>, AsyncIterator<Frame, u
   }
 }
 
-/** A long answer that nobody reads yet is one frame. */
-function join(last: Frame | undefined, frame: Frame): Frame | undefined {
-  if (last?.type === 'text-delta' && frame.type === 'text-delta' && last.attempt === frame.attempt)
-    return { ...last, text: last.text + frame.text }
-  if (last?.type === 'reasoning-delta' && frame.type === 'reasoning-delta' && last.attempt === frame.attempt)
-    return { ...last, text: last.text + frame.text }
-  const isSameCall =
-    last?.type === 'call-delta' &&
-    frame.type === 'call-delta' &&
+/** A long answer that nobody reads yet is one frame. A piece that does not follow the last one stands alone. */
+export function joinFrames(last: Frame | undefined, frame: Frame): Frame | undefined {
+  if (!last || !('offset' in last) || !('offset' in frame)) return undefined
+  const isSame =
+    last.type === frame.type &&
     last.attempt === frame.attempt &&
-    last.index === frame.index
-  return isSameCall ? { ...last, text: last.text + frame.text } : undefined
+    (last.type !== 'call-delta' || frame.type !== 'call-delta' || last.index === frame.index)
+  const follows = frame.offset === last.offset + last.text.length
+  return isSame && follows ? { ...last, text: last.text + frame.text } : undefined
 }

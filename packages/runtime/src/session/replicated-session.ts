@@ -1,16 +1,18 @@
 // A session whose one writer is elsewhere: inputs go out, records and live frames come in, in any order of the two.
 import type { Accepted, LiveFrame, Refused } from '@baton/core'
 import type { BatonError } from '@baton/core'
-import type { History, Input, SessionRecord, State } from '@baton/core/machine'
+import type { History, HostReport, Input, SessionRecord, State } from '@baton/core/machine'
 import type { SessionWorld } from '../catalog/catalog.ts'
+import type { OpenWorld } from '../catalog/open-world.ts'
 import type { SessionEngine } from '../engine.ts'
 import { SessionFeed } from './feed.ts'
 import { FoldedReplica } from './folded-replica.ts'
+import { ToolQuestions } from './tool-questions.ts'
 import type { FrameReader } from './frame-reader.ts'
 
 export interface ReplicatedSessionInit {
   readonly session: string
-  readonly world: SessionWorld
+  readonly world: Pick<OpenWorld, 'current'>
   /** Hands inputs to the writer. */
   readonly update: (inputs: readonly Input[]) => Promise<readonly (Accepted | Refused)[]>
   /** Records that were published before a reader came. */
@@ -19,43 +21,61 @@ export interface ReplicatedSessionInit {
 
 export class ReplicatedSession implements SessionEngine {
   readonly session: string
-  readonly world: SessionWorld
+  /** Of tools that run in this process. */
+  readonly questions: ToolQuestions
   readonly #init: ReplicatedSessionInit
   readonly #replica: FoldedReplica
   readonly #feed: SessionFeed
   #ended: BatonError | undefined
+  #stoppedAttempt = 0
 
   constructor(init: ReplicatedSessionInit) {
     this.session = init.session
-    this.world = init.world
     this.#init = init
     this.#replica = new FoldedReplica(init.session)
     this.#feed = new SessionFeed(init)
+    this.questions = new ToolQuestions({
+      history: () => this.history(),
+      submit: (reports) => this.submit(reports),
+    })
   }
 
   /** Records in their order; one that came before is passed over. @throws BatonError `log_damaged` for a gap */
   publishRecords(records: readonly SessionRecord[]): void {
     for (const record of records) if (this.#replica.fold(record)) this.#feed.publishRecord(record)
+    if (this.questions.isWaiting) this.questions.notice()
   }
 
   publishLive(frame: LiveFrame): void {
     this.#feed.publishLive(frame)
   }
 
-  /** The text that an attempt has streamed so far, as it reached this process. */
-  textOfAttempt(attempt: number): string {
-    return this.#feed.textOfAttempt(attempt)
+  /**
+   * What an interrupt waits to be told, once for each attempt: what had been said, as it reached this process. Also of a
+   * model that was never called, since the attempt ended in the commit that began it.
+   */
+  takeStoppedModel(): HostReport | undefined {
+    const { interrupting, attempt: running } = this.state()
+    if (!interrupting || !running || running.attempt === this.#stoppedAttempt) return undefined
+    const { attempt } = running
+    this.#stoppedAttempt = attempt
+    return { type: 'model-stopped', attempt, text: this.#feed.textOfAttempt(attempt) }
   }
 
   /** Ends every reading, and refuses every input from now on. */
   end(cause: BatonError): void {
     this.#ended ??= cause
     this.#feed.end()
+    this.questions.close()
   }
 
   /** Resolves when the record of this position has come. */
   reached(pos: number): Promise<void> {
     return this.#replica.reached(pos)
+  }
+
+  get world(): SessionWorld {
+    return this.#init.world.current
   }
 
   state(): State {

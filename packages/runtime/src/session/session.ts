@@ -7,6 +7,8 @@ import type {
   Cursor,
   Decision,
   Frame,
+  LeaseClient,
+  LeaseClientInit,
   PendingApproval,
   PendingQuestion,
   Principal,
@@ -34,6 +36,7 @@ import { submitAlone } from '../engine.ts'
 import { createApproval, findAnswerIssues, listApprovals } from './approvals.ts'
 import { SessionClients } from './clients.ts'
 import type { FrameReader } from './frame-reader.ts'
+import { openLeaseClient } from './lease-client.ts'
 import { SpokenInputs } from './spoken-inputs.ts'
 import { followTurn } from './turn.ts'
 
@@ -102,6 +105,11 @@ class SessionHandle implements Session {
 
   attach(handlers?: ClientHandlers): Promise<Client> {
     return this.#clients.attach(handlers)
+  }
+
+  async client(init: LeaseClientInit): Promise<LeaseClient> {
+    if (this.#closed) throw new BatonError({ code: CLOSED.code, message: CLOSED.message })
+    return await openLeaseClient({ engine: this.#init.engine, principal: this.#init.principal, init })
   }
 
   async toolResult(callId: string, outcome: Outcome): Promise<Accepted | Refused> {

@@ -1,8 +1,9 @@
 // Performs one run of a server tool. It may throw, hang or ignore its signal: its call settles by the machine's clock all
 // the same.
-import type { JsonValue, PlanEntry, Tool, ToolContext } from '@baton/core'
+import type { JsonValue, LiveFrame, PlanEntry, Tool, ToolContext } from '@baton/core'
 import { BatonError, parseJson } from '@baton/core'
 import type { HostReport, Outcome } from '@baton/core/machine'
+import type { ToolQuestions } from '../session/tool-questions.ts'
 import type { ToolJob } from './jobs.ts'
 import { describeToolFailure, stringifyResult, toOutcome } from './tool-result.ts'
 import type { ToolIo, WorkContext } from './work.ts'
@@ -11,6 +12,24 @@ import type { ToolIo, WorkContext } from './work.ts'
 const NOTE_CHARS = 4096
 /** UTF-16 units of a plan as JSON. */
 const PLAN_CHARS = 262_144
+
+/** What a tool reaches beside its job. */
+export interface ToolPlace extends Pick<ToolIo, 'cancellation' | 'isClosed'> {
+  readonly questions: Pick<ToolQuestions, 'ask'>
+  readonly live: (frame: LiveFrame) => void
+  readonly report: (report: HostReport) => void
+}
+
+export function createToolIo({ callId, attempt }: Pick<ToolJob, 'callId' | 'attempt'>, place: ToolPlace): ToolIo {
+  const { cancellation, isClosed, live, questions, report } = place
+  return {
+    cancellation,
+    isClosed,
+    live,
+    plan: (entries) => report({ type: 'plan-set', callId, attempt, entries }),
+    ask: (question) => questions.ask(callId, attempt, question),
+  }
+}
 
 /** Reports `tool-finished`; undefined when the call was over before the tool began. Never rejects. */
 export async function performTool(context: WorkContext, job: ToolJob, io: ToolIo): Promise<HostReport | undefined> {

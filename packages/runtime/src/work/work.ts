@@ -14,10 +14,10 @@ import type {
   Tool,
   Usage,
 } from '@baton/core'
-import type { History } from '@baton/core/machine'
+import type { History, HostReport } from '@baton/core/machine'
 import type { ArgumentValidator, ValidatedArguments } from './arguments.ts'
 import type { Cancellation } from './cancellation.ts'
-import type { ToolJob } from './jobs.ts'
+import type { ModelJob, ToolJob } from './jobs.ts'
 import type { OutputReader } from './output.ts'
 
 /** What work needs beside its job; the same for all jobs of a session. */
@@ -64,7 +64,7 @@ export interface ToolIo {
   /** Aborted before the tool began: it does not begin. Later it is the tool's to look. */
   readonly cancellation: Cancellation
   /** The session left this process: a long result would be kept for nobody. */
-  isClosed(): boolean
+  readonly isClosed: () => boolean
   live(frame: LiveFrame): void
   /** Replaces the session's plan. */
   plan(entries: readonly PlanEntry[]): void
@@ -75,4 +75,10 @@ export interface ToolIo {
 /** The nth question of a call, counted from 1. */
 export interface AskedQuestion extends Question {
   readonly n: number
+}
+
+/** Where work is done: here by `performModel` and `performTool`, or in another process, since jobs are plain data. */
+export interface Work {
+  model(job: ModelJob, io: ModelIo): Promise<HostReport>
+  tool(job: ToolJob, io: ToolIo): Promise<HostReport | undefined>
 }

@@ -6,10 +6,16 @@ export interface VirtualTime {
   readonly timers: Timers
   /** Resolves after `delayMs` of virtual time. */
   wait(delayMs: number): Promise<void>
+  /** Lets every promise run to its end; no time passes. */
+  settle(): Promise<void>
   /** Runs the next event. False when there is none before `untilMs`. */
   runNext(untilMs: number): Promise<boolean>
   /** Runs everything up to `untilMs` and stands there. */
   runUntil(untilMs: number): Promise<void>
+  /** Lets so much time pass; everything that is due in it happens at its moment. */
+  pass(ms: number): Promise<void>
+  /** Lets time pass until `work` has ended, an hour at most. @throws Error when it does not end in that time */
+  until<Value>(work: Promise<Value>): Promise<Value>
 }
 
 interface Event {
@@ -18,7 +24,11 @@ interface Event {
   readonly callback: () => void
 }
 
-export function createVirtualTime(startMs: number): VirtualTime {
+/** Virtual milliseconds that `until` waits. */
+const PATIENCE_MS = 3_600_000
+
+/** `isIdle`: false while something real is under way that promises wait for; nothing is by default. */
+export function createVirtualTime(startMs: number, isIdle = (): boolean => true): VirtualTime {
   let nowMs = startMs
   let order = 0
   const events: Event[] = []
@@ -33,6 +43,11 @@ export function createVirtualTime(startMs: number): VirtualTime {
       if (at >= 0) events.splice(at, 1)
     }
   }
+  // Simulated code waits for promises only: once the event loop turns, all of them have run.
+  const settle = async (): Promise<void> => {
+    do await turnEventLoop()
+    while (!isIdle())
+  }
   const runNext = async (untilMs: number): Promise<boolean> => {
     await settle()
     const next = events[0]
@@ -43,19 +58,31 @@ export function createVirtualTime(startMs: number): VirtualTime {
     await settle()
     return true
   }
+  const runUntil = async (untilMs: number): Promise<void> => {
+    while (await runNext(untilMs));
+    nowMs = Math.max(nowMs, untilMs)
+  }
+  const until = async <Value>(work: Promise<Value>): Promise<Value> => {
+    const untilMs = nowMs + PATIENCE_MS
+    let ended = false
+    work.finally(() => (ended = true)).catch(() => {})
+    await settle()
+    while (!ended)
+      if (!(await runNext(untilMs))) throw new Error('nothing happens any more, and the work has not ended')
+    return await work
+  }
   return {
     clock: { nowMs: () => nowMs },
     timers: { start },
     wait: (delayMs) => new Promise((resolve) => void start(delayMs, resolve)),
+    settle,
     runNext,
-    runUntil: async (untilMs) => {
-      while (await runNext(untilMs));
-      nowMs = Math.max(nowMs, untilMs)
-    },
+    runUntil,
+    pass: (ms) => runUntil(nowMs + ms),
+    until,
   }
 }
 
-/** Simulated code waits for promises only: once the event loop turns, all of them have run. */
-function settle(): Promise<void> {
+function turnEventLoop(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve))
 }

@@ -88,8 +88,7 @@ async function runAsWorkflow(agent: Agent, faults: { readonly losesFirst?: strin
   const engine = createWorkflowEngine({
     environment,
     catalog,
-    blobs,
-    loses: (effect) => !lost && effect.type === faults.losesFirst && (lost = true),
+    loses: (effect) => (!lost && effect.type === faults.losesFirst && (lost = true) ? 'late' : undefined),
     killsWorker: () => faults.kills === true && (kills += 1) > 0,
   })
   await converse(createHostOver({ engine, newId: environment.newId }), until)

@@ -1,30 +1,31 @@
 // A host whose sessions are workflows: an engine as one over a workflow service would be, in memory. Everything that
 // crosses a border goes through JSON, messages are late, and workers and activities may die. It shares the runtime with
 // the local host, and nothing else.
-import type { BlobStore, Environment, LiveFrame } from '@baton/core'
+import type { Environment } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { AwaitedEffect, HostReport, Input, SessionRecord, State } from '@baton/core/machine'
 import { createHistory, decideBatch, openSession } from '@baton/core/machine'
-import type { Catalog, Engine, SessionWorld, ToolIo } from '@baton/runtime'
+import type { Catalog, Engine, SessionOpening, WorkEffect } from '@baton/runtime'
 import {
   Cancellation,
-  createModelJob,
-  createToolJob,
+  createLossReport,
+  isWorkEffect,
+  OpenWorld,
+  performEffect,
   performModel,
   performTool,
   ReplicatedSession,
-  ToolQuestions,
+  waitForTurns,
 } from '@baton/runtime'
-import type { Decided } from './workflow.ts'
+import type { Decided, WorkflowService } from './workflow.ts'
 import { SessionWorkflow } from './workflow.ts'
 
 export interface WorkflowEngineInit {
   readonly environment: Environment
   readonly catalog: Catalog
-  readonly blobs: BlobStore
-  /** Whether the worker of this activity dies before it reports; never by default. */
-  readonly loses?: (effect: AwaitedEffect) => boolean
-  /** Called at every workflow task; true: its worker dies, and another one replays the history. Never by default. */
+  /** When the worker of this activity dies: before it did anything, or before it reports. Never by default. */
+  readonly loses?: (effect: WorkEffect) => 'early' | 'late' | undefined
+  /** Called after every workflow task; true: its worker dies, and another one replays the history. Never by default. */
   readonly killsWorker?: () => boolean
 }
 
@@ -36,208 +37,189 @@ export interface WorkflowEngine extends Engine {
 const HEARTBEAT_MS = 2000
 
 export function createWorkflowEngine(init: WorkflowEngineInit): WorkflowEngine {
-  const runs = new Map<string, Promise<WorkflowRun>>()
-  const opened = new Map<string, WorkflowRun>()
-  const open: Engine['open'] = async (session, { principal, agent }) => {
-    const start = async (): Promise<WorkflowRun> => {
-      const identity = { id: session, agent: agent?.name ?? '', principal: principal.id, meta: {} }
-      const run = new WorkflowRun(init, session, await init.catalog.open(identity, agent))
-      await run.begin(principal.id)
-      opened.set(session, run)
-      return run
-    }
-    const run = runs.get(session) ?? start()
+  const runs = new Map<string, WorkflowRun>()
+  const open: Engine['open'] = async (session, opening) => {
+    const run = runs.get(session) ?? new WorkflowRun(init, session, opening)
     runs.set(session, run)
-    run.catch(() => runs.delete(session))
-    return { engine: (await run).gateway, leave: () => {} }
+    try {
+      await run.begun
+      if (opening.agent) await run.adopt(opening.agent)
+      return { engine: run.gateway, leave: () => {} }
+    } catch (cause) {
+      if (run.records.length === 0) runs.delete(session)
+      throw cause
+    }
   }
   const stop: Engine['stop'] = async ({ drainMs }) => {
-    const { clock, timers } = init.environment
-    const untilMs = clock.nowMs() + drainMs
-    while ([...opened.values()].some((run) => run.isBusy()) && clock.nowMs() < untilMs)
-      await new Promise<void>((resolve) => void timers.start(20, resolve))
-    for (const run of opened.values()) run.close()
-    runs.clear()
+    await waitForTurns(init.environment, drainMs, () =>
+      [...runs.values()].some(({ gateway }) => gateway.state().turn !== null),
+    )
+    await Promise.all([...runs.values()].map((run) => run.close()))
   }
-  return { open, stop, records: (session) => opened.get(session)?.records ?? [] }
+  return { open, stop, records: (session) => runs.get(session)?.records ?? [] }
+}
+
+interface Activity {
+  readonly effect: AwaitedEffect
+  readonly cancellation: Cancellation
+  /** Its report is on its way to the workflow. */
+  hasEnded: boolean
 }
 
 /** What the service has of one session: the workflow, its recorded history, its activities, and those that follow it. */
-class WorkflowRun {
+class WorkflowRun implements WorkflowService {
+  readonly begun: Promise<void>
+  /** As a process has it that talks to the service. */
+  readonly gateway: ReplicatedSession
   /** The recorded history, as text: what a service keeps. */
   readonly #log: string[] = []
   readonly #init: WorkflowEngineInit
   readonly #session: string
-  readonly #world: SessionWorld
-  /** As a gateway has it. */
-  readonly gateway: ReplicatedSession
-  readonly #activities = new Map<string, { readonly effect: AwaitedEffect; readonly cancellation: Cancellation }>()
-  readonly #questions: ToolQuestions
+  readonly #world: OpenWorld
+  readonly #activities = new Map<string, Activity>()
   #workflow: SessionWorkflow
   #stopTimer = (): void => {}
   #closed = false
 
-  constructor(init: WorkflowEngineInit, session: string, world: SessionWorld) {
+  constructor(init: WorkflowEngineInit, session: string, opening: SessionOpening) {
     this.#init = init
     this.#session = session
-    this.#world = world
+    this.#world = new OpenWorld({
+      catalog: init.catalog,
+      onChange: () => this.#report({ type: 'agent-changed' }),
+      isClosed: () => this.#closed,
+    })
     this.gateway = new ReplicatedSession({
       session,
-      world,
+      world: this.#world,
       update: (inputs) => this.#workflow.update(copy(inputs)),
       readPast: (fromPos) => this.#readPast(fromPos),
     })
-    this.#workflow = this.#createWorkflow()
-    this.#questions = new ToolQuestions({
-      history: () => this.gateway.history(),
-      submit: (reports) => this.gateway.submit(reports),
-    })
+    this.#workflow = new SessionWorkflow(session, this)
+    this.begun = this.#begin(opening)
   }
 
   get records(): readonly SessionRecord[] {
     return this.#log.map((text) => JSON.parse(text) as SessionRecord) // as it was recorded
   }
 
-  async begin(principal: string): Promise<void> {
-    const { environment } = this.#init
-    const birth = environment.newId().replaceAll('-', '').slice(0, 8)
-    const nowMs = environment.clock.nowMs()
-    const opening = { session: this.#session, birth, principal, spec: this.#world.spec, nowMs, epoch: 1 }
-    this.#record([openSession(opening)])
-    this.#workflow.replay(this.records, [])
-    await this.gateway.reached(0)
+  adopt(agent: NonNullable<SessionOpening['agent']>): Promise<void> {
+    return this.#world.adopt(agent, () => this.gateway.state())
   }
 
-  isBusy(): boolean {
-    return this.#workflow.state().turn !== null
-  }
-
-  close(): void {
+  async close(): Promise<void> {
     this.#closed = true
     this.gateway.end(new BatonError({ code: 'session_closed', message: `session ${this.#session} was closed` }))
     this.#stopTimer()
     for (const { cancellation } of this.#activities.values()) cancellation.abort()
+    await this.#world.dispose()
   }
 
-  #createWorkflow(): SessionWorkflow {
-    const { clock } = this.#init.environment
-    return new SessionWorkflow(this.#session, {
-      nowMs: () => clock.nowMs(),
-      decide: (state, inputs) => this.#decide(state, inputs),
-      startActivity: (key, effect, state) => this.#start(key, effect, state),
-      cancelActivity: (key, effect, state) => this.#cancel(key, effect, state),
-      setTimer: (atMs) => this.#setTimer(atMs),
-      publish: (records) => this.#record(records),
-    })
+  async #begin({ principal, agent }: SessionOpening): Promise<void> {
+    await this.#world.open({ id: this.#session, agent: '', principal: principal.id, meta: {} }, agent)
+    const birth = this.#init.environment.newId().replaceAll('-', '').slice(0, 8)
+    const spec = this.#world.current.spec
+    const opening = { session: this.#session, birth, principal: principal.id, spec, nowMs: this.nowMs(), epoch: 1 }
+    this.publish([openSession(opening)])
+    this.#workflow.replay(this.records, [])
+    await this.gateway.reached(0)
+  }
+
+  nowMs(): number {
+    return this.#init.environment.clock.nowMs()
   }
 
   /** A local activity, on any worker: it gets plain data and gives plain data. */
-  async #decide(state: State, inputs: readonly Input[]): Promise<Decided> {
+  async decide(state: State, inputs: readonly Input[]): Promise<Decided> {
     await Promise.resolve()
-    const start = { spec: this.#world.spec, state: copy(state), nowMs: this.#init.environment.clock.nowMs() }
+    const start = { spec: this.#world.current.spec, state: copy(state), nowMs: this.nowMs() }
     const { records, answers } = decideBatch(start, inputs)
     return copy({ records, answers })
   }
 
-  /** Recorded at once; those that follow hear of it later. */
-  #record(records: readonly SessionRecord[]): void {
+  /** Recorded at once; those that follow hear of it later, and the worker may die before its next task. */
+  publish(records: readonly SessionRecord[]): void {
     this.#log.push(...records.map((record) => JSON.stringify(record)))
     const told = copy(records)
     queueMicrotask(() => {
       this.gateway.publishRecords(told)
-      this.#questions.notice()
+      this.#report(this.gateway.takeStoppedModel())
+      if (this.#init.killsWorker?.()) this.#replaceWorker()
     })
-    if (this.#init.killsWorker?.()) queueMicrotask(() => this.#replaceWorker())
   }
 
   /** The worker died between two tasks: the next one has the history alone, and must come to the same state. */
   #replaceWorker(): void {
     const died = this.#workflow
-    if (died.state().pos !== this.#log.length - 1) return
-    const next = this.#createWorkflow()
-    const before = JSON.stringify(died.state())
-    next.replay(
-      this.records,
-      [...this.#activities.values()].map(({ effect }) => effect),
-    )
-    if (JSON.stringify(next.state()) !== before) throw new Error('the replayed workflow has another state')
-    this.#workflow = next
-    died.handOver(next)
+    this.#workflow = new SessionWorkflow(this.#session, this)
+    const running = [...this.#activities.values()].map(({ effect }) => effect)
+    this.#workflow.replay(this.records, running)
+    if (JSON.stringify(this.#workflow.state()) !== JSON.stringify(died.state()))
+      throw new Error('the replayed workflow has another state')
+    died.handOver(this.#workflow)
   }
 
-  #start(key: string, effect: AwaitedEffect, state: State): void {
-    if (effect.type !== 'call-model' && effect.type !== 'summarise' && effect.type !== 'run-tool') return
-    const cancellation = new Cancellation()
-    this.#activities.set(key, { effect, cancellation })
-    this.#perform(effect, copy(state), cancellation).then(
+  startActivity(key: string, effect: AwaitedEffect, state: State): void {
+    const activity = { effect, cancellation: new Cancellation(), hasEnded: false }
+    this.#activities.set(key, activity)
+    if (!isWorkEffect(effect)) return // what people and clients are asked stands in the records
+    this.#perform(effect, copy(state), activity).then(
       (report) => {
-        if (!this.#activities.delete(key) && effect.type !== 'run-tool') return
-        if (report) this.#report(report)
+        activity.hasEnded = true
+        // Of a tool that was too late the machine says so; a model that was stopped has nothing to say.
+        if (this.#activities.get(key) === activity || effect.type === 'run-tool') this.#report(report)
       },
-      () => {}, // its worker died: the service notices that by the heartbeats
+      () => {}, // the session was closed under it
     )
   }
 
-  async #perform(
-    effect: Extract<AwaitedEffect, { readonly type: 'call-model' | 'summarise' | 'run-tool' }>,
-    state: State,
-    cancellation: Cancellation,
-  ): Promise<HostReport | undefined> {
-    // An activity has no memory of its session: it folds what was published.
-    const history = createHistory()
-    for (const record of this.records) history.fold(record)
-    const live = (frame: LiveFrame): void => this.gateway.publishLive(copy(frame))
-    const lost = this.#init.loses?.(effect) ?? false
-    let report: HostReport | undefined
-    if (effect.type === 'run-tool') {
-      const job = createToolJob(state, history, effect)
-      const { callId, attempt } = effect
-      const io: ToolIo = {
-        cancellation,
-        live,
-        isClosed: () => this.#closed,
-        plan: (entries) => this.#report({ type: 'plan-set', callId, attempt, entries }),
-        ask: (question) => this.#questions.ask(callId, attempt, question),
-      }
-      report = job && (await performTool(this.#world, copy(job), io))
-    } else
-      report = await performModel(this.#world, copy(createModelJob(state, effect)), {
-        history,
-        live,
-        signal: cancellation.signal,
-      })
+  async #perform(effect: WorkEffect, state: State, activity: Activity): Promise<HostReport | undefined> {
+    const lost = this.#init.loses?.(effect)
+    const report = lost === 'early' ? undefined : await this.#work(effect, state, activity)
     if (!lost) return report && copy(report)
     await new Promise<void>((resolve) => void this.#init.environment.timers.start(HEARTBEAT_MS, resolve))
-    const work =
-      effect.type === 'run-tool'
-        ? ({ type: 'tool', callId: effect.callId, attempt: effect.attempt } as const)
-        : ({ type: 'model', attempt: effect.attempt } as const)
-    return { type: 'work-lost', work }
+    return createLossReport(effect)
   }
 
-  /** An interrupt wants to know what had been said; the heartbeats of the activity have it. */
-  #cancel(key: string, effect: AwaitedEffect, state: State): void {
+  #work(effect: WorkEffect, state: State, activity: Activity): Promise<HostReport | undefined> {
+    const world = this.#world.current
+    // An activity has no memory of its session: it folds what was recorded.
+    const history = createHistory()
+    for (const record of this.records) history.fold(record)
+    return performEffect(effect, {
+      work: {
+        model: (job, io) => performModel(world, copy(job), io),
+        tool: (job, io) => performTool(world, copy(job), io),
+      },
+      state,
+      history,
+      cancellation: activity.cancellation,
+      questions: this.gateway.questions,
+      isClosed: () => this.#closed,
+      live: (frame) => {
+        if (!activity.hasEnded && !activity.cancellation.aborted) this.gateway.publishLive(copy(frame))
+      },
+      report: (report) => this.#report(report),
+    })
+  }
+
+  /** What is not owed any more. */
+  cancelActivity(key: string): void {
     const activity = this.#activities.get(key)
     this.#activities.delete(key)
-    if (effect.type === 'call-model' && activity && state.interrupting)
-      this.#report({
-        type: 'model-stopped',
-        attempt: effect.attempt,
-        text: this.gateway.textOfAttempt(effect.attempt),
-      })
-    activity?.cancellation.abort()
+    if (!activity?.hasEnded) activity?.cancellation.abort()
   }
 
-  #report(report: HostReport): void {
-    if (!this.#closed) this.#workflow.update([report]).catch(() => {})
+  #report(report: HostReport | undefined): void {
+    if (report && !this.#closed) this.#workflow.update([report]).catch(() => {})
   }
 
-  #setTimer(atMs: number | undefined): void {
-    const { clock, timers } = this.#init.environment
+  setTimer(atMs: number | undefined): void {
+    const { timers } = this.#init.environment
     this.#stopTimer()
     this.#stopTimer = () => {}
     if (atMs !== undefined && !this.#closed)
-      this.#stopTimer = timers.start(Math.max(0, atMs - clock.nowMs()), () => this.#workflow.wake())
+      this.#stopTimer = timers.start(Math.max(0, atMs - this.nowMs()), () => this.#workflow.wake())
   }
 
   async *#readPast(fromPos: number): AsyncGenerator<SessionRecord> {

@@ -13,7 +13,7 @@ export interface WorkflowService {
   decide(state: State, inputs: readonly Input[]): Promise<Decided>
   /** Starts work; its report comes back as a message. */
   startActivity(key: string, effect: AwaitedEffect, state: State): void
-  cancelActivity(key: string, effect: AwaitedEffect, state: State): void
+  cancelActivity(key: string): void
   /** One timer, for the earliest deadline. */
   setTimer(atMs: number | undefined): void
   publish(records: readonly SessionRecord[]): void
@@ -37,6 +37,7 @@ export class SessionWorkflow {
   #state: State
   #inbox: Update[] = []
   #busy = false
+  #isDead = false
 
   constructor(session: string, service: WorkflowService) {
     this.#service = service
@@ -65,9 +66,10 @@ export class SessionWorkflow {
     return promise
   }
 
-  /** The messages that a dead worker had not handled: its successor gets them. */
+  /** The worker is dead: its successor gets the messages that it had not handled to their end. */
   handOver(to: SessionWorkflow): void {
     const updates = this.#inbox
+    this.#isDead = true
     this.#inbox = []
     for (const { inputs, resolve, reject } of updates) to.update(inputs).then(resolve, reject)
   }
@@ -83,17 +85,20 @@ export class SessionWorkflow {
   async #run(): Promise<void> {
     await Promise.resolve()
     while (this.#inbox.length > 0) {
-      const updates = this.#inbox
-      this.#inbox = []
+      const updates = [...this.#inbox]
       try {
         const inputs = updates.flatMap((update) => update.inputs)
         const { records, answers } = await this.#service.decide(this.#state, inputs)
+        if (this.#isDead) return
+        this.#inbox = this.#inbox.slice(updates.length)
         for (const record of records) this.#fold(record)
         this.#service.publish(records)
         this.#perform()
         let next = 0
         for (const { inputs: own, resolve } of updates) resolve(answers.slice(next, (next += own.length)))
       } catch (cause) {
+        if (this.#isDead) return
+        this.#inbox = this.#inbox.filter((update) => !updates.includes(update))
         for (const { reject } of updates) reject(cause)
       }
     }
@@ -112,8 +117,7 @@ export class SessionWorkflow {
         .filter((effect) => effect.type !== 'set-timer')
         .map((effect) => [effectKey(effect), effect]),
     )
-    for (const [key, effect] of this.#running)
-      if (!owed.has(key)) this.#service.cancelActivity(key, effect, this.#state)
+    for (const key of this.#running.keys()) if (!owed.has(key)) this.#service.cancelActivity(key)
     for (const [key, effect] of owed) if (!this.#running.has(key)) this.#service.startActivity(key, effect, this.#state)
     this.#running = owed
     this.#setTimer()

@@ -2,7 +2,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
-import { createBeginnings } from './beginnings.ts'
+import { createPrefixCache } from './prefix-cache.ts'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void // that is what the flag gives
@@ -14,20 +14,20 @@ async function afterCollection(): Promise<void> {
 }
 
 test('the newest outlive a collection of garbage, older ones do not, and no list is held for ever', async () => {
-  const beginnings = createBeginnings<object, number>()
+  const prefixes = createPrefixCache<object, number>()
   const lists = Array.from({ length: 40 }, () => [{}, {}])
-  for (const [index, items] of lists.entries()) beginnings.keep({ items, value: index })
+  for (const [index, items] of lists.entries()) prefixes.keep({ items, value: index })
   await afterCollection()
-  const found = lists.map((items) => beginnings.take(items)?.value)
+  const found = lists.map((items) => prefixes.take(items)?.value)
   expect(found.slice(24)).toEqual(Array.from({ length: 16 }, (_, index) => 24 + index))
   expect(found.slice(0, 24).every((value) => value === undefined)).toBe(true)
 })
 
 test('what is taken is held no more', async () => {
-  const beginnings = createBeginnings<object, object>()
+  const prefixes = createPrefixCache<object, object>()
   const items = [{}]
-  beginnings.keep({ items, value: {} })
-  const value = new WeakRef(beginnings.take(items)?.value ?? {})
+  prefixes.keep({ items, value: {} })
+  const value = new WeakRef(prefixes.take(items)?.value ?? {})
   await afterCollection()
   expect(value.deref()).toBeUndefined()
 })

@@ -1,0 +1,51 @@
+// Tools that come and go while a session lives, and an agent that is chosen for each session.
+import type { Tool, ToolSource } from '@baton/core'
+import { defineAgent, tool } from '@baton/core'
+import { createHost } from '@baton/host'
+import { createOfflineModel } from '@baton/models/offline'
+
+function createShelf() {
+  let tools: readonly Tool[] = []
+  let tell = (): void => {}
+  const source: ToolSource = {
+    name: 'shelf',
+    list: () => Promise.resolve(tools),
+    onChange: (listener) => {
+      tell = listener
+      return () => (tell = () => {})
+    },
+  }
+  const put = (...next: readonly Tool[]): void => {
+    tools = next
+    tell()
+  }
+  return { source, put }
+}
+
+const shelf = createShelf()
+const host = createHost({
+  // Asked for every opening, also after a restart, with what is known of the session.
+  agentOf: ({ principal }) =>
+    defineAgent({
+      name: 'cities',
+      model: createOfflineModel(),
+      instructions: `You help ${principal}.`,
+      sources: [shelf.source],
+    }),
+})
+const session = await host.session('trip', { principal: { id: 'ann' }, description: { title: 'A trip to Oslo' } })
+const ask = async () => (await session.send('What is the population of the city "Oslo"?').answer).text
+console.log('before:', await ask())
+shelf.put(
+  tool({
+    name: 'city.population',
+    description: 'The population of a city',
+    input: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+    effect: 'pure',
+    execute: ({ city }) => ({ city, people: city === 'Oslo' ? 717_710 : null }),
+  }),
+)
+await new Promise((resolve) => setImmediate(resolve)) // the source is listed again
+console.log('after:', await ask())
+console.log((await host.sessions({ principal: 'ann' })).sessions.map(({ id, title }) => `${id}: ${title}`))
+await host.stop()

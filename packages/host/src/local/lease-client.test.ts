@@ -1,0 +1,72 @@
+// Clients without a connection: they hold their place by a lease, bring tools of their own, and only they run them.
+import { tool } from '@baton/core'
+import { afterEach, expect, test } from 'vitest'
+import { callsOf, createTestWorld, noUnhandledRejections, resultsTold } from './test-world.ts'
+
+afterEach(noUnhandledRejections())
+
+const LOOK = tool({ name: 'look', description: 'Looks', input: { type: 'object' }, effect: 'pure', timeoutMs: 60_000 })
+const done = { type: 'ok', content: [{ type: 'text', text: 'seen' }] } as const
+
+test('a client that comes now and then claims its call, brings the result, and is known by its name', async () => {
+  const world = createTestWorld({ tools: [LOOK], steps: [callsOf('look'), { text: 'done' }] })
+  const session = await world.open()
+  const turn = session.send('go')
+  await world.time.settle()
+  const first = await session.client({ client: 'web', leaseMs: 5000 })
+  expect(first.calls()).toMatchObject([{ name: 'look', callId: 'call_id2_1_0' }])
+  expect(await first.claim('call_id2_1_0')).toMatchObject({ name: 'look', arguments: '{}' })
+  await world.time.pass(4000)
+  // The next request has a handle of its own.
+  const again = await (await world.open()).client({ client: 'web', leaseMs: 5000 })
+  await world.time.pass(4000)
+  expect(await again.result('call_id2_1_0', done)).toMatchObject({ type: 'accepted' })
+  await world.time.until(turn.answer)
+  expect(resultsTold(world.model)).toEqual([{ isError: false, text: 'seen' }])
+})
+
+test('a client that does not renew its lease is gone, and its call goes to another one', async () => {
+  const world = createTestWorld({ tools: [LOOK], steps: [callsOf('look'), { text: 'done' }] })
+  const session = await world.open()
+  const slow = await session.client({ client: 'slow', leaseMs: 5000 })
+  const turn = session.send('go')
+  await world.time.settle()
+  expect(slow.calls()).toHaveLength(1)
+  await world.time.pass(5001)
+  expect(await slow.claim('call_id2_1_0')).toMatchObject({ type: 'refused' })
+  const other = await session.client({ client: 'other' })
+  expect(other.calls()).toHaveLength(1)
+  await other.claim('call_id2_1_0')
+  await other.result('call_id2_1_0', done)
+  await world.time.until(turn.answer)
+})
+
+test('a tool that a client brings is offered to the model, and runs on that client alone', async () => {
+  const steps = [callsOf('camera'), { text: 'done' }]
+  const world = createTestWorld({
+    steps,
+    approvalPolicy: ({ tool: { trust } }) => (trust === 'untrusted' ? 'allow' : 'ask'),
+  })
+  const session = await world.open()
+  const camera = { name: 'camera', description: 'Takes a picture', inputSchema: { type: 'object' } }
+  const phone = await session.client({ client: 'phone', tools: [camera] })
+  const desk = await session.client({ client: 'desk' })
+  const turn = session.send('go')
+  await world.time.settle()
+  expect(world.model.requests[0]?.tools.map(({ name }) => name)).toEqual(['camera'])
+  expect([phone.calls().length, desk.calls().length]).toEqual([1, 0])
+  expect(await desk.claim('call_id2_1_0')).toMatchObject({ type: 'refused' })
+  await phone.claim('call_id2_1_0')
+  await phone.result('call_id2_1_0', done)
+  await world.time.until(turn.answer)
+  const told = world.model.requests[1]?.messages.at(-1)
+  expect(told).toMatchObject({ parts: [{ provenance: { trust: 'untrusted', source: 'phone' } }] })
+})
+
+test('what a client says wrongly of itself is refused by the name of its field', async () => {
+  const session = await createTestWorld({ steps: [] }).open()
+  await expect(session.client({ client: '' })).rejects.toMatchObject({ code: 'invalid_event' })
+  const broken = { name: 'x', description: 'x', inputSchema: { type: 'string' } }
+  await expect(session.client({ client: 'a', tools: [broken] })).rejects.toThrow(/inputSchema/)
+  await expect(session.client({ client: 'a', leaseMs: Number.NaN })).rejects.toThrow(/leaseMs/)
+})

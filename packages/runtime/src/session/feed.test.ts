@@ -1,0 +1,59 @@
+// The feed of one session: live pieces in their place among the records, whatever order they come in.
+import type { Frame, LiveFrame } from '@baton/core'
+import type { Fact, SessionRecord } from '@baton/core/machine'
+import { expect, test } from 'vitest'
+import { SessionFeed } from './feed.ts'
+
+const STARTED = {
+  type: 'model-started',
+  step: 1,
+  model: 'm',
+  fromEntry: 1,
+  toEntry: 1,
+  chars: 1,
+  choice: 'auto',
+} as const
+
+function record(pos: number, attempt: number): SessionRecord {
+  const facts: readonly Fact[] = [{ ...STARTED, attempt }]
+  return { version: 1, pos, nowMs: 0, epoch: 1, input: { type: 'user-input' }, facts }
+}
+
+function text(attempt: number, offset: number, said: string): LiveFrame {
+  return { type: 'text-delta', attempt, offset, text: said }
+}
+
+async function* noPast(): AsyncGenerator<never> {}
+
+function openFeed() {
+  const feed = new SessionFeed({ readPast: noPast })
+  const reader = feed.read(undefined)
+  return { feed, next: async (): Promise<readonly Frame[] | undefined> => await reader.nextBatch() }
+}
+
+test('pieces that come before the record that begins their attempt wait for it, however many they are', async () => {
+  const { feed, next } = openFeed()
+  const count = 50_000
+  for (let index = 0; index < count; index++) feed.publishLive(text(1, index, 'x'))
+  feed.publishRecord(record(0, 1))
+  expect(await next()).toMatchObject([{ type: 'fact', pos: 0 }, text(1, 0, 'x'.repeat(count))])
+  expect(feed.textOfAttempt(1)).toHaveLength(count)
+})
+
+test('of text that is too much to wait for its record, the rest is dropped, and the offsets show it', async () => {
+  const { feed, next } = openFeed()
+  const half = 'x'.repeat(3 * 1024 * 1024)
+  feed.publishLive(text(1, 0, half))
+  feed.publishLive(text(1, half.length, half))
+  feed.publishRecord(record(0, 1))
+  feed.publishLive(text(1, 2 * half.length, 'end'))
+  expect(await next()).toMatchObject([{ type: 'fact' }, { offset: 0 }, { offset: 2 * half.length, text: 'end' }])
+})
+
+test('pieces of an attempt that was over before its record came are dropped', async () => {
+  const { feed, next } = openFeed()
+  feed.publishLive(text(1, 0, 'old'))
+  feed.publishLive(text(2, 0, 'new'))
+  feed.publishRecord(record(0, 2))
+  expect(await next()).toMatchObject([{ type: 'fact' }, text(2, 0, 'new')])
+})

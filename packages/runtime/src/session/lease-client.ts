@@ -1,0 +1,106 @@
+// A client without a connection: it holds its place by a lease, asks for its calls, claims them and brings their results.
+import type { Accepted, LeaseClient, LeaseClientInit, Principal, Refused } from '@baton/core'
+import { BatonError, decodeClientReport, decodeOutcome } from '@baton/core'
+import type { ClientReport, OpenCall, Outcome } from '@baton/core/machine'
+import type { SessionEngine } from '../engine.ts'
+
+export interface LeaseClientParts {
+  readonly engine: SessionEngine
+  readonly principal: Principal
+  readonly init: LeaseClientInit
+}
+
+const LEASE_MS = 30_000
+const TOOL_MS = 30_000
+
+/** @throws BatonError `invalid_event`, `rate_limited`, `unauthorized` */
+export async function openLeaseClient(parts: LeaseClientParts): Promise<LeaseClient> {
+  const client = new Lease(parts)
+  await client.renew()
+  await client.bringTools()
+  return client
+}
+
+class Lease implements LeaseClient {
+  readonly client: string
+  readonly #parts: LeaseClientParts
+
+  constructor(parts: LeaseClientParts) {
+    this.client = parts.init.client
+    this.#parts = parts
+  }
+
+  async renew(): Promise<void> {
+    const { init, principal } = this.#parts
+    await this.#insist({
+      type: 'client-attached',
+      connection: this.client,
+      principal: principal.id,
+      sequential: false,
+      claims: true,
+      reportsPlayback: true,
+      asks: init.asks ?? true,
+      leaseMs: init.leaseMs ?? LEASE_MS,
+      ...(init.runs && { tools: init.runs }),
+    })
+  }
+
+  async bringTools(): Promise<void> {
+    const { tools } = this.#parts.init
+    if (!tools) return
+    const brought = tools.map(({ name, description, inputSchema, effect = 'once', timeoutMs = TOOL_MS }) => {
+      const runs = { runs: 'client', parallel: true, onInterrupt: effect === 'pure' ? 'cancel' : 'finish' } as const
+      return { name, description, inputSchema, effect, timeoutMs, ...runs }
+    })
+    await this.#insist({ type: 'client-tools', connection: this.client, tools: brought })
+  }
+
+  calls(): readonly OpenCall[] {
+    const { engine } = this.#parts
+    const asked = engine.state().step?.calls.filter(({ state, offer }) => state === 'offered' && this.#isOwn(offer))
+    return (asked ?? []).flatMap(({ callId }) => engine.history().openCall(callId) ?? [])
+  }
+
+  async claim(callId: string): Promise<OpenCall | Refused> {
+    const { engine } = this.#parts
+    const offer = engine.state().step?.calls.find((call) => call.callId === callId)?.offer
+    const answer = await this.#report({
+      type: 'call-claimed',
+      callId,
+      connection: this.client,
+      offer: offer && this.#isOwn(offer) ? offer.number : 0,
+    })
+    if (answer.type === 'refused') return answer
+    return engine.history().openCall(callId) ?? NO_CALL
+  }
+
+  async result(callId: string, outcome: Outcome): Promise<Accepted | Refused> {
+    const given = decodeOutcome(outcome)
+    if (!given.ok) return { type: 'refused', ...given.refusal }
+    return await this.#report({ type: 'tool-result', callId, connection: this.client, outcome: given.value })
+  }
+
+  async release(): Promise<void> {
+    await this.#report({ type: 'client-detached', connection: this.client })
+  }
+
+  #isOwn(offer: { readonly connection: string } | null): boolean {
+    return offer?.connection === this.client
+  }
+
+  /** @throws BatonError when it is refused */
+  async #insist(report: ClientReport): Promise<void> {
+    const answer = await this.#report(report)
+    if (answer.type === 'refused') throw new BatonError({ code: answer.code, message: answer.message })
+  }
+
+  /** Decoded: names and schemas are the caller's own. */
+  async #report(report: ClientReport): Promise<Accepted | Refused> {
+    const decoded = decodeClientReport(report)
+    if (!decoded.ok) return { type: 'refused', ...decoded.refusal }
+    const [answer] = await this.#parts.engine.submit([decoded.value])
+    return answer ?? NO_CALL
+  }
+}
+
+const NO_CALL: Refused = { type: 'refused', code: 'illegal_input', message: 'there is no such open call' }

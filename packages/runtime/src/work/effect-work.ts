@@ -1,0 +1,38 @@
+// Effects that are work: each becomes a job, is performed, and ends in a report. For hosts that perform an effect somewhere
+// else than where it was decided, with nothing but what was folded of the records.
+import type { AwaitedEffect, History, HostReport, State } from '@baton/core/machine'
+import type { CallModel, RunTool, Summarise } from './jobs.ts'
+import { createModelJob, createToolJob } from './jobs.ts'
+import type { ToolPlace } from './tool-work.ts'
+import { createToolIo } from './tool-work.ts'
+import type { Work } from './work.ts'
+
+export type WorkEffect = CallModel | Summarise | RunTool
+
+export interface EffectPlace extends ToolPlace {
+  readonly work: Work
+  readonly state: State
+  readonly history: History
+}
+
+export function isWorkEffect(effect: AwaitedEffect): effect is WorkEffect {
+  return effect.type === 'call-model' || effect.type === 'summarise' || effect.type === 'run-tool'
+}
+
+/** Never rejects. Undefined when there is nothing to report: the call was over before its tool began. */
+export async function performEffect(effect: WorkEffect, place: EffectPlace): Promise<HostReport | undefined> {
+  const { work, state, history, cancellation } = place
+  if (effect.type !== 'run-tool') {
+    const io = { history, live: place.live, signal: cancellation.signal }
+    return await work.model(createModelJob(state, effect), io)
+  }
+  const job = createToolJob(state, history, effect)
+  return job && (await work.tool(job, createToolIo(job, place)))
+}
+
+/** What a host says when the process died that performed the effect, and nothing else did. */
+export function createLossReport(effect: WorkEffect): HostReport {
+  if (effect.type !== 'run-tool') return { type: 'work-lost', work: { type: 'model', attempt: effect.attempt } }
+  const { callId, attempt } = effect
+  return { type: 'work-lost', work: { type: 'tool', callId, attempt } }
+}

@@ -1,0 +1,161 @@
+// Interrupts in every phase of a session, with every way to say how much of the answer was taken in.
+import type { Tool } from '@baton/core'
+import { BatonError } from '@baton/core'
+import type { Played } from '@baton/core/machine'
+import type { ScriptedStep } from '@baton/core/testing'
+import { expect } from 'vitest'
+import type { ContractWorldInit } from './host-kind.ts'
+import { act, callsOf, createClientTool, never, resultsTold, textsTold } from './situation-parts.ts'
+import type { Situations, Stage } from './situation.ts'
+import { forEachRow } from './situation.ts'
+
+interface Interrupted {
+  /** Virtual milliseconds from the input to the interrupt. */
+  readonly afterMs: number
+  readonly heard?: Played
+  readonly init: ContractWorldInit
+}
+
+/** Interrupts the first turn, then sends a second input; gives what the model was told then. */
+async function interruptAt({ createWorld }: Stage, { afterMs, heard, init }: Interrupted) {
+  const world = await createWorld(init)
+  const session = await world.open()
+  const turn = session.send('go')
+  turn.answer.catch(() => {})
+  await world.time.pass(afterMs)
+  await session.interrupt(heard && { heard })
+  const { outcome } = await world.time.until(turn.answer)
+  const after = await world.time.until(session.send('next').answer)
+  expect(after.text).toBe('after')
+  expect(session.phase).toBe('idle')
+  return { world, outcome, told: textsTold(world.model, 'assistant') }
+}
+
+const SPEAKS: ScriptedStep = { pieces: ['One ', 'two ', 'three'], pieceMs: 100 }
+const AFTER: ScriptedStep = { text: 'after' }
+
+function calling(tool: Tool): ContractWorldInit {
+  return { tools: [tool], steps: [{ text: 'Look: ', ...callsOf('act') }, AFTER, AFTER] }
+}
+
+export const INTERRUPT_SITUATIONS: Situations = {
+  ...forEachRow<[string, Played, readonly string[]]>(
+    'an interrupt while the model speaks, of which the user heard %s',
+    [
+      ['all', { type: 'all' }, ['One two ']],
+      ['five characters', { type: 'chars', chars: 5 }, ['One t']],
+      ['more than was said', { type: 'chars', chars: 500 }, ['One two ']],
+      ['nothing', { type: 'chars', chars: 0 }, []],
+      ['what was displayed, which is nothing', { type: 'display' }, []],
+    ],
+    async (stage, [, heard, told]) => {
+      const interrupted = await interruptAt(stage, { afterMs: 250, heard, init: { steps: [SPEAKS, AFTER] } })
+      expect(interrupted).toMatchObject({ outcome: 'interrupted', told })
+    },
+  ),
+  ...forEachRow<[string, Played, readonly string[]]>(
+    'an interrupt after the answer, of which the user heard %s, cuts what the model is told',
+    [
+      ['all', { type: 'all' }, ['One two three']],
+      ['five characters', { type: 'chars', chars: 5 }, ['One t']],
+      ['nothing', { type: 'chars', chars: 0 }, []],
+      ['what was displayed, which is nothing', { type: 'display' }, []],
+    ],
+    async (stage, [, heard, told]) => {
+      const interrupted = await interruptAt(stage, { afterMs: 1000, heard, init: { steps: [SPEAKS, AFTER] } })
+      expect(interrupted).toMatchObject({ outcome: 'answered', told })
+    },
+  ),
+  'an answer that was displayed before the interrupt was heard': async ({ createWorld }) => {
+    const world = await createWorld({ steps: [{ text: 'all of it' }, AFTER] })
+    const session = await world.open()
+    await world.time.until(session.send('go').answer)
+    await session.submit({ type: 'display-written', turn: 1 })
+    await session.interrupt({ heard: { type: 'display' } })
+    await world.time.until(session.send('next').answer)
+    expect(textsTold(world.model, 'assistant')).toEqual(['all of it'])
+  },
+  'an interrupt before the first word leaves nothing of the answer': async (stage) => {
+    const interrupted = await interruptAt(stage, { afterMs: 50, init: { steps: [SPEAKS, AFTER] } })
+    expect(interrupted).toMatchObject({ outcome: 'interrupted', told: [] })
+  },
+  ...forEachRow<[string, Partial<Tool>, string]>(
+    'an interrupt while a %s tool runs',
+    [
+      ['pure', { effect: 'pure' }, 'cancelled'],
+      ['finishing', { effect: 'idempotent', onInterrupt: 'finish' }, 'timed-out'],
+      ['once', { effect: 'once', onInterrupt: 'cancel' }, 'unknown'],
+    ],
+    async (stage, [, more, settled]) => {
+      const init = calling(act(never, { ...more, timeoutMs: 1000 }))
+      const { world, outcome } = await interruptAt(stage, { afterMs: 10, init })
+      expect(outcome).toBe('interrupted')
+      const settlements = (await world.facts('call-settled')).map(({ settlement }) => settlement.type)
+      expect(settlements).toEqual([settled])
+    },
+  ),
+  'an interrupt while a call waits for a client, for a person or for another call settles it': async (stage) => {
+    const waiting = [
+      createClientTool('act'),
+      act(() => 'never', { approval: true }),
+      act(never, { parallel: false, timeoutMs: 60_000 }),
+    ]
+    for (const tool of waiting) {
+      const { world, outcome } = await interruptAt(stage, { afterMs: 10, init: calling(tool) })
+      expect(outcome).toBe('interrupted')
+      expect(resultsTold(world.model)).toMatchObject([{ isError: true }])
+      expect(await world.facts('call-settled')).toHaveLength(1)
+    }
+  },
+  'an interrupt between two attempts ends the wait': async (stage) => {
+    const busy = new BatonError({ code: 'model_overloaded', message: 'busy', retryable: true })
+    const init: ContractWorldInit = { steps: [{ error: busy }, AFTER], retry: { attempts: 3, baseMs: 60_000 } }
+    const { world, outcome } = await interruptAt(stage, { afterMs: 100, init })
+    expect(outcome).toBe('interrupted')
+    expect(world.model.requests).toHaveLength(2)
+  },
+  'an interrupt of a paused turn ends it, and what waited goes on after the pause': async ({ createWorld }) => {
+    const world = await createWorld({ steps: [SPEAKS, AFTER] })
+    const session = await world.open()
+    const turn = session.send('go')
+    await world.time.pass(150)
+    await session.submit({ type: 'pause' })
+    await session.interrupt()
+    await session.submit({ type: 'continue' })
+    expect((await world.time.until(turn.answer)).outcome).toBe('interrupted')
+    expect((await world.time.until(session.send('next').answer)).text).toBe('after')
+  },
+  'an interrupt when nothing was ever said changes nothing': async ({ createWorld }) => {
+    const world = await createWorld({ steps: [AFTER] })
+    const session = await world.open()
+    await session.interrupt()
+    expect((await world.time.until(session.send('go').answer)).text).toBe('after')
+  },
+  'a second interrupt while the first one waits for the model changes nothing': async ({ createWorld }) => {
+    const world = await createWorld({ steps: [SPEAKS, AFTER] })
+    const session = await world.open()
+    const turn = session.send('go')
+    await world.time.pass(250)
+    await Promise.all([session.interrupt(), session.interrupt({ heard: { type: 'chars', chars: 0 } })])
+    expect((await world.time.until(turn.answer)).outcome).toBe('interrupted')
+    await world.time.until(session.send('next').answer)
+    expect(textsTold(world.model, 'assistant')).toEqual(['One two '])
+  },
+  'an interrupt while the history is summarised ends the turn, and the next one goes on': async ({ createWorld }) => {
+    const world = await createWorld({
+      window: { contextTokens: 4000, reserveTokens: 500, actAtTokens: 1200, summarise: true } as never,
+      steps: (request) =>
+        request.toolChoice.type === 'none' && request.tools.length === 0 && request.instructions.startsWith('Summarise')
+          ? { text: 'in short', pieceMs: 500 }
+          : { text: 'words '.repeat(300) },
+    })
+    const session = await world.open()
+    for (let turn = 0; turn < 4; turn++) {
+      const sent = session.send('tell me more')
+      await world.time.pass(100)
+      if (session.phase === 'summarising') await session.interrupt()
+      expect(['answered', 'interrupted']).toContain((await world.time.until(sent.answer)).outcome)
+    }
+    expect((await world.facts('summary-started')).length).toBeGreaterThan(0)
+  },
+}

@@ -1,0 +1,112 @@
+// Local hosts in the contract, over any store.
+import type { Agent, BlobStore, Store } from '@baton/core'
+import type { SessionRecord } from '@baton/core/machine'
+import { createHost, createMemoryStore, openSqliteStore } from '@baton/host'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { VirtualTime } from '../simulator/virtual-time.ts'
+import { createVirtualTime } from '../simulator/virtual-time.ts'
+import type { ContractWorld, ContractWorldInit, HostKind } from './host-kind.ts'
+import { assembleWorld, createSerialIds, createWorldParts } from './world-parts.ts'
+
+export function createMemoryKind(): HostKind {
+  return {
+    name: 'local over the memory store',
+    restarts: true,
+    createWorld: async (init) => {
+      const time = createVirtualTime(START_MS)
+      return createLocalWorld({ store: createMemoryStore(), session: 'tested', time, newId: createSerialIds() }, init)
+    },
+    close: async () => {},
+  }
+}
+
+/** One file for all worlds: each has a session of its own in it. */
+export function createSqliteKind(): HostKind {
+  const folder = mkdtempSync(join(tmpdir(), 'baton-contract-'))
+  let asked = 0
+  let worlds = 0
+  const file = openSqliteStore(join(folder, 'store.sqlite')).then((store) =>
+    countRequests(store, (change) => (asked += change)),
+  )
+  return {
+    name: 'local over SQLite',
+    restarts: true,
+    createWorld: async (init) => {
+      const time = createVirtualTime(START_MS, () => asked === 0)
+      return createLocalWorld(
+        { store: await file, session: `tested-${(worlds += 1)}`, time, newId: createSerialIds() },
+        init,
+      )
+    },
+    close: async () => {
+      await (await file).close()
+      rmSync(folder, { recursive: true })
+    },
+  }
+}
+
+const START_MS = 1_000_000
+
+interface Place {
+  readonly store: Store
+  readonly session: string
+  readonly time: VirtualTime
+  readonly newId: () => string
+}
+
+function createLocalWorld(place: Place, init: ContractWorldInit): ContractWorld {
+  const { store, session, time, newId } = place
+  const parts = createWorldParts(time, newId, init)
+  const { environment, log } = parts
+  const blobs: BlobStore = { ...store.blobs, ...init.blobs }
+  const agent: Agent = parts.agent
+  const host = createHost({ environment, log, agent, store: { ...store, blobs }, ...init.catalog })
+  const records = async (name = session): Promise<readonly SessionRecord[]> => {
+    const all: SessionRecord[] = []
+    for await (const record of store.read(name, 0)) all.push(record)
+    return all
+  }
+  const restart = async (next: ContractWorldInit): Promise<ContractWorld> => {
+    await time.until(host.stop())
+    return createLocalWorld(place, next)
+  }
+  return { ...assembleWorld(parts, { host, session, records }), restart }
+}
+
+/** Virtual time stands still while a thread works for a request. */
+function countRequests(store: Store, count: (change: number) => void): Store {
+  const counted = <Args extends readonly unknown[], Value>(act: (...args: Args) => Promise<Value>) => {
+    return async (...args: Args): Promise<Value> => {
+      count(1)
+      try {
+        return await act(...args)
+      } finally {
+        count(-1)
+      }
+    }
+  }
+  const iterated = <Args extends readonly unknown[], Value>(read: (...args: Args) => AsyncIterable<Value>) =>
+    async function* (...args: Args): AsyncGenerator<Value> {
+      const reader = read(...args)[Symbol.asyncIterator]()
+      try {
+        const next = counted(() => reader.next())
+        for (let one = await next(); one.done !== true; one = await next()) yield one.value
+      } finally {
+        await reader.return?.()
+      }
+    }
+  const { snapshots, blobs } = store
+  return {
+    ...store,
+    acquire: counted(store.acquire),
+    append: counted(store.append),
+    release: counted(store.release),
+    read: iterated(store.read),
+    list: iterated(store.list),
+    remove: counted(store.remove),
+    snapshots: { put: counted(snapshots.put), latest: counted(snapshots.latest) },
+    blobs: { put: counted(blobs.put), get: counted(blobs.get), names: counted(blobs.names) },
+  }
+}

@@ -1,0 +1,94 @@
+// Typed answers: an agent with an output schema gives values, asks once more for what does not fit, then fails with a code.
+import type { ModelRequest } from '@baton/core'
+import { defineAgent, outputOf } from '@baton/core'
+import { createScriptedModel } from '@baton/core/testing'
+import { expect } from 'vitest'
+import { z } from 'zod'
+import { act, callsOf, textsTold } from './situation-parts.ts'
+import type { ContractWorldInit } from './host-kind.ts'
+import type { Situations, Stage } from './situation.ts'
+import { forEachRow } from './situation.ts'
+
+const verdict = z.object({ valid: z.boolean(), note: z.string().optional(), score: z.number().int() })
+
+async function ask({ createWorld }: Stage, steps: ContractWorldInit['steps'], more: Partial<ContractWorldInit> = {}) {
+  const world = await createWorld({ steps, output: verdict, ...more })
+  const answer = async () => await world.time.until((await world.open()).send('is it valid?').answer)
+  return { ...world, answer }
+}
+
+export const OUTPUT_SITUATIONS: Situations = {
+  'an answer that fits is a typed value': async (stage) => {
+    const agent = defineAgent({ name: 'judge', output: verdict })
+    const { answer } = await ask(stage, [{ text: '{"valid":true,"score":3}' }])
+    const given = await answer()
+    const value = outputOf(agent, given)
+    expect(value.valid && value.score + 1).toBe(4)
+    expect(given.text).toBe('{"valid":true,"score":3}')
+  },
+  ...forEachRow(
+    'an answer %s is taken as it is meant',
+    [
+      ['in a code block', 'Here you are:\n```json\n{"valid":true,"score":3}\n```'],
+      ['after a word of courtesy', 'Sure! {"valid":true,"score":3}'],
+      ['with null for what is left out', '{"valid":true,"note":null,"score":3}'],
+    ],
+    async (stage, [, text]) => {
+      const { answer, model } = await ask(stage, [{ text }])
+      expect((await answer()).output).toEqual({ valid: true, score: 3 })
+      expect(model.requests).toHaveLength(1)
+    },
+  ),
+  'an answer that does not fit is asked for once more, with what is wrong in front of the model': async (stage) => {
+    const { answer, model, facts } = await ask(stage, [
+      { text: '{"valid":"yes","score":3}' },
+      { text: '{"valid":true,"score":3}' },
+    ])
+    expect((await answer()).output).toEqual({ valid: true, score: 3 })
+    expect(model.requests[1]?.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
+    expect(textsTold(model, 'user')[1]).toMatch(/^Your answer does not fit the output schema: valid: .*boolean/)
+    expect(await facts('output-refused')).toMatchObject([{ step: 1, issue: expect.stringContaining('valid') }])
+  },
+  'an answer that does not fit twice fails the turn with a code, and the session goes on': async (stage) => {
+    const steps = [{ text: 'No idea.' }, { text: '{}' }, { text: '{"valid":false,"score":0}' }]
+    const { answer, facts } = await ask(stage, steps)
+    await expect(answer()).rejects.toMatchObject({ code: 'invalid_output', message: expect.stringContaining('valid') })
+    expect(await facts('output-refused')).toHaveLength(1)
+    expect((await answer()).output).toEqual({ valid: false, score: 0 })
+  },
+  'calls come before the answer, and what was said beside them is no part of it': async (stage) => {
+    const steps = [{ text: 'Let me look.', ...callsOf('act') }, { text: '{"valid":true,"score":1}' }]
+    const { answer } = await ask(stage, steps, { tools: [act(() => 'seen')] })
+    expect(await answer()).toMatchObject({ text: '{"valid":true,"score":1}', output: { valid: true, score: 1 } })
+  },
+  'a model whose provider keeps schemas is given the schema, another one is told it': async (stage) => {
+    const requestsOf = async (output: 'native' | 'without-tools' | 'none', tools: number): Promise<ModelRequest> => {
+      const scripted = createScriptedModel({ steps: [{ text: '{"valid":true,"score":1}' }] })
+      const model = { ...scripted, capabilities: { ...scripted.capabilities, output } }
+      const world = await ask(stage, [], { models: model, tools: [act(() => '')].slice(0, tools) })
+      await world.answer()
+      return scripted.requests[0]!
+    }
+    expect(await requestsOf('native', 1)).toMatchObject({ output: { name: 'tested', schema: { type: 'object' } } })
+    expect((await requestsOf('native', 1)).instructions).toBe('')
+    expect(await requestsOf('without-tools', 0)).toHaveProperty('output')
+    for (const [output, tools] of [
+      ['without-tools', 1],
+      ['none', 0],
+    ] as const) {
+      const told = await requestsOf(output, tools)
+      expect(told).not.toHaveProperty('output')
+      expect(told.instructions).toMatch(/one JSON value and nothing else.*\n\{.*"valid"/)
+    }
+  },
+  'arguments with null for what may be left out run the tool without it': async (stage) => {
+    const given: unknown[] = []
+    const look = { ...act((input) => void given.push(input)), input: z.object({ at: z.string().optional() }) }
+    const world = await stage.createWorld({
+      tools: [look],
+      steps: [{ calls: [{ name: 'act', arguments: { at: null } }] }, { text: 'ok' }],
+    })
+    await world.time.until((await world.open()).send('go').answer)
+    expect(given).toEqual([{}])
+  },
+}

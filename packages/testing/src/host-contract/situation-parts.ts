@@ -1,0 +1,60 @@
+// What situations are made of: tools, steps of the scripted model, and what was told to whom.
+import type { Frame, Tool, ToolContext } from '@baton/core'
+import { tool } from '@baton/core'
+import type { ScriptedModel, ScriptedStep } from '@baton/core/testing'
+
+/** A tool named `act` whose arguments are any object. */
+export function act(
+  execute: (input: unknown, context: ToolContext) => unknown,
+  more: Partial<Omit<Tool, 'execute' | 'name'>> & { readonly name?: string } = {},
+): Tool {
+  const { name = 'act', ...rest } = more
+  const made = tool({ name, description: name, input: { type: 'object' }, effect: 'pure', execute })
+  return { ...made, ...rest }
+}
+
+/** A tool that a client runs. */
+export function createClientTool(name: string, effect: 'pure' | 'once' = 'pure'): Tool {
+  return tool({ name, description: name, input: { type: 'object' }, effect })
+}
+
+/** A step that calls tools by name, with `{}`. */
+export function callsOf(...names: readonly string[]): ScriptedStep {
+  return { calls: names.map((name) => ({ name, arguments: {} })) }
+}
+
+/** What the model was told of the results of its last calls. */
+export function resultsTold(model: ScriptedModel): readonly { readonly isError: boolean; readonly text: string }[] {
+  const last = model.requests.at(-1)?.messages.findLast((message) => message.role === 'tool')
+  return (last?.parts ?? []).map(({ isError, content }) => ({
+    isError,
+    text: content.map((part) => (part.type === 'text' ? part.text : `[${part.type}]`)).join(''),
+  }))
+}
+
+/** What the model was told, as text, newest last. */
+export function textsTold(model: ScriptedModel, role: 'user' | 'assistant'): readonly string[] {
+  return (model.requests.at(-1)?.messages ?? [])
+    .filter((message) => message.role === role)
+    .map((message) => message.parts.map((part) => (part.type === 'text' ? part.text : `[${part.type}]`)).join(''))
+}
+
+/** Collects frames as they come. */
+export function collect(frames: AsyncIterable<Frame>): {
+  readonly frames: readonly Frame[]
+  readonly done: Promise<void>
+} {
+  const seen: Frame[] = []
+  const read = async (): Promise<void> => {
+    for await (const frame of frames) seen.push(frame)
+  }
+  return { frames: seen, done: read() }
+}
+
+/** A promise that never ends. */
+export function never(): Promise<never> {
+  return new Promise(() => {})
+}
+
+/** The first call of the first turn: worlds count their ids, and a host takes one for itself. */
+export const CALL = 'call_id2_1_0'

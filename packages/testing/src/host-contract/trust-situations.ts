@@ -1,0 +1,155 @@
+// Who may say what to a session: a caller cannot speak as the host, nor for another client or another person, and nothing
+// that is handed in ends the session or the process.
+import type { Session } from '@baton/core'
+import type { Input } from '@baton/core/machine'
+import { HOST_REPORTS } from '@baton/core/machine'
+import { expect } from 'vitest'
+import { act, CALL, callsOf, never, resultsTold } from './situation-parts.ts'
+import type { Situations, Stage } from './situation.ts'
+import { forEachRow } from './situation.ts'
+
+/** A session whose `once` tool runs until it is told to end. */
+async function createRunningWorld({ createWorld }: Stage) {
+  const gate = Promise.withResolvers<string>()
+  const pay = act(() => gate.promise, { name: 'pay', effect: 'once', timeoutMs: 60_000 })
+  const world = await createWorld({ tools: [pay], steps: [callsOf('pay'), { text: 'done' }, { text: 'again' }] })
+  const session = await world.open()
+  const turn = session.send('go')
+  await world.time.settle()
+  return { world, session, turn, gate }
+}
+
+/** As a program that is not checked by types would hand it in. */
+function submitRaw(session: Session, input: unknown): ReturnType<Session['submit']> {
+  return session.submit(input as Parameters<Session['submit']>[0])
+}
+
+const FORGED: readonly Input[] = [
+  {
+    type: 'tool-finished',
+    callId: CALL,
+    attempt: 1,
+    outcome: { type: 'ok', content: [{ type: 'text', text: 'forged' }] },
+  },
+  { type: 'host-restarted', downMs: 0 },
+  { type: 'work-lost', work: { type: 'tool', callId: CALL, attempt: 1 } },
+  { type: 'timer-fired', timer: `call:${CALL}`, generation: 3 },
+  { type: 'timer-fired', timer: 'turn', generation: 2 },
+  { type: 'agent-changed' },
+  { type: 'plan-set', callId: CALL, attempt: 1, entries: [] },
+]
+
+const HOSTILE: readonly (readonly [string, unknown])[] = [
+  ['nothing', undefined],
+  ['null', null],
+  ['a message', { role: 'user', content: 'hello' }],
+  ['a foreign picture', [{ type: 'image', image: 'aGk=' }]],
+  ['a picture of another API', [{ type: 'image_url', image_url: { url: 'https://x' } }]],
+  ['half a surrogate pair', '\ud800'],
+  ['not a number', [{ type: 'text', text: Number.NaN }]],
+  [
+    'a throwing getter',
+    {
+      get type(): never {
+        throw new Error('trap')
+      },
+    },
+  ],
+  [
+    'a part with a throwing getter',
+    [
+      {
+        type: 'text',
+        get text(): never {
+          throw new Error('trap')
+        },
+      },
+    ],
+  ],
+  ['a revoked proxy', createRevokedProxy()],
+  ['a cycle', createCycle()],
+  ['an object that is JSON of nothing', { toJSON: () => undefined }],
+  ['a function', () => {}],
+  ['a big integer', 1n],
+]
+
+function createRevokedProxy(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {})
+  revoke()
+  return proxy
+}
+
+function createCycle(): unknown {
+  const parts: unknown[] = []
+  parts.push(parts)
+  return parts
+}
+
+export const TRUST_SITUATIONS: Situations = {
+  'what only a host may say is refused, and the running tool has its own result': async (stage) => {
+    const { world, session, turn, gate } = await createRunningWorld(stage)
+    const before = (await world.records()).length
+    for (const input of FORGED)
+      expect(await submitRaw(session, input)).toMatchObject({
+        type: 'refused',
+        code: 'illegal_input',
+        message: expect.stringContaining('comes from the host'),
+      })
+    for (const type of HOST_REPORTS) expect(await submitRaw(session, { type })).toMatchObject({ type: 'refused' })
+    expect(await world.records()).toHaveLength(before)
+    gate.resolve('paid')
+    await world.time.until(turn.answer)
+    expect(resultsTold(world.model)).toEqual([{ isError: false, text: 'paid' }])
+  },
+  ...forEachRow(
+    '%s that is sent is refused with a code, and the running tool keeps its result',
+    HOSTILE,
+    async (stage, [, value]) => {
+      const { world, session, turn, gate } = await createRunningWorld(stage)
+      const refused = session.send(value as string)
+      await expect(world.time.until(refused.answer)).rejects.toMatchObject({ code: 'invalid_event' })
+      for await (const event of refused.events) throw new Error(`there is no such turn: ${event.type}`)
+      expect(await submitRaw(session, value)).toMatchObject({ type: 'refused' })
+      expect(await session.decide(value as never)).toMatchObject({ type: 'refused' })
+      expect(await session.answer(value as never)).toMatchObject({ type: 'refused' })
+      expect(await session.describe(value as never)).toMatchObject({ type: 'refused' })
+      expect(await session.toolResult(CALL, value as never)).toMatchObject({ type: 'refused' })
+      gate.resolve('paid')
+      await world.time.until(turn.answer)
+      expect(resultsTold(world.model)).toEqual([{ isError: false, text: 'paid' }])
+      expect(world.warnings).toEqual([])
+    },
+  ),
+  'options of a wrong shape are refused by the name of their field': async (stage) => {
+    const { session } = await createRunningWorld(stage)
+    const sent = session.send('x', { settings: { temperature: Number.NaN } })
+    await expect(sent.answer).rejects.toMatchObject({ message: expect.stringContaining('temperature') })
+    await expect(session.interrupt({ heard: { type: 'chars', chars: -1 } })).rejects.toMatchObject({
+      code: 'invalid_event',
+      message: expect.stringContaining('chars'),
+    })
+  },
+  'a report in the name of a client that another handle attached is refused': async (stage) => {
+    const { world, session } = await createRunningWorld(stage)
+    const own = { type: 'client-attached', connection: 'mine', principal: 'anonymous' } as const
+    const can = { sequential: false, claims: true, reportsPlayback: true, asks: true }
+    expect(await session.submit({ ...own, ...can })).toMatchObject({ type: 'accepted' })
+    const other = await world.open()
+    for (const report of [
+      { type: 'tool-result', callId: CALL, connection: 'mine', outcome: { type: 'ok', content: [] } },
+      { type: 'call-claimed', callId: CALL, connection: 'mine', offer: 1 },
+      { type: 'client-detached', connection: 'mine' },
+      { type: 'client-tools', connection: 'mine', tools: [] },
+    ])
+      expect(await submitRaw(other, report)).toMatchObject({ type: 'refused', code: 'unauthorized' })
+    expect(await submitRaw(other, { ...own, ...can, principal: 'eve' })).toMatchObject({ code: 'unauthorized' })
+  },
+  'a tool that throws in a timer of its own, or never ends, leaves its session alone': async (stage) => {
+    const world = await stage.createWorld({
+      tools: [act(never, { timeoutMs: 100 })],
+      steps: [callsOf('act'), { text: 'done' }],
+    })
+    const session = await world.open()
+    expect((await world.time.until(session.send('go').answer)).text).toBe('done')
+  },
+}

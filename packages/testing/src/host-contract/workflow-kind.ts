@@ -1,0 +1,44 @@
+// The engine that is written like a workflow in the contract: calm, and with a worker that dies at every record.
+import { createHostOver, createCatalog } from '@baton/runtime'
+import type { BlobStore } from '@baton/core'
+import { createHash } from 'node:crypto'
+import { createVirtualTime } from '../simulator/virtual-time.ts'
+import { createWorkflowEngine } from '../workflow/workflow-engine.ts'
+import type { HostKind } from './host-kind.ts'
+import { assembleWorld, createSerialIds, createWorldParts } from './world-parts.ts'
+
+export interface WorkflowKindInit {
+  readonly killsWorker?: () => boolean
+}
+
+export function createWorkflowKind(name: string, { killsWorker }: WorkflowKindInit = {}): HostKind {
+  return {
+    name,
+    restarts: false,
+    createWorld: async (init) => {
+      const newId = createSerialIds()
+      newId() // a local host takes one for itself: calls have the same ids on all kinds
+      const parts = createWorldParts(createVirtualTime(1_000_000), newId, init)
+      const { environment, log, agent } = parts
+      const blobs: BlobStore = { ...createBlobs(), ...init.blobs }
+      const digest = (text: string): string => createHash('sha256').update(text).digest('base64url')
+      const catalog = createCatalog({ agent, environment, blobs, log, digest, ...init.catalog })
+      const engine = createWorkflowEngine({ environment, catalog, ...(killsWorker && { killsWorker }) })
+      const host = createHostOver({ engine, newId: environment.newId })
+      const session = 'tested'
+      return assembleWorld(parts, { host, session, records: async (of = session) => engine.records(of) })
+    },
+    close: async () => {},
+  }
+}
+
+/** Of a store, what tools and models need. */
+function createBlobs(): BlobStore {
+  const texts = new Map<string, string>()
+  return {
+    put: async (session, name, text) => void texts.set(`${session}/${name}`, text),
+    get: async (session, name) => texts.get(`${session}/${name}`),
+    names: async (session) =>
+      [...texts.keys()].filter((key) => key.startsWith(`${session}/`)).map((key) => key.slice(session.length + 1)),
+  }
+}

@@ -1,0 +1,153 @@
+// A session's own world while it is open: another agent, tools that come and go, what one step changes.
+import type { Tool, ToolSource } from '@baton/core'
+import { defineAgent } from '@baton/core'
+import { createScriptedModel } from '@baton/core/testing'
+import { expect } from 'vitest'
+import { act, callsOf, never, resultsTold } from './situation-parts.ts'
+import type { Situations } from './situation.ts'
+import { forEachRow } from './situation.ts'
+
+/** A source whose tools a test changes. */
+function createSource(name: string, tools: readonly Tool[]) {
+  const listeners = new Set<() => void>()
+  const state = { tools, closed: 0 }
+  const source: ToolSource = {
+    name,
+    list: () => Promise.resolve(state.tools),
+    onChange: (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    close: async () => void (state.closed += 1),
+  }
+  const change = (next: readonly Tool[]): void => {
+    state.tools = next
+    for (const listener of listeners) listener()
+  }
+  return { source, change, state, listeners }
+}
+
+export const WORLD_SITUATIONS: Situations = {
+  'a handle that names another agent changes it while the session is open; calls of tools that are gone settle':
+    async ({ createWorld }) => {
+      const world = await createWorld({
+        tools: [act(never, { name: 'old', parallel: false }), act(() => 'new', { name: 'later', parallel: false })],
+        steps: [callsOf('old', 'later'), { text: 'done' }],
+      })
+      const session = await world.open()
+      const turn = session.send('go')
+      await world.time.settle()
+      const next = createScriptedModel({ steps: [{ text: 'next' }] })
+      const other = defineAgent({ name: 'tested', model: [world.model, next], tools: [] })
+      const again = await world.time.until(world.host.session(world.session, { agent: other }))
+      await world.time.until(turn.answer)
+      const [running, waiting] = resultsTold(world.model)
+      expect(running?.text).toMatch(/tool_result_timeout/)
+      expect(waiting?.text).toMatch(/was removed while its call was open/)
+      expect(await world.facts('agent-changed')).toHaveLength(1)
+      await again.close()
+      // The same definition, made anew, changes nothing.
+      await world.time.until(
+        world.host.session(world.session, { agent: defineAgent({ ...other, model: other.models }) }),
+      )
+      expect(await world.facts('agent-changed')).toHaveLength(1)
+    },
+  'tools of a source come and go in a living session': async ({ createWorld }) => {
+    const { source, change, state, listeners } = createSource('editor', [act(() => 'one', { name: 'one' })])
+    const world = await createWorld({
+      sources: [source],
+      steps: [callsOf('one'), { text: 'a' }, callsOf('two', 'one'), { text: 'b' }],
+    })
+    const session = await world.open()
+    await world.time.until(session.send('go').answer)
+    expect(resultsTold(world.model)).toEqual([{ isError: false, text: 'one' }])
+    change([act(() => 'two', { name: 'two' })])
+    await world.time.settle()
+    await world.time.until(session.send('go').answer)
+    expect(resultsTold(world.model)).toEqual([
+      { isError: false, text: 'two' },
+      { isError: true, text: 'Error: there is no tool "one"' },
+    ])
+    expect(world.model.requests.map(({ tools }) => tools.map(({ name }) => name))).toEqual([
+      ['one'],
+      ['one'],
+      ['two'],
+      ['two'],
+    ])
+    await session.close()
+    await world.time.until(world.host.stop())
+    expect([state.closed, listeners.size]).toEqual([1, 0])
+  },
+  'a source that fails or hangs has no tools, and the session opens all the same': async ({ createWorld }) => {
+    const broken: ToolSource = { name: 'broken', list: () => Promise.reject(new Error('no such program')) }
+    const hanging: ToolSource = { name: 'hanging', list: never }
+    const odd: ToolSource = { name: 'odd', list: () => Promise.resolve('nonsense' as never) }
+    const world = await createWorld({ sources: [broken, hanging, odd], steps: [{ text: 'done' }] })
+    const session = await world.open()
+    expect((await world.time.until(session.send('go').answer)).text).toBe('done')
+    expect(world.warnings).toEqual(['a source of tools lists no tools', 'a source of tools lists no tools'])
+  },
+  ...forEachRow<['first' | 'prefix', readonly string[]]>(
+    'of two tools of one name, the policy "%s" decides which is kept',
+    [
+      ['first', ['look']],
+      ['prefix', ['look', 'editor.look']],
+    ],
+    async ({ createWorld }, [collisions, names]) => {
+      const { source } = createSource('editor', [act(() => 'theirs', { name: 'look' })])
+      const own = act(() => 'ours', { name: 'look' })
+      const world = await createWorld({
+        tools: [own],
+        sources: [source],
+        collisions,
+        steps: [callsOf('look'), { text: 'x' }],
+      })
+      const session = await world.open()
+      await world.time.until(session.send('go').answer)
+      expect(world.model.requests[0]?.tools.map(({ name }) => name)).toEqual(names)
+      expect(resultsTold(world.model)).toEqual([{ isError: false, text: 'ours' }])
+    },
+  ),
+  'two tools of one name are refused by default, with both places': async ({ createWorld }) => {
+    const { source } = createSource('editor', [act(() => 'theirs', { name: 'look' })])
+    const world = await createWorld({ tools: [act(() => 'ours', { name: 'look' })], sources: [source], steps: [] })
+    await expect(world.open()).rejects.toMatchObject({
+      code: 'invalid_agent',
+      message: expect.stringMatching(/"editor" and the agent itself both have a tool named "look"/),
+    })
+  },
+  'a step is prepared: other tools, model, instructions; a call of a tool that is not in force is denied': async ({
+    createWorld,
+  }) => {
+    const other = createScriptedModel({ id: 'other/model', steps: () => callsOf('hidden') })
+    const ran: string[] = []
+    const hidden = act(() => void ran.push('hidden'), { name: 'hidden' })
+    const steps: unknown[] = []
+    const last = createScriptedModel({ id: 'last/model', steps: () => ({ text: 'done' }) })
+    const world = await createWorld({
+      tools: [hidden, act(() => 'ok')],
+      models: [last, other],
+      steps: [],
+      prepareStep: (step) => {
+        steps.push(step)
+        return step.step === 1 ? { tools: ['act'], model: 'other/model', instructions: 'Be brief.' } : undefined
+      },
+    })
+    const session = await world.open()
+    expect((await world.time.until(session.send('go').answer)).text).toBe('done')
+    expect(ran).toEqual([])
+    expect(other.requests[0]).toMatchObject({ instructions: 'Be brief.', tools: [{ name: 'act' }] })
+    expect(steps).toMatchObject([
+      { session: world.session, step: 1, model: 'last/model', tools: ['hidden', 'act'] },
+      { step: 2, tools: ['hidden', 'act'] },
+    ])
+    expect(resultsTold(last)[0]?.text).toBe('Error: the tool "hidden" is not offered in this step')
+  },
+  'a prepared step that throws or hangs fails as a model call does, and says why': async ({ createWorld }) => {
+    for (const prepareStep of [() => Promise.reject(new Error('no plan')), never] as const) {
+      const world = await createWorld({ steps: [{ text: 'x' }], prepareStep })
+      const session = await world.open()
+      await expect(world.time.until(session.send('go').answer)).rejects.toThrow(/no plan|did not answer in 30000 ms/)
+    }
+  },
+}
