@@ -3,7 +3,7 @@
 import type { Batch } from './client-process.ts'
 import type { ClientProcess, Provider } from './processes.ts'
 import { startClient } from './processes.ts'
-import type { ClientName, Scenario } from './scenarios.ts'
+import type { Scenario } from './scenarios.ts'
 
 export interface Measured {
   readonly client: string
@@ -21,6 +21,8 @@ export interface MeasureOptions {
   readonly warmMs: number
   /** All of the scenario's by default. */
   readonly clients?: readonly string[]
+  /** The root of another repository: all but the floor are measured from its build too, as `<client> of base`. */
+  readonly baseTree?: string
 }
 
 const WARM_TURNS = 20
@@ -31,42 +33,55 @@ export async function measure(
   scenario: Scenario,
   options: MeasureOptions,
 ): Promise<readonly Measured[]> {
-  const { clients } = options
+  return compared(await measureRounds(provider, scenario, options), scenario.floor)
+}
+
+/** The value of each client in each round. @throws Error as `measure` does */
+export async function measureRounds(
+  provider: Provider,
+  scenario: Scenario,
+  options: MeasureOptions,
+): Promise<ReadonlyMap<string, readonly number[]>> {
+  const { clients, baseTree } = options
   const names = scenario.clients.filter((name) => name === scenario.floor || !clients || clients.includes(name))
+  const others = baseTree === undefined ? [] : names.filter((name) => name !== scenario.floor)
   const base = `${provider.origin}/${scenario.path}`
   const runners: Runner[] = []
   try {
-    for (const name of names) runners.push(await warmedUp(name, base, scenario, options.warmMs))
-    const values = new Map<ClientName, number[]>(names.map((name) => [name, []]))
+    const start = async (label: string, starting: Promise<ClientProcess>): Promise<void> => {
+      runners.push(await warmedUp(label, await starting, scenario, options.warmMs))
+    }
+    for (const name of names) await start(name, startClient(name, base))
+    for (const name of others) await start(`${name} of base`, startClient(name, base, baseTree))
+    const values = new Map<string, number[]>(runners.map(({ label }) => [label, []]))
     for (let round = 0; round < options.rounds; round++)
       // Each round begins with another client, so that none always follows the same one.
       for (let index = 0; index < runners.length; index++) {
         const runner = runners[(index + round) % runners.length]
-        if (runner)
-          values.get(runner.process.name)?.push(valueOf(scenario, await runBatch(scenario, runner), runner.turns))
+        if (runner) values.get(runner.label)?.push(valueOf(scenario, await runBatch(scenario, runner), runner.turns))
       }
-    return compared(values, scenario.floor)
+    return values
   } finally {
     for (const { process } of runners) process.stop()
   }
 }
 
 interface Runner {
+  readonly label: string
   readonly process: ClientProcess
   /** Of a batch. */
   readonly turns: number
 }
 
-async function warmedUp(name: ClientName, base: string, scenario: Scenario, warmMs: number): Promise<Runner> {
-  const process = await startClient(name, base)
+async function warmedUp(label: string, process: ClientProcess, scenario: Scenario, warmMs: number): Promise<Runner> {
   const endMs = performance.now() + warmMs
   let turnMs = 0
   for (let turns = 0; turns < WARM_TURNS || performance.now() < endMs; turns += scenario.atOnce) {
-    const { wallMs } = await runBatch(scenario, { process, turns: scenario.atOnce })
+    const { wallMs } = await runBatch(scenario, { label, process, turns: scenario.atOnce })
     turnMs = wallMs / scenario.atOnce
   }
   await process.collect()
-  return { process, turns: Math.max(scenario.atOnce, Math.ceil(scenario.batchMs / turnMs)) }
+  return { label, process, turns: Math.max(scenario.atOnce, Math.ceil(scenario.batchMs / turnMs)) }
 }
 
 async function runBatch(scenario: Scenario, { process, turns }: Runner): Promise<Batch> {

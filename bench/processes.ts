@@ -18,6 +18,8 @@ export async function startProvider(): Promise<Provider> {
   return { origin: `http://127.0.0.1:${port}`, stop: () => child.disconnect() }
 }
 
+const OWN_TREE = join(import.meta.dirname, '..')
+
 export interface ClientProcess {
   readonly name: ClientName
   run(turns: number, atOnce: number): Promise<Batch>
@@ -26,13 +28,16 @@ export interface ClientProcess {
   stop(): void
 }
 
-/** `--cpu-prof` and the like go to the clients by NODE_BENCH_OPTIONS. @throws Error when the client cannot be opened */
-export async function startClient(name: ClientName, base: string): Promise<ClientProcess> {
+/**
+ * `--cpu-prof` and the like go to the clients by NODE_BENCH_OPTIONS. `tree` is the root of the repository whose build is
+ * measured. @throws Error when the client cannot be opened
+ */
+export async function startClient(name: ClientName, base: string, tree = OWN_TREE): Promise<ClientProcess> {
   const [file = '', wire = ''] = name.split(':')
-  const module = join(import.meta.dirname, 'clients', `${file}.ts`)
+  const module = join(tree, 'bench/clients', `${file}.ts`)
   const given = (process.env['NODE_BENCH_OPTIONS'] ?? '').split(' ').filter((option) => option !== '')
   const options = { execArgv: ['--expose-gc', ...given] }
-  const child: ChildProcess = fork(join(import.meta.dirname, 'client-process.ts'), [module, base, wire], options)
+  const child: ChildProcess = fork(join(tree, 'bench/client-process.ts'), [module, base, wire], options)
   await ask(child)
   const order = <Answer>(told: Order): Promise<Answer> => ask<Answer>(child, told)
   return {

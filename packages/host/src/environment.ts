@@ -1,5 +1,5 @@
-// The real world for a host in Node: the system's clock, timers and randomness, and HTTP by undici.
-import { randomUUID } from 'node:crypto'
+// The real world for a host in Node: the system's clock, timers, randomness and digests, and HTTP by undici.
+import { hash, randomUUID } from 'node:crypto'
 import type { Environment, Transport } from '@baton/core'
 import { createUndiciTransport } from '@baton/models/transport/undici'
 
@@ -20,4 +20,9 @@ export function createNodeEnvironment(transport: Transport = createUndiciTranspo
     newId: () => randomUUID(),
     transport,
   }
+}
+
+/** SHA-256 in base64url. */
+export function digest(text: string): string {
+  return hash('sha256', text, 'base64url')
 }

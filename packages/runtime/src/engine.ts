@@ -2,7 +2,7 @@
 // decided is read. Local: an actor in this process. Others: an actor elsewhere, or a workflow.
 import type { Accepted, Agent, Principal, Refused } from '@baton/core'
 import type { History, Input, State } from '@baton/core/machine'
-import type { SessionWorld } from './catalog/session-world.ts'
+import type { SessionWorld } from './catalog/catalog.ts'
 import type { FrameReader } from './session/frame-reader.ts'
 
 /** What owns sessions, commits their records and keeps their time. Each kind of host brings its own. */
@@ -11,7 +11,7 @@ export interface Engine {
    * Opens a session, or makes a new one; it stays open while somebody holds it or something is outstanding.
    * @throws BatonError `session_held`, `store_failed`, `store_conflict`, `invalid_agent`, `unknown_model`
    */
-  open(session: string, opening: SessionOpening): Promise<SessionEngine>
+  open(session: string, opening: SessionOpening): Promise<OpenedSession>
   /** Lets running turns end for `drainMs`, then closes every session. */
   stop(options: { readonly drainMs: number }): Promise<void>
 }
@@ -23,11 +23,17 @@ export interface SessionOpening {
   readonly agent?: Agent
 }
 
-/** One session as one holder in one process has it. */
+export interface OpenedSession {
+  readonly engine: SessionEngine
+  /** Lets go of the session; what is outstanding goes on. Called once. */
+  readonly leave: () => void
+}
+
+/** One session as this process has it. */
 export interface SessionEngine extends SessionReplica {
   readonly session: string
   /** The session's agent, with its tools and models; another one after `agent-changed`. */
-  world(): SessionWorld
+  readonly world: SessionWorld
   /**
    * Hands in inputs that belong together: they are decided in this order, with nothing between them, and committed at
    * once. Each has its own answer, which comes when the replica has what was decided.
@@ -39,8 +45,6 @@ export interface SessionEngine extends SessionReplica {
    * ended, whoever ended it.
    */
   follow(fromPos?: number, onEnd?: (reader: FrameReader) => void): FrameReader
-  /** Lets go of the session; what is outstanding goes on. */
-  close(): Promise<void>
 }
 
 /** What was folded of a session's records, up to the newest that reached this process. */
@@ -48,3 +52,14 @@ export interface SessionReplica {
   state(): State
   history(): History
 }
+
+/**
+ * Hands in an input that belongs to no other.
+ * @throws BatonError as `submit` does
+ */
+export async function submitAlone(engine: Pick<SessionEngine, 'submit'>, input: Input): Promise<Accepted | Refused> {
+  const [answer = NO_ANSWER] = await engine.submit([input])
+  return answer
+}
+
+export const NO_ANSWER: Refused = { type: 'refused', code: 'internal', message: 'the engine gave no answer' }

@@ -1,15 +1,19 @@
 // What hosts import from @baton/runtime: the work of one effect, sessions over an engine, the catalog of agents and models.
-export type { Engine, SessionEngine, SessionOpening, SessionReplica } from './engine.ts'
+export type { Engine, OpenedSession, SessionEngine, SessionOpening, SessionReplica } from './engine.ts'
 export { within } from './deadline.ts'
 export type { Limit } from './deadline.ts'
 export { describeThrown } from './describe-thrown.ts'
 export { createCatalog } from './catalog/catalog.ts'
-export type { AgentChoice, Catalog, CatalogInit, SessionIdentity, SessionParts } from './catalog/catalog.ts'
+export type {
+  AgentChoice,
+  Catalog,
+  CatalogInit,
+  SessionIdentity,
+  SessionParts,
+  SessionWorld,
+} from './catalog/catalog.ts'
 export { OpenWorld } from './catalog/open-world.ts'
 export type { OpenWorldInit } from './catalog/open-world.ts'
-export type { SessionWorld } from './catalog/session-world.ts'
-export { decideBatch } from './session/decide-batch.ts'
-export type { BatchStart, DecidedBatch } from './session/decide-batch.ts'
 export { SessionFeed } from './session/feed.ts'
 export { FoldedReplica } from './session/folded-replica.ts'
 export { FrameReader } from './session/frame-reader.ts'
@@ -21,12 +25,14 @@ export { ToolQuestions } from './session/tool-questions.ts'
 export { createSession } from './session/session.ts'
 export type { SessionHandleInit } from './session/session.ts'
 export { waitForTurns } from './session/wait-for-turns.ts'
-export { createArgumentValidator } from './work/arguments.ts'
+export { createArgumentValidator, ValidatedArguments } from './work/arguments.ts'
 export type { ArgumentValidator } from './work/arguments.ts'
 export { Cancellation } from './work/cancellation.ts'
-export { createLossReport, createToolIo, isWorkEffect, performEffect } from './work/effect-work.ts'
-export type { EffectPlace, ToolPlace, WorkEffect } from './work/effect-work.ts'
+export { createLossReport, isWorkEffect, performEffect } from './work/effect-work.ts'
+export type { EffectPlace, WorkEffect } from './work/effect-work.ts'
 export { createModelJob, createToolJob } from './work/jobs.ts'
 export type { ModelJob, ToolJob } from './work/jobs.ts'
-export { createWork } from './work/work.ts'
+export { performModel } from './work/model-work.ts'
+export { createToolIo, performTool } from './work/tool-work.ts'
+export type { ToolPlace } from './work/tool-work.ts'
 export type { ModelIo, RunTool, ToolIo, Work, WorkContext } from './work/work.ts'

@@ -2,7 +2,6 @@
 // with the form that Baton has.
 import type { ContentPart } from '../messages.ts'
 import {
-  isLegalText,
   readFields,
   readJson,
   readList,
@@ -11,6 +10,7 @@ import {
   readText,
   readTextBetween,
   readVariant,
+  SURROGATE,
 } from './read-value.ts'
 import type { Decoded, Read } from './value-reader.ts'
 import { decodeWith, describeValue, VALUE_LIMITS } from './value-reader.ts'
@@ -32,8 +32,8 @@ const FORMS = {
  * else with `invalid_event`, a value over `VALUE_LIMITS` with `input_too_large`; it never throws.
  */
 export function decodeUserInput(value: unknown): Decoded<readonly ContentPart[]> {
-  // Nearly every input, so without the way through the readers.
-  if (typeof value === 'string' && value.length <= VALUE_LIMITS.chars && isLegalText(value))
+  // Nearly every input, so without the way through the readers. A text with surrogates is looked at there, pair by pair.
+  if (typeof value === 'string' && value.length <= VALUE_LIMITS.chars && !SURROGATE.test(value))
     return { ok: true, value: [{ type: 'text', text: value }] }
   return decodeWith('the input', value, readUserInput)
 }

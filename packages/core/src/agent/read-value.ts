@@ -5,14 +5,15 @@ import { isLegalName, NAME_CHARS_MAX } from './legal-name.ts'
 import type { Read, ValueReader } from './value-reader.ts'
 import { describeValue, quote } from './value-reader.ts'
 
-const SURROGATE = /[\ud800-\udfff]/
+/** Any half of a surrogate pair, also one that has its other half. */
+export const SURROGATE = /[\ud800-\udfff]/
 const LONE_SURROGATE = /\p{Surrogate}/u
 
 /**
  * Whether the text can be written as UTF-8. A half of a surrogate pair cannot: providers refuse the request that it is in,
  * and every later one. The first question is the cheap one, and nearly always enough.
  */
-export function isLegalText(text: string): boolean {
+function isLegalText(text: string): boolean {
   return !SURROGATE.test(text) || !LONE_SURROGATE.test(text)
 }
 

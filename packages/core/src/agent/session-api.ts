@@ -1,11 +1,11 @@
 // The Session API: the one way in which fronts and programs reach a session, whatever host runs it.
-import type { ErrorCode } from '../errors.ts'
 import { BatonError } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
 import type { ContentPart, Usage } from '../messages.ts'
 import type { Fact, Settlement, TurnOutcome } from '../machine/fact.ts'
 import type { OpenCall } from '../machine/history.ts'
 import type { ClientReport, Delivery, Played, Outcome, UserCommand } from '../machine/input.ts'
+import type { Accepted, Refused } from '../machine/refusal.ts'
 import type { Phase } from '../machine/state.ts'
 import type { Agent } from './agent.ts'
 import type { ModelSettings } from './model.ts'
@@ -83,17 +83,7 @@ export interface SessionInit {
   readonly description?: SessionDescription
 }
 
-export interface Accepted {
-  readonly type: 'accepted'
-  /** Position of the record that holds it; of the first one, for an input that was sent again. */
-  readonly pos: number
-}
-
-export interface Refused {
-  readonly type: 'refused'
-  readonly code: ErrorCode
-  readonly message: string
-}
+export type { Accepted, Refused }
 
 /** Text, or parts for images and files. */
 export type UserInput = string | readonly ContentPart[]

@@ -59,7 +59,8 @@ function callAfter(
     case 'call-started': {
       const { attempt } = fact
       // A question of an earlier attempt is still open: it stands, and the clock with it.
-      if (waitsForAnswer(call)) return { ...call, attempt, heldMs: fact.deadlineMs - state.nowMs }
+      if (call.questions.length > 0 && waitsForAnswer(call))
+        return { ...call, attempt, heldMs: fact.deadlineMs - state.nowMs }
       return { ...call, state: 'started', attempt, deadline: { atMs: fact.deadlineMs, generation: state.pos } }
     }
     case 'call-offered': {

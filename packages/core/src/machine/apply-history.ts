@@ -45,6 +45,9 @@ export function applyHistoryFact(state: State, fact: HistoryFact): State {
 function inputsEntered(state: State, fact: FactOf<'inputs-entered'>): State {
   const entered = new Set(fact.entries.flatMap((entry) => entry.inputs))
   const told = new Set(fact.entries.flatMap((entry) => entry.notes))
+  // An input that is asked again is no more in the queue.
+  const silent = new Set(state.queue.filter((item) => item.asks === false).map((item) => item.inputId))
+  const asks = [...entered].some((inputId) => !silent.has(inputId))
   const entries = fact.entries.map(({ entry, inputs, notes, chars }): IndexEntry => ({
     entry,
     exchange: fact.exchange,
@@ -56,18 +59,12 @@ function inputsEntered(state: State, fact: FactOf<'inputs-entered'>): State {
   return withEntries(
     {
       ...state,
-      turn: state.turn && { ...state.turn, asks: state.turn.asks || someoneAsks(state, entered) },
+      turn: state.turn && { ...state.turn, asks: state.turn.asks || asks },
       queue: state.queue.filter((item) => !entered.has(item.inputId)),
       notes: state.notes.filter((note) => !told.has(note.note)),
     },
     entries,
   )
-}
-
-/** Whether one of these inputs came from somebody who can be asked; one that is asked again is no more in the queue. */
-function someoneAsks({ queue }: State, entered: ReadonlySet<string>): boolean {
-  const silent = new Set(queue.filter((item) => item.asks === false).map((item) => item.inputId))
-  return [...entered].some((inputId) => !silent.has(inputId))
 }
 
 function stepClosed(state: State, fact: FactOf<'step-closed'>): State {

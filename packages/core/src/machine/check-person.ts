@@ -1,20 +1,14 @@
 // Whether what a person answers may be acted on: it must name an open request, in time, and be the session's own principal.
 import type { ErrorCode } from '../errors.ts'
 import { isJsonObject, parseJson } from '../json.ts'
-import type { Input, InputOf } from './input.ts'
+import type { InputOf } from './input.ts'
 import { jsonChars } from './size.ts'
 import { RULES } from './spec.ts'
 import type { Refusal } from './refusal.ts'
 import type { Call, State } from './state.ts'
 import { findApproval, findQuestion, openCalls } from './state.ts'
 
-/** What people answer names what it answers; undefined for any other input. */
-export function checkReply(state: State, input: Input): Refusal | undefined {
-  if (input.type === 'approval') return checkApproval(state, input)
-  return input.type === 'question-answer' ? checkAnswer(state, input) : undefined
-}
-
-function checkApproval(state: State, input: InputOf<'approval'>): Refusal | undefined {
+export function checkApproval(state: State, input: InputOf<'approval'>): Refusal | undefined {
   const { approvalId, principal } = input
   const refuse = (why: string): Refusal => ({ code: 'approval_refused', message: `${approvalId}: ${why}` })
   if (isStranger(state, principal)) return refuse(`the session belongs to another principal than "${principal}"`)
@@ -58,7 +52,7 @@ function explainMissing(state: State, approvalId: string): string {
   return isOver ? 'it is stale; the call is settled' : 'there is no such request'
 }
 
-function checkAnswer(state: State, input: InputOf<'question-answer'>): Refusal | undefined {
+export function checkAnswer(state: State, input: InputOf<'question-answer'>): Refusal | undefined {
   const { questionId, principal } = input
   const refuse = (why: string): Refusal => ({ code: 'question_refused', message: `${questionId}: ${why}` })
   if (isStranger(state, principal)) return refuse(`the session belongs to another principal than "${principal}"`)

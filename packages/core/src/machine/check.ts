@@ -3,7 +3,7 @@ import { isJsonObject } from '../json.ts'
 import type { ContentPart } from '../messages.ts'
 import { isAttached } from './effect.ts'
 import { countFixedTools } from './client-tools.ts'
-import { checkQuestion, checkReply } from './check-person.ts'
+import { checkAnswer, checkApproval, checkQuestion } from './check-person.ts'
 import { callOutcome } from './call-event.ts'
 import type { Input, InputOf } from './input.ts'
 import type { Refusal } from './refusal.ts'
@@ -17,9 +17,18 @@ import { SESSION_TABLE } from './table.ts'
 
 /** Undefined when the input may be decided. An input whose id was seen is always allowed: it is answered as before. */
 export function check(spec: Spec, state: State, input: Input): Refusal | undefined {
-  if (seenAt(state, input) !== undefined) return undefined
-  // Says more of what became of a request than that the phase has none.
-  const unbound = checkReply(state, input)
+  return seenAt(state, input) === undefined ? checkNew(spec, state, input) : undefined
+}
+
+/** The same for an input whose id was not seen. */
+export function checkNew(spec: Spec, state: State, input: Input): Refusal | undefined {
+  // What a person answers names what it answers: that says more than that the phase has no such request.
+  const unbound =
+    input.type === 'approval'
+      ? checkApproval(state, input)
+      : input.type === 'question-answer'
+        ? checkAnswer(state, input)
+        : undefined
   if (unbound) return unbound
   const cell = SESSION_TABLE[input.type][state.phase]
   if ('refuse' in cell)

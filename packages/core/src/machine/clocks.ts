@@ -28,7 +28,12 @@ function waitsForPeople(state: State): boolean {
   const open = state.step?.calls.filter((call) => call.state !== 'settled') ?? []
   return (
     open.length > 0 &&
-    open.every((call) => call.state === 'awaiting-approval' || call.clock.mode === 'away' || waitsForAnswer(call))
+    open.every(
+      (call) =>
+        call.state === 'awaiting-approval' ||
+        call.clock.mode === 'away' ||
+        (call.questions.length > 0 && waitsForAnswer(call)),
+    )
   )
 }
 

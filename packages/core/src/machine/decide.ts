@@ -1,15 +1,15 @@
 // Policy: what an input does in a state. One look into the table, one row, then everything that follows from it.
 import { beginRecord } from './apply.ts'
-import { check, seenAt } from './check.ts'
+import { checkNew, seenAt } from './check.ts'
 import { setClocks } from './clocks.ts'
 import type { Draft } from './draft.ts'
-import type { Effect } from './effect.ts'
-import { effectsBetween } from './effect.ts'
+import type { AwaitedEffect, Effect } from './effect.ts'
+import { effectKey, effectsBetween, isWithdrawing, outstanding } from './effect.ts'
 import type { Fact } from './fact.ts'
 import type { Input, InputOf, InputType, LostWork } from './input.ts'
 import type { InputEnvelope, SessionRecord } from './record.ts'
 import { FORMAT_VERSION } from './record.ts'
-import type { Refusal } from './refusal.ts'
+import type { Accepted, Refusal, Refused } from './refusal.ts'
 import * as approvals from './rows-approval.ts'
 import * as calls from './rows-call.ts'
 import * as control from './rows-control.ts'
@@ -38,11 +38,11 @@ export type Decision =
 
 /** Decides one input at `nowMs`. Pure: the same arguments give the same decision, anywhere and for ever. */
 export function decide(spec: Spec, state: State, input: Input, nowMs: number): Decision {
-  const now = beginRecord(state, state.pos + 1, nowMs, state.epoch)
-  const refusal = check(spec, now, input)
-  if (refusal) return { type: 'refused', refusal }
   const seen = seenAt(state, input)
   if (seen !== undefined) return { type: 'decided', facts: [], effects: [], state, seenAt: seen }
+  const now = beginRecord(state, state.pos + 1, nowMs, state.epoch)
+  const refusal = checkNew(spec, now, input)
+  if (refusal) return { type: 'refused', refusal }
   const cell = SESSION_TABLE[input.type][state.phase]
   if (!('action' in cell)) return { type: 'decided', facts: [], effects: [], state }
   const draft: Draft = { spec, state: now, facts: [] }
@@ -126,6 +126,51 @@ function answeredBy(state: State, input: Input): string | undefined {
 function lostKey(state: State, work: LostWork): string {
   if (work.type === 'tool') return `run-tool:${work.callId}:${work.attempt}`
   return `${state.attempt?.purpose === 'summary' ? 'summarise' : 'call-model'}:${work.attempt}`
+}
+
+export interface DecidedBatch {
+  readonly state: State
+  readonly records: readonly SessionRecord[]
+  /** To be performed once the records are stored. */
+  readonly effects: readonly Effect[]
+  /** One for each input, in their order. */
+  readonly answers: readonly (Accepted | Refused)[]
+}
+
+export interface BatchStart {
+  readonly spec: Spec
+  readonly state: State
+  readonly nowMs: number
+}
+
+/**
+ * Decides several inputs on top of each other, as one commit. An effect that a later input withdraws again is not begun
+ * at all.
+ */
+export function decideBatch({ spec, state: before, nowMs }: BatchStart, inputs: readonly Input[]): DecidedBatch {
+  const records: SessionRecord[] = []
+  const answers: (Accepted | Refused)[] = []
+  let effects: readonly Effect[] = []
+  let state = before
+  for (const input of inputs) {
+    const decision = decide(spec, state, input, nowMs)
+    if (decision.type === 'refused') {
+      answers.push({ type: 'refused', ...decision.refusal })
+      continue
+    }
+    if (decision.facts.length > 0) {
+      records.push(makeRecord(input, decision))
+      effects = effects.length === 0 ? decision.effects : [...effects, ...decision.effects]
+      state = decision.state
+    }
+    answers.push({ type: 'accepted', pos: decision.seenAt ?? state.pos })
+  }
+  return { state, records, answers, effects: records.length < 2 ? effects : keepOwed(effects, outstanding(state)) }
+}
+
+function keepOwed(effects: readonly Effect[], owed: readonly AwaitedEffect[]): readonly Effect[] {
+  const keys = new Set(owed.map(effectKey))
+  return effects.filter((effect) => isWithdrawing(effect) || keys.has(effectKey(effect)))
 }
 
 export interface Opening {

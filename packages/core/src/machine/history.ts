@@ -97,7 +97,13 @@ class FoldedHistory implements History {
   }
 
   openCall(callId: string): OpenCall | undefined {
-    return openCall(this.#content, callId)
+    const { open } = this.#content
+    const part = open?.parts.find((candidate) => candidate.type === 'call' && candidate.callId === callId)
+    if (!open || part?.type !== 'call') return undefined
+    const settled = open.settlements.has(callId)
+    const about = open.described.find((call) => call.callId === callId)?.about
+    const given = open.edited.get(callId) ?? part.arguments
+    return { callId, name: part.name, arguments: given, settled, ...(about && { about }) }
   }
 
   answerTo(callId: string, n: number): QuestionAnswer | undefined {
@@ -174,13 +180,4 @@ function restoreContent({ inputs, notes, left, open, ...plain }: HistorySnapshot
       questions: new Map(open.questions),
     },
   }
-}
-
-function openCall(content: HistoryContent, callId: string): OpenCall | undefined {
-  const part = content.open?.parts.find((candidate) => candidate.type === 'call' && candidate.callId === callId)
-  if (part?.type !== 'call') return undefined
-  const settled = content.open?.settlements.has(callId) ?? false
-  const { about } = content.open?.described.find((call) => call.callId === callId) ?? {}
-  const given = content.open?.edited.get(callId) ?? part.arguments
-  return { callId, name: part.name, arguments: given, settled, ...(about && { about }) }
 }

@@ -1,4 +1,5 @@
 // From the calls of an answer to the calls of the ledger: which may run, and how the others settle at once.
+import type { JsonParsed } from '../json.ts'
 import { isJsonObject, parseJson } from '../json.ts'
 import type { FinishReason } from '../messages.ts'
 import type { ModelCallPart } from '../agent/model.ts'
@@ -6,8 +7,7 @@ import type { Draft } from './draft.ts'
 import { findTool } from './draft.ts'
 import type { CallProposal, Settlement } from './fact.ts'
 import type { CallCheck, InputOf } from './input.ts'
-import { recallDecision } from './recall.ts'
-import type { RunningAttempt } from './state.ts'
+import type { RunningAttempt, State } from './state.ts'
 
 export interface Proposed {
   readonly proposal: CallProposal
@@ -25,24 +25,17 @@ export function proposeCalls(
   const parts = input.parts.filter((part): part is ModelCallPart => part.type === 'call')
   return parts.map((part, index) => {
     const check = input.checks[index] ?? UNCHECKED
-    const settlement = explainRefusal(draft, { part, index, check, attempt, finish: input.finish })
     const parsed = parseJson(part.arguments)
-    const { argumentsHash } = check
-    const asks =
-      check.asks === true && !settlement && recallDecision(draft.state, { ...part, argumentsHash }) === undefined
+    const settlement = explainRefusal(draft, { part, parsed, index, check, attempt, finish: input.finish })
+    const asks = check.asks === true && !settlement && recallDecision(draft.state, part.name, check) === undefined
+    const { birth } = draft.state
+    const callId = `call_${birth === '' ? '' : `${birth}_`}${attempt.step}_${index}`
     return {
-      proposal: makeProposal(draft, part.name, makeCallId(draft.state.birth, attempt.step, index), {
-        ...check,
-        asks,
-      }),
+      proposal: makeProposal(draft, part.name, callId, { ...check, asks }),
       arguments: parsed.ok && isJsonObject(parsed.value) ? part.arguments : '{}',
       ...(settlement && { settlement }),
     }
   })
-}
-
-function makeCallId(birth: string, step: number, index: number): string {
-  return birth === '' ? `call_${step}_${index}` : `call_${birth}_${step}_${index}`
 }
 
 /** A host that forgets a check must not start a call that needs an approval. */
@@ -75,6 +68,7 @@ function makeProposal(
 
 interface Asked {
   readonly part: ModelCallPart
+  readonly parsed: JsonParsed
   readonly index: number
   readonly check: CallCheck
   readonly attempt: RunningAttempt
@@ -83,7 +77,7 @@ interface Asked {
 
 /** Why a call does not run, most fundamental reason first; undefined when it may. */
 function explainRefusal(draft: Draft, asked: Asked): Settlement | undefined {
-  const { part, check, attempt } = asked
+  const { part, parsed, check, attempt } = asked
   const before = draft.state.turn?.calls ?? 0
   const most = draft.spec.limits.callsPerTurn
   if (attempt.choice === 'none')
@@ -94,12 +88,11 @@ function explainRefusal(draft: Draft, asked: Asked): Settlement | undefined {
     return { type: 'denied', code: 'call_limit_exceeded', message: `a turn may have ${most} calls` }
   if (!findTool(draft, part.name))
     return { type: 'error', code: 'tool_not_found', message: `there is no tool "${part.name}"` }
-  const parsed = parseJson(part.arguments)
   if (!parsed.ok || !isJsonObject(parsed.value))
     return { type: 'error', code: 'invalid_arguments', message: 'the arguments are not a JSON object' }
   if (check.invalid !== undefined) return { type: 'error', code: 'invalid_arguments', message: check.invalid }
   if (check.denied !== undefined) return { type: 'denied', code: 'call_denied', message: check.denied }
-  if (recallDecision(draft.state, { name: part.name, argumentsHash: check.argumentsHash }) === 'deny')
+  if (draft.state.remembered.length > 0 && recallDecision(draft.state, part.name, check) === 'deny')
     return {
       type: 'denied',
       code: 'call_denied',
@@ -111,9 +104,20 @@ function explainRefusal(draft: Draft, asked: Asked): Settlement | undefined {
 /** Reasons to stop after which a call may run, if its arguments are whole. Never the reason alone: servers misreport it. */
 const RUNS_AFTER: ReadonlySet<FinishReason> = new Set<FinishReason>(['end', 'tool-calls', 'pause'])
 
-function cutOff(asked: Asked): string | undefined {
-  const parsed = parseJson(asked.part.arguments)
+function cutOff({ parsed, finish }: Asked): string | undefined {
   if (!parsed.ok && parsed.cutOff) return 'the arguments end early; nothing was executed'
-  if (RUNS_AFTER.has(asked.finish)) return undefined
-  return `the answer was stopped (${asked.finish}) while its calls were written; nothing was executed`
+  if (RUNS_AFTER.has(finish)) return undefined
+  return `the answer was stopped (${finish}) while its calls were written; nothing was executed`
+}
+
+/** What a person decided for later calls of a tool, or for those with the same arguments; the newest decision first. */
+function recallDecision(
+  state: State,
+  tool: string,
+  { argumentsHash }: Pick<CallCheck, 'argumentsHash'>,
+): 'approve' | 'deny' | undefined {
+  const remembered = state.remembered.findLast(
+    ({ name, argumentsHash: of }) => name === tool && (of === null || of === argumentsHash),
+  )
+  return remembered?.decision
 }

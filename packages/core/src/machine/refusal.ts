@@ -1,7 +1,17 @@
-// Why an input is not taken, as its sender is told.
+// What the sender of an input is told: that it is taken, or why not.
 import type { ErrorCode } from '../errors.ts'
 
 export interface Refusal {
   readonly code: ErrorCode
   readonly message: string
+}
+
+export interface Accepted {
+  readonly type: 'accepted'
+  /** Position of the record that holds it; of the first one, for an input that was sent again. */
+  readonly pos: number
+}
+
+export interface Refused extends Refusal {
+  readonly type: 'refused'
 }

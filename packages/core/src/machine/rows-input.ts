@@ -10,7 +10,7 @@ import { applyCallEventToAll } from './call-event.ts'
 import { closeStep } from './turn.ts'
 
 export function acceptInput(draft: Draft, input: InputOf<'user-input'>): void {
-  const { inputId, parts, delivery = 'queue', model, settings, heard } = input
+  const { inputId, parts, delivery = 'queue', model, settings, heard, asks } = input
   flushBatch(draft)
   emit(draft, {
     type: 'input-accepted',
@@ -22,14 +22,14 @@ export function acceptInput(draft: Draft, input: InputOf<'user-input'>): void {
     ready: true,
     ...(model !== undefined && { model }),
     ...(settings && { settings }),
-    ...saysAsks(input),
+    ...(asks === false && { asks }),
   })
   deliver(draft, delivery, heard)
 }
 
 /** An urgent event comes after what was said before it, so the waiting batch goes first. */
 export function acceptUrgent(draft: Draft, input: InputOf<'urgent-event'>): void {
-  const { inputId, name, detail, message, delivery = 'steer', heard } = input
+  const { inputId, name, detail, message, delivery = 'steer', heard, asks } = input
   flushBatch(draft)
   const body: InputBody = {
     type: 'urgent',
@@ -46,14 +46,9 @@ export function acceptUrgent(draft: Draft, input: InputOf<'urgent-event'>): void
     heldChars: chars,
     delivery,
     ready: true,
-    ...saysAsks(input),
+    ...(asks === false && { asks }),
   })
   deliver(draft, delivery, heard)
-}
-
-/** Written down only where it is not as usual. */
-function saysAsks({ asks }: { readonly asks?: boolean }): { readonly asks?: false } {
-  return asks === false ? { asks } : {}
 }
 
 export function urgentChars(input: InputOf<'urgent-event'>): number {
@@ -67,7 +62,7 @@ function deliver(draft: Draft, delivery: Delivery, heard: Played | undefined): v
 }
 
 export function acceptTranscript(draft: Draft, input: InputOf<'transcript'>): void {
-  const { inputId, speaker, text } = input
+  const { inputId, speaker, text, asks } = input
   const { batch: rules } = draft.spec
   const nowMs = draft.state.nowMs
   const sinceMs = draft.state.batch?.sinceMs ?? nowMs
@@ -81,7 +76,7 @@ export function acceptTranscript(draft: Draft, input: InputOf<'transcript'>): vo
     delivery: 'queue',
     ready: false,
     untilMs: Math.min(nowMs + rules.silenceMs, sinceMs + rules.ageMs),
-    ...saysAsks(input),
+    ...(asks === false && { asks }),
   })
   const waiting = draft.state.queue.filter((item) => !item.ready)
   const waitingChars = waiting.reduce((sum, item) => sum + item.heldChars, 0)

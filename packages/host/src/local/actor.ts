@@ -1,11 +1,10 @@
 // The actor of one session: it takes inputs one after another, commits what the machine decides, then performs the effects.
 import type { Accepted, Clock, LeftBehind, Principal, Refused } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
-import type { Effect, History, Input, InputType, Spec, State } from '@baton/core/machine'
-import { applyRecord, openSession, outstanding } from '@baton/core/machine'
-import type { DecidedBatch } from '@baton/runtime'
-import { decideBatch, describeThrown } from '@baton/runtime'
-import type { Performer, Task } from './performer.ts'
+import type { DecidedBatch, History, Input, InputType, Spec, State } from '@baton/core/machine'
+import { applyRecord, decideBatch, openSession, outstanding } from '@baton/core/machine'
+import { describeThrown } from '@baton/runtime'
+import type { Performer } from './performer.ts'
 import type { LogAccess, LogListener } from './session-log.ts'
 import { acquireLog, appendSurely, readLog } from './session-log.ts'
 import type { OwnedLog } from './session-leases.ts'
@@ -40,8 +39,9 @@ export interface Actor {
   start(performer: () => Pick<Performer, 'prepare'>): void
   /** Decides by this spec from now on. */
   setSpec(spec: Spec): void
-  state(): State
-  history(): History
+  /** After the newest commit. */
+  readonly state: State
+  readonly history: History
   /** Inputs wait to be decided or stored. */
   isBusy(): boolean
   /** Refuses everything from now on. */
@@ -86,12 +86,12 @@ async function recoverActor(init: ActorInit, owned: OwnedLog): Promise<Actor> {
       nowMs: clock.nowMs(),
       epoch,
     })
-    await appendSurely(init, { session, epoch, afterPos: state.pos, records: [opening] })
+    await appendSurely(init, { session, owned, afterPos: state.pos, records: [opening] })
     state = applyRecord(state, opening)
     log.history.fold(opening)
     init.listener.onRecord(opening)
   }
-  const actor = new SessionActor(init, { spec, state, history: log.history })
+  const actor = new SessionActor(init, { owned, spec, state, history: log.history })
   init.leases.whenLost(session, epoch, (cause) => actor.kill(cause))
   if (!isNew)
     await actor.submit([
@@ -107,38 +107,33 @@ function makeLogId(id: string): string {
 }
 
 interface Opened {
+  readonly owned: OwnedLog
   readonly spec: Spec
   readonly state: State
   readonly history: History
 }
 
 class SessionActor implements Actor {
+  readonly history: History
+  state: State
   readonly #init: ActorInit
-  readonly #history: History
+  readonly #owned: OwnedLog
   #spec: Spec
-  #state: State
   /** What waits to be decided. */
   #mail: Mail[] = []
   #mailCount = 0
   #busy = false
   #dead: BatonError | undefined
-  /** None until recovery is through. */
+  /** None until recovery is through, and none after its death. */
   #makePerformer: (() => Pick<Performer, 'prepare'>) | undefined
   #performer: Pick<Performer, 'prepare'> | undefined
 
-  constructor(init: ActorInit, { spec, state, history }: Opened) {
+  constructor(init: ActorInit, { owned, spec, state, history }: Opened) {
     this.#init = init
+    this.#owned = owned
     this.#spec = spec
-    this.#state = state
-    this.#history = history
-  }
-
-  state(): State {
-    return this.#state
-  }
-
-  history(): History {
-    return this.#history
+    this.state = state
+    this.history = history
   }
 
   setSpec(spec: Spec): void {
@@ -155,13 +150,17 @@ class SessionActor implements Actor {
 
   release(left: LeftBehind): Promise<void> {
     const { leases, session } = this.#init
-    return leases.release(session, this.#state.epoch, left)
+    return leases.release(session, this.#owned.epoch, left)
   }
 
   start(performer: () => Pick<Performer, 'prepare'>): void {
     this.#makePerformer = performer
     try {
-      for (const effect of outstanding(this.#state)) this.#perform(effect)
+      for (const effect of outstanding(this.state)) {
+        this.#performer ??= this.#makePerformer?.()
+        const task = this.#performer?.prepare(effect, this.state)
+        task?.start().then(task.take).catch(this.#fail)
+      }
     } catch (cause) {
       // Alive it would go on to write beside its successor. The caller learns of it by the throw, not as of a death.
       this.#makePerformer = undefined
@@ -173,53 +172,43 @@ class SessionActor implements Actor {
 
   submit(inputs: readonly Input[]): Promise<readonly (Accepted | Refused)[]> {
     if (this.#dead) return Promise.reject(this.#dead)
-    const answer = this.#post(inputs)
-    if (!this.#busy) {
-      this.#busy = true
-      this.commit().catch((cause: unknown) => this.#die(describeInternal(cause), []))
-    }
-    return answer
-  }
-
-  #post(inputs: readonly Input[]): Promise<readonly (Accepted | Refused)[]> {
     if (this.#mailCount >= MAILBOX_MAX && !inputs.every((input) => IS_AWAITED.has(input.type)))
       return Promise.resolve(inputs.map(() => FULL))
     const { promise, resolve, reject } = Promise.withResolvers<readonly (Accepted | Refused)[]>()
     this.#mail.push({ inputs, resolve, reject })
     this.#mailCount += inputs.length
+    if (!this.#busy) {
+      this.#busy = true
+      this.commit().catch(this.#fail)
+    }
     return promise
-  }
-
-  #takeMail(): readonly Mail[] {
-    const mail = this.#mail
-    this.#mail = []
-    this.#mailCount = 0
-    return mail
   }
 
   /** Decides all that waits on top of each other and commits it in one append: the group commit. For `submit` only. */
   async commit(): Promise<void> {
     const { session, clock } = this.#init
     await Promise.resolve() // what is submitted in the same moment, as results of tools side by side, is one commit
-    while (this.#mail.length > 0 && !this.#isDead()) {
-      const mail = this.#takeMail()
+    // Its death takes all that waits.
+    while (this.#mail.length > 0) {
+      const mail = this.#mail
+      this.#mail = []
+      this.#mailCount = 0
       try {
-        const { epoch, pos } = this.#state
-        const start = { spec: this.#spec, state: this.#state, nowMs: clock.nowMs() }
-        const batch = decideBatch(
-          start,
-          mail.flatMap(({ inputs }) => inputs),
-        )
-        const append = { session, epoch, afterPos: pos, records: batch.records }
+        const start = { spec: this.#spec, state: this.state, nowMs: clock.nowMs() }
+        const [first, ...others] = mail
+        const inputs = first && others.length === 0 ? first.inputs : mail.flatMap((one) => one.inputs)
+        const batch = decideBatch(start, inputs)
+        const append = { session, owned: this.#owned, afterPos: this.state.pos, records: batch.records }
         if (batch.records.length > 0) await appendSurely(this.#init, append)
         // Killed in the meantime: whether the records are there, the next owner reads from the log.
         if (this.#dead) return this.#die(this.#dead, mail)
         this.#acknowledge(batch, mail)
+        // Started here and not in a function of its own: this is part of the way of every call. An effect that was
+        // performed before may have ended the session.
         for (const effect of batch.effects) {
-          const task = this.#prepare(effect)
-          // Started here and not in a function of its own: this is part of the way of every call.
-          if (task?.type === 'tool') task.work.tool(task.job, task.io).then(task.take).catch(this.#fail)
-          else if (task?.type === 'model') task.work.model(task.job, task.io).then(task.take).catch(this.#fail)
+          this.#performer ??= this.#makePerformer?.()
+          const task = this.#performer?.prepare(effect, batch.state)
+          task?.start().then(task.take).catch(this.#fail)
         }
       } catch (cause) {
         return this.#die(isBatonError(cause) ? cause : describeInternal(cause), mail)
@@ -230,41 +219,28 @@ class SessionActor implements Actor {
 
   #acknowledge(batch: DecidedBatch, mail: readonly Mail[]): void {
     const { listener } = this.#init
-    this.#state = batch.state
+    this.state = batch.state
     for (const record of batch.records) {
-      this.#history.fold(record)
+      this.history.fold(record)
       listener.onRecord(record)
     }
     let next = 0
     for (const { inputs, resolve } of mail) resolve(batch.answers.slice(next, (next += inputs.length)))
-    listener.onCommit(this.#state, this.#history)
-  }
-
-  #perform(effect: Effect): void {
-    const task = this.#prepare(effect)
-    if (task?.type === 'tool') task.work.tool(task.job, task.io).then(task.take).catch(this.#fail)
-    else if (task?.type === 'model') task.work.model(task.job, task.io).then(task.take).catch(this.#fail)
-  }
-
-  /** Nothing once it is dead: an effect that was performed before may have killed the session. */
-  #prepare(effect: Effect): Task | undefined {
-    if (this.#dead) return undefined
-    this.#performer ??= this.#makePerformer?.()
-    return this.#performer?.prepare(effect)
+    listener.onCommit(this.state, this.history)
   }
 
   /** Work never rejects; where that rule is broken, the session begins anew from its log. */
   readonly #fail = (cause: unknown): void => this.#die(describeInternal(cause), [])
 
-  #isDead(): boolean {
-    return this.#dead !== undefined
-  }
-
   #die(cause: BatonError, mail: readonly Mail[]): void {
-    for (const one of [...mail, ...this.#takeMail()]) one.reject(this.#dead ?? cause)
+    for (const one of [...mail, ...this.#mail]) one.reject(this.#dead ?? cause)
+    this.#mail = []
     if (this.#dead) return
     this.#dead = cause
-    if (this.#makePerformer) this.#init.listener.onDeath(cause)
+    const hasStarted = this.#makePerformer !== undefined
+    this.#makePerformer = undefined
+    this.#performer = undefined
+    if (hasStarted) this.#init.listener.onDeath(cause)
   }
 }
 

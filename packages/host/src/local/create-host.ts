@@ -1,10 +1,9 @@
 // The local host: sessions as actors in this process, over a store.
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { hash } from 'node:crypto'
 import type { Environment, Host, Logger, Model, SessionDirectory, Store, Usage } from '@baton/core'
 import type { AgentChoice, Engine, RunTool, ToolJob } from '@baton/runtime'
 import { createCatalog, createForeignError, createHostOver } from '@baton/runtime'
-import { createNodeEnvironment } from '../environment.ts'
+import { createNodeEnvironment, digest } from '../environment.ts'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import { createLocalEngine } from './local-engine.ts'
 import { OpenSessions } from './open-sessions.ts'
@@ -58,8 +57,7 @@ export function createHost(options: HostOptions = {}): LocalHost {
   const store = options.store ?? createMemoryStore({ leaseMs: Infinity })
   const environment = options.environment ?? createNodeEnvironment()
   const log = options.log ?? SILENT
-  const newId = (): string => environment.newId()
-  const digest = (text: string): string => hash('sha256', text, 'base64url')
+  const newId = environment.newId.bind(environment)
   const running = new AsyncLocalStorage<ToolJob>()
   const runTool = running.run.bind(running) as RunTool // with a call's own input and context
   const catalog = createCatalog({ ...options, environment, blobs: store.blobs, log, digest, runTool })
@@ -74,9 +72,8 @@ export function createHost(options: HostOptions = {}): LocalHost {
     onHandover: (session) => openSessions.handOver(session),
   })
   const directory = new Directory({ store, log, findOpen: (session) => openSessions.find(session)?.state() })
-  const onChange = (session: string): void => directory.noteChange(session)
   const engine = createLocalEngine(
-    { leases, catalog, store, environment, log, snapshotRecords, onChange },
+    { leases, catalog, store, environment, log, snapshotRecords, directory },
     openSessions,
   )
 

@@ -5,7 +5,7 @@ import { BatonError, defineAgent } from '@baton/core'
 import type { Effect, Input, SessionRecord } from '@baton/core/machine'
 import { createHistory, initialState } from '@baton/core/machine'
 import type { SessionWorld, WorkContext } from '@baton/runtime'
-import { createArgumentValidator, createWork, SessionFeed } from '@baton/runtime'
+import { createArgumentValidator, SessionFeed, ValidatedArguments } from '@baton/runtime'
 import { afterEach, expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import { Performer } from './performer.ts'
@@ -61,33 +61,31 @@ function createPerformer(world: { readonly execute?: () => unknown; readonly run
   }
   const context: WorkContext = {
     agent: defineAgent({ name: 'tested' }),
-    tools: () => (world.execute ? [act(world.execute)] : []),
+    tools: world.execute ? [act(world.execute)] : [],
     modelOf: () => model,
     priceOf: undefined,
     services: {},
     validator: createArgumentValidator(),
+    validated: new ValidatedArguments(),
     output: undefined,
     blobs: createMemoryStore().blobs,
     timers: environment.timers,
     log: { info: () => {}, warn: () => {} },
     digest: (text) => text,
   }
-  const work = createWork(context)
   const performer = new Performer({
     environment,
-    // Only its work is asked for here.
-    world: () => ({ work }) as unknown as SessionWorld,
+    session: { world: context as SessionWorld }, // only what work needs is asked for here
+    history,
     feed: new SessionFeed({ readPast: () => createMemoryStore().read('s', 0) }),
-    actor: { state: () => initialState('s'), history: () => history },
     submit: async (inputs) => {
       reports.push(...inputs)
       return inputs.map(() => ({ type: 'accepted', pos: 0 }))
     },
   })
   const start = async (effect: Effect): Promise<void> => {
-    const task = performer.prepare(effect)
-    if (task?.type === 'tool') task.take(await task.work.tool(task.job, task.io))
-    if (task?.type === 'model') task.take(await task.work.model(task.job, task.io))
+    const task = performer.prepare(effect, STATE)
+    task?.take(await task.start())
   }
   return { performer, reports, settle, start }
 }
@@ -115,6 +113,7 @@ const RECORD: SessionRecord = {
   ],
 }
 
+const STATE = initialState('s')
 const RUN = { type: 'run-tool', callId: 'call_id2_1_0', attempt: 1 } as const
 const ABORT = { type: 'abort-tool', callId: 'call_id2_1_0', attempt: 1 } as const
 
@@ -124,7 +123,7 @@ test('a tool that hangs is forgotten when its call is over, and one that ended',
   void hanging.start({ ...RUN, attempt: 2 })
   await hanging.settle()
   expect(hanging.performer.countRunning()).toBe(2)
-  hanging.performer.prepare(ABORT)
+  hanging.performer.prepare(ABORT, STATE)
   expect(hanging.performer.countRunning()).toBe(1)
   hanging.performer.close()
   expect(hanging.performer.countRunning()).toBe(0)
@@ -140,7 +139,7 @@ test('a tool whose call is over before its arguments were looked at is not execu
   let executed = 0
   const { performer, reports, settle, start } = createPerformer({ execute: () => (executed += 1) })
   const run = start(RUN)
-  performer.prepare(ABORT)
+  performer.prepare(ABORT, STATE)
   await run
   await settle()
   expect(executed).toBe(0)
@@ -156,7 +155,7 @@ test('a model that hangs is forgotten when it is aborted, and one that ended', a
   await start({ ...effect, attempt: 2 })
   void start({ ...effect, attempt: 3 })
   expect(performer.countRunning()).toBe(2)
-  performer.prepare({ type: 'abort-summary', attempt: 1 })
+  performer.prepare({ type: 'abort-summary', attempt: 1 }, STATE)
   expect(performer.countRunning()).toBe(1)
   performer.close()
   expect(performer.countRunning()).toBe(0)

@@ -16,7 +16,7 @@ export function createLocalEngine(shared: LocalEngineInit, openSessions: OpenSes
       openLocalSession({ ...shared, session, agent, principal }),
     )
     if (agent) await adoptAgent(local, agent, leave)
-    return local.hold(leave)
+    return { engine: local, leave }
   }
   const stop: Engine['stop'] = async ({ drainMs }) => {
     const sessions = await openSessions.all()

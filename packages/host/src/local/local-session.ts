@@ -1,14 +1,15 @@
 // One session in this process: its actor, a new one when that dies, its readers and its snapshots.
 import type { Accepted, Agent, Environment, Logger, Principal, Refused, Store } from '@baton/core'
 import { BatonError } from '@baton/core'
-import type { History, Input, Phase, SessionRecord, Spec, State } from '@baton/core/machine'
+import type { History, Input, Phase, Spec, State } from '@baton/core/machine'
 import { outstanding } from '@baton/core/machine'
-import type { Catalog, FrameReader, SessionEngine, SessionReplica, SessionWorld } from '@baton/runtime'
+import type { Catalog, SessionEngine, SessionWorld } from '@baton/runtime'
 import { describeThrown, OpenWorld, SessionFeed } from '@baton/runtime'
 import type { Actor, ActorListener } from './actor.ts'
 import { openActor } from './actor.ts'
 import { Performer } from './performer.ts'
 import type { SessionLeases } from './session-leases.ts'
+import type { Directory } from './session-directory.ts'
 import { isListedOtherwise } from './session-directory.ts'
 import { SnapshotTaker } from './snapshot-taker.ts'
 
@@ -25,8 +26,8 @@ export interface LocalSessionInit {
   readonly log: Logger
   /** Records between two snapshots. */
   readonly snapshotRecords: number
-  /** Called when a list of sessions would show it otherwise. */
-  readonly onChange: (session: string) => void
+  /** Told when a list of sessions would show it otherwise. */
+  readonly directory: Pick<Directory, 'isWatched' | 'noteChange'>
 }
 
 /** Openings of a session whose store fails, before it is given up until somebody asks again. */
@@ -42,10 +43,13 @@ export async function openLocalSession(init: LocalSessionInit): Promise<LocalSes
   return session
 }
 
-export class LocalSession implements SessionReplica, ActorListener {
+export class LocalSession implements SessionEngine, ActorListener {
   readonly session: string
   /** The actor's own; while the session is opened again, one that waits for its successor. */
   submit!: SessionEngine['submit']
+  // The feed's own: a stack shows no detour.
+  readonly follow: SessionEngine['follow']
+  readonly onRecord: ActorListener['onRecord']
   readonly #init: LocalSessionInit
   readonly #feed: SessionFeed
   readonly #snapshots: SnapshotTaker
@@ -63,6 +67,8 @@ export class LocalSession implements SessionReplica, ActorListener {
     this.session = session
     this.#init = init
     this.#feed = new SessionFeed({ readPast: (fromPos) => store.read(session, fromPos) })
+    this.follow = this.#feed.read.bind(this.#feed)
+    this.onRecord = this.#feed.publishRecord.bind(this.#feed)
     this.#snapshots = new SnapshotTaker(init)
     const { catalog } = init
     this.#world = new OpenWorld({
@@ -84,25 +90,16 @@ export class LocalSession implements SessionReplica, ActorListener {
     }
   }
 
-  /** The session as one of its holders sees it. */
-  hold(leave: () => void): SessionEngine {
-    return new HeldSession(this, leave)
-  }
-
-  world(): SessionWorld {
-    return this.#world.current()
+  get world(): SessionWorld {
+    return this.#world.current
   }
 
   state(): State {
-    return this.#actor.state()
+    return this.#actor.state
   }
 
   history(): History {
-    return this.#actor.history()
-  }
-
-  follow(fromPos?: number, onEnd?: (reader: FrameReader) => void): FrameReader {
-    return this.#feed.read(fromPos, onEnd)
+    return this.#actor.history
   }
 
   /**
@@ -120,7 +117,7 @@ export class LocalSession implements SessionReplica, ActorListener {
 
   /** Nothing is outstanding, and no turn waits or runs. */
   isAtRest(): boolean {
-    return !this.#closed && !this.#reopening && !this.#actor.isBusy() && isResting(this.#actor.state())
+    return !this.#closed && !this.#reopening && !this.#actor.isBusy() && isResting(this.#actor.state)
   }
 
   /**
@@ -134,13 +131,9 @@ export class LocalSession implements SessionReplica, ActorListener {
     this.#performer?.close()
     this.#feed.end()
     // A removal of the session comes after its snapshots.
-    await (rests ? this.#snapshots.finish(actor.state(), actor.history()) : this.#snapshots.settled())
+    await (rests ? this.#snapshots.finish(actor.state, actor.history) : this.#snapshots.settled())
     await actor.release(rests ? 'nothing' : 'work')
     await this.#world.dispose()
-  }
-
-  onRecord(record: SessionRecord): void {
-    this.#feed.publishRecord(record)
   }
 
   onSnapshot(pos: number): void {
@@ -149,10 +142,12 @@ export class LocalSession implements SessionReplica, ActorListener {
   }
 
   onCommit(state: State, history: History): void {
-    this.#snapshots.onCommit(state, history)
-    if (isListedOtherwise(this.#listed ?? state, state) || !this.#listed) this.#init.onChange(this.session)
+    const { directory } = this.#init
+    if (state.pos >= this.#snapshots.dueAtPos) this.#snapshots.take(state, history)
+    if (directory.isWatched && (!this.#listed || isListedOtherwise(this.#listed, state)))
+      directory.noteChange(this.session)
     this.#listed = state
-    this.#performer?.notice()
+    if (this.#performer?.questions.isWaiting) this.#performer.questions.notice()
   }
 
   onDeath(cause: BatonError): void {
@@ -191,18 +186,17 @@ export class LocalSession implements SessionReplica, ActorListener {
   }
 
   /** The agent is chosen when the log was read, since the log says whose session it is and what is told of it. */
-  async #specFor(state: State): Promise<Spec> {
-    if (!this.#world.isOpen()) {
-      const { agent, principal, meta } = state
+  async #specFor({ agent, principal, meta }: State): Promise<Spec> {
+    if (!this.#world.isOpen) {
       const identity = { id: this.session, agent, principal: principal || this.#init.principal.id, meta }
       await this.#world.open(identity, this.#init.agent)
     }
-    return this.world().spec()
+    return this.world.spec
   }
 
   /** What is decided from now on is decided with the new tools; calls of tools that are gone settle. */
   #changeAgent(): void {
-    this.#actor.setSpec(this.world().spec())
+    this.#actor.setSpec(this.world.spec)
     // A session that died tells its successor, which begins with the new agent anyway.
     this.submit([{ type: 'agent-changed' }]).catch(() => {})
   }
@@ -214,9 +208,10 @@ export class LocalSession implements SessionReplica, ActorListener {
     try {
       actor.start(() => {
         const { environment } = this.#init
-        const world = (): SessionWorld => this.world()
+        const { history } = actor
         const submit = actor.submit.bind(actor)
-        return (this.#performer = new Performer({ environment, world, feed: this.#feed, actor, submit }))
+        const init = { environment, session: this, history, feed: this.#feed, submit }
+        return (this.#performer = new Performer(init))
       })
     } catch (cause) {
       this.#performer?.close()
@@ -252,46 +247,6 @@ export class LocalSession implements SessionReplica, ActorListener {
   #pause(tries: number): Promise<void> {
     const { timers } = this.#init.environment
     return new Promise((resolve) => void timers.start(REOPEN_MS * 2 ** (tries - 1), resolve))
-  }
-}
-
-class HeldSession implements SessionEngine {
-  readonly session: string
-  readonly #shared: LocalSession
-  readonly #leave: () => void
-  #isClosed = false
-
-  constructor(shared: LocalSession, leave: () => void) {
-    this.session = shared.session
-    this.#shared = shared
-    this.#leave = leave
-  }
-
-  world(): SessionWorld {
-    return this.#shared.world()
-  }
-
-  state(): State {
-    return this.#shared.state()
-  }
-
-  history(): History {
-    return this.#shared.history()
-  }
-
-  /** Not a method: a stack shows no detour. */
-  get submit(): SessionEngine['submit'] {
-    return this.#shared.submit
-  }
-
-  follow(fromPos?: number, onEnd?: (reader: FrameReader) => void): FrameReader {
-    return this.#shared.follow(fromPos, onEnd)
-  }
-
-  close(): Promise<void> {
-    if (!this.#isClosed) this.#leave()
-    this.#isClosed = true
-    return Promise.resolve()
   }
 }
 

@@ -1,34 +1,34 @@
 // Performs the effects of one session in this process: it keeps its timers, and the model calls and tools that run. Work
 // answers with an input of its own, and never rejects.
 import type { Accepted, Environment, LiveFrame, Refused } from '@baton/core'
-import type { Effect, Input } from '@baton/core/machine'
-import type {
-  ModelIo,
-  ModelJob,
-  SessionFeed,
-  SessionReplica,
-  SessionWorld,
-  ToolIo,
-  ToolJob,
-  Work,
+import type { Effect, History, Input, State } from '@baton/core/machine'
+import type { SessionEngine, SessionFeed } from '@baton/runtime'
+import {
+  Cancellation,
+  createModelJob,
+  createToolIo,
+  createToolJob,
+  performModel,
+  performTool,
+  ToolQuestions,
 } from '@baton/runtime'
-import { Cancellation, createModelJob, createToolIo, createToolJob, ToolQuestions } from '@baton/runtime'
 
 export interface PerformerInit {
   readonly environment: Pick<Environment, 'clock' | 'timers'>
-  readonly world: () => SessionWorld
+  /** Its agent may change. */
+  readonly session: Pick<SessionEngine, 'world'>
+  readonly history: History
   readonly feed: SessionFeed
-  readonly actor: SessionReplica
   /** Rejects when the session died: its successor begins from the log. */
   readonly submit: (inputs: readonly Input[]) => Promise<readonly (Accepted | Refused)[]>
 }
 
 /** Work to be started by the actor itself, so that a stack shows no detour. */
-export type Task =
-  | { readonly type: 'model'; readonly work: Work; readonly job: ModelJob; readonly io: ModelIo; readonly take: Take }
-  | { readonly type: 'tool'; readonly work: Work; readonly job: ToolJob; readonly io: ToolIo; readonly take: Take }
+export interface Task {
+  readonly start: () => Promise<Input | undefined>
+  readonly take: (report: Input | undefined) => void
+}
 
-type Take = (report: Input | undefined) => void
 type EffectOf<Type extends Effect['type']> = Extract<Effect, { readonly type: Type }>
 
 /** Progress is logged after so much time or text, without anybody waiting for it. */
@@ -40,18 +40,13 @@ export class Performer {
   readonly #timers = new Map<string, () => void>()
   readonly #models = new Map<number, RunningModel>()
   readonly #tools = new Map<string, Cancellation>()
-  readonly #questions: ToolQuestions
+  readonly questions: ToolQuestions
   #newestAttempt = 0
   #isClosed = false
 
   constructor(init: PerformerInit) {
     this.#init = init
-    this.#questions = new ToolQuestions({ history: () => init.actor.history(), submit: init.submit })
-  }
-
-  /** Called after each commit. */
-  notice(): void {
-    this.#questions.notice()
+    this.questions = new ToolQuestions({ history: () => init.history, submit: init.submit })
   }
 
   /** Model calls and tools that run. */
@@ -59,17 +54,17 @@ export class Performer {
     return this.#models.size + this.#tools.size
   }
 
-  /** Sets and clears timers and aborts work at once; gives the work that is to be started. */
-  prepare(effect: Effect): Task | undefined {
+  /** Sets and clears timers and aborts work at once; gives the work that is to be started. `state` is that of the commit. */
+  prepare(effect: Effect, state: State): Task | undefined {
     switch (effect.type) {
       case 'call-model':
       case 'summarise':
-        return this.#prepareModel(effect)
+        return this.#prepareModel(effect, state)
       case 'run-tool':
-        return this.#prepareTool(effect)
+        return this.#prepareTool(effect, state)
       case 'abort-model':
       case 'abort-summary':
-        this.#abortModel(effect.attempt)
+        this.#abortModel(effect.attempt, state)
         return undefined
       case 'abort-tool':
         this.#abortTool(`${effect.callId}:${effect.attempt}`)
@@ -96,57 +91,60 @@ export class Performer {
   /** Aborts all, without an answer. */
   close(): void {
     this.#isClosed = true
-    this.#questions.close()
+    this.questions.close()
     for (const cancel of this.#timers.values()) cancel()
     this.#timers.clear()
-    const running = [...this.#models.values()].map(({ cancellation }) => cancellation)
+    const running = [...this.#models.values()]
     this.#models.clear()
-    for (const cancellation of running) cancellation.abort()
+    for (const run of running) this.#abort(run)
     for (const key of this.#tools.keys()) this.#abortTool(key)
   }
 
-  #prepareModel(effect: EffectOf<'call-model' | 'summarise'>): Task {
+  #prepareModel(effect: EffectOf<'call-model' | 'summarise'>, state: State): Task {
     const { attempt } = effect
-    const { actor, environment } = this.#init
-    const run = new RunningModel(attempt, environment.clock.nowMs())
+    const { session, history, submit } = this.#init
+    const run: RunningModel = {
+      attempt,
+      controller: new AbortController(),
+      text: '',
+      loggedChars: 0,
+      stopTimer: undefined,
+    }
     this.#models.set(attempt, run)
     this.#newestAttempt = attempt
+    const io = { history, signal: run.controller.signal, live: (frame: LiveFrame) => this.#stream(run, frame) }
     return {
-      type: 'model',
-      work: this.#init.world().work,
-      job: createModelJob(actor.state(), effect),
-      io: { history: actor.history(), signal: run.cancellation.signal, live: (frame) => this.#stream(run, frame) },
+      start: performModel.bind(undefined, session.world, createModelJob(state, effect), io),
       // An aborted attempt has answered already; what it brings now would be stale.
       take: (report) => {
-        if (this.#models.delete(attempt) && report) this.#init.submit([report]).catch(ignoreDeath)
+        run.stopTimer?.()
+        if (this.#models.delete(attempt) && report) submit([report]).catch(ignoreDeath)
       },
     }
   }
 
-  #prepareTool(effect: EffectOf<'run-tool'>): Task | undefined {
-    const job = createToolJob(this.#init.actor.state(), this.#init.actor.history(), effect)
+  #prepareTool(effect: EffectOf<'run-tool'>, state: State): Task | undefined {
+    const { session, history, submit, feed } = this.#init
+    const job = createToolJob(state, history, effect)
     if (!job) return undefined
     const key = `${effect.callId}:${effect.attempt}`
     const cancellation = new Cancellation()
     this.#tools.set(key, cancellation)
-    const live = (frame: LiveFrame): void => {
-      if (this.#tools.has(key)) this.#init.feed.publishLive(frame)
-    }
+    const io = createToolIo(job, {
+      cancellation,
+      questions: this.questions,
+      live: (frame) => {
+        if (this.#tools.has(key)) feed.publishLive(frame)
+      },
+      isClosed: () => this.#isClosed,
+      report: (report) => this.#report(report),
+    })
     return {
-      type: 'tool',
-      work: this.#init.world().work,
-      job,
-      io: createToolIo(effect, {
-        cancellation,
-        live,
-        questions: this.#questions,
-        isClosed: () => this.#isClosed,
-        report: (report) => this.#report(report),
-      }),
+      start: performTool.bind(undefined, session.world, job, io),
       // Late or not: the machine knows, and logs it.
       take: (report) => {
         this.#tools.delete(key)
-        if (report) this.#init.submit([report]).catch(ignoreDeath)
+        if (report) submit([report]).catch(ignoreDeath)
       },
     }
   }
@@ -156,19 +154,35 @@ export class Performer {
     if (this.#models.get(run.attempt) !== run) return
     this.#init.feed.publishLive(frame)
     if (frame.type !== 'text-delta') return
-    const progress = run.add(frame.text, this.#init.environment.clock.nowMs())
-    if (progress) this.#report(progress)
+    run.text += frame.text
+    if (run.text.length - run.loggedChars >= PROGRESS_CHARS) this.#logProgress(run)
+    run.stopTimer ??= this.#init.environment.timers.start(PROGRESS_MS, () => {
+      run.stopTimer = undefined
+      this.#logProgress(run)
+    })
   }
 
-  #abortModel(attempt: number): void {
+  #logProgress(run: RunningModel): void {
+    const { attempt, text, loggedChars: offset } = run
+    if (text.length === offset) return
+    run.loggedChars = text.length
+    this.#report({ type: 'attempt-progress', attempt, offset, text: text.slice(offset) })
+  }
+
+  #abortModel(attempt: number, state: State): void {
     const run = this.#models.get(attempt)
     // One that has answered is stale; one that was withdrawn in the commit that began it has said nothing.
     if (!run && attempt <= this.#newestAttempt) return
     this.#models.delete(attempt)
-    run?.cancellation.abort()
+    if (run) this.#abort(run)
     // Only an interrupt wants to know what had been said; it does not wait for the model to notice.
-    if (!this.#init.actor.state().interrupting) return
+    if (!state.interrupting) return
     this.#report({ type: 'model-stopped', attempt, text: run?.text ?? '' })
+  }
+
+  #abort({ controller, stopTimer }: RunningModel): void {
+    stopTimer?.()
+    controller.abort()
   }
 
   /** A tool that ignores its signal may never end: it is forgotten here and now. */
@@ -204,26 +218,12 @@ export class Performer {
 
 function ignoreDeath(): void {}
 
-class RunningModel {
+interface RunningModel {
   readonly attempt: number
-  readonly cancellation = new Cancellation()
-  text = ''
-  #loggedChars = 0
-  #loggedMs: number
-
-  constructor(attempt: number, nowMs: number) {
-    this.attempt = attempt
-    this.#loggedMs = nowMs
-  }
-
-  /** The progress to be logged now, if any. */
-  add(text: string, nowMs: number): Input | undefined {
-    this.text += text
-    const { attempt } = this
-    const offset = this.#loggedChars
-    if (nowMs - this.#loggedMs < PROGRESS_MS && this.text.length - offset < PROGRESS_CHARS) return undefined
-    this.#loggedChars = this.text.length
-    this.#loggedMs = nowMs
-    return { type: 'attempt-progress', attempt, offset, text: this.text.slice(offset) }
-  }
+  readonly controller: AbortController
+  text: string
+  /** How much of the text was logged. */
+  loggedChars: number
+  /** While there may be text that was not logged. */
+  stopTimer: (() => void) | undefined
 }

@@ -27,6 +27,8 @@ const PAGE_MAX = 200
 const UNREAD_MAX = 10_000
 
 export class Directory {
+  /** Somebody would hear of a change. */
+  isWatched = false
   readonly #init: DirectoryInit
   readonly #watchers = new Set<Watcher>()
 
@@ -50,8 +52,12 @@ export class Directory {
   }
 
   watch: SessionDirectory['watch'] = ({ principal } = {}) => {
-    const watcher = new Watcher(principal, () => this.#watchers.delete(watcher))
+    const watcher = new Watcher(principal, () => {
+      this.#watchers.delete(watcher)
+      this.isWatched = this.#watchers.size > 0
+    })
     this.#watchers.add(watcher)
+    this.isWatched = true
     return watcher
   }
 
@@ -64,7 +70,6 @@ export class Directory {
 
   /** What a list shows of a session that is open here has changed. */
   noteChange(session: string): void {
-    if (this.#watchers.size === 0) return
     this.find(session).then(
       (info) => info && this.#tell(info.principal, { type: 'changed', session: info }),
       (cause: unknown) => this.#init.log.warn('a change is not told', { session, cause: describeThrown(cause) }),

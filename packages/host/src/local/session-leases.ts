@@ -15,11 +15,13 @@ export interface SessionLeasesInit {
   readonly onHandover: (session: string) => void
 }
 
-/** Where a log stands that this host owns. */
+/** Where a log stood when this host came to own it. */
 export interface OwnedLog {
   readonly epoch: number
   /** Of its last record; -1 for a new session. */
   readonly pos: number
+  /** Whether this host may still append. */
+  readonly isHeld: boolean
 }
 
 /** Milliseconds that one act of a store may take. */
@@ -59,8 +61,10 @@ export class SessionLeases {
       if (this.#held.size === 0) this.#renewedAt = Math.max(this.#renewedAt, sentAt)
       if (this.#isOver()) throw leaseLost(session)
       const { epoch, pos } = outcome
-      this.#held.set(session, { epoch, onLost: () => {} })
-      return { epoch, pos }
+      const lease: HeldLease = { epoch, pos, isHeld: true, onLost: () => {} }
+      this.#drop([session]) // an earlier epoch of its own
+      this.#held.set(session, lease)
+      return lease
     } catch (cause) {
       // What comes after its time is nobody's.
       acquiring
@@ -73,11 +77,6 @@ export class SessionLeases {
     }
   }
 
-  /** Whether this host may append to the session with this epoch. */
-  isHeld(session: string, epoch: number): boolean {
-    return this.#held.get(session)?.epoch === epoch
-  }
-
   /** Says whom to tell when this host must act as if the lease had ended; at once, where it has lost it already. */
   whenLost(session: string, epoch: number, tell: (cause: BatonError) => void): void {
     const lease = this.#held.get(session)
@@ -87,7 +86,7 @@ export class SessionLeases {
 
   /** Ends an ownership. Never rejects: a store that fails is told again at each tick; if it hears nothing the lease ends. */
   async release(session: string, epoch: number, left: LeftBehind): Promise<void> {
-    if (this.isHeld(session, epoch)) this.#held.delete(session)
+    if (this.#held.get(session)?.epoch === epoch) this.#drop([session])
     await this.#tell({ session, epoch, left, isAsked: false })
   }
 
@@ -105,7 +104,15 @@ export class SessionLeases {
     this.#isStopped = true
     this.#stopTick?.()
     this.#stopTick = undefined
-    this.#held.clear()
+    this.#drop([...this.#held.keys()])
+  }
+
+  #drop(sessions: readonly string[]): void {
+    for (const session of sessions) {
+      const lease = this.#held.get(session)
+      if (lease) lease.isHeld = false
+      this.#held.delete(session)
+    }
   }
 
   /** Never rejects. */
@@ -143,7 +150,7 @@ export class SessionLeases {
 
   #fence(): void {
     const lost = [...this.#held]
-    this.#held.clear()
+    this.#drop([...this.#held.keys()])
     if (lost.length > 0) this.#init.log.warn('leases could not be renewed and are given up', { sessions: lost.length })
     for (const [session, { onLost }] of lost) onLost(leaseLost(session))
   }
@@ -174,8 +181,8 @@ export class SessionLeases {
   }
 }
 
-interface HeldLease {
-  readonly epoch: number
+interface HeldLease extends OwnedLog {
+  isHeld: boolean
   onLost: (cause: BatonError) => void
 }
 

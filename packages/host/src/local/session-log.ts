@@ -90,7 +90,7 @@ function inTime<Value>({ timers }: LogAccess, timeoutMs: number, work: Promise<V
 
 export interface Append {
   readonly session: string
-  readonly epoch: number
+  readonly owned: OwnedLog
   readonly afterPos: number
   readonly records: readonly SessionRecord[]
 }
@@ -104,11 +104,11 @@ const APPEND_TRIES = 3
  * @throws BatonError `store_conflict`, `store_failed`
  */
 export async function appendSurely(access: LogAccess, append: Append): Promise<void> {
-  const { session, epoch, afterPos, records } = append
+  const { session, owned, afterPos, records } = append
   for (let tries = 1; ; tries++) {
-    if (!access.leases.isHeld(session, epoch)) throw notHeld(session)
+    if (!owned.isHeld) throw notHeld(session)
     try {
-      await inTime(access, STORE_ACT_MS, access.store.append(session, epoch, afterPos, records))
+      await inTime(access, STORE_ACT_MS, access.store.append(session, owned.epoch, afterPos, records))
       return
     } catch (cause) {
       if (tries > 1 && (await isStored(access, append))) return
@@ -128,10 +128,10 @@ async function isStored(access: LogAccess, append: Append): Promise<boolean> {
   }
 }
 
-async function findRecords(store: Store, { session, epoch, afterPos, records }: Append): Promise<boolean> {
+async function findRecords(store: Store, { session, owned, afterPos, records }: Append): Promise<boolean> {
   let expected = 0
   for await (const record of store.read(session, afterPos + 1)) {
-    if (record.epoch !== epoch || record.pos !== records[expected]?.pos) return false
+    if (record.epoch !== owned.epoch || record.pos !== records[expected]?.pos) return false
     expected += 1
     if (expected === records.length) return true
   }

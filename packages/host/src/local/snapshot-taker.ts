@@ -17,6 +17,8 @@ export const SNAPSHOT_RECORDS = 256
 const REST_PART = 8
 
 export class SnapshotTaker {
+  /** Of the first commit after which a busy session is worth a snapshot. */
+  dueAtPos: number
   readonly #init: SnapshotTakerInit
   #lastPos = -1
   /** The writing of the newest one; it ends after that of those before. */
@@ -24,21 +26,17 @@ export class SnapshotTaker {
 
   constructor(init: SnapshotTakerInit) {
     this.#init = init
+    this.dueAtPos = init.snapshotRecords - 1
   }
 
   /** A snapshot up to this position exists. */
   startAfter(pos: number): void {
-    this.#lastPos = Math.max(this.#lastPos, pos)
-  }
-
-  /** Called after each commit. */
-  onCommit(state: State, history: History): void {
-    this.#take(state, history, this.#init.snapshotRecords)
+    this.#noteTaken(Math.max(this.#lastPos, pos))
   }
 
   /** Takes the last one, where it is worth it, when a session comes to rest; ends when every snapshot is stored. */
   finish(state: State, history: History): Promise<void> {
-    this.#take(state, history, Math.ceil(this.#init.snapshotRecords / REST_PART))
+    if (state.pos - this.#lastPos >= Math.ceil(this.#init.snapshotRecords / REST_PART)) this.take(state, history)
     return this.settled()
   }
 
@@ -47,10 +45,14 @@ export class SnapshotTaker {
     await this.#storing
   }
 
-  #take(state: State, history: History, worthRecords: number): void {
-    if (state.pos - this.#lastPos < worthRecords) return
-    this.#lastPos = state.pos
+  take(state: State, history: History): void {
+    this.#noteTaken(state.pos)
     this.#storing = this.#store(takeSnapshot(state, history), this.#storing)
+  }
+
+  #noteTaken(pos: number): void {
+    this.#lastPos = pos
+    this.dueAtPos = pos + this.#init.snapshotRecords
   }
 
   /** Nothing is lost with a snapshot: the log has what it has. */

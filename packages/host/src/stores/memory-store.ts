@@ -31,7 +31,7 @@ export function createMemoryStore(options: LeaseOptions = {}): MemoryStore {
       }
       const plan = planPut({ session, positions: records.map(({ pos }) => pos), bodies }, log)
       if (plan.type === 'conflict') throw new BatonError({ code: 'store_conflict', message: plan.message })
-      if (plan.bodies.length > 0) logs.add(session, plan.bodies, records.at(-1))
+      if (plan.bodies.length > 0) logs.add(logs.make(session), plan.bodies, records.at(-1))
     },
     read: async function* (session, fromPos) {
       const records = logs.get(session)?.records ?? []
@@ -46,7 +46,7 @@ export function createMemoryStore(options: LeaseOptions = {}): MemoryStore {
       if ((logs.get(session)?.records.length ?? 0) > 0)
         throw new BatonError({ code: 'session_exists', message: `session ${session} exists` })
       const bodies = records.map((record) => encode(session, record))
-      logs.add(session, bodies, records.at(-1)).isOwned = true
+      logs.add(logs.make(session), bodies, records.at(-1)).isOwned = true
       leases.end(session, leases.leaseOf(session))
     },
     remove: async (session, owner) => {
@@ -93,7 +93,7 @@ function ownership(logs: Logs, leases: LeaseBook): Ownership {
           message: `session ${session} is at epoch ${log?.epoch ?? 0}, position ${pos}; not at ${epoch}, ${afterPos}`,
         })
       const bodies = records.map((record) => encode(session, record))
-      return logs.add(session, bodies, records.at(-1)).records.length - 1
+      return logs.add(log, bodies, records.at(-1)).records.length - 1
     },
     renew: async (owner) => leases.renew(owner),
     release: async (session, epoch, left = 'nothing') => {
@@ -140,8 +140,7 @@ class Logs {
   }
 
   /** `last` is the record of the last text. */
-  add(session: string, bodies: readonly string[], last: SessionRecord | undefined): Log {
-    const log = this.make(session)
+  add(log: Log, bodies: readonly string[], last: SessionRecord | undefined): Log {
     for (const body of bodies) log.records.push(body)
     log.lastMs = last?.nowMs ?? log.lastMs
     this.#epochs = Math.max(this.#epochs, last?.epoch ?? 0)

@@ -5,14 +5,12 @@ import { BatonError, specOf } from '@baton/core'
 import type { Spec } from '@baton/core/machine'
 import { within } from '../deadline.ts'
 import type { ArgumentValidator } from '../work/arguments.ts'
-import { createArgumentValidator } from '../work/arguments.ts'
+import { createArgumentValidator, ValidatedArguments } from '../work/arguments.ts'
 import { createOutputReader } from '../work/output.ts'
 import { createReadResultTool } from '../work/tool-result.ts'
-import type { RunTool } from '../work/work.ts'
+import type { RunTool, WorkContext } from '../work/work.ts'
 import type { CircuitBreakers } from './circuit-breaker.ts'
 import { createCircuitBreakers } from './circuit-breaker.ts'
-import type { SessionWorld } from './session-world.ts'
-import { createSessionWorld } from './session-world.ts'
 import { SourceTools } from './source-tools.ts'
 
 /** What is known of a session when its agent is asked for. */
@@ -83,6 +81,18 @@ export interface Catalog {
   knows(agent: string): boolean
 }
 
+/** The world of one session: its agent with the tools and models that are its own. It knows no actor and no store. */
+export interface SessionWorld extends WorkContext {
+  /** Ids of the agent's models in the order of fallback. */
+  readonly models: readonly string[]
+  /** What the machine sees of the agent. It and the tools are others after a change of the tools. */
+  readonly spec: Spec
+  /** Calls the listener after every change of the tools; one listener at most. */
+  readonly onChange: (listener: () => void) => void
+  /** Frees what was made for this session alone. Never rejects. */
+  readonly dispose: () => Promise<void>
+}
+
 /** Milliseconds that `agentOf` may take. */
 const AGENT_MS = 30_000
 
@@ -119,8 +129,15 @@ class SharedCatalog implements Catalog {
     const models = candidates.map(toId)
     const modelOf = this.#createModelOf(candidates, parts.modelOf ?? this.#init.modelOf)
     const { priceOf, services, environment, blobs, log, digest, runTool } = this.#init
-    const tools = await this.#openTools(session.id, parts, { models, modelOf })
-    return createSessionWorld({
+    const sources = await this.#openSources(session.id, parts)
+    const dispose = async (): Promise<void> => {
+      await sources?.close()
+      await disposeParts(parts, session.id, log)
+    }
+    const examine = (): AgentFacts => this.#examine(sources?.tools(), parts, models, modelOf)
+    const facts = await disposeOnThrow(examine, dispose)
+    let tell = (): void => {}
+    const world: Changing<SessionWorld> = {
       agent,
       models,
       modelOf,
@@ -129,41 +146,31 @@ class SharedCatalog implements Catalog {
       digest,
       priceOf,
       ...(runTool && { runTool }),
-      ...tools,
+      ...facts,
       services: parts.services ?? services ?? {},
       validator: this.#validator,
+      validated: new ValidatedArguments(),
       output: createOutputReader(agent, this.#validator),
       timers: environment.timers,
-      dispose: async () => {
-        await tools.close()
-        await disposeParts(parts, session.id, log)
+      onChange: (listener) => {
+        tell = listener
       },
+      dispose,
+    }
+    sources?.onChange(() => {
+      Object.assign(world, examine())
+      tell()
     })
+    return world
   }
 
-  async #openTools(session: string, parts: SessionParts, { models, modelOf }: Asked): Promise<OpenTools> {
-    const { agent } = parts
-    const sources = [...agent.sources, ...(parts.sources ?? [])]
-    if (sources.length === 0) {
-      const { tools, spec } = this.#examine(parts, models, modelOf)
-      return { tools: () => tools, spec: () => spec, onChange: () => {}, close: async () => {} }
-    }
+  /** Undefined where nothing of the tools may change. */
+  async #openSources(session: string, { agent, sources: own = [] }: SessionParts): Promise<SourceTools | undefined> {
+    const sources = [...agent.sources, ...own]
+    if (sources.length === 0) return undefined
     const { environment, log } = this.#init
     const always = [this.#readResult]
-    const listed = await SourceTools.open({ session, agent, sources, always, timers: environment.timers, log })
-    const window = findWindow(models, modelOf)
-    let known: AgentFacts | undefined
-    const spec = (): Spec => {
-      const tools = listed.tools()
-      if (known?.tools !== tools) known = { tools, spec: this.#specify({ ...agent, tools }, models, window) }
-      return known.spec
-    }
-    return {
-      spec,
-      tools: () => listed.tools(),
-      onChange: (listener) => listed.onChange(listener),
-      close: () => listed.close(),
-    }
+    return await SourceTools.open({ session, agent, sources, always, timers: environment.timers, log })
   }
 
   async #choose(session: SessionIdentity): Promise<SessionParts> {
@@ -194,27 +201,31 @@ class SharedCatalog implements Catalog {
     find: ((id: string) => Model) | undefined,
   ): (id: string) => Model {
     const last = candidates.at(-1)
+    const lastId = last && toId(last)
     return (id) => {
       const own = candidates.find((model): model is Model => typeof model !== 'string' && model.id === id)
       const model = own ?? find?.(id)
       if (!model) throw new BatonError({ code: 'unknown_model', message: `no model is named "${id}"` })
       // Somebody must be asked: the last candidate is never left alone.
-      return last !== undefined && model.id === toId(last) ? model : this.#breakers.guard(model)
+      return model.id === lastId ? model : this.#breakers.guard(model)
     }
   }
 
-  #examine({ agent, modelOf: own }: SessionParts, models: readonly string[], modelOf: ModelOf): AgentFacts {
-    const known = own ? undefined : this.#known.get(agent)
-    if (known) return known
-    const tools = [...agent.tools, this.#readResult]
-    const facts = { tools, spec: this.#specify({ ...agent, tools }, models, findWindow(models, modelOf)) }
+  #examine(
+    listed: readonly Tool[] | undefined,
+    { agent, modelOf: own }: SessionParts,
+    models: readonly string[],
+    modelOf: ModelOf,
+  ): AgentFacts {
     // A session with models of its own may have other windows.
-    if (!own) this.#known.set(agent, facts)
+    const isShared = !own && !listed
+    const known = isShared ? this.#known.get(agent) : undefined
+    if (known) return known
+    const tools = listed ?? [...agent.tools, this.#readResult]
+    const window = findWindow(models, modelOf)
+    const facts = { tools, spec: specOf({ ...agent, tools }, models, window, this.#init.interruptMs) }
+    if (isShared) this.#known.set(agent, facts)
     return facts
-  }
-
-  #specify(agent: Agent, models: readonly string[], window: number | undefined): Spec {
-    return specOf(agent, models, window, this.#init.interruptMs)
   }
 }
 
@@ -229,17 +240,10 @@ function checkInterrupt(ms: number): void {
 
 type ModelOf = (id: string) => Model
 
-interface Asked {
-  readonly models: readonly string[]
-  readonly modelOf: ModelOf
-}
-
-interface OpenTools extends Pick<SessionWorld, 'tools' | 'spec' | 'onChange'> {
-  readonly close: () => Promise<void>
-}
+type Changing<Value> = { -readonly [Name in keyof Value]: Value[Name] }
 
 interface AgentFacts {
-  /** The agent's own and `result.read`. */
+  /** The agent's own, those of the session's sources, and `result.read`. */
   readonly tools: readonly Tool[]
   readonly spec: Spec
 }
@@ -274,6 +278,16 @@ function isParts(chosen: Agent | SessionParts): chosen is SessionParts {
 
 function toId(model: string | Model): string {
   return typeof model === 'string' ? model : model.id
+}
+
+/** The definition of a tool that a source lists may be anything. */
+async function disposeOnThrow<Value>(act: () => Value, dispose: () => Promise<void>): Promise<Value> {
+  try {
+    return act()
+  } catch (cause) {
+    await dispose()
+    throw cause
+  }
 }
 
 async function disposeParts(parts: SessionParts, session: string, log: Logger): Promise<void> {

@@ -1,8 +1,7 @@
 // The world of an open session: another one when its agent changes, and the same with other tools when a source changes.
 import type { Agent } from '@baton/core'
 import type { State } from '@baton/core/machine'
-import type { Catalog, SessionIdentity } from './catalog.ts'
-import type { SessionWorld } from './session-world.ts'
+import type { Catalog, SessionIdentity, SessionWorld } from './catalog.ts'
 
 export interface OpenWorldInit {
   readonly catalog: Pick<Catalog, 'open'>
@@ -13,8 +12,10 @@ export interface OpenWorldInit {
 }
 
 export class OpenWorld {
+  isOpen = false
+  /** From `open` on. */
+  current!: SessionWorld
   readonly #init: OpenWorldInit
-  #world: SessionWorld | undefined
   #adopting: Promise<void> = Promise.resolve()
   #disposal: Promise<void> | undefined
 
@@ -25,15 +26,6 @@ export class OpenWorld {
   /** Called once, before anything else. @throws BatonError `invalid_agent`, `unknown_model` */
   async open(identity: SessionIdentity, agent?: Agent): Promise<void> {
     this.#set(await this.#init.catalog.open(identity, agent))
-  }
-
-  isOpen(): boolean {
-    return this.#world !== undefined
-  }
-
-  current(): SessionWorld {
-    if (!this.#world) throw new Error('a world is asked for before it was opened')
-    return this.#world
   }
 
   /**
@@ -48,25 +40,26 @@ export class OpenWorld {
 
   /** Once, although a session that was given up may also be closed. Never rejects. */
   dispose(): Promise<void> {
-    return (this.#disposal ??= this.#world?.dispose() ?? Promise.resolve())
+    return (this.#disposal ??= this.isOpen ? this.current.dispose() : Promise.resolve())
   }
 
   async #adopt(agent: Agent, state: () => State): Promise<void> {
-    const before = this.current()
+    const before = this.current
     if (agent === before.agent || this.#init.isClosed()) return
     const { session: id, agent: name, principal, meta } = state()
     const world = await this.#init.catalog.open({ id, agent: name, principal, meta }, agent)
     // The same definition made anew, as by a program that defines its agent for each request, changes nothing.
-    if (this.#init.isClosed() || world.spec().hash === before.spec().hash) return await world.dispose()
+    if (this.#init.isClosed() || world.spec.hash === before.spec.hash) return await world.dispose()
     this.#set(world)
     this.#init.onChange()
     await before.dispose()
   }
 
   #set(world: SessionWorld): void {
-    this.#world = world
+    this.current = world
+    this.isOpen = true
     world.onChange(() => {
-      if (this.#world === world) this.#init.onChange()
+      if (this.current === world) this.#init.onChange()
     })
   }
 }

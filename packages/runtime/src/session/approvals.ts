@@ -6,6 +6,7 @@ import type { DecodedDecision, DecodedQuestionAnswer } from '@baton/core'
 import type { Input } from '@baton/core/machine'
 import { findApproval, listClientTools } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
+import { checkCall } from '../work/call-check.ts'
 
 export function listApprovals(engine: SessionEngine): readonly PendingApproval[] {
   const history = engine.history()
@@ -38,7 +39,7 @@ export async function createApproval(
   const state = engine.state()
   const call = findApproval(state, approvalId)
   const text = JSON.stringify(decided.input)
-  const check = await engine.world().work.check({
+  const check = await checkCall(engine.world, {
     session: engine.session,
     principal,
     name: call?.name ?? '',
@@ -60,6 +61,6 @@ export async function findAnswerIssues(
     .openQuestions()
     .find(({ questionId }) => questionId === answer.questionId)
   if (!question) return undefined
-  const checked = await engine.world().validator.validate({ input: question.schema }, JSON.stringify(answer.value))
+  const checked = await engine.world.validator.validate({ input: question.schema }, JSON.stringify(answer.value))
   return checked.ok ? undefined : `${answer.questionId}: the answer does not fit: ${checked.issues}`
 }

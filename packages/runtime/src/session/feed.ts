@@ -1,10 +1,8 @@
 // All readers of one session in this process: every record reaches each of them once, and live frames in their place among
 // the records, whatever order an engine hears of them in.
 import type { Frame, LiveFrame } from '@baton/core'
-import type { FactType, SessionRecord } from '@baton/core/machine'
-import type { FrameReader } from './frame-reader.ts'
-import { createFrameReader, joinFrames, TEXT_MAX } from './frame-reader.ts'
-import { hideBindings } from './hide-bindings.ts'
+import type { Fact, FactType, SessionRecord } from '@baton/core/machine'
+import { FrameReader, joinFrames, TEXT_MAX } from './frame-reader.ts'
 
 export interface FeedInit {
   /** Records that were published before a reader came. */
@@ -43,7 +41,12 @@ export class SessionFeed {
     }
     const written = this.#written
     if (written?.attempt === frame.attempt) {
-      written.add(frame)
+      if (frame.type === 'text-delta') written.text = append(written.text, frame)
+      else if (frame.type === 'reasoning-delta') written.reasoning = append(written.reasoning, frame)
+      else {
+        const text = append(written.calls.get(frame.index)?.text ?? '', frame)
+        written.calls.set(frame.index, { name: frame.name, text })
+      }
       this.#push(frame)
     } else if (frame.attempt > this.#lastAttempt) this.#keepEarly(frame)
   }
@@ -55,8 +58,11 @@ export class SessionFeed {
     this.#publishedPos = pos
     for (const fact of record.facts) {
       this.#push({ type: 'fact', pos, nowMs, fact: hideBindings(fact) })
-      if (fact.type === 'model-started') this.#beginAttempt(fact.attempt)
-      else if (ENDS_ATTEMPT.has(fact.type)) this.#written = undefined
+      if (fact.type === 'model-started') {
+        this.#written = { attempt: fact.attempt, text: '', reasoning: '', calls: new Map() }
+        this.#lastAttempt = fact.attempt
+        if (this.#early.length > 0) this.#publishEarly(fact.attempt)
+      } else if (ENDS_ATTEMPT.has(fact.type)) this.#written = undefined
     }
   }
 
@@ -77,16 +83,16 @@ export class SessionFeed {
   read(fromPos: number | undefined, onEnd?: (reader: FrameReader) => void): FrameReader {
     const nextPos = this.#publishedPos + 1
     const isBehind = fromPos !== undefined && fromPos < nextPos
-    const reader = createFrameReader({
+    const reader = new FrameReader({
       nextPos,
-      onEnd: () => {
-        this.#readers.delete(reader)
-        onEnd?.(reader)
+      past: isBehind ? readFacts(this.#init, fromPos, nextPos) : undefined,
+      onEnd: (ended) => {
+        this.#readers.delete(ended)
+        onEnd?.(ended)
       },
-      ...(isBehind && { past: readFacts(this.#init, fromPos, nextPos) }),
     })
     this.#readers.add(reader)
-    if (fromPos !== undefined) this.#written?.frames().forEach((frame) => reader.push(frame))
+    if (fromPos !== undefined && this.#written) for (const frame of listWritten(this.#written)) reader.push(frame)
     if (this.#ended) reader.end()
     return reader
   }
@@ -112,10 +118,7 @@ export class SessionFeed {
     else this.#early.push(piece)
   }
 
-  #beginAttempt(attempt: number): void {
-    this.#written = new WrittenAttempt(attempt)
-    this.#lastAttempt = attempt
-    if (this.#early.length === 0) return
+  #publishEarly(attempt: number): void {
     const early = this.#early
     this.#early = []
     this.#earlyChars = 0
@@ -132,34 +135,21 @@ const ENDS_ATTEMPT: ReadonlySet<string> = new Set<FactType>([
   'turn-finished',
 ])
 
-class WrittenAttempt {
+interface WrittenAttempt {
   readonly attempt: number
-  text = ''
-  #reasoning = ''
-  readonly #calls = new Map<number, { readonly name: string; text: string }>()
+  text: string
+  reasoning: string
+  /** By their index. */
+  readonly calls: Map<number, { readonly name: string; readonly text: string }>
+}
 
-  constructor(attempt: number) {
-    this.attempt = attempt
-  }
-
-  add(piece: Piece): void {
-    if (piece.type === 'text-delta') this.text = append(this.text, piece)
-    else if (piece.type === 'reasoning-delta') this.#reasoning = append(this.#reasoning, piece)
-    else {
-      const text = append(this.#calls.get(piece.index)?.text ?? '', piece)
-      this.#calls.set(piece.index, { name: piece.name, text })
-    }
-  }
-
-  frames(): readonly LiveFrame[] {
-    const { attempt, text } = this
-    const frames: LiveFrame[] = []
-    if (this.#reasoning !== '') frames.push({ type: 'reasoning-delta', attempt, offset: 0, text: this.#reasoning })
-    if (text !== '') frames.push({ type: 'text-delta', attempt, offset: 0, text })
-    for (const [index, call] of this.#calls)
-      frames.push({ type: 'call-delta', attempt, index, name: call.name, offset: 0, text: call.text })
-    return frames
-  }
+function listWritten({ attempt, text, reasoning, calls }: WrittenAttempt): readonly LiveFrame[] {
+  const frames: LiveFrame[] = []
+  if (reasoning !== '') frames.push({ type: 'reasoning-delta', attempt, offset: 0, text: reasoning })
+  if (text !== '') frames.push({ type: 'text-delta', attempt, offset: 0, text })
+  for (const [index, call] of calls)
+    frames.push({ type: 'call-delta', attempt, index, name: call.name, offset: 0, text: call.text })
+  return frames
 }
 
 /** A piece that comes again changes nothing. */
@@ -172,4 +162,25 @@ async function* readFacts({ readPast }: FeedInit, fromPos: number, nextPos: numb
     if (pos >= nextPos) return
     for (const fact of facts) yield { type: 'fact', pos, nowMs, fact: hideBindings(fact) }
   }
+}
+
+/** Facts as readers are told them: what binds an approval to its arguments stays inside. */
+function hideBindings(fact: Fact): Fact {
+  switch (fact.type) {
+    case 'step-finished':
+      return fact.calls.length === 0 ? fact : { ...fact, calls: fact.calls.map(hideBinding) }
+    case 'approval-requested':
+      return { ...fact, argumentsHash: '' }
+    case 'approval-decided':
+      return fact.edited ? { ...fact, edited: hideBinding(fact.edited) } : fact
+    default:
+      return fact
+  }
+}
+
+function hideBinding<Bound extends { readonly argumentsHash: string; readonly tokenHash?: string }>(
+  bound: Bound,
+): Bound {
+  const { tokenHash: _, ...rest } = bound
+  return { ...rest, argumentsHash: '' } as Bound // the hash is hidden, the rest stands
 }

@@ -1,7 +1,9 @@
 // What a slow reader is told, and what becomes of the readers of turns that never begin.
 import type { Frame, Refused } from '@baton/core'
+import { createHistory } from '@baton/core/machine'
 import { expect, test } from 'vitest'
-import { createFrameReader, FRAMES_MAX, TEXT_MAX } from './frame-reader.ts'
+import { FrameReader, FRAMES_MAX, TEXT_MAX } from './frame-reader.ts'
+import type { TurnInit } from './turn.ts'
 import { followTurn } from './turn.ts'
 
 const fact = (pos: number): Frame => ({ type: 'fact', pos, nowMs: 0, fact: { type: 'session-paused' } })
@@ -9,9 +11,14 @@ const text = (attempt: number, said: string, offset = 0): Frame => ({ type: 'tex
 
 function reader(nextPos = 0, past?: AsyncIterable<Frame>) {
   const ends: number[] = []
-  const made = createFrameReader({ nextPos, ...(past && { past }), onEnd: () => ends.push(1) })
+  const made = new FrameReader({ nextPos, ...(past && { past }), onEnd: () => ends.push(1) })
   const iterator = made[Symbol.asyncIterator]()
   return { made, iterator, ends, next: async () => (await iterator.next()).value }
+}
+
+/** An engine without output schema or history, of which only the reading is asked. */
+function engineOf(follow: (fromPos?: number) => FrameReader): TurnInit['engine'] {
+  return { follow, world: {}, history: createHistory } as unknown as TurnInit['engine']
 }
 
 test('a reader that lags in the middle of a record is sent back to its beginning', async () => {
@@ -72,17 +79,19 @@ test('what is over comes before what is live, and a past that cannot be read end
 })
 
 test.each([
-  ['refused', () => Promise.resolve<Refused>({ type: 'refused', code: 'queue_full', message: 'full' }), 'queue_full'],
+  [
+    'refused',
+    () => Promise.resolve<Refused[]>([{ type: 'refused', code: 'queue_full', message: 'full' }]),
+    'queue_full',
+  ],
   ['not answered, because its session died', () => Promise.reject(Object.assign(new Error(), { code: 'x' })), 'x'],
 ])('the reader of an input that is %s ends', async (_, accepted, code) => {
   const { made, ends } = reader()
   const turn = followTurn({
     inputId: 'i',
+    engine: engineOf(() => made),
     frames: made,
-    readAgain: () => made,
     accepted: accepted(),
-    openCall: () => undefined,
-    output: undefined,
   })
   await expect(turn.answer).rejects.toMatchObject({ code })
   expect(ends).toEqual([1])
@@ -93,14 +102,12 @@ test('a turn that lost frames reads them again and is answered', async () => {
   const again = reader()
   const turn = followTurn({
     inputId: 'i',
-    frames: first.made,
-    readAgain: (pos) => {
+    engine: engineOf((pos) => {
       expect(pos).toBe(3)
       return again.made
-    },
-    accepted: Promise.resolve({ type: 'accepted' }),
-    openCall: () => undefined,
-    output: undefined,
+    }),
+    frames: first.made,
+    accepted: Promise.resolve([{ type: 'accepted', pos: 1 }]),
   })
   const entered = [{ entry: 1, inputs: ['i'], notes: [], chars: 1 }]
   const live = { type: 'fact', pos: 2, nowMs: 0 } as const

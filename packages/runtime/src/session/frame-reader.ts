@@ -10,18 +10,18 @@ export interface FrameReaderInit {
   /** The position of the next record. */
   readonly nextPos: number
   /** What is told before the live frames. */
-  readonly past?: AsyncIterable<Frame>
-  readonly onEnd: () => void
-}
-
-export function createFrameReader(init: FrameReaderInit): FrameReader {
-  return new FrameReader(init)
+  readonly past?: AsyncIterable<Frame> | undefined
+  /** Called when the reading has ended, whoever ended it. */
+  readonly onEnd: (reader: FrameReader) => void
 }
 
 /** Not a generator: `return()` of one that waits only takes effect with the next frame, which may never come. */
 export class FrameReader implements AsyncIterable<Frame>, AsyncIterator<Frame, undefined> {
-  readonly #waiting: WaitingFrames
-  readonly #onEnd: () => void
+  readonly #onEnd: (reader: FrameReader) => void
+  #waiting: Frame[] = []
+  /** Of the text that waits. */
+  #textChars = 0
+  #nextPos: number
   /** Until all of it was told. */
   #past: AsyncIterator<Frame> | undefined
   #ended = false
@@ -32,7 +32,7 @@ export class FrameReader implements AsyncIterable<Frame>, AsyncIterator<Frame, u
   #handedOut = 0
 
   constructor({ nextPos, past, onEnd }: FrameReaderInit) {
-    this.#waiting = new WaitingFrames(nextPos)
+    this.#nextPos = nextPos
     this.#past = past?.[Symbol.asyncIterator]()
     this.#onEnd = onEnd
   }
@@ -41,25 +41,40 @@ export class FrameReader implements AsyncIterable<Frame>, AsyncIterator<Frame, u
     return this
   }
 
+  /** Where there is no more room, all that waited gives way to a `lagged`, which is the last frame. */
   push(frame: Frame): void {
     if (this.#ended) return
-    if (!this.#waiting.push(frame)) this.end()
-    this.#signal()
+    const waiting = this.#waiting
+    const joined = waiting.length > 0 && 'text' in frame ? joinFrames(waiting.at(-1), frame) : undefined
+    if ('text' in frame) this.#textChars += frame.text.length
+    if (this.#textChars > TEXT_MAX || (!joined && waiting.length >= FRAMES_MAX)) {
+      // Facts of a record that was read in part come again: told twice is better than never.
+      const pos = [...waiting, frame].find((one) => one.type === 'fact')?.pos ?? this.#nextPos
+      this.#waiting = [{ type: 'lagged', pos }]
+      this.end()
+      return
+    }
+    if (frame.type === 'fact') this.#nextPos = frame.pos + 1
+    if (joined) waiting[waiting.length - 1] = joined
+    else waiting.push(frame)
+    this.#wake?.resolve()
+    this.#wake = undefined
   }
 
   /** Ends the reading after what waits. */
   end(): void {
     if (this.#ended) return
     this.#ended = true
-    this.#onEnd()
-    this.#signal()
+    this.#onEnd(this)
+    this.#wake?.resolve()
+    this.#wake = undefined
   }
 
   /** Ends the reading at once, also while somebody waits for the next frame. */
   leave(): void {
     const past = this.#past
     this.#past = undefined
-    this.#waiting.clear()
+    this.#waiting = []
     this.#batch = []
     this.end()
     past?.return?.().catch(() => {}) // a store that cannot be read any more has nothing to say to a reader that left
@@ -71,13 +86,15 @@ export class FrameReader implements AsyncIterable<Frame>, AsyncIterator<Frame, u
       const old = await this.#nextOld(this.#past)
       if (old.length > 0) return old
     }
-    for (;;) {
-      const frames = this.#waiting.takeAll()
-      if (frames.length > 0) return frames
+    while (this.#waiting.length === 0) {
       if (this.#ended) return undefined
       this.#wake ??= Promise.withResolvers()
       await this.#wake.promise
     }
+    const frames = this.#waiting
+    this.#waiting = []
+    this.#textChars = 0
+    return frames
   }
 
   async next(): Promise<IteratorResult<Frame, undefined>> {
@@ -109,58 +126,6 @@ export class FrameReader implements AsyncIterable<Frame>, AsyncIterator<Frame, u
     this.#past = undefined
     return []
   }
-
-  #signal(): void {
-    this.#wake?.resolve()
-    this.#wake = undefined
-  }
-}
-
-class WaitingFrames {
-  #frames: Frame[] = []
-  #textChars = 0
-  #nextPos: number
-
-  constructor(nextPos: number) {
-    this.#nextPos = nextPos
-  }
-
-  /** False when there is no more room: all that waited gave way to a `lagged`. */
-  push(frame: Frame): boolean {
-    this.#textChars += countChars(frame)
-    const last = this.#frames.length - 1
-    const joined = last >= 0 ? joinFrames(this.#frames[last], frame) : undefined
-    if (this.#textChars > TEXT_MAX || (!joined && last + 1 >= FRAMES_MAX)) {
-      // Facts of a record that was read in part come again: told twice is better than never.
-      const pos = [...this.#frames, frame].find((one) => one.type === 'fact')?.pos ?? this.#nextPos
-      this.#frames = [{ type: 'lagged', pos }]
-      this.#textChars = 0
-      return false
-    }
-    if (frame.type === 'fact') this.#nextPos = frame.pos + 1
-    if (joined) this.#frames[last] = joined
-    else this.#frames.push(frame)
-    return true
-  }
-
-  takeAll(): readonly Frame[] {
-    const frames = this.#frames
-    if (frames.length === 0) return frames
-    this.#frames = []
-    this.#textChars = 0
-    return frames
-  }
-
-  clear(): void {
-    this.#frames = []
-    this.#textChars = 0
-  }
-}
-
-function countChars(frame: Frame): number {
-  return frame.type === 'text-delta' || frame.type === 'reasoning-delta' || frame.type === 'call-delta'
-    ? frame.text.length
-    : 0
 }
 
 /** A long answer that nobody reads yet is one frame. A piece that does not follow the last one stands alone. */

@@ -18,18 +18,18 @@ export function createHostOver({ engine, newId }: HostOverInit): Host {
   const session = async (id: string | undefined, init: SessionInit = {}): Promise<Session> => {
     if (isStopping()) throw createStoppedError()
     const { agent, principal = ANONYMOUS } = init
-    const opened = await engine.open(id ?? newId(), { principal, ...(agent && { agent }) })
+    const { engine: opened, leave } = await engine.open(id ?? newId(), { principal, ...(agent && { agent }) })
     const refusal = isStopping()
       ? createStoppedError()
       : opened.state().principal === principal.id
         ? undefined
         : createForeignError(opened.session, principal)
     if (!refusal) {
-      const session = createSession({ engine: opened, principal, newId })
+      const session = createSession({ engine: opened, principal, newId, onClose: leave })
       if (init.description && opened.state().pos === 0) await describeNew(session, init.description)
       return session
     }
-    await opened.close()
+    leave()
     throw refusal
   }
   return { session, stop: ({ drainMs = 0 } = {}) => (stopping ??= engine.stop({ drainMs })) }

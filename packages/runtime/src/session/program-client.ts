@@ -3,9 +3,9 @@ import type { Client, ClientHandlers, Principal } from '@baton/core'
 import { BatonError, parseJson } from '@baton/core'
 import type { Fact, OpenCall, Outcome } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
+import { submitAlone } from '../engine.ts'
 import { describeToolFailure, toContent } from '../work/tool-result.ts'
 import type { FrameReader } from './frame-reader.ts'
-import { firstAnswer } from './first-answer.ts'
 
 export interface ProgramClientInit {
   readonly engine: SessionEngine
@@ -37,37 +37,31 @@ export async function attachProgramClient(init: ProgramClientInit): Promise<Clie
   serve(state).catch(() => {})
   return {
     connection,
-    toolResult: (callId, outcome) =>
-      engine.submit([{ type: 'tool-result', callId, connection, outcome }]).then(firstAnswer),
+    toolResult: (callId, outcome) => submitAlone(engine, { type: 'tool-result', callId, connection, outcome }),
     detach: async () => {
       if (state.detached) return
       state.detached = true
       init.onDetach()
       state.reader.leave()
       // Of a session that is closed nobody is a client.
-      await engine
-        .submit([{ type: 'client-detached', connection }])
-        .then(firstAnswer)
-        .catch(() => {})
+      await submitAlone(engine, { type: 'client-detached', connection }).catch(() => {})
     },
   }
 }
 
 /** Does nothing for a client that is attached. @throws BatonError when the session takes no more clients */
 async function register({ engine, connection, principal, tools }: ClientState): Promise<void> {
-  const [attached] = await engine.submit([
-    {
-      type: 'client-attached',
-      connection,
-      principal: principal.id,
-      sequential: false,
-      claims: true,
-      reportsPlayback: true,
-      asks: true,
-      ...(tools && { tools }),
-    },
-  ])
-  if (attached?.type === 'refused') throw new BatonError({ code: attached.code, message: attached.message })
+  const attached = await submitAlone(engine, {
+    type: 'client-attached',
+    connection,
+    principal: principal.id,
+    sequential: false,
+    claims: true,
+    reportsPlayback: true,
+    asks: true,
+    ...(tools && { tools }),
+  })
+  if (attached.type === 'refused') throw new BatonError({ code: attached.code, message: attached.message })
 }
 
 async function serve(state: ClientState): Promise<void> {
@@ -96,12 +90,12 @@ async function handle(state: ClientState, callId: string, offer: number): Promis
   const { engine, connection } = state
   const call = engine.history().openCall(callId)
   if (!call || call.settled || !Object.hasOwn(state.handlers, call.name)) return
-  const claimed = await engine.submit([{ type: 'call-claimed', callId, connection, offer }]).then(firstAnswer)
+  const claimed = await submitAlone(engine, { type: 'call-claimed', callId, connection, offer })
   if (claimed.type === 'refused') return
   const outcome = await runHandler(state, call)
   // Only an attached client is listened to.
   if (!state.detached) await register(state)
-  await engine.submit([{ type: 'tool-result', callId, connection, outcome }]).then(firstAnswer)
+  await submitAlone(engine, { type: 'tool-result', callId, connection, outcome })
 }
 
 async function runHandler(state: ClientState, call: OpenCall): Promise<Outcome> {

@@ -2,7 +2,8 @@
 import type { Accepted, LiveFrame, Refused } from '@baton/core'
 import type { BatonError } from '@baton/core'
 import type { History, HostReport, Input, SessionRecord, State } from '@baton/core/machine'
-import type { SessionWorld } from '../catalog/session-world.ts'
+import type { SessionWorld } from '../catalog/catalog.ts'
+import type { OpenWorld } from '../catalog/open-world.ts'
 import type { SessionEngine } from '../engine.ts'
 import { SessionFeed } from './feed.ts'
 import { FoldedReplica } from './folded-replica.ts'
@@ -11,7 +12,7 @@ import type { FrameReader } from './frame-reader.ts'
 
 export interface ReplicatedSessionInit {
   readonly session: string
-  readonly world: () => SessionWorld
+  readonly world: Pick<OpenWorld, 'current'>
   /** Hands inputs to the writer. */
   readonly update: (inputs: readonly Input[]) => Promise<readonly (Accepted | Refused)[]>
   /** Records that were published before a reader came. */
@@ -42,7 +43,7 @@ export class ReplicatedSession implements SessionEngine {
   /** Records in their order; one that came before is passed over. @throws BatonError `log_damaged` for a gap */
   publishRecords(records: readonly SessionRecord[]): void {
     for (const record of records) if (this.#replica.fold(record)) this.#feed.publishRecord(record)
-    this.questions.notice()
+    if (this.questions.isWaiting) this.questions.notice()
   }
 
   publishLive(frame: LiveFrame): void {
@@ -73,8 +74,8 @@ export class ReplicatedSession implements SessionEngine {
     return this.#replica.reached(pos)
   }
 
-  world(): SessionWorld {
-    return this.#init.world()
+  get world(): SessionWorld {
+    return this.#init.world.current
   }
 
   state(): State {
@@ -95,9 +96,5 @@ export class ReplicatedSession implements SessionEngine {
 
   follow(fromPos?: number, onEnd?: (reader: FrameReader) => void): FrameReader {
     return this.#feed.read(fromPos, onEnd)
-  }
-
-  close(): Promise<void> {
-    return Promise.resolve()
   }
 }

@@ -32,9 +32,9 @@ import {
 } from '@baton/core'
 import type { ClientReport, Input, OpenCall, Outcome, UserCommand } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
+import { submitAlone } from '../engine.ts'
 import { createApproval, findAnswerIssues, listApprovals } from './approvals.ts'
 import { SessionClients } from './clients.ts'
-import { firstAnswer } from './first-answer.ts'
 import type { FrameReader } from './frame-reader.ts'
 import { openLeaseClient } from './lease-client.ts'
 import { SpokenInputs } from './spoken-inputs.ts'
@@ -44,6 +44,8 @@ export interface SessionHandleInit {
   readonly engine: SessionEngine
   readonly principal: Principal
   readonly newId: () => string
+  /** Called once, when the handle was closed. */
+  readonly onClose: () => void
 }
 
 export function createSession(init: SessionHandleInit): Session {
@@ -72,7 +74,7 @@ class SessionHandle implements Session {
 
   send(input: UserInput, options?: SendOptions): Turn {
     const { engine, newId } = this.#init
-    const given = decodeSendOptions(options)
+    const given = options === undefined ? NO_OPTIONS : decodeSendOptions(options)
     const parts = decodeUserInput(input)
     const refusal = this.#closed ? CLOSED : !given.ok ? given.refusal : !parts.ok ? parts.refusal : undefined
     if (refusal || !given.ok || !parts.ok) return refuseTurn(newId(), refusal ?? CLOSED)
@@ -81,11 +83,9 @@ class SessionHandle implements Session {
     const frames = engine.follow(given.value.inputId === undefined ? undefined : findAccepted(engine, inputId))
     return followTurn({
       inputId,
+      engine,
       frames,
-      readAgain: (pos) => engine.follow(pos),
-      accepted: engine.submit([{ type: 'user-input', inputId, parts: parts.value, ...more }]).then(firstAnswer),
-      openCall: (callId) => this.openCall(callId),
-      output: engine.world().output,
+      accepted: engine.submit([{ type: 'user-input', inputId, parts: parts.value, ...more }]),
     })
   }
 
@@ -165,14 +165,15 @@ class SessionHandle implements Session {
     this.#closed = true
     for (const reader of this.#readers) reader.leave()
     await this.#clients.detachAll()
-    await this.#init.engine.close()
+    this.#init.onClose()
   }
 
   #submit(input: Input): Promise<Accepted | Refused> {
-    return this.#closed ? Promise.resolve(CLOSED) : this.#init.engine.submit([input]).then(firstAnswer)
+    return this.#closed ? Promise.resolve(CLOSED) : submitAlone(this.#init.engine, input)
   }
 }
 
+const NO_OPTIONS = { ok: true, value: {} } as ReturnType<typeof decodeSendOptions> // what it makes of none
 const CLOSED = { type: 'refused', code: 'session_closed', message: 'this session was closed here' } as const
 
 function findAccepted(engine: SessionEngine, inputId: string): number | undefined {

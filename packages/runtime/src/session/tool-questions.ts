@@ -21,6 +21,8 @@ const ANSWER_MS = 600_000
 
 export class ToolQuestions {
   readonly #init: ToolQuestionsInit
+  /** Tools wait for an answer. */
+  isWaiting = false
   #waiting: readonly Waiting[] = []
 
   constructor(init: ToolQuestionsInit) {
@@ -40,22 +42,25 @@ export class ToolQuestions {
     throw new BatonError({ code: 'cancelled', message: 'the call was over before its question was answered' })
   }
 
-  /** Called after each record that the session took in. */
+  /** Called after each record that the session took in, while somebody waits. */
   notice(): void {
-    if (this.#waiting.length === 0) return
     this.#waiting = this.#waiting.filter((one) => !this.#settle(one))
+    this.isWaiting = this.#waiting.length > 0
   }
 
   /** The session left this process: nobody waits here any more. */
   close(): void {
     for (const { resolve } of this.#waiting) resolve(undefined)
     this.#waiting = []
+    this.isWaiting = false
   }
 
   #wait(callId: string, n: number): Promise<QuestionAnswer | undefined> {
     return new Promise((resolve) => {
       const one = { callId, n, resolve }
-      if (!this.#settle(one)) this.#waiting = [...this.#waiting, one]
+      if (this.#settle(one)) return
+      this.#waiting = [...this.#waiting, one]
+      this.isWaiting = true
     })
   }
 

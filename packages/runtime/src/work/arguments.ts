@@ -1,5 +1,5 @@
 // Validates a call's arguments against its tool's own schema, in words that a model can act on.
-import type { JsonObject, JsonValue, Schema, SchemaIssue, StandardSchema, Tool } from '@baton/core'
+import type { JsonObject, JsonValue, SchemaIssue, StandardSchema, Tool } from '@baton/core'
 import { isStandardSchema, jsonSchemaOf, parseJson, withoutForcedNulls } from '@baton/core'
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -34,20 +34,19 @@ export function createArgumentValidator(): ArgumentValidator {
     compiled.set(schema, check)
     return check
   }
-  const validateJson = (schema: object, value: JsonValue): Validated => {
-    const check = compiled.get(schema) ?? compile(schema)
-    if (check(value)) return { ok: true, value }
-    const complaints = check.errors ?? []
-    const meant = withoutForcedNulls(schema as JsonObject, value)
-    if (check(meant)) return { ok: true, value: meant }
-    return { ok: false, issues: joinIssues(complaints.map(describeError)) }
-  }
   return {
-    validate: (tool, argumentsText) => {
+    validate: ({ input: schema }, argumentsText) => {
       const parsed = parseJson(argumentsText)
       if (!parsed.ok) return { ok: false, issues: 'the arguments are not JSON' }
-      const schema: Schema = tool.input
-      return isStandardSchema(schema) ? validateStandard(schema, parsed.value) : validateJson(schema, parsed.value)
+      const { value } = parsed
+      const known = compiled.get(schema)
+      if (!known && isStandardSchema(schema)) return validateStandard(schema, value)
+      const check = known ?? compile(schema)
+      if (check(value)) return { ok: true, value }
+      const complaints = check.errors ?? []
+      const meant = withoutForcedNulls(schema as JsonObject, value) // it is not the schema of a library
+      if (check(meant)) return { ok: true, value: meant }
+      return { ok: false, issues: joinIssues(complaints.map(describeError)) }
     },
   }
 }
@@ -76,4 +75,46 @@ function describeError({ instancePath, message, keyword, params }: ErrorObject):
 function describeIssue(issue: SchemaIssue): string {
   const path = (issue.path ?? []).map((step) => String(typeof step === 'object' ? step.key : step)).join('.')
   return path === '' ? issue.message : `${path}: ${issue.message}`
+}
+
+/** Calls of one session that may wait to run: more than a turn has. */
+const KEPT_MAX = 256
+
+/**
+ * Arguments that were validated when their call was proposed, kept until it runs, so that they are validated once. What is
+ * not here any more, as after a restart, is validated again.
+ */
+export class ValidatedArguments {
+  /** From the first call on: most sessions that are open do nothing. */
+  #kept: Map<string, unknown[]> | undefined
+  #count = 0
+
+  keep(name: string, argumentsText: string, value: unknown): void {
+    if (this.#count >= KEPT_MAX) this.#forgetOldest()
+    const key = `${name} ${argumentsText}`
+    this.#kept ??= new Map()
+    const values = this.#kept.get(key)
+    if (values) values.push(value)
+    else this.#kept.set(key, [value])
+    this.#count += 1
+  }
+
+  /** Each value is given once: two equal calls never share an object. */
+  take(name: string, argumentsText: string): { readonly value: unknown } | undefined {
+    const key = `${name} ${argumentsText}`
+    const values = this.#kept?.get(key)
+    if (!values) return undefined
+    const value = values.pop()
+    this.#count -= 1
+    if (values.length === 0) this.#kept?.delete(key)
+    return { value }
+  }
+
+  #forgetOldest(): void {
+    for (const [key, values] of this.#kept ?? []) {
+      this.#kept?.delete(key)
+      this.#count -= values.length
+      return
+    }
+  }
 }

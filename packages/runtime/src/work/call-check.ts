@@ -1,14 +1,14 @@
 // What is found out about a call before the machine sees it: are its arguments valid, does a policy allow it, must a person
 // approve it, what is a person shown of it? All that asks code of others, which may throw or hang; such a call does not
 // run, and the model is told why.
-import type { Agent, JsonObject, PolicyVerdict, Timers, Tool } from '@baton/core'
+import type { Agent, JsonObject, Timers, Tool } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { CallCheck, ClientToolSpec } from '@baton/core/machine'
 import { within } from '../deadline.ts'
 import { describeThrown } from '../describe-thrown.ts'
 import type { Validated } from './arguments.ts'
 import { describeCall } from './call-description.ts'
-import type { SharedWork, WorkContext } from './work.ts'
+import type { WorkContext } from './work.ts'
 
 export interface CheckedCall {
   readonly session: string
@@ -28,29 +28,26 @@ export interface CheckedCall {
 const CHECK_MS = 10_000
 
 /** Never rejects. Answers at once where only plain JSON Schema is asked. */
-export function checkCall(shared: SharedWork, call: CheckedCall): CallCheck | Promise<CallCheck> {
-  const { context, validated } = shared
+export function checkCall(context: WorkContext, call: CheckedCall): CallCheck | Promise<CallCheck> {
   const argumentsHash = context.digest(call.arguments)
   if (call.inForce && !call.inForce.has(call.name))
     return { argumentsHash, denied: `the tool "${call.name}" is not offered in this step` }
-  const tool = context.tools().find((candidate) => candidate.name === call.name)
+  const tool = context.tools.find((candidate) => candidate.name === call.name)
   const brought = tool ? undefined : call.clientTools.find(({ name }) => name === call.name)
   // What a client brought was decoded: the root of its schema is an object.
   const input = tool?.input ?? (brought?.inputSchema as JsonObject | undefined)
   if (!input) return { argumentsHash }
-  const judge = (checked: Validated): CallCheck | Promise<CallCheck> => {
-    if (!checked.ok) return { argumentsHash, invalid: checked.issues }
-    if (tool?.execute) validated.keep(call.name, call.arguments, checked.value)
-    const about = tool && describeCall(tool, checked.value, context.log)
-    // Plain data by its bounds.
-    const found: CallCheck = { argumentsHash, ...(about && { about: about as unknown as JsonObject }) }
-    return askPolicy(context, { call, found, tool, brought }, checked.value)
-  }
   try {
     const checked = context.validator.validate({ input }, call.arguments)
-    const check = isPromise(checked) ? checked.then(judge) : judge(checked)
-    if (!isPromise(check)) return check
-    return limit(context.timers, check).catch((cause: unknown) => failCheck(context, call, argumentsHash, cause))
+    const asksNobody = typeof tool?.approval !== 'function' && !context.agent.approvalPolicy
+    const saysNothing = !tool?.describe && !tool?.kind && tool?.title === undefined
+    if ('then' in checked || !asksNobody || !saysNothing) {
+      const judged = judge(context, { call, tool, brought, argumentsHash }, checked)
+      return limit(context.timers, judged).catch((cause: unknown) => failCheck(context, call, argumentsHash, cause))
+    }
+    if (!checked.ok) return { argumentsHash, invalid: checked.issues }
+    if (tool?.execute) context.validated.keep(call.name, call.arguments, checked.value)
+    return tool?.approval ? { argumentsHash, asks: true } : { argumentsHash }
   } catch (cause) {
     return failCheck(context, call, argumentsHash, cause)
   }
@@ -58,29 +55,30 @@ export function checkCall(shared: SharedWork, call: CheckedCall): CallCheck | Pr
 
 interface Judged {
   readonly call: CheckedCall
-  readonly found: CallCheck
   readonly tool: Tool | undefined
   readonly brought: ClientToolSpec | undefined
+  readonly argumentsHash: string
 }
 
 /** The agent's policy first, then the tool's own word. */
-function askPolicy(context: WorkContext, judged: Judged, value: unknown): CallCheck | Promise<CallCheck> {
-  const { found, tool } = judged
-  const decide = (verdict: PolicyVerdict | undefined): CallCheck | Promise<CallCheck> => {
-    if (verdict === 'allow') return found
-    if (verdict === 'ask') return { ...found, asks: true }
-    if (verdict === 'deny') return { ...found, denied: `a policy denies calls of "${judged.call.name}"` }
-    if (verdict !== undefined) return { ...found, denied: verdict.deny }
-    const asks = typeof tool?.approval === 'function' ? tool.approval(value) : (tool?.approval ?? false)
-    return isPromise(asks) ? asks.then((one) => addAsking(found, one)) : addAsking(found, asks)
-  }
-  const { approvalPolicy } = context.agent
-  if (!approvalPolicy) return decide(undefined)
-  const verdict = approvalPolicy(describeForPolicy(judged, value))
-  return isPromise(verdict) ? verdict.then(decide) : decide(verdict)
-}
-
-function addAsking(found: CallCheck, asks: boolean): CallCheck {
+async function judge(
+  context: WorkContext,
+  judged: Judged,
+  validating: Validated | Promise<Validated>,
+): Promise<CallCheck> {
+  const { call, tool, argumentsHash } = judged
+  const checked = await validating
+  if (!checked.ok) return { argumentsHash, invalid: checked.issues }
+  if (tool?.execute) context.validated.keep(call.name, call.arguments, checked.value)
+  const about = tool && describeCall(tool, checked.value, context.log)
+  // Plain data by its bounds.
+  const found: CallCheck = { argumentsHash, ...(about && { about: about as unknown as JsonObject }) }
+  const verdict = await context.agent.approvalPolicy?.(describeForPolicy(judged, checked.value))
+  if (verdict === 'allow') return found
+  if (verdict === 'ask') return { ...found, asks: true }
+  if (verdict === 'deny') return { ...found, denied: `a policy denies calls of "${call.name}"` }
+  if (verdict !== undefined) return { ...found, denied: verdict.deny }
+  const asks = typeof tool?.approval === 'function' ? await tool.approval(checked.value) : tool?.approval
   return asks ? { ...found, asks: true } : found
 }
 
@@ -115,8 +113,4 @@ function failCheck(context: WorkContext, call: CheckedCall, argumentsHash: strin
 function limit(timers: Timers, check: Promise<CallCheck>): Promise<CallCheck> {
   const message = `its schema or its approval took longer than ${CHECK_MS} ms`
   return within(timers, { timeoutMs: CHECK_MS, error: () => new BatonError({ code: 'internal', message }) }, check)
-}
-
-function isPromise<Value>(value: Value | Promise<Value>): value is Promise<Value> {
-  return typeof (value as { readonly then?: unknown } | null | undefined)?.then === 'function'
 }

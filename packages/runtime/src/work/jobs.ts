@@ -38,7 +38,8 @@ export interface ToolJob {
 export function createModelJob(state: State, effect: CallModel | Summarise): ModelJob {
   const { session, principal, turn } = state
   const model = effect.type === 'call-model' ? effect.model : (turn?.models[turn.candidate] ?? '')
-  return { session, principal, effect, model, settings: turn?.settings ?? {}, clientTools: listClientTools(state) }
+  const clientTools = state.clientTools.length === 0 ? [] : listClientTools(state)
+  return { session, principal, effect, model, settings: turn?.settings ?? {}, clientTools }
 }
 
 /** Undefined when the call is not open any more. */

@@ -7,20 +7,24 @@ import { checkCall } from './call-check.ts'
 import type { CallModel, ModelJob } from './jobs.ts'
 import { createRequest } from './request.ts'
 import { applyStepChange, askPrepareStep } from './step-plan.ts'
-import type { ModelIo, SharedWork, WorkContext } from './work.ts'
+import type { ModelIo, WorkContext } from './work.ts'
 
-interface ModelWork extends SharedWork {
+interface ModelWork {
+  readonly context: WorkContext
   readonly job: ModelJob
   readonly io: ModelIo
   /** Names of the tools in force, where `prepareStep` chose them. */
   readonly inForce?: readonly string[] | undefined
 }
 
-export async function performModel(shared: SharedWork, job: ModelJob, io: ModelIo): Promise<HostReport> {
+/**
+ * Reports `model-finished` or `model-failed`, of a summary `summary-finished` or `summary-failed`. Never rejects.
+ */
+export async function performModel(context: WorkContext, job: ModelJob, io: ModelIo): Promise<HostReport> {
   const { effect } = job
   const isStep = effect.type === 'call-model'
   try {
-    return isStep ? await askStep({ ...shared, job, io }, effect) : await askSummary({ ...shared, job, io })
+    return isStep ? await askStep({ context, job, io }, effect) : await askSummary({ context, job, io })
   } catch (cause) {
     return { type: isStep ? 'model-failed' : 'summary-failed', attempt: effect.attempt, error: describeFailure(cause) }
   }
@@ -30,7 +34,7 @@ async function askStep(work: ModelWork, effect: CallModel): Promise<HostReport> 
   const { context, job, io } = work
   const { agent, timers } = context
   const asked = context.modelOf(job.model)
-  const request = createRequest({ agent, tools: context.tools(), model: asked, history: io.history }, job)
+  const request = createRequest({ agent, tools: context.tools, model: asked, history: io.history }, job)
   const stream = streamTo(io.live.bind(io), effect.attempt)
   if (!agent.prepareStep) return await finishStep(work, request, await asked.run(request, stream, io.signal))
   const change = await askPrepareStep(agent.prepareStep, { job, effect, request, timers })
@@ -91,10 +95,10 @@ async function finishStep(work: ModelWork, request: ModelRequest, said: ModelAns
   const untrusted = calls.length > 0 && context.agent.approvalPolicy ? listUntrusted(request.messages) : []
   const about = { session, principal, clientTools, untrusted, ...(inForce && { inForce: new Set(inForce) }) }
   const checks = await Promise.all(
-    calls.map(async (call) => checkCall(work, { ...about, name: call.name, arguments: call.arguments })),
+    calls.map(async (call) => checkCall(context, { ...about, name: call.name, arguments: call.arguments })),
   )
   const { parts, finish, model } = said
-  const usage = keepCounts(addPrice(context, job, said.usage))
+  const usage = countUsage(context, job, said.usage)
   const textBefore = io.history.turnTexts().join('\n\n')
   const output = calls.length === 0 && finish !== 'pause' ? await context.output?.check(joinText(parts)) : undefined
   const { attempt } = effect
@@ -110,14 +114,8 @@ function listUntrusted(messages: readonly Message[]): readonly string[] {
 }
 
 function finishSummary(context: WorkContext, job: ModelJob, said: ModelAnswer): HostReport {
-  const usage = keepCounts(addPrice(context, job, said.usage))
+  const usage = countUsage(context, job, said.usage)
   return { type: 'summary-finished', attempt: job.effect.attempt, text: joinText(said.parts), usage }
-}
-
-/** The price is that of the model that was asked, whatever it calls itself. */
-function addPrice({ priceOf }: WorkContext, { model }: ModelJob, usage: Usage): Usage {
-  const costMicros = priceOf?.(model, usage)
-  return costMicros === undefined ? usage : { ...usage, costMicros }
 }
 
 function joinText(parts: readonly ModelPart[]): string {
@@ -133,11 +131,15 @@ const COUNTS = [
   'costMicros',
 ] as const
 
-/** The counts that can be kept. JSON writes NaN as null: what was folded live would not be what is replayed. */
-function keepCounts(usage: Usage): Usage {
+/**
+ * The counts that can be kept, with the price of the model that was asked, whatever it calls itself. JSON writes NaN as
+ * null: what was folded live would not be what is replayed.
+ */
+function countUsage({ priceOf }: WorkContext, { model }: ModelJob, usage: Usage): Usage {
   const kept: { -readonly [Name in keyof Usage]: Usage[Name] } = {}
+  const priced = priceOf?.(model, usage)
   for (const name of COUNTS) {
-    const count = usage[name]
+    const count = name === 'costMicros' ? (priced ?? usage.costMicros) : usage[name]
     if (isCount(count)) kept[name] = count
   }
   return kept

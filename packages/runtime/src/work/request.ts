@@ -1,5 +1,5 @@
 // Materialises a model request: the agent's instructions and tools, and the history between two entries.
-import type { Agent, Message, Model, ModelRequest, Tool, ToolDeclaration } from '@baton/core'
+import type { Agent, JsonObject, Message, Model, ModelRequest, Tool, ToolDeclaration } from '@baton/core'
 import type { ClientToolSpec, History } from '@baton/core/machine'
 import type { CallModel, ModelJob, Summarise } from './jobs.ts'
 import { READ_RESULT } from './tool-result.ts'
@@ -21,13 +21,13 @@ export interface RequestContext {
 export function createRequest(context: RequestContext, job: ModelJob): ModelRequest {
   const { effect } = job
   if (effect.type === 'summarise') return createSummaryRequest(context, job, effect)
-  return addOutput(context, createStepRequest(context, job, effect))
+  const request = createStepRequest(context, job, effect)
+  return context.agent.outputSchema ? addOutput(context, request, context.agent.outputSchema) : request
 }
 
 /** The schema goes to the provider where it keeps answers to it, else into the instructions. */
-function addOutput({ agent, model }: RequestContext, request: ModelRequest): ModelRequest {
-  const { outputSchema: schema, name } = agent
-  if (!schema) return request
+function addOutput({ agent, model }: RequestContext, request: ModelRequest, schema: JsonObject): ModelRequest {
+  const { name } = agent
   const { output = 'none' } = model.capabilities
   if (output === 'native' || (output === 'without-tools' && request.tools.length === 0))
     return { ...request, output: { name, schema } }

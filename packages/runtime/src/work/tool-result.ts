@@ -24,6 +24,8 @@ export interface KeepResult {
 
 /** @throws BatonError `result_invalid`, `result_too_large` */
 export async function toOutcome(value: unknown, keep: KeepResult): Promise<Outcome> {
+  if (typeof value === 'string' && value.length <= INLINE_CHARS)
+    return { type: 'ok', content: [{ type: 'text', text: value }] }
   const content = toContent(value)
   const bounded: ContentPart[] = []
   for (const [index, part] of content.entries()) {

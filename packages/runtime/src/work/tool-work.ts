@@ -1,33 +1,48 @@
 // Performs one run of a server tool. It may throw, hang or ignore its signal: its call settles by the machine's clock all
 // the same.
-import type { JsonValue, PlanEntry, Tool, ToolContext } from '@baton/core'
+import type { JsonValue, LiveFrame, PlanEntry, Tool, ToolContext } from '@baton/core'
 import { BatonError, parseJson } from '@baton/core'
 import type { HostReport, Outcome } from '@baton/core/machine'
+import type { ToolQuestions } from '../session/tool-questions.ts'
 import type { ToolJob } from './jobs.ts'
 import { describeToolFailure, stringifyResult, toOutcome } from './tool-result.ts'
-import type { SharedWork, ToolIo, WorkContext } from './work.ts'
-
-interface ToolWork extends SharedWork {
-  readonly job: ToolJob
-  readonly io: ToolIo
-}
+import type { ToolIo, WorkContext } from './work.ts'
 
 /** UTF-16 units of a progress note. */
 const NOTE_CHARS = 4096
 /** UTF-16 units of a plan as JSON. */
 const PLAN_CHARS = 262_144
 
-export async function performTool(shared: SharedWork, job: ToolJob, io: ToolIo): Promise<HostReport | undefined> {
-  const { context } = shared
-  const work: ToolWork = { ...shared, job, io }
-  const { callId, attempt, session } = job
+/** What a tool reaches beside its job. */
+export interface ToolPlace extends Pick<ToolIo, 'cancellation' | 'isClosed'> {
+  readonly questions: Pick<ToolQuestions, 'ask'>
+  readonly live: (frame: LiveFrame) => void
+  readonly report: (report: HostReport) => void
+}
+
+export function createToolIo({ callId, attempt }: Pick<ToolJob, 'callId' | 'attempt'>, place: ToolPlace): ToolIo {
+  const { cancellation, isClosed, live, questions, report } = place
+  return {
+    cancellation,
+    isClosed,
+    live,
+    plan: (entries) => report({ type: 'plan-set', callId, attempt, entries }),
+    ask: (question) => questions.ask(callId, attempt, question),
+  }
+}
+
+/** Reports `tool-finished`; undefined when the call was over before the tool began. Never rejects. */
+export async function performTool(context: WorkContext, job: ToolJob, io: ToolIo): Promise<HostReport | undefined> {
+  const { callId, attempt, session, name } = job
   let outcome: Outcome
   try {
-    const tool = findTool(work)
-    const input = await validateInput(work, tool)
+    const tool = context.tools.find((candidate) => candidate.name === name)
+    if (!tool?.execute)
+      throw new BatonError({ code: 'tool_gone', message: `there is no tool "${name}" for ${callId} any more` })
+    const input = await validateInput(context, job, tool)
     // Settled while its arguments were looked at, or its session has another owner: it must not begin any more.
     if (io.cancellation.aborted) return undefined
-    const given = [input, createContext(work)] as const
+    const given = [input, createContext(context, job, io)] as const
     const value = await (context.runTool ? context.runTool(job, tool.execute, ...given) : tool.execute(...given))
     if (tool.output) await checkOutput(context, tool, value)
     if (io.isClosed()) return undefined
@@ -38,18 +53,9 @@ export async function performTool(shared: SharedWork, job: ToolJob, io: ToolIo):
   return { type: 'tool-finished', callId, attempt, outcome }
 }
 
-type ServerTool = Tool & { readonly execute: NonNullable<Tool['execute']> }
-
-/** @throws BatonError `tool_gone` */
-function findTool({ context, job }: ToolWork): ServerTool {
-  const tool = context.tools().find((candidate) => candidate.name === job.name)
-  if (tool?.execute) return tool as ServerTool // it has `execute`
-  throw new BatonError({ code: 'tool_gone', message: `there is no tool "${job.name}" for ${job.callId} any more` })
-}
-
 /** @throws BatonError `invalid_arguments` */
-async function validateInput({ context, validated, job }: ToolWork, tool: Tool): Promise<unknown> {
-  const known = validated.take(job.name, job.arguments)
+async function validateInput(context: WorkContext, job: ToolJob, tool: Tool): Promise<unknown> {
+  const known = context.validated.take(job.name, job.arguments)
   if (known) return known.value
   const checked = await context.validator.validate(tool, job.arguments)
   if (checked.ok) return checked.value
@@ -66,7 +72,7 @@ async function checkOutput(context: WorkContext, tool: Tool, value: unknown): Pr
     })
 }
 
-function createContext({ context, job, io }: ToolWork): ToolContext {
+function createContext(context: WorkContext, job: ToolJob, io: ToolIo): ToolContext {
   let questions = 0
   const { callId, attempt, session, principal } = job
   return {

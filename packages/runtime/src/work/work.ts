@@ -1,5 +1,5 @@
-// Work: one effect performed from plain data. A job comes in, a report goes out, and nothing is thrown: it runs in the
-// process of an actor as well as in an activity of a workflow.
+// What work needs: one effect is performed from plain data. A job comes in, a report goes out, and nothing is thrown
+// (`performModel`, `performTool`, `checkCall`): it runs in the process of an actor as well as in an activity of a workflow.
 import type {
   AbortSignalLike,
   Agent,
@@ -14,28 +14,24 @@ import type {
   Tool,
   Usage,
 } from '@baton/core'
-import type { CallCheck, History, HostReport } from '@baton/core/machine'
-import type { ArgumentValidator } from './arguments.ts'
-import type { CheckedCall } from './call-check.ts'
-import { checkCall } from './call-check.ts'
+import type { History, HostReport } from '@baton/core/machine'
+import type { ArgumentValidator, ValidatedArguments } from './arguments.ts'
 import type { Cancellation } from './cancellation.ts'
 import type { ModelJob, ToolJob } from './jobs.ts'
-import { performModel } from './model-work.ts'
 import type { OutputReader } from './output.ts'
-import { performTool } from './tool-work.ts'
-import { ValidatedArguments } from './validated-arguments.ts'
 
 /** What work needs beside its job; the same for all jobs of a session. */
 export interface WorkContext {
   readonly agent: Agent
   /** The agent's tools, those of its sources, and `result.read`. */
-  readonly tools: () => readonly Tool[]
+  readonly tools: readonly Tool[]
   /** @throws BatonError `unknown_model`, `model_not_configured` */
   readonly modelOf: (id: string) => Model
   /** Millionths of a US dollar; undefined where the price is not known. */
   readonly priceOf: ((model: string, usage: Usage) => number | undefined) | undefined
   readonly services: unknown
   readonly validator: ArgumentValidator
+  readonly validated: ValidatedArguments
   /** Of an agent with an output schema. */
   readonly output: OutputReader | undefined
   readonly blobs: BlobStore
@@ -68,7 +64,7 @@ export interface ToolIo {
   /** Aborted before the tool began: it does not begin. Later it is the tool's to look. */
   readonly cancellation: Cancellation
   /** The session left this process: a long result would be kept for nobody. */
-  isClosed(): boolean
+  readonly isClosed: () => boolean
   live(frame: LiveFrame): void
   /** Replaces the session's plan. */
   plan(entries: readonly PlanEntry[]): void
@@ -81,27 +77,8 @@ export interface AskedQuestion extends Question {
   readonly n: number
 }
 
+/** Where work is done: here by `performModel` and `performTool`, or in another process, since jobs are plain data. */
 export interface Work {
-  /** Never rejects. Reports `model-finished` or `model-failed`, of a summary `summary-finished` or `summary-failed`. */
   model(job: ModelJob, io: ModelIo): Promise<HostReport>
-  /** What is found out about a call, as `model` does for the calls of an answer. Never rejects. */
-  check(call: CheckedCall): CallCheck | Promise<CallCheck>
-  /** Never rejects. Reports `tool-finished`; undefined when the call was over before the tool began. */
   tool(job: ToolJob, io: ToolIo): Promise<HostReport | undefined>
-}
-
-/** What all work of a session shares. */
-export interface SharedWork {
-  readonly context: WorkContext
-  readonly validated: ValidatedArguments
-}
-
-export function createWork(context: WorkContext): Work {
-  const shared: SharedWork = { context, validated: new ValidatedArguments() }
-  // Bound, so that a stack shows no detour.
-  return {
-    model: performModel.bind(undefined, shared),
-    tool: performTool.bind(undefined, shared),
-    check: checkCall.bind(undefined, shared),
-  }
 }

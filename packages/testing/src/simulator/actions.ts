@@ -162,8 +162,9 @@ function forge(world: SimulatedWorld): void {
   const { step, recentCalls } = world.observed.state
   const calls = [...(step?.calls ?? []), ...recentCalls.slice(-3)]
   const call = calls.length > 0 ? world.random.pick(calls) : undefined
-  // A client of the same handle that was not asked.
-  const device = world.devices.length > 0 ? world.random.pick(world.devices) : undefined
+  // A client of the same handle that was not asked: what the one that was asked says of its own call is no forgery.
+  const others = world.devices.filter(({ connection }) => connection !== call?.offer?.connection)
+  const device = others.length > 0 ? world.random.pick(others) : undefined
   send(world, {
     type: 'tool-result',
     callId: call?.callId ?? 'call_77_0',

@@ -4,15 +4,16 @@
 import type { Environment } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { AwaitedEffect, HostReport, Input, SessionRecord, State } from '@baton/core/machine'
-import { createHistory, openSession } from '@baton/core/machine'
+import { createHistory, decideBatch, openSession } from '@baton/core/machine'
 import type { Catalog, Engine, SessionOpening, WorkEffect } from '@baton/runtime'
 import {
   Cancellation,
   createLossReport,
-  decideBatch,
   isWorkEffect,
   OpenWorld,
   performEffect,
+  performModel,
+  performTool,
   ReplicatedSession,
   waitForTurns,
 } from '@baton/runtime'
@@ -45,7 +46,7 @@ export function createWorkflowEngine(init: WorkflowEngineInit): WorkflowEngine {
     try {
       await run.begun
       if (opening.agent) await run.adopt(opening.agent)
-      return run.gateway
+      return { engine: run.gateway, leave: () => {} }
     } catch (cause) {
       if (run.records.length === 0) runs.delete(session)
       throw cause
@@ -92,7 +93,7 @@ class WorkflowRun implements WorkflowService {
     })
     this.gateway = new ReplicatedSession({
       session,
-      world: () => this.#world.current(),
+      world: this.#world,
       update: (inputs) => this.#workflow.update(copy(inputs)),
       readPast: (fromPos) => this.#readPast(fromPos),
     })
@@ -119,7 +120,7 @@ class WorkflowRun implements WorkflowService {
   async #begin({ principal, agent }: SessionOpening): Promise<void> {
     await this.#world.open({ id: this.#session, agent: '', principal: principal.id, meta: {} }, agent)
     const birth = this.#init.environment.newId().replaceAll('-', '').slice(0, 8)
-    const spec = this.#world.current().spec()
+    const spec = this.#world.current.spec
     const opening = { session: this.#session, birth, principal: principal.id, spec, nowMs: this.nowMs(), epoch: 1 }
     this.publish([openSession(opening)])
     this.#workflow.replay(this.records, [])
@@ -133,7 +134,7 @@ class WorkflowRun implements WorkflowService {
   /** A local activity, on any worker: it gets plain data and gives plain data. */
   async decide(state: State, inputs: readonly Input[]): Promise<Decided> {
     await Promise.resolve()
-    const start = { spec: this.#world.current().spec(), state: copy(state), nowMs: this.nowMs() }
+    const start = { spec: this.#world.current.spec, state: copy(state), nowMs: this.nowMs() }
     const { records, answers } = decideBatch(start, inputs)
     return copy({ records, answers })
   }
@@ -184,12 +185,15 @@ class WorkflowRun implements WorkflowService {
   }
 
   #work(effect: WorkEffect, state: State, activity: Activity): Promise<HostReport | undefined> {
-    const { work } = this.#world.current()
+    const world = this.#world.current
     // An activity has no memory of its session: it folds what was recorded.
     const history = createHistory()
     for (const record of this.records) history.fold(record)
     return performEffect(effect, {
-      work: { model: (job, io) => work.model(copy(job), io), tool: (job, io) => work.tool(copy(job), io) },
+      work: {
+        model: (job, io) => performModel(world, copy(job), io),
+        tool: (job, io) => performTool(world, copy(job), io),
+      },
       state,
       history,
       cancellation: activity.cancellation,
