@@ -1,7 +1,7 @@
 // What the machine decided, for ever. Facts hold content; state, their fold, holds none.
 import type { ErrorCode } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
-import type { AssistantPart, ContentPart, FinishReason, Provenance, Usage } from '../messages.ts'
+import type { AssistantPart, FinishReason, Provenance, StoredPart, Usage } from '../messages.ts'
 import type { ModelSettings } from '../agent/model.ts'
 import type { ClientToolSpec, Delivery, Failure, Played } from './input.ts'
 import type { Effectful, PlanEntry } from './spec.ts'
@@ -9,7 +9,7 @@ import type { IndexEntry } from './state.ts'
 
 /** How a call ended. There is exactly one for each call. */
 export type Settlement =
-  | { readonly type: 'ok'; readonly content: readonly ContentPart[]; readonly value?: JsonValue }
+  | { readonly type: 'ok'; readonly content: readonly StoredPart[]; readonly value?: JsonValue }
   | { readonly type: 'error' | 'denied'; readonly code: ErrorCode; readonly message: string }
   | { readonly type: 'timed-out' }
   /** `begun`: it was running, and may have had an effect. */
@@ -20,7 +20,7 @@ export type SettlementType = Settlement['type']
 
 /** The body of an accepted input. */
 export type InputBody =
-  | { readonly type: 'user'; readonly parts: readonly ContentPart[] }
+  | { readonly type: 'user'; readonly parts: readonly StoredPart[] }
   | { readonly type: 'transcript'; readonly speaker: string; readonly text: string }
   | { readonly type: 'urgent'; readonly name: string; readonly detail?: JsonValue; readonly message?: string }
 

@@ -1,5 +1,12 @@
 // The fold of a history with its bodies: what each fact does to the messages that a model is told.
-import type { AssistantMessage, AssistantPart, Message, ResultPart, ToolMessage } from '../messages.ts'
+import type {
+  AssistantMessage,
+  AssistantPart,
+  MediaSource,
+  ResultPart,
+  StoredMessage,
+  ToolMessage,
+} from '../messages.ts'
 import type { JsonObject } from '../json.ts'
 import { textOf } from '../messages.ts'
 import { cutParts, wholeChars } from './cut-parts.ts'
@@ -13,7 +20,7 @@ export interface HistoryEntry {
   readonly exchange: number
   readonly role: 'user' | 'step' | 'summary'
   /** None where nothing visible is left of an answer that was cut short. */
-  readonly messages: readonly Message[]
+  readonly messages: readonly StoredMessage[]
 }
 
 /** What a tool asked its user and has no answer to yet. */
@@ -237,9 +244,9 @@ function closeStep(content: HistoryContent, entry: number): void {
   content.open = null
 }
 
-function stepMessages(open: OpenBody): readonly Message[] {
+function stepMessages(open: OpenBody): readonly StoredMessage[] {
   const assistant: AssistantMessage = { role: 'assistant', parts: open.parts, ...(open.rebased && { rebased: true }) }
-  const results = open.parts.flatMap((part): readonly ResultPart[] => {
+  const results = open.parts.flatMap((part): readonly ResultPart<MediaSource>[] => {
     if (part.type !== 'call') return []
     const settlement = open.settlements.get(part.callId) ?? { type: 'unknown', reason: 'missing' }
     const edited = open.edited.get(part.callId)
@@ -250,7 +257,7 @@ function stepMessages(open: OpenBody): readonly Message[] {
     const isError = settlement.type !== 'ok'
     return [{ type: 'result', callId, name, isError, content, ...(provenance && { provenance }) }]
   })
-  const tool: ToolMessage = { role: 'tool', parts: results }
+  const tool: ToolMessage<MediaSource> = { role: 'tool', parts: results }
   if (results.length > 0) return [assistant, tool]
   return isVisible(open.parts) ? [assistant] : []
 }

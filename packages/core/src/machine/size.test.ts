@@ -12,9 +12,11 @@ test('in a request a picture counts as what providers charge for a large one', (
   expect(countChars([{ type: 'reasoning', text: 'abc' }])).toBe(3)
   expect(countChars([{ type: 'call', callId: 'c', name: 'read', arguments: '{}' }])).toBe(6)
   expect(countChars([{ type: 'provider', state }])).toBe('{"a":1}'.length)
+  expect(countChars([{ type: 'source', id: 's', title: 'A page', quote: 'its words' }])).toBe(0)
   expect(countChars([])).toBe(0)
 })
 
-test('for limits it counts as the text that it is', () => {
-  expect(heldChars([{ type: 'text', text: 'ab' }, image, file])).toBe(2 + 5 + 9)
+test('for limits of text an address counts, and bytes do not', () => {
+  const kept = { ...image, source: { type: 'blob', handle: 'abc', bytes: 9 } } as const
+  expect(heldChars([{ type: 'text', text: 'ab' }, image, kept, file])).toBe(2 + 9)
 })

@@ -1,16 +1,16 @@
 // Sizes in UTF-16 units, the unit in which the machine counts everything that is not yet tokens.
-import type { AssistantPart, ContentPart } from '../messages.ts'
+import type { AssistantPart, StoredPart } from '../messages.ts'
 
 /** What an image or a file counts as; providers charge about 1,500 tokens for a large picture. */
 const MEDIA_CHARS = 6000
 
-export function countChars(parts: readonly (ContentPart | AssistantPart)[]): number {
+export function countChars(parts: readonly (StoredPart | AssistantPart)[]): number {
   let chars = 0
   for (const part of parts) chars += partChars(part)
   return chars
 }
 
-function partChars(part: ContentPart | AssistantPart): number {
+function partChars(part: StoredPart | AssistantPart): number {
   switch (part.type) {
     case 'text':
     case 'reasoning':
@@ -20,6 +20,9 @@ function partChars(part: ContentPart | AssistantPart): number {
     case 'image':
     case 'file':
       return MEDIA_CHARS
+    // No provider is sent it.
+    case 'source':
+      return 0
     case 'provider':
       return JSON.stringify(part.state.data).length
     default:
@@ -27,12 +30,12 @@ function partChars(part: ContentPart | AssistantPart): number {
   }
 }
 
-/** UTF-16 units that parts hold as text, for limits; media count their base64 text. */
-export function heldChars(parts: readonly ContentPart[]): number {
+/** UTF-16 units that parts hold as text, for limits; bytes of images and files have limits of their own. */
+export function heldChars(parts: readonly StoredPart[]): number {
   let chars = 0
   for (const part of parts) {
     if (part.type === 'text') chars += part.text.length
-    else chars += part.source.type === 'base64' ? part.source.data.length : part.source.url.length
+    else if (part.source.type === 'url') chars += part.source.url.length
   }
   return chars
 }

@@ -13,6 +13,7 @@ import type {
   State,
 } from '../machine/index.ts'
 import { applyRecord, effectKey, outstanding } from '../machine/index.ts'
+import { inlineBlobs } from './inline-blobs.ts'
 import { validateHistory } from './neutral-history.ts'
 
 export class InvariantError extends Error {
@@ -360,7 +361,7 @@ function checkHistory({ after, history }: Observation, options: InvariantOptions
   if (entries.join() !== indexed.join())
     fail('2 valid history', `state indexes [${indexed.join()}], the history holds [${entries.join()}]`)
   const messages = history.messages(0, Infinity)
-  const issues = [...validateHistory(messages), ...(options.validate?.(messages) ?? [])]
+  const issues = [...validateHistory(messages), ...(options.validate?.(inlineBlobs(messages)) ?? [])]
   const first = issues[0]
   if (first) fail('2 valid history', first.message)
 }

@@ -54,7 +54,8 @@ export function createHost(options: HostOptions = {}): LocalHost {
   const log = options.log ?? SILENT
   const newId = (): string => environment.newId()
   const digest = (text: string): string => hash('sha256', text, 'base64url')
-  const catalog = createCatalog({ ...options, environment, blobs: store.blobs, log, digest })
+  const digestMedia = (base64: string): string => hash('sha256', Buffer.from(base64, 'base64'), 'hex')
+  const catalog = createCatalog({ ...options, environment, blobs: store.blobs, log, digest, digestMedia })
   const { snapshotRecords = SNAPSHOT_RECORDS } = options
   const shared: SharedParts = { owner: newId(), catalog, store, environment, log, snapshotRecords }
   const openSessions = createOpenSessions(environment)

@@ -71,6 +71,7 @@ function createPerformer(world: { readonly execute?: () => unknown; readonly run
     timers: environment.timers,
     log: { info: () => {}, warn: () => {} },
     digest: (text) => text,
+    digestMedia: (base64) => base64,
   }
   const work = createWork(context)
   const performer = new Performer({

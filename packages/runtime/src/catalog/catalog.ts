@@ -58,11 +58,13 @@ export interface CatalogInit extends AgentChoice {
   /** Handed to every tool as `context.services`. */
   readonly services?: unknown
   readonly environment: Pick<Environment, 'clock' | 'timers'>
-  /** Where long results are kept. */
+  /** Where long results, images and files are kept. */
   readonly blobs: BlobStore
   readonly log: Logger
   /** SHA-256 in base64url. */
   readonly digest: (text: string) => string
+  /** SHA-256 in hex, of the bytes that a base64 text holds. */
+  readonly digestMedia: (base64: string) => string
 }
 
 export interface Catalog {
@@ -109,7 +111,7 @@ class SharedCatalog implements Catalog {
     const candidates = this.#listCandidates(agent)
     const models = candidates.map(toId)
     const modelOf = this.#createModelOf(candidates, parts.modelOf ?? this.#init.modelOf)
-    const { priceOf, services, environment, blobs, log, digest } = this.#init
+    const { priceOf, services, environment, blobs, log, digest, digestMedia } = this.#init
     const { tools, spec } = this.#examine(parts, models, modelOf)
     return createSessionWorld({
       agent,
@@ -118,6 +120,7 @@ class SharedCatalog implements Catalog {
       blobs,
       log,
       digest,
+      digestMedia,
       priceOf,
       spec,
       tools: () => tools,

@@ -35,6 +35,7 @@ import { SessionClients } from './clients.ts'
 import { firstAnswer } from './first-answer.ts'
 import type { FrameReader } from './frame-reader.ts'
 import { SpokenInputs } from './spoken-inputs.ts'
+import { bringsBytes, submitMedia } from './submit-media.ts'
 import { followTurn } from './turn.ts'
 
 export interface SessionHandleInit {
@@ -54,6 +55,8 @@ class SessionHandle implements Session {
   readonly #spoken: SpokenInputs
   /** Those that have not ended. */
   readonly #readers = new Set<FrameReader>()
+  /** Never rejects; there while pictures or files of what was said are being stored. */
+  #storing: Promise<void> | undefined
   #closed = false
 
   constructor(init: SessionHandleInit) {
@@ -75,12 +78,16 @@ class SessionHandle implements Session {
     if (refusal || !given.ok || !parts.ok) return refuseTurn(newId(), refusal ?? CLOSED)
     const { inputId = newId(), ...more } = given.value
     // An input that was sent before: its turn may be over already, so it is read from where it was accepted.
+    const said: Input = { type: 'user-input', inputId, parts: parts.value, ...more }
     const frames = engine.follow(given.value.inputId === undefined ? undefined : findAccepted(engine, inputId))
+    // Directly, where nothing is to be stored and nothing is being stored: then a stack shows no detour.
+    const accepted =
+      this.#storing || bringsBytes(said) ? this.#submitInOrder(said) : engine.submit([said]).then(firstAnswer)
     return followTurn({
       inputId,
       frames,
       readAgain: (pos) => engine.follow(pos),
-      accepted: engine.submit([{ type: 'user-input', inputId, parts: parts.value, ...more }]).then(firstAnswer),
+      accepted,
       openCall: (callId) => this.openCall(callId),
       output: engine.world().output,
     })
@@ -89,7 +96,9 @@ class SessionHandle implements Session {
   submit(input: UserCommand | ClientReport): Promise<Accepted | Refused> {
     const spoken = this.#spoken.decode(input)
     if (!spoken.ok) return Promise.resolve({ type: 'refused', ...spoken.refusal })
-    return this.#submit(spoken.value)
+    const { value } = spoken
+    if ('inputId' in value && (this.#storing || bringsBytes(value))) return this.#submitInOrder(value)
+    return this.#submit(value)
   }
 
   async interrupt(options?: Parameters<Session['interrupt']>[0]): Promise<void> {
@@ -161,9 +170,28 @@ class SessionHandle implements Session {
   }
 
   #submit(input: Input): Promise<Accepted | Refused> {
-    return this.#closed ? Promise.resolve(CLOSED) : this.#init.engine.submit([input]).then(firstAnswer)
+    if (this.#closed) return Promise.resolve(CLOSED)
+    const { engine } = this.#init
+    return bringsBytes(input) ? submitMedia(engine, input) : engine.submit([input]).then(firstAnswer)
+  }
+
+  /** After the inputs of this handle whose pictures and files are still being stored: what is said keeps its order. */
+  #submitInOrder(input: Input): Promise<Accepted | Refused> {
+    const before = this.#storing
+    const submit = async (): Promise<Accepted | Refused> => {
+      await before
+      return await this.#submit(input)
+    }
+    const answer = submit()
+    const done = answer.then(ignore, ignore).then(() => {
+      if (this.#storing === done) this.#storing = undefined
+    })
+    this.#storing = done
+    return answer
   }
 }
+
+function ignore(): void {}
 
 const CLOSED = { type: 'refused', code: 'session_closed', message: 'this session was closed here' } as const
 

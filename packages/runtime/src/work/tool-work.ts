@@ -30,7 +30,7 @@ export async function performTool(shared: SharedWork, job: ToolJob, io: ToolIo):
     const value = await tool.execute(input, createContext(work))
     if (tool.output) await checkOutput(context, tool, value)
     if (io.isClosed()) return undefined
-    outcome = await toOutcome(value, { blobs: context.blobs, timers: context.timers, session, callId })
+    outcome = await toOutcome(value, { context, session, callId })
   } catch (thrown) {
     outcome = describeToolFailure(thrown)
   }

@@ -22,6 +22,7 @@ import type { Cancellation } from './cancellation.ts'
 import type { ModelJob, ToolJob } from './jobs.ts'
 import { performModel } from './model-work.ts'
 import type { OutputReader } from './output.ts'
+import { RequestMessages } from './request-messages.ts'
 import { performTool } from './tool-work.ts'
 import { ValidatedArguments } from './validated-arguments.ts'
 
@@ -43,6 +44,8 @@ export interface WorkContext {
   readonly log: Logger
   /** SHA-256 in base64url, of a call's arguments. */
   readonly digest: (text: string) => string
+  /** SHA-256 in hex, of the bytes that a base64 text holds. */
+  readonly digestMedia: (base64: string) => string
 }
 
 /** What a model call reads of its session, and where it streams to. */
@@ -83,10 +86,11 @@ export interface Work {
 export interface SharedWork {
   readonly context: WorkContext
   readonly validated: ValidatedArguments
+  readonly requestMessages: RequestMessages
 }
 
 export function createWork(context: WorkContext): Work {
-  const shared: SharedWork = { context, validated: new ValidatedArguments() }
+  const shared: SharedWork = { context, validated: new ValidatedArguments(), requestMessages: new RequestMessages() }
   // Bound, so that a stack shows no detour.
   return {
     model: performModel.bind(undefined, shared),

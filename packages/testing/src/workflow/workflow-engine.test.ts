@@ -82,7 +82,8 @@ async function runAsWorkflow(agent: Agent, faults: { readonly losesFirst?: strin
   const { blobs } = createMemoryStore()
   const log = { info: () => {}, warn: () => {} }
   const digest = (text: string): string => createHash('sha256').update(text).digest('base64url')
-  const catalog = createCatalog({ agent, environment, blobs, log, digest })
+  const digestMedia = (base64: string): string => createHash('sha256').update(base64, 'base64').digest('hex')
+  const catalog = createCatalog({ agent, environment, blobs, log, digest, digestMedia })
   let lost = false
   let kills = 0
   const engine = createWorkflowEngine({
