@@ -27,7 +27,12 @@ export const ERROR_CODES = {
     'A transcript has no text, or too much of it.',
     'Send between 1 byte and 64 KiB of text.',
   ),
-  input_too_large: row('peer', false, 'An input is larger than its limit.', 'Send less, or raise limits.inputChars.'),
+  input_too_large: row(
+    'peer',
+    false,
+    'An input is larger than its limit.',
+    'Send less, or raise the limit that the message names.',
+  ),
   queue_full: row(
     'peer',
     true,
@@ -193,6 +198,12 @@ export const ERROR_CODES = {
     'The provider refused the request.',
     'See the provider’s message; report it if Baton built the request wrongly.',
   ),
+  model_content_refused: row(
+    'provider',
+    false,
+    'The provider refused an image, a file or a text for its own sake: its size, its type, what it shows or says.',
+    'Send it in another form; what was refused is left out of later requests.',
+  ),
   model_not_found: row('provider', false, 'The provider does not know the model.', 'Check the model’s name.'),
   model_without_tools: row(
     'provider',
@@ -258,7 +269,7 @@ export const ERROR_CODES = {
   result_too_large: row(
     'peer',
     false,
-    'A tool’s result is larger than limits.resultChars, or than its front takes (resultBytes).',
+    'A tool’s result is larger than limits.resultChars or limits.mediaBytes, or than its front takes (resultBytes).',
     'Return less, or raise the limit.',
   ),
   result_invalid: row(

@@ -1,5 +1,6 @@
 // The fold of facts about single calls: the ledger.
 import type { FactOf, Settlement } from './fact.ts'
+import { countMedia } from './media.ts'
 import { countChars } from './size.ts'
 import { RULES } from './spec.ts'
 import type { Call, State } from './state.ts'
@@ -122,11 +123,13 @@ function questionAnswered(state: State, call: Call, fact: FactOf<'question-answe
 }
 
 function settled(call: Call, settlement: Settlement, tellLate: boolean): Call {
+  const mediaParts = settlement.type === 'ok' ? countMedia(settlement.content) : 0
   return {
     ...call,
     state: 'settled',
     settlement: settlement.type,
     resultChars: call.editedChars + settlementChars(settlement),
+    ...(mediaParts > 0 && { mediaParts }),
     tellLate,
     approval: null,
     deadline: null,

@@ -11,6 +11,7 @@ type HistoryFact = FactOf<
   | 'summary-finished'
   | 'summary-failed'
   | 'answer-cut'
+  | 'inputs-left-out'
   | 'history-rewound'
 >
 
@@ -30,6 +31,8 @@ export function applyHistoryFact(state: State, fact: HistoryFact): State {
       return { ...state, attempt: null, summaryFailed: true, phase: 'modelling' }
     case 'answer-cut':
       return answerCut(state, fact.cuts)
+    case 'inputs-left-out':
+      return inputsLeftOut(state, fact)
     case 'history-rewound':
       return {
         ...state,
@@ -45,13 +48,14 @@ export function applyHistoryFact(state: State, fact: HistoryFact): State {
 function inputsEntered(state: State, fact: FactOf<'inputs-entered'>): State {
   const entered = new Set(fact.entries.flatMap((entry) => entry.inputs))
   const told = new Set(fact.entries.flatMap((entry) => entry.notes))
-  const entries = fact.entries.map(({ entry, inputs, notes, chars }): IndexEntry => ({
+  const entries = fact.entries.map(({ entry, inputs, notes, chars, media }): IndexEntry => ({
     entry,
     exchange: fact.exchange,
     role: 'user',
     chars,
     inputs,
     notes,
+    ...(media && { media }),
   }))
   return withEntries(
     {
@@ -74,6 +78,7 @@ function stepClosed(state: State, fact: FactOf<'step-closed'>): State {
   const step = state.step
   if (!step) return state
   const resultChars = step.calls.reduce((sum, call) => sum + call.resultChars, 0)
+  const mediaParts = step.calls.reduce((sum, call) => sum + (call.mediaParts ?? 0), 0)
   const closed = step.calls.map(({ callId, name, runs, offer, settlement, tellLate }) => ({
     callId,
     name,
@@ -88,6 +93,7 @@ function stepClosed(state: State, fact: FactOf<'step-closed'>): State {
     role: 'step',
     chars: step.chars + resultChars,
     step: step.step,
+    ...(mediaParts > 0 && { media: { parts: mediaParts } }),
   }
   const recentCalls = [...state.recentCalls, ...closed].slice(-RULES.remembered)
   return withEntries({ ...state, step: null, recentCalls }, [entry])
@@ -140,6 +146,17 @@ function summaryFinished(state: State, fact: FactOf<'summary-finished'>): State 
     costMicros: state.turn.costMicros + (fact.usage.costMicros ?? 0),
   }
   return { ...state, turn, attempt: null, phase: 'modelling', index: [...older, summary, ...newer] }
+}
+
+function inputsLeftOut(state: State, { sizes }: FactOf<'inputs-left-out'>): State {
+  const chars = new Map(sizes.map((size) => [size.entry, size.chars]))
+  const index = state.index.map((entry) => {
+    const left = chars.get(entry.entry)
+    if (left === undefined) return entry
+    const { media: _, ...kept } = entry
+    return { ...kept, chars: left }
+  })
+  return { ...state, index }
 }
 
 function answerCut(state: State, cuts: readonly StepCut[]): State {

@@ -1,5 +1,6 @@
 // The fold: what each fact does to the state. It holds no policy and changes only with a format version.
 import type { Fact, FactOf } from './fact.ts'
+import { countMedia } from './media.ts'
 import type { SessionRecord } from './record.ts'
 import { RULES } from './spec.ts'
 import type { State, Turn } from './state.ts'
@@ -75,6 +76,7 @@ export function apply(state: State, fact: Fact): State {
     case 'summary-finished':
     case 'summary-failed':
     case 'answer-cut':
+    case 'inputs-left-out':
     case 'history-rewound':
       return applyHistoryFact(state, fact)
     default:
@@ -99,6 +101,7 @@ function withModel(turn: Turn, model: string): Turn {
 }
 
 function acceptInput(state: State, fact: FactOf<'input-accepted'>): State {
+  const mediaParts = fact.body.type === 'user' ? countMedia(fact.body.parts) : 0
   const item = {
     inputId: fact.inputId,
     type: fact.body.type,
@@ -106,6 +109,7 @@ function acceptInput(state: State, fact: FactOf<'input-accepted'>): State {
     heldChars: fact.heldChars,
     ready: fact.ready,
     delivery: fact.delivery,
+    ...(mediaParts > 0 && { mediaParts }),
     ...(fact.model !== undefined && { model: fact.model }),
     ...(fact.settings && { settings: fact.settings }),
     ...(fact.asks === false && { asks: fact.asks }),

@@ -6,11 +6,13 @@ import type {
   ResultPart,
   StoredMessage,
   ToolMessage,
+  UserMessage,
 } from '../messages.ts'
 import type { JsonObject } from '../json.ts'
 import { textOf } from '../messages.ts'
 import { cutParts, wholeChars } from './cut-parts.ts'
 import type { CallProposal, Fact, FactOf, InputBody, QuestionAnswer, Settlement } from './fact.ts'
+import { leaveOutOfInput, leaveOutOfResults } from './left-out.ts'
 import { renderInputs, renderSettlement, text } from './render.ts'
 import type { PlanEntry } from './spec.ts'
 
@@ -159,6 +161,9 @@ function foldEdit(content: HistoryContent, fact: Fact): void {
     case 'answer-cut':
       cutAnswer(content, fact)
       break
+    case 'inputs-left-out':
+      leaveOut(content, fact)
+      break
     case 'history-rewound': {
       const known = [...(content.left ?? []), ...content.entries]
       content.entries = fact.index.flatMap(
@@ -179,18 +184,39 @@ interface UserEntry extends HistoryEntry {
 
 function enter(content: HistoryContent, fact: FactOf<'inputs-entered'>): void {
   const entered = fact.entries.map(({ entry, inputs, notes }): UserEntry => {
-    const told = notes.map((note) => text(content.notes.get(note) ?? ''))
-    const bodies = inputs.flatMap((inputId) => content.inputs.get(inputId) ?? [])
-    return {
-      entry,
-      exchange: fact.exchange,
-      role: 'user',
-      inputs,
-      notes,
-      messages: [{ role: 'user', parts: [...told, ...renderInputs(bodies)] }],
-    }
+    const messages = [createUserMessage(content, inputs, notes)]
+    return { entry, exchange: fact.exchange, role: 'user', inputs, notes, messages }
   })
   content.entries = [...content.entries, ...entered]
+}
+
+function createUserMessage(
+  content: HistoryContent,
+  inputs: readonly string[],
+  notes: readonly number[],
+): UserMessage<MediaSource> {
+  const told = notes.map((note) => text(content.notes.get(note) ?? ''))
+  const bodies = inputs.flatMap((inputId) => content.inputs.get(inputId) ?? [])
+  return { role: 'user', parts: [...told, ...renderInputs(bodies)] }
+}
+
+/** The bodies change too, so that asked again they come without what was left out. */
+function leaveOut(content: HistoryContent, { inputs, steps = [], reason }: FactOf<'inputs-left-out'>): void {
+  for (const inputId of inputs) {
+    const body = content.inputs.get(inputId)
+    if (body) content.inputs.set(inputId, leaveOutOfInput(body, reason))
+  }
+  let first = Infinity
+  content.entries = content.entries.map((entry) => {
+    const { inputs: brought = [], notes = [] } = entry as Partial<UserEntry> // only a user's entry has them
+    const isStepLeft = steps.some((step) => isStep(entry, step))
+    if (!isStepLeft && !brought.some((inputId) => inputs.includes(inputId))) return entry
+    first = Math.min(first, entry.entry)
+    if (!isStepLeft) return { ...entry, messages: [createUserMessage(content, brought, notes)] }
+    const without = (message: StoredMessage) => (message.role === 'tool' ? leaveOutOfResults(message, reason) : message)
+    return { ...entry, messages: entry.messages.map(without) }
+  })
+  rebase(content, first + 1)
 }
 
 function openStep(

@@ -2,7 +2,7 @@
 import type { AssistantPart, StoredPart } from '../messages.ts'
 
 /** What an image or a file counts as; providers charge about 1,500 tokens for a large picture. */
-const MEDIA_CHARS = 6000
+export const MEDIA_CHARS = 6000
 
 export function countChars(parts: readonly (StoredPart | AssistantPart)[]): number {
   let chars = 0

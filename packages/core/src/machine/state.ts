@@ -38,6 +38,15 @@ export interface IndexEntry {
   /** For `user`: what entered, so that a rewind can ask it again. */
   readonly inputs?: readonly string[]
   readonly notes?: readonly number[]
+  /** Absent where it has none. */
+  readonly media?: EntryMedia
+}
+
+/** Images and files of an entry of the history. */
+export interface EntryMedia {
+  readonly parts: number
+  /** For `user`: the inputs that brought them. */
+  readonly inputs?: readonly string[]
 }
 
 /** A timer that is running: it fires at `atMs`; a firing of another generation is stale. */
@@ -77,6 +86,8 @@ export interface QueuedInput {
   readonly heldChars: number
   readonly ready: boolean
   readonly delivery: Delivery
+  /** Images and files; absent where it has none. */
+  readonly mediaParts?: number
   readonly model?: string
   readonly settings?: ModelSettings
   /** Its sender cannot be asked anything. */
@@ -119,6 +130,8 @@ export interface Call extends Omit<CallProposal, 'about'> {
   readonly questions: readonly Question[]
   readonly settlement: SettlementType | null
   readonly resultChars: number
+  /** Images and files of its result; absent where it has none. */
+  readonly mediaParts?: number
   /** Length of the arguments that a person put in place of the model's: the model is shown them. */
   readonly editedChars: number
   /** Whether the model is told of a result that comes after the settlement. */
