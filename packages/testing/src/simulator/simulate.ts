@@ -221,6 +221,7 @@ function observe(world: SimulatedWorld, spec: ReturnType<typeof specOf>, record:
   const after = applyRecord(before, record)
   observed.history.fold(record)
   observed.state = after
+  if (JSON.stringify(record).includes('"base64"')) observed.failure ??= new Error('a record holds a picture')
   try {
     observed.checker.observe({ spec, before, after, record, history: observed.history, input: null })
   } catch (failure) {

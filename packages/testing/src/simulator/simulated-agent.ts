@@ -1,5 +1,5 @@
 // The agent of the simulation: tools of every effect class that behave and misbehave, and a model that says anything.
-import type { AbortSignalLike, Agent, Model, Message, ModelAnswer, ModelPart, Tool } from '@baton/core'
+import type { AbortSignalLike, Agent, ImagePart, Model, Message, ModelAnswer, ModelPart, Tool } from '@baton/core'
 import { BatonError, defineAgent, tool } from '@baton/core'
 import type { ErrorCode } from '@baton/core'
 import type { Random } from '@baton/core/testing'
@@ -15,6 +15,12 @@ export interface AgentParts {
   readonly onFault: (fault: string) => void
   /** While false, models and tools behave. */
   readonly faulty: () => boolean
+}
+
+export const SIMULATED_PICTURE: ImagePart = {
+  type: 'image',
+  mediaType: 'image/png',
+  source: { type: 'base64', data: 'c2ltdWxhdGVk' },
 }
 
 const INPUT = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] } as const
@@ -70,6 +76,7 @@ async function act(
   await process.point('tool, after its effect')
   await process.wait(random.below(800))
   if (parts.faulty() && random.chance(0.35)) return misbehave(parts)
+  if (random.chance(0.1)) return { content: [{ type: 'text', text: 'seen' }, SIMULATED_PICTURE] }
   return { did: name, starts: parts.effects.get(context.callId)?.starts }
 }
 
@@ -90,6 +97,7 @@ const MODEL_ERRORS: readonly (readonly [ErrorCode, boolean])[] = [
   ['model_overloaded', true],
   ['context_overflow', false],
   ['model_invalid_request', false],
+  ['model_content_refused', false],
   ['model_network_failed', true],
   ['model_timeout', true],
   ['model_malformed_answer', true],
