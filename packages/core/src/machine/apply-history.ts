@@ -1,5 +1,6 @@
 // The fold of facts about the history's index: what entered, what left, what was shortened.
 import type { FactOf, StepCut } from './fact.ts'
+import type { MediaSize } from './size.ts'
 import { RULES } from './spec.ts'
 import type { IndexEntry, State, TurnStep } from './state.ts'
 
@@ -78,7 +79,7 @@ function stepClosed(state: State, fact: FactOf<'step-closed'>): State {
   const step = state.step
   if (!step) return state
   const resultChars = step.calls.reduce((sum, call) => sum + call.resultChars, 0)
-  const mediaParts = step.calls.reduce((sum, call) => sum + (call.mediaParts ?? 0), 0)
+  const media = step.calls.flatMap((call) => call.media ?? [])
   const closed = step.calls.map(({ callId, name, runs, offer, settlement, tellLate }) => ({
     callId,
     name,
@@ -93,10 +94,14 @@ function stepClosed(state: State, fact: FactOf<'step-closed'>): State {
     role: 'step',
     chars: step.chars + resultChars,
     step: step.step,
-    ...(mediaParts > 0 && { media: { parts: mediaParts } }),
+    ...(media.length > 0 && { media: addMedia(media) }),
   }
   const recentCalls = [...state.recentCalls, ...closed].slice(-RULES.remembered)
   return withEntries({ ...state, step: null, recentCalls }, [entry])
+}
+
+function addMedia(sizes: readonly MediaSize[]): MediaSize {
+  return sizes.reduce((sum, { parts, chars }) => ({ parts: sum.parts + parts, chars: sum.chars + chars }))
 }
 
 function withEntries(state: State, entries: readonly IndexEntry[]): State {

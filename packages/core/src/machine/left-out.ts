@@ -1,12 +1,12 @@
 // What stands in the place of what a provider refused.
 import type { MediaSource, StoredPart, ToolMessage } from '../messages.ts'
 import type { InputBody } from './fact.ts'
-import { countMedia, isMedia } from './media.ts'
+import { isMedia } from './media.ts'
 import { text } from './render.ts'
 
 /** The body of an input of which its media are left out, or, where it has none, all of it. */
 export function leaveOutOfInput(body: InputBody, reason: string): InputBody {
-  if (body.type === 'user' && countMedia(body.parts) > 0)
+  if (body.type === 'user' && body.parts.some(isMedia))
     return { ...body, parts: body.parts.map((part) => leaveOutOfPart(part, reason)) }
   return { type: 'user', parts: [text(describeLeftOut('input', reason))] }
 }

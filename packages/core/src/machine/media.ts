@@ -8,12 +8,6 @@ export function isMedia(part: StoredPart): part is StoredMedia {
   return part.type === 'image' || part.type === 'file'
 }
 
-export function countMedia(parts: readonly StoredPart[]): number {
-  let count = 0
-  for (const part of parts) if (isMedia(part)) count += 1
-  return count
-}
-
 /** Bytes that are sent with a request; none for an address. */
 export function countMediaBytes(source: MediaSource): number {
   if (source.type === 'blob') return source.bytes

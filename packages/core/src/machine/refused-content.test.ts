@@ -187,11 +187,19 @@ test('the provider’s words are told in one short line', () => {
   expect(session.fact('inputs-left-out').reason).toBe(`broken ${'w'.repeat(192)}😀`)
 })
 
+test('a file of text counts what it is long, and no more once it is left out', () => {
+  const large: StoredPart = { ...file, mediaType: 'text/csv', source: { type: 'blob', handle: 'abc', bytes: 90_000 } }
+  const session = send(new TestSession(), 'x', see, large)
+  expect(session.state.index[0]?.chars).toBe(see.text.length + 90_000)
+  session.modelFails('model_invalid_request', noRetry)
+  expect(session.state.index[0]?.chars).toBe(see.text.length + note('[An image').length)
+})
+
 test('a record counts the images of what entered, and only where there are some', () => {
   const session = send(new TestSession(), 'x', image)
   const [entered] = session.logged('inputs-entered')
   expect(entered?.entries).toEqual([
-    { entry: 1, inputs: ['x'], notes: [], chars: 6000, media: { parts: 1, inputs: ['x'] } },
+    { entry: 1, inputs: ['x'], notes: [], chars: 6000, media: { parts: 1, chars: 6000, inputs: ['x'] } },
   ])
   expect(new TestSession().user('words').logged('inputs-entered')[0]?.entries[0]).not.toHaveProperty('media')
 })

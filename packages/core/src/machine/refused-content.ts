@@ -6,7 +6,6 @@ import { emit } from './draft.ts'
 import type { Failure } from './input.ts'
 import { wholeChars } from './cut-parts.ts'
 import { describeLeftOut } from './left-out.ts'
-import { MEDIA_CHARS } from './size.ts'
 import { RULES } from './spec.ts'
 import type { IndexEntry, Turn } from './state.ts'
 
@@ -47,7 +46,7 @@ function shortenReason(message: string): string {
 
 function measureWithout({ chars, media, inputs = [], notes = [] }: IndexEntry, reason: string): number {
   const noteChars = describeLeftOut('image', reason).length
-  if (media) return chars - media.parts * (MEDIA_CHARS - noteChars)
+  if (media) return chars - media.chars + media.parts * noteChars
   // What the notes beside the inputs take is not known any more.
   return notes.length > 0 ? chars : inputs.length * noteChars
 }

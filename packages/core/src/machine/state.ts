@@ -2,6 +2,7 @@
 import type { JsonObject } from '../json.ts'
 import type { ModelSettings } from '../agent/model.ts'
 import type { CallProposal, ClockMode, SettlementType } from './fact.ts'
+import type { MediaSize } from './size.ts'
 import type { ClientToolSpec, Delivery, Played } from './input.ts'
 
 export type Phase = 'idle' | 'modelling' | 'calling' | 'interrupting' | 'summarising' | 'paused' | 'stopped'
@@ -43,8 +44,7 @@ export interface IndexEntry {
 }
 
 /** Images and files of an entry of the history. */
-export interface EntryMedia {
-  readonly parts: number
+export interface EntryMedia extends MediaSize {
   /** For `user`: the inputs that brought them. */
   readonly inputs?: readonly string[]
 }
@@ -86,8 +86,8 @@ export interface QueuedInput {
   readonly heldChars: number
   readonly ready: boolean
   readonly delivery: Delivery
-  /** Images and files; absent where it has none. */
-  readonly mediaParts?: number
+  /** Absent where it has none. */
+  readonly media?: MediaSize
   readonly model?: string
   readonly settings?: ModelSettings
   /** Its sender cannot be asked anything. */
@@ -130,8 +130,8 @@ export interface Call extends Omit<CallProposal, 'about'> {
   readonly questions: readonly Question[]
   readonly settlement: SettlementType | null
   readonly resultChars: number
-  /** Images and files of its result; absent where it has none. */
-  readonly mediaParts?: number
+  /** Of its result; absent where that has none. */
+  readonly media?: MediaSize
   /** Length of the arguments that a person put in place of the model's: the model is shown them. */
   readonly editedChars: number
   /** Whether the model is told of a result that comes after the settlement. */

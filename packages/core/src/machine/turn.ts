@@ -107,7 +107,7 @@ function enterInputs(draft: Draft, items: readonly QueuedInput[]): void {
         inputs: [item.inputId],
         notes: entries.length === 0 ? state.notes.map((note) => note.note) : [],
         chars: item.chars + (entries.length === 0 ? state.notes.reduce((sum, note) => sum + note.chars, 0) : 0),
-        ...(item.mediaParts && { media: { parts: item.mediaParts, inputs: [item.inputId] } }),
+        ...(item.media && { media: { ...item.media, inputs: [item.inputId] } }),
       })
     previous = item
   }

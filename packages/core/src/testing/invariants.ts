@@ -13,7 +13,7 @@ import type {
   State,
 } from '../machine/index.ts'
 import { applyRecord, effectKey, outstanding } from '../machine/index.ts'
-import { countMedia } from '../machine/media.ts'
+import { measureMedia } from '../machine/size.ts'
 import { inlineBlobs } from './inline-blobs.ts'
 import { validateHistory } from './neutral-history.ts'
 
@@ -375,7 +375,8 @@ function checkHistory({ after, history }: Observation, options: InvariantOptions
 function countMediaIn(messages: readonly StoredMessage[]): number {
   let count = 0
   for (const message of messages)
-    if (message.role === 'user') count += countMedia(message.parts)
-    else if (message.role === 'tool') for (const { content } of message.parts) count += countMedia(content)
+    if (message.role === 'user') count += measureMedia(message.parts)?.parts ?? 0
+    else if (message.role === 'tool')
+      for (const { content } of message.parts) count += measureMedia(content)?.parts ?? 0
   return count
 }

@@ -1,5 +1,5 @@
 // The same conversations on the local host and on workflows whose workers and activities die: equal canonical logs.
-import type { Agent, Host } from '@baton/core'
+import type { Agent, Host, UserInput } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
 import { canonicalLog } from '@baton/core/machine'
@@ -41,9 +41,11 @@ function createAgent(effects: string[]): Agent {
   return defineAgent({ name: 'flow', model, tools: [act('look', 'pure'), act('pay', 'once')] })
 }
 
-async function converse(host: Host, until: <Value>(work: Promise<Value>) => Promise<Value>): Promise<void> {
+type Until = <Value>(work: Promise<Value>) => Promise<Value>
+
+async function converse(host: Host, until: Until, first: UserInput = 'first'): Promise<void> {
   const session = await until(host.session('s'))
-  await until(session.send('first', { inputId: 'i1' }).answer)
+  await until(session.send(first, { inputId: 'i1' }).answer)
   await until(session.send('second', { inputId: 'i2' }).answer)
   await until(session.close())
 }
@@ -66,18 +68,22 @@ function createWorld() {
   return { environment, until }
 }
 
-async function runLocally(agent: Agent): Promise<readonly SessionRecord[]> {
+async function runLocally(agent: Agent, first?: UserInput): Promise<readonly SessionRecord[]> {
   const { environment, until } = createWorld()
   const store = createMemoryStore()
   const host = createHost({ environment, store, agent })
-  await converse(host, until)
+  await converse(host, until, first)
   const records: SessionRecord[] = []
   for await (const record of store.read('s', 0)) records.push(record)
   await until(host.stop())
   return records
 }
 
-async function runAsWorkflow(agent: Agent, faults: { readonly losesFirst?: string; readonly kills?: boolean } = {}) {
+async function runAsWorkflow(
+  agent: Agent,
+  faults: { readonly losesFirst?: string; readonly kills?: boolean } = {},
+  first?: UserInput,
+) {
   const { environment, until } = createWorld()
   const { blobs } = createMemoryStore()
   const log = { info: () => {}, warn: () => {} }
@@ -93,7 +99,7 @@ async function runAsWorkflow(agent: Agent, faults: { readonly losesFirst?: strin
     loses: (effect) => !lost && effect.type === faults.losesFirst && (lost = true),
     killsWorker: () => faults.kills === true && (kills += 1) > 0,
   })
-  await converse(createHostOver({ engine, newId: environment.newId }), until)
+  await converse(createHostOver({ engine, newId: environment.newId }), until, first)
   await until(engine.stop({ drainMs: 0 }))
   return { records: engine.records('s'), kills }
 }
@@ -126,4 +132,28 @@ test('a tool whose worker died runs again when it is pure, and is unknown when i
     facts.flatMap((fact) => (fact.type === 'call-settled' ? [fact.settlement.type] : [])),
   )
   expect(settled).toEqual(['ok', 'ok', 'error'])
+})
+
+const PICTURE = { type: 'image', mediaType: 'image/png', source: { type: 'base64', data: 'AAAA' } } as const
+
+test('pictures go to a workflow as handles, and to its model as they were handed in', async () => {
+  const create = () => {
+    const steps: readonly ScriptedStep[] = [
+      { calls: [{ name: 'show', arguments: {} }] },
+      { text: 'So.' },
+      { text: 'Yes.' },
+    ]
+    const model = createScriptedModel({ steps })
+    const execute = () => ({ content: [PICTURE] })
+    const show = tool({ name: 'show', description: 'Shows', input: { type: 'object' }, effect: 'pure', execute })
+    return { model, agent: defineAgent({ name: 'flow', model, tools: [show] }) }
+  }
+  const local = canonicalLog(await runLocally(create().agent, [PICTURE]))
+  const { model, agent } = create()
+  const { records } = await runAsWorkflow(agent, { kills: true }, [PICTURE])
+  expect(canonicalLog(records)).toEqual(local)
+  expect(JSON.stringify(records)).not.toContain('base64')
+  const [asked, , shown] = model.requests.at(-1)?.messages ?? []
+  expect(asked?.parts).toEqual([PICTURE])
+  expect(shown?.parts).toMatchObject([{ content: [PICTURE] }])
 })
