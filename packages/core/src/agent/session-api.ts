@@ -105,7 +105,11 @@ export interface SendOptions {
  */
 export interface Session {
   readonly id: string
-  /** Sends what a user says; it is answered by a turn of its own or, while one runs, with the next. */
+  /**
+   * Sends what a user says; it is answered by a turn of its own or, while one runs, with the next. Images and files are
+   * stored first: refused with `input_too_large` over `limits.mediaBytes`, with `store_failed` when the store fails. What this
+   * handle says afterwards comes after them; an interrupt does not wait.
+   */
   send(input: UserInput, options?: SendOptions): Turn
   /**
    * Hands in a command, or a report of a client that was attached through this handle. What only a host may say (results

@@ -7,6 +7,7 @@ import { within } from '../deadline.ts'
 import type { ArgumentValidator } from '../work/arguments.ts'
 import { createArgumentValidator, ValidatedArguments } from '../work/arguments.ts'
 import { createOutputReader } from '../work/output.ts'
+import { RequestMessages } from '../work/request-messages.ts'
 import { createReadResultTool } from '../work/tool-result.ts'
 import type { RunTool, WorkContext } from '../work/work.ts'
 import type { CircuitBreakers } from './circuit-breaker.ts'
@@ -62,13 +63,15 @@ export interface CatalogInit extends AgentChoice {
   /** Milliseconds that an interrupted model has to say what it had said; 0 to 60,000. 1,000 by default. */
   readonly interruptMs?: number
   readonly environment: Pick<Environment, 'clock' | 'timers'>
-  /** Where long results are kept. */
+  /** Where long results, images and files are kept. */
   readonly blobs: BlobStore
   readonly log: Logger
   /** See `WorkContext.runTool`. */
   readonly runTool?: RunTool
   /** SHA-256 in base64url. */
   readonly digest: (text: string) => string
+  /** SHA-256 in hex, of the bytes that a base64 text holds. */
+  readonly digestMedia: (base64: string) => string
 }
 
 export interface Catalog {
@@ -128,7 +131,7 @@ class SharedCatalog implements Catalog {
     const candidates = this.#listCandidates(agent)
     const models = candidates.map(toId)
     const modelOf = this.#createModelOf(candidates, parts.modelOf ?? this.#init.modelOf)
-    const { priceOf, services, environment, blobs, log, digest, runTool } = this.#init
+    const { priceOf, services, environment, blobs, log, digest, digestMedia, runTool } = this.#init
     const sources = await this.#openSources(session.id, parts)
     const dispose = async (): Promise<void> => {
       await sources?.close()
@@ -144,12 +147,14 @@ class SharedCatalog implements Catalog {
       blobs,
       log,
       digest,
+      digestMedia,
       priceOf,
       ...(runTool && { runTool }),
       ...facts,
       services: parts.services ?? services ?? {},
       validator: this.#validator,
       validated: new ValidatedArguments(),
+      requestMessages: new RequestMessages(),
       output: createOutputReader(agent, this.#validator),
       timers: environment.timers,
       onChange: (listener) => {

@@ -1,5 +1,5 @@
 // Materialises a model request: the agent's instructions and tools, and the history between two entries.
-import type { Agent, JsonObject, Message, Model, ModelRequest, Tool, ToolDeclaration } from '@baton/core'
+import type { Agent, JsonObject, Message, Model, ModelRequest, StoredMessage, Tool, ToolDeclaration } from '@baton/core'
 import type { ClientToolSpec, History } from '@baton/core/machine'
 import type { CallModel, ModelJob, Summarise } from './jobs.ts'
 import { READ_RESULT } from './tool-result.ts'
@@ -16,12 +16,15 @@ export interface RequestContext {
   readonly model: Model
   readonly tools: readonly Tool[]
   readonly history: Pick<History, 'messages'>
+  /** Puts the bytes in place of handles. @throws BatonError `store_failed` */
+  readonly load: (messages: readonly StoredMessage[]) => Promise<readonly Message[]>
 }
 
-export function createRequest(context: RequestContext, job: ModelJob): ModelRequest {
+/** @throws BatonError `store_failed` */
+export async function createRequest(context: RequestContext, job: ModelJob): Promise<ModelRequest> {
   const { effect } = job
   if (effect.type === 'summarise') return createSummaryRequest(context, job, effect)
-  const request = createStepRequest(context, job, effect)
+  const request = await createStepRequest(context, job, effect)
   return context.agent.outputSchema ? addOutput(context, request, context.agent.outputSchema) : request
 }
 
@@ -35,12 +38,12 @@ function addOutput({ agent, model }: RequestContext, request: ModelRequest, sche
   return { ...request, instructions: [request.instructions, asked].filter((part) => part !== '').join('\n\n') }
 }
 
-function createStepRequest(
-  { agent, tools, history }: RequestContext,
+async function createStepRequest(
+  { agent, tools, history, load }: RequestContext,
   { session, settings, clientTools }: ModelJob,
   effect: CallModel,
-): ModelRequest {
-  const messages = history.messages(effect.fromEntry, effect.toEntry)
+): Promise<ModelRequest> {
+  const messages = await load(history.messages(effect.fromEntry, effect.toEntry))
   const note = effect.choice === 'none' ? OUT_OF_ROUNDS : effect.again ? SAY_SOMETHING : undefined
   return {
     instructions: agent.instructions,
@@ -69,7 +72,7 @@ function createSummaryRequest(
   }
 }
 
-function describeMessage(message: Message): string {
+function describeMessage(message: StoredMessage): string {
   const said = message.parts.map((part) => {
     if (part.type === 'text') return part.text
     if (part.type === 'call') return `[calls ${part.name} ${part.arguments}]`

@@ -46,7 +46,7 @@ export async function performTool(context: WorkContext, job: ToolJob, io: ToolIo
     const value = await (context.runTool ? context.runTool(job, tool.execute, ...given) : tool.execute(...given))
     if (tool.output) await checkOutput(context, tool, value)
     if (io.isClosed()) return undefined
-    outcome = await toOutcome(value, { blobs: context.blobs, timers: context.timers, session, callId })
+    outcome = await toOutcome(value, { context, session, callId })
   } catch (thrown) {
     outcome = describeToolFailure(thrown)
   }
