@@ -4,6 +4,7 @@ import type { Agent, BlobStore, Environment, JsonObject, Logger, Model, Tool, To
 import { BatonError, specOf } from '@baton/core'
 import type { Spec } from '@baton/core/machine'
 import { within } from '../deadline.ts'
+import { describeThrown } from '../describe-thrown.ts'
 import type { ArgumentValidator } from '../work/arguments.ts'
 import { createArgumentValidator, ValidatedArguments } from '../work/arguments.ts'
 import { createOutputReader } from '../work/output.ts'
@@ -127,18 +128,31 @@ class SharedCatalog implements Catalog {
 
   async open(session: SessionIdentity, given?: Agent): Promise<SessionWorld> {
     const parts = given ? { agent: given } : await this.#choose(session)
+    const opened: Opened = { session: session.id, parts, sources: undefined }
+    try {
+      return await this.#openWorld(opened)
+    } catch (cause) {
+      await this.#close(opened)
+      throw cause
+    }
+  }
+
+  async #close({ session, parts, sources }: Opened): Promise<void> {
+    await sources?.close()
+    await disposeParts(parts, session, this.#init.log)
+  }
+
+  async #openWorld(opened: Opened): Promise<SessionWorld> {
+    const { session, parts } = opened
     const { agent } = parts
     const candidates = this.#listCandidates(agent)
     const models = candidates.map(toId)
     const modelOf = this.#createModelOf(candidates, parts.modelOf ?? this.#init.modelOf)
     const { priceOf, services, environment, blobs, log, digest, digestMedia, runTool } = this.#init
-    const sources = await this.#openSources(session.id, parts)
-    const dispose = async (): Promise<void> => {
-      await sources?.close()
-      await disposeParts(parts, session.id, log)
-    }
+    const sources = await this.#openSources(session, parts)
+    opened.sources = sources
     const examine = (): AgentFacts => this.#examine(sources?.tools(), parts, models, modelOf)
-    const facts = await disposeOnThrow(examine, dispose)
+    const facts = examine()
     let tell = (): void => {}
     const world: Changing<SessionWorld> = {
       agent,
@@ -160,10 +174,11 @@ class SharedCatalog implements Catalog {
       onChange: (listener) => {
         tell = listener
       },
-      dispose,
+      dispose: () => this.#close(opened),
     }
     sources?.onChange(() => {
-      Object.assign(world, examine())
+      // What was validated by the schema of a tool that changed is validated again.
+      Object.assign(world, examine(), { validated: new ValidatedArguments() })
       tell()
     })
     return world
@@ -179,14 +194,16 @@ class SharedCatalog implements Catalog {
   }
 
   async #choose(session: SessionIdentity): Promise<SessionParts> {
-    const { agentOf, agent: only, environment } = this.#init
+    const { agentOf, agent: only, environment, log } = this.#init
     const message = `agentOf did not answer for session ${session.id} in ${AGENT_MS} ms`
-    const chosen = await within(
-      environment.timers,
-      { timeoutMs: AGENT_MS, error: () => new BatonError({ code: 'invalid_agent', message }) },
-      Promise.resolve(agentOf?.(session)),
-    )
-    if (chosen) return isParts(chosen) ? chosen : { agent: chosen }
+    const asking = Promise.resolve(agentOf?.(session))
+    const error = (): BatonError => new BatonError({ code: 'invalid_agent', message })
+    const chosen = await within(environment.timers, { timeoutMs: AGENT_MS, error }, asking).catch((cause: unknown) => {
+      // What comes after its time is nobody's.
+      asking.then((late) => late && disposeParts(toParts(late), session.id, log)).catch(() => {})
+      throw cause
+    })
+    if (chosen) return toParts(chosen)
     const agent = this.#agents.get(session.agent) ?? only ?? [...this.#agents.values()][0]
     if (agent) return { agent }
     throw new BatonError({ code: 'invalid_agent', message: 'neither the session nor the host names an agent' })
@@ -247,6 +264,13 @@ type ModelOf = (id: string) => Model
 
 type Changing<Value> = { -readonly [Name in keyof Value]: Value[Name] }
 
+/** What is closed again when the session leaves, or could not be opened. */
+interface Opened {
+  readonly session: string
+  readonly parts: SessionParts
+  sources: SourceTools | undefined
+}
+
 interface AgentFacts {
   /** The agent's own, those of the session's sources, and `result.read`. */
   readonly tools: readonly Tool[]
@@ -277,28 +301,31 @@ function indexAgents({ agents = [], agent }: CatalogInit): ReadonlyMap<string, A
   return index
 }
 
-function isParts(chosen: Agent | SessionParts): chosen is SessionParts {
-  return 'agent' in chosen
+/** @throws BatonError `invalid_agent` for what is no agent */
+function toParts(chosen: Agent | SessionParts): SessionParts {
+  const parts = 'agent' in chosen ? chosen : { agent: chosen }
+  checkAgent(parts.agent)
+  return parts
+}
+
+/** @throws BatonError `invalid_agent` for what `defineAgent` did not make */
+export function checkAgent(agent: unknown): void {
+  const { name, tools, limits } = (agent ?? {}) as Partial<Agent>
+  if (typeof name === 'string' && Array.isArray(tools) && typeof limits === 'object') return
+  throw new BatonError({
+    code: 'invalid_agent',
+    message: `an agent must be made by defineAgent, and is ${describeThrown(agent).slice(0, 100)}`,
+  })
 }
 
 function toId(model: string | Model): string {
   return typeof model === 'string' ? model : model.id
 }
 
-/** The definition of a tool that a source lists may be anything. */
-async function disposeOnThrow<Value>(act: () => Value, dispose: () => Promise<void>): Promise<Value> {
-  try {
-    return act()
-  } catch (cause) {
-    await dispose()
-    throw cause
-  }
-}
-
 async function disposeParts(parts: SessionParts, session: string, log: Logger): Promise<void> {
   try {
     await parts.dispose?.()
   } catch (cause) {
-    log.warn('the parts of a session could not be disposed of', { session, cause: String(cause) })
+    log.warn('the parts of a session could not be disposed of', { session, cause: describeThrown(cause) })
   }
 }

@@ -24,7 +24,9 @@ import {
   BatonError,
   decodeDecision,
   decodeDescription,
+  decodeCursor,
   decodeInterruptOptions,
+  decodeLeaseClientInit,
   decodeOutcome,
   decodeQuestionAnswer,
   decodeSendOptions,
@@ -119,7 +121,9 @@ class SessionHandle implements Session {
 
   async client(init: LeaseClientInit): Promise<LeaseClient> {
     if (this.#closed) throw new BatonError({ code: CLOSED.code, message: CLOSED.message })
-    return await openLeaseClient({ engine: this.#init.engine, principal: this.#init.principal, init })
+    const given = decodeLeaseClientInit(init)
+    if (!given.ok) throw new BatonError(given.refusal)
+    return await openLeaseClient({ engine: this.#init.engine, principal: this.#init.principal, init: given.value })
   }
 
   async toolResult(callId: string, outcome: Outcome): Promise<Accepted | Refused> {
@@ -156,7 +160,9 @@ class SessionHandle implements Session {
   }
 
   frames(cursor?: Cursor): AsyncIterable<Frame> {
-    const reader = this.#init.engine.follow(cursor?.pos, (ended) => this.#readers.delete(ended))
+    const given = cursor === undefined ? undefined : decodeCursor(cursor)
+    if (given && !given.ok) throw new BatonError(given.refusal)
+    const reader = this.#init.engine.follow(given?.value.pos, (ended) => this.#readers.delete(ended))
     if (this.#closed) reader.leave()
     else this.#readers.add(reader)
     return reader

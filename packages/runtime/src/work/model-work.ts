@@ -1,5 +1,5 @@
 // Performs one model call: materialises the request, streams what is said, and reports the whole answer.
-import type { LiveFrame, Message, ModelAnswer, ModelEvent, ModelPart, ModelRequest, Usage } from '@baton/core'
+import type { LiveFrame, StoredMessage, ModelAnswer, ModelEvent, ModelPart, ModelRequest, Usage } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import type { Failure, HostReport } from '@baton/core/machine'
 import { describeThrown } from '../describe-thrown.ts'
@@ -113,7 +113,8 @@ async function finishStep(work: ModelWork, request: ModelRequest, said: ModelAns
   return { type: 'model-finished', attempt, model, parts, checks, finish, usage, textBefore, ...(output && { output }) }
 }
 
-function listUntrusted(messages: readonly Message[]): readonly string[] {
+/** Names of tools whose results in these messages are marked as untrusted. */
+export function listUntrusted(messages: readonly StoredMessage[]): readonly string[] {
   const names = new Set<string>()
   for (const message of messages)
     if (message.role === 'tool')

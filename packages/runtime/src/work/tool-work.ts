@@ -1,8 +1,9 @@
 // Performs one run of a server tool. It may throw, hang or ignore its signal: its call settles by the machine's clock all
 // the same.
-import type { JsonValue, LiveFrame, PlanEntry, Tool, ToolContext } from '@baton/core'
-import { BatonError, parseJson } from '@baton/core'
+import type { JsonValue, LiveFrame, PlanEntry, Question, Tool, ToolContext } from '@baton/core'
+import { BatonError, isJsonObject, parseJson } from '@baton/core'
 import type { HostReport, Outcome } from '@baton/core/machine'
+import { describeThrown } from '../describe-thrown.ts'
 import type { ToolQuestions } from '../session/tool-questions.ts'
 import type { ToolJob } from './jobs.ts'
 import { describeToolFailure, stringifyResult, toOutcome } from './tool-result.ts'
@@ -95,7 +96,21 @@ function createContext(context: WorkContext, job: ToolJob, io: ToolIo): ToolCont
       else io.live({ type: 'tool-progress', callId, note: shown })
     },
     plan: (entries) => io.plan(copyPlan(entries)),
-    ask: (question) => io.ask({ ...question, n: (questions += 1) }),
+    ask: async (question) => {
+      checkSchema(context, question)
+      return await io.ask({ ...question, n: (questions += 1) })
+    },
+  }
+}
+
+/** An answer must be checked against it later. @throws BatonError `question_refused` for a schema that is none */
+function checkSchema({ validator }: WorkContext, { schema }: Question): void {
+  if (!isJsonObject(schema)) return // which is refused where the question is asked
+  try {
+    void validator.validate({ input: schema }, '{}')
+  } catch (cause) {
+    const message = `the question cannot be asked: its schema is wrong: ${describeThrown(cause)}`
+    throw new BatonError({ code: 'question_refused', message })
   }
 }
 

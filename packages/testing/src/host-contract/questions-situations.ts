@@ -48,6 +48,13 @@ export const QUESTION_SITUATIONS: Situations = {
     expect(await session.questions()).toEqual([])
     expect(resultsTold(world.model)).toEqual([{ isError: false, text: 'ordered' }])
   },
+  'a question whose schema is wrong is refused before anybody sees it': async (stage) => {
+    const pattern = { type: 'object', properties: { size: { type: 'string', pattern: '(' } } } as const
+    const { world, turn, told } = await askIn(stage, [{ message: 'Which?', schema: pattern }])
+    await world.time.until(turn.answer)
+    expect(told).toEqual([['question_refused', expect.stringMatching(/its schema is wrong/)]])
+    expect(await world.facts('question-asked')).toHaveLength(0)
+  },
   'an answer that does not fit its schema is refused, and the question stays; one that fits counts once': async (
     stage,
   ) => {

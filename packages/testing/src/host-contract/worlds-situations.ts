@@ -85,7 +85,62 @@ export const WORLD_SITUATIONS: Situations = {
     const world = await createWorld({ sources: [broken, hanging, odd], steps: [{ text: 'done' }] })
     const session = await world.open()
     expect((await world.time.until(session.send('go').answer)).text).toBe('done')
-    expect(world.warnings).toEqual(['a source of tools lists no tools', 'a source of tools lists no tools'])
+    expect(world.warnings).toHaveLength(3)
+    expect(new Set(world.warnings)).toEqual(new Set(['a source of tools lists no tools']))
+  },
+  'what a source lists that is no tool is left out and logged, at the opening and later': async ({ createWorld }) => {
+    const good = act(() => 'good', { name: 'good' })
+    const bad = [null, 5, { name: 'x' }, { ...good, name: '' }, { ...good, effect: 'sometimes' }] as unknown as Tool[]
+    const { source, change } = createSource('editor', [...bad, good])
+    const world = await createWorld({ sources: [source], steps: [{ text: 'a' }, callsOf('good'), { text: 'b' }] })
+    const session = await world.open()
+    await world.time.until(session.send('go').answer)
+    change([good, ...bad])
+    await world.time.settle()
+    expect((await world.time.until(session.send('go').answer)).text).toBe('b')
+    expect(world.model.requests.map(({ tools }) => tools.map(({ name }) => name))).toEqual([
+      ['good'],
+      ['good'],
+      ['good'],
+    ])
+    expect(world.warnings).toEqual(['a source lists what is no tool', 'a source lists what is no tool'])
+  },
+  'an agent that differs by a policy or an execute alone is taken': async ({ createWorld }) => {
+    const make = (said: string) => act(() => said, { effect: 'once' })
+    const world = await createWorld({
+      tools: [make('first')],
+      steps: [callsOf('act'), { text: 'a' }, callsOf('act'), { text: 'b' }, callsOf('act'), { text: 'c' }],
+    })
+    const base = { name: 'tested', model: world.model }
+    const ask = async (agent?: Parameters<typeof defineAgent>[0]) => {
+      const init = agent && { agent: defineAgent(agent) }
+      const session = await world.time.until(world.host.session(world.session, init))
+      await world.time.until(session.send('go').answer)
+      return resultsTold(world.model)[0]?.text
+    }
+    expect(await ask()).toBe('first')
+    expect(await ask({ ...base, tools: [make('second')] })).toBe('second')
+    expect(await ask({ ...base, tools: [make('third')], approvalPolicy: () => 'deny' })).toMatch(/a policy denies/)
+    expect(await world.facts('agent-changed')).toHaveLength(0)
+  },
+  'a call that waits is validated again when its source has another tool of that name': async ({ createWorld }) => {
+    const runs: unknown[] = []
+    const make = (required: readonly string[]) => {
+      const input = { type: 'object', properties: { to: { type: 'string' } }, required } as const
+      return act((given) => void runs.push(given), { name: 'mail', approval: true, input, inputSchema: input })
+    }
+    const { source, change } = createSource('editor', [make([])])
+    const world = await createWorld({ sources: [source], steps: [callsOf('mail'), { text: 'done' }] })
+    const session = await world.open()
+    const turn = session.send('go')
+    await world.time.settle()
+    change([make(['to'])])
+    await world.time.settle()
+    const [approval] = await session.approvals()
+    await session.decide({ approvalId: approval?.approvalId ?? '', decision: 'approve' })
+    await world.time.until(turn.answer)
+    expect(runs).toEqual([])
+    expect(resultsTold(world.model)).toMatchObject([{ isError: true, text: expect.stringMatching(/'to'/) as string }])
   },
   ...forEachRow<['first' | 'prefix', readonly string[]]>(
     'of two tools of one name, the policy "%s" decides which is kept',
