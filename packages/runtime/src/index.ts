@@ -3,6 +3,7 @@ export type { Engine, OpenedSession, SessionEngine, SessionOpening, SessionRepli
 export { within } from './deadline.ts'
 export type { Limit } from './deadline.ts'
 export { describeThrown } from './describe-thrown.ts'
+export { SharedTimers } from './shared-timers.ts'
 export { createCatalog } from './catalog/catalog.ts'
 export type {
   AgentChoice,
