@@ -8,6 +8,7 @@ import { FRAME_SITUATIONS } from './frames-situations.ts'
 import { createHostKinds } from './host-kinds.ts'
 import { INPUT_SITUATIONS } from './inputs-situations.ts'
 import { INTERRUPT_SITUATIONS } from './interrupts-situations.ts'
+import { LEASE_CLIENT_SITUATIONS } from './lease-clients-situations.ts'
 import { MODEL_SITUATIONS } from './models-situations.ts'
 import { OUTPUT_SITUATIONS } from './output-situations.ts'
 import { QUESTION_SITUATIONS } from './questions-situations.ts'
@@ -21,6 +22,7 @@ import { WORLD_SITUATIONS } from './worlds-situations.ts'
 const SITUATIONS = {
   ...TOOL_SITUATIONS,
   ...CLIENT_SITUATIONS,
+  ...LEASE_CLIENT_SITUATIONS,
   ...MODEL_SITUATIONS,
   ...APPROVAL_SITUATIONS,
   ...OUTPUT_SITUATIONS,

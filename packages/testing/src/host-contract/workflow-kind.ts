@@ -3,15 +3,15 @@ import { createHostOver, createCatalog } from '@baton/runtime'
 import type { BlobStore } from '@baton/core'
 import { createHash } from 'node:crypto'
 import { createVirtualTime } from '../simulator/virtual-time.ts'
+import type { WorkflowEngineInit } from '../workflow/workflow-engine.ts'
 import { createWorkflowEngine } from '../workflow/workflow-engine.ts'
 import type { HostKind } from './host-kind.ts'
 import { assembleWorld, createSerialIds, createWorldParts } from './world-parts.ts'
 
-export interface WorkflowKindInit {
-  readonly killsWorker?: () => boolean
-}
+/** What dies in its worlds; nothing by default. */
+export type WorkflowKindInit = Pick<WorkflowEngineInit, 'killsWorker' | 'loses'>
 
-export function createWorkflowKind(name: string, { killsWorker }: WorkflowKindInit = {}): HostKind {
+export function createWorkflowKind(name: string, deaths: WorkflowKindInit = {}): HostKind {
   return {
     name,
     restarts: false,
@@ -23,7 +23,7 @@ export function createWorkflowKind(name: string, { killsWorker }: WorkflowKindIn
       const blobs: BlobStore = { ...createBlobs(), ...init.blobs }
       const digest = (text: string): string => createHash('sha256').update(text).digest('base64url')
       const catalog = createCatalog({ agent, environment, blobs, log, digest, ...init.catalog })
-      const engine = createWorkflowEngine({ environment, catalog, ...(killsWorker && { killsWorker }) })
+      const engine = createWorkflowEngine({ environment, catalog, ...deaths })
       const host = createHostOver({ engine, newId: environment.newId })
       const session = 'tested'
       return assembleWorld(parts, { host, session, records: async (of = session) => engine.records(of) })

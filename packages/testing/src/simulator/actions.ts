@@ -1,7 +1,7 @@
 // What the driver of a simulation does: users talk, devices come and go, processes die, and at last the world heals.
+import type { QuestionAnswer } from '@baton/core'
 import type { UserCommand } from '@baton/core/machine'
 import { noteFault } from './coverage.ts'
-import { CRASH_POINTS } from './process.ts'
 import type { SimulatedWorld } from './simulate.ts'
 import { boot, connect, send, SESSION, tell } from './simulate.ts'
 
@@ -16,6 +16,8 @@ const ACTIONS: readonly (readonly [number, Act])[] = [
         inputId: nextId(world),
         parts: [{ type: 'text', text: 'do something' }],
         delivery: world.random.pick(['queue', 'steer', 'interrupt']),
+        // Some users cannot be asked: they talk to a telephone.
+        ...(world.random.chance(0.2) && { asks: false }),
       }),
   ],
   [3, (world) => send(world, { type: 'transcript', inputId: nextId(world), speaker: 'bob', text: 'we talk' })],
@@ -28,6 +30,8 @@ const ACTIONS: readonly (readonly [number, Act])[] = [
   [2, (world) => world.speaker?.isOpen() && world.speaker.interrupt()],
   [3, approve],
   [2, editWhilePaused],
+  [5, answer],
+  [1, describe],
   [1, (world) => send(world, { type: 'set-model', model: world.random.pick(['sim/one', 'sim/two']) })],
   [1, pauseOrStop],
   [
@@ -89,12 +93,9 @@ function drop(world: SimulatedWorld): void {
   device.drop()
 }
 
-/** The process dies at one of the next crash points, or right now. */
 function crash(world: SimulatedWorld): void {
   noteFault(world.coverage, 'crash', world.observed.state)
-  if (world.random.chance(0.3)) world.process.kill()
-  else if (world.random.chance(0.5)) world.process.killAfter(world.random.below(6))
-  else world.process.killAt(world.random.pick(CRASH_POINTS))
+  world.crash()
 }
 
 function interrupt(world: SimulatedWorld): void {
@@ -107,11 +108,34 @@ function interrupt(world: SimulatedWorld): void {
   send(world, { type: 'interrupt', reason: 'barge_in', heard })
 }
 
+/** A person decides, or two do; one who edits what is asked may meet a policy. */
 function approve(world: SimulatedWorld): void {
+  const { random, session } = world
   const call = world.observed.state.step?.calls.find((candidate) => candidate.state === 'awaiting-approval')
   if (!call?.approval) return
-  const decision = world.random.pick(['approve', 'approve', 'deny'] as const)
-  world.session?.decide({ approvalId: call.approval.id, decision }).catch(() => {})
+  const { id: approvalId } = call.approval
+  const remember = random.chance(0.15) ? { remember: random.pick(['tool', 'arguments'] as const) } : {}
+  for (let people = random.chance(0.2) ? 2 : 1; people > 0; people--) {
+    const decision = random.pick(['approve', 'approve', 'deny', 'edit'] as const)
+    const n = random.pick([3, 3, 4, 'wrong'])
+    const given = decision === 'edit' ? { decision, input: { n } } : { decision }
+    session?.decide({ approvalId, ...given, ...remember }).catch(() => {})
+  }
+}
+
+/** Who is asked answers, declines, or answers nonsense; most often nobody is there. */
+function answer(world: SimulatedWorld): void {
+  const { random, session, observed } = world
+  const questions = observed.history.openQuestions()
+  if (questions.length === 0) return
+  const { questionId } = random.pick(questions)
+  const reply = random.pick([{ value: { ok: true } }, { value: { ok: 'perhaps' } }, { decline: true, reason: 'no' }])
+  session?.answer({ questionId, ...reply } as QuestionAnswer).catch(() => {}) // one of its two forms
+}
+
+function describe(world: SimulatedWorld): void {
+  const title = world.random.pick(['a title', 'another', null])
+  world.session?.describe({ title, meta: { serial: world.serial } }).catch(() => {})
 }
 
 /** An edit is an approval: the call is ready, and begins when the session goes on. */

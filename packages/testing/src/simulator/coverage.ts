@@ -1,5 +1,5 @@
 // What a simulation has met: records, crash points, and every pair of a fault and a state of a call.
-import type { CallState, State } from '@baton/core/machine'
+import type { CallState, Fact, State } from '@baton/core/machine'
 import type { CrashPoints } from './process.ts'
 import { CRASH_POINTS, createCrashPoints } from './process.ts'
 
@@ -9,10 +9,12 @@ export interface SimulationCoverage {
   readonly faults: Map<string, number>
   /** `fault × call state`. */
   readonly pairs: Map<string, number>
+  /** By type and, where a person or a client decides, by what they did. */
+  readonly facts: Map<string, number>
 }
 
 export function createSimulationCoverage(): SimulationCoverage {
-  return { records: 0, points: createCrashPoints(), faults: new Map(), pairs: new Map() }
+  return { records: 0, points: createCrashPoints(), faults: new Map(), pairs: new Map(), facts: new Map() }
 }
 
 export function noteFault(coverage: SimulationCoverage, fault: string, state: State): void {
@@ -24,13 +26,32 @@ export function noteFault(coverage: SimulationCoverage, fault: string, state: St
   }
 }
 
+export function noteFact({ facts }: SimulationCoverage, fact: Fact): void {
+  const name = nameFact(fact)
+  facts.set(name, (facts.get(name) ?? 0) + 1)
+}
+
+function nameFact(fact: Fact): string {
+  switch (fact.type) {
+    case 'question-answered':
+      return `${fact.type} ${'value' in fact ? 'value' : fact.declined}`
+    case 'approval-decided':
+      return `${fact.type} ${fact.decision}${fact.remember ? ', remembered' : ''}`
+    case 'call-settled':
+      return `${fact.type} ${fact.settlement.type}`
+    default:
+      return fact.type
+  }
+}
+
 export function reportCoverage(coverage: SimulationCoverage, seeds: number): string {
-  const { points, faults, pairs, records } = coverage
+  const { points, faults, pairs, facts, records } = coverage
   const missed = CRASH_POINTS.flatMap((point, index) => (points.died.has(point) ? [] : [`${index + 1} ${point}`]))
   return [
     `simulation: ${seeds} seeds, ${records} records`,
     `crash points: ${CRASH_POINTS.length - missed.length} of ${CRASH_POINTS.length} hit${missed.length > 0 ? `; never: ${missed.join(', ')}` : ''}`,
     `faults: ${[...faults].map(([fault, count]) => `${fault} ${count}`).join(', ')}`,
     `pairs of fault and call state: ${pairs.size}`,
+    `facts: ${[...facts].map(([name, count]) => `${name} ${count}`).join(', ')}`,
   ].join('\n')
 }

@@ -13,6 +13,25 @@ const STATES = CALL_STATES.filter((state) => state !== 'proposed')
 /** What a network does to results meets calls that a device has. */
 const RESULT_FAULTS = ['result-lost × claimed', 'result-repeated × claimed', 'result-repeated × settled']
 
+/** What people and clients may do, beside what the world does to them. */
+const FACTS = [
+  'question-asked',
+  'question-answered value',
+  'question-answered person',
+  'question-answered expired',
+  'question-answered nobody',
+  'approval-decided approve',
+  'approval-decided approve, remembered',
+  'approval-decided deny',
+  'approval-decided deny, remembered',
+  'approval-decided edit',
+  'call-settled denied',
+  'plan-set',
+  'session-described',
+  'client-tools-set',
+  'client-renewed',
+]
+
 test('every simulated session comes to rest with all invariants held', async () => {
   const coverage = createSimulationCoverage()
   for (let seed = 1; seed <= SEEDS; seed++) await simulate({ seed, coverage })
@@ -21,4 +40,5 @@ test('every simulated session comes to rest with all invariants held', async () 
   expect(pairs.filter((pair) => !coverage.pairs.has(pair))).toEqual([])
   const missed = CRASH_POINTS.filter((point) => !coverage.points.died.has(point))
   expect(missed).toEqual([])
+  expect(FACTS.filter((fact) => !coverage.facts.has(fact))).toEqual([])
 })

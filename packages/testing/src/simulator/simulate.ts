@@ -9,9 +9,9 @@ import type { MemoryStore } from '@baton/host'
 import { createHost, createMemoryStore } from '@baton/host'
 import { validateWires } from '../validate-wires.ts'
 import type { SimulationCoverage } from './coverage.ts'
-import { createSimulationCoverage, noteFault } from './coverage.ts'
+import { createSimulationCoverage, noteFact, noteFault } from './coverage.ts'
 import type { SimulatedProcess } from './process.ts'
-import { createProcess } from './process.ts'
+import { CRASH_POINTS, createProcess } from './process.ts'
 import type { AgentParts, Effects } from './simulated-agent.ts'
 import { createSimulatedAgent } from './simulated-agent.ts'
 import type { SimulatedDevice } from './simulated-device.ts'
@@ -44,6 +44,8 @@ export interface SimulatedWorld {
   /** Inputs that were sent, until they are known to be accepted or refused. */
   readonly unanswered: Map<string, UserCommand | ClientReport>
   process: SimulatedProcess
+  /** Something dies: the process, or what takes its place. */
+  readonly crash: () => void
   session: Session | undefined
   host: Host | undefined
   readonly app: AppMemory
@@ -71,7 +73,7 @@ export const SESSION = 'simulated'
 
 /** @throws SimulationError when an invariant is broken or the session does not come to rest */
 export async function simulate(options: SimulateOptions): Promise<SimulatedWorld> {
-  const world = createWorld(options)
+  const world = createSimulatedWorld(options)
   try {
     await boot(world)
     for (let action = options.actions ?? 40; action > 0; action--) {
@@ -83,23 +85,28 @@ export async function simulate(options: SimulateOptions): Promise<SimulatedWorld
     await healAndRest(world)
     // The app works through what it was sent: every answer is spoken to its end.
     await world.time.runUntil(world.time.clock.nowMs() + 10 * 60_000)
-    if (world.observed.failure) throw world.observed.failure
-    world.observed.checker.finish(world.observed.state)
-    checkEffects(world)
-    checkSaid(world)
-    if (world.app.screen === 'thinking') throw new Error('the app is left thinking')
+    checkEnd(world)
   } catch (cause) {
     throw new SimulationError(options.seed, world.story, cause)
   }
   return world
 }
 
-function createWorld(options: SimulateOptions): SimulatedWorld {
+/** What a session at rest must have kept. @throws Error that says what is wrong */
+export function checkEnd(world: SimulatedWorld): void {
+  if (world.observed.failure) throw world.observed.failure
+  world.observed.checker.finish(world.observed.state)
+  checkEffects(world)
+  checkSaid(world)
+  if (world.app.screen === 'thinking') throw new Error('the app is left thinking')
+}
+
+export function createSimulatedWorld(options: SimulateOptions): SimulatedWorld {
   const random = createRandom(options.seed)
   const time = createVirtualTime(1_000_000)
   const coverage = options.coverage ?? createSimulationCoverage()
   const none = createProcess({ time, random, points: coverage.points, onDeath: () => {} })
-  return {
+  const world: SimulatedWorld = {
     time,
     random,
     coverage,
@@ -116,6 +123,7 @@ function createWorld(options: SimulateOptions): SimulatedWorld {
     },
     unanswered: new Map(),
     process: none,
+    crash: () => killProcess(world),
     session: undefined,
     host: undefined,
     app: createAppMemory(),
@@ -123,6 +131,14 @@ function createWorld(options: SimulateOptions): SimulatedWorld {
     speaker: undefined,
     serial: 0,
   }
+  return world
+}
+
+/** It dies at one of the next crash points, or right now. */
+function killProcess({ process, random }: SimulatedWorld): void {
+  if (random.chance(0.3)) process.kill()
+  else if (random.chance(0.5)) process.killAfter(random.below(6))
+  else process.killAt(random.pick(CRASH_POINTS))
 }
 
 /** A process begins: a host over the same disk; users send again what was not answered. */
@@ -202,7 +218,9 @@ export function connect(world: SimulatedWorld, protocol: 1 | 2): void {
   const newId = (): string => `id-${(world.serial += 1)}`
   const shared = { connection, time, random, effects, onFault, faulty }
   if (protocol === 2) {
-    world.devices.push(openDevice({ ...shared, session, memory, protocol }))
+    const lease = random.chance(0.3) ? { leaseMs: 5000 } : {}
+    const brings = random.chance(0.4)
+    world.devices.push(openDevice({ ...shared, ...lease, brings, session, memory }))
     return
   }
   // It is the same app each time, with one memory: what waits on its old connection is lost with it.
@@ -215,9 +233,11 @@ export function tell(world: SimulatedWorld, what: string): void {
   world.story.push(`${world.time.clock.nowMs() - 1_000_000} ms: ${what}`)
 }
 
-function observe(world: SimulatedWorld, spec: ReturnType<typeof specOf>, record: SessionRecord): void {
+/** Checks a record as soon as it was stored. */
+export function observe(world: SimulatedWorld, spec: ReturnType<typeof specOf>, record: SessionRecord): void {
   const { observed, coverage } = world
   coverage.records += 1
+  for (const fact of record.facts) noteFact(coverage, fact)
   tell(world, `${record.input.type} → ${record.facts.map((fact) => fact.type).join(', ')}`)
   const before = { ...observed.state, epoch: record.epoch }
   const after = applyRecord(before, record)
@@ -239,7 +259,7 @@ function checkSaid({ app, observed }: SimulatedWorld): void {
 
 /** What happened in the world against what the log says: `once` means at most once, and ok means that it happened. */
 function checkEffects(world: SimulatedWorld): void {
-  const once = new Set(['pay', 'pay.asked', 'phone.spawn'])
+  const once = new Set(['pay', 'pay.asked', 'ask.pay', 'phone.spawn', 'phone.own'])
   for (const [callId, effect] of world.effects)
     if (once.has(effect.tool) && effect.starts > 1)
       throw new Error(`${callId} (${effect.tool}) took effect ${effect.starts} times`)

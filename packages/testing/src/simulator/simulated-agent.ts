@@ -1,5 +1,5 @@
 // The agent of the simulation: tools of every effect class that behave and misbehave, and a model that says anything.
-import type { AbortSignalLike, Agent, Model, Message, ModelAnswer, ModelPart, Tool } from '@baton/core'
+import type { Agent, ApprovalPolicy, Model, Message, ModelAnswer, ModelPart, Tool, ToolContext } from '@baton/core'
 import { BatonError, defineAgent, tool } from '@baton/core'
 import type { ErrorCode } from '@baton/core'
 import type { Random } from '@baton/core/testing'
@@ -25,10 +25,18 @@ export function createSimulatedAgent(parts: AgentParts): Agent {
     instructions: 'Simulate.',
     model: [createSimulatedModel('sim/one', parts), createSimulatedModel('sim/two', parts)],
     tools: simulatedTools(parts),
+    approvalPolicy: decideByPolicy,
     limits: { turnMs: 60_000, awayMs: 20_000, approvalMs: 10_000, toolRounds: 4, callsPerTurn: 8, parallelCalls: 3 },
     window: { exchanges: 6 },
     retry: { attempts: 2 },
   })
+}
+
+/** Four is never allowed, also when a person edited it; two of a file is asked for. */
+const decideByPolicy: ApprovalPolicy = ({ tool: { name }, input }) => {
+  const { n } = input as { readonly n: number } // it fits the schema of all tools
+  if (n === 4) return { deny: 'four is too much' }
+  return name === 'put.file' && n === 2 ? 'ask' : undefined
 }
 
 function simulatedTools(parts: AgentParts): readonly Tool[] {
@@ -51,6 +59,8 @@ function simulatedTools(parts: AgentParts): readonly Tool[] {
     make('pay', 'once'),
     make('pay.asked', 'once', { approval: true }),
     make('alone', 'pure', { parallel: false }),
+    make('ask.user', 'idempotent'),
+    make('ask.pay', 'once'),
     client('phone.look', 'pure'),
     client('phone.spawn', 'once'),
     client('phone.cancel', 'idempotent'),
@@ -58,19 +68,28 @@ function simulatedTools(parts: AgentParts): readonly Tool[] {
 }
 
 /** A tool's act: its effect happens at once, then it returns, throws, is late, or never comes back. */
-async function act(
-  parts: AgentParts,
-  name: string,
-  context: { readonly callId: string; readonly signal: AbortSignalLike },
-): Promise<unknown> {
+async function act(parts: AgentParts, name: string, context: ToolContext): Promise<unknown> {
   const { process, random } = parts
   await process.point('tool, before its effect')
   const effect = parts.effects.get(context.callId) ?? { tool: name, starts: 0 }
   parts.effects.set(context.callId, { ...effect, starts: effect.starts + 1 })
   await process.point('tool, after its effect')
+  if (random.chance(0.2)) context.plan([{ content: `${name} is at work`, status: 'in_progress' }])
+  if (name.startsWith('ask.')) await askUser(parts, context)
   await process.wait(random.below(800))
   if (parts.faulty() && random.chance(0.35)) return misbehave(parts)
   return { did: name, starts: parts.effects.get(context.callId)?.starts }
+}
+
+const ANSWER = { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] } as const
+
+/** One question or more. A tool goes on without an answer, or fails for want of one. */
+async function askUser({ random }: AgentParts, context: ToolContext): Promise<void> {
+  for (let questions = 1 + random.below(2); questions > 0; questions--) {
+    const asked = context.ask({ message: 'May I go on?', schema: ANSWER, timeoutMs: random.pick([3000, 20_000]) })
+    if (random.chance(0.5)) await asked.catch(() => {})
+    else await asked
+  }
 }
 
 async function misbehave({ process, random, onFault }: AgentParts): Promise<unknown> {
@@ -157,7 +176,7 @@ function answerOf(parts: AgentParts, said: Said): ModelAnswer {
 function callOf(random: Random, { tools, handle }: Said): ModelPart {
   if (handle !== undefined && random.chance(0.6))
     return { type: 'call', name: 'result.read', arguments: JSON.stringify({ handle, offset: 12_288 }) }
-  const given = random.pick(['{"n":1}', '{"n":2}', '{"n":"wrong"}', '{"n":'])
+  const given = random.pick(['{"n":1}', '{"n":1}', '{"n":2}', '{"n":2}', '{"n":4}', '{"n":"wrong"}', '{"n":'])
   return { type: 'call', name: random.pick([...tools, 'no.such']), arguments: given }
 }
 

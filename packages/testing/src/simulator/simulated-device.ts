@@ -1,5 +1,6 @@
 // A user's device: it runs client tools over a network that delays, loses, repeats and breaks.
 import type { Frame, Session } from '@baton/core'
+import type { ClientToolSpec } from '@baton/core/machine'
 import type { Random } from '@baton/core/testing'
 import type { Effects } from './simulated-agent.ts'
 import type { VirtualTime } from './virtual-time.ts'
@@ -14,7 +15,10 @@ export interface SimulatedDevice {
 export interface DeviceInit {
   readonly session: Session
   readonly connection: string
-  readonly protocol: 1 | 2
+  /** Milliseconds: it has no connection that could break, and holds its place by a lease. */
+  readonly leaseMs?: number
+  /** Whether it brings a tool of its own. */
+  readonly brings: boolean
   readonly time: VirtualTime
   readonly random: Random
   readonly effects: Effects
@@ -25,14 +29,18 @@ export interface DeviceInit {
 }
 
 export function openDevice(init: DeviceInit): SimulatedDevice {
-  const { session, connection, protocol, time, random } = init
+  const { session, connection, leaseMs, time, random } = init
   let open = true
   const frames = session.frames()
   const principal = 'ann'
-  const claims = protocol === 2
-  const can = { sequential: false, claims, reportsPlayback: claims, asks: claims }
-  const attached = session.submit({ type: 'client-attached', connection, principal, ...can })
-  attached.catch(() => {}) // a host that died answers nothing
+  const can = { sequential: false, claims: true, reportsPlayback: true, asks: true, ...(leaseMs && { leaseMs }) }
+  const attach = (): void => {
+    const attached = session.submit({ type: 'client-attached', connection, principal, ...can })
+    attached.catch(() => {}) // a host that died answers nothing
+  }
+  attach()
+  if (init.brings) session.submit({ type: 'client-tools', connection, tools: [OWN_TOOL] }).catch(() => {})
+  if (leaseMs !== undefined) keepRenewing(init, leaseMs, () => open && attach())
 
   const serve = async (): Promise<void> => {
     for await (const frame of frames) {
@@ -47,7 +55,7 @@ export function openDevice(init: DeviceInit): SimulatedDevice {
     if (!call) return
     await time.wait(random.below(200))
     if (!open) return
-    if (protocol === 2 && !(await claimed(init, callId, offer))) return
+    if (!(await claimed(init, callId, offer))) return
     const known = init.memory.get(callId)
     if (known === undefined) {
       const effect = init.effects.get(callId) ?? { tool: call.name, starts: 0 }
@@ -76,11 +84,35 @@ export function openDevice(init: DeviceInit): SimulatedDevice {
     isOpen: () => open,
     drop: () => {
       open = false
+      if (leaseMs !== undefined) return // nobody tells: its lease ends
       time.timers.start(random.below(3000), () => {
         session.submit({ type: 'client-detached', connection }).catch(() => {})
       })
     },
   }
+}
+
+/** Sooner or later it is forgotten, as a tab in the background: then its lease ends by itself. */
+function keepRenewing({ time, random }: DeviceInit, leaseMs: number, renew: () => void): void {
+  let left = random.below(12)
+  const next = (): void => {
+    if (left <= 0) return
+    left -= 1
+    renew()
+    time.timers.start(leaseMs / 2, next)
+  }
+  time.timers.start(leaseMs / 2, next)
+}
+
+const OWN_TOOL: ClientToolSpec = {
+  name: 'phone.own',
+  description: 'what only this device can do',
+  inputSchema: { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] },
+  effect: 'once',
+  runs: 'client',
+  timeoutMs: 5000,
+  parallel: true,
+  onInterrupt: 'finish',
 }
 
 function offeredHere(

@@ -1,127 +1,59 @@
-// The same conversations on the local host and on workflows whose workers and activities die: equal canonical logs.
-import type { Agent, Host } from '@baton/core'
-import { defineAgent, tool } from '@baton/core'
-import type { SessionRecord } from '@baton/core/machine'
-import { canonicalLog } from '@baton/core/machine'
-import type { ScriptedStep } from '@baton/core/testing'
-import { createScriptedModel } from '@baton/core/testing'
-import { createHost, createMemoryStore } from '@baton/host'
-import { createCatalog, createHostOver } from '@baton/runtime'
-import { createHash } from 'node:crypto'
+// What only a workflow meets: an activity whose worker died while everything else goes on. All else is in the contract.
+import type { Fact } from '@baton/core/machine'
+import type { WorkEffect } from '@baton/runtime'
 import { expect, test } from 'vitest'
-import { createVirtualTime } from '../simulator/virtual-time.ts'
-import { createWorkflowEngine } from './workflow-engine.ts'
+import { act } from '../host-contract/situation-parts.ts'
+import { createWorkflowKind } from '../host-contract/workflow-kind.ts'
 
-const STEPS: readonly ScriptedStep[] = [
-  {
-    text: 'Let me look.',
-    calls: [
-      { name: 'look', arguments: {} },
-      { name: 'pay', arguments: { n: 1 } },
-    ],
-  },
-  { calls: [{ name: 'no.such', arguments: {} }] },
-  { text: 'Here it is.' },
-  { text: 'And again.' },
-]
-
-function createAgent(effects: string[]): Agent {
-  const act = (name: string, effect: 'pure' | 'once') =>
-    tool({
-      name,
-      description: name,
-      input: { type: 'object' },
-      effect,
-      execute: () => {
-        effects.push(name)
-        return { did: name }
-      },
-    })
-  const model = createScriptedModel({ steps: STEPS })
-  return defineAgent({ name: 'flow', model, tools: [act('look', 'pure'), act('pay', 'once')] })
-}
-
-async function converse(host: Host, until: <Value>(work: Promise<Value>) => Promise<Value>): Promise<void> {
-  const session = await until(host.session('s'))
-  await until(session.send('first', { inputId: 'i1' }).answer)
-  await until(session.send('second', { inputId: 'i2' }).answer)
-  await until(session.close())
-}
-
-function createWorld() {
-  const time = createVirtualTime(1_000_000)
-  let serial = 0
-  const environment = {
-    clock: time.clock,
-    timers: time.timers,
-    newId: () => `id-${(serial += 1)}`,
-    transport: { post: () => Promise.reject(new Error('no network')) },
-  }
-  const until = async <Value>(work: Promise<Value>): Promise<Value> => {
-    let ended = false
-    work.finally(() => (ended = true)).catch(() => {})
-    for (let turns = 0; !ended && turns < 10_000; turns++) await time.runUntil(time.clock.nowMs() + 10)
-    return await work
-  }
-  return { environment, until }
-}
-
-async function runLocally(agent: Agent): Promise<readonly SessionRecord[]> {
-  const { environment, until } = createWorld()
-  const store = createMemoryStore()
-  const host = createHost({ environment, store, agent })
-  await converse(host, until)
-  const records: SessionRecord[] = []
-  for await (const record of store.read('s', 0)) records.push(record)
-  await until(host.stop())
-  return records
-}
-
-async function runAsWorkflow(agent: Agent, faults: { readonly losesFirst?: string; readonly kills?: boolean } = {}) {
-  const { environment, until } = createWorld()
-  const { blobs } = createMemoryStore()
-  const log = { info: () => {}, warn: () => {} }
-  const digest = (text: string): string => createHash('sha256').update(text).digest('base64url')
-  const catalog = createCatalog({ agent, environment, blobs, log, digest })
-  let lost = false
-  let kills = 0
-  const engine = createWorkflowEngine({
-    environment,
-    catalog,
-    loses: (effect) => (!lost && effect.type === faults.losesFirst && (lost = true) ? 'late' : undefined),
-    killsWorker: () => faults.kills === true && (kills += 1) > 0,
+/** One turn with two tools, in which the first activity of a type is lost. */
+async function converse(type: WorkEffect['type'], when: 'early' | 'late') {
+  let isLost = false
+  const kind = createWorkflowKind('workflow', {
+    loses: (effect) => (!isLost && effect.type === type && (isLost = true) ? when : undefined),
   })
-  await converse(createHostOver({ engine, newId: environment.newId }), until)
-  await until(engine.stop({ drainMs: 0 }))
-  return { records: engine.records('s'), kills }
+  const effects: string[] = []
+  const make = (name: string, effect: 'pure' | 'once') =>
+    act(() => void effects.push(name), { name, effect, timeoutMs: 60_000 })
+  const asked = ['pay', 'look'].map((name) => ({ name, arguments: {} }))
+  const world = await kind.createWorld({
+    tools: [make('pay', 'once'), make('look', 'pure')],
+    steps: (request) => (request.messages.at(-1)?.role === 'user' ? { text: 'Wait.', calls: asked } : { text: 'done' }),
+  })
+  const session = await world.open()
+  const answer = await world.time.until(session.send('go').answer)
+  const facts = (await world.records()).flatMap((record): readonly Fact[] => record.facts)
+  await world.time.until(world.host.stop())
+  return { answer, effects, facts, model: world.model }
 }
-
-test('a conversation has the same canonical log locally and as a workflow, however often its worker dies', async () => {
-  const local = canonicalLog(await runLocally(createAgent([])))
-  expect(local.length).toBeGreaterThan(15)
-  expect(canonicalLog((await runAsWorkflow(createAgent([]))).records)).toEqual(local)
-  const killed = await runAsWorkflow(createAgent([]), { kills: true })
-  expect(killed.kills).toBeGreaterThan(5)
-  expect(canonicalLog(killed.records)).toEqual(local)
-})
 
 test('a model call whose worker died is asked again, and nothing else is disturbed', async () => {
-  const local = canonicalLog(await runLocally(createAgent([])))
-  const { records } = await runAsWorkflow(createAgent([]), { losesFirst: 'call-model' })
-  const reasons = records.flatMap(({ facts }) =>
-    facts.flatMap((fact) => (fact.type === 'attempt-superseded' ? [fact.reason] : [])),
-  )
-  expect(reasons).toEqual(['restart'])
-  // The script goes on where it was, so only the shape is the same.
-  expect(canonicalLog(records)[0]).toEqual(local[0])
+  const { answer, effects, facts, model } = await converse('call-model', 'late')
+  expect(answer.text).toBe('Wait.\n\ndone')
+  expect(facts.flatMap((fact) => (fact.type === 'attempt-superseded' ? [fact.reason] : []))).toEqual(['restart'])
+  expect(effects).toEqual(['pay', 'look'])
+  expect(model.requests).toHaveLength(3)
 })
 
-test('a tool whose worker died runs again when it is pure, and is unknown when it is once', async () => {
-  const effects: string[] = []
-  const { records } = await runAsWorkflow(createAgent(effects), { losesFirst: 'run-tool' })
-  expect(effects.toSorted()).toEqual(['look', 'look', 'pay'])
-  const settled = records.flatMap(({ facts }) =>
-    facts.flatMap((fact) => (fact.type === 'call-settled' ? [fact.settlement.type] : [])),
-  )
-  expect(settled).toEqual(['ok', 'ok', 'error'])
+test.each([
+  ['before it began', 'early', ['look']],
+  ['before it could report', 'late', ['pay', 'look']],
+] as const)('a once tool whose worker died %s is unknown, and never begins again', async (_, when, ran) => {
+  const { effects, facts } = await converse('run-tool', when)
+  expect(effects).toEqual(ran)
+  const settled = facts.flatMap((fact) => (fact.type === 'call-settled' ? [fact.settlement.type] : []))
+  expect(settled.toSorted()).toEqual(['ok', 'unknown'])
+})
+
+test('a pure tool whose worker died runs again', async () => {
+  const lost: string[] = []
+  const kind = createWorkflowKind('workflow', {
+    loses: (effect) => (effect.type === 'run-tool' && lost.push(effect.callId) === 1 ? 'late' : undefined),
+  })
+  let runs = 0
+  const steps = [{ calls: [{ name: 'act', arguments: {} }] }, { text: 'done' }]
+  const world = await kind.createWorld({ tools: [act(() => (runs += 1))], steps })
+  const session = await world.open()
+  expect((await world.time.until(session.send('go').answer)).text).toBe('done')
+  expect(runs).toBe(2)
+  expect((await world.facts('call-settled')).map(({ settlement }) => settlement.type)).toEqual(['ok'])
 })

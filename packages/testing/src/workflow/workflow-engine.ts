@@ -27,6 +27,8 @@ export interface WorkflowEngineInit {
   readonly loses?: (effect: WorkEffect) => 'early' | 'late' | undefined
   /** Called after every workflow task; true: its worker dies, and another one replays the history. Never by default. */
   readonly killsWorker?: () => boolean
+  /** Called for what was recorded, as soon as it is. */
+  readonly onRecords?: (records: readonly SessionRecord[]) => void
 }
 
 export interface WorkflowEngine extends Engine {
@@ -141,6 +143,7 @@ class WorkflowRun implements WorkflowService {
   publish(records: readonly SessionRecord[]): void {
     this.#log.push(...records.map((record) => JSON.stringify(record)))
     const told = copy(records)
+    this.#init.onRecords?.(told)
     queueMicrotask(() => {
       this.gateway.publishRecords(told)
       this.#report(this.gateway.takeStoppedModel())
