@@ -10,7 +10,7 @@ const FOLDER = fileURLToPath(new URL('.', import.meta.url))
 
 test.each([
   ['answer.ts', '717710'],
-  ['approval.ts', 'asks for your approval: Look up "Oslo"'],
+  ['approval.ts', 'asks for your approval: Look up Oslo'],
   ['tool-source.ts', "[ 'trip: A trip to Oslo' ]"],
 ])('%s runs and prints what it should', async (name, said) => {
   const { stdout } = await promisify(execFile)(process.execPath, ['--conditions=@baton/source', `${FOLDER}${name}`], {

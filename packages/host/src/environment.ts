@@ -9,7 +9,7 @@ const DELAY_MAX_MS = 2 ** 31 - 1
 /** `transport` is undici's by default. */
 export function createNodeEnvironment(transport: Transport = createUndiciTransport()): Environment {
   return {
-    clock: { nowMs: () => Date.now() },
+    clock: { nowMs: () => Date.now(), monotonicMs: () => performance.now() },
     timers: {
       start: (delayMs, callback, { isBackground = false } = {}) => {
         const timer = setTimeout(callback, Math.min(delayMs, DELAY_MAX_MS))

@@ -3,6 +3,7 @@ export type { Engine, OpenedSession, SessionEngine, SessionOpening, SessionRepli
 export { within } from './deadline.ts'
 export type { Limit } from './deadline.ts'
 export { describeThrown } from './describe-thrown.ts'
+export { SharedTimers } from './shared-timers.ts'
 export { createCatalog } from './catalog/catalog.ts'
 export type {
   AgentChoice,
@@ -26,7 +27,7 @@ export { createSession } from './session/session.ts'
 export type { SessionHandleInit } from './session/session.ts'
 export { waitForTurns } from './session/wait-for-turns.ts'
 export { createArgumentValidator, ValidatedArguments } from './work/arguments.ts'
-export { RequestMessages } from './work/request-messages.ts'
+export { RequestMessages } from './work/request.ts'
 export type { ArgumentValidator } from './work/arguments.ts'
 export { Cancellation } from './work/cancellation.ts'
 export { createLossReport, isWorkEffect, performEffect } from './work/effect-work.ts'

@@ -21,6 +21,8 @@ export type PlatformAbortSignal = typeof globalThis extends {
 export interface Clock {
   /** Milliseconds since 1970. */
   nowMs(): number
+  /** Milliseconds since any moment, which nobody can set; absent: `nowMs` is never set back or forward. */
+  monotonicMs?(): number
 }
 
 export interface TimerOptions {

@@ -2,7 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Environment, Host, Logger, Model, SessionDirectory, Store, Usage } from '@baton/core'
 import type { AgentChoice, Engine, RunTool, ToolJob } from '@baton/runtime'
-import { createCatalog, createForeignError, createHostOver } from '@baton/runtime'
+import { createCatalog, createForeignError, createHostOver, SharedTimers } from '@baton/runtime'
 import { createNodeEnvironment, digest, digestMedia } from '../environment.ts'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import { createLocalEngine } from './local-engine.ts'
@@ -55,9 +55,8 @@ export interface LocalHost extends Host, SessionDirectory {
 export function createHost(options: HostOptions = {}): LocalHost {
   // Nobody else can own what is in a store that nobody else has.
   const store = options.store ?? createMemoryStore({ leaseMs: Infinity })
-  const environment = options.environment ?? createNodeEnvironment()
+  const environment = shareTimers(options.environment ?? createNodeEnvironment())
   const log = options.log ?? SILENT
-  const newId = environment.newId.bind(environment)
   const running = new AsyncLocalStorage<ToolJob>()
   const runTool = running.run.bind(running) as RunTool // with a call's own input and context
   const catalog = createCatalog({ ...options, environment, blobs: store.blobs, log, digest, digestMedia, runTool })
@@ -66,7 +65,7 @@ export function createHost(options: HostOptions = {}): LocalHost {
   const { timers } = environment
   const leases = new SessionLeases({
     store,
-    owner: newId(),
+    owner: environment.newId(),
     timers,
     log,
     onHandover: (session) => openSessions.handOver(session),
@@ -92,7 +91,7 @@ export function createHost(options: HostOptions = {}): LocalHost {
     await engine.stop({ drainMs })
     if (!options.store) await store.close()
   }
-  const host = createHostOver({ engine: { ...engine, stop }, newId })
+  const host = createHostOver({ engine: { ...engine, stop }, newId: environment.newId })
   const recover = (): Promise<Recovery> =>
     recoverSessions({
       store,
@@ -111,6 +110,11 @@ export function createHost(options: HostOptions = {}): LocalHost {
     await openSessions.alone(name, () => removeAlone(name))
   }
   return { ...host, recover, strayCall, remove, sessions: directory.sessions, watch: directory.watch }
+}
+
+function shareTimers(environment: Environment): Environment {
+  const { clock, transport } = environment
+  return { clock, transport, timers: new SharedTimers(environment), newId: environment.newId.bind(environment) }
 }
 
 const SILENT: Logger = { info: () => {}, warn: () => {} }

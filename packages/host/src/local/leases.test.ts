@@ -4,6 +4,7 @@ import { afterEach, expect, test } from 'vitest'
 import {
   act,
   callsOf,
+  createBrokenClock,
   createProcess,
   createSharedStore,
   createTestWorld,
@@ -174,12 +175,7 @@ test('a session whose work cannot be begun is not held', async () => {
   await time.settle()
   store.expireLeases()
   dead.die()
-  const { timers } = time.environment
-  const start: typeof timers.start = (delayMs, callback) => {
-    if (delayMs < 150_000) return timers.start(delayMs, callback)
-    throw new Error('there is no timer') // only the clock of a turn is so long
-  }
-  const environment = { ...time.environment, timers: { start } }
+  const environment = { ...time.environment, clock: createBrokenClock(time, { count: Infinity }) }
   const broken = createTestWorld({ time, store, tools: [act(never)], steps: [], host: { environment } })
   await expect(broken.open()).rejects.toMatchObject({ code: 'internal' })
   expect(await store.acquire(SESSION, 'another')).toMatchObject({ type: 'acquired' })

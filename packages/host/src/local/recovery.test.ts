@@ -7,6 +7,7 @@ import {
   act,
   callsOf,
   collect,
+  createBrokenClock,
   createManualTime,
   createTestWorld,
   never,
@@ -162,15 +163,8 @@ test('a session that dies of every answer that it gets does not ask the model fo
 
 test('a session whose work could be begun in part only leaves nothing of it when it is begun again', async () => {
   const time = createManualTime()
-  const { timers } = time.environment
   const broken = { count: 0 }
-  const start: typeof timers.start = (delayMs, callback) => {
-    // Only the clock of a turn is so long.
-    if (delayMs < 150_000 || broken.count === 0) return timers.start(delayMs, callback)
-    broken.count -= 1
-    throw new Error('there is no timer')
-  }
-  const host = { environment: { ...time.environment, timers: { start } } }
+  const host = { environment: { ...time.environment, clock: createBrokenClock(time, broken) } }
   const steps = () => ({ text: 'answer', pieceMs: 2000 })
   const { open, faults, model, facts, warnings } = faultyWorld({ time, host, steps })
   const session = await open()

@@ -1,5 +1,5 @@
 // What the tests of the local host share: a host in a world whose time only moves when a test moves it.
-import type { AgentInit, Environment, Session, Store, StoredSession } from '@baton/core'
+import type { AgentInit, Clock, Environment, Session, Store, StoredSession } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import type { Fact, FactOf, FactType, SessionRecord } from '@baton/core/machine'
 import type { ScriptedModel, ScriptedModelInit } from '@baton/core/testing'
@@ -72,6 +72,17 @@ export function createManualTime(): ManualTime {
     transport: { post: () => Promise.reject(new Error('this world has no network')) },
   }
   return { environment, nowMs: () => nowMs, pending: () => timers.length, settle, pass, until }
+}
+
+/** A clock that cannot be read when the performer sets a timer, so often. */
+export function createBrokenClock(time: ManualTime, broken: { count: number }): Clock {
+  const nowMs = (): number => {
+    const isPerformer = new Error().stack?.includes('performer.ts') ?? false
+    if (!isPerformer || broken.count === 0) return time.nowMs()
+    broken.count -= 1
+    throw new Error('there is no time')
+  }
+  return { nowMs }
 }
 
 export interface TestWorldInit extends Partial<Omit<AgentInit, 'model'>> {

@@ -49,6 +49,8 @@ export function createAnthropicModel(options: AnthropicModelOptions): Model {
   }
   const { contextTokens, answerLengthMax } = options
   const memory = createRequestMemory<WireMessage>()
+  const place = findPlace(options)
+  const secrets = secretsOf(place)
   return {
     id: `${PROVIDER}/${options.model}`,
     provider: PROVIDER,
@@ -61,12 +63,12 @@ export function createAnthropicModel(options: AnthropicModelOptions): Model {
     async run(request, sink, signal) {
       const names = toolNamesOf(request)
       const body = encodeAnthropicRequest(request, options, memory)
-      const http = httpRequest(options, memory.write(body, 'messages'))
+      const http = { ...place, body: memory.write(body, 'messages') }
       const reading = readAnswer({
         model: options.model,
         names,
         sink,
-        secrets: secretsOf(http),
+        secrets,
         ...(answerLengthMax !== undefined && { answerLengthMax }),
       })
       const head = await options.transport.post(http, signal, reading.push)
@@ -80,7 +82,8 @@ export function messagesUrl(baseUrl = 'https://api.anthropic.com'): string {
   return `${baseUrl.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1/messages`
 }
 
-function httpRequest(options: AnthropicModelOptions, body: string): HttpRequest {
+/** What all requests of the model have in common: the same objects each time. */
+function findPlace(options: AnthropicModelOptions): Omit<HttpRequest, 'body'> {
   return {
     url: messagesUrl(options.baseUrl),
     headers: {
@@ -91,7 +94,6 @@ function httpRequest(options: AnthropicModelOptions, body: string): HttpRequest 
       ...options.headers,
       ...betaHeader(options),
     },
-    body,
     firstByteTimeoutMs: options.firstByteTimeoutMs ?? TIMEOUT_MS,
     betweenBytesTimeoutMs: options.betweenBytesTimeoutMs ?? TIMEOUT_MS,
   }

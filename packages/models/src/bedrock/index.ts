@@ -63,6 +63,7 @@ export function createBedrockModel(options: BedrockModelOptions): Model {
   const { contextTokens, answerLengthMax, model } = options
   const family = options.family ?? familyOf(model)
   const memory = createRequestMemory<WireMessage>()
+  const place = findPlace(options)
   return {
     id: `${PROVIDER}/${model}`,
     provider: PROVIDER,
@@ -75,13 +76,13 @@ export function createBedrockModel(options: BedrockModelOptions): Model {
     async run(request, sink, signal) {
       const names = toolNamesOf(request)
       const body = memory.write(encodeBedrockRequest(request, options, memory), 'messages')
-      const http = await provenRequest(options, body, signal)
+      const http = await provenRequest(options, place, { body, signal })
       const reading = readAnswer({
         model,
         family,
         names,
         sink,
-        secrets: secretsOf(http),
+        secrets: http.headers === place.proven ? place.secrets : secretsOf(http),
         ...(answerLengthMax !== undefined && { answerLengthMax }),
       })
       const head = await options.transport.post(http, signal, reading.push)
@@ -110,29 +111,38 @@ export function converseUrl({
   return `${base.replace(/\/+$/, '')}/model/${encodeURIComponent(model)}/converse-stream`
 }
 
-async function provenRequest(
-  options: BedrockModelOptions,
-  body: string,
-  signal: AbortSignalLike,
-): Promise<HttpRequest> {
-  const url = converseUrl(options)
-  const { apiKey = '', credentials, region } = options
-  const plain = {
+interface Place extends Pick<HttpRequest, 'url' | 'headers'> {
+  /** With an API key: the headers of every request. Signatures are made for each. */
+  readonly proven?: HttpRequest['headers']
+  readonly secrets: readonly string[]
+}
+
+/** What all requests of the model have in common: the same objects each time. */
+function findPlace(options: BedrockModelOptions): Place {
+  const { apiKey = '', credentials } = options
+  const headers = {
     'content-type': 'application/json',
     accept: 'application/vnd.amazon.eventstream',
     ...options.headers,
   }
-  const request = {
-    url,
-    body,
-    firstByteTimeoutMs: options.firstByteTimeoutMs ?? TIMEOUT_MS,
-    betweenBytesTimeoutMs: options.betweenBytesTimeoutMs ?? TIMEOUT_MS,
-  }
-  if (apiKey.trim() !== '' || !credentials)
-    return { ...request, headers: { ...plain, authorization: `Bearer ${apiKey}` } }
+  const isKey = apiKey.trim() !== '' || !credentials
+  const url = converseUrl(options)
+  if (!isKey) return { url, headers, secrets: [] }
+  const proven = { ...headers, authorization: `Bearer ${apiKey}` }
+  return { url, headers, proven, secrets: secretsOf({ url, headers: proven }) }
+}
+
+async function provenRequest(
+  options: BedrockModelOptions,
+  { url, headers, proven }: Place,
+  { body, signal }: { readonly body: string; readonly signal: AbortSignalLike },
+): Promise<HttpRequest> {
+  const { credentials, region, firstByteTimeoutMs = TIMEOUT_MS, betweenBytesTimeoutMs = TIMEOUT_MS } = options
+  const request = { url, body, firstByteTimeoutMs, betweenBytesTimeoutMs }
+  if (proven || !credentials) return { ...request, headers: proven ?? headers }
   const taken = typeof credentials === 'function' ? await takeCredentials(credentials, signal) : credentials
   const signing = { region, credentials: taken, nowMs: options.clock.nowMs() }
-  return { ...request, headers: await signRequest({ url, body, headers: plain }, signing) }
+  return { ...request, headers: await signRequest({ url, body, headers }, signing) }
 }
 
 function readAnswer(options: BedrockDecoderOptions & { readonly secrets: readonly string[] }): AnswerReader {

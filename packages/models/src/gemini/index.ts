@@ -54,6 +54,8 @@ export function createGeminiModel(options: GeminiModelOptions): Model {
   assertConfigured(options)
   const { model, contextTokens, answerLengthMax } = options
   const memory = createRequestMemory<WireContent>()
+  const url = streamUrl(model, options.access, options.baseUrl)
+  const findProof = createProofs(options, url)
   return {
     id: `${PROVIDER}/${model}`,
     provider: PROVIDER,
@@ -67,12 +69,13 @@ export function createGeminiModel(options: GeminiModelOptions): Model {
       const names = toolNamesOf(request)
       const thinks = (request.settings.reasoningTokens ?? 0) > 0
       const body = memory.write(encodeGeminiRequest(request, { model }, memory), 'contents')
-      const http = { ...httpRequest(options, body, thinks), headers: await headersOf(options, signal) }
+      const { headers, secrets } = await findProof(signal)
+      const http = { url, headers, body, ...findTimeouts(options, thinks) }
       const reading = readAnswer({
         model,
         names,
         sink,
-        secrets: secretsOf(http),
+        secrets,
         ...(answerLengthMax !== undefined && { answerLengthMax }),
       })
       const head = await options.transport.post(http, signal, reading.push)
@@ -95,22 +98,33 @@ function assertConfigured({ model, access }: GeminiModelOptions): void {
   }
 }
 
-async function headersOf(options: GeminiModelOptions, signal: AbortSignalLike): Promise<HttpRequest['headers']> {
-  return {
-    'content-type': 'application/json',
-    accept: 'text/event-stream',
-    ...(await authorization(options.access, signal)),
-    ...options.headers,
+interface Proof {
+  readonly headers: HttpRequest['headers']
+  readonly secrets: readonly string[]
+}
+
+/** The same objects for as long as the key or the token is the same. */
+function createProofs(options: GeminiModelOptions, url: string): (signal: AbortSignalLike) => Promise<Proof> {
+  const plain = { 'content-type': 'application/json', accept: 'text/event-stream' }
+  let known: (Proof & { readonly proof: HttpRequest['headers'] }) | undefined
+  return async (signal) => {
+    const proof = await authorization(options.access, signal)
+    if (known && isSameProof(known.proof, proof)) return known
+    const headers = { ...plain, ...proof, ...options.headers }
+    known = { proof, headers, secrets: secretsOf({ url, headers }) }
+    return known
   }
 }
 
-function httpRequest(options: GeminiModelOptions, body: string, thinks: boolean): Omit<HttpRequest, 'headers'> {
-  return {
-    url: streamUrl(options.model, options.access, options.baseUrl),
-    body,
-    firstByteTimeoutMs: options.firstByteTimeoutMs ?? (thinks ? THINKING_TIMEOUT_MS : TIMEOUT_MS),
-    betweenBytesTimeoutMs: options.betweenBytesTimeoutMs ?? (thinks ? THINKING_TIMEOUT_MS : TIMEOUT_MS),
-  }
+function isSameProof(one: HttpRequest['headers'], other: HttpRequest['headers']): boolean {
+  const names = Object.keys(one)
+  return names.length === Object.keys(other).length && names.every((name) => one[name] === other[name])
+}
+
+function findTimeouts(options: GeminiModelOptions, thinks: boolean): Omit<HttpRequest, 'headers' | 'url' | 'body'> {
+  const timeoutMs = thinks ? THINKING_TIMEOUT_MS : TIMEOUT_MS
+  const { firstByteTimeoutMs = timeoutMs, betweenBytesTimeoutMs = timeoutMs } = options
+  return { firstByteTimeoutMs, betweenBytesTimeoutMs }
 }
 
 interface Reading {

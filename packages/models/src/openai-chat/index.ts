@@ -70,6 +70,8 @@ export function createOpenAiChatModel(options: OpenAiChatModelOptions): Model {
   const { model, contextTokens, answerLengthMax } = options
   const { provider = PROVIDER, label = 'OpenAI', quirks = OPENAI_QUIRKS } = options
   const memory = createRequestMemory<WireMessage>()
+  const place = findPlace(options)
+  const secrets = secretsOf(place)
   return {
     id: options.id ?? `${provider}/${model}`,
     provider,
@@ -83,7 +85,7 @@ export function createOpenAiChatModel(options: OpenAiChatModelOptions): Model {
       const names = toolNamesOf(request)
       const body = encodeOpenAiChatRequest(request, { model, provider, quirks }, memory)
       const maxTokens = body.max_tokens ?? body.max_completion_tokens
-      const http = httpRequest(options, body, memory.write(body, 'messages'))
+      const http = { ...place, ...findTimeouts(options, body), body: memory.write(body, 'messages') }
       const reading = readAnswer({
         model,
         provider,
@@ -91,7 +93,7 @@ export function createOpenAiChatModel(options: OpenAiChatModelOptions): Model {
         thinkTags: quirks.thinkTags,
         names,
         sink,
-        secrets: secretsOf(http),
+        secrets,
         ...(maxTokens !== undefined && { maxTokens }),
         ...(answerLengthMax !== undefined && { answerLengthMax }),
       })
@@ -101,8 +103,8 @@ export function createOpenAiChatModel(options: OpenAiChatModelOptions): Model {
   }
 }
 
-function httpRequest(options: OpenAiChatModelOptions, request: OpenAiChatRequest, body: string): HttpRequest {
-  const timeoutMs = thinksInSilence(options, request) ? THINKING_TIMEOUT_MS : TIMEOUT_MS
+/** What all requests of the model have in common: the same objects each time. */
+function findPlace(options: OpenAiChatModelOptions): Pick<HttpRequest, 'url' | 'headers'> {
   return {
     url: apiUrl(options.baseUrl ?? OPENAI_BASE_URL, 'chat/completions'),
     headers: {
@@ -111,10 +113,15 @@ function httpRequest(options: OpenAiChatModelOptions, request: OpenAiChatRequest
       ...authorization(options.apiKey),
       ...options.headers,
     },
-    body,
-    firstByteTimeoutMs: options.firstByteTimeoutMs ?? timeoutMs,
-    betweenBytesTimeoutMs: options.betweenBytesTimeoutMs ?? timeoutMs,
   }
+}
+
+type Timeouts = Pick<HttpRequest, 'firstByteTimeoutMs' | 'betweenBytesTimeoutMs'>
+
+function findTimeouts(options: OpenAiChatModelOptions, request: OpenAiChatRequest): Timeouts {
+  const timeoutMs = thinksInSilence(options, request) ? THINKING_TIMEOUT_MS : TIMEOUT_MS
+  const { firstByteTimeoutMs = timeoutMs, betweenBytesTimeoutMs = timeoutMs } = options
+  return { firstByteTimeoutMs, betweenBytesTimeoutMs }
 }
 
 /** OpenAI shows nothing of a model's thoughts by Chat Completions, no sign of life either. */

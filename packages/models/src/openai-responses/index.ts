@@ -56,6 +56,8 @@ export function createOpenAiResponsesModel(options: OpenAiResponsesModelOptions)
   }
   const { model, contextTokens, answerLengthMax, label = 'OpenAI' } = options
   const memory = createRequestMemory<WireItem>()
+  const place = findPlace(options)
+  const secrets = secretsOf(place)
   return {
     id: `${PROVIDER}/${model}`,
     provider: PROVIDER,
@@ -68,8 +70,7 @@ export function createOpenAiResponsesModel(options: OpenAiResponsesModelOptions)
     async run(request, sink, signal) {
       const names = toolNamesOf(request)
       const body = encodeOpenAiResponsesRequest(request, options, memory)
-      const http = httpRequest(options, body, memory.write(body, 'input'))
-      const secrets = secretsOf(http)
+      const http = { ...place, ...findTimeouts(options, body), body: memory.write(body, 'input') }
       const reading = readAnswer({
         model,
         label,
@@ -84,8 +85,8 @@ export function createOpenAiResponsesModel(options: OpenAiResponsesModelOptions)
   }
 }
 
-function httpRequest(options: OpenAiResponsesModelOptions, request: OpenAiResponsesRequest, body: string): HttpRequest {
-  const timeoutMs = thinksInSilence(request) ? THINKING_TIMEOUT_MS : TIMEOUT_MS
+/** What all requests of the model have in common: the same objects each time. */
+function findPlace(options: OpenAiResponsesModelOptions): Pick<HttpRequest, 'url' | 'headers'> {
   return {
     url: apiUrl(options.baseUrl ?? OPENAI_BASE_URL, 'responses'),
     headers: {
@@ -94,10 +95,15 @@ function httpRequest(options: OpenAiResponsesModelOptions, request: OpenAiRespon
       ...authorization(options.apiKey),
       ...options.headers,
     },
-    body,
-    firstByteTimeoutMs: options.firstByteTimeoutMs ?? timeoutMs,
-    betweenBytesTimeoutMs: options.betweenBytesTimeoutMs ?? timeoutMs,
   }
+}
+
+type Timeouts = Pick<HttpRequest, 'firstByteTimeoutMs' | 'betweenBytesTimeoutMs'>
+
+function findTimeouts(options: OpenAiResponsesModelOptions, request: OpenAiResponsesRequest): Timeouts {
+  const timeoutMs = thinksInSilence(request) ? THINKING_TIMEOUT_MS : TIMEOUT_MS
+  const { firstByteTimeoutMs = timeoutMs, betweenBytesTimeoutMs = timeoutMs } = options
+  return { firstByteTimeoutMs, betweenBytesTimeoutMs }
 }
 
 /** Between `response.in_progress` and the first piece nothing is sent, however long the model thinks. */

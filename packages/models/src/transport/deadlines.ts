@@ -42,8 +42,10 @@ export function startDeadlines(request: HttpRequest, time: Time, onTimeout: (err
       lastBytesMs = time.clock.nowMs()
       if (!waitsForFirst) return
       waitsForFirst = false
+      const isLonger = limitMs > request.betweenBytesTimeoutMs
       limitMs = request.betweenBytesTimeoutMs
-      // The running timer belongs to the other limit, which may be the longer one.
+      // The running timer belongs to the other limit; where that is no longer than this one, it fires early and looks again.
+      if (!isLonger) return
       cancel()
       cancel = time.timers.start(limitMs, check)
     },

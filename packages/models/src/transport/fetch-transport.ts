@@ -2,7 +2,8 @@
 import type { AbortSignalLike, HttpHead, HttpRequest, Transport } from '@baton/core'
 import type { Time } from './deadlines.ts'
 import { SYSTEM_TIME, startDeadlines } from './deadlines.ts'
-import { cancelledError, networkError, requestError } from './transport-errors.ts'
+import type { CheckRequest } from './transport-errors.ts'
+import { cancelledError, createRequestCheck, networkError } from './transport-errors.ts'
 
 /** The slice of the web's `fetch` that is used. */
 export type FetchLike = (
@@ -35,20 +36,22 @@ export interface FetchTransportOptions {
 export function createFetchTransport(options: FetchTransportOptions = {}): Transport {
   const time = options.time ?? SYSTEM_TIME
   const fetch: FetchLike = options.fetch ?? ((url, init) => globalThis.fetch(url, init))
-  return { post: (request, signal, onBytes) => runPost({ fetch, time, request, signal }, onBytes) }
+  const check = createRequestCheck()
+  return { post: (request, signal, onBytes) => runPost({ fetch, time, check, request, signal }, onBytes) }
 }
 
 interface Post {
   readonly fetch: FetchLike
   readonly time: Time
+  readonly check: CheckRequest
   readonly request: HttpRequest
   readonly signal: AbortSignalLike
 }
 
 async function runPost(post: Post, onBytes: (bytes: Uint8Array, head: HttpHead) => void): Promise<HttpHead> {
-  const { time, request, signal } = post
+  const { time, check, request, signal } = post
   if (signal.aborted) throw cancelledError(signal)
-  const wrong = requestError(request)
+  const wrong = check(request)
   if (wrong) throw wrong
   const aborter = new AbortController()
   let stop: (error: Error) => void = () => undefined

@@ -27,8 +27,24 @@ export function isHttpUrl(text: string): boolean {
   return protocol === 'http:' || protocol === 'https:'
 }
 
-/** What is wrong with a request before it is sent; no retry can help it. Values of headers may be keys and are not shown. */
-export function requestError(request: HttpRequest): BatonError | undefined {
+export type CheckRequest = (request: HttpRequest) => BatonError | undefined
+
+/**
+ * What is wrong with a request before it is sent; no retry can help it. A model sends the same headers object each time:
+ * what was right is not looked at again while that lives.
+ */
+export function createRequestCheck(): CheckRequest {
+  const rightUrls = new WeakMap<HttpRequest['headers'], string>()
+  return (request) => {
+    if (rightUrls.get(request.headers) === request.url) return undefined
+    const error = findRequestError(request)
+    if (!error) rightUrls.set(request.headers, request.url)
+    return error
+  }
+}
+
+/** Values of headers may be keys and are not shown. */
+function findRequestError(request: HttpRequest): BatonError | undefined {
   const refuse = (message: string) => new BatonError({ code: 'model_invalid_request', message, retryable: false })
   if (!isHttpUrl(request.url)) {
     const place = redact(placeOf(request.url), secretsOf(request))

@@ -6,7 +6,8 @@ import type { Dispatcher } from 'undici'
 import { Agent, EnvHttpProxyAgent } from 'undici'
 import type { Time } from './deadlines.ts'
 import { SYSTEM_TIME, startDeadlines } from './deadlines.ts'
-import { cancelledError, networkError, requestError } from './transport-errors.ts'
+import type { CheckRequest } from './transport-errors.ts'
+import { cancelledError, createRequestCheck, networkError } from './transport-errors.ts'
 
 export interface UndiciTransportOptions {
   readonly time?: Time
@@ -25,8 +26,10 @@ export interface UndiciTransport extends Transport {
 export function createUndiciTransport(options: UndiciTransportOptions = {}): UndiciTransport {
   const dispatcher = openDispatcher(options)
   const time = options.time ?? SYSTEM_TIME
+  const check = createRequestCheck()
+  const findPlace = createPlaces()
   return {
-    post: (request, signal, onBytes) => runPost({ dispatcher, time, request, signal }, onBytes),
+    post: (request, signal, onBytes) => runPost({ dispatcher, time, check, findPlace, request, signal }, onBytes),
     close: () => dispatcher.close(),
   }
 }
@@ -84,14 +87,16 @@ function isProxyAddress(text: string): boolean {
 interface Post {
   readonly dispatcher: Dispatcher
   readonly time: Time
+  readonly check: CheckRequest
+  readonly findPlace: FindPlace
   readonly request: HttpRequest
   readonly signal: AbortSignalLike
 }
 
 function runPost(post: Post, onBytes: (bytes: Uint8Array, head: HttpHead) => void): Promise<HttpHead> {
-  const { dispatcher, time, request, signal } = post
+  const { dispatcher, time, check, findPlace, request, signal } = post
   return new Promise((resolve, reject) => {
-    const refusal = signal.aborted ? cancelledError(signal) : requestError(request)
+    const refusal = signal.aborted ? cancelledError(signal) : check(request)
     if (refusal) {
       reject(refusal)
       return
@@ -142,23 +147,31 @@ function runPost(post: Post, onBytes: (bytes: Uint8Array, head: HttpHead) => voi
       onResponseError: (_controller, error) => fail(networkError(request, error)),
     }
     try {
-      dispatcher.dispatch(dispatchOptions(request), handler)
+      dispatcher.dispatch({ ...findPlace(request), method: 'POST', body: request.body }, handler)
     } catch (thrown) {
       fail(networkError(request, thrown))
     }
   })
 }
 
-function dispatchOptions(request: HttpRequest): Dispatcher.DispatchOptions {
-  const url = new URL(request.url)
-  return {
-    origin: url.origin,
-    path: url.pathname + url.search,
-    method: 'POST',
+/** Where requests go, and with which headers; made once for the requests of a model, which share their headers object. */
+function createPlaces(): FindPlace {
+  const places = new WeakMap<HttpRequest['headers'], Place & { readonly url: string }>()
+  return ({ url, headers }) => {
+    const known = places.get(headers)
+    if (known?.url === url) return known.options
+    const { origin, pathname, search } = new URL(url)
     // Nothing here decompresses.
-    headers: { 'accept-encoding': 'identity', ...request.headers },
-    body: request.body,
+    const options = { origin, path: pathname + search, headers: { 'accept-encoding': 'identity', ...headers } }
+    places.set(headers, { url, options })
+    return options
   }
+}
+
+type FindPlace = (request: HttpRequest) => Place['options']
+
+interface Place {
+  readonly options: Pick<Dispatcher.DispatchOptions, 'origin' | 'path' | 'headers'>
 }
 
 function plainHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {

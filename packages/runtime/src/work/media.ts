@@ -1,5 +1,5 @@
 // Pictures and files on their way in: their bytes go into the session's blobs, and records hold the handles. The way back
-// is in request-messages.ts.
+// is in request.ts.
 import type { BlobStore, StoredPart, Timers } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { StoredMedia } from '@baton/core/machine'

@@ -5,7 +5,6 @@ import type { Failure, HostReport } from '@baton/core/machine'
 import { describeThrown } from '../describe-thrown.ts'
 import { checkCall } from './call-check.ts'
 import type { CallModel, ModelJob } from './jobs.ts'
-import type { RequestContext } from './request.ts'
 import { createRequest } from './request.ts'
 import { applyStepChange, askPrepareStep } from './step-plan.ts'
 import type { ModelIo, WorkContext } from './work.ts'
@@ -35,8 +34,7 @@ async function askStep(work: ModelWork, effect: CallModel): Promise<HostReport> 
   const { context, job, io } = work
   const { agent, timers } = context
   const asked = context.modelOf(job.model)
-  const sources = { agent, tools: context.tools, model: asked, history: io.history, load: createLoad(work) }
-  const request = await createRequest(sources, job)
+  const request = await createRequest({ context, model: asked, history: io.history }, job)
   const stream = streamTo(io.live.bind(io), effect.attempt)
   if (!agent.prepareStep) return await finishStep(work, request, await asked.run(request, stream, io.signal))
   const change = await askPrepareStep(agent.prepareStep, { job, effect, request, timers })
@@ -49,13 +47,8 @@ async function askStep(work: ModelWork, effect: CallModel): Promise<HostReport> 
 async function askSummary(work: ModelWork): Promise<HostReport> {
   const { context, job, io } = work
   const model = context.modelOf(job.model)
-  const sources = { agent: context.agent, tools: [], model, history: io.history, load: createLoad(work) }
-  const request = await createRequest(sources, job)
+  const request = await createRequest({ context, model, history: io.history }, job)
   return finishSummary(context, job, await model.run(request, ignore, io.signal))
-}
-
-function createLoad({ context, job }: ModelWork): RequestContext['load'] {
-  return (messages) => context.requestMessages.load(job.session, messages, context)
 }
 
 function ignore(): void {}

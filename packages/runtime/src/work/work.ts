@@ -19,7 +19,7 @@ import type { ArgumentValidator, ValidatedArguments } from './arguments.ts'
 import type { Cancellation } from './cancellation.ts'
 import type { ModelJob, ToolJob } from './jobs.ts'
 import type { OutputReader } from './output.ts'
-import type { RequestMessages } from './request-messages.ts'
+import type { RequestMessages } from './request.ts'
 
 /** What work needs beside its job; the same for all jobs of a session. */
 export interface WorkContext {
