@@ -38,7 +38,11 @@ export function isErrorCode(value: unknown): value is ErrorCode {
   return typeof value === 'string' && Object.hasOwn(ERROR_CODES, value)
 }
 
-/** Recognises a BatonError by its shape, whichever copy of the class made it. */
+/** Recognises a BatonError by its shape, whichever copy of the class made it. Never throws. */
 export function isBatonError(value: unknown): value is BatonError {
-  return value instanceof Error && isErrorCode((value as { code?: unknown }).code)
+  try {
+    return value instanceof Error && isErrorCode((value as { code?: unknown }).code)
+  } catch {
+    return false // a proxy may throw at any question
+  }
 }

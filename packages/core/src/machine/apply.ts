@@ -25,7 +25,7 @@ export function apply(state: State, fact: Fact): State {
     case 'session-opened':
       return opened(state, fact)
     case 'agent-changed':
-      return { ...state, specHash: fact.specHash }
+      return { ...state, specHash: fact.specHash, agent: fact.agent ?? state.agent }
     case 'model-set':
       return { ...state, model: fact.model, turn: state.turn && withModel(state.turn, fact.model) }
     case 'session-described':

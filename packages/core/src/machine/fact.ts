@@ -74,7 +74,8 @@ export type Fact =
       readonly agent: string
       readonly specHash: string
     }
-  | { readonly type: 'agent-changed'; readonly specHash: string }
+  /** `agent`: its name, where that changed too. */
+  | { readonly type: 'agent-changed'; readonly specHash: string; readonly agent?: string }
   | { readonly type: 'model-set'; readonly model: string }
   /** Without a connection, as in older records: the tools of all clients together. */
   | { readonly type: 'client-tools-set'; readonly connection?: string; readonly tools: readonly ClientToolSpec[] }

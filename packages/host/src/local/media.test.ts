@@ -176,7 +176,7 @@ test('what is no base64 in a tool’s result is the tool’s error', async () =>
   expect(resultsTold(world.model)).toEqual([
     {
       isError: true,
-      text: 'Error: the data of an image or file of the result must be base64 alone, without "data:…;base64," before it',
+      text: 'Error: the content of the result is wrong: parts[0].source.data must be base64 alone, without "data:…;base64," before it',
     },
   ])
 })

@@ -1,6 +1,17 @@
 // The catalog: which agent a session has, which models that agent asks, and what they cost. It is asked for every session
 // that is opened, also at recovery.
-import type { Agent, BlobStore, Environment, JsonObject, Logger, Model, Tool, ToolSource, Usage } from '@baton/core'
+import type {
+  Agent,
+  BlobStore,
+  Environment,
+  JsonObject,
+  Logger,
+  Model,
+  Timers,
+  Tool,
+  ToolSource,
+  Usage,
+} from '@baton/core'
 import { BatonError, specOf } from '@baton/core'
 import type { Spec } from '@baton/core/machine'
 import { within } from '../deadline.ts'
@@ -139,7 +150,8 @@ class SharedCatalog implements Catalog {
 
   async #close({ session, parts, sources }: Opened): Promise<void> {
     await sources?.close()
-    await disposeParts(parts, session, this.#init.log)
+    const { log, environment } = this.#init
+    await disposeParts(parts, session, { log, timers: environment.timers })
   }
 
   async #openWorld(opened: Opened): Promise<SessionWorld> {
@@ -195,12 +207,13 @@ class SharedCatalog implements Catalog {
 
   async #choose(session: SessionIdentity): Promise<SessionParts> {
     const { agentOf, agent: only, environment, log } = this.#init
+    const { timers } = environment
     const message = `agentOf did not answer for session ${session.id} in ${AGENT_MS} ms`
     const asking = Promise.resolve(agentOf?.(session))
     const error = (): BatonError => new BatonError({ code: 'invalid_agent', message })
-    const chosen = await within(environment.timers, { timeoutMs: AGENT_MS, error }, asking).catch((cause: unknown) => {
+    const chosen = await within(timers, { timeoutMs: AGENT_MS, error }, asking).catch((cause: unknown) => {
       // What comes after its time is nobody's.
-      asking.then((late) => late && disposeParts(toParts(late), session.id, log)).catch(() => {})
+      asking.then((late) => late && disposeParts(toParts(late), session.id, { log, timers })).catch(() => {})
       throw cause
     })
     if (chosen) return toParts(chosen)
@@ -227,7 +240,7 @@ class SharedCatalog implements Catalog {
     return (id) => {
       const own = candidates.find((model): model is Model => typeof model !== 'string' && model.id === id)
       const model = own ?? find?.(id)
-      if (!model) throw new BatonError({ code: 'unknown_model', message: `no model is named "${id}"` })
+      if (!model) throw createUnknownModelError(id, find !== undefined)
       // Somebody must be asked: the last candidate is never left alone.
       return model.id === lastId ? model : this.#breakers.guard(model)
     }
@@ -260,6 +273,13 @@ function checkInterrupt(ms: number): void {
   throw new BatonError({ code: 'invalid_option', message: `interruptMs must be 0 to ${INTERRUPT_MAX_MS}, not ${ms}` })
 }
 
+function createUnknownModelError(id: string, hasModelOf: boolean): BatonError {
+  const message = `no model is named "${id}"`
+  if (hasModelOf) return new BatonError({ code: 'unknown_model', message })
+  const hint = 'Give the agent a model object, or the host a `modelOf`: @baton/models has createModelOf.'
+  return new BatonError({ code: 'unknown_model', message: `${message}: this host has no modelOf`, hint })
+}
+
 type ModelOf = (id: string) => Model
 
 type Changing<Value> = { -readonly [Name in keyof Value]: Value[Name] }
@@ -269,6 +289,11 @@ interface Opened {
   readonly session: string
   readonly parts: SessionParts
   sources: SourceTools | undefined
+}
+
+interface DisposeContext {
+  readonly timers: Timers
+  readonly log: Logger
 }
 
 interface AgentFacts {
@@ -303,9 +328,11 @@ function indexAgents({ agents = [], agent }: CatalogInit): ReadonlyMap<string, A
 
 /** @throws BatonError `invalid_agent` for what is no agent */
 function toParts(chosen: Agent | SessionParts): SessionParts {
-  const parts = 'agent' in chosen ? chosen : { agent: chosen }
+  const isObject = typeof chosen === 'object'
+  const parts: SessionParts = isObject && 'agent' in chosen ? chosen : { agent: chosen as Agent } // checked here
   checkAgent(parts.agent)
-  return parts
+  if (parts.sources === undefined || Array.isArray(parts.sources)) return parts
+  throw new BatonError({ code: 'invalid_agent', message: 'agentOf: sources must be an array of tool sources' })
 }
 
 /** @throws BatonError `invalid_agent` for what `defineAgent` did not make */
@@ -322,9 +349,15 @@ function toId(model: string | Model): string {
   return typeof model === 'string' ? model : model.id
 }
 
-async function disposeParts(parts: SessionParts, session: string, log: Logger): Promise<void> {
+/** Milliseconds that `dispose` may take. */
+const DISPOSE_MS = 10_000
+
+/** Never rejects, and ends. */
+async function disposeParts(parts: SessionParts, session: string, { timers, log }: DisposeContext): Promise<void> {
+  const message = `dispose did not end in ${DISPOSE_MS} ms`
+  const limit = { timeoutMs: DISPOSE_MS, error: () => new BatonError({ code: 'internal', message }) }
   try {
-    await parts.dispose?.()
+    if (parts.dispose) await within(timers, limit, Promise.resolve(parts.dispose()))
   } catch (cause) {
     log.warn('the parts of a session could not be disposed of', { session, cause: describeThrown(cause) })
   }

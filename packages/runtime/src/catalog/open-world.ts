@@ -52,7 +52,7 @@ export class OpenWorld {
     this.#set(world)
     // The same definition made anew is no change for the machine; its functions may be others all the same.
     if (world.spec.hash !== before.spec.hash) this.#init.onChange()
-    await before.dispose()
+    void before.dispose() // which never rejects, and nobody waits for
   }
 
   #set(world: SessionWorld): void {

@@ -1,6 +1,6 @@
 // A host as programs and fronts have it, over any engine: who may open which session.
 import type { Host, Principal, Session, SessionDescription, SessionInit } from '@baton/core'
-import { BatonError, isLegalName, NAME_CHARS_MAX } from '@baton/core'
+import { BatonError, decodeDescription, isLegalName, NAME_CHARS_MAX } from '@baton/core'
 import { checkAgent } from '../catalog/catalog.ts'
 import type { Engine } from '../engine.ts'
 import { createSession } from './session.ts'
@@ -23,7 +23,13 @@ export function createHostOver({ engine, newId }: HostOverInit): Host {
     const isPerson = typeof principal?.id === 'string' && (principal.id === '' || isLegalName(principal.id))
     if (!isPerson) throw createNameError('principal.id', principal?.id)
     if (agent !== undefined) checkAgent(agent)
-    const { engine: opened, leave } = await engine.open(id ?? newId(), { principal, ...(agent && { agent }) })
+    const description = decodeDescription(init.description ?? {})
+    if (!description.ok) throw new BatonError(description.refusal)
+    const { engine: opened, leave } = await engine.open(id ?? newId(), {
+      principal,
+      ...(agent && { agent }),
+      ...(description.value.meta && { meta: description.value.meta }),
+    })
     const refusal = isStopping()
       ? createStoppedError()
       : opened.state().principal === principal.id

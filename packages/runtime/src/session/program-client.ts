@@ -1,6 +1,6 @@
 // This program as the client that runs the agent's client tools: claims a call, runs its handler, hands in the result.
 import type { Client, ClientHandlers, Principal } from '@baton/core'
-import { BatonError, parseJson } from '@baton/core'
+import { BatonError, decodeOutcome, parseJson } from '@baton/core'
 import type { Fact, OpenCall, Outcome } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import { submitAlone } from '../engine.ts'
@@ -39,7 +39,11 @@ export async function attachProgramClient(init: ProgramClientInit): Promise<Clie
   serve(state).catch(() => {})
   return {
     connection,
-    toolResult: (callId, outcome) => submitMedia(engine, { type: 'tool-result', callId, connection, outcome }),
+    toolResult: async (callId, outcome) => {
+      const given = decodeOutcome(outcome)
+      if (!given.ok) return { type: 'refused', ...given.refusal }
+      return await submitMedia(engine, { type: 'tool-result', callId, connection, outcome: given.value })
+    },
     detach: async () => {
       if (state.detached) return
       state.detached = true

@@ -32,12 +32,12 @@ export async function performModel(context: WorkContext, job: ModelJob, io: Mode
 
 async function askStep(work: ModelWork, effect: CallModel): Promise<HostReport> {
   const { context, job, io } = work
-  const { agent, timers } = context
+  const { agent } = context
   const asked = context.modelOf(job.model)
   const request = await createRequest({ context, model: asked, history: io.history }, job)
   const stream = streamTo(io.live.bind(io), effect.attempt)
   if (!agent.prepareStep) return await finishStep(work, request, await asked.run(request, stream, io.signal))
-  const change = await askPrepareStep(agent.prepareStep, { job, effect, request, timers })
+  const change = await askPrepareStep(agent.prepareStep, { job, effect, request, context })
   const model = change.model ?? job.model
   const prepared = applyStepChange(request, change, effect)
   const said = await context.modelOf(model).run(prepared, stream, io.signal)

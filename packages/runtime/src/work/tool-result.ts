@@ -1,6 +1,6 @@
 // From what a tool returned to what the model is told: JSON as text, bounded, with a way to read the rest.
 import type { Agent, BlobStore, ContentPart, InlineSource, JsonObject, Tool, ToolContent } from '@baton/core'
-import { BatonError, findBase64Issue, isBatonError, parseJson, tool } from '@baton/core'
+import { BatonError, decodeUserInput, isBatonError, parseJson, tool } from '@baton/core'
 import type { Limits, Outcome } from '@baton/core/machine'
 import { findLargeMedia } from '@baton/core/machine'
 import { within } from '../deadline.ts'
@@ -76,7 +76,7 @@ export function describeToolFailure(thrown: unknown): Outcome {
 
 /** @throws BatonError `result_invalid` */
 export function toContent(value: unknown): readonly ContentPart[] {
-  if (isContent(value)) return value.content.map(onlyContent)
+  if (isContent(value)) return decodeContent(value.content)
   return [{ type: 'text', text: typeof value === 'string' ? value : stringifyResult(value) }]
 }
 
@@ -97,43 +97,33 @@ export function stringifyResult(value: unknown): string {
 }
 
 /** An object that only has a `content` of parts; any other `content` is a value like each other. */
-function isContent(value: unknown): value is ToolContent {
+/** Whether a tool means content, and not JSON that happens to have such a field. */
+function isContent(value: unknown): value is { readonly content: readonly object[] } {
   if (typeof value !== 'object' || value === null || Object.keys(value).length !== 1) return false
   const { content } = value as { readonly content?: unknown }
-  return Array.isArray(content) && content.length > 0 && content.every(isPart)
+  return Array.isArray(content) && content.length > 0 && content.every(isMeantAsPart)
 }
 
-function isPart(value: unknown): value is ContentPart {
-  if (typeof value !== 'object' || value === null) return false
-  const part = value as Record<string, unknown>
-  if (part['type'] === 'text') return typeof part['text'] === 'string'
-  if (part['type'] !== 'image' && part['type'] !== 'file') return false
-  return typeof part['mediaType'] === 'string' && isSource(part['source'])
+function isMeantAsPart(part: unknown): boolean {
+  if (typeof part !== 'object' || part === null) return false
+  const { type, text } = part as { readonly type?: unknown; readonly text?: unknown }
+  return type === 'text' ? typeof text === 'string' : type === 'image' || type === 'file'
 }
 
-function isSource(value: unknown): value is InlineSource {
-  if (typeof value !== 'object' || value === null) return false
-  const source = value as Record<string, unknown>
-  if (source['type'] === 'base64') return typeof source['data'] === 'string'
-  return source['type'] === 'url' && typeof source['url'] === 'string'
-}
-
-/** Whatever else a tool hung on its parts is no content, and may not even be JSON. */
-function onlyContent(part: ContentPart): ContentPart {
-  if (part.type === 'text') return { type: 'text', text: part.text }
-  const source = onlySource(part.source)
-  const { type, mediaType } = part
-  if (type === 'image') return { type, mediaType, source }
-  return { type, mediaType, source, ...(typeof part.name === 'string' && { name: part.name }) }
-}
-
-/** @throws BatonError `result_invalid` for what is no base64: no provider could read it, and it would come again each time */
-function onlySource(source: InlineSource): InlineSource {
-  if (source.type === 'url') return { type: 'url', url: source.url }
-  const { data } = source
-  const issue = findBase64Issue(data)
-  if (issue === undefined) return { type: 'base64', data }
-  throw new BatonError({ code: 'result_invalid', message: `the data of an image or file of the result ${issue}` })
+/**
+ * Images and files are read as strictly as those of inputs are. Whatever else a tool hung on its parts is no content, and
+ * may not even be JSON.
+ * @throws BatonError `result_invalid`
+ */
+function decodeContent(content: readonly object[]): readonly ContentPart[] {
+  return content.map((part): ContentPart => {
+    const { type, text, mediaType, source, name } = part as Partial<Record<string, unknown>>
+    if (type === 'text') return { type, text: text as string } // `isMeantAsPart` has looked
+    const decoded = decodeUserInput([{ type, mediaType, source, ...(typeof name === 'string' && { name }) }])
+    if (decoded.ok && decoded.value[0]) return decoded.value[0]
+    const why = decoded.ok ? 'it has no part' : decoded.refusal.message
+    throw new BatonError({ code: 'result_invalid', message: `the content of the result is wrong: ${why}` })
+  })
 }
 
 async function keepLong(text: string, handle: string, { context, session }: KeepResult): Promise<ContentPart> {

@@ -3,7 +3,7 @@ import type { Tool, ToolSource } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect } from 'vitest'
-import { act, callsOf, never, resultsTold } from './situation-parts.ts'
+import { act, callsOf, never, resultsTold, textsTold } from './situation-parts.ts'
 import type { Situations } from './situation.ts'
 import { forEachRow } from './situation.ts'
 
@@ -197,6 +197,44 @@ export const WORLD_SITUATIONS: Situations = {
       { step: 2, tools: ['hidden', 'act'] },
     ])
     expect(resultsTold(last)[0]?.text).toBe('Error: the tool "hidden" is not offered in this step')
+  },
+  'what prepareStep gives is checked, and what it is given is a copy': async ({ createWorld }) => {
+    for (const change of [{ toolz: ['act'] }, { tools: 5 }, { settings: { temperature: Number.NaN } }, 'x']) {
+      const world = await createWorld({ steps: [{ text: 'x' }], prepareStep: () => change as never })
+      const turn = (await world.open()).send('go')
+      await expect(world.time.until(turn.answer)).rejects.toMatchObject({
+        code: 'internal',
+        message: expect.stringMatching(/^prepareStep of agent "tested" failed: /) as string,
+      })
+    }
+    const world = await createWorld({
+      steps: () => ({ text: 'x' }),
+      prepareStep: ({ messages }) => {
+        for (const { parts } of messages) for (const part of parts) Object.assign(part, { text: 'changed' })
+        return { tools: ['nope'] }
+      },
+    })
+    const session = await world.open()
+    await world.time.until(session.send('one').answer)
+    await world.time.until(session.send('two').answer)
+    expect(textsTold(world.model, 'user')).toEqual(['one', 'two'])
+    expect(world.warnings[0]).toBe('prepareStep names tools that the session does not have')
+  },
+  'another agent’s name is in the log, so that the session is found by it': async ({ createWorld }) => {
+    const world = await createWorld({ steps: [] })
+    await world.open()
+    const agent = defineAgent({ name: 'other', model: world.model })
+    await world.time.until(world.host.session(world.session, { agent }))
+    expect(await world.facts('agent-changed')).toMatchObject([{ agent: 'other' }])
+  },
+  'a stranger is refused before its agent is taken': async ({ createWorld }) => {
+    const world = await createWorld({ steps: [{ text: 'I am good' }] })
+    const session = await world.open()
+    const model = createScriptedModel({ steps: [{ text: 'I am evil' }] })
+    const agent = defineAgent({ name: 'evil', model })
+    const strange = world.host.session(world.session, { principal: { id: 'mallory' }, agent })
+    await expect(world.time.until(strange)).rejects.toMatchObject({ code: 'unauthorized' })
+    expect((await world.time.until(session.send('go').answer)).text).toBe('I am good')
   },
   'a prepared step that throws or hangs fails as a model call does, and says why': async ({ createWorld }) => {
     for (const prepareStep of [() => Promise.reject(new Error('no plan')), never] as const) {
