@@ -119,17 +119,19 @@ test('a new session’s agent is chosen by what the session will be described wi
 test('a session that cannot be opened lets go of its parts, and a dispose that hangs holds up nobody', async () => {
   const time = createManualTime()
   const closed: string[] = []
-  const source = { name: 'tools', list: async () => [], close: async () => void closed.push('source') }
+  const look = act(() => 'seen', { name: 'look' })
+  const source = { name: 'tools', list: async () => [look], close: async () => void closed.push('source') }
   const host = createHost({
     environment: time.environment,
     agentOf: ({ id }) => {
       if (id === 'bad') return { agent: createAgent('tenant', 'hello'), dispose: never }
-      const agent = defineAgent({ name: 'tenant', model: 'no/such', sources: [source] })
-      return id === 'unknown' ? { agent, dispose: () => void closed.push(id) } : createAgent('tenant', 'hello')
+      if (id === 'good') return createAgent('tenant', 'hello')
+      const agent = createAgent('tenant', 'hello', { tools: [look], sources: [source] }) // two tools of one name
+      return { agent, dispose: () => void closed.push(id) }
     },
   })
-  await expect(time.until(host.session('unknown'))).rejects.toMatchObject({ code: 'unknown_model' })
-  expect(closed).toContain('unknown')
+  await expect(time.until(host.session('twice'))).rejects.toMatchObject({ code: 'invalid_agent' })
+  expect(closed).toEqual(['source', 'twice'])
   await (await time.until(host.session('bad'))).close()
   await (await time.until(host.session('good'))).close()
   await time.until(host.remove('good'))
