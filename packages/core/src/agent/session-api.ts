@@ -27,9 +27,8 @@ export interface SessionDirectory {
   /** Sessions in the order of their names, a page at a time. @throws BatonError `invalid_option`, `store_failed` */
   sessions(query?: SessionQuery): Promise<SessionPage>
   /**
-   * What becomes of sessions, from now on: one that is new, was described, begins or ends a turn, or was removed. Events
-   * of one session that nobody reads yet are joined, so that the newest counts. Ends when the reading is left, or the host
-   * stops.
+   * Changes of sessions from now on: made, described, turn begun or ended, removed. Unread changes of one session are
+   * joined; the newest counts. Ends when the reading is left, or the host stops.
    */
   watch(query?: Pick<SessionQuery, 'principal'>): AsyncIterable<SessionChange>
   /**
@@ -65,7 +64,7 @@ export interface SessionInfo {
   readonly principal: string
   readonly title?: string
   readonly meta: JsonObject
-  /** `running`: a turn is under way. Of a session that is not open it says how its log ends. */
+  /** `running`: a turn is under way. For a session that is not open, its log tells. */
   readonly activity: 'idle' | 'running' | 'paused' | 'stopped'
   /** Milliseconds since 1970. */
   readonly createdMs: number
@@ -191,7 +190,7 @@ export interface LeaseClient {
   /** Before it acts: from now on the call is its own. Gives what it needs to run it. */
   claim(callId: string): Promise<OpenCall | Refused>
   result(callId: string, outcome: Outcome): Promise<Accepted | Refused>
-  /** It is gone: what it did not claim may move to another client. */
+  /** It is gone, with the tools that it brought: what it did not claim may move to another client. */
   release(): Promise<void>
 }
 

@@ -1,5 +1,5 @@
 // From what a tool returned to what the model is told: JSON as text, bounded, with a way to read the rest.
-import type { Agent, BlobStore, ContentPart, InlineSource, JsonObject, Tool, ToolContent } from '@baton/core'
+import type { Agent, BlobStore, ContentPart, JsonObject, Tool, ToolContent } from '@baton/core'
 import { BatonError, decodeUserInput, isBatonError, parseJson, tool } from '@baton/core'
 import type { Limits, Outcome } from '@baton/core/machine'
 import { findLargeMedia } from '@baton/core/machine'
