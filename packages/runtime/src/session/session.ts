@@ -6,7 +6,7 @@ import type {
   ClientHandlers,
   Cursor,
   Decision,
-  Frame,
+  FrameStream,
   LeaseClient,
   LeaseClientInit,
   PendingApproval,
@@ -145,7 +145,7 @@ class SessionHandle implements Session {
     return given.ok ? await this.#submit({ type: 'describe', ...given.value }) : { type: 'refused', ...given.refusal }
   }
 
-  frames(cursor?: Cursor): AsyncIterable<Frame> {
+  frames(cursor?: Cursor): FrameStream {
     const reader = this.#init.engine.follow(cursor?.pos, (ended) => this.#readers.delete(ended))
     if (this.#closed) reader.leave()
     else this.#readers.add(reader)
