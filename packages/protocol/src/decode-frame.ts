@@ -99,6 +99,8 @@ function readServerFrame(type: string, fields: Fields): ServerFrame | undefined 
   }
 }
 
+const TIMESTAMP = new RegExp(TIMESTAMP_PATTERN)
+
 function envelope<Type extends string, Payload>(
   type: Type,
   fields: Fields,
@@ -107,7 +109,7 @@ function envelope<Type extends string, Payload>(
   const version = fields['protocolVersion'] ?? undefined
   if (version !== undefined && version !== PROTOCOL_VERSION) throw malformed('protocolVersion', '1 or absent', version)
   const timestamp = readText(fields, 'timestamp')
-  if (!new RegExp(TIMESTAMP_PATTERN).test(timestamp)) throw malformed('timestamp', 'an ISO 8601 time', timestamp)
+  if (!TIMESTAMP.test(timestamp)) throw malformed('timestamp', 'an ISO 8601 time', timestamp)
   const payload = fields['payload']
   if (!isObject(payload)) throw malformed('payload', 'an object', payload)
   return {

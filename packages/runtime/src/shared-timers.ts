@@ -23,6 +23,8 @@ export class SharedTimers implements Timers {
   readonly #waits: Wait[] = []
   #order = 0
   #stopSystem: (() => void) | undefined
+  /** When the system timer fires; the wait that it was set for may have ended. */
+  #armedMs = Infinity
   #isArming = false
   /** How often no wait was left. */
   #emptied = 0
@@ -43,7 +45,7 @@ export class SharedTimers implements Timers {
     this.#order += 1
     this.#waits.push(wait)
     this.#rise(wait)
-    if (this.#stopSystem && wait.at === 0) this.#arm()
+    if (this.#stopSystem && wait.dueMs < this.#armedMs) this.#arm()
     else if (!this.#stopSystem && !this.#isArming) void this.#armSoon()
     return () => {
       if (wait.at < 0) return
@@ -72,6 +74,7 @@ export class SharedTimers implements Timers {
   #arm(): void {
     const [first] = this.#waits
     this.#stopSystem?.()
+    this.#armedMs = first?.dueMs ?? Infinity
     this.#stopSystem =
       first && this.#timers.start(Math.max(0, Math.ceil(first.dueMs - this.#nowMs())), () => this.#fire())
   }

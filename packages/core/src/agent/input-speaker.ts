@@ -10,7 +10,10 @@ export function readInputs<const V extends Readonly<Record<string, Read<unknown>
   const read = readVariant('type', inputs)
   return (reader, value) => {
     const type = peek(reader, value, 'type')
-    if (typeof type === 'string' && !Object.hasOwn(inputs, type)) refuseSpeaker(reader, type)
+    // The type is one of the inputs' names.
+    if (typeof type === 'string' && Object.hasOwn(inputs, type))
+      return inputs[type]?.(reader, value) as ReturnType<V[keyof V]>
+    if (typeof type === 'string') refuseSpeaker(reader, type)
     return read(reader, value)
   }
 }

@@ -134,7 +134,14 @@ type FieldsApart<F extends Fields> = {
 export function readFields<const F extends Fields>(what: string, fields: F): Read<FieldsOf<F>> {
   const readers = Object.entries(fields)
   const names = readers.map(([name, read]) => ('optional' in read ? `${name}?` : name)).join(', ')
+  const plain = readers.map(([name, read]) =>
+    'optional' in read ? { name, read: read.optional, isOptional: true } : { name, read, isOptional: false },
+  )
+  const knows = (name: string): boolean => Object.hasOwn(fields, name)
   return (reader, value) => {
+    // Nearly every value. What is wrong with another one is found below, field by field.
+    const right = reader.readPlain(value, plain, knows)
+    if (right) return right as FieldsOf<F> // each field was read by its own reader
     const given = reader.openObject(value)
     for (const name of given.keys())
       if (!Object.hasOwn(fields, name))

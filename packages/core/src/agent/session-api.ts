@@ -147,7 +147,7 @@ export interface Session {
   /** Names the session, and keeps what a program notes about it. */
   describe(patch: SessionDescription): Promise<Accepted | Refused>
   /** Every fact from `cursor` on (from now on without one), then as they come, with live text between them. */
-  frames(cursor?: Cursor): AsyncIterable<Frame>
+  frames(cursor?: Cursor): FrameStream
   /** A call that is not settled, with what the client needs to run it. */
   openCall(callId: string): OpenCall | undefined
   /** The newest turn, and the position from which its frames can be read. */
@@ -155,6 +155,14 @@ export interface Session {
   readonly phase: Phase
   /** Ends this handle's reading and its client; the session itself lives on. */
   close(): Promise<void>
+}
+
+/** Frames one by one, or as many as there are: read it one way or the other, and not both. */
+export interface FrameStream extends AsyncIterable<Frame> {
+  /** All frames that have come and were not read, at least one; undefined at the end. Costs one promise for all of them. */
+  nextBatch(): Promise<readonly Frame[] | undefined>
+  /** Ends the reading at once. */
+  leave(): void
 }
 
 export interface LeaseClientInit {

@@ -33,6 +33,13 @@ export function decodeWith<T>(subject: string, value: unknown, read: Read<T>): D
   }
 }
 
+/** One field of an object, and its reader. */
+export interface PlainField {
+  readonly name: string
+  readonly read: Read<unknown>
+  readonly isOptional: boolean
+}
+
 interface Failure {
   readonly code: ErrorCode
   readonly message: string
@@ -103,6 +110,37 @@ export class ValueReader {
     const { mediaChars } = VALUE_LIMITS
     if (this.#mediaChars > mediaChars)
       this.refuseAll('input_too_large', `${this.#subject} has more than ${mediaChars} characters of base64`)
+  }
+
+  /**
+   * A copy of a plain object that has the fields it should have and no others; undefined for any other value, of which
+   * nothing was read or counted then.
+   */
+  readPlain(
+    value: unknown,
+    fields: readonly PlainField[],
+    knows: (name: string) => boolean,
+  ): Record<string, unknown> | undefined {
+    if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype)
+      return undefined
+    const keys = Reflect.ownKeys(value)
+    for (const key of keys) if (typeof key === 'symbol' || !knows(key)) return undefined
+    // All of them before the first is read: what is wrong with one comes before what is wrong in another.
+    const given: unknown[] = []
+    for (const { name, isOptional } of fields) {
+      const property = Reflect.getOwnPropertyDescriptor(value, name)
+      const field: unknown = property?.enumerable ? property.value : undefined
+      if (field === undefined && (property || !isOptional)) return undefined
+      given.push(field)
+    }
+    this.#countValues(keys.length)
+    const copy: Record<string, unknown> = {}
+    let index = 0
+    for (const { name, read } of fields) {
+      const field = given[index++]
+      if (field !== undefined) copy[name] = this.at(name, field, read)
+    }
+    return copy
   }
 
   /** The fields of a plain object by their names; one that is undefined is absent. */

@@ -6,7 +6,7 @@ import type {
   ClientHandlers,
   Cursor,
   Decision,
-  Frame,
+  FrameStream,
   LeaseClient,
   LeaseClientInit,
   PendingApproval,
@@ -159,7 +159,7 @@ class SessionHandle implements Session {
     return given.ok ? await this.#submit({ type: 'describe', ...given.value }) : { type: 'refused', ...given.refusal }
   }
 
-  frames(cursor?: Cursor): AsyncIterable<Frame> {
+  frames(cursor?: Cursor): FrameStream {
     const given = cursor === undefined ? undefined : decodeCursor(cursor)
     if (given && !given.ok) throw new BatonError(given.refusal)
     const reader = this.#init.engine.follow(given?.value.pos, (ended) => this.#readers.delete(ended))

@@ -16,8 +16,10 @@ export class BoundedMap<Value> {
 
   set(key: string, value: Value): void {
     const entries = (this.#entries ??= new Map())
-    const [oldest] = entries.keys()
-    if (!entries.has(key) && entries.size >= this.#entriesMax && oldest !== undefined) entries.delete(oldest)
+    if (entries.size >= this.#entriesMax && !entries.has(key)) {
+      const [oldest] = entries.keys()
+      if (oldest !== undefined) entries.delete(oldest)
+    }
     entries.set(key, value)
   }
 

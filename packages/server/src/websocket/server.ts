@@ -13,6 +13,7 @@ import { DEFAULT_V1_LIMITS } from './limits.ts'
 import type { TlsFiles } from './listen.ts'
 import { createServer, listen } from './listen.ts'
 import type { Socket } from './socket.ts'
+import { encodeTextFrames } from './text-frames.ts'
 import { CLOSE_CODES } from './socket.ts'
 import { createV1Rates } from './v1-rates.ts'
 import type { V1Connection } from './v1-session.ts'
@@ -241,7 +242,9 @@ interface Upgrade {
 class WsSocket implements Socket {
   readonly #socket: WebSocket
   readonly #stream: Duplex
-  #isJoining = false
+  /** What was sent in this turn of the event loop. */
+  #waiting: string[] = []
+  #waitingChars = 0
 
   constructor(socket: WebSocket, stream: Duplex) {
     this.#socket = socket
@@ -252,17 +255,19 @@ class WsSocket implements Socket {
 
   send(text: string): boolean {
     if (this.#socket.readyState !== this.#socket.OPEN) return false
-    this.#joinWrites()
-    this.#socket.send(text, ignore)
+    if (this.#waiting.length === 0) setImmediate(() => this.#flush())
+    this.#waiting.push(text)
+    this.#waitingChars += text.length
     return true
   }
 
   close(code: number, reason: string): void {
+    this.#flush()
     this.#socket.close(code, reason)
   }
 
   bufferedBytes(): number {
-    return this.#socket.bufferedAmount
+    return this.#socket.bufferedAmount + this.#waitingChars
   }
 
   onMessage(listener: (text: string | undefined) => void): void {
@@ -273,15 +278,16 @@ class WsSocket implements Socket {
     this.#socket.once('close', listener)
   }
 
-  /** Frames that are sent in one turn of the event loop are one write: a turn's end has half a dozen of them. */
-  #joinWrites(): void {
-    if (this.#isJoining) return
-    this.#isJoining = true
-    this.#stream.cork()
-    setImmediate(() => {
-      this.#isJoining = false
-      this.#stream.uncork()
-    })
+  /**
+   * Frames that are sent in one turn of the event loop are one buffer and one write: a turn's end has half a dozen of
+   * them. What `ws` writes itself (pings, the close) is whole frames too, so neither gets into the other's.
+   */
+  #flush(): void {
+    const texts = this.#waiting
+    if (texts.length === 0) return
+    this.#waiting = []
+    this.#waitingChars = 0
+    if (this.#socket.readyState === this.#socket.OPEN) this.#stream.write(encodeTextFrames(texts))
   }
 }
 

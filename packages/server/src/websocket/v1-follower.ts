@@ -1,6 +1,6 @@
 // A connection follows its session: what the session tells is projected and written, and what the machine must know of
 // the writing (a call that could not be written, an answer that is spoken) is submitted.
-import type { Frame, Logger, Refused, Session } from '@baton/core'
+import type { Frame, FrameStream, Logger, Refused, Session } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import type { ClientReport, Phase } from '@baton/core/machine'
 import { BoundedMap } from './bounded-map.ts'
@@ -37,15 +37,15 @@ export async function followSession(
   // Read before the connection is attached, so that no offer is missed; and from the last turn's beginning, since an app
   // that was away has not seen all of it. What it has seen it knows by the ids of the frames.
   const last = session.lastTurn()
-  const frames = session.frames(last && { pos: last.pos })[Symbol.asyncIterator]()
+  const frames = session.frames(last && { pos: last.pos })
   const attached = await session.submit(createAttachReport(init))
   if (attached.type === 'refused') {
-    await frames.return?.()
+    frames.leave()
     return { refused: attached }
   }
   const state = createFollowerState(init, { session, writer }, attached.pos)
   onStarted()
-  readFrames(state, { [Symbol.asyncIterator]: () => frames }).catch((cause: unknown) => {
+  readFrames(state, frames).catch((cause: unknown) => {
     init.log.warn('a connection lost its session', { session: session.id, cause: String(cause) })
     init.socket.close(CLOSE_CODES.failed, 'internal error')
   })
@@ -55,9 +55,9 @@ export async function followSession(
 export class SessionFollower {
   readonly session: Session
   readonly #state: FollowerState
-  readonly #frames: AsyncIterator<Frame>
+  readonly #frames: FrameStream
 
-  constructor(state: FollowerState, frames: AsyncIterator<Frame>) {
+  constructor(state: FollowerState, frames: FrameStream) {
     this.session = state.session
     this.#state = state
     this.#frames = frames
@@ -93,7 +93,7 @@ export class SessionFollower {
     state.left = true
     state.timer?.stop()
     await tell(state, { type: 'client-detached', connection: state.init.connection })
-    await this.#frames.return?.()
+    this.#frames.leave()
     await this.session.close()
   }
 }
@@ -148,24 +148,30 @@ function createFollowerState(
   }
 }
 
-async function readFrames(state: FollowerState, frames: AsyncIterable<Frame>): Promise<void> {
-  const { socket, clock, isDraining } = state.init
-  for await (const frame of frames) {
-    if (state.left) return
-    if (frame.type === 'lagged') {
-      socket.close(CLOSE_CODES.tooSlow, 'the connection reads too slowly')
-      return
+async function readFrames(state: FollowerState, frames: FrameStream): Promise<void> {
+  const { socket, isDraining } = state.init
+  for (let batch = await frames.nextBatch(); batch; batch = await frames.nextBatch())
+    for (const frame of batch) {
+      if (state.left) return
+      if (frame.type === 'lagged') {
+        frames.leave()
+        socket.close(CLOSE_CODES.tooSlow, 'the connection reads too slowly')
+        return
+      }
+      takeFrame(state, frame)
     }
-    perform(state, state.projection.handleFrame(frame, clock.nowMs()))
-    // The session began anew from its log, where no client is attached any more; this one is still there.
-    const isLive = frame.type === 'fact' && frame.pos >= state.livePos
-    // The end of a turn that earlier connections saw is not told again.
-    if (frame.type === 'fact' && frame.fact.type === 'turn-finished' && !isLive) state.inTurn = false
-    if (isLive && frame.fact.type === 'host-restarted') void tell(state, createAttachReport(state.init))
-  }
   if (state.left) return
   if (isDraining()) socket.close(CLOSE_CODES.goingAway, 'the server is shutting down')
   else socket.close(CLOSE_CODES.restarted, 'the session was closed')
+}
+
+function takeFrame(state: FollowerState, frame: Frame): void {
+  perform(state, state.projection.handleFrame(frame, state.init.clock.nowMs()))
+  // The session began anew from its log, where no client is attached any more; this one is still there.
+  const isLive = frame.type === 'fact' && frame.pos >= state.livePos
+  // The end of a turn that earlier connections saw is not told again.
+  if (frame.type === 'fact' && frame.fact.type === 'turn-finished' && !isLive) state.inTurn = false
+  if (isLive && frame.fact.type === 'host-restarted') void tell(state, createAttachReport(state.init))
 }
 
 function perform(state: FollowerState, outputs: readonly V1Output[]): void {

@@ -23,6 +23,9 @@ export interface V1WriterInit {
 export class V1Writer {
   readonly #init: V1WriterInit
   #version: typeof PROTOCOL_VERSION | undefined
+  /** As it was written last: frames come in groups. */
+  #nowMs = Number.NaN
+  #timestamp = ''
 
   constructor(init: V1WriterInit) {
     this.#init = init
@@ -36,9 +39,18 @@ export class V1Writer {
   /** False: the connection is broken or too slow, and nothing was written. */
   write(id: string, { type, payload }: Body, sessionId: string): boolean {
     const { socket, clock, log, limits } = this.#init
-    const timestamp = new Date(clock.nowMs()).toISOString()
+    const nowMs = clock.nowMs()
+    if (nowMs !== this.#nowMs) this.#timestamp = new Date(nowMs).toISOString()
+    this.#nowMs = nowMs
     const version = this.#version
-    const envelope = { id, type, sessionId, timestamp, payload, ...(version && { protocolVersion: version }) }
+    const envelope = {
+      id,
+      type,
+      sessionId,
+      timestamp: this.#timestamp,
+      payload,
+      ...(version && { protocolVersion: version }),
+    }
     // Type and payload come from one body, so they fit each other.
     const text = encodeFrame(envelope as ServerFrame)
     if (socket.bufferedBytes() + text.length > limits.outgoingBytes) {

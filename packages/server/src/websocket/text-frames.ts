@@ -1,0 +1,34 @@
+// Text messages as a server writes them (RFC 6455, 5.2): whole, in one frame each, without a mask. Several make one buffer.
+
+/** Bytes of the longest head: two, and eight of length. */
+const HEAD_BYTES = 10
+/** The last fragment of a message, whose payload is text. */
+const FINAL_TEXT = 0x81
+const LENGTH_16 = 126
+const LENGTH_64 = 127
+
+export function encodeTextFrames(texts: readonly string[]): Buffer {
+  const sizes = texts.map((text) => Buffer.byteLength(text))
+  const buffer = Buffer.allocUnsafe(sizes.reduce((sum, bytes) => sum + HEAD_BYTES + bytes, 0))
+  let end = 0
+  for (const [index, text] of texts.entries()) {
+    end = writeHead(buffer, end, sizes[index] ?? 0)
+    end += buffer.write(text, end)
+  }
+  return buffer.subarray(0, end)
+}
+
+/** Returns where the payload begins. */
+function writeHead(buffer: Buffer, at: number, bytes: number): number {
+  buffer[at] = FINAL_TEXT
+  if (bytes < LENGTH_16) {
+    buffer[at + 1] = bytes
+    return at + 2
+  }
+  if (bytes <= 0xffff) {
+    buffer[at + 1] = LENGTH_16
+    return buffer.writeUInt16BE(bytes, at + 2)
+  }
+  buffer[at + 1] = LENGTH_64
+  return buffer.writeBigUInt64BE(BigInt(bytes), at + 2)
+}
