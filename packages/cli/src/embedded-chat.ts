@@ -1,5 +1,5 @@
 // A chat whose turns run in this process, over a store.
-import type { Session, Store, Turn } from '@baton/core'
+import type { Session, Store, Turn, TurnEvent } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
 import { chooseModel } from '@baton/models/choose-model'
@@ -50,7 +50,12 @@ async function openConversation(
   const before = name === undefined ? undefined : await rememberedOf(store, name)
   const session = await host.session(name ?? environment.newId())
   const tools = agent.tools.filter((tool) => !tool.execute)
-  const ask = (_input: unknown, call: Parameters<AskPerson>[0]): unknown => init.askPerson(call)
+  const isUnderWay = before !== undefined && !AT_REST.has(session.phase)
+  const resumed = isUnderWay ? resumeTurn(session, before.lastInput) : undefined
+  const ask = async (_input: unknown, call: Parameters<AskPerson>[0]): Promise<unknown> => {
+    await resumed?.shown(call.callId)
+    return await init.askPerson(call)
+  }
   if (tools.length > 0) await session.attach(Object.fromEntries(tools.map((tool) => [tool.name, ask])))
   let isUsed = before !== undefined
   let model = before?.model ?? choice.id
@@ -66,7 +71,7 @@ async function openConversation(
   return {
     session: session.id,
     about: before ? [`session ${session.id} goes on: ${turns(before.turns)} so far, model ${model}`] : [],
-    resumed: before && !AT_REST.has(session.phase) ? runningTurn(session, before.lastInput) : undefined,
+    resumed: resumed?.turn,
     send: (text) => {
       isUsed = true
       return session.send(text)
@@ -85,9 +90,37 @@ async function openConversation(
   }
 }
 
+interface ResumedTurn {
+  readonly turn: Turn
+  /** Ends when the call was shown, or the turn is over: a person sees a call before they are asked to run it. */
+  shown(callId: string): Promise<void>
+}
+
 /** An input that is sent again does nothing; its turn is followed from where it was accepted. */
-function runningTurn(session: Session, inputId: string | undefined): Turn | undefined {
-  return inputId === undefined ? undefined : session.send('', { inputId })
+function resumeTurn(session: Session, inputId: string | undefined): ResumedTurn | undefined {
+  if (inputId === undefined) return undefined
+  const turn = session.send('', { inputId })
+  const calls = new Set<string>()
+  let isOver = false
+  let wake = Promise.withResolvers<void>()
+  const events = async function* (): AsyncGenerator<TurnEvent> {
+    try {
+      for await (const event of turn.events) {
+        yield event // comes back when the reader asks for the next one
+        if (event.type !== 'call-proposed') continue
+        calls.add(event.call.callId)
+        wake.resolve()
+        wake = Promise.withResolvers()
+      }
+    } finally {
+      isOver = true
+      wake.resolve()
+    }
+  }
+  const shown = async (callId: string): Promise<void> => {
+    while (!isOver && !calls.has(callId)) await wake.promise
+  }
+  return { turn: { ...turn, events: events() }, shown }
 }
 
 async function accepted(answer: ReturnType<Session['submit']>): Promise<void> {
