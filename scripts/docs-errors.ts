@@ -16,7 +16,7 @@ export function errorsPage(): string {
   const faults = Object.entries(WHOSE).map(([fault, whose]) => `- \`${fault}\`: ${whose}`)
   return `# Error codes
 
-<!-- Generated from packages/core/src/errors.ts by \`npm run docs\`. Do not edit. -->
+<!-- Generated from packages/core/src/error-codes.ts by \`npm run docs\`. Do not edit. -->
 
 Every error of Baton is a \`BatonError\` with one of these codes. Branch on \`code\`, never on the class: two copies of it
 may be loaded. The message says what happened and with which value; \`hint\` says what to do. On the wire the same codes

@@ -1,5 +1,5 @@
 // A session's records as lines that a person can read: who said what and when, which calls ran, how they ended.
-import type { ContentPart } from '@baton/core'
+import type { StoredPart } from '@baton/core'
 import { textOf } from '@baton/core'
 import type { Fact, FactOf, InputBody, SessionRecord } from '@baton/core/machine'
 import { askedAgain, duration, settled } from './turn-display.ts'
@@ -104,7 +104,7 @@ function bodyLine(body: InputBody): string {
   return `event ${body.name}${body.message === undefined ? '' : `: ${body.message}`}`
 }
 
-function contentText(parts: readonly ContentPart[]): string {
+function contentText(parts: readonly StoredPart[]): string {
   return parts.map((part) => (part.type === 'text' ? part.text : `[${part.type} ${part.mediaType}]`)).join('\n')
 }
 

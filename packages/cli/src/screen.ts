@@ -74,7 +74,7 @@ function painted(text: string, tone: Tone): string {
 /** Escape sequences could hide text or answer for the person; tabs and line breaks are harmless. */
 export function withoutControls(text: string): string {
   // oxlint-disable-next-line no-control-regex -- these are the characters that are looked for
-  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '')
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]|\p{Bidi_Control}/gu, '')
 }
 
 /** Further lines are indented, so that one note is seen as one. */

@@ -25,22 +25,34 @@ export interface ReasoningPart {
 }
 
 /** Bytes as base64 without a `data:` prefix, or an address that the provider can fetch. */
-export type MediaSource =
+export type InlineSource =
   { readonly type: 'base64'; readonly data: string } | { readonly type: 'url'; readonly url: string }
 
-export interface ImagePart {
+/** Bytes in the session's blob store, under the name `media/<handle>` as base64. */
+export interface BlobSource {
+  readonly type: 'blob'
+  /** SHA-256 of the bytes, in hex. */
+  readonly handle: string
+  readonly bytes: number
+}
+
+/** Where the bytes of a picture or a file are. Records hold blobs (older ones base64); a model is asked with base64. */
+export type MediaSource = InlineSource | BlobSource
+
+export interface ImagePart<Source extends MediaSource = InlineSource> {
   readonly type: 'image'
   /** An IANA media type such as `image/png`. */
   readonly mediaType: string
-  readonly source: MediaSource
+  readonly source: Source
   readonly state?: ProviderState
 }
 
-export interface FilePart {
+/** A PDF, a text, or a recording: `audio/wav` is a file too. */
+export interface FilePart<Source extends MediaSource = InlineSource> {
   readonly type: 'file'
   readonly mediaType: string
   readonly name?: string
-  readonly source: MediaSource
+  readonly source: Source
   readonly state?: ProviderState
 }
 
@@ -55,12 +67,12 @@ export interface CallPart {
   readonly state?: ProviderState
 }
 
-export interface ResultPart {
+export interface ResultPart<Source extends MediaSource = InlineSource> {
   readonly type: 'result'
   readonly callId: string
   readonly name: string
   readonly isError: boolean
-  readonly content: readonly ContentPart[]
+  readonly content: readonly ContentPart<Source>[]
   /** Absent for a trusted tool of the agent's own. */
   readonly provenance?: Provenance
 }
@@ -72,6 +84,19 @@ export interface Provenance {
   readonly source?: string
 }
 
+/** What an answer rests on, as people may be shown it: a page, a document, a place in it. No provider is sent it back. */
+export interface SourcePart {
+  readonly type: 'source'
+  /** Tells the sources of one answer apart. */
+  readonly id: string
+  readonly url?: string
+  readonly title?: string
+  /** Of a document that has no address. */
+  readonly mediaType?: string
+  /** The words that are cited. */
+  readonly quote?: string
+}
+
 /** A block that has no neutral meaning (a provider's own server tool, a citation): kept for that provider only. */
 export interface ProviderPart {
   readonly type: 'provider'
@@ -79,13 +104,15 @@ export interface ProviderPart {
 }
 
 /** What a user or a tool can say. */
-export type ContentPart = TextPart | ImagePart | FilePart
+export type ContentPart<Source extends MediaSource = InlineSource> = TextPart | ImagePart<Source> | FilePart<Source>
+/** The same as records hold it. */
+export type StoredPart = ContentPart<MediaSource>
 /** What a model can say. */
-export type AssistantPart = TextPart | ReasoningPart | CallPart | ProviderPart
+export type AssistantPart = TextPart | ReasoningPart | CallPart | SourcePart | ProviderPart
 
-export interface UserMessage {
+export interface UserMessage<Source extends MediaSource = InlineSource> {
   readonly role: 'user'
-  readonly parts: readonly ContentPart[]
+  readonly parts: readonly ContentPart<Source>[]
 }
 
 export interface AssistantMessage {
@@ -96,12 +123,16 @@ export interface AssistantMessage {
 }
 
 /** The results of all calls of the assistant message before it, in the order of the calls. */
-export interface ToolMessage {
+export interface ToolMessage<Source extends MediaSource = InlineSource> {
   readonly role: 'tool'
-  readonly parts: readonly ResultPart[]
+  readonly parts: readonly ResultPart<Source>[]
 }
 
-export type Message = UserMessage | AssistantMessage | ToolMessage
+/** A message as a model is asked with it: every picture and file is inline. */
+export type Message<Source extends MediaSource = InlineSource> =
+  UserMessage<Source> | AssistantMessage | ToolMessage<Source>
+/** A message as a session's history holds it; the runtime makes a `Message` of it for each request. */
+export type StoredMessage = Message<MediaSource>
 
 /**
  * Why a model stopped. `pause`: send the answer back as it is and it goes on. `other`: a reason that this version of

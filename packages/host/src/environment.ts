@@ -26,3 +26,8 @@ export function createNodeEnvironment(transport: Transport = createUndiciTranspo
 export function digest(text: string): string {
   return hash('sha256', text, 'base64url')
 }
+
+/** SHA-256 in hex, of the bytes that a base64 text holds. */
+export function digestMedia(base64: string): string {
+  return hash('sha256', Buffer.from(base64, 'base64'), 'hex')
+}

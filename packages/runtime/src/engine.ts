@@ -1,6 +1,6 @@
 // The seam between what every host shares and what each host is: how inputs reach a session's one writer, and how what it
 // decided is read. Local: an actor in this process. Others: an actor elsewhere, or a workflow.
-import type { Accepted, Agent, Principal, Refused } from '@baton/core'
+import type { JsonObject, Accepted, Agent, Principal, Refused } from '@baton/core'
 import type { History, Input, State } from '@baton/core/machine'
 import type { SessionWorld } from './catalog/catalog.ts'
 import type { FrameReader } from './session/frame-reader.ts'
@@ -19,8 +19,10 @@ export interface Engine {
 export interface SessionOpening {
   /** Whose session it becomes, if it is new. */
   readonly principal: Principal
-  /** Wins over the choice of the catalog. */
+  /** Wins over the choice of the catalog; not for a session of another principal. */
   readonly agent?: Agent
+  /** What `describe` will set of a new session, for the choice of its agent. */
+  readonly meta?: JsonObject
 }
 
 export interface OpenedSession {

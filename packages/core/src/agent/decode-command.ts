@@ -187,7 +187,13 @@ export type DecodedDecision = {
 const readDecision: Read<DecodedDecision> = readVariant('decision', {
   approve: readFields('an approval', { ...PLAIN_DECISION, decision: readOneOf('approve') }),
   deny: readFields('a denial', { ...PLAIN_DECISION, decision: readOneOf('deny') }),
-  edit: readFields('an edit', { ...PLAIN_DECISION, decision: readOneOf('edit'), input: readJsonObject }),
+  edit: readFields('an edit', {
+    ...PLAIN_DECISION,
+    // What was edited says nothing of other input, which nobody saw.
+    remember: { optional: readOneOf('arguments') },
+    decision: readOneOf('edit'),
+    input: readJsonObject,
+  }),
 })
 
 /** Decodes what a person decided about a call; `input` is there for an edit, and only then. Never throws. */

@@ -1,6 +1,7 @@
 // What `send` takes, and what it says about the parts and messages of other libraries.
 import { expect, test } from 'vitest'
 import { decodeUserInput, PARTS_MAX } from './decode-content.ts'
+import { VALUE_LIMITS } from './value-reader.ts'
 
 function messageFor(value: unknown): string {
   const decoded = decodeUserInput(value)
@@ -34,6 +35,15 @@ test('parts come out as they are, and are others', () => {
 test('a field that is undefined is absent', () => {
   const decoded = decodeUserInput([{ type: 'text', text: 'a', state: undefined, other: undefined }])
   expect(decoded.ok && Object.keys(decoded.value[0] ?? {})).toEqual(['type', 'text'])
+})
+
+test('base64 is no text: it has a limit of its own, above what an agent takes', () => {
+  const data = 'AAAA'.repeat(VALUE_LIMITS.mediaChars / 64 / 4)
+  const many = Array.from({ length: 64 }, () => ({ ...image, source: { type: 'base64', data } }))
+  expect(decodeUserInput(many).ok).toBe(true)
+  expect(decodeUserInput([...many, image])).toMatchObject({
+    refusal: { code: 'input_too_large', message: 'the input has more than 134217728 characters of base64' },
+  })
 })
 
 const IMAGE_FORM = "an image part is { type: 'image', mediaType: 'image/png', source: { type: 'base64', data: '…' } }"

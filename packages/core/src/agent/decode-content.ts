@@ -72,15 +72,21 @@ const NOT_BASE64 = /[^A-Za-z0-9+/]/
 
 const readBase64: Read<string> = (reader, value) => {
   if (typeof value !== 'string') return reader.refuseForm(`must be base64 text, not ${describeValue(value)}`)
-  reader.countChars(value.length)
-  if (value.startsWith('data:')) return reader.refuse('must be base64 alone, without "data:…;base64," before it')
+  reader.countMediaChars(value.length)
+  const issue = findBase64Issue(value)
+  return issue === undefined ? value : reader.refuse(issue)
+}
+
+/** Why a text is not base64, to be said after its name; undefined when it is. */
+export function findBase64Issue(value: string): string | undefined {
+  if (value.startsWith('data:')) return 'must be base64 alone, without "data:…;base64," before it'
   const padding = value.endsWith('==') ? 2 : value.endsWith('=') ? 1 : 0
   const wrongAt = value.search(NOT_BASE64)
   if (wrongAt !== -1 && wrongAt < value.length - padding)
-    return reader.refuse(`is not base64: ${describeValue(value[wrongAt])} stands at ${wrongAt}`)
+    return `is not base64: ${describeValue(value[wrongAt])} stands at ${wrongAt}`
   if (value === '' || value.length % 4 !== 0)
-    return reader.refuse(`is not base64: it has ${value.length} characters, and not a multiple of 4 above 0`)
-  return value
+    return `is not base64: it has ${value.length} characters, and not a multiple of 4 above 0`
+  return undefined
 }
 
 const readUrl: Read<string> = (reader, value) => {

@@ -19,6 +19,7 @@ import {
   readText,
   readVariant,
 } from './read-value.ts'
+import type { LeaseClientInit } from './session-api.ts'
 import type { Decoded, Read } from './value-reader.ts'
 import { decodeWith, describeValue } from './value-reader.ts'
 
@@ -62,6 +63,30 @@ const readClientTool = readFields('a tool', {
   parallel: readBoolean,
   onInterrupt: readOneOf('cancel', 'finish'),
 })
+
+const readLeaseClientInit: Read<LeaseClientInit> = readFields('a client', {
+  client: readName,
+  leaseMs: { optional: readNumber(1) },
+  runs: { optional: readList(readName, TOOLS_MAX) },
+  tools: {
+    optional: readList(
+      readFields('a tool', {
+        name: readName,
+        description: readText,
+        inputSchema: readInputSchema,
+        effect: { optional: readOneOf('pure', 'idempotent', 'once') },
+        timeoutMs: { optional: readNumber(1) },
+      }),
+      TOOLS_MAX,
+    ),
+  },
+  asks: { optional: readBoolean },
+})
+
+/** Decodes a client that holds its place by a lease. Never throws. */
+export function decodeLeaseClientInit(value: unknown): Decoded<LeaseClientInit> {
+  return decodeWith('the client', value, readLeaseClientInit)
+}
 
 const readReport: Read<ClientReport> = readInputs({
   'client-attached': readFields('a client-attached', {

@@ -52,7 +52,11 @@ const SAMPLES: readonly (readonly [string, Decode, unknown])[] = [
   ['decodeOutcome', decodeOutcome, { type: 'error', code: 'tool_failed', message: 'no' }],
   ['decodeDecision', decodeDecision, { approvalId: 'a', decision: 'approve', ...remembered }],
   ['decodeDecision', decodeDecision, { approvalId: 'a', decision: 'deny', ...remembered }],
-  ['decodeDecision', decodeDecision, { approvalId: 'a', decision: 'edit', input: { a: { b: [1] } }, ...remembered }],
+  [
+    'decodeDecision',
+    decodeDecision,
+    { approvalId: 'a', decision: 'edit', input: { a: { b: [1] } }, ...remembered, remember: 'arguments' },
+  ],
   ['decodeQuestionAnswer', decodeQuestionAnswer, { questionId: 'q', value: { a: [1] } }],
   ['decodeQuestionAnswer', decodeQuestionAnswer, { questionId: 'q', decline: true, reason: 'r' }],
   ['decodeDescription', decodeDescription, { title: 'T', meta: { a: { b: 1 } } }],

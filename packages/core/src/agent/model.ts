@@ -1,6 +1,15 @@
 // A model: what a host asks it for and what it streams back. Adapters implement `Model`.
 import type { JsonObject } from '../json.ts'
-import type { FinishReason, Message, ProviderState, ReasoningPart, TextPart, ProviderPart, Usage } from '../messages.ts'
+import type {
+  FinishReason,
+  Message,
+  ProviderPart,
+  ProviderState,
+  ReasoningPart,
+  SourcePart,
+  TextPart,
+  Usage,
+} from '../messages.ts'
 import type { AbortSignalLike } from './environment.ts'
 import type { EffectClass } from './tool.ts'
 
@@ -58,7 +67,7 @@ export interface ModelCallPart {
   readonly state?: ProviderState
 }
 
-export type ModelPart = TextPart | ReasoningPart | ModelCallPart | ProviderPart
+export type ModelPart = TextPart | ReasoningPart | ModelCallPart | SourcePart | ProviderPart
 
 /** The whole answer of one model call. */
 export interface ModelAnswer {

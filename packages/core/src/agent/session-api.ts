@@ -27,9 +27,8 @@ export interface SessionDirectory {
   /** Sessions in the order of their names, a page at a time. @throws BatonError `invalid_option`, `store_failed` */
   sessions(query?: SessionQuery): Promise<SessionPage>
   /**
-   * What becomes of sessions, from now on: one that is new, was described, begins or ends a turn, or was removed. Events
-   * of one session that nobody reads yet are joined, so that the newest counts. Ends when the reading is left, or the host
-   * stops.
+   * Changes of sessions from now on: made, described, turn begun or ended, removed. Unread changes of one session are
+   * joined; the newest counts. Ends when the reading is left, or the host stops.
    */
   watch(query?: Pick<SessionQuery, 'principal'>): AsyncIterable<SessionChange>
   /**
@@ -65,7 +64,7 @@ export interface SessionInfo {
   readonly principal: string
   readonly title?: string
   readonly meta: JsonObject
-  /** `running`: a turn is under way. Of a session that is not open it says how its log ends. */
+  /** `running`: a turn is under way. For a session that is not open, its log tells. */
   readonly activity: 'idle' | 'running' | 'paused' | 'stopped'
   /** Milliseconds since 1970. */
   readonly createdMs: number
@@ -105,7 +104,11 @@ export interface SendOptions {
  */
 export interface Session {
   readonly id: string
-  /** Sends what a user says; it is answered by a turn of its own or, while one runs, with the next. */
+  /**
+   * Sends what a user says; it is answered by a turn of its own or, while one runs, with the next. Images and files are
+   * stored first: refused with `input_too_large` over `limits.mediaBytes`, with `store_failed` when the store fails. What this
+   * handle says afterwards comes after them; an interrupt does not wait.
+   */
   send(input: UserInput, options?: SendOptions): Turn
   /**
    * Hands in a command, or a report of a client that was attached through this handle. What only a host may say (results
@@ -195,7 +198,7 @@ export interface LeaseClient {
   /** Before it acts: from now on the call is its own. Gives what it needs to run it. */
   claim(callId: string): Promise<OpenCall | Refused>
   result(callId: string, outcome: Outcome): Promise<Accepted | Refused>
-  /** It is gone: what it did not claim may move to another client. */
+  /** It is gone, with the tools that it brought: what it did not claim may move to another client. */
   release(): Promise<void>
 }
 

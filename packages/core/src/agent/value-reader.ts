@@ -18,6 +18,8 @@ export const VALUE_LIMITS = {
   values: 100_000,
   /** UTF-16 units of all texts together. */
   chars: 67_108_864,
+  /** Characters of base64 of all images and files together. */
+  mediaChars: 134_217_728,
 } as const
 
 /** Never throws. `subject` names the whole value in messages: `the options`. */
@@ -51,6 +53,7 @@ export class ValueReader {
   readonly #path: (string | number)[] = []
   #values = 0
   #chars = 0
+  #mediaChars = 0
   #failure: Failure | undefined
 
   constructor(subject: string) {
@@ -99,6 +102,14 @@ export class ValueReader {
     this.#chars += chars
     if (this.#chars > VALUE_LIMITS.chars)
       this.refuseAll('input_too_large', `${this.#subject} has more than ${VALUE_LIMITS.chars} characters`)
+  }
+
+  /** Base64 is not copied, so that it may be longer than other text. */
+  countMediaChars(chars: number): void {
+    this.#mediaChars += chars
+    const { mediaChars } = VALUE_LIMITS
+    if (this.#mediaChars > mediaChars)
+      this.refuseAll('input_too_large', `${this.#subject} has more than ${mediaChars} characters of base64`)
   }
 
   /**

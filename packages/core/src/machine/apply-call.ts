@@ -1,6 +1,6 @@
 // The fold of facts about single calls: the ledger.
 import type { FactOf, Settlement } from './fact.ts'
-import { countChars } from './size.ts'
+import { countChars, measureMedia } from './size.ts'
 import { RULES } from './spec.ts'
 import type { Call, State } from './state.ts'
 import { findCall, waitsForAnswer } from './state.ts'
@@ -123,11 +123,13 @@ function questionAnswered(state: State, call: Call, fact: FactOf<'question-answe
 }
 
 function settled(call: Call, settlement: Settlement, tellLate: boolean): Call {
+  const media = settlement.type === 'ok' ? measureMedia(settlement.content) : undefined
   return {
     ...call,
     state: 'settled',
     settlement: settlement.type,
     resultChars: call.editedChars + settlementChars(settlement),
+    ...(media && { media }),
     tellLate,
     approval: null,
     deadline: null,

@@ -1,5 +1,6 @@
 // The fold of facts about the history's index: what entered, what left, what was shortened.
 import type { FactOf, StepCut } from './fact.ts'
+import type { MediaSize } from './size.ts'
 import { RULES } from './spec.ts'
 import type { IndexEntry, State, TurnStep } from './state.ts'
 
@@ -11,6 +12,7 @@ type HistoryFact = FactOf<
   | 'summary-finished'
   | 'summary-failed'
   | 'answer-cut'
+  | 'inputs-left-out'
   | 'history-rewound'
 >
 
@@ -30,6 +32,8 @@ export function applyHistoryFact(state: State, fact: HistoryFact): State {
       return { ...state, attempt: null, summaryFailed: true, phase: 'modelling' }
     case 'answer-cut':
       return answerCut(state, fact.cuts)
+    case 'inputs-left-out':
+      return inputsLeftOut(state, fact)
     case 'history-rewound':
       return {
         ...state,
@@ -48,13 +52,14 @@ function inputsEntered(state: State, fact: FactOf<'inputs-entered'>): State {
   // An input that is asked again is no more in the queue.
   const silent = new Set(state.queue.filter((item) => item.asks === false).map((item) => item.inputId))
   const asks = [...entered].some((inputId) => !silent.has(inputId))
-  const entries = fact.entries.map(({ entry, inputs, notes, chars }): IndexEntry => ({
+  const entries = fact.entries.map(({ entry, inputs, notes, chars, media }): IndexEntry => ({
     entry,
     exchange: fact.exchange,
     role: 'user',
     chars,
     inputs,
     notes,
+    ...(media && { media }),
   }))
   return withEntries(
     {
@@ -71,6 +76,7 @@ function stepClosed(state: State, fact: FactOf<'step-closed'>): State {
   const step = state.step
   if (!step) return state
   const resultChars = step.calls.reduce((sum, call) => sum + call.resultChars, 0)
+  const media = step.calls.flatMap((call) => call.media ?? [])
   const closed = step.calls.map(({ callId, name, runs, offer, settlement, tellLate }) => ({
     callId,
     name,
@@ -85,9 +91,14 @@ function stepClosed(state: State, fact: FactOf<'step-closed'>): State {
     role: 'step',
     chars: step.chars + resultChars,
     step: step.step,
+    ...(media.length > 0 && { media: addMedia(media) }),
   }
   const recentCalls = [...state.recentCalls, ...closed].slice(-RULES.remembered)
   return withEntries({ ...state, step: null, recentCalls }, [entry])
+}
+
+function addMedia(sizes: readonly MediaSize[]): MediaSize {
+  return sizes.reduce((sum, { parts, chars }) => ({ parts: sum.parts + parts, chars: sum.chars + chars }))
 }
 
 function withEntries(state: State, entries: readonly IndexEntry[]): State {
@@ -137,6 +148,17 @@ function summaryFinished(state: State, fact: FactOf<'summary-finished'>): State 
     costMicros: state.turn.costMicros + (fact.usage.costMicros ?? 0),
   }
   return { ...state, turn, attempt: null, phase: 'modelling', index: [...older, summary, ...newer] }
+}
+
+function inputsLeftOut(state: State, { sizes }: FactOf<'inputs-left-out'>): State {
+  const chars = new Map(sizes.map((size) => [size.entry, size.chars]))
+  const index = state.index.map((entry) => {
+    const left = chars.get(entry.entry)
+    if (left === undefined) return entry
+    const { media: _, ...kept } = entry
+    return { ...kept, chars: left }
+  })
+  return { ...state, index }
 }
 
 function answerCut(state: State, cuts: readonly StepCut[]): State {

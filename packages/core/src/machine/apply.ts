@@ -1,6 +1,7 @@
 // The fold: what each fact does to the state. It holds no policy and changes only with a format version.
 import type { Fact, FactOf } from './fact.ts'
 import type { SessionRecord } from './record.ts'
+import { measureMedia } from './size.ts'
 import { RULES } from './spec.ts'
 import type { State, Turn } from './state.ts'
 import { applyCallFact } from './apply-call.ts'
@@ -24,7 +25,7 @@ export function apply(state: State, fact: Fact): State {
     case 'session-opened':
       return opened(state, fact)
     case 'agent-changed':
-      return { ...state, specHash: fact.specHash }
+      return { ...state, specHash: fact.specHash, agent: fact.agent ?? state.agent }
     case 'model-set':
       return { ...state, model: fact.model, turn: state.turn && withModel(state.turn, fact.model) }
     case 'session-described':
@@ -75,6 +76,7 @@ export function apply(state: State, fact: Fact): State {
     case 'summary-finished':
     case 'summary-failed':
     case 'answer-cut':
+    case 'inputs-left-out':
     case 'history-rewound':
       return applyHistoryFact(state, fact)
     default:
@@ -99,6 +101,7 @@ function withModel(turn: Turn, model: string): Turn {
 }
 
 function acceptInput(state: State, fact: FactOf<'input-accepted'>): State {
+  const media = fact.body.type === 'user' ? measureMedia(fact.body.parts) : undefined
   const item = {
     inputId: fact.inputId,
     type: fact.body.type,
@@ -106,6 +109,7 @@ function acceptInput(state: State, fact: FactOf<'input-accepted'>): State {
     heldChars: fact.heldChars,
     ready: fact.ready,
     delivery: fact.delivery,
+    ...(media && { media }),
     ...(fact.model !== undefined && { model: fact.model }),
     ...(fact.settings && { settings: fact.settings }),
     ...(fact.asks === false && { asks: fact.asks }),

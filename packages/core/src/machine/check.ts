@@ -1,11 +1,12 @@
 // Whether an input is well formed and allowed, without deciding anything. Fronts and workflows ask before they accept.
 import { isJsonObject } from '../json.ts'
-import type { ContentPart } from '../messages.ts'
+import type { StoredPart } from '../messages.ts'
 import { isAttached } from './effect.ts'
 import { countFixedTools } from './client-tools.ts'
 import { checkAnswer, checkApproval, checkQuestion } from './check-person.ts'
 import { callOutcome } from './call-event.ts'
 import type { Input, InputOf } from './input.ts'
+import { findLargeMedia } from './media.ts'
 import type { Refusal } from './refusal.ts'
 import { urgentChars } from './rows-input.ts'
 import { heldChars, jsonChars } from './size.ts'
@@ -41,7 +42,7 @@ export function checkNew(spec: Spec, state: State, input: Input): Refusal | unde
     return { code: 'invalid_event', message: `heard.chars must be 0 or more, not ${input.heard.chars}` }
   switch (input.type) {
     case 'user-input':
-      return checkText(spec, state, heldChars(input.parts), input.parts.every(isBlank))
+      return checkParts(spec, state, input.parts)
     case 'urgent-event':
       return checkText(spec, state, urgentChars(input), input.name === '')
     case 'transcript':
@@ -76,7 +77,13 @@ export function seenAt(state: State, input: Input): number | undefined {
   return undefined
 }
 
-function isBlank(part: ContentPart): boolean {
+function checkParts(spec: Spec, state: State, parts: readonly StoredPart[]): Refusal | undefined {
+  const large = findLargeMedia(parts, spec.limits)
+  if (large !== undefined) return { code: 'input_too_large', message: large }
+  return checkText(spec, state, heldChars(parts), parts.every(isBlank))
+}
+
+function isBlank(part: StoredPart): boolean {
   return part.type === 'text' && part.text.trim() === ''
 }
 

@@ -22,6 +22,12 @@ test('keeps texts up to the cut, calls and thoughts, and the state of what was n
   expect(cutParts(parts, 0)).toEqual([parts[0], call])
 })
 
+test('keeps the sources: they are not spoken', () => {
+  const source: AssistantPart = { type: 'source', id: 's', title: 'A page' }
+  expect(cutParts([{ type: 'text', text: 'abc' }, source], 1)).toEqual([{ type: 'text', text: 'a' }, source])
+  expect(textOf([{ type: 'text', text: 'abc' }, source])).toBe('abc')
+})
+
 test('a text of which blanks are left is left out; one that was blank stays', () => {
   expect(cutParts([{ type: 'text', text: '  a' }], 2)).toEqual([])
   expect(cutParts([{ type: 'text', text: '  ' }], 2)).toEqual([{ type: 'text', text: '  ' }])

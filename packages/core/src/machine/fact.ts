@@ -1,15 +1,15 @@
 // What the machine decided, for ever. Facts hold content; state, their fold, holds none.
 import type { ErrorCode } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
-import type { AssistantPart, ContentPart, FinishReason, Provenance, Usage } from '../messages.ts'
+import type { AssistantPart, FinishReason, Provenance, StoredPart, Usage } from '../messages.ts'
 import type { ModelSettings } from '../agent/model.ts'
 import type { ClientToolSpec, Delivery, Failure, Played } from './input.ts'
 import type { Effectful, PlanEntry } from './spec.ts'
-import type { IndexEntry } from './state.ts'
+import type { EntryMedia, IndexEntry } from './state.ts'
 
 /** How a call ended. There is exactly one for each call. */
 export type Settlement =
-  | { readonly type: 'ok'; readonly content: readonly ContentPart[]; readonly value?: JsonValue }
+  | { readonly type: 'ok'; readonly content: readonly StoredPart[]; readonly value?: JsonValue }
   | { readonly type: 'error' | 'denied'; readonly code: ErrorCode; readonly message: string }
   | { readonly type: 'timed-out' }
   /** `begun`: it was running, and may have had an effect. */
@@ -20,7 +20,7 @@ export type SettlementType = Settlement['type']
 
 /** The body of an accepted input. */
 export type InputBody =
-  | { readonly type: 'user'; readonly parts: readonly ContentPart[] }
+  | { readonly type: 'user'; readonly parts: readonly StoredPart[] }
   | { readonly type: 'transcript'; readonly speaker: string; readonly text: string }
   | { readonly type: 'urgent'; readonly name: string; readonly detail?: JsonValue; readonly message?: string }
 
@@ -56,6 +56,8 @@ export interface EnteredInputs {
   /** Late results that the model is told with these inputs. */
   readonly notes: readonly number[]
   readonly chars: number
+  /** The images and files of the inputs; absent where they have none, and in older records. */
+  readonly media?: EntryMedia
 }
 
 export type SupersedeReason = 'failed' | 'model-set' | 'fallback' | 'restart' | 'empty' | 'paused' | 'context-full'
@@ -72,7 +74,8 @@ export type Fact =
       readonly agent: string
       readonly specHash: string
     }
-  | { readonly type: 'agent-changed'; readonly specHash: string }
+  /** `agent`: its name, where that changed too. */
+  | { readonly type: 'agent-changed'; readonly specHash: string; readonly agent?: string }
   | { readonly type: 'model-set'; readonly model: string }
   /** Without a connection, as in older records: the tools of all clients together. */
   | { readonly type: 'client-tools-set'; readonly connection?: string; readonly tools: readonly ClientToolSpec[] }
@@ -268,6 +271,17 @@ export type Fact =
   | { readonly type: 'interrupt-accepted'; readonly reason: string; readonly heard: Played; readonly untilMs?: number }
   | { readonly type: 'grace-started'; readonly untilMs: number }
   | { readonly type: 'answer-cut'; readonly cuts: readonly StepCut[] }
+  /** A provider refused these for good: from now on a note stands for their images and files, or for all of an input without. */
+  | {
+      readonly type: 'inputs-left-out'
+      readonly inputs: readonly string[]
+      /** Steps whose results lose their images and files. */
+      readonly steps?: readonly number[]
+      /** In the provider's words; at most 200 characters. */
+      readonly reason: string
+      /** What the entries count from now on. */
+      readonly sizes: readonly { readonly entry: number; readonly chars: number }[]
+    }
   | { readonly type: 'display-written'; readonly turn: number }
   | {
       readonly type: 'history-rewound'

@@ -1,9 +1,18 @@
 // The fold of a history with its bodies: what each fact does to the messages that a model is told.
-import type { AssistantMessage, AssistantPart, Message, ResultPart, ToolMessage } from '../messages.ts'
+import type {
+  AssistantMessage,
+  AssistantPart,
+  MediaSource,
+  ResultPart,
+  StoredMessage,
+  ToolMessage,
+  UserMessage,
+} from '../messages.ts'
 import type { JsonObject } from '../json.ts'
 import { textOf } from '../messages.ts'
 import { cutParts, wholeChars } from './cut-parts.ts'
 import type { CallProposal, Fact, FactOf, InputBody, QuestionAnswer, Settlement } from './fact.ts'
+import { leaveOutOfInput, leaveOutOfResults } from './left-out.ts'
 import { renderInputs, renderSettlement, text } from './render.ts'
 import type { PlanEntry } from './spec.ts'
 
@@ -13,7 +22,7 @@ export interface HistoryEntry {
   readonly exchange: number
   readonly role: 'user' | 'step' | 'summary'
   /** None where nothing visible is left of an answer that was cut short. */
-  readonly messages: readonly Message[]
+  readonly messages: readonly StoredMessage[]
 }
 
 /** What a tool asked its user and has no answer to yet. */
@@ -152,6 +161,9 @@ function foldEdit(content: HistoryContent, fact: Fact): void {
     case 'answer-cut':
       cutAnswer(content, fact)
       break
+    case 'inputs-left-out':
+      leaveOut(content, fact)
+      break
     case 'history-rewound': {
       const known = [...(content.left ?? []), ...content.entries]
       content.entries = fact.index.flatMap(
@@ -172,18 +184,39 @@ interface UserEntry extends HistoryEntry {
 
 function enter(content: HistoryContent, fact: FactOf<'inputs-entered'>): void {
   const entered = fact.entries.map(({ entry, inputs, notes }): UserEntry => {
-    const told = notes.map((note) => text(content.notes.get(note) ?? ''))
-    const bodies = inputs.flatMap((inputId) => content.inputs.get(inputId) ?? [])
-    return {
-      entry,
-      exchange: fact.exchange,
-      role: 'user',
-      inputs,
-      notes,
-      messages: [{ role: 'user', parts: [...told, ...renderInputs(bodies)] }],
-    }
+    const messages = [createUserMessage(content, inputs, notes)]
+    return { entry, exchange: fact.exchange, role: 'user', inputs, notes, messages }
   })
   content.entries = [...content.entries, ...entered]
+}
+
+function createUserMessage(
+  content: HistoryContent,
+  inputs: readonly string[],
+  notes: readonly number[],
+): UserMessage<MediaSource> {
+  const told = notes.map((note) => text(content.notes.get(note) ?? ''))
+  const bodies = inputs.flatMap((inputId) => content.inputs.get(inputId) ?? [])
+  return { role: 'user', parts: [...told, ...renderInputs(bodies)] }
+}
+
+/** The bodies change too, so that asked again they come without what was left out. */
+function leaveOut(content: HistoryContent, { inputs, steps = [], reason }: FactOf<'inputs-left-out'>): void {
+  for (const inputId of inputs) {
+    const body = content.inputs.get(inputId)
+    if (body) content.inputs.set(inputId, leaveOutOfInput(body, reason))
+  }
+  let first = Infinity
+  content.entries = content.entries.map((entry) => {
+    const { inputs: brought = [], notes = [] } = entry as Partial<UserEntry> // only a user's entry has them
+    const isStepLeft = steps.some((step) => isStep(entry, step))
+    if (!isStepLeft && !brought.some((inputId) => inputs.includes(inputId))) return entry
+    first = Math.min(first, entry.entry)
+    if (!isStepLeft) return { ...entry, messages: [createUserMessage(content, brought, notes)] }
+    const without = (message: StoredMessage) => (message.role === 'tool' ? leaveOutOfResults(message, reason) : message)
+    return { ...entry, messages: entry.messages.map(without) }
+  })
+  rebase(content, first + 1)
 }
 
 function openStep(
@@ -237,9 +270,9 @@ function closeStep(content: HistoryContent, entry: number): void {
   content.open = null
 }
 
-function stepMessages(open: OpenBody): readonly Message[] {
+function stepMessages(open: OpenBody): readonly StoredMessage[] {
   const assistant: AssistantMessage = { role: 'assistant', parts: open.parts, ...(open.rebased && { rebased: true }) }
-  const results = open.parts.flatMap((part): readonly ResultPart[] => {
+  const results = open.parts.flatMap((part): readonly ResultPart<MediaSource>[] => {
     if (part.type !== 'call') return []
     const settlement = open.settlements.get(part.callId) ?? { type: 'unknown', reason: 'missing' }
     const edited = open.edited.get(part.callId)
@@ -250,7 +283,7 @@ function stepMessages(open: OpenBody): readonly Message[] {
     const isError = settlement.type !== 'ok'
     return [{ type: 'result', callId, name, isError, content, ...(provenance && { provenance }) }]
   })
-  const tool: ToolMessage = { role: 'tool', parts: results }
+  const tool: ToolMessage<MediaSource> = { role: 'tool', parts: results }
   if (results.length > 0) return [assistant, tool]
   return isVisible(open.parts) ? [assistant] : []
 }

@@ -1,6 +1,6 @@
 // The history with its bodies: folded from records, it turns a range of entries into messages. State has only the index.
 import type { JsonObject } from '../json.ts'
-import type { AssistantPart, Message } from '../messages.ts'
+import type { AssistantPart, StoredMessage } from '../messages.ts'
 import type { InputBody, QuestionAnswer, Settlement } from './fact.ts'
 import type {
   AskedQuestion,
@@ -44,7 +44,7 @@ export interface HistorySnapshot extends Readonly<PlainHistory> {
 export interface History {
   fold(record: SessionRecord): void
   /** The messages of a request; the same objects each time, so that what was encoded of them can be kept. */
-  messages(fromEntry: number, toEntry: number): readonly Message[]
+  messages(fromEntry: number, toEntry: number): readonly StoredMessage[]
   entries(): readonly HistoryEntry[]
   openCall(callId: string): OpenCall | undefined
   /** What was answered to the nth question of an open call; undefined while it is open or was not asked. */
@@ -87,7 +87,7 @@ class FoldedHistory implements History {
     }
   }
 
-  messages(fromEntry: number, toEntry: number): readonly Message[] {
+  messages(fromEntry: number, toEntry: number): readonly StoredMessage[] {
     const asked = this.#content.entries.filter(({ entry }) => entry >= fromEntry && entry <= toEntry)
     return asked.flatMap(({ messages }) => messages)
   }

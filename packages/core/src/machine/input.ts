@@ -2,7 +2,7 @@
 // outside is a `UserCommand` or a `ClientReport`, and the machine itself does not know who hands an input in.
 import type { ErrorCode } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
-import type { ContentPart, FinishReason, Usage } from '../messages.ts'
+import type { FinishReason, StoredPart, Usage } from '../messages.ts'
 import type { ModelPart, ModelSettings } from '../agent/model.ts'
 import type { IndexEntry } from './state.ts'
 import type { PlanEntry, ToolSpec } from './spec.ts'
@@ -24,7 +24,7 @@ export interface Failure {
 /** What a tool or a client gives back. */
 export type Outcome =
   /** `value`: what the content is the text of, where it is JSON and short enough to be kept twice. */
-  | { readonly type: 'ok'; readonly content: readonly ContentPart[]; readonly value?: JsonValue }
+  | { readonly type: 'ok'; readonly content: readonly StoredPart[]; readonly value?: JsonValue }
   | { readonly type: 'error'; readonly code: ErrorCode; readonly message: string }
 
 /** When an input reaches the model: after the running turn, at the end of the running step, or by interrupting it. */
@@ -63,7 +63,7 @@ export type UserCommand =
   | {
       readonly type: 'user-input'
       readonly inputId: string
-      readonly parts: readonly ContentPart[]
+      readonly parts: readonly StoredPart[]
       readonly delivery?: Delivery
       readonly model?: string
       readonly settings?: ModelSettings

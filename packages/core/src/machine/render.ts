@@ -1,8 +1,8 @@
 // How inputs and settlements read to a model.
-import type { ContentPart, TextPart } from '../messages.ts'
+import type { StoredPart, TextPart } from '../messages.ts'
 import type { InputBody, Settlement } from './fact.ts'
 
-function renderInput(body: InputBody): readonly ContentPart[] {
+function renderInput(body: InputBody): readonly StoredPart[] {
   switch (body.type) {
     case 'user':
       return body.parts.flatMap((part) => (part.type === 'text' && part.text.trim() === '' ? [] : [sendable(part)]))
@@ -24,8 +24,8 @@ function oneLine(said: string): string {
 }
 
 /** Neighbouring transcript lines become one text, a line each. */
-export function renderInputs(bodies: readonly InputBody[]): readonly ContentPart[] {
-  const parts: ContentPart[] = []
+export function renderInputs(bodies: readonly InputBody[]): readonly StoredPart[] {
+  const parts: StoredPart[] = []
   let previous: InputBody | undefined
   for (const body of bodies) {
     const rendered = renderInput(body)
@@ -45,7 +45,7 @@ export function renderInputs(bodies: readonly InputBody[]): readonly ContentPart
 }
 
 /** What the model is told of a call's end. */
-export function renderSettlement(settlement: Settlement): readonly ContentPart[] {
+export function renderSettlement(settlement: Settlement): readonly StoredPart[] {
   switch (settlement.type) {
     case 'ok':
       return settlement.content.map(sendable)
@@ -74,6 +74,6 @@ export function wellFormed(value: string): string {
   return value.replace(/\p{Surrogate}/gu, '\ufffd')
 }
 
-function sendable(part: ContentPart): ContentPart {
+function sendable(part: StoredPart): StoredPart {
   return part.type === 'text' ? { ...part, text: wellFormed(part.text) } : part
 }

@@ -40,13 +40,6 @@ describe('a result', () => {
   test.each([
     ['a result', toOutcome('x'.repeat(11))],
     ['an error', { type: 'error', code: 'tool_failed', message: 'x'.repeat(11) }],
-    [
-      'media',
-      {
-        type: 'ok',
-        content: [{ type: 'image', mediaType: 'image/png', source: { type: 'base64', data: 'x'.repeat(11) } }],
-      },
-    ],
   ] as const)('over its size settles as result_too_large: %s', (_, outcome) => {
     const session = new TestSession({ limits: { resultChars: 10 } }).user('go').says({ calls: ['read'] })
     session.returns('call_1_0', outcome)

@@ -1,5 +1,5 @@
 // Rows for what becomes of calls: results, claims, approvals and what clients report of them.
-import type { ContentPart } from '../messages.ts'
+import type { StoredPart } from '../messages.ts'
 import { applyCallEvent, callOutcome, dropClient, settle } from './call-event.ts'
 import { setCallClock } from './clocks.ts'
 import { wholeChars } from './cut-parts.ts'
@@ -7,7 +7,9 @@ import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
 import type { IgnoreReason, Settlement } from './fact.ts'
 import type { InputOf, Outcome } from './input.ts'
-import { heldChars } from './size.ts'
+import { findLargeMedia } from './media.ts'
+import { heldChars, jsonChars } from './size.ts'
+import type { Limits } from './spec.ts'
 import { RULES } from './spec.ts'
 import type { Call, Offer } from './state.ts'
 import { findCall } from './state.ts'
@@ -51,10 +53,25 @@ function mayAnswer(draft: Draft, offer: Offer | null, connection: string): boole
 
 function boundOutcome(draft: Draft, outcome: Outcome): Settlement {
   const chars = outcome.type === 'error' ? outcome.message.length : heldChars(outcome.content)
-  const most = draft.spec.limits.resultChars
-  if (chars <= most) return outcome
-  const message = `the result has ${chars} characters; at most ${most} are taken`
-  return { type: 'error', code: 'result_too_large', message }
+  const { limits } = draft.spec
+  const large =
+    chars > limits.resultChars
+      ? `the result has ${chars} characters; at most ${limits.resultChars} are taken`
+      : outcome.type === 'ok'
+        ? findLargeValue(outcome, limits)
+        : undefined
+  return large === undefined ? outcome : { type: 'error', code: 'result_too_large', message: large }
+}
+
+function findLargeValue(
+  { content, value }: Extract<Outcome, { readonly type: 'ok' }>,
+  limits: Limits,
+): string | undefined {
+  const media = findLargeMedia(content, limits)
+  if (media !== undefined) return `the result is too large: ${media}`
+  const chars = value === undefined ? 0 : jsonChars(value)
+  if (chars <= limits.resultChars) return undefined
+  return `the result’s value has ${chars} characters as JSON; at most ${limits.resultChars} are taken`
 }
 
 /** Late, repeated or unknown: it changes nothing in the ledger, is logged, and is told where the model was told otherwise. */
@@ -88,7 +105,7 @@ function preview(outcome: Outcome, chars: number): string {
   return text.length <= chars ? text : `${text.slice(0, wholeChars(text, chars))}…`
 }
 
-function shown(part: ContentPart): string {
+function shown(part: StoredPart): string {
   return part.type === 'text' ? part.text : `[${part.type}]`
 }
 

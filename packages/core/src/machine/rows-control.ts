@@ -100,8 +100,9 @@ export function setClientTools(draft: Draft, input: InputOf<'client-tools'>): vo
 }
 
 export function changeAgent(draft: Draft): void {
-  if (draft.state.specHash === draft.spec.hash) return
-  emit(draft, { type: 'agent-changed', specHash: draft.spec.hash })
+  const { agent, hash: specHash } = draft.spec
+  if (draft.state.specHash === specHash) return
+  emit(draft, { type: 'agent-changed', specHash, ...(agent !== draft.state.agent && { agent }) })
   settleGone(draft)
   advance(draft)
 }

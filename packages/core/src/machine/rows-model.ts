@@ -1,5 +1,5 @@
 // Rows for a model's answers: a step ends, and with it the turn or the next round begins.
-import type { AssistantPart } from '../messages.ts'
+import type { AssistantPart, SourcePart } from '../messages.ts'
 import { textOf } from '../messages.ts'
 import { applyCallEventToAll, settle } from './call-event.ts'
 import type { Draft } from './draft.ts'
@@ -8,6 +8,7 @@ import type { Failure, InputOf } from './input.ts'
 import type { Proposed } from './proposal.ts'
 import { proposeCalls } from './proposal.ts'
 import { wellFormed } from './render.ts'
+import { leaveOutRefused } from './refused-content.ts'
 import { retryDelayMs } from './retry.ts'
 import { RULES } from './spec.ts'
 import { countChars } from './size.ts'
@@ -109,11 +110,23 @@ function storedParts(input: InputOf<'model-finished'>, proposed: readonly Propos
   let next = 0
   return input.parts.flatMap((part): readonly AssistantPart[] => {
     if (part.type === 'text') return part.text === '' ? [] : [{ ...part, text: wellFormed(part.text) }]
+    if (part.type === 'source') return [cleanSource(part)]
     if (part.type !== 'call') return [part]
     const call = proposed[next]
     next += 1
     return call ? [{ ...part, callId: call.proposal.callId, arguments: call.arguments }] : []
   })
+}
+
+/** Its texts come from pages of others, and from parsers of bytes. */
+function cleanSource({ url, title, mediaType, quote, ...part }: SourcePart): SourcePart {
+  return {
+    ...part,
+    ...(url !== undefined && { url: wellFormed(url) }),
+    ...(title !== undefined && { title: wellFormed(title) }),
+    ...(mediaType !== undefined && { mediaType: wellFormed(mediaType) }),
+    ...(quote !== undefined && { quote: wellFormed(quote) }),
+  }
 }
 
 function finishEmpty(draft: Draft, input: InputOf<'model-finished'>, attempt: RunningAttempt): void {
@@ -175,6 +188,7 @@ export function failAttempt(draft: Draft, input: InputOf<'model-failed'>): void 
     emit(draft, { type: 'attempt-superseded', attempt: number, reason: 'fallback', error })
   } else {
     emit(draft, { type: 'attempt-failed', attempt: number, error })
+    leaveOutRefused(draft, turn, error)
     failTurn(draft, error.code, error.message)
   }
   advance(draft)

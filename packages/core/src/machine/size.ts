@@ -1,16 +1,18 @@
 // Sizes in UTF-16 units, the unit in which the machine counts everything that is not yet tokens.
-import type { AssistantPart, ContentPart } from '../messages.ts'
+import type { AssistantPart, FilePart, MediaSource, StoredPart } from '../messages.ts'
 
 /** What an image or a file counts as; providers charge about 1,500 tokens for a large picture. */
 const MEDIA_CHARS = 6000
+/** Files that models are sent as the text that they are. */
+const TEXT_TYPE = /^(?:text\/|application\/(?:.*\+)?(?:json|xml|yaml)$)/
 
-export function countChars(parts: readonly (ContentPart | AssistantPart)[]): number {
+export function countChars(parts: readonly (StoredPart | AssistantPart)[]): number {
   let chars = 0
   for (const part of parts) chars += partChars(part)
   return chars
 }
 
-function partChars(part: ContentPart | AssistantPart): number {
+function partChars(part: StoredPart | AssistantPart): number {
   switch (part.type) {
     case 'text':
     case 'reasoning':
@@ -18,8 +20,12 @@ function partChars(part: ContentPart | AssistantPart): number {
     case 'call':
       return part.name.length + part.arguments.length
     case 'image':
-    case 'file':
       return MEDIA_CHARS
+    case 'file':
+      return fileChars(part)
+    // No provider is sent it.
+    case 'source':
+      return 0
     case 'provider':
       return JSON.stringify(part.state.data).length
     default:
@@ -27,12 +33,30 @@ function partChars(part: ContentPart | AssistantPart): number {
   }
 }
 
-/** UTF-16 units that parts hold as text, for limits; media count their base64 text. */
-export function heldChars(parts: readonly ContentPart[]): number {
+/** In older records, which hold base64, every file counts the same. */
+function fileChars({ mediaType, source }: FilePart<MediaSource>): number {
+  return source.type === 'blob' && TEXT_TYPE.test(mediaType) ? source.bytes : MEDIA_CHARS
+}
+
+/** Images and files among parts. */
+export interface MediaSize {
+  readonly parts: number
+  /** What they count in a request. */
+  readonly chars: number
+}
+
+/** Undefined where there are none. */
+export function measureMedia(parts: readonly StoredPart[]): MediaSize | undefined {
+  const media = parts.filter((part) => part.type !== 'text')
+  return media.length === 0 ? undefined : { parts: media.length, chars: countChars(media) }
+}
+
+/** UTF-16 units that parts hold as text, for limits; bytes of images and files have limits of their own. */
+export function heldChars(parts: readonly StoredPart[]): number {
   let chars = 0
   for (const part of parts) {
     if (part.type === 'text') chars += part.text.length
-    else chars += part.source.type === 'base64' ? part.source.data.length : part.source.url.length
+    else if (part.source.type === 'url') chars += part.source.url.length
   }
   return chars
 }

@@ -29,10 +29,16 @@ export interface Limits {
   readonly callsPerTurn: number
   /** Server tools that run at once. 8. */
   readonly parallelCalls: number
-  /** UTF-16 units of one input's text. 65,536. */
+  /** UTF-16 units of one input's text, images and files apart. 65,536. */
   readonly inputChars: number
-  /** UTF-16 units of one result. 262,144. */
+  /** UTF-16 units of one result, images and files apart. 262,144. */
   readonly resultChars: number
+  /** Bytes of one image or file, in an input or a result. 20 MiB. */
+  readonly mediaBytes: number
+  /** Bytes of all images and files of one input or result. 64 MiB. */
+  readonly inputMediaBytes: number
+  /** Images and files of one input or result, those with an address included. 32. */
+  readonly mediaParts: number
   /** Milliseconds of a turn, without the time in which only people are waited for. 10 minutes. */
   readonly turnMs: number
   /** Input and output tokens of a turn, as the provider counts them. 1,000,000. */
@@ -109,6 +115,9 @@ export const DEFAULT_LIMITS: Limits = {
   parallelCalls: 8,
   inputChars: 65_536,
   resultChars: 262_144,
+  mediaBytes: 20_971_520,
+  inputMediaBytes: 67_108_864,
+  mediaParts: 32,
   turnMs: 600_000,
   turnTokens: 1_000_000,
   turnCostMicros: Number.MAX_SAFE_INTEGER,
@@ -154,6 +163,8 @@ export const RULES = {
   shrinks: 3,
   /** UTF-16 units of what is wrong with an output that the model is told. */
   issueChars: 4000,
+  /** UTF-16 units of why a provider refused an input, as the model is told. */
+  reasonChars: 200,
   /** UTF-16 units of a late result that the model is told. */
   noteChars: 2000,
   /** Clients attached to a session at once, and tools that they may bring. */

@@ -2,6 +2,7 @@
 import type { JsonObject } from '../json.ts'
 import type { ModelSettings } from '../agent/model.ts'
 import type { CallProposal, ClockMode, SettlementType } from './fact.ts'
+import type { MediaSize } from './size.ts'
 import type { ClientToolSpec, Delivery, Played } from './input.ts'
 
 export type Phase = 'idle' | 'modelling' | 'calling' | 'interrupting' | 'summarising' | 'paused' | 'stopped'
@@ -38,6 +39,14 @@ export interface IndexEntry {
   /** For `user`: what entered, so that a rewind can ask it again. */
   readonly inputs?: readonly string[]
   readonly notes?: readonly number[]
+  /** Absent where it has none. */
+  readonly media?: EntryMedia
+}
+
+/** Images and files of an entry of the history. */
+export interface EntryMedia extends MediaSize {
+  /** For `user`: the inputs that brought them. */
+  readonly inputs?: readonly string[]
 }
 
 /** A timer that is running: it fires at `atMs`; a firing of another generation is stale. */
@@ -77,6 +86,8 @@ export interface QueuedInput {
   readonly heldChars: number
   readonly ready: boolean
   readonly delivery: Delivery
+  /** Absent where it has none. */
+  readonly media?: MediaSize
   readonly model?: string
   readonly settings?: ModelSettings
   /** Its sender cannot be asked anything. */
@@ -119,6 +130,8 @@ export interface Call extends Omit<CallProposal, 'about'> {
   readonly questions: readonly Question[]
   readonly settlement: SettlementType | null
   readonly resultChars: number
+  /** Of its result; absent where that has none. */
+  readonly media?: MediaSize
   /** Length of the arguments that a person put in place of the model's: the model is shown them. */
   readonly editedChars: number
   /** Whether the model is told of a result that comes after the settlement. */

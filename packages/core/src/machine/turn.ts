@@ -78,11 +78,12 @@ export function openTurn(draft: Draft, model?: string, settings?: QueuedInput['s
 /** What stood in the history and was taken back enters once more, message by message as it was. */
 export function enterAgain(draft: Draft, asked: readonly IndexEntry[]): void {
   const { state } = draft
-  const entries = asked.map(({ inputs = [], notes = [], chars }, index): EnteredInputs => ({
+  const entries = asked.map(({ inputs = [], notes = [], chars, media }, index): EnteredInputs => ({
     entry: state.counters.entry + 1 + index,
     inputs,
     notes,
     chars,
+    ...(media && { media }),
   }))
   emit(draft, { type: 'inputs-entered', exchange: state.turn?.exchange ?? 0, entries })
 }
@@ -106,6 +107,7 @@ function enterInputs(draft: Draft, items: readonly QueuedInput[]): void {
         inputs: [item.inputId],
         notes: entries.length === 0 ? state.notes.map((note) => note.note) : [],
         chars: item.chars + (entries.length === 0 ? state.notes.reduce((sum, note) => sum + note.chars, 0) : 0),
+        ...(item.media && { media: { ...item.media, inputs: [item.inputId] } }),
       })
     previous = item
   }

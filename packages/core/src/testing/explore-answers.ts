@@ -1,7 +1,7 @@
 // What may answer an effect in an exploration: models, tools, clients and people, right and wrong.
 import type { ModelPart } from '../agent/model.ts'
 import type { ErrorCode } from '../errors.ts'
-import type { FinishReason } from '../messages.ts'
+import type { FinishReason, StoredPart } from '../messages.ts'
 import type { AwaitedEffect, CallCheck, Input, Outcome } from '../machine/index.ts'
 import { listClientTools, openCalls } from '../machine/index.ts'
 import type { World } from './explore-world.ts'
@@ -34,6 +34,13 @@ export function answerEffect(world: World, effect: AwaitedEffect, kind: boolean)
   }
 }
 
+/** As the runtime hands it in. */
+export const IMAGE: StoredPart = {
+  type: 'image',
+  mediaType: 'image/png',
+  source: { type: 'blob', handle: 'abc', bytes: 2000 },
+}
+
 export const WORDS = ['yes', 'a longer answer with several words', 'ünïcode 😀 text', 'x'.repeat(120), '😀😀']
 
 export function modelFinished(world: World, attempt: number, kind: boolean): Input {
@@ -46,6 +53,7 @@ export function modelFinished(world: World, attempt: number, kind: boolean): Inp
   else if (random.chance(0.3)) parts.push({ type: 'text', text: ' ' })
   const calls = kind || random.chance(0.35) ? 0 : 1 + random.below(3)
   for (let index = 0; index < calls; index++) parts.push(call(world))
+  if (!kind && random.chance(0.1)) parts.push({ type: 'source', id: 's1', url: 'https://example.org', title: 'A page' })
   if (finish === 'pause' && random.chance(0.7))
     parts.push({ type: 'provider', state: { provider: 'p', model: 'm', data: { type: 'search' } } })
   const checks = parts.filter((part) => part.type === 'call').map(() => callCheck(random))
@@ -91,6 +99,8 @@ const CODES: readonly ErrorCode[] = [
   'context_overflow',
   'model_timeout',
   'model_cut_off',
+  'model_invalid_request',
+  'model_content_refused',
 ]
 
 export function failure(random: Random): {
@@ -115,6 +125,7 @@ export function modelFailed(random: Random, attempt: number): Input {
 export function outcome(random: Random): Outcome {
   if (random.chance(0.2))
     return { type: 'error', code: 'tool_failed', message: random.pick(['broken', '', 'b'.repeat(900)]) }
+  if (random.chance(0.1)) return { type: 'ok', content: [{ type: 'text', text: 'see' }, IMAGE] }
   return {
     type: 'ok',
     content: [{ type: 'text', text: random.pick(['', 'done', 'y'.repeat(90), 'z'.repeat(900), 'cut \ud83d']) }],

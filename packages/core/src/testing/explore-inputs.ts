@@ -1,5 +1,4 @@
 // What may come next in an exploration: right, wrong, late, repeated and forged inputs of every kind.
-import type { ContentPart } from '../messages.ts'
 import type { Played, Input, State } from '../machine/index.ts'
 import { openCalls } from '../machine/index.ts'
 import {
@@ -7,6 +6,7 @@ import {
   anyCallId,
   approval,
   failure,
+  IMAGE,
   modelFailed,
   modelFinished,
   outcome,
@@ -64,8 +64,6 @@ function answerSomething(world: World): Input | undefined {
   const effects = [...world.running.values()].filter((effect) => effect.type !== 'set-timer')
   return effects.length === 0 ? undefined : answerEffect(world, world.random.pick(effects), false)
 }
-
-const IMAGE: ContentPart = { type: 'image', mediaType: 'image/png', source: { type: 'base64', data: 'aa' } }
 
 function userInput(world: World): Input {
   const { random } = world

@@ -2,6 +2,7 @@
 export type { WireIssue } from './wires/issue.ts'
 export { validateAnthropicRequest } from './wires/anthropic.ts'
 export * from './random.ts'
+export { inlineBlobs } from './inline-blobs.ts'
 export * from './neutral-history.ts'
 export * from './invariants.ts'
 export * from './explore.ts'

@@ -1,6 +1,6 @@
 // The eight invariants of a session, checked after every record. It keeps a ledger of its own and trusts no state.
 import { isJsonObject, parseJson } from '../json.ts'
-import type { Message } from '../messages.ts'
+import type { Message, StoredMessage } from '../messages.ts'
 import type {
   AwaitedEffect,
   Effect,
@@ -13,6 +13,8 @@ import type {
   State,
 } from '../machine/index.ts'
 import { applyRecord, effectKey, outstanding } from '../machine/index.ts'
+import { measureMedia } from '../machine/size.ts'
+import { inlineBlobs } from './inline-blobs.ts'
 import { validateHistory } from './neutral-history.ts'
 
 export class InvariantError extends Error {
@@ -359,8 +361,22 @@ function checkHistory({ after, history }: Observation, options: InvariantOptions
   const indexed = after.index.map(({ entry }) => entry)
   if (entries.join() !== indexed.join())
     fail('2 valid history', `state indexes [${indexed.join()}], the history holds [${entries.join()}]`)
+  for (const { entry, media } of after.index) {
+    const held = countMediaIn(history.messages(entry, entry))
+    if (held !== (media?.parts ?? 0))
+      fail('2 valid history', `entry ${entry} holds ${held} images and files, state counts ${media?.parts ?? 0}`)
+  }
   const messages = history.messages(0, Infinity)
-  const issues = [...validateHistory(messages), ...(options.validate?.(messages) ?? [])]
+  const issues = [...validateHistory(messages), ...(options.validate?.(inlineBlobs(messages)) ?? [])]
   const first = issues[0]
   if (first) fail('2 valid history', first.message)
+}
+
+function countMediaIn(messages: readonly StoredMessage[]): number {
+  let count = 0
+  for (const message of messages)
+    if (message.role === 'user') count += measureMedia(message.parts)?.parts ?? 0
+    else if (message.role === 'tool')
+      for (const { content } of message.parts) count += measureMedia(content)?.parts ?? 0
+  return count
 }

@@ -1,6 +1,14 @@
 // The rules that a history must keep for any provider: pairs, adjacency, order, nothing empty, a legal beginning.
 import { isJsonObject, parseJson } from '../json.ts'
-import type { AssistantMessage, CallPart, ContentPart, Message, ToolMessage, UserMessage } from '../messages.ts'
+import type {
+  AssistantMessage,
+  CallPart,
+  MediaSource,
+  StoredMessage,
+  StoredPart,
+  ToolMessage,
+  UserMessage,
+} from '../messages.ts'
 
 export interface HistoryIssue {
   readonly code: string
@@ -8,7 +16,7 @@ export interface HistoryIssue {
 }
 
 /** Issues of a history as it would be sent; none means that every provider's adapter can encode it. */
-export function validateHistory(messages: readonly Message[]): readonly HistoryIssue[] {
+export function validateHistory(messages: readonly StoredMessage[]): readonly HistoryIssue[] {
   const issues: HistoryIssue[] = []
   const report = (code: string, index: number, why: string): void => {
     issues.push({ code, message: `message ${index}: ${why}` })
@@ -38,27 +46,29 @@ function mayContinue(message: AssistantMessage): boolean {
   return callsOf(message).length === 0
 }
 
-function checkUser(message: UserMessage, index: number, report: Report): void {
+function checkUser(message: UserMessage<MediaSource>, index: number, report: Report): void {
   if (message.parts.length === 0) report('empty-message', index, 'a user message without parts')
   if (message.parts.some((part) => part.type === 'text' && part.text.trim() === ''))
     report('empty-text', index, 'a blank text part')
   message.parts.forEach((part) => checkContent(part, index, report))
 }
 
-function checkContent(part: ContentPart, index: number, report: Report): void {
+function checkContent(part: StoredPart, index: number, report: Report): void {
   if (part.type === 'text' && hasLoneSurrogate(part.text)) report('broken-text', index, 'half of a surrogate pair')
 }
 
 interface Place {
   readonly message: AssistantMessage
-  readonly next: Message | undefined
+  readonly next: StoredMessage | undefined
   readonly index: number
   readonly seen: Set<string>
 }
 
 function checkAssistant(place: Place, report: Report): void {
   const { message, next, index, seen } = place
-  const says = message.parts.some((part) => part.type !== 'reasoning' && !(part.type === 'text' && part.text === ''))
+  const says = message.parts.some(
+    (part) => part.type !== 'reasoning' && part.type !== 'source' && !(part.type === 'text' && part.text === ''),
+  )
   if (!says) report('empty-message', index, 'an answer that says nothing and calls nothing')
   for (const part of message.parts) {
     if (part.type === 'text' && part.text === '') report('empty-text', index, 'an empty text part')
@@ -74,7 +84,12 @@ function checkAssistant(place: Place, report: Report): void {
     report('missing-results', index, 'calls are not followed by their results')
 }
 
-function checkResults(assistant: AssistantMessage, message: ToolMessage, index: number, report: Report): void {
+function checkResults(
+  assistant: AssistantMessage,
+  message: ToolMessage<MediaSource>,
+  index: number,
+  report: Report,
+): void {
   const calls = callsOf(assistant)
   const asked = calls.map((call) => `${call.callId} ${call.name}`).join(', ')
   const answered = message.parts.map((part) => `${part.callId} ${part.name}`).join(', ')

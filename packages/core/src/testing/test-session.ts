@@ -1,5 +1,5 @@
 // A session for tests: inputs in few words, the clock in the hand, and every decision checked for purity and invariants.
-import type { Message } from '../messages.ts'
+import type { StoredMessage } from '../messages.ts'
 import type { ModelPart } from '../agent/model.ts'
 import type { ErrorCode } from '../errors.ts'
 import { createInvariantChecker } from './invariants.ts'
@@ -329,7 +329,7 @@ export function toOutcome(result: string | Outcome): Outcome {
   return typeof result === 'string' ? { type: 'ok', content: [{ type: 'text', text: result }] } : result
 }
 
-function lines(message: Message): readonly string[] {
+function lines(message: StoredMessage): readonly string[] {
   return message.parts.map((part) => {
     switch (part.type) {
       case 'text':

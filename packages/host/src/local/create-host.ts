@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Environment, Host, Logger, Model, SessionDirectory, Store, Usage } from '@baton/core'
 import type { AgentChoice, Engine, RunTool, ToolJob } from '@baton/runtime'
 import { createCatalog, createForeignError, createHostOver, SharedTimers } from '@baton/runtime'
-import { createNodeEnvironment, digest } from '../environment.ts'
+import { createNodeEnvironment, digest, digestMedia } from '../environment.ts'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import { createLocalEngine } from './local-engine.ts'
 import { OpenSessions } from './open-sessions.ts'
@@ -59,7 +59,7 @@ export function createHost(options: HostOptions = {}): LocalHost {
   const log = options.log ?? SILENT
   const running = new AsyncLocalStorage<ToolJob>()
   const runTool = running.run.bind(running) as RunTool // with a call's own input and context
-  const catalog = createCatalog({ ...options, environment, blobs: store.blobs, log, digest, runTool })
+  const catalog = createCatalog({ ...options, environment, blobs: store.blobs, log, digest, digestMedia, runTool })
   const { snapshotRecords = SNAPSHOT_RECORDS } = options
   const openSessions = new OpenSessions(environment)
   const { timers } = environment

@@ -238,6 +238,28 @@ test('an exported session goes on in another store, with its large results', asy
   ])
 })
 
+test('pictures are exported with their session, and removed with it', async () => {
+  const data = Buffer.alloc(100_000, 7).toString('base64')
+  const picture = { type: 'image', mediaType: 'image/png', source: { type: 'base64', data } } as const
+  const world = createTestWorld({
+    tools: [act(() => ({ content: [{ ...picture, source: { ...picture.source, data: 'AAAA' } }] }))],
+    steps: [callsOf('act'), { text: 'seen' }],
+  })
+  const session = await world.open()
+  await world.time.until(session.send([picture]).answer)
+  await world.time.until(world.host.stop())
+  expect(await world.store.blobs.names(SESSION)).toHaveLength(2)
+  const store = createMemoryStore()
+  await importSession(store, await linesOf(world.store))
+  const next = createTestWorld({ store, time: world.time, steps: [{ text: 'still' }] })
+  await next.time.until((await next.open()).send('two').answer)
+  const [asked, , shown] = next.model.requests[0]?.messages ?? []
+  expect(asked?.parts).toEqual([picture])
+  expect(shown?.parts).toMatchObject([{ content: [{ source: { data: 'AAAA' } }] }])
+  await next.time.until(next.host.remove(SESSION))
+  expect(await store.blobs.names(SESSION)).toEqual([])
+})
+
 test('what is no exported session is refused by its line, and nothing of it is stored', async () => {
   const world = createTestWorld({ steps: () => ({ text: 'answer' }) })
   const session = await world.open()

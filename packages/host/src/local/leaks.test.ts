@@ -5,7 +5,7 @@ import { BatonError, defineAgent } from '@baton/core'
 import type { Effect, Input, SessionRecord } from '@baton/core/machine'
 import { createHistory, initialState } from '@baton/core/machine'
 import type { SessionWorld, WorkContext } from '@baton/runtime'
-import { createArgumentValidator, SessionFeed, ValidatedArguments } from '@baton/runtime'
+import { createArgumentValidator, RequestMessages, SessionFeed, ValidatedArguments } from '@baton/runtime'
 import { afterEach, expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import { Performer } from './performer.ts'
@@ -67,11 +67,13 @@ function createPerformer(world: { readonly execute?: () => unknown; readonly run
     services: {},
     validator: createArgumentValidator(),
     validated: new ValidatedArguments(),
+    requestMessages: new RequestMessages(),
     output: undefined,
     blobs: createMemoryStore().blobs,
     timers: environment.timers,
     log: { info: () => {}, warn: () => {} },
     digest: (text) => text,
+    digestMedia: (base64) => base64,
   }
   const performer = new Performer({
     environment,

@@ -7,15 +7,16 @@ import { openLocalSession } from './local-session.ts'
 import type { OpenSessions } from './open-sessions.ts'
 
 /** What all sessions of a host share. */
-export type LocalEngineInit = Omit<LocalSessionInit, 'session' | 'agent' | 'principal'>
+export type LocalEngineInit = Omit<LocalSessionInit, 'session' | 'agent' | 'principal' | 'meta'>
 
 export function createLocalEngine(shared: LocalEngineInit, openSessions: OpenSessions): Engine {
   const { environment, leases } = shared
-  const open: Engine['open'] = async (session, { agent, principal }) => {
+  const open: Engine['open'] = async (session, { agent, principal, meta = {} }) => {
     const { local, leave } = await openSessions.hold(session, () =>
-      openLocalSession({ ...shared, session, agent, principal }),
+      openLocalSession({ ...shared, session, agent, principal, meta }),
     )
-    if (agent) await adoptAgent(local, agent, leave)
+    // A stranger changes nothing before it is told that the session is another's.
+    if (agent && local.state().principal === principal.id) await adoptAgent(local, agent, leave)
     return { engine: local, leave }
   }
   const stop: Engine['stop'] = async ({ drainMs }) => {

@@ -1,5 +1,5 @@
 // One session in this process: its actor, a new one when that dies, its readers and its snapshots.
-import type { Accepted, Agent, Environment, Logger, Principal, Refused, Store } from '@baton/core'
+import type { JsonObject, Accepted, Agent, Environment, Logger, Principal, Refused, Store } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { History, Input, Phase, Spec, State } from '@baton/core/machine'
 import { outstanding } from '@baton/core/machine'
@@ -20,6 +20,8 @@ export interface LocalSessionInit {
   readonly agent: Agent | undefined
   /** Whose session it becomes, if it is new. */
   readonly principal: Principal
+  /** Of a new session: what it will be described with. */
+  readonly meta: JsonObject
   readonly catalog: Catalog
   readonly store: Store
   readonly environment: Environment
@@ -186,10 +188,17 @@ export class LocalSession implements SessionEngine, ActorListener {
   }
 
   /** The agent is chosen when the log was read, since the log says whose session it is and what is told of it. */
-  async #specFor({ agent, principal, meta }: State): Promise<Spec> {
+  async #specFor({ agent, principal, meta, pos }: State): Promise<Spec> {
     if (!this.#world.isOpen) {
-      const identity = { id: this.session, agent, principal: principal || this.#init.principal.id, meta }
-      await this.#world.open(identity, this.#init.agent)
+      const isNew = pos < 0
+      const identity = {
+        id: this.session,
+        agent,
+        principal: principal || this.#init.principal.id,
+        meta: isNew ? this.#init.meta : meta,
+      }
+      const isForeign = principal !== '' && principal !== this.#init.principal.id
+      await this.#world.open(identity, isForeign ? undefined : this.#init.agent)
     }
     return this.world.spec
   }

@@ -28,7 +28,7 @@ export class OpenSessions {
   readonly #environment: Environment
   readonly #sessions = new Map<string, OpenSession>()
   /** What sessions that leave still have to store; a host that stops waits for it. */
-  readonly #leaving = new Set<Promise<void>>()
+  readonly #leaving = new Map<Promise<void>, string>()
   readonly #gates = createGates()
 
   constructor(environment: Environment) {
@@ -73,7 +73,8 @@ export class OpenSessions {
     return this.#gates.run(name, async () => {
       const local = await session?.opening.catch(() => undefined)
       await local?.close()
-      await Promise.all(this.#leaving) // what it still had to store, when it left by itself
+      const leaving = [...this.#leaving].flatMap(([closing, left]) => (left === name ? [closing] : []))
+      await Promise.all(leaving) // what it still had to store, when it left by itself
       return await act()
     })
   }
@@ -87,7 +88,7 @@ export class OpenSessions {
   async closeAll(): Promise<void> {
     for (const session of this.#sessions.values()) session.stopLooking()
     const open = await this.all()
-    const closing = [...this.#leaving, this.#gates.allPassed(), ...open.map((local) => local.close())]
+    const closing = [...this.#leaving.keys(), this.#gates.allPassed(), ...open.map((local) => local.close())]
     const limit = { timeoutMs: CLOSING_MS, error: createStoppedError }
     // Those that take longer are looked after at the next start.
     await within(this.#environment.timers, limit, Promise.all(closing)).catch(() => {})
@@ -133,7 +134,7 @@ export class OpenSessions {
     }
     this.#forget(name, session)
     const closing = local.close()
-    this.#leaving.add(closing)
+    this.#leaving.set(closing, name)
     void closing.finally(() => this.#leaving.delete(closing))
   }
 }

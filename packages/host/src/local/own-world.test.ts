@@ -103,3 +103,38 @@ test('an agent that cannot be had fails the opening with its reason, and the nex
   const hanging = createHost({ environment: time.environment, agentOf: never })
   await expect(time.until(hanging.session('s'))).rejects.toMatchObject({ code: 'invalid_agent' })
 })
+
+test('a new session’s agent is chosen by what the session will be described with', async () => {
+  const time = createManualTime()
+  const asked: unknown[] = []
+  const agentOf = ({ meta }: { readonly meta: object }): Agent => {
+    asked.push(meta)
+    return createAgent('tenant', 'hello')
+  }
+  const host = createHost({ environment: time.environment, agentOf })
+  await time.until(host.session('s1', { description: { title: 'T', meta: { project: 'p1' } } }))
+  expect(asked).toEqual([{ project: 'p1' }])
+})
+
+test('a session that cannot be opened lets go of its parts, and a dispose that hangs holds up nobody', async () => {
+  const time = createManualTime()
+  const closed: string[] = []
+  const look = act(() => 'seen', { name: 'look' })
+  const source = { name: 'tools', list: async () => [look], close: async () => void closed.push('source') }
+  const host = createHost({
+    environment: time.environment,
+    agentOf: ({ id }) => {
+      if (id === 'bad') return { agent: createAgent('tenant', 'hello'), dispose: never }
+      if (id === 'good') return createAgent('tenant', 'hello')
+      const agent = createAgent('tenant', 'hello', { tools: [look], sources: [source] }) // two tools of one name
+      return { agent, dispose: () => void closed.push(id) }
+    },
+  })
+  await expect(time.until(host.session('twice'))).rejects.toMatchObject({ code: 'invalid_agent' })
+  expect(closed).toEqual(['source', 'twice'])
+  await (await time.until(host.session('bad'))).close()
+  await (await time.until(host.session('good'))).close()
+  await time.until(host.remove('good'))
+  await time.until(host.session('good'))
+  await time.until(host.stop())
+})

@@ -103,6 +103,31 @@ test('text, thoughts and a call come out in order, with what their provider put 
   ])
 })
 
+test('sources and citations are parts of the answer, and no text', async () => {
+  const page = { type: 'source', sourceType: 'url', id: 's1', url: 'https://example.org', title: 'A page' } as const
+  const book = {
+    type: 'source',
+    sourceType: 'document',
+    id: 's2',
+    mediaType: 'application/pdf',
+    title: 'A book',
+  } as const
+  const { answer, events } = await run([
+    { type: 'text-start', id: '1' },
+    { type: 'text-delta', id: '1', delta: 'It is ' },
+    { ...page, providerMetadata: { theirs: { rank: 1 } } },
+    { type: 'text-delta', id: '1', delta: 'blue.' },
+    { type: 'text-end', id: '1', citations: [{ source: book, startIndex: 0, endIndex: 5, citedText: 'Blue it is.' }] },
+    finish(),
+  ])
+  expect(answer.parts).toEqual([
+    { type: 'text', text: 'It is blue.' },
+    { type: 'source', id: 's1', url: 'https://example.org', title: 'A page' },
+    { type: 'source', id: 's2#0', mediaType: 'application/pdf', title: 'A book', quote: 'Blue it is.' },
+  ])
+  expect([answer.finish, events.map((event) => event.type)]).toEqual(['end', ['text-delta', 'text-delta']])
+})
+
 test('a request has their words: tools by wire name, results by call, provider marks beside their own parts only', async () => {
   const own = { provider: 'ai-sdk:theirs', model: 'm', data: { theirs: { sig: 'x' } } }
   const { options } = await run([finish()], {

@@ -7,12 +7,13 @@ import type {
   ModelEvent,
   ModelPart,
   ProviderState,
+  SourcePart,
   Usage,
 } from '@baton/core'
 import { BatonError, isJsonObject, parseJson } from '@baton/core'
 import type { ToolNames } from '../tool-names.ts'
 import { errorOf } from './errors.ts'
-import type { Metadata, ModelUsage, StreamPart } from './language-model.ts'
+import type { Metadata, ModelUsage, Source, StreamPart } from './language-model.ts'
 
 export interface AiSdkDecoder {
   /** @throws BatonError for an error in the stream */
@@ -43,7 +44,7 @@ interface Draft {
 /** A part of the answer; text and reasoning grow. */
 type Growing =
   | { readonly type: 'text' | 'reasoning'; readonly id: string; text: string; metadata: Metadata | undefined }
-  | { readonly type: 'call'; readonly part: ModelCallPart }
+  | { readonly type: 'whole'; readonly part: ModelCallPart | SourcePart }
 
 export function createAiSdkDecoder(init: AiSdkDecoderInit): AiSdkDecoder {
   const draft: Draft = { parts: [], openCalls: new Map(), finish: undefined, requestId: undefined, model: undefined }
@@ -92,6 +93,12 @@ function take(init: AiSdkDecoderInit, draft: Draft, part: StreamPart): void {
       break
     case 'text-end':
       if (part.providerMetadata) grow(draft, 'text', { ...part, delta: '' })
+      part.citations?.forEach(({ source, citedText }, index) =>
+        addSource(draft, { ...source, id: `${source.id}#${index}` }, citedText),
+      )
+      break
+    case 'source':
+      addSource(draft, part)
       break
     case 'tool-input-start':
       if (part.providerExecuted !== true) openCall(init, draft, part.id, part.toolName)
@@ -129,10 +136,22 @@ function grow(
   }: { readonly id: string; readonly delta: string; readonly providerMetadata?: Metadata },
 ): void {
   const known = draft.parts.findLast((one) => one.type === type && one.id === id)
-  if (known && known.type !== 'call') {
+  if (known && known.type !== 'whole') {
     known.text += delta
     known.metadata = providerMetadata ?? known.metadata
   } else draft.parts.push({ type, id, text: delta, metadata: providerMetadata })
+}
+
+function addSource(draft: Draft, { id, url, title, mediaType }: Source, quote?: string): void {
+  const part: SourcePart = {
+    type: 'source',
+    id,
+    ...(typeof url === 'string' && { url }),
+    ...(typeof title === 'string' && { title }),
+    ...(typeof mediaType === 'string' && { mediaType }),
+    ...(typeof quote === 'string' && { quote }),
+  }
+  draft.parts.push({ type: 'whole', part })
 }
 
 function openCall({ names, sink }: AiSdkDecoderInit, draft: Draft, id: string, toolName: string): number {
@@ -156,7 +175,7 @@ function takeCall(
   init.sink({ type: 'call-end', index })
   const state = stateOf(init, call.providerMetadata)
   draft.parts.push({
-    type: 'call',
+    type: 'whole',
     part: {
       type: 'call',
       name: init.names.decode(call.toolName),
@@ -179,7 +198,7 @@ function answerOf(init: AiSdkDecoderInit, draft: Draft): ModelAnswer {
   if (finish.finishReason.unified === 'error')
     throw new BatonError({ code: 'model_provider_failed', message: `${init.provider}: the model stopped for an error` })
   const parts = draft.parts.flatMap((one): ModelPart[] => {
-    if (one.type === 'call') return [one.part]
+    if (one.type === 'whole') return [one.part]
     const state = stateOf(init, one.metadata)
     return one.text === '' && !state ? [] : [{ type: one.type, text: one.text, ...(state && { state }) }]
   })

@@ -2,8 +2,8 @@
 import type {
   AssistantPart,
   ContentPart,
+  InlineSource,
   JsonObject,
-  MediaSource,
   Message,
   ModelRequest,
   ProviderState,
@@ -111,7 +111,7 @@ function fileOf(part: Exclude<ContentPart, { readonly type: 'text' }>) {
 }
 
 /** Undefined for an address that is none: their prompts hold parsed ones. */
-function dataOf(source: MediaSource): FileData | undefined {
+function dataOf(source: InlineSource): FileData | undefined {
   if (source.type === 'base64') return { type: 'data', data: source.data }
   const url = URL.parse(source.url)
   return url ? { type: 'url', url } : undefined
@@ -136,6 +136,8 @@ function encodeAssistantPart(part: AssistantPart, target: EncodingFor, isRebased
           ...optionsOf(part.state, target),
         },
       ]
+    case 'source':
+      return [] // their prompts have no sources
     case 'provider':
       return [] // another provider's own block
     default:

@@ -1,7 +1,9 @@
 // Errors of the AI SDK's providers as Baton's, by what they carry and not by their class: several versions may be loaded.
 import type { ErrorCode, JsonObject } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
+import type { SaidError } from '../transport/http-errors.ts'
 import { codeOfStatus, readErrorBody, retryAfterMsOf, saysContextOverflow } from '../transport/http-errors.ts'
+import { saysContentRefused } from '../transport/refused-content.ts'
 
 interface ApiCallError {
   readonly message?: unknown
@@ -34,11 +36,14 @@ function dataOf(status: number | undefined, retryAfterMs: number | undefined): J
   return { ...(status !== undefined && { status }), ...(retryAfterMs !== undefined && { retryAfterMs }) }
 }
 
-function codeOf(error: ApiCallError, status: number | undefined, said: { readonly message: string }): ErrorCode {
+function codeOf(error: ApiCallError, status: number | undefined, said: SaidError): ErrorCode {
   if (error.name === 'AbortError') return 'cancelled'
   if (error.name === 'AI_LoadAPIKeyError') return 'model_not_configured'
   if (error.name === 'AI_NoSuchModelError') return 'model_not_found'
-  if ((status === 400 || status === 413 || status === 422) && saysContextOverflow(said)) return 'context_overflow'
+  if (status === 400 || status === 413 || status === 422) {
+    if (saysContextOverflow(said)) return 'context_overflow'
+    if (saysContentRefused(said)) return 'model_content_refused'
+  }
   if (status !== undefined) return codeOfStatus(status)
   return error.name === 'TypeError' || error.name === 'AI_RetryError' ? 'model_network_failed' : 'model_provider_failed'
 }

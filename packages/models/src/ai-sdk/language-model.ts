@@ -56,7 +56,12 @@ export interface CallOptions {
 /** Parts of the stream that the bridge reads; it ignores others. */
 export type StreamPart =
   | { readonly type: 'text-delta'; readonly id: string; readonly delta: string }
-  | { readonly type: 'text-end'; readonly id: string; readonly providerMetadata?: Metadata }
+  | {
+      readonly type: 'text-end'
+      readonly id: string
+      readonly citations?: readonly { readonly source: Source; readonly citedText?: string }[]
+      readonly providerMetadata?: Metadata
+    }
   | { readonly type: 'reasoning-start'; readonly id: string; readonly providerMetadata?: Metadata }
   | {
       readonly type: 'reasoning-delta'
@@ -80,10 +85,20 @@ export type StreamPart =
       readonly providerExecuted?: boolean
       readonly providerMetadata?: Metadata
     }
+  | Source
   | { readonly type: 'response-metadata'; readonly id?: string; readonly modelId?: string }
   | { readonly type: 'finish'; readonly finishReason: { readonly unified: string }; readonly usage: ModelUsage }
   | { readonly type: 'error'; readonly error: unknown }
   | { readonly type: 'other' }
+
+/** A page, or a document, by its `sourceType`. */
+export interface Source {
+  readonly type: 'source'
+  readonly id: string
+  readonly url?: string
+  readonly title?: string
+  readonly mediaType?: string
+}
 
 export interface ModelUsage {
   readonly inputTokens?: { readonly total?: number; readonly cacheRead?: number; readonly cacheWrite?: number }

@@ -60,6 +60,7 @@ function encodeAssistant(message: AssistantMessage, given: Encoding): readonly W
 }
 
 function encodePart(part: AssistantPart, { family, ids, keepThinking }: Encoding): WireBlock | undefined {
+  if (part.type === 'source') return undefined
   const state = part.state?.provider === PROVIDER ? part.state : undefined
   const data = isJsonObject(state?.data) ? withoutUnknown(state.data) : {}
   // Signatures are good for the model that made them only: 400 "Invalid `signature` in `thinking` block".

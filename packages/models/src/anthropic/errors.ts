@@ -4,6 +4,7 @@ import { BatonError, isJsonObject } from '@baton/core'
 import type { HttpFailure } from '../transport/http-errors.ts'
 import { errorFromResponse, saysContextOverflow } from '../transport/http-errors.ts'
 import { redact } from '../transport/redact.ts'
+import { saysContentRefused } from '../transport/refused-content.ts'
 
 /** docs.claude.com/en/api/errors, and ErrorType of SDK 1.12. */
 const CODE_OF_TYPE: Readonly<Record<string, ErrorCode>> = {
@@ -39,10 +40,16 @@ export function errorFromEvent(
   const said = isJsonObject(error) ? error : {}
   const type = typeof said['type'] === 'string' ? said['type'] : 'unknown'
   const message = typeof said['message'] === 'string' ? said['message'] : 'no message'
-  const isOverflow = type === 'invalid_request_error' && saysContextOverflow({ message })
   return new BatonError({
-    code: isOverflow ? 'context_overflow' : (codeOfType(type) ?? 'model_provider_failed'),
+    code: codeOfEvent(type, message),
     message: redact(`Anthropic ended the stream with ${type}: ${message}`, secrets),
     data: { type: redact(type, secrets), ...(requestId !== undefined && { requestId: redact(requestId, secrets) }) },
   })
+}
+
+function codeOfEvent(type: string, message: string): ErrorCode {
+  const code = codeOfType(type) ?? 'model_provider_failed'
+  if (type !== 'invalid_request_error') return code
+  if (saysContextOverflow({ message })) return 'context_overflow'
+  return saysContentRefused({ message }) ? 'model_content_refused' : code
 }

@@ -82,6 +82,7 @@ function encodeAssistant(message: AssistantMessage, given: Encoding): readonly W
 }
 
 function encodePart(part: AssistantPart, encoding: Encoding): WireBlock | undefined {
+  if (part.type === 'source') return undefined
   const state = part.state?.provider === PROVIDER ? part.state : undefined
   const data = isJsonObject(state?.data) ? state.data : {}
   const isOwn = state !== undefined && modelKey(state.model) === modelKey(encoding.model)

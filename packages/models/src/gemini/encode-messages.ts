@@ -1,6 +1,6 @@
 // From neutral messages to Gemini's contents: users and models, every call answered in the content right behind it, and the
 // signatures on the very parts that they came with.
-import type { AssistantPart, CallPart, JsonObject, ResultPart } from '@baton/core'
+import type { AssistantPart, CallPart, JsonObject, ResultPart, SourcePart } from '@baton/core'
 import { isJsonObject, parseJson } from '@baton/core'
 import type { HistoryEncoder } from '../histories.ts'
 import { encodeToolName } from '../tool-names.ts'
@@ -66,6 +66,7 @@ function encodeAssistant(parts: readonly AssistantPart[], encoding: Encoding): r
 }
 
 function encodePart(part: AssistantPart, encoding: Encoding): WirePart | undefined {
+  if (part.type === 'source') return undefined
   const data = stateOf(part, encoding)
   const signature = data['thoughtSignature']
   const signed = typeof signature === 'string' && signature !== '' ? { thoughtSignature: signature } : {}
@@ -86,7 +87,7 @@ function encodePart(part: AssistantPart, encoding: Encoding): WirePart | undefin
 }
 
 /** What this provider keeps beside a part, for the model that made it; nothing of others. */
-function stateOf({ state }: AssistantPart, { family }: Encoding): JsonObject {
+function stateOf({ state }: Exclude<AssistantPart, SourcePart>, { family }: Encoding): JsonObject {
   const isOwn = state?.provider === PROVIDER && modelFamily(state.model) === family
   return isOwn && isJsonObject(state.data) ? state.data : {}
 }

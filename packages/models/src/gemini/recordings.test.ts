@@ -108,7 +108,8 @@ describe.skipIf(!recordings)('recordings of Gemini', () => {
       thoughts: textOf(true),
     })
     const signatures = parts.flatMap((part) => part['thoughtSignature'] ?? [])
-    const kept = answer.parts.map((part) => (isJsonObject(part.state?.data) ? part.state.data['thoughtSignature'] : []))
+    const states = answer.parts.flatMap((part) => ('state' in part ? (part.state ?? []) : []))
+    const kept = states.map(({ data }) => (isJsonObject(data) ? data['thoughtSignature'] : []))
     expect(kept.flat().filter((each) => each !== undefined)).toEqual(signatures)
     const named = parts.flatMap(({ functionCall: call }) =>
       isJsonObject(call) && call['name'] !== undefined ? [call] : [],

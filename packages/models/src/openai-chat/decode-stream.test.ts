@@ -266,7 +266,7 @@ describe('text and reasoning', () => {
       detail({ type: 'reasoning.encrypted', data: 'x' }),
       STOPPED,
     ]).parts
-    expect(reasoning?.state?.data).toEqual({
+    expect(reasoning?.type === 'reasoning' && reasoning.state?.data).toEqual({
       field: 'reasoning',
       reasoning_details: [
         { type: 'reasoning.text', text: 'hm', signature: 'sig', index: 0, format: 'f' },

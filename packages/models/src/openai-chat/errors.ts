@@ -5,6 +5,7 @@ import { BatonError, isJsonObject, parseJson } from '@baton/core'
 import type { HttpFailure } from '../transport/http-errors.ts'
 import { codeOfStatus, errorFromResponse, saysContextOverflow } from '../transport/http-errors.ts'
 import { redact } from '../transport/redact.ts'
+import { saysContentRefused } from '../transport/refused-content.ts'
 
 /** Words that are seen in `type` or `code`; of most errors the status says enough. */
 const CODE_OF_WORD: Readonly<Record<string, ErrorCode>> = {
@@ -74,10 +75,11 @@ export function errorFromStream(error: JsonObject, { label, requestId, secrets }
   const byMessage = saysNoTools(message) ? 'model_without_tools' : undefined
   const byWord = byMessage ?? words.map(codeOfWord).find((code) => code !== undefined)
   const isOverflow = saysContextOverflow({ message, code: words.join(' ') })
+  const isRefused = words.some((word) => saysContentRefused({ message, code: word })) || saysContentRefused({ message })
   const type = words[0] ?? (status === undefined ? 'error' : String(status))
   const code = byWord ?? (status === undefined ? 'model_provider_failed' : codeOfStatus(status))
   return new BatonError({
-    code: isOverflow ? 'context_overflow' : code,
+    code: isOverflow ? 'context_overflow' : isRefused ? 'model_content_refused' : code,
     message: redact(`${label} ended the stream with ${type}: ${message}`, secrets).slice(0, MESSAGE_LENGTH_MAX),
     data: { type: redact(type, secrets), ...(requestId !== undefined && { requestId: redact(requestId, secrets) }) },
   })

@@ -125,7 +125,7 @@ describe('ends', () => {
     [
       'failed for an image',
       [end('failed', { error: { code: 'image_too_large', message: 'x' } })],
-      'model_invalid_request',
+      'model_content_refused',
     ],
     ['an error event', [{ type: 'error', code: 'server_error', message: 'x', param: null }], 'model_provider_failed'],
     [

@@ -56,6 +56,7 @@ function withoutLoneThoughts(items: readonly WireItem[]): readonly WireItem[] {
 }
 
 function encodePart(part: AssistantPart, encoding: Encoding): WireItem | undefined {
+  if (part.type === 'source') return undefined
   const data = ownData(part.state, encoding)
   switch (part.type) {
     case 'text':

@@ -7,26 +7,15 @@ import { redact } from '../transport/redact.ts'
 
 export { errorFromHttp, errorIn } from '../openai-chat/errors.ts'
 
-/** ResponseError of openai 7.57: what is wrong with the request itself. Others are known by Chat Completions' words. */
+/**
+ * ResponseError of openai 7.57: what is wrong with the request itself. Images and texts that are refused, and all others, are
+ * known by Chat Completions' words.
+ */
 const OF_THE_REQUEST: ReadonlySet<string> = new Set([
   'invalid_request_error',
   'invalid_prompt',
   'data_residency_mismatch',
-  'bio_policy',
-  'misalignment_policy_violation',
-  'invalid_image',
-  'invalid_image_format',
-  'invalid_base64_image',
-  'invalid_image_url',
-  'image_too_large',
-  'image_too_small',
-  'image_parse_error',
-  'image_content_policy_violation',
   'invalid_image_mode',
-  'image_file_too_large',
-  'unsupported_image_media_type',
-  'empty_image_file',
-  'image_file_not_found',
   // Thoughts of another organization, or of a key that has changed: 400 as well.
   'invalid_encrypted_content',
 ])

@@ -195,7 +195,7 @@ describe.skipIf(!recordings)('recordings of the Responses API', () => {
       encodeOpenAiResponsesRequest({ ...request, messages: historyWith(answer) }, { model: 'gpt-5-2025-08-07' }),
     )
     expect(validateOpenAiResponsesRequest(JSON.parse(body))).toEqual([])
-    const thoughts = answer.parts.flatMap(({ type, ...part }) => (type === 'reasoning' ? [encryptedIn(part)] : []))
+    const thoughts = answer.parts.flatMap((part) => (part.type === 'reasoning' ? [encryptedIn(part)] : []))
     const recorded = new TextDecoder().decode(exchange.body)
     for (const thought of thoughts.filter((each) => typeof each === 'string')) {
       expect([body.includes(thought), recorded.includes(thought)]).toEqual([true, true])

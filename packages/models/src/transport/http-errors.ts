@@ -3,6 +3,7 @@
 import type { ErrorCode, HttpHead, JsonObject, JsonValue } from '@baton/core'
 import { BatonError, isJsonObject, parseJson } from '@baton/core'
 import { redact } from './redact.ts'
+import { saysContentRefused } from './refused-content.ts'
 
 export interface HttpFailure {
   /** As the user knows it: `Anthropic`. */
@@ -108,6 +109,7 @@ function codeOf(failure: HttpFailure, said: SaidError): ErrorCode {
   const { status } = failure.head
   const isRefusal = status === 400 || status === 413 || status === 422
   if (isRefusal && saysContextOverflow(said)) return 'context_overflow'
+  if (isRefusal && saysContentRefused(said)) return 'model_content_refused'
   const byType = said.type === undefined ? undefined : failure.codeOfType?.(said.type)
   // A type that says less than the status, as proxies send it beside a 429.
   return byType === undefined || byType === 'model_provider_failed' ? codeOfStatus(status) : byType

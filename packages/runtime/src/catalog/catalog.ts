@@ -1,12 +1,25 @@
 // The catalog: which agent a session has, which models that agent asks, and what they cost. It is asked for every session
 // that is opened, also at recovery.
-import type { Agent, BlobStore, Environment, JsonObject, Logger, Model, Tool, ToolSource, Usage } from '@baton/core'
+import type {
+  Agent,
+  BlobStore,
+  Environment,
+  JsonObject,
+  Logger,
+  Model,
+  Timers,
+  Tool,
+  ToolSource,
+  Usage,
+} from '@baton/core'
 import { BatonError, specOf } from '@baton/core'
 import type { Spec } from '@baton/core/machine'
 import { within } from '../deadline.ts'
+import { describeThrown } from '../describe-thrown.ts'
 import type { ArgumentValidator } from '../work/arguments.ts'
 import { createArgumentValidator, ValidatedArguments } from '../work/arguments.ts'
 import { createOutputReader } from '../work/output.ts'
+import { RequestMessages } from '../work/request.ts'
 import { createReadResultTool } from '../work/tool-result.ts'
 import type { RunTool, WorkContext } from '../work/work.ts'
 import type { CircuitBreakers } from './circuit-breaker.ts'
@@ -62,13 +75,15 @@ export interface CatalogInit extends AgentChoice {
   /** Milliseconds that an interrupted model has to say what it had said; 0 to 60,000. 1,000 by default. */
   readonly interruptMs?: number
   readonly environment: Pick<Environment, 'clock' | 'timers'>
-  /** Where long results are kept. */
+  /** Where long results, images and files are kept. */
   readonly blobs: BlobStore
   readonly log: Logger
   /** See `WorkContext.runTool`. */
   readonly runTool?: RunTool
   /** SHA-256 in base64url. */
   readonly digest: (text: string) => string
+  /** SHA-256 in hex, of the bytes that a base64 text holds. */
+  readonly digestMedia: (base64: string) => string
 }
 
 export interface Catalog {
@@ -124,18 +139,32 @@ class SharedCatalog implements Catalog {
 
   async open(session: SessionIdentity, given?: Agent): Promise<SessionWorld> {
     const parts = given ? { agent: given } : await this.#choose(session)
+    const opened: Opened = { session: session.id, parts, sources: undefined }
+    try {
+      return await this.#openWorld(opened)
+    } catch (cause) {
+      await this.#close(opened)
+      throw cause
+    }
+  }
+
+  async #close({ session, parts, sources }: Opened): Promise<void> {
+    await sources?.close()
+    const { log, environment } = this.#init
+    await disposeParts(parts, session, { log, timers: environment.timers })
+  }
+
+  async #openWorld(opened: Opened): Promise<SessionWorld> {
+    const { session, parts } = opened
     const { agent } = parts
     const candidates = this.#listCandidates(agent)
     const models = candidates.map(toId)
     const modelOf = this.#createModelOf(candidates, parts.modelOf ?? this.#init.modelOf)
-    const { priceOf, services, environment, blobs, log, digest, runTool } = this.#init
-    const sources = await this.#openSources(session.id, parts)
-    const dispose = async (): Promise<void> => {
-      await sources?.close()
-      await disposeParts(parts, session.id, log)
-    }
+    const { priceOf, services, environment, blobs, log, digest, digestMedia, runTool } = this.#init
+    const sources = await this.#openSources(session, parts)
+    opened.sources = sources
     const examine = (): AgentFacts => this.#examine(sources?.tools(), parts, models, modelOf)
-    const facts = await disposeOnThrow(examine, dispose)
+    const facts = examine()
     let tell = (): void => {}
     const world: Changing<SessionWorld> = {
       agent,
@@ -144,21 +173,24 @@ class SharedCatalog implements Catalog {
       blobs,
       log,
       digest,
+      digestMedia,
       priceOf,
       ...(runTool && { runTool }),
       ...facts,
       services: parts.services ?? services ?? {},
       validator: this.#validator,
       validated: new ValidatedArguments(),
+      requestMessages: new RequestMessages(),
       output: createOutputReader(agent, this.#validator),
       timers: environment.timers,
       onChange: (listener) => {
         tell = listener
       },
-      dispose,
+      dispose: () => this.#close(opened),
     }
     sources?.onChange(() => {
-      Object.assign(world, examine())
+      // What was validated by the schema of a tool that changed is validated again.
+      Object.assign(world, examine(), { validated: new ValidatedArguments() })
       tell()
     })
     return world
@@ -174,14 +206,17 @@ class SharedCatalog implements Catalog {
   }
 
   async #choose(session: SessionIdentity): Promise<SessionParts> {
-    const { agentOf, agent: only, environment } = this.#init
+    const { agentOf, agent: only, environment, log } = this.#init
+    const { timers } = environment
     const message = `agentOf did not answer for session ${session.id} in ${AGENT_MS} ms`
-    const chosen = await within(
-      environment.timers,
-      { timeoutMs: AGENT_MS, error: () => new BatonError({ code: 'invalid_agent', message }) },
-      Promise.resolve(agentOf?.(session)),
-    )
-    if (chosen) return isParts(chosen) ? chosen : { agent: chosen }
+    const asking = Promise.resolve(agentOf?.(session))
+    const error = (): BatonError => new BatonError({ code: 'invalid_agent', message })
+    const chosen = await within(timers, { timeoutMs: AGENT_MS, error }, asking).catch((cause: unknown) => {
+      // What comes after its time is nobody's.
+      asking.then((late) => late && disposeParts(toParts(late), session.id, { log, timers })).catch(() => {})
+      throw cause
+    })
+    if (chosen) return toParts(chosen)
     const agent = this.#agents.get(session.agent) ?? only ?? [...this.#agents.values()][0]
     if (agent) return { agent }
     throw new BatonError({ code: 'invalid_agent', message: 'neither the session nor the host names an agent' })
@@ -205,7 +240,7 @@ class SharedCatalog implements Catalog {
     return (id) => {
       const own = candidates.find((model): model is Model => typeof model !== 'string' && model.id === id)
       const model = own ?? find?.(id)
-      if (!model) throw new BatonError({ code: 'unknown_model', message: `no model is named "${id}"` })
+      if (!model) throw createUnknownModelError(id, find !== undefined)
       // Somebody must be asked: the last candidate is never left alone.
       return model.id === lastId ? model : this.#breakers.guard(model)
     }
@@ -238,9 +273,28 @@ function checkInterrupt(ms: number): void {
   throw new BatonError({ code: 'invalid_option', message: `interruptMs must be 0 to ${INTERRUPT_MAX_MS}, not ${ms}` })
 }
 
+function createUnknownModelError(id: string, hasModelOf: boolean): BatonError {
+  const message = `no model is named "${id}"`
+  if (hasModelOf) return new BatonError({ code: 'unknown_model', message })
+  const hint = 'Give the agent a model object, or the host a `modelOf`: @baton/models has createModelOf.'
+  return new BatonError({ code: 'unknown_model', message: `${message}: this host has no modelOf`, hint })
+}
+
 type ModelOf = (id: string) => Model
 
 type Changing<Value> = { -readonly [Name in keyof Value]: Value[Name] }
+
+/** What is closed again when the session leaves, or could not be opened. */
+interface Opened {
+  readonly session: string
+  readonly parts: SessionParts
+  sources: SourceTools | undefined
+}
+
+interface DisposeContext {
+  readonly timers: Timers
+  readonly log: Logger
+}
 
 interface AgentFacts {
   /** The agent's own, those of the session's sources, and `result.read`. */
@@ -272,28 +326,39 @@ function indexAgents({ agents = [], agent }: CatalogInit): ReadonlyMap<string, A
   return index
 }
 
-function isParts(chosen: Agent | SessionParts): chosen is SessionParts {
-  return 'agent' in chosen
+/** @throws BatonError `invalid_agent` for what is no agent */
+function toParts(chosen: Agent | SessionParts): SessionParts {
+  const isObject = typeof chosen === 'object'
+  const parts: SessionParts = isObject && 'agent' in chosen ? chosen : { agent: chosen as Agent } // checked here
+  checkAgent(parts.agent)
+  if (parts.sources === undefined || Array.isArray(parts.sources)) return parts
+  throw new BatonError({ code: 'invalid_agent', message: 'agentOf: sources must be an array of tool sources' })
+}
+
+/** @throws BatonError `invalid_agent` for what `defineAgent` did not make */
+export function checkAgent(agent: unknown): void {
+  const { name, tools, limits } = (agent ?? {}) as Partial<Agent>
+  if (typeof name === 'string' && Array.isArray(tools) && typeof limits === 'object') return
+  throw new BatonError({
+    code: 'invalid_agent',
+    message: `an agent must be made by defineAgent, and is ${describeThrown(agent).slice(0, 100)}`,
+  })
 }
 
 function toId(model: string | Model): string {
   return typeof model === 'string' ? model : model.id
 }
 
-/** The definition of a tool that a source lists may be anything. */
-async function disposeOnThrow<Value>(act: () => Value, dispose: () => Promise<void>): Promise<Value> {
-  try {
-    return act()
-  } catch (cause) {
-    await dispose()
-    throw cause
-  }
-}
+/** Milliseconds that `dispose` may take. */
+const DISPOSE_MS = 10_000
 
-async function disposeParts(parts: SessionParts, session: string, log: Logger): Promise<void> {
+/** Never rejects, and ends. */
+async function disposeParts(parts: SessionParts, session: string, { timers, log }: DisposeContext): Promise<void> {
+  const message = `dispose did not end in ${DISPOSE_MS} ms`
+  const limit = { timeoutMs: DISPOSE_MS, error: () => new BatonError({ code: 'internal', message }) }
   try {
-    await parts.dispose?.()
+    if (parts.dispose) await within(timers, limit, Promise.resolve(parts.dispose()))
   } catch (cause) {
-    log.warn('the parts of a session could not be disposed of', { session, cause: String(cause) })
+    log.warn('the parts of a session could not be disposed of', { session, cause: describeThrown(cause) })
   }
 }

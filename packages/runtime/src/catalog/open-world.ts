@@ -48,11 +48,11 @@ export class OpenWorld {
     if (agent === before.agent || this.#init.isClosed()) return
     const { session: id, agent: name, principal, meta } = state()
     const world = await this.#init.catalog.open({ id, agent: name, principal, meta }, agent)
-    // The same definition made anew, as by a program that defines its agent for each request, changes nothing.
-    if (this.#init.isClosed() || world.spec.hash === before.spec.hash) return await world.dispose()
+    if (this.#init.isClosed()) return await world.dispose()
     this.#set(world)
-    this.#init.onChange()
-    await before.dispose()
+    // The same definition made anew is no change for the machine; its functions may be others all the same.
+    if (world.spec.hash !== before.spec.hash) this.#init.onChange()
+    void before.dispose() // which never rejects, and nobody waits for
   }
 
   #set(world: SessionWorld): void {

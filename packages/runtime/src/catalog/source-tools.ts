@@ -1,7 +1,7 @@
 // The tools of one session: the agent's own, then those of its sources as they come and go, under one policy about names
 // that two of them have.
 import type { Agent, Logger, Timers, Tool, ToolSource } from '@baton/core'
-import { BatonError } from '@baton/core'
+import { BatonError, isLegalName } from '@baton/core'
 import { within } from '../deadline.ts'
 import { describeThrown } from '../describe-thrown.ts'
 
@@ -27,6 +27,8 @@ export class SourceTools {
   readonly #stops: (() => void)[] = []
   #tools: readonly Tool[] = []
   #onChange: () => void = () => {}
+  /** Sources that are being listed again, and whether they changed meanwhile. */
+  readonly #relisting = new Map<ToolSource, boolean>()
   #closed = false
 
   private constructor(init: SourceToolsInit) {
@@ -37,8 +39,13 @@ export class SourceTools {
   static async open(init: SourceToolsInit): Promise<SourceTools> {
     const tools = new SourceTools(init)
     await Promise.all(init.sources.map((source) => tools.#list(source)))
-    tools.#tools = tools.#merge('opening')
-    for (const source of init.sources) tools.#follow(source)
+    try {
+      tools.#tools = tools.#merge('opening')
+    } catch (cause) {
+      await tools.close()
+      throw cause
+    }
+    for (const source of init.sources) await tools.#follow(source)
     return tools
   }
 
@@ -53,15 +60,36 @@ export class SourceTools {
 
   async close(): Promise<void> {
     this.#closed = true
-    for (const stop of this.#stops) stop()
+    for (const stop of this.#stops)
+      try {
+        stop()
+      } catch (cause) {
+        this.#init.log.warn('a source of tools cannot be left', { cause: describeThrown(cause) })
+      }
     await Promise.all(
       this.#init.sources.map((source) => this.#guard(source, 'could not be closed', () => source.close?.())),
     )
   }
 
-  #follow(source: ToolSource): void {
-    const stop = source.onChange?.(() => void this.#relist(source))
-    if (stop) this.#stops.push(stop)
+  async #follow(source: ToolSource): Promise<void> {
+    const stop = await this.#guard(source, 'cannot be followed', () =>
+      source.onChange?.(() => this.#relistSoon(source)),
+    )
+    if (typeof stop === 'function') this.#stops.push(stop)
+  }
+
+  /** One listing at a time: a source that changes meanwhile, however often, is listed once more. */
+  #relistSoon(source: ToolSource): void {
+    if (this.#relisting.has(source)) {
+      this.#relisting.set(source, true)
+      return
+    }
+    this.#relisting.set(source, false)
+    void this.#relist(source).then(() => {
+      const isChanged = this.#relisting.get(source) === true
+      this.#relisting.delete(source)
+      if (isChanged && !this.#closed) this.#relistSoon(source)
+    })
   }
 
   /** Never rejects. */
@@ -73,8 +101,17 @@ export class SourceTools {
   }
 
   async #list(source: ToolSource): Promise<void> {
-    const listed = await this.#guard(source, 'lists no tools', () => source.list())
-    this.#listed.set(source, Array.isArray(listed) ? (listed as readonly Tool[]) : [])
+    const listed = await this.#guard(source, 'lists no tools', async () => copyTools(await source.list()))
+    const { log, session } = this.#init
+    const { tools = [], leftOut = 0 } = listed ?? {}
+    if (leftOut > 0)
+      log.warn('a source lists what is no tool', {
+        session,
+        source: source.name,
+        leftOut,
+        hint: 'Make tools with tool().',
+      })
+    this.#listed.set(source, tools)
   }
 
   /** What a source does is code of others: it may throw, hang or answer nonsense. */
@@ -129,4 +166,32 @@ export class SourceTools {
       hint: 'Set the agent’s collisions to "first" or "prefix", or rename one of the tools.',
     })
   }
+}
+
+const EFFECTS: ReadonlySet<unknown> = new Set<Tool['effect']>(['pure', 'idempotent', 'once'])
+
+/** Copies, since a source may change its own. What `tool()` would not have made is left out and counted. */
+function copyTools(listed: unknown): { readonly tools: readonly Tool[]; readonly leftOut: number } {
+  if (!Array.isArray(listed)) throw new TypeError('list() must give an array of tools')
+  const tools = listed.flatMap((given: unknown): readonly Tool[] => {
+    try {
+      const copy = { ...(given as Tool) } // checked below
+      return isTool(copy) ? [{ ...copy, inputSchema: structuredClone(copy.inputSchema) }] : []
+    } catch {
+      return []
+    }
+  })
+  return { tools, leftOut: listed.length - tools.length }
+}
+
+function isTool({ name, description, input, inputSchema, effect, timeoutMs, execute }: Tool): boolean {
+  return (
+    isLegalName(name) &&
+    typeof description === 'string' &&
+    (typeof input === 'object' || typeof input === 'function') &&
+    JSON.stringify(inputSchema).startsWith('{') &&
+    EFFECTS.has(effect) &&
+    timeoutMs > 0 &&
+    (execute === undefined || typeof execute === 'function')
+  )
 }

@@ -6,7 +6,9 @@ import type { DecodedDecision, DecodedQuestionAnswer } from '@baton/core'
 import type { Input } from '@baton/core/machine'
 import { findApproval, listClientTools } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
+import { describeThrown } from '../describe-thrown.ts'
 import { checkCall } from '../work/call-check.ts'
+import { listUntrusted } from '../work/model-work.ts'
 
 export function listApprovals(engine: SessionEngine): readonly PendingApproval[] {
   const history = engine.history()
@@ -45,12 +47,13 @@ export async function createApproval(
     name: call?.name ?? '',
     arguments: text,
     clientTools: listClientTools(state),
-    untrusted: [],
+    // All that the session still has: at least what the model had read when it made the call.
+    untrusted: listUntrusted(engine.history().messages(0, state.counters.entry)),
   })
   return { ...given, edited: { arguments: text, check } }
 }
 
-/** What is wrong with an answer, in words for whoever gave it; undefined when it fits, and of a question that is not open. */
+/** Says what is wrong with an answer. Undefined when it fits, or when the question is not open. */
 export async function findAnswerIssues(
   engine: SessionEngine,
   answer: DecodedQuestionAnswer,
@@ -61,6 +64,11 @@ export async function findAnswerIssues(
     .openQuestions()
     .find(({ questionId }) => questionId === answer.questionId)
   if (!question) return undefined
-  const checked = await engine.world.validator.validate({ input: question.schema }, JSON.stringify(answer.value))
-  return checked.ok ? undefined : `${answer.questionId}: the answer does not fit: ${checked.issues}`
+  const { questionId, schema } = question
+  try {
+    const checked = await engine.world.validator.validate({ input: schema }, JSON.stringify(answer.value))
+    return checked.ok ? undefined : `${questionId}: the answer does not fit: ${checked.issues}`
+  } catch (cause) {
+    return `${questionId}: no answer can be checked against the schema of the question: ${describeThrown(cause)}`
+  }
 }

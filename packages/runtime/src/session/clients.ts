@@ -21,9 +21,11 @@ export class SessionClients {
     this.#init = init
   }
 
-  /** @throws BatonError `session_closed` after `detachAll`, `rate_limited` */
-  attach(handlers?: ClientHandlers): Promise<Client> {
-    return handlers ? this.#attachFor(handlers, Object.keys(handlers)) : this.#attachFor({})
+  /** @throws BatonError `session_closed` after `detachAll`, `rate_limited`, `invalid_event` for what is no handler */
+  async attach(handlers?: ClientHandlers): Promise<Client> {
+    if (handlers === undefined) return await this.#attachFor({})
+    checkHandlers(handlers)
+    return await this.#attachFor(handlers, Object.keys(handlers))
   }
 
   async toolResult(callId: string, outcome: Outcome): Promise<Accepted | Refused> {
@@ -64,6 +66,17 @@ export class SessionClients {
     this.#clients.set(connection, client)
     return client
   }
+}
+
+/** @throws BatonError `invalid_event` */
+function checkHandlers(handlers: unknown): void {
+  const isObject = typeof handlers === 'object' && handlers !== null
+  const wrong = isObject ? Object.entries(handlers).find(([, handler]) => typeof handler !== 'function') : undefined
+  if (isObject && !wrong) return
+  const message = wrong
+    ? `the handler of "${wrong[0].slice(0, 100)}" must be a function, not ${typeof wrong[1]}`
+    : `handlers must be an object of functions by the names of tools, not ${typeof handlers}`
+  throw new BatonError({ code: 'invalid_event', message })
 }
 
 function createClosedError(): BatonError {

@@ -1,6 +1,7 @@
 // A host as programs and fronts have it, over any engine: who may open which session.
 import type { Host, Principal, Session, SessionDescription, SessionInit } from '@baton/core'
-import { BatonError } from '@baton/core'
+import { BatonError, decodeDescription, isLegalName, NAME_CHARS_MAX } from '@baton/core'
+import { checkAgent } from '../catalog/catalog.ts'
 import type { Engine } from '../engine.ts'
 import { createSession } from './session.ts'
 
@@ -18,7 +19,17 @@ export function createHostOver({ engine, newId }: HostOverInit): Host {
   const session = async (id: string | undefined, init: SessionInit = {}): Promise<Session> => {
     if (isStopping()) throw createStoppedError()
     const { agent, principal = ANONYMOUS } = init
-    const { engine: opened, leave } = await engine.open(id ?? newId(), { principal, ...(agent && { agent }) })
+    if (id !== undefined && !isLegalName(id)) throw createNameError('a session’s id', id)
+    const isPerson = typeof principal?.id === 'string' && (principal.id === '' || isLegalName(principal.id))
+    if (!isPerson) throw createNameError('principal.id', principal?.id)
+    if (agent !== undefined) checkAgent(agent)
+    const description = decodeDescription(init.description ?? {})
+    if (!description.ok) throw new BatonError(description.refusal)
+    const { engine: opened, leave } = await engine.open(id ?? newId(), {
+      principal,
+      ...(agent && { agent }),
+      ...(description.value.meta && { meta: description.value.meta }),
+    })
     const refusal = isStopping()
       ? createStoppedError()
       : opened.state().principal === principal.id
@@ -33,6 +44,12 @@ export function createHostOver({ engine, newId }: HostOverInit): Host {
     throw refusal
   }
   return { session, stop: ({ drainMs = 0 } = {}) => (stopping ??= engine.stop({ drainMs })) }
+}
+
+function createNameError(what: string, given: unknown): BatonError {
+  const shown = typeof given === 'string' ? JSON.stringify(given.slice(0, 100)) : typeof given
+  const message = `${what} must be text of 1 to ${NAME_CHARS_MAX} characters without control characters, not ${shown}`
+  return new BatonError({ code: 'invalid_option', message })
 }
 
 /** The answer of a host that was stopped. */

@@ -81,6 +81,8 @@ class Lease implements LeaseClient {
   }
 
   async release(): Promise<void> {
+    // It takes its tools with it; a lease that only runs out leaves them, for a client that comes back.
+    if (this.#parts.init.tools) await this.#report({ type: 'client-tools', connection: this.client, tools: [] })
     await this.#report({ type: 'client-detached', connection: this.client })
   }
 

@@ -1,11 +1,13 @@
 // This program as the client that runs the agent's client tools: claims a call, runs its handler, hands in the result.
 import type { Client, ClientHandlers, Principal } from '@baton/core'
-import { BatonError, parseJson } from '@baton/core'
+import { BatonError, decodeOutcome, parseJson } from '@baton/core'
 import type { Fact, OpenCall, Outcome } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import { submitAlone } from '../engine.ts'
-import { describeToolFailure, toContent } from '../work/tool-result.ts'
+import { storeMediaOrSay } from '../work/media.ts'
+import { describeToolFailure, toClientOutcome } from '../work/tool-result.ts'
 import type { FrameReader } from './frame-reader.ts'
+import { submitMedia } from './submit-media.ts'
 
 export interface ProgramClientInit {
   readonly engine: SessionEngine
@@ -37,7 +39,11 @@ export async function attachProgramClient(init: ProgramClientInit): Promise<Clie
   serve(state).catch(() => {})
   return {
     connection,
-    toolResult: (callId, outcome) => submitAlone(engine, { type: 'tool-result', callId, connection, outcome }),
+    toolResult: async (callId, outcome) => {
+      const given = decodeOutcome(outcome)
+      if (!given.ok) return { type: 'refused', ...given.refusal }
+      return await submitMedia(engine, { type: 'tool-result', callId, connection, outcome: given.value })
+    },
     detach: async () => {
       if (state.detached) return
       state.detached = true
@@ -102,7 +108,9 @@ async function runHandler(state: ClientState, call: OpenCall): Promise<Outcome> 
   try {
     const parsed = parseJson(call.arguments)
     const value: unknown = await state.handlers[call.name]?.(parsed.ok ? parsed.value : {}, call)
-    return { type: 'ok', content: toContent(value) }
+    const world = state.engine.world
+    const outcome = toClientOutcome(value, world.spec.limits)
+    return { ...outcome, content: await storeMediaOrSay(state.engine.session, outcome.content, world) }
   } catch (thrown) {
     return describeToolFailure(thrown)
   }

@@ -24,13 +24,16 @@ import {
   BatonError,
   decodeDecision,
   decodeDescription,
+  decodeCursor,
   decodeInterruptOptions,
+  decodeLeaseClientInit,
   decodeOutcome,
   decodeQuestionAnswer,
   decodeSendOptions,
   decodeUserInput,
 } from '@baton/core'
 import type { ClientReport, Input, OpenCall, Outcome, UserCommand } from '@baton/core/machine'
+import { isMedia } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import { submitAlone } from '../engine.ts'
 import { createApproval, findAnswerIssues, listApprovals } from './approvals.ts'
@@ -38,6 +41,7 @@ import { SessionClients } from './clients.ts'
 import type { FrameReader } from './frame-reader.ts'
 import { openLeaseClient } from './lease-client.ts'
 import { SpokenInputs } from './spoken-inputs.ts'
+import { bringsBytes, submitMedia } from './submit-media.ts'
 import { followTurn } from './turn.ts'
 
 export interface SessionHandleInit {
@@ -59,6 +63,8 @@ class SessionHandle implements Session {
   readonly #spoken: SpokenInputs
   /** Those that have not ended. */
   readonly #readers = new Set<FrameReader>()
+  /** Never rejects; there while pictures or files of what was said are being stored. */
+  #storing: Promise<void> | undefined
   #closed = false
 
   constructor(init: SessionHandleInit) {
@@ -80,19 +86,25 @@ class SessionHandle implements Session {
     if (refusal || !given.ok || !parts.ok) return refuseTurn(newId(), refusal ?? CLOSED)
     const { inputId = newId(), ...more } = given.value
     // An input that was sent before: its turn may be over already, so it is read from where it was accepted.
+    const said: Input = { type: 'user-input', inputId, parts: parts.value, ...more }
     const frames = engine.follow(given.value.inputId === undefined ? undefined : findAccepted(engine, inputId))
+    // Directly, where nothing is to be stored and nothing is being stored: then a stack shows no detour.
+    const accepted =
+      this.#storing || parts.value.some(isMedia) ? this.#submitInOrder(said).then(toBatch) : engine.submit([said])
     return followTurn({
       inputId,
       engine,
       frames,
-      accepted: engine.submit([{ type: 'user-input', inputId, parts: parts.value, ...more }]),
+      accepted,
     })
   }
 
   submit(input: UserCommand | ClientReport): Promise<Accepted | Refused> {
     const spoken = this.#spoken.decode(input)
     if (!spoken.ok) return Promise.resolve({ type: 'refused', ...spoken.refusal })
-    return this.#submit(spoken.value)
+    const { value } = spoken
+    if ('inputId' in value && (this.#storing || bringsBytes(value))) return this.#submitInOrder(value)
+    return this.#submit(value)
   }
 
   async interrupt(options?: Parameters<Session['interrupt']>[0]): Promise<void> {
@@ -109,7 +121,9 @@ class SessionHandle implements Session {
 
   async client(init: LeaseClientInit): Promise<LeaseClient> {
     if (this.#closed) throw new BatonError({ code: CLOSED.code, message: CLOSED.message })
-    return await openLeaseClient({ engine: this.#init.engine, principal: this.#init.principal, init })
+    const given = decodeLeaseClientInit(init)
+    if (!given.ok) throw new BatonError(given.refusal)
+    return await openLeaseClient({ engine: this.#init.engine, principal: this.#init.principal, init: given.value })
   }
 
   async toolResult(callId: string, outcome: Outcome): Promise<Accepted | Refused> {
@@ -146,7 +160,9 @@ class SessionHandle implements Session {
   }
 
   frames(cursor?: Cursor): FrameStream {
-    const reader = this.#init.engine.follow(cursor?.pos, (ended) => this.#readers.delete(ended))
+    const given = cursor === undefined ? undefined : decodeCursor(cursor)
+    if (given && !given.ok) throw new BatonError(given.refusal)
+    const reader = this.#init.engine.follow(given?.value.pos, (ended) => this.#readers.delete(ended))
     if (this.#closed) reader.leave()
     else this.#readers.add(reader)
     return reader
@@ -169,8 +185,31 @@ class SessionHandle implements Session {
   }
 
   #submit(input: Input): Promise<Accepted | Refused> {
-    return this.#closed ? Promise.resolve(CLOSED) : submitAlone(this.#init.engine, input)
+    if (this.#closed) return Promise.resolve(CLOSED)
+    const { engine } = this.#init
+    return bringsBytes(input) ? submitMedia(engine, input) : submitAlone(engine, input)
   }
+
+  /** After the inputs of this handle whose pictures and files are still being stored: what is said keeps its order. */
+  #submitInOrder(input: Input): Promise<Accepted | Refused> {
+    const before = this.#storing
+    const submit = async (): Promise<Accepted | Refused> => {
+      await before
+      return await this.#submit(input)
+    }
+    const answer = submit()
+    const done = answer.then(ignore, ignore).then(() => {
+      if (this.#storing === done) this.#storing = undefined
+    })
+    this.#storing = done
+    return answer
+  }
+}
+
+function ignore(): void {}
+
+function toBatch(answer: Accepted | Refused): readonly (Accepted | Refused)[] {
+  return [answer]
 }
 
 const NO_OPTIONS = { ok: true, value: {} } as ReturnType<typeof decodeSendOptions> // what it makes of none

@@ -34,13 +34,14 @@ export class SpokenInputs {
     if (report.type === 'client-attached') {
       const refused = this.#refuseStranger(report.principal)
       if (refused) return refused
+      const isTaken = this.#engine.state().clients.some(({ connection }) => connection === report.connection)
+      if (isTaken && !this.#connections.has(report.connection)) return refuseClient(report.connection)
       this.#connections.add(report.connection)
       return decoded
     }
     const connection = 'connection' in report ? report.connection : this.#findHolder(report)
     if (connection === undefined || this.#connections.has(connection)) return decoded
-    const message = `the client "${connection}" was not attached through this handle`
-    return refuse({ code: 'unauthorized', message })
+    return refuseClient(connection)
   }
 
   /** The client that has the call of a report which does not say so itself. */
@@ -54,6 +55,10 @@ export class SpokenInputs {
     const message = `this handle speaks for "${this.#principal.id}", not for "${principal}"`
     return refuse({ code: 'unauthorized', message })
   }
+}
+
+function refuseClient(connection: string): { readonly ok: false; readonly refusal: Refusal } {
+  return refuse({ code: 'unauthorized', message: `the client "${connection}" was not attached through this handle` })
 }
 
 function refuse(refusal: Refusal): { readonly ok: false; readonly refusal: Refusal } {

@@ -28,19 +28,21 @@ function describe(tool: Tool, input: unknown, log: Logger): CallDescription {
   }
 }
 
+/** Field by field: what a tool gives is code of others, and goes into a record. */
 function bound({ title, locations, diff }: CallDescription): CallDescription {
   let left = DIFF_CHARS
-  const shown = diff?.slice(0, PLACES_MAX).filter(({ oldText, newText }) => {
-    left -= (oldText?.length ?? 0) + newText.length
-    return left >= 0
+  const shown = (diff ?? []).slice(0, PLACES_MAX).flatMap(({ path, oldText, newText }) => {
+    const texts = { oldText: oldText === null ? null : String(oldText), newText: String(newText) }
+    left -= (texts.oldText?.length ?? 0) + texts.newText.length
+    return left >= 0 ? [{ path: String(path).slice(0, PATH_CHARS), ...texts }] : []
   })
+  const places = locations?.slice(0, PLACES_MAX).map(({ path, line }) => ({
+    path: String(path).slice(0, PATH_CHARS),
+    ...(Number.isSafeInteger(line) && { line: Number(line) }),
+  }))
   return {
     ...(title !== undefined && { title: String(title).slice(0, TITLE_CHARS) }),
-    ...(locations && {
-      locations: locations
-        .slice(0, PLACES_MAX)
-        .map(({ path, line }) => ({ path: String(path).slice(0, PATH_CHARS), ...(line !== undefined && { line }) })),
-    }),
-    ...(shown && shown.length > 0 && { diff: shown }),
+    ...(places && { locations: places }),
+    ...(shown.length > 0 && { diff: shown }),
   }
 }

@@ -1,5 +1,5 @@
 // Performs one model call: materialises the request, streams what is said, and reports the whole answer.
-import type { LiveFrame, Message, ModelAnswer, ModelEvent, ModelPart, ModelRequest, Usage } from '@baton/core'
+import type { LiveFrame, StoredMessage, ModelAnswer, ModelEvent, ModelPart, ModelRequest, Usage } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import type { Failure, HostReport } from '@baton/core/machine'
 import { describeThrown } from '../describe-thrown.ts'
@@ -32,21 +32,22 @@ export async function performModel(context: WorkContext, job: ModelJob, io: Mode
 
 async function askStep(work: ModelWork, effect: CallModel): Promise<HostReport> {
   const { context, job, io } = work
-  const { agent, timers } = context
+  const { agent } = context
   const asked = context.modelOf(job.model)
-  const request = createRequest({ agent, tools: context.tools, model: asked, history: io.history }, job)
+  const request = await createRequest({ context, model: asked, history: io.history }, job)
   const stream = streamTo(io.live.bind(io), effect.attempt)
   if (!agent.prepareStep) return await finishStep(work, request, await asked.run(request, stream, io.signal))
-  const change = await askPrepareStep(agent.prepareStep, { job, effect, request, timers })
+  const change = await askPrepareStep(agent.prepareStep, { job, effect, request, context })
   const model = change.model ?? job.model
   const prepared = applyStepChange(request, change, effect)
   const said = await context.modelOf(model).run(prepared, stream, io.signal)
   return await finishStep({ ...work, job: { ...job, model }, inForce: change.tools }, prepared, said)
 }
 
-async function askSummary({ context, job, io }: ModelWork): Promise<HostReport> {
+async function askSummary(work: ModelWork): Promise<HostReport> {
+  const { context, job, io } = work
   const model = context.modelOf(job.model)
-  const request = createRequest({ agent: context.agent, tools: [], model, history: io.history }, job)
+  const request = await createRequest({ context, model, history: io.history }, job)
   return finishSummary(context, job, await model.run(request, ignore, io.signal))
 }
 
@@ -105,7 +106,8 @@ async function finishStep(work: ModelWork, request: ModelRequest, said: ModelAns
   return { type: 'model-finished', attempt, model, parts, checks, finish, usage, textBefore, ...(output && { output }) }
 }
 
-function listUntrusted(messages: readonly Message[]): readonly string[] {
+/** Names of tools whose results in these messages are marked as untrusted. */
+export function listUntrusted(messages: readonly StoredMessage[]): readonly string[] {
   const names = new Set<string>()
   for (const message of messages)
     if (message.role === 'tool')

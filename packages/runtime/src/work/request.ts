@@ -1,8 +1,24 @@
-// Materialises a model request: the agent's instructions and tools, and the history between two entries.
-import type { Agent, JsonObject, Message, Model, ModelRequest, Tool, ToolDeclaration } from '@baton/core'
+// Materialises a model request: the agent's instructions and tools, and the history between two entries with the bytes of its
+// pictures and files. A model never sees a handle.
+import type {
+  BlobStore,
+  ContentPart,
+  JsonObject,
+  Logger,
+  Message,
+  Model,
+  ModelRequest,
+  StoredMessage,
+  StoredPart,
+  Timers,
+  Tool,
+  ToolDeclaration,
+} from '@baton/core'
 import type { ClientToolSpec, History } from '@baton/core/machine'
 import type { CallModel, ModelJob, Summarise } from './jobs.ts'
+import { inTime, mapSome, nameMediaBlob } from './media.ts'
 import { READ_RESULT } from './tool-result.ts'
+import type { WorkContext } from './work.ts'
 
 const OUT_OF_ROUNDS = 'The tool rounds of this turn are used up. Answer now from what you have, without calling tools.'
 const SAY_SOMETHING = 'Your last answer was empty. Answer now.'
@@ -11,23 +27,24 @@ const SUMMARISE =
   'Summarise the conversation so far in two or three sentences. Keep findings, the files and sessions that were ' +
   'looked at, decisions, and what is still open. Write only the summary.'
 
-export interface RequestContext {
-  readonly agent: Agent
+export interface RequestSources {
+  readonly context: WorkContext
   readonly model: Model
-  readonly tools: readonly Tool[]
   readonly history: Pick<History, 'messages'>
 }
 
-export function createRequest(context: RequestContext, job: ModelJob): ModelRequest {
+/** @throws BatonError `store_failed` */
+export async function createRequest(sources: RequestSources, job: ModelJob): Promise<ModelRequest> {
   const { effect } = job
-  if (effect.type === 'summarise') return createSummaryRequest(context, job, effect)
-  const request = createStepRequest(context, job, effect)
-  return context.agent.outputSchema ? addOutput(context, request, context.agent.outputSchema) : request
+  if (effect.type === 'summarise') return createSummaryRequest(sources, job, effect)
+  const request = await createStepRequest(sources, job, effect)
+  const { outputSchema } = sources.context.agent
+  return outputSchema ? addOutput(sources, request, outputSchema) : request
 }
 
 /** The schema goes to the provider where it keeps answers to it, else into the instructions. */
-function addOutput({ agent, model }: RequestContext, request: ModelRequest, schema: JsonObject): ModelRequest {
-  const { name } = agent
+function addOutput({ context, model }: RequestSources, request: ModelRequest, schema: JsonObject): ModelRequest {
+  const { name } = context.agent
   const { output = 'none' } = model.capabilities
   if (output === 'native' || (output === 'without-tools' && request.tools.length === 0))
     return { ...request, output: { name, schema } }
@@ -35,12 +52,14 @@ function addOutput({ agent, model }: RequestContext, request: ModelRequest, sche
   return { ...request, instructions: [request.instructions, asked].filter((part) => part !== '').join('\n\n') }
 }
 
-function createStepRequest(
-  { agent, tools, history }: RequestContext,
+async function createStepRequest(
+  { context, history }: RequestSources,
   { session, settings, clientTools }: ModelJob,
   effect: CallModel,
-): ModelRequest {
-  const messages = history.messages(effect.fromEntry, effect.toEntry)
+): Promise<ModelRequest> {
+  const { agent, tools, requestMessages } = context
+  const told = history.messages(effect.fromEntry, effect.toEntry)
+  const messages = await requestMessages.load(session, told, context)
   const note = effect.choice === 'none' ? OUT_OF_ROUNDS : effect.again ? SAY_SOMETHING : undefined
   return {
     instructions: agent.instructions,
@@ -54,7 +73,7 @@ function createStepRequest(
 
 /** Calls and results read as text: a summary needs no tools, and no provider refuses it. */
 function createSummaryRequest(
-  { agent, history }: RequestContext,
+  { context: { agent }, history }: RequestSources,
   { session }: ModelJob,
   effect: Summarise,
 ): ModelRequest {
@@ -69,7 +88,7 @@ function createSummaryRequest(
   }
 }
 
-function describeMessage(message: Message): string {
+function describeMessage(message: StoredMessage): string {
   const said = message.parts.map((part) => {
     if (part.type === 'text') return part.text
     if (part.type === 'call') return `[calls ${part.name} ${part.arguments}]`
@@ -116,4 +135,85 @@ function readsOn(messages: readonly Message[]): boolean {
         ),
       ),
   )
+}
+
+export interface MediaReader {
+  readonly blobs: BlobStore
+  readonly timers: Timers
+  readonly log: Logger
+}
+
+/** For one session. */
+export class RequestMessages {
+  /**
+   * One message is the same object in every request, so that adapters keep what they encoded of it. Weakly, since the bytes
+   * of a session that rests need not be held: whoever has a message still, gets the same again.
+   */
+  readonly #loaded = new WeakMap<StoredMessage, WeakRef<Message>>()
+
+  /** A blob that is gone is replaced by a text, and logged. @throws BatonError `store_failed` */
+  async load(session: string, messages: readonly StoredMessage[], reader: MediaReader): Promise<readonly Message[]> {
+    if (messages.every(isInline)) return messages
+    const known = new Map<StoredMessage, Message>()
+    for (const message of messages) {
+      const loaded = isInline(message) ? message : this.#loaded.get(message)?.deref()
+      if (loaded) known.set(message, loaded)
+    }
+    const handles = new Set(messages.flatMap((message) => (known.has(message) ? [] : listHandles(message))))
+    const bytes = await readBlobs(session, [...handles], reader)
+    return messages.map((message) => {
+      const loaded = known.get(message) ?? inlineMessage(message, bytes)
+      if (!known.has(message)) this.#loaded.set(message, new WeakRef(loaded))
+      return loaded
+    })
+  }
+}
+
+/** By the handles; those that are gone are not among them. */
+async function readBlobs(
+  session: string,
+  handles: readonly string[],
+  { blobs, timers, log }: MediaReader,
+): Promise<ReadonlyMap<string, string>> {
+  const bytes = new Map<string, string>()
+  await mapSome(handles, async (handle) => {
+    const text = await inTime(timers, () => blobs.get(session, nameMediaBlob(handle)))
+    if (text === undefined) log.warn('an image or file of the history is missing in the store', { session, handle })
+    else bytes.set(handle, text)
+  })
+  return bytes
+}
+
+function isInline(message: StoredMessage): message is Message {
+  if (message.role === 'assistant') return true
+  return message.parts.every((part) => (part.type === 'result' ? part.content.every(isInlinePart) : isInlinePart(part)))
+}
+
+function isInlinePart(part: StoredPart): boolean {
+  return part.type === 'text' || part.source.type !== 'blob'
+}
+
+function listHandles({ role, parts }: StoredMessage): readonly string[] {
+  const handles: string[] = []
+  if (role === 'assistant') return handles
+  for (const part of parts)
+    for (const piece of part.type === 'result' ? part.content : [part])
+      if (piece.type !== 'text' && piece.source.type === 'blob') handles.push(piece.source.handle)
+  return handles
+}
+
+function inlineMessage(message: StoredMessage, bytes: ReadonlyMap<string, string>): Message {
+  const inline = (part: StoredPart): ContentPart => inlinePart(part, bytes)
+  if (message.role === 'user') return { ...message, parts: message.parts.map(inline) }
+  if (message.role === 'assistant') return message
+  return { ...message, parts: message.parts.map((part) => ({ ...part, content: part.content.map(inline) })) }
+}
+
+function inlinePart(part: StoredPart, bytes: ReadonlyMap<string, string>): ContentPart {
+  if (part.type === 'text') return part
+  const { source } = part
+  if (source.type !== 'blob') return { ...part, source }
+  const data = bytes.get(source.handle)
+  if (data !== undefined) return { ...part, source: { type: 'base64', data } }
+  return { type: 'text', text: `[${part.type === 'image' ? 'an image' : 'a file'} is missing here]` }
 }

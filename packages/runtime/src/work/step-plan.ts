@@ -1,24 +1,76 @@
 // What `prepareStep` of an agent changes about one step: it is asked after the request was made, and before it is sent.
-import type { ModelRequest, PrepareStep, StepChange, Timers } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { Message, ModelRequest, PrepareStep, StepChange } from '@baton/core'
+import { BatonError, isBatonError, isJsonObject } from '@baton/core'
 import { within } from '../deadline.ts'
+import { describeThrown } from '../describe-thrown.ts'
 import type { CallModel, ModelJob } from './jobs.ts'
+import type { WorkContext } from './work.ts'
 
 /** Milliseconds that `prepareStep` may take. */
 const PREPARE_MS = 30_000
 
-/** @throws BatonError `internal` when it takes too long; what it throws itself */
+/**
+ * What it throws, or gives that is no change, is told as its own fault and not as the provider's.
+ * @throws BatonError `internal`
+ */
 export async function askPrepareStep(
   prepareStep: PrepareStep,
-  { job, effect, request, timers }: { job: ModelJob; effect: CallModel; request: ModelRequest; timers: Timers },
+  { job, effect, request, context }: { job: ModelJob; effect: CallModel; request: ModelRequest; context: WorkContext },
 ): Promise<StepChange> {
   const { session, model } = job
   const { step, attempt } = effect
   const tools = request.tools.map(({ name }) => name)
-  const message = `prepareStep did not answer in ${PREPARE_MS} ms`
-  const limit = { timeoutMs: PREPARE_MS, error: () => new BatonError({ code: 'internal', message }) }
-  const asked = prepareStep({ session, step, attempt, model, messages: request.messages, tools })
-  return (await within(timers, limit, Promise.resolve(asked))) ?? {}
+  const error = (): BatonError => fail(context, session, `it did not answer in ${PREPARE_MS} ms`)
+  const ask = async (): Promise<unknown> =>
+    await prepareStep({ session, step, attempt, model, messages: request.messages.map(copyMessage), tools })
+  let change: unknown
+  try {
+    change = (await within(context.timers, { timeoutMs: PREPARE_MS, error }, ask())) ?? {}
+  } catch (cause) {
+    throw isBatonError(cause) ? cause : fail(context, session, describeThrown(cause))
+  }
+  const wrong = findWrongChange(change)
+  if (wrong !== undefined) throw fail(context, session, wrong)
+  const checked = change as StepChange
+  const unknown = checked.tools?.filter((name) => !tools.includes(name)) ?? []
+  if (unknown.length > 0)
+    context.log.warn('prepareStep names tools that the session does not have', { session, unknown })
+  return checked
+}
+
+function fail({ agent, log }: WorkContext, session: string, why: string): BatonError {
+  const message = `prepareStep of agent "${agent.name}" failed: ${why}`
+  log.warn('a step could not be prepared', { session, cause: why })
+  return new BatonError({ code: 'internal', message, hint: 'Correct the agent’s prepareStep.' })
+}
+
+/** It may change what it is given: the history is not its own. */
+function copyMessage(message: Message): Message {
+  if (message.role === 'tool')
+    return {
+      ...message,
+      parts: message.parts.map((part) => ({ ...part, content: part.content.map((piece) => ({ ...piece })) })),
+    }
+  if (message.role === 'user') return { ...message, parts: message.parts.map((part) => ({ ...part })) }
+  return { ...message, parts: message.parts.map((part) => ({ ...part })) }
+}
+
+const FIELDS: Readonly<Record<string, (value: unknown) => boolean>> = {
+  tools: (value) => Array.isArray(value) && value.every((name) => typeof name === 'string'),
+  toolChoice: (value) => isJsonObject(value) && typeof value['type'] === 'string',
+  model: (value) => typeof value === 'string',
+  instructions: (value) => typeof value === 'string',
+  settings: (value) => isJsonObject(value) && Object.values(value).every((one) => !Number.isNaN(one)),
+}
+
+function findWrongChange(change: unknown): string | undefined {
+  if (!isJsonObject(change)) return `it must give an object, not ${typeof change}`
+  for (const [name, value] of Object.entries(change)) {
+    const isRight = Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined
+    if (!isRight) return `it gives a field "${name}"; there are ${Object.keys(FIELDS).join(', ')}`
+    if (value !== undefined && !isRight(value)) return `its field "${name}" is wrong`
+  }
+  return undefined
 }
 
 export function applyStepChange(request: ModelRequest, change: StepChange, effect: CallModel): ModelRequest {

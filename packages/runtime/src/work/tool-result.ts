@@ -1,9 +1,12 @@
 // From what a tool returned to what the model is told: JSON as text, bounded, with a way to read the rest.
-import type { BlobStore, ContentPart, JsonObject, JsonValue, MediaSource, Timers, Tool, ToolContent } from '@baton/core'
-import { BatonError, isBatonError, parseJson, tool } from '@baton/core'
-import type { Outcome } from '@baton/core/machine'
+import type { Agent, BlobStore, ContentPart, JsonObject, Tool, ToolContent } from '@baton/core'
+import { BatonError, decodeUserInput, isBatonError, parseJson, tool } from '@baton/core'
+import type { Limits, Outcome } from '@baton/core/machine'
+import { findLargeMedia } from '@baton/core/machine'
 import { within } from '../deadline.ts'
 import { describeThrown } from '../describe-thrown.ts'
+import type { KeepMedia } from './media.ts'
+import { storeMediaOrSay } from './media.ts'
 
 /** Characters of a result that go to the model at once; a longer one is kept whole and its head is shown. */
 export const INLINE_CHARS = 16_384
@@ -16,32 +19,53 @@ const KEEP_MS = 10_000
 export const READ_RESULT = 'result.read'
 
 export interface KeepResult {
-  readonly blobs: BlobStore
-  readonly timers: Timers
+  readonly context: KeepMedia & { readonly agent: Pick<Agent, 'limits'> }
   readonly session: string
   readonly callId: string
 }
 
-/** @throws BatonError `result_invalid`, `result_too_large` */
+/** A result as the machine takes it: bounded, and its media in the store. @throws BatonError `result_invalid`, `result_too_large` */
 export async function toOutcome(value: unknown, keep: KeepResult): Promise<Outcome> {
   if (typeof value === 'string' && value.length <= INLINE_CHARS)
     return { type: 'ok', content: [{ type: 'text', text: value }] }
+  const { context, session, callId } = keep
+  const { limits } = context.agent
   const content = toContent(value)
+  checkMedia(content, limits)
   const bounded: ContentPart[] = []
   for (const [index, part] of content.entries()) {
     const long = part.type === 'text' && part.text.length > INLINE_CHARS
-    bounded.push(long ? await keepLong(part.text, `${keep.callId}_${index}`, keep) : part)
+    bounded.push(long ? await keepLong(part.text, `${callId}_${index}`, keep) : part)
   }
-  const kept = keepValue(value, content)
-  return { type: 'ok', content: bounded, ...(kept !== undefined && { value: kept }) }
+  return { type: 'ok', content: await storeMediaOrSay(session, bounded, context), ...readValue(value, content, limits) }
 }
 
-/** The value that a text stands for, where that says more than the text itself and is short. */
-function keepValue(value: unknown, [part]: readonly ContentPart[]): JsonValue | undefined {
-  if (value === null || value === undefined || typeof value === 'string' || isContent(value)) return undefined
-  if (part?.type !== 'text' || part.text.length > INLINE_CHARS) return undefined
+/** A client's result: its text is bounded by the machine alone. @throws BatonError `result_invalid`, `result_too_large` */
+export function toClientOutcome(value: unknown, limits: Limits): OkOutcome {
+  const content = toContent(value)
+  checkMedia(content, limits)
+  return { type: 'ok', content, ...readValue(value, content, limits) }
+}
+
+type OkOutcome = Extract<Outcome, { readonly type: 'ok' }>
+
+/** @throws BatonError `result_too_large` */
+function checkMedia(content: readonly ContentPart[], limits: Limits): void {
+  const large = findLargeMedia(content, limits)
+  if (large === undefined) return
+  throw new BatonError({ code: 'result_too_large', message: `the result is too large: ${large}` })
+}
+
+/** The value that a text stands for, where that says more than the text itself. It is whole also where the text is not. */
+function readValue(
+  value: unknown,
+  [part]: readonly ContentPart[],
+  { resultChars }: Pick<Limits, 'resultChars'>,
+): Pick<OkOutcome, 'value'> {
+  if (value === null || value === undefined || typeof value === 'string' || isContent(value)) return {}
+  if (part?.type !== 'text' || part.text.length > resultChars) return {}
   const parsed = parseJson(part.text)
-  return parsed.ok ? parsed.value : undefined
+  return parsed.ok ? { value: parsed.value } : {}
 }
 
 /** Any throw of a tool becomes a result that the model can act on. */
@@ -52,7 +76,7 @@ export function describeToolFailure(thrown: unknown): Outcome {
 
 /** @throws BatonError `result_invalid` */
 export function toContent(value: unknown): readonly ContentPart[] {
-  if (isContent(value)) return value.content.map(onlyContent)
+  if (isContent(value)) return decodeContent(value.content)
   return [{ type: 'text', text: typeof value === 'string' ? value : stringifyResult(value) }]
 }
 
@@ -73,38 +97,36 @@ export function stringifyResult(value: unknown): string {
 }
 
 /** An object that only has a `content` of parts; any other `content` is a value like each other. */
-function isContent(value: unknown): value is ToolContent {
+/** Whether a tool means content, and not JSON that happens to have such a field. */
+function isContent(value: unknown): value is { readonly content: readonly object[] } {
   if (typeof value !== 'object' || value === null || Object.keys(value).length !== 1) return false
   const { content } = value as { readonly content?: unknown }
-  return Array.isArray(content) && content.length > 0 && content.every(isPart)
+  return Array.isArray(content) && content.length > 0 && content.every(isMeantAsPart)
 }
 
-function isPart(value: unknown): value is ContentPart {
-  if (typeof value !== 'object' || value === null) return false
-  const part = value as Record<string, unknown>
-  if (part['type'] === 'text') return typeof part['text'] === 'string'
-  if (part['type'] !== 'image' && part['type'] !== 'file') return false
-  return typeof part['mediaType'] === 'string' && isSource(part['source'])
+function isMeantAsPart(part: unknown): boolean {
+  if (typeof part !== 'object' || part === null) return false
+  const { type, text } = part as { readonly type?: unknown; readonly text?: unknown }
+  return type === 'text' ? typeof text === 'string' : type === 'image' || type === 'file'
 }
 
-function isSource(value: unknown): value is MediaSource {
-  if (typeof value !== 'object' || value === null) return false
-  const source = value as Record<string, unknown>
-  if (source['type'] === 'base64') return typeof source['data'] === 'string'
-  return source['type'] === 'url' && typeof source['url'] === 'string'
+/**
+ * Images and files are read as strictly as those of inputs are. Whatever else a tool hung on its parts is no content, and
+ * may not even be JSON.
+ * @throws BatonError `result_invalid`
+ */
+function decodeContent(content: readonly object[]): readonly ContentPart[] {
+  return content.map((part): ContentPart => {
+    const { type, text, mediaType, source, name } = part as Partial<Record<string, unknown>>
+    if (type === 'text') return { type, text: text as string } // `isMeantAsPart` has looked
+    const decoded = decodeUserInput([{ type, mediaType, source, ...(typeof name === 'string' && { name }) }])
+    if (decoded.ok && decoded.value[0]) return decoded.value[0]
+    const why = decoded.ok ? 'it has no part' : decoded.refusal.message
+    throw new BatonError({ code: 'result_invalid', message: `the content of the result is wrong: ${why}` })
+  })
 }
 
-/** Whatever else a tool hung on its parts is no content, and may not even be JSON. */
-function onlyContent(part: ContentPart): ContentPart {
-  if (part.type === 'text') return { type: 'text', text: part.text }
-  const source: MediaSource =
-    part.source.type === 'base64' ? { type: 'base64', data: part.source.data } : { type: 'url', url: part.source.url }
-  const { type, mediaType } = part
-  if (type === 'image') return { type, mediaType, source }
-  return { type, mediaType, source, ...(typeof part.name === 'string' && { name: part.name }) }
-}
-
-async function keepLong(text: string, handle: string, keep: KeepResult): Promise<ContentPart> {
+async function keepLong(text: string, handle: string, { context, session }: KeepResult): Promise<ContentPart> {
   if (text.length > KEPT_CHARS)
     throw new BatonError({
       code: 'result_too_large',
@@ -115,7 +137,7 @@ async function keepLong(text: string, handle: string, keep: KeepResult): Promise
     error: () => new BatonError({ code: 'store_failed', message: 'the store took too long' }),
   }
   try {
-    await within(keep.timers, limit, keep.blobs.put(keep.session, `result/${handle}`, text))
+    await within(context.timers, limit, context.blobs.put(session, `result/${handle}`, text))
   } catch {
     // The tool has done its work: a store that fails now must not make the model believe that it has not.
     return showPiece(text, 0, () => 'The rest could not be kept')

@@ -1,17 +1,17 @@
 // Performs one run of a server tool. It may throw, hang or ignore its signal: its call settles by the machine's clock all
 // the same.
-import type { JsonValue, LiveFrame, PlanEntry, Tool, ToolContext } from '@baton/core'
-import { BatonError, parseJson } from '@baton/core'
+import type { JsonValue, LiveFrame, Question, Tool, ToolContext } from '@baton/core'
+import { BatonError, isJsonObject, parseJson } from '@baton/core'
 import type { HostReport, Outcome } from '@baton/core/machine'
+import { describeThrown } from '../describe-thrown.ts'
 import type { ToolQuestions } from '../session/tool-questions.ts'
 import type { ToolJob } from './jobs.ts'
 import { describeToolFailure, stringifyResult, toOutcome } from './tool-result.ts'
+import { ToolPlans } from './tool-plans.ts'
 import type { ToolIo, WorkContext } from './work.ts'
 
 /** UTF-16 units of a progress note. */
 const NOTE_CHARS = 4096
-/** UTF-16 units of a plan as JSON. */
-const PLAN_CHARS = 262_144
 
 /** What a tool reaches beside its job. */
 export interface ToolPlace extends Pick<ToolIo, 'cancellation' | 'isClosed'> {
@@ -31,9 +31,15 @@ export function createToolIo({ callId, attempt }: Pick<ToolJob, 'callId' | 'atte
   }
 }
 
+/** Most tools set none. */
+interface LazyPlans {
+  current?: ToolPlans
+}
+
 /** Reports `tool-finished`; undefined when the call was over before the tool began. Never rejects. */
 export async function performTool(context: WorkContext, job: ToolJob, io: ToolIo): Promise<HostReport | undefined> {
   const { callId, attempt, session, name } = job
+  const plans: LazyPlans = {}
   let outcome: Outcome
   try {
     const tool = context.tools.find((candidate) => candidate.name === name)
@@ -42,14 +48,15 @@ export async function performTool(context: WorkContext, job: ToolJob, io: ToolIo
     const input = await validateInput(context, job, tool)
     // Settled while its arguments were looked at, or its session has another owner: it must not begin any more.
     if (io.cancellation.aborted) return undefined
-    const given = [input, createContext(context, job, io)] as const
+    const given = [input, createContext(context, job, io, plans)] as const
     const value = await (context.runTool ? context.runTool(job, tool.execute, ...given) : tool.execute(...given))
     if (tool.output) await checkOutput(context, tool, value)
     if (io.isClosed()) return undefined
-    outcome = await toOutcome(value, { blobs: context.blobs, timers: context.timers, session, callId })
+    outcome = await toOutcome(value, { context, session, callId })
   } catch (thrown) {
     outcome = describeToolFailure(thrown)
   }
+  plans.current?.end()
   return { type: 'tool-finished', callId, attempt, outcome }
 }
 
@@ -72,7 +79,7 @@ async function checkOutput(context: WorkContext, tool: Tool, value: unknown): Pr
     })
 }
 
-function createContext(context: WorkContext, job: ToolJob, io: ToolIo): ToolContext {
+function createContext(context: WorkContext, job: ToolJob, io: ToolIo, plans: LazyPlans): ToolContext {
   let questions = 0
   const { callId, attempt, session, principal } = job
   return {
@@ -94,29 +101,30 @@ function createContext(context: WorkContext, job: ToolJob, io: ToolIo): ToolCont
         context.log.warn('a progress note is too long or not JSON', { callId, limit: NOTE_CHARS })
       else io.live({ type: 'tool-progress', callId, note: shown })
     },
-    plan: (entries) => io.plan(copyPlan(entries)),
-    ask: (question) => io.ask({ ...question, n: (questions += 1) }),
+    plan: (entries) => (plans.current ??= new ToolPlans(context, job, io)).set(entries),
+    ask: async (question) => {
+      checkSchema(context, question)
+      return await io.ask({ ...question, n: (questions += 1) })
+    },
   }
 }
 
-const STATUSES: ReadonlySet<string> = new Set<PlanEntry['status']>(['pending', 'in_progress', 'completed'])
-
-/** What a tool hands in is code of others: entries that are none are left out. */
-function copyPlan(entries: readonly PlanEntry[]): readonly PlanEntry[] {
-  const plan = copyNote(entries as unknown as JsonValue, PLAN_CHARS)
-  return (Array.isArray(plan) ? plan : []).flatMap((entry: unknown): readonly PlanEntry[] => {
-    const { content, status, priority } = (entry ?? {}) as Partial<Record<keyof PlanEntry, unknown>>
-    if (typeof content !== 'string' || typeof status !== 'string' || !STATUSES.has(status)) return []
-    const known = priority === 'high' || priority === 'medium' || priority === 'low' ? { priority } : {}
-    return [{ content, status: status as PlanEntry['status'], ...known } as PlanEntry] // checked above
-  })
+/** An answer must be checked against it later. @throws BatonError `question_refused` for a schema that is none */
+function checkSchema({ validator }: WorkContext, { schema }: Question): void {
+  if (!isJsonObject(schema)) return // which is refused where the question is asked
+  try {
+    void validator.validate({ input: schema }, '{}')
+  } catch (cause) {
+    const message = `the question cannot be asked: its schema is wrong: ${describeThrown(cause)}`
+    throw new BatonError({ code: 'question_refused', message })
+  }
 }
 
 /** A copy: the tool may go on to change its own. A note that cannot be shown is no reason for a tool to fail. */
-function copyNote(note: JsonValue, chars = NOTE_CHARS): JsonValue | undefined {
+function copyNote(note: JsonValue): JsonValue | undefined {
   try {
     const text = stringifyResult(note)
-    const parsed = text.length <= chars ? parseJson(text) : undefined
+    const parsed = text.length <= NOTE_CHARS ? parseJson(text) : undefined
     return parsed?.ok ? parsed.value : undefined
   } catch {
     return undefined

@@ -19,6 +19,7 @@ import type { ArgumentValidator, ValidatedArguments } from './arguments.ts'
 import type { Cancellation } from './cancellation.ts'
 import type { ModelJob, ToolJob } from './jobs.ts'
 import type { OutputReader } from './output.ts'
+import type { RequestMessages } from './request.ts'
 
 /** What work needs beside its job; the same for all jobs of a session. */
 export interface WorkContext {
@@ -32,6 +33,7 @@ export interface WorkContext {
   readonly services: unknown
   readonly validator: ArgumentValidator
   readonly validated: ValidatedArguments
+  readonly requestMessages: RequestMessages
   /** Of an agent with an output schema. */
   readonly output: OutputReader | undefined
   readonly blobs: BlobStore
@@ -44,6 +46,8 @@ export interface WorkContext {
   readonly runTool?: RunTool
   /** SHA-256 in base64url, of a call's arguments. */
   readonly digest: (text: string) => string
+  /** SHA-256 in hex, of the bytes that a base64 text holds. */
+  readonly digestMedia: (base64: string) => string
 }
 
 export type RunTool = (

@@ -9,6 +9,7 @@ import { createHostKinds } from './host-kinds.ts'
 import { INPUT_SITUATIONS } from './inputs-situations.ts'
 import { INTERRUPT_SITUATIONS } from './interrupts-situations.ts'
 import { LEASE_CLIENT_SITUATIONS } from './lease-clients-situations.ts'
+import { MEDIA_SITUATIONS } from './media-situations.ts'
 import { MODEL_SITUATIONS } from './models-situations.ts'
 import { OUTPUT_SITUATIONS } from './output-situations.ts'
 import { QUESTION_SITUATIONS } from './questions-situations.ts'
@@ -23,6 +24,7 @@ const SITUATIONS = {
   ...TOOL_SITUATIONS,
   ...CLIENT_SITUATIONS,
   ...LEASE_CLIENT_SITUATIONS,
+  ...MEDIA_SITUATIONS,
   ...MODEL_SITUATIONS,
   ...APPROVAL_SITUATIONS,
   ...OUTPUT_SITUATIONS,

@@ -62,7 +62,7 @@ export const MODEL_SITUATIONS: Situations = {
     expect(world.model.requests).toHaveLength(1)
     await world.time.pass(1000)
     expect(world.model.requests).toHaveLength(2)
-    await world.time.pass(900)
+    await world.time.pass(400)
     expect(world.model.requests).toHaveLength(2)
     await expect(world.time.until(turn.answer)).rejects.toMatchObject({ code: 'model_overloaded', message: 'busy' })
     expect(world.model.requests).toHaveLength(3)

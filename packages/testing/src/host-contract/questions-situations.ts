@@ -48,6 +48,13 @@ export const QUESTION_SITUATIONS: Situations = {
     expect(await session.questions()).toEqual([])
     expect(resultsTold(world.model)).toEqual([{ isError: false, text: 'ordered' }])
   },
+  'a question whose schema is wrong is refused before anybody sees it': async (stage) => {
+    const pattern = { type: 'object', properties: { size: { type: 'string', pattern: '(' } } } as const
+    const { world, turn, told } = await askIn(stage, [{ message: 'Which?', schema: pattern }])
+    await world.time.until(turn.answer)
+    expect(told).toEqual([['question_refused', expect.stringMatching(/its schema is wrong/)]])
+    expect(await world.facts('question-asked')).toHaveLength(0)
+  },
   'an answer that does not fit its schema is refused, and the question stays; one that fits counts once': async (
     stage,
   ) => {
@@ -149,20 +156,22 @@ export const QUESTION_SITUATIONS: Situations = {
     await world.time.until(turn.answer)
     expect(told.map((one) => (one as readonly unknown[])[0])).toEqual(Array(3).fill('question_refused'))
   },
-  'a plan replaces the one before it, and entries that are none are left out': async ({ createWorld }) => {
+  'a plan replaces the one before it, the newest counts, and what is no plan is logged': async ({ createWorld }) => {
     const tool = planning((plan) => {
       plan('nonsense' as never)
-      plan([{ content: 'look', status: 'pending' }, { content: 1 } as never])
+      plan([{ content: 'look', status: 'pending' }])
+      plan([{ content: 'look', status: 'done' as never }])
+      for (let n = 0; n < 1000; n++) plan([{ content: `look ${n}`, status: 'in_progress' }])
       plan([{ content: 'look', status: 'completed', priority: 'high' }])
     })
     const world = await createWorld({ tools: [tool], steps: [callsOf('act'), { text: 'done' }] })
     const session = await world.open()
     await world.time.until(session.send('go').answer)
     expect((await world.facts('plan-set')).map(({ entries }) => entries)).toEqual([
-      [],
       [{ content: 'look', status: 'pending' }],
       [{ content: 'look', status: 'completed', priority: 'high' }],
     ])
+    expect(world.warnings).toEqual(['a plan is not shown', 'a plan is not shown'])
   },
   'a plan of a call that is over changes nothing': async ({ createWorld }) => {
     const gate = Promise.withResolvers<void>()

@@ -27,6 +27,43 @@ const cyclic: Record<string, unknown> = {}
 cyclic['self'] = cyclic
 
 export const TOOL_SITUATIONS: Situations = {
+  'a tool that throws what cannot be looked at fails alone': async ({ createWorld }) => {
+    const odd = new Proxy(
+      {},
+      {
+        getPrototypeOf: () => {
+          throw new Error('not to be looked at')
+        },
+      },
+    )
+    const tools = [
+      act(() => Promise.reject(odd as Error), { name: 'odd' }),
+      act(() => 'paid', { name: 'pay', effect: 'once' }),
+    ]
+    const world = await createWorld({ tools, steps: [callsOf('odd', 'pay'), { text: 'done' }] })
+    const session = await world.open()
+    expect((await world.time.until(session.send('go').answer)).text).toBe('done')
+    expect(resultsTold(world.model)).toMatchObject([{ isError: true }, { isError: false, text: 'paid' }])
+    expect(world.warnings).toEqual([])
+  },
+  'an image of a result is read as strictly as one of an input': async ({ createWorld }) => {
+    const wrong = [
+      { type: 'image', mediaType: 'text/html', source: { type: 'url', url: 'file:///etc/passwd' } },
+      { type: 'image', mediaType: 'image/png\r\nX: y', source: { type: 'base64', data: 'AAAA' } },
+      { type: 'image', data: 'AAAA', mimeType: 'image/png' },
+    ]
+    for (const part of wrong) {
+      const world = await createWorld({
+        tools: [act(() => ({ content: [part] }))],
+        steps: [callsOf('act'), { text: 'done' }],
+      })
+      await world.time.until((await world.open()).send('go').answer)
+      expect((await world.facts('call-settled'))[0]?.settlement).toMatchObject({
+        type: 'error',
+        code: 'result_invalid',
+      })
+    }
+  },
   ...forEachRow(
     'a tool that throws %s is an error for the model, and the turn goes on',
     [

@@ -86,6 +86,40 @@ function createCycle(): unknown {
 }
 
 export const TRUST_SITUATIONS: Situations = {
+  'another handle cannot attach a client again that is there, and so cannot speak for it': async (stage) => {
+    const { world, session, turn, gate } = await createRunningWorld(stage)
+    const other = await world.open()
+    const client = {
+      type: 'client-attached',
+      connection: 'phone',
+      principal: 'anonymous',
+      sequential: false,
+      claims: true,
+      reportsPlayback: false,
+      asks: true,
+    } as const
+    expect(await session.submit(client)).toMatchObject({ type: 'accepted' })
+    expect(await other.submit(client)).toMatchObject({ type: 'refused', code: 'unauthorized' })
+    expect(await session.submit(client)).toMatchObject({ type: 'accepted' })
+    gate.resolve('paid')
+    expect((await world.time.until(turn.answer)).text).toBe('done')
+  },
+  'whatever a session and its host are given is decoded': async ({ createWorld }) => {
+    const world = await createWorld({ steps: [{ text: 'fine' }] })
+    const session = await world.open()
+    for (const init of [undefined, { client: 'c', tools: [null] }, { client: 'c', leaseMs: Number.NaN }])
+      await expect(session.client(init as never)).rejects.toMatchObject({ code: 'invalid_event' })
+    for (const handlers of [{ act: 5 }, 5, null])
+      await expect(session.attach(handlers as never)).rejects.toMatchObject({ code: 'invalid_event' })
+    for (const pos of ['a', Number.NaN, 1.5, -1])
+      expect(() => session.frames({ pos } as never)).toThrow(/pos must be a/)
+    for (const id of [5, '', '\ud800', 'a\u0007'])
+      await expect(world.host.session(id as never)).rejects.toMatchObject({ code: 'invalid_option' })
+    for (const principal of [null, {}, { id: 5 }])
+      await expect(world.host.session('new', { principal } as never)).rejects.toMatchObject({ code: 'invalid_option' })
+    await expect(world.host.session('new', { agent: {} } as never)).rejects.toMatchObject({ code: 'invalid_agent' })
+    expect((await world.time.until(session.send('go').answer)).text).toBe('fine')
+  },
   'what only a host may say is refused, and the running tool has its own result': async (stage) => {
     const { world, session, turn, gate } = await createRunningWorld(stage)
     const before = (await world.records()).length

@@ -22,7 +22,8 @@ export function createWorkflowKind(name: string, deaths: WorkflowKindInit = {}):
       const { environment, log, agent } = parts
       const blobs: BlobStore = { ...createBlobs(), ...init.blobs }
       const digest = (text: string): string => createHash('sha256').update(text).digest('base64url')
-      const catalog = createCatalog({ agent, environment, blobs, log, digest, ...init.catalog })
+      const digestMedia = (base64: string): string => createHash('sha256').update(base64, 'base64').digest('hex')
+      const catalog = createCatalog({ agent, environment, blobs, log, digest, digestMedia, ...init.catalog })
       const engine = createWorkflowEngine({ environment, catalog, ...deaths })
       const host = createHostOver({ engine, newId: environment.newId })
       const session = 'tested'

@@ -3,7 +3,7 @@ import type { Tool, ToolSource } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect } from 'vitest'
-import { act, callsOf, never, resultsTold } from './situation-parts.ts'
+import { act, callsOf, never, resultsTold, textsTold } from './situation-parts.ts'
 import type { Situations } from './situation.ts'
 import { forEachRow } from './situation.ts'
 
@@ -85,7 +85,62 @@ export const WORLD_SITUATIONS: Situations = {
     const world = await createWorld({ sources: [broken, hanging, odd], steps: [{ text: 'done' }] })
     const session = await world.open()
     expect((await world.time.until(session.send('go').answer)).text).toBe('done')
-    expect(world.warnings).toEqual(['a source of tools lists no tools', 'a source of tools lists no tools'])
+    expect(world.warnings).toHaveLength(3)
+    expect(new Set(world.warnings)).toEqual(new Set(['a source of tools lists no tools']))
+  },
+  'what a source lists that is no tool is left out and logged, at the opening and later': async ({ createWorld }) => {
+    const good = act(() => 'good', { name: 'good' })
+    const bad = [null, 5, { name: 'x' }, { ...good, name: '' }, { ...good, effect: 'sometimes' }] as unknown as Tool[]
+    const { source, change } = createSource('editor', [...bad, good])
+    const world = await createWorld({ sources: [source], steps: [{ text: 'a' }, callsOf('good'), { text: 'b' }] })
+    const session = await world.open()
+    await world.time.until(session.send('go').answer)
+    change([good, ...bad])
+    await world.time.settle()
+    expect((await world.time.until(session.send('go').answer)).text).toBe('b')
+    expect(world.model.requests.map(({ tools }) => tools.map(({ name }) => name))).toEqual([
+      ['good'],
+      ['good'],
+      ['good'],
+    ])
+    expect(world.warnings).toEqual(['a source lists what is no tool', 'a source lists what is no tool'])
+  },
+  'an agent that differs by a policy or an execute alone is taken': async ({ createWorld }) => {
+    const make = (said: string) => act(() => said, { effect: 'once' })
+    const world = await createWorld({
+      tools: [make('first')],
+      steps: [callsOf('act'), { text: 'a' }, callsOf('act'), { text: 'b' }, callsOf('act'), { text: 'c' }],
+    })
+    const base = { name: 'tested', model: world.model }
+    const ask = async (agent?: Parameters<typeof defineAgent>[0]) => {
+      const init = agent && { agent: defineAgent(agent) }
+      const session = await world.time.until(world.host.session(world.session, init))
+      await world.time.until(session.send('go').answer)
+      return resultsTold(world.model)[0]?.text
+    }
+    expect(await ask()).toBe('first')
+    expect(await ask({ ...base, tools: [make('second')] })).toBe('second')
+    expect(await ask({ ...base, tools: [make('third')], approvalPolicy: () => 'deny' })).toMatch(/a policy denies/)
+    expect(await world.facts('agent-changed')).toHaveLength(0)
+  },
+  'a call that waits is validated again when its source has another tool of that name': async ({ createWorld }) => {
+    const runs: unknown[] = []
+    const make = (required: readonly string[]) => {
+      const input = { type: 'object', properties: { to: { type: 'string' } }, required } as const
+      return act((given) => void runs.push(given), { name: 'mail', approval: true, input, inputSchema: input })
+    }
+    const { source, change } = createSource('editor', [make([])])
+    const world = await createWorld({ sources: [source], steps: [callsOf('mail'), { text: 'done' }] })
+    const session = await world.open()
+    const turn = session.send('go')
+    await world.time.settle()
+    change([make(['to'])])
+    await world.time.settle()
+    const [approval] = await session.approvals()
+    await session.decide({ approvalId: approval?.approvalId ?? '', decision: 'approve' })
+    await world.time.until(turn.answer)
+    expect(runs).toEqual([])
+    expect(resultsTold(world.model)).toMatchObject([{ isError: true, text: expect.stringMatching(/'to'/) as string }])
   },
   ...forEachRow<['first' | 'prefix', readonly string[]]>(
     'of two tools of one name, the policy "%s" decides which is kept',
@@ -142,6 +197,44 @@ export const WORLD_SITUATIONS: Situations = {
       { step: 2, tools: ['hidden', 'act'] },
     ])
     expect(resultsTold(last)[0]?.text).toBe('Error: the tool "hidden" is not offered in this step')
+  },
+  'what prepareStep gives is checked, and what it is given is a copy': async ({ createWorld }) => {
+    for (const change of [{ toolz: ['act'] }, { tools: 5 }, { settings: { temperature: Number.NaN } }, 'x']) {
+      const world = await createWorld({ steps: [{ text: 'x' }], prepareStep: () => change as never })
+      const turn = (await world.open()).send('go')
+      await expect(world.time.until(turn.answer)).rejects.toMatchObject({
+        code: 'internal',
+        message: expect.stringMatching(/^prepareStep of agent "tested" failed: /) as string,
+      })
+    }
+    const world = await createWorld({
+      steps: () => ({ text: 'x' }),
+      prepareStep: ({ messages }) => {
+        for (const { parts } of messages) for (const part of parts) Object.assign(part, { text: 'changed' })
+        return { tools: ['nope'] }
+      },
+    })
+    const session = await world.open()
+    await world.time.until(session.send('one').answer)
+    await world.time.until(session.send('two').answer)
+    expect(textsTold(world.model, 'user')).toEqual(['one', 'two'])
+    expect(world.warnings[0]).toBe('prepareStep names tools that the session does not have')
+  },
+  'another agent’s name is in the log, so that the session is found by it': async ({ createWorld }) => {
+    const world = await createWorld({ steps: [] })
+    await world.open()
+    const agent = defineAgent({ name: 'other', model: world.model })
+    await world.time.until(world.host.session(world.session, { agent }))
+    expect(await world.facts('agent-changed')).toMatchObject([{ agent: 'other' }])
+  },
+  'a stranger is refused before its agent is taken': async ({ createWorld }) => {
+    const world = await createWorld({ steps: [{ text: 'I am good' }] })
+    const session = await world.open()
+    const model = createScriptedModel({ steps: [{ text: 'I am evil' }] })
+    const agent = defineAgent({ name: 'evil', model })
+    const strange = world.host.session(world.session, { principal: { id: 'mallory' }, agent })
+    await expect(world.time.until(strange)).rejects.toMatchObject({ code: 'unauthorized' })
+    expect((await world.time.until(session.send('go').answer)).text).toBe('I am good')
   },
   'a prepared step that throws or hangs fails as a model call does, and says why': async ({ createWorld }) => {
     for (const prepareStep of [() => Promise.reject(new Error('no plan')), never] as const) {

@@ -2,6 +2,7 @@
 import type { QuestionAnswer } from '@baton/core'
 import type { UserCommand } from '@baton/core/machine'
 import { noteFault } from './coverage.ts'
+import { SIMULATED_PICTURE } from './simulated-agent.ts'
 import type { SimulatedWorld } from './simulate.ts'
 import { boot, connect, send, SESSION, tell } from './simulate.ts'
 
@@ -14,7 +15,7 @@ const ACTIONS: readonly (readonly [number, Act])[] = [
       send(world, {
         type: 'user-input',
         inputId: nextId(world),
-        parts: [{ type: 'text', text: 'do something' }],
+        parts: [{ type: 'text', text: 'do something' }, ...(world.random.chance(0.2) ? [SIMULATED_PICTURE] : [])],
         delivery: world.random.pick(['queue', 'steer', 'interrupt']),
         // Some users cannot be asked: they talk to a telephone.
         ...(world.random.chance(0.2) && { asks: false }),

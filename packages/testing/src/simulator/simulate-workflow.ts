@@ -46,7 +46,7 @@ async function openWorkflowWorld(options: SimulateOptions): Promise<SimulatedWor
   }
   const engine = createWorkflowEngine({
     environment,
-    catalog: createCatalog({ agent, environment, blobs: disk.blobs, log: SILENT, digest }),
+    catalog: createCatalog({ agent, environment, blobs: disk.blobs, log: SILENT, digest, digestMedia }),
     onRecords: (records) => records.forEach((record) => observe(world, spec, record)),
     killsWorker: () => {
       if (!faults.on || !(dies-- > 0 || random.chance(0.1))) return false
@@ -71,6 +71,10 @@ async function openWorkflowWorld(options: SimulateOptions): Promise<SimulatedWor
 }
 
 const SILENT = { info: () => {}, warn: () => {} }
+
+function digestMedia(base64: string): string {
+  return createHash('sha256').update(base64, 'base64').digest('hex')
+}
 
 function digest(text: string): string {
   return createHash('sha256').update(text).digest('base64url')

@@ -243,6 +243,7 @@ export function observe(world: SimulatedWorld, spec: ReturnType<typeof specOf>, 
   const after = applyRecord(before, record)
   observed.history.fold(record)
   observed.state = after
+  if (JSON.stringify(record).includes('"base64"')) observed.failure ??= new Error('a record holds a picture')
   try {
     observed.checker.observe({ spec, before, after, record, history: observed.history, input: null })
   } catch (failure) {

@@ -1,5 +1,15 @@
 // The agent of the simulation: tools of every effect class that behave and misbehave, and a model that says anything.
-import type { Agent, ApprovalPolicy, Model, Message, ModelAnswer, ModelPart, Tool, ToolContext } from '@baton/core'
+import type {
+  Agent,
+  ApprovalPolicy,
+  ImagePart,
+  Model,
+  Message,
+  ModelAnswer,
+  ModelPart,
+  Tool,
+  ToolContext,
+} from '@baton/core'
 import { BatonError, defineAgent, tool } from '@baton/core'
 import type { ErrorCode } from '@baton/core'
 import type { Random } from '@baton/core/testing'
@@ -15,6 +25,12 @@ export interface AgentParts {
   readonly onFault: (fault: string) => void
   /** While false, models and tools behave. */
   readonly faulty: () => boolean
+}
+
+export const SIMULATED_PICTURE: ImagePart = {
+  type: 'image',
+  mediaType: 'image/png',
+  source: { type: 'base64', data: 'c2ltdWxhdGVk' },
 }
 
 const INPUT = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] } as const
@@ -78,6 +94,7 @@ async function act(parts: AgentParts, name: string, context: ToolContext): Promi
   if (name.startsWith('ask.')) await askUser(parts, context)
   await process.wait(random.below(800))
   if (parts.faulty() && random.chance(0.35)) return misbehave(parts)
+  if (random.chance(0.1)) return { content: [{ type: 'text', text: 'seen' }, SIMULATED_PICTURE] }
   return { did: name, starts: parts.effects.get(context.callId)?.starts }
 }
 
@@ -109,6 +126,7 @@ const MODEL_ERRORS: readonly (readonly [ErrorCode, boolean])[] = [
   ['model_overloaded', true],
   ['context_overflow', false],
   ['model_invalid_request', false],
+  ['model_content_refused', false],
   ['model_network_failed', true],
   ['model_timeout', true],
   ['model_malformed_answer', true],

@@ -74,7 +74,11 @@ export function createSimulatedStore(init: SimulatedStoreInit): Store {
       latest: (session) => around('snapshots.latest', () => disk.snapshots.latest(session)),
     },
     blobs: {
-      put: (session, name, text) => around('blobs.put', () => disk.blobs.put(session, name, text)),
+      put: (session, name, text) =>
+        around('blobs.put', async () => {
+          if (random.chance(faults.failing)) throw failed()
+          await disk.blobs.put(session, name, text)
+        }),
       get: (session, name) => around('blobs.get', () => disk.blobs.get(session, name)),
       names: (session) => disk.blobs.names(session),
     },

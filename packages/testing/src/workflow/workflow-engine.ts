@@ -45,7 +45,8 @@ export function createWorkflowEngine(init: WorkflowEngineInit): WorkflowEngine {
     runs.set(session, run)
     try {
       await run.begun
-      if (opening.agent) await run.adopt(opening.agent)
+      const isOwn = run.gateway.state().principal === opening.principal.id
+      if (opening.agent && isOwn) await run.adopt(opening.agent)
       return { engine: run.gateway, leave: () => {} }
     } catch (cause) {
       if (run.records.length === 0) runs.delete(session)
@@ -117,8 +118,8 @@ class WorkflowRun implements WorkflowService {
     await this.#world.dispose()
   }
 
-  async #begin({ principal, agent }: SessionOpening): Promise<void> {
-    await this.#world.open({ id: this.#session, agent: '', principal: principal.id, meta: {} }, agent)
+  async #begin({ principal, agent, meta = {} }: SessionOpening): Promise<void> {
+    await this.#world.open({ id: this.#session, agent: '', principal: principal.id, meta }, agent)
     const birth = this.#init.environment.newId().replaceAll('-', '').slice(0, 8)
     const spec = this.#world.current.spec
     const opening = { session: this.#session, birth, principal: principal.id, spec, nowMs: this.nowMs(), epoch: 1 }

@@ -1,0 +1,367 @@
+// The one table of error codes. docs/errors.md is generated from it.
+
+/** Whose fault an error is: of the code that calls Baton, of the other end of a wire, of a model's provider, or ours. */
+export type Fault = 'caller' | 'peer' | 'provider' | 'baton'
+
+interface ErrorCodeRow {
+  readonly fault: Fault
+  readonly retryable: boolean
+  readonly meaning: string
+  readonly solve: string
+}
+
+const row = (fault: Fault, retryable: boolean, meaning: string, solve: string): ErrorCodeRow => ({
+  fault,
+  retryable,
+  meaning,
+  solve,
+})
+
+export const ERROR_CODES = {
+  // Inputs of a session
+  invalid_event: row('peer', false, 'A frame or an input is malformed.', 'Correct the field that the message names.'),
+  invalid_transcript: row(
+    'peer',
+    false,
+    'A transcript has no text, or too much of it.',
+    'Send between 1 byte and 64 KiB of text.',
+  ),
+  input_too_large: row(
+    'peer',
+    false,
+    'An input is larger than its limit.',
+    'Send less, or raise the limit that the message names.',
+  ),
+  queue_full: row(
+    'peer',
+    true,
+    'Too many inputs wait for the running turn.',
+    'Wait for the turn to end, then send the input again.',
+  ),
+  session_mismatch: row(
+    'peer',
+    false,
+    'A frame names another session than its connection.',
+    'Open a connection for each session.',
+  ),
+  session_stopped: row('caller', false, 'The session is stopped; it takes no input.', 'Start the session first.'),
+  session_closed: row(
+    'caller',
+    false,
+    'The session or its host was closed while the request was open.',
+    'Open the session again.',
+  ),
+  turn_in_progress: row(
+    'caller',
+    true,
+    'The input needs a session without a running turn.',
+    'Wait for the turn to end, or interrupt it.',
+  ),
+  illegal_input: row(
+    'caller',
+    false,
+    'The input is not allowed in this state of the session, or not from who hands it in.',
+    'See who may say it in the message, and the transition table in docs/architecture.md.',
+  ),
+  unknown_exchange: row(
+    'caller',
+    false,
+    'A rewind names an exchange that the session does not have.',
+    'Use an exchange of the session’s history.',
+  ),
+  unknown_model: row(
+    'caller',
+    false,
+    'No model has this name, or it cannot be used here.',
+    'Name a model that the message lists.',
+  ),
+  model_not_configured: row(
+    'caller',
+    false,
+    'A model was named but its key or address is missing.',
+    'Set the variable that the message names.',
+  ),
+  rate_limited: row('peer', true, 'More frames than the limit allows arrived.', 'Send fewer frames a minute.'),
+  approval_refused: row(
+    'peer',
+    false,
+    'An approval names no open request, came too late, or comes from another principal.',
+    'Answer the request that is open now; the message says what became of this one.',
+  ),
+  question_declined: row(
+    'peer',
+    false,
+    'A tool asked its user, and got no answer: it was declined, came too late, or nobody could be asked.',
+    'Catch it in the tool, and go on without the answer.',
+  ),
+  question_refused: row(
+    'peer',
+    false,
+    'A tool asked too much, or an answer names no open question, came too late, or comes from another principal.',
+    'Ask fewer or shorter questions; answer the question that is open now.',
+  ),
+  // Definitions
+  invalid_agent: row('caller', false, 'An agent’s definition is wrong.', 'Correct the field that the message names.'),
+  invalid_tool: row('caller', false, 'A tool’s definition is wrong.', 'Correct the field that the message names.'),
+  invalid_schema: row(
+    'caller',
+    false,
+    'A schema cannot be turned into JSON Schema.',
+    'Use a schema whose library implements ~standard.jsonSchema, or plain JSON Schema.',
+  ),
+  invalid_option: row(
+    'caller',
+    false,
+    'An option has a value that is not allowed.',
+    'Use a value that the message lists.',
+  ),
+  // Turns
+  tool_round_limit_exceeded: row(
+    'provider',
+    false,
+    'The model went on calling tools after its last round and said nothing.',
+    'Raise limits.toolRounds, or ask for less at once.',
+  ),
+  empty_answer: row(
+    'provider',
+    true,
+    'The model answered with nothing, twice.',
+    'Send the input again, or set emptyAnswer to "silence".',
+  ),
+  invalid_output: row(
+    'provider',
+    true,
+    'The model’s answer does not fit the agent’s output schema, also after it was told why.',
+    'Simplify the schema, or choose a stronger model.',
+  ),
+  turn_time_exceeded: row(
+    'baton',
+    false,
+    'The turn took longer than limits.turnMs.',
+    'Raise the limit, or make the tools faster.',
+  ),
+  turn_tokens_exceeded: row(
+    'baton',
+    false,
+    'The turn used more tokens than limits.turnTokens.',
+    'Raise the limit, or ask for less at once.',
+  ),
+  turn_cost_exceeded: row(
+    'baton',
+    false,
+    'The model calls of the turn cost more than limits.turnCostMicros.',
+    'Raise the limit, or ask for less at once.',
+  ),
+  context_overflow: row(
+    'provider',
+    false,
+    'The history does not fit the model’s window, even shortened.',
+    'Use a model with a larger window, or shorter inputs and results.',
+  ),
+  recovery_exhausted: row(
+    'baton',
+    false,
+    'A step was started three times and each time the process died.',
+    'Look for what kills the process; then send the input again.',
+  ),
+  model_refused: row('provider', false, 'The model refused to answer.', 'Ask differently.'),
+  model_provider_failed: row(
+    'provider',
+    true,
+    'The model could not be reached or failed.',
+    'See the message; the input can be sent again.',
+  ),
+  // Model calls
+  model_auth_failed: row('provider', false, 'The provider refused the key.', 'Check the key and its rights.'),
+  model_rate_limited: row(
+    'provider',
+    true,
+    'The provider’s rate limit was hit.',
+    'Wait; the message says how long if the provider does.',
+  ),
+  model_overloaded: row(
+    'provider',
+    true,
+    'The provider is overloaded.',
+    'Try later, or name a second model as a fallback.',
+  ),
+  model_unavailable: row(
+    'provider',
+    false,
+    'The model failed several times in a row and is left alone for a while.',
+    'Name another model as fallback, or wait.',
+  ),
+  model_invalid_request: row(
+    'provider',
+    false,
+    'The provider refused the request.',
+    'See the provider’s message; report it if Baton built the request wrongly.',
+  ),
+  model_content_refused: row(
+    'provider',
+    false,
+    'The provider refused an image, a file or a text for its own sake: its size, its type, what it shows or says.',
+    'Send it in another form; what was refused is left out of later requests.',
+  ),
+  model_not_found: row('provider', false, 'The provider does not know the model.', 'Check the model’s name.'),
+  model_without_tools: row(
+    'provider',
+    false,
+    'The model, or its server, takes no tools.',
+    'Start the server as its message says, name another model, or ask for tools in words: BATON_TOOLS=prompted, withPromptedTools.',
+  ),
+  model_network_failed: row(
+    'provider',
+    true,
+    'The connection to the provider failed.',
+    'Check the network and the base address.',
+  ),
+  model_timeout: row('provider', true, 'The provider sent nothing for too long.', 'Try again, or raise the time-out.'),
+  model_malformed_answer: row(
+    'provider',
+    true,
+    'The provider’s answer could not be read.',
+    'Try again; report it if it stays.',
+  ),
+  model_cut_off: row('provider', true, 'The provider’s answer ended before it was complete.', 'Try again.'),
+  // Calls: these go to the model as results
+  tool_not_found: row(
+    'provider',
+    false,
+    'The model called a tool that the agent does not have.',
+    'Nothing: the model is told.',
+  ),
+  tool_gone: row(
+    'caller',
+    false,
+    'The tool was removed from the agent while its call was open.',
+    'Nothing: the model is told.',
+  ),
+  tool_failed: row('caller', false, 'The tool threw an error.', 'See the tool’s message.'),
+  tool_result_timeout: row(
+    'peer',
+    false,
+    'No result came before the deadline.',
+    'Raise the tool’s timeoutMs, or connect a client.',
+  ),
+  tool_result_unknown: row(
+    'peer',
+    false,
+    'The call may have run, but its outcome cannot be known.',
+    'Check by another tool before doing it again.',
+  ),
+  invalid_arguments: row(
+    'provider',
+    false,
+    'The arguments do not fit the tool’s schema.',
+    'Nothing: the model is told what is wrong.',
+  ),
+  arguments_cut_off: row(
+    'provider',
+    false,
+    'The arguments end early, or the model was stopped while writing them.',
+    'Raise maxOutputTokens.',
+  ),
+  call_limit_exceeded: row('provider', false, 'The turn has more calls than limits.callsPerTurn.', 'Raise the limit.'),
+  call_denied: row('caller', false, 'A person or a policy denied the call.', 'Nothing: the model is told.'),
+  approval_expired: row('caller', false, 'Nobody approved the call in time.', 'Raise approvalMs, or approve faster.'),
+  result_too_large: row(
+    'peer',
+    false,
+    'A tool’s result is larger than limits.resultChars or limits.mediaBytes, or than its front takes (resultBytes).',
+    'Return less, or raise the limit.',
+  ),
+  result_invalid: row(
+    'caller',
+    false,
+    'A tool’s result is not JSON, or does not fit its output schema.',
+    'Correct the tool.',
+  ),
+  path_outside_workspace: row(
+    'provider',
+    false,
+    'A path leads out of the workspace.',
+    'Use a path inside the workspace, relative to its root.',
+  ),
+  path_protected: row(
+    'caller',
+    false,
+    'The file is ignored, or may hold secrets.',
+    'Name it in the workspace’s `allow` option if models may read it.',
+  ),
+  // Ends
+  cancelled: row('caller', false, 'The operation was cancelled.', 'Nothing.'),
+  interrupted: row('peer', false, 'The user interrupted the turn.', 'Nothing.'),
+  // Hosts and stores
+  log_version_unknown: row(
+    'caller',
+    false,
+    'A log or snapshot was written by a newer version of Baton.',
+    'Use the version that wrote it, or a newer one.',
+  ),
+  log_damaged: row(
+    'baton',
+    false,
+    'A log does not follow its own rules.',
+    'Restore it from a backup; report how it came about.',
+  ),
+  unknown_session: row(
+    'caller',
+    false,
+    'The store has no session of this id.',
+    'Use an id that `baton sessions` lists.',
+  ),
+  session_exists: row(
+    'caller',
+    false,
+    'A log is to be put in place of a session that exists.',
+    'Delete the session first, or keep it.',
+  ),
+  session_held: row(
+    'caller',
+    true,
+    'Another host holds the session.',
+    'Ask the host that the message names, or try again when its lease has ended.',
+  ),
+  store_conflict: row(
+    'baton',
+    true,
+    'Another owner appended to the session’s log.',
+    'Open the session again; the newest owner holds it.',
+  ),
+  store_failed: row(
+    'baton',
+    true,
+    'The store did not accept a record.',
+    'See the cause; the input was not accepted and can be sent again.',
+  ),
+  connection_failed: row(
+    'caller',
+    true,
+    'A Baton server could not be reached, or did not let this client in.',
+    'Start the server, or correct the address or the token that the message names.',
+  ),
+  store_locked: row(
+    'caller',
+    false,
+    'Another process uses the store’s file.',
+    'Stop the other process, or name another file.',
+  ),
+  host_stopped: row('caller', false, 'The host was stopped.', 'Create a new host.'),
+  server_draining: row(
+    'baton',
+    true,
+    'The server is shutting down and starts no new turn.',
+    'Connect again; another server will answer.',
+  ),
+  idle_timeout: row(
+    'peer',
+    true,
+    'Nothing came over a connection for too long, and it was closed.',
+    'Connect again when there is something to say.',
+  ),
+  unauthorized: row('peer', false, 'The client gave no valid token.', 'Send the token.'),
+  internal: row('baton', false, 'Baton broke one of its own rules.', 'Report it with the message.'),
+} as const satisfies Record<string, ErrorCodeRow>
+
+export type ErrorCode = keyof typeof ERROR_CODES

@@ -1,0 +1,38 @@
+// Pictures and files as the machine sees them: how many, and how large. What their bytes are it never asks.
+import type { FilePart, ImagePart, MediaSource, StoredPart } from '../messages.ts'
+import type { Limits } from './spec.ts'
+
+export type StoredMedia = ImagePart<MediaSource> | FilePart<MediaSource>
+
+export function isMedia(part: StoredPart): part is StoredMedia {
+  return part.type === 'image' || part.type === 'file'
+}
+
+/** Bytes that are sent with a request; none for an address. */
+export function countMediaBytes(source: MediaSource): number {
+  if (source.type === 'blob') return source.bytes
+  if (source.type === 'url') return 0
+  const { data } = source
+  const padding = data.endsWith('==') ? 2 : data.endsWith('=') ? 1 : 0
+  return Math.floor((data.length * 3) / 4) - padding
+}
+
+/** What of an input or a result is over its limits, in words that name the value and the limit. */
+export function findLargeMedia(
+  parts: readonly StoredPart[],
+  { mediaBytes, inputMediaBytes, mediaParts }: Limits,
+): string | undefined {
+  let count = 0
+  let total = 0
+  for (const [index, part] of parts.entries()) {
+    if (!isMedia(part)) continue
+    const bytes = countMediaBytes(part.source)
+    if (bytes > mediaBytes)
+      return `the ${part.type} at ${index} has ${bytes} bytes; at most ${mediaBytes} are taken (mediaBytes)`
+    count += 1
+    total += bytes
+  }
+  if (count > mediaParts) return `it has ${count} images and files; at most ${mediaParts} are taken (mediaParts)`
+  if (total <= inputMediaBytes) return undefined
+  return `its images and files have ${total} bytes; at most ${inputMediaBytes} are taken (inputMediaBytes)`
+}

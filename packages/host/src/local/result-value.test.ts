@@ -1,0 +1,76 @@
+// The JSON value of a result stands beside its text: of tools and of clients, also where the text is too long to be shown.
+import { tool } from '@baton/core'
+import { afterEach, expect, test } from 'vitest'
+import type { TestWorld } from './test-world.ts'
+import { act, callsOf, createTestWorld, noUnhandledRejections, resultsTold } from './test-world.ts'
+
+afterEach(noUnhandledRejections())
+
+const lines = Array.from({ length: 3000 }, (_, line) => ({ line }))
+
+async function valueOf(world: TestWorld): Promise<unknown> {
+  const [settled] = await world.facts('call-settled')
+  return settled?.settlement.type === 'ok' ? settled.settlement.value : settled?.settlement
+}
+
+async function run(world: TestWorld, handlers?: Readonly<Record<string, () => unknown>>): Promise<TestWorld> {
+  const session = await world.open()
+  if (handlers) await world.time.until(session.attach(handlers))
+  await world.time.until(session.send('go').answer)
+  return world
+}
+
+const steps = [callsOf('act'), { text: 'done' }]
+
+test.each([
+  ['an object', { seen: [1, null, { deep: true }] }],
+  ['a list that is too long to be shown', lines],
+  ['a number', 3],
+])('%s that a tool returns is kept beside its text', async (_, value) => {
+  const world = await run(createTestWorld({ tools: [act(() => value)], steps }))
+  expect(await valueOf(world)).toEqual(value)
+})
+
+test('of a long result the model is shown the head, and how to read on', async () => {
+  const world = await run(createTestWorld({ tools: [act(() => lines)], steps }))
+  expect(resultsTold(world.model)[0]?.text).toContain('Read on with result.read')
+})
+
+test.each([
+  ['a text', 'plain'],
+  ['nothing', undefined],
+  ['content', { content: [{ type: 'text', text: '{"a":1}' }] }],
+])('%s is no value of its own', async (_, value) => {
+  const world = await run(createTestWorld({ tools: [act(() => value)], steps }))
+  expect(await valueOf(world)).not.toEqual(expect.anything())
+})
+
+test('a value over limits.resultChars is not kept, and its result stands', async () => {
+  const limits = { resultChars: 20_000 }
+  const world = await run(createTestWorld({ limits, tools: [act(() => lines)], steps }))
+  expect(await valueOf(world)).toBeUndefined()
+  expect(resultsTold(world.model)[0]?.isError).toBe(false)
+})
+
+const camera = tool({ name: 'act', description: 'Looks', input: { type: 'object' } })
+
+test.each([
+  ['an object', { seen: 1 }],
+  ['a long list', lines],
+])('%s that a client’s handler returns is kept beside its text', async (_, value) => {
+  const world = await run(createTestWorld({ tools: [camera], steps }), { act: () => value })
+  expect(await valueOf(world)).toEqual(value)
+  expect(resultsTold(world.model)).toEqual([{ isError: false, text: JSON.stringify(value) }])
+})
+
+test('the value that a program hands in with a result is kept', async () => {
+  const world = createTestWorld({ tools: [camera], steps })
+  const session = await world.open()
+  const turn = session.send('go')
+  await world.time.settle()
+  const { callId = '' } = (await world.facts('step-finished'))[0]?.calls[0] ?? {}
+  const content = [{ type: 'text', text: 'one' }] as const
+  await session.toolResult(callId, { type: 'ok', content, value: { n: 1 } })
+  await world.time.until(turn.answer)
+  expect(await valueOf(world)).toEqual({ n: 1 })
+})

@@ -1,0 +1,73 @@
+// Images, files and texts that providers refuse for their own sake: by status and in a stream, in the words that were seen.
+import { describe, expect, test } from 'vitest'
+import { errorOf as aiSdkError } from '../ai-sdk/errors.ts'
+import { errorFromEvent, errorFromHttp as anthropicError } from '../anthropic/errors.ts'
+import { errorFromException, errorFromHttp as bedrockError } from '../bedrock/errors.ts'
+import { errorFromChunk, errorFromHttp as geminiError } from '../gemini/errors.ts'
+import { errorFromHttp as openAiError, errorFromStream as chatStreamError } from '../openai-chat/errors.ts'
+import { errorFromStream as responsesStreamError } from '../openai-responses/errors.ts'
+
+const general = { nowMs: 0, secrets: [], head: { status: 400, headers: {} } }
+const anthropic = (message: string) =>
+  anthropicError({
+    ...general,
+    body: JSON.stringify({ type: 'error', error: { type: 'invalid_request_error', message } }),
+  })
+const gemini = (message: string) =>
+  geminiError({ ...general, body: JSON.stringify({ error: { code: 400, message, status: 'INVALID_ARGUMENT' } }) })
+const bedrock = (message: string) => bedrockError({ ...general, body: JSON.stringify({ message }) })
+const openAi = (error: object) => openAiError({ ...general, provider: 'OpenAI', body: JSON.stringify({ error }) })
+const invalid = { type: 'invalid_request_error', param: null }
+const azure = 'The response was filtered due to the prompt triggering Azure OpenAI’s content management policy.'
+
+describe('an HTTP answer', () => {
+  test.each([
+    [anthropic('messages.0.content.2.image.source.base64: image exceeds 5 MB maximum: 15908784 bytes > 5242880 bytes')],
+    [anthropic('messages.7.content.2: At least one of the image dimensions exceed max allowed size: 8000 pixels')],
+    [anthropic('Could not process image')],
+    [anthropic('Could not process PDF')],
+    [anthropic('messages.11.content.8.image.source.base64.data: Image format image/png not supported')],
+    [anthropic('A maximum of 100 PDF pages may be provided.')],
+    [gemini('Unable to process input image. Please retry or report')],
+    [gemini('Provided image is not valid')],
+    [gemini('The document has no pages.')],
+    [bedrock('The model returned the following errors: messages.0.content.2: image exceeds 5 MB maximum: 2 bytes')],
+    [openAi({ ...invalid, message: 'You uploaded an unsupported image.', code: 'invalid_image_format' })],
+    [openAi({ ...invalid, message: 'The image data you provided does not represent a valid image.', code: 'other' })],
+    [openAi({ ...invalid, message: 'no', code: 'image_parse_error' })],
+    [openAi({ message: azure, type: null, param: 'prompt', code: 'content_filter', status: 400 })],
+    [aiSdkError('xai', { statusCode: 400, responseBody: '{"error":{"message":"Could not process image"}}' })],
+  ])('%s', (error) => {
+    expect([error.code, error.retryable]).toEqual(['model_content_refused', false])
+  })
+})
+
+describe('a stream', () => {
+  const message = 'Could not process image'
+  const failure = { label: 'OpenAI', requestId: undefined, secrets: [] }
+  test.each([
+    [errorFromEvent({ type: 'invalid_request_error', message }, undefined, [])],
+    [errorFromChunk({ error: { code: 400, status: 'INVALID_ARGUMENT', message } }, [])],
+    [errorFromException({ type: 'validationException', payload: { message }, requestId: undefined, secrets: [] })],
+    [chatStreamError({ ...invalid, message: 'no', code: 'image_parse_error' }, failure)],
+    [chatStreamError({ message }, failure)],
+    [responsesStreamError({ code: 'image_content_policy_violation', message: 'no' }, failure)],
+  ])('%s', (error) => {
+    expect(error.code).toBe('model_content_refused')
+  })
+})
+
+test.each([
+  [anthropic('messages.0: all messages must have non-empty content'), 'model_invalid_request'],
+  [anthropic('prompt is too long: 3333404 tokens > 200000 maximum'), 'context_overflow'],
+  // What the model said was blocked, and not what it was told: asked again it may say something else.
+  [anthropic('Output blocked by content filtering policy'), 'model_invalid_request'],
+  [openAi({ ...invalid, message: 'no', code: 'invalid_value' }), 'model_invalid_request'],
+  [
+    anthropicError({ ...general, head: { status: 500, headers: {} }, body: 'Could not process image' }),
+    'model_provider_failed',
+  ],
+  [errorFromEvent({ type: 'api_error', message: 'Could not process image' }, undefined, []), 'model_provider_failed'],
+])('%s is none: %s', (error, code) => {
+  expect(error.code).toBe(code)
+})

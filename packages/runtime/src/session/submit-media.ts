@@ -1,0 +1,58 @@
+// Inputs with pictures and files: their bytes are stored first, then the input is handed in with the handles. An input
+// that the machine would refuse is not stored.
+import type { Accepted, Refused, StoredPart } from '@baton/core'
+import { isBatonError } from '@baton/core'
+import type { Input, InputOf } from '@baton/core/machine'
+import { check, findLargeMedia, isMedia } from '@baton/core/machine'
+import { describeThrown } from '../describe-thrown.ts'
+import type { SessionEngine } from '../engine.ts'
+import { submitAlone } from '../engine.ts'
+import { holdsBytes, storeMedia } from '../work/media.ts'
+
+/** Whether something of the input must be stored before it is handed in. */
+export function bringsBytes(input: Input): boolean {
+  return listParts(input).some(holdsBytes)
+}
+
+/** Hands the input in with handles in place of bytes; refused with `store_failed` when they cannot be stored. */
+export async function submitMedia(engine: SessionEngine, input: Input): Promise<Accepted | Refused> {
+  const refusal = check(engine.world.spec, engine.state(), input)
+  if (refusal) return { type: 'refused', ...refusal }
+  let stored: Input
+  try {
+    stored = await storeInput(engine, input)
+  } catch (cause) {
+    const code = isBatonError(cause) ? cause.code : 'store_failed'
+    return { type: 'refused', code, message: describeThrown(cause) }
+  }
+  return await submitAlone(engine, stored)
+}
+
+function listParts(input: Input): readonly StoredPart[] {
+  if (input.type === 'user-input') return input.parts
+  return input.type === 'tool-result' && input.outcome.type === 'ok' ? input.outcome.content : []
+}
+
+async function storeInput(engine: SessionEngine, input: Input): Promise<Input> {
+  const world = engine.world
+  if (input.type === 'user-input') return { ...input, parts: await storeMedia(engine.session, input.parts, world) }
+  if (input.type !== 'tool-result' || input.outcome.type !== 'ok') return input
+  const { content } = input.outcome
+  const isOpen = engine.history().openCall(input.callId)?.settled === false
+  // What comes too late is logged without its media, and what is too large is refused by the machine: neither is stored.
+  if (!isOpen) return withContent(input, content.map(nameMedia))
+  const large = findLargeMedia(content, world.spec.limits)
+  if (large === undefined) return withContent(input, await storeMedia(engine.session, content, world))
+  return {
+    ...input,
+    outcome: { type: 'error', code: 'result_too_large', message: `the result is too large: ${large}` },
+  }
+}
+
+function withContent(input: InputOf<'tool-result'>, content: readonly StoredPart[]): Input {
+  return { ...input, outcome: { ...input.outcome, type: 'ok', content } }
+}
+
+function nameMedia(part: StoredPart): StoredPart {
+  return isMedia(part) ? { type: 'text', text: `[${part.type}]` } : part
+}

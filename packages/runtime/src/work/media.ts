@@ -1,0 +1,86 @@
+// Pictures and files on their way in: their bytes go into the session's blobs, and records hold the handles. The way back
+// is in request.ts.
+import type { BlobStore, StoredPart, Timers } from '@baton/core'
+import { BatonError } from '@baton/core'
+import type { StoredMedia } from '@baton/core/machine'
+import { countMediaBytes, isMedia } from '@baton/core/machine'
+import { within } from '../deadline.ts'
+import { describeThrown } from '../describe-thrown.ts'
+
+export interface KeepMedia {
+  readonly blobs: BlobStore
+  readonly timers: Timers
+  /** SHA-256 in hex, of the bytes that a base64 text holds. */
+  readonly digestMedia: (base64: string) => string
+}
+
+/** Milliseconds that the store has for one image or file. */
+const STORE_MS = 30_000
+/** Blobs that are written or read at once, for one input or request. */
+const AT_ONCE = 4
+
+export function nameMediaBlob(handle: string): string {
+  return `media/${handle}`
+}
+
+export function holdsBytes(part: StoredPart): part is StoredMedia & { readonly source: { readonly type: 'base64' } } {
+  return isMedia(part) && part.source.type === 'base64'
+}
+
+/** The parts with handles in place of bytes. @throws BatonError `store_failed` */
+export async function storeMedia(
+  session: string,
+  parts: readonly StoredPart[],
+  keep: KeepMedia,
+): Promise<readonly StoredPart[]> {
+  return await mapSome(parts, (part) => storePart(session, part, keep))
+}
+
+/** As `storeMedia`, but what cannot be stored becomes a text that says so: a tool that has run has run. */
+export async function storeMediaOrSay(
+  session: string,
+  parts: readonly StoredPart[],
+  keep: KeepMedia,
+): Promise<readonly StoredPart[]> {
+  return await mapSome(parts, async (part) => {
+    try {
+      return await storePart(session, part, keep)
+    } catch {
+      return { type: 'text', text: `[This ${part.type} could not be kept: the store failed]` }
+    }
+  })
+}
+
+async function storePart(session: string, part: StoredPart, keep: KeepMedia): Promise<StoredPart> {
+  if (!holdsBytes(part)) return part
+  const { data } = part.source
+  const handle = keep.digestMedia(data)
+  await inTime(keep.timers, () => keep.blobs.put(session, nameMediaBlob(handle), data))
+  return { ...part, source: { type: 'blob', handle, bytes: countMediaBytes(part.source) } }
+}
+
+/** What a blob store does, within its time. @throws BatonError `store_failed` */
+export async function inTime<Value>(timers: Timers, work: () => Promise<Value>): Promise<Value> {
+  const slow = (): BatonError =>
+    new BatonError({ code: 'store_failed', message: `the store took longer than ${STORE_MS} ms for an image or file` })
+  try {
+    return await within(timers, { timeoutMs: STORE_MS, error: slow }, work())
+  } catch (cause) {
+    const message = `an image or file could not be stored or read: ${describeThrown(cause)}`
+    throw new BatonError({ code: 'store_failed', message, cause })
+  }
+}
+
+/** Works on a few items at once; the first failure ends it. The results are in the order of the items. */
+export async function mapSome<Item, Result>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<Result>,
+): Promise<readonly Result[]> {
+  const results: Result[] = []
+  const waiting = items.entries()
+  const workOn = async (): Promise<void> => {
+    for (const [index, item] of waiting) results[index] = await work(item)
+  }
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, items.length) }, workOn))
+  return results
+}

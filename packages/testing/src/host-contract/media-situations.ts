@@ -1,0 +1,40 @@
+// Content that is not text: records hold handles, models get the bytes, and a failing store refuses whole inputs.
+import type { ImagePart } from '@baton/core'
+import { expect } from 'vitest'
+import { act, callsOf, textsTold } from './situation-parts.ts'
+import type { Situations } from './situation.ts'
+
+const PICTURE: ImagePart = { type: 'image', mediaType: 'image/png', source: { type: 'base64', data: 'AAAA' } }
+
+export const MEDIA_SITUATIONS: Situations = {
+  'pictures of inputs and results are handles in records, and reach the model as they were handed in': async ({
+    createWorld,
+  }) => {
+    const tools = [act(() => ({ content: [PICTURE] }), { name: 'show' })]
+    const world = await createWorld({ tools, steps: [callsOf('show'), { text: 'seen' }] })
+    const session = await world.open()
+    expect((await world.time.until(session.send([PICTURE]).answer)).text).toBe('seen')
+    const [asked, , shown] = world.model.requests.at(-1)?.messages ?? []
+    expect(asked?.parts).toEqual([PICTURE])
+    expect(shown?.parts).toMatchObject([{ content: [PICTURE] }])
+    const records = JSON.stringify(await world.records())
+    expect(records).toContain('"type":"blob"')
+    expect(records).not.toContain('base64')
+  },
+  'an input whose picture cannot be stored is refused whole, and the session goes on': async ({ createWorld }) => {
+    const put = (): Promise<never> => Promise.reject(new Error('the disk is full'))
+    const world = await createWorld({ blobs: { put }, steps: [{ text: 'fine' }] })
+    const session = await world.open()
+    const turn = session.send([{ type: 'text', text: 'look' }, PICTURE])
+    await expect(world.time.until(turn.answer)).rejects.toMatchObject({ code: 'store_failed' })
+    expect((await world.time.until(session.send('go on').answer)).text).toBe('fine')
+    expect(textsTold(world.model, 'user')).toEqual(['go on'])
+  },
+  'what is said after a picture comes after it, also while the picture is being stored': async ({ createWorld }) => {
+    const world = await createWorld({ steps: () => ({ text: 'answer' }) })
+    const session = await world.open()
+    const turns = [session.send([PICTURE]), session.send('two')]
+    await world.time.until(Promise.all(turns.map((turn) => turn.answer)))
+    expect(textsTold(world.model, 'user')).toEqual(['[image]', 'two'])
+  },
+}
