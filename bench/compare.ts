@@ -20,6 +20,7 @@ const { values, positionals } = parseArgs({
     rounds: { type: 'string', default: '24' },
     clients: { type: 'string', default: CLIENTS.join(',') },
     'warm-ms': { type: 'string', default: '3000' },
+    copies: { type: 'string', default: '3' },
   },
 })
 if (values.base === undefined) throw new Error('--base must be the root of a repository of Baton that is built')
@@ -28,6 +29,7 @@ const options = {
   rounds: Number(values.rounds),
   warmMs: Number(values['warm-ms']),
   clients: values.clients.split(','),
+  copies: Number(values.copies),
   baseTree,
 }
 

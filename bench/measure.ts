@@ -23,6 +23,8 @@ export interface MeasureOptions {
   readonly clients?: readonly string[]
   /** The root of another repository: all but the floor are measured from its build too, as `<client> of base`. */
   readonly baseTree?: string
+  /** Processes of each client, of whose values the mean counts: the same code may be a tenth slower in one than in another. */
+  readonly copies?: number
 }
 
 const WARM_TURNS = 20
@@ -42,7 +44,7 @@ export async function measureRounds(
   scenario: Scenario,
   options: MeasureOptions,
 ): Promise<ReadonlyMap<string, readonly number[]>> {
-  const { clients, baseTree } = options
+  const { clients, baseTree, copies = 1 } = options
   const names = scenario.clients.filter((name) => name === scenario.floor || !clients || clients.includes(name))
   const others = baseTree === undefined ? [] : names.filter((name) => name !== scenario.floor)
   const base = `${provider.origin}/${scenario.path}`
@@ -51,14 +53,18 @@ export async function measureRounds(
     const start = async (label: string, starting: Promise<ClientProcess>): Promise<void> => {
       runners.push(await warmedUp(label, await starting, scenario, options.warmMs))
     }
-    for (const name of names) await start(name, startClient(name, base))
-    for (const name of others) await start(`${name} of base`, startClient(name, base, baseTree))
-    const values = new Map<string, number[]>(runners.map(({ label }) => [label, []]))
+    for (let copy = 0; copy < copies; copy++) {
+      for (const name of names) await start(name, startClient(name, base))
+      for (const name of others) await start(`${name} of base`, startClient(name, base, baseTree))
+    }
+    const values = new Map<string, number[]>(runners.map(({ label }) => [label, Array(options.rounds).fill(0)]))
     for (let round = 0; round < options.rounds; round++)
       // Each round begins with another client, so that none always follows the same one.
       for (let index = 0; index < runners.length; index++) {
         const runner = runners[(index + round) % runners.length]
-        if (runner) values.get(runner.label)?.push(valueOf(scenario, await runBatch(scenario, runner), runner.turns))
+        const seen = runner && values.get(runner.label)
+        if (seen)
+          seen[round] = (seen[round] ?? 0) + valueOf(scenario, await runBatch(scenario, runner), runner.turns) / copies
       }
     return values
   } finally {
