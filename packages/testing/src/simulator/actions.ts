@@ -4,7 +4,7 @@ import type { UserCommand } from '@baton/core/machine'
 import { noteFault } from './coverage.ts'
 import { SIMULATED_PICTURE } from './simulated-agent.ts'
 import type { SimulatedWorld } from './simulate.ts'
-import { boot, connect, send, SESSION, tell } from './simulate.ts'
+import { boot, connect, FORGED, send, SESSION, tell } from './simulate.ts'
 
 type Act = (world: SimulatedWorld) => unknown
 
@@ -170,7 +170,7 @@ function forge(world: SimulatedWorld): void {
     type: 'tool-result',
     callId: call?.callId ?? 'call_77_0',
     connection: world.random.chance(0.5) ? 'nobody' : (device?.connection ?? 'nobody'),
-    outcome: { type: 'ok', content: [{ type: 'text', text: 'forged' }] },
+    outcome: { type: 'ok', content: [{ type: 'text', text: FORGED }] },
   })
 }
 

@@ -70,6 +70,8 @@ export class SimulationError extends Error {
 }
 
 export const SESSION = 'simulated'
+/** What only a forged result says. */
+export const FORGED = 'forged'
 
 /** @throws SimulationError when an invariant is broken or the session does not come to rest */
 export async function simulate(options: SimulateOptions): Promise<SimulatedWorld> {
@@ -241,6 +243,7 @@ export function observe(world: SimulatedWorld, spec: ReturnType<typeof specOf>, 
   tell(world, `${record.input.type} → ${record.facts.map((fact) => fact.type).join(', ')}`)
   const before = { ...observed.state, epoch: record.epoch }
   const after = applyRecord(before, record)
+  checkForged(world, before, record)
   observed.history.fold(record)
   observed.state = after
   if (JSON.stringify(record).includes('"base64"')) observed.failure ??= new Error('a record holds a picture')
@@ -248,6 +251,21 @@ export function observe(world: SimulatedWorld, spec: ReturnType<typeof specOf>, 
     observed.checker.observe({ spec, before, after, record, history: observed.history, input: null })
   } catch (failure) {
     observed.failure ??= failure
+  }
+}
+
+/**
+ * A forged result settles a call only when its connection was offered that call before the record: a device that comes
+ * while the store is slow may speak of a call that becomes its own.
+ */
+function checkForged({ observed, effects }: SimulatedWorld, before: State, { input, facts }: SessionRecord): void {
+  for (const fact of facts) {
+    if (fact.type !== 'call-settled' || !JSON.stringify(fact.settlement).includes(FORGED)) continue
+    const call = before.step?.calls.find(({ callId }) => callId === fact.callId)
+    const connection = input.type === 'tool-result' ? input.connection : undefined
+    if (!call?.offer || call.offer.connection !== connection)
+      observed.failure ??= new Error(`${fact.callId} is settled by a forged result`)
+    else if (!effects.has(fact.callId)) effects.set(fact.callId, { tool: call.name, starts: 0 })
   }
 }
 
