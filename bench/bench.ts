@@ -4,7 +4,7 @@ import { measure } from './measure.ts'
 import { startProvider } from './processes.ts'
 import { SCENARIOS } from './scenarios.ts'
 import { SESSION_MEASUREMENTS } from './sessions/measurements.ts'
-import { headOf, rowsOf } from './table.ts'
+import { buildHead, buildRows } from './table.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -27,13 +27,13 @@ among('scenario', positionals, known)
 
 const provider = await startProvider()
 try {
-  process.stdout.write(headOf())
+  process.stdout.write(buildHead())
   for (const scenario of SCENARIOS.filter(isWanted))
     process.stdout.write(
-      rowsOf({ ...scenario, label: scenario.unit.label }, await measure(provider, scenario, options)),
+      buildRows({ ...scenario, label: scenario.unit.label }, await measure(provider, scenario, options)),
     )
   for (const one of SESSION_MEASUREMENTS.filter(isWanted))
-    process.stdout.write(rowsOf(one, await one.measure(provider.origin, options.rounds)))
+    process.stdout.write(buildRows(one, await one.measure(provider.origin, options.rounds)))
 } finally {
   provider.stop()
 }

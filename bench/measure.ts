@@ -64,7 +64,8 @@ export async function measureRounds(
         const runner = runners[(index + round) % runners.length]
         const seen = runner && values.get(runner.label)
         if (seen)
-          seen[round] = (seen[round] ?? 0) + valueOf(scenario, await runBatch(scenario, runner), runner.turns) / copies
+          seen[round] =
+            (seen[round] ?? 0) + readValue(scenario, await runBatch(scenario, runner), runner.turns) / copies
       }
     return values
   } finally {
@@ -99,7 +100,7 @@ async function runBatch(scenario: Scenario, { process, turns }: Runner): Promise
   throw new Error(`${process.name}, ${scenario.name}: ${wanted}, and gave ${chars} and ${tools} in all`)
 }
 
-function valueOf({ unit }: Scenario, batch: Batch, turns: number): number {
+function readValue({ unit }: Scenario, batch: Batch, turns: number): number {
   if (unit.type === 'turns/s') return (turns * 1000) / batch.wallMs
   if (unit.type === 'delay') return median(batch.delaysUs)
   return (batch.cpuMs * unit.scale) / turns / unit.per

@@ -3,7 +3,7 @@ import type { Measured } from './measure.ts'
 
 const COLUMNS = ['scenario', 'client', 'unit', 'median', 'least to most', 'ratio'] as const
 
-export function headOf(): string {
+export function buildHead(): string {
   return line(COLUMNS) + line(COLUMNS.map(() => '---'))
 }
 
@@ -12,7 +12,7 @@ export interface RowLabels {
   readonly label: string
 }
 
-export function rowsOf({ name, label }: RowLabels, measured: readonly Measured[]): string {
+export function buildRows({ name, label }: RowLabels, measured: readonly Measured[]): string {
   return measured
     .map(({ client, median, least, most, ratio }) =>
       line([name, client, label, digits(median), `${digits(least)} to ${digits(most)}`, ratio.toFixed(2)]),

@@ -22,7 +22,7 @@ function buildPackage(one: Package): void {
   const config = join(one.path, CONFIG)
   rmSync(join(one.path, 'dist'), { recursive: true, force: true })
   // Written for the time of the build only: it differs from package to package by two words.
-  writeFileSync(config, JSON.stringify(configOf(one)))
+  writeFileSync(config, JSON.stringify(readConfig(one)))
   try {
     const compiler = join(REPOSITORY, 'node_modules/.bin/tsc')
     const ran = spawnSync(compiler, ['-p', config], { encoding: 'utf8', shell: process.platform === 'win32' })
@@ -35,7 +35,7 @@ function buildPackage(one: Package): void {
       throw new Error(`${one.name}: the entry "${subpath}" should be at ${built}, and is not`)
 }
 
-function configOf(one: Package): object {
+function readConfig(one: Package): object {
   const hasNode = !WITHOUT_NODE.has(one.folder)
   return {
     extends: '../../tsconfig.base.json',

@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { REPOSITORY } from './source-files.ts'
 
-const textOf = (path: string): string => readFileSync(join(REPOSITORY, path), 'utf8')
+const readText = (path: string): string => readFileSync(join(REPOSITORY, path), 'utf8')
 
 test('docs/cli.md shows the captured session', () => {
-  expect(textOf('docs/cli.md')).toContain(`\`\`\`text\n${textOf('docs/chat-session.txt')}\`\`\`\n`)
+  expect(readText('docs/cli.md')).toContain(`\`\`\`text\n${readText('docs/chat-session.txt')}\`\`\`\n`)
 })
 
 test('the captured session has calls, an interrupt, a switch of the model, and the log', () => {
-  expect(textOf('docs/chat-session.txt')).toMatch(
+  expect(readText('docs/chat-session.txt')).toMatch(
     /^> code\.grep [^]*^✓ code\.grep \d+ ms$[^]*^the turn was interrupted$[^]*^› \/model [^]*^› \/log$[^]*turn 3 was answered/m,
   )
 })

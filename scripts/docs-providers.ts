@@ -1,9 +1,9 @@
 // The providers' table of docs/providers.md: how each is set up, and what its models say that they can.
 import type { Model } from '@baton/core'
 import type { ProviderVariables } from '@baton/models/choose-model'
-import { NETWORK_PROVIDERS, createModelOf, variablesOf } from '@baton/models/choose-model'
+import { NETWORK_PROVIDERS, createModelOf, findVariables } from '@baton/models/choose-model'
 import { createUndiciTransport } from '@baton/models/transport/undici'
-import { presetOf } from '../packages/models/src/presets.ts'
+import { findPreset } from '../packages/models/src/presets.ts'
 import { withGeneratedPart } from './generated-part.ts'
 
 /** The page docs/providers.md with the table as the code has it; the rest of it is written by hand or by other tests. */
@@ -15,22 +15,22 @@ const HEAD = ['Name', 'Wire', 'Key', 'Address', 'Model, where none is named', 'C
 
 function providersTable(): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
-  return [line(HEAD), line(HEAD.map(() => '---')), ...NETWORK_PROVIDERS.map((name) => line(rowOf(name)))].join('\n')
+  return [line(HEAD), line(HEAD.map(() => '---')), ...NETWORK_PROVIDERS.map((name) => line(buildRow(name)))].join('\n')
 }
 
-function rowOf(provider: string): readonly string[] {
-  const known = variablesOf(provider)
+function buildRow(provider: string): readonly string[] {
+  const known = findVariables(provider)
   if (!known) throw new Error(`${provider} has no variables`)
   const { capabilities } = modelOf(provider, known)
   return [
     `\`${provider}/…\``,
     WIRES[provider] ?? 'Chat Completions',
-    keyOf(known),
-    addressOf(known),
+    findKey(known),
+    findAddress(known),
     [`\`${known.modelVariable}\``, ...(known.defaultModel === undefined ? [] : [`\`${known.defaultModel}\``])].join(
       ', else ',
     ),
-    presetOf(provider)?.quirks.tools === 'unknown' ? 'native, or in words where a probe finds none' : 'native',
+    findPreset(provider)?.quirks.tools === 'unknown' ? 'native, or in words where a probe finds none' : 'native',
     { native: 'native', 'without-tools': 'native without tools, else told', none: 'told' }[
       capabilities.output ?? 'none'
     ],
@@ -56,11 +56,11 @@ function modelOf(provider: string, known: ProviderVariables): Model {
   return create(`${provider}/${known.defaultModel ?? 'model'}`)
 }
 
-function keyOf({ keyVariable, otherKeyVariable, needsKey }: ProviderVariables): string {
+function findKey({ keyVariable, otherKeyVariable, needsKey }: ProviderVariables): string {
   const names = [keyVariable, ...(otherKeyVariable === undefined ? [] : [otherKeyVariable])]
   return `${names.map((name) => `\`${name}\``).join(' or ')}${needsKey ? '' : ', if it asks for one'}`
 }
 
-function addressOf({ baseUrlVariable, baseUrl }: ProviderVariables): string {
+function findAddress({ baseUrlVariable, baseUrl }: ProviderVariables): string {
   return baseUrl === undefined ? `\`${baseUrlVariable}\`, needed` : `\`${baseUrlVariable}\`, else \`${baseUrl}\``
 }

@@ -66,7 +66,7 @@ function short(code: string): string {
   return line.length > 90 ? `${line.slice(0, 87)}...` : line
 }
 
-function reasonOf(name: string, from: string, to: string): string {
+function describeReason(name: string, from: string, to: string): string {
   const known = MUTATION_REASONS.find(
     (entry) => (entry.file ?? name) === name && entry.from.test(from) && (entry.to?.test(to) ?? true),
   )
@@ -83,7 +83,7 @@ function unkilled(name: string, file: MutatedFile, status: string): readonly str
       const from = original(file, mutant.location)
       const to = mutant.replacement ?? ''
       const { line } = mutant.location.start
-      const reason = status === 'Timeout' ? 'does not end' : reasonOf(name, from, to)
+      const reason = status === 'Timeout' ? 'does not end' : describeReason(name, from, to)
       return `- \`${name}:${line}\` \`\` ${short(from)} \`\` → \`\` ${short(to)} \`\`: ${reason}`
     })
 }

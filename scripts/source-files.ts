@@ -50,7 +50,7 @@ export function parseSource(path: string, text: string): SourceFile {
   const lineStarts = [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)]
   const lineOf = (offset: number): number => lineStarts.filter((start) => start <= offset).length
   const { program, comments, errors } = parsed
-  const imports = importsOf(program).map(({ start, ...rest }) => ({ ...rest, line: lineOf(start) }))
+  const imports = listImports(program).map(({ start, ...rest }) => ({ ...rest, line: lineOf(start) }))
   return { path, text, program, comments, imports, syntaxErrors: errors.map(({ message }) => message), lineOf }
 }
 
@@ -70,7 +70,7 @@ export function walkNodes(
   }
 }
 
-function importsOf(program: Program): readonly (Omit<Imported, 'line'> & { readonly start: number })[] {
+function listImports(program: Program): readonly (Omit<Imported, 'line'> & { readonly start: number })[] {
   const found: (Omit<Imported, 'line'> & { readonly start: number })[] = []
   walkNodes(program, (node) => {
     const { start } = node

@@ -94,15 +94,15 @@ function sizes(file: SourceFile): readonly Finding[] {
       }),
     )
   walkNodes(file.program, (node, around) => {
-    const parameters = parametersOf(node)
+    const parameters = listParameters(node)
     if (parameters)
-      add('parameters', node, parameters.filter((parameter) => !isThis(parameter)).length, nameOf(node, around))
+      add('parameters', node, parameters.filter((parameter) => !isThis(parameter)).length, readName(node, around))
     if (isFunction(node) && !isTest(file.path)) {
       const size = file.lineOf(node.end) - file.lineOf(node.start) + 1
-      add('function-lines', node, size, nameOf(node, around))
+      add('function-lines', node, size, readName(node, around))
     }
     if (node.type === 'TSTypeParameterDeclaration')
-      add('type-parameters', node, node.params.length, nameOf(around.at(-1) ?? node, around))
+      add('type-parameters', node, node.params.length, readName(around.at(-1) ?? node, around))
   })
   return findings
 }
@@ -115,7 +115,7 @@ function isFunction(node: Node): node is FunctionNode {
   )
 }
 
-function parametersOf(node: Node): readonly Node[] | undefined {
+function listParameters(node: Node): readonly Node[] | undefined {
   if (isFunction(node)) return node.params
   return node.type === 'TSMethodSignature' || node.type === 'TSFunctionType' || node.type === 'TSDeclareFunction'
     ? node.params
@@ -126,7 +126,7 @@ function isThis(parameter: Node): boolean {
   return parameter.type === 'Identifier' && parameter.name === 'this'
 }
 
-function nameOf(node: Node, around: readonly Node[]): string {
+function readName(node: Node, around: readonly Node[]): string {
   const named = 'id' in node && node.id ? node.id : undefined
   if (named?.type === 'Identifier') return `"${named.name}"`
   const parent = around.at(-1)

@@ -9,7 +9,7 @@ test('the repository is tidy', () => {
   expect(checkRepository()).toEqual([])
 })
 
-const rulesOf = (text: string, path = 'packages/x/src/some-file.ts'): readonly string[] =>
+const listRules = (text: string, path = 'packages/x/src/some-file.ts'): readonly string[] =>
   checkSource(parseSource(path, text)).map(({ rule, line }) => `${rule} ${line}`)
 
 const lines = (count: number, line: string): string => Array.from({ length: count }, () => line).join('\n')
@@ -43,7 +43,7 @@ describe('rules', () => {
     ],
     ['text that is no TypeScript', '// c\nconst = 1', ['syntax 1']],
   ])('%s', (_situation, text, expected) => {
-    expect(rulesOf(text)).toEqual(expected)
+    expect(listRules(text)).toEqual(expected)
   })
 
   test.each([
@@ -53,13 +53,13 @@ describe('rules', () => {
     ['packages/x/src/snake_case.ts', ['file-name 1']],
     ['packages/x/src/tool-names.property.test.ts', []],
   ])('the name %s', (path, expected) => {
-    expect(rulesOf('// c\nexport {}', path)).toEqual(expected)
+    expect(listRules('// c\nexport {}', path)).toEqual(expected)
   })
 
   test('in a test file functions may be long, but not the file without end', () => {
     const path = 'packages/x/src/a.test.ts'
-    expect(rulesOf(`// c\ntest('x', () => {\n${lines(500, 'g()')}\n})`, path)).toEqual([])
-    expect(rulesOf(`// c\n${lines(700, 'g()')}`, path)).toEqual(['file-lines 1'])
+    expect(listRules(`// c\ntest('x', () => {\n${lines(500, 'g()')}\n})`, path)).toEqual([])
+    expect(listRules(`// c\n${lines(700, 'g()')}`, path)).toEqual(['file-lines 1'])
   })
 })
 
@@ -84,14 +84,14 @@ describe('purity of the machine', () => {
     "import { readFile } from 'node:fs'",
     "export * from 'left-pad'",
   ])('%s', (text) => {
-    expect(rulesOf(`// c\n${text}`, path)).toContain('machine-purity 2')
-    expect(rulesOf(`// c\n${text}`)).toEqual([])
+    expect(listRules(`// c\n${text}`, path)).toContain('machine-purity 2')
+    expect(listRules(`// c\n${text}`)).toEqual([])
   })
 
   test('what only looks like it is allowed', () => {
     const text =
       "// c\nimport { a } from './a.ts'\nconst x = a.Date + Math.max(1, 2) + { Date: 1 }.Date\nconst s = a.sort((l, r) => l - r)"
-    expect(rulesOf(text, path)).toEqual([])
+    expect(listRules(text, path)).toEqual([])
   })
 })
 

@@ -4,7 +4,7 @@ import { createNodeEnvironment } from '@baton/host'
 import { createUndiciTransport } from '@baton/models/transport/undici'
 import type { WireName } from '../scenarios.ts'
 import type { OpenClient } from './client.ts'
-import { ECHO_SCHEMA, clientOf } from './client.ts'
+import { ECHO_SCHEMA, createClient } from './client.ts'
 import { modelOfWire } from './model-of-wire.ts'
 
 const REQUEST: ModelRequest = {
@@ -24,5 +24,5 @@ export const open: OpenClient = ({ base, wire }) => {
   const turn = async (onText: (text: string) => void): Promise<void> => {
     await model.run(REQUEST, (event) => event.type === 'text-delta' && onText(event.text), signal)
   }
-  return clientOf(() => turn, transport.close)
+  return createClient(() => turn, transport.close)
 }

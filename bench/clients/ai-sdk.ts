@@ -3,12 +3,12 @@ import { createAnthropic } from '@ai-sdk/anthropic'
 import { stepCountIs, streamText, tool } from 'ai'
 import { z } from 'zod'
 import type { OpenClient } from './client.ts'
-import { clientOf } from './client.ts'
+import { createClient } from './client.ts'
 
 export const open: OpenClient = ({ base }) => {
   const model = createAnthropic({ apiKey: 'k', baseURL: `${base}/v1` })('mock-model')
   const inputSchema = z.object({ text: z.string(), n: z.number() })
-  return clientOf((echo) => async (onText) => {
+  return createClient((echo) => async (onText) => {
     const result = streamText({
       model,
       tools: { echo: tool({ description: 'echo', inputSchema, execute: async (input) => echo(input) }) },

@@ -2,11 +2,11 @@
 import Anthropic from '@anthropic-ai/sdk'
 import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema'
 import type { OpenClient } from './client.ts'
-import { ECHO_SCHEMA, clientOf } from './client.ts'
+import { ECHO_SCHEMA, createClient } from './client.ts'
 
 export const open: OpenClient = ({ base }) => {
   const api = new Anthropic({ apiKey: 'k', baseURL: base, maxRetries: 0 })
-  return clientOf((echo) => async (onText) => {
+  return createClient((echo) => async (onText) => {
     const runner = api.beta.messages.toolRunner({
       model: 'mock-model',
       max_tokens: 4096,

@@ -2,7 +2,7 @@
 // text; no checksums, limits, deadlines, stop reasons, usage or unknown events.
 import type { WireName } from '../scenarios.ts'
 import type { OpenClient } from './client.ts'
-import { clientOf } from './client.ts'
+import { createClient } from './client.ts'
 import { createDispatchSend } from './dispatch-send.ts'
 
 /** The pieces of text in an event that is some other one are undefined. */
@@ -15,33 +15,33 @@ interface BareEvent {
 
 interface BareWire {
   readonly path: string
-  readonly textOf: (event: BareEvent) => string | undefined
+  readonly readText: (event: BareEvent) => string | undefined
 }
 
 const deltaText = ({ delta }: BareEvent): string | undefined => (typeof delta === 'object' ? delta.text : undefined)
 const BARE_WIRES: Readonly<Record<WireName, BareWire>> = {
-  messages: { path: 'v1/messages', textOf: deltaText },
+  messages: { path: 'v1/messages', readText: deltaText },
   responses: {
     path: 'v1/responses',
-    textOf: ({ type, delta }) =>
+    readText: ({ type, delta }) =>
       type === 'response.output_text.delta' && typeof delta === 'string' ? delta : undefined,
   },
-  chat: { path: 'v1/chat/completions', textOf: ({ choices }) => choices?.[0]?.delta.content },
+  chat: { path: 'v1/chat/completions', readText: ({ choices }) => choices?.[0]?.delta.content },
   gemini: {
     path: 'v1beta/models/mock-model:streamGenerateContent',
-    textOf: ({ candidates }) => candidates?.[0]?.content.parts[0]?.text,
+    readText: ({ candidates }) => candidates?.[0]?.content.parts[0]?.text,
   },
-  converse: { path: 'model/mock-model/converse-stream', textOf: deltaText },
+  converse: { path: 'model/mock-model/converse-stream', readText: deltaText },
 }
 const BODY = JSON.stringify({ model: 'mock-model', stream: true, messages: [{ role: 'user', content: 'hi' }] })
 
 export const open: OpenClient = ({ base, wire }) => {
-  const { path, textOf } = BARE_WIRES[wire as WireName] // as the scenario names it
+  const { path, readText } = BARE_WIRES[wire as WireName] // as the scenario names it
   const { send, close } = createDispatchSend(base, path)
   const turn = async (onText: (text: string) => void): Promise<void> => {
     let whole = ''
     const onEvent = (event: BareEvent): void => {
-      const text = textOf(event)
+      const text = readText(event)
       if (text === undefined) return
       whole += text
       onText(text)
@@ -49,7 +49,7 @@ export const open: OpenClient = ({ base, wire }) => {
     await send(BODY, wire === 'converse' ? readFrames(onEvent) : readEvents(onEvent))
     if (whole === '') throw new Error(`${wire}: the answer was empty`)
   }
-  return clientOf(() => turn, close)
+  return createClient(() => turn, close)
 }
 
 /** Only what this provider sends: lines that begin with `data: {`. */

@@ -6,7 +6,7 @@ import { createHost, createNodeEnvironment } from '@baton/host'
 import { createAnthropicModel } from '@baton/models/anthropic'
 import { createUndiciTransport } from '@baton/models/transport/undici'
 import type { Client, EchoInput } from './client.ts'
-import { ECHO_SCHEMA, clientOf } from './client.ts'
+import { ECHO_SCHEMA, createClient } from './client.ts'
 
 export interface BatonInit {
   readonly base: string
@@ -19,12 +19,12 @@ export interface BatonInit {
 export function openBaton({ base, store, isNewEachTurn = false }: BatonInit): Client {
   const environment = createNodeEnvironment(createUndiciTransport({ variables: {} }))
   const model = createAnthropicModel({
-    ...providerOf(base),
+    ...createProvider(base),
     transport: environment.transport,
     clock: environment.clock,
   })
   const host = createHost({ environment, ...(store && { store }) })
-  return clientOf((echo) => {
+  return createClient((echo) => {
     const execute = (input: unknown): string => echo(input as EchoInput) // validated by the schema
     const tools = [tool({ name: 'echo', description: 'echo', input: ECHO_SCHEMA, effect: 'pure', execute })]
     const settings = { maxOutputTokens: 4096 }
@@ -41,6 +41,6 @@ export function openBaton({ base, store, isNewEachTurn = false }: BatonInit): Cl
   }, host.stop)
 }
 
-export function providerOf(base: string) {
+export function createProvider(base: string) {
   return { apiKey: 'k', model: 'mock-model', baseUrl: base }
 }

@@ -5,7 +5,7 @@ import { createHost, createNodeEnvironment } from '@baton/host'
 import { createWebSocketFront } from '@baton/server/websocket'
 import { createAnthropicModel } from '@baton/models/anthropic'
 import { createUndiciTransport } from '@baton/models/transport/undici'
-import { providerOf } from './baton-in-process.ts'
+import { createProvider } from './baton-in-process.ts'
 import type { OpenClient } from './client.ts'
 import { ECHO_SCHEMA } from './client.ts'
 import { turnsOverWebSocket } from './websocket-turns.ts'
@@ -24,7 +24,7 @@ export const open: OpenClient = async ({ base }) => {
   const { clock, timers, newId, transport } = environment
   const agent = defineAgent({
     name: 'bench',
-    model: createAnthropicModel({ ...providerOf(base), transport, clock }),
+    model: createAnthropicModel({ ...createProvider(base), transport, clock }),
     tools: [tool({ name: 'echo', description: 'echo', input: ECHO_SCHEMA, effect: 'pure' })],
     settings: { maxOutputTokens: 4096 },
     window: { exchanges: 1 },

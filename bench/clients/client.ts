@@ -39,7 +39,7 @@ export const ECHO_SCHEMA = {
 } as const
 
 /** A client whose turns run in this process. */
-export function clientOf(prepare: (echo: Echo) => RunTurn, close: () => Promise<void> = async () => {}): Client {
+export function createClient(prepare: (echo: Echo) => RunTurn, close: () => Promise<void> = async () => {}): Client {
   const seen = { chars: 0, tools: 0, delaysUs: [] as number[] }
   const turn = prepare(({ text, n }) => {
     seen.tools += 1

@@ -1,10 +1,10 @@
 // Floor: undici's `dispatch` and nothing else.
 import { runBareTurn } from './bare-turn.ts'
 import type { OpenClient } from './client.ts'
-import { clientOf } from './client.ts'
+import { createClient } from './client.ts'
 import { createDispatchSend } from './dispatch-send.ts'
 
 export const open: OpenClient = ({ base }) => {
   const { send, close } = createDispatchSend(base)
-  return clientOf((echo) => (onText) => runBareTurn({ send, onText, runTool: echo }), close)
+  return createClient((echo) => (onText) => runBareTurn({ send, onText, runTool: echo }), close)
 }

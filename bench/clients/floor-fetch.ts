@@ -2,12 +2,12 @@
 import type { Send } from './bare-turn.ts'
 import { HEADERS, runBareTurn } from './bare-turn.ts'
 import type { OpenClient } from './client.ts'
-import { clientOf } from './client.ts'
+import { createClient } from './client.ts'
 
 export const open: OpenClient = ({ base }) => {
   const send: Send = async (body, onBytes) => {
     const response = await fetch(`${base}/v1/messages`, { method: 'POST', headers: HEADERS, body })
     if (response.body) for await (const bytes of response.body) onBytes(bytes as Uint8Array)
   }
-  return clientOf((echo) => (onText) => runBareTurn({ send, onText, runTool: echo }))
+  return createClient((echo) => (onText) => runBareTurn({ send, onText, runTool: echo }))
 }

@@ -3,7 +3,7 @@ import { Agent, request } from 'node:http'
 import type { Send } from './bare-turn.ts'
 import { HEADERS, runBareTurn } from './bare-turn.ts'
 import type { OpenClient } from './client.ts'
-import { clientOf } from './client.ts'
+import { createClient } from './client.ts'
 
 export const open: OpenClient = ({ base }) => {
   const agent = new Agent({ keepAlive: true })
@@ -19,5 +19,5 @@ export const open: OpenClient = ({ base }) => {
       sent.on('error', reject)
       sent.end(body)
     })
-  return clientOf((echo) => (onText) => runBareTurn({ send, onText, runTool: echo }))
+  return createClient((echo) => (onText) => runBareTurn({ send, onText, runTool: echo }))
 }

@@ -3,7 +3,7 @@ import { Agent, OpenAIResponsesModel, run, setTracingDisabled, tool } from '@ope
 import OpenAI from 'openai'
 import { z } from 'zod'
 import type { OpenClient } from './client.ts'
-import { clientOf } from './client.ts'
+import { createClient } from './client.ts'
 
 export const open: OpenClient = ({ base }) => {
   setTracingDisabled(true)
@@ -11,7 +11,7 @@ export const open: OpenClient = ({ base }) => {
   // Two copies of the vendor's client may be installed; they have the same shape.
   const model = new OpenAIResponsesModel(api as never, 'mock-model')
   const parameters = z.object({ text: z.string(), n: z.number() })
-  return clientOf((echo) => async (onText) => {
+  return createClient((echo) => async (onText) => {
     const tools = [tool({ name: 'echo', description: 'echo', parameters, execute: async (input) => echo(input) })]
     const agent = new Agent({ name: 'bench', instructions: 'be brief', model, tools })
     const result = await run(agent, 'hi', { stream: true, maxTurns: 60 })

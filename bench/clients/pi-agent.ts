@@ -4,7 +4,7 @@ import type { Model } from '@earendil-works/pi-ai'
 import { Type } from '@earendil-works/pi-ai'
 import { streamSimple } from '@earendil-works/pi-ai/compat'
 import type { Echo, EchoInput, OpenClient } from './client.ts'
-import { clientOf } from './client.ts'
+import { createClient } from './client.ts'
 
 export const open: OpenClient = ({ base }) => {
   const model: Model<'anthropic-messages'> = {
@@ -19,8 +19,8 @@ export const open: OpenClient = ({ base }) => {
     contextWindow: 200_000,
     maxTokens: 4096,
   }
-  return clientOf((echo) => async (onText) => {
-    const initialState = { systemPrompt: 'be brief', model, tools: [toolOf(echo)] }
+  return createClient((echo) => async (onText) => {
+    const initialState = { systemPrompt: 'be brief', model, tools: [toTool(echo)] }
     const agent = new Agent({ streamFn: streamSimple, initialState, getApiKey: () => 'k' })
     agent.subscribe((event) => {
       if (event.type !== 'message_update' || event.assistantMessageEvent.type !== 'text_delta') return
@@ -33,7 +33,7 @@ export const open: OpenClient = ({ base }) => {
 
 const PARAMETERS = Type.Object({ text: Type.String(), n: Type.Number() })
 
-function toolOf(echo: Echo) {
+function toTool(echo: Echo) {
   return {
     name: 'echo',
     label: 'echo',

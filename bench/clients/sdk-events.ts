@@ -2,11 +2,11 @@
 // no other way, `sdk.ts` does the same.
 import type { EventsWireName } from '../scenarios.ts'
 import type { OpenClient, RunTurn } from './client.ts'
-import { clientOf } from './client.ts'
+import { createClient } from './client.ts'
 
 export const open: OpenClient = async ({ base, wire }) => {
   const turn = await TURNS[wire as EventsWireName](base) // as the scenario names it
-  return clientOf(() => async (onText) => {
+  return createClient(() => async (onText) => {
     let whole = ''
     await turn((text) => {
       whole += text

@@ -2,11 +2,11 @@
 // Google's and Amazon's have no whole answer for a stream: there the user adds up the text, as he does here.
 import type { WireName } from '../scenarios.ts'
 import type { OpenClient, RunTurn } from './client.ts'
-import { clientOf } from './client.ts'
+import { createClient } from './client.ts'
 
 export const open: OpenClient = async ({ base, wire }) => {
   const turn = await TURNS[wire as WireName](base) // as the scenario names it
-  return clientOf(() => turn)
+  return createClient(() => turn)
 }
 
 const QUESTION = { role: 'user', content: 'hi' } as const

@@ -26,7 +26,7 @@ const WIRES: Readonly<Record<string, Wire | TextWire>> = {
 const answers = createAnswers()
 const server = createServer({ keepAliveTimeout: 600_000, requestTimeout: 0, noDelay: true }, (request, response) => {
   const arrivedUs = nowUs()
-  bodyOf(request)
+  buildBody(request)
     .then((body) => answer({ url: request.url ?? '', body, arrivedUs }, response))
     .catch((cause: unknown) => response.destroy(cause as Error))
 })
@@ -127,7 +127,7 @@ async function writeTimed(
   response.end()
 }
 
-async function bodyOf(request: IncomingMessage): Promise<string> {
+async function buildBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk as Buffer)
   return Buffer.concat(chunks).toString()

@@ -24,20 +24,20 @@ export async function measureEncode(_origin: string, rounds: number): Promise<re
 }
 
 async function measureWire(wire: WireName, rounds: number): Promise<readonly Measured[]> {
-  const values = new Map<string, number[]>(SIZES.map((size) => [nameOf(wire, size), []]))
-  const step = stepOf(wire)
+  const values = new Map<string, number[]>(SIZES.map((size) => [readName(wire, size), []]))
+  const step = toStep(wire)
   for (let round = -WARM_BATCHES; round < rounds; round++)
     for (const size of SIZES) {
       const us = await timed(step, size)
-      if (round >= 0) values.get(nameOf(wire, size))?.push(us)
+      if (round >= 0) values.get(readName(wire, size))?.push(us)
     }
-  return compared(values, nameOf(wire, SIZES[0]))
+  return compared(values, readName(wire, SIZES[0]))
 }
 
 /** Milliseconds until the text was handed over. */
 type Step = (messages: readonly Message[]) => Promise<number>
 
-function stepOf(wire: WireName): Step {
+function toStep(wire: WireName): Step {
   const failed = new BatonError({ code: 'model_network_failed', message: 'only the request is measured' })
   const taken = { chars: 0, atMs: 0 }
   const { clock } = createNodeEnvironment(createUndiciTransport({ variables: {} }))
@@ -68,7 +68,7 @@ const REQUEST: Omit<ModelRequest, 'messages'> = {
   session: 's',
 }
 
-function nameOf(wire: WireName, size: number): string {
+function readName(wire: WireName, size: number): string {
   return `${wire}, ${size.toLocaleString('en')} messages`
 }
 

@@ -17,7 +17,7 @@ export async function measureHistory(_origin: string, rounds: number): Promise<r
   await talk(await host.session(undefined), WARM_TURNS)
   const long = new Map<number, Session>()
   for (const size of SIZES.slice(1)) long.set(size, await grown(host, size))
-  const values = new Map<string, number[]>(SIZES.map((size) => [nameOf(size), []]))
+  const values = new Map<string, number[]>(SIZES.map((size) => [readName(size), []]))
   for (let round = 0; round < rounds * 5; round++)
     for (const size of SIZES) {
       const session = long.get(size)
@@ -25,11 +25,11 @@ export async function measureHistory(_origin: string, rounds: number): Promise<r
       const sessions = session
         ? Array.from({ length: BATCH }, () => session)
         : await Promise.all(Array.from({ length: BATCH }, () => grown(host, size)))
-      values.get(nameOf(size))?.push(await timed(sessions))
+      values.get(readName(size))?.push(await timed(sessions))
       if (!session) for (const { id } of sessions) await host.remove(id)
     }
   await host.stop()
-  return compared(values, nameOf(SIZES[0]))
+  return compared(values, readName(SIZES[0]))
 }
 
 const READY: Model = {
@@ -47,7 +47,7 @@ const READY: Model = {
   },
 }
 
-function nameOf(size: number): string {
+function readName(size: number): string {
   return `${size.toLocaleString('en')} messages`
 }
 

@@ -16,13 +16,13 @@ export async function measureIdle(origin: string): Promise<readonly Measured[]> 
     for (const name of ['relay', 'baton-websocket'] as const)
       for (const hasTalked of [false, true]) {
         const label = `${name}${hasTalked ? ', after a turn' : ''}`
-        values.set(label, [...(values.get(label) ?? []), await kibOf(name, `${origin}/text-50-b`, hasTalked)])
+        values.set(label, [...(values.get(label) ?? []), await toKib(name, `${origin}/text-50-b`, hasTalked)])
       }
   return compared(values, 'relay')
 }
 
 /** Of JavaScript's heap and what it holds outside, in KiB a connection: the kernel's buffers are the same for all. */
-async function kibOf(name: ClientName, base: string, hasTalked: boolean): Promise<number> {
+async function toKib(name: ClientName, base: string, hasTalked: boolean): Promise<number> {
   const server = await startClient(name, base)
   try {
     const turns = (count: number): number => (hasTalked ? count : 0)

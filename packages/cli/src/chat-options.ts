@@ -4,7 +4,7 @@ import { MODEL_HELP } from './model-options.ts'
 import type { StoreLocation } from './store-location.ts'
 import { storeLocation } from './store-location.ts'
 import { UsageError } from './usage-error.ts'
-import { tokenOf } from './token-option.ts'
+import { readToken } from './token-option.ts'
 import { notBlank, numberOfVariable, readWords } from './words.ts'
 
 export interface ChatOptions {
@@ -80,7 +80,7 @@ export function chatOptions(words: readonly string[], { variables, folder }: Con
   if (values.url !== undefined) {
     for (const name of ['agent', 'model', 'base-url', 'store'] as const)
       if (values[name] !== undefined) throw new UsageError(`--url and --${name} do not go together: it is the server's`)
-    const partner = { type: 'server', url: urlOf(values.url), token: tokenOf(values.token, variables) } as const
+    const partner = { type: 'server', url: readUrl(values.url), token: readToken(values.token, variables) } as const
     return { once, session, partner }
   }
   if (values.token !== undefined) throw new UsageError('--token is for a server, named by --url')
@@ -97,7 +97,7 @@ export function chatOptions(words: readonly string[], { variables, folder }: Con
 }
 
 /** `ws://127.0.0.1:8080` is enough. */
-function urlOf(text: string): string {
+function readUrl(text: string): string {
   const url = URL.parse(text)
   if (!url || !['ws:', 'wss:'].includes(url.protocol) || url.search !== '' || url.hash !== '')
     throw new UsageError(`--url must be an address such as ws://127.0.0.1:8080/ws, without a query, not "${text}"`)

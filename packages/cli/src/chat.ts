@@ -25,15 +25,15 @@ export const chatCommand: Command = {
 
 async function chat(options: ChatOptions, terminal: Console): Promise<number> {
   const isTyped = options.once === undefined && terminal.streams?.input.isTTY === true
-  const screen = screenOf(terminal, isTyped)
+  const screen = createScreenFor(terminal, isTyped)
   const current: { talk?: Talk } = {}
   const interrupt = (hadText?: boolean): void => current.talk?.interrupt(hadText)
-  const person = await personOf(options, terminal, interrupt)
+  const person = await createPerson(options, terminal, interrupt)
   const questions = createQuestions(person, screen)
   let partner: ChatPartner | undefined
   const stopListening = terminal.onStop(() => interrupt())
   try {
-    partner = await partnerOf(options, terminal, { ask: questions.result, screen })
+    partner = await createPartner(options, terminal, { ask: questions.result, screen })
     for (const line of isTyped ? partner.about : partner.about.slice(0, 1)) screen.note(line, 'dim')
     if (isTyped) screen.note('/help says what you can do; Ctrl+D leaves', 'dim')
     current.talk = await startTalk({
@@ -54,7 +54,7 @@ async function chat(options: ChatOptions, terminal: Console): Promise<number> {
   }
 }
 
-async function personOf(
+async function createPerson(
   { once }: ChatOptions,
   { streams, variables }: Console,
   onInterrupt: (hadText: boolean) => void,
@@ -87,7 +87,7 @@ function shownOn({ output, errors }: ConsoleStreams): ConsoleStreams['output'] {
   return output.isTTY === true ? output : errors
 }
 
-function screenOf(terminal: Console, isTyped: boolean): Screen {
+function createScreenFor(terminal: Console, isTyped: boolean): Screen {
   const { streams, variables } = terminal
   const output = streams?.output
   const notes = isTyped && streams ? shownOn(streams) : streams?.errors
@@ -108,7 +108,11 @@ interface Asked {
   readonly screen: Screen
 }
 
-async function partnerOf({ partner }: ChatOptions, terminal: Console, { ask, screen }: Asked): Promise<ChatPartner> {
+async function createPartner(
+  { partner }: ChatOptions,
+  terminal: Console,
+  { ask, screen }: Asked,
+): Promise<ChatPartner> {
   const onNews = (line: string): void => screen.note(line, 'dim')
   if (partner.type === 'server') return createRemoteChat({ ...partner, askPerson: ask, onNews })
   return await openEmbeddedChat({ ...partner, keepDays: undefined, terminal, askPerson: ask, onNews })

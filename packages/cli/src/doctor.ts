@@ -1,7 +1,7 @@
 // `baton doctor`: what is configured, reachable or missing, and how to get it. It changes nothing and sends no prompt.
 import { isBatonError } from '@baton/core'
 import type { ProviderVariables, Variables } from '@baton/models/choose-model'
-import { chooseModel, listModelsOf, NETWORK_PROVIDERS, toolsWayOf, variablesOf } from '@baton/models/choose-model'
+import { chooseModel, listModelsOf, NETWORK_PROVIDERS, chooseToolsWay, findVariables } from '@baton/models/choose-model'
 import { accessSync, constants, existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Command } from './command.ts'
@@ -61,7 +61,7 @@ async function doctor(words: readonly string[], terminal: Console): Promise<numb
     modelFinding(variables),
     ...(await Promise.all(NETWORK_PROVIDERS.map((provider) => providerFinding(provider, variables, timeoutMs)))),
   ]
-  const screen = screenOf(terminal)
+  const screen = createScreenFor(terminal)
   screen.note(`Baton ${VERSION}`)
   const width = Math.max(...findings.map(({ subject }) => subject.length))
   for (const { subject, state, words: said } of findings)
@@ -75,7 +75,7 @@ const MARKS: Readonly<Record<Finding['state'], { readonly mark: string; readonly
   absent: { mark: '-', tone: 'dim' },
 }
 
-function screenOf({ write, streams, variables }: Console): Screen {
+function createScreenFor({ write, streams, variables }: Console): Screen {
   const output = streams?.output
   const columns = output?.isTTY === true ? { columns: () => output.columns ?? 80 } : {}
   return createScreen({ writeText: write, writeNote: write, ...columns, color: wantsColor(output, variables) })
@@ -132,7 +132,7 @@ function modelFinding(variables: Variables): Finding {
 }
 
 async function providerFinding(provider: string, variables: Variables, timeoutMs: number): Promise<Finding> {
-  const known = variablesOf(provider)
+  const known = findVariables(provider)
   if (!known || !isConfigured(provider, known, variables))
     return { subject: provider, state: 'absent', words: howToGet(known) }
   try {
@@ -185,7 +185,7 @@ async function askList(provider: string, variables: Variables, timeoutMs: number
 
 /** Nobody asks a model here, so what its server does with tools is told by the first turn. @throws BatonError `invalid_option` */
 function toolsWords(provider: string, variables: Variables): string {
-  const way = toolsWayOf(provider, variables)
+  const way = chooseToolsWay(provider, variables)
   if (way === 'native') return ''
   return way === 'probe' ? '; the first turn tries whether it takes tools' : `; tools in words (${way}), by BATON_TOOLS`
 }

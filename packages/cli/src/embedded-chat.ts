@@ -47,7 +47,7 @@ async function openConversation(
   { host, agent, choice, environment, store, variables }: EmbeddedHost,
   name: string | undefined,
 ): Promise<Conversation> {
-  const before = name === undefined ? undefined : await rememberedOf(store, name)
+  const before = name === undefined ? undefined : await findRemembered(store, name)
   const session = await host.session(name ?? environment.newId())
   const tools = agent.tools.filter((tool) => !tool.execute)
   const isUnderWay = before !== undefined && !AT_REST.has(session.phase)
@@ -81,7 +81,7 @@ async function openConversation(
     decide: async (approvalId, isApproved) => {
       await accepted(session.decide({ approvalId, decision: isApproved ? 'approve' : 'deny' }))
     },
-    log: async () => logLines(await recordsOf(store, session.id)),
+    log: async () => logLines(await listRecords(store, session.id)),
     close: async () => {
       await session.close()
       // Nobody comes back to a session in which nothing was said.
@@ -135,7 +135,7 @@ interface Remembered {
 }
 
 /** Undefined: there is no such session yet. */
-async function rememberedOf(store: Store, session: string): Promise<Remembered | undefined> {
+async function findRemembered(store: Store, session: string): Promise<Remembered | undefined> {
   let found: Remembered | undefined
   for await (const { facts } of store.read(session, 0)) {
     found ??= { turns: 0, model: undefined, lastInput: undefined }
@@ -148,7 +148,7 @@ async function rememberedOf(store: Store, session: string): Promise<Remembered |
   return found
 }
 
-async function recordsOf(store: Store, session: string): Promise<readonly SessionRecord[]> {
+async function listRecords(store: Store, session: string): Promise<readonly SessionRecord[]> {
   const records: SessionRecord[] = []
   for await (const record of store.read(session, 0)) records.push(record)
   return records

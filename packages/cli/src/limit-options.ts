@@ -24,7 +24,7 @@ export const LIMIT_BOUNDS: Readonly<Record<keyof V1Limits, readonly [least: numb
 }
 
 /** @throws UsageError for an entry that is no `name=number` of a limit, or out of its bounds */
-export function limitsOf(entries: readonly string[]): Partial<V1Limits> {
+export function readLimits(entries: readonly string[]): Partial<V1Limits> {
   const limits: { -readonly [Name in keyof V1Limits]?: number } = {}
   for (const entry of entries) {
     const at = entry.indexOf('=')

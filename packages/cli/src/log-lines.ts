@@ -1,6 +1,6 @@
 // A session's records as lines that a person can read: who said what and when, which calls ran, how they ended.
 import type { StoredPart } from '@baton/core'
-import { textOf } from '@baton/core'
+import { readText } from '@baton/core'
 import type { Fact, FactOf, InputBody, SessionRecord } from '@baton/core/machine'
 import { askedAgain, duration, settled } from './turn-display.ts'
 
@@ -22,9 +22,9 @@ export const LOG_MARGIN = 10
 const MARGIN = ' '.repeat(LOG_MARGIN)
 
 function factLines(fact: Fact, nowMs: number, seen: Seen): readonly string[] {
-  const said = sentenceOf(fact, nowMs, seen)
+  const said = buildSentence(fact, nowMs, seen)
   if (said === undefined) return []
-  const { day, time } = momentOf(nowMs)
+  const { day, time } = formatMoment(nowMs)
   const heading = day === seen.day ? [] : [day]
   seen.day = day
   const [first = '', ...rest] = said.split('\n')
@@ -32,7 +32,7 @@ function factLines(fact: Fact, nowMs: number, seen: Seen): readonly string[] {
 }
 
 /** Undefined: nothing that a reader of the conversation would miss. */
-function sentenceOf(fact: Fact, nowMs: number, seen: Seen): string | undefined {
+function buildSentence(fact: Fact, nowMs: number, seen: Seen): string | undefined {
   switch (fact.type) {
     case 'session-opened':
       return `session ${fact.session}, agent ${fact.agent}`
@@ -62,12 +62,12 @@ function sentenceOf(fact: Fact, nowMs: number, seen: Seen): string | undefined {
     case 'turn-finished':
       return turnLine(fact, nowMs - seen.turnMs)
     default:
-      return changeOf(fact)
+      return describeChange(fact)
   }
 }
 
 /** What changed in the session beside what was said. */
-function changeOf(fact: Fact): string | undefined {
+function describeChange(fact: Fact): string | undefined {
   switch (fact.type) {
     case 'model-set':
       return `model ${fact.model} answers from here on`
@@ -109,7 +109,7 @@ function contentText(parts: readonly StoredPart[]): string {
 }
 
 function stepLines(fact: FactOf<'step-finished'>, nowMs: number, seen: Seen): string | undefined {
-  const text = textOf(fact.parts).trim()
+  const text = readText(fact.parts).trim()
   const by = isSameModel(fact.model, seen.model) ? 'agent' : `agent (${fact.model})`
   const lines = text === '' ? [] : [`${by}: ${text}${fact.interrupted ? ' […]' : ''}`]
   if (text !== '') seen.model = fact.model
@@ -131,7 +131,7 @@ function turnLine({ turn, outcome, error }: FactOf<'turn-finished'>, tookMs: num
   return `turn ${turn} was ${outcome} in ${duration(tookMs)}${why}`
 }
 
-function momentOf(nowMs: number): { readonly day: string; readonly time: string } {
+function formatMoment(nowMs: number): { readonly day: string; readonly time: string } {
   const at = new Date(nowMs)
   const two = (value: number): string => String(value).padStart(2, '0')
   return {

@@ -1,7 +1,7 @@
 // `baton models`: the providers and what each needs, or what one of them offers.
 import { BatonError, isBatonError } from '@baton/core'
 import type { ProviderVariables, Variables } from '@baton/models/choose-model'
-import { listModelsOf, NETWORK_PROVIDERS, variablesOf } from '@baton/models/choose-model'
+import { listModelsOf, NETWORK_PROVIDERS, findVariables } from '@baton/models/choose-model'
 import type { Command } from './command.ts'
 import type { Console } from './console.ts'
 import { withAddress } from './model-options.ts'
@@ -41,7 +41,7 @@ async function models(words: readonly string[], terminal: Console): Promise<numb
 
 function tellProviders({ write, variables }: Console, json: boolean): void {
   const rows = NETWORK_PROVIDERS.flatMap((provider) => {
-    const known = variablesOf(provider)
+    const known = findVariables(provider)
     return known ? [{ provider, state: readiness(known, variables), needs: needs(known) }] : []
   })
   if (json) {
@@ -81,12 +81,12 @@ interface Telling {
 }
 
 async function tellModels(provider: string, variables: Variables, { terminal, json }: Telling): Promise<void> {
-  const known = variablesOf(provider)
+  const known = findVariables(provider)
   if (!known) {
     const near = suggestion(provider, NETWORK_PROVIDERS)
     throw new UsageError(`there is no provider "${provider}"${near}; there are ${NETWORK_PROVIDERS.join(', ')}`)
   }
-  const listed = await listOf(provider, known, variables)
+  const listed = await listModelLines(provider, known, variables)
   if (json) for (const each of listed) terminal.write(`${JSON.stringify(each)}\n`)
   else if (listed.length === 0) terminal.note(`${known.label} offers no model`)
   else
@@ -95,7 +95,7 @@ async function tellModels(provider: string, variables: Variables, { terminal, js
 }
 
 /** Lists are asked for without a model; only the message about a missing key has to know it. */
-async function listOf(provider: string, known: ProviderVariables, variables: Variables) {
+async function listModelLines(provider: string, known: ProviderVariables, variables: Variables) {
   try {
     return await listModelsOf(provider, { variables })
   } catch (cause) {

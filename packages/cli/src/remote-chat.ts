@@ -32,7 +32,7 @@ export function createRemoteChat(init: RemoteChatInit): ChatPartner {
 async function openConversation(init: RemoteChatInit, session: string): Promise<Conversation> {
   const turns = createTurns()
   const client = createClient({
-    url: addressOf(init),
+    url: findAddress(init),
     session,
     otherTool: async (input: unknown, { callId, name }) => {
       const asked = { callId, name, arguments: JSON.stringify(input) }
@@ -74,7 +74,7 @@ async function openConversation(init: RemoteChatInit, session: string): Promise<
   }
 }
 
-function addressOf({ url, token }: RemoteChatInit): string {
+function findAddress({ url, token }: RemoteChatInit): string {
   const address = new URL(url)
   if (token !== undefined) address.searchParams.set('token', token)
   return address.href

@@ -36,14 +36,14 @@ export async function run(words: readonly string[], terminal: Console): Promise<
 async function runCommand([name, ...rest]: readonly string[], terminal: Console): Promise<number> {
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
     const [about] = name === 'help' ? rest : []
-    terminal.write(about === undefined ? HELP : commandOf(about).help)
+    terminal.write(about === undefined ? HELP : findCommand(about).help)
     return 0
   }
   if (name === '--version' || name === '-v') {
     terminal.write(`${VERSION}\n`)
     return 0
   }
-  const command = commandOf(name)
+  const command = findCommand(name)
   if (rest.includes('--help') || rest.includes('-h')) {
     terminal.write(command.help)
     return 0
@@ -52,7 +52,7 @@ async function runCommand([name, ...rest]: readonly string[], terminal: Console)
 }
 
 /** @throws UsageError */
-function commandOf(name: string): Command {
+function findCommand(name: string): Command {
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
   if (command) return command
   const near = suggestion(name, Object.keys(COMMANDS))

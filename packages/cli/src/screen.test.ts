@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { ScreenInit } from './screen.ts'
 import { createScreen } from './screen.ts'
 
-function screenOf(init: Partial<ScreenInit> = {}) {
+function createScreenFor(init: Partial<ScreenInit> = {}) {
   const said = { texts: '', notes: '' }
   const screen = createScreen({
     writeText: (text) => void (said.texts += text),
@@ -15,14 +15,14 @@ function screenOf(init: Partial<ScreenInit> = {}) {
 }
 
 test('a pipe gets the answer as it is, whatever its width', () => {
-  const { screen, said } = screenOf()
+  const { screen, said } = createScreenFor()
   screen.text('a long line '.repeat(30))
   screen.endText()
   expect(said.texts).toBe(`${'a long line '.repeat(30)}\n`)
 })
 
 test('what a model says cannot move the cursor of a terminal or colour it', () => {
-  const { screen, said } = screenOf({ columns: () => 80 })
+  const { screen, said } = createScreenFor({ columns: () => 80 })
   screen.text('safe\u001b[2Jtext\u0007 \u009b31m\r')
   screen.endText()
   screen.note('note \u001b]0;title\u0007')
@@ -30,7 +30,7 @@ test('what a model says cannot move the cursor of a terminal or colour it', () =
 })
 
 test('an answer ends its line before a note, once', () => {
-  const { screen, said } = screenOf()
+  const { screen, said } = createScreenFor()
   screen.text('Half')
   screen.note('a note')
   screen.note('another')
@@ -40,15 +40,15 @@ test('an answer ends its line before a note, once', () => {
 })
 
 test('a call is one line of a narrow terminal, whatever its arguments', () => {
-  const { screen, said } = screenOf({ columns: () => 20 })
+  const { screen, said } = createScreenFor({ columns: () => 20 })
   screen.brief('>', `look ${'x'.repeat(100)}\nmore`)
   expect(said.notes).toBe(`> look ${'x'.repeat(12)}…\n`)
 })
 
 test('colours are of notes alone, and only where they are wanted', () => {
-  const plain = screenOf()
+  const plain = createScreenFor()
   plain.screen.note('good', 'good')
-  const coloured = screenOf({ color: true })
+  const coloured = createScreenFor({ color: true })
   coloured.screen.note('good', 'good')
   coloured.screen.text('answer')
   expect([plain.said.notes, coloured.said.notes, coloured.said.texts]).toEqual([

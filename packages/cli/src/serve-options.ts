@@ -54,7 +54,7 @@ export function serveOptions(
     model: values.model,
     baseUrl: values['base-url'],
     host: values.host,
-    port: portOf(values.port, variables),
+    port: readPort(values.port, variables),
     origins: values['allow-origin'],
     json: values.json,
     exchanges: numberOfVariable(variables, 'MAX_TURNS', 10_000),
@@ -69,7 +69,7 @@ export function serveOptions(
 const PORT = 8080
 const PORT_MAX = 65_535
 
-function portOf(option: string | undefined, variables: Variables): number {
+function readPort(option: string | undefined, variables: Variables): number {
   const text = option ?? variables['PORT']?.trim() ?? ''
   if (text === '' && option === undefined) return PORT
   if (/^\d{1,5}$/.test(text) && Number(text) <= PORT_MAX) return Number(text)

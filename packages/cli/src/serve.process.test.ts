@@ -81,7 +81,7 @@ async function untilErrors(command: StartedCommand, text: string): Promise<void>
   while (!command.errors().includes(text)) await wait(20)
 }
 
-const finalOf = (app: V1App): string | undefined =>
+const findFinal = (app: V1App): string | undefined =>
   app.frames.findLast(({ type }) => type === 'assistant.speech.final')?.payload['text']
 
 const STOPS = 'the server stops'
@@ -96,7 +96,7 @@ test('a turn that runs when the signal comes is told whole, and the exit is clea
   })
   await app.say('Look')
   expect(await command.ended).toEqual({ code: 0, signal: null })
-  expect(finalOf(app)).toBe('Seen.')
+  expect(findFinal(app)).toBe('Seen.')
   expect(app.frames.slice(-3).map(({ payload }) => payload['name'])).toEqual([
     'convo.setState',
     'tts.speak',
@@ -228,11 +228,11 @@ test('in development a changed file starts the server anew; the turn that runs i
     return 'a cat'
   })
   await first.say('Look')
-  expect(finalOf(first)).toBe('One.')
+  expect(findFinal(first)).toBe('One.')
   while (command.output().split('"listening"').length < 3) await wait(20)
   const second = await connect(url, () => 'a dog', 't')
   await second.say('Look')
-  expect(finalOf(second)).toBe('Two.')
+  expect(findFinal(second)).toBe('Two.')
   command.kill('SIGTERM')
   expect(await command.ended).toEqual({ code: 0, signal: null })
   await expect(connect(url, () => 'unused')).rejects.toThrow('no connection')

@@ -28,7 +28,7 @@ export const serveCommand: Command = {
 async function serve(options: ServeOptions, terminal: Console): Promise<number> {
   if (options.dev) return await develop(options.dev, terminal)
   const { server } = options
-  const log = logOf(server, terminal)
+  const log = createLog(server, terminal)
   const tls = server.tls && readTls(server.tls, terminal.folder)
   const embedded = await openEmbeddedHost({ ...options, terminal, log })
   let isListening = false
@@ -104,7 +104,7 @@ async function end(drainMs: number, { front, embedded, log }: Running): Promise<
   await front.close()
 }
 
-function logOf(server: ServerOptions, terminal: Console): Logger {
+function createLog(server: ServerOptions, terminal: Console): Logger {
   const { isTerminal = false, variables } = terminal
   return createLogger({
     level: server.logLevel,

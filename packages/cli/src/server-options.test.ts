@@ -5,12 +5,12 @@ import { LIMIT_BOUNDS } from './limit-options.ts'
 import { SERVE_HELP } from './serve-help.ts'
 import { serveOptions } from './serve-options.ts'
 
-function serverOf(words: readonly string[], variables: Readonly<Record<string, string>> = {}) {
+function readServer(words: readonly string[], variables: Readonly<Record<string, string>> = {}) {
   return serveOptions(words, { variables, folder: '/' }).server
 }
 
 test('without options the server is for this machine and logs what happens', () => {
-  expect(serverOf([])).toEqual({
+  expect(readServer([])).toEqual({
     token: undefined,
     tls: undefined,
     trustedProxies: 0,
@@ -48,7 +48,7 @@ test.each<[string, readonly string[], Readonly<Record<string, string>>, object]>
   ['no drain', ['--drain-ms', '0'], {}, { drainMs: 0 }],
   ['a log', ['--log-format', 'json', '--log-level', 'warn'], {}, { logFormat: 'json', logLevel: 'warn' }],
 ])('%s', (_situation, words, variables, expected) => {
-  expect(serverOf(words, variables)).toMatchObject(expected)
+  expect(readServer(words, variables)).toMatchObject(expected)
 })
 
 test.each<[string, readonly string[], Readonly<Record<string, string>>, string | RegExp]>([
@@ -108,11 +108,11 @@ test.each<[string, readonly string[], Readonly<Record<string, string>>, string |
     '--log-level must be one of info, warn, silent, not "all"',
   ],
 ])('%s is one line', (_situation, words, variables, message) => {
-  expect(() => serverOf(words, variables)).toThrow(message)
+  expect(() => readServer(words, variables)).toThrow(message)
 })
 
 test('a broken token is not shown', () => {
-  expect(() => serverOf(['--token', 'secret word'])).toThrow(/^(?!.*secret)/)
+  expect(() => readServer(['--token', 'secret word'])).toThrow(/^(?!.*secret)/)
 })
 
 test('the help names each limit with its default', () => {

@@ -3,8 +3,8 @@
 import type { LogFormat, LogLevel } from '@baton/host'
 import type { V1Limits } from '@baton/server/websocket'
 import { isLoopback } from '@baton/server/websocket'
-import { LIMIT_BOUNDS, limitsOf, wholeNumber } from './limit-options.ts'
-import { tokenOf } from './token-option.ts'
+import { LIMIT_BOUNDS, readLimits, wholeNumber } from './limit-options.ts'
+import { readToken } from './token-option.ts'
 import { UsageError } from './usage-error.ts'
 import type { Variables } from './words.ts'
 
@@ -54,7 +54,7 @@ const PROXIES_MAX = 10
 
 /** @throws UsageError */
 export function serverOptions(values: ServerValues, variables: Variables): ServerOptions {
-  const token = tokenOf(values.token, variables)
+  const token = readToken(values.token, variables)
   if (token === undefined && !values.insecure && !isLoopback(values.host))
     throw new UsageError(
       `--host ${values.host} lets others in, so it needs --token (or BATON_TOKEN), or --insecure to let in everybody`,
@@ -65,11 +65,11 @@ export function serverOptions(values: ServerValues, variables: Variables): Serve
   return {
     token,
     tls: certFile !== undefined && keyFile !== undefined ? { certFile, keyFile } : undefined,
-    trustedProxies: numberOf(values['trust-proxy'], '--trust-proxy', [0, PROXIES_MAX]) ?? 0,
-    limits: { ...limitsOfVariables(values['rate-limit'], variables), ...limitsOf(values.limit ?? []) },
-    drainMs: numberOf(values['drain-ms'], '--drain-ms', [0, HOUR_MS]) ?? DRAIN_MS,
-    logFormat: choiceOf(values['log-format'], '--log-format', ['json', 'pretty']),
-    logLevel: choiceOf(values['log-level'], '--log-level', ['info', 'warn', 'silent']) ?? 'info',
+    trustedProxies: readNumber(values['trust-proxy'], '--trust-proxy', [0, PROXIES_MAX]) ?? 0,
+    limits: { ...limitsOfVariables(values['rate-limit'], variables), ...readLimits(values.limit ?? []) },
+    drainMs: readNumber(values['drain-ms'], '--drain-ms', [0, HOUR_MS]) ?? DRAIN_MS,
+    logFormat: pickChoice(values['log-format'], '--log-format', ['json', 'pretty']),
+    logLevel: pickChoice(values['log-level'], '--log-level', ['info', 'warn', 'silent']) ?? 'info',
   }
 }
 
@@ -83,24 +83,24 @@ export function withProxyCount(words: readonly string[]): readonly string[] {
 /** The rate of a session is that of an address too: without another word, an address is one session. */
 function limitsOfVariables(rateOption: string | undefined, variables: Variables): Partial<V1Limits> {
   const rate =
-    numberOf(rateOption, '--rate-limit', LIMIT_BOUNDS.sessionFramesPerMinute) ??
-    variableOf(variables, 'SESSION_RATE_LIMIT_PER_MIN', LIMIT_BOUNDS.sessionFramesPerMinute)
-  const eventBytes = variableOf(variables, 'MAX_EVENT_BYTES', LIMIT_BOUNDS.eventBytes)
+    readNumber(rateOption, '--rate-limit', LIMIT_BOUNDS.sessionFramesPerMinute) ??
+    readVariable(variables, 'SESSION_RATE_LIMIT_PER_MIN', LIMIT_BOUNDS.sessionFramesPerMinute)
+  const eventBytes = readVariable(variables, 'MAX_EVENT_BYTES', LIMIT_BOUNDS.eventBytes)
   return {
     ...(rate !== undefined && { sessionFramesPerMinute: rate, addressFramesPerMinute: rate }),
     ...(eventBytes !== undefined && { eventBytes }),
   }
 }
 
-function numberOf(text: string | undefined, what: string, bounds: readonly [number, number]): number | undefined {
+function readNumber(text: string | undefined, what: string, bounds: readonly [number, number]): number | undefined {
   return text === undefined ? undefined : wholeNumber(text, what, bounds)
 }
 
-function variableOf(variables: Variables, name: string, bounds: readonly [number, number]): number | undefined {
-  return numberOf(variables[name]?.trim() || undefined, `the variable ${name}`, bounds)
+function readVariable(variables: Variables, name: string, bounds: readonly [number, number]): number | undefined {
+  return readNumber(variables[name]?.trim() || undefined, `the variable ${name}`, bounds)
 }
 
-function choiceOf<Choice extends string>(
+function pickChoice<Choice extends string>(
   text: string | undefined,
   what: string,
   choices: readonly Choice[],

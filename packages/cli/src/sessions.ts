@@ -58,7 +58,7 @@ async function sessions(words: readonly string[], terminal: Console): Promise<nu
     words: [`one of ${ACTIONS.join(', ')}`, 'and the name of a session or file'],
   })
   const [given, name] = positionals
-  const action = actionOf(given)
+  const action = findAction(given)
   if (action === 'list' && name !== undefined) throw new UsageError(`sessions list takes no name, not "${name}"`)
   if (action !== 'export' && values.file !== undefined) throw new UsageError('--file is for sessions export')
   if (action !== 'list' && values.json) throw new UsageError('--json is for sessions list; an export is JSON anyway')
@@ -71,7 +71,7 @@ async function sessions(words: readonly string[], terminal: Console): Promise<nu
   return await act(request, name)
 }
 
-function actionOf(given: string | undefined): Action {
+function findAction(given: string | undefined): Action {
   const action = ACTIONS.find((each) => each === given)
   if (action) return action
   if (given === undefined)
@@ -86,7 +86,7 @@ async function list({ terminal, location, json }: Request): Promise<number> {
     for await (const session of store.list()) found.push(session)
     // The last one used is the one that is looked for.
     found.sort((one, other) => other.lastMs - one.lastMs)
-    if (json) for (const each of found) terminal.write(`${JSON.stringify(jsonOf(each))}\n`)
+    if (json) for (const each of found) terminal.write(`${JSON.stringify(toJson(each))}\n`)
     else if (found.length === 0) terminal.note(`no sessions in ${nameOfStore(location)}`)
     else
       for (const line of tableLines([['session', 'last used', 'records', ''], ...found.map(row)]))
@@ -97,7 +97,7 @@ async function list({ terminal, location, json }: Request): Promise<number> {
   return 0
 }
 
-function jsonOf({ session, records, lastMs, isOwned }: StoredSession): object {
+function toJson({ session, records, lastMs, isOwned }: StoredSession): object {
   return { session, lastUsed: new Date(lastMs).toISOString(), records, isOpen: isOwned }
 }
 

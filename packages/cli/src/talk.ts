@@ -72,17 +72,17 @@ async function converse(state: TalkState): Promise<number> {
   if (state.conversation.resumed) await follow(state, state.conversation.resumed)
   for (;;) {
     const said = await person.next()
-    if (said === undefined) return exitCodeOf(state)
+    if (said === undefined) return chooseExitCode(state)
     const text = said.trim()
     if (text === '') continue
     if (!text.startsWith('/')) await say(state, said)
     else if (text.startsWith('//')) await say(state, text.slice(1))
-    else if (await obey(state, text)) return exitCodeOf(state)
+    else if (await obey(state, text)) return chooseExitCode(state)
   }
 }
 
 /** A person has seen what failed; a script sees the code. */
-function exitCodeOf({ person, hasFailed }: TalkState): number {
+function chooseExitCode({ person, hasFailed }: TalkState): number {
   return hasFailed && !person.ask ? 1 : 0
 }
 

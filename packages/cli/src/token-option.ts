@@ -3,7 +3,7 @@ import { UsageError } from './usage-error.ts'
 import type { Variables } from './words.ts'
 
 /** From `--token`, then BATON_TOKEN. @throws UsageError */
-export function tokenOf(option: string | undefined, variables: Variables): string | undefined {
+export function readToken(option: string | undefined, variables: Variables): string | undefined {
   const name = option === undefined ? 'the variable BATON_TOKEN' : '--token'
   const token = option ?? (variables['BATON_TOKEN']?.trim() || undefined)
   if (token === undefined || /^[\x21-\x7e]+$/.test(token)) return token

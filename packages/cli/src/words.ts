@@ -29,7 +29,7 @@ export function readWords<const Known extends Options>(
   try {
     parsed = parseArgs({ args: [...words], options, allowPositionals: true }) as Parsed<Known>
   } catch (cause) {
-    throw new UsageError(`${reasonOf(cause, Object.keys(options))} see "baton ${command} --help"`)
+    throw new UsageError(`${describeReason(cause, Object.keys(options))} see "baton ${command} --help"`)
   }
   const extra = parsed.positionals[named.length]
   if (extra !== undefined) {
@@ -40,7 +40,7 @@ export function readWords<const Known extends Options>(
 }
 
 /** The messages of parseArgs are good; only their advice about `--` is for others. */
-function reasonOf(cause: unknown, options: readonly string[]): string {
+function describeReason(cause: unknown, options: readonly string[]): string {
   const message = cause instanceof Error ? cause.message : String(cause)
   const [first = message] = message.split(/\. To specify|\n/)
   const unknown = /^Unknown option '-+([\w-]+)/.exec(first)?.[1]

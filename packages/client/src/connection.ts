@@ -53,7 +53,7 @@ export function openConnection(init: ConnectionInit): Connection {
 
   const write = (id: string, frame: Outgoing): boolean => {
     if (!socket) return false
-    socket.send(textOf(init, id, frame))
+    socket.send(readText(init, id, frame))
     return true
   }
 
@@ -113,7 +113,7 @@ export function openConnection(init: ConnectionInit): Connection {
   return { send: (id, frame) => started && write(id, frame), close }
 }
 
-function textOf({ session, world }: ConnectionInit, id: string, frame: Outgoing): string {
+function readText({ session, world }: ConnectionInit, id: string, frame: Outgoing): string {
   const timestamp = new Date(world.nowMs()).toISOString()
   // Type and payload come together, so they are one of the frames.
   return encodeFrame({ id, sessionId: session, timestamp, ...frame } as ClientFrame)

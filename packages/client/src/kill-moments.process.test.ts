@@ -79,7 +79,7 @@ async function settlements(name: string): Promise<readonly SettlementType[]> {
   return settled
 }
 
-function framesOf({ frames }: V1App, name: string) {
+function listFrames({ frames }: V1App, name: string) {
   return frames.filter(({ type, payload }) => type === 'tool.call' && payload['name'] === name)
 }
 
@@ -109,7 +109,7 @@ test('a pure call that is pending at the death comes again, under a new id and i
     }
   }
   const opened = await survive(forgetful)
-  const [first, second, ...more] = framesOf(opened, 'client.pure')
+  const [first, second, ...more] = listFrames(opened, 'client.pure')
   expect(second?.payload['callId']).toBe(first?.payload['callId'])
   expect(second?.id).not.toBe(first?.id)
   expect(more).toEqual([])
@@ -120,7 +120,7 @@ test('a once call that was not decided before the death is delivered after it, a
   let runs = 0
   const count: Run = (name) => (name === 'client.once' ? `ran ${(runs += 1)}` : 'done')
   const opened = await survive(count, { at: 'model-finished', moment: 'before', laterMs: 0 })
-  expect(framesOf(opened, 'client.once')).toHaveLength(1)
+  expect(listFrames(opened, 'client.once')).toHaveLength(1)
   expect(runs).toBe(1)
   expect(await settlements('client.once')).toEqual(['ok'])
 })
@@ -129,7 +129,7 @@ test('a once call that was decided and perhaps written before the death is told 
   let runs = 0
   const count: Run = (name) => (name === 'client.once' ? `ran ${(runs += 1)}` : 'done')
   const opened = await survive(count, { at: 'model-finished', moment: 'after', laterMs: 0 })
-  expect(framesOf(opened, 'client.once')).toEqual([])
+  expect(listFrames(opened, 'client.once')).toEqual([])
   expect(runs).toBe(0)
   expect(await settlements('client.once')).toEqual(['unknown'])
 })
@@ -137,7 +137,7 @@ test('a once call that was decided and perhaps written before the death is told 
 test('a once call that ran while the server died is told as ok when the app still knows its result', async () => {
   const once = killingAt('client.once', () => server.ended.then(() => 'ran'))
   const opened = await survive(once.run)
-  expect(framesOf(opened, 'client.once')).toHaveLength(1)
+  expect(listFrames(opened, 'client.once')).toHaveLength(1)
   expect(once.runs).toBe(1)
   expect(await settlements('client.once')).toEqual(['ok'])
 })
@@ -153,7 +153,7 @@ test('a once call whose result nobody knows any more is told as unknown, and nev
   const next = await connectV1App({ url: `ws://127.0.0.1:${port}/ws`, session: 's', runCall: once.run })
   app = next
   await until(() => next.frames.some(({ type }) => type === 'assistant.speech.final'))
-  expect(framesOf(next, 'client.once')).toEqual([])
+  expect(listFrames(next, 'client.once')).toEqual([])
   expect(once.runs).toBe(1)
   expect(await settlements('client.once')).toEqual(['unknown'])
 })

@@ -155,7 +155,7 @@ export interface Usage {
 }
 
 /** The text of a message's text parts, joined without a separator. */
-export function textOf(parts: readonly { readonly type: string; readonly text?: string }[]): string {
+export function readText(parts: readonly { readonly type: string; readonly text?: string }[]): string {
   let text = ''
   for (const part of parts) if (part.type === 'text') text += part.text ?? ''
   return text

@@ -9,7 +9,7 @@ import { createOfflineModel } from './offline/index.ts'
 import type { FetchLike, ListedModel } from './openai-chat/index.ts'
 import { createOpenAiChatModel, listModels } from './openai-chat/index.ts'
 import { createOpenAiResponsesModel } from './openai-responses/index.ts'
-import { presetOf } from './presets.ts'
+import { findPreset } from './presets.ts'
 import type { ToolVerdict } from './prompted/index.ts'
 import { withPromptedTools, withToolProbe } from './prompted/index.ts'
 import type { ToolsWay, Variables } from './provider-settings.ts'
@@ -19,16 +19,16 @@ import {
   NETWORK_PROVIDERS,
   checkedAddress,
   checkedKey,
-  keyVariableOf,
-  serverOf,
-  settingsOf,
-  toolsWayOf,
-  valueOf,
-  variablesOf,
+  findKeyVariable,
+  readServer,
+  readSettings,
+  chooseToolsWay,
+  readValue,
+  findVariables,
   wrongVariable,
 } from './provider-settings.ts'
 
-export { NETWORK_PROVIDERS, secretsIn, toolsWayOf, variablesOf } from './provider-settings.ts'
+export { NETWORK_PROVIDERS, secretsIn, chooseToolsWay, findVariables } from './provider-settings.ts'
 export type { ProviderVariables, ToolsWay, Variables } from './provider-settings.ts'
 export type { ListedModel } from './openai-chat/index.ts'
 
@@ -58,7 +58,7 @@ export function chooseModel({ flag, agentModels = [], variables }: ChooseModelIn
   const [own] = agentModels
   if (typeof own === 'string') return { id: usable(own, variables), reason: 'because the agent names it' }
   if (own) return { id: own.id, reason: 'because the agent brings it' }
-  const provider = valueOf(variables, 'MODEL_PROVIDER')
+  const provider = readValue(variables, 'MODEL_PROVIDER')
   if (provider !== undefined)
     return { id: usable(provider, variables), reason: `because MODEL_PROVIDER is ${provider}` }
   const keyed = providerWithKey(variables)
@@ -69,11 +69,11 @@ export function chooseModel({ flag, agentModels = [], variables }: ChooseModelIn
 /** The first whose key is set and whose model is known without asking. */
 function providerWithKey(variables: Variables) {
   for (const provider of NETWORK_PROVIDERS) {
-    const known = variablesOf(provider)
+    const known = findVariables(provider)
     if (!known?.needsKey) continue
-    const keyVariable = keyVariableOf(known, variables)
-    if (valueOf(variables, keyVariable) === undefined) continue
-    if (known.defaultModel !== undefined || valueOf(variables, known.modelVariable) !== undefined)
+    const keyVariable = findKeyVariable(known, variables)
+    if (readValue(variables, keyVariable) === undefined) continue
+    if (known.defaultModel !== undefined || readValue(variables, known.modelVariable) !== undefined)
       return { provider, keyVariable }
   }
   return undefined
@@ -85,7 +85,7 @@ function providerWithKey(variables: Variables) {
  */
 export function withBaseUrl(variables: Variables, model: string, baseUrl: string): Variables {
   const { provider } = parseModelName(model)
-  const known = variablesOf(provider)
+  const known = findVariables(provider)
   if (!known) throw wrongVariable(`the model "${provider}" has no server, so it takes no base address`)
   const { baseUrlVariable } = known
   checkedAddress({ ...known, baseUrlVariable: 'the base address' }, { 'the base address': baseUrl })
@@ -107,15 +107,15 @@ export interface ModelOfInit {
  */
 export function createModelOf(init: ModelOfInit): (id: string) => Model {
   const models = new Map<string, Model>()
-  const maxOutputTokens = tokensOf(init.variables)
+  const maxOutputTokens = readTokens(init.variables)
   checkedAddress(ANTHROPIC, init.variables)
   checkedKey(ANTHROPIC, init.variables)
-  toolsWayOf('', init.variables)
+  chooseToolsWay('', init.variables)
   return (id) => {
     const known = models.get(id)
     if (known) return known
     const name = parseModelName(id)
-    const model = withTools(makeModel(name, init), toolsWayOf(name.provider, init.variables), init.onToolVerdict)
+    const model = withTools(makeModel(name, init), chooseToolsWay(name.provider, init.variables), init.onToolVerdict)
     const limited = maxOutputTokens === undefined ? model : withOutputTokens(model, maxOutputTokens)
     models.set(id, limited)
     return limited
@@ -139,9 +139,9 @@ export interface ListModelsOfInit {
 export async function listModelsOf(provider: string, init: ListModelsOfInit): Promise<readonly ListedModel[]> {
   const { variables, ...rest } = init
   const isGemini = provider === 'gemini'
-  const known = isGemini ? GEMINI : presetOf(provider)
+  const known = isGemini ? GEMINI : findPreset(provider)
   if (!known) throw unknownModel(`the models of "${provider}" cannot be listed; ${LISTABLE}`)
-  const { apiKey, baseUrl = known.baseUrl ?? '', vertex } = serverOf(provider, variables)
+  const { apiKey, baseUrl = known.baseUrl ?? '', vertex } = readServer(provider, variables)
   if (vertex) throw unknownModel('the models of Vertex AI cannot be listed; its Model Garden shows them')
   // Gemini lists its models in the shape of OpenAI, too.
   const address = isGemini ? `${baseUrl.replace(/(\/v1beta)?\/*$/, '')}/v1beta/openai` : baseUrl
@@ -153,7 +153,7 @@ export async function listModelsOf(provider: string, init: ListModelsOfInit): Pr
   }))
 }
 
-const LISTABLE = `use one of ${NETWORK_PROVIDERS.filter((each) => presetOf(each) ?? each === 'gemini').join(', ')}`
+const LISTABLE = `use one of ${NETWORK_PROVIDERS.filter((each) => findPreset(each) ?? each === 'gemini').join(', ')}`
 
 interface ModelName {
   /** `offline` or one of NETWORK_PROVIDERS. */
@@ -167,7 +167,7 @@ function parseModelName(name: string): ModelName {
   const provider = slash < 0 ? name : name.slice(0, slash)
   const model = slash < 0 ? undefined : name.slice(slash + 1)
   if (provider === 'offline' && model === undefined) return { provider, model }
-  if (variablesOf(provider) && model?.trim() !== '') return { provider, model }
+  if (findVariables(provider) && model?.trim() !== '') return { provider, model }
   throw unknownModel(`no model is named "${name}"; ${hintFor(name)}`)
 }
 
@@ -182,18 +182,18 @@ function hintFor(name: string): string {
 /** The full id of a named model, once it is sure that it can be asked. */
 function usable(text: string, variables: Variables): string {
   const { provider, model } = parseModelName(text)
-  return provider === 'offline' ? 'offline' : `${provider}/${settingsOf(provider, model, variables).model}`
+  return provider === 'offline' ? 'offline' : `${provider}/${readSettings(provider, model, variables).model}`
 }
 
 function makeModel(name: ModelName, { variables, transport, clock }: ModelOfInit): Model {
   const { provider } = name
   if (provider === 'offline') return createOfflineModel()
-  const { model, apiKey, baseUrl, vertex, bedrock } = settingsOf(provider, name.model, variables)
+  const { model, apiKey, baseUrl, vertex, bedrock } = readSettings(provider, name.model, variables)
   const server = { model, transport, clock, ...(baseUrl !== undefined && { baseUrl }) }
   if (provider === 'gemini')
     return createGeminiModel({ ...server, access: vertex ?? { type: 'gemini-api', apiKey: apiKey ?? '' } })
   if (bedrock) return createBedrockModel({ ...server, ...bedrock })
-  const preset = presetOf(provider)
+  const preset = findPreset(provider)
   if (!preset) return createAnthropicModel({ ...server, apiKey: apiKey ?? '' })
   if (provider === 'openai') return createOpenAiResponsesModel({ ...server, apiKey: apiKey ?? '' })
   const { label, quirks, silenceMs } = preset
@@ -226,8 +226,8 @@ function withOutputTokens(model: Model, maxOutputTokens: number): Model {
   }
 }
 
-function tokensOf(variables: Variables): number | undefined {
-  const text = valueOf(variables, 'ANTHROPIC_MAX_TOKENS')
+function readTokens(variables: Variables): number | undefined {
+  const text = readValue(variables, 'ANTHROPIC_MAX_TOKENS')
   if (text === undefined) return undefined
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
   throw wrongVariable(`ANTHROPIC_MAX_TOKENS must be a whole number above 0, not "${text.slice(0, 40)}"`)

@@ -1,3 +1,3 @@
 // What every model adapter shares. Each provider has its own subpath, so that only what is used is loaded.
-export { createToolNames, decodeToolName, encodeToolName, toolNamesOf } from './tool-names.ts'
+export { createToolNames, decodeToolName, encodeToolName, chooseToolNames } from './tool-names.ts'
 export type { ToolNames } from './tool-names.ts'

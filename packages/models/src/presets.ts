@@ -130,6 +130,6 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
   },
 }
 
-export function presetOf(provider: string): Preset | undefined {
+export function findPreset(provider: string): Preset | undefined {
   return Object.hasOwn(PRESETS, provider) ? PRESETS[provider] : undefined
 }

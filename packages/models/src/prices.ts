@@ -36,12 +36,12 @@ export function createPriceOf(own: Prices = {}): PriceOf {
     const { inputTokens, outputTokens } = usage
     if (inputTokens === undefined || outputTokens === undefined) return undefined
     const price = Object.hasOwn(own, model) ? own[model] : undefined
-    const micros = price ? microsOf(price, usage) : listedMicros(model, usage)
+    const micros = price ? computeMicros(price, usage) : listedMicros(model, usage)
     return micros === undefined || !Number.isFinite(micros) ? undefined : Math.round(micros)
   }
 }
 
-function microsOf(price: Price, usage: Usage): number {
+function computeMicros(price: Price, usage: Usage): number {
   const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage
   const { input, output, cacheRead = input, cacheWrite = input } = price
   const fresh = Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens)

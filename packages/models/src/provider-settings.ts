@@ -2,14 +2,14 @@
 // environment. A key is never shown, not even a broken one.
 import { BatonError } from '@baton/core'
 import type { BedrockAccess } from './bedrock/access.ts'
-import { bedrockAccessOf } from './bedrock/access.ts'
+import { findBedrockAccess } from './bedrock/access.ts'
 import type { VertexAccess } from './gemini/address.ts'
 import { GEMINI_BASE_URL } from './gemini/address.ts'
 import type { Preset } from './presets.ts'
-import { PRESETS, presetOf } from './presets.ts'
+import { PRESETS, findPreset } from './presets.ts'
 import type { PromptedFormatName } from './prompted/formats.ts'
 import { PROMPTED_FORMATS, USUAL_FORMAT, isPromptedFormat } from './prompted/formats.ts'
-import { placeOf } from './transport/redact.ts'
+import { describePlace } from './transport/redact.ts'
 import { isHeaderValue, isHttpUrl } from './transport/transport-errors.ts'
 
 export type Variables = Readonly<Record<string, string | undefined>>
@@ -59,19 +59,19 @@ export const BEDROCK: ProviderVariables = {
 /** Providers whose models are asked over a network, in the order in which a key is looked for. */
 export const NETWORK_PROVIDERS: readonly string[] = ['anthropic', ...Object.keys(PRESETS), 'gemini', 'bedrock']
 
-export function variablesOf(provider: string): ProviderVariables | undefined {
+export function findVariables(provider: string): ProviderVariables | undefined {
   if (provider === 'gemini') return GEMINI
   if (provider === 'bedrock') return BEDROCK
-  return provider === 'anthropic' ? ANTHROPIC : presetOf(provider)
+  return provider === 'anthropic' ? ANTHROPIC : findPreset(provider)
 }
 
 /** The name of the variable that holds the key: of two, the one that is set. */
-export function keyVariableOf({ keyVariable, otherKeyVariable }: ProviderVariables, variables: Variables): string {
-  const isOther = otherKeyVariable !== undefined && valueOf(variables, keyVariable) === undefined
-  return isOther && valueOf(variables, otherKeyVariable) !== undefined ? otherKeyVariable : keyVariable
+export function findKeyVariable({ keyVariable, otherKeyVariable }: ProviderVariables, variables: Variables): string {
+  const isOther = otherKeyVariable !== undefined && readValue(variables, keyVariable) === undefined
+  return isOther && readValue(variables, otherKeyVariable) !== undefined ? otherKeyVariable : keyVariable
 }
 
-/** Beside the keys of `variablesOf`: what opens Vertex AI and AWS. */
+/** Beside the keys of `findVariables`: what opens Vertex AI and AWS. */
 const OTHER_SECRETS = [
   'GOOGLE_CLOUD_ACCESS_TOKEN',
   'AWS_ACCESS_KEY_ID',
@@ -85,9 +85,9 @@ const PROXIES = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy']
 
 /** Every key, token, secret and password of a provider or a proxy that is set: what no log may show. */
 export function secretsIn(variables: Variables): readonly string[] {
-  const keys = NETWORK_PROVIDERS.map(variablesOf).flatMap((known) => [known?.keyVariable, known?.otherKeyVariable])
-  const valuesOf = (name: string | undefined) => (name === undefined ? [] : (valueOf(variables, name) ?? []))
-  return [...[...keys, ...OTHER_SECRETS].flatMap(valuesOf), ...PROXIES.flatMap(valuesOf).flatMap(passwordIn)]
+  const keys = NETWORK_PROVIDERS.map(findVariables).flatMap((known) => [known?.keyVariable, known?.otherKeyVariable])
+  const listValues = (name: string | undefined) => (name === undefined ? [] : (readValue(variables, name) ?? []))
+  return [...[...keys, ...OTHER_SECRETS].flatMap(listValues), ...PROXIES.flatMap(listValues).flatMap(passwordIn)]
 }
 
 /** As it stands in the address: what an error or a log line would repeat. */
@@ -111,34 +111,39 @@ export interface ProviderSettings {
  * What is needed to ask a model; `model` undefined takes the one of the variables.
  * @throws BatonError `model_not_configured` when something is missing, `invalid_option` when something cannot be used
  */
-export function settingsOf(provider: string, model: string | undefined, variables: Variables): ProviderSettings {
-  const known = variablesOf(provider)
+export function readSettings(provider: string, model: string | undefined, variables: Variables): ProviderSettings {
+  const known = findVariables(provider)
   if (!known) throw new BatonError({ code: 'unknown_model', message: `no provider is named "${provider}"` })
-  const named = model ?? valueOf(variables, known.modelVariable) ?? known.defaultModel
+  const named = model ?? readValue(variables, known.modelVariable) ?? known.defaultModel
   if (named === undefined)
     throw notConfigured(
       `the provider ${provider} needs a model; name it "${provider}/<model>" or set ${known.modelVariable}`,
     )
   const id = `${provider}/${named}`
-  const vertex = provider === 'gemini' ? vertexOf(id, variables) : undefined
-  if (vertex) return { model: named, apiKey: undefined, baseUrl: addressOf(provider, id, variables), vertex }
-  const bedrock = provider === 'bedrock' ? bedrockAccessOf(id, variables) : undefined
+  const vertex = provider === 'gemini' ? findVertex(id, variables) : undefined
+  if (vertex) return { model: named, apiKey: undefined, baseUrl: findAddress(provider, id, variables), vertex }
+  const bedrock = provider === 'bedrock' ? findBedrockAccess(id, variables) : undefined
   if (bedrock)
-    return { model: named, apiKey: checkedKey(known, variables), baseUrl: addressOf(provider, id, variables), bedrock }
-  const apiKey = valueOf(variables, keyVariableOf(known, variables))
+    return {
+      model: named,
+      apiKey: checkedKey(known, variables),
+      baseUrl: findAddress(provider, id, variables),
+      bedrock,
+    }
+  const apiKey = readValue(variables, findKeyVariable(known, variables))
   if (apiKey === undefined && known.needsKey)
     throw notConfigured(`the model ${id} needs a key; set ${known.keyVariable}, or use the model "offline"`)
-  return { model: named, apiKey: checkedKey(known, variables), baseUrl: addressOf(provider, id, variables) }
+  return { model: named, apiKey: checkedKey(known, variables), baseUrl: findAddress(provider, id, variables) }
 }
 
-/** The server's address and key, for what is asked of a server itself. @throws as `settingsOf` */
-export function serverOf(provider: string, variables: Variables): Omit<ProviderSettings, 'model'> {
-  const { model: _, ...server } = settingsOf(provider, '<model>', variables)
+/** The server's address and key, for what is asked of a server itself. @throws as `readSettings` */
+export function readServer(provider: string, variables: Variables): Omit<ProviderSettings, 'model'> {
+  const { model: _, ...server } = readSettings(provider, '<model>', variables)
   return server
 }
 
-function addressOf(provider: string, id: string, variables: Variables): string | undefined {
-  const known = variablesOf(provider)
+function findAddress(provider: string, id: string, variables: Variables): string | undefined {
+  const known = findVariables(provider)
   const address = known && checkedAddress(known, variables)
   if (known && address === undefined && known.baseUrl === undefined)
     throw notConfigured(`the model ${id} needs the address of its server; set ${known.baseUrlVariable}`)
@@ -147,11 +152,11 @@ function addressOf(provider: string, id: string, variables: Variables): string |
 
 /** @throws BatonError `invalid_option` */
 export function checkedAddress(known: ProviderVariables, variables: Variables): string | undefined {
-  const text = valueOf(variables, known.baseUrlVariable)
+  const text = readValue(variables, known.baseUrlVariable)
   // The path of the API is put behind it.
   if (text === undefined || (isHttpUrl(text) && !/[?#]/.test(text))) return text
   const example = known.baseUrl ?? 'http://127.0.0.1:8000/v1'
-  const shown = placeOf(text).slice(0, 40)
+  const shown = describePlace(text).slice(0, 40)
   throw wrongVariable(`${known.baseUrlVariable} must be an address such as ${example}, without a query, not "${shown}"`)
 }
 
@@ -162,23 +167,23 @@ export type ToolsWay = 'probe' | 'native' | PromptedFormatName
  * `native` where the provider is known to take tools, else what BATON_TOOLS says, of which `prompted` is the usual format.
  * @throws BatonError `invalid_option`
  */
-export function toolsWayOf(provider: string, variables: Variables): ToolsWay {
-  const text = valueOf(variables, 'BATON_TOOLS') ?? 'probe'
+export function chooseToolsWay(provider: string, variables: Variables): ToolsWay {
+  const text = readValue(variables, 'BATON_TOOLS') ?? 'probe'
   const way = text === 'prompted' ? USUAL_FORMAT : text
   if (way !== 'probe' && way !== 'native' && !isPromptedFormat(way)) {
     const formats = Object.keys(PROMPTED_FORMATS).join(', ')
     throw wrongVariable(`BATON_TOOLS must be probe, native, prompted or one of ${formats}, not "${text.slice(0, 40)}"`)
   }
-  return presetOf(provider)?.quirks.tools === 'unknown' ? way : 'native'
+  return findPreset(provider)?.quirks.tools === 'unknown' ? way : 'native'
 }
 
 /** @throws BatonError `invalid_option` */
 export function checkedKey(known: ProviderVariables, variables: Variables): string | undefined {
-  return checkedHeader(keyVariableOf(known, variables), variables)
+  return checkedHeader(findKeyVariable(known, variables), variables)
 }
 
 function checkedHeader(variable: string, variables: Variables): string | undefined {
-  const key = valueOf(variables, variable)
+  const key = readValue(variables, variable)
   if (key === undefined || isHeaderValue(key)) return key
   throw wrongVariable(`${variable} has a line break or another character that no key has; set it to the key alone`)
 }
@@ -187,14 +192,14 @@ function checkedHeader(variable: string, variables: Variables): string | undefin
  * Vertex AI where the variables of Google's SDK ask for it: GOOGLE_GENAI_USE_VERTEXAI, or a project and no key.
  * @throws BatonError `model_not_configured`, `invalid_option`
  */
-function vertexOf(id: string, variables: Variables): VertexAccess | undefined {
-  const project = valueOf(variables, 'GOOGLE_CLOUD_PROJECT')
-  const isAsked = /^(true|1)$/i.test(valueOf(variables, 'GOOGLE_GENAI_USE_VERTEXAI') ?? '')
-  const hasKey = valueOf(variables, keyVariableOf(GEMINI, variables)) !== undefined
+function findVertex(id: string, variables: Variables): VertexAccess | undefined {
+  const project = readValue(variables, 'GOOGLE_CLOUD_PROJECT')
+  const isAsked = /^(true|1)$/i.test(readValue(variables, 'GOOGLE_GENAI_USE_VERTEXAI') ?? '')
+  const hasKey = readValue(variables, findKeyVariable(GEMINI, variables)) !== undefined
   if (!isAsked && (hasKey || project === undefined)) return undefined
   if (project === undefined)
     throw notConfigured(`the model ${id} needs a project of Vertex AI; set GOOGLE_CLOUD_PROJECT`)
-  const location = valueOf(variables, 'GOOGLE_CLOUD_LOCATION') ?? 'global'
+  const location = readValue(variables, 'GOOGLE_CLOUD_LOCATION') ?? 'global'
   // It becomes part of the address.
   if (!/^[a-z0-9-]+$/.test(location))
     throw wrongVariable(
@@ -213,7 +218,7 @@ export function wrongVariable(message: string): BatonError {
 }
 
 /** Blank is as good as absent. */
-export function valueOf(variables: Variables, name: string): string | undefined {
+export function readValue(variables: Variables, name: string): string | undefined {
   const text = variables[name]?.trim()
   return text === '' ? undefined : text
 }

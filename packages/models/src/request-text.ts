@@ -11,7 +11,7 @@ export function createWriteRequest(): WriteRequest {
   /** Of lists of messages, the texts, with a comma behind each. */
   const texts = createPrefixCache<object, string>()
   /** The last message is written anew each time: it may go on, or bear a mark. */
-  const textOf = (messages: readonly object[]): string => {
+  const readText = (messages: readonly object[]): string => {
     const settled = messages.slice(0, -1)
     const known = texts.take(settled)
     let text = known?.value ?? ''
@@ -22,6 +22,6 @@ export function createWriteRequest(): WriteRequest {
   }
   return (body, list) => {
     const { [list]: messages, ...rest } = body
-    return `${JSON.stringify({ ...rest, [list]: [] }).slice(0, -2)}${textOf(messages)}]}`
+    return `${JSON.stringify({ ...rest, [list]: [] }).slice(0, -2)}${readText(messages)}]}`
   }
 }

@@ -10,7 +10,7 @@ import { encodeOpenAiChatRequest } from './openai-chat/index.ts'
 import { encodeOpenAiResponsesRequest } from './openai-responses/index.ts'
 import { encodePromptedRequest } from './prompted/encode-request.ts'
 import { PROMPTED_FORMATS } from './prompted/formats.ts'
-import { toolNamesOf } from './tool-names.ts'
+import { chooseToolNames } from './tool-names.ts'
 
 const source: AssistantPart = {
   type: 'source',
@@ -50,10 +50,10 @@ test.each<[string, (request: ModelRequest) => unknown]>([
   ['gemini', (request) => encodeGeminiRequest(request, { model: 'gemini-3-pro-preview' })],
   ['openai', (request) => encodeOpenAiResponsesRequest(request, { model: 'gpt-5-mini' })],
   ['openai-chat', (request) => encodeOpenAiChatRequest(request, { model: 'gpt-5-mini' })],
-  ['gguf', (request) => encodeHistory(request, toolNamesOf(request))],
+  ['gguf', (request) => encodeHistory(request, chooseToolNames(request))],
   [
     'ai-sdk',
-    (request) => encodeCallOptions(request, { provider: 'ai-sdk:xai', model: 'm', names: toolNamesOf(request) }),
+    (request) => encodeCallOptions(request, { provider: 'ai-sdk:xai', model: 'm', names: chooseToolNames(request) }),
   ],
   [
     'prompted',

@@ -37,11 +37,11 @@ export function encodeToolName(name: string, maxLength = WIRE_LENGTH_MAX): strin
   for (let index = 0; index < name.length;) {
     const char = String.fromCodePoint(name.codePointAt(index) ?? 0)
     index += char.length
-    escaped += isPlain(char, escaped === '', name[index]) ? char : `_-${CODE_WORDS[char] ?? hexOf(char)}-`
+    escaped += isPlain(char, escaped === '', name[index]) ? char : `_-${CODE_WORDS[char] ?? encodeHex(char)}-`
   }
   if (escaped.length <= maxLength) return escaped
   const kept = escaped.slice(0, maxLength - CUT.length - HASH_LENGTH)
-  return kept + CUT + hashOf(escaped)
+  return kept + CUT + computeHash(escaped)
 }
 
 /** The name behind a wire name, by its escapes alone; a wire name that was cut, or invented by a model, comes back as it is. */
@@ -52,7 +52,7 @@ export function decodeToolName(wire: string): string {
   for (let index = 0; index < wire.length;) {
     ESCAPE.lastIndex = index
     const escape = ESCAPE.exec(wire)
-    const char = escape?.[1] === undefined ? undefined : charOf(escape[1])
+    const char = escape?.[1] === undefined ? undefined : decodeChar(escape[1])
     name += char ?? wire[index]
     index += char === undefined ? 1 : (escape?.[0].length ?? 1)
   }
@@ -82,7 +82,10 @@ export function createToolNames(names: Iterable<string>, maxLength = WIRE_LENGTH
 }
 
 /** The names of a request's tools and of the calls in its history: a model may repeat one that is gone. */
-export function toolNamesOf(request: Pick<ModelRequest, 'tools' | 'messages'>, maxLength = WIRE_LENGTH_MAX): ToolNames {
+export function chooseToolNames(
+  request: Pick<ModelRequest, 'tools' | 'messages'>,
+  maxLength = WIRE_LENGTH_MAX,
+): ToolNames {
   let table: ToolNames | undefined
   return {
     encode: (name) => encodeToolName(name, maxLength),
@@ -104,11 +107,11 @@ function isPlain(char: string, isFirst: boolean, next: string | undefined): bool
   return char === '_' ? next !== '-' : /^[A-Za-z0-9-]$/.test(char)
 }
 
-function hexOf(char: string): string {
+function encodeHex(char: string): string {
   return (char.codePointAt(0) ?? 0).toString(16)
 }
 
-function charOf(code: string): string | undefined {
+function decodeChar(code: string): string | undefined {
   const word = WORD_CHARS[code]
   if (word !== undefined) return word
   const point = Number.parseInt(code, 16)
@@ -116,7 +119,7 @@ function charOf(code: string): string | undefined {
 }
 
 /** Of the escaped name, which is ASCII: UTF-8 would make all lone surrogates equal. */
-function hashOf(escaped: string): string {
+function computeHash(escaped: string): string {
   const bytes = sha256(new TextEncoder().encode(escaped))
   let text = ''
   for (let bit = 0; text.length < HASH_LENGTH; bit += 5) {

@@ -98,12 +98,12 @@ test('random JSON and random text never throw', () => {
     fc.string({ unit: 'binary' }),
     frame.map((value) => JSON.stringify(value)),
   )
-  const messageOf = (decoded: Decoded<unknown>) => (decoded.ok ? '' : decoded.error.message)
+  const readMessage = (decoded: Decoded<unknown>) => (decoded.ok ? '' : decoded.error.message)
   fc.assert(
     fc.property(text, (input) => {
       // This message stands for an error that the decoder did not make itself.
-      expect(messageOf(decodeClientFrame(input))).not.toBe('the frame could not be read')
-      expect(messageOf(decodeServerFrame(input))).not.toBe('the frame could not be read')
+      expect(readMessage(decodeClientFrame(input))).not.toBe('the frame could not be read')
+      expect(readMessage(decodeServerFrame(input))).not.toBe('the frame could not be read')
     }),
     { numRuns: 500 },
   )

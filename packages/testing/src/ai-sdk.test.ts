@@ -37,7 +37,7 @@ async function setUp(script: (request: FakeOpenAiRequest) => FakeOpenAiAnswer) {
   return { server, host, session: await host.session(undefined) }
 }
 
-async function codeOf(turn: Turn): Promise<string> {
+async function findCode(turn: Turn): Promise<string> {
   return turn.answer.then(
     ({ outcome }) => outcome,
     (error: unknown) => (isBatonError(error) ? error.code : String(error)),
@@ -63,7 +63,7 @@ test('two parallel calls, their results, and a second turn on the same history',
   expect(answer.text).toBe('One moment.\n\nSay: 15 °C in Berlin and 15 °C in Oslo.')
   expect(deltas.join('')).toBe('One moment.Say: 15 °C in Berlin and 15 °C in Oslo.')
   expect(answer.usage.inputTokens).toBeGreaterThan(0)
-  expect(await codeOf(session.send('And now?'))).toBe('answered')
+  expect(await findCode(session.send('And now?'))).toBe('answered')
   expect(server.refusals).toEqual([])
 })
 
@@ -74,7 +74,7 @@ test.each([
 ])('a refusal with %i %s is the error %s', async (status, code, expected) => {
   const message = code === 'context_length_exceeded' ? "This model's maximum context length is 8 tokens." : 'no'
   const { session } = await setUp(() => ({ status, message, code }))
-  expect(await codeOf(session.send('hello'))).toBe(expected)
+  expect(await findCode(session.send('hello'))).toBe(expected)
 })
 
 test('an overloaded server is asked again by Baton, each try an attempt of its own', async () => {

@@ -91,7 +91,7 @@ async function startParty(name: string): Promise<Party> {
     return responseTo(queue.shift() ?? { text: 'Fine.' }, request, isGoogle(name) ? { finishReason: 'stop' } : {})
   })
   const url = await mock.start()
-  const server = serverOf(name)
+  const server = readServer(name)
   const { clock } = createNodeEnvironment(transport)
   const model = createModelOf({ variables: server.variables(url), transport, clock })(server.modelId)
   return { name, mock, model, queue, asked }
@@ -109,13 +109,13 @@ function responseTo(said: Said | FixtureResponse, request: ChatCompletionRequest
   return toolCalls ? { toolCalls, ...thought, ...end } : { content: text ?? '', ...thought }
 }
 
-function serverOf(name: string): Server {
+function readServer(name: string): Server {
   const server = SERVERS[name]
   if (!server) throw new Error(`no server is named ${name}`)
   return server
 }
 
-function partyOf(name: string): Party {
+function findParty(name: string): Party {
   const party = parties.get(name)
   if (!party) throw new Error(`${name} was not started`)
   return party
@@ -164,18 +164,18 @@ async function open(models: readonly Model[]) {
   return { session, records, [Symbol.asyncDispose]: () => host.stop() }
 }
 
-function factsOf<T extends Fact['type']>(records: readonly SessionRecord[], type: T): readonly FactOf<T>[] {
+function listFacts<T extends Fact['type']>(records: readonly SessionRecord[], type: T): readonly FactOf<T>[] {
   return records.flatMap(({ facts }) => facts).filter((fact): fact is FactOf<T> => fact.type === type)
 }
 
 /** A conversation as aimock has read its last request: one entry for each text, call and result, calls by their place. */
-function conversationOf({ asked }: Party): readonly (readonly unknown[])[] {
+function listConversation({ asked }: Party): readonly (readonly unknown[])[] {
   // Google's calls have no ids here; aimock numbers them anew in each message.
   const ids: string[] = []
   return (asked.at(-1)?.messages ?? []).flatMap((message) => {
-    const text = textOf(message)
+    const text = readText(message)
     if (message.role === 'tool')
-      return [['result of call', ids.lastIndexOf(message.tool_call_id ?? ''), outputOf(text)]]
+      return [['result of call', ids.lastIndexOf(message.tool_call_id ?? ''), readOutput(text)]]
     const calls = (message.tool_calls ?? []).map((call) => {
       ids.push(call.id)
       return ['call', call.function.name, JSON.parse(call.function.arguments) as unknown]
@@ -185,11 +185,11 @@ function conversationOf({ asked }: Party): readonly (readonly unknown[])[] {
 }
 
 /** Gemini's results are objects. */
-function outputOf(result: string): string {
+function readOutput(result: string): string {
   return result.startsWith('{"output":') ? (JSON.parse(result) as { readonly output: string }).output : result
 }
 
-function textOf({ content }: ChatMessage): string {
+function readText({ content }: ChatMessage): string {
   return typeof content === 'string' ? content : (content ?? []).map(({ text }) => text ?? '').join('')
 }
 
@@ -200,7 +200,7 @@ const SEA = { tool: /sky/, input: { place: 'the sea' } }
 
 describe.each(NAMES)('%s', (name) => {
   test('a text, in pieces', async () => {
-    const party = partyOf(name)
+    const party = findParty(name)
     party.queue.push({ text: 'Hello to you, from a stream of many pieces. 🦀' })
     await using opened = await open([party.model])
     const turn = opened.session.send('Hello')
@@ -208,7 +208,7 @@ describe.each(NAMES)('%s', (name) => {
     for await (const event of turn.events) if (event.type === 'text-delta') deltas.push(event.text)
     expect((await turn.answer).text).toBe('Hello to you, from a stream of many pieces. 🦀')
     expect(deltas.join('')).toBe('Hello to you, from a stream of many pieces. 🦀')
-    expect(conversationOf(party)).toEqual([
+    expect(listConversation(party)).toEqual([
       ['system', 'Be brief.'],
       ['user', 'Hello'],
     ])
@@ -216,11 +216,11 @@ describe.each(NAMES)('%s', (name) => {
   })
 
   test('calls one after another', async () => {
-    const party = partyOf(name)
+    const party = findParty(name)
     party.queue.push({ text: 'One moment.', calls: [SKY] }, { calls: [SEA] }, { text: 'Both are blue.' })
     await using opened = await open([party.model])
     expect((await opened.session.send('Look').answer).text).toBe('One moment.\n\nBoth are blue.')
-    expect(conversationOf(party)).toEqual([
+    expect(listConversation(party)).toEqual([
       ['system', 'Be brief.'],
       ['user', 'Look'],
       ['assistant', 'One moment.'],
@@ -233,11 +233,11 @@ describe.each(NAMES)('%s', (name) => {
   })
 
   test('parallel calls', async () => {
-    const party = partyOf(name)
+    const party = findParty(name)
     party.queue.push({ calls: [SKY, SEA, SKY] }, { text: 'All are blue.' })
     await using opened = await open([party.model])
     expect((await opened.session.send('Look').answer).text).toBe('All are blue.')
-    expect(conversationOf(party)).toEqual([
+    expect(listConversation(party)).toEqual([
       ['system', 'Be brief.'],
       ['user', 'Look'],
       ['call', WIRE_NAME, SKY.input],
@@ -251,7 +251,7 @@ describe.each(NAMES)('%s', (name) => {
   })
 
   test('a 429 is asked again once, and not before its retry-after', async () => {
-    const party = partyOf(name)
+    const party = findParty(name)
     party.queue.push(
       { error: { message: 'slow down', type: 'rate_limit_error' }, status: 429, retryAfter: 1 },
       { text: 'Now.' },
@@ -266,7 +266,7 @@ describe.each(NAMES)('%s', (name) => {
         .map(({ response }) => response.status),
     ).toEqual([429, 200])
     const records = await opened.records()
-    const [superseded, ...others] = factsOf(records, 'attempt-superseded')
+    const [superseded, ...others] = listFacts(records, 'attempt-superseded')
     expect(others).toEqual([])
     expect(superseded).toMatchObject({
       attempt: 1,
@@ -275,16 +275,16 @@ describe.each(NAMES)('%s', (name) => {
     })
     const failed = records.find(({ facts }) => facts.some((fact) => fact === superseded))
     expect(superseded?.retryAtMs).toBe((failed?.nowMs ?? 0) + 1000)
-    expect(factsOf(records, 'step-finished')).toMatchObject([{ attempt: 2 }])
+    expect(listFacts(records, 'step-finished')).toMatchObject([{ attempt: 2 }])
     counts.retries++
   })
 
   test('a stream that is cut: no call of it is executed, and the second attempt is the answer', async () => {
-    const party = partyOf(name)
+    const party = findParty(name)
     party.mock.prependFixture({
       match: { userMessage: 'cut', sequenceIndex: 0 },
       response: { content: 'Half of it.', toolCalls: [{ name: WIRE_NAME, arguments: JSON.stringify(SKY.input) }] },
-      truncateAfterChunks: serverOf(name).cutAfter,
+      truncateAfterChunks: readServer(name).cutAfter,
       // Without it, aimock closes the connection before anything is sent.
       latency: 5,
     })
@@ -315,8 +315,8 @@ describe.each(NAMES)('%s', (name) => {
     expect(attempts[0]).not.toContain('call-end')
     const records = await opened.records()
     const error = { code: 'model_network_failed', retryable: true }
-    expect(factsOf(records, 'attempt-superseded')).toMatchObject([{ attempt: 1, reason: 'failed', error }])
-    expect(factsOf(records, 'call-started')).toEqual([])
+    expect(listFacts(records, 'attempt-superseded')).toMatchObject([{ attempt: 1, reason: 'failed', error }])
+    expect(listFacts(records, 'call-started')).toEqual([])
     counts.cuts++
   })
 })
@@ -324,7 +324,7 @@ describe.each(NAMES)('%s', (name) => {
 test.each(NAMES.filter(isGoogle))(
   '%s: calls that end with a reason that Gemini does not have are not executed',
   async (name) => {
-    const party = partyOf(name)
+    const party = findParty(name)
     party.mock.prependFixture({
       match: { userMessage: 'end as you like', hasToolResult: false },
       response: { toolCalls: [{ name: WIRE_NAME, arguments: JSON.stringify(SKY.input) }] },
@@ -332,7 +332,7 @@ test.each(NAMES.filter(isGoogle))(
     party.queue.push({ text: 'Nothing was executed.' })
     await using opened = await open([party.model])
     expect((await opened.session.send('end as you like').answer).text).toBe('Nothing was executed.')
-    expect(factsOf(await opened.records(), 'call-started')).toEqual([])
+    expect(listFacts(await opened.records(), 'call-started')).toEqual([])
     counts.turns++
   },
 )
@@ -361,8 +361,8 @@ test('one conversation, handed on by every protocol to every other one, is read 
         reasoning: 'Two places.Both are known.',
       })
       expect((await session.send('And now?', { model: target.model.id }).answer).text).toBe('I know.')
-      expect(factsOf(await records(), 'attempt-superseded')).toEqual([])
-      read.set(`${source.name} → ${target.name}`, conversationOf(target))
+      expect(listFacts(await records(), 'attempt-superseded')).toEqual([])
+      read.set(`${source.name} → ${target.name}`, listConversation(target))
       counts.handOffs++
     }
   const told = [

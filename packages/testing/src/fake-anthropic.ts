@@ -55,7 +55,7 @@ export async function startFakeAnthropic(script: (request: FakeRequest) => FakeA
   const refusals: FakeRefusal[] = []
   const handle = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const text = await readBody(incoming)
-    const refusal = refusalOf(incoming, text)
+    const refusal = findRefusal(incoming, text)
     if (refusal) {
       refusals.push({ status: refusal.status, message: refusal.message })
       sendError(response, refusal)
@@ -63,7 +63,7 @@ export async function startFakeAnthropic(script: (request: FakeRequest) => FakeA
     }
     const parsed = parseJson(text)
     const body = parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}
-    const request = requestOf(body, requests.length)
+    const request = readRequest(body, requests.length)
     requests.push(request)
     const answer = script(request)
     if ('status' in answer) sendError(response, answer)
@@ -104,7 +104,7 @@ interface WireError {
   readonly message: string
 }
 
-function refusalOf({ method, url, headers }: IncomingMessage, text: string): WireError | undefined {
+function findRefusal({ method, url, headers }: IncomingMessage, text: string): WireError | undefined {
   if (method !== 'POST' || url !== '/v1/messages')
     return { status: 404, errorType: 'not_found_error', message: `Not found: ${method} ${url}` }
   if ((headers['x-api-key'] ?? '') === '')
@@ -121,7 +121,7 @@ function refusalOf({ method, url, headers }: IncomingMessage, text: string): Wir
     : invalid('this server answers streams only')
 }
 
-function requestOf(body: JsonObject, index: number): FakeRequest {
+function readRequest(body: JsonObject, index: number): FakeRequest {
   return {
     body,
     index,
@@ -132,26 +132,26 @@ function requestOf(body: JsonObject, index: number): FakeRequest {
         throw new Error(`${found.length} tools match ${pattern}: ${toolNames(body).join(', ')}`)
       return only
     },
-    results: resultsOf(body),
+    results: listResults(body),
   }
 }
 
-function objectsOf(value: unknown): readonly JsonObject[] {
+function listObjects(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? (value as readonly unknown[]).filter(isJsonObject) : []
 }
 
 function toolNames(body: JsonObject): readonly string[] {
-  return objectsOf(body['tools']).map(({ name }) => (typeof name === 'string' ? name : ''))
+  return listObjects(body['tools']).map(({ name }) => (typeof name === 'string' ? name : ''))
 }
 
-function resultsOf(body: JsonObject): readonly string[] {
-  const last = objectsOf(body['messages']).at(-1)
-  return objectsOf(last?.['content'])
+function listResults(body: JsonObject): readonly string[] {
+  const last = listObjects(body['messages']).at(-1)
+  return listObjects(last?.['content'])
     .filter((block) => block['type'] === 'tool_result')
     .map(({ content }) =>
       typeof content === 'string'
         ? content
-        : objectsOf(content)
+        : listObjects(content)
             .map((part) => (typeof part['text'] === 'string' ? part['text'] : ''))
             .join(''),
     )
@@ -176,7 +176,7 @@ async function sendStream(
   const unknown = (answer.calls ?? []).find((call) => !toolNames(request.body).includes(call.name))
   if (unknown) throw new Error(`the script calls "${unknown.name}", which the request does not offer`)
   response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'request-id': `req_${request.index}` })
-  for (const [index, event] of eventsOf(answer, request).entries()) {
+  for (const [index, event] of listEvents(answer, request).entries()) {
     if (response.destroyed) return
     response.write(encodeEvent(event, index))
     // Each event in a packet of its own, as far as the network allows.
@@ -191,7 +191,7 @@ function encodeEvent(event: Event, index: number): string {
   return `event: ${event.type}\ndata: ${json.slice(0, -1)}${' '.repeat((index * 7) % 15)}}\n\n`
 }
 
-function eventsOf(
+function listEvents(
   { reasoning = '', text = '', calls = [], stopReason }: Extract<FakeAnswer, { readonly text?: string }>,
   { body, index }: { readonly body: JsonObject; readonly index: number },
 ): readonly Event[] {

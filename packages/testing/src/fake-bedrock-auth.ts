@@ -10,7 +10,7 @@ export interface FakeBedrockKeys {
 }
 
 /** What AWS would say against it; undefined when it is in order. Messages are literal ones. */
-export function authRefusalOf(incoming: IncomingMessage, body: string, keys: FakeBedrockKeys): string | undefined {
+export function findAuthRefusal(incoming: IncomingMessage, body: string, keys: FakeBedrockKeys): string | undefined {
   const { authorization } = incoming.headers
   if (authorization === undefined) return 'Missing Authentication Token'
   if (authorization.startsWith('Bearer '))
@@ -22,7 +22,7 @@ export function authRefusalOf(incoming: IncomingMessage, body: string, keys: Fak
   )
   const [, keyId, scope = '', signedHeaders = '', signature] = parts ?? []
   if (keyId !== keys.accessKeyId) return 'The security token included in the request is invalid.'
-  const expected = signatureOf(incoming, { body, scope, signedHeaders, secret: keys.secretAccessKey })
+  const expected = buildSignature(incoming, { body, scope, signedHeaders, secret: keys.secretAccessKey })
   return signature === expected
     ? undefined
     : 'The request signature we calculated does not match the signature you provided.'
@@ -35,7 +35,7 @@ interface Signed {
   readonly secret: string
 }
 
-function signatureOf(incoming: IncomingMessage, { body, scope, signedHeaders, secret }: Signed): string {
+function buildSignature(incoming: IncomingMessage, { body, scope, signedHeaders, secret }: Signed): string {
   const header = (name: string) => String(incoming.headers[name] ?? '').trim()
   const path = (incoming.url ?? '')
     .split('/')

@@ -27,10 +27,10 @@ export interface FakeBedrockSaid {
 const DELTA_CHARS = 7
 const PADDING = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'
 
-export function framesOf(said: FakeBedrockSaid, index: number): readonly Uint8Array[] {
+export function listFrames(said: FakeBedrockSaid, index: number): readonly Uint8Array[] {
   const { thought, text = '', calls = [], exception } = said
   const reasoning = thought === undefined ? [] : [reasoningEvents(thought, `signature-of-answer-${index}`)]
-  const texts = text === '' ? [] : [piecesOf(text).map((piece) => delta({ text: piece }))]
+  const texts = text === '' ? [] : [splitPieces(text).map((piece) => delta({ text: piece }))]
   const asked = calls.map((call, number) => callEvents(call, `tooluse_${index}_${number}`))
   const blocks = [...reasoning, ...texts, ...asked].flatMap((events, contentBlockIndex) =>
     [...events, { type: 'contentBlockStop', payload: {} }].map(({ type, payload }) => ({
@@ -63,18 +63,18 @@ function delta(value: JsonObject): Event {
 }
 
 function reasoningEvents(thought: string, signature: string): readonly Event[] {
-  const texts = piecesOf(thought).map((text) => delta({ reasoningContent: { text } }))
+  const texts = splitPieces(thought).map((text) => delta({ reasoningContent: { text } }))
   return [...texts, delta({ reasoningContent: { signature } })]
 }
 
 /** No arguments come as an empty text. */
 function callEvents({ name, input }: FakeBedrockCall, toolUseId: string): readonly Event[] {
-  const pieces = Object.keys(input).length === 0 ? [''] : piecesOf(JSON.stringify(input))
+  const pieces = Object.keys(input).length === 0 ? [''] : splitPieces(JSON.stringify(input))
   const start = { type: 'contentBlockStart', payload: { start: { toolUse: { name, toolUseId } } } }
   return [start, ...pieces.map((piece) => delta({ toolUse: { input: piece } }))]
 }
 
-function piecesOf(text: string): readonly string[] {
+function splitPieces(text: string): readonly string[] {
   const chars = Array.from(text)
   const count = Math.ceil(chars.length / DELTA_CHARS)
   return Array.from({ length: count }, (_, at) => chars.slice(at * DELTA_CHARS, (at + 1) * DELTA_CHARS).join(''))
@@ -82,14 +82,14 @@ function piecesOf(text: string): readonly string[] {
 
 function eventFrame(type: string, payload: JsonObject, seed: number): Uint8Array {
   const headers = { ':event-type': type, ':content-type': 'application/json', ':message-type': 'event' }
-  return encodeFrame({ headers, body: bytesOf({ ...payload, p: PADDING.slice(0, 1 + ((seed * 11) % 61)) }) })
+  return encodeFrame({ headers, body: toBytes({ ...payload, p: PADDING.slice(0, 1 + ((seed * 11) % 61)) }) })
 }
 
 function exceptionFrame({ type, message }: { readonly type: string; readonly message: string }): Uint8Array {
   const headers = { ':exception-type': type, ':content-type': 'application/json', ':message-type': 'exception' }
-  return encodeFrame({ headers, body: bytesOf({ message }) })
+  return encodeFrame({ headers, body: toBytes({ message }) })
 }
 
-function bytesOf(payload: JsonObject): Uint8Array {
+function toBytes(payload: JsonObject): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(payload))
 }

@@ -73,7 +73,7 @@ async function setUp({ script, model = NOVA, variables = BEARER, agent: more = {
   return { server, session: await host.session(undefined) }
 }
 
-async function codeOf(turn: Turn): Promise<string | Answer> {
+async function findCode(turn: Turn): Promise<string | Answer> {
   return turn.answer.catch((error: unknown) => (isBatonError(error) ? error.code : String(error)))
 }
 
@@ -154,7 +154,7 @@ describe('turns over real HTTP', () => {
             ? { calls: [{ name: toolLike(/weather/), input: { city: 'Berlin' } }], stopReason }
             : { text: 'Sorry.' },
       })
-      await codeOf(session.send('Weather?'))
+      await findCode(session.send('Weather?'))
       expect([ran, server.refusals]).toEqual([[], []])
     },
   )
@@ -173,7 +173,7 @@ describe('turns over real HTTP', () => {
     ['a stream that ends without messageStop', { text: 'Half an answer', endAfterFrames: 3 }],
   ])('%s: asked again', async (_situation, failure) => {
     const { server, session } = await setUp({ script: ({ index }) => (index === 0 ? failure : { text: 'Whole.' }) })
-    expect(await codeOf(session.send('Go'))).toMatchObject({ text: 'Whole.' })
+    expect(await findCode(session.send('Go'))).toMatchObject({ text: 'Whole.' })
     expect(server.requests).toHaveLength(2)
   })
 
@@ -182,7 +182,7 @@ describe('turns over real HTTP', () => {
     ['a bad secret', { ...SIGNED, AWS_SECRET_ACCESS_KEY: 'bad' }],
   ])('%s is said at once', async (_situation, variables) => {
     const { server, session } = await setUp({ script: () => ({ text: 'no' }), variables })
-    expect(await codeOf(session.send('Go'))).toBe('model_auth_failed')
+    expect(await findCode(session.send('Go'))).toBe('model_auth_failed')
     expect(server.refusals).toHaveLength(1)
   })
 
@@ -196,7 +196,7 @@ describe('turns over real HTTP', () => {
     ],
   ])('%s inside of a stream: %s', async (type, message, code) => {
     const { session } = await setUp({ script: () => ({ text: 'Half', exception: { type, message } }) })
-    expect(await codeOf(session.send('Go'))).toBe(code)
+    expect(await findCode(session.send('Go'))).toBe(code)
   })
 
   test('an interrupt closes the connection', async () => {

@@ -7,9 +7,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { FakeBedrockKeys } from './fake-bedrock-auth.ts'
-import { authRefusalOf } from './fake-bedrock-auth.ts'
+import { findAuthRefusal } from './fake-bedrock-auth.ts'
 import type { FakeBedrockSaid } from './fake-bedrock-stream.ts'
-import { framesOf } from './fake-bedrock-stream.ts'
+import { listFrames } from './fake-bedrock-stream.ts'
 
 export type { FakeBedrockCall, FakeBedrockSaid } from './fake-bedrock-stream.ts'
 
@@ -64,7 +64,7 @@ export async function startFakeBedrock(
   let aborted = 0
   const handle = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const text = await readBody(incoming)
-    const refusal = refusalOf(incoming, text)
+    const refusal = findRefusal(incoming, text)
     if (refusal) {
       refusals.push({ status: refusal.status, message: refusal.message })
       sendError(response, refusal)
@@ -72,7 +72,7 @@ export async function startFakeBedrock(
     }
     const parsed = parseJson(text)
     const body = parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}
-    const request = requestOf(body, modelOf(incoming), requests.length)
+    const request = readRequest(body, modelOf(incoming), requests.length)
     requests.push(request)
     const answer = script(request)
     if ('status' in answer) sendError(response, answer)
@@ -113,11 +113,11 @@ function modelOf({ url = '' }: IncomingMessage): string {
   return decodeURIComponent(PATH.exec(url)?.[1] ?? '')
 }
 
-function refusalOf(incoming: IncomingMessage, text: string): FakeBedrockError | undefined {
+function findRefusal(incoming: IncomingMessage, text: string): FakeBedrockError | undefined {
   const model = modelOf(incoming)
   if (incoming.method !== 'POST' || model === '')
     return { status: 404, errorType: 'UnknownOperationException', message: `${incoming.method} ${incoming.url}` }
-  const wrongKey = authRefusalOf(incoming, text, FAKE_BEDROCK_KEYS)
+  const wrongKey = findAuthRefusal(incoming, text, FAKE_BEDROCK_KEYS)
   if (wrongKey !== undefined) return { status: 403, errorType: 'AccessDeniedException', message: wrongKey }
   const invalid = (message: string): FakeBedrockError => ({ status: 400, errorType: 'ValidationException', message })
   if (!/amazon|anthropic|mistral|meta/.test(model)) return invalid('The provided model identifier is invalid.')
@@ -128,7 +128,7 @@ function refusalOf(incoming: IncomingMessage, text: string): FakeBedrockError | 
   return issues.length > 0 ? invalid(issues.map(({ path, message }) => `${path}: ${message}`).join('; ')) : undefined
 }
 
-function requestOf(body: JsonObject, model: string, index: number): FakeBedrockRequest {
+function readRequest(body: JsonObject, model: string, index: number): FakeBedrockRequest {
   const names = toolNames(body)
   return {
     body,
@@ -141,24 +141,24 @@ function requestOf(body: JsonObject, model: string, index: number): FakeBedrockR
         throw new Error(`${found.length} tools match ${pattern}: ${names.join(', ')}`)
       return only
     },
-    results: resultsOf(body),
+    results: listResults(body),
   }
 }
 
-function objectsOf(value: unknown): readonly JsonObject[] {
+function listObjects(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? (value as readonly unknown[]).filter(isJsonObject) : []
 }
 
 function toolNames(body: JsonObject): readonly string[] {
   const config = isJsonObject(body['toolConfig']) ? body['toolConfig'] : {}
-  const specs = objectsOf(config['tools']).map(({ toolSpec }) => (isJsonObject(toolSpec) ? toolSpec['name'] : ''))
+  const specs = listObjects(config['tools']).map(({ toolSpec }) => (isJsonObject(toolSpec) ? toolSpec['name'] : ''))
   return specs.filter((name) => typeof name === 'string')
 }
 
-function resultsOf(body: JsonObject): readonly string[] {
-  return objectsOf(objectsOf(body['messages']).at(-1)?.['content']).flatMap(({ toolResult }) => {
+function listResults(body: JsonObject): readonly string[] {
+  return listObjects(listObjects(body['messages']).at(-1)?.['content']).flatMap(({ toolResult }) => {
     if (!isJsonObject(toolResult)) return []
-    const texts = objectsOf(toolResult['content']).map(({ text }) => (typeof text === 'string' ? text : ''))
+    const texts = listObjects(toolResult['content']).map(({ text }) => (typeof text === 'string' ? text : ''))
     return [`${toolResult['status'] === 'error' ? 'error: ' : ''}${texts.join('')}`]
   })
 }
@@ -180,7 +180,7 @@ async function sendStream(response: ServerResponse, said: FakeBedrockSaid, index
     'content-type': 'application/vnd.amazon.eventstream',
     'x-amzn-requestid': `request-${index}`,
   })
-  for (const [number, frame] of framesOf(said, index).entries()) {
+  for (const [number, frame] of listFrames(said, index).entries()) {
     if (response.destroyed) return false
     if (number === said.stallAfterFrames) {
       await new Promise((resolve) => response.on('close', resolve))

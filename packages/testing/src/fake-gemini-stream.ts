@@ -42,7 +42,7 @@ export interface FakeGeminiStreamInit {
 const CHUNK_CHARS = 7
 const USAGE = { promptTokenCount: 100, candidatesTokenCount: 20, thoughtsTokenCount: 5, totalTokenCount: 125 }
 
-export function chunksOf(said: FakeGeminiSaid, init: FakeGeminiStreamInit): readonly JsonObject[] {
+export function listChunks(said: FakeGeminiSaid, init: FakeGeminiStreamInit): readonly JsonObject[] {
   const meta = { modelVersion: init.model, responseId: `fake-${init.index}` }
   const wrap = (parts: readonly JsonObject[], more: JsonObject = {}): JsonObject => ({
     candidates: [{ content: { parts, role: 'model' }, index: 0, ...more }],
@@ -52,8 +52,8 @@ export function chunksOf(said: FakeGeminiSaid, init: FakeGeminiStreamInit): read
   if (said.blockReason !== undefined)
     return [{ promptFeedback: { blockReason: said.blockReason }, usageMetadata: USAGE, ...meta }]
   const chunks = [
-    ...piecesOf(said.thought ?? '').map((text) => wrap([{ text, thought: true }])),
-    ...piecesOf(said.text ?? '').map((text) => wrap([{ text }])),
+    ...splitPieces(said.thought ?? '').map((text) => wrap([{ text, thought: true }])),
+    ...splitPieces(said.text ?? '').map((text) => wrap([{ text }])),
     ...callParts(said, init).map((parts) => wrap(parts)),
   ]
   if (said.errorInStream) return [...chunks, { error: said.errorInStream }]
@@ -66,7 +66,7 @@ export function chunksOf(said: FakeGeminiSaid, init: FakeGeminiStreamInit): read
 
 /** The first of parallel calls carries the signature. */
 function callParts({ calls = [] }: FakeGeminiSaid, init: FakeGeminiStreamInit): readonly (readonly JsonObject[])[] {
-  const signed = (number: number) => (number === 0 ? { thoughtSignature: signatureOf(init.index) } : {})
+  const signed = (number: number) => (number === 0 ? { thoughtSignature: buildSignature(init.index) } : {})
   if (init.framing !== 'pieces')
     return [calls.map(({ name, args }, number) => ({ functionCall: { name, args }, ...signed(number) }))].filter(
       (parts) => parts.length > 0,
@@ -93,10 +93,10 @@ function partialArgs(key: string, value: unknown): readonly JsonObject[] {
   ]
 }
 
-export function signatureOf(index: number): string {
+export function buildSignature(index: number): string {
   return `signature-of-answer-${index}`
 }
 
-function piecesOf(text: string): readonly string[] {
+function splitPieces(text: string): readonly string[] {
   return text.match(new RegExp(`[^]{1,${CHUNK_CHARS}}`, 'gu')) ?? []
 }

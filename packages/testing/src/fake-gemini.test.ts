@@ -70,7 +70,7 @@ async function setUp({ script, framing = 'sse', model = 'gemini-3-pro-preview', 
   return { server, session: await host.session(undefined) }
 }
 
-async function codeOf(turn: Turn): Promise<string | Answer> {
+async function findCode(turn: Turn): Promise<string | Answer> {
   return turn.answer.catch((error: unknown) => (isBatonError(error) ? error.code : String(error)))
 }
 
@@ -137,14 +137,14 @@ describe('turns over real HTTP', () => {
           ? { calls: [{ name: toolLike(/weather/), args: { city: 'Berlin' } }], finishReason, finishMessage }
           : { text: 'Sorry.' },
     })
-    await codeOf(session.send('Weather?'))
+    await findCode(session.send('Weather?'))
     expect(ran).toEqual([])
     expect(server.refusals).toEqual([])
   })
 
   test('a question that is blocked is a refusal', async () => {
     const { session } = await setUp({ script: () => ({ blockReason: 'PROHIBITED_CONTENT' }) })
-    expect(await codeOf(session.send('Go'))).toMatchObject({ outcome: 'refused' })
+    expect(await findCode(session.send('Go'))).toMatchObject({ outcome: 'refused' })
   })
 
   test.each<[string, FakeGeminiAnswer]>([
@@ -165,7 +165,7 @@ describe('turns over real HTTP', () => {
         script: ({ index }) => (index === 0 ? failure : { text: 'Whole.' }),
         framing,
       })
-      expect(await codeOf(session.send('Go'))).toMatchObject({ text: 'Whole.' })
+      expect(await findCode(session.send('Go'))).toMatchObject({ text: 'Whole.' })
       expect(server.requests).toHaveLength(2)
       await open.host?.stop()
       await server.close()
@@ -174,7 +174,7 @@ describe('turns over real HTTP', () => {
 
   test('a bad key is said at once', async () => {
     const { server, session } = await setUp({ script: () => ({ text: 'no' }), variables: { GOOGLE_API_KEY: 'bad' } })
-    expect(await codeOf(session.send('Go'))).toBe('model_auth_failed')
+    expect(await findCode(session.send('Go'))).toBe('model_auth_failed')
     expect(server.refusals).toHaveLength(1)
   })
 

@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { FakeGeminiFraming, FakeGeminiSaid } from './fake-gemini-stream.ts'
-import { chunksOf } from './fake-gemini-stream.ts'
+import { listChunks } from './fake-gemini-stream.ts'
 
 export type { FakeGeminiCall, FakeGeminiFraming, FakeGeminiSaid } from './fake-gemini-stream.ts'
 
@@ -60,7 +60,7 @@ export async function startFakeGemini({ framing = 'sse', script }: FakeGeminiIni
   let aborted = 0
   const handle = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const text = await readBody(incoming)
-    const refusal = refusalOf(incoming, text)
+    const refusal = findRefusal(incoming, text)
     if (refusal) {
       refusals.push({ code: refusal.code, message: refusal.message })
       sendError(response, refusal)
@@ -68,7 +68,7 @@ export async function startFakeGemini({ framing = 'sse', script }: FakeGeminiIni
     }
     const parsed = parseJson(text)
     const body = parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}
-    const request = requestOf(body, modelOf(incoming), requests.length)
+    const request = readRequest(body, modelOf(incoming), requests.length)
     requests.push(request)
     const answer = script(request)
     if ('message' in answer) sendError(response, answer)
@@ -112,7 +112,7 @@ function modelOf({ url = '' }: IncomingMessage): string {
 }
 
 /** Messages are literal ones of the Gemini API and of Vertex AI. */
-function refusalOf(incoming: IncomingMessage, text: string): FakeGeminiError | undefined {
+function findRefusal(incoming: IncomingMessage, text: string): FakeGeminiError | undefined {
   const { method, url = '', headers } = incoming
   const model = modelOf(incoming)
   if (method !== 'POST' || model === '')
@@ -132,7 +132,7 @@ function refusalOf(incoming: IncomingMessage, text: string): FakeGeminiError | u
   return issues.length > 0 ? invalid(issues.map(({ path, message }) => `${path}: ${message}`).join('; ')) : undefined
 }
 
-function requestOf(body: JsonObject, model: string, index: number): FakeGeminiRequest {
+function readRequest(body: JsonObject, model: string, index: number): FakeGeminiRequest {
   const names = toolNames(body)
   return {
     body,
@@ -145,21 +145,21 @@ function requestOf(body: JsonObject, model: string, index: number): FakeGeminiRe
         throw new Error(`${found.length} tools match ${pattern}: ${names.join(', ')}`)
       return only
     },
-    results: resultsOf(body),
+    results: listResults(body),
   }
 }
 
-function objectsOf(value: unknown): readonly JsonObject[] {
+function listObjects(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? (value as readonly unknown[]).filter(isJsonObject) : []
 }
 
 function toolNames(body: JsonObject): readonly string[] {
-  const declared = objectsOf(body['tools']).flatMap((tool) => objectsOf(tool['functionDeclarations']))
+  const declared = listObjects(body['tools']).flatMap((tool) => listObjects(tool['functionDeclarations']))
   return declared.map(({ name }) => (typeof name === 'string' ? name : ''))
 }
 
-function resultsOf(body: JsonObject): readonly string[] {
-  return objectsOf(objectsOf(body['contents']).at(-1)?.['parts']).flatMap((part) => {
+function listResults(body: JsonObject): readonly string[] {
+  return listObjects(listObjects(body['contents']).at(-1)?.['parts']).flatMap((part) => {
     const result = isJsonObject(part['functionResponse']) ? part['functionResponse']['response'] : undefined
     if (!isJsonObject(result)) return []
     const { error, output } = result
@@ -182,7 +182,7 @@ interface Streaming {
 /** False when the client went away before the end. */
 async function sendStream(response: ServerResponse, answer: FakeGeminiSaid, streaming: Streaming): Promise<boolean> {
   const { request, framing } = streaming
-  const chunks = chunksOf(answer, { model: request.model, index: request.index, framing })
+  const chunks = listChunks(answer, { model: request.model, index: request.index, framing })
   const isArray = framing === 'array'
   const type = isArray ? 'application/json; charset=UTF-8' : 'text/event-stream'
   response.writeHead(200, { 'content-type': type, 'server-timing': 'gfet4t7; dur=1' })
@@ -197,7 +197,7 @@ async function sendStream(response: ServerResponse, answer: FakeGeminiSaid, stre
       return true
     }
     if (number === answer.endAfterChunks) break
-    response.write(isArray ? `${number === 0 ? '[' : '\n,\n'}${JSON.stringify(chunk, null, 2)}` : eventOf(chunk))
+    response.write(isArray ? `${number === 0 ? '[' : '\n,\n'}${JSON.stringify(chunk, null, 2)}` : parseEvent(chunk))
     // Each chunk in a packet of its own, as far as the network allows.
     await new Promise((resolve) => setImmediate(resolve))
   }
@@ -206,6 +206,6 @@ async function sendStream(response: ServerResponse, answer: FakeGeminiSaid, stre
 }
 
 /** An error that breaks into the events stands there bare (js-genai looks for it in every piece). */
-function eventOf(chunk: JsonObject): string {
+function parseEvent(chunk: JsonObject): string {
   return 'error' in chunk ? JSON.stringify(chunk, null, 2) : `data: ${JSON.stringify(chunk)}\r\n\r\n`
 }

@@ -33,7 +33,7 @@ const USAGE = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 }
 const DELTA_CHARS = 7
 
 /** The last one is the text `[DONE]`, where there is one. */
-export function chunksOf(answer: FakeOpenAiSaid, init: FakeStreamInit): readonly (JsonObject | string)[] {
+export function listChunks(answer: FakeOpenAiSaid, init: FakeStreamInit): readonly (JsonObject | string)[] {
   const { dialect } = init
   const wrap = (delta: JsonObject, more: JsonObject = {}) =>
     chunk(init, [{ index: 0, delta, finish_reason: null }], more)
@@ -46,10 +46,10 @@ export function chunksOf(answer: FakeOpenAiSaid, init: FakeStreamInit): readonly
   ]
   const said = deltas.map((delta) => wrap(delta, dialect === 'openai' ? { usage: null } : {}))
   if (answer.errorInStream) return [...said, { error: answer.errorInStream }]
-  return [...said, ...endOf(answer, init)]
+  return [...said, ...buildEnd(answer, init)]
 }
 
-function endOf(answer: FakeOpenAiSaid, init: FakeStreamInit): readonly (JsonObject | string)[] {
+function buildEnd(answer: FakeOpenAiSaid, init: FakeStreamInit): readonly (JsonObject | string)[] {
   const hasCalls = (answer.calls ?? []).length > 0
   const honest = hasCalls ? 'tool_calls' : 'stop'
   const reason = answer.finishReason ?? (init.dialect === 'sloppy' ? 'stop' : honest)

@@ -58,7 +58,7 @@ async function setUp({ script, dialect = 'openai', provider = 'openai-chat' }: S
   return { server, variables, session: await host.session(undefined) }
 }
 
-async function codeOf(turn: Turn): Promise<string | Answer> {
+async function findCode(turn: Turn): Promise<string | Answer> {
   return turn.answer.catch((error: unknown) => (isBatonError(error) ? error.code : String(error)))
 }
 
@@ -122,7 +122,7 @@ describe('turns over real HTTP', () => {
       { text: 'Half an answer', cutAfterChunks: 2 },
     ]
     const { server, session } = await setUp({ script: ({ index }) => failures[index] ?? { text: 'Whole.' } })
-    const answers = [await codeOf(session.send('Go')), await codeOf(session.send('Go'))]
+    const answers = [await findCode(session.send('Go')), await findCode(session.send('Go'))]
     expect(answers).toContainEqual(expect.objectContaining({ text: 'Whole.' }))
     expect(server.requests.length).toBeGreaterThan(3)
   })
@@ -131,13 +131,13 @@ describe('turns over real HTTP', () => {
     const { server, session } = await setUp({
       script: () => ({ status: 429, message: 'You exceeded your current quota', type: 'insufficient_quota' }),
     })
-    expect(await codeOf(session.send('Go'))).toBe('model_auth_failed')
+    expect(await findCode(session.send('Go'))).toBe('model_auth_failed')
     expect(server.requests).toHaveLength(1)
   })
 
   test('what the model says in place of an answer is a refusal', async () => {
     const { session } = await setUp({ script: () => ({ refusal: 'I can’t help with that.' }) })
-    const answer = await codeOf(session.send('Go'))
+    const answer = await findCode(session.send('Go'))
     expect(answer).toMatchObject({ outcome: 'refused', text: 'I can’t help with that.' })
   })
 

@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { FakeOpenAiDialect, FakeOpenAiSaid } from './fake-openai-chat-stream.ts'
-import { chunksOf } from './fake-openai-chat-stream.ts'
+import { listChunks } from './fake-openai-chat-stream.ts'
 
 export type { FakeOpenAiDialect, FakeOpenAiSaid } from './fake-openai-chat-stream.ts'
 
@@ -66,7 +66,7 @@ export async function startFakeOpenAiChat(init: FakeOpenAiChatInit): Promise<Fak
   let aborted = 0
   const handle = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const text = await readBody(incoming)
-    const refusal = refusalOf(incoming, text, init.dialect ?? 'openai')
+    const refusal = findRefusal(incoming, text, init.dialect ?? 'openai')
     if (refusal) {
       refusals.push({ status: refusal.status, message: refusal.message })
       sendError(response, refusal)
@@ -85,7 +85,7 @@ export async function startFakeOpenAiChat(init: FakeOpenAiChatInit): Promise<Fak
       sendError(response, refusedTools)
       return
     }
-    const request = requestOf(init.tools === 'ignored' ? without : body, requests.length)
+    const request = readRequest(init.tools === 'ignored' ? without : body, requests.length)
     requests.push(request)
     const answer = init.script(request)
     if ('status' in answer) sendError(response, answer)
@@ -120,7 +120,7 @@ async function readBody(incoming: IncomingMessage): Promise<string> {
   return bytes > BODY_BYTES_MAX ? '' : Buffer.concat(pieces).toString()
 }
 
-function refusalOf(incoming: IncomingMessage, text: string, dialect: FakeOpenAiDialect): FakeOpenAiError | undefined {
+function findRefusal(incoming: IncomingMessage, text: string, dialect: FakeOpenAiDialect): FakeOpenAiError | undefined {
   const { method, url, headers } = incoming
   const isKnown = (method === 'POST' && url === '/v1/chat/completions') || (method === 'GET' && url === '/v1/models')
   if (!isKnown) return { status: 404, type: 'invalid_request_error', message: `Invalid URL (${method} ${url})` }
@@ -179,13 +179,13 @@ function mistralIssues(body: JsonObject): readonly string[] {
   const issues: string[] = []
   for (const field of ['max_completion_tokens', 'stream_options', 'prompt_cache_key', 'reasoning_effort'])
     if (body[field] !== undefined) issues.push(`body.${field}: Extra inputs are not permitted`)
-  const messages = objectsOf(body['messages'])
+  const messages = listObjects(body['messages'])
   for (const [index, message] of messages.entries()) {
     if (message['role'] === 'user' && messages[index - 1]?.['role'] === 'tool')
       issues.push("Unexpected role 'user' after role 'tool'")
     if (message['reasoning_content'] !== undefined || message['reasoning'] !== undefined)
       issues.push(`body.messages.${index}.assistant.reasoning_content: Extra inputs are not permitted`)
-    for (const { id } of objectsOf(message['tool_calls']))
+    for (const { id } of listObjects(message['tool_calls']))
       if (typeof id !== 'string' || !/^[a-zA-Z0-9]{9}$/.test(id))
         issues.push(`Tool call id was ${JSON.stringify(id)} but must be a-z, A-Z, 0-9, with a length of 9.`)
   }
@@ -201,7 +201,7 @@ function withoutTools({ model }: JsonObject): FakeOpenAiError {
   return { status: 400, type: 'api_error', message }
 }
 
-function requestOf(body: JsonObject, index: number): FakeOpenAiRequest {
+function readRequest(body: JsonObject, index: number): FakeOpenAiRequest {
   const names = toolNames(body)
   return {
     body,
@@ -214,23 +214,23 @@ function requestOf(body: JsonObject, index: number): FakeOpenAiRequest {
         throw new Error(`${found.length} tools match ${pattern}: ${names.join(', ')}`)
       return only
     },
-    results: resultsOf(body),
+    results: listResults(body),
   }
 }
 
-function objectsOf(value: unknown): readonly JsonObject[] {
+function listObjects(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? (value as readonly unknown[]).filter(isJsonObject) : []
 }
 
 function toolNames(body: JsonObject): readonly string[] {
-  return objectsOf(body['tools']).map((tool) => {
+  return listObjects(body['tools']).map((tool) => {
     const name = isJsonObject(tool['function']) ? tool['function']['name'] : undefined
     return typeof name === 'string' ? name : ''
   })
 }
 
-function resultsOf(body: JsonObject): readonly string[] {
-  const messages = objectsOf(body['messages'])
+function listResults(body: JsonObject): readonly string[] {
+  const messages = listObjects(body['messages'])
   const lastOther = messages.findLastIndex(({ role }) => role !== 'tool')
   return messages.slice(lastOther + 1).map(({ content }) => (typeof content === 'string' ? content : ''))
 }
@@ -259,7 +259,7 @@ async function sendStream(response: ServerResponse, answer: FakeOpenAiSaid, stre
   const unknown = (answer.calls ?? []).find((call) => !toolNames(body).includes(call.name))
   if (unknown) throw new Error(`the script calls "${unknown.name}", which the request does not offer`)
   response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'x-request-id': `req_${index}` })
-  const chunks = chunksOf(answer, { ...streaming.request, dialect: streaming.dialect })
+  const chunks = listChunks(answer, { ...streaming.request, dialect: streaming.dialect })
   for (const [number, chunk] of chunks.entries()) {
     if (response.destroyed) return false
     if (number === answer.stallAfterChunks) {

@@ -45,8 +45,8 @@ interface FakeItem {
   readonly pieces: readonly FakeEvent[]
 }
 
-export function eventsOf(answer: FakeResponsesSaid, init: FakeEventsInit): readonly FakeEvent[] {
-  const items = itemsOf(answer, init)
+export function listEvents(answer: FakeResponsesSaid, init: FakeEventsInit): readonly FakeEvent[] {
+  const items = listItems(answer, init)
   const response = (status: string, more: JsonObject = {}): JsonObject => ({
     id: `resp_fake_${init.index}`,
     object: 'response',
@@ -64,12 +64,12 @@ export function eventsOf(answer: FakeResponsesSaid, init: FakeEventsInit): reado
     { type: 'response.created', response: response('in_progress') },
     { type: 'response.in_progress', response: response('in_progress') },
     ...said,
-    ...endOf(answer, response, items),
+    ...buildEnd(answer, response, items),
   ]
   return events.map((event, number) => ({ ...event, sequence_number: number }))
 }
 
-function endOf(
+function buildEnd(
   { fails, incomplete }: FakeResponsesSaid,
   response: (status: string, more?: JsonObject) => JsonObject,
   items: readonly FakeItem[],
@@ -102,7 +102,7 @@ function itemEvents(
   ]
 }
 
-function itemsOf(answer: FakeResponsesSaid, init: FakeEventsInit): readonly FakeItem[] {
+function listItems(answer: FakeResponsesSaid, init: FakeEventsInit): readonly FakeItem[] {
   const { reasoning = '', text = '', refusal = '', calls = [] } = answer
   return [
     ...(init.encrypted === undefined && reasoning === '' ? [] : [thought(reasoning, init)]),
@@ -124,7 +124,7 @@ function thought(text: string, { index, encrypted }: FakeEventsInit): FakeItem {
         ? []
         : [
             { type: 'response.reasoning_summary_part.added', ...part, part: { type: 'summary_text', text: '' } },
-            ...piecesOf(text).map((delta) => ({ type: 'response.reasoning_summary_text.delta', ...part, delta })),
+            ...splitPieces(text).map((delta) => ({ type: 'response.reasoning_summary_text.delta', ...part, delta })),
             { type: 'response.reasoning_summary_text.done', ...part, text },
           ],
   }
@@ -138,7 +138,7 @@ function message(text: string, { index }: FakeEventsInit): FakeItem {
     done: { ...head, status: 'completed', content: [part] },
     pieces: [
       { type: 'response.content_part.added', content_index: 0, part: { ...part, text: '' } },
-      ...piecesOf(text).map((delta) => ({
+      ...splitPieces(text).map((delta) => ({
         type: 'response.output_text.delta',
         content_index: 0,
         delta,
@@ -159,7 +159,7 @@ function refused(refusal: string, { index }: FakeEventsInit): FakeItem {
     done: { ...head, status: 'completed', content: [part] },
     pieces: [
       { type: 'response.content_part.added', content_index: 0, part: { ...part, refusal: '' } },
-      ...piecesOf(refusal).map((delta) => ({ type: 'response.refusal.delta', content_index: 0, delta })),
+      ...splitPieces(refusal).map((delta) => ({ type: 'response.refusal.delta', content_index: 0, delta })),
       { type: 'response.refusal.done', content_index: 0, refusal },
     ],
   }
@@ -181,13 +181,13 @@ function functionCall(
     begun: { ...head, status: 'in_progress', arguments: '' },
     done: { ...head, status: 'completed', arguments: json },
     pieces: [
-      ...piecesOf(json).map((delta) => ({ type: 'response.function_call_arguments.delta', delta })),
+      ...splitPieces(json).map((delta) => ({ type: 'response.function_call_arguments.delta', delta })),
       { type: 'response.function_call_arguments.done', arguments: json },
     ],
   }
 }
 
-function piecesOf(text: string): readonly string[] {
+function splitPieces(text: string): readonly string[] {
   const characters = Array.from(text)
   const count = Math.ceil(characters.length / DELTA_CHARS)
   return Array.from({ length: count }, (_, index) =>

@@ -62,7 +62,7 @@ async function setUp({ script, model = 'openai/gpt-5-mini', settings = {}, outpu
   return { server, session: await host.session(undefined) }
 }
 
-async function codeOf(turn: Turn): Promise<string | Answer> {
+async function findCode(turn: Turn): Promise<string | Answer> {
   return turn.answer.catch((error: unknown) => (isBatonError(error) ? error.code : String(error)))
 }
 
@@ -152,7 +152,7 @@ describe('turns over real HTTP', () => {
         return { text: 'I will', calls, incomplete: 'content_filter' }
       },
     })
-    expect(await codeOf(session.send('Go'))).toMatchObject({ outcome: 'refused' })
+    expect(await findCode(session.send('Go'))).toMatchObject({ outcome: 'refused' })
     expect(ran).toEqual([])
   })
 
@@ -160,8 +160,8 @@ describe('turns over real HTTP', () => {
     const { server, session } = await setUp({
       script: ({ index }) => (index === 0 ? { refusal: 'I can’t help with that.' } : { text: 'Sure.' }),
     })
-    expect(await codeOf(session.send('Go'))).toMatchObject({ outcome: 'refused', text: 'I can’t help with that.' })
-    expect(await codeOf(session.send('Something else'))).toMatchObject({ outcome: 'answered' })
+    expect(await findCode(session.send('Go'))).toMatchObject({ outcome: 'refused', text: 'I can’t help with that.' })
+    expect(await findCode(session.send('Something else'))).toMatchObject({ outcome: 'answered' })
     expect(server.refusals).toEqual([])
   })
 
@@ -174,7 +174,7 @@ describe('turns over real HTTP', () => {
     ['a broken connection', { text: 'Half an answer', cutAfterEvents: 8 }],
   ])('%s: asked again, and what was whole stands', async (_situation, failure) => {
     const { server, session } = await setUp({ script: ({ index }) => (index === 0 ? failure : { text: 'Whole.' }) })
-    expect(await codeOf(session.send('Go'))).toMatchObject({ text: 'Whole.' })
+    expect(await findCode(session.send('Go'))).toMatchObject({ text: 'Whole.' })
     expect(server.requests).toHaveLength(2)
     expect(server.refusals).toEqual([])
   })
@@ -188,7 +188,7 @@ describe('turns over real HTTP', () => {
     ['a prompt that is not allowed', { fails: { code: 'invalid_prompt', message: 'No.' } }, 'model_invalid_request'],
   ])('%s is not asked for twice', async (_situation, failure, code) => {
     const { server, session } = await setUp({ script: () => failure })
-    expect(await codeOf(session.send('Go'))).toBe(code)
+    expect(await findCode(session.send('Go'))).toBe(code)
     expect(server.requests).toHaveLength(1)
   })
 

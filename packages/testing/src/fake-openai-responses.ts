@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { FakeResponsesSaid } from './fake-openai-responses-stream.ts'
-import { eventsOf } from './fake-openai-responses-stream.ts'
+import { listEvents } from './fake-openai-responses-stream.ts'
 
 export type { FakeResponsesSaid } from './fake-openai-responses-stream.ts'
 
@@ -59,14 +59,14 @@ export async function startFakeOpenAiResponses(init: FakeOpenAiResponsesInit): P
   let aborted = 0
   const handle = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const text = await readBody(incoming)
-    const refusal = refusalOf(incoming, text, thoughts)
+    const refusal = findRefusal(incoming, text, thoughts)
     if (refusal) {
       refusals.push({ status: refusal.status, message: refusal.message })
       sendError(response, refusal)
       return
     }
     const parsed = parseJson(text)
-    const request = requestOf(parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}, requests.length)
+    const request = readRequest(parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}, requests.length)
     requests.push(request)
     const answer = init.script(request)
     if ('status' in answer) sendError(response, answer)
@@ -103,7 +103,7 @@ async function readBody(incoming: IncomingMessage): Promise<string> {
 
 type Thoughts = ReadonlyMap<string, string>
 
-function refusalOf(incoming: IncomingMessage, text: string, thoughts: Thoughts): FakeResponsesError | undefined {
+function findRefusal(incoming: IncomingMessage, text: string, thoughts: Thoughts): FakeResponsesError | undefined {
   const { method, url, headers } = incoming
   if (method !== 'POST' || url !== '/v1/responses') return { status: 404, message: `Invalid URL (${method} ${url})` }
   if (!/^Bearer \S+$/.test(headers.authorization ?? ''))
@@ -160,7 +160,7 @@ function thinks({ model }: JsonObject): boolean {
 
 /** Thoughts of other servers, and those of another model. */
 function strangeThought(body: JsonObject, thoughts: Thoughts): string | undefined {
-  for (const item of objectsOf(body['input'])) {
+  for (const item of listObjects(body['input'])) {
     const encrypted = item['encrypted_content']
     if (item['type'] !== 'reasoning' || typeof encrypted !== 'string') continue
     if (thoughts.get(encrypted) !== body['model']) return encrypted.slice(0, 8)
@@ -168,9 +168,9 @@ function strangeThought(body: JsonObject, thoughts: Thoughts): string | undefine
   return undefined
 }
 
-function requestOf(body: JsonObject, index: number): FakeResponsesRequest {
+function readRequest(body: JsonObject, index: number): FakeResponsesRequest {
   const names = toolNames(body)
-  const items = objectsOf(body['input'])
+  const items = listObjects(body['input'])
   return {
     body,
     index,
@@ -182,19 +182,19 @@ function requestOf(body: JsonObject, index: number): FakeResponsesRequest {
         throw new Error(`${found.length} tools match ${pattern}: ${names.join(', ')}`)
       return only
     },
-    results: resultsOf(items),
+    results: listResults(items),
   }
 }
 
-function objectsOf(value: unknown): readonly JsonObject[] {
+function listObjects(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? (value as readonly unknown[]).filter(isJsonObject) : []
 }
 
 function toolNames(body: JsonObject): readonly string[] {
-  return objectsOf(body['tools']).map(({ name }) => (typeof name === 'string' ? name : ''))
+  return listObjects(body['tools']).map(({ name }) => (typeof name === 'string' ? name : ''))
 }
 
-function resultsOf(items: readonly JsonObject[]): readonly string[] {
+function listResults(items: readonly JsonObject[]): readonly string[] {
   const lastOther = items.findLastIndex(({ type }) => type !== 'function_call_output')
   return items.slice(lastOther + 1).map(({ output }) => (typeof output === 'string' ? output : JSON.stringify(output)))
 }
@@ -225,7 +225,7 @@ async function sendStream(
   const encrypted = thinks(body) && asks ? `gAAAAAB-fake-${index}` : undefined
   if (encrypted !== undefined) thoughts.set(encrypted, model)
   response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'x-request-id': `req_${index}` })
-  for (const [number, event] of eventsOf(answer, { model, index, encrypted }).entries()) {
+  for (const [number, event] of listEvents(answer, { model, index, encrypted }).entries()) {
     if (response.destroyed) return false
     if (number === answer.stallAfterEvents) {
       await new Promise((resolve) => response.on('close', resolve))

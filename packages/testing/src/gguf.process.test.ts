@@ -1,6 +1,6 @@
 // A real language model in this process, under the real host: its mechanics, not its wisdom.
 import type { ModelRequest, Session, TurnEvent } from '@baton/core'
-import { defineAgent, outputOf, tool } from '@baton/core'
+import { defineAgent, readOutput, tool } from '@baton/core'
 import type { LocalHost } from '@baton/host'
 import { createHost } from '@baton/host'
 import type { GgufModel } from '@baton/models/gguf'
@@ -35,7 +35,7 @@ describe.skipIf(path === undefined)('a local model', () => {
     return await host.session(undefined)
   }
 
-  async function eventsOf(events: AsyncIterable<TurnEvent>): Promise<readonly TurnEvent[]> {
+  async function listEvents(events: AsyncIterable<TurnEvent>): Promise<readonly TurnEvent[]> {
     const seen: TurnEvent[] = []
     for await (const event of events) seen.push(event)
     return seen
@@ -44,7 +44,7 @@ describe.skipIf(path === undefined)('a local model', () => {
   test('streams its text, counts its tokens, and remembers the conversation', { timeout: TIMEOUT_MS }, async () => {
     const session = await open({ instructions: 'Answer in one word.' })
     const turn = session.send('What color is the sky?')
-    const deltas = (await eventsOf(turn.events)).flatMap((event) => (event.type === 'text-delta' ? [event.text] : []))
+    const deltas = (await listEvents(turn.events)).flatMap((event) => (event.type === 'text-delta' ? [event.text] : []))
     const { text, usage } = await turn.answer
     expect(deltas.join('')).toBe(text)
     expect(usage.outputTokens).toBeGreaterThan(0)
@@ -68,7 +68,7 @@ describe.skipIf(path === undefined)('a local model', () => {
       })
       const session = await open({ tools: [look], instructions: 'You look at places by the function.' })
       const turn = session.send('Look at the sky with the function now.')
-      const events = await eventsOf(turn.events)
+      const events = await listEvents(turn.events)
       await turn.answer.catch(() => {}) // what it says after the result, if anything, is its own affair
       const proposed = events.flatMap((event) => (event.type === 'call-proposed' ? [event.call.name] : []))
       expect(proposed.every((name) => name === 'look.at')).toBe(true)
@@ -99,7 +99,7 @@ describe.skipIf(path === undefined)('a local model', () => {
       output: { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] },
     })
     const session = await open({ output: agent.output! })
-    expect(outputOf(agent, await session.send('Is water wet? JSON.').answer)).toEqual({ ok: expect.any(Boolean) })
+    expect(readOutput(agent, await session.send('Is water wet? JSON.').answer)).toEqual({ ok: expect.any(Boolean) })
   })
 
   test('talks with prompted tools as well', { timeout: TIMEOUT_MS }, async () => {
@@ -112,7 +112,7 @@ describe.skipIf(path === undefined)('a local model', () => {
     })
     const session = await open({ tools: [look], model: withPromptedTools(model, { format: 'json-fence' }) })
     const turn = session.send('Say hello.')
-    const events = await eventsOf(turn.events)
+    const events = await listEvents(turn.events)
     const said = events.map((event) => (event.type === 'text-delta' ? event.text : '')).join('')
     expect(said).not.toContain('```tool_call')
     expect(events.at(-1)?.type).toBe('turn-finished')

@@ -23,10 +23,10 @@ afterAll(async () => {
 })
 
 function picture(text: string): ContentPart {
-  return { type: 'image', mediaType: 'image/png', source: { type: 'base64', data: base64Of(text) } }
+  return { type: 'image', mediaType: 'image/png', source: { type: 'base64', data: encodeBase64(text) } }
 }
 
-function base64Of(text: string): string {
+function encodeBase64(text: string): string {
   return Buffer.from(`picture of ${text}, `.repeat(20)).toString('base64')
 }
 
@@ -58,14 +58,14 @@ test.each(NAMES)('%s is sent the picture of the user and the one of the tool, in
   const log = await converse(party.model)
   expect(party.refusals()).toEqual([])
   const [first, ...later] = party.bodies().map((body) => JSON.stringify(body))
-  expect(first).toContain(base64Of('the user'))
+  expect(first).toContain(encodeBase64('the user'))
   expect(later).toHaveLength(2)
   for (const body of later) {
-    expect(body).toContain(base64Of('the user'))
-    expect(body).toContain(base64Of('the screen'))
+    expect(body).toContain(encodeBase64('the user'))
+    expect(body).toContain(encodeBase64('the screen'))
   }
-  expect(log).not.toContain(base64Of('the user'))
-  expect(log).not.toContain(base64Of('the screen'))
+  expect(log).not.toContain(encodeBase64('the user'))
+  expect(log).not.toContain(encodeBase64('the screen'))
 })
 
 test('a model of the AI SDK is sent them as well', async () => {
@@ -78,8 +78,8 @@ test('a model of the AI SDK is sent them as well', async () => {
   const log = await converse(fromAiSdkModel(theirs('gpt-test')))
   expect(server.refusals).toEqual([])
   const [first, ...later] = server.requests.map(({ body }) => JSON.stringify(body))
-  expect(first).toContain(base64Of('the user'))
+  expect(first).toContain(encodeBase64('the user'))
   expect(later).toHaveLength(2)
-  for (const body of later) expect(body).toContain(base64Of('the screen'))
-  expect(log).not.toContain(base64Of('the screen'))
+  for (const body of later) expect(body).toContain(encodeBase64('the screen'))
+  expect(log).not.toContain(encodeBase64('the screen'))
 })

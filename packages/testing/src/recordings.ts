@@ -65,12 +65,12 @@ function readExchanges(recorded: RecordedFile, text: string): readonly RecordedE
   switch (recorded.format) {
     case 'jsonl-chunks':
       return splitMessages(text).map((lines, index) => {
-        return { ...common, index, body: bytesOf(lines.map(asEvent).join('')), isStream: true }
+        return { ...common, index, body: toBytes(lines.map(asEvent).join('')), isStream: true }
       })
     case 'sse':
-      return [{ ...common, index: 0, body: bytesOf(text), isStream: true }]
+      return [{ ...common, index: 0, body: toBytes(text), isStream: true }]
     case 'json':
-      return [{ ...common, index: 0, body: bytesOf(text), isStream: false }]
+      return [{ ...common, index: 0, body: toBytes(text), isStream: false }]
     case 'http-json':
       return readHttp(recorded, text)
   }
@@ -124,12 +124,12 @@ function readHttp(recorded: RecordedFile, text: string): readonly RecordedExchan
     headers: response.headers,
     body:
       response.base64 === undefined
-        ? bytesOf(response.text ?? JSON.stringify(response.json ?? null))
+        ? toBytes(response.text ?? JSON.stringify(response.json ?? null))
         : Buffer.from(response.base64, 'base64'),
     isStream: /event-?stream/.test(response.headers['content-type'] ?? ''),
   }))
 }
 
-function bytesOf(text: string): Uint8Array {
+function toBytes(text: string): Uint8Array {
   return new TextEncoder().encode(text)
 }

@@ -51,7 +51,7 @@ async function setUp({ tools = 'native', script, options }: Setup) {
     store,
   })
   ends.push(server.close, transport.close, () => host.stop())
-  const logOf = async (session: string): Promise<unknown> => {
+  const createLog = async (session: string): Promise<unknown> => {
     const records: SessionRecord[] = []
     for await (const record of store.read(session, 0)) records.push(record)
     // Sizes differ, since the tools stand elsewhere, and so do a provider's marks: words have none.
@@ -60,7 +60,7 @@ async function setUp({ tools = 'native', script, options }: Setup) {
     return JSON.parse(kept)
   }
   const probes = (): number => server.requests.filter(({ isToolProbe }) => isToolProbe).length
-  return { server, host, found, logOf, probes, session: await host.session('s') }
+  return { server, host, found, createLog, probes, session: await host.session('s') }
 }
 
 function written(place: string): string {
@@ -92,14 +92,14 @@ test('a turn with tools leaves the same log on a server that takes tools, ignore
     ['ignored', `the server ignores tools, ${IN_WORDS}`, 3, 0],
     ['refused', `the server refuses tools, ${IN_WORDS}`, 2, 1],
   ] as const) {
-    const { session, server, found, logOf } = await setUp({ tools, script: taught })
+    const { session, server, found, createLog } = await setUp({ tools, script: taught })
     expect((await session.send('Look twice', { inputId: 'i' }).answer).text).toBe('I look.\n\nBoth are blue.')
     expect([found, server.requests.length, server.refusals.length]).toEqual([
       [`ollama/gemma: ${line}`],
       requests,
       refusals,
     ])
-    logs.push(await logOf('s'))
+    logs.push(await createLog('s'))
   }
   expect(JSON.stringify(logs[0])).toContain('blue over the sea')
   expect([logs[1], logs[2]]).toEqual([logs[0], logs[0]])

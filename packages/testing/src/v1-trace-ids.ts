@@ -16,7 +16,7 @@ const MODEL_CALL = /"callId":"call_(?:\w+_)?(\d+_\d+)"/g
 export function createTraceIds(): TraceIds {
   const numbers = new Map<string, string>()
   const long = new Map<string, string>()
-  const numberOf = (id: string): string => {
+  const readNumber = (id: string): string => {
     const number = numbers.get(id) ?? String(numbers.size + 1)
     numbers.set(id, number)
     long.set(number, id)
@@ -30,8 +30,8 @@ export function createTraceIds(): TraceIds {
   return {
     shorten: (text) =>
       text
-        .replace(/^\{"id":"([^"]+)"/, (_, id: string) => `{"id":"${numberOf(id)}"`)
-        .replace(DISPLAY_CALL, (_, name: string, id: string) => `"callId":"${name}:${numberOf(id)}"`)
+        .replace(/^\{"id":"([^"]+)"/, (_, id: string) => `{"id":"${readNumber(id)}"`)
+        .replace(DISPLAY_CALL, (_, name: string, id: string) => `"callId":"${name}:${readNumber(id)}"`)
         .replace(MODEL_CALL, shortenCall),
     lengthen: (text) =>
       text

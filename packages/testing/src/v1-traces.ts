@@ -1,7 +1,7 @@
 // Traces of protocol version 1: what apps do and what they get, as a text that is played again over the real front and
 // host. docs/protocol.md describes the frames, packages/protocol/traces/README.md the lines of a trace.
 import type { Host, JsonObject, Message, Model } from '@baton/core'
-import { BatonError, defineAgent, textOf, tool } from '@baton/core'
+import { BatonError, defineAgent, readText, tool } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createMemoryStore } from '@baton/host'
@@ -76,14 +76,14 @@ async function playLine(stage: Stage, line: string): Promise<void> {
   if (first === '' || first === '#') return
   if (first === 'agent') stage.agent = JSON.parse(rest) as JsonObject
   else if (first === 'limits') stage.limits = JSON.parse(rest) as JsonObject
-  else if (first === 'model') stage.steps.push(stepOf(JSON.parse(rest) as TraceStep))
+  else if (first === 'model') stage.steps.push(toStep(JSON.parse(rest) as TraceStep))
   else if (first === 'disk') stage.diskMs = Number(rest)
   else if (first === 'time') await passTime(stage, Number(rest))
   else if (first === 'crash') crash(stage)
   else playApp(stage, first, rest)
 }
 
-function stepOf({ error, ...step }: TraceStep): ScriptedStep {
+function toStep({ error, ...step }: TraceStep): ScriptedStep {
   // In one piece, unless the trace says otherwise: how many pieces a reader sees is its own matter.
   const pieces = step.pieces ?? (step.text === undefined ? [] : [step.text])
   return { ...step, pieces, ...(error && { error: new BatonError({ code: error, message: 'it failed' }) }) }
@@ -238,13 +238,13 @@ function listened(model: Model, stage: Stage): Model {
 }
 
 function heard(message: Message): string {
-  if (message.role === 'user') return `user ${JSON.stringify(textOf(message.parts))}`
+  if (message.role === 'user') return `user ${JSON.stringify(readText(message.parts))}`
   if (message.role === 'tool')
     return message.parts
-      .map((part) => `${part.name}${part.isError ? ' failed' : ''} ${JSON.stringify(textOf(part.content))}`)
+      .map((part) => `${part.name}${part.isError ? ' failed' : ''} ${JSON.stringify(readText(part.content))}`)
       .join(', ')
   const calls = message.parts.flatMap((part) => (part.type === 'call' ? [`${part.name} ${part.arguments}`] : []))
-  const text = textOf(message.parts)
+  const text = readText(message.parts)
   return ['assistant', ...(text === '' ? [] : [JSON.stringify(text)]), ...calls].join(' ')
 }
 

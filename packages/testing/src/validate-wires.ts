@@ -14,7 +14,7 @@ import { encodeOpenAiResponsesRequest } from '@baton/models/openai-responses'
 export function validateWires(messages: readonly Message[]): readonly { readonly message: string }[] {
   if (messages.length === 0) return []
   const toolsUsed = new Set(
-    messages.flatMap((message) => (message.role === 'user' ? [] : message.parts.flatMap(nameOf))),
+    messages.flatMap((message) => (message.role === 'user' ? [] : message.parts.flatMap(readName))),
   )
   const request: ModelRequest = {
     instructions: 'validate',
@@ -33,6 +33,6 @@ export function validateWires(messages: readonly Message[]): readonly { readonly
   ]
 }
 
-function nameOf(part: { readonly type: string; readonly name?: string }): readonly string[] {
+function readName(part: { readonly type: string; readonly name?: string }): readonly string[] {
   return part.type === 'call' && part.name !== undefined ? [part.name] : []
 }

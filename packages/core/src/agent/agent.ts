@@ -1,7 +1,7 @@
 // An agent: a plain value that says what a model is asked, with which tools and within which limits. It knows no host.
 import { BatonError } from '../errors.ts'
 import type { BatchSpec, Limits, RetrySpec, Spec, ToolSpec, WindowSpec } from '../machine/spec.ts'
-import { objectSchemaOf } from './schema.ts'
+import { toObjectSchema } from './schema.ts'
 import type { Schema } from './schema.ts'
 import type { JsonObject } from '../json.ts'
 import { DEFAULT_BATCH, DEFAULT_INTERRUPT_MS, DEFAULT_LIMITS, DEFAULT_RETRY, DEFAULT_WINDOW } from '../machine/spec.ts'
@@ -32,7 +32,7 @@ export interface AgentInit<Output = unknown> {
   readonly batch?: Partial<BatchSpec>
   readonly settings?: ModelSettings
   /**
-   * The agent's answers are values of this schema, an object at the root: `outputOf(agent, answer)` gives them. An answer
+   * The agent's answers are values of this schema, an object at the root: `readOutput(agent, answer)` gives them. An answer
    * that does not fit is asked for once more; then the turn fails with `invalid_output`.
    */
   readonly output?: Schema<Output>
@@ -149,7 +149,7 @@ export function defineAgent<Output = unknown>(init: AgentInit<Output>): Agent<Ou
     emptyAnswer: init.emptyAnswer ?? 'retry',
     ...(init.output && {
       output: init.output,
-      outputSchema: objectSchemaOf(`output of agent "${init.name}"`, init.output),
+      outputSchema: toObjectSchema(`output of agent "${init.name}"`, init.output),
     }),
   }
 }
@@ -184,7 +184,7 @@ const CHARS_PER_TOKEN = 4
  * The part of an agent that the machine sees. `models` are the candidates' ids as the host resolved them; `interruptMs`
  * is the host's own (1,000): the milliseconds that an aborted model has to say what it had said.
  */
-export function specOf(
+export function createSpec(
   agent: Agent,
   models: readonly string[],
   contextTokens?: number,
@@ -196,7 +196,7 @@ export function specOf(
   const plain = {
     agent: agent.name,
     models,
-    tools: agent.tools.map(toolSpecOf),
+    tools: agent.tools.map(createToolSpec),
     limits: agent.limits,
     window: {
       ...agent.window,
@@ -218,7 +218,7 @@ export function specOf(
   }
 }
 
-export function toolSpecOf(tool: Tool): ToolSpec {
+export function createToolSpec(tool: Tool): ToolSpec {
   const { name, effect, timeoutMs, parallel, onInterrupt } = tool
   const { trust = 'trusted', source } = tool
   const provenance =

@@ -17,7 +17,7 @@ const DEPTH_MAX = 64
 
 function clean(place: Place, schema: JsonValue | undefined, value: JsonValue): JsonValue {
   const inner = { ...place, depth: place.depth + 1 }
-  const parts = partsOf(inner, schema)
+  const parts = listParts(inner, schema)
   if (place.depth > DEPTH_MAX || parts.length === 0) return value
   if (Array.isArray(value)) {
     const items = parts.map((part) => part['items']).find(isJsonObject)
@@ -26,19 +26,19 @@ function clean(place: Place, schema: JsonValue | undefined, value: JsonValue): J
   if (!isJsonObject(value)) return value
   const required = new Set(parts.flatMap((part) => textsIn(part['required'])))
   const kept = Object.entries(value).flatMap(([name, one]): [string, JsonValue][] => {
-    const own = parts.map((part) => propertyOf(part, name)).find((found) => found !== undefined)
+    const own = parts.map((part) => findProperty(part, name)).find((found) => found !== undefined)
     if (one === null && own !== undefined && !required.has(name) && !allowsNull(inner, own)) return []
     return [[name, own === undefined ? one : clean(inner, own, one)]]
   })
   return Object.fromEntries(kept)
 }
 
-function propertyOf({ properties }: JsonObject, name: string): JsonValue | undefined {
+function findProperty({ properties }: JsonObject, name: string): JsonValue | undefined {
   return isJsonObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined
 }
 
 /** The schema, what it refers to, and all its variants: which of them is meant only a validator can say. */
-function partsOf(
+function listParts(
   place: Place,
   schema: JsonValue | undefined,
   seen: Set<JsonObject> = new Set(),
@@ -47,16 +47,16 @@ function partsOf(
   if (!isJsonObject(schema) || place.depth > DEPTH_MAX || seen.has(schema)) return []
   seen.add(schema)
   const inner = { ...place, depth: place.depth + 1 }
-  const target = referenceOf(place.root, schema['$ref'])
+  const target = findReference(place.root, schema['$ref'])
   const variants = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => {
     const list = schema[keyword]
     return Array.isArray(list) ? (list as readonly JsonValue[]) : []
   })
-  return [schema, ...[...(target ? [target] : []), ...variants].flatMap((one) => partsOf(inner, one, seen))]
+  return [schema, ...[...(target ? [target] : []), ...variants].flatMap((one) => listParts(inner, one, seen))]
 }
 
 /** `#/$defs/name` and `#/definitions/name`: what schema libraries write. */
-function referenceOf(root: JsonObject, reference: JsonValue | undefined): JsonObject | undefined {
+function findReference(root: JsonObject, reference: JsonValue | undefined): JsonObject | undefined {
   if (typeof reference !== 'string') return undefined
   if (reference === '#') return root
   const [, group = '', name = ''] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(reference) ?? []
@@ -66,7 +66,7 @@ function referenceOf(root: JsonObject, reference: JsonValue | undefined): JsonOb
 }
 
 function allowsNull(place: Place, schema: JsonValue): boolean {
-  const parts = partsOf(place, schema)
+  const parts = listParts(place, schema)
   if (parts.length === 0) return true
   const says = parts.filter(({ type, enum: values }) => type !== undefined || values !== undefined)
   if (parts.some((part) => 'const' in part && part['const'] === null)) return true

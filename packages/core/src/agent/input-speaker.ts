@@ -20,11 +20,11 @@ export function readInputs<const V extends Readonly<Record<string, Read<unknown>
 
 /** Gives back when nobody says such a thing: then the type is unknown, and that is refused as such. */
 function refuseSpeaker(reader: ValueReader, type: string): void {
-  const isOf = (types: ReadonlySet<string>): boolean => types.has(type)
-  if (isOf(HOST_REPORTS))
+  const isAmong = (types: ReadonlySet<string>): boolean => types.has(type)
+  if (isAmong(HOST_REPORTS))
     reader.refuseAll('illegal_input', `"${type}" comes from the host; a program or client cannot say it`)
-  if (isOf(CLIENT_REPORTS))
+  if (isAmong(CLIENT_REPORTS))
     reader.refuseAll('illegal_input', `"${type}" is a report of an attached client, and not a command`)
-  if (isOf(USER_COMMANDS))
+  if (isAmong(USER_COMMANDS))
     reader.refuseAll('illegal_input', `"${type}" is a command of a person or program, and not a client's report`)
 }

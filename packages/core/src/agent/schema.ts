@@ -43,7 +43,7 @@ export function isStandardSchema(schema: object): schema is StandardSchema {
  * The JSON Schema (draft 2020-12) of a tool's input.
  * @throws Error when a Standard Schema cannot describe itself; `defineTool` turns it into `invalid_schema`.
  */
-export function jsonSchemaOf(schema: Schema): JsonObject {
+export function toJsonSchema(schema: Schema): JsonObject {
   if (!isStandardSchema(schema)) return schema
   const describe = schema['~standard'].jsonSchema
   if (!describe) throw new Error(`the ${schema['~standard'].vendor} schema does not implement ~standard.jsonSchema`)
@@ -56,10 +56,10 @@ export function jsonSchemaOf(schema: Schema): JsonObject {
  * The same for a schema that must describe an object. `what` begins the message.
  * @throws BatonError `invalid_schema`
  */
-export function objectSchemaOf(what: string, schema: Schema): JsonObject {
+export function toObjectSchema(what: string, schema: Schema): JsonObject {
   let described: JsonObject
   try {
-    described = jsonSchemaOf(schema)
+    described = toJsonSchema(schema)
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
     throw new BatonError({ code: 'invalid_schema', message: `${what}: ${why}`, cause })

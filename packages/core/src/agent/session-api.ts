@@ -319,7 +319,7 @@ export interface Answer {
   readonly outcome: Exclude<TurnOutcome, 'failed'>
   /** The whole text; empty unless `answered` or `refused`. */
   readonly text: string
-  /** The value of an agent with an output schema, when `answered`; see `outputOf`. */
+  /** The value of an agent with an output schema, when `answered`; see `readOutput`. */
   readonly output?: unknown
   /** Of all steps of the turn. */
   readonly usage: Usage
@@ -329,7 +329,7 @@ export interface Answer {
  * The validated answer of an agent with an output schema, with its type.
  * @throws BatonError `invalid_output` when there is none: the agent has no schema, or the turn was not answered
  */
-export function outputOf<Output>(agent: Agent<Output>, answer: Answer): Output {
+export function readOutput<Output>(agent: Agent<Output>, answer: Answer): Output {
   // It was validated by this agent's schema before the turn was answered.
   if (answer.output !== undefined) return answer.output as Output
   const why = agent.output ? `the turn was ${answer.outcome}` : `agent "${agent.name}" has no output schema`

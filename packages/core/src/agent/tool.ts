@@ -5,7 +5,7 @@ import type { ContentPart } from '../messages.ts'
 import type { PlatformAbortSignal } from './environment.ts'
 import type { PlanEntry } from '../machine/spec.ts'
 import type { OutputOf, Schema } from './schema.ts'
-import { objectSchemaOf } from './schema.ts'
+import { toObjectSchema } from './schema.ts'
 
 /**
  * How often a tool may run for one call. `pure`: as often as needed. `idempotent`: repeated with the same
@@ -150,7 +150,7 @@ export function tool<const Input extends Schema, Services = unknown>(init: ToolI
     name: init.name,
     description: init.description,
     input: init.input,
-    inputSchema: objectSchemaOf(`tool "${init.name}"`, init.input),
+    inputSchema: toObjectSchema(`tool "${init.name}"`, init.input),
     ...(init.output && { output: init.output }),
     effect,
     timeoutMs,

@@ -1,7 +1,7 @@
 // What one input costs with a short and with a long history. Times are printed, never asserted; what is asserted is why
 // they are alike: state and what a request materialises stay the same size.
 import { expect, test } from 'vitest'
-import { specOf } from '../agent/agent.ts'
+import { createSpec } from '../agent/agent.ts'
 import { defineAgent } from '../agent/agent.ts'
 import type { History, Input, Spec, State } from './index.ts'
 import { applyRecord, createHistory, decide, initialState, openSession, makeRecord } from './index.ts'
@@ -30,7 +30,7 @@ test('an input costs the same after ten and after ten thousand messages', () => 
 })
 
 function openRunning(): Running {
-  const spec = specOf(defineAgent({ name: 'cost', model: 'none' }), ['none'])
+  const spec = createSpec(defineAgent({ name: 'cost', model: 'none' }), ['none'])
   const opening = openSession({ session: 'cost', spec, nowMs: 0, epoch: 1 })
   return { spec, history: createHistory(), state: applyRecord(initialState('cost'), opening) }
 }

@@ -1,7 +1,7 @@
 // An answer shortened to what was spoken of it.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { textOf } from '../messages.ts'
+import { readText } from '../messages.ts'
 import type { AssistantPart } from '../messages.ts'
 import { cutParts, wholeChars } from './cut-parts.ts'
 
@@ -25,7 +25,7 @@ test('keeps texts up to the cut, calls and thoughts, and the state of what was n
 test('keeps the sources: they are not spoken', () => {
   const source: AssistantPart = { type: 'source', id: 's', title: 'A page' }
   expect(cutParts([{ type: 'text', text: 'abc' }, source], 1)).toEqual([{ type: 'text', text: 'a' }, source])
-  expect(textOf([{ type: 'text', text: 'abc' }, source])).toBe('abc')
+  expect(readText([{ type: 'text', text: 'abc' }, source])).toBe('abc')
 })
 
 test('a text of which blanks are left is left out; one that was blank stays', () => {
@@ -47,7 +47,7 @@ test('whatever is cut where: a beginning, at most one unit longer than asked for
   fc.assert(
     fc.property(fc.array(fc.string({ unit: 'grapheme' })), fc.nat(40), (texts, chars) => {
       const whole = texts.join('')
-      const kept = textOf(
+      const kept = readText(
         cutParts(
           texts.map((text) => ({ type: 'text', text })),
           chars,

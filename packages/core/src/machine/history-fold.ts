@@ -9,7 +9,7 @@ import type {
   UserMessage,
 } from '../messages.ts'
 import type { JsonObject } from '../json.ts'
-import { textOf } from '../messages.ts'
+import { readText } from '../messages.ts'
 import { cutParts, wholeChars } from './cut-parts.ts'
 import type { CallProposal, Fact, FactOf, InputBody, QuestionAnswer, Settlement } from './fact.ts'
 import { leaveOutOfInput, leaveOutOfResults } from './left-out.ts'
@@ -235,7 +235,7 @@ function openStep(
     settlements: new Map(),
     questions: new Map(),
   }
-  content.texts = [...content.texts, { step, text: textOf(parts) }]
+  content.texts = [...content.texts, { step, text: readText(parts) }]
 }
 
 function describeCalls(calls: readonly CallProposal[]): OpenBody['described'] {

@@ -8,7 +8,7 @@ import { createHistory } from './history.ts'
 import { canonicalLog, FORMAT_VERSION, followRecord, SNAPSHOT_VERSION, takeSnapshot } from './record.ts'
 import { clientTool, testSpec, TestSession } from '../testing/test-session.ts'
 
-function codeOf(run: () => void): string {
+function findCode(run: () => void): string {
   try {
     run()
     return 'nothing'
@@ -52,20 +52,24 @@ describe('a record', () => {
   const at = (pos: number, epoch: number) => ({ ...opening, pos, epoch })
 
   test('follows the one before it, of the same epoch or a newer one', () => {
-    expect(codeOf(() => followRecord({ pos: 3, epoch: 2 }, at(4, 2)))).toBe('nothing')
-    expect(codeOf(() => followRecord({ pos: 3, epoch: 2 }, at(4, 5)))).toBe('nothing')
+    expect(findCode(() => followRecord({ pos: 3, epoch: 2 }, at(4, 2)))).toBe('nothing')
+    expect(findCode(() => followRecord({ pos: 3, epoch: 2 }, at(4, 5)))).toBe('nothing')
   })
 
   test('that leaves one out, comes twice, or is of an older epoch shows a damaged log', () => {
-    expect(codeOf(() => followRecord({ pos: 3, epoch: 2 }, at(5, 2)))).toBe('log_damaged: record 5 follows position 3')
-    expect(codeOf(() => followRecord({ pos: 3, epoch: 2 }, at(3, 2)))).toBe('log_damaged: record 3 follows position 3')
-    expect(codeOf(() => followRecord({ pos: 3, epoch: 2 }, at(4, 1)))).toBe(
+    expect(findCode(() => followRecord({ pos: 3, epoch: 2 }, at(5, 2)))).toBe(
+      'log_damaged: record 5 follows position 3',
+    )
+    expect(findCode(() => followRecord({ pos: 3, epoch: 2 }, at(3, 2)))).toBe(
+      'log_damaged: record 3 follows position 3',
+    )
+    expect(findCode(() => followRecord({ pos: 3, epoch: 2 }, at(4, 1)))).toBe(
       'log_damaged: record 4 has epoch 1, but epoch 2 was seen before it',
     )
   })
 
   test('of another format version is refused', () => {
-    expect(codeOf(() => followRecord({ pos: -1, epoch: 0 }, { ...opening, version: 2 }))).toBe(
+    expect(findCode(() => followRecord({ pos: -1, epoch: 0 }, { ...opening, version: 2 }))).toBe(
       'log_version_unknown: a record has format version 2; this Baton reads version 1',
     )
     expect(FORMAT_VERSION).toBe(1)

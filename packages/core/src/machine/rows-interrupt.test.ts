@@ -1,6 +1,6 @@
 // Interrupts: legal in every phase, and the history keeps what the listener took in.
 import { describe, expect, test } from 'vitest'
-import { defineAgent, specOf } from '../agent/agent.ts'
+import { defineAgent, createSpec } from '../agent/agent.ts'
 import { clientTool, toOutcome, serverTool, TestSession } from '../testing/test-session.ts'
 
 describe('an interrupt while the model speaks', () => {
@@ -22,7 +22,7 @@ describe('an interrupt while the model speaks', () => {
 
   test('and the time that a host gives is no part of the agent’s hash', () => {
     const agent = defineAgent({ name: 'a' })
-    const [local, remote] = [specOf(agent, ['m']), specOf(agent, ['m'], undefined, 20_000)]
+    const [local, remote] = [createSpec(agent, ['m']), createSpec(agent, ['m'], undefined, 20_000)]
     expect([local.interruptMs, remote.interruptMs, remote.hash]).toEqual([1000, 20_000, local.hash])
   })
 

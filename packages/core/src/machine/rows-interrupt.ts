@@ -6,7 +6,7 @@ import type { Played, InputOf } from './input.ts'
 import { countChars } from './size.ts'
 import { advance, closeStep, cutTexts, finishTurn, countPlayedChars } from './turn.ts'
 import { wholeChars } from './cut-parts.ts'
-import { textOf } from '../messages.ts'
+import { readText } from '../messages.ts'
 
 export function interrupt(draft: Draft, input: InputOf<'interrupt'>): void {
   interruptTurn(draft, input.reason, input.heard)
@@ -55,7 +55,7 @@ function keepSpoken(draft: Draft, input: InputOf<'model-stopped'> | InputOf<'mod
   const { state } = draft
   const { turn, attempt, interrupting } = state
   if (!turn || !attempt || !interrupting) return
-  const said = input.type === 'model-stopped' ? input.text : textOf(input.parts)
+  const said = input.type === 'model-stopped' ? input.text : readText(input.parts)
   const left = cutTexts(draft, turn.steps, countPlayedChars(state, interrupting.heard, turn.turn))
   const text = said.slice(0, wholeChars(said, left))
   if (text.trim() !== '') {

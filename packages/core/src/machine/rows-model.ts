@@ -1,6 +1,6 @@
 // Rows for a model's answers: a step ends, and with it the turn or the next round begins.
 import type { AssistantPart, SourcePart } from '../messages.ts'
-import { textOf } from '../messages.ts'
+import { readText } from '../messages.ts'
 import { applyCallEventToAll, settle } from './call-event.ts'
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
@@ -39,7 +39,7 @@ export function finishStep(draft: Draft, input: InputOf<'model-finished'>): void
     return
   }
   const proposed = input.finish === 'refusal' ? [] : proposeCalls(draft, input, attempt)
-  const text = textOf(input.parts)
+  const text = readText(input.parts)
   if (proposed.length === 0 && text.trim() === '' && input.finish !== 'pause') finishEmpty(draft, input, attempt)
   else finishSaying(draft, input, { attempt, turn, proposed, text })
   advance(draft)

@@ -43,7 +43,7 @@ type Report = (code: string, index: number, why: string) => void
 
 /** A provider pauses only around its own tools or in the middle of a text; an answer with calls is never continued. */
 function mayContinue(message: AssistantMessage): boolean {
-  return callsOf(message).length === 0
+  return listCalls(message).length === 0
 }
 
 function checkUser(message: UserMessage<MediaSource>, index: number, report: Report): void {
@@ -80,7 +80,7 @@ function checkAssistant(place: Place, report: Report): void {
     if (!parsed.ok || !isJsonObject(parsed.value))
       report('bad-arguments', index, `the arguments of ${part.callId} are not a JSON object`)
   }
-  if (callsOf(message).length > 0 && next?.role !== 'tool')
+  if (listCalls(message).length > 0 && next?.role !== 'tool')
     report('missing-results', index, 'calls are not followed by their results')
 }
 
@@ -90,14 +90,14 @@ function checkResults(
   index: number,
   report: Report,
 ): void {
-  const calls = callsOf(assistant)
+  const calls = listCalls(assistant)
   const asked = calls.map((call) => `${call.callId} ${call.name}`).join(', ')
   const answered = message.parts.map((part) => `${part.callId} ${part.name}`).join(', ')
   if (asked !== answered) report('pairs', index, `calls [${asked}] are answered by [${answered}]`)
   for (const part of message.parts) part.content.forEach((content) => checkContent(content, index, report))
 }
 
-function callsOf(message: AssistantMessage): readonly CallPart[] {
+function listCalls(message: AssistantMessage): readonly CallPart[] {
   return message.parts.filter((part): part is CallPart => part.type === 'call')
 }
 

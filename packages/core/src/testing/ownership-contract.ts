@@ -102,7 +102,7 @@ const LEASES: Readonly<Record<string, StoreAct>> = {
     await refuses(store.append(A, epoch, 1, recordsFrom(2, 1, epoch)), 'store_conflict')
   },
   'recoverable is what nobody holds and nobody left with nothing': async (store, clock) => {
-    const recoverable = (): Promise<readonly string[]> => namesOf(store)
+    const recoverable = (): Promise<readonly string[]> => listNames(store)
     const { epoch } = await filled(store, 1)
     await acquired(store, 'empty', 'ann')
     await store.put('kept here', recordsFrom(0, 1, 1))
@@ -183,7 +183,7 @@ const PUTS: Readonly<Record<string, StoreAct>> = {
 
 export const OWNERSHIP_CASES = { ...LEASES, ...PUTS }
 
-async function namesOf(store: Store): Promise<readonly string[]> {
+async function listNames(store: Store): Promise<readonly string[]> {
   const found: StoredSession[] = []
   for await (const one of store.listRecoverable()) found.push(one)
   return found.map(({ session }) => session)

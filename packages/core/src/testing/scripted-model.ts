@@ -60,13 +60,13 @@ export function createScriptedModel(init: ScriptedModelInit): ScriptedModel {
     }
     if (step.hangs) await untilAborted(step.hangs === 'until-aborted' ? signal : undefined)
     if (step.error) throw step.error
-    return answerOf(step, id)
+    return readAnswer(step, id)
   }
   const capabilities: ModelCapabilities = { tools: 'native', images: true, ...init.capabilities }
   return { id, provider: 'scripted', capabilities, run, requests }
 }
 
-function answerOf(step: ScriptedStep, model: string): ModelAnswer {
+function readAnswer(step: ScriptedStep, model: string): ModelAnswer {
   const calls = step.calls ?? []
   const parts: ModelPart[] = []
   if (step.reasoning !== undefined) parts.push({ type: 'reasoning', text: step.reasoning })

@@ -30,7 +30,7 @@ export function record(pos: number, epoch: number, text = `note ${pos}`): Sessio
   }
 }
 
-export function snapshotOf(state: State): Snapshot {
+export function createSnapshot(state: State): Snapshot {
   return takeSnapshot(state, createHistory())
 }
 

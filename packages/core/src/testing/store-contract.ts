@@ -20,7 +20,7 @@ import {
   recordsFrom,
   refuses,
   same,
-  snapshotOf,
+  createSnapshot,
 } from './store-claims.ts'
 
 export interface StoreContractInit {
@@ -191,16 +191,16 @@ const CASES: Readonly<Record<string, StoreAct>> = {
     deface(mine)
     for (const read of await readAll(store, A, 0)) deface(read)
     same(await readAll(store, A, 0), [record(0, epoch, 'as it was')], 'the record')
-    const snapshot = snapshotOf(initialState(A))
+    const snapshot = createSnapshot(initialState(A))
     await store.snapshots.put(A, snapshot)
     deface(snapshot)
     deface(await store.snapshots.latest(A))
-    same(await store.snapshots.latest(A), snapshotOf(initialState(A)), 'the snapshot')
+    same(await store.snapshots.latest(A), createSnapshot(initialState(A)), 'the snapshot')
   },
   'the newest snapshot replaces the others of its session': async (store) => {
-    await store.snapshots.put(A, snapshotOf({ ...initialState(A), pos: 1 }))
-    await store.snapshots.put(A, snapshotOf({ ...initialState(A), pos: 7 }))
-    await store.snapshots.put('other', snapshotOf({ ...initialState('other'), pos: 3 }))
+    await store.snapshots.put(A, createSnapshot({ ...initialState(A), pos: 1 }))
+    await store.snapshots.put(A, createSnapshot({ ...initialState(A), pos: 7 }))
+    await store.snapshots.put('other', createSnapshot({ ...initialState('other'), pos: 3 }))
     equal((await store.snapshots.latest(A))?.state.pos, 7, 'the position of the snapshot')
   },
   'blobs are kept under their session and their name, and the last one of a name counts': async (store) => {
@@ -266,7 +266,7 @@ const CASES: Readonly<Record<string, StoreAct>> = {
   },
   'of a session that is removed nothing is left, and its owner cannot write': async (store) => {
     const { epoch } = await filled(store, 3)
-    await store.snapshots.put(A, snapshotOf({ ...initialState(A), pos: 2 }))
+    await store.snapshots.put(A, createSnapshot({ ...initialState(A), pos: 2 }))
     await store.blobs.put(A, 'result/x', 'kept')
     const other = await acquired(store, 'other', 'ann')
     await store.append('other', other.epoch, -1, recordsFrom(0, 1, other.epoch))
@@ -299,7 +299,7 @@ type DurableCase = (store: Store, reopen: NonNullable<StoreContractInit['reopen'
 const DURABLE_CASES: Readonly<Record<string, DurableCase>> = {
   'records, snapshots and blobs outlive their store, and epochs go on': async (store, reopen) => {
     const { epoch } = await filled(store, 3)
-    await store.snapshots.put(A, snapshotOf({ ...initialState(A), pos: 2 }))
+    await store.snapshots.put(A, createSnapshot({ ...initialState(A), pos: 2 }))
     await store.blobs.put(A, 'result/x', 'kept')
     const next = await reopen(store)
     same(await readAll(next, A, 0), recordsFrom(0, 3, epoch), 'the records')

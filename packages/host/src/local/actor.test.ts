@@ -1,6 +1,6 @@
 // The actor of a session at its end: what it does not do any more, and that everybody who waits for it is told.
 import type { Logger, Store } from '@baton/core'
-import { BatonError, defineAgent, specOf } from '@baton/core'
+import { BatonError, defineAgent, createSpec } from '@baton/core'
 import type { Effect } from '@baton/core/machine'
 import { afterEach, expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
@@ -24,7 +24,7 @@ async function opened() {
     leases: new SessionLeases({ store, owner: 'o', timers: environment.timers, log: SILENT, onHandover: () => {} }),
     newId: () => 'birth',
     principal: { id: 'ann' },
-    specFor: () => specOf(defineAgent({ name: 'a' }), ['m']),
+    specFor: () => createSpec(defineAgent({ name: 'a' }), ['m']),
     store,
     clock: environment.clock,
     timers: environment.timers,

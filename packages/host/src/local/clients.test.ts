@@ -4,19 +4,19 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterEach, expect, test } from 'vitest'
 import type { TestWorldInit } from './test-world.ts'
-import { act, callsOf, createTestWorld, noUnhandledRejections, resultsTold } from './test-world.ts'
+import { act, listCalls, createTestWorld, noUnhandledRejections, resultsTold } from './test-world.ts'
 
 afterEach(noUnhandledRejections())
 
 const clientTool = (name: string) => tool({ name, description: name, input: { type: 'object' }, effect: 'pure' })
 
 const world = (more: Partial<TestWorldInit> = {}) =>
-  createTestWorld({ tools: [clientTool('look')], steps: [callsOf('look'), { text: 'done' }], ...more })
+  createTestWorld({ tools: [clientTool('look')], steps: [listCalls('look'), { text: 'done' }], ...more })
 
 test('a client stays attached when its session is opened again after a store failure', async () => {
   const run = world({
     tools: [clientTool('look'), act(() => 'server')],
-    steps: [callsOf('look'), { text: 'one' }, callsOf('look'), { text: 'two' }],
+    steps: [listCalls('look'), { text: 'one' }, listCalls('look'), { text: 'two' }],
   })
   const session = await run.open()
   await session.attach({ look: () => 'here' })

@@ -5,7 +5,7 @@ import { createMemoryStore } from '../stores/memory-store.ts'
 import { exportSession, importSession } from '../stores/transfer.ts'
 import {
   act,
-  callsOf,
+  listCalls,
   createManualTime,
   createTestWorld,
   never,
@@ -24,7 +24,7 @@ async function owned(store: Store): Promise<readonly string[]> {
   return names
 }
 
-async function linesOf(store: Store, session = SESSION): Promise<readonly string[]> {
+async function listLines(store: Store, session = SESSION): Promise<readonly string[]> {
   const lines: string[] = []
   for await (const line of exportSession(store, session)) lines.push(line)
   return lines
@@ -33,7 +33,7 @@ async function linesOf(store: Store, session = SESSION): Promise<readonly string
 test('a turn that a dead host left goes on as soon as another one starts, without its user', async () => {
   const time = createManualTime()
   const store = ownStore()
-  const dead = createTestWorld({ time, store, tools: [act(never)], steps: [callsOf('act')] })
+  const dead = createTestWorld({ time, store, tools: [act(never)], steps: [listCalls('act')] })
   const session = await dead.open()
   session.send('go').answer.catch(() => {})
   await time.settle()
@@ -79,7 +79,7 @@ test('tools of a session that is opened again run for the one whose it is, whoev
   const store = ownStore()
   const time = createManualTime()
   const principals: string[] = []
-  const dead = createTestWorld({ time, store, tools: [act(never)], steps: [callsOf('act')] })
+  const dead = createTestWorld({ time, store, tools: [act(never)], steps: [listCalls('act')] })
   const session = await time.until(dead.host.session(SESSION, { principal: { id: 'ann' } }))
   session.send('go').answer.catch(() => {})
   await time.settle()
@@ -106,7 +106,7 @@ test('a host that stops while a turn runs leaves it to the next one; sessions at
 })
 
 test('a host that stopped keeps no process alive, also with sessions that nobody holds and that still work', async () => {
-  const world = createTestWorld({ tools: [act(never)], steps: [callsOf('act')] })
+  const world = createTestWorld({ tools: [act(never)], steps: [listCalls('act')] })
   const session = await world.open()
   session.send('go').answer.catch(() => {})
   await world.time.settle()
@@ -216,16 +216,16 @@ test('a session that is removed while it works ends, and who asks for it again g
 
 test('an exported session goes on in another store, with its large results', async () => {
   const large = act(() => 'x'.repeat(20_000))
-  const steps = [callsOf('act'), { text: 'first' }]
+  const steps = [listCalls('act'), { text: 'first' }]
   const world = createTestWorld({ tools: [large], steps })
   const session = await world.open()
   await world.time.until(session.send('one').answer)
   await world.time.until(world.host.stop())
-  const lines = await linesOf(world.store)
+  const lines = await listLines(world.store)
   expect(JSON.parse(lines[0] ?? '')).toEqual({ type: 'baton-session', version: 1, session: SESSION })
   const store = createMemoryStore()
   expect(await importSession(store, lines)).toBe(SESSION)
-  expect(await linesOf(store)).toEqual(lines)
+  expect(await listLines(store)).toEqual(lines)
   const next = createTestWorld({ store, time: world.time, tools: [large], steps: [{ text: 'second' }] })
   const again = await next.open()
   expect((await next.time.until(again.send('two').answer)).text).toBe('second')
@@ -243,14 +243,14 @@ test('pictures are exported with their session, and removed with it', async () =
   const picture = { type: 'image', mediaType: 'image/png', source: { type: 'base64', data } } as const
   const world = createTestWorld({
     tools: [act(() => ({ content: [{ ...picture, source: { ...picture.source, data: 'AAAA' } }] }))],
-    steps: [callsOf('act'), { text: 'seen' }],
+    steps: [listCalls('act'), { text: 'seen' }],
   })
   const session = await world.open()
   await world.time.until(session.send([picture]).answer)
   await world.time.until(world.host.stop())
   expect(await world.store.blobs.names(SESSION)).toHaveLength(2)
   const store = createMemoryStore()
-  await importSession(store, await linesOf(world.store))
+  await importSession(store, await listLines(world.store))
   const next = createTestWorld({ store, time: world.time, steps: [{ text: 'still' }] })
   await next.time.until((await next.open()).send('two').answer)
   const [asked, , shown] = next.model.requests[0]?.messages ?? []
@@ -264,7 +264,7 @@ test('what is no exported session is refused by its line, and nothing of it is s
   const world = createTestWorld({ steps: () => ({ text: 'answer' }) })
   const session = await world.open()
   await world.time.until(session.send('one').answer)
-  const lines = await linesOf(world.store)
+  const lines = await listLines(world.store)
   const store = createMemoryStore()
   const refused = async (given: readonly string[]): Promise<unknown> =>
     await importSession(store, given).catch((cause: unknown) => cause)

@@ -3,7 +3,7 @@ import type { Store, ToolContext } from '@baton/core'
 import { afterEach, expect, test } from 'vitest'
 import {
   act,
-  callsOf,
+  listCalls,
   createBrokenClock,
   createProcess,
   createSharedStore,
@@ -26,7 +26,7 @@ function payment() {
 test('a host that recovers, or is asked for a session, leaves alone what a healthy host is at work on', async () => {
   const { time, store } = createSharedStore()
   const { pay, resolve } = payment()
-  const one = createProcess(time, store, { tools: [pay], steps: [callsOf('pay'), { text: 'paid' }] })
+  const one = createProcess(time, store, { tools: [pay], steps: [listCalls('pay'), { text: 'paid' }] })
   const two = createProcess(time, store, { tools: [pay], steps: [] })
   const turn = (await one.open()).send('pay')
   // Several leases long: the host that works renews its own.
@@ -60,7 +60,7 @@ test('who is refused a session is told who holds it and until when, and may ask 
 test('what a dead host held is recovered when its lease has ended, and not before', async () => {
   const { time, store } = createSharedStore()
   const { pay } = payment()
-  const dead = createProcess(time, store, { tools: [pay], steps: [callsOf('pay')] })
+  const dead = createProcess(time, store, { tools: [pay], steps: [listCalls('pay')] })
   const session = await dead.open()
   session.send('pay').answer.catch(() => {})
   await time.pass(1000)
@@ -77,7 +77,7 @@ test('what a dead host held is recovered when its lease has ended, and not befor
 
 test('a host that stops leaves its work to others at once, and what rests to nobody', async () => {
   const { time, store } = createSharedStore()
-  const one = createProcess(time, store, { tools: [act(never)], steps: [callsOf('act')] })
+  const one = createProcess(time, store, { tools: [act(never)], steps: [listCalls('act')] })
   const session = await one.open()
   session.send('go').answer.catch(() => {})
   await time.until(one.host.session('resting'))
@@ -109,7 +109,7 @@ test.each([
         return store.append(...request)
       },
     }
-    const one = createProcess(time, cut, { tools: [pay], steps: [callsOf('pay')] })
+    const one = createProcess(time, cut, { tools: [pay], steps: [listCalls('pay')] })
     const session = await one.open()
     const { answer } = session.send('pay')
     answer.catch(() => {})
@@ -135,7 +135,7 @@ test('what runs on a host that lost its leases is stopped', async () => {
   const watched = act((_, { signal }) => (signals.push(signal), never()))
   let isAway = false
   const renew: Store['renew'] = (owner) => (isAway ? never() : store.renew(owner))
-  const one = createProcess(time, { ...store, renew }, { tools: [watched], steps: [callsOf('act')] })
+  const one = createProcess(time, { ...store, renew }, { tools: [watched], steps: [listCalls('act')] })
   const session = await one.open()
   session.send('go').answer.catch(() => {})
   await time.settle()
@@ -169,7 +169,7 @@ test('an append that its store did not answer is not tried again when the lease 
 
 test('a session whose work cannot be begun is not held', async () => {
   const { time, store } = createSharedStore()
-  const dead = createProcess(time, store, { tools: [act(never)], steps: [callsOf('act')] })
+  const dead = createProcess(time, store, { tools: [act(never)], steps: [listCalls('act')] })
   const session = await dead.open()
   session.send('go').answer.catch(() => {})
   await time.settle()

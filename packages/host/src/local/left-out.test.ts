@@ -5,7 +5,7 @@ import type { ScriptedStep } from '@baton/core/testing'
 import { afterEach, expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import type { TestWorld } from './test-world.ts'
-import { act, callsOf, createManualTime, createTestWorld, noUnhandledRejections } from './test-world.ts'
+import { act, listCalls, createManualTime, createTestWorld, noUnhandledRejections } from './test-world.ts'
 
 afterEach(noUnhandledRejections())
 
@@ -66,7 +66,7 @@ test('after a picture that the provider refuses, the next turn goes on, also in 
 test('after a picture in a tool’s result that the provider refuses, the next turn goes on', async () => {
   const world = createTestWorld({
     tools: [act(() => ({ content: [look, picture] }))],
-    steps: (request, call) => (call === 0 ? callsOf('act') : refusesPictures(request)),
+    steps: (request, call) => (call === 0 ? listCalls('act') : refusesPictures(request)),
   })
   const session = await world.open()
   expect(await say(world, session, 'go')).toBe('model_invalid_request')

@@ -7,7 +7,7 @@ import { createMemoryStore } from '../stores/memory-store.ts'
 import type { TestWorld } from './test-world.ts'
 import {
   act,
-  callsOf,
+  listCalls,
   createManualTime,
   createTestWorld,
   noUnhandledRejections,
@@ -32,12 +32,12 @@ const address: ImagePart = {
   source: { type: 'url', url: 'https://example.org/a.png' },
 }
 
-function dataOf({ source }: ImagePart | FilePart): string {
+function buildData({ source }: ImagePart | FilePart): string {
   return source.type === 'base64' ? source.data : ''
 }
 
-function handleOf(part: ImagePart | FilePart): string {
-  return hash('sha256', Buffer.from(dataOf(part), 'base64'), 'hex')
+function readHandle(part: ImagePart | FilePart): string {
+  return hash('sha256', Buffer.from(buildData(part), 'base64'), 'hex')
 }
 
 /** A store whose blobs do what a test says. */
@@ -72,7 +72,7 @@ test('no bytes stand in the log, however few they are; the blobs have them under
   const [accepted] = await world.facts('input-accepted')
   const blob = (part: ImagePart | FilePart, bytes: number) => ({
     ...part,
-    source: { type: 'blob', handle: handleOf(part), bytes },
+    source: { type: 'blob', handle: readHandle(part), bytes },
   })
   expect(accepted?.body).toEqual({
     type: 'user',
@@ -80,8 +80,8 @@ test('no bytes stand in the log, however few they are; the blobs have them under
   })
   expect(accepted).toMatchObject({ heldChars: look.text.length + 'https://example.org/a.png'.length })
   for (const part of [picture(1), pdf, audio]) {
-    expect(await textOfLog(world)).not.toContain(dataOf(part))
-    expect(await world.store.blobs.get(SESSION, `media/${handleOf(part)}`)).toBe(dataOf(part))
+    expect(await textOfLog(world)).not.toContain(buildData(part))
+    expect(await world.store.blobs.get(SESSION, `media/${readHandle(part)}`)).toBe(buildData(part))
   }
   expect(lastTold(world)?.parts).toEqual(parts)
 })
@@ -89,12 +89,12 @@ test('no bytes stand in the log, however few they are; the blobs have them under
 test('a picture in a tool’s result is kept as a blob and shown to the model', async () => {
   const world = createTestWorld({
     tools: [act(() => ({ content: [look, picture(100)] }))],
-    steps: [callsOf('act'), { text: 'seen' }],
+    steps: [listCalls('act'), { text: 'seen' }],
   })
   const session = await world.open()
   await world.time.until(session.send('go').answer)
   expect(lastTold(world)?.parts).toMatchObject([{ content: [look, picture(100)] }])
-  expect(await textOfLog(world)).not.toContain(dataOf(picture(100)))
+  expect(await textOfLog(world)).not.toContain(buildData(picture(100)))
 })
 
 const camera = tool({ name: 'look', description: 'Takes a picture', input: { type: 'object' } })
@@ -104,7 +104,7 @@ test.each([
   ['its program by hand', 'hand'],
   ['a front', 'front'],
 ])('a picture in a client’s result is kept as a blob: brought by %s', async (_, by) => {
-  const world = createTestWorld({ tools: [camera], steps: [callsOf('look'), { text: 'seen' }] })
+  const world = createTestWorld({ tools: [camera], steps: [listCalls('look'), { text: 'seen' }] })
   const session = await world.open()
   const content = [look, picture(100)]
   const report = { type: 'client-attached', connection: 'c', principal: 'anonymous' } as const
@@ -119,20 +119,20 @@ test.each([
   if (by === 'front') await session.submit({ type: 'tool-result', connection: 'c', callId, outcome })
   await world.time.until(turn.answer)
   expect(lastTold(world)?.parts).toMatchObject([{ content }])
-  expect(await textOfLog(world)).not.toContain(dataOf(picture(100)))
+  expect(await textOfLog(world)).not.toContain(buildData(picture(100)))
 })
 
 test('what is over a limit is refused with the value and the limit, and nothing of it is stored', async () => {
   const world = createTestWorld({ limits: { mediaBytes: 10, inputMediaBytes: 15, mediaParts: 2 }, steps: [] })
   const session = await world.open()
-  const refusalOf = async (...parts: readonly ContentPart[]): Promise<unknown> =>
+  const findRefusal = async (...parts: readonly ContentPart[]): Promise<unknown> =>
     await session.submit({ type: 'user-input', inputId: `i${parts.length}`, parts })
-  expect(await refusalOf(picture(11))).toEqual({
+  expect(await findRefusal(picture(11))).toEqual({
     type: 'refused',
     code: 'input_too_large',
     message: 'the image at 0 has 11 bytes; at most 10 are taken (mediaBytes)',
   })
-  expect(await refusalOf(picture(8), picture(8))).toMatchObject({
+  expect(await findRefusal(picture(8), picture(8))).toMatchObject({
     code: 'input_too_large',
     message: 'its images and files have 16 bytes; at most 15 are taken (inputMediaBytes)',
   })
@@ -151,7 +151,7 @@ test.each([
   const world = createTestWorld({
     limits: { mediaBytes: 10 },
     tools: [isServer ? act(() => ({ content: [picture(11)] }), { name: 'look' }) : camera],
-    steps: [callsOf('look'), { text: 'oh' }],
+    steps: [listCalls('look'), { text: 'oh' }],
   })
   const session = await world.open()
   if (!isServer) await world.time.until(session.attach({ look: () => ({ content: [picture(11)] }) }))
@@ -169,7 +169,7 @@ test('what is no base64 in a tool’s result is the tool’s error', async () =>
   const broken = { ...picture(1), source: { type: 'base64', data: 'data:image/png;base64,AAAA' } }
   const world = createTestWorld({
     tools: [act(() => ({ content: [broken] }))],
-    steps: [callsOf('act'), { text: 'oh' }],
+    steps: [listCalls('act'), { text: 'oh' }],
   })
   const session = await world.open()
   await world.time.until(session.send('go').answer)
@@ -187,7 +187,7 @@ test('a store that fails refuses the input, and nothing of it is accepted; sent 
   const memory = createMemoryStore()
   let fails = true
   const put: BlobStore['put'] = (...blob) => {
-    if (fails && blob[1].endsWith(handleOf(picture(2)))) return Promise.reject(new Error('the disk is full'))
+    if (fails && blob[1].endsWith(readHandle(picture(2)))) return Promise.reject(new Error('the disk is full'))
     return memory.blobs.put(...blob)
   }
   const store = { ...memory, blobs: { ...memory.blobs, put } }
@@ -216,7 +216,7 @@ test('a result whose picture cannot be stored stands, and says so', async () => 
   const world = createTestWorld({
     store: createStoreWith(failing),
     tools: [act(() => ({ content: [look, picture(1)] }), { effect: 'once' }), camera],
-    steps: [callsOf('act', 'look'), { text: 'oh' }],
+    steps: [listCalls('act', 'look'), { text: 'oh' }],
   })
   const session = await world.open()
   await world.time.until(session.attach({ look: () => ({ content: [picture(1)] }) }))
@@ -232,7 +232,7 @@ test('a result by hand whose picture cannot be stored is refused, and can be han
   const world = createTestWorld({
     store: createStoreWith(failing),
     tools: [camera],
-    steps: [callsOf('look'), { text: 'oh' }],
+    steps: [listCalls('look'), { text: 'oh' }],
   })
   const session = await world.open()
   const turn = session.send('go')
@@ -283,7 +283,7 @@ test('a handle that is closed while a picture is stored refuses it', async () =>
 })
 
 test('a late result is logged without its picture, and that is not stored', async () => {
-  const world = createTestWorld({ tools: [camera], steps: [callsOf('look'), { text: 'seen' }] })
+  const world = createTestWorld({ tools: [camera], steps: [listCalls('look'), { text: 'seen' }] })
   const session = await world.open()
   const client = await world.time.until(session.attach({ look: () => 'nothing' }))
   await world.time.until(session.send('go').answer)
@@ -296,7 +296,7 @@ test('a late result is logged without its picture, and that is not stored', asyn
 test('a message is the same object in every request, so that adapters keep what they encoded', async () => {
   const world = createTestWorld({
     tools: [act(() => ({ content: [picture(2)] }))],
-    steps: (_, call) => (call === 0 ? callsOf('act') : { text: 'seen' }),
+    steps: (_, call) => (call === 0 ? listCalls('act') : { text: 'seen' }),
   })
   const session = await world.open()
   await world.time.until(session.send([look, picture(1)]).answer)
@@ -325,7 +325,7 @@ test('blobs are read a few at a time, and each once for a request', async () => 
   const pictures = Array.from({ length: 10 }, (_, index) => picture(1, index))
   await world.time.until(session.send([...pictures, ...pictures]).answer)
   expect(most).toBe(4)
-  expect(read.toSorted()).toEqual(pictures.map((part) => `media/${handleOf(part)}`).toSorted())
+  expect(read.toSorted()).toEqual(pictures.map((part) => `media/${readHandle(part)}`).toSorted())
   expect(lastTold(world)?.parts).toEqual([...pictures, ...pictures])
 })
 

@@ -5,7 +5,7 @@ import { createScriptedModel } from '@baton/core/testing'
 import { afterEach, expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import { createHost } from './create-host.ts'
-import { act, callsOf, createManualTime, never, noUnhandledRejections, ownStore, SESSION } from './test-world.ts'
+import { act, listCalls, createManualTime, never, noUnhandledRejections, ownStore, SESSION } from './test-world.ts'
 
 afterEach(noUnhandledRejections())
 
@@ -72,7 +72,7 @@ test('a session with an agent of its own is recovered with it, and its tools are
   const store = createMemoryStore()
   const ran: string[] = []
   const tools = [act(() => (ran.push('run'), ran.length === 1 ? never() : 'done'), { name: 'own', timeoutMs: 60_000 })]
-  const steps = [callsOf('own'), { text: 'finished' }]
+  const steps = [listCalls('own'), { text: 'finished' }]
   const model = createScriptedModel({ steps: (request) => (request.messages.length < 3 ? steps[0]! : steps[1]!) })
   const agents = [createAgent('first', 'x'), defineAgent({ name: 'second', model, tools })]
   const before = createHost({ environment: time.environment, store, agents })

@@ -4,7 +4,7 @@ import { afterEach, expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import {
   act,
-  callsOf,
+  listCalls,
   createManualTime,
   createTestWorld,
   never,
@@ -70,7 +70,7 @@ test('a session that is used again while old ones are being looked for is kept',
 
 test('a turn that a dead host left goes on, also when that was longer ago than sessions are kept', async () => {
   const store = ownStore()
-  const dead = createTestWorld({ store, tools: [act(never)], steps: [callsOf('act')] })
+  const dead = createTestWorld({ store, tools: [act(never)], steps: [listCalls('act')] })
   const session = await dead.open()
   session.send('go').answer.catch(() => {})
   await dead.time.settle()
@@ -108,7 +108,7 @@ test('an old session that another host takes before it is removed is kept, and t
 
 test('a tool that ends after its session was removed leaves nothing behind', async () => {
   const { promise, resolve } = Promise.withResolvers<string>()
-  const world = createTestWorld({ tools: [act(() => promise)], steps: [callsOf('act')] })
+  const world = createTestWorld({ tools: [act(() => promise)], steps: [listCalls('act')] })
   const session = await world.open()
   session.send('go').answer.catch(() => {})
   await world.time.settle()
@@ -128,7 +128,7 @@ test('a snapshot that is on its way when its session is removed does not outlive
   }
   const store: Store = { ...memory, snapshots: { ...memory.snapshots, put } }
   gate = promise
-  const steps = () => callsOf('act')
+  const steps = () => listCalls('act')
   const world = createTestWorld({ store, tools: [act(never)], steps, host: { snapshotRecords: 1 } })
   const session = await world.open()
   session.send('go').answer.catch(() => {})

@@ -5,7 +5,7 @@ import { afterEach, expect, test } from 'vitest'
 import type { TestWorldInit } from './test-world.ts'
 import {
   act,
-  callsOf,
+  listCalls,
   collect,
   createBrokenClock,
   createManualTime,
@@ -241,7 +241,7 @@ test('a process that dies repeats what is pure or idempotent, with the same key,
         { name: effect, effect },
       ),
     )
-  const dead = createTestWorld({ time, store, tools: tools(never), steps: [callsOf('pure', 'idempotent', 'once')] })
+  const dead = createTestWorld({ time, store, tools: tools(never), steps: [listCalls('pure', 'idempotent', 'once')] })
   const first = await dead.open()
   first.send('go', { inputId: 'i1' }).answer.catch(() => {})
   await time.settle()
@@ -279,7 +279,7 @@ test('a tool that stops its own host does not start the calls beside it', async 
       act(() => (started.push('a'), world.host.stop()), { name: 'a' }),
       act(() => void started.push('b'), { name: 'b', parallel: false }),
     ],
-    steps: [callsOf('a', 'b')],
+    steps: [listCalls('a', 'b')],
   })
   const session = await world.open()
   await expect(world.time.until(session.send('go').answer)).rejects.toMatchObject({ code: 'session_closed' })

@@ -2,13 +2,13 @@
 import { tool } from '@baton/core'
 import { afterEach, expect, test } from 'vitest'
 import type { TestWorld } from './test-world.ts'
-import { act, callsOf, createTestWorld, noUnhandledRejections, resultsTold } from './test-world.ts'
+import { act, listCalls, createTestWorld, noUnhandledRejections, resultsTold } from './test-world.ts'
 
 afterEach(noUnhandledRejections())
 
 const lines = Array.from({ length: 3000 }, (_, line) => ({ line }))
 
-async function valueOf(world: TestWorld): Promise<unknown> {
+async function readValue(world: TestWorld): Promise<unknown> {
   const [settled] = await world.facts('call-settled')
   return settled?.settlement.type === 'ok' ? settled.settlement.value : settled?.settlement
 }
@@ -20,7 +20,7 @@ async function run(world: TestWorld, handlers?: Readonly<Record<string, () => un
   return world
 }
 
-const steps = [callsOf('act'), { text: 'done' }]
+const steps = [listCalls('act'), { text: 'done' }]
 
 test.each([
   ['an object', { seen: [1, null, { deep: true }] }],
@@ -28,7 +28,7 @@ test.each([
   ['a number', 3],
 ])('%s that a tool returns is kept beside its text', async (_, value) => {
   const world = await run(createTestWorld({ tools: [act(() => value)], steps }))
-  expect(await valueOf(world)).toEqual(value)
+  expect(await readValue(world)).toEqual(value)
 })
 
 test('of a long result the model is shown the head, and how to read on', async () => {
@@ -42,13 +42,13 @@ test.each([
   ['content', { content: [{ type: 'text', text: '{"a":1}' }] }],
 ])('%s is no value of its own', async (_, value) => {
   const world = await run(createTestWorld({ tools: [act(() => value)], steps }))
-  expect(await valueOf(world)).not.toEqual(expect.anything())
+  expect(await readValue(world)).not.toEqual(expect.anything())
 })
 
 test('a value over limits.resultChars is not kept, and its result stands', async () => {
   const limits = { resultChars: 20_000 }
   const world = await run(createTestWorld({ limits, tools: [act(() => lines)], steps }))
-  expect(await valueOf(world)).toBeUndefined()
+  expect(await readValue(world)).toBeUndefined()
   expect(resultsTold(world.model)[0]?.isError).toBe(false)
 })
 
@@ -59,7 +59,7 @@ test.each([
   ['a long list', lines],
 ])('%s that a client’s handler returns is kept beside its text', async (_, value) => {
   const world = await run(createTestWorld({ tools: [camera], steps }), { act: () => value })
-  expect(await valueOf(world)).toEqual(value)
+  expect(await readValue(world)).toEqual(value)
   expect(resultsTold(world.model)).toEqual([{ isError: false, text: JSON.stringify(value) }])
 })
 
@@ -72,5 +72,5 @@ test('the value that a program hands in with a result is kept', async () => {
   const content = [{ type: 'text', text: 'one' }] as const
   await session.toolResult(callId, { type: 'ok', content, value: { n: 1 } })
   await world.time.until(turn.answer)
-  expect(await valueOf(world)).toEqual({ n: 1 })
+  expect(await readValue(world)).toEqual({ n: 1 })
 })

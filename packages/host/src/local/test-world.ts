@@ -4,7 +4,7 @@ import { defineAgent } from '@baton/core'
 import type { Fact, FactOf, FactType, SessionRecord } from '@baton/core/machine'
 import type { ScriptedModel, ScriptedModelInit } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
-import { act, callsOf, collect, never, resultsTold, textsTold } from '@baton/testing/situation-parts'
+import { act, listCalls, collect, never, resultsTold, textsTold } from '@baton/testing/situation-parts'
 import type { MemoryStore } from '../stores/memory-store.ts'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import type { HostOptions, LocalHost } from './create-host.ts'
@@ -104,7 +104,7 @@ export interface TestWorld {
   facts<Type extends FactType>(type: Type): Promise<readonly FactOf<Type>[]>
 }
 
-export { act, callsOf, collect, never, resultsTold, textsTold }
+export { act, listCalls, collect, never, resultsTold, textsTold }
 
 export const SESSION = 'tested'
 
@@ -124,7 +124,7 @@ export function createTestWorld(init: TestWorldInit): TestWorld {
     for await (const record of store.read(SESSION, 0)) all.push(record)
     return all
   }
-  const isOf =
+  const isAmong =
     <Type extends FactType>(type: Type) =>
     (fact: Fact): fact is FactOf<Type> =>
       fact.type === type
@@ -136,7 +136,7 @@ export function createTestWorld(init: TestWorldInit): TestWorld {
     warnings,
     open: () => time.until(host.session(SESSION)),
     records,
-    facts: async (type) => (await records()).flatMap((record) => record.facts).filter(isOf(type)),
+    facts: async (type) => (await records()).flatMap((record) => record.facts).filter(isAmong(type)),
   }
 }
 

@@ -47,14 +47,14 @@ async function traceToolCall(): Promise<string[]> {
   await session.send('go').answer
   await host.stop()
   inspector.disconnect()
-  return framesOf(traces[0])
+  return listFrames(traces[0])
     .filter(({ url }) => /\/packages\/(?:host|runtime)\/src\//.test(url) && !url.includes('.test.'))
     .map((frame) => `${frame.functionName} (${basename(frame.url)})`)
     .reverse()
 }
 
-function framesOf(trace: StackTrace | undefined): StackTrace['callFrames'] {
-  return trace ? [...trace.callFrames, ...framesOf(trace.parent)] : []
+function listFrames(trace: StackTrace | undefined): StackTrace['callFrames'] {
+  return trace ? [...trace.callFrames, ...listFrames(trace.parent)] : []
 }
 
 /** The numbered list under "The way of one tool call" in the architecture page: `function` in `file`. */

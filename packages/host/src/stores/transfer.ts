@@ -16,13 +16,13 @@ type Line =
 export async function* exportSession(store: LogStore, session: string): AsyncGenerator<string> {
   let told = false
   for await (const record of store.read(session, 0)) {
-    if (!told) yield lineOf({ type: 'baton-session', version: FORMAT_VERSION, session })
+    if (!told) yield encodeLine({ type: 'baton-session', version: FORMAT_VERSION, session })
     told = true
-    yield lineOf({ type: 'record', record })
+    yield encodeLine({ type: 'record', record })
   }
   if (!told) throw new BatonError({ code: 'unknown_session', message: `the store has no session ${session}` })
   for (const name of await store.blobs.names(session))
-    yield lineOf({ type: 'blob', name, text: (await store.blobs.get(session, name)) ?? '' })
+    yield encodeLine({ type: 'blob', name, text: (await store.blobs.get(session, name)) ?? '' })
 }
 
 /**
@@ -62,7 +62,7 @@ function checkLog(session: string, records: readonly SessionRecord[]): void {
     throw damaged(2, `its first record does not open session ${session}`)
 }
 
-function lineOf(line: Line): string {
+function encodeLine(line: Line): string {
   return JSON.stringify(line)
 }
 

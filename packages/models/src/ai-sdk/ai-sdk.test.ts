@@ -3,7 +3,7 @@ import type { ModelEvent, ModelRequest } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import { expect, test } from 'vitest'
-import { errorOf } from './errors.ts'
+import { describeError } from './errors.ts'
 import type { AiSdkLanguageModel } from './index.ts'
 import { fromAiSdkModel } from './index.ts'
 
@@ -283,6 +283,6 @@ test.each([
   [{ 'retry-after': 'Wed, 21 Oct 2026 07:28:30 GMT', date: 'Wed, 21 Oct 2026 07:28:00 GMT' }, 30_000],
   [{ 'retry-after': 'Wed, 21 Oct 2026 07:28:30 GMT' }, undefined],
 ])('how long to wait, as the headers %o say it', (responseHeaders, retryAfterMs) => {
-  const { data } = errorOf('theirs', { statusCode: 429, responseHeaders, message: 'slow down' })
+  const { data } = describeError('theirs', { statusCode: 429, responseHeaders, message: 'slow down' })
   expect(data).toEqual({ status: 429, ...(retryAfterMs !== undefined && { retryAfterMs }) })
 })

@@ -12,7 +12,7 @@ import type {
 } from '@baton/core'
 import { BatonError, isJsonObject, parseJson } from '@baton/core'
 import type { ToolNames } from '../tool-names.ts'
-import { errorOf } from './errors.ts'
+import { describeError } from './errors.ts'
 import type { Metadata, ModelUsage, Source, StreamPart } from './language-model.ts'
 
 export interface AiSdkDecoder {
@@ -52,16 +52,16 @@ export function createAiSdkDecoder(init: AiSdkDecoderInit): AiSdkDecoder {
   let length = 0
   return {
     push: (part) => {
-      length += lengthOf(part)
+      length += countLength(part)
       if (length > answerLengthMax) throw tooLong(init, answerLengthMax)
       take(init, draft, part)
     },
-    end: () => answerOf(init, draft),
+    end: () => readAnswer(init, draft),
   }
 }
 
 /** What a part adds to the answer; a call's arguments come in pieces, then whole. */
-function lengthOf(part: StreamPart): number {
+function countLength(part: StreamPart): number {
   if (part.type === 'text-delta' || part.type === 'reasoning-delta' || part.type === 'tool-input-delta')
     return part.delta.length
   return part.type === 'tool-call' ? part.input.length : 0
@@ -120,7 +120,7 @@ function take(init: AiSdkDecoderInit, draft: Draft, part: StreamPart): void {
       draft.finish = part
       break
     case 'error':
-      throw errorOf(init.provider, part.error)
+      throw describeError(init.provider, part.error)
     default:
       break
   }
@@ -173,7 +173,7 @@ function takeCall(
   if (!known) init.sink({ type: 'call-delta', index, text: call.input })
   draft.openCalls.set(call.toolCallId, { index, ended: true })
   init.sink({ type: 'call-end', index })
-  const state = stateOf(init, call.providerMetadata)
+  const state = buildState(init, call.providerMetadata)
   draft.parts.push({
     type: 'whole',
     part: {
@@ -185,13 +185,13 @@ function takeCall(
   })
 }
 
-function stateOf({ provider, model }: AiSdkDecoderInit, metadata: Metadata | undefined): ProviderState | undefined {
+function buildState({ provider, model }: AiSdkDecoderInit, metadata: Metadata | undefined): ProviderState | undefined {
   if (!metadata || Object.keys(metadata).length === 0) return undefined
   // Through JSON: what is kept in a log must be nothing else.
   return { provider, model, data: JSON.parse(JSON.stringify(metadata)) as JsonObject }
 }
 
-function answerOf(init: AiSdkDecoderInit, draft: Draft): ModelAnswer {
+function readAnswer(init: AiSdkDecoderInit, draft: Draft): ModelAnswer {
   const { finish } = draft
   if (!finish || finish.finishReason.unified === 'interrupted')
     throw new BatonError({ code: 'model_cut_off', message: `${init.provider}: the stream ended before the answer did` })
@@ -199,20 +199,20 @@ function answerOf(init: AiSdkDecoderInit, draft: Draft): ModelAnswer {
     throw new BatonError({ code: 'model_provider_failed', message: `${init.provider}: the model stopped for an error` })
   const parts = draft.parts.flatMap((one): ModelPart[] => {
     if (one.type === 'whole') return [one.part]
-    const state = stateOf(init, one.metadata)
+    const state = buildState(init, one.metadata)
     return one.text === '' && !state ? [] : [{ type: one.type, text: one.text, ...(state && { state }) }]
   })
   return {
     parts,
-    finish: finishOf(finish.finishReason.unified, parts, draft),
-    usage: usageOf(finish.usage),
+    finish: readFinish(finish.finishReason.unified, parts, draft),
+    usage: readUsage(finish.usage),
     model: draft.model ?? init.model,
     ...(draft.requestId !== undefined && { requestId: draft.requestId }),
   }
 }
 
 /** Never by the reason alone: a call whose arguments were cut off must not run. */
-function finishOf(reason: string, parts: readonly ModelPart[], { openCalls }: Draft): FinishReason {
+function readFinish(reason: string, parts: readonly ModelPart[], { openCalls }: Draft): FinishReason {
   const calls = parts.filter((part) => part.type === 'call')
   if (reason === 'length') return 'max-tokens'
   if (reason === 'content-filter') return 'refusal'
@@ -227,7 +227,7 @@ function isObjectText(text: string): boolean {
   return parsed.ok && isJsonObject(parsed.value)
 }
 
-function usageOf({ inputTokens, outputTokens }: ModelUsage): Usage {
+function readUsage({ inputTokens, outputTokens }: ModelUsage): Usage {
   const counts = {
     inputTokens: inputTokens?.total,
     cacheReadTokens: inputTokens?.cacheRead,

@@ -36,7 +36,7 @@ export function encodeCallOptions(request: ModelRequest, target: EncodingFor): C
     prompt: encodePrompt(request, target),
     maxOutputTokens: outputTokensFor(settings, tools.length > 0),
     ...(settings.temperature !== undefined && { temperature: settings.temperature }),
-    ...reasoningOf(settings.reasoningTokens),
+    ...buildReasoning(settings.reasoningTokens),
     ...(tools.length > 0 && {
       tools: tools.map(({ name, description, inputSchema }) => ({
         type: 'function' as const,
@@ -45,7 +45,7 @@ export function encodeCallOptions(request: ModelRequest, target: EncodingFor): C
         // Root choices and lists without items are what most of their providers refuse.
         inputSchema: compileSchema(inputSchema, 'openai').schema,
       })),
-      toolChoice: toolChoiceOf(request, target.names),
+      toolChoice: buildToolChoice(request, target.names),
     }),
     ...(output && {
       responseFormat: {
@@ -61,13 +61,16 @@ export function encodeCallOptions(request: ModelRequest, target: EncodingFor): C
 const MEDIUM_TOKENS = 4096
 const HIGH_TOKENS = 16_384
 
-function reasoningOf(tokens = 0): Pick<CallOptions, 'reasoning'> {
+function buildReasoning(tokens = 0): Pick<CallOptions, 'reasoning'> {
   if (tokens <= 0) return {}
   if (tokens < MEDIUM_TOKENS) return { reasoning: 'low' }
   return { reasoning: tokens < HIGH_TOKENS ? 'medium' : 'high' }
 }
 
-function toolChoiceOf({ toolChoice, tools }: ModelRequest, names: ToolNames): NonNullable<CallOptions['toolChoice']> {
+function buildToolChoice(
+  { toolChoice, tools }: ModelRequest,
+  names: ToolNames,
+): NonNullable<CallOptions['toolChoice']> {
   if (toolChoice.type === 'any') return { type: 'required' }
   if (toolChoice.type !== 'tool') return { type: toolChoice.type }
   if (tools.some((tool) => tool.name === toolChoice.name))
@@ -95,12 +98,12 @@ function encodeMessage(message: Message, target: EncodingFor): readonly PromptPa
 
 function encodeContent(part: ContentPart): readonly PromptPart[] {
   if (part.type === 'text') return part.text.trim() === '' ? [] : [{ type: 'text', text: part.text }]
-  return [fileOf(part)]
+  return [buildFile(part)]
 }
 
-function fileOf(part: Exclude<ContentPart, { readonly type: 'text' }>) {
+function buildFile(part: Exclude<ContentPart, { readonly type: 'text' }>) {
   const filename = part.type === 'file' ? part.name : undefined
-  const data = dataOf(part.source)
+  const data = buildData(part.source)
   if (!data) return { type: 'text' as const, text: `[Not shown, because its address is none: ${part.type}]` }
   return {
     type: 'file' as const,
@@ -111,7 +114,7 @@ function fileOf(part: Exclude<ContentPart, { readonly type: 'text' }>) {
 }
 
 /** Undefined for an address that is none: their prompts hold parsed ones. */
-function dataOf(source: InlineSource): FileData | undefined {
+function buildData(source: InlineSource): FileData | undefined {
   if (source.type === 'base64') return { type: 'data', data: source.data }
   const url = URL.parse(source.url)
   return url ? { type: 'url', url } : undefined
@@ -120,10 +123,10 @@ function dataOf(source: InlineSource): FileData | undefined {
 function encodeAssistantPart(part: AssistantPart, target: EncodingFor, isRebased: boolean): readonly PromptPart[] {
   switch (part.type) {
     case 'text':
-      return part.text === '' ? [] : [{ type: 'text', text: part.text, ...optionsOf(part.state, target) }]
+      return part.text === '' ? [] : [{ type: 'text', text: part.text, ...buildOptions(part.state, target) }]
     case 'reasoning': {
       // Thoughts without their provider's mark, or signed for another past, mean nothing to it.
-      const options = isRebased ? {} : optionsOf(part.state, target)
+      const options = isRebased ? {} : buildOptions(part.state, target)
       return options.providerOptions ? [{ type: 'reasoning', text: part.text, ...options }] : []
     }
     case 'call':
@@ -132,8 +135,8 @@ function encodeAssistantPart(part: AssistantPart, target: EncodingFor, isRebased
           type: 'tool-call',
           toolCallId: part.callId,
           toolName: target.names.encode(part.name),
-          input: inputOf(part.arguments),
-          ...optionsOf(part.state, target),
+          input: readInput(part.arguments),
+          ...buildOptions(part.state, target),
         },
       ]
     case 'source':
@@ -145,12 +148,12 @@ function encodeAssistantPart(part: AssistantPart, target: EncodingFor, isRebased
   }
 }
 
-function inputOf(argumentsText: string): JsonObject {
+function readInput(argumentsText: string): JsonObject {
   const parsed = parseJson(argumentsText)
   return parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}
 }
 
-function optionsOf(
+function buildOptions(
   state: ProviderState | undefined,
   { provider, model }: EncodingFor,
 ): { readonly providerOptions?: Metadata } {
@@ -160,15 +163,15 @@ function optionsOf(
 
 function encodeResult(result: ResultPart, { names }: EncodingFor): PromptPart {
   const { callId, name } = result
-  return { type: 'tool-result', toolCallId: callId, toolName: names.encode(name), output: outputOf(result) }
+  return { type: 'tool-result', toolCallId: callId, toolName: names.encode(name), output: readOutput(result) }
 }
 
-function outputOf({ isError, content }: ResultPart): ResultOutput {
+function readOutput({ isError, content }: ResultPart): ResultOutput {
   const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []))
   if (isError) return { type: 'error-text', value: texts.join('\n') || 'error' }
   if (texts.length === content.length) return { type: 'text', value: texts.join('\n') }
   const value = content.map((part): ResultContent =>
-    part.type === 'text' ? { type: 'text', text: part.text } : fileOf(part),
+    part.type === 'text' ? { type: 'text', text: part.text } : buildFile(part),
   )
   return { type: 'content', value }
 }

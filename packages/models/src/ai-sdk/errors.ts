@@ -2,7 +2,7 @@
 import type { ErrorCode, JsonObject } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 import type { SaidError } from '../transport/http-errors.ts'
-import { codeOfStatus, readErrorBody, retryAfterMsOf, saysContextOverflow } from '../transport/http-errors.ts'
+import { codeOfStatus, readErrorBody, readRetryAfterMs, saysContextOverflow } from '../transport/http-errors.ts'
 import { saysContentRefused } from '../transport/refused-content.ts'
 
 interface ApiCallError {
@@ -16,27 +16,27 @@ interface ApiCallError {
 
 const MESSAGE_CHARS = 600
 
-export function errorOf(provider: string, cause: unknown): BatonError {
+export function describeError(provider: string, cause: unknown): BatonError {
   if (isBatonError(cause)) return cause
   const error: ApiCallError = typeof cause === 'object' && cause !== null ? cause : { message: cause }
   const status = typeof error.statusCode === 'number' ? error.statusCode : undefined
   const said = readErrorBody(typeof error.responseBody === 'string' ? error.responseBody : '')
   const words = said.message || (typeof error.message === 'string' ? error.message : 'it did not say why it failed')
-  const retryAfterMs = retryAfterIn(headersOf(error.responseHeaders)) ?? said.retryAfterMs
+  const retryAfterMs = retryAfterIn(readHeaders(error.responseHeaders)) ?? said.retryAfterMs
   return new BatonError({
-    code: codeOf(error, status, { ...said, message: words }),
+    code: findCode(error, status, { ...said, message: words }),
     message: `${provider}${status === undefined ? '' : ` answered ${status}`}: ${words.slice(0, MESSAGE_CHARS)}`,
     ...(typeof error.isRetryable === 'boolean' && status !== undefined && { retryable: error.isRetryable }),
-    data: dataOf(status, retryAfterMs),
+    data: buildData(status, retryAfterMs),
     cause,
   })
 }
 
-function dataOf(status: number | undefined, retryAfterMs: number | undefined): JsonObject {
+function buildData(status: number | undefined, retryAfterMs: number | undefined): JsonObject {
   return { ...(status !== undefined && { status }), ...(retryAfterMs !== undefined && { retryAfterMs }) }
 }
 
-function codeOf(error: ApiCallError, status: number | undefined, said: SaidError): ErrorCode {
+function findCode(error: ApiCallError, status: number | undefined, said: SaidError): ErrorCode {
   if (error.name === 'AbortError') return 'cancelled'
   if (error.name === 'AI_LoadAPIKeyError') return 'model_not_configured'
   if (error.name === 'AI_NoSuchModelError') return 'model_not_found'
@@ -51,10 +51,10 @@ function codeOf(error: ApiCallError, status: number | undefined, said: SaidError
 /** A date is counted from the server's own; without that it says nothing, as nothing here knows the time. */
 function retryAfterIn(headers: Readonly<Record<string, string>>): number | undefined {
   const nowMs = Date.parse(headers['date'] ?? '')
-  const afterMs = retryAfterMsOf(headers, nowMs)
+  const afterMs = readRetryAfterMs(headers, nowMs)
   return Number.isNaN(afterMs) ? undefined : afterMs
 }
 
-function headersOf(headers: unknown): Readonly<Record<string, string>> {
+function readHeaders(headers: unknown): Readonly<Record<string, string>> {
   return typeof headers === 'object' && headers !== null ? (headers as Readonly<Record<string, string>>) : {} // by their type
 }

@@ -2,11 +2,11 @@
 // network with them, so Baton's transport and its time-outs between bytes are not used.
 import type { AbortSignalLike, Model, ModelCapabilities } from '@baton/core'
 import { BatonError } from '@baton/core'
-import { toolNamesOf } from '../tool-names.ts'
+import { chooseToolNames } from '../tool-names.ts'
 import { cancelledError } from '../transport/transport-errors.ts'
 import { createAiSdkDecoder } from './decode-stream.ts'
 import { encodeCallOptions } from './encode-prompt.ts'
-import { errorOf } from './errors.ts'
+import { describeError } from './errors.ts'
 import type { AiSdkLanguageModel, CallOptions, StreamPart } from './language-model.ts'
 
 export type { AiSdkLanguageModel } from './language-model.ts'
@@ -40,7 +40,7 @@ export function fromAiSdkModel(model: AiSdkLanguageModel, options: AiSdkModelOpt
     provider,
     capabilities: { tools: 'native', images, output, ...(contextTokens !== undefined && { contextTokens }) },
     run: async (request, sink, signal) => {
-      const names = toolNamesOf(request)
+      const names = chooseToolNames(request)
       const decoder = createAiSdkDecoder({
         ...target,
         names,
@@ -51,7 +51,7 @@ export function fromAiSdkModel(model: AiSdkLanguageModel, options: AiSdkModelOpt
       try {
         await read({ model, asked, signal, timeoutMs }, (part) => decoder.push(part))
       } catch (cause) {
-        throw signal.aborted ? cancelledError(signal) : errorOf(provider, cause)
+        throw signal.aborted ? cancelledError(signal) : describeError(provider, cause)
       }
       return decoder.end()
     },

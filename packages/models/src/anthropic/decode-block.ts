@@ -70,7 +70,7 @@ export interface PartOptions {
 }
 
 /** Undefined for a block that says nothing: empty text is not allowed in a request. */
-export function partOf(block: Block, options: PartOptions): ModelPart | undefined {
+export function readPart(block: Block, options: PartOptions): ModelPart | undefined {
   switch (block.type) {
     case 'text':
       return textPart(block, options.model)
@@ -78,23 +78,23 @@ export function partOf(block: Block, options: PartOptions): ModelPart | undefine
       return {
         type: 'reasoning',
         text: block.text,
-        state: stateOf(options.model, { ...rest(block, ['type', 'thinking']), signature: block.signature }),
+        state: buildState(options.model, { ...rest(block, ['type', 'thinking']), signature: block.signature }),
       }
     case 'tool_use':
       return {
         type: 'call',
-        name: callNameOf(block, options.names),
-        arguments: argumentsOf(block),
+        name: readCallName(block, options.names),
+        arguments: readArguments(block),
         // `id`, and what else the block says (`caller`, for programmatic calls), goes back with it.
-        state: stateOf(options.model, rest(block, ['type', 'name', 'input'])),
+        state: buildState(options.model, rest(block, ['type', 'name', 'input'])),
       }
     default:
-      return { type: 'provider', state: stateOf(options.model, providerData(block)) }
+      return { type: 'provider', state: buildState(options.model, providerData(block)) }
   }
 }
 
 /** As its author wrote it; empty when the provider left it out. */
-export function callNameOf(block: Block, names: Pick<ToolNames, 'decode'>): string {
+export function readCallName(block: Block, names: Pick<ToolNames, 'decode'>): string {
   const wire = block.start['name']
   return typeof wire === 'string' ? names.decode(wire) : ''
 }
@@ -105,7 +105,7 @@ function textPart(block: Block, model: string): ModelPart | undefined {
   const hasCitations = Array.isArray(citations) && citations.length > 0
   if (!hasCitations && Object.keys(data).length === 0)
     return block.text === '' ? undefined : { type: 'text', text: block.text }
-  return { type: 'text', text: block.text, state: stateOf(model, hasCitations ? { ...data, citations } : data) }
+  return { type: 'text', text: block.text, state: buildState(model, hasCitations ? { ...data, citations } : data) }
 }
 
 function providerData(block: Block): JsonObject {
@@ -115,7 +115,7 @@ function providerData(block: Block): JsonObject {
 }
 
 /** Anthropic sends `input: {}` and then the JSON in pieces, or no piece but "" for no arguments; some calls come whole. */
-function argumentsOf(block: Block): string {
+function readArguments(block: Block): string {
   if (block.text !== '') return block.text
   const input = block.start['input']
   return isJsonObject(input) ? JSON.stringify(input) : '{}'
@@ -130,6 +130,6 @@ function unknown(block: Block): JsonObject {
   return block.unknownDeltas.length > 0 ? { unknownDeltas: block.unknownDeltas } : {}
 }
 
-function stateOf(model: string, data: JsonValue): ProviderState {
+function buildState(model: string, data: JsonValue): ProviderState {
   return { provider: PROVIDER, model, data }
 }

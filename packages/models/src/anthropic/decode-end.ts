@@ -13,7 +13,7 @@ const FINISH: Readonly<Record<string, FinishReason>> = {
   model_context_window_exceeded: 'context-full',
 }
 
-export function finishOf(reason: JsonValue | undefined): FinishReason {
+export function readFinish(reason: JsonValue | undefined): FinishReason {
   return typeof reason === 'string' && Object.hasOwn(FINISH, reason) ? (FINISH[reason] ?? 'other') : 'other'
 }
 
@@ -24,7 +24,7 @@ export function overlay(before: JsonObject, now: JsonObject): JsonObject {
 }
 
 /** Anthropic's `input_tokens` excludes what was read from and written to the cache; the neutral count includes both. */
-export function usageOf(usage: JsonObject): Usage {
+export function readUsage(usage: JsonObject): Usage {
   const input = countIn(usage, 'input_tokens')
   const cacheRead = countIn(usage, 'cache_read_input_tokens')
   const cacheWrite = countIn(usage, 'cache_creation_input_tokens')

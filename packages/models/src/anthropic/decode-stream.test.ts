@@ -32,13 +32,13 @@ function decode(events: readonly object[]) {
   return { seen, decoder, outcome: decoder.end() }
 }
 
-function answerOf(events: readonly object[]) {
+function readAnswer(events: readonly object[]) {
   const { outcome } = decode(events)
   if (isBatonError(outcome)) throw outcome
   return outcome
 }
 
-function codeOf(events: readonly object[]): string {
+function findCode(events: readonly object[]): string {
   const { outcome } = decode(events)
   return isBatonError(outcome) ? outcome.code : 'an answer'
 }
@@ -94,19 +94,19 @@ describe('why it stopped', () => {
     ['constructor', 'other'],
     [null, 'other'],
   ])('%s', (reason, finish) => {
-    expect(answerOf([start, ...end(reason)]).finish).toBe(finish)
+    expect(readAnswer([start, ...end(reason)]).finish).toBe(finish)
   })
 
   test('a refusal with its category', () => {
-    expect(answerOf([start, ...end('refusal', { stop_details: { type: 'refusal', category: 'cyber' } })]).refusal).toBe(
-      'cyber',
-    )
-    expect(answerOf([start, ...end('refusal', { stop_details: { category: null } })])).not.toHaveProperty('refusal')
+    expect(
+      readAnswer([start, ...end('refusal', { stop_details: { type: 'refusal', category: 'cyber' } })]).refusal,
+    ).toBe('cyber')
+    expect(readAnswer([start, ...end('refusal', { stop_details: { category: null } })])).not.toHaveProperty('refusal')
   })
 })
 
 test('thinking keeps its signature; redacted thinking and server tools are kept whole', () => {
-  const { parts } = answerOf([
+  const { parts } = readAnswer([
     start,
     blockStart(0, { type: 'thinking', thinking: '', signature: '' }),
     delta(0, { type: 'thinking_delta', thinking: 'hm' }),
@@ -134,7 +134,7 @@ test('thinking keeps its signature; redacted thinking and server tools are kept 
 })
 
 test('citations stay with their text', () => {
-  const [part] = answerOf([
+  const [part] = readAnswer([
     start,
     blockStart(0, { type: 'text', text: '', citations: null }),
     delta(0, { type: 'text_delta', text: 'cited' }),
@@ -146,7 +146,7 @@ test('citations stay with their text', () => {
 })
 
 test('unknown events, blocks and deltas do not throw and are kept', () => {
-  const { parts } = answerOf([
+  const { parts } = readAnswer([
     start,
     { type: 'brand_new_event' },
     { no: 'type' },
@@ -175,7 +175,7 @@ describe('streams that are no answer', () => {
     ['an end without a start', end('end_turn'), 'model_malformed_answer'],
     ['another answer is spliced in', [start, ...call, start, ...call, ...end('tool_use')], 'model_malformed_answer'],
   ])('%s', (_name, events, code) => {
-    expect(codeOf(events)).toBe(code)
+    expect(findCode(events)).toBe(code)
   })
 
   test('an event that is not JSON', () => {
@@ -224,7 +224,7 @@ describe('an answer that does not end', () => {
 })
 
 test('the same message_start twice is read once, and what follows the end is not read', () => {
-  const answer = answerOf([start, start, ...end('end_turn'), start, ...toolUse(0, 'toolu_late', ['{}'])])
+  const answer = readAnswer([start, start, ...end('end_turn'), start, ...toolUse(0, 'toolu_late', ['{}'])])
   expect([answer.finish, answer.parts]).toEqual(['end', []])
 })
 

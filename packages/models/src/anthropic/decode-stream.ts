@@ -6,9 +6,9 @@ import type { ToolNames } from '../tool-names.ts'
 import { redact } from '../transport/redact.ts'
 import type { SseEvent } from '../transport/sse.ts'
 import type { Block } from './decode-block.ts'
-import { applyDelta, callNameOf, lengthOfDelta, openBlock, partOf } from './decode-block.ts'
+import { applyDelta, readCallName, lengthOfDelta, openBlock, readPart } from './decode-block.ts'
 import { errorFromEvent } from './errors.ts'
-import { finishOf, overlay, usageOf } from './decode-end.ts'
+import { readFinish, overlay, readUsage } from './decode-end.ts'
 import { readEvent } from './read-event.ts'
 import type { WireEvent } from './wire.ts'
 
@@ -123,11 +123,11 @@ class StreamDecoder implements AnthropicDecoder {
         ...(this.#options.requestId !== undefined && { data: { requestId: this.#options.requestId } }),
       })
     const refusal = isJsonObject(this.#stop['stop_details']) ? this.#stop['stop_details']['category'] : undefined
-    const finish = finishOf(this.#stop['stop_reason'])
+    const finish = readFinish(this.#stop['stop_reason'])
     return {
-      parts: this.#blocks.map((block) => partOf(block, this.#options)).filter((part) => part !== undefined),
+      parts: this.#blocks.map((block) => readPart(block, this.#options)).filter((part) => part !== undefined),
       finish,
-      usage: usageOf(this.#usage),
+      usage: readUsage(this.#usage),
       model: typeof message['model'] === 'string' ? message['model'] : this.#options.model,
       ...(this.#options.requestId !== undefined && { requestId: this.#options.requestId }),
       ...(finish === 'refusal' && typeof refusal === 'string' && { refusal }),
@@ -167,7 +167,7 @@ class StreamDecoder implements AnthropicDecoder {
     this.#blocks.push(block)
     if (block.type === 'tool_use') {
       this.#calls++
-      this.#sink({ type: 'call-start', index: block.call, name: callNameOf(block, this.#options.names) })
+      this.#sink({ type: 'call-start', index: block.call, name: readCallName(block, this.#options.names) })
     } else if (block.text !== '') this.#emitText(block, block.text)
   }
 
@@ -213,7 +213,7 @@ class StreamDecoder implements AnthropicDecoder {
   #takeUsage(usage: JsonValue | undefined): void {
     if (!isJsonObject(usage)) return
     this.#usage = overlay(this.#usage, usage)
-    this.#sink({ type: 'usage', usage: usageOf(this.#usage) })
+    this.#sink({ type: 'usage', usage: readUsage(this.#usage) })
   }
 
   #openBlockAt(index: JsonValue | undefined): Block | undefined {

@@ -21,7 +21,7 @@ export interface MessageEncoding {
 }
 
 export function createMessageEncoder(options: MessageEncoding): HistoryEncoder<WireMessage> {
-  const encoding = encodingOf(options)
+  const encoding = chooseEncoding(options)
   const { ids } = encoding
   const turns = createTakingTurns<WireMessage['role'], WireBlock, WireMessage>(finishMessage)
   return {
@@ -40,7 +40,7 @@ export function createMessageEncoder(options: MessageEncoding): HistoryEncoder<W
 
 /** The blocks of an assistant's message, as they go back to the provider. */
 export function encodeAssistantParts(parts: readonly AssistantPart[], options: MessageEncoding): readonly WireBlock[] {
-  return encodeAssistant({ role: 'assistant', parts }, encodingOf(options))
+  return encodeAssistant({ role: 'assistant', parts }, chooseEncoding(options))
 }
 
 interface Encoding extends MessageEncoding {
@@ -48,7 +48,7 @@ interface Encoding extends MessageEncoding {
   readonly ids: CallIds
 }
 
-function encodingOf(options: MessageEncoding): Encoding {
+function chooseEncoding(options: MessageEncoding): Encoding {
   return { ...options, family: modelFamily(options.model), ids: createCallIds() }
 }
 
@@ -75,7 +75,13 @@ function encodePart(part: AssistantPart, { family, ids, keepThinking }: Encoding
       return { ...data, type: 'thinking', thinking: part.text }
     }
     case 'call':
-      return { ...data, type: 'tool_use', id: ids.callId(part), name: encodeToolName(part.name), input: inputOf(part) }
+      return {
+        ...data,
+        type: 'tool_use',
+        id: ids.callId(part),
+        name: encodeToolName(part.name),
+        input: readInput(part),
+      }
     case 'provider':
       return providerBlock(data, mayThink)
   }
@@ -94,7 +100,7 @@ function withoutUnknown(data: JsonObject): JsonObject {
 }
 
 /** The API takes objects only; what a model wrote and could not be read goes back empty, its result says why. */
-function inputOf(call: CallPart): JsonObject {
+function readInput(call: CallPart): JsonObject {
   const parsed = parseJson(call.arguments)
   return parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}
 }

@@ -41,7 +41,7 @@ const contentPart: fc.Arbitrary<ContentPart> = fc.oneof(
 )
 
 /** State of this provider and family, of a sister model, of other providers. */
-function stateOf(data: fc.Arbitrary<JsonObject>): fc.Arbitrary<ProviderState> {
+function buildState(data: fc.Arbitrary<JsonObject>): fc.Arbitrary<ProviderState> {
   const owner = fc.constantFrom(
     { provider: 'anthropic', model: 'claude-haiku-4-5-20251001' },
     { provider: 'anthropic', model: 'claude-opus-4-8' },
@@ -69,14 +69,14 @@ const draftCall: fc.Arbitrary<Draft> = fc.record({
   type: fc.constant('call' as const),
   name: toolName,
   arguments: fc.oneof(fc.json(), fc.constantFrom('', '{}', '{"a":', '[]')),
-  state: optional(stateOf(idData)),
+  state: optional(buildState(idData)),
 })
 const spoken: fc.Arbitrary<AssistantPart> = fc.oneof(
   fc.record({ type: fc.constant('text' as const), text: words }),
   fc
-    .record({ type: fc.constant('reasoning' as const), text: words, state: optional(stateOf(signature)) })
+    .record({ type: fc.constant('reasoning' as const), text: words, state: optional(buildState(signature)) })
     .map(({ state, ...part }) => (state ? { ...part, state } : part)),
-  fc.record({ type: fc.constant('provider' as const), state: stateOf(providerBlock) }),
+  fc.record({ type: fc.constant('provider' as const), state: buildState(providerBlock) }),
 )
 
 interface Step {
@@ -94,7 +94,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 })
 
 /** A legal neutral history: every call has its result right after, ids of Baton's kind are different. */
-function historyOf(steps: readonly Step[], first: boolean): readonly Message[] {
+function buildHistory(steps: readonly Step[], first: boolean): readonly Message[] {
   const messages: Message[] = first ? [{ role: 'user', parts: [{ type: 'text', text: 'go' }] }] : []
   for (const [number, { said, calls, results, users }] of steps.entries()) {
     const made = calls.map(({ state, ...call }, index) => ({
@@ -136,11 +136,11 @@ const request: fc.Arbitrary<ModelRequest> = fc
   .map(({ steps, first, choice, ...rest }) => ({
     ...rest,
     session: 's',
-    messages: historyOf(steps, first),
-    toolChoice: choiceOf(choice, rest.tools),
+    messages: buildHistory(steps, first),
+    toolChoice: pickChoice(choice, rest.tools),
   }))
 
-function choiceOf(type: 'auto' | 'any' | 'none' | 'tool', declared: readonly ToolDeclaration[]): ToolChoice {
+function pickChoice(type: 'auto' | 'any' | 'none' | 'tool', declared: readonly ToolDeclaration[]): ToolChoice {
   if (type !== 'tool') return { type }
   const [tool] = declared
   return tool ? { type, name: tool.name } : { type: 'auto' }

@@ -45,7 +45,7 @@ function encode(request: Partial<ModelRequest>, options: Partial<AnthropicEncode
   }
   return encodeAnthropicRequest(whole, { model: MODEL, cache: 'off', ...options })
 }
-const messagesOf = (...messages: Message[]) => encode({ messages }).messages
+const listMessages = (...messages: Message[]) => encode({ messages }).messages
 
 test('a whole request, with its marks for the cache', () => {
   const request = {
@@ -159,7 +159,7 @@ describe('thinking', () => {
   })
 
   test('an answer that was stopped while thinking is left out', () => {
-    expect(messagesOf(user('a'), assistant(thought(MODEL)), user('b'))).toEqual([
+    expect(listMessages(user('a'), assistant(thought(MODEL)), user('b'))).toEqual([
       {
         role: 'user',
         content: [
@@ -173,7 +173,7 @@ describe('thinking', () => {
 
 describe('messages', () => {
   test('neighbours are joined, results first', () => {
-    const messages = messagesOf(
+    const messages = listMessages(
       user('a'),
       assistant(call('c')),
       assistant(call('d')),
@@ -189,12 +189,12 @@ describe('messages', () => {
   })
 
   test('results come first also where something was said before they came', () => {
-    const [, , last] = messagesOf(user('a'), assistant(call('c')), user('b'), results('c'))
+    const [, , last] = listMessages(user('a'), assistant(call('c')), user('b'), results('c'))
     expect(last?.content.map((block) => block.type)).toEqual(['tool_result', 'text'])
   })
 
   test('ids: Anthropic’s own, Baton’s for others, legal and different always', () => {
-    const ids = messagesOf(
+    const ids = listMessages(
       user('a'),
       assistant(
         call('c', { id: 'toolu_1' }),
@@ -214,7 +214,7 @@ describe('messages', () => {
 
   test('arguments that are no object become an empty one', () => {
     for (const args of ['', '[1]', '"x"', '{"a":', 'null']) {
-      const [, message] = messagesOf(
+      const [, message] = listMessages(
         user('a'),
         assistant({ type: 'call', callId: 'c', name: 'x', arguments: args }),
         results('c'),
@@ -224,7 +224,7 @@ describe('messages', () => {
   })
 
   test('images and files', () => {
-    const [message] = messagesOf({
+    const [message] = listMessages({
       role: 'user',
       parts: [
         { type: 'image', mediaType: 'image/png', source: { type: 'base64', data: 'AA==' } },
@@ -250,7 +250,7 @@ describe('messages', () => {
       role: 'tool',
       parts: [{ type: 'result', callId: 'c', name: 'x', isError, content: [] }],
     })
-    const encoded = (isError: boolean) => messagesOf(user('a'), assistant(call('c')), failed(isError))[2]?.content[0]
+    const encoded = (isError: boolean) => listMessages(user('a'), assistant(call('c')), failed(isError))[2]?.content[0]
     expect(encoded(false)).toEqual({ type: 'tool_result', tool_use_id: 'c' })
     expect(encoded(true)).toEqual({
       type: 'tool_result',
@@ -266,7 +266,7 @@ describe('messages', () => {
       role: 'tool',
       parts: [{ type: 'result', callId: 'c', name: 'x', isError: true, content: [image] }],
     }
-    expect(messagesOf(user('a'), assistant(call('c')), failed)[2]?.content[0]).toMatchObject({
+    expect(listMessages(user('a'), assistant(call('c')), failed)[2]?.content[0]).toMatchObject({
       content: [{ type: 'text', text: '[Not shown, because this model cannot read it: image of a failed call]' }],
     })
   })
@@ -276,7 +276,7 @@ describe('messages', () => {
       type: 'provider',
       state: { provider, model: MODEL, data: { block: { type, id: 'srvtoolu_1' } } },
     })
-    const content = messagesOf(
+    const content = listMessages(
       user('a'),
       assistant(
         block('anthropic', 'server_tool_use'),
@@ -288,7 +288,7 @@ describe('messages', () => {
   })
 
   test('a history that begins with the assistant, and one that ends with it', () => {
-    const messages = messagesOf(assistant({ type: 'text', text: 'Hello! ' }))
+    const messages = listMessages(assistant({ type: 'text', text: 'Hello! ' }))
     expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant'])
     expect(messages[1]?.content).toEqual([{ type: 'text', text: 'Hello!' }])
   })

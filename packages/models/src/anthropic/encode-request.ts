@@ -49,7 +49,7 @@ export function encodeAnthropicRequest(
   const tools = encodeTools(request, messages, memory.compile)
   const toolChoice = tools.length > 0 ? encodeToolChoice(request, thinking !== undefined) : undefined
   const answerTokens = outputTokensFor(settings, request.tools.length > 0)
-  const mark = markOf(options)
+  const mark = buildMark(options)
   return {
     model: options.model,
     // The budget is part of max_tokens and must be below it; what is left is for the answer.
@@ -82,7 +82,7 @@ function encodeHistory(
   options: AnthropicEncodeOptions,
   { histories }: RequestMemory<WireMessage>,
 ): History {
-  const thinking = thinkingOf(request, options)
+  const thinking = buildThinking(request, options)
   const encode = (keepThinking: boolean) =>
     histories.encode(request.messages, `${keepThinking}`, () =>
       createMessageEncoder({ model: options.model, keepThinking }),
@@ -92,7 +92,7 @@ function encodeHistory(
   return { messages: encode(false), thinking: undefined }
 }
 
-function thinkingOf(request: ModelRequest, options: AnthropicEncodeOptions): WireThinking | undefined {
+function buildThinking(request: ModelRequest, options: AnthropicEncodeOptions): WireThinking | undefined {
   const budget = request.settings.reasoningTokens ?? 0
   if (budget <= 0) return undefined
   const drop = { block_binding: { prefix_mismatch_behavior: 'drop_block' } } as const
@@ -163,7 +163,7 @@ function encodeToolChoice(request: ModelRequest, thinks: boolean): WireToolChoic
   return { type: 'tool', name: encodeToolName(toolChoice.name), ...single }
 }
 
-function markOf(options: AnthropicEncodeOptions): CacheControl | undefined {
+function buildMark(options: AnthropicEncodeOptions): CacheControl | undefined {
   if (options.cache === 'off') return undefined
   return options.cache === '1h' ? { type: 'ephemeral', ttl: '1h' } : { type: 'ephemeral' }
 }

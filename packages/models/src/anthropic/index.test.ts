@@ -58,7 +58,7 @@ function runWith(head: Partial<HttpHead>, body: string, more: Partial<AnthropicM
   return { seen, answer }
 }
 
-async function failureOf(answer: Promise<unknown>) {
+async function describeFailure(answer: Promise<unknown>) {
   const thrown = await answer.catch((error: unknown) => error)
   if (!isBatonError(thrown)) throw new Error('no BatonError')
   return thrown
@@ -116,7 +116,7 @@ describe('failures', () => {
       {},
     ],
   ])('%s above its bound is no answer, and is not asked for again', async (_name, head, body, more) => {
-    const error = await failureOf(runWith(head, body, more, 2).answer)
+    const error = await describeFailure(runWith(head, body, more, 2).answer)
     expect([error.code, error.retryable]).toEqual(['model_malformed_answer', false])
   })
 
@@ -144,7 +144,7 @@ describe('failures', () => {
       'model_overloaded',
     ],
   ])('%s', async (_name, head, body, code) => {
-    expect((await failureOf(runWith(head, body).answer)).code).toBe(code)
+    expect((await describeFailure(runWith(head, body).answer)).code).toBe(code)
   })
 
   test.each([
@@ -153,7 +153,7 @@ describe('failures', () => {
     ['in a page', { headers: { 'content-type': 'application/json' } }, `<${KEY}`],
     ['in an event that is no JSON', {}, `data: ${KEY}\n\n`],
   ])('the key is not in the error: %s', async (_name, head, body) => {
-    const failure = await failureOf(runWith(head, body).answer)
+    const failure = await describeFailure(runWith(head, body).answer)
     expect([failure.message, failure.stack, JSON.stringify(failure), String(failure.cause)].join('\n')).not.toContain(
       KEY,
     )
@@ -164,7 +164,7 @@ const recordings = openRecordings('the recorded refusal of Anthropic', (message)
 test.skipIf(!recordings)('the recorded refusal of a history that is too long', async () => {
   const refused = recordings?.exchangesOf('anthropic').find((exchange) => exchange.status === 400)
   const { answer } = runWith({ status: 400, headers: refused?.headers ?? {} }, new TextDecoder().decode(refused?.body))
-  const failure = await failureOf(answer)
+  const failure = await describeFailure(answer)
   expect([failure.code, failure.retryable]).toEqual(['context_overflow', false])
   expect(failure.message).toContain('prompt is too long')
 })

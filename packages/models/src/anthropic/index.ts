@@ -2,8 +2,8 @@
 import type { Clock, HttpHead, HttpRequest, Model, Transport } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { createRequestMemory } from '../request-memory.ts'
-import { toolNamesOf } from '../tool-names.ts'
-import { secretsOf } from '../transport/redact.ts'
+import { chooseToolNames } from '../tool-names.ts'
+import { listSecrets } from '../transport/redact.ts'
 import { createSseReader } from '../transport/sse.ts'
 import type { AnthropicDecoderOptions } from './decode-stream.ts'
 import { answerTooLong, createAnthropicDecoder, decodeAnthropicMessage } from './decode-stream.ts'
@@ -50,7 +50,7 @@ export function createAnthropicModel(options: AnthropicModelOptions): Model {
   const { contextTokens, answerLengthMax } = options
   const memory = createRequestMemory<WireMessage>()
   const place = findPlace(options)
-  const secrets = secretsOf(place)
+  const secrets = listSecrets(place)
   return {
     id: `${PROVIDER}/${options.model}`,
     provider: PROVIDER,
@@ -61,7 +61,7 @@ export function createAnthropicModel(options: AnthropicModelOptions): Model {
       ...(contextTokens !== undefined && { contextTokens }),
     },
     async run(request, sink, signal) {
-      const names = toolNamesOf(request)
+      const names = chooseToolNames(request)
       const body = encodeAnthropicRequest(request, options, memory)
       const http = { ...place, body: memory.write(body, 'messages') }
       const reading = readAnswer({
@@ -111,18 +111,18 @@ function readAnswer(options: AnthropicDecoderOptions & { readonly secrets: reado
   return createAnswerReader({
     label: 'Anthropic',
     secrets,
-    createDecoder: (head) => createAnthropicDecoder({ ...options, ...idOf(head) }),
+    createDecoder: (head) => createAnthropicDecoder({ ...options, ...readId(head) }),
     readInto: (decoder) => {
       const reader = createSseReader((event) => decoder.push(event))
       return (bytes) => reader.push(bytes)
     },
-    decodeBody: (value, head) => decodeAnthropicMessage(value, { ...options, ...idOf(head) }),
-    errorOf: (failure) => errorFromHttp({ ...failure, secrets }),
+    decodeBody: (value, head) => decodeAnthropicMessage(value, { ...options, ...readId(head) }),
+    describeError: (failure) => errorFromHttp({ ...failure, secrets }),
     answerTooLong,
   })
 }
 
-function idOf(head: HttpHead): { readonly requestId?: string } {
+function readId(head: HttpHead): { readonly requestId?: string } {
   const requestId = head.headers['request-id']
   return requestId === undefined ? {} : { requestId }
 }

@@ -12,10 +12,10 @@ const PIECE =
 /** @throws SyntaxError where it is not JSON */
 export function readEvent(data: string): unknown {
   const piece = PIECE.exec(data)
-  return piece ? eventOf(piece) : JSON.parse(data)
+  return piece ? parseEvent(piece) : JSON.parse(data)
 }
 
-function eventOf(piece: RegExpExecArray): JsonObject {
+function parseEvent(piece: RegExpExecArray): JsonObject {
   const written = piece[3] ?? ''
   const text = written.includes('\\') ? String(JSON.parse(`"${written}"`)) : written
   const delta = piece[2] === 'text' ? { type: 'text_delta', text } : { type: 'thinking_delta', thinking: text }

@@ -7,7 +7,7 @@ import { countLine, openRecordings } from '@baton/testing/recordings'
 import { afterAll, describe, expect, test } from 'vitest'
 import { createToolNames } from '../tool-names.ts'
 import { createSseReader } from '../transport/sse.ts'
-import { overlay, usageOf } from './decode-end.ts'
+import { overlay, readUsage } from './decode-end.ts'
 import { createAnthropicDecoder, decodeAnthropicMessage } from './decode-stream.ts'
 import { encodeAssistantParts } from './encode-messages.ts'
 
@@ -17,8 +17,8 @@ const names = createToolNames([])
 const options = { model: 'recorded', names }
 /** What was recorded from the API must be read; what people made or changed may also end in a typed error. */
 const isGenuine = (exchange: RecordedExchange) => exchange.origin === 'recorded'
-const nameOf = (exchange: RecordedExchange) => `${exchange.file.replace(/^anthropic\//, '')} #${exchange.index}`
-const cases = exchanges.map((exchange) => [nameOf(exchange), exchange] as const)
+const readName = (exchange: RecordedExchange) => `${exchange.file.replace(/^anthropic\//, '')} #${exchange.index}`
+const cases = exchanges.map((exchange) => [readName(exchange), exchange] as const)
 const streams = cases.filter(([, exchange]) => exchange.isStream)
 const counts = {
   files: new Set(exchanges.map(({ file }) => file)).size,
@@ -73,7 +73,7 @@ async function sdkMessage(exchange: RecordedExchange): Promise<Anthropic.Message
 }
 
 /** Our answer as Anthropic's blocks, unknown ones included, to compare with the SDK's. */
-function blocksOf(answer: ModelAnswer): unknown {
+function listBlocks(answer: ModelAnswer): unknown {
   return answer.parts.flatMap((part): unknown[] => {
     if (part.type === 'provider' && isJsonObject(part.state.data)) return [part.state.data['block']]
     const neutral = part.type === 'call' ? { ...part, callId: 'not used: the part has its own id' } : part
@@ -114,7 +114,7 @@ describe.skipIf(!recordings)('Anthropic’s recordings', () => {
     const isComparable = !(ours instanceof Error) && !(theirs instanceof Error)
     expect(isComparable || !isGenuine(exchange)).toBe(true)
     const compared = isComparable
-      ? { ours: { blocks: blocksOf(ours), usage: ours.usage, model: ours.model }, theirs: neutralOf(theirs) }
+      ? { ours: { blocks: listBlocks(ours), usage: ours.usage, model: ours.model }, theirs: toNeutral(theirs) }
       : { ours: 0, theirs: 0 }
     expect(compared.ours).toEqual(compared.theirs)
     if (isComparable) counts['equal to the SDK']++
@@ -144,11 +144,11 @@ function isBlankText(block: unknown): boolean {
   )
 }
 
-function neutralOf(message: Anthropic.Message): unknown {
+function toNeutral(message: Anthropic.Message): unknown {
   const usage: unknown = JSON.parse(JSON.stringify(message.usage))
   return {
     blocks: sdkBlocks(message),
-    usage: usageOf(isJsonObject(usage) ? overlay({}, usage) : {}),
+    usage: readUsage(isJsonObject(usage) ? overlay({}, usage) : {}),
     model: message.model,
   }
 }

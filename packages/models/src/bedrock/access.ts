@@ -26,7 +26,7 @@ const CHAIN_VARIABLES: readonly string[] = [
  * A key of Bedrock first, then AWS's own.
  * @throws BatonError `model_not_configured` without any of them, `invalid_option` when the region is none
  */
-export function bedrockAccessOf(id: string, variables: Variables): BedrockAccess {
+export function findBedrockAccess(id: string, variables: Variables): BedrockAccess {
   const value = (name: string) => variables[name]?.trim() || undefined
   const region = value('AWS_REGION') ?? value('AWS_DEFAULT_REGION') ?? DEFAULT_REGION
   if (!/^[a-z]+(-[a-z0-9]+)+$/.test(region))

@@ -110,66 +110,66 @@ export interface PartOptions {
 }
 
 /** None for a block that says nothing: empty text is not allowed in a request. */
-export function partsOf(block: Block, options: PartOptions): readonly ModelPart[] {
+export function listParts(block: Block, options: PartOptions): readonly ModelPart[] {
   switch (block.kind) {
     case 'text':
-      return [...thoughtsOf(block, options.model), ...textOf(block, options.model)]
+      return [...listThoughts(block, options.model), ...readText(block, options.model)]
     case 'reasoning':
-      return reasoningOf(block, options.model)
+      return buildReasoning(block, options.model)
     case 'call':
       return [
         {
           type: 'call',
-          name: callNameOf(block, options.names),
+          name: readCallName(block, options.names),
           // No arguments come as "{}", as "", or without any delta.
           arguments: block.text === '' ? '{}' : block.text,
-          state: stateOf(options.model, { id: idOf(block), ...unknown(block) }),
+          state: buildState(options.model, { id: readId(block), ...unknown(block) }),
         },
       ]
     case 'other':
-      return [{ type: 'provider', state: stateOf(options.model, restOf(block)) }]
+      return [{ type: 'provider', state: buildState(options.model, pickRest(block)) }]
   }
 }
 
 /** As its author wrote it; empty when the provider left it out. */
-export function callNameOf(block: Block, names: Pick<ToolNames, 'decode'>): string {
+export function readCallName(block: Block, names: Pick<ToolNames, 'decode'>): string {
   const toolUse = block.start['toolUse']
   const wire = isJsonObject(toolUse) ? toolUse['name'] : undefined
   return typeof wire === 'string' ? names.decode(wire) : ''
 }
 
-function idOf(block: Block): string {
+function readId(block: Block): string {
   const toolUse = block.start['toolUse']
   const id = isJsonObject(toolUse) ? toolUse['toolUseId'] : undefined
   return typeof id === 'string' ? id : ''
 }
 
-function thoughtsOf(block: Block, model: string): readonly ModelPart[] {
+function listThoughts(block: Block, model: string): readonly ModelPart[] {
   if (block.thoughts === '') return []
-  return [{ type: 'reasoning', text: block.thoughts, state: stateOf(model, { tag: 'thinking' }) }]
+  return [{ type: 'reasoning', text: block.thoughts, state: buildState(model, { tag: 'thinking' }) }]
 }
 
-function textOf(block: Block, model: string): readonly ModelPart[] {
+function readText(block: Block, model: string): readonly ModelPart[] {
   const data = { ...(block.citations.length > 0 && { citations: block.citations }), ...unknown(block) }
   const isBare = Object.keys(data).length === 0
-  if (block.text === '') return isBare ? [] : [{ type: 'provider', state: stateOf(model, data) }]
-  return [{ type: 'text', text: block.text, ...(!isBare && { state: stateOf(model, data) }) }]
+  if (block.text === '') return isBare ? [] : [{ type: 'provider', state: buildState(model, data) }]
+  return [{ type: 'text', text: block.text, ...(!isBare && { state: buildState(model, data) }) }]
 }
 
-function reasoningOf(block: Block, model: string): readonly ModelPart[] {
+function buildReasoning(block: Block, model: string): readonly ModelPart[] {
   if (block.redacted !== '')
-    return [{ type: 'provider', state: stateOf(model, { redactedContent: block.redacted, ...unknown(block) }) }]
+    return [{ type: 'provider', state: buildState(model, { redactedContent: block.redacted, ...unknown(block) }) }]
   if (block.text === '' && block.signature === '') return []
   return [
     {
       type: 'reasoning',
       text: block.text,
-      state: stateOf(model, { ...(block.signature !== '' && { signature: block.signature }), ...unknown(block) }),
+      state: buildState(model, { ...(block.signature !== '' && { signature: block.signature }), ...unknown(block) }),
     },
   ]
 }
 
-function restOf(block: Block): JsonObject {
+function pickRest(block: Block): JsonObject {
   return { block: block.start, ...(block.text !== '' && { input: block.text }), ...unknown(block) }
 }
 
@@ -177,6 +177,6 @@ function unknown(block: Block): JsonObject {
   return block.unknownDeltas.length > 0 ? { unknownDeltas: block.unknownDeltas } : {}
 }
 
-function stateOf(model: string, data: JsonValue): ProviderState {
+function buildState(model: string, data: JsonValue): ProviderState {
   return { provider: PROVIDER, model, data }
 }

@@ -14,7 +14,7 @@ const FINISH: Readonly<Record<string, FinishReason>> = {
   malformed_model_output: 'malformed-call',
 }
 
-export function finishOf(reason: JsonValue | undefined): FinishReason {
+export function readFinish(reason: JsonValue | undefined): FinishReason {
   return typeof reason === 'string' && Object.hasOwn(FINISH, reason) ? (FINISH[reason] ?? 'other') : 'other'
 }
 
@@ -22,7 +22,7 @@ export function finishOf(reason: JsonValue | undefined): FinishReason {
  * `inputTokens` excludes what was read from and written to the cache (recorded: 10 beside 7351 read, `totalTokens` has
  * both); the neutral count includes both. Reasoning is part of `outputTokens` and not counted apart.
  */
-export function usageOf(usage: JsonObject): Usage {
+export function readUsage(usage: JsonObject): Usage {
   const input = countIn(usage, 'inputTokens')
   const cacheRead = countIn(usage, 'cacheReadInputTokens')
   const cacheWrite = countIn(usage, 'cacheWriteInputTokens')

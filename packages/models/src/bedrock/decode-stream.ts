@@ -4,11 +4,11 @@ import type { JsonObject, JsonValue, ModelAnswer, ModelEvent } from '@baton/core
 import { BatonError, isJsonObject } from '@baton/core'
 import type { ToolNames } from '../tool-names.ts'
 import type { Block, Piece } from './decode-block.ts'
-import { applyDelta, callNameOf, closeBlock, openBlock, partsOf } from './decode-block.ts'
-import { finishOf, usageOf } from './decode-end.ts'
+import { applyDelta, readCallName, closeBlock, openBlock, listParts } from './decode-block.ts'
+import { readFinish, readUsage } from './decode-end.ts'
 import { errorFromException } from './errors.ts'
 import type { BedrockFamily } from './model-traits.ts'
-import { familyOf } from './model-traits.ts'
+import { findFamily } from './model-traits.ts'
 import type { WireEvent } from './wire.ts'
 
 export interface BedrockDecoderOptions {
@@ -42,7 +42,7 @@ export function createBedrockDecoder(options: BedrockDecoderOptions): BedrockDec
 /** An answer that came whole, from Converse without a stream. */
 export function decodeBedrockMessage(message: JsonValue, options: BedrockDecoderOptions): ModelAnswer | BatonError {
   const decoder = new StreamDecoder(options)
-  for (const event of eventsOf(message)) decoder.push(event)
+  for (const event of listEvents(message)) decoder.push(event)
   return decoder.end()
 }
 
@@ -63,7 +63,7 @@ class StreamDecoder implements BedrockDecoder {
   constructor(options: BedrockDecoderOptions) {
     this.#options = options
     this.#sink = options.sink ?? (() => undefined)
-    this.#hasTags = (options.family ?? familyOf(options.model)).startsWith('nova')
+    this.#hasTags = (options.family ?? findFamily(options.model)).startsWith('nova')
   }
 
   push({ type, isException, payload }: WireEvent): void {
@@ -86,11 +86,11 @@ class StreamDecoder implements BedrockDecoder {
         data: ids,
       })
     const reason = this.#stop['stopReason']
-    const finish = finishOf(reason)
+    const finish = readFinish(reason)
     return {
-      parts: this.#blocks.flatMap((block) => partsOf(block, this.#options)),
+      parts: this.#blocks.flatMap((block) => listParts(block, this.#options)),
       finish,
-      usage: usageOf(this.#usage),
+      usage: readUsage(this.#usage),
       model,
       ...ids,
       ...(finish === 'refusal' && typeof reason === 'string' && { refusal: reason }),
@@ -131,7 +131,7 @@ class StreamDecoder implements BedrockDecoder {
     this.#blockAt.set(index, block)
     if (block.kind === 'call') {
       this.#calls++
-      this.#sink({ type: 'call-start', index: block.call, name: callNameOf(block, this.#options.names) })
+      this.#sink({ type: 'call-start', index: block.call, name: readCallName(block, this.#options.names) })
     }
     return block
   }
@@ -146,7 +146,7 @@ class StreamDecoder implements BedrockDecoder {
     }
     // Blocks of text and of reasoning have no start (recorded).
     const block = known ?? this.#open(index, {})
-    if (block && this.#fits(lengthOf(delta))) this.#emit(block, applyDelta(block, delta))
+    if (block && this.#fits(countLength(delta))) this.#emit(block, applyDelta(block, delta))
   }
 
   #handleBlockStop(index: JsonValue | undefined): void {
@@ -171,7 +171,7 @@ class StreamDecoder implements BedrockDecoder {
     const usage = isJsonObject(payload) ? payload['usage'] : undefined
     if (!isJsonObject(usage)) return
     this.#usage = usage
-    this.#sink({ type: 'usage', usage: usageOf(usage) })
+    this.#sink({ type: 'usage', usage: readUsage(usage) })
   }
 
   #handleException(type: string, payload: JsonValue): void {
@@ -214,12 +214,12 @@ export function answerTooLong(lengthMax: number): BatonError {
   })
 }
 
-function lengthOf(delta: JsonObject): number {
+function countLength(delta: JsonObject): number {
   return typeof delta['text'] === 'string' ? delta['text'].length : JSON.stringify(delta).length
 }
 
 /** A whole message as the events that would have brought it. */
-function* eventsOf(message: JsonValue): Generator<WireEvent> {
+function* listEvents(message: JsonValue): Generator<WireEvent> {
   const event = (type: string, payload: JsonObject): WireEvent => ({ type, isException: false, payload })
   if (!isJsonObject(message)) return
   const output = isJsonObject(message['output']) ? message['output']['message'] : undefined

@@ -98,20 +98,20 @@ function encodePart(part: ContentPart, documents: Documents): WireBlock | undefi
 function encodeImage({ mediaType, source }: ImagePart): WireBlock {
   const format = formatIn(IMAGE_FORMATS, mediaType)
   if (format === undefined) return leftOut(`image of type ${mediaType}`)
-  const place = source.type === 'base64' ? bytesOf(source.data) : placeIn(source.url)
+  const place = source.type === 'base64' ? toBytes(source.data) : placeIn(source.url)
   return place ? { image: { format, source: place } } : leftOut('image at an address')
 }
 
 function encodeFile(file: FilePart, documents: Documents): WireBlock {
   const format = formatIn(DOCUMENT_FORMATS, file.mediaType)
   const what = `file ${file.name ?? ''} of type ${file.mediaType}`
-  const source = file.source.type === 'base64' ? bytesOf(file.source.data) : undefined
+  const source = file.source.type === 'base64' ? toBytes(file.source.data) : undefined
   if (format === undefined || !source) return leftOut(what)
   const name = documents.takeName(file)
   return name === undefined ? leftOut(`${what}, one of too many`) : { document: { format, name, source } }
 }
 
-function bytesOf(data: string): JsonObject | undefined {
+function toBytes(data: string): JsonObject | undefined {
   return data === '' ? undefined : { bytes: data }
 }
 

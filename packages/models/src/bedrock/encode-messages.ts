@@ -96,7 +96,7 @@ function encodePart(part: AssistantPart, encoding: Encoding): WireBlock | undefi
         toolUse: {
           toolUseId: encoding.ids.callId(part),
           name: encodeToolName(part.name),
-          input: inputOf(part),
+          input: readInput(part),
         },
       }
     case 'provider': {
@@ -117,7 +117,7 @@ function encodeReasoning(text: string, data: JsonObject, keepThinking: boolean):
 }
 
 /** "The format of the value at … toolUse.input is invalid. Provide a json object": what could not be read goes back empty. */
-function inputOf(call: CallPart): JsonObject {
+function readInput(call: CallPart): JsonObject {
   const parsed = parseJson(call.arguments)
   return parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}
 }

@@ -42,7 +42,7 @@ const contentPart: fc.Arbitrary<ContentPart> = fc.oneof(
 )
 
 /** State of this provider and family, of a sister model, of other providers. */
-function stateOf(data: fc.Arbitrary<JsonObject>): fc.Arbitrary<ProviderState> {
+function buildState(data: fc.Arbitrary<JsonObject>): fc.Arbitrary<ProviderState> {
   const owner = fc.constantFrom(
     { provider: 'bedrock', model: 'us.anthropic.claude-haiku-4-5-20251001-v1:0' },
     { provider: 'bedrock', model: 'amazon.nova-lite-v1:0' },
@@ -73,14 +73,14 @@ const draftCall: fc.Arbitrary<Draft> = fc.record({
   type: fc.constant('call' as const),
   name: toolName,
   arguments: fc.oneof(fc.json(), fc.constantFrom('', '{}', '{"a":', '[]')),
-  state: optional(stateOf(idData)),
+  state: optional(buildState(idData)),
 })
 const spoken: fc.Arbitrary<AssistantPart> = fc.oneof(
   fc.record({ type: fc.constant('text' as const), text: words }),
   fc
-    .record({ type: fc.constant('reasoning' as const), text: words, state: optional(stateOf(reasoned)) })
+    .record({ type: fc.constant('reasoning' as const), text: words, state: optional(buildState(reasoned)) })
     .map(({ state, ...part }) => (state ? { ...part, state } : part)),
-  fc.record({ type: fc.constant('provider' as const), state: stateOf(providerBlock) }),
+  fc.record({ type: fc.constant('provider' as const), state: buildState(providerBlock) }),
 )
 
 interface Step {
@@ -98,7 +98,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 })
 
 /** A legal neutral history: every call has its result right after, ids of Baton's kind are different. */
-function historyOf(steps: readonly Step[], first: boolean): readonly Message[] {
+function buildHistory(steps: readonly Step[], first: boolean): readonly Message[] {
   const messages: Message[] = first ? [{ role: 'user', parts: [{ type: 'text', text: 'go' }] }] : []
   for (const [number, { said, calls, results, users }] of steps.entries()) {
     const made = calls.map(({ state, ...call }, index) => ({
@@ -140,12 +140,12 @@ const request: fc.Arbitrary<ModelRequest> = fc
   .map(({ steps, first, choice, ...rest }) => ({
     ...rest,
     session: 's',
-    messages: historyOf(steps, first),
-    toolChoice: choiceOf(choice, rest.tools),
+    messages: buildHistory(steps, first),
+    toolChoice: pickChoice(choice, rest.tools),
     output: { name: 'the answer', schema: { type: 'object', properties: { a: { type: 'string', minLength: 2 } } } },
   }))
 
-function choiceOf(type: 'auto' | 'any' | 'none' | 'tool', declared: readonly ToolDeclaration[]): ToolChoice {
+function pickChoice(type: 'auto' | 'any' | 'none' | 'tool', declared: readonly ToolDeclaration[]): ToolChoice {
   if (type !== 'tool') return { type }
   const [tool] = declared
   return tool ? { type, name: tool.name } : { type: 'auto' }

@@ -106,9 +106,9 @@ test.each<[string, Partial<ModelRequest>]>([
 })
 
 test('the status of a result is for Claude and Nova; others read that it failed', () => {
-  const resultOf = (model: string) => encode(model, { messages: asked() }).messages.at(-1)?.content[0]?.['toolResult']
-  expect(resultOf(NOVA)).toMatchObject({ status: 'error', content: [{ text: 'no' }] })
-  expect(resultOf('mistral.mistral-large-2407-v1:0')).toEqual({
+  const toResult = (model: string) => encode(model, { messages: asked() }).messages.at(-1)?.content[0]?.['toolResult']
+  expect(toResult(NOVA)).toMatchObject({ status: 'error', content: [{ text: 'no' }] })
+  expect(toResult('mistral.mistral-large-2407-v1:0')).toEqual({
     toolUseId: expect.stringMatching(/^[a-zA-Z0-9]{9}$/),
     content: [{ text: 'The tool failed:' }, { text: 'no' }],
   })
@@ -158,13 +158,13 @@ test('thoughts of Nova go back in their tags, to Nova alone', () => {
 })
 
 test('cache points stand behind instructions, tools and history of Claude; Nova has none among its tools', () => {
-  const pointsOf = (model: string) => {
+  const listPoints = (model: string) => {
     const { system, toolConfig, messages } = encode(model, {}, { cache: '5m' })
     return [system, toolConfig?.tools, messages.at(-1)?.content].map((list) => JSON.stringify(list?.at(-1)))
   }
   const point = '{"cachePoint":{"type":"default"}}'
-  expect(pointsOf(CLAUDE)).toEqual([point, point, point])
-  expect(pointsOf(NOVA)).toEqual([point, expect.stringContaining('toolSpec'), point])
+  expect(listPoints(CLAUDE)).toEqual([point, point, point])
+  expect(listPoints(NOVA)).toEqual([point, expect.stringContaining('toolSpec'), point])
 })
 
 test('more documents than Bedrock takes: the latest five, each with its own name and text beside it', () => {

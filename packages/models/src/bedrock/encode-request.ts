@@ -11,7 +11,7 @@ import { documentsLeftOut } from './encode-content.ts'
 import { createMessageEncoder } from './encode-messages.ts'
 import { hasCalls } from './flatten-history.ts'
 import type { BedrockFamily } from './model-traits.ts'
-import { familyOf } from './model-traits.ts'
+import { findFamily } from './model-traits.ts'
 import type { BedrockRequest, CachePoint, WireMessage, WireTool, WireToolChoice, WireToolConfig } from './wire.ts'
 
 export interface BedrockEncodeOptions {
@@ -32,16 +32,16 @@ export function encodeBedrockRequest(
   memory: RequestMemory<WireMessage> = createRequestMemory(),
 ): BedrockRequest {
   const request = withSayableOutput(given, 'anthropic-strict', memory.compile)
-  const family = options.family ?? familyOf(options.model)
+  const family = options.family ?? findFamily(options.model)
   checkChoice(request)
   const mayCall = request.tools.length > 0 && request.toolChoice.type !== 'none'
   const isFlat = !mayCall && hasCalls(request.messages)
   const work: Work = { request, family, options, memory, mayCall, isFlat }
   const { messages, thinking } = encodeHistory(work)
-  const mark = markOf(options)
+  const mark = buildMark(options)
   const { instructions, output, settings } = request
   const answerTokens = outputTokensFor(settings, request.tools.length > 0)
-  const temperature = temperatureOf(work, thinking !== undefined)
+  const temperature = chooseTemperature(work, thinking !== undefined)
   const fields = modelFields(work, thinking)
   return {
     messages: marked(messages, mark),
@@ -81,7 +81,7 @@ interface Thinking {
   readonly fields: JsonObject
 }
 
-function thinkingOf({ request, family }: Work): Thinking | undefined {
+function buildThinking({ request, family }: Work): Thinking | undefined {
   const budget = Math.floor(request.settings.reasoningTokens ?? 0)
   if (budget <= 0) return undefined
   if (family === 'claude') {
@@ -102,7 +102,7 @@ interface History {
 function encodeHistory(work: Work): History {
   const { request, family, options, memory, isFlat } = work
   const { model } = options
-  const thinking = thinkingOf(work)
+  const thinking = buildThinking(work)
   const leftOut = documentsLeftOut(request.messages, isFlat)
   const encode = (keepThinking: boolean) =>
     memory.histories.encode(request.messages, `${keepThinking} ${isFlat} ${leftOut}`, () =>
@@ -127,7 +127,7 @@ function startsWithThinking(messages: readonly WireMessage[]): boolean {
 }
 
 /** Nova calls better by greedy decoding (Nova user guide, "Troubleshooting tool calls"); what the user sets wins. */
-function temperatureOf({ request, family, mayCall }: Work, thinks: boolean): number | undefined {
+function chooseTemperature({ request, family, mayCall }: Work, thinks: boolean): number | undefined {
   // Claude thinks with the default temperature only; Converse's scale ends at 1.
   if (thinks) return undefined
   const { temperature } = request.settings
@@ -181,7 +181,7 @@ function encodeOutput({ name, schema }: NonNullable<ModelRequest['output']>, com
 }
 
 /** None or one cache point: what stands before it is kept. */
-function markOf({ cache = 'off' }: BedrockEncodeOptions): readonly CachePoint[] {
+function buildMark({ cache = 'off' }: BedrockEncodeOptions): readonly CachePoint[] {
   if (cache === 'off') return []
   return [{ cachePoint: cache === '1h' ? { type: 'default', ttl: '1h' } : { type: 'default' } }]
 }

@@ -44,7 +44,7 @@ export function codeOfException(type: string, message: string): ErrorCode | unde
 /** `x-amzn-errortype: ValidationException:http://internal.amazon.com/…`; the body is `{"message": …}` alone. */
 export function errorFromHttp(failure: Omit<HttpFailure, 'provider' | 'codeOfType'>): BatonError {
   const header = failure.head.headers['x-amzn-errortype']
-  const message = messageOf(parsedBody(failure.body))
+  const message = readMessage(parsedBody(failure.body))
   const named = header?.split(':')[0] ?? (failure.head.status === 400 ? 'ValidationException' : undefined)
   if (named === undefined) return errorFromResponse({ ...failure, provider: 'Bedrock' })
   return errorFromResponse({
@@ -64,7 +64,7 @@ export interface StreamFailure {
 
 /** An exception in the middle of a stream: the status was 200, so its name alone decides. */
 export function errorFromException({ type, payload, requestId, secrets }: StreamFailure): BatonError {
-  const message = messageOf(payload) ?? 'no message'
+  const message = readMessage(payload) ?? 'no message'
   return new BatonError({
     code: codeOfException(type, message) ?? 'model_provider_failed',
     message: redact(`Bedrock ended the stream with ${type || 'an unnamed exception'}: ${message}`, secrets),
@@ -73,7 +73,7 @@ export function errorFromException({ type, payload, requestId, secrets }: Stream
 }
 
 /** modelStreamErrorException has the model's own words in `originalMessage`. */
-function messageOf(payload: JsonValue | undefined): string | undefined {
+function readMessage(payload: JsonValue | undefined): string | undefined {
   if (!isJsonObject(payload)) return undefined
   for (const key of ['message', 'Message', 'originalMessage']) {
     const text = payload[key]

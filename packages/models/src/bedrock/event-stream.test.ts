@@ -72,7 +72,7 @@ test('one wrong bit anywhere in a frame is found, also when the headers were see
   for (let bit = 0; bit < second.length * 8; bit++) {
     const broken = second.slice()
     broken[bit >> 3] = (broken[bit >> 3] ?? 0) ^ (1 << (bit & 7))
-    if (codeOf(() => read(Buffer.concat([first, broken]))) !== 'model_malformed_answer') missed.push(bit)
+    if (findCode(() => read(Buffer.concat([first, broken]))) !== 'model_malformed_answer') missed.push(bit)
   }
   expect(missed).toEqual([])
 })
@@ -101,10 +101,10 @@ test.each<[string, Uint8Array, string]>([
   ['headers that are longer than the frame', frameWith([1, 97, 0], 99), 'longer than the frame'],
 ])('%s is an error', (_situation, frame, message) => {
   expect(() => read(frame)).toThrow(message)
-  expect(codeOf(() => read(frame))).toBe('model_malformed_answer')
+  expect(findCode(() => read(frame))).toBe('model_malformed_answer')
 })
 
-function codeOf(run: () => unknown): unknown {
+function findCode(run: () => unknown): unknown {
   try {
     run()
     return undefined

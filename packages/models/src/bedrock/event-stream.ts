@@ -21,14 +21,14 @@ export function createEventStreamReader(
 ): EventStreamReader {
   const waiting = new Waiting()
   const utf8 = new TextDecoder()
-  const textOf = (body: Uint8Array): string => utf8.decode(body)
+  const readText = (body: Uint8Array): string => utf8.decode(body)
   return {
     push(bytes) {
       waiting.add(bytes)
       for (;;) {
         const frame = waiting.takeFrame(frameBytesMax)
         if (!frame) return
-        onEvent(eventOf(frame, textOf))
+        onEvent(parseEvent(frame, readText))
       }
     },
   }
@@ -72,21 +72,21 @@ class Waiting {
 
 type TextOf = (body: Uint8Array) => string
 
-function eventOf({ headers, body }: Frame, textOf: TextOf): WireEvent {
+function parseEvent({ headers, body }: Frame, readText: TextOf): WireEvent {
   const messageType = headers[':message-type']
   // Errors that no model of the API knows: they say everything in headers.
   if (messageType === 'error') {
     const message = headers[':error-message'] ?? ''
     return { type: headers[':error-code'] ?? '', isException: true, payload: { message } }
   }
-  const payload = payloadOf(body, textOf)
+  const payload = readPayload(body, readText)
   const isException = messageType === 'exception'
   return { type: headers[isException ? ':exception-type' : ':event-type'] ?? '', isException, payload }
 }
 
-function payloadOf(body: Uint8Array, textOf: TextOf): JsonValue {
+function readPayload(body: Uint8Array, readText: TextOf): JsonValue {
   if (body.length === 0) return null
-  const parsed = parseJson(textOf(body))
+  const parsed = parseJson(readText(body))
   if (parsed.ok) return parsed.value
   throw malformed('the payload of an event is not JSON')
 }

@@ -32,7 +32,7 @@ export function frameLengthAt(view: DataView, start: number, end: number): numbe
 
 /** Decodes the frames of one stream. Nearly all have the headers of the one before them, which are then not read again. */
 export class FrameDecoder {
-  #headerBytes: DataView = viewOf(new Uint8Array())
+  #headerBytes: DataView = createView(new Uint8Array())
   #headers: Frame['headers'] = {}
 
   /**
@@ -46,11 +46,11 @@ export class FrameDecoder {
     const bodyStart = headerStart + view.getUint32(start + 4)
     if (bodyStart > bodyEnd) throw malformed('the headers of a frame are longer than the frame')
     if (!areAt(view, headerStart, bodyStart, this.#headerBytes)) {
-      const headerBytes = bytesOf(view, headerStart, bodyStart).slice()
+      const headerBytes = toBytes(view, headerStart, bodyStart).slice()
       this.#headers = decodeHeaders(headerBytes)
-      this.#headerBytes = viewOf(headerBytes)
+      this.#headerBytes = createView(headerBytes)
     }
-    return { headers: this.#headers, body: bytesOf(view, bodyStart, bodyEnd) }
+    return { headers: this.#headers, body: toBytes(view, bodyStart, bodyEnd) }
   }
 }
 
@@ -62,7 +62,7 @@ export function encodeFrame({ headers, body }: Frame): Uint8Array {
     return [nameBytes.length, ...nameBytes, TEXT_TYPE, valueBytes.length >> 8, valueBytes.length & 255, ...valueBytes]
   })
   const frame = new Uint8Array(FRAME_BYTES_MIN + encoded.length + body.length)
-  const view = viewOf(frame)
+  const view = createView(frame)
   const bodyEnd = frame.length - CHECKSUM_BYTES
   view.setUint32(0, frame.length)
   view.setUint32(4, encoded.length)
@@ -79,13 +79,13 @@ export function malformed(what: string): BatonError {
 
 function decodeHeaders(bytes: Uint8Array): Readonly<Record<string, string>> {
   const decoder = new TextDecoder()
-  const view = viewOf(bytes)
+  const view = createView(bytes)
   const headers: Record<string, string> = {}
   const readOne = (start: number): number => {
     const nameEnd = start + 1 + view.getUint8(start)
     const type = view.getUint8(nameEnd)
     const at = nameEnd + 1
-    if (type !== TEXT_TYPE && type !== BYTES_TYPE) return at + valueBytesOf(type)
+    if (type !== TEXT_TYPE && type !== BYTES_TYPE) return at + countValueBytes(type)
     const end = at + 2 + view.getUint16(at)
     if (type === TEXT_TYPE)
       headers[decoder.decode(bytes.subarray(start + 1, nameEnd))] = decoder.decode(bytes.subarray(at + 2, end))
@@ -103,7 +103,7 @@ function decodeHeaders(bytes: Uint8Array): Readonly<Record<string, string>> {
   return headers
 }
 
-function valueBytesOf(type: number): number {
+function countValueBytes(type: number): number {
   const bytes = VALUE_BYTES[type]
   if (bytes === undefined) throw malformed(`a header has the unknown type ${type}`)
   return bytes
@@ -119,10 +119,10 @@ function areAt(view: DataView, start: number, end: number, bytes: DataView): boo
   return true
 }
 
-function bytesOf(view: DataView, start: number, end: number): Uint8Array {
+function toBytes(view: DataView, start: number, end: number): Uint8Array {
   return new Uint8Array(view.buffer, view.byteOffset + start, end - start)
 }
 
-function viewOf(bytes: Uint8Array): DataView {
+function createView(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }

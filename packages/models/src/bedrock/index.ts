@@ -3,15 +3,15 @@
 import type { AbortSignalLike, Clock, HttpHead, HttpRequest, Model, Transport } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { createRequestMemory } from '../request-memory.ts'
-import { toolNamesOf } from '../tool-names.ts'
-import { secretsOf } from '../transport/redact.ts'
+import { chooseToolNames } from '../tool-names.ts'
+import { listSecrets } from '../transport/redact.ts'
 import type { BedrockDecoderOptions } from './decode-stream.ts'
 import { answerTooLong, createBedrockDecoder, decodeBedrockMessage } from './decode-stream.ts'
 import type { BedrockEncodeOptions } from './encode-request.ts'
 import { encodeBedrockRequest } from './encode-request.ts'
 import { errorFromHttp } from './errors.ts'
 import { createEventStreamReader } from './event-stream.ts'
-import { familyOf, keepsToSchemas } from './model-traits.ts'
+import { findFamily, keepsToSchemas } from './model-traits.ts'
 import type { AwsCredentialProvider, AwsCredentials } from './sign.ts'
 import { signRequest, takeCredentials } from './sign.ts'
 import type { WireMessage } from './wire.ts'
@@ -61,7 +61,7 @@ const TIMEOUT_MS = 30_000
 export function createBedrockModel(options: BedrockModelOptions): Model {
   checkOptions(options)
   const { contextTokens, answerLengthMax, model } = options
-  const family = options.family ?? familyOf(model)
+  const family = options.family ?? findFamily(model)
   const memory = createRequestMemory<WireMessage>()
   const place = findPlace(options)
   return {
@@ -74,7 +74,7 @@ export function createBedrockModel(options: BedrockModelOptions): Model {
       ...(contextTokens !== undefined && { contextTokens }),
     },
     async run(request, sink, signal) {
-      const names = toolNamesOf(request)
+      const names = chooseToolNames(request)
       const body = memory.write(encodeBedrockRequest(request, options, memory), 'messages')
       const http = await provenRequest(options, place, { body, signal })
       const reading = readAnswer({
@@ -82,7 +82,7 @@ export function createBedrockModel(options: BedrockModelOptions): Model {
         family,
         names,
         sink,
-        secrets: http.headers === place.proven ? place.secrets : secretsOf(http),
+        secrets: http.headers === place.proven ? place.secrets : listSecrets(http),
         ...(answerLengthMax !== undefined && { answerLengthMax }),
       })
       const head = await options.transport.post(http, signal, reading.push)
@@ -129,7 +129,7 @@ function findPlace(options: BedrockModelOptions): Place {
   const url = converseUrl(options)
   if (!isKey) return { url, headers, secrets: [] }
   const proven = { ...headers, authorization: `Bearer ${apiKey}` }
-  return { url, headers, proven, secrets: secretsOf({ url, headers: proven }) }
+  return { url, headers, proven, secrets: listSecrets({ url, headers: proven }) }
 }
 
 async function provenRequest(
@@ -150,18 +150,18 @@ function readAnswer(options: BedrockDecoderOptions & { readonly secrets: readonl
   return createAnswerReader({
     label: 'Bedrock',
     secrets,
-    createDecoder: (head) => createBedrockDecoder({ ...options, ...idOf(head) }),
+    createDecoder: (head) => createBedrockDecoder({ ...options, ...readId(head) }),
     readInto: (decoder) => {
       const reader = createEventStreamReader((event) => decoder.push(event))
       return (bytes) => reader.push(bytes)
     },
-    decodeBody: (value, head) => decodeBedrockMessage(value, { ...options, ...idOf(head) }),
-    errorOf: (failure) => errorFromHttp({ ...failure, secrets }),
+    decodeBody: (value, head) => decodeBedrockMessage(value, { ...options, ...readId(head) }),
+    describeError: (failure) => errorFromHttp({ ...failure, secrets }),
     answerTooLong,
   })
 }
 
-function idOf(head: HttpHead): { readonly requestId?: string } {
+function readId(head: HttpHead): { readonly requestId?: string } {
   const requestId = head.headers['x-amzn-requestid']
   return requestId === undefined ? {} : { requestId }
 }

@@ -3,7 +3,7 @@
 export type BedrockFamily = 'claude' | 'nova' | 'nova-2' | 'mistral' | 'other'
 
 /** The id of a model, of an inference profile (`us.amazon.nova-lite-v1:0`), or an ARN that ends with one of both. */
-export function familyOf(modelId: string): BedrockFamily {
+export function findFamily(modelId: string): BedrockFamily {
   if (modelId.includes('anthropic.claude')) return 'claude'
   if (modelId.includes('amazon.nova-2')) return 'nova-2'
   if (modelId.includes('amazon.nova')) return 'nova'
@@ -18,5 +18,5 @@ export function modelKey(modelId: string): string {
 
 /** "Structured outputs", Bedrock user guide: of Claude the 4.5 models and later ones; of Nova none. */
 export function keepsToSchemas(modelId: string): boolean {
-  return familyOf(modelId) === 'claude' && !/claude-(v\d|instant|3|(opus|sonnet)-4-(\d{8}|1-))/.test(modelId)
+  return findFamily(modelId) === 'claude' && !/claude-(v\d|instant|3|(opus|sonnet)-4-(\d{8}|1-))/.test(modelId)
 }

@@ -16,8 +16,8 @@ const all = recordings?.exchangesOf('bedrock') ?? []
 const exchanges = all.filter(({ status }) => status === 200).map((exchange) => framed(exchange))
 const refusals = all.filter(({ status }) => status !== 200)
 const names = createToolNames([])
-const nameOf = ({ file, index }: RecordedExchange) => `${file.replace(/^bedrock\//, '')} #${index}`
-const cases = exchanges.map((exchange) => [nameOf(exchange), exchange] as const)
+const readName = ({ file, index }: RecordedExchange) => `${file.replace(/^bedrock\//, '')} #${index}`
+const cases = exchanges.map((exchange) => [readName(exchange), exchange] as const)
 const streams = cases.filter(([, exchange]) => exchange.isStream)
 const counts = {
   files: new Set(all.map(({ file }) => file)).size,
@@ -112,7 +112,7 @@ describe.skipIf(!recordings)('Bedrock’s recordings', () => {
     for (let at = 0; at < exchange.body.length; at += 97) {
       const body = Buffer.from(exchange.body)
       body[at] = (body[at] ?? 0) ^ 4
-      found.push(outcomeOf({ ...exchange, body }))
+      found.push(findOutcome({ ...exchange, body }))
     }
     expect(new Set(found)).toEqual(new Set(['model_malformed_answer']))
   })
@@ -132,7 +132,7 @@ function sameParts(outcome: Outcome, whole: Outcome): boolean {
   return JSON.stringify(rest) === JSON.stringify(expected)
 }
 
-function outcomeOf(exchange: RecordedExchange): unknown {
+function findOutcome(exchange: RecordedExchange): unknown {
   try {
     const outcome = decode(exchange, exchange.body.length)
     return isBatonError(outcome) ? outcome.code : outcome

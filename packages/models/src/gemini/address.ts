@@ -23,8 +23,8 @@ export type GeminiAccess = GeminiApiAccess | VertexAccess
 
 /** `https://host` and `https://host/v1beta` name the same place. */
 export function streamUrl(model: string, access: GeminiAccess, baseUrl?: string): string {
-  const base = withVersion(baseUrl ?? baseOf(access), access.type === 'vertex' ? 'v1' : 'v1beta')
-  return `${base}/${[...parentOf(access), ...nameOf(model, access)].map(encodeURIComponent).join('/')}:streamGenerateContent?alt=sse`
+  const base = withVersion(baseUrl ?? buildBase(access), access.type === 'vertex' ? 'v1' : 'v1beta')
+  return `${base}/${[...buildParent(access), ...readName(model, access)].map(encodeURIComponent).join('/')}:streamGenerateContent?alt=sse`
 }
 
 /** @throws BatonError `model_auth_failed` when a token is not to be had, or not in 10 s, `cancelled` */
@@ -41,7 +41,7 @@ export async function authorization(
   return { authorization: `Bearer ${await askInTime(accessToken, { signal, refuse })}` }
 }
 
-function baseOf(access: GeminiAccess): string {
+function buildBase(access: GeminiAccess): string {
   if (access.type === 'gemini-api') return GEMINI_BASE_URL
   const location = access.location ?? 'global'
   return location === 'global' ? 'https://aiplatform.googleapis.com' : `https://${location}-aiplatform.googleapis.com`
@@ -52,12 +52,12 @@ function withVersion(baseUrl: string, version: string): string {
   return /\/v\d\w*$/.test(base) ? base : `${base}/${version}`
 }
 
-function parentOf(access: GeminiAccess): readonly string[] {
+function buildParent(access: GeminiAccess): readonly string[] {
   return access.type === 'vertex' ? ['projects', access.project, 'locations', access.location ?? 'global'] : []
 }
 
 /** `gemini-2.5-flash`, or a path such as `tunedModels/x`, `models/x`, `endpoints/x`. */
-function nameOf(model: string, access: GeminiAccess): readonly string[] {
+function readName(model: string, access: GeminiAccess): readonly string[] {
   const steps = model.split('/').filter((step) => step !== '' && step !== '.' && step !== '..')
   if (steps.length > 1) return steps
   return access.type === 'vertex' ? ['publishers', 'google', 'models', ...steps] : ['models', ...steps]

@@ -51,7 +51,7 @@ export function addToCall(draft: CallDraft, call: JsonObject): boolean {
   return true
 }
 
-export function callPartOf(draft: CallDraft, model: string, names: Pick<ToolNames, 'decode'>): ModelCallPart {
+export function buildCallPart(draft: CallDraft, model: string, names: Pick<ToolNames, 'decode'>): ModelCallPart {
   const data: JsonObject = {
     ...(draft.id !== undefined && { id: draft.id }),
     ...(draft.signature !== undefined && { thoughtSignature: draft.signature }),

@@ -19,7 +19,7 @@ const FINISH: Readonly<Record<string, FinishReason>> = {
   CONTINUATION: 'pause',
 }
 
-export function finishOf(reason: string, hasCalls: boolean): FinishReason {
+export function readFinish(reason: string, hasCalls: boolean): FinishReason {
   // IMAGE_SAFETY, IMAGE_PROHIBITED_CONTENT, IMAGE_RECITATION and what may come; IMAGE_OTHER says nothing.
   if (reason.startsWith('IMAGE_') && reason !== 'IMAGE_OTHER') return 'refusal'
   const finish = Object.hasOwn(FINISH, reason) ? (FINISH[reason] ?? 'other') : 'other'
@@ -60,10 +60,10 @@ export function updateCounts(counts: Counts, given: JsonObject): boolean {
 }
 
 /** `promptTokenCount` includes what was cached; thoughts are not in `candidatesTokenCount` (recorded: 9622 + 35 + 136 = 9793). */
-export function usageOf(counts: Counts): Usage {
+export function readUsage(counts: Counts): Usage {
   const usage: { -readonly [Name in keyof Usage]: Usage[Name] } = {}
-  const input = sumOf(counts.promptTokenCount, counts.toolUsePromptTokenCount)
-  const output = sumOf(counts.candidatesTokenCount, counts.thoughtsTokenCount)
+  const input = addCounts(counts.promptTokenCount, counts.toolUsePromptTokenCount)
+  const output = addCounts(counts.candidatesTokenCount, counts.thoughtsTokenCount)
   if (input !== undefined) usage.inputTokens = input
   if (counts.cachedContentTokenCount !== undefined) usage.cacheReadTokens = counts.cachedContentTokenCount
   if (output !== undefined) usage.outputTokens = output
@@ -72,6 +72,6 @@ export function usageOf(counts: Counts): Usage {
 }
 
 /** Undefined when neither is known. */
-function sumOf(one: number | undefined, other: number | undefined): number | undefined {
+function addCounts(one: number | undefined, other: number | undefined): number | undefined {
   return one === undefined ? other : one + (other ?? 0)
 }

@@ -6,7 +6,7 @@ import { createToolNames } from '../tool-names.ts'
 import { createGeminiDecoder } from './decode-stream.ts'
 
 const names = createToolNames(['agent.spawn'])
-const stateOf = (data: object) => ({ provider: 'gemini', model: 'gemini-3-pro', data })
+const buildState = (data: object) => ({ provider: 'gemini', model: 'gemini-3-pro', data })
 
 function decode(chunks: readonly unknown[], sink?: (event: ModelEvent) => void, answerLengthMax?: number) {
   const decoder = createGeminiDecoder({
@@ -23,16 +23,16 @@ const said = (parts: readonly object[], finishReason?: string, more: object = {}
   candidates: [{ content: { role: 'model', parts }, ...(finishReason !== undefined && { finishReason }) }],
   ...more,
 })
-function answerOf(outcome: ModelAnswer | BatonError): ModelAnswer {
+function readAnswer(outcome: ModelAnswer | BatonError): ModelAnswer {
   if (isBatonError(outcome)) throw outcome
   return outcome
 }
-const codeOf = (outcome: ModelAnswer | BatonError) => (isBatonError(outcome) ? outcome.code : outcome.finish)
+const findCode = (outcome: ModelAnswer | BatonError) => (isBatonError(outcome) ? outcome.code : outcome.finish)
 const call = (functionCall: object, more: object = {}) => ({ functionCall, ...more })
 
 describe('parts', () => {
   test('text in pieces, a thought, and a signature without words keep their order and their place', () => {
-    const { parts } = answerOf(
+    const { parts } = readAnswer(
       decode([
         said([{ text: 'Hm', thought: true }]),
         said([{ text: ' ok', thought: true }]),
@@ -46,14 +46,14 @@ describe('parts', () => {
     expect(parts).toEqual([
       { type: 'reasoning', text: 'Hm ok' },
       { type: 'text', text: 'Hello' },
-      { type: 'text', text: '!', state: stateOf({ thoughtSignature: 's1' }) },
+      { type: 'text', text: '!', state: buildState({ thoughtSignature: 's1' }) },
       { type: 'text', text: ' Bye' },
-      { type: 'reasoning', text: '', state: stateOf({ thoughtSignature: 's2', isText: true }) },
+      { type: 'reasoning', text: '', state: buildState({ thoughtSignature: 's2', isText: true }) },
     ])
   })
 
   test('parallel calls: names of the author, ids where there are some, the signature on the first', () => {
-    const { parts, finish } = answerOf(
+    const { parts, finish } = readAnswer(
       decode([
         said(
           [
@@ -69,7 +69,7 @@ describe('parts', () => {
         type: 'call',
         name: 'agent.spawn',
         arguments: '{"a":[1,{"b":null}]}',
-        state: stateOf({ id: 'c1', thoughtSignature: 's' }),
+        state: buildState({ id: 'c1', thoughtSignature: 's' }),
       },
       { type: 'call', name: 'invented', arguments: '{}' },
     ])
@@ -77,10 +77,10 @@ describe('parts', () => {
   })
 
   test('a part of a kind that is not known goes along as it came', () => {
-    const { parts } = answerOf(decode([said([{ brandNew: { x: 1 } }, { executableCode: { code: 'x' } }], 'STOP')]))
+    const { parts } = readAnswer(decode([said([{ brandNew: { x: 1 } }, { executableCode: { code: 'x' } }], 'STOP')]))
     expect(parts).toEqual([
-      { type: 'provider', state: stateOf({ part: { brandNew: { x: 1 } } }) },
-      { type: 'provider', state: stateOf({ part: { executableCode: { code: 'x' } } }) },
+      { type: 'provider', state: buildState({ part: { brandNew: { x: 1 } } }) },
+      { type: 'provider', state: buildState({ part: { executableCode: { code: 'x' } } }) },
     ])
   })
 
@@ -95,7 +95,7 @@ describe('parts', () => {
     ['a second candidate', '{"candidates":[{"index":1,"content":{"parts":[{"text":"no"}]},"finishReason":"SAFETY"}]}'],
     ['usage of another kind', '{"usageMetadata":[]}'],
   ])('%s in the stream changes nothing', (_situation, data) => {
-    const answer = answerOf(decode([data, said([{ text: 'x' }], 'STOP'), data]))
+    const answer = readAnswer(decode([data, said([{ text: 'x' }], 'STOP'), data]))
     expect([answer.parts, answer.finish]).toEqual([[{ type: 'text', text: 'x' }], 'end'])
   })
 })
@@ -106,7 +106,7 @@ describe('arguments in pieces (Vertex)', () => {
   const close = said([call({})])
   const stop = said([{ text: '' }], 'STOP')
   const callIn = (outcome: ModelAnswer | BatonError) => {
-    const answer = answerOf(outcome)
+    const answer = readAnswer(outcome)
     return [answer.finish, ...answer.parts.map((part) => (part.type === 'call' ? part.arguments : part.type))]
   }
 
@@ -129,7 +129,7 @@ describe('arguments in pieces (Vertex)', () => {
       { type: 'call-delta', index: 0, text },
       { type: 'call-end', index: 0 },
     ])
-    expect(answerOf(outcome).parts[0]).toMatchObject({ state: stateOf({ thoughtSignature: 's' }) })
+    expect(readAnswer(outcome).parts[0]).toMatchObject({ state: buildState({ thoughtSignature: 's' }) })
   })
 
   test('a call without arguments, ended by an empty one', () => {
@@ -165,7 +165,7 @@ describe('arguments in pieces (Vertex)', () => {
     ['pieces of no call', [piece([{ jsonPath: '$.a', numberValue: 1 }]), stop]],
     ['arguments that are a list', [said([call({ name: 'f', args: [1] })]), stop]],
   ])('%s: nothing of the answer runs', (_situation, chunks) => {
-    expect(answerOf(decode([said([call({ name: 'good', args: {} })]), ...chunks])).finish).toBe('malformed-call')
+    expect(readAnswer(decode([said([call({ name: 'good', args: {} })]), ...chunks])).finish).toBe('malformed-call')
   })
 })
 
@@ -191,9 +191,9 @@ describe('ends', () => {
     ['FINISH_REASON_UNSPECIFIED', 'other'],
     ['toString', 'other'],
   ])('%s is %s, also where a call came', (reason, finish) => {
-    const answer = answerOf(decode([said([{ text: 'x' }], reason)]))
+    const answer = readAnswer(decode([said([{ text: 'x' }], reason)]))
     expect([answer.finish, answer.refusal]).toEqual([finish, finish === 'refusal' ? reason : undefined])
-    const withCall = answerOf(decode([said([call({ name: 'f' })], reason)]))
+    const withCall = readAnswer(decode([said([call({ name: 'f' })], reason)]))
     expect(withCall.finish).toBe(finish === 'end' ? 'tool-calls' : finish)
   })
 
@@ -214,7 +214,7 @@ describe('ends', () => {
     ['text without a reason', [said([{ text: 'x' }])], 'model_cut_off'],
     ['a whole call without a reason', [said([call({ name: 'f' })])], 'model_cut_off'],
     ['an event that is not JSON', ['{"candidates":'], 'model_malformed_answer'],
-  ])('%s', (_situation, chunks, code) => expect(codeOf(decode(chunks))).toBe(code))
+  ])('%s', (_situation, chunks, code) => expect(findCode(decode(chunks))).toBe(code))
 
   test('an answer that is too long ends at once', () => {
     const outcome = decode([said([{ text: 'x'.repeat(50) }]), said([{ text: 'y'.repeat(50) }], 'STOP')], undefined, 100)
@@ -232,7 +232,7 @@ describe('ends', () => {
     const events: ModelEvent[] = []
     const meta = { modelVersion: 'gemini-3-pro-001', responseId: 'r1' }
     const sink = (event: ModelEvent) => events.push(event)
-    const answer = answerOf(
+    const answer = readAnswer(
       decode(
         [
           said([], undefined, { usageMetadata: { trafficType: 'ON_DEMAND' } }),
@@ -259,7 +259,7 @@ describe('ends', () => {
       ],
       (event) => event.type === 'usage' && events.push(event),
     )
-    expect(codeOf(outcome)).toBe('model_cut_off')
+    expect(findCode(outcome)).toBe('model_cut_off')
     expect(events).toEqual([
       { type: 'usage', usage: { inputTokens: 7 } },
       { type: 'usage', usage: { inputTokens: 7, outputTokens: 1 } },
@@ -274,7 +274,7 @@ describe('ends', () => {
     ['parts of another kind', { hologram: {} }],
   ])('%s without end stop at the bound, however small they are', (_situation, part) => {
     const chunks = Array.from({ length: 10 }, () => said([part]))
-    expect(codeOf(decode([...chunks, said([], 'STOP')], undefined, 100))).toBe('model_malformed_answer')
+    expect(findCode(decode([...chunks, said([], 'STOP')], undefined, 100))).toBe('model_malformed_answer')
   })
 })
 
@@ -297,7 +297,7 @@ describe('errors inside of the stream', () => {
     [[error(503, 'UNAVAILABLE')], 'model_overloaded'],
   ])('%j', (chunk, code) => {
     const outcome = decode([said([{ text: 'Half' }]), chunk, said([{ text: 'x' }], 'STOP')])
-    expect(codeOf(outcome)).toBe(code)
+    expect(findCode(outcome)).toBe(code)
   })
 
   test('says no key', () => {

@@ -5,8 +5,8 @@ import { BatonError, isJsonObject, parseJson } from '@baton/core'
 import type { ToolNames } from '../tool-names.ts'
 import { redact } from '../transport/redact.ts'
 import type { CallDraft } from './decode-call.ts'
-import { addToCall, callPartOf, openCall } from './decode-call.ts'
-import { createCounts, finishOf, updateCounts, usageOf } from './decode-end.ts'
+import { addToCall, buildCallPart, openCall } from './decode-call.ts'
+import { createCounts, readFinish, updateCounts, readUsage } from './decode-end.ts'
 import { errorFromChunk } from './errors.ts'
 import type { WireChunk } from './wire.ts'
 import { PROVIDER } from './wire.ts'
@@ -91,12 +91,12 @@ class StreamDecoder implements GeminiDecoder {
         ...(this.#responseId !== undefined && { data: { requestId: this.#responseId } }),
       })
     const isMalformed = this.#isMalformed || this.#openCall !== undefined
-    const said = this.#reason === undefined ? 'refusal' : finishOf(reason, this.#calls > 0)
+    const said = this.#reason === undefined ? 'refusal' : readFinish(reason, this.#calls > 0)
     const finish = isMalformed && (said === 'tool-calls' || said === 'end') ? 'malformed-call' : said
     return {
-      parts: this.#drafts.map((draft) => this.#partOf(draft)),
+      parts: this.#drafts.map((draft) => this.#readPart(draft)),
       finish,
-      usage: usageOf(this.#counts),
+      usage: readUsage(this.#counts),
       model: this.#model ?? this.#options.model,
       ...(this.#responseId !== undefined && { requestId: this.#responseId }),
       ...(finish === 'refusal' && { refusal: reason }),
@@ -124,7 +124,7 @@ class StreamDecoder implements GeminiDecoder {
     if (Array.isArray(parts)) {
       for (const part of parts as readonly JsonValue[]) {
         if (!isJsonObject(part)) continue
-        if (!this.#fits(lengthOf(part))) return
+        if (!this.#fits(countLength(part))) return
         this.#handlePart(part)
       }
     }
@@ -177,17 +177,17 @@ class StreamDecoder implements GeminiDecoder {
   }
 
   #takeUsage(usage: JsonObject): void {
-    if (updateCounts(this.#counts, usage)) this.#sink({ type: 'usage', usage: usageOf(this.#counts) })
+    if (updateCounts(this.#counts, usage)) this.#sink({ type: 'usage', usage: readUsage(this.#counts) })
   }
 
-  #partOf(draft: TextDraft | OpaqueDraft | CallDraft): ModelPart {
+  #readPart(draft: TextDraft | OpaqueDraft | CallDraft): ModelPart {
     const { model, names } = this.#options
-    const stateOf = (data: JsonObject): ProviderState => ({ provider: PROVIDER, model, data })
-    if (draft.type === 'call') return callPartOf(draft, model, names)
-    if (draft.type === 'provider') return { type: 'provider', state: stateOf({ part: draft.part }) }
+    const buildState = (data: JsonObject): ProviderState => ({ provider: PROVIDER, model, data })
+    if (draft.type === 'call') return buildCallPart(draft, model, names)
+    if (draft.type === 'provider') return { type: 'provider', state: buildState({ part: draft.part }) }
     const { type, text, signature, isText } = draft
     if (signature === undefined) return { type, text }
-    const state = stateOf({ thoughtSignature: signature, ...(type === 'reasoning' && isText && { isText: true }) })
+    const state = buildState({ thoughtSignature: signature, ...(type === 'reasoning' && isText && { isText: true }) })
     return { type, text, state }
   }
 
@@ -215,7 +215,7 @@ class StreamDecoder implements GeminiDecoder {
 }
 
 /** As a part stands on the wire, without the escapes of a text: nearly every part is a text and nothing else. */
-function lengthOf(part: JsonObject): number {
+function countLength(part: JsonObject): number {
   const { text, thoughtSignature, functionCall } = part
   const isText = typeof text === 'string' && thoughtSignature === undefined && functionCall === undefined
   return isText ? TEXT_PART_LENGTH + text.length : JSON.stringify(part).length

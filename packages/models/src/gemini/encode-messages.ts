@@ -67,7 +67,7 @@ function encodeAssistant(parts: readonly AssistantPart[], encoding: Encoding): r
 
 function encodePart(part: AssistantPart, encoding: Encoding): WirePart | undefined {
   if (part.type === 'source') return undefined
-  const data = stateOf(part, encoding)
+  const data = buildState(part, encoding)
   const signature = data['thoughtSignature']
   const signed = typeof signature === 'string' && signature !== '' ? { thoughtSignature: signature } : {}
   switch (part.type) {
@@ -87,7 +87,7 @@ function encodePart(part: AssistantPart, encoding: Encoding): WirePart | undefin
 }
 
 /** What this provider keeps beside a part, for the model that made it; nothing of others. */
-function stateOf({ state }: Exclude<AssistantPart, SourcePart>, { family }: Encoding): JsonObject {
+function buildState({ state }: Exclude<AssistantPart, SourcePart>, { family }: Encoding): JsonObject {
   const isOwn = state?.provider === PROVIDER && modelFamily(state.model) === family
   return isOwn && isJsonObject(state.data) ? state.data : {}
 }
@@ -96,11 +96,11 @@ function encodeCall(call: CallPart, data: JsonObject, { ids }: Encoding): JsonOb
   const { id } = data
   if (typeof id === 'string' && id !== '') ids.set(call.callId, id)
   const given = ids.get(call.callId)
-  return { ...(given !== undefined && { id: given }), name: encodeToolName(call.name), args: argumentsOf(call) }
+  return { ...(given !== undefined && { id: given }), name: encodeToolName(call.name), args: readArguments(call) }
 }
 
 /** An object always; what a model wrote and could not be read goes back empty, its result says why. */
-function argumentsOf(call: CallPart): JsonObject {
+function readArguments(call: CallPart): JsonObject {
   const parsed = parseJson(call.arguments)
   return parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}
 }

@@ -66,7 +66,7 @@ const step = fc.record({
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never
 
 /** Every call has its result right after; ids of Baton's kind are different. */
-function historyOf(steps: readonly Step[]): readonly Message[] {
+function buildHistory(steps: readonly Step[]): readonly Message[] {
   return steps.flatMap(({ said, rebased, calls, users }, number): readonly Message[] => {
     const made = calls.map(([{ state: owned, ...call }], index) => {
       return { type: 'call' as const, ...call, callId: `call_${number}_${index}`, ...(owned && { state: owned }) }
@@ -114,7 +114,7 @@ const request: fc.Arbitrary<ModelRequest> = fc
     const named = first ? { type: 'tool' as const, name: first.name } : { type: 'auto' as const }
     const toolChoice = choice === 'tool' ? named : { type: choice }
     const schema = output && { output: { name: 'answer', schema: output } }
-    return { ...rest, session: 's', messages: historyOf(steps), toolChoice, ...schema }
+    return { ...rest, session: 's', messages: buildHistory(steps), toolChoice, ...schema }
   })
 
 test.each(['gemini-2.0-flash', 'gemini-2.5-flash', 'gemini-2.5-pro', 'gemini-3-pro-preview', 'gemini-3.5-flash'])(

@@ -37,7 +37,7 @@ const history = (parts: readonly AssistantPart[], results: readonly ResultPart[]
   { role: 'assistant', parts },
   ...(results.length > 0 ? [{ role: 'tool' as const, parts: results }] : []),
 ]
-const contentsOf = (messages: readonly Message[], model = 'gemini-3-pro') => encode({ messages }, model).contents
+const listContents = (messages: readonly Message[], model = 'gemini-3-pro') => encode({ messages }, model).contents
 
 test('instructions, tools, settings', () => {
   const schema = {
@@ -128,7 +128,7 @@ test('output to a schema, which is refused beside tools', () => {
 
 describe('signatures', () => {
   const signatures = (messages: readonly Message[], model?: string) =>
-    contentsOf(messages, model).flatMap(({ parts }) => parts.flatMap((part) => part['thoughtSignature'] ?? []))
+    listContents(messages, model).flatMap(({ parts }) => parts.flatMap((part) => part['thoughtSignature'] ?? []))
   const signed = state({ thoughtSignature: 's' })
 
   test('stay on the first of parallel calls and on each sequential one', () => {
@@ -141,7 +141,7 @@ describe('signatures', () => {
       },
       { role: 'tool' as const, parts: [result('3')] },
     ]
-    expect(contentsOf(messages).map(({ parts }) => parts.map((part) => part['thoughtSignature'] ?? null))).toEqual([
+    expect(listContents(messages).map(({ parts }) => parts.map((part) => part['thoughtSignature'] ?? null))).toEqual([
       [null],
       ['s', null],
       [null, null],
@@ -158,7 +158,7 @@ describe('signatures', () => {
     const messages = history([call('1', owned ? { state: owned } : {}), call('2')], [result('1'), result('2')])
     expect(signatures(messages)).toEqual(['skip_thought_signature_validator'])
     expect(signatures(messages, 'gemini-2.0-flash')).toEqual([])
-    expect(JSON.stringify(contentsOf(messages))).not.toContain('"id"')
+    expect(JSON.stringify(listContents(messages))).not.toContain('"id"')
   })
 
   test('on text, on thoughts, and without words; thoughts without one stay at home', () => {
@@ -171,7 +171,7 @@ describe('signatures', () => {
       { type: 'provider', state: state({ part: { executableCode: { code: 'x' } } }) },
       { type: 'provider', state: state({ part: { brandNew: {} } }) },
     ]
-    expect(contentsOf([...history(parts, []), user('on')])[1]?.parts).toEqual([
+    expect(listContents([...history(parts, []), user('on')])[1]?.parts).toEqual([
       { text: 'hm', thought: true, thoughtSignature: 's' },
       { text: 'a' },
       { text: 'b', thoughtSignature: 's' },
@@ -191,7 +191,7 @@ describe('results', () => {
       ),
       user('and?'),
     ]
-    expect(contentsOf(messages).slice(1)).toEqual([
+    expect(listContents(messages).slice(1)).toEqual([
       {
         role: 'model',
         parts: [
@@ -213,10 +213,10 @@ describe('results', () => {
   test('images: inside of the result from Gemini 3 on, beside it before', () => {
     const messages = history([call('1')], [result('1', { content: [image] })])
     const inlineData = { mimeType: 'image/png', data: 'AA==' }
-    expect(contentsOf(messages, 'gemini-3-pro').at(-1)?.parts).toEqual([
+    expect(listContents(messages, 'gemini-3-pro').at(-1)?.parts).toEqual([
       { functionResponse: { name: 'f_-dot-g', response: { output: '' }, parts: [{ inlineData }] } },
     ])
-    expect(contentsOf(messages, 'gemini-2.5-flash').at(-1)?.parts).toEqual([
+    expect(listContents(messages, 'gemini-2.5-flash').at(-1)?.parts).toEqual([
       { functionResponse: { name: 'f_-dot-g', response: { output: '' } } },
       { inlineData },
     ])
@@ -234,7 +234,7 @@ test('what a user says: media as bytes or address, text files as text, the rest 
     file('text/csv', btoa('a,b')),
     file('font/woff', 'AA=='),
   ]
-  expect(contentsOf([{ role: 'user', parts }])[0]?.parts).toEqual([
+  expect(listContents([{ role: 'user', parts }])[0]?.parts).toEqual([
     { inlineData: { mimeType: 'image/png', data: 'AA==' } },
     { fileData: { mimeType: 'image/png', fileUri: 'https://a.example/x.png' } },
     { text: '[Not shown, because this model cannot read it: image of type image/gif]' },
@@ -246,10 +246,10 @@ test('what a user says: media as bytes or address, text files as text, the rest 
 
 test('a history that neither begins nor ends with a user', () => {
   const assistant: Message = { role: 'assistant', parts: [{ type: 'text', text: 'x' }] }
-  expect(contentsOf([assistant, assistant]).map(({ role, parts }) => [role, parts.length])).toEqual([
+  expect(listContents([assistant, assistant]).map(({ role, parts }) => [role, parts.length])).toEqual([
     ['user', 1],
     ['model', 2],
     ['user', 1],
   ])
-  expect(contentsOf([])).toHaveLength(1)
+  expect(listContents([])).toHaveLength(1)
 })

@@ -40,7 +40,7 @@ export function encodeGeminiRequest(
 }
 
 function encodeTool(tool: ToolDeclaration, compile: CompileSchema): WireFunction {
-  const parameters = schemaOf(tool.inputSchema, compile)
+  const parameters = buildSchema(tool.inputSchema, compile)
   return {
     name: encodeToolName(tool.name),
     ...(tool.description !== '' && { description: tool.description }),
@@ -49,7 +49,7 @@ function encodeTool(tool: ToolDeclaration, compile: CompileSchema): WireFunction
 }
 
 /** Undefined where the root has no properties: 400 "parameters.properties: should be non-empty for OBJECT type". */
-function schemaOf(schema: JsonObject, compile: CompileSchema): JsonObject | undefined {
+function buildSchema(schema: JsonObject, compile: CompileSchema): JsonObject | undefined {
   const compiled = compile(schema, 'gemini').schema
   const { properties } = compiled
   return isJsonObject(properties) && Object.keys(properties).length > 0 ? compiled : undefined
@@ -75,7 +75,7 @@ function encodeGeneration(
   const thinking = encodeThinking(model, Math.max(settings.reasoningTokens ?? 0, 0))
   // 400 "Function calling with a response mime type: 'application/json' is unsupported".
   const isJson = output !== undefined && tools.length === 0
-  const responseSchema = isJson ? schemaOf(output.schema, compile) : undefined
+  const responseSchema = isJson ? buildSchema(output.schema, compile) : undefined
   return {
     maxOutputTokens: outputTokensFor(settings, tools.length > 0) + thinking.extraTokens,
     ...(settings.temperature !== undefined && { temperature: Math.min(settings.temperature, TEMPERATURE_MAX) }),

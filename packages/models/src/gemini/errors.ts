@@ -32,7 +32,7 @@ export function errorFromHttp(failure: Omit<HttpFailure, 'provider' | 'codeOfTyp
   return errorFromResponse({
     ...failure,
     provider: 'Gemini',
-    codeOfType: (status) => (isBadKey ? 'model_auth_failed' : codeOf(status)),
+    codeOfType: (status) => (isBadKey ? 'model_auth_failed' : findCode(status)),
   })
 }
 
@@ -40,8 +40,8 @@ export function errorFromHttp(failure: Omit<HttpFailure, 'provider' | 'codeOfTyp
 export function errorFromChunk(chunk: JsonObject, secrets: readonly string[]): BatonError {
   const body = JSON.stringify(chunk)
   const said = readErrorBody(body)
-  const number = numberOf(chunk['error'])
-  const byStatus = said.type === undefined ? undefined : codeOf(said.type)
+  const number = readNumber(chunk['error'])
+  const byStatus = said.type === undefined ? undefined : findCode(said.type)
   const code = BAD_KEY.test(body) ? 'model_auth_failed' : (byStatus ?? codeOfNumber(number))
   const words = redact(said.message === '' ? 'no message' : said.message, secrets).slice(0, MESSAGE_LENGTH_MAX)
   return new BatonError({
@@ -59,7 +59,7 @@ function narrowRefusal(said: SaidError): ErrorCode {
   return saysContentRefused(said) ? 'model_content_refused' : 'model_invalid_request'
 }
 
-function codeOf(status: string): ErrorCode | undefined {
+function findCode(status: string): ErrorCode | undefined {
   return Object.hasOwn(CODE_OF_STATUS, status) ? CODE_OF_STATUS[status] : undefined
 }
 
@@ -67,7 +67,7 @@ function codeOfNumber(number: number | undefined): ErrorCode {
   return number === undefined || number < 400 ? 'model_provider_failed' : codeOfStatus(number)
 }
 
-function numberOf(error: unknown): number | undefined {
+function readNumber(error: unknown): number | undefined {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
   return typeof code === 'number' ? code : undefined
 }

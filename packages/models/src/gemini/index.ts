@@ -3,8 +3,8 @@
 import type { AbortSignalLike, Clock, HttpHead, HttpRequest, Model, ModelAnswer, Transport } from '@baton/core'
 import { BatonError, isBatonError, parseJson } from '@baton/core'
 import { createRequestMemory } from '../request-memory.ts'
-import { toolNamesOf } from '../tool-names.ts'
-import { secretsOf } from '../transport/redact.ts'
+import { chooseToolNames } from '../tool-names.ts'
+import { listSecrets } from '../transport/redact.ts'
 import { createSseReader } from '../transport/sse.ts'
 import { createStreamTail } from '../transport/stream-tail.ts'
 import type { GeminiAccess } from './address.ts'
@@ -66,7 +66,7 @@ export function createGeminiModel(options: GeminiModelOptions): Model {
       ...(contextTokens !== undefined && { contextTokens }),
     },
     async run(request, sink, signal) {
-      const names = toolNamesOf(request)
+      const names = chooseToolNames(request)
       const thinks = (request.settings.reasoningTokens ?? 0) > 0
       const body = memory.write(encodeGeminiRequest(request, { model }, memory), 'contents')
       const { headers, secrets } = await findProof(signal)
@@ -111,7 +111,7 @@ function createProofs(options: GeminiModelOptions, url: string): (signal: AbortS
     const proof = await authorization(options.access, signal)
     if (known && isSameProof(known.proof, proof)) return known
     const headers = { ...plain, ...proof, ...options.headers }
-    known = { proof, headers, secrets: secretsOf({ url, headers }) }
+    known = { proof, headers, secrets: listSecrets({ url, headers }) }
     return known
   }
 }

@@ -11,7 +11,7 @@ function read(text: string, pieceLength: number, most?: number): readonly unknow
     reader.push(bytes.subarray(start, start + pieceLength))
   return elements
 }
-const codeOf = (act: () => unknown) => {
+const findCode = (act: () => unknown) => {
   try {
     return act()
   } catch (error) {
@@ -29,7 +29,7 @@ test.each([1, 2, 3, 7, 1000])('an array, pretty or not, in pieces of %i bytes', 
 
 test('a page, a number, or an element without end is refused', () => {
   const bad = 'model_malformed_answer'
-  expect(codeOf(() => read('<html>', 1))).toBe(bad)
-  expect(codeOf(() => read('[1]', 1))).toBe(bad)
-  expect(codeOf(() => read(`[{"a":"${'x'.repeat(100)}`, 10, 50))).toBe(bad)
+  expect(findCode(() => read('<html>', 1))).toBe(bad)
+  expect(findCode(() => read('[1]', 1))).toBe(bad)
+  expect(findCode(() => read(`[{"a":"${'x'.repeat(100)}`, 10, 50))).toBe(bad)
 })

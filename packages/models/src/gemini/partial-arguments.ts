@@ -19,15 +19,15 @@ export class PartialArguments {
 
   /** Arguments that came whole. */
   set(args: JsonObject): void {
-    for (const [key, value] of Object.entries(args)) this.#root.set(key, nodeOf(value))
+    for (const [key, value] of Object.entries(args)) this.#root.set(key, createNode(value))
   }
 
   /** One PartialArg: `{jsonPath, stringValue | numberValue | boolValue | nullValue, willContinue}`. */
   push(piece: JsonValue): void {
     const given = isJsonObject(piece) ? piece : {}
     const path = given['jsonPath']
-    const steps = typeof path === 'string' ? stepsOf(path) : undefined
-    const value = valueOf(given)
+    const steps = typeof path === 'string' ? listSteps(path) : undefined
+    const value = readValue(given)
     if (steps === undefined || value === undefined || !this.#place(steps, value)) {
       this.isReadable = false
       return
@@ -47,19 +47,19 @@ export class PartialArguments {
   }
 
   toString(): string {
-    return textOf(this.#root)
+    return readText(this.#root)
   }
 
   #place(steps: readonly Step[], value: Node): boolean {
     const last = steps.at(-1)
     let node: Node = this.#root
     for (const [index, step] of steps.slice(0, -1).entries()) {
-      const inner: Node | undefined = childOf(node, step) ?? this.#grow(node, step, steps[index + 1])
+      const inner: Node | undefined = findChild(node, step) ?? this.#grow(node, step, steps[index + 1])
       if (inner === undefined) return false
       node = inner
     }
     if (last === undefined) return false
-    const before = childOf(node, last)
+    const before = findChild(node, last)
     const goesOn = this.#open.has(JSON.stringify(steps))
     const next = goesOn && typeof before === 'string' && typeof value === 'string' ? before + value : value
     return put(node, last, next)
@@ -72,7 +72,7 @@ export class PartialArguments {
 }
 
 /** `$.recipe.steps[0]`, and the same as `$['recipe']['steps'][0]` (RFC 9535). */
-function stepsOf(path: string): readonly Step[] | undefined {
+function listSteps(path: string): readonly Step[] | undefined {
   if (!path.startsWith('$')) return undefined
   const steps: Step[] = []
   const step = /\.([^.[\]]+)|\[(\d{1,6})\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/y
@@ -87,7 +87,7 @@ function stepsOf(path: string): readonly Step[] | undefined {
   return steps.length === 0 ? undefined : steps
 }
 
-function valueOf(piece: JsonObject): Node | undefined {
+function readValue(piece: JsonObject): Node | undefined {
   const { stringValue, numberValue, boolValue } = piece
   if (typeof stringValue === 'string') return stringValue
   if (typeof numberValue === 'number') return numberValue
@@ -95,7 +95,7 @@ function valueOf(piece: JsonObject): Node | undefined {
   return 'nullValue' in piece ? null : undefined
 }
 
-function childOf(node: Node, step: Step): Node | undefined {
+function findChild(node: Node, step: Step): Node | undefined {
   if (node instanceof Map) return node.get(String(step))
   return Array.isArray(node) && typeof step === 'number' ? node[step] : undefined
 }
@@ -111,15 +111,15 @@ function put(node: Node, step: Step, value: Node): boolean {
   return true
 }
 
-function nodeOf(value: JsonValue): Node {
-  if (Array.isArray(value)) return (value as readonly JsonValue[]).map(nodeOf)
-  if (isJsonObject(value)) return new Map(Object.entries(value).map(([key, one]) => [key, nodeOf(one)]))
+function createNode(value: JsonValue): Node {
+  if (Array.isArray(value)) return (value as readonly JsonValue[]).map(createNode)
+  if (isJsonObject(value)) return new Map(Object.entries(value).map(([key, one]) => [key, createNode(one)]))
   // Neither a list nor an object, which JsonValue's arrays being read-only hides from the compiler.
   return value as string | number | boolean | null
 }
 
-function textOf(node: Node): string {
-  if (Array.isArray(node)) return `[${node.map(textOf).join(',')}]`
+function readText(node: Node): string {
+  if (Array.isArray(node)) return `[${node.map(readText).join(',')}]`
   if (!(node instanceof Map)) return JSON.stringify(node)
-  return `{${[...node].map(([key, value]) => `${JSON.stringify(key)}:${textOf(value)}`).join(',')}}`
+  return `{${[...node].map(([key, value]) => `${JSON.stringify(key)}:${readText(value)}`).join(',')}}`
 }

@@ -16,9 +16,9 @@ const recordings = openRecordings('decoding of Gemini’s recordings', (message)
 /** A stream of the Interactions API, which has another grammar. */
 const isOther = ({ file }: RecordedExchange) => file.endsWith('vercel.tool-call-step1.chunks.txt')
 const exchanges = (recordings?.exchangesOf('google') ?? []).filter((exchange) => !isOther(exchange))
-const nameOf = ({ file, index }: RecordedExchange) =>
+const readName = ({ file, index }: RecordedExchange) =>
   `${file.replace(/^google\//, '').replace(/\.(http\.json|chunks\.txt)$/, '')} #${index}`
-const cases = exchanges.map((exchange) => [nameOf(exchange), exchange] as const)
+const cases = exchanges.map((exchange) => [readName(exchange), exchange] as const)
 const counts = {
   files: new Set(exchanges.map(({ file }) => file)).size,
   answers: 0,
@@ -96,7 +96,7 @@ describe.skipIf(!recordings)('recordings of Gemini', () => {
     const answer = whole(exchange)
     if (answer instanceof Error) return
     const parts = wireParts(exchange)
-    const textOf = (isThought: boolean) =>
+    const readText = (isThought: boolean) =>
       parts
         .map((part) =>
           (part['thought'] === true) === isThought && typeof part['text'] === 'string' ? part['text'] : '',
@@ -104,8 +104,8 @@ describe.skipIf(!recordings)('recordings of Gemini', () => {
         .join('')
     const ours = (type: string) => answer.parts.map((part) => (part.type === type && 'text' in part ? part.text : ''))
     expect({ text: ours('text').join(''), thoughts: ours('reasoning').join('') }).toEqual({
-      text: textOf(false),
-      thoughts: textOf(true),
+      text: readText(false),
+      thoughts: readText(true),
     })
     const signatures = parts.flatMap((part) => part['thoughtSignature'] ?? [])
     const states = answer.parts.flatMap((part) => ('state' in part ? (part.state ?? []) : []))
@@ -175,14 +175,14 @@ describe.skipIf(!recordings)('recordings of Gemini', () => {
     const sent = objectsAt(body, 'contents')
       .flatMap((content) => objectsAt(content, 'parts'))
       .filter(isSignedByModel)
-    const kindOf = (part: object) => [
+    const findKind = (part: object) => [
       Object.keys(part).find((key) => key === 'functionCall') ?? 'text',
       'thought' in part,
     ]
-    expect(sent.map((part) => [part['thoughtSignature'], ...kindOf(part)])).toEqual(
+    expect(sent.map((part) => [part['thoughtSignature'], ...findKind(part)])).toEqual(
       wireParts(exchange)
         .filter(isSignedByModel)
-        .map((part) => [part['thoughtSignature'], ...kindOf(part)]),
+        .map((part) => [part['thoughtSignature'], ...findKind(part)]),
     )
   })
 })

@@ -40,7 +40,7 @@ function addMessage(items: ChatItem[], message: Message, names: ToolNames): void
         response.push({
           type: 'functionCall',
           name: names.encode(part.name),
-          params: valueOf(part.arguments),
+          params: readValue(part.arguments),
           result: null,
         })
     }
@@ -53,16 +53,16 @@ function addResults(response: readonly (string | FunctionCallItem)[], { parts }:
   const calls = response.filter((one): one is FunctionCallItem => typeof one !== 'string').slice(-parts.length)
   parts.forEach((part, index) => {
     const call = calls[index]
-    if (call) call.result = resultOf(part)
+    if (call) call.result = toResult(part)
   })
 }
 
-function resultOf({ isError, content }: ResultPart): JsonValue {
+function toResult({ isError, content }: ResultPart): JsonValue {
   const text = content.map((part) => (part.type === 'text' ? part.text : `[${part.type}]`)).join('\n')
   return isError ? { error: text } : text
 }
 
-function valueOf(argumentsText: string): JsonValue {
+function readValue(argumentsText: string): JsonValue {
   const parsed = parseJson(argumentsText)
   return parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}
 }

@@ -17,7 +17,7 @@ import { resolve } from 'node:path'
 import { compileSchema } from '../schema/compile-schema.ts'
 import { withSayableOutput } from '../schema/sayable-output.ts'
 import type { ToolNames } from '../tool-names.ts'
-import { toolNamesOf } from '../tool-names.ts'
+import { chooseToolNames } from '../tool-names.ts'
 import { encodeHistory } from './encode-history.ts'
 import type { ChatItem, GenerateOptions, Generated, Llama, LlamaChat, ParamsChunk } from './llama.ts'
 import { loadLlamaPackage } from './llama.ts'
@@ -59,7 +59,7 @@ export async function loadGgufModel(path: string, options: GgufModelOptions = {}
   const llama = await getLlama({ build: 'never', logLevel: 'error', maxThreads: threads }).catch((cause: unknown) => {
     throw new BatonError({
       code: 'model_not_configured',
-      message: `node-llama-cpp cannot start on this machine: ${messageOf(cause)}`,
+      message: `node-llama-cpp cannot start on this machine: ${readMessage(cause)}`,
       cause,
     })
   })
@@ -85,14 +85,14 @@ export async function loadGgufModel(path: string, options: GgufModelOptions = {}
     await llama.dispose()
     throw new BatonError({
       code: 'model_not_configured',
-      message: `${file} cannot be loaded as a model: ${messageOf(cause)}`,
+      message: `${file} cannot be loaded as a model: ${readMessage(cause)}`,
       cause,
     })
   }
 }
 
 /** One line: the package explains at length how to build it. */
-function messageOf(cause: unknown): string {
+function readMessage(cause: unknown): string {
   return (cause instanceof Error ? cause.message : String(cause)).split('\n', 1)[0] ?? ''
 }
 
@@ -158,7 +158,7 @@ interface Asked {
 async function answer({ llama, chat, file }: Loaded, asked: Asked): Promise<ModelAnswer> {
   const { signal } = asked
   const request = withSayableOutput(asked.request, 'gguf')
-  const names = toolNamesOf(request)
+  const names = chooseToolNames(request)
   const history = encodeHistory(request, names)
   const before = chat.sequence.tokenMeter.getState()
   try {
@@ -167,7 +167,7 @@ async function answer({ llama, chat, file }: Loaded, asked: Asked): Promise<Mode
     const said = await chat.generateResponse(structuredClone(history), options)
     const after = chat.sequence.tokenMeter.getState()
     return {
-      ...partsOf(said, names),
+      ...listParts(said, names),
       usage: {
         inputTokens: after.usedInputTokens - before.usedInputTokens,
         outputTokens: after.usedOutputTokens - before.usedOutputTokens,
@@ -176,7 +176,7 @@ async function answer({ llama, chat, file }: Loaded, asked: Asked): Promise<Mode
     }
   } catch (cause) {
     if (signal.aborted) throw new BatonError({ code: 'cancelled', message: 'the model call was aborted', cause })
-    const why = messageOf(cause)
+    const why = readMessage(cause)
     const code = /context/i.test(why) ? 'context_overflow' : 'model_provider_failed'
     throw new BatonError({ code, message: `the local model failed: ${why}`, cause })
   }
@@ -227,7 +227,7 @@ function streamCalls(sink: (event: ModelEvent) => void, names: ToolNames): (chun
 }
 
 /** Calls that it gives are whole: one that the limit cut off is not among them. */
-function partsOf(
+function listParts(
   { response, functionCalls = [], metadata }: Generated,
   names: ToolNames,
 ): Pick<ModelAnswer, 'parts' | 'finish'> {

@@ -28,9 +28,9 @@ function told(fields: JsonObject): string {
   const lists = names.filter((name) => Array.isArray(fields[name]))
   const list = lists.find((name) => isJsonObject([fields[name]].flat()[0])) ?? lists[0]
   const items = list === undefined ? undefined : fields[list]
-  if (list !== undefined && Array.isArray(items)) return listed(list, items, detailsOf(fields, list))
+  if (list !== undefined && Array.isArray(items)) return listed(list, items, listDetails(fields, list))
   const body = BODIES.find((name) => typeof fields[name] === 'string')
-  const details = body === undefined ? '' : detailsOf(fields, body)
+  const details = body === undefined ? '' : listDetails(fields, body)
   if (body !== undefined) return (details === '' ? '' : `${details}:\n`) + fenced(plain(fields[body] ?? ''))
   const lines = names
     .slice(0, LINES_MAX)
@@ -49,12 +49,12 @@ function listed(name: string, items: readonly JsonValue[], details: string): str
 
 function itemLine(item: JsonObject): string {
   const label = LABELS.find((name) => typeof item[name] === 'string') ?? Object.keys(item)[0] ?? ''
-  const details = detailsOf(item, label)
+  const details = listDetails(item, label)
   return short(item[label] ?? '') + (details === '' ? '' : ` (${details})`)
 }
 
 /** Short values beside the main one; what is empty, zero or false says little. */
-function detailsOf(fields: JsonObject, without: string): string {
+function listDetails(fields: JsonObject, without: string): string {
   return Object.entries(fields)
     .filter(([name, field]) => name !== without && Boolean(field) && typeof field !== 'object')
     .map(([name, field]) => (typeof field === 'string' ? field : `${splitWords(name).join(' ')} ${plain(field)}`))

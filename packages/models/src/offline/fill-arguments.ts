@@ -51,7 +51,7 @@ const SAME_MEANING = [
   'weather forecast temperature rain',
   'contact person people user member',
   'recent history log past latest last',
-].map((line) => line.split(' ').map(rootOf))
+].map((line) => line.split(' ').map(findRoot))
 const MEANINGS = new Map(SAME_MEANING.flatMap((roots) => roots.map((root) => [root, roots[0] ?? root])))
 /** The first that fits one token; each costs no more than its length. */
 const KINDS: readonly (readonly [Kind, RegExp])[] = [
@@ -67,18 +67,18 @@ const KINDS: readonly (readonly [Kind, RegExp])[] = [
 const ROLES: readonly (readonly [role: string, stems: readonly string[], kinds: readonly Kind[]])[] = [
   ['choice', [], []],
   ['number', [], ['number']],
-  ['path', stemsOf('path file folder filename'), ['path', 'quoted']],
-  ['repository', stemsOf('owner repo'), ['path']],
-  ['url', stemsOf('url uri link website'), ['url']],
-  ['date', stemsOf('date day since until when'), ['date']],
-  ['search', stemsOf('pattern search term text phrase keyword regex expression needle'), ['quoted']],
-  ['id', stemsOf('id identifier key'), ['identifier', 'quoted', 'number']],
+  ['path', listStems('path file folder filename'), ['path', 'quoted']],
+  ['repository', listStems('owner repo'), ['path']],
+  ['url', listStems('url uri link website'), ['url']],
+  ['date', listStems('date day since until when'), ['date']],
+  ['search', listStems('pattern search term text phrase keyword regex expression needle'), ['quoted']],
+  ['id', listStems('id identifier key'), ['identifier', 'quoted', 'number']],
   ['thing', [], ['quoted', 'name', 'identifier']],
 ]
-const [SEARCH = '', FILE = '', FOLDER = '', OWNER = '', REGEX = ''] = stemsOf('search file folder owner regular')
-const FIRST = stemsOf('start from first begin min')
-const LAST = stemsOf('end to last until max')
-const AMOUNT = stemsOf('limit count max number amount')
+const [SEARCH = '', FILE = '', FOLDER = '', OWNER = '', REGEX = ''] = listStems('search file folder owner regular')
+const FIRST = listStems('start from first begin min')
+const LAST = listStems('end to last until max')
+const AMOUNT = listStems('limit count max number amount')
 const PLACE = /^(?:in|under|inside|within|of)$/i
 const NO_PLACE = /^(?:general|details?|order|case|english|total|root|current|whole|project|repo|repository|code)$/i
 const PREPOSITION = /^(?:in|for|at|of|about|with|on|named|called|to)$/i
@@ -87,8 +87,8 @@ const PHRASE_WORDS_MAX = 4
 const PHRASE_DISTANCE_MAX = 8
 
 export function fillArguments(tool: ToolDeclaration, tokens: readonly Token[]): Filled {
-  const properties = propertiesOf(tool.inputSchema)
-  const toolStems = stemsOf(`${tool.name} ${tool.description}`)
+  const properties = listProperties(tool.inputSchema)
+  const toolStems = listStems(`${tool.name} ${tool.description}`)
   const used = new Set<Token>()
   const values = rangeFor(properties, tokens, used)
   const rank = ({ isRequired, role }: Property): number =>
@@ -98,21 +98,21 @@ export function fillArguments(tool: ToolDeclaration, tokens: readonly Token[]): 
     const free = tokens.filter((token) => property.role === 'repository' || !used.has(token))
     const taken = values.has(property.name) ? [] : tokensFor(property, free, toolStems)
     for (const token of taken) used.add(token)
-    if (taken.length > 0) values.set(property.name, valueOf(property, properties, taken))
+    if (taken.length > 0) values.set(property.name, readValue(property, properties, taken))
   }
   const missing = properties.filter(({ name, isRequired }) => isRequired && !values.has(name))
   return { arguments: Object.fromEntries(values), missing: missing.map(({ name }) => name), used }
 }
 
-export function propertiesOf({ properties, required }: JsonObject): readonly Property[] {
+export function listProperties({ properties, required }: JsonObject): readonly Property[] {
   return Object.entries(isJsonObject(properties) ? properties : {}).map(([name, given]): Property => {
     const { type, anyOf, description, enum: listed, ...rest } = isJsonObject(given) ? given : {}
     const isRequired = Array.isArray(required) && required.includes(name) && !('default' in rest)
     const options = Array.isArray(listed) ? listed : []
-    const nameStems = stemsOf(name)
+    const nameStems = listStems(name)
     const stems = [
       ...nameStems,
-      ...stemsOf(`${typeof description === 'string' ? description : ''} ${options.join(' ')}`),
+      ...listStems(`${typeof description === 'string' ? description : ''} ${options.join(' ')}`),
     ]
     const roleBy = (words: readonly string[]): string | undefined => ROLES.find(([, own]) => hasAny(words, own))?.[0]
     const types = JSON.stringify([type, anyOf])
@@ -200,7 +200,7 @@ function numberFor({ nameStems, isRequired }: Property, free: readonly Token[]):
   return found === undefined ? [] : free.slice(found, found + 1)
 }
 
-function valueOf(property: Property, all: readonly Property[], taken: readonly Token[]): JsonValue {
+function readValue(property: Property, all: readonly Property[], taken: readonly Token[]): JsonValue {
   const { role, nameStems, stems, options } = property
   const text = taken.map((token) => token.text.replace(/^#(?=\d)/, '')).join(' ')
   if (role === 'number') return Number(text)
@@ -221,7 +221,7 @@ export function readRequest(request: string): readonly Token[] {
       const previous = tokens.at(-1)
       const name = previous?.endsPhrase === false && /^\p{Lu}\p{Ll}/u.test(text) ? 'name' : 'word'
       const kind = quoted === undefined ? (KINDS.find(([, pattern]) => pattern.test(text))?.[0] ?? name) : 'quoted'
-      const stems = kind === 'word' ? stemsOf(text, STOP_WORDS) : []
+      const stems = kind === 'word' ? listStems(text, STOP_WORDS) : []
       // Names of several words are one.
       if (kind === 'name' && previous?.kind === 'name')
         tokens.splice(-1, 1, { kind, stems, text: `${previous.text} ${text}`, endsPhrase })
@@ -237,9 +237,9 @@ export function isFile({ kind, text }: Token): boolean {
 }
 
 /** One stem for all words that mean the same here. */
-export function stemsOf(text: string, without: ReadonlySet<string> = new Set()): readonly string[] {
+export function listStems(text: string, without: ReadonlySet<string> = new Set()): readonly string[] {
   const words = splitWords(text).filter((word) => !without.has(word))
-  return words.map((word) => MEANINGS.get(rootOf(word)) ?? rootOf(word))
+  return words.map((word) => MEANINGS.get(findRoot(word)) ?? findRoot(word))
 }
 
 /** The parts of names and sentences: `getUserById`, `user.by_id` and `PDFFile` split as one would read them. */
@@ -249,7 +249,7 @@ export function splitWords(text: string): readonly string[] {
 }
 
 /** Takes off the common endings of English; what is left need not be a word. */
-function rootOf(word: string): string {
+function findRoot(word: string): string {
   const single = word.length > 3 ? word.replace(/ies$/, 'y').replace(/(?<=ch|sh|ss|x)es$|(?<![su])s$/, '') : word
   const root = single.length > 4 ? single.replace(/(?:ing|ed)$/, '') : single
   return root.length > 3 ? root.replace(/(.)\1$/, '$1').replace(/e$/, '') : root

@@ -13,7 +13,7 @@ import type {
   Tool,
   ToolDeclaration,
 } from '@baton/core'
-import { textOf, tool } from '@baton/core'
+import { readText, tool } from '@baton/core'
 import { createToolContext } from '@baton/core/testing'
 import { workspaceTools } from '@baton/tools/workspace'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -32,7 +32,7 @@ function declare(tools: readonly Tool[]): readonly ToolDeclaration[] {
   return tools.map(({ name, description, inputSchema, effect }) => ({ name, description, inputSchema, effect }))
 }
 
-function requestOf(
+function readRequest(
   messages: readonly Message[],
   tools: readonly Tool[],
   more: Partial<ModelRequest> = {},
@@ -56,7 +56,7 @@ async function ask(text: string, tools: readonly Tool[], before: readonly Messag
   const calls: [string, unknown][] = []
   for (let step = 0; step < STEPS_MAX; step++) {
     const answer = await createOfflineModel().run(
-      requestOf(messages, tools),
+      readRequest(messages, tools),
       () => undefined,
       new AbortController().signal,
     )
@@ -66,7 +66,7 @@ async function ask(text: string, tools: readonly Tool[], before: readonly Messag
     )
     messages.push({ role: 'assistant', parts })
     expect(answer.finish).toBe(asked.length > 0 ? 'tool-calls' : 'end')
-    if (asked.length === 0) return { calls, answer: textOf(answer.parts), messages }
+    if (asked.length === 0) return { calls, answer: readText(answer.parts), messages }
     const results: ResultPart[] = []
     for (const [index, call] of asked.entries()) {
       const input: unknown = JSON.parse(call.arguments)
@@ -303,7 +303,7 @@ describe('what it may do', () => {
       execute: () => [],
     })
   const run = (more: Partial<ModelRequest>, tools = [search('pure')]) =>
-    createOfflineModel().run(requestOf([user(words)], tools, more), () => undefined, new AbortController().signal)
+    createOfflineModel().run(readRequest([user(words)], tools, more), () => undefined, new AbortController().signal)
 
   test('only tools that are declared pure are called, even when a call is demanded', async () => {
     for (const effect of ['idempotent', 'once'] as const) {
@@ -331,7 +331,7 @@ describe('what it may do', () => {
       input: z.object({ prompt: z.string() }),
     })
     const launched = await run({ messages: [user('launch an agent for this')] }, [status, spawn])
-    expect(textOf(launched.parts)).toContain('agent.spawn fits, but it may change something')
+    expect(readText(launched.parts)).toContain('agent.spawn fits, but it may change something')
     const asked = await run({ messages: [user('status of agent bc-1')] }, [status, spawn])
     expect(asked.parts).toMatchObject([{ type: 'call', name: 'agent.status', arguments: '{"id":"bc-1"}' }])
   })
@@ -352,7 +352,7 @@ describe('what it may do', () => {
       user('Answer now from what you have.'),
     ]
     const answer = await run({ messages, toolChoice: { type: 'none' } })
-    expect(textOf(answer.parts)).toContain('2 results:\n- a\n- b')
+    expect(readText(answer.parts)).toContain('2 results:\n- a\n- b')
   })
 
   test('it streams word by word what it answers, and stops when it is aborted', async () => {
@@ -363,12 +363,12 @@ describe('what it may do', () => {
       if (deltas.length === 3 && controller.signal.aborted === false && stopAtThree) controller.abort()
     }
     let stopAtThree = false
-    const answer = await createOfflineModel().run(requestOf([user('hi')], []), sink, controller.signal)
-    expect(deltas.join('')).toBe(textOf(answer.parts))
+    const answer = await createOfflineModel().run(readRequest([user('hi')], []), sink, controller.signal)
+    expect(deltas.join('')).toBe(readText(answer.parts))
     expect(deltas.length).toBeGreaterThan(10)
     deltas.length = 0
     stopAtThree = true
-    const stopped = createOfflineModel().run(requestOf([user('hi')], []), sink, controller.signal)
+    const stopped = createOfflineModel().run(readRequest([user('hi')], []), sink, controller.signal)
     await expect(stopped).rejects.toMatchObject({ code: 'cancelled' })
     expect(deltas.length).toBe(3)
   })
@@ -376,7 +376,7 @@ describe('what it may do', () => {
   test('a call is streamed as start, arguments, end', async () => {
     const events: ModelEvent[] = []
     await createOfflineModel().run(
-      requestOf([user(words)], [search('pure')]),
+      readRequest([user(words)], [search('pure')]),
       (event) => void events.push(event),
       new AbortController().signal,
     )

@@ -14,7 +14,7 @@ const properties = {
   tags: { type: 'array', items: { type: 'string' } },
 }
 
-function requestOf(text: string): ModelRequest {
+function readRequest(text: string): ModelRequest {
   const inputSchema = { type: 'object', properties, required: ['pattern', 'city'] }
   return {
     instructions: '',
@@ -50,8 +50,8 @@ test('random text gets a plan, the same each time', () => {
   )
   fc.assert(
     fc.property(fc.array(word, { maxLength: 12 }), (words) => {
-      const made = plan(requestOf(words.join(' ')))
-      expect(made).toEqual(plan(requestOf(words.join(' '))))
+      const made = plan(readRequest(words.join(' ')))
+      expect(made).toEqual(plan(readRequest(words.join(' '))))
       expect(['call', 'say']).toContain(made.type)
     }),
   )
@@ -59,14 +59,14 @@ test('random text gets a plan, the same each time', () => {
 
 test('only the beginning of a very long request is read', () => {
   const long = `find files that mention "beta" for "Rome" ${'a1-'.repeat(20_000)} "gamma"`
-  expect(plan(requestOf(long))).toEqual({
+  expect(plan(readRequest(long))).toEqual({
     type: 'call',
     calls: [{ name: 'files.find', arguments: { pattern: 'beta', city: 'Rome' } }],
   })
 })
 
 test('a sentence of the transcript of several people is read as one request', () => {
-  const request = requestOf('find files that mention "beta"')
+  const request = readRequest('find files that mention "beta"')
   const [first] = request.messages
   const messages = [
     ...(first ? [first] : []),

@@ -1,9 +1,9 @@
 // Decides what the offline model does next: call tools, answer from results, or say that it cannot help. Pure.
 import type { JsonObject, Message, ModelRequest, ResultPart, ToolDeclaration } from '@baton/core'
-import { textOf } from '@baton/core'
+import { readText } from '@baton/core'
 import { summariseResult } from './answer.ts'
 import type { Filled, Token } from './fill-arguments.ts'
-import { fillArguments, isFile, propertiesOf, readRequest, stemsOf } from './fill-arguments.ts'
+import { fillArguments, isFile, listProperties, readRequest, listStems } from './fill-arguments.ts'
 
 interface PlannedCall {
   readonly name: string
@@ -26,7 +26,7 @@ const SHARE_MIN = 0.4
 const CLEARLY_BETTER = 1.2
 /** At the head of a request these ask for a change, and need a tool that has the verb itself. */
 const ACTS: ReadonlySet<string> = new Set(
-  stemsOf(
+  listStems(
     'delete remove write create edit change update send deploy rename move install run fix add cancel post book buy make build set start stop draw translate explain summarize summarise',
   ),
 )
@@ -67,7 +67,7 @@ interface Choice {
 
 /** The tools that fit, the best first, those with all arguments before others. Where a call is forced, all tools. */
 function rankTools(tokens: readonly Token[], tools: readonly ToolDeclaration[], isForced: boolean): readonly Choice[] {
-  const documents = tools.map(documentOf)
+  const documents = tools.map(buildDocument)
   const isIn = (word: string): number => documents.filter((document) => document.has(word)).length
   const implied = impliedStems(tokens)
   const values = tokens.filter(({ kind }) => kind !== 'word')
@@ -96,12 +96,12 @@ function rankTools(tokens: readonly Token[], tools: readonly ToolDeclaration[], 
 }
 
 /** The stems of a tool's name, description and schema with their weights. */
-function documentOf({ name, description, inputSchema }: ToolDeclaration): ReadonlyMap<string, number> {
-  const schema = propertiesOf(inputSchema).flatMap(({ stems }) => stems)
+function buildDocument({ name, description, inputSchema }: ToolDeclaration): ReadonlyMap<string, number> {
+  const schema = listProperties(inputSchema).flatMap(({ stems }) => stems)
   return new Map([
     ...schema.map((stem) => [stem, SCHEMA_WEIGHT] as const),
-    ...stemsOf(description).map((stem) => [stem, DESCRIPTION_WEIGHT] as const),
-    ...stemsOf(name).map((stem) => [stem, NAME_WEIGHT] as const),
+    ...listStems(description).map((stem) => [stem, DESCRIPTION_WEIGHT] as const),
+    ...listStems(name).map((stem) => [stem, NAME_WEIGHT] as const),
   ])
 }
 
@@ -109,10 +109,10 @@ function documentOf({ name, description, inputSchema }: ToolDeclaration): Readon
 function impliedStems(tokens: readonly Token[]): readonly string[] {
   const said = tokens.flatMap(({ stems }) => stems)
   const values = tokens.filter(({ kind }) => kind !== 'word')
-  if (values.some(isFile)) return stemsOf(said.length === 0 ? 'file content' : 'file')
+  if (values.some(isFile)) return listStems(said.length === 0 ? 'file content' : 'file')
   if (said.length === 1 && values.length === 0 && tokens.some(({ text }) => text === 'in'))
-    return stemsOf('list folder')
-  return values.flatMap(({ kind }) => (kind === 'path' ? stemsOf('folder') : kind === 'url' ? [kind] : []))
+    return listStems('list folder')
+  return values.flatMap(({ kind }) => (kind === 'path' ? listStems('folder') : kind === 'url' ? [kind] : []))
 }
 
 /** One call; or one for each path, where a request names several and the tool takes one. */
@@ -136,7 +136,7 @@ function lastExchange(messages: readonly Message[]): Exchange {
   const asked = isBehind ? messages.slice(0, -1) : messages
   const last = asked.findLastIndex(({ role }) => role === 'user') + 1
   const first = asked.slice(0, last).findLastIndex(({ role }) => role !== 'user') + 1
-  const texts = asked.slice(first, last).map(({ parts }) => textOf(parts))
+  const texts = asked.slice(first, last).map(({ parts }) => readText(parts))
   const results = asked.slice(last).flatMap((message) => (message.role === 'tool' ? message.parts : []))
   return { text: texts.join('\n').slice(0, TEXT_CHARACTERS_MAX), results }
 }
@@ -144,10 +144,10 @@ function lastExchange(messages: readonly Message[]): Exchange {
 /** It says once, in its first answer, what it is. */
 function answerFrom(results: readonly ResultPart[], messages: readonly Message[]): string {
   const told = results.map(({ name, isError, content }) => {
-    const text = textOf(content)
+    const text = readText(content)
     return isError ? `${name} failed: ${text.replace(/^Error: /, '')}` : summariseResult(text)
   })
-  const isFirst = !messages.some(({ role, parts }) => role === 'assistant' && textOf(parts) !== '')
+  const isFirst = !messages.some(({ role, parts }) => role === 'assistant' && readText(parts) !== '')
   return [...told, ...(isFirst ? ['(This answer was put together without a language model.)'] : [])].join('\n\n')
 }
 

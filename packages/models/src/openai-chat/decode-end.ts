@@ -28,7 +28,7 @@ export interface EndOfAnswer {
 }
 
 /** The reason alone is not to be trusted: servers say "stop" with calls, and "tool_calls" without any (vllm#53255). */
-export function finishOf({ reason, hasCalls, isRefused, usage, maxTokens }: EndOfAnswer): FinishReason {
+export function readFinish({ reason, hasCalls, isRefused, usage, maxTokens }: EndOfAnswer): FinishReason {
   if (isRefused) return 'refusal'
   const finish = Object.hasOwn(FINISH, reason) ? (FINISH[reason] ?? 'other') : 'other'
   if (finish === 'tool-calls' && !hasCalls) return 'end'
@@ -45,12 +45,12 @@ export function overlay(before: JsonObject, now: JsonObject): JsonObject {
 }
 
 /** `prompt_tokens` includes what was read from the cache. DeepSeek has fields of its own for that (recorded). */
-export function usageOf(usage: JsonObject): Usage {
+export function readUsage(usage: JsonObject): Usage {
   const promptDetails = objectIn(usage, 'prompt_tokens_details')
   const input = countIn(usage, 'prompt_tokens')
   const cacheRead = countIn(promptDetails, 'cached_tokens') ?? countIn(usage, 'prompt_cache_hit_tokens')
   const cacheWrite = countIn(promptDetails, 'cache_write_tokens')
-  const output = outputOf(usage, input)
+  const output = readOutput(usage, input)
   const reasoning = countIn(objectIn(usage, 'completion_tokens_details'), 'reasoning_tokens')
   return {
     ...(input !== undefined && { inputTokens: input }),
@@ -62,7 +62,7 @@ export function usageOf(usage: JsonObject): Usage {
 }
 
 /** Gemini and xAI leave reasoning out of `completion_tokens`, not out of the total (recorded: 35 + 12, total 109). */
-function outputOf(usage: JsonObject, input: number | undefined): number | undefined {
+function readOutput(usage: JsonObject, input: number | undefined): number | undefined {
   const output = countIn(usage, 'completion_tokens')
   const total = countIn(usage, 'total_tokens')
   if (output === undefined || input === undefined || total === undefined) return output

@@ -59,7 +59,7 @@ export class ReasoningDraft {
       return
     }
     const given = Object.entries(detail).filter(([, value]) => value !== null)
-    const text = stringOf(last[field]) + stringOf(detail[field])
+    const text = readString(last[field]) + readString(detail[field])
     this.details[this.details.length - 1] = { ...last, ...Object.fromEntries(given), [field]: text }
   }
 }
@@ -71,9 +71,9 @@ const TEXT_FIELDS: Readonly<Record<string, string | undefined>> = {
 
 function textOfDetail(detail: JsonObject): string {
   const field = TEXT_FIELDS[typeof detail['type'] === 'string' ? detail['type'] : '']
-  return field === undefined ? '' : stringOf(detail[field])
+  return field === undefined ? '' : readString(detail[field])
 }
 
-function stringOf(value: JsonValue | undefined): string {
+function readString(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : ''
 }

@@ -17,7 +17,7 @@ function decode(chunks: readonly Chunk[], more: Partial<OpenAiChatDecoderOptions
   return { outcome: decoder.end(), events }
 }
 
-function answerOf(chunks: readonly Chunk[], more: Partial<OpenAiChatDecoderOptions> = {}): ModelAnswer {
+function readAnswer(chunks: readonly Chunk[], more: Partial<OpenAiChatDecoderOptions> = {}): ModelAnswer {
   const { outcome } = decode(chunks, more)
   if (outcome instanceof BatonError) throw outcome
   return outcome
@@ -32,8 +32,8 @@ const CALLED = delta({}, 'tool_calls')
 const STOPPED = delta({}, 'stop')
 
 /** Name and arguments of each call. */
-function callsOf(chunks: readonly Chunk[]): readonly (readonly string[])[] {
-  return answerOf(chunks).parts.flatMap((part) => (part.type === 'call' ? [[part.name, part.arguments]] : []))
+function listCalls(chunks: readonly Chunk[]): readonly (readonly string[])[] {
+  return readAnswer(chunks).parts.flatMap((part) => (part.type === 'call' ? [[part.name, part.arguments]] : []))
 }
 
 describe('which call a piece belongs to', () => {
@@ -116,20 +116,20 @@ describe('which call a piece belongs to', () => {
       [calls({ index: 0, id: '1', ...made('a', '{"x":1}') }, { index: 1, id: '1', ...made('b', '{"y":2}') })],
     ],
   ])('%s', (_situation, chunks) => {
-    expect(callsOf([...chunks, CALLED])).toEqual(two)
-    expect(callsOf([delta({ tool_calls: [] }), ...chunks, delta({ tool_calls: [] }), STOPPED])).toEqual(two)
+    expect(listCalls([...chunks, CALLED])).toEqual(two)
+    expect(listCalls([delta({ tool_calls: [] }), ...chunks, delta({ tool_calls: [] }), STOPPED])).toEqual(two)
   })
 
   test('two calls of one tool, whole, without numbers and ids', () => {
     const piece = calls(made('a', '{"x":"}"}'))
-    expect(callsOf([piece, piece, CALLED])).toEqual([
+    expect(listCalls([piece, piece, CALLED])).toEqual([
       ['a', '{"x":"}"}'],
       ['a', '{"x":"}"}'],
     ])
   })
 
   test('a call without arguments is one with none', () => {
-    expect(callsOf([calls({ index: 0, id: '1', ...made('a', '') }), CALLED])).toEqual([['a', '{}']])
+    expect(listCalls([calls({ index: 0, id: '1', ...made('a', '') }), CALLED])).toEqual([['a', '{}']])
   })
 
   test('a call in the words of before 2024', () => {
@@ -137,7 +137,7 @@ describe('which call a piece belongs to', () => {
       delta({ function_call: { name: 'a', arguments: '{"x"' } }),
       delta({ function_call: { arguments: ':1}' } }),
     ]
-    expect(callsOf([...chunks, delta({}, 'function_call')])).toEqual([['a', '{"x":1}']])
+    expect(listCalls([...chunks, delta({}, 'function_call')])).toEqual([['a', '{"x":1}']])
   })
 
   test('what is told while it arrives', () => {
@@ -172,13 +172,13 @@ describe('how an answer ends', () => {
     ['a reason that is empty until the end', [delta({ content: 'x' }, ''), call, CALLED], 'tool-calls'],
     ['no [DONE]', [call, CALLED], 'tool-calls'],
   ])('%s', (_situation, chunks, finish) => {
-    expect(answerOf(chunks).finish).toBe(finish)
+    expect(readAnswer(chunks).finish).toBe(finish)
   })
 
   test('a call that used up all tokens was cut, whatever the reason says (vllm#53269)', () => {
     const usage = { choices: [], usage: { prompt_tokens: 1, completion_tokens: 50 } }
-    expect(answerOf([call, CALLED, usage], { maxTokens: 50 }).finish).toBe('max-tokens')
-    expect(answerOf([call, CALLED, usage], { maxTokens: 51 }).finish).toBe('tool-calls')
+    expect(readAnswer([call, CALLED, usage], { maxTokens: 50 }).finish).toBe('max-tokens')
+    expect(readAnswer([call, CALLED, usage], { maxTokens: 51 }).finish).toBe('tool-calls')
   })
 
   test.each<[string, readonly Chunk[]]>([
@@ -194,11 +194,11 @@ describe('how an answer ends', () => {
   })
 
   test('half a call under a proper end stays half: its text says so', () => {
-    expect(callsOf([half, CALLED])).toEqual([['a', '{"x":']])
+    expect(listCalls([half, CALLED])).toEqual([['a', '{"x":']])
   })
 
   test('a refusal in a field of its own', () => {
-    const { parts, finish } = answerOf([delta({ content: null, refusal: 'I can’t.' }), STOPPED])
+    const { parts, finish } = readAnswer([delta({ content: null, refusal: 'I can’t.' }), STOPPED])
     expect([parts, finish]).toEqual([[{ type: 'text', text: 'I can’t.' }], 'refusal'])
   })
 
@@ -216,8 +216,8 @@ describe('how an answer ends', () => {
 })
 
 describe('text and reasoning', () => {
-  const textsOf = (chunks: readonly Chunk[]) =>
-    answerOf([...chunks, STOPPED]).parts.map((part) => [part.type, 'text' in part ? part.text : ''])
+  const listTexts = (chunks: readonly Chunk[]) =>
+    readAnswer([...chunks, STOPPED]).parts.map((part) => [part.type, 'text' in part ? part.text : ''])
 
   test.each<[string, readonly Chunk[]]>([
     [
@@ -250,7 +250,7 @@ describe('text and reasoning', () => {
       [{ choices: [{ message: { role: 'assistant', reasoning: 'hm', content: 'yes' } }] }],
     ],
   ])('%s', (_situation, chunks) => {
-    expect(textsOf(chunks)).toEqual([
+    expect(listTexts(chunks)).toEqual([
       ['reasoning', 'hm'],
       ['text', 'yes'],
     ])
@@ -259,7 +259,7 @@ describe('text and reasoning', () => {
   test('the details of OpenRouter are kept whole, with their signature', () => {
     const detail = (more: JsonObject) =>
       delta({ reasoning: 'hm', reasoning_details: [{ index: 0, format: 'f', ...more }] })
-    const [reasoning] = answerOf([
+    const [reasoning] = readAnswer([
       detail({ type: 'reasoning.text', text: 'h' }),
       detail({ type: 'reasoning.text', text: 'm', signature: null }),
       detail({ type: 'reasoning.text', text: '', signature: 'sig' }),
@@ -276,7 +276,7 @@ describe('text and reasoning', () => {
   })
 
   test('chunks without choices, other choices, and fields of others say nothing', () => {
-    const { parts } = answerOf([
+    const { parts } = readAnswer([
       { choices: [], prompt_filter_results: [] },
       { choices: [{ index: 1, delta: { content: 'other' } }], obfuscation: 'x', p: 'abc' },
       { id: 'x', object: 'ping' },
@@ -293,7 +293,7 @@ describe('text and reasoning', () => {
 })
 
 describe('what an answer cost', () => {
-  const spent = (usage: JsonObject) => answerOf([delta({ content: 'x' }), STOPPED, { choices: [], usage }]).usage
+  const spent = (usage: JsonObject) => readAnswer([delta({ content: 'x' }), STOPPED, { choices: [], usage }]).usage
 
   test('of OpenAI: the cache is part of the input, reasoning of the output', () => {
     const usage = {
@@ -317,7 +317,7 @@ describe('what an answer cost', () => {
       cacheReadTokens: 4,
     })
     expect(spent({ prompt_tokens: 35, completion_tokens: 12, total_tokens: 109 })).toMatchObject({ outputTokens: 74 })
-    expect(answerOf([delta({ content: 'x' }), STOPPED, '[DONE]']).usage).toEqual({})
+    expect(readAnswer([delta({ content: 'x' }), STOPPED, '[DONE]']).usage).toEqual({})
   })
 
   test('told in every chunk: the last counts', () => {
@@ -325,7 +325,7 @@ describe('what an answer cost', () => {
       ...delta({ content: 'x' }),
       usage: { prompt_tokens: 7, completion_tokens: tokens },
     })
-    expect(answerOf([grow(1), grow(2), { ...STOPPED, usage: { completion_tokens: 3 } }]).usage).toEqual({
+    expect(readAnswer([grow(1), grow(2), { ...STOPPED, usage: { completion_tokens: 3 } }]).usage).toEqual({
       inputTokens: 7,
       outputTokens: 3,
     })

@@ -7,7 +7,7 @@ import { redact } from '../transport/redact.ts'
 import type { SseEvent } from '../transport/sse.ts'
 import type { CallDraft } from './decode-call.ts'
 import { CallDrafts, readCallPiece } from './decode-call.ts'
-import { finishOf, overlay, usageOf } from './decode-end.ts'
+import { readFinish, overlay, readUsage } from './decode-end.ts'
 import { ReasoningDraft } from './decode-reasoning.ts'
 import { errorFromStream, errorIn } from './errors.ts'
 import type { TaggedPiece } from './think-tags.ts'
@@ -132,11 +132,11 @@ class StreamDecoder implements OpenAiChatDecoder {
     // Without a reason, only what ends by itself is whole.
     const isWhole = this.#isDone && this.#hasChoice && calls.every((call) => call.json.isClosed)
     if (this.#finish === undefined && !isWhole) return this.#cutOff()
-    const usage = usageOf(this.#usage)
+    const usage = readUsage(this.#usage)
     const requestId = this.#options.requestId ?? (this.#id === '' ? undefined : this.#id)
     return {
       parts: this.#parts(),
-      finish: finishOf({
+      finish: readFinish({
         reason: this.#finish ?? 'stop',
         hasCalls: calls.length > 0,
         isRefused: this.#refusal !== '',
@@ -262,7 +262,7 @@ class StreamDecoder implements OpenAiChatDecoder {
   #takeUsage(usage: JsonValue | undefined): void {
     if (!isJsonObject(usage) || this.failure) return
     this.#usage = overlay(this.#usage, usage)
-    this.#sink({ type: 'usage', usage: usageOf(this.#usage) })
+    this.#sink({ type: 'usage', usage: readUsage(this.#usage) })
   }
 
   #parts(): readonly ModelPart[] {

@@ -1,7 +1,7 @@
 // From neutral messages to Chat Completions': results right behind their calls, roles that take turns, and of a model's
 // reasoning what its server wants back. Images of results go into a user message, because results are text.
 import type { AssistantMessage, JsonObject, ResultPart, ToolMessage } from '@baton/core'
-import { isJsonObject, parseJson, textOf } from '@baton/core'
+import { isJsonObject, parseJson, readText } from '@baton/core'
 import type { HistoryEncoder } from '../histories.ts'
 import { encodeToolName } from '../tool-names.ts'
 import type { CallIds } from './call-ids.ts'
@@ -76,7 +76,7 @@ function addAssistant(wire: WireMessage[], message: WireAssistant | undefined): 
 
 function encodeAssistant(message: AssistantMessage, encoding: Encoding): WireAssistant | undefined {
   const calls = encodeCalls(message, encoding)
-  const text = textOf(message.parts)
+  const text = readText(message.parts)
   // An answer of blanks says nothing, and some servers refuse it.
   if (calls.length === 0 && text.trim() === '') return undefined
   return {
@@ -84,7 +84,7 @@ function encodeAssistant(message: AssistantMessage, encoding: Encoding): WireAss
     // Mistral and older templates want a string beside calls, OpenAI takes both (recorded).
     content: text,
     ...(calls.length > 0 && { tool_calls: calls }),
-    ...extraOf(message, encoding),
+    ...buildExtra(message, encoding),
     ...encodeReasoningBack(message, encoding),
   }
 }
@@ -94,7 +94,7 @@ function encodeCalls(message: AssistantMessage, encoding: Encoding): readonly Wi
   return message.parts.flatMap((part): readonly WireCall[] => {
     if (part.type !== 'call') return []
     const extra = ownData(part.state, encoding)?.['extra_content']
-    const call = { name: encodeToolName(part.name), arguments: argumentsOf(part.arguments) }
+    const call = { name: encodeToolName(part.name), arguments: readArguments(part.arguments) }
     return [
       {
         id: ids.callId(part),
@@ -107,13 +107,13 @@ function encodeCalls(message: AssistantMessage, encoding: Encoding): readonly Wi
 }
 
 /** Chat templates parse the arguments; what a model wrote and could not be read goes back empty, its result says why. */
-function argumentsOf(text: string): string {
+function readArguments(text: string): string {
   const parsed = parseJson(text)
   return parsed.ok && isJsonObject(parsed.value) ? text : '{}'
 }
 
 /** What the server put beside the whole message: Gemini's signature of a text (recorded). */
-function extraOf(message: AssistantMessage, encoding: Encoding): Pick<WireAssistant, 'extra_content'> {
+function buildExtra(message: AssistantMessage, encoding: Encoding): Pick<WireAssistant, 'extra_content'> {
   if (encoding.quirks.reasoningBack === 'nothing') return {}
   for (const part of message.parts) {
     const data = part.type === 'provider' ? ownData(part.state, encoding) : undefined
@@ -134,14 +134,14 @@ function encodeReasoningBack(message: AssistantMessage, encoding: Encoding): Rea
     const details = data['reasoning_details']
     // Signatures are good for the place they were made in, so those of a message whose past has changed stay at home.
     if (reasoningBack === 'details') {
-      if (Array.isArray(details) && !message.rebased) return { reasoning_details: detailsOf(details) }
+      if (Array.isArray(details) && !message.rebased) return { reasoning_details: listDetails(details) }
     } else if (data['field'] === 'reasoning') return { reasoning: part.text }
     else if (data['field'] === 'reasoning_content') return { reasoning_content: part.text }
   }
   return reasoningBack === 'always' ? { reasoning_content: '' } : {}
 }
 
-function detailsOf(details: readonly unknown[]): readonly JsonObject[] {
+function listDetails(details: readonly unknown[]): readonly JsonObject[] {
   return details.filter(isJsonObject)
 }
 

@@ -26,7 +26,7 @@ const ALWAYS_THINKS_TOKENS = 4096
 export function encodeReasoning(ask: ReasoningAsk, how: OpenAiChatQuirks['reasoning']): Reasoning {
   const { budget, model } = ask
   const extraTokens = Math.floor(budget)
-  const effort = { reasoning_effort: effortOf(budget) }
+  const effort = { reasoning_effort: chooseEffort(budget) }
   switch (how) {
     case 'openai':
       return encodeOpenAi(ask)
@@ -56,7 +56,7 @@ function encodeOpenAi({ model, budget, hasTools }: ReasoningAsk): Reasoning {
   if (/^o\d/.test(model)) {
     const extraTokens = Math.max(Math.floor(budget), ALWAYS_THINKS_TOKENS)
     // o1-preview and o1-mini have no such field.
-    const fields = /^o1-(preview|mini)/.test(model) ? {} : { reasoning_effort: effortOf(budget) }
+    const fields = /^o1-(preview|mini)/.test(model) ? {} : { reasoning_effort: chooseEffort(budget) }
     return { fields, extraTokens }
   }
   const minor = /^gpt-5\.(\d+)/.exec(model)?.[1]
@@ -64,7 +64,7 @@ function encodeOpenAi({ model, budget, hasTools }: ReasoningAsk): Reasoning {
   // Variants for code and `pro` think always, in words that differ between them.
   if (/-(codex|pro)/.test(model)) return { fields: {}, extraTokens: Math.max(Math.floor(budget), ALWAYS_THINKS_TOKENS) }
   if (version >= 2 && hasTools) return { fields: { reasoning_effort: 'none' }, extraTokens: 0 }
-  if (budget > 0) return { fields: { reasoning_effort: effortOf(budget) }, extraTokens: Math.floor(budget) }
+  if (budget > 0) return { fields: { reasoning_effort: chooseEffort(budget) }, extraTokens: Math.floor(budget) }
   return { fields: { reasoning_effort: version >= 1 ? 'none' : 'minimal' }, extraTokens: 0 }
 }
 
@@ -82,7 +82,7 @@ export function deepSeekThinks({ model, budget }: Pick<ReasoningAsk, 'model' | '
   return model === 'deepseek-reasoner' || (model !== 'deepseek-chat' && budget > 0)
 }
 
-function effortOf(budget: number): 'low' | 'medium' | 'high' {
+function chooseEffort(budget: number): 'low' | 'medium' | 'high' {
   if (budget < 4096) return 'low'
   return budget < 16_384 ? 'medium' : 'high'
 }

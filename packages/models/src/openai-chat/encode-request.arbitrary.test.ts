@@ -74,7 +74,7 @@ const step = fc.record({
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never
 
 /** Every call has its result right after; ids of Baton's kind are different. */
-function historyOf(steps: readonly Step[]): readonly Message[] {
+function buildHistory(steps: readonly Step[]): readonly Message[] {
   return steps.flatMap(({ said, rebased, calls, users }, number): readonly Message[] => {
     const made = calls.map(([{ state: owned, ...call }], index) => {
       return { type: 'call' as const, ...call, callId: `call_${number}_${index}`, ...(owned && { state: owned }) }
@@ -119,7 +119,7 @@ const request: fc.Arbitrary<ModelRequest> = fc
   .map(({ steps, choice, ...rest }) => {
     const [first] = rest.tools
     const named: ToolChoice = first ? { type: 'tool', name: first.name } : { type: 'auto' }
-    return { ...rest, messages: historyOf(steps), toolChoice: choice === 'tool' ? named : { type: choice } }
+    return { ...rest, messages: buildHistory(steps), toolChoice: choice === 'tool' ? named : { type: choice } }
   })
 
 test.each(Object.entries(PRESETS))('arbitrary legal histories are accepted: %s', (name, { quirks }) => {

@@ -18,7 +18,7 @@ const base: ModelRequest = {
   settings: {},
   session: 's1',
 }
-const quirksOf = (preset: string): OpenAiChatQuirks => PRESETS[preset]?.quirks ?? OPENAI_QUIRKS
+const findQuirks = (preset: string): OpenAiChatQuirks => PRESETS[preset]?.quirks ?? OPENAI_QUIRKS
 const encode = (more: Partial<ModelRequest>, quirks = OPENAI_QUIRKS, model = 'gpt-4.1') =>
   encodeOpenAiChatRequest({ ...base, ...more }, { model, provider: 'p', quirks })
 const state = (data: JsonObject, model = 'gpt-4.1', provider = 'p'): ProviderState => ({ provider, model, data })
@@ -77,7 +77,7 @@ test('a whole request', () => {
 
 describe('which tools may be called', () => {
   const choose = (toolChoice: ModelRequest['toolChoice'], preset: string) => {
-    const { tools = [], tool_choice } = encode({ tools: [spawn, list], toolChoice }, quirksOf(preset))
+    const { tools = [], tool_choice } = encode({ tools: [spawn, list], toolChoice }, findQuirks(preset))
     return [tools.map((tool) => tool.function.name), tool_choice]
   }
   const both = ['agent_-dot-spawn', 'list']
@@ -99,7 +99,7 @@ describe('which tools may be called', () => {
   test('DeepSeek takes no choice while it thinks', () => {
     const choose = (toolChoice: ModelRequest['toolChoice'], model: string) => {
       const settings = { reasoningTokens: 1000 }
-      const body = encode({ tools: [spawn, list], toolChoice, settings }, quirksOf('deepseek'), model)
+      const body = encode({ tools: [spawn, list], toolChoice, settings }, findQuirks('deepseek'), model)
       return [body.tools?.length ?? 0, body.tool_choice, body.thinking?.type]
     }
     expect(choose({ type: 'auto' }, 'deepseek-v4-pro')).toEqual([2, undefined, 'enabled'])
@@ -133,7 +133,7 @@ describe('reasoning', () => {
   const asked = (model: string, preset: string, reasoningTokens: number, hasTools = false) => {
     const body = encode(
       { settings: { reasoningTokens, temperature: 0.2 }, tools: hasTools ? [spawn] : [] },
-      quirksOf(preset),
+      findQuirks(preset),
       model,
     )
     const { reasoning_effort, reasoning, thinking, temperature, max_tokens, max_completion_tokens } = body
@@ -168,11 +168,11 @@ describe('reasoning', () => {
     text: 'hm',
     state: state(data, model, provider),
   })
-  const backOf = (part: AssistantPart, preset: string, rebased = false) => {
+  const findBack = (part: AssistantPart, preset: string, rebased = false) => {
     const messages = history([part, call('c')]).map((message) =>
       message.role === 'assistant' && rebased ? { ...message, rebased: true as const } : message,
     )
-    const sent = encode({ messages }, quirksOf(preset)).messages.find((message) => message.role === 'assistant')
+    const sent = encode({ messages }, findQuirks(preset)).messages.find((message) => message.role === 'assistant')
     const { role: _role, content: _content, tool_calls: _calls, ...back } = sent ?? { role: 'assistant', content: '' }
     return back
   }
@@ -191,11 +191,11 @@ describe('reasoning', () => {
       { reasoning_details: details },
     ],
   ])('goes back: %s', (_situation, part, preset, expected) => {
-    expect(backOf(part, preset)).toEqual(expected)
+    expect(findBack(part, preset)).toEqual(expected)
   })
 
   test('signatures of a message whose past has changed stay at home', () => {
-    expect(backOf(thought({ reasoning_details: details }), 'openrouter', true)).toEqual({})
+    expect(findBack(thought({ reasoning_details: details }), 'openrouter', true)).toEqual({})
   })
 
   test('what Gemini’s endpoint puts beside a call goes back with it', () => {
@@ -209,7 +209,7 @@ describe('reasoning', () => {
 })
 
 describe('ids of calls', () => {
-  const idsOf = (parts: readonly AssistantPart[], quirks: OpenAiChatQuirks) => {
+  const listIds = (parts: readonly AssistantPart[], quirks: OpenAiChatQuirks) => {
     const { messages } = encode({ messages: history(parts) }, quirks)
     const asked = messages.flatMap((message) => ('tool_calls' in message ? (message.tool_calls ?? []) : []))
     const answered = messages.flatMap((message) => (message.role === 'tool' ? [message.tool_call_id] : []))
@@ -224,23 +224,25 @@ describe('ids of calls', () => {
       call('call_4', { state: state({ id: '' }) }),
       call('call_5', { state: state({ id: 'toolu_1' }, 'm', 'anthropic') }),
     ]
-    const ids = idsOf(parts, OPENAI_QUIRKS)
+    const ids = listIds(parts, OPENAI_QUIRKS)
     expect([ids[1], ids[3], ids[4]]).toEqual(['same', 'call_4', 'call_5'])
     expect(new Set(ids).size).toBe(5)
     expect(ids.every((id) => /^[\w-]{1,40}$/.test(id))).toBe(true)
-    const short = idsOf(parts, quirksOf('mistral'))
+    const short = listIds(parts, findQuirks('mistral'))
     expect(new Set(short).size).toBe(5)
     expect(short.every((id) => /^[a-zA-Z0-9]{9}$/.test(id))).toBe(true)
-    expect(idsOf(parts, quirksOf('mistral'))).toEqual(short)
+    expect(listIds(parts, findQuirks('mistral'))).toEqual(short)
   })
 
   test('Mistral’s own ids stay', () => {
-    expect(idsOf([call('call_1', { state: state({ id: 'g6fVbXS8K' }) })], quirksOf('mistral'))).toEqual(['g6fVbXS8K'])
+    expect(listIds([call('call_1', { state: state({ id: 'g6fVbXS8K' }) })], findQuirks('mistral'))).toEqual([
+      'g6fVbXS8K',
+    ])
   })
 })
 
 describe('messages', () => {
-  const rolesOf = (messages: readonly Message[], quirks: OpenAiChatQuirks = OPENAI_QUIRKS) =>
+  const listRoles = (messages: readonly Message[], quirks: OpenAiChatQuirks = OPENAI_QUIRKS) =>
     encode({ messages, instructions: '' }, quirks).messages.map(({ role }) => role)
   const user: Message = { role: 'user', parts: [{ type: 'text', text: 'and?' }] }
 
@@ -250,19 +252,22 @@ describe('messages', () => {
   })
 
   test('a history that begins with an answer, and one that is empty, begin with a user', () => {
-    expect(rolesOf([{ role: 'assistant', parts: [{ type: 'text', text: 'x' }] }])).toEqual(['user', 'assistant'])
-    expect(rolesOf([])).toEqual(['user'])
+    expect(listRoles([{ role: 'assistant', parts: [{ type: 'text', text: 'x' }] }])).toEqual(['user', 'assistant'])
+    expect(listRoles([])).toEqual(['user'])
   })
 
   test('a user behind results: Mistral wants an answer between them', () => {
     const messages = history([call('c')], user)
-    expect(rolesOf(messages)).toEqual(['user', 'assistant', 'tool', 'user'])
-    expect(rolesOf(messages, quirksOf('mistral'))).toEqual(['user', 'assistant', 'tool', 'assistant', 'user'])
+    expect(listRoles(messages)).toEqual(['user', 'assistant', 'tool', 'user'])
+    expect(listRoles(messages, findQuirks('mistral'))).toEqual(['user', 'assistant', 'tool', 'assistant', 'user'])
   })
 
   test('an answer at the end: Mistral is told to go on from it', () => {
     const messages = history([{ type: 'text', text: 'x' }])
-    expect(encode({ messages }, quirksOf('mistral')).messages.at(-1)).toMatchObject({ role: 'assistant', prefix: true })
+    expect(encode({ messages }, findQuirks('mistral')).messages.at(-1)).toMatchObject({
+      role: 'assistant',
+      prefix: true,
+    })
     expect(encode({ messages }).messages.at(-1)).toEqual({ role: 'assistant', content: 'x' })
   })
 
@@ -306,7 +311,7 @@ describe('messages', () => {
       [{ type: 'text', text: 'Result of agent_-dot-spawn:' }, image],
     ])
     // DeepSeek reads text alone.
-    expect(encode({ messages, instructions: '' }, quirksOf('deepseek')).messages[0]?.content).toBe(
+    expect(encode({ messages, instructions: '' }, findQuirks('deepseek')).messages[0]?.content).toBe(
       '[Not shown, because this model cannot read it: image of type image/png]\n\n' +
         '[Not shown, because this model cannot read it: file a.pdf of type application/pdf]\n\nn.txt:\nhi',
     )

@@ -34,7 +34,7 @@ export function encodeOpenAiChatRequest(
   const { model, provider = PROVIDER, quirks = OPENAI_QUIRKS } = options
   const { settings, instructions } = request
   const budget = Math.max(settings.reasoningTokens ?? 0, 0)
-  const choice = encodeToolChoice(request, toolChoiceOf(quirks, model, budget))
+  const choice = encodeToolChoice(request, buildToolChoice(quirks, model, budget))
   const hasTools = choice.tools.length > 0
   const isForced = hasTools && (request.toolChoice.type === 'any' || request.toolChoice.type === 'tool')
   const reasoning = encodeReasoning({ model, budget, hasTools, isForced }, quirks.reasoning)
@@ -45,7 +45,7 @@ export function encodeOpenAiChatRequest(
     model,
     stream: true,
     ...(quirks.streamOptions && { stream_options: { include_usage: true } }),
-    ...(quirks.promptCacheKey && request.session !== '' && { prompt_cache_key: cacheKeyOf(request.session) }),
+    ...(quirks.promptCacheKey && request.session !== '' && { prompt_cache_key: buildCacheKey(request.session) }),
     [quirks.maxTokensField]: maxTokens,
     messages: memory.histories.encode(request.messages, instructions, () =>
       createMessageEncoder({ provider, model, instructions, quirks }),
@@ -63,7 +63,7 @@ export function encodeOpenAiChatRequest(
   }
 }
 
-function cacheKeyOf(session: string): string {
+function buildCacheKey(session: string): string {
   // The end of an id tells sessions apart better than its beginning.
   return session.slice(-CACHE_KEY_LENGTH_MAX)
 }
@@ -83,7 +83,7 @@ function encodeTool(tool: ToolDeclaration, compile: CompileSchema): WireTool {
 type ChoiceField = OpenAiChatQuirks['toolChoice'] | 'forced'
 
 /** DeepSeek takes no choice beside thinking; a tool that must be called turns thinking off, see encode-reasoning.ts. */
-function toolChoiceOf(quirks: OpenAiChatQuirks, model: string, budget: number): ChoiceField {
+function buildToolChoice(quirks: OpenAiChatQuirks, model: string, budget: number): ChoiceField {
   return quirks.reasoning === 'deepseek' && deepSeekThinks({ model, budget }) ? 'forced' : quirks.toolChoice
 }
 

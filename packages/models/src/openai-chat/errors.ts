@@ -39,7 +39,7 @@ export function errorFromHttp(failure: Omit<HttpFailure, 'codeOfType'>): BatonEr
   const special = code !== undefined && MORE_THAN_TYPE.has(code) ? codeOfWord(code) : undefined
   const failed = errorFromResponse({
     ...failure,
-    body: error ? JSON.stringify({ error: { ...error, message: wordsOf(error) } }) : failure.body,
+    body: error ? JSON.stringify({ error: { ...error, message: readWords(error) } }) : failure.body,
     codeOfType: (type) => special ?? codeOfWord(type),
   })
   if (!saysNoTools(failed.message)) return failed
@@ -69,7 +69,7 @@ export interface StreamFailure {
 
 /** An error inside of an answer with status 200. `code` may be a word or a status (OpenRouter 502, vLLM 400). */
 export function errorFromStream(error: JsonObject, { label, requestId, secrets }: StreamFailure): BatonError {
-  const message = wordsOf(error)
+  const message = readWords(error)
   const words = [stringIn(error, 'code'), stringIn(error, 'type')].filter((word) => word !== undefined)
   const status = [error['status_code'], error['code'], error['status']].map(Number).find((each) => each >= 400)
   const byMessage = saysNoTools(message) ? 'model_without_tools' : undefined
@@ -104,7 +104,7 @@ export function errorIn(value: JsonValue): JsonObject | undefined {
 }
 
 /** A message is text, or a list of what is wrong (Mistral 422: `{detail:[{loc,msg}]}`). */
-function wordsOf(error: JsonObject): string {
+function readWords(error: JsonObject): string {
   const { message } = error
   if (typeof message === 'string') return withRaw(message, error)
   const detail: JsonValue | undefined = isJsonObject(message) ? message['detail'] : message

@@ -70,7 +70,7 @@ function runWith(
   return { seen, model, answer: model.run({ ...request, settings }, sink, new AbortController().signal) }
 }
 
-async function failureOf(answer: Promise<unknown>) {
+async function describeFailure(answer: Promise<unknown>) {
   const thrown = await answer.catch((error: unknown) => error)
   if (!isBatonError(thrown)) throw new Error('no BatonError')
   return thrown
@@ -165,7 +165,7 @@ describe('failures', () => {
     ],
     ['an overload', { status: 503 }, '<html>busy</html>', 'model_overloaded', true],
   ])('%s', async (...[, head, body, code, retryable]) => {
-    const failure = await failureOf(runWith(head, body).answer)
+    const failure = await describeFailure(runWith(head, body).answer)
     expect([failure.code, failure.retryable]).toEqual([code, retryable])
   })
 
@@ -196,7 +196,7 @@ describe('failures', () => {
     ['a text', '{"error":"no such model"}', 'Groq answered 422: no such model'],
     ['no JSON', '<html><p>Bad</p></html>', 'Groq answered 422: Bad'],
   ])('the words of a refusal: %s', async (_shape, body, message) => {
-    expect((await failureOf(runWith({ status: 422 }, body, { label: 'Groq' }).answer)).message).toBe(message)
+    expect((await describeFailure(runWith({ status: 422 }, body, { label: 'Groq' }).answer)).message).toBe(message)
   })
 
   const AUTO = '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'
@@ -207,8 +207,8 @@ describe('failures', () => {
     ['llama.cpp of 2024', 500, { message: 'Unsupported param: tools', type: 'server_error', code: 500 }],
     ['OpenRouter', 404, { message: 'No endpoints found that support tool use. To learn more …', code: 404 }],
   ])('%s says that it takes no tools', async (_server, status, error) => {
-    const asBody = await failureOf(runWith({ status }, said(error)).answer)
-    const inStream = await failureOf(runWith({}, sse([{ error }])).answer)
+    const asBody = await describeFailure(runWith({ status }, said(error)).answer)
+    const inStream = await describeFailure(runWith({}, sse([{ error }])).answer)
     expect([asBody, inStream]).toMatchObject([
       { code: 'model_without_tools', retryable: false, data: { status } },
       { code: 'model_without_tools', retryable: false },
@@ -218,13 +218,15 @@ describe('failures', () => {
   test.each(['this model does not support tool choice "required"', 'the tool x does not support arguments'])(
     '"%s" says nothing about tools as such',
     async (message) => {
-      expect((await failureOf(runWith({ status: 400 }, said({ message })).answer)).code).toBe('model_invalid_request')
+      expect((await describeFailure(runWith({ status: 400 }, said({ message })).answer)).code).toBe(
+        'model_invalid_request',
+      )
     },
   )
 
   test('how long to wait', async () => {
     const head = { status: 429, headers: { 'retry-after': '7', 'x-request-id': 'req_9' } }
-    const { data } = await failureOf(runWith(head, said({ message: 'x' })).answer)
+    const { data } = await describeFailure(runWith(head, said({ message: 'x' })).answer)
     expect(data).toMatchObject({ retryAfterMs: 7000, requestId: 'req_9', status: 429 })
   })
 
@@ -234,7 +236,7 @@ describe('failures', () => {
     ['in a page', JSON_TYPE, `<${KEY}`],
     ['in an event that is no JSON', {}, `data: ${KEY}\n\n`],
   ])('the key is not in the error: %s', async (_name, head, body) => {
-    const failure = await failureOf(runWith(head, body).answer)
+    const failure = await describeFailure(runWith(head, body).answer)
     const all = [failure.message, failure.stack, JSON.stringify(failure), String(failure.cause)]
     expect(all.join('\n')).not.toContain(KEY)
   })
@@ -243,7 +245,7 @@ describe('failures', () => {
     ['a stream', {}, sse([chunk({ content: 'x'.repeat(50) })]), { answerLengthMax: 20 }],
     ['a body that is not a stream', JSON_TYPE, ' '.repeat(16 * 1024 * 1024), {}],
   ])('%s above its bound is no answer, and is not asked for again', async (_name, head, body, more) => {
-    const error = await failureOf(runWith(head, body, more, { times: 2 }).answer)
+    const error = await describeFailure(runWith(head, body, more, { times: 2 }).answer)
     expect([error.code, error.retryable]).toEqual(['model_malformed_answer', false])
   })
 })

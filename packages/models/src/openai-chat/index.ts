@@ -3,8 +3,8 @@
 import type { Clock, HttpHead, HttpRequest, Model, Transport } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { createRequestMemory } from '../request-memory.ts'
-import { toolNamesOf } from '../tool-names.ts'
-import { secretsOf } from '../transport/redact.ts'
+import { chooseToolNames } from '../tool-names.ts'
+import { listSecrets } from '../transport/redact.ts'
 import { createSseReader } from '../transport/sse.ts'
 import { OPENAI_BASE_URL, apiUrl, authorization } from './address.ts'
 import type { OpenAiChatDecoderOptions } from './decode-stream.ts'
@@ -71,7 +71,7 @@ export function createOpenAiChatModel(options: OpenAiChatModelOptions): Model {
   const { provider = PROVIDER, label = 'OpenAI', quirks = OPENAI_QUIRKS } = options
   const memory = createRequestMemory<WireMessage>()
   const place = findPlace(options)
-  const secrets = secretsOf(place)
+  const secrets = listSecrets(place)
   return {
     id: options.id ?? `${provider}/${model}`,
     provider,
@@ -82,7 +82,7 @@ export function createOpenAiChatModel(options: OpenAiChatModelOptions): Model {
       ...(contextTokens !== undefined && { contextTokens }),
     },
     async run(request, sink, signal) {
-      const names = toolNamesOf(request)
+      const names = chooseToolNames(request)
       const body = encodeOpenAiChatRequest(request, { model, provider, quirks }, memory)
       const maxTokens = body.max_tokens ?? body.max_completion_tokens
       const http = { ...place, ...findTimeouts(options, body), body: memory.write(body, 'messages') }
@@ -137,18 +137,18 @@ function readAnswer(options: ReadingOptions): AnswerReader {
   return createAnswerReader({
     label: label,
     secrets,
-    createDecoder: (head) => createOpenAiChatDecoder({ ...options, ...idOf(head) }),
+    createDecoder: (head) => createOpenAiChatDecoder({ ...options, ...readId(head) }),
     readInto: (decoder) => {
       const reader = createSseReader((event) => decoder.push(event))
       return (bytes) => reader.push(bytes)
     },
-    decodeBody: (value, head) => decodeOpenAiChatCompletion(value, { ...options, ...idOf(head) }),
-    errorOf: (failure) => errorFromHttp({ ...failure, provider: label, secrets }),
+    decodeBody: (value, head) => decodeOpenAiChatCompletion(value, { ...options, ...readId(head) }),
+    describeError: (failure) => errorFromHttp({ ...failure, provider: label, secrets }),
     answerTooLong: (lengthMax) => answerTooLong(label, lengthMax),
   })
 }
 
-function idOf(head: HttpHead): { readonly requestId?: string } {
+function readId(head: HttpHead): { readonly requestId?: string } {
   const requestId = head.headers['x-request-id'] ?? head.headers['request-id']
   return requestId === undefined ? {} : { requestId }
 }

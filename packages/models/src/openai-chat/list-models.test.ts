@@ -13,7 +13,7 @@ function answering(body: string, status = 200, headers: Readonly<Record<string, 
 const list = (fetch: FetchLike, more: Partial<ListModelsInit> = {}) =>
   listModels({ baseUrl: 'http://127.0.0.1:11434/v1', label: 'Ollama', fetch, ...more })
 
-async function failureOf(listing: Promise<unknown>) {
+async function describeFailure(listing: Promise<unknown>) {
   const thrown = await listing.catch((error: unknown) => error)
   if (!isBatonError(thrown)) throw new Error('no BatonError')
   return thrown
@@ -50,7 +50,7 @@ describe('failures', () => {
     // A server that listens on a port has an address of this kind.
     const { port } = server.address() as AddressInfo
     await new Promise((resolve) => server.close(resolve))
-    const failure = await failureOf(listModels({ baseUrl: `http://127.0.0.1:${port}/v1`, label: 'Ollama' }))
+    const failure = await describeFailure(listModels({ baseUrl: `http://127.0.0.1:${port}/v1`, label: 'Ollama' }))
     expect(failure.code).toBe('model_network_failed')
     expect(failure.message).toMatch(/^Ollama is not reachable at http:\/\/127\.0\.0\.1:\d+\/v1\/models: ECONNREFUSED/)
     expect(failure.hint).toBe('Start the server, or correct its base address.')
@@ -61,13 +61,13 @@ describe('failures', () => {
       new Promise((_resolve, reject) => {
         signal.addEventListener('abort', () => reject(signal.reason instanceof Error ? signal.reason : new Error('x')))
       })
-    const failure = await failureOf(list(silent, { timeoutMs: 5 }))
+    const failure = await describeFailure(list(silent, { timeoutMs: 5 }))
     expect([failure.code, failure.message]).toEqual([
       'model_timeout',
       'http://127.0.0.1:11434/v1/models did not answer within 5 ms',
     ])
     const aborter = new AbortController()
-    const cancelled = failureOf(list(silent, { signal: aborter.signal }))
+    const cancelled = describeFailure(list(silent, { signal: aborter.signal }))
     aborter.abort()
     expect((await cancelled).code).toBe('cancelled')
   })
@@ -93,7 +93,7 @@ describe('failures', () => {
       'Ollama’s list of models is larger than 16777216 bytes',
     ],
   ])('%s', async (_name, fetch, code, message) => {
-    const failure = await failureOf(list(fetch, { apiKey: 'secret-key' }))
+    const failure = await describeFailure(list(fetch, { apiKey: 'secret-key' }))
     expect([failure.code, failure.message]).toEqual([code, message])
   })
 })

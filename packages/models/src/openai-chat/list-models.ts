@@ -1,7 +1,7 @@
 // The models that a server offers: GET …/models, in the shapes that servers give it. It knows nothing of presets or variables.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { BatonError, isBatonError, isJsonObject, parseJson } from '@baton/core'
-import { placeOf, reasonOf, redact, safeCause, secretsOf } from '../transport/redact.ts'
+import { describePlace, describeReason, redact, safeCause, listSecrets } from '../transport/redact.ts'
 import { apiUrl, authorization } from './address.ts'
 import { errorFromHttp } from './errors.ts'
 
@@ -57,7 +57,7 @@ const MODELS_MAX = 10_000
 export async function listModels(init: ListModelsInit): Promise<readonly ListedModel[]> {
   const url = apiUrl(init.baseUrl, 'models')
   const headers = { accept: 'application/json', ...authorization(init.apiKey), ...init.headers }
-  const asking = { init, url, headers, secrets: secretsOf({ url, headers }) }
+  const asking = { init, url, headers, secrets: listSecrets({ url, headers }) }
   const { status, head, body } = await get(asking)
   if (status < 200 || status >= 300) {
     const failure = { provider: init.label, head: { status, headers: head }, body, nowMs: Date.now() }
@@ -66,7 +66,7 @@ export async function listModels(init: ListModelsInit): Promise<readonly ListedM
   const parsed = parseJson(body)
   const listed = parsed.ok ? readList(parsed.value) : undefined
   if (!listed) {
-    const message = `${init.label} (${placeOf(url)}) answered with no list of models`
+    const message = `${init.label} (${describePlace(url)}) answered with no list of models`
     throw new BatonError({ code: 'model_malformed_answer', message, hint: ADDRESS_HINT, retryable: false })
   }
   return listed
@@ -92,7 +92,7 @@ async function get({ init, url, headers, secrets }: Asking): Promise<Fetched> {
   const deadline = AbortSignal.timeout(timeoutMs)
   const signal = init.signal ? AbortSignal.any([init.signal, deadline]) : deadline
   const fetch: FetchLike = init.fetch ?? ((to, how) => globalThis.fetch(to, how))
-  const place = placeOf(url)
+  const place = describePlace(url)
   try {
     const answer = await fetch(url, { headers, redirect: 'manual', signal })
     const head: Record<string, string> = {}
@@ -110,7 +110,7 @@ async function get({ init, url, headers, secrets }: Asking): Promise<Fetched> {
       })
     if (deadline.aborted)
       throw new BatonError({ code: 'model_timeout', message: `${place} did not answer within ${timeoutMs} ms` })
-    const message = redact(`${init.label} is not reachable at ${place}: ${reasonOf(thrown)}`, secrets)
+    const message = redact(`${init.label} is not reachable at ${place}: ${describeReason(thrown)}`, secrets)
     throw new BatonError({
       code: 'model_network_failed',
       message,

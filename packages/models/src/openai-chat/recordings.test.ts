@@ -9,7 +9,7 @@ import OpenAI from 'openai'
 import { afterAll, describe, expect, test } from 'vitest'
 import { createToolNames } from '../tool-names.ts'
 import { createSseReader } from '../transport/sse.ts'
-import { overlay, usageOf } from './decode-end.ts'
+import { overlay, readUsage } from './decode-end.ts'
 import { createOpenAiChatDecoder, decodeOpenAiChatCompletion } from './decode-stream.ts'
 import { encodeOpenAiChatRequest } from './encode-request.ts'
 import { COMPATIBLE_QUIRKS } from './quirks.ts'
@@ -17,9 +17,9 @@ import { COMPATIBLE_QUIRKS } from './quirks.ts'
 const recordings = openRecordings('decoding of Chat Completions recordings', (message) => console.warn(message))
 const exchanges = ['openai-chat', 'openai-compatible'].flatMap((folder) => recordings?.exchangesOf(folder) ?? [])
 const names = createToolNames([])
-const nameOf = (exchange: RecordedExchange) =>
+const readName = (exchange: RecordedExchange) =>
   `${exchange.file.replace(/^openai-/, '').replace(/\.http\.json$/, '')} #${exchange.index}`
-const cases = exchanges.map((exchange) => [nameOf(exchange), exchange] as const)
+const cases = exchanges.map((exchange) => [readName(exchange), exchange] as const)
 const streams = cases.filter(([, exchange]) => exchange.isStream)
 const counts = {
   files: new Set(exchanges.map(({ file }) => file)).size,
@@ -81,13 +81,13 @@ function ourContent(answer: ModelAnswer): unknown {
   const calls = answer.parts.flatMap((part) => (part.type === 'call' ? [part] : []))
   return {
     text: texts.join(''),
-    calls: calls.map((call) => [call.name, call.arguments, idOf(call.state?.data)]),
+    calls: calls.map((call) => [call.name, call.arguments, readId(call.state?.data)]),
     usage: answer.usage,
     model: answer.model,
   }
 }
 
-const idOf = (data: unknown) => (isJsonObject(data) && typeof data['id'] === 'string' ? data['id'] : '')
+const readId = (data: unknown) => (isJsonObject(data) && typeof data['id'] === 'string' ? data['id'] : '')
 
 function sdkContent(completion: OpenAI.ChatCompletion): unknown {
   const message = completion.choices[0]?.message
@@ -97,7 +97,7 @@ function sdkContent(completion: OpenAI.ChatCompletion): unknown {
     calls: (message?.tool_calls ?? []).map((call) =>
       call.type === 'function' ? [call.function.name, call.function.arguments, call.id] : [],
     ),
-    usage: usageOf(isJsonObject(usage) ? overlay({}, usage) : {}),
+    usage: readUsage(isJsonObject(usage) ? overlay({}, usage) : {}),
     model: completion.model,
   }
 }

@@ -15,7 +15,7 @@ function decode(texts: readonly string[], thinkTags: boolean) {
 }
 
 describe('reasoning in the text, between tags', () => {
-  const textsOf = (texts: readonly string[], thinkTags = true) => {
+  const listTexts = (texts: readonly string[], thinkTags = true) => {
     const { outcome, events } = decode(texts, thinkTags)
     const told = { reasoning: '', text: '' }
     for (const event of events) {
@@ -33,8 +33,8 @@ describe('reasoning in the text, between tags', () => {
   ]
   test('whole, a character at a time, and behind blanks', () => {
     const text = '\n<think>hm < 3 </thin</think>\n\nYes. <think>'
-    expect(textsOf([text])).toEqual(both)
-    expect(textsOf(Array.from(text))).toEqual(both)
+    expect(listTexts([text])).toEqual(both)
+    expect(listTexts(Array.from(text))).toEqual(both)
   })
 
   test.each<[string, readonly string[], readonly (readonly string[])[]]>([
@@ -52,10 +52,10 @@ describe('reasoning in the text, between tags', () => {
       ],
     ],
   ])('%s', (_situation, texts, expected) => {
-    expect(textsOf(texts)).toEqual(expected)
+    expect(listTexts(texts)).toEqual(expected)
   })
 
   test('of OpenAI a tag is text', () => {
-    expect(textsOf(['<think>x</think>'], false)).toEqual([['text', '<think>x</think>']])
+    expect(listTexts(['<think>x</think>'], false)).toEqual([['text', '<think>x</think>']])
   })
 })

@@ -38,7 +38,7 @@ export class ThinkTags {
     }
     if (this.#place === 'thinking') {
       const end = rest.indexOf(this.#close)
-      const known = end === -1 ? rest.length - tailOf(rest, this.#close) : end
+      const known = end === -1 ? rest.length - findTail(rest, this.#close) : end
       if (known > 0) pieces.push({ type: 'reasoning', text: rest.slice(0, known) })
       if (end === -1) {
         this.#held = rest.slice(known)
@@ -66,7 +66,7 @@ export class ThinkTags {
 }
 
 /** How many characters at the end may be the beginning of the closing tag. */
-function tailOf(text: string, close: string): number {
+function findTail(text: string, close: string): number {
   for (let length = Math.min(close.length - 1, text.length); length > 0; length--)
     if (close.startsWith(text.slice(-length))) return length
   return 0

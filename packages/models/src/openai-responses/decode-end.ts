@@ -20,7 +20,7 @@ export interface EndOfAnswer {
 }
 
 /** There is no reason for "it calls tools": a call among the items is all that tells. */
-export function finishOf({ status, details, hasCalls, hasBrokenCall, isRefused }: EndOfAnswer): FinishReason {
+export function readFinish({ status, details, hasCalls, hasBrokenCall, isRefused }: EndOfAnswer): FinishReason {
   if (status === 'incomplete') {
     const reason = incompleteReason(details) ?? ''
     const finish = Object.hasOwn(INCOMPLETE, reason) ? (INCOMPLETE[reason] ?? 'other') : 'other'
@@ -38,7 +38,7 @@ export function incompleteReason(details: JsonValue | undefined): string | undef
 }
 
 /** `input_tokens` includes what came from the cache, `output_tokens` includes reasoning. */
-export function usageOf(usage: JsonObject): Usage {
+export function readUsage(usage: JsonObject): Usage {
   const input = countIn(usage, 'input_tokens')
   const cacheRead = countIn(objectIn(usage, 'input_tokens_details'), 'cached_tokens')
   const cacheWrite = countIn(objectIn(usage, 'input_tokens_details'), 'cache_write_tokens')

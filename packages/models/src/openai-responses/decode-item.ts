@@ -5,7 +5,7 @@ import { isJsonObject } from '@baton/core'
 
 export interface PartInit {
   readonly state: (data: JsonObject) => ProviderState
-  readonly nameOf: (wire: string) => string
+  readonly readName: (wire: string) => string
 }
 
 export type ItemType = 'message' | 'reasoning' | 'function_call' | 'other'
@@ -22,7 +22,7 @@ export class ItemDraft {
   streamed = ''
 
   constructor(item: JsonObject, call: number | undefined) {
-    this.type = typeOf(item)
+    this.type = readType(item)
     this.call = call
     this.item = item
   }
@@ -45,14 +45,14 @@ export class ItemDraft {
     return this.item['status'] === 'incomplete'
   }
 
-  parts({ state, nameOf }: PartInit): readonly ModelPart[] {
+  parts({ state, readName }: PartInit): readonly ModelPart[] {
     switch (this.type) {
       case 'message':
         return this.#texts().map(({ text, data }) => ({ type: 'text', text, ...(data && { state: state(data) }) }))
       case 'reasoning':
         return this.#thoughts(state)
       case 'function_call':
-        return [this.#callPart(state, nameOf)]
+        return [this.#callPart(state, readName)]
       case 'other':
         return this.isDone ? [{ type: 'provider', state: state({ item: this.item }) }] : []
     }
@@ -93,7 +93,7 @@ export class ItemDraft {
     return [{ type: 'reasoning', text, ...data }]
   }
 
-  #callPart(state: PartInit['state'], nameOf: PartInit['nameOf']): ModelPart {
+  #callPart(state: PartInit['state'], readName: PartInit['readName']): ModelPart {
     const { type: _, id: __, status: ___, name: ____, arguments: _____, call_id: callId, ...extra } = this.item
     const data = {
       ...(typeof callId === 'string' && callId !== '' && { id: callId }),
@@ -102,14 +102,14 @@ export class ItemDraft {
     const text = this.isDone ? this.whole() : this.streamed
     return {
       type: 'call',
-      name: this.name === '' ? '' : nameOf(this.name),
+      name: this.name === '' ? '' : readName(this.name),
       arguments: text === '' ? '{}' : text,
       ...(Object.keys(data).length > 0 && { state: state(data) }),
     }
   }
 }
 
-function typeOf({ type }: JsonObject): ItemType {
+function readType({ type }: JsonObject): ItemType {
   return type === 'message' || type === 'reasoning' || type === 'function_call' ? type : 'other'
 }
 

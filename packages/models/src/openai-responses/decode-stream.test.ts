@@ -25,13 +25,13 @@ function decode(events: readonly (object | string)[], more: object = {}) {
   return { answer: decoder.end(), told }
 }
 
-function answerOf(events: readonly (object | string)[]) {
+function readAnswer(events: readonly (object | string)[]) {
   const { answer } = decode(events)
   if (isBatonError(answer)) throw answer
   return answer
 }
 
-function failureOf(events: readonly (object | string)[], more: object = {}) {
+function describeFailure(events: readonly (object | string)[], more: object = {}) {
   const { answer } = decode(events, more)
   if (!isBatonError(answer)) throw new Error('no error')
   return answer
@@ -79,24 +79,24 @@ describe('ends', () => {
     ['max_messages', 'other', undefined],
     ['of tomorrow', 'other', undefined],
   ])('incomplete for the reason %s', (reason, finish, refusal) => {
-    const answer = answerOf([added(message()), text('Half'), incomplete(reason)])
+    const answer = readAnswer([added(message()), text('Half'), incomplete(reason)])
     expect([answer.finish, answer.refusal, answer.parts]).toEqual([finish, refusal, [{ type: 'text', text: 'Half' }]])
   })
 
   test('a call that the limit cut keeps its finish from being one of calls', () => {
-    const answer = answerOf([added(call()), args('{"city":"Ber'), incomplete('max_output_tokens')])
+    const answer = readAnswer([added(call()), args('{"city":"Ber'), incomplete('max_output_tokens')])
     expect(answer.finish).toBe('max-tokens')
     expect(answer.parts).toMatchObject([{ type: 'call', arguments: '{"city":"Ber' }])
-    expect(answerOf([added(call()), done(call({ arguments: '{}' })), incomplete('steered')]).finish).toBe('other')
+    expect(readAnswer([added(call()), done(call({ arguments: '{}' })), incomplete('steered')]).finish).toBe('other')
   })
 
   test('a call that says of itself that it is not whole', () => {
     const item = call({ arguments: '{}', status: 'incomplete' })
-    expect(answerOf([added(call()), done(item), end('completed')]).finish).toBe('malformed-call')
+    expect(readAnswer([added(call()), done(item), end('completed')]).finish).toBe('malformed-call')
   })
 
   test('a refusal', () => {
-    const answer = answerOf([
+    const answer = readAnswer([
       added(message()),
       { type: 'response.refusal.delta', output_index: 0, delta: 'I can’t.' },
       done(message({ type: 'refusal', refusal: 'I can’t.' })),
@@ -138,7 +138,7 @@ describe('ends', () => {
     ],
     ['an error without a type', [{ error: { message: 'busy', code: 503 } }], 'model_overloaded'],
   ])('%s is no answer', (_situation, events, code) => {
-    expect(failureOf(events).code).toBe(code)
+    expect(describeFailure(events).code).toBe(code)
   })
 })
 
@@ -163,7 +163,7 @@ describe('servers differ', () => {
 
   test('an item is ended by the response only, in the place where it was begun', () => {
     const output = [call({ arguments: '{"a":1}' })]
-    expect(answerOf([added(call()), args('{"a":1}'), end('completed', { output })])).toMatchObject({
+    expect(readAnswer([added(call()), args('{"a":1}'), end('completed', { output })])).toMatchObject({
       finish: 'tool-calls',
       parts: [{ arguments: '{"a":1}' }],
     })
@@ -175,17 +175,17 @@ describe('servers differ', () => {
       { type: 'reasoning', summary: [] },
       { ...item, id: 'another' },
     ]
-    expect(answerOf([added(item), done(item), end('completed', { output })]).parts).toHaveLength(1)
+    expect(readAnswer([added(item), done(item), end('completed', { output })]).parts).toHaveLength(1)
   })
 
   test('arguments as an object, and none', () => {
     const events = (item: object) => [added(call()), done(call(item)), end('completed')]
-    expect(answerOf(events({ arguments: { a: 1 } })).parts).toMatchObject([{ arguments: '{"a":1}' }])
-    expect(answerOf(events({ arguments: '' })).parts).toMatchObject([{ arguments: '{}' }])
+    expect(readAnswer(events({ arguments: { a: 1 } })).parts).toMatchObject([{ arguments: '{"a":1}' }])
+    expect(readAnswer(events({ arguments: '' })).parts).toMatchObject([{ arguments: '{}' }])
   })
 
   test('events, items and parts that nobody knows', () => {
-    const answer = answerOf([
+    const answer = readAnswer([
       { type: 'response.of.tomorrow', delta: 'x' },
       added({ type: 'telepathy', thing: 1 }),
       text('lost', 0),
@@ -210,10 +210,10 @@ describe('servers differ', () => {
     const thinking = [part(0), delta('reasoning_summary_text', 'One'), part(1), delta('reasoning_summary_text', 'Two')]
     const begun = added({ type: 'reasoning', summary: [] })
     const part0 = { type: 'reasoning', text: 'One\n\nTwo', state: { data: { summary, encrypted_content: 'E' } } }
-    expect(answerOf([begun, ...thinking, done(item), end('completed')]).parts).toMatchObject([part0])
-    expect(answerOf([begun, done(item), end('completed')]).parts).toMatchObject([part0])
+    expect(readAnswer([begun, ...thinking, done(item), end('completed')]).parts).toMatchObject([part0])
+    expect(readAnswer([begun, done(item), end('completed')]).parts).toMatchObject([part0])
     const raw = [begun, delta('reasoning_text', 'Hm.'), done({ type: 'reasoning', summary: [] }), end('completed')]
-    expect(answerOf(raw).parts).toEqual([{ type: 'reasoning', text: 'Hm.' }])
+    expect(readAnswer(raw).parts).toEqual([{ type: 'reasoning', text: 'Hm.' }])
   })
 })
 
@@ -222,7 +222,7 @@ test.each<[string, readonly object[]]>([
   ['an item that was never streamed', [added(message()), done(message(said('x'.repeat(500))))]],
   ['items without anything in them', Array.from({ length: 9 }, (_, index) => added(message(), index))],
 ])('%s above the bound is no answer, and is not asked for again', (_what, events) => {
-  const failure = failureOf([...events, end('completed')], { answerLengthMax: 400 })
+  const failure = describeFailure([...events, end('completed')], { answerLengthMax: 400 })
   expect([failure.code, failure.retryable]).toEqual(['model_malformed_answer', false])
 })
 
@@ -233,7 +233,7 @@ test('the key is not in errors', () => {
     [{ type: 'error', code: secrets[0], message: `bad ${secrets[0]}` }],
     [end(`${secrets[0]}`)],
   ]
-  for (const events of all) expect(JSON.stringify(failureOf(events, { secrets }))).not.toContain(secrets[0])
+  for (const events of all) expect(JSON.stringify(describeFailure(events, { secrets }))).not.toContain(secrets[0])
 })
 
 describe('answers that came whole', () => {

@@ -5,7 +5,7 @@ import { BatonError, isJsonObject, parseJson } from '@baton/core'
 import type { ToolNames } from '../tool-names.ts'
 import { redact } from '../transport/redact.ts'
 import type { SseEvent } from '../transport/sse.ts'
-import { finishOf, incompleteReason, usageOf } from './decode-end.ts'
+import { readFinish, incompleteReason, readUsage } from './decode-end.ts'
 import { ItemDraft } from './decode-item.ts'
 import { endedAs, errorFromStream, errorIn } from './errors.ts'
 import { PROVIDER } from './wire.ts'
@@ -98,7 +98,7 @@ class StreamDecoder implements OpenAiResponsesDecoder {
     const items = this.#inOrder()
     const calls = items.filter(({ type }) => type === 'function_call')
     const { status, details } = this.#end
-    const finish = finishOf({
+    const finish = readFinish({
       status,
       details,
       hasCalls: calls.length > 0,
@@ -109,10 +109,10 @@ class StreamDecoder implements OpenAiResponsesDecoder {
     const category = finish === 'refusal' ? incompleteReason(details) : undefined
     return {
       parts: items.flatMap((item) =>
-        item.parts({ state: (data) => this.#state(data), nameOf: (wire) => this.#options.names.decode(wire) }),
+        item.parts({ state: (data) => this.#state(data), readName: (wire) => this.#options.names.decode(wire) }),
       ),
       finish,
-      usage: usageOf(this.#usage),
+      usage: readUsage(this.#usage),
       model: this.#model === '' ? this.#options.model : this.#model,
       ...(requestId !== undefined && { requestId }),
       ...(category !== undefined && { refusal: category }),
@@ -187,7 +187,7 @@ class StreamDecoder implements OpenAiResponsesDecoder {
     if (typeof response['id'] === 'string' && response['id'] !== '') this.#id = response['id']
     if (!isJsonObject(response['usage']) || this.failure) return
     this.#usage = response['usage']
-    this.#sink({ type: 'usage', usage: usageOf(this.#usage) })
+    this.#sink({ type: 'usage', usage: readUsage(this.#usage) })
   }
 
   #open(index: JsonValue | undefined, item: JsonValue | undefined): ItemDraft | undefined {

@@ -70,7 +70,7 @@ function encodePart(part: AssistantPart, encoding: Encoding): WireItem | undefin
         type: 'function_call',
         call_id: encoding.ids.callId(part),
         name: encodeToolName(part.name),
-        arguments: argumentsOf(part.arguments),
+        arguments: readArguments(part.arguments),
       }
     }
     case 'provider':
@@ -118,7 +118,7 @@ function encodeOwnItem(item: JsonValue | undefined): WireItem | undefined {
 }
 
 /** What a model wrote and could not be read goes back empty, its result says why. */
-function argumentsOf(text: string): string {
+function readArguments(text: string): string {
   const parsed = parseJson(text)
   return parsed.ok && isJsonObject(parsed.value) ? text : '{}'
 }

@@ -26,7 +26,7 @@ const contentPart: fc.Arbitrary<ContentPart> = fc.oneof(
 )
 
 const FOREIGN = 'of-somebody-else'
-const dataOf = (thought: string): fc.Arbitrary<JsonObject> =>
+const buildData = (thought: string): fc.Arbitrary<JsonObject> =>
   fc.record(
     {
       id: fc.oneof(fc.constantFrom('call_1', 'call_1', 'fc_1', ''), fc.string({ maxLength: 90 })),
@@ -49,13 +49,13 @@ const state: fc.Arbitrary<ProviderState | undefined> = fc.option(
     fc.record({
       provider: fc.constant('openai'),
       model: fc.constantFrom('gpt-5', 'gpt-5-2025-08-07'),
-      data: dataOf('mine'),
+      data: buildData('mine'),
     }),
-    fc.record({ provider: fc.constant('openai'), model: fc.constant('o3'), data: dataOf(FOREIGN) }),
+    fc.record({ provider: fc.constant('openai'), model: fc.constant('o3'), data: buildData(FOREIGN) }),
     fc.record({
       provider: fc.constantFrom('anthropic', 'openai-chat'),
       model: fc.constant('gpt-5'),
-      data: dataOf(FOREIGN),
+      data: buildData(FOREIGN),
     }),
   ),
   { nil: undefined },
@@ -82,7 +82,7 @@ const step = fc.record({
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never
 
 /** Every call has its result right after; ids of Baton's kind are different. */
-function historyOf(steps: readonly Step[]): readonly Message[] {
+function buildHistory(steps: readonly Step[]): readonly Message[] {
   return steps.flatMap(({ said, after, rebased, calls, users }, number): readonly Message[] => {
     const made = calls.map(([{ state: owned, ...call }], index) => {
       return { type: 'call' as const, ...call, callId: `call_${number}_${index}`, ...(owned && { state: owned }) }
@@ -131,7 +131,7 @@ const request: fc.Arbitrary<ModelRequest> = fc
     const [tool] = rest.tools
     const named = tool ? ({ type: 'tool', name: tool.name } as const) : ({ type: 'auto' } as const)
     const toolChoice = choice === 'tool' ? named : { type: choice }
-    return { ...rest, messages: historyOf(steps), toolChoice, ...(output && { output }) }
+    return { ...rest, messages: buildHistory(steps), toolChoice, ...(output && { output }) }
   })
 
 test('arbitrary legal histories are accepted, and nothing of others goes along', () => {

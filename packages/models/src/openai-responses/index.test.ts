@@ -74,7 +74,7 @@ function runWith(
   return { seen, model, answer: model.run({ ...request, settings }, sink, new AbortController().signal) }
 }
 
-async function failureOf(answer: Promise<unknown>) {
+async function describeFailure(answer: Promise<unknown>) {
   const thrown = await answer.catch((error: unknown) => error)
   if (!isBatonError(thrown)) throw new Error('no BatonError')
   return thrown
@@ -149,13 +149,13 @@ describe('failures', () => {
     ],
     ['an overload', { status: 503 }, '<html>busy</html>', 'model_overloaded', true],
   ])('%s', async (...[, head, body, code, retryable]) => {
-    const failure = await failureOf(runWith(head, body).answer)
+    const failure = await describeFailure(runWith(head, body).answer)
     expect([failure.code, failure.retryable]).toEqual([code, retryable])
   })
 
   test('how long to wait', async () => {
     const head = { status: 429, headers: { 'retry-after': '7', 'x-request-id': 'req_9' } }
-    const { data } = await failureOf(runWith(head, said({ message: 'x' })).answer)
+    const { data } = await describeFailure(runWith(head, said({ message: 'x' })).answer)
     expect(data).toMatchObject({ retryAfterMs: 7000, requestId: 'req_9', status: 429 })
   })
 
@@ -166,7 +166,7 @@ describe('failures', () => {
     ['in a status', JSON_TYPE, JSON.stringify({ status: KEY })],
     ['in an event that is no JSON', {}, `data: ${KEY}\n\n`],
   ])('the key is not in the error: %s', async (_name, head, body) => {
-    const failure = await failureOf(runWith(head, body).answer)
+    const failure = await describeFailure(runWith(head, body).answer)
     const all = [failure.message, failure.stack, JSON.stringify(failure), String(failure.cause)]
     expect(all.join('\n')).not.toContain(KEY)
   })
@@ -175,7 +175,7 @@ describe('failures', () => {
     ['a stream', {}, sse(STREAM), { answerLengthMax: 20 }],
     ['a body that is not a stream', JSON_TYPE, ' '.repeat(16 * 1024 * 1024), {}],
   ])('%s above its bound is no answer, and is not asked for again', async (_name, head, body, more) => {
-    const error = await failureOf(runWith(head, body, more, { times: 2 }).answer)
+    const error = await describeFailure(runWith(head, body, more, { times: 2 }).answer)
     expect([error.code, error.retryable]).toEqual(['model_malformed_answer', false])
   })
 })

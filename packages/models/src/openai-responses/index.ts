@@ -6,8 +6,8 @@ import { OPENAI_BASE_URL, apiUrl, authorization } from '../openai-chat/address.t
 import { keepsToSchemas } from '../openai-chat/encode-output.ts'
 import { isOpenAiReasoningModel } from '../openai-chat/encode-reasoning.ts'
 import { createRequestMemory } from '../request-memory.ts'
-import { toolNamesOf } from '../tool-names.ts'
-import { secretsOf } from '../transport/redact.ts'
+import { chooseToolNames } from '../tool-names.ts'
+import { listSecrets } from '../transport/redact.ts'
 import { createSseReader } from '../transport/sse.ts'
 import type { OpenAiResponsesDecoderOptions } from './decode-stream.ts'
 import { answerTooLong, createOpenAiResponsesDecoder, decodeOpenAiResponse } from './decode-stream.ts'
@@ -57,7 +57,7 @@ export function createOpenAiResponsesModel(options: OpenAiResponsesModelOptions)
   const { model, contextTokens, answerLengthMax, label = 'OpenAI' } = options
   const memory = createRequestMemory<WireItem>()
   const place = findPlace(options)
-  const secrets = secretsOf(place)
+  const secrets = listSecrets(place)
   return {
     id: `${PROVIDER}/${model}`,
     provider: PROVIDER,
@@ -68,7 +68,7 @@ export function createOpenAiResponsesModel(options: OpenAiResponsesModelOptions)
       ...(contextTokens !== undefined && { contextTokens }),
     },
     async run(request, sink, signal) {
-      const names = toolNamesOf(request)
+      const names = chooseToolNames(request)
       const body = encodeOpenAiResponsesRequest(request, options, memory)
       const http = { ...place, ...findTimeouts(options, body), body: memory.write(body, 'input') }
       const reading = readAnswer({
@@ -118,18 +118,18 @@ function readAnswer(options: ReadingOptions): AnswerReader {
   return createAnswerReader({
     label: label,
     secrets,
-    createDecoder: (head) => createOpenAiResponsesDecoder({ ...options, ...idOf(head) }),
+    createDecoder: (head) => createOpenAiResponsesDecoder({ ...options, ...readId(head) }),
     readInto: (decoder) => {
       const reader = createSseReader((event) => decoder.push(event))
       return (bytes) => reader.push(bytes)
     },
-    decodeBody: (value, head) => decodeOpenAiResponse(value, { ...options, ...idOf(head) }),
-    errorOf: (failure) => errorFromHttp({ ...failure, provider: label, secrets }),
+    decodeBody: (value, head) => decodeOpenAiResponse(value, { ...options, ...readId(head) }),
+    describeError: (failure) => errorFromHttp({ ...failure, provider: label, secrets }),
     answerTooLong: (lengthMax) => answerTooLong(label, lengthMax),
   })
 }
 
-function idOf(head: HttpHead): { readonly requestId?: string } {
+function readId(head: HttpHead): { readonly requestId?: string } {
   const requestId = head.headers['x-request-id']
   return requestId === undefined ? {} : { requestId }
 }

@@ -9,7 +9,7 @@ import OpenAI from 'openai'
 import { afterAll, describe, expect, test } from 'vitest'
 import { createToolNames } from '../tool-names.ts'
 import { createSseReader } from '../transport/sse.ts'
-import { usageOf } from './decode-end.ts'
+import { readUsage } from './decode-end.ts'
 import { createOpenAiResponsesDecoder, decodeOpenAiResponse } from './decode-stream.ts'
 import { encodeOpenAiResponsesRequest } from './encode-request.ts'
 import { errorFromHttp } from './errors.ts'
@@ -17,11 +17,11 @@ import { errorFromHttp } from './errors.ts'
 const recordings = openRecordings('decoding of Responses recordings', (message) => console.warn(message))
 const exchanges = recordings?.exchangesOf('openai-responses') ?? []
 const names = createToolNames([])
-const nameOf = (exchange: RecordedExchange) =>
+const readName = (exchange: RecordedExchange) =>
   `${exchange.file.replace(/^openai-responses\//, '').replace(/\.http\.json$/, '')} #${exchange.index}`
 /** Refusals of the API: by status, or the one that was kept as a body alone. */
 const isError = ({ status, file }: RecordedExchange) => status !== 200 || file.includes('openai-error')
-const all = exchanges.map((exchange) => [nameOf(exchange), exchange] as const)
+const all = exchanges.map((exchange) => [readName(exchange), exchange] as const)
 /** An edited recording, some of whose lines are no JSON; the SDK gives up as well. */
 const isMalformed = ({ file }: RecordedExchange) => file.includes('parallel-tool-call-wrapper')
 const cases = all.filter(([, exchange]) => !isError(exchange) && !isMalformed(exchange))
@@ -81,13 +81,13 @@ async function sdkResponse(exchange: RecordedExchange): Promise<OpenAI.Responses
 
 const encryptedIn = ({ state }: { readonly state?: ProviderState }) =>
   isJsonObject(state?.data) ? state.data['encrypted_content'] : undefined
-const idOf = (data: unknown) => (isJsonObject(data) ? data['id'] : undefined)
+const readId = (data: unknown) => (isJsonObject(data) ? data['id'] : undefined)
 
 function ourContent(answer: ModelAnswer): unknown {
   return {
     text: answer.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join(''),
     calls: answer.parts.flatMap((part) =>
-      part.type === 'call' ? [[part.name, part.arguments, idOf(part.state?.data)]] : [],
+      part.type === 'call' ? [[part.name, part.arguments, readId(part.state?.data)]] : [],
     ),
     others: answer.parts.filter((part) => part.type === 'provider').length,
     usage: answer.usage,
@@ -105,7 +105,7 @@ function sdkContent(response: OpenAI.Responses.Response): unknown {
       item.type === 'function_call' ? [[item.name, item.arguments, item.call_id]] : [],
     ),
     others: others.length,
-    usage: usageOf(isJsonObject(usage) ? usage : {}),
+    usage: readUsage(isJsonObject(usage) ? usage : {}),
     model: response.model,
   }
 }

@@ -54,7 +54,7 @@ function toolPrompt({ tools, toolChoice, settings }: ModelRequest, { howTo }: Pr
 
 function encodeMessage(message: Message, format: PromptedFormat): Message {
   if (message.role === 'user') return message
-  if (message.role === 'tool') return { role: 'user', parts: resultsOf(message) }
+  if (message.role === 'tool') return { role: 'user', parts: listResults(message) }
   const parts = message.parts.flatMap((part): AssistantPart[] => {
     if (part.type !== 'call') return [part]
     return [{ type: 'text', text: `\n${format.writeCall(part)}` }]
@@ -63,15 +63,15 @@ function encodeMessage(message: Message, format: PromptedFormat): Message {
 }
 
 /** All results of a step in one message, in the order of the calls. */
-function resultsOf({ parts }: ToolMessage): readonly ContentPart[] {
-  return parts.flatMap((result) => [{ type: 'text', text: textOf(result) } as const, ...mediaOf(result)])
+function listResults({ parts }: ToolMessage): readonly ContentPart[] {
+  return parts.flatMap((result) => [{ type: 'text', text: readText(result) } as const, ...pickMedia(result)])
 }
 
-function textOf({ name, isError, content }: ResultPart): string {
+function readText({ name, isError, content }: ResultPart): string {
   const text = content.map((part) => (part.type === 'text' ? part.text : `[${part.type}, see below]`)).join('\n')
   return `<tool_response>\n${JSON.stringify({ name, ...(isError && { error: true }), content: text })}\n</tool_response>`
 }
 
-function mediaOf({ content }: ResultPart): readonly ContentPart[] {
+function pickMedia({ content }: ResultPart): readonly ContentPart[] {
   return content.filter((part) => part.type !== 'text')
 }

@@ -40,7 +40,7 @@ const HERMES: PromptedFormat = {
 <tool_call>
 {"name": "<name>", "arguments": {<arguments>}}
 </tool_call>`,
-  writeCall: (call) => `<tool_call>\n${jsonOf(call, 'arguments')}\n</tool_call>`,
+  writeCall: (call) => `<tool_call>\n${toJson(call, 'arguments')}\n</tool_call>`,
   readCalls: readJsonCalls,
 }
 
@@ -54,7 +54,7 @@ const JSON_FENCE: PromptedFormat = {
 \`\`\`tool_call
 {"name": "<name>", "arguments": {<arguments>}}
 \`\`\``,
-  writeCall: (call) => `\`\`\`tool_call\n${jsonOf(call, 'arguments')}\n\`\`\``,
+  writeCall: (call) => `\`\`\`tool_call\n${toJson(call, 'arguments')}\n\`\`\``,
   readCalls: readJsonCalls,
 }
 
@@ -64,7 +64,7 @@ const LLAMA: PromptedFormat = {
   wholeAnswer: ['{'],
   howTo: `To call a tool, answer with a JSON object and nothing else:
 {"name": "<name>", "parameters": {<arguments>}}`,
-  writeCall: (call) => jsonOf(call, 'parameters'),
+  writeCall: (call) => toJson(call, 'parameters'),
   readCalls: readJsonCalls,
 }
 
@@ -74,7 +74,7 @@ const BRACKETS: PromptedFormat = {
   wholeAnswer: ['['],
   howTo: `To call tools, answer with a list of calls and nothing else:
 [<name>(<argument>=<value>, <argument>=<value>), <name>()]`,
-  writeCall: (call) => pythonCall(call) ?? `[${jsonOf(call, 'arguments')}]`,
+  writeCall: (call) => pythonCall(call) ?? `[${toJson(call, 'arguments')}]`,
   readCalls: (text, isTool) => readJsonCalls(text, isTool) ?? readPythonCalls(text),
 }
 
@@ -103,7 +103,7 @@ export function isPromptedFormat(name: string): name is PromptedFormatName {
 }
 
 /** Arguments that could not be read are left out, their result says why: a model does as its own past shows it. */
-function jsonOf({ name, arguments: given }: WrittenCall, key: string): string {
+function toJson({ name, arguments: given }: WrittenCall, key: string): string {
   const parsed = parseJson(given)
   return `{"name": ${JSON.stringify(name)}, "${key}": ${parsed.ok && isJsonObject(parsed.value) ? given : '{}'}}`
 }

@@ -222,7 +222,7 @@ test('a conversation with calls in words has the log of one with native calls', 
     effect: 'pure',
     execute: () => 'seen',
   })
-  const logOf = async (steps: readonly ScriptedStep[], format?: PromptedFormatName): Promise<unknown> => {
+  const createLog = async (steps: readonly ScriptedStep[], format?: PromptedFormatName): Promise<unknown> => {
     const scripted = createScriptedModel({ id: 'm', steps })
     const store = createMemoryStore()
     const agent = defineAgent({
@@ -240,10 +240,10 @@ test('a conversation with calls in words has the log of one with native calls', 
     return JSON.parse(JSON.stringify(canonicalLog(records)))
   }
   const call = { name: 'look', arguments: { at: 'sky' } }
-  const native = await logOf([{ calls: [call, call] }, { text: 'Blue.' }, { text: 'Bye.' }])
+  const native = await createLog([{ calls: [call, call] }, { text: 'Blue.' }, { text: 'Bye.' }])
   for (const format of ['hermes', 'json-fence'] as const) {
     const written = PROMPTED_FORMATS[format].writeCall({ name: 'look', arguments: '{"at":"sky"}' })
-    expect(await logOf([{ text: `${written}\n${written}` }, { text: 'Blue.' }, { text: 'Bye.' }], format)).toEqual(
+    expect(await createLog([{ text: `${written}\n${written}` }, { text: 'Blue.' }, { text: 'Bye.' }], format)).toEqual(
       native,
     )
   }

@@ -104,7 +104,7 @@ function readAnswer({ format, isTool }: Reader, answer: ModelAnswer, endStream: 
   const isCut = parser.end()
   flush()
   const hasCalls = parts.some((part) => part.type === 'call')
-  return { ...answer, parts, finish: finishOf(answer.finish, { isCut, isMalformed, hasCalls }) }
+  return { ...answer, parts, finish: readFinish(answer.finish, { isCut, isMalformed, hasCalls }) }
 }
 
 interface Reading {
@@ -115,7 +115,7 @@ interface Reading {
 }
 
 /** A call that was cut off never runs, and one that cannot be read is asked for again, with the whole answer. */
-function finishOf(finish: FinishReason, { isCut, isMalformed, hasCalls }: Reading): FinishReason {
+function readFinish(finish: FinishReason, { isCut, isMalformed, hasCalls }: Reading): FinishReason {
   if (finish !== 'end') return finish
   if (isCut || isMalformed) return 'malformed-call'
   return hasCalls ? 'tool-calls' : 'end'

@@ -5,7 +5,7 @@ import { compileSchema } from './compile-schema.ts'
 
 const text = { type: 'string' }
 
-function lossesOf(schema: JsonObject, dialect: Parameters<typeof compileSchema>[1]): readonly string[] {
+function listLosses(schema: JsonObject, dialect: Parameters<typeof compileSchema>[1]): readonly string[] {
   return compileSchema(schema, dialect).losses.map(({ path, keyword, how }) => `${path} ${keyword} ${how}`.trim())
 }
 
@@ -33,13 +33,13 @@ test('a strict object has every property, optional ones as null, and no others',
     additionalProperties: false,
     $defs: { c: text },
   })
-  expect(lossesOf(schema, 'openai-strict')).toEqual(['properties.b maxLength described'])
+  expect(listLosses(schema, 'openai-strict')).toEqual(['properties.b maxLength described'])
 })
 
 test('a map of any keys cannot be said strictly, and is told as such', () => {
   const schema = { type: 'object', properties: { labels: { type: 'object', additionalProperties: text } } }
-  expect(lossesOf(schema, 'openai-strict')).toContain('properties.labels additionalProperties narrowed')
-  expect(lossesOf(schema, 'openai')).toEqual([])
+  expect(listLosses(schema, 'openai-strict')).toContain('properties.labels additionalProperties narrowed')
+  expect(listLosses(schema, 'openai')).toEqual([])
 })
 
 test('Gemini gets one type, a keyword for null, and what a reference leads to', () => {
@@ -62,7 +62,7 @@ test('Gemini gets one type, a keyword for null, and what a reference leads to', 
       kind: { type: 'string', enum: ['x'] },
     },
   })
-  expect(lossesOf(schema, 'gemini')).toEqual([
+  expect(listLosses(schema, 'gemini')).toEqual([
     'properties.when format described',
     'properties.node.properties.next recursion widened',
     'properties.node.properties.next properties narrowed',
@@ -132,7 +132,7 @@ test('what a strict dialect would forbid is told: any object, any value, any lis
     closed: { ...named, additionalProperties: false },
   }
   for (const dialect of ['openai-strict', 'anthropic-strict', 'gguf'] as const)
-    expect(lossesOf({ type: 'object', properties, required: ['value'] }, dialect).filter(isNarrowed)).toEqual([
+    expect(listLosses({ type: 'object', properties, required: ['value'] }, dialect).filter(isNarrowed)).toEqual([
       'properties.object additionalProperties narrowed',
       'properties.value type narrowed',
       'properties.list items narrowed',

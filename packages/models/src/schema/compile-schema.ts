@@ -133,7 +133,7 @@ function compile(work: Work, value: JsonValue | undefined, place: Place): JsonOb
 
 function compileAt(work: Work, given: JsonObject, place: Place): JsonObject {
   const { dialect } = work
-  const readable = readableSchema(withoutAllOf(work, given, place))
+  const readable = readableSchema(mergeAllOf(work, given, place))
   for (const keyword of readable.dropped) lose(work, place, keyword, 'invalid')
   const whole = withKnownTypes(work, readable.schema, place)
   const schema = withReadableNames(work, withNullability(dialect, whole), place)
@@ -264,13 +264,13 @@ function typeOrVariants(schema: JsonObject, types: readonly JsonValue[]): JsonOb
 }
 
 /** Dialects without `allOf` get its parts as one schema. */
-function withoutAllOf(work: Work, schema: JsonObject, place: Place): JsonObject {
+function mergeAllOf(work: Work, schema: JsonObject, place: Place): JsonObject {
   const { allOf, ...rest } = schema
   if (!Array.isArray(allOf) || (work.dialect.keywords?.has('allOf') ?? true)) return schema
   const parts = (allOf as readonly JsonValue[]).filter(isJsonObject)
   const inner = { ...place, depth: place.depth + 1 }
   if (place.depth > DEPTH_MAX) return rest
-  return mergeSchemas([rest, ...parts.map((part) => withoutAllOf(work, followedFully(work, part, inner), inner))])
+  return mergeSchemas([rest, ...parts.map((part) => mergeAllOf(work, followedFully(work, part, inner), inner))])
 }
 
 const TYPES: ReadonlySet<JsonValue> = new Set('object array string number integer boolean null'.split(' '))

@@ -64,11 +64,11 @@ const { node } = fc.letrec<{ node: JsonObject }>((tie) => ({
     fc.record({ type: fc.constant('array'), items: tie('node'), maxItems: fc.nat(5) }, { requiredKeys: ['type'] }),
     fc.record({ anyOf: fc.array(tie('node'), { minLength: 1, maxLength: 3 }), description: fc.string() }),
     fc.record({ allOf: fc.array(tie('node'), { minLength: 1, maxLength: 2 }) }),
-    objectOf(tie('node')),
+    wrapObject(tie('node')),
     fc.record({ type: fc.constant('object'), additionalProperties: tie('node') }),
   ),
 }))
-function objectOf(inner: fc.Arbitrary<JsonObject>): fc.Arbitrary<JsonObject> {
+function wrapObject(inner: fc.Arbitrary<JsonObject>): fc.Arbitrary<JsonObject> {
   return fc
     .dictionary(fc.constantFrom('a', 'b', 'items', 'type', 'odd name', '$x', '1'), inner, { maxKeys: 4 })
     .chain((properties) =>
@@ -77,7 +77,9 @@ function objectOf(inner: fc.Arbitrary<JsonObject>): fc.Arbitrary<JsonObject> {
 }
 
 function generated(): readonly (readonly [string, JsonObject])[] {
-  return fc.sample(objectOf(node), { numRuns: RANDOM, seed: SEED }).map((schema, index) => [`random ${index}`, schema])
+  return fc
+    .sample(wrapObject(node), { numRuns: RANDOM, seed: SEED })
+    .map((schema, index) => [`random ${index}`, schema])
 }
 
 const USER = 'hello'

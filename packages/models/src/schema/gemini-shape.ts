@@ -74,7 +74,7 @@ const FORMATS: Readonly<Record<string, readonly string[]>> = {
 const OF_ANY_TYPE = ['title', 'description', 'nullable', 'default', 'example']
 
 function shapeOfType(work: Work, schema: JsonObject, path: string): JsonObject {
-  const type = typeOf(schema) ?? anyType(work, path)
+  const type = readType(schema) ?? anyType(work, path)
   const mayStand = new Set([...OF_ANY_TYPE, ...(KEYWORDS[type] ?? [])])
   const formats: readonly unknown[] = FORMATS[type] ?? []
   const kept = Object.fromEntries(
@@ -84,13 +84,13 @@ function shapeOfType(work: Work, schema: JsonObject, path: string): JsonObject {
   )
   if (type === 'object') {
     const { required: _, ...rest } = kept
-    return { ...rest, type, ...propertiesOf(work, schema, path) }
+    return { ...rest, type, ...listProperties(work, schema, path) }
   }
-  return { ...kept, type, ...(type === 'array' && { items: itemsOf(work, schema, path) }) }
+  return { ...kept, type, ...(type === 'array' && { items: listItems(work, schema, path) }) }
 }
 
 /** What its keywords say of values, where it does not say so itself. */
-function typeOf(schema: JsonObject): string | undefined {
+function readType(schema: JsonObject): string | undefined {
   const { type } = schema
   if (typeof type === 'string' && Object.hasOwn(KEYWORDS, type)) return type
   const has = (...keywords: readonly string[]): boolean => keywords.some((keyword) => schema[keyword] !== undefined)
@@ -106,11 +106,11 @@ function anyType(work: Work, path: string): string {
 }
 
 /** "items: missing field." */
-function itemsOf(work: Work, { items }: JsonObject, path: string): JsonObject {
+function listItems(work: Work, { items }: JsonObject, path: string): JsonObject {
   return shape(work, isJsonObject(items) ? items : {}, inside(path, 'items'))
 }
 
-function propertiesOf(work: Work, schema: JsonObject, path: string): JsonObject {
+function listProperties(work: Work, schema: JsonObject, path: string): JsonObject {
   const { properties: declared, required, additionalProperties: others } = schema
   const known = isJsonObject(declared) ? declared : {}
   const isEmpty = Object.keys(known).length === 0

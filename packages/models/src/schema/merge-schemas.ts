@@ -35,13 +35,13 @@ function mergedList(keyword: string, one: JsonObject, other: JsonObject): JsonOb
 
 /** A root that offers a choice: what any of the variants declares may be given, what all demand must be. */
 export function unionOfProperties(schema: JsonObject, follow: (schema: JsonObject) => JsonObject): JsonObject {
-  const all = variantsOf(schema, 'allOf', follow)
+  const all = listVariants(schema, 'allOf', follow)
   const base = mergeSchemas([propertiesOnly(schema), ...all.map(propertiesOnly)])
-  const choices = (['anyOf', 'oneOf'] as const).map((key) => variantsOf(schema, key, follow)).filter(isFilled)
+  const choices = (['anyOf', 'oneOf'] as const).map((key) => listVariants(schema, key, follow)).filter(isFilled)
   const known = isJsonObject(base['properties']) ? base['properties'] : {}
   const offered = offeredProperties(choices.flat())
-  const demanded = choices.flatMap((variants) => intersection(variants.map(requiredOf)))
-  const required = [...new Set([...requiredOf(base), ...demanded])]
+  const demanded = choices.flatMap((variants) => intersection(variants.map(listRequired)))
+  const required = [...new Set([...listRequired(base), ...demanded])]
   return {
     properties: { ...offered, ...known },
     ...(required.length > 0 && { required }),
@@ -54,13 +54,13 @@ function offeredProperties(variants: readonly JsonObject[]): JsonObject {
   for (const { properties } of variants)
     for (const [name, schema] of Object.entries(isJsonObject(properties) ? properties : {}))
       offers.set(name, (offers.get(name) ?? new Map<string, JsonValue>()).set(JSON.stringify(schema), schema))
-  return Object.fromEntries([...offers].map(([name, schemas]) => [name, eitherOf([...schemas.values()])]))
+  return Object.fromEntries([...offers].map(([name, schemas]) => [name, joinEither([...schemas.values()])]))
 }
 
-function eitherOf(schemas: readonly JsonValue[]): JsonValue {
+function joinEither(schemas: readonly JsonValue[]): JsonValue {
   const [only = {}, ...others] = schemas
   if (others.length === 0) return only
-  const values = schemas.map(valuesOf)
+  const values = schemas.map(listValues)
   if (!values.every((list) => list !== undefined)) return { anyOf: schemas }
   const types = new Set(schemas.map((schema) => (isJsonObject(schema) ? schema['type'] : undefined)))
   const [type] = types
@@ -68,7 +68,7 @@ function eitherOf(schemas: readonly JsonValue[]): JsonValue {
 }
 
 /** The values of a schema that lists them, and nothing else that would be lost. */
-function valuesOf(schema: JsonValue): readonly JsonValue[] | undefined {
+function listValues(schema: JsonValue): readonly JsonValue[] | undefined {
   if (!isJsonObject(schema)) return undefined
   const { type: _, const: only, enum: several, title: __, description: ___, default: ____, ...rest } = schema
   if (Object.keys(rest).length > 0) return undefined
@@ -84,7 +84,7 @@ function propertiesOnly({ properties, required }: JsonObject): JsonObject {
   return { ...(properties !== undefined && { properties }), ...(required !== undefined && { required }) }
 }
 
-function variantsOf(
+function listVariants(
   schema: JsonObject,
   keyword: string,
   follow: (schema: JsonObject) => JsonObject,
@@ -93,7 +93,7 @@ function variantsOf(
   return Array.isArray(list) ? (list as readonly JsonValue[]).filter(isJsonObject).map(follow) : []
 }
 
-function requiredOf({ required }: JsonObject): readonly string[] {
+function listRequired({ required }: JsonObject): readonly string[] {
   return Array.isArray(required) ? required.filter((name) => typeof name === 'string') : []
 }
 

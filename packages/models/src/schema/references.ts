@@ -28,10 +28,10 @@ export function withoutUnusedDefinitions(root: JsonObject): JsonObject {
     }
     open.push(...(Object.values(next) as JsonValue[]))
   }
-  return { ...rest, ...keptOf({ $defs, definitions }, used) }
+  return { ...rest, ...pickUsed({ $defs, definitions }, used) }
 }
 
-function keptOf(groups: Readonly<Record<string, JsonValue | undefined>>, used: ReadonlySet<JsonValue>): JsonObject {
+function pickUsed(groups: Readonly<Record<string, JsonValue | undefined>>, used: ReadonlySet<JsonValue>): JsonObject {
   const kept = Object.entries(groups).flatMap(([keyword, group]): [string, JsonValue][] => {
     if (!isJsonObject(group)) return []
     const entries = Object.entries(group).filter(([, one]) => used.has(one))

@@ -19,7 +19,7 @@ function request(tools: Readonly<Record<string, JsonObject>>): ModelRequest {
   }
 }
 
-async function warningsOf(provider: string, tools: Readonly<Record<string, JsonObject>>) {
+async function listWarnings(provider: string, tools: Readonly<Record<string, JsonObject>>) {
   const warnings: unknown[] = []
   const warned = createSchemaWarnings({ info: () => {}, warn: (_, data) => warnings.push(data) })
   const model = { ...createScriptedModel({ steps: [{ text: 'a' }, { text: 'b' }] }), provider, id: `${provider}/m` }
@@ -28,13 +28,13 @@ async function warningsOf(provider: string, tools: Readonly<Record<string, JsonO
 }
 
 test('a schema with a keyword of no draft is named once, those of the other tools are not', async () => {
-  expect(await warningsOf('anthropic', { fine: FINE, odd: ODD, map: MAP })).toEqual([
+  expect(await listWarnings('anthropic', { fine: FINE, odd: ODD, map: MAP })).toEqual([
     { tool: 'odd', model: 'anthropic/m', lost: ['properties.a: enum (invalid)'], losses: 1 },
   ])
 })
 
 test('what a grammar forbids although the schema allows it is named for the model that has one', async () => {
-  expect(await warningsOf('gguf', { fine: FINE, map: MAP })).toEqual([
+  expect(await listWarnings('gguf', { fine: FINE, map: MAP })).toEqual([
     { tool: 'map', model: 'gguf/m', lost: ['properties.map: additionalProperties (narrowed)'], losses: 1 },
   ])
 })

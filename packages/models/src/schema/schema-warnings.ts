@@ -24,7 +24,7 @@ export function createSchemaWarnings(log: Logger): (model: Model) => Model {
 }
 
 function withWarnings(model: Model, log: Logger): Model {
-  const dialect = dialectOf(model)
+  const dialect = chooseDialect(model)
   const seen = new WeakSet<JsonObject>()
   return {
     ...model,
@@ -52,7 +52,7 @@ function warn(log: Logger, { tool, model, losses }: Compiled): void {
   log.warn('the schema of a tool cannot be said whole to a model', { tool, model, lost, losses: severe.length })
 }
 
-function dialectOf({ provider, id }: Model): DialectName {
+function chooseDialect({ provider, id }: Model): DialectName {
   if (provider === 'bedrock') return id.includes('nova') ? 'nova' : 'bedrock'
   return provider === 'anthropic' || provider === 'gemini' || provider === 'gguf' ? provider : 'openai'
 }

@@ -24,7 +24,11 @@ export interface AnswerReaderInit<Decoder extends StreamDecoder> {
   /** From the bytes of the stream to the decoder. */
   readonly readInto: (decoder: Decoder) => (bytes: Uint8Array) => void
   readonly decodeBody: (value: JsonValue, head: HttpHead) => ModelAnswer | BatonError
-  readonly errorOf: (failure: { readonly head: HttpHead; readonly body: string; readonly nowMs: number }) => BatonError
+  readonly describeError: (failure: {
+    readonly head: HttpHead
+    readonly body: string
+    readonly nowMs: number
+  }) => BatonError
   readonly answerTooLong: (lengthMax: number) => BatonError
 }
 
@@ -51,7 +55,7 @@ export function createAnswerReader<Decoder extends StreamDecoder>(init: AnswerRe
       else if (isSuccess(head)) throw init.answerTooLong(BODY_LENGTH_MAX)
     },
     end: (head, nowMs) => {
-      if (!isSuccess(head)) throw init.errorOf({ head, body, nowMs })
+      if (!isSuccess(head)) throw init.describeError({ head, body, nowMs })
       const answer = isStream(head) ? (decoder ?? init.createDecoder(head)).end() : wholeAnswer(init, body, head)
       if (isBatonError(answer)) throw answer
       return answer

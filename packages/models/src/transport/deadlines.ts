@@ -2,7 +2,7 @@
 // fires, so that a piece costs a clock reading and no timer.
 import type { Clock, HttpRequest, Timers } from '@baton/core'
 import { BatonError } from '@baton/core'
-import { placeOf } from './redact.ts'
+import { describePlace } from './redact.ts'
 
 export interface Time {
   readonly clock: Clock
@@ -31,7 +31,7 @@ export function startDeadlines(request: HttpRequest, time: Time, onTimeout: (err
     onTimeout(
       new BatonError({
         code: 'model_timeout',
-        message: `${placeOf(request.url)} sent ${what} for ${limitMs} ms`,
+        message: `${describePlace(request.url)} sent ${what} for ${limitMs} ms`,
         data: { phase: waitsForFirst ? 'first-byte' : 'between-bytes', timeoutMs: limitMs },
       }),
     )

@@ -2,11 +2,16 @@
 import type { HttpHead } from '@baton/core'
 import { describe, expect, test } from 'vitest'
 import { errorFromResponse } from './http-errors.ts'
-import { redact, secretsOf } from './redact.ts'
+import { redact, listSecrets } from './redact.ts'
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12, 0, 0)
 
-function errorOf(status: number, body: unknown, headers: HttpHead['headers'] = {}, secrets: readonly string[] = []) {
+function describeError(
+  status: number,
+  body: unknown,
+  headers: HttpHead['headers'] = {},
+  secrets: readonly string[] = [],
+) {
   return errorFromResponse({
     provider: 'Anthropic',
     head: { status, headers },
@@ -34,7 +39,7 @@ describe('the code of a status', () => {
     [529, 'model_overloaded', true],
     [302, 'model_provider_failed', false],
   ])('%i is %s', (status, code, retryable) => {
-    const error = errorOf(status, '')
+    const error = describeError(status, '')
     expect([error.code, error.retryable, error.data]).toEqual([code, retryable, { status }])
   })
 })
@@ -59,12 +64,12 @@ describe('a request that does not fit the window, in the words of', () => {
     ],
     ['Bedrock', { message: 'Input is too long for requested model.' }],
   ])('%s', (_provider, body) => {
-    expect(errorOf(400, body).code).toBe('context_overflow')
+    expect(describeError(400, body).code).toBe('context_overflow')
   })
 })
 
 test('message, type and request id are taken from the body', () => {
-  const error = errorOf(400, {
+  const error = describeError(400, {
     error: { type: 'invalid_request_error', message: 'max_tokens: 0' },
     request_id: 'req_7',
   })
@@ -73,7 +78,7 @@ test('message, type and request id are taken from the body', () => {
 })
 
 test('a page from a proxy becomes its words', () => {
-  const error = errorOf(502, '<html><h1>Bad\n Gateway</h1></html>')
+  const error = describeError(502, '<html><h1>Bad\n Gateway</h1></html>')
   expect(error.message).toBe('Anthropic answered 502: Bad Gateway')
 })
 
@@ -88,23 +93,23 @@ describe('how long to wait', () => {
     [{ 'retry-after': '-1' }, 0],
   ])('%o', (headers, expected) => {
     // "-1" parses as a date of 2001; either way: do not wait.
-    expect(errorOf(429, '', headers).data['retryAfterMs']).toBe(expected)
+    expect(describeError(429, '', headers).data['retryAfterMs']).toBe(expected)
   })
 
   test('in Gemini’s body', () => {
     const details = [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.4s' }]
-    const error = errorOf(429, { error: { code: 429, message: 'quota', status: 'RESOURCE_EXHAUSTED', details } })
+    const error = describeError(429, { error: { code: 429, message: 'quota', status: 'RESOURCE_EXHAUSTED', details } })
     expect(error.data['retryAfterMs']).toBe(34_400)
   })
 })
 
 test('x-should-retry wins over the status', () => {
-  expect(errorOf(500, '', { 'x-should-retry': 'false' }).retryable).toBe(false)
-  expect(errorOf(400, '', { 'x-should-retry': 'true' }).retryable).toBe(true)
+  expect(describeError(500, '', { 'x-should-retry': 'false' }).retryable).toBe(false)
+  expect(describeError(400, '', { 'x-should-retry': 'true' }).retryable).toBe(true)
 })
 
 test('an account without credit is not retried', () => {
-  expect(errorOf(429, { error: { type: 'insufficient_quota', message: 'quota' } }).retryable).toBe(false)
+  expect(describeError(429, { error: { type: 'insufficient_quota', message: 'quota' } }).retryable).toBe(false)
 })
 
 test('a provider that quotes the key does not get it into the error', () => {
@@ -114,7 +119,7 @@ test('a provider that quotes the key does not get it into the error', () => {
     headers: { authorization: `Bearer ${key}`, accept: 'text/event-stream' },
   }
   const body = { error: { type: key, message: `Incorrect key ${key} in ${request.url}` }, request_id: key }
-  const error = errorOf(401, body, {}, secretsOf(request))
+  const error = describeError(401, body, {}, listSecrets(request))
   const everything = [error.message, error.stack, JSON.stringify(error), String(error.cause)].join('\n')
   expect(everything).not.toContain(key)
   expect(everything).not.toContain(encodeURIComponent(key))
@@ -122,6 +127,9 @@ test('a provider that quotes the key does not get it into the error', () => {
 })
 
 test('what is no secret is left alone', () => {
-  const secrets = secretsOf({ url: 'https://example.com/?alt=sse&key=true', headers: { accept: 'text/event-stream' } })
+  const secrets = listSecrets({
+    url: 'https://example.com/?alt=sse&key=true',
+    headers: { accept: 'text/event-stream' },
+  })
   expect(redact('alt=sse is true, text/event-stream', secrets)).toBe('alt=sse is true, text/event-stream')
 })

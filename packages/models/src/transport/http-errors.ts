@@ -25,10 +25,10 @@ const PAGE_LENGTH_MAX = 64 * 1024
 export function errorFromResponse(failure: HttpFailure): BatonError {
   const { provider, head, nowMs, secrets } = failure
   const said = readErrorBody(failure.body)
-  const code = codeOf(failure, said)
-  const requestId = requestIdOf(head.headers) ?? said.requestId
-  const retryAfterMs = retryAfterMsOf(head.headers, nowMs) ?? said.retryAfterMs
-  const retryable = retryableOf(head, said)
+  const code = findCode(failure, said)
+  const requestId = readRequestId(head.headers) ?? said.requestId
+  const retryAfterMs = readRetryAfterMs(head.headers, nowMs) ?? said.retryAfterMs
+  const retryable = isRetryable(head, said)
   // Redacted before it is cut: half a key is still too much.
   const words = redact(said.message, secrets).slice(0, MESSAGE_LENGTH_MAX)
   return new BatonError({
@@ -67,7 +67,7 @@ export function readErrorBody(body: string): SaidError {
   const type = stringIn(holder, 'type') ?? stringIn(holder, 'status')
   const code = stringIn(holder, 'code')
   const requestId = stringIn(root, 'request_id')
-  const retryAfterMs = retryInfoOf(holder['details'])
+  const retryAfterMs = readRetryInfo(holder['details'])
   return {
     message: stringIn(holder, 'message') ?? stringIn(holder, 'Message') ?? '',
     ...(type !== undefined && { type }),
@@ -105,7 +105,7 @@ export function codeOfStatus(status: number): ErrorCode {
   return 'model_provider_failed'
 }
 
-function codeOf(failure: HttpFailure, said: SaidError): ErrorCode {
+function findCode(failure: HttpFailure, said: SaidError): ErrorCode {
   const { status } = failure.head
   const isRefusal = status === 400 || status === 413 || status === 422
   if (isRefusal && saysContextOverflow(said)) return 'context_overflow'
@@ -116,7 +116,7 @@ function codeOf(failure: HttpFailure, said: SaidError): ErrorCode {
 }
 
 /** Undefined: as the code's row says. `x-should-retry` is what Anthropic's and OpenAI's own SDKs obey first. */
-function retryableOf(head: HttpHead, said: SaidError): boolean | undefined {
+function isRetryable(head: HttpHead, said: SaidError): boolean | undefined {
   const told = head.headers['x-should-retry']
   if (told === 'true') return true
   if (told === 'false') return false
@@ -126,12 +126,12 @@ function retryableOf(head: HttpHead, said: SaidError): boolean | undefined {
   return head.status >= 300 && head.status < 400 ? false : undefined
 }
 
-function requestIdOf(headers: HttpHead['headers']): string | undefined {
+function readRequestId(headers: HttpHead['headers']): string | undefined {
   return headers['request-id'] ?? headers['x-request-id'] ?? headers['x-amzn-requestid']
 }
 
 /** Milliseconds to wait: `retry-after-ms`, or `retry-after` as seconds or as a date (RFC 9110, 10.2.3). */
-export function retryAfterMsOf(headers: HttpHead['headers'], nowMs: number): number | undefined {
+export function readRetryAfterMs(headers: HttpHead['headers'], nowMs: number): number | undefined {
   const milliseconds = numberIn(headers['retry-after-ms'])
   if (milliseconds !== undefined) return milliseconds
   const after = headers['retry-after']
@@ -143,7 +143,7 @@ export function retryAfterMsOf(headers: HttpHead['headers'], nowMs: number): num
 }
 
 /** Gemini: details[] has a RetryInfo with `retryDelay: "34.4s"` (recorded). */
-function retryInfoOf(details: JsonValue | undefined): number | undefined {
+function readRetryInfo(details: JsonValue | undefined): number | undefined {
   if (!Array.isArray(details)) return undefined
   for (const detail of details as readonly JsonValue[]) {
     const delay = isJsonObject(detail) ? stringIn(detail, 'retryDelay') : undefined

@@ -2,9 +2,9 @@
 // so that a browser never imports undici.
 export { createFetchTransport } from './fetch-transport.ts'
 export type { FetchLike, FetchTransportOptions } from './fetch-transport.ts'
-export { errorFromResponse, readErrorBody, saysContextOverflow, codeOfStatus, retryAfterMsOf } from './http-errors.ts'
+export { errorFromResponse, readErrorBody, saysContextOverflow, codeOfStatus, readRetryAfterMs } from './http-errors.ts'
 export type { HttpFailure, SaidError } from './http-errors.ts'
-export { redact, secretsOf } from './redact.ts'
+export { redact, listSecrets } from './redact.ts'
 export { createSseReader } from './sse.ts'
 export type { SseEvent, SseReader } from './sse.ts'
 export type { Time } from './deadlines.ts'

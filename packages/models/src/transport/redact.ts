@@ -6,7 +6,7 @@ const SECRET_NAME = /key|auth|token|secret|signature|credential|cookie|password/
 const SECRET_LENGTH_MIN = 6
 
 /** The values of a request that nobody else may see: headers and query parameters with telling names, and user info. */
-export function secretsOf(request: Pick<HttpRequest, 'url' | 'headers'>): readonly string[] {
+export function listSecrets(request: Pick<HttpRequest, 'url' | 'headers'>): readonly string[] {
   const secrets: string[] = []
   for (const [name, value] of Object.entries(request.headers)) {
     if (!SECRET_NAME.test(name)) continue
@@ -37,7 +37,7 @@ export function redact(text: string, secrets: readonly string[]): string {
 }
 
 /** Where a request went, without its query and user info. */
-export function placeOf(url: string): string {
+export function describePlace(url: string): string {
   return (url.split(/[?#]/)[0] ?? '').replace(/^([a-z]+:\/\/)[^/@]*@/i, '$1')
 }
 
@@ -58,9 +58,9 @@ export function safeCause(cause: unknown, secrets: readonly string[], depth = 2)
 }
 
 /** What went wrong, in a few words: the code of the innermost error, else its message. */
-export function reasonOf(cause: unknown): string {
+export function describeReason(cause: unknown): string {
   const { message, code, inner } = readError(cause)
-  if (inner !== undefined) return reasonOf(inner)
+  if (inner !== undefined) return describeReason(inner)
   return code === undefined ? message : `${code} ${message}`.trim()
 }
 

@@ -1,6 +1,6 @@
 // Images, files and texts that providers refuse for their own sake: by status and in a stream, in the words that were seen.
 import { describe, expect, test } from 'vitest'
-import { errorOf as aiSdkError } from '../ai-sdk/errors.ts'
+import { describeError as aiSdkError } from '../ai-sdk/errors.ts'
 import { errorFromEvent, errorFromHttp as anthropicError } from '../anthropic/errors.ts'
 import { errorFromException, errorFromHttp as bedrockError } from '../bedrock/errors.ts'
 import { errorFromChunk, errorFromHttp as geminiError } from '../gemini/errors.ts'

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import type { SseEvent } from './sse.ts'
 import { createSseReader } from './sse.ts'
 
-const bytesOf = (text: string) => new TextEncoder().encode(text)
+const toBytes = (text: string) => new TextEncoder().encode(text)
 
 function read(pieces: readonly Uint8Array[]): SseEvent[] {
   const events: SseEvent[] = []
@@ -14,7 +14,7 @@ function read(pieces: readonly Uint8Array[]): SseEvent[] {
 }
 
 test('characters and line ends that are split across pieces', () => {
-  const bytes = bytesOf('event: a\r\ndata: {"t":"ä€🦀"}\r\n\r\n: comment\n\ndata: x\ndata: y\n\n')
+  const bytes = toBytes('event: a\r\ndata: {"t":"ä€🦀"}\r\n\r\n: comment\n\ndata: x\ndata: y\n\n')
   const whole = read([bytes])
   expect(whole).toEqual([
     { event: 'a', data: '{"t":"ä€🦀"}' },
@@ -24,16 +24,16 @@ test('characters and line ends that are split across pieces', () => {
 })
 
 test('an event that is cut off at the end is not given', () => {
-  expect(read([bytesOf('data: 1\n\ndata: 2\n')])).toEqual([{ event: undefined, data: '1' }])
+  expect(read([toBytes('data: 1\n\ndata: 2\n')])).toEqual([{ event: undefined, data: '1' }])
 })
 
 test('an event without end is refused at the bound', () => {
   const reader = createSseReader(() => undefined, 1000)
-  reader.push(bytesOf('data: '))
+  reader.push(toBytes('data: '))
   const push = () => {
-    for (let count = 0; count < 3; count++) reader.push(bytesOf('x'.repeat(400)))
+    for (let count = 0; count < 3; count++) reader.push(toBytes('x'.repeat(400)))
   }
-  const errorOf = () => {
+  const describeError = () => {
     try {
       push()
       return undefined
@@ -41,6 +41,6 @@ test('an event without end is refused at the bound', () => {
       return isBatonError(thrown) ? thrown.code : thrown
     }
   }
-  expect(errorOf()).toBe('model_malformed_answer')
-  expect(errorOf(), 'and stays so').toBe('model_malformed_answer')
+  expect(describeError()).toBe('model_malformed_answer')
+  expect(describeError(), 'and stays so').toBe('model_malformed_answer')
 })

@@ -1,7 +1,7 @@
 // The errors that every transport reports in the same way.
 import type { AbortSignalLike, HttpRequest } from '@baton/core'
 import { BatonError } from '@baton/core'
-import { placeOf, reasonOf, redact, safeCause, secretsOf } from './redact.ts'
+import { describePlace, describeReason, redact, safeCause, listSecrets } from './redact.ts'
 
 export function cancelledError(signal: AbortSignalLike): BatonError {
   return new BatonError({ code: 'cancelled', message: 'the model call was cancelled', cause: signal.reason })
@@ -9,10 +9,10 @@ export function cancelledError(signal: AbortSignalLike): BatonError {
 
 /** The connection could not be made, or ended before the answer did. */
 export function networkError(request: HttpRequest, cause: unknown): BatonError {
-  const secrets = secretsOf(request)
+  const secrets = listSecrets(request)
   return new BatonError({
     code: 'model_network_failed',
-    message: redact(`the request to ${placeOf(request.url)} failed: ${reasonOf(cause)}`, secrets),
+    message: redact(`the request to ${describePlace(request.url)} failed: ${describeReason(cause)}`, secrets),
     cause: safeCause(cause, secrets),
   })
 }
@@ -47,7 +47,7 @@ export function createRequestCheck(): CheckRequest {
 function findRequestError(request: HttpRequest): BatonError | undefined {
   const refuse = (message: string) => new BatonError({ code: 'model_invalid_request', message, retryable: false })
   if (!isHttpUrl(request.url)) {
-    const place = redact(placeOf(request.url), secretsOf(request))
+    const place = redact(describePlace(request.url), listSecrets(request))
     return refuse(`"${place}" is not an http or https address`)
   }
   for (const [name, value] of Object.entries(request.headers)) {

@@ -72,7 +72,7 @@ function gate(): { readonly promise: Promise<void>; readonly open: () => void } 
   return { promise, open }
 }
 
-async function failureOf(promise: Promise<unknown>): Promise<{ code: string; message: string; data: unknown }> {
+async function describeFailure(promise: Promise<unknown>): Promise<{ code: string; message: string; data: unknown }> {
   const thrown: unknown = await promise.then(
     () => undefined,
     (error: unknown) => error,
@@ -150,7 +150,7 @@ describe.each(kinds)('%s transport', (_name, create) => {
     ['a header without a name', { headers: { '': 'x' } }, '"" cannot be the name of a header'],
   ])('%s is an invalid request, which no retry can help', async (_name, more, message) => {
     const post = create(manualTime()).post({ ...request(), ...more }, new AbortController().signal, ignore)
-    expect(await failureOf(post)).toMatchObject({ code: 'model_invalid_request', message, retryable: false })
+    expect(await describeFailure(post)).toMatchObject({ code: 'model_invalid_request', message, retryable: false })
   })
 
   test('the body of a refusal is given with its status', async () => {
@@ -182,7 +182,7 @@ describe.each(kinds)('%s transport', (_name, create) => {
       incoming.socket.on('close', closed.open)
       arrived.open()
     }
-    const failure = failureOf(create(time).post(request(), new AbortController().signal, ignore))
+    const failure = describeFailure(create(time).post(request(), new AbortController().signal, ignore))
     await arrived.promise
     time.advance(29_999)
     time.advance(1)
@@ -201,7 +201,7 @@ describe.each(kinds)('%s transport', (_name, create) => {
       response.writeHead(200)
       response.write('x')
     }
-    const failure = failureOf(create(time).post(request(), new AbortController().signal, piece.open))
+    const failure = describeFailure(create(time).post(request(), new AbortController().signal, piece.open))
     await piece.promise
     time.advance(20_000)
     const { code, data } = await failure
@@ -236,7 +236,7 @@ describe.each(kinds)('%s transport', (_name, create) => {
       response.write('x')
     }
     const post = create(manualTime()).post(request(), aborter.signal, () => aborter.abort())
-    expect((await failureOf(post)).code).toBe('cancelled')
+    expect((await describeFailure(post)).code).toBe('cancelled')
     await closed.promise
   })
 
@@ -244,7 +244,7 @@ describe.each(kinds)('%s transport', (_name, create) => {
     handler = () => expect.unreachable()
     const aborter = new AbortController()
     aborter.abort()
-    expect((await failureOf(create(manualTime()).post(request(), aborter.signal, ignore))).code).toBe('cancelled')
+    expect((await describeFailure(create(manualTime()).post(request(), aborter.signal, ignore))).code).toBe('cancelled')
   })
 
   test('what the receiver throws ends the request', async () => {
@@ -267,14 +267,14 @@ describe.each(kinds)('%s transport', (_name, create) => {
       url: 'http://127.0.0.1:1/v1?api_key=sk-in-the-query-42',
     }
     const post = create(manualTime()).post(refused, new AbortController().signal, ignore)
-    const failure = await failureOf(post)
+    const failure = await describeFailure(post)
     expect(failure.code).toBe('model_network_failed')
     expect(everythingIn(failure)).not.toMatch(/sk-/)
   })
 
   test('an address that is none, and no key in the error', async () => {
     const wrong = { ...request(), url: 'http://[sk-in-the-host-0123]:x/?key=sk-in-the-query-42' }
-    const failure = await failureOf(create(manualTime()).post(wrong, new AbortController().signal, ignore))
+    const failure = await describeFailure(create(manualTime()).post(wrong, new AbortController().signal, ignore))
     expect(failure.code).toBe('model_invalid_request')
     expect(everythingIn(failure)).not.toMatch(/sk-in-the-query/)
   })
@@ -284,7 +284,7 @@ describe.each(kinds)('%s transport', (_name, create) => {
       response.writeHead(200, kind === 'chunked' ? {} : { 'content-length': '1000' })
       response.write('x', () => cut(incoming.socket))
     }
-    const failure = await failureOf(create(manualTime()).post(request(), new AbortController().signal, ignore))
+    const failure = await describeFailure(create(manualTime()).post(request(), new AbortController().signal, ignore))
     expect(failure.code).toBe('model_network_failed')
   })
 })

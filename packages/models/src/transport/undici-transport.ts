@@ -36,8 +36,8 @@ export function createUndiciTransport(options: UndiciTransportOptions = {}): Und
 
 function openDispatcher(options: UndiciTransportOptions): Dispatcher {
   const variables = options.variables ?? process.env
-  const httpProxy = proxyOf(variables, 'HTTP_PROXY')
-  const httpsProxy = proxyOf(variables, 'HTTPS_PROXY')
+  const httpProxy = findProxy(variables, 'HTTP_PROXY')
+  const httpsProxy = findProxy(variables, 'HTTPS_PROXY')
   // Our own deadlines guard the answer; undici's are coarse (one second) and would be a second opinion.
   const settings = {
     allowH2: false,
@@ -63,7 +63,7 @@ function nameIn(variables: Variables, name: string): string {
   return variables[lower] === undefined ? name : lower
 }
 
-function proxyOf(variables: Variables, upperName: string): string | undefined {
+function findProxy(variables: Variables, upperName: string): string | undefined {
   const name = nameIn(variables, upperName)
   const address = variables[name]
   if (!address || isProxyAddress(address)) return address

@@ -12,7 +12,7 @@ import type {
   ToolSource,
   Usage,
 } from '@baton/core'
-import { BatonError, specOf } from '@baton/core'
+import { BatonError, createSpec } from '@baton/core'
 import type { Spec } from '@baton/core/machine'
 import { within } from '../deadline.ts'
 import { describeThrown } from '../describe-thrown.ts'
@@ -258,7 +258,7 @@ class SharedCatalog implements Catalog {
     if (known) return known
     const tools = listed ?? [...agent.tools, this.#readResult]
     const window = findWindow(models, modelOf)
-    const facts = { tools, spec: specOf({ ...agent, tools }, models, window, this.#init.interruptMs) }
+    const facts = { tools, spec: createSpec({ ...agent, tools }, models, window, this.#init.interruptMs) }
     if (isShared) this.#known.set(agent, facts)
     return facts
   }

@@ -17,7 +17,7 @@ function reader(nextPos = 0, past?: AsyncIterable<Frame>) {
 }
 
 /** An engine without output schema or history, of which only the reading is asked. */
-function engineOf(follow: (fromPos?: number) => FrameReader): TurnInit['engine'] {
+function createEngine(follow: (fromPos?: number) => FrameReader): TurnInit['engine'] {
   return { follow, world: {}, history: createHistory } as unknown as TurnInit['engine']
 }
 
@@ -89,7 +89,7 @@ test.each([
   const { made, ends } = reader()
   const turn = followTurn({
     inputId: 'i',
-    engine: engineOf(() => made),
+    engine: createEngine(() => made),
     frames: made,
     accepted: accepted(),
   })
@@ -102,7 +102,7 @@ test('a turn that lost frames reads them again and is answered', async () => {
   const again = reader()
   const turn = followTurn({
     inputId: 'i',
-    engine: engineOf((pos) => {
+    engine: createEngine((pos) => {
       expect(pos).toBe(3)
       return again.made
     }),

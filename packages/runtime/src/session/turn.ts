@@ -166,7 +166,7 @@ class TurnEvents implements AsyncIterable<TurnEvent> {
     else {
       // Of a call's progress only the newest counts; a tool may report for as long as it likes.
       if (event.type === 'tool-progress')
-        this.#waiting = this.#waiting.filter((other) => !isProgressOf(other, event.callId))
+        this.#waiting = this.#waiting.filter((other) => !isProgress(other, event.callId))
       this.#waiting.push(event)
     }
     this.#wake?.resolve()
@@ -209,6 +209,6 @@ class TurnEvents implements AsyncIterable<TurnEvent> {
 
 const END = { done: true, value: undefined } as const
 
-function isProgressOf(event: TurnEvent, callId: string): boolean {
+function isProgress(event: TurnEvent, callId: string): boolean {
   return event.type === 'tool-progress' && event.callId === callId
 }

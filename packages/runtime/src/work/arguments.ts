@@ -1,6 +1,6 @@
 // Validates a call's arguments against its tool's own schema, in words that a model can act on.
 import type { JsonObject, JsonValue, SchemaIssue, StandardSchema, Tool } from '@baton/core'
-import { isStandardSchema, jsonSchemaOf, parseJson, withoutForcedNulls } from '@baton/core'
+import { isStandardSchema, toJsonSchema, parseJson, withoutForcedNulls } from '@baton/core'
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 
@@ -54,7 +54,7 @@ export function createArgumentValidator(): ArgumentValidator {
 async function validateStandard(schema: StandardSchema, value: JsonValue): Promise<Validated> {
   const result = await schema['~standard'].validate(value)
   if (!result.issues) return { ok: true, value: result.value }
-  const meant = await schema['~standard'].validate(withoutForcedNulls(jsonSchemaOf(schema), value))
+  const meant = await schema['~standard'].validate(withoutForcedNulls(toJsonSchema(schema), value))
   if (!meant.issues) return { ok: true, value: meant.value }
   return { ok: false, issues: joinIssues(result.issues.map(describeIssue)) }
 }

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { deriveLimitKey, findClientAddress } from './client-address.ts'
 
-function addressOf(peer: string, forwarded: string | undefined, proxies: number): string {
+function findAddress(peer: string, forwarded: string | undefined, proxies: number): string {
   const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded }
   // The two fields that are read of a request.
   return findClientAddress(
@@ -11,7 +11,7 @@ function addressOf(peer: string, forwarded: string | undefined, proxies: number)
   )
 }
 
-test.each<[string, Parameters<typeof addressOf>, string]>([
+test.each<[string, Parameters<typeof findAddress>, string]>([
   ['without a trusted proxy the header is ignored', ['10.0.0.1', '203.0.113.9', 0], '10.0.0.1'],
   ['behind one proxy the last entry counts', ['10.0.0.1', '203.0.113.9', 1], '203.0.113.9'],
   ['what the client itself wrote is left of it', ['10.0.0.1', '1.1.1.1, 203.0.113.9', 1], '203.0.113.9'],
@@ -23,7 +23,7 @@ test.each<[string, Parameters<typeof addressOf>, string]>([
   ['an IPv6 entry with a port', ['10.0.0.1', '[2001:db8::7]:4711', 1], '2001:db8::7'],
   ['IPv4 on a socket for both', ['::ffff:203.0.113.9', undefined, 0], '203.0.113.9'],
 ])('%s', (_situation, given, address) => {
-  expect(addressOf(...given)).toBe(address)
+  expect(findAddress(...given)).toBe(address)
 })
 
 test.each([

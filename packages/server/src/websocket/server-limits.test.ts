@@ -43,7 +43,7 @@ async function start(
   return { ...server, moveTime }
 }
 
-const errorsOf = (app: Awaited<ReturnType<typeof connectApp>>): readonly string[] =>
+const listErrors = (app: Awaited<ReturnType<typeof connectApp>>): readonly string[] =>
   app.frames.filter(({ type }) => type === 'error').map(({ payload }) => `${payload['code']}: ${payload['message']}`)
 
 const started = (app: Awaited<ReturnType<typeof connectApp>>): number =>
@@ -59,7 +59,7 @@ test('a session that sends too many frames is told when to go on, and its connec
   // The first frame of a connection is not yet one of a session.
   for (let count = 0; count < 3; count++) app.send('session.start', { sessionId: 's' })
   await untilFrames(app, 4)
-  expect([started(app), errorsOf(app)]).toEqual([
+  expect([started(app), listErrors(app)]).toEqual([
     3,
     [
       'rate_limited: at most 2 frames a minute are taken from a session; send this one again later (retryAfterMs 30000)',
@@ -82,7 +82,7 @@ test('the connections of a session share its limit, those of another session hav
   await untilFrames(two, 2)
   await untilFrames(other, 2)
   expect([started(one), started(two), started(other)]).toEqual([2, 1, 2])
-  expect(errorsOf(two)[0]).toContain('rate_limited: at most 1 frames a minute are taken from a session')
+  expect(listErrors(two)[0]).toContain('rate_limited: at most 1 frames a minute are taken from a session')
   for (const app of [one, two, other]) app.socket.terminate()
 })
 
@@ -92,7 +92,7 @@ test('an address that sends too many frames is refused, whatever sessions it nam
     connectApp(url, { session, headers: { 'x-forwarded-for': address } })
   const apps = [await from('s', '203.0.113.9'), await from('t', '203.0.113.9')]
   const [refused, other] = [await from('u', '203.0.113.9'), await from('u', '203.0.113.10')]
-  expect(errorsOf(refused)).toEqual([
+  expect(listErrors(refused)).toEqual([
     'rate_limited: at most 2 frames a minute are taken from an address; send this one again later (retryAfterMs 30000)',
   ])
   expect(started(other)).toBe(1)
@@ -104,14 +104,14 @@ test('transcripts have a limit of their own, and what is malformed or no text co
   const app = await connectApp(url)
   for (let count = 0; count < 2; count++) app.send('user.audio.transcript.final', { text: 'Hello' })
   await app.until(({ type }) => type === 'error')
-  expect(errorsOf(app)[0]).toContain('rate_limited: at most 1 transcripts a minute are taken from a session')
+  expect(listErrors(app)[0]).toContain('rate_limited: at most 1 transcripts a minute are taken from a session')
   app.socket.send('{')
   app.socket.send(Buffer.from('bytes'))
   app.socket.send('{')
   app.socket.send(Buffer.from('bytes'))
-  await app.until(() => errorsOf(app).length === 5)
+  await app.until(() => listErrors(app).length === 5)
   expect(
-    errorsOf(app)
+    listErrors(app)
       .slice(1)
       .map((line) => line.slice(0, 12)),
   ).toEqual(['invalid_even', 'invalid_even', 'invalid_even', 'rate_limited'])
@@ -129,11 +129,11 @@ test('the results of calls are taken from a session that may send nothing else',
   app.send('tool.result', { callId: shown.payload['callId'], result: 'ok' })
   app.send('tool.result', { callId: call.payload['callId'], result: 'a cat' })
   await app.until(({ type }) => type === 'assistant.speech.final')
-  expect(errorsOf(app)).toEqual([])
+  expect(listErrors(app)).toEqual([])
   // Once it is there, the same result is a frame like any other.
   app.send('tool.result', { callId: call.payload['callId'], result: 'a cat' })
   await app.until(({ type }) => type === 'error')
-  expect(errorsOf(app)[0]).toContain('rate_limited')
+  expect(listErrors(app)[0]).toContain('rate_limited')
   app.socket.terminate()
 })
 
@@ -147,7 +147,7 @@ test('a connection over which nothing comes is told so and closed', async () => 
   expect(app.socket.readyState).toBe(app.socket.OPEN)
   moveTime(1)
   expect((await app.ended).map(String)).toEqual(['1008', 'nothing came for too long'])
-  expect(errorsOf(app)).toEqual(['idle_timeout: nothing came over this connection for 600000 ms; connect again'])
+  expect(listErrors(app)).toEqual(['idle_timeout: nothing came over this connection for 600000 ms; connect again'])
 })
 
 test('a connection whose turn waits for a result is not idle', async () => {
@@ -161,8 +161,8 @@ test('a connection whose turn waits for a result is not idle', async () => {
   moveTime(600_000)
   app.send('tool.result', { callId: call.payload['callId'], result: 'a cat' })
   await app.until(({ payload }) => payload['arguments'] === '{"state":"idle"}')
-  expect(errorsOf(app)).toEqual([])
+  expect(listErrors(app)).toEqual([])
   moveTime(600_000)
   await app.ended
-  expect(errorsOf(app)).toHaveLength(1)
+  expect(listErrors(app)).toHaveLength(1)
 })

@@ -23,13 +23,13 @@ async function start(timeoutMs: number) {
   return { ...server, untilLogged, results: () => server.logged.filter((line) => line.startsWith('a result')) }
 }
 
-const nameOf = ({ payload }: App['frames'][number]): string => payload['name'] ?? ''
+const readName = ({ payload }: App['frames'][number]): string => payload['name'] ?? ''
 const isIdle = ({ payload }: App['frames'][number]): boolean => payload['arguments'] === '{"state":"idle"}'
 
 /** Asks, and gives the id of the call that the app is asked to run. */
-async function callOf(app: App): Promise<string> {
+async function findCall(app: App): Promise<string> {
   app.send('user.audio.transcript.final', { text: 'Look' })
-  const { payload } = await app.until((frame) => nameOf(frame) === 'look')
+  const { payload } = await app.until((frame) => readName(frame) === 'look')
   return payload['callId'] ?? ''
 }
 
@@ -41,7 +41,7 @@ const ignored = (callId: string, reason: string) =>
 test('a repeated and an unknown result', async () => {
   const { url, untilLogged, results } = await start(20_000)
   const app = await connectApp(url)
-  const callId = await callOf(app)
+  const callId = await findCall(app)
   app.send('tool.result', { callId, error: 'too dark' })
   app.send('tool.result', { callId, result: 'a cat' })
   await untilLogged(ignored(callId, 'duplicate'))
@@ -60,9 +60,9 @@ test('a repeated and an unknown result', async () => {
 test('a result that comes after its time', async () => {
   const { url, untilLogged, results } = await start(1)
   const app = await connectApp(url)
-  const callId = await callOf(app)
+  const callId = await findCall(app)
   // The clock of a call starts when the app has come to it.
-  for (const frame of app.frames.filter((one) => nameOf(one).startsWith('convo.')))
+  for (const frame of app.frames.filter((one) => readName(one).startsWith('convo.')))
     app.send('tool.result', { callId: frame.payload['callId'], result: 'ok' })
   await app.until(isIdle)
   app.send('tool.result', { callId, result: 'a cat' })
@@ -74,7 +74,7 @@ test('a result that comes after its time', async () => {
 test('a result from a connection that was not asked', async () => {
   const { url, untilLogged } = await start(20_000)
   const [older, newer] = [await connectApp(url), await connectApp(url)]
-  const callId = await callOf(newer)
+  const callId = await findCall(newer)
   older.send('tool.result', { callId, result: 'a forged cat' })
   await untilLogged(ignored(callId, 'foreign'))
   newer.send('tool.result', { callId, result: 'a cat' })

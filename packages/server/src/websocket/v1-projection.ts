@@ -1,7 +1,7 @@
 // From a session's frames to those of version 1, in the order that its apps expect. Pure: time is handed in, and ids are
 // derived from records, so that a frame that is repeated keeps its id. It knows no socket.
 import type { ErrorCode, Frame } from '@baton/core'
-import { shortHash, textOf } from '@baton/core'
+import { shortHash, readText } from '@baton/core'
 import type { Fact, FactOf, InputBody } from '@baton/core/machine'
 import { BoundedMap } from './bounded-map.ts'
 import { Partials } from './v1-partials.ts'
@@ -191,7 +191,7 @@ function projectFact(state: ProjectionState, fact: Fact, at: FactMoment): readon
       partials.dropAttempt()
       return []
     case 'step-finished': {
-      partials.finishStep(textOf(fact.parts))
+      partials.finishStep(readText(fact.parts))
       // What is left of an interrupted text was shown already.
       return fact.interrupted ? [] : takePartial(state, at.nowMs, true)
     }
@@ -261,7 +261,7 @@ function enter(state: ProjectionState, fact: FactOf<'inputs-entered'>, key: stri
 /** Events are not said by anybody, so they do not stand in the conversation that the app shows. */
 function remember(state: ProjectionState, inputId: string, body: InputBody): void {
   if (body.type === 'urgent') return
-  state.bodies.set(inputId, body.type === 'user' ? textOf(body.parts) : body.text)
+  state.bodies.set(inputId, body.type === 'user' ? readText(body.parts) : body.text)
 }
 
 function takePartial(state: ProjectionState, nowMs: number, force: boolean): readonly V1Output[] {

@@ -13,12 +13,12 @@ import { validateWires } from '../validate-wires.ts'
 const FOLDER = new URL('.', import.meta.url)
 const NAMES = readdirSync(FOLDER).filter((name) => name.endsWith('.jsonl'))
 
-function linesOf(name: string): readonly string[] {
+function listLines(name: string): readonly string[] {
   return readFileSync(new URL(name, FOLDER), 'utf8').trim().split('\n')
 }
 
-function recordsOf(name: string): readonly SessionRecord[] {
-  return linesOf(name).flatMap((line) => {
+function listRecords(name: string): readonly SessionRecord[] {
+  return listLines(name).flatMap((line) => {
     const parsed = JSON.parse(line) as { readonly type: string; readonly record: SessionRecord } // as it was exported
     return parsed.type === 'record' ? [parsed.record] : []
   })
@@ -31,7 +31,7 @@ test('there is one of each provider', () => {
 test.each(NAMES)('%s tells the history that it told when it was written', (name) => {
   const history = createHistory()
   let state = initialState('')
-  for (const record of recordsOf(name)) {
+  for (const record of listRecords(name)) {
     followRecord(state, record)
     state = applyRecord(state, record)
     history.fold(record)
@@ -45,7 +45,7 @@ test.each(NAMES)('%s tells the history that it told when it was written', (name)
 
 test.each(NAMES)('%s is imported, opened, and goes on', async (name) => {
   const store = createMemoryStore()
-  const session = await importSession(store, linesOf(name))
+  const session = await importSession(store, listLines(name))
   const model = createScriptedModel({ steps: () => ({ text: 'still here' }) })
   const host = createHost({ store, agent: defineAgent({ name: 'golden', model }) })
   const opened = await host.session(session)

@@ -70,7 +70,7 @@ test.runIf(process.env['BATON_WRITE_GOLDEN'] === '1')('golden logs are written',
 })
 
 /** The request that the next model of a conversation is asked, whoever it is. */
-async function pastOf(source: Party, pair: readonly (typeof EXCHANGES)[number][]): Promise<ModelRequest> {
+async function buildPast(source: Party, pair: readonly (typeof EXCHANGES)[number][]): Promise<ModelRequest> {
   const asked = createScriptedModel({ id: 'any/next', steps: () => ({ text: 'never mind' }) })
   const agent = defineAgent({
     name: 'handoff',
@@ -102,7 +102,7 @@ test('every past of every provider is taken over by every provider', { timeout: 
   for (const source of parties.all)
     for (const first of EXCHANGES)
       for (const second of EXCHANGES) {
-        const request = await pastOf(source, [first, second])
+        const request = await buildPast(source, [first, second])
         for (const target of parties.all) {
           const answer = await target.model.run(request, () => {}, new AbortController().signal).catch(String)
           const pair = `${source.name} → ${target.name}`

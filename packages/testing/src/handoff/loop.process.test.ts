@@ -46,7 +46,7 @@ const PROMPTED: readonly Said[] = [
   ...NATIVE.slice(2),
 ]
 
-async function logOf(model: Model): Promise<readonly unknown[]> {
+async function createLog(model: Model): Promise<readonly unknown[]> {
   const store = createMemoryStore()
   const host = createHost({ store, agent: defineAgent({ name: 'loop', model, tools: createHandoffTools() }) })
   const session = await host.session('s')
@@ -77,9 +77,9 @@ test(
     const logs = new Map<string, readonly unknown[]>()
     for (const { name, model, queue, refusals } of parties.all) {
       queue.push(...NATIVE)
-      logs.set(name, await logOf(model))
+      logs.set(name, await createLog(model))
       queue.push(...PROMPTED)
-      logs.set(`${name}, prompted`, await logOf(withPromptedTools(model)))
+      logs.set(`${name}, prompted`, await createLog(withPromptedTools(model)))
       expect({ name, refusals: refusals() }).toEqual({ name, refusals: [] })
     }
     const [first, ...others] = [...logs]

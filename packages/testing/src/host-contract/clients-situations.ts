@@ -1,12 +1,12 @@
 // Client tools by handlers in the same program: attached, throwing, slow, detached, and attached again.
 import { expect } from 'vitest'
 import type { ContractWorld, ContractWorldInit } from './host-kind.ts'
-import { CALL, callsOf, createClientTool, never, resultsTold } from './situation-parts.ts'
+import { CALL, listCalls, createClientTool, never, resultsTold } from './situation-parts.ts'
 import type { Situations, Stage } from './situation.ts'
 import { forEachRow } from './situation.ts'
 
 function createWorld(stage: Stage, more: Partial<ContractWorldInit> = {}): Promise<ContractWorld> {
-  return stage.createWorld({ tools: [createClientTool('look')], steps: [callsOf('look'), { text: 'done' }], ...more })
+  return stage.createWorld({ tools: [createClientTool('look')], steps: [listCalls('look'), { text: 'done' }], ...more })
 }
 
 export const CLIENT_SITUATIONS: Situations = {
@@ -81,7 +81,7 @@ export const CLIENT_SITUATIONS: Situations = {
   'a handler named like a part of every object is not called by mistake': async (stage) => {
     const { time, model, open } = await createWorld(stage, {
       tools: [createClientTool('toString')],
-      steps: [callsOf('toString'), { text: 'done' }],
+      steps: [listCalls('toString'), { text: 'done' }],
     })
     const session = await open()
     await session.attach({})

@@ -1,6 +1,6 @@
 // Pause, continue, stop and start through the Session API: every input is kept and answered, also over a restart.
 import { expect } from 'vitest'
-import { act, callsOf, never, resultsTold, textsTold } from './situation-parts.ts'
+import { act, listCalls, never, resultsTold, textsTold } from './situation-parts.ts'
 import type { Situations } from './situation.ts'
 
 export const CONTROL_SITUATIONS: Situations = {
@@ -27,7 +27,7 @@ export const CONTROL_SITUATIONS: Situations = {
     const gate = Promise.withResolvers<string>()
     const { open, time, model } = await createWorld({
       tools: [act(() => gate.promise)],
-      steps: [callsOf('act'), { text: 'done' }],
+      steps: [listCalls('act'), { text: 'done' }],
     })
     const session = await open()
     const turn = session.send('go')
@@ -43,7 +43,7 @@ export const CONTROL_SITUATIONS: Situations = {
   'a stop settles every call, calls nothing more, and refuses what is said with a code': async ({ createWorld }) => {
     const { open, time, model, facts } = await createWorld({
       tools: [act(never), act(never, { name: 'pay', effect: 'once' })],
-      steps: [callsOf('act', 'pay')],
+      steps: [listCalls('act', 'pay')],
     })
     const session = await open()
     const turn = session.send('go')

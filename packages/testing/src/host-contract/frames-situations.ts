@@ -2,7 +2,7 @@
 import type { Frame, LiveFrame, Model, ModelEvent, Session } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { expect } from 'vitest'
-import { act, callsOf, collect } from './situation-parts.ts'
+import { act, listCalls, collect } from './situation-parts.ts'
 import type { Situations } from './situation.ts'
 import { forEachRow } from './situation.ts'
 
@@ -11,14 +11,14 @@ function joinPieces(pieces: readonly { readonly offset: number; readonly text: s
   return pieces.reduce((text, piece) => text + piece.text.slice(Math.max(0, text.length - piece.offset)), '')
 }
 
-function piecesOf<Type extends LiveFrame['type']>(
+function splitPieces<Type extends LiveFrame['type']>(
   frames: readonly Frame[],
   type: Type,
 ): readonly Extract<LiveFrame, { readonly type: Type }>[] {
   return frames.filter((frame): frame is Extract<LiveFrame, { readonly type: Type }> => frame.type === type)
 }
 
-function positionsOf(frames: readonly Frame[]): readonly number[] {
+function listPositions(frames: readonly Frame[]): readonly number[] {
   return [...new Set(frames.flatMap((frame) => (frame.type === 'fact' ? [frame.pos] : [])))]
 }
 
@@ -63,11 +63,11 @@ function createStreamingModel(pause: () => Promise<void>): Model {
 }
 
 function checkPieces(frames: readonly Frame[]): void {
-  expect(joinPieces(piecesOf(frames, 'reasoning-delta'))).toBe('Let me think.')
-  const first = piecesOf(frames, 'text-delta').filter(({ attempt }) => attempt === 1)
+  expect(joinPieces(splitPieces(frames, 'reasoning-delta'))).toBe('Let me think.')
+  const first = splitPieces(frames, 'text-delta').filter(({ attempt }) => attempt === 1)
   expect(joinPieces(first)).toBe('I look at it.')
   for (const [index, text] of ['{"a":1}', '{"b":2}'].entries()) {
-    const pieces = piecesOf(frames, 'call-delta').filter((piece) => piece.index === index)
+    const pieces = splitPieces(frames, 'call-delta').filter((piece) => piece.index === index)
     expect(joinPieces(pieces)).toBe(text)
     expect(pieces.every(({ name }) => name === 'act')).toBe(true)
   }
@@ -122,14 +122,14 @@ export const FRAME_SITUATIONS: Situations = {
   }) => {
     const world = await createWorld({
       tools: [act(() => 'seen')],
-      steps: [{ text: 'look', ...callsOf('act', 'act') }, { text: 'done' }],
+      steps: [{ text: 'look', ...listCalls('act', 'act') }, { text: 'done' }],
     })
     const session = await world.open()
     await world.time.until(session.send('go').answer)
     const all = await readUntilFinished(session, 0)
-    const last = positionsOf(all).at(-1) ?? 0
+    const last = listPositions(all).at(-1) ?? 0
     expect(last).toBeGreaterThan(3)
-    expect(positionsOf(all)).toEqual(Array.from({ length: last + 1 }, (_, pos) => pos))
+    expect(listPositions(all)).toEqual(Array.from({ length: last + 1 }, (_, pos) => pos))
     for (let pos = 1; pos <= last; pos++) {
       const rest = await readUntilFinished(session, pos)
       expect(rest).toEqual(all.filter((frame) => frame.type === 'fact' && frame.pos >= pos))
@@ -139,7 +139,7 @@ export const FRAME_SITUATIONS: Situations = {
     const world = await createWorld({
       tools: [act(() => world.time.wait(100))],
       steps: [
-        { text: 'look at this', pieceMs: 30, ...callsOf('act') },
+        { text: 'look at this', pieceMs: 30, ...listCalls('act') },
         { text: 'it is done', pieceMs: 30 },
       ],
     })
@@ -172,7 +172,7 @@ export const FRAME_SITUATIONS: Situations = {
     await session.close()
     await seen.done
     checkOrder(seen.frames)
-    const pieces = piecesOf(seen.frames, 'text-delta')
+    const pieces = splitPieces(seen.frames, 'text-delta')
     const attempts = [...new Set(pieces.map(({ attempt }) => attempt))]
     expect(attempts.map((attempt) => joinPieces(pieces.filter((piece) => piece.attempt === attempt)))).toEqual([
       'Half of',
@@ -200,6 +200,6 @@ export const FRAME_SITUATIONS: Situations = {
     await world.time.until(session.send('now').answer)
     await session.close()
     await seen.done
-    expect(positionsOf(seen.frames)[0]).toBe(before)
+    expect(listPositions(seen.frames)[0]).toBe(before)
   },
 }

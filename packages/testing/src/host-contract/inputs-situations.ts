@@ -2,7 +2,7 @@
 // another model, a title.
 import { createScriptedModel } from '@baton/core/testing'
 import { expect } from 'vitest'
-import { act, callsOf, textsTold } from './situation-parts.ts'
+import { act, listCalls, textsTold } from './situation-parts.ts'
 import type { Situations } from './situation.ts'
 
 export const INPUT_SITUATIONS: Situations = {
@@ -11,7 +11,7 @@ export const INPUT_SITUATIONS: Situations = {
       const gate = Promise.withResolvers<string>()
       const world = await createWorld({
         tools: [act(() => gate.promise, { effect: 'idempotent' })],
-        steps: [callsOf('act'), { text: 'slow words', pieceMs: 1000 }, { text: 'after all' }],
+        steps: [listCalls('act'), { text: 'slow words', pieceMs: 1000 }, { text: 'after all' }],
       })
       const session = await world.open()
       const first = session.send('go')
@@ -35,7 +35,7 @@ export const INPUT_SITUATIONS: Situations = {
     const gate = Promise.withResolvers<string>()
     const world = await createWorld({
       tools: [act(() => gate.promise, { effect: 'once' })],
-      steps: [callsOf('act'), { text: 'well' }, { text: 'I see' }],
+      steps: [listCalls('act'), { text: 'well' }, { text: 'I see' }],
     })
     const session = await world.open()
     const turn = session.send('go')
@@ -72,7 +72,7 @@ export const INPUT_SITUATIONS: Situations = {
     const gate = Promise.withResolvers<string>()
     const world = await createWorld({
       tools: [act(() => gate.promise)],
-      steps: [callsOf('act'), { text: 'both' }, { text: 'alone' }],
+      steps: [listCalls('act'), { text: 'both' }, { text: 'alone' }],
     })
     const session = await world.open()
     const turn = session.send('go')

@@ -5,7 +5,7 @@ import type { Played } from '@baton/core/machine'
 import type { ScriptedStep } from '@baton/core/testing'
 import { expect } from 'vitest'
 import type { ContractWorldInit } from './host-kind.ts'
-import { act, callsOf, createClientTool, never, resultsTold, textsTold } from './situation-parts.ts'
+import { act, listCalls, createClientTool, never, resultsTold, textsTold } from './situation-parts.ts'
 import type { Situations, Stage } from './situation.ts'
 import { forEachRow } from './situation.ts'
 
@@ -35,7 +35,7 @@ const SPEAKS: ScriptedStep = { pieces: ['One ', 'two ', 'three'], pieceMs: 100 }
 const AFTER: ScriptedStep = { text: 'after' }
 
 function calling(tool: Tool): ContractWorldInit {
-  return { tools: [tool], steps: [{ text: 'Look: ', ...callsOf('act') }, AFTER, AFTER] }
+  return { tools: [tool], steps: [{ text: 'Look: ', ...listCalls('act') }, AFTER, AFTER] }
 }
 
 export const INTERRUPT_SITUATIONS: Situations = {

@@ -1,7 +1,7 @@
 // Clients without a connection: they hold their place by a lease, bring tools of their own, and only they run them.
 import { tool } from '@baton/core'
 import { expect } from 'vitest'
-import { CALL, callsOf, resultsTold } from './situation-parts.ts'
+import { CALL, listCalls, resultsTold } from './situation-parts.ts'
 import type { Situations } from './situation.ts'
 
 const LOOK = tool({ name: 'look', description: 'Looks', input: { type: 'object' }, effect: 'pure', timeoutMs: 60_000 })
@@ -12,7 +12,7 @@ export const LEASE_CLIENT_SITUATIONS: Situations = {
   'a client that comes now and then claims its call, brings the result, and is known by its name': async ({
     createWorld,
   }) => {
-    const world = await createWorld({ tools: [LOOK], steps: [callsOf('look'), { text: 'done' }] })
+    const world = await createWorld({ tools: [LOOK], steps: [listCalls('look'), { text: 'done' }] })
     const session = await world.open()
     const turn = session.send('go')
     await world.time.settle()
@@ -28,7 +28,7 @@ export const LEASE_CLIENT_SITUATIONS: Situations = {
     expect(resultsTold(world.model)).toEqual([{ isError: false, text: 'seen' }])
   },
   'a client that does not renew its lease is gone, and its call goes to another one': async ({ createWorld }) => {
-    const world = await createWorld({ tools: [LOOK], steps: [callsOf('look'), { text: 'done' }] })
+    const world = await createWorld({ tools: [LOOK], steps: [listCalls('look'), { text: 'done' }] })
     const session = await world.open()
     const slow = await session.client({ client: 'slow', leaseMs: 5000 })
     const turn = session.send('go')
@@ -43,7 +43,7 @@ export const LEASE_CLIENT_SITUATIONS: Situations = {
     await world.time.until(turn.answer)
   },
   'a tool that a client brings is offered to the model, and runs on that client alone': async ({ createWorld }) => {
-    const steps = [callsOf('camera'), { text: 'done' }]
+    const steps = [listCalls('camera'), { text: 'done' }]
     const world = await createWorld({
       steps,
       approvalPolicy: ({ tool: { trust } }) => (trust === 'untrusted' ? 'allow' : 'ask'),

@@ -1,7 +1,7 @@
 // Content that is not text: records hold handles, models get the bytes, and a failing store refuses whole inputs.
 import type { ImagePart } from '@baton/core'
 import { expect } from 'vitest'
-import { act, callsOf, textsTold } from './situation-parts.ts'
+import { act, listCalls, textsTold } from './situation-parts.ts'
 import type { Situations } from './situation.ts'
 
 const PICTURE: ImagePart = { type: 'image', mediaType: 'image/png', source: { type: 'base64', data: 'AAAA' } }
@@ -11,7 +11,7 @@ export const MEDIA_SITUATIONS: Situations = {
     createWorld,
   }) => {
     const tools = [act(() => ({ content: [PICTURE] }), { name: 'show' })]
-    const world = await createWorld({ tools, steps: [callsOf('show'), { text: 'seen' }] })
+    const world = await createWorld({ tools, steps: [listCalls('show'), { text: 'seen' }] })
     const session = await world.open()
     expect((await world.time.until(session.send([PICTURE]).answer)).text).toBe('seen')
     const [asked, , shown] = world.model.requests.at(-1)?.messages ?? []

@@ -3,7 +3,7 @@ import type { Model } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect } from 'vitest'
-import { act, callsOf, never, textsTold } from './situation-parts.ts'
+import { act, listCalls, never, textsTold } from './situation-parts.ts'
 import type { Situations } from './situation.ts'
 import { forEachRow } from './situation.ts'
 
@@ -139,7 +139,7 @@ export const MODEL_SITUATIONS: Situations = {
       const priceOf = (): number | undefined => costs[asked++]
       const world = await createWorld({
         tools: [act(() => 'x')],
-        steps: [callsOf('act'), { text: 'ok' }],
+        steps: [listCalls('act'), { text: 'ok' }],
         catalog: { priceOf },
       })
       const session = await world.open()
@@ -200,7 +200,7 @@ export const MODEL_SITUATIONS: Situations = {
     const world = await createWorld({
       tools: [act(() => 1)],
       limits: { toolRounds: 2 },
-      steps: (request) => (request.toolChoice.type === 'none' ? { text: 'that is all' } : callsOf('act')),
+      steps: (request) => (request.toolChoice.type === 'none' ? { text: 'that is all' } : listCalls('act')),
     })
     const session = await world.open()
     expect((await world.time.until(session.send('go').answer)).text).toBe('that is all')

@@ -1,10 +1,10 @@
 // Typed answers: an agent with an output schema gives values, asks once more for what does not fit, then fails with a code.
 import type { ModelRequest } from '@baton/core'
-import { defineAgent, outputOf } from '@baton/core'
+import { defineAgent, readOutput } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect } from 'vitest'
 import { z } from 'zod'
-import { act, callsOf, textsTold } from './situation-parts.ts'
+import { act, listCalls, textsTold } from './situation-parts.ts'
 import type { ContractWorldInit } from './host-kind.ts'
 import type { Situations, Stage } from './situation.ts'
 import { forEachRow } from './situation.ts'
@@ -22,7 +22,7 @@ export const OUTPUT_SITUATIONS: Situations = {
     const agent = defineAgent({ name: 'judge', output: verdict })
     const { answer } = await ask(stage, [{ text: '{"valid":true,"score":3}' }])
     const given = await answer()
-    const value = outputOf(agent, given)
+    const value = readOutput(agent, given)
     expect(value.valid && value.score + 1).toBe(4)
     expect(given.text).toBe('{"valid":true,"score":3}')
   },
@@ -57,26 +57,26 @@ export const OUTPUT_SITUATIONS: Situations = {
     expect((await answer()).output).toEqual({ valid: false, score: 0 })
   },
   'calls come before the answer, and what was said beside them is no part of it': async (stage) => {
-    const steps = [{ text: 'Let me look.', ...callsOf('act') }, { text: '{"valid":true,"score":1}' }]
+    const steps = [{ text: 'Let me look.', ...listCalls('act') }, { text: '{"valid":true,"score":1}' }]
     const { answer } = await ask(stage, steps, { tools: [act(() => 'seen')] })
     expect(await answer()).toMatchObject({ text: '{"valid":true,"score":1}', output: { valid: true, score: 1 } })
   },
   'a model whose provider keeps schemas is given the schema, another one is told it': async (stage) => {
-    const requestsOf = async (output: 'native' | 'without-tools' | 'none', tools: number): Promise<ModelRequest> => {
+    const listRequests = async (output: 'native' | 'without-tools' | 'none', tools: number): Promise<ModelRequest> => {
       const scripted = createScriptedModel({ steps: [{ text: '{"valid":true,"score":1}' }] })
       const model = { ...scripted, capabilities: { ...scripted.capabilities, output } }
       const world = await ask(stage, [], { models: model, tools: [act(() => '')].slice(0, tools) })
       await world.answer()
       return scripted.requests[0]!
     }
-    expect(await requestsOf('native', 1)).toMatchObject({ output: { name: 'tested', schema: { type: 'object' } } })
-    expect((await requestsOf('native', 1)).instructions).toBe('')
-    expect(await requestsOf('without-tools', 0)).toHaveProperty('output')
+    expect(await listRequests('native', 1)).toMatchObject({ output: { name: 'tested', schema: { type: 'object' } } })
+    expect((await listRequests('native', 1)).instructions).toBe('')
+    expect(await listRequests('without-tools', 0)).toHaveProperty('output')
     for (const [output, tools] of [
       ['without-tools', 1],
       ['none', 0],
     ] as const) {
-      const told = await requestsOf(output, tools)
+      const told = await listRequests(output, tools)
       expect(told).not.toHaveProperty('output')
       expect(told.instructions).toMatch(/one JSON value and nothing else.*\n\{.*"valid"/)
     }

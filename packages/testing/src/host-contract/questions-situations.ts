@@ -2,7 +2,7 @@
 import type { Question, QuestionAnswer, Session, Tool } from '@baton/core'
 import { expect } from 'vitest'
 import type { ContractWorldInit } from './host-kind.ts'
-import { act, CALL, callsOf, resultsTold } from './situation-parts.ts'
+import { act, CALL, listCalls, resultsTold } from './situation-parts.ts'
 import type { Situations, Stage } from './situation.ts'
 import { forEachRow } from './situation.ts'
 
@@ -20,7 +20,7 @@ async function askIn(stage: Stage, questions: readonly Question[], more: Partial
     },
     { timeoutMs: 1000 },
   )
-  const world = await stage.createWorld({ tools: [order], steps: [callsOf('act'), { text: 'done' }], ...more })
+  const world = await stage.createWorld({ tools: [order], steps: [listCalls('act'), { text: 'done' }], ...more })
   const session = await world.open()
   const turn = session.send('go')
   await world.time.settle()
@@ -85,7 +85,7 @@ export const QUESTION_SITUATIONS: Situations = {
   'a question of a session that nobody watches is declined at once': async (stage) => {
     const told: unknown[] = []
     const order = act((_, { ask }) => ask(QUESTION).catch(({ message }: Error) => void told.push(message)))
-    const world = await stage.createWorld({ tools: [order], steps: [callsOf('act'), { text: 'done' }] })
+    const world = await stage.createWorld({ tools: [order], steps: [listCalls('act'), { text: 'done' }] })
     const session = await world.open()
     await world.time.until(session.send('go', { asks: false }).answer)
     expect(told).toEqual(['nobody is connected who could be asked'])
@@ -105,7 +105,7 @@ export const QUESTION_SITUATIONS: Situations = {
     const order = (name: string): Tool => act((_, { ask }) => ask({ message: name, schema: SCHEMA }), { name })
     const world = await stage.createWorld({
       tools: [order('one'), order('two')],
-      steps: [callsOf('one', 'two'), { text: 'done' }],
+      steps: [listCalls('one', 'two'), { text: 'done' }],
     })
     const session = await world.open()
     const turn = session.send('go')
@@ -164,7 +164,7 @@ export const QUESTION_SITUATIONS: Situations = {
       for (let n = 0; n < 1000; n++) plan([{ content: `look ${n}`, status: 'in_progress' }])
       plan([{ content: 'look', status: 'completed', priority: 'high' }])
     })
-    const world = await createWorld({ tools: [tool], steps: [callsOf('act'), { text: 'done' }] })
+    const world = await createWorld({ tools: [tool], steps: [listCalls('act'), { text: 'done' }] })
     const session = await world.open()
     await world.time.until(session.send('go').answer)
     expect((await world.facts('plan-set')).map(({ entries }) => entries)).toEqual([
@@ -182,7 +182,7 @@ export const QUESTION_SITUATIONS: Situations = {
       },
       { timeoutMs: 1000 },
     )
-    const world = await createWorld({ tools: [late], steps: [callsOf('act'), { text: 'done' }] })
+    const world = await createWorld({ tools: [late], steps: [listCalls('act'), { text: 'done' }] })
     const session = await world.open()
     await world.time.until(session.send('go').answer)
     gate.resolve()

@@ -4,7 +4,7 @@ import type { PendingApproval, Session } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect } from 'vitest'
 import type { ContractWorld, ContractWorldInit } from './host-kind.ts'
-import { act, callsOf, resultsTold, textsTold } from './situation-parts.ts'
+import { act, listCalls, resultsTold, textsTold } from './situation-parts.ts'
 import type { Situations } from './situation.ts'
 
 async function restart(world: ContractWorld, init: ContractWorldInit): Promise<ContractWorld> {
@@ -24,7 +24,7 @@ export const RESTART_SITUATIONS: Situations = {
   'a request waits over a restart, and its decision counts after it': async ({ createWorld }) => {
     const runs: unknown[] = []
     const pay = act((given) => void runs.push(given), { effect: 'once', approval: true })
-    const before = await createWorld({ tools: [pay], steps: [callsOf('act')] })
+    const before = await createWorld({ tools: [pay], steps: [listCalls('act')] })
     const asking = await before.open()
     asking.send('go').answer.catch(() => {})
     await before.time.settle()
@@ -96,7 +96,7 @@ export const RESTART_SITUATIONS: Situations = {
       },
       { timeoutMs: 1000 },
     )
-    const before = await createWorld({ tools: [book], steps: [callsOf('act')] })
+    const before = await createWorld({ tools: [book], steps: [listCalls('act')] })
     const asked = await before.open()
     asked.send('go').answer.catch(() => {})
     await before.time.settle()
@@ -125,7 +125,7 @@ export const RESTART_SITUATIONS: Situations = {
       },
       { effect: 'once' },
     )
-    const before = await createWorld({ tools: [pay], steps: [callsOf('act')] })
+    const before = await createWorld({ tools: [pay], steps: [listCalls('act')] })
     const asked = await before.open()
     asked.send('go').answer.catch(() => {})
     await before.time.settle()

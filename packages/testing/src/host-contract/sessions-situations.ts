@@ -1,7 +1,7 @@
 // Sessions through the host's API: inputs in any order, the same id again, control, handles, frames, and how a host stops.
 import { tool } from '@baton/core'
 import { expect } from 'vitest'
-import { act, CALL, callsOf, collect, never, textsTold } from './situation-parts.ts'
+import { act, CALL, listCalls, collect, never, textsTold } from './situation-parts.ts'
 import type { Situations } from './situation.ts'
 
 export const SESSION_SITUATIONS: Situations = {
@@ -18,7 +18,7 @@ export const SESSION_SITUATIONS: Situations = {
   },
   'an input that steers reaches the model with the results of the running step': async ({ createWorld }) => {
     const gate = Promise.withResolvers<string>()
-    const world = await createWorld({ tools: [act(() => gate.promise)], steps: [callsOf('act'), { text: 'both' }] })
+    const world = await createWorld({ tools: [act(() => gate.promise)], steps: [listCalls('act'), { text: 'both' }] })
     const session = await world.open()
     const turn = session.send('go')
     await world.time.settle()
@@ -57,7 +57,7 @@ export const SESSION_SITUATIONS: Situations = {
     const gate = Promise.withResolvers<string>()
     const world = await createWorld({
       tools: [act(() => gate.promise)],
-      steps: [callsOf('act'), { text: 'after the pause' }, { hangs: 'until-aborted' }, { text: 'started' }],
+      steps: [listCalls('act'), { text: 'after the pause' }, { hangs: 'until-aborted' }, { text: 'started' }],
     })
     const session = await world.open()
     const turn = session.send('go')
@@ -111,7 +111,7 @@ export const SESSION_SITUATIONS: Situations = {
       signal.addEventListener('abort', () => signals.push(true))
       return never()
     })
-    const world = await createWorld({ tools: [hangs], steps: [callsOf('act')] })
+    const world = await createWorld({ tools: [hangs], steps: [listCalls('act')] })
     const session = await world.open()
     const turn = session.send('go')
     await world.time.settle()
@@ -136,7 +136,7 @@ export const SESSION_SITUATIONS: Situations = {
     const busy = act((_, { progress }) => notes.forEach((note) => progress(note)))
     const world = await createWorld({
       tools: [busy],
-      steps: [{ text: 'word '.repeat(5000), ...callsOf('act') }, { text: 'word '.repeat(5000) }],
+      steps: [{ text: 'word '.repeat(5000), ...listCalls('act') }, { text: 'word '.repeat(5000) }],
     })
     const session = await world.open()
     const turn = session.send('go')
@@ -169,7 +169,7 @@ export const SESSION_SITUATIONS: Situations = {
     createWorld,
   }) => {
     const look = tool({ name: 'look', description: 'look', input: { type: 'object' }, effect: 'pure' })
-    const world = await createWorld({ tools: [look], steps: [callsOf('look'), { text: 'seen' }] })
+    const world = await createWorld({ tools: [look], steps: [listCalls('look'), { text: 'seen' }] })
     const session = await world.open()
     const turn = session.send('go')
     await world.time.settle()

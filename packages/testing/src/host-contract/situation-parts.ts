@@ -19,7 +19,7 @@ export function createClientTool(name: string, effect: 'pure' | 'once' = 'pure')
 }
 
 /** A step that calls tools by name, with `{}`. */
-export function callsOf(...names: readonly string[]): ScriptedStep {
+export function listCalls(...names: readonly string[]): ScriptedStep {
   return { calls: names.map((name) => ({ name, arguments: {} })) }
 }
 

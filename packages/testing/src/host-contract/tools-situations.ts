@@ -3,13 +3,13 @@ import type { JsonValue } from '@baton/core'
 import { tool } from '@baton/core'
 import { expect } from 'vitest'
 import { z } from 'zod'
-import { act, CALL, callsOf, never, resultsTold } from './situation-parts.ts'
+import { act, CALL, listCalls, never, resultsTold } from './situation-parts.ts'
 import type { Situations, Stage } from './situation.ts'
 import { forEachRow } from './situation.ts'
 
 /** One turn in which the model calls `act` once; gives what it is told of the result. */
 async function readResult({ createWorld }: Stage, execute: () => unknown) {
-  const world = await createWorld({ tools: [act(execute)], steps: [callsOf('act'), { text: 'done' }] })
+  const world = await createWorld({ tools: [act(execute)], steps: [listCalls('act'), { text: 'done' }] })
   const session = await world.open()
   const answer = await world.time.until(session.send('go').answer)
   expect(answer.text).toBe('done')
@@ -40,7 +40,7 @@ export const TOOL_SITUATIONS: Situations = {
       act(() => Promise.reject(odd as Error), { name: 'odd' }),
       act(() => 'paid', { name: 'pay', effect: 'once' }),
     ]
-    const world = await createWorld({ tools, steps: [callsOf('odd', 'pay'), { text: 'done' }] })
+    const world = await createWorld({ tools, steps: [listCalls('odd', 'pay'), { text: 'done' }] })
     const session = await world.open()
     expect((await world.time.until(session.send('go').answer)).text).toBe('done')
     expect(resultsTold(world.model)).toMatchObject([{ isError: true }, { isError: false, text: 'paid' }])
@@ -55,7 +55,7 @@ export const TOOL_SITUATIONS: Situations = {
     for (const part of wrong) {
       const world = await createWorld({
         tools: [act(() => ({ content: [part] }))],
-        steps: [callsOf('act'), { text: 'done' }],
+        steps: [listCalls('act'), { text: 'done' }],
       })
       await world.time.until((await world.open()).send('go').answer)
       expect((await world.facts('call-settled'))[0]?.settlement).toMatchObject({
@@ -165,7 +165,7 @@ export const TOOL_SITUATIONS: Situations = {
       tools: [act(() => large)],
       limits: { toolRounds: 200, callsPerTurn: 200 },
       steps: (request, call) => {
-        if (call === 0) return callsOf('act')
+        if (call === 0) return listCalls('act')
         const told = request.messages.at(-1)?.parts[0]
         const text = told?.type === 'result' && told.content[0]?.type === 'text' ? told.content[0].text : ''
         expect(text.length).toBeLessThan(16_384)
@@ -187,7 +187,7 @@ export const TOOL_SITUATIONS: Situations = {
     for (const put of [never, () => Promise.reject(new Error('disk full'))]) {
       const world = await createWorld({
         tools: [act(() => 'x'.repeat(50_000))],
-        steps: [callsOf('act'), { text: 'done' }],
+        steps: [listCalls('act'), { text: 'done' }],
         blobs: { put },
       })
       const session = await world.open()
@@ -201,7 +201,7 @@ export const TOOL_SITUATIONS: Situations = {
   'a tool that hangs settles at its deadline, and the turn ends': async ({ createWorld }) => {
     const world = await createWorld({
       tools: [act(never, { timeoutMs: 5000 })],
-      steps: [callsOf('act'), { text: 'done' }],
+      steps: [listCalls('act'), { text: 'done' }],
     })
     const session = await world.open()
     const turn = session.send('go')
@@ -221,7 +221,7 @@ export const TOOL_SITUATIONS: Situations = {
       },
       { timeoutMs: 1000 },
     )
-    const world = await createWorld({ tools: [slow], steps: [callsOf('act'), { text: 'done' }] })
+    const world = await createWorld({ tools: [slow], steps: [listCalls('act'), { text: 'done' }] })
     const session = await world.open()
     await world.time.until(session.send('go').answer)
     expect(signals).toEqual([true])
@@ -309,7 +309,7 @@ export const TOOL_SITUATIONS: Situations = {
         tool({ name: 'c', description: 'c', input: standard(never), execute: () => 3 }),
         act(() => 4),
       ],
-      steps: [callsOf('a', 'b', 'c', 'act'), { text: 'done' }],
+      steps: [listCalls('a', 'b', 'c', 'act'), { text: 'done' }],
     })
     const session = await world.open()
     await world.time.until(session.send('go').answer)
@@ -338,7 +338,7 @@ export const TOOL_SITUATIONS: Situations = {
     const output = { type: 'object', required: ['id'] } as const
     const world = await createWorld({
       tools: [act(() => ({ name: 'no id' }), { output }), act(() => cyclic, { name: 'cyclic', output })],
-      steps: [callsOf('no.such', 'act', 'cyclic'), { text: 'done' }],
+      steps: [listCalls('no.such', 'act', 'cyclic'), { text: 'done' }],
     })
     const session = await world.open()
     await world.time.until(session.send('go').answer)
@@ -361,7 +361,7 @@ export const TOOL_SITUATIONS: Situations = {
       ),
     )
     const names = tools.map(({ name }) => name)
-    const world = await createWorld({ tools, steps: [callsOf(...names), { text: 'done' }] })
+    const world = await createWorld({ tools, steps: [listCalls(...names), { text: 'done' }] })
     const session = await world.open()
     const turn = session.send('go')
     await world.time.settle()
@@ -382,7 +382,7 @@ export const TOOL_SITUATIONS: Situations = {
       running -= 1
     }
     const tools = [act(execute, { name: 'a', parallel: false }), act(execute, { name: 'b', parallel: false })]
-    const world = await createWorld({ tools, steps: [callsOf('a', 'b', 'a'), { text: 'done' }] })
+    const world = await createWorld({ tools, steps: [listCalls('a', 'b', 'a'), { text: 'done' }] })
     const session = await world.open()
     await world.time.until(session.send('go').answer)
     expect(most).toEqual([1, 1, 1])
@@ -393,7 +393,11 @@ export const TOOL_SITUATIONS: Situations = {
       contexts.push({ ...plain, aborted: signal.aborted, log: typeof log.info, acts: [progress, plan, ask].length })
     })
     const services = { github: 'token of ann' }
-    const world = await createWorld({ tools: [look], steps: [callsOf('act'), { text: 'done' }], catalog: { services } })
+    const world = await createWorld({
+      tools: [look],
+      steps: [listCalls('act'), { text: 'done' }],
+      catalog: { services },
+    })
     const session = await world.host.session('s', { principal: { id: 'ann' } })
     await session.send('go').answer
     expect(contexts).toEqual([
@@ -427,7 +431,7 @@ export const TOOL_SITUATIONS: Situations = {
       later.push(progress)
       return 'fine'
     })
-    const world = await createWorld({ tools: [noted], steps: [callsOf('act'), { text: 'done' }] })
+    const world = await createWorld({ tools: [noted], steps: [listCalls('act'), { text: 'done' }] })
     const session = await world.open()
     const turn = session.send('go')
     const notes: unknown[] = []

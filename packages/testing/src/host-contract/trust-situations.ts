@@ -4,7 +4,7 @@ import type { Session } from '@baton/core'
 import type { Input } from '@baton/core/machine'
 import { HOST_REPORTS } from '@baton/core/machine'
 import { expect } from 'vitest'
-import { act, CALL, callsOf, never, resultsTold } from './situation-parts.ts'
+import { act, CALL, listCalls, never, resultsTold } from './situation-parts.ts'
 import type { Situations, Stage } from './situation.ts'
 import { forEachRow } from './situation.ts'
 
@@ -12,7 +12,7 @@ import { forEachRow } from './situation.ts'
 async function createRunningWorld({ createWorld }: Stage) {
   const gate = Promise.withResolvers<string>()
   const pay = act(() => gate.promise, { name: 'pay', effect: 'once', timeoutMs: 60_000 })
-  const world = await createWorld({ tools: [pay], steps: [callsOf('pay'), { text: 'done' }, { text: 'again' }] })
+  const world = await createWorld({ tools: [pay], steps: [listCalls('pay'), { text: 'done' }, { text: 'again' }] })
   const session = await world.open()
   const turn = session.send('go')
   await world.time.settle()
@@ -181,7 +181,7 @@ export const TRUST_SITUATIONS: Situations = {
   'a tool that throws in a timer of its own, or never ends, leaves its session alone': async (stage) => {
     const world = await stage.createWorld({
       tools: [act(never, { timeoutMs: 100 })],
-      steps: [callsOf('act'), { text: 'done' }],
+      steps: [listCalls('act'), { text: 'done' }],
     })
     const session = await world.open()
     expect((await world.time.until(session.send('go').answer)).text).toBe('done')

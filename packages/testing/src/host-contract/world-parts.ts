@@ -47,7 +47,7 @@ export function assembleWorld(
   { time, model, warnings }: WorldParts,
   { host, session, records }: Pick<ContractWorld, 'host' | 'session' | 'records'>,
 ): ContractWorld {
-  const isOf =
+  const isAmong =
     <Type extends FactType>(type: Type) =>
     (fact: Fact): fact is FactOf<Type> =>
       fact.type === type
@@ -59,6 +59,6 @@ export function assembleWorld(
     warnings,
     open: () => time.until(host.session(session)),
     records,
-    facts: async (type) => (await records()).flatMap((record) => record.facts).filter(isOf(type)),
+    facts: async (type) => (await records()).flatMap((record) => record.facts).filter(isAmong(type)),
   }
 }

@@ -3,7 +3,7 @@ import type { Tool, ToolSource } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect } from 'vitest'
-import { act, callsOf, never, resultsTold, textsTold } from './situation-parts.ts'
+import { act, listCalls, never, resultsTold, textsTold } from './situation-parts.ts'
 import type { Situations } from './situation.ts'
 import { forEachRow } from './situation.ts'
 
@@ -32,7 +32,7 @@ export const WORLD_SITUATIONS: Situations = {
     async ({ createWorld }) => {
       const world = await createWorld({
         tools: [act(never, { name: 'old', parallel: false }), act(() => 'new', { name: 'later', parallel: false })],
-        steps: [callsOf('old', 'later'), { text: 'done' }],
+        steps: [listCalls('old', 'later'), { text: 'done' }],
       })
       const session = await world.open()
       const turn = session.send('go')
@@ -56,7 +56,7 @@ export const WORLD_SITUATIONS: Situations = {
     const { source, change, state, listeners } = createSource('editor', [act(() => 'one', { name: 'one' })])
     const world = await createWorld({
       sources: [source],
-      steps: [callsOf('one'), { text: 'a' }, callsOf('two', 'one'), { text: 'b' }],
+      steps: [listCalls('one'), { text: 'a' }, listCalls('two', 'one'), { text: 'b' }],
     })
     const session = await world.open()
     await world.time.until(session.send('go').answer)
@@ -92,7 +92,7 @@ export const WORLD_SITUATIONS: Situations = {
     const good = act(() => 'good', { name: 'good' })
     const bad = [null, 5, { name: 'x' }, { ...good, name: '' }, { ...good, effect: 'sometimes' }] as unknown as Tool[]
     const { source, change } = createSource('editor', [...bad, good])
-    const world = await createWorld({ sources: [source], steps: [{ text: 'a' }, callsOf('good'), { text: 'b' }] })
+    const world = await createWorld({ sources: [source], steps: [{ text: 'a' }, listCalls('good'), { text: 'b' }] })
     const session = await world.open()
     await world.time.until(session.send('go').answer)
     change([good, ...bad])
@@ -109,7 +109,7 @@ export const WORLD_SITUATIONS: Situations = {
     const make = (said: string) => act(() => said, { effect: 'once' })
     const world = await createWorld({
       tools: [make('first')],
-      steps: [callsOf('act'), { text: 'a' }, callsOf('act'), { text: 'b' }, callsOf('act'), { text: 'c' }],
+      steps: [listCalls('act'), { text: 'a' }, listCalls('act'), { text: 'b' }, listCalls('act'), { text: 'c' }],
     })
     const base = { name: 'tested', model: world.model }
     const ask = async (agent?: Parameters<typeof defineAgent>[0]) => {
@@ -130,7 +130,7 @@ export const WORLD_SITUATIONS: Situations = {
       return act((given) => void runs.push(given), { name: 'mail', approval: true, input, inputSchema: input })
     }
     const { source, change } = createSource('editor', [make([])])
-    const world = await createWorld({ sources: [source], steps: [callsOf('mail'), { text: 'done' }] })
+    const world = await createWorld({ sources: [source], steps: [listCalls('mail'), { text: 'done' }] })
     const session = await world.open()
     const turn = session.send('go')
     await world.time.settle()
@@ -155,7 +155,7 @@ export const WORLD_SITUATIONS: Situations = {
         tools: [own],
         sources: [source],
         collisions,
-        steps: [callsOf('look'), { text: 'x' }],
+        steps: [listCalls('look'), { text: 'x' }],
       })
       const session = await world.open()
       await world.time.until(session.send('go').answer)
@@ -174,7 +174,7 @@ export const WORLD_SITUATIONS: Situations = {
   'a step is prepared: other tools, model, instructions; a call of a tool that is not in force is denied': async ({
     createWorld,
   }) => {
-    const other = createScriptedModel({ id: 'other/model', steps: () => callsOf('hidden') })
+    const other = createScriptedModel({ id: 'other/model', steps: () => listCalls('hidden') })
     const ran: string[] = []
     const hidden = act(() => void ran.push('hidden'), { name: 'hidden' })
     const steps: unknown[] = []

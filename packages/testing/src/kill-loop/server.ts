@@ -52,7 +52,7 @@ function createPlainModel(): Model {
     capabilities: { tools: 'native', images: false },
     run: async ({ messages, tools }, sink): Promise<ModelAnswer> => {
       const told = messages.at(-1)
-      const said = told?.role === 'tool' ? `done: ${outcomesOf(told)}` : 'Let me see.'
+      const said = told?.role === 'tool' ? `done: ${listOutcomes(told)}` : 'Let me see.'
       sink({ type: 'text-delta', text: said })
       const calls = told?.role === 'tool' ? [] : tools.filter(({ name }) => name !== 'result.read')
       return {
@@ -68,7 +68,7 @@ function createPlainModel(): Model {
   }
 }
 
-function outcomesOf(message: Message): string {
+function listOutcomes(message: Message): string {
   const results = message.parts.flatMap((part) => (part.type === 'result' ? [part] : []))
   return results.map(({ name, isError }) => `${name} ${isError ? 'failed' : 'ok'}`).join(', ')
 }

@@ -1,5 +1,5 @@
 // The simulator over the engine that is written like a workflow: instead of processes, its workers and its activities die.
-import { specOf } from '@baton/core'
+import { createSpec } from '@baton/core'
 import type { WorkEffect } from '@baton/runtime'
 import { createCatalog, createHostOver } from '@baton/runtime'
 import { createHash } from 'node:crypto'
@@ -36,7 +36,7 @@ async function openWorkflowWorld(options: SimulateOptions): Promise<SimulatedWor
   const process = createProcess({ time, random, points: coverage.points, onDeath: () => {} })
   const onFault = (fault: string): void => noteFault(coverage, fault, base.observed.state)
   const agent = createSimulatedAgent({ process, random, effects, onFault, faulty: () => faults.on })
-  const spec = specOf(agent, [])
+  const spec = createSpec(agent, [])
   let dies = 0
   const environment = {
     clock: time.clock,

@@ -1,6 +1,6 @@
 // The simulator: the real local host in a simulated world, driven by one seed, checked after every stored record.
 import type { Host, Session } from '@baton/core'
-import { specOf } from '@baton/core'
+import { createSpec } from '@baton/core'
 import type { ClientReport, History, SessionRecord, State, UserCommand } from '@baton/core/machine'
 import { applyRecord, createHistory, initialState } from '@baton/core/machine'
 import type { InvariantChecker, Random } from '@baton/core/testing'
@@ -162,7 +162,7 @@ export async function boot(world: SimulatedWorld): Promise<void> {
   const onFault = (fault: string): void => noteFault(coverage, fault, world.observed.state)
   const parts: AgentParts = { process, random, effects: world.effects, onFault, faulty: () => world.faults.on }
   const agent = createSimulatedAgent(parts)
-  const spec = specOf(agent, [])
+  const spec = createSpec(agent, [])
   const store = createSimulatedStore({
     disk: world.disk,
     process,
@@ -236,7 +236,7 @@ export function tell(world: SimulatedWorld, what: string): void {
 }
 
 /** Checks a record as soon as it was stored. */
-export function observe(world: SimulatedWorld, spec: ReturnType<typeof specOf>, record: SessionRecord): void {
+export function observe(world: SimulatedWorld, spec: ReturnType<typeof createSpec>, record: SessionRecord): void {
   const { observed, coverage } = world
   coverage.records += 1
   for (const fact of record.facts) noteFact(coverage, fact)

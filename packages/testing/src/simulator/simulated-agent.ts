@@ -151,7 +151,7 @@ function createSimulatedModel(id: string, parts: AgentParts): Model {
     if (parts.faulty() && random.chance(0.2)) await failSomehow()
     await process.point('model, at its end')
     const tools = request.toolChoice.type === 'none' ? [] : request.tools.map((declared) => declared.name)
-    return answerOf(parts, { id, said: said.join(''), tools, handle: handleIn(request.messages) })
+    return readAnswer(parts, { id, said: said.join(''), tools, handle: handleIn(request.messages) })
   }
   const failSomehow = async (): Promise<never> => {
     if (random.chance(0.2)) {
@@ -177,11 +177,11 @@ interface Said {
   readonly handle: string | undefined
 }
 
-function answerOf(parts: AgentParts, said: Said): ModelAnswer {
+function readAnswer(parts: AgentParts, said: Said): ModelAnswer {
   const { random } = parts
   const answer: ModelPart[] = said.said === '' ? [] : [{ type: 'text', text: said.said }]
   const calls = said.tools.length > 0 && random.chance(0.6) ? 1 + random.below(3) : 0
-  for (let call = 0; call < calls; call++) answer.push(callOf(random, said))
+  for (let call = 0; call < calls; call++) answer.push(findCall(random, said))
   const finish = calls > 0 ? 'tool-calls' : 'end'
   return {
     parts: answer,
@@ -191,7 +191,7 @@ function answerOf(parts: AgentParts, said: Said): ModelAnswer {
   }
 }
 
-function callOf(random: Random, { tools, handle }: Said): ModelPart {
+function findCall(random: Random, { tools, handle }: Said): ModelPart {
   if (handle !== undefined && random.chance(0.6))
     return { type: 'call', name: 'result.read', arguments: JSON.stringify({ handle, offset: 12_288 }) }
   const given = random.pick(['{"n":1}', '{"n":1}', '{"n":2}', '{"n":2}', '{"n":4}', '{"n":"wrong"}', '{"n":'])

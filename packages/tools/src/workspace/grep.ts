@@ -164,7 +164,7 @@ class Search {
   /** Undefined for a file that is not searched; it is counted. */
   async #searchFile(path: string, startLine: number): Promise<LinesFound | undefined> {
     try {
-      const text = await this.#kit.workspace.readFile(path, this.#guard, (opened) => this.#textOf(opened))
+      const text = await this.#kit.workspace.readFile(path, this.#guard, (opened) => this.#readText(opened))
       if (text === undefined) return undefined
       const found = await this.#lines.find(text, startLine, this.#budget)
       this.#budget.filesSearched++
@@ -177,7 +177,7 @@ class Search {
     }
   }
 
-  async #textOf(opened: OpenedFile): Promise<string | undefined> {
+  async #readText(opened: OpenedFile): Promise<string | undefined> {
     const { searchedFileBytesMax } = this.#kit.limits
     // One byte more than it had: a file that grows meanwhile is not read without end.
     const buffer = Buffer.alloc(Math.min(opened.bytes, searchedFileBytesMax) + 1)

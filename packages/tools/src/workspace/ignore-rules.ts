@@ -55,7 +55,7 @@ export class IgnoreRules {
   async #judge(base: Base, absolute: string, isFolder: boolean): Promise<boolean> {
     let ignored = false
     for (const folder of foldersBetween(base.top, dirname(absolute))) {
-      const rules = await this.#rulesOf(folder, base)
+      const rules = await this.#listRules(folder, base)
       const verdict = rules.test(relative(folder, absolute).split(sep).join('/') + (isFolder ? '/' : ''))
       if (verdict.ignored) ignored = true
       else if (verdict.unignored) ignored = false
@@ -73,7 +73,7 @@ export class IgnoreRules {
     return isRootIgnored ? { top: this.#root, settings: { ...base.settings, ruleFiles: [] } } : base
   }
 
-  #rulesOf(folder: string, base: Base): Promise<Ignore> {
+  #listRules(folder: string, base: Base): Promise<Ignore> {
     const known = this.#rules.get(folder)
     if (known) return known
     const rules = readRules(folder, folder === base.top ? base.settings.ruleFiles : [], base.settings.ignoreCase)

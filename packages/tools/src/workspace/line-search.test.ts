@@ -5,13 +5,13 @@ import { LineSearch } from './line-search.ts'
 import { WORKSPACE_LIMITS } from './workspace-limits.ts'
 
 /** It ends after so many milliseconds of a clock that goes on by one whenever it is asked. */
-function budgetOf(timeMs: number, signal: AbortSignal = new AbortController().signal): CallBudget {
+function createBudget(timeMs: number, signal: AbortSignal = new AbortController().signal): CallBudget {
   let nowMs = 0
   const clock = { nowMs: () => nowMs++ }
   return new CallBudget(clock, { ...WORKSPACE_LIMITS, timeMs }, { signal, progress: () => undefined })
 }
 
-const find = (pattern: string, text: string, startLine = 1, budget = budgetOf(1000)) =>
+const find = (pattern: string, text: string, startLine = 1, budget = createBudget(1000)) =>
   new LineSearch(pattern, 1000).find(text, startLine, budget)
 
 test('lines end with LF or CRLF; what is behind the last one is a line unless it is empty', async () => {
@@ -46,7 +46,7 @@ test('other work goes on during a long search', async () => {
 
 test('time that is used up in the middle of a text: what was found, and where to go on', async () => {
   const text = 'x12345678\n'.repeat(1_000_000)
-  const first = await find('^x', text, 1, budgetOf(3))
+  const first = await find('^x', text, 1, createBudget(3))
   const stoppedAt = first.stoppedAt ?? 0
   expect(stoppedAt).toBeGreaterThan(1)
   expect(first.matches.length).toBe(stoppedAt - 1)
@@ -58,6 +58,6 @@ test('time that is used up in the middle of a text: what was found, and where to
 test('a call that is aborted in the middle of a text', async () => {
   const controller = new AbortController()
   setImmediate(() => controller.abort())
-  const search = find('^x', 'y12345678\n'.repeat(1_000_000), 1, budgetOf(1000, controller.signal))
+  const search = find('^x', 'y12345678\n'.repeat(1_000_000), 1, createBudget(1000, controller.signal))
   await expect(search).rejects.toMatchObject({ code: 'cancelled' })
 })

@@ -49,12 +49,12 @@ async function readEntries(options: WalkOptions): Promise<readonly WalkedEntry[]
         budget.takeEntry()
         if (budget.isSpent()) break
         const path = from === '' ? found.name : `${from}/${found.name}`
-        const type = typeOf(found)
+        const type = readType(found)
         if (await guard.isHidden(path, type === 'folder')) {
           budget.hidden++
           continue
         }
-        const bytes = withBytes && type === 'file' ? await bytesOf(join(stablePath, found.name)) : undefined
+        const bytes = withBytes && type === 'file' ? await toBytes(join(stablePath, found.name)) : undefined
         entries.push({ path, type, ...(bytes !== undefined && { bytes }) })
       }
     })
@@ -78,13 +78,13 @@ function compareInWalk(left: string, right: string): number {
   return leftNames.length - rightNames.length
 }
 
-function typeOf(entry: Dirent): WalkedEntry['type'] {
+function readType(entry: Dirent): WalkedEntry['type'] {
   if (entry.isDirectory()) return 'folder'
   if (entry.isSymbolicLink()) return 'link'
   return entry.isFile() ? 'file' : 'other'
 }
 
-function bytesOf(path: string): Promise<number | undefined> {
+function toBytes(path: string): Promise<number | undefined> {
   return lstat(path).then(
     (stats) => stats.size,
     () => undefined,

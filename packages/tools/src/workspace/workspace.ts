@@ -84,8 +84,8 @@ export class Workspace {
       if (process.platform !== 'win32') throw outside(path)
     }
     if (isAbsolute(plain)) {
-      const base = insideOf(this.#root, plain) === undefined ? this.#givenRoot : this.#root
-      plain = insideOf(base, plain) ?? '..'
+      const base = resolveInside(this.#root, plain) === undefined ? this.#givenRoot : this.#root
+      plain = resolveInside(base, plain) ?? '..'
     }
     // On Windows a colon opens another stream of the same file, whose name hides the real one.
     if (process.platform === 'win32' && plain.includes(':')) throw outside(path)
@@ -151,7 +151,7 @@ export class Workspace {
     // Climbs up to what exists, so that "not there" is never said about a place outside.
     for (let path = join(this.#root, asked); ; path = dirname(path)) {
       const real = await realpath(path).catch((error: unknown) => {
-        if (['ENOENT', 'ENOTDIR'].includes(systemCode(error)) && insideOf(this.#root, dirname(path)) !== undefined)
+        if (['ENOENT', 'ENOTDIR'].includes(systemCode(error)) && resolveInside(this.#root, dirname(path)) !== undefined)
           return undefined
         throw new BatonError({
           code: 'tool_failed',
@@ -160,7 +160,7 @@ export class Workspace {
         })
       })
       if (real === undefined) continue
-      const inside = insideOf(this.#root, real)
+      const inside = resolveInside(this.#root, real)
       if (inside === undefined) throw outside(shown)
       if (path !== join(this.#root, asked))
         throw refused('tool_failed', `there is no "${shown}" in the workspace; fs.list_dir shows what there is`)
@@ -172,7 +172,7 @@ export class Workspace {
   async #actualPath(handle: FileHandle, path: string): Promise<string> {
     const fromSystem = await readlink(join(this.#descriptors, `${handle.fd}`)).catch(() => undefined)
     const real = fromSystem?.replace(/ \(deleted\)$/, '') ?? (await this.#resolveAgain(handle, path))
-    const inside = insideOf(this.#root, real)
+    const inside = resolveInside(this.#root, real)
     if (inside === undefined) throw outside(path)
     return inside
   }
@@ -189,7 +189,7 @@ export class Workspace {
 }
 
 /** The path from `root` to `path` with `/` between names, or undefined when it is not inside. */
-function insideOf(root: string, path: string): string | undefined {
+function resolveInside(root: string, path: string): string | undefined {
   const way = relative(root, path)
   if (way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way)) return undefined
   return way.split(sep).join('/')

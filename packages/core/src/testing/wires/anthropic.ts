@@ -162,7 +162,7 @@ interface Turn {
 }
 
 /** The API joins neighbours of one role before it looks at them; so do we. */
-function turnsOf(body: JsonObject, report: Report<Code>): readonly Turn[] {
+function listTurns(body: JsonObject, report: Report<Code>): readonly Turn[] {
   const turns: { role: string; path: string; blocks: { readonly item: JsonObject; readonly path: string }[] }[] = []
   const messages = objectsIn(body['messages'], 'messages')
   for (const [index, { item, path }] of messages.entries()) {
@@ -185,7 +185,7 @@ function turnsOf(body: JsonObject, report: Report<Code>): readonly Turn[] {
 }
 
 function checkMessages(body: JsonObject, report: Report<Code>): void {
-  const turns = turnsOf(body, report)
+  const turns = listTurns(body, report)
   if (turns.length === 0) {
     report('body', 'messages', 'at least one message is required')
     return
@@ -193,7 +193,7 @@ function checkMessages(body: JsonObject, report: Report<Code>): void {
   const first = turns.find((turn) => turn.role !== 'system')
   if (first && first.role !== 'user') report('first_role', first.path, `the first message is of ${first.role}`)
   const conversation = turns.filter((turn) => turn.role !== 'system')
-  const ids = turns.flatMap((turn) => callIdsOf(turn))
+  const ids = turns.flatMap((turn) => listCallIds(turn))
   for (const id of repeated(ids)) report('call_id_repeated', 'messages', `${show(id)} stands twice`)
   for (const [index, turn] of conversation.entries()) {
     for (const { item, path } of turn.blocks) checkBlock(turn, item, path, report)
@@ -270,7 +270,7 @@ function checkMedia(block: JsonObject, path: string, report: Report<Code>): void
 
 const IMAGE_TYPES: readonly string[] = ['image/jpeg', 'image/png', 'image/gif', 'image/webp']
 
-function callIdsOf(turn: Turn): readonly string[] {
+function listCallIds(turn: Turn): readonly string[] {
   return turn.blocks
     .map(({ item }) => (item['type'] === 'tool_use' ? item['id'] : undefined))
     .filter((id) => typeof id === 'string')
@@ -287,12 +287,12 @@ function checkAssistant(turn: Turn, next: Turn | undefined, report: Report<Code>
   const answered = new Set(
     (next?.blocks ?? []).map(({ item }) => (item['type'] === 'tool_result' ? item['tool_use_id'] : undefined)),
   )
-  for (const id of callIdsOf(turn))
+  for (const id of listCallIds(turn))
     if (!answered.has(id)) report('call_without_result', turn.path, `${show(id)} has no result`)
 }
 
 function checkResults(turn: Turn, before: Turn | undefined, report: Report<Code>): void {
-  const calls = new Set(before ? callIdsOf(before) : [])
+  const calls = new Set(before ? listCallIds(before) : [])
   const seen = new Set<unknown>()
   let hasOther = false
   for (const { item, path } of turn.blocks) {

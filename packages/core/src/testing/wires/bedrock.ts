@@ -57,7 +57,7 @@ export function validateBedrockRequest(body: unknown): readonly WireIssue[] {
     checkOutput(body['outputConfig'], report)
     for (const { item, path } of objectsIn(body['system'], 'system'))
       if (item['text'] !== undefined && isBlank(item['text'])) report('empty_text', path, 'the text is blank')
-    const turns = objectsIn(body['messages'], 'messages').map(turnOf)
+    const turns = objectsIn(body['messages'], 'messages').map(buildTurn)
     if (turns.length === 0) report('body', 'messages', 'there are no messages')
     else checkTurns(turns, report)
     checkMedia(turns, report)
@@ -121,13 +121,13 @@ interface Turn {
   readonly results: readonly Found[]
 }
 
-function turnOf({ item, path }: Found): Turn {
+function buildTurn({ item, path }: Found): Turn {
   const blocks = objectsIn(item['content'], `${path}.content`)
-  const dataOf = (key: string) =>
+  const buildData = (key: string) =>
     blocks.flatMap(({ item: block, path: place }) =>
       isJsonObject(block[key]) ? [{ item: block[key], path: `${place}.${key}` }] : [],
     )
-  return { role: item['role'], path, blocks, calls: dataOf('toolUse'), results: dataOf('toolResult') }
+  return { role: item['role'], path, blocks, calls: buildData('toolUse'), results: buildData('toolResult') }
 }
 
 function checkTurns(turns: readonly Turn[], report: Report<Code>): void {

@@ -42,11 +42,11 @@ const calling = (functionCallingConfig: object) => ({ ...tools(tool('a')), toolC
 const thinking = (thinkingConfig: object) => ({ generationConfig: { thinkingConfig } })
 
 test('what older models refuse', () => {
-  const codesOf = (body: object, name: string) => validateGeminiRequest(body, { model: name }).map(({ code }) => code)
+  const listCodes = (body: object, name: string) => validateGeminiRequest(body, { model: name }).map(({ code }) => code)
   const shown = { functionResponse: { name: 'a', response: {}, parts: [] } }
-  expect(codesOf(request([user(text), model(call('a')), user(shown)]), 'gemini-2.5-flash')).toEqual(['result_media'])
-  expect(codesOf(request([user(text)], thinking({ thinkingLevel: 'low' })), 'gemini-2.5-flash')).toEqual(['thinking'])
-  expect(codesOf(request([user(text)], thinking({ thinkingBudget: 0 })), 'gemini-2.5-pro')).toEqual(['thinking'])
+  expect(listCodes(request([user(text), model(call('a')), user(shown)]), 'gemini-2.5-flash')).toEqual(['result_media'])
+  expect(listCodes(request([user(text)], thinking({ thinkingLevel: 'low' })), 'gemini-2.5-flash')).toEqual(['thinking'])
+  expect(listCodes(request([user(text)], thinking({ thinkingBudget: 0 })), 'gemini-2.5-pro')).toEqual(['thinking'])
 })
 
 test('a good request', () => {

@@ -117,7 +117,7 @@ function checkGeneration(body: JsonObject, model: string, report: Report<Code>):
 }
 
 function checkNoResultMedia(contents: readonly Found[], report: Report<Code>): void {
-  for (const { results } of contents.map(turnOf))
+  for (const { results } of contents.map(buildTurn))
     for (const { item, path } of results)
       if (item['parts'] !== undefined) report('result_media', path, 'this model takes no media inside of results')
 }
@@ -164,14 +164,14 @@ function checkSchema(schema: unknown, path: string, report: Report<Code>): void 
         report('parameter_name', place, `${show(name)} is not a legal name`)
     // The root of a function without parameters is left out, or empty.
     const isEmpty = Object.keys(properties).length === 0
-    if (place !== path && isEmpty && typeNameOf(inner) === 'OBJECT')
+    if (place !== path && isEmpty && readTypeName(inner) === 'OBJECT')
       report('schema_empty', place, 'an object needs properties')
   })
 }
 
 function checkType(schema: JsonObject, path: string, report: Report<Code>): void {
   const { type, items, properties, required } = schema
-  const name = typeNameOf(schema)
+  const name = readTypeName(schema)
   if (type === undefined) report('schema_untyped', path, 'there is no type')
   else if (name === undefined) report('schema_type', path, `${show(type)} is not one type`)
   if (name === 'ARRAY' && items === undefined) report('schema_items', path, 'an array needs items')
@@ -183,7 +183,7 @@ function checkType(schema: JsonObject, path: string, report: Report<Code>): void
 }
 
 /** Google takes both cases. */
-function typeNameOf({ type }: JsonObject): string | undefined {
+function readTypeName({ type }: JsonObject): string | undefined {
   return typeof type === 'string' ? type.toUpperCase() : undefined
 }
 
@@ -227,15 +227,15 @@ interface Turn {
   readonly results: readonly Found[]
 }
 
-function turnOf({ item, path }: Found): Turn {
+function buildTurn({ item, path }: Found): Turn {
   const parts = objectsIn(item['parts'], `${path}.parts`)
-  const dataOf = (camel: string, snake: string) =>
+  const buildData = (camel: string, snake: string) =>
     parts.flatMap((part) => {
       const data = either(part.item, camel, snake)
       return isJsonObject(data) ? [{ item: data, path: part.path }] : []
     })
-  const calls = dataOf('functionCall', 'function_call')
-  const results = dataOf('functionResponse', 'function_response')
+  const calls = buildData('functionCall', 'function_call')
+  const results = buildData('functionResponse', 'function_response')
   // A content without a role is the user's (genai.d.ts Content); `function` is the older role of results.
   return {
     role: item['role'] === undefined || item['role'] === 'function' ? 'user' : item['role'],
@@ -247,7 +247,7 @@ function turnOf({ item, path }: Found): Turn {
 }
 
 function checkContents(contents: readonly Found[], report: Report<Code>): void {
-  const turns = contents.map(turnOf)
+  const turns = contents.map(buildTurn)
   if (turns[0]?.role !== 'user') report('first_role', 'contents.0', `the first content is of ${show(turns[0]?.role)}`)
   if (turns.at(-1)?.role !== 'user') report('last_role', turns.at(-1)?.path ?? '', 'the last content is not the user’s')
   for (const [index, turn] of turns.entries()) {
@@ -304,12 +304,12 @@ function checkPairs(turns: readonly Turn[], index: number, report: Report<Code>)
   if (results.length !== turn.calls.length)
     report('result_count', turn.path, `${turn.calls.length} calls, ${results.length} results`)
   checkIds(turn, results, report)
-  const namesOf = (found: readonly Found[]) =>
+  const listNames = (found: readonly Found[]) =>
     found
       .map(({ item }) => show(item['name']))
       .sort()
       .join()
-  if (results.length === turn.calls.length && namesOf(results) !== namesOf(turn.calls))
+  if (results.length === turn.calls.length && listNames(results) !== listNames(turn.calls))
     report('result_name', next?.path ?? '', 'the names are not those of the calls')
 }
 
@@ -322,7 +322,7 @@ function checkIds(turn: Turn, results: readonly Found[], report: Report<Code>): 
 
 /** Of the turn that is open: since the user last said something. Only the first of parallel calls carries it. */
 function checkSignatures(contents: readonly Found[], report: Report<Code>): void {
-  const turns = contents.map(turnOf)
+  const turns = contents.map(buildTurn)
   const start = turns.findLastIndex((turn) => turn.role === 'user' && turn.results.length === 0)
   for (const turn of turns.slice(start + 1)) {
     const first = turn.parts.find(({ item }) => either(item, 'functionCall', 'function_call') !== undefined)

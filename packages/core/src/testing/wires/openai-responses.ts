@@ -158,10 +158,10 @@ function checkCall(item: JsonObject, path: string, report: Report<Code>): void {
 }
 
 function checkPairs(items: ReturnType<typeof objectsIn>, report: Report<Code>): void {
-  const idsOf = (type: string) =>
+  const listIds = (type: string) =>
     items.filter(({ item }) => item['type'] === type).map(({ item }) => show(item['call_id']))
-  const calls = idsOf('function_call')
-  const results = idsOf('function_call_output')
+  const calls = listIds('function_call')
+  const results = listIds('function_call_output')
   for (const id of [...repeated(calls), ...repeated(results)]) report('call_id_repeated', 'input', `${id} stands twice`)
   for (const id of calls) if (!results.includes(id)) report('call_without_result', 'input', `${id} has no output`)
   const open = new Set<string>()

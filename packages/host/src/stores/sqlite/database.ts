@@ -88,9 +88,9 @@ export interface Database {
 export function openDatabase(init: DatabaseInit): Database {
   const db = new DatabaseSync(init.path, { readOnly: init.readOnly })
   prepareFile(db, init)
-  const sessions = sessionsOf(db)
-  const { find, keyOf } = sessions
-  const logs = logsOf(db, sessions)
+  const sessions = prepareSessions(db)
+  const { find, findKey } = sessions
+  const logs = prepareLogs(db, sessions)
   const texts = statements(db, {
     putSnapshot: 'INSERT OR REPLACE INTO snapshots (session, body) VALUES (?, ?)',
     snapshot: 'SELECT body FROM snapshots WHERE session = ?',
@@ -103,9 +103,9 @@ export function openDatabase(init: DatabaseInit): Database {
     acquire: sessions.acquire,
     release: sessions.release,
     list: sessions.list,
-    putSnapshot: (session, body) => void texts.putSnapshot.run(keyOf(session), body),
+    putSnapshot: (session, body) => void texts.putSnapshot.run(findKey(session), body),
     snapshot: (session) => textIn(texts.snapshot.get(find(session)?.key ?? 0)),
-    putBlob: (session, name, body) => void texts.putBlob.run(keyOf(session), name, body),
+    putBlob: (session, name, body) => void texts.putBlob.run(findKey(session), name, body),
     blob: (session, name) => textIn(texts.blob.get(find(session)?.key ?? 0, name)),
     blobNames: (session) => texts.blobNames.all(find(session)?.key ?? 0).map((row) => String(row['name'])),
     close: () => db.close(),
@@ -128,9 +128,9 @@ function pageBytes(db: DatabaseSync): number {
   return Number(db.prepare('PRAGMA page_size').get()?.['page_size'])
 }
 
-type Sessions = ReturnType<typeof sessionsOf>
+type Sessions = ReturnType<typeof prepareSessions>
 
-function sessionsOf(db: DatabaseSync) {
+function prepareSessions(db: DatabaseSync) {
   const rows = statements(db, {
     find: 'SELECT key, epoch, pos FROM sessions WHERE id = ?',
     insert: "INSERT OR IGNORE INTO sessions (id, epoch, owner, pos, last_ms) VALUES (?, 0, '', -1, 0)",
@@ -143,7 +143,7 @@ function sessionsOf(db: DatabaseSync) {
   const find = (session: string): SessionRow | undefined => rows.find.get(session) as SessionRow | undefined
   return {
     find,
-    keyOf: (session: string): number => {
+    findKey: (session: string): number => {
       rows.insert.run(session)
       return find(session)?.key ?? 0
     },
@@ -168,7 +168,7 @@ function sessionsOf(db: DatabaseSync) {
   }
 }
 
-function logsOf(db: DatabaseSync, { find, keyOf }: Sessions) {
+function prepareLogs(db: DatabaseSync, { find, findKey }: Sessions) {
   const rows = statements(db, {
     advance: 'UPDATE sessions SET pos = ?, last_ms = ? WHERE key = ?',
     insert: 'INSERT INTO records (id, body) VALUES (?, ?)',
@@ -211,13 +211,13 @@ function logsOf(db: DatabaseSync, { find, keyOf }: Sessions) {
         const plan = planPut({ session, ...given }, { lastPos: known?.pos ?? -1, heldBy, bodyAt })
         if (plan.type === 'conflict') return plan
         if (plan.bodies.length === 0) return undefined
-        insert(known ?? { key: keyOf(session), epoch, pos: -1 }, plan.bodies, lastMs)
+        insert(known ?? { key: findKey(session), epoch, pos: -1 }, plan.bodies, lastMs)
         rows.raiseEpochs.run(epoch)
         return undefined
       }),
     restore: ({ session, epoch, bodies, lastMs }: RestoreRows) =>
       inTransaction(db, () => {
-        const key = keyOf(session)
+        const key = findKey(session)
         if ((find(session)?.pos ?? -1) >= 0) return false
         insert({ key, epoch, pos: -1 }, bodies, lastMs)
         rows.raiseEpochs.run(epoch)

@@ -8,7 +8,7 @@ export interface StoreFailure {
 }
 
 /** Of the file at `path`; errors of Baton keep their code. */
-export function failureOf(path: string, cause: unknown): StoreFailure {
+export function describeFailure(path: string, cause: unknown): StoreFailure {
   const said = cause instanceof Error ? cause.message : String(cause)
   if (isBatonError(cause)) return { code: cause.code, message: said }
   const known = KNOWN[primaryCode(cause)]

@@ -59,7 +59,7 @@ async function acquired(store: Store, session: string, owner: string): Promise<A
   return outcome
 }
 
-async function positionsOf(store: Store, session: string): Promise<readonly number[]> {
+async function listPositions(store: Store, session: string): Promise<readonly number[]> {
   const positions: number[] = []
   for await (const { pos } of store.read(session, 0)) positions.push(pos)
   return positions
@@ -144,7 +144,7 @@ describe('a file', () => {
     bytes.fill(0xff, Math.floor(bytes.length / 2), Math.floor(bytes.length / 2) + 65_536)
     await writeFile(path, bytes)
     const again = await openSqliteStore(path)
-    await expect(positionsOf(again, 's')).rejects.toMatchObject({ code: 'log_damaged' })
+    await expect(listPositions(again, 's')).rejects.toMatchObject({ code: 'log_damaged' })
     await again.close()
   })
 
@@ -173,7 +173,7 @@ describe('a file', () => {
       for (;;) pos = await store.append('s', epoch, pos, [large(1, epoch, pos + 1)[0] ?? record(0, epoch)])
     }
     await expect(fill()).rejects.toMatchObject({ code: 'store_failed', message: expect.stringContaining('is full') })
-    expect(await positionsOf(store, 's')).toEqual(Array.from({ length: pos + 1 }, (_, index) => index))
+    expect(await listPositions(store, 's')).toEqual(Array.from({ length: pos + 1 }, (_, index) => index))
     await store.close()
     const roomy = await openSqliteStore(path)
     const owned = await acquired(roomy, 's', 'two')
@@ -188,9 +188,9 @@ describe('a file', () => {
     const { epoch } = await acquired(store, 's', 'one')
     await store.append('s', epoch, -1, [record(0, epoch)])
     const looking = await openSqliteStore(path, { readOnly: true })
-    expect(await positionsOf(looking, 's')).toEqual([0])
+    expect(await listPositions(looking, 's')).toEqual([0])
     await store.append('s', epoch, 0, [record(1, epoch)])
-    expect(await positionsOf(looking, 's')).toEqual([0, 1])
+    expect(await listPositions(looking, 's')).toEqual([0, 1])
     await expect(looking.remove('s')).rejects.toMatchObject({ code: 'store_failed' })
     await looking.close()
     await store.close()

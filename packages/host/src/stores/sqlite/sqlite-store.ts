@@ -73,7 +73,7 @@ function openLogs({ ask }: StoreThread, path: string, leases: LeaseBook): Logs {
     put: async (session, records) => {
       const positions = records.map(({ pos }) => pos)
       const heldBy = leases.holder(session)?.owner
-      const request = { session, positions, heldBy, epoch: records.at(-1)?.epoch ?? 0, ...rowsOf(records) }
+      const request = { session, positions, heldBy, epoch: records.at(-1)?.epoch ?? 0, ...buildRows(records) }
       const conflict = await ask<PutConflict | undefined>({ type: 'put', request })
       if (conflict) throw new BatonError({ code: 'store_conflict', message: conflict.message })
     },
@@ -89,7 +89,7 @@ function openLogs({ ask }: StoreThread, path: string, leases: LeaseBook): Logs {
       for await (const one of listAll()) if (one.isOwned && !one.holder) yield one
     },
     restore: async (session, records) => {
-      const rows = { session, epoch: records.at(-1)?.epoch ?? 0, ...rowsOf(records) }
+      const rows = { session, epoch: records.at(-1)?.epoch ?? 0, ...buildRows(records) }
       const lease = leases.leaseOf(session)
       if (!(await ask<boolean>({ type: 'restore', rows })))
         throw new BatonError({ code: 'session_exists', message: `session ${session} exists in ${path}` })
@@ -122,7 +122,7 @@ function openOwnership({ ask, check }: StoreThread, leases: LeaseBook): Ownershi
       }
     },
     append: async (session, epoch, afterPos, records) => {
-      const rows = { session, epoch, afterPos, ...rowsOf(records) }
+      const rows = { session, epoch, afterPos, ...buildRows(records) }
       const outcome = await ask<AppendOutcome>({ type: 'append', rows })
       if ('conflict' in outcome) throw new BatonError({ code: 'store_conflict', message: outcome.conflict })
       return outcome.pos
@@ -141,7 +141,7 @@ function openOwnership({ ask, check }: StoreThread, leases: LeaseBook): Ownershi
   }
 }
 
-function rowsOf(records: readonly SessionRecord[]): { readonly bodies: readonly string[]; readonly lastMs: number } {
+function buildRows(records: readonly SessionRecord[]): { readonly bodies: readonly string[]; readonly lastMs: number } {
   return { bodies: records.map((record) => JSON.stringify(record)), lastMs: records.at(-1)?.nowMs ?? 0 }
 }
 

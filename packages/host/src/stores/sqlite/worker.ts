@@ -4,7 +4,7 @@ import type { Database } from './database.ts'
 import { openDatabase } from './database.ts'
 import { lockStore } from './lock.ts'
 import type { StoreReply, StoreRequest, StoreValue, WorkerData } from './protocol.ts'
-import { failureOf } from './sqlite-errors.ts'
+import { describeFailure } from './sqlite-errors.ts'
 
 type Append = Extract<StoreRequest, { readonly type: 'append' }>
 
@@ -20,7 +20,7 @@ function serve(): void {
     database = openDatabase(init)
   } catch (cause) {
     unlock()
-    reply({ type: 'refused', failure: failureOf(init.path, cause) })
+    reply({ type: 'refused', failure: describeFailure(init.path, cause) })
     return
   }
 
@@ -32,7 +32,7 @@ function serve(): void {
       const outcomes = database.appendAll(batch.map(({ rows }) => rows))
       batch.forEach(({ id }, index) => reply({ id, type: 'done', value: outcomes[index] }))
     } catch (cause) {
-      for (const { id } of batch) reply({ id, type: 'failed', failure: failureOf(init.path, cause) })
+      for (const { id } of batch) reply({ id, type: 'failed', failure: describeFailure(init.path, cause) })
     }
   }
   port.on('message', (request: StoreRequest) => {
@@ -45,7 +45,7 @@ function serve(): void {
     try {
       reply({ id: request.id, type: 'done', value: answer(database, request) })
     } catch (cause) {
-      reply({ id: request.id, type: 'failed', failure: failureOf(init.path, cause) })
+      reply({ id: request.id, type: 'failed', failure: describeFailure(init.path, cause) })
     }
     if (request.type === 'close') {
       unlock()
