@@ -1,17 +1,29 @@
-// Three suites: `fast` (part of `npm run check`), `property` (long random runs) and `process` (starts real processes).
+// Four suites: `fast` (part of `npm run check`), `property` (random runs), `process` (starts real processes), and `deep`,
+// which only `npm run test:deep` runs. There the others try more seeds too (packages/testing/src/depth.ts).
 import { defineConfig } from 'vitest/config'
 
 const conditions = ['@baton/source', 'node', 'import', 'module', 'default']
 const shared = { resolve: { conditions }, ssr: { resolve: { conditions, externalConditions: ['@baton/source'] } } }
 const places = (suffix: string) => ['packages/*/src', 'scripts', 'examples'].map((folder) => `${folder}/**/*${suffix}`)
-const longer = ['.property.test.ts', '.process.test.ts'].flatMap(places)
+const longer = ['.property.test.ts', '.process.test.ts', '.deep.test.ts'].flatMap(places)
 
-export default defineConfig({
-  test: {
-    projects: [
-      { ...shared, test: { name: 'fast', include: places('.test.ts'), exclude: longer, testTimeout: 20_000 } },
-      { ...shared, test: { name: 'property', include: places('.property.test.ts'), testTimeout: 170_000 } },
-      { ...shared, test: { name: 'process', include: places('.process.test.ts'), testTimeout: 60_000 } },
-    ],
-  },
+export default defineConfig(({ mode }) => {
+  const depth = mode === 'deep' ? 'deep' : 'quick'
+  const suite = (name: string, include: readonly string[], testTimeout: number, exclude: readonly string[] = []) => ({
+    ...shared,
+    test: { name, include: [...include], exclude: [...exclude], testTimeout, env: { BATON_TEST_DEPTH: depth } },
+  })
+  return {
+    test: {
+      env: { BATON_TEST_DEPTH: depth },
+      maxWorkers: 2,
+      globalSetup: ['scripts/tell-depth.ts'],
+      projects: [
+        suite('fast', places('.test.ts'), 20_000, longer),
+        suite('property', places('.property.test.ts'), 600_000),
+        suite('process', places('.process.test.ts'), 120_000),
+        ...(depth === 'deep' ? [suite('deep', places('.deep.test.ts'), 300_000)] : []),
+      ],
+    },
+  }
 })

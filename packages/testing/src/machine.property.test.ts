@@ -1,11 +1,12 @@
-// Ten thousand random interleavings of the machine, each of at least thirty inputs that made a fact. After every record
+// A thousand random interleavings of the machine, ten thousand in the deep run, each of at least thirty inputs that made a fact. After every record
 // all invariants hold and the history is valid, by the neutral rules and by those of every wire that has an adapter.
 import { createCoverage, explore } from '@baton/core/testing'
 import { PHASES, SESSION_TABLE } from '@baton/core/machine'
 import { expect, test } from 'vitest'
+import { chooseCount } from './depth.ts'
 import { validateWires } from './validate-wires.ts'
 
-const SEEDS = 10_000
+const SEEDS = chooseCount({ quick: 1000, deep: 10_000 })
 const INPUTS = 30
 
 test('every interleaving keeps the invariants and a valid history', () => {

@@ -1,11 +1,12 @@
-// The real host in two thousand simulated worlds: crashes at every await, failing stores, lost and repeated results.
+// The real host in hundreds of simulated worlds, thousands in the deep run: crashes at every await, failing stores, lost and repeated results.
 import { CALL_STATES } from '@baton/core/machine'
 import { expect, test } from 'vitest'
+import { chooseCount, isDeep } from '../depth.ts'
 import { createSimulationCoverage, reportCoverage } from './coverage.ts'
 import { CRASH_POINTS } from './process.ts'
 import { simulate } from './simulate.ts'
 
-const SEEDS = 2000
+const SEEDS = chooseCount({ quick: 300, deep: 3000 })
 /** Faults that can meet a call in any state; a model's errors come when none is open. */
 const CALL_FAULTS = ['crash', 'disconnect', 'store-failure', 'store-slow', 'interrupt', 'forged-result']
 /** A call rests as proposed only in older records: today it asks a person, or begins, at once. */
@@ -36,6 +37,7 @@ test('every simulated session comes to rest with all invariants held', async () 
   const coverage = createSimulationCoverage()
   for (let seed = 1; seed <= SEEDS; seed++) await simulate({ seed, coverage })
   console.log(reportCoverage(coverage, SEEDS))
+  if (!isDeep()) return // a few worlds do not meet every pair
   const pairs = [...CALL_FAULTS.flatMap((fault) => STATES.map((state) => `${fault} × ${state}`)), ...RESULT_FAULTS]
   expect(pairs.filter((pair) => !coverage.pairs.has(pair))).toEqual([])
   const missed = CRASH_POINTS.filter((point) => !coverage.points.died.has(point))

@@ -1,10 +1,11 @@
-// The engine that is written like a workflow in three hundred simulated worlds: workers that die and replay, model calls
+// The engine that is written like a workflow in simulated worlds: workers that die and replay, model calls
 // and tools that are lost before they began or before they reported, beside all that users and clients do.
 import { expect, test } from 'vitest'
+import { chooseCount, isDeep } from '../depth.ts'
 import { createSimulationCoverage, reportCoverage } from '../simulator/coverage.ts'
 import { simulateWorkflow } from '../simulator/simulate-workflow.ts'
 
-const SEEDS = 300
+const SEEDS = chooseCount({ quick: 60, deep: 600 })
 const FAULTS = ['worker-death', 'model-lost', 'tool-lost', 'disconnect', 'interrupt', 'forged-result']
 /** What only the loss of work, or what is done about it, leaves in the log. */
 const FACTS = ['attempt-superseded', 'call-settled unknown', 'question-answered value', 'plan-set', 'client-renewed']
@@ -13,6 +14,7 @@ test('every simulated workflow comes to rest with all invariants held, and once 
   const coverage = createSimulationCoverage()
   for (let seed = 1; seed <= SEEDS; seed++) await simulateWorkflow({ seed, coverage })
   console.log(reportCoverage(coverage, SEEDS).replace(/\ncrash points: .*/, ''))
+  if (!isDeep()) return // a few worlds do not meet everything
   expect(FAULTS.filter((fault) => !coverage.faults.has(fault))).toEqual([])
   expect(FACTS.filter((fact) => !coverage.facts.has(fact))).toEqual([])
   for (const state of ['started', 'settled', 'awaiting-approval', 'offered', 'claimed'])

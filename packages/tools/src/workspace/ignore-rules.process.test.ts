@@ -3,6 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { chooseCount } from '@baton/testing/depth'
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { IgnoreRules } from './ignore-rules.ts'
@@ -133,7 +134,7 @@ test('any tree with any rules: what git ignores, and nothing else', async () => 
       const { ours, gits } = await compare(tree, rules)
       expect(ours).toEqual(gits)
     }),
-    { numRuns: 400 },
+    { numRuns: chooseCount({ quick: 60, deep: 400 }) },
   )
 })
 
@@ -143,7 +144,7 @@ test('folders that take rules back: never less than git ignores', async () => {
       const { ours, gits } = await compare(tree, rules)
       expect(gits.filter((path) => !ours.includes(path))).toEqual([])
     }),
-    { numRuns: 200 },
+    { numRuns: chooseCount({ quick: 30, deep: 200 }) },
   )
 })
 

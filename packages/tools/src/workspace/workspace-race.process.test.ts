@@ -6,11 +6,12 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createToolContext } from '@baton/core/testing'
+import { chooseCount } from '@baton/testing/depth'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import * as z from 'zod'
 import { workspaceTools } from './workspace-tools.ts'
 
-const ROUNDS = 1000
+const ROUNDS = chooseCount({ quick: 150, deep: 1000 })
 /** In every file and every name of the outside, and nowhere in the workspace. */
 const MARK = 'needle-from-outside'
 
