@@ -1,7 +1,7 @@
 // Three suites: `fast` (part of `npm run check`), `property` (long random runs) and `process` (starts real processes).
 import { defineConfig } from 'vitest/config'
 
-const conditions = ['@baton/source', 'node', 'import', 'module', 'default']
+const conditions = ['@baton/source', 'node', 'module', 'default']
 const shared = { resolve: { conditions }, ssr: { resolve: { conditions, externalConditions: ['@baton/source'] } } }
 const places = (suffix: string) => ['packages/*/src', 'scripts', 'examples'].map((folder) => `${folder}/**/*${suffix}`)
 const longer = ['.property.test.ts', '.process.test.ts'].flatMap(places)
