@@ -2,7 +2,7 @@
 // which only `npm run test:deep` runs. There the others try more seeds too (packages/testing/src/depth.ts).
 import { defineConfig } from 'vitest/config'
 
-const conditions = ['@baton/source', 'node', 'import', 'module', 'default']
+const conditions = ['@baton/source', 'node', 'module', 'default']
 const shared = { resolve: { conditions }, ssr: { resolve: { conditions, externalConditions: ['@baton/source'] } } }
 const places = (suffix: string) => ['packages/*/src', 'scripts', 'examples'].map((folder) => `${folder}/**/*${suffix}`)
 const longer = ['.property.test.ts', '.process.test.ts', '.deep.test.ts'].flatMap(places)

@@ -1,0 +1,194 @@
+// Group commit: while one statement is on its way, the appends that come wait, and go together with the next one. An append
+// whose answer was lost is looked up before it is sent again.
+import { BatonError } from '@baton/core'
+import type { SessionRecord } from '@baton/core/machine'
+import type { PostgresConnections } from './connections.ts'
+import { isPassing } from './postgres-errors.ts'
+
+/** Appends, and characters of records, that one statement takes. */
+const BATCH_APPENDS = 256
+const BATCH_CHARS = 8 * 1024 * 1024
+
+interface Append {
+  readonly session: string
+  readonly epoch: number
+  readonly afterPos: number
+  readonly rows: readonly RecordRow[]
+  readonly chars: number
+  readonly resolve: (pos: number) => void
+  readonly reject: (cause: unknown) => void
+}
+
+export class AppendQueue {
+  readonly #connections: PostgresConnections
+  #waiting: Append[] = []
+  #flushing: Promise<void> | undefined
+
+  constructor(connections: PostgresConnections) {
+    this.#connections = connections
+  }
+
+  /** @throws BatonError `store_conflict`, `store_failed` */
+  async append(
+    given: Pick<Append, 'session' | 'epoch' | 'afterPos'>,
+    records: readonly SessionRecord[],
+  ): Promise<number> {
+    const rows = buildRows(given.session, records)
+    const chars = rows.reduce((sum, { body }) => sum + body.length, 0)
+    const { promise, resolve, reject } = Promise.withResolvers<number>()
+    this.#waiting.push({ ...given, rows, chars, resolve, reject })
+    this.#flushing ??= this.#flush()
+    return await promise
+  }
+
+  /** Everything that was begun is answered. */
+  async drain(): Promise<void> {
+    await this.#flushing
+  }
+
+  /** Never rejects. */
+  async #flush(): Promise<void> {
+    await Promise.resolve() // what comes in the same moment goes together
+    while (this.#waiting.length > 0) {
+      const batch = this.#takeBatch()
+      try {
+        await this.#write(batch)
+      } catch (cause) {
+        // The failure of one, such as a record too large, is not that of the others.
+        if (batch.length > 1 && !isPassing(cause)) await this.#writeApart(batch)
+        else for (const { reject } of batch) reject(cause)
+      }
+    }
+    this.#flushing = undefined
+  }
+
+  async #writeApart(batch: readonly Append[]): Promise<void> {
+    for (const append of batch) await this.#write([append]).catch(append.reject)
+  }
+
+  /** One append of each session, in the order in which they came; the next ones of the same session wait. */
+  #takeBatch(): readonly Append[] {
+    const taken = new Map<string, Append>()
+    const left: Append[] = []
+    let chars = 0
+    for (const append of this.#waiting) {
+      const fits = taken.size < BATCH_APPENDS && (chars === 0 || chars + append.chars <= BATCH_CHARS)
+      if (!fits || taken.has(append.session)) {
+        left.push(append)
+        continue
+      }
+      taken.set(append.session, append)
+      chars += append.chars
+    }
+    this.#waiting = left
+    // In one order everywhere, so that two processes cannot wait for each other's rows.
+    return [...taken.values()].toSorted((one, other) => (one.session < other.session ? -1 : 1))
+  }
+
+  async #write(batch: readonly Append[]): Promise<void> {
+    const { schema } = this.#connections
+    let isRetried = false
+    const taken = await this.#connections.retry(async (query, attempt) => {
+      isRetried = attempt > 0
+      return new Set(
+        (await query<{ ord: string }>(writeStatement(schema), writeValues(batch))).map(({ ord }) => Number(ord)),
+      )
+    })
+    for (const [index, append] of batch.entries()) {
+      const end = append.afterPos + append.rows.length
+      if (taken.has(index + 1) || (isRetried && (await this.#isStored(append)))) append.resolve(end)
+      else append.reject(await this.#explain(append).catch((cause: unknown) => cause))
+    }
+  }
+
+  /** Whether an earlier try, of which nothing came back, was taken: an epoch has one writer. */
+  async #isStored({ session, epoch, afterPos, rows: own }: Append): Promise<boolean> {
+    const { schema } = this.#connections
+    const rows = await this.#connections.query<{ body: string }>(
+      `SELECT r.body::text AS body FROM ${schema}.records r JOIN ${schema}.sessions s ON s.key = r.session
+       WHERE s.id = $1 AND s.epoch = $2 AND r.pos > $3 AND r.pos <= $4 ORDER BY r.pos`,
+      [session, epoch, afterPos, afterPos + own.length],
+    )
+    return rows.length === own.length && rows.every(({ body }, index) => body === own[index]?.body)
+  }
+
+  async #explain({ session, epoch, afterPos }: Append): Promise<BatonError> {
+    const { schema } = this.#connections
+    const [row] = await this.#connections.query<{ epoch: string; pos: string }>(
+      `SELECT epoch, pos FROM ${schema}.sessions WHERE id = $1`,
+      [session],
+    )
+    const is = `epoch ${row?.epoch ?? 0}, position ${row?.pos ?? -1}`
+    return new BatonError({
+      code: 'store_conflict',
+      message: `session ${session} is at ${is}; not at ${epoch}, ${afterPos}`,
+    })
+  }
+}
+
+/** All appends in one statement, which is one transaction; each is taken or left out by itself. */
+function writeStatement(schema: string): string {
+  return `WITH wanted AS (
+    SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[]) WITH ORDINALITY
+      AS wanted(id, epoch, after_pos, count, last_ms, ord)
+  ), locked AS (
+    SELECT s.key FROM ${schema}.sessions s JOIN wanted w ON s.id = w.id ORDER BY s.id FOR UPDATE OF s
+  ), taken AS (
+    UPDATE ${schema}.sessions s SET pos = w.after_pos + w.count, last_ms = w.last_ms
+    FROM wanted w WHERE s.id = w.id AND s.epoch = w.epoch AND s.pos = w.after_pos AND s.key IN (SELECT key FROM locked)
+    RETURNING s.key, w.ord
+  ), added AS (
+    INSERT INTO ${schema}.records (session, pos, ms, input, facts, body)
+    SELECT t.key, r.pos, r.ms, r.input, r.facts, r.body::json
+    FROM unnest($6::bigint[], $7::bigint[], $8::bigint[], $9::text[], $10::text[], $11::text[])
+      AS r(ord, pos, ms, input, facts, body)
+    JOIN taken t ON t.ord = r.ord
+  )
+  SELECT ord FROM taken`
+}
+
+function writeValues(batch: readonly Append[]): readonly unknown[] {
+  const rows = batch.flatMap(({ afterPos, rows: own }, index) =>
+    own.map((row, offset) => ({ ...row, ord: index + 1, pos: afterPos + 1 + offset })),
+  )
+  return [
+    batch.map(({ session }) => session),
+    batch.map(({ epoch }) => epoch),
+    batch.map(({ afterPos }) => afterPos),
+    batch.map((append) => append.rows.length),
+    batch.map((append) => append.rows.at(-1)?.ms ?? 0),
+    rows.map(({ ord }) => ord),
+    rows.map(({ pos }) => pos),
+    rows.map(({ ms }) => ms),
+    rows.map(({ input }) => input),
+    rows.map(({ facts }) => facts),
+    rows.map(({ body }) => body),
+  ]
+}
+
+/** A record as its row holds it; the types are there for people. */
+export interface RecordRow {
+  readonly ms: number
+  readonly input: string
+  readonly facts: string
+  readonly body: string
+}
+
+/** @throws BatonError `store_failed` for what JSON cannot hold */
+export function buildRows(session: string, records: readonly SessionRecord[]): readonly RecordRow[] {
+  return records.map((record) => ({
+    ms: record.nowMs,
+    input: record.input.type,
+    facts: record.facts.map(({ type }) => type).join(', '),
+    body: encodeJson(session, record),
+  }))
+}
+
+/** @throws BatonError `store_failed` for what JSON cannot hold */
+export function encodeJson(session: string, value: unknown): string {
+  try {
+    return JSON.stringify(value)
+  } catch (cause) {
+    throw new BatonError({ code: 'store_failed', message: `session ${session}: what is to be kept is no JSON`, cause })
+  }
+}

@@ -1,0 +1,127 @@
+// The tables of a PostgreSQL store, and how a database comes to have them. Times are the database's own: every lease is
+// measured by `now_ms()` there, so the clocks of the processes do not matter.
+import type { PoolClient } from 'pg'
+
+/** Each migration runs once, in order; a published one never changes. */
+const MIGRATIONS: readonly string[] = [
+  `
+  CREATE FUNCTION %s.now_ms() RETURNS bigint LANGUAGE sql VOLATILE
+    AS $$ SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint $$;
+
+  -- One count for all sessions: the owner of a removed session must not be taken for that of its successor.
+  CREATE SEQUENCE %s.epochs;
+
+  CREATE TABLE %s.sessions (
+    key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    id text COLLATE "C" NOT NULL UNIQUE,
+    epoch bigint NOT NULL DEFAULT 0,
+    pos bigint NOT NULL DEFAULT -1,
+    last_ms bigint NOT NULL DEFAULT 0,
+    is_owned boolean NOT NULL DEFAULT false
+  ) WITH (fillfactor = 80);
+  CREATE INDEX sessions_recoverable ON %s.sessions (id) WHERE is_owned;
+
+  CREATE TABLE %s.leases (
+    session bigint PRIMARY KEY REFERENCES %s.sessions ON DELETE CASCADE,
+    owner text NOT NULL,
+    address text,
+    until_ms bigint NOT NULL,
+    asked_by text
+  ) WITH (fillfactor = 70);
+  CREATE INDEX leases_owner ON %s.leases (owner);
+
+  CREATE TABLE %s.records (
+    session bigint NOT NULL REFERENCES %s.sessions ON DELETE CASCADE,
+    pos bigint NOT NULL,
+    -- For people: its time, and the types of its input and of its facts.
+    ms bigint NOT NULL,
+    input text NOT NULL,
+    facts text NOT NULL,
+    body json NOT NULL,
+    PRIMARY KEY (session, pos)
+  );
+  CREATE TABLE %s.snapshots (
+    session bigint PRIMARY KEY REFERENCES %s.sessions ON DELETE CASCADE,
+    body json NOT NULL
+  );
+  -- Any string: text here cannot hold U+0000.
+  CREATE TABLE %s.blobs (
+    session bigint NOT NULL REFERENCES %s.sessions ON DELETE CASCADE,
+    name text COLLATE "C" NOT NULL,
+    body bytea NOT NULL,
+    is_utf16 boolean NOT NULL,
+    PRIMARY KEY (session, name)
+  );
+
+  -- What people look at.
+  CREATE VIEW %s.readable_records AS
+    SELECT s.id AS session, r.pos, to_timestamp(r.ms / 1000.0) AS at, r.input, r.facts, r.body
+    FROM %s.records r JOIN %s.sessions s ON s.key = r.session;
+
+  -- Makes an owner the only writer of a session, or says who is.
+  CREATE FUNCTION %s.acquire(p_id text, p_owner text, p_address text, p_lease_ms bigint)
+    RETURNS TABLE (held_by text, held_at text, epoch bigint, pos bigint, until_ms bigint) LANGUAGE plpgsql AS $$
+  DECLARE
+    s %s.sessions;
+    l %s.leases;
+    t bigint;
+  BEGIN
+    INSERT INTO %s.sessions AS known (id) VALUES (p_id) ON CONFLICT (id) DO UPDATE SET id = known.id RETURNING * INTO s;
+    SELECT * INTO l FROM %s.leases WHERE session = s.key FOR UPDATE;
+    t := %s.now_ms();
+    IF l.owner <> p_owner AND l.until_ms > t THEN
+      RETURN QUERY SELECT l.owner, l.address, NULL::bigint, NULL::bigint, l.until_ms;
+      RETURN;
+    END IF;
+    PERFORM pg_advisory_xact_lock_shared(hashtext('%s.epochs'));
+    UPDATE %s.sessions AS known SET epoch = nextval('%s.epochs'), is_owned = true WHERE known.key = s.key
+      RETURNING * INTO s;
+    INSERT INTO %s.leases AS known (session, owner, address, until_ms) VALUES (s.key, p_owner, p_address, t + p_lease_ms)
+      ON CONFLICT (session) DO UPDATE SET owner = p_owner, address = p_address, until_ms = t + p_lease_ms,
+        asked_by = CASE WHEN l.owner = p_owner AND l.until_ms > t THEN known.asked_by END;
+    RETURN QUERY SELECT NULL::text, NULL::text, s.epoch, s.pos, t + p_lease_ms;
+  END $$;
+
+  -- Epochs that come after those of a log written elsewhere.
+  CREATE FUNCTION %s.raise_epochs(p_epoch bigint) RETURNS void LANGUAGE plpgsql AS $$
+  BEGIN
+    PERFORM pg_advisory_xact_lock(hashtext('%s.epochs'));
+    IF p_epoch > (SELECT last_value FROM %s.epochs) THEN PERFORM setval('%s.epochs', p_epoch); END IF;
+  END $$;
+  `,
+]
+
+export const STORE_VERSION = MIGRATIONS.length
+
+/** Brings the tables of `schema` to this version. Two processes that start at once do it one after the other. */
+export async function migrate(client: PoolClient, schema: string): Promise<void> {
+  if ((await readVersion(client, schema)) >= STORE_VERSION) return
+  await client.query('BEGIN')
+  try {
+    await client.query('SELECT pg_advisory_xact_lock(hashtext($1))', [`${schema}.migrations`])
+    await client.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`)
+    await client.query(
+      `CREATE TABLE IF NOT EXISTS ${schema}.migrations (version integer PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())`,
+    )
+    for (let version = (await readVersion(client, schema)) + 1; version <= STORE_VERSION; version++) {
+      await client.query((MIGRATIONS[version - 1] ?? '').replaceAll('%s', schema))
+      await client.query(`INSERT INTO ${schema}.migrations (version) VALUES ($1)`, [version])
+    }
+    await client.query('COMMIT')
+  } catch (cause) {
+    await client.query('ROLLBACK').catch(() => {}) // the connection may be gone
+    throw cause
+  }
+}
+
+/** 0 where the store has no tables yet. */
+export async function readVersion(client: PoolClient, schema: string): Promise<number> {
+  const { rows } = await client.query<{ known: string | null }>('SELECT to_regclass($1) AS known', [
+    `${schema}.migrations`,
+  ])
+  if (typeof rows[0]?.known !== 'string') return 0
+  const found = await client.query<{ version: number | null }>(
+    `SELECT max(version) AS version FROM ${schema}.migrations`,
+  )
+  return found.rows[0]?.version ?? 0
+}

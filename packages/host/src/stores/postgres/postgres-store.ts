@@ -1,0 +1,396 @@
+// A store in PostgreSQL: durable, for several processes at once. Leases are measured by the database's clock.
+import type {
+  Acquired,
+  BlobStore,
+  HeldByOther,
+  LeftBehind,
+  OwnedLogStore,
+  SnapshotStore,
+  StoredSession,
+} from '@baton/core'
+import { BatonError } from '@baton/core'
+import type { SessionRecord, Snapshot } from '@baton/core/machine'
+import { checkLeft } from '../lease-book.ts'
+import { planPut } from '../put-by-position.ts'
+import { createHeldError } from '../session-held.ts'
+import type { RecordRow } from './append-queue.ts'
+import { AppendQueue, buildRows, encodeJson } from './append-queue.ts'
+import type { Query } from './connections.ts'
+import { PostgresConnections } from './connections.ts'
+import { migrate, readVersion, STORE_VERSION } from './migrations.ts'
+import { toStoreError } from './postgres-errors.ts'
+
+export interface PostgresStoreOptions {
+  /** The schema of its tables, which it makes: lower-case letters, digits and `_`, 40 at most; `baton` by default. */
+  readonly schema?: string
+  /** Milliseconds from the giving or renewal of a lease to its end, by the database's clock; 10,000 by default, 1000 at least. */
+  readonly leaseMs?: number
+  /** Connections at once; 5 by default. */
+  readonly connections?: number
+  /** Looks only: every writing fails, and the tables must be there. */
+  readonly readOnly?: boolean
+}
+
+const LEASE_MS = 10_000
+/** Records, and sessions of a list, that one query brings. */
+const ROWS = 256
+
+/**
+ * Opens the store, and makes or migrates its tables. Several processes may have it open; each session has one owner.
+ * `url` is that of libpq: `postgres://user:password@host:5432/database?sslmode=verify-full`.
+ * @throws BatonError `store_failed` (no connection, no right, tables of a newer version), `invalid_option`
+ */
+export async function openPostgresStore(url: string, options: PostgresStoreOptions = {}): Promise<OwnedLogStore> {
+  const { schema = 'baton', leaseMs = LEASE_MS, connections: count = 5, readOnly = false } = options
+  checkOptions(schema, leaseMs, count)
+  const connections = createConnections({ url, schema, connections: count, readOnly })
+  try {
+    await connections.use(async (client) => {
+      if (!readOnly) await migrate(client, schema)
+      checkVersion(await readVersion(client, schema), schema)
+    })
+  } catch (cause) {
+    await connections.close()
+    throw toStoreError(cause)
+  }
+  const appends = new AppendQueue(connections)
+  return {
+    ...openLogs(connections),
+    ...openOwnership(connections, { appends, leaseMs }),
+    snapshots: openSnapshots(connections),
+    blobs: openBlobs(connections),
+    close: async () => {
+      await appends.drain()
+      await connections.close()
+    },
+  }
+}
+
+type Logs = Pick<OwnedLogStore, 'put' | 'read' | 'list' | 'listRecoverable' | 'restore' | 'remove'>
+
+function openLogs(connections: PostgresConnections): Logs {
+  const { schema } = connections
+  return {
+    put: (session, records) => connections.transact((query) => putRecords(query, { schema, session, records })),
+    read: async function* (session, fromPos) {
+      for (let next = Math.max(0, fromPos); ; next += ROWS) {
+        const rows = await connections.query<{ body: string }>(
+          `SELECT r.body::text AS body FROM ${schema}.records r JOIN ${schema}.sessions s ON s.key = r.session
+           WHERE s.id = $1 AND r.pos >= $2 ORDER BY r.pos LIMIT ${ROWS}`,
+          [session, next],
+        )
+        for (const { body } of rows) yield JSON.parse(body) as SessionRecord // written by append; the reader checks its version
+        if (rows.length < ROWS) return
+      }
+    },
+    list: () => listSessions(connections, 's.pos >= 0'),
+    listRecoverable: () =>
+      listSessions(connections, `s.pos >= 0 AND s.is_owned AND coalesce(l.until_ms <= ${schema}.now_ms(), true)`),
+    restore: async (session, records) => {
+      const rows = buildRows(session, records)
+      const isNew = await connections
+        .once(async (query) => {
+          const row = await lockSession(query, schema, session)
+          if (row.pos >= 0) return false
+          await insertRecords(query, { schema, key: row.key, pos: -1, rows, epoch: records.at(-1)?.epoch ?? 0 })
+          await query(`UPDATE ${schema}.sessions SET epoch = $2, is_owned = true WHERE key = $1`, [
+            row.key,
+            records.at(-1)?.epoch ?? 0,
+          ])
+          await query(`DELETE FROM ${schema}.leases WHERE session = $1`, [row.key])
+          return true
+        })
+        .catch((cause: unknown) => Promise.reject(toStoreError(cause)))
+      if (!isNew) throw new BatonError({ code: 'session_exists', message: `session ${session} exists in the store` })
+    },
+    remove: async (session, owner = '') => {
+      await connections.transact(async (query) => {
+        const [row] = await query<{ key: string }>(`SELECT key FROM ${schema}.sessions WHERE id = $1 FOR UPDATE`, [
+          session,
+        ])
+        if (!row) return
+        const holder = await findHolder(query, schema, row.key)
+        if (holder && holder.owner !== owner) throw createHeldError(session, holder)
+        await query(`DELETE FROM ${schema}.sessions WHERE key = $1`, [row.key])
+      })
+    },
+  }
+}
+
+type Ownership = Pick<OwnedLogStore, 'leaseMs' | 'acquire' | 'append' | 'renew' | 'release' | 'requestHandover'>
+
+interface OwnershipInit {
+  readonly appends: AppendQueue
+  readonly leaseMs: number
+}
+
+function openOwnership(connections: PostgresConnections, { appends, leaseMs }: OwnershipInit): Ownership {
+  const { schema } = connections
+  return {
+    leaseMs,
+    acquire: async (session, owner, address) => {
+      const rows = await connections.query<AcquireRow>(`SELECT * FROM ${schema}.acquire($1, $2, $3, $4)`, [
+        session,
+        owner,
+        address ?? null,
+        leaseMs,
+      ])
+      return readAcquired(rows[0])
+    },
+    append: (session, epoch, afterPos, records) => appends.append({ session, epoch, afterPos }, records),
+    renew: async (owner) => {
+      const rows = await connections.query<{ id: string; until_ms: string; asked_by: string | null }>(
+        `UPDATE ${schema}.leases l SET until_ms = ${schema}.now_ms() + $2 FROM ${schema}.sessions s
+         WHERE l.owner = $1 AND s.key = l.session RETURNING s.id, l.until_ms, l.asked_by`,
+        [owner, leaseMs],
+      )
+      const leaseUntilMs =
+        rows.length > 0 ? Math.min(...rows.map((row) => Number(row.until_ms))) : await readEnd(connections, leaseMs)
+      return { leaseUntilMs, handovers: rows.flatMap(({ id, asked_by: by }) => (by === null ? [] : [id])) }
+    },
+    release: async (session, epoch, left: LeftBehind = 'nothing') => {
+      checkLeft(left)
+      await connections.transact(async (query) => {
+        const [row] = await query<{ key: string }>(
+          `UPDATE ${schema}.sessions SET is_owned = is_owned AND $3 WHERE id = $1 AND epoch = $2 RETURNING key`,
+          [session, epoch, left === 'work'],
+        )
+        if (row) await query(`DELETE FROM ${schema}.leases WHERE session = $1`, [row.key])
+      })
+    },
+    requestHandover: async (session, owner) => {
+      await connections.query(
+        `UPDATE ${schema}.leases l SET asked_by = $2 FROM ${schema}.sessions s
+         WHERE s.id = $1 AND l.session = s.key AND l.owner <> $2`,
+        [session, owner],
+      )
+    },
+  }
+}
+
+function openSnapshots(connections: PostgresConnections): SnapshotStore {
+  const { schema } = connections
+  return {
+    put: async (session, snapshot) => {
+      const body = encodeJson(session, snapshot)
+      await connections.query(
+        `WITH s AS (INSERT INTO ${schema}.sessions AS known (id) VALUES ($1)
+           ON CONFLICT (id) DO UPDATE SET id = known.id RETURNING key)
+         INSERT INTO ${schema}.snapshots (session, body) SELECT key, $2::json FROM s
+         ON CONFLICT (session) DO UPDATE SET body = excluded.body`,
+        [session, body],
+      )
+    },
+    latest: async (session) => {
+      const [row] = await connections.query<{ body: string }>(
+        `SELECT t.body::text AS body FROM ${schema}.snapshots t JOIN ${schema}.sessions s ON s.key = t.session WHERE s.id = $1`,
+        [session],
+      )
+      return row && (JSON.parse(row.body) as Snapshot) // written by put; the reader checks its version
+    },
+  }
+}
+
+function openBlobs(connections: PostgresConnections): BlobStore {
+  const { schema } = connections
+  return {
+    put: async (session, name, text) => {
+      // Lone surrogates, which UTF-8 cannot hold, come back as they were.
+      const isUtf16 = !text.isWellFormed()
+      await connections.query(
+        `WITH s AS (INSERT INTO ${schema}.sessions AS known (id) VALUES ($1)
+           ON CONFLICT (id) DO UPDATE SET id = known.id RETURNING key)
+         INSERT INTO ${schema}.blobs (session, name, body, is_utf16) SELECT key, $2, $3, $4 FROM s
+         ON CONFLICT (session, name) DO UPDATE SET body = excluded.body, is_utf16 = excluded.is_utf16`,
+        [session, name, Buffer.from(text, isUtf16 ? 'utf16le' : 'utf8'), isUtf16],
+      )
+    },
+    get: async (session, name) => {
+      const [row] = await connections.query<{ body: Buffer; is_utf16: boolean }>(
+        `SELECT b.body, b.is_utf16 FROM ${schema}.blobs b JOIN ${schema}.sessions s ON s.key = b.session
+         WHERE s.id = $1 AND b.name = $2`,
+        [session, name],
+      )
+      return row?.body.toString(row.is_utf16 ? 'utf16le' : 'utf8')
+    },
+    names: async (session) => {
+      const rows = await connections.query<{ name: string }>(
+        `SELECT b.name FROM ${schema}.blobs b JOIN ${schema}.sessions s ON s.key = b.session WHERE s.id = $1 ORDER BY b.name`,
+        [session],
+      )
+      return rows.map(({ name }) => name)
+    },
+  }
+}
+
+/** Pages of the list, each from where the last one ended. */
+async function* listSessions(connections: PostgresConnections, where: string): AsyncGenerator<StoredSession> {
+  const { schema } = connections
+  for (let after = ''; ;) {
+    const rows = await connections.query<ListRow>(
+      `SELECT s.id, s.pos, s.last_ms, s.is_owned, l.owner, l.address, l.until_ms
+       FROM ${schema}.sessions s LEFT JOIN ${schema}.leases l ON l.session = s.key AND l.until_ms > ${schema}.now_ms()
+       WHERE s.id > $1 AND ${where} ORDER BY s.id LIMIT ${ROWS}`,
+      [after],
+    )
+    for (const row of rows)
+      yield {
+        session: row.id,
+        records: Number(row.pos) + 1,
+        lastMs: Number(row.last_ms),
+        isOwned: row.is_owned,
+        ...(row.owner !== null && { holder: readHolder({ ...row, owner: row.owner }) }),
+      }
+    if (rows.length < ROWS) return
+    after = rows.at(-1)?.id ?? ''
+  }
+}
+
+interface ListRow {
+  readonly id: string
+  readonly pos: string
+  readonly last_ms: string
+  readonly is_owned: boolean
+  readonly owner: string | null
+  readonly address: string | null
+  readonly until_ms: string
+}
+
+interface AcquireRow {
+  readonly held_by: string | null
+  readonly held_at: string | null
+  readonly epoch: string
+  readonly pos: string
+  readonly until_ms: string
+}
+
+function readAcquired(row: AcquireRow | undefined): Acquired | HeldByOther {
+  if (!row) throw new BatonError({ code: 'store_failed', message: 'the PostgreSQL store gave no answer to an acquire' })
+  if (row.held_by !== null)
+    return { type: 'held', ...readHolder({ owner: row.held_by, address: row.held_at, until_ms: row.until_ms }) }
+  return { type: 'acquired', epoch: Number(row.epoch), pos: Number(row.pos), leaseUntilMs: Number(row.until_ms) }
+}
+
+function readHolder({
+  owner,
+  address,
+  until_ms: untilMs,
+}: Pick<ListRow, 'address' | 'until_ms'> & { readonly owner: string }) {
+  return { owner, leaseUntilMs: Number(untilMs), ...(address !== null && { address }) }
+}
+
+async function findHolder(query: Query, schema: string, key: string) {
+  const [row] = await query<{ owner: string; address: string | null; until_ms: string }>(
+    `SELECT owner, address, until_ms FROM ${schema}.leases WHERE session = $1 AND until_ms > ${schema}.now_ms() FOR UPDATE`,
+    [key],
+  )
+  return row && readHolder(row)
+}
+
+async function readEnd({ query, schema }: PostgresConnections, leaseMs: number): Promise<number> {
+  const [row] = await query<{ now: string }>(`SELECT ${schema}.now_ms() AS now`)
+  return Number(row?.now) + leaseMs
+}
+
+/** The session's row, made where there is none, and locked until the transaction ends. */
+async function lockSession(query: Query, schema: string, session: string): Promise<{ key: string; pos: number }> {
+  const [row] = await query<{ key: string; pos: string }>(
+    `INSERT INTO ${schema}.sessions AS known (id) VALUES ($1) ON CONFLICT (id) DO UPDATE SET id = known.id RETURNING key, pos`,
+    [session],
+  )
+  return { key: row?.key ?? '', pos: Number(row?.pos ?? -1) }
+}
+
+interface PutInit {
+  readonly schema: string
+  readonly session: string
+  readonly records: readonly SessionRecord[]
+}
+
+async function putRecords(query: Query, { schema, session, records }: PutInit): Promise<void> {
+  if (records.length === 0) return
+  const rows = buildRows(session, records)
+  const positions = records.map(({ pos }) => pos)
+  const row = await lockSession(query, schema, session)
+  const known = await query<{ pos: string; body: string }>(
+    `SELECT pos, body::text AS body FROM ${schema}.records WHERE session = $1 AND pos = ANY($2::bigint[])`,
+    [row.key, positions.filter((pos) => Number.isSafeInteger(pos))],
+  )
+  const stored = new Map(known.map(({ pos, body }) => [Number(pos), body]))
+  const heldBy = (await findHolder(query, schema, row.key))?.owner
+  const plan = planPut(
+    { session, positions, bodies: rows.map(({ body }) => body) },
+    { lastPos: row.pos, heldBy, bodyAt: (pos) => stored.get(pos) },
+  )
+  if (plan.type === 'conflict') throw new BatonError({ code: 'store_conflict', message: plan.message })
+  if (plan.bodies.length === 0) return
+  // What is added stands at the end, in order; a record may be there twice.
+  const byPos = new Map(positions.map((pos, index) => [pos, rows[index]]))
+  const added = plan.bodies.flatMap((_, index) => byPos.get(row.pos + 1 + index) ?? [])
+  await insertRecords(query, { schema, key: row.key, pos: row.pos, rows: added, epoch: records.at(-1)?.epoch ?? 0 })
+}
+
+interface InsertInit {
+  readonly schema: string
+  readonly key: string
+  /** Of the last record that is there. */
+  readonly pos: number
+  readonly rows: readonly RecordRow[]
+  /** Of the last record. */
+  readonly epoch: number
+}
+
+async function insertRecords(query: Query, { schema, key, pos, rows, epoch }: InsertInit): Promise<void> {
+  await query(
+    `INSERT INTO ${schema}.records (session, pos, ms, input, facts, body)
+     SELECT $1, $2 + ord, ms, input, facts, body::json
+     FROM unnest($3::bigint[], $4::text[], $5::text[], $6::text[]) WITH ORDINALITY AS given(ms, input, facts, body, ord)`,
+    [
+      key,
+      pos,
+      rows.map(({ ms }) => ms),
+      rows.map(({ input }) => input),
+      rows.map(({ facts }) => facts),
+      rows.map(({ body }) => body),
+    ],
+  )
+  await query(`UPDATE ${schema}.sessions SET pos = $2, last_ms = $3 WHERE key = $1`, [
+    key,
+    pos + rows.length,
+    rows.at(-1)?.ms ?? 0,
+  ])
+  await query(`SELECT ${schema}.raise_epochs($1)`, [epoch])
+}
+
+/** @throws BatonError `invalid_option` */
+function checkOptions(schema: string, leaseMs: number, connections: number): void {
+  const wrong = !/^[a-z_][a-z0-9_]{0,39}$/.test(schema)
+    ? `schema must be lower-case letters, digits and _, 40 at most, not ${JSON.stringify(schema)}`
+    : !(Number.isSafeInteger(leaseMs) && leaseMs >= 1000)
+      ? `leaseMs must be a whole number from 1000 on, not ${String(leaseMs)}`
+      : !(Number.isSafeInteger(connections) && connections >= 1 && connections <= 100)
+        ? `connections must be a whole number from 1 to 100, not ${String(connections)}`
+        : undefined
+  if (wrong !== undefined) throw new BatonError({ code: 'invalid_option', message: wrong })
+}
+
+/** @throws BatonError `invalid_option` where the address is no address; the address itself, which may hold a password, is not told */
+function createConnections(init: ConstructorParameters<typeof PostgresConnections>[0]): PostgresConnections {
+  if (!URL.canParse(init.url) || !/^postgres(ql)?:$/.test(new URL(init.url).protocol))
+    throw new BatonError({
+      code: 'invalid_option',
+      message: 'the address of the store is no PostgreSQL URL',
+      hint: 'Write it as postgres://user:password@host:5432/database.',
+    })
+  return new PostgresConnections(init)
+}
+
+/** @throws BatonError `store_failed` */
+function checkVersion(version: number, schema: string): void {
+  if (version === STORE_VERSION) return
+  const message =
+    version === 0
+      ? `the database has no store in schema ${schema}`
+      : `schema ${schema} has tables of version ${version}; this Baton knows version ${STORE_VERSION}`
+  throw new BatonError({ code: 'store_failed', message })
+}

@@ -1,0 +1,134 @@
+// A PostgreSQL server of its own for a test run, in a temporary folder and on a free port of the loopback interface. It is a
+// part of the machine: BATON_POSTGRES names the folder of its programs, or they are where Debian, Homebrew or PATH have them.
+import type { ChildProcess } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { leaveOut } from './left-out.ts'
+
+export interface PostgresServer {
+  /** `postgres://baton@127.0.0.1:<port>/<name>` of a new, empty database. */
+  createDatabase(): string
+  /** Kills every process of the server, as a power cut would, and starts it again over the same files. */
+  crash(): Promise<void>
+  /** Stops the server. It can be started again by `start`. */
+  stop(): Promise<void>
+  start(): Promise<void>
+  /** Stops the server and removes its files. */
+  close(): Promise<void>
+}
+
+/**
+ * The folder of PostgreSQL's programs; undefined when there is none: then `warn` is told what will not be tested.
+ * @throws Error where there is none but BATON_TEST_REQUIRE is `all`
+ */
+export function findPostgres(what: string, warn: (message: string) => void): string | undefined {
+  const named = process.env['BATON_POSTGRES'] ?? ''
+  const debian = '/usr/lib/postgresql'
+  const versions = existsSync(debian) ? readdirSync(debian).toSorted((one, other) => Number(other) - Number(one)) : []
+  const folders = [
+    ...(named === '' ? [] : [named]),
+    ...versions.map((version) => join(debian, version, 'bin')),
+    ...(process.env['PATH'] ?? '').split(delimiter),
+  ]
+  const lack = {
+    why: 'there is no PostgreSQL',
+    remedy: 'Install PostgreSQL, or set BATON_POSTGRES to the folder of its programs, to run it.',
+  }
+  return folders.find((folder) => existsSync(join(folder, 'initdb'))) ?? leaveOut(what, lack, warn)
+}
+
+/** `programs` is what `findPostgres` found. */
+export async function startPostgres(programs: string): Promise<PostgresServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'baton-postgres-'))
+  const user = chooseUser()
+  if (user) chownSync(folder, user.uid, user.gid)
+  const data = join(folder, 'data')
+  const port = await findFreePort()
+  const init = [
+    '--pgdata',
+    data,
+    '--username',
+    'baton',
+    '--auth',
+    'trust',
+    '--no-sync',
+    '--encoding',
+    'UTF8',
+    '--locale',
+    'C',
+  ]
+  execFileSync(join(programs, 'initdb'), init, { ...user, stdio: 'ignore', cwd: folder })
+  const psql = (sql: string): string =>
+    execFileSync(
+      join(programs, 'psql'),
+      ['-qAt', '-h', '127.0.0.1', '-p', String(port), '-U', 'baton', '-d', 'postgres', '-c', sql],
+      {
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'ignore'],
+      },
+    )
+  let server: ChildProcess | undefined
+  let databases = 0
+  const start = async (): Promise<void> => {
+    const words = ['-D', data, '-p', String(port), '-c', 'listen_addresses=127.0.0.1', '-k', folder]
+    server = spawn(join(programs, 'postgres'), words, { ...user, cwd: folder, stdio: 'ignore' })
+    for (let tries = 0; ; tries++)
+      try {
+        psql('SELECT 1')
+        return
+      } catch (cause) {
+        if (tries > 300 || server.exitCode !== null) throw new Error('PostgreSQL does not start', { cause })
+        await new Promise((resolve) => void setTimeout(resolve, 100))
+      }
+  }
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    if (!server || server.exitCode !== null || server.signalCode !== null) return
+    const ended = once(server, 'exit')
+    server.kill(signal)
+    await ended
+  }
+  await start()
+  return {
+    createDatabase: () => {
+      databases += 1
+      const name = `test_${databases}`
+      psql(`CREATE DATABASE ${name}`)
+      return `postgres://baton@127.0.0.1:${port}/${name}`
+    },
+    crash: async () => {
+      await end('SIGQUIT') // ends at once, without writing what is not on the disk
+      await start()
+    },
+    stop: () => end('SIGINT'),
+    start,
+    close: async () => {
+      await end('SIGQUIT')
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** PostgreSQL refuses to run as root. */
+function chooseUser(): { readonly uid: number; readonly gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined
+  for (const name of ['postgres', 'nobody'])
+    try {
+      const id = (flag: string): number => Number(execFileSync('id', [flag, name], { encoding: 'utf8', stdio: 'pipe' }))
+      return { uid: id('-u'), gid: id('-g') }
+    } catch {
+      continue
+    }
+  throw new Error('PostgreSQL does not run as root, and there is no user postgres or nobody')
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => void server.close(resolve))
+  return typeof address === 'object' && address ? address.port : 0
+}
