@@ -13,7 +13,7 @@ import { loadAgent } from './load-agent.ts'
 import type { Screen, Tone } from './screen.ts'
 import { createScreen } from './screen.ts'
 import type { StoreLocation } from './store-location.ts'
-import { openStoreToRead, storeLocation } from './store-location.ts'
+import { nameOfStore, openStoreToRead, storeLocation } from './store-location.ts'
 import { VERSION } from './version.ts'
 import { readWords } from './words.ts'
 
@@ -101,10 +101,11 @@ async function agentFinding(file: string | undefined, folder: string): Promise<F
 async function storeFinding(location: StoreLocation): Promise<Finding> {
   const subject = 'store'
   if (location.type === 'memory') return { subject, state: 'works', words: 'in memory: gone when the command ends' }
-  const { path } = location
+  const path = nameOfStore(location)
   try {
-    accessSync(existing(path), constants.W_OK)
-    if (!existsSync(path)) return { subject, state: 'works', words: `${path} will be made by the first chat or server` }
+    if (location.type === 'sqlite') accessSync(existing(path), constants.W_OK)
+    if (location.type === 'sqlite' && !existsSync(path))
+      return { subject, state: 'works', words: `${path} will be made by the first chat or server` }
     const store = await openStoreToRead(location)
     let sessions = 0
     for await (const session of store.list()) sessions += session.records > 0 ? 1 : 0

@@ -19,7 +19,7 @@ export interface EmbeddedChatInit extends EmbeddedHostInit {
 export async function openEmbeddedChat(init: EmbeddedChatInit): Promise<ChatPartner> {
   const embedded = await openHost(init)
   const { choice, agent } = embedded
-  const store = init.store?.type === 'sqlite' ? [`store ${nameOfStore(init.store)}`] : []
+  const store = init.store && init.store.type !== 'memory' ? [`store ${nameOfStore(init.store)}`] : []
   return {
     about: [`model ${choice.id}, ${choice.reason}`, `agent ${agent.name}`, ...store],
     open: (name) => openConversation(init, embedded, name),

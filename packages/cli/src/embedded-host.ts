@@ -37,6 +37,8 @@ export interface EmbeddedHostInit {
   /** In memory by default. */
   readonly store?: StoreLocation
   readonly keepDays?: number | undefined
+  /** Where other servers over the same store reach this one. */
+  readonly address?: string | undefined
   readonly terminal: Console
   readonly log?: Logger
   /** Told in a sentence what a person should know, such as that a server takes no tools. */
@@ -70,6 +72,7 @@ export async function openEmbeddedHost(init: EmbeddedHostInit): Promise<Embedded
     priceOf: createPriceOf(),
     store,
     defaultModel: choice.id,
+    ...(init.address !== undefined && { address: init.address }),
     ...(init.keepDays !== undefined && { retentionMs: init.keepDays * DAY_MS }),
     ...(init.log && { log: init.log }),
   })

@@ -15,6 +15,7 @@ export const LIMIT_BOUNDS: Readonly<Record<keyof V1Limits, readonly [least: numb
   incomingChars: [1024, 256 * MIB],
   partialMs: [1, 10_000],
   startMs: [100, DAY_MS],
+  heldMs: [0, 300_000],
   heartbeatMs: [100, DAY_MS],
   idleMs: [1000, DAY_MS],
   connections: [1, 1_000_000],

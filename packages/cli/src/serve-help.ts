@@ -7,8 +7,9 @@ Options:
 ${MODEL_HELP}
   --host NAME    address to listen on (127.0.0.1)
   --port NUMBER  port to listen on; 0 takes a free one (PORT, else 8080)
-  --store URL    where sessions are kept: sqlite:FILE, or memory: (BATON_STORE, else a file for this folder in the
-                 user's data folder; the server prints its name)
+  --store URL    where sessions are kept: sqlite:FILE, memory:, or postgres://USER:PASSWORD@HOST/DATABASE, which several
+                 servers may share (BATON_STORE, which other users of the machine cannot read, else a file for
+                 this folder in the user's data folder; the server prints its name)
   --keep-days NUMBER
                  removes sessions that nobody has used for so many days (kept for ever)
   --allow-origin ORIGIN
@@ -26,14 +27,19 @@ Who may connect (another --host than this machine needs a token):
   --trust-proxy [NUMBER]
                  believe X-Forwarded-For of so many proxies in front (1)
 
+Several servers over one PostgreSQL store:
+  --peer-address URL
+                 where the others reach this server: ws://10.0.0.5:8080. What comes for a session that another one
+                 holds is passed on to it; BATON_PEER_SECRET must be the same for all of them, 16 characters or more
+
 How much:
   --rate-limit NUMBER
                  frames a minute of a session, and of an address (SESSION_RATE_LIMIT_PER_MIN, else 300)
   --limit NAME=NUMBER
                  may be repeated: eventBytes (65536), resultBytes (262144), socketBytes (1048576), outgoingBytes
                  (4194304), incomingFrames (1000), incomingChars (16777216), partialMs (50), startMs (30000),
-                 heartbeatMs (30000), idleMs (600000), connections (1000), sessionFramesPerMinute (300),
-                 sessionTranscriptsPerMinute (30), addressFramesPerMinute (300)
+                 heldMs (15000), heartbeatMs (30000), idleMs (600000), connections (1000),
+                 sessionFramesPerMinute (300), sessionTranscriptsPerMinute (30), addressFramesPerMinute (300)
   --drain-ms NUMBER
                  milliseconds that running turns get to end after a signal (10000); a second signal ends at once
 
@@ -41,7 +47,7 @@ Log, on the standard error:
   --log-format NAME  json or pretty (pretty on a terminal, else json)
   --log-level NAME   info, warn or silent (info)
 
-Variables: PORT, BATON_TOKEN, BATON_STORE, MODEL_PROVIDER, each provider's (see "baton models"),
+Variables: PORT, BATON_TOKEN, BATON_STORE, BATON_PEER_SECRET, MODEL_PROVIDER, each provider's (see "baton models"),
 BATON_TOOLS (probe: finds out whether a server of your own takes tools; native: it does; prompted: it does not),
 ANTHROPIC_MAX_TOKENS, MAX_TURNS (exchanges that the model sees, 20), MAX_EVENT_BYTES (bytes of a frame, 65536),
 SESSION_RATE_LIMIT_PER_MIN. An option wins over its variable.

@@ -30,7 +30,7 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
   const { server } = options
   const log = createLog(server, terminal)
   const tls = server.tls && readTls(server.tls, terminal.folder)
-  const embedded = await openEmbeddedHost({ ...options, terminal, log })
+  const embedded = await openEmbeddedHost({ ...options, address: server.peers?.address, terminal, log })
   let isListening = false
   const front = createWebSocketFront({
     ...embedded.environment,
@@ -44,12 +44,13 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
     ...(options.origins && { origins: options.origins }),
     ...(server.token !== undefined && { token: server.token }),
     ...(tls && { tls }),
+    ...(server.peers && { peers: server.peers }),
   })
   const stopped = untilStopped(terminal)
   const stray = watchStray(terminal, embedded.host, log)
   try {
     const { url } = await front.listen()
-    const { recovered } = await embedded.host.recover()
+    const { recovered } = await embedded.host.recover({ everyMs: RECOVER_EVERY_MS })
     if (recovered > 0) log.info('sessions that were at work when the server ended go on', { sessions: recovered })
     isListening = true
     if (server.token === undefined && !isLoopback(options.host))
@@ -67,6 +68,9 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
   await end(server.drainMs, { front, embedded, log })
   return code
 }
+
+/** Milliseconds between two looks for sessions of a server that died over the same store. */
+const RECOVER_EVERY_MS = 5000
 
 /** What sysexits.h calls an internal software error: a supervisor starts the server again, and it recovers its sessions. */
 const STRAY_EXIT = 70
@@ -110,7 +114,7 @@ function createLog(server: ServerOptions, terminal: Console): Logger {
     level: server.logLevel,
     format: server.logFormat ?? (isTerminal ? 'pretty' : 'json'),
     color: wantsColor(terminal.streams?.errors, variables),
-    secrets: [...(server.token === undefined ? [] : [server.token]), ...secretsIn(variables)],
+    secrets: [server.token, server.peers?.secret, ...secretsIn(variables)].filter((secret) => secret !== undefined),
     write: (line) => terminal.note(line.trimEnd()),
   })
 }

@@ -1,8 +1,8 @@
 // Options of `baton serve` about the server itself: who may come, how much, over what, and what is logged. From words and
 // variables to checked values; no file is read here.
 import type { LogFormat, LogLevel } from '@baton/host'
-import type { V1Limits } from '@baton/server/websocket'
-import { isLoopback } from '@baton/server/websocket'
+import type { PeerOptions, V1Limits } from '@baton/server/websocket'
+import { checkPeers, isLoopback } from '@baton/server/websocket'
 import { LIMIT_BOUNDS, readLimits, wholeNumber } from './limit-options.ts'
 import { readToken } from './token-option.ts'
 import { UsageError } from './usage-error.ts'
@@ -13,6 +13,8 @@ export interface ServerOptions {
   /** Names of files. */
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined
   readonly trustedProxies: number
+  /** Other servers over the same store. */
+  readonly peers: PeerOptions | undefined
   readonly limits: Partial<V1Limits>
   readonly drainMs: number
   readonly logFormat: LogFormat | undefined
@@ -26,6 +28,7 @@ export const SERVER_WORDS = {
   'tls-cert': { type: 'string' },
   'tls-key': { type: 'string' },
   'trust-proxy': { type: 'string' },
+  'peer-address': { type: 'string' },
   'rate-limit': { type: 'string' },
   limit: { type: 'string', multiple: true },
   'drain-ms': { type: 'string' },
@@ -41,6 +44,7 @@ export interface ServerValues {
   readonly 'tls-cert'?: string | undefined
   readonly 'tls-key'?: string | undefined
   readonly 'trust-proxy'?: string | undefined
+  readonly 'peer-address'?: string | undefined
   readonly 'rate-limit'?: string | undefined
   readonly limit?: readonly string[] | undefined
   readonly 'drain-ms'?: string | undefined
@@ -66,11 +70,26 @@ export function serverOptions(values: ServerValues, variables: Variables): Serve
     token,
     tls: certFile !== undefined && keyFile !== undefined ? { certFile, keyFile } : undefined,
     trustedProxies: readNumber(values['trust-proxy'], '--trust-proxy', [0, PROXIES_MAX]) ?? 0,
+    peers: readPeers(values['peer-address'], variables),
     limits: { ...limitsOfVariables(values['rate-limit'], variables), ...readLimits(values.limit ?? []) },
     drainMs: readNumber(values['drain-ms'], '--drain-ms', [0, HOUR_MS]) ?? DRAIN_MS,
     logFormat: pickChoice(values['log-format'], '--log-format', ['json', 'pretty']),
     logLevel: pickChoice(values['log-level'], '--log-level', ['info', 'warn', 'silent']) ?? 'info',
   }
+}
+
+/** @throws UsageError */
+function readPeers(address: string | undefined, variables: Variables): PeerOptions | undefined {
+  if (address === undefined) return undefined
+  const secret = variables['BATON_PEER_SECRET']?.trim() ?? ''
+  if (secret === '')
+    throw new UsageError('--peer-address needs the variable BATON_PEER_SECRET, the same for all servers of the store')
+  try {
+    checkPeers({ address, secret })
+  } catch (cause) {
+    throw new UsageError(cause instanceof Error ? cause.message : String(cause))
+  }
+  return { address, secret }
 }
 
 /** `--trust-proxy` alone means one; parseArgs knows no option that may have a value. */

@@ -166,7 +166,7 @@ async function openToWrite(location: StoreLocation): Promise<LogStore> {
     return await openStore(location)
   } catch (cause) {
     if (!isBatonError(cause) || cause.code !== 'store_locked') throw cause
-    const message = `another process, such as "baton serve", uses the store ${location.path}; stop it first`
+    const message = `another process, such as "baton serve", uses the store ${nameOfStore(location)}; stop it first`
     throw new BatonError({ code: 'store_locked', message, cause })
   }
 }

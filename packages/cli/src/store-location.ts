@@ -1,17 +1,21 @@
-// Where the sessions of a command are kept: in memory, or in one file.
+// Where the sessions of a command are kept: in memory, in one file, or in a PostgreSQL database.
 import type { LogStore, Store } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { createMemoryStore, openSqliteStore } from '@baton/host'
+import { openPostgresStore } from '@baton/host/postgres'
 import envPaths from 'env-paths'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { UsageError } from './usage-error.ts'
 
-/** A file by its absolute path, or the memory of the process. */
-export type StoreLocation = { readonly type: 'memory' } | { readonly type: 'sqlite'; readonly path: string }
+/** The memory of the process, a file by its absolute path, or a database, whose address may hold a password. */
+export type StoreLocation =
+  | { readonly type: 'memory' }
+  | { readonly type: 'sqlite'; readonly path: string }
+  | { readonly type: 'postgres'; readonly url: string }
 
-export const STORE_FORMS = 'memory: or sqlite:FILE'
+export const STORE_FORMS = 'memory:, sqlite:FILE or postgres://USER:PASSWORD@HOST/DATABASE'
 
 /**
  * From `--store`, then `BATON_STORE`; without either each working folder has a file of its own in the user's data folder.
@@ -27,8 +31,11 @@ export function storeLocation(
   if (text === 'memory:') return { type: 'memory' }
   const [, path] = /^sqlite:(.+)$/.exec(text) ?? []
   if (path !== undefined) return { type: 'sqlite', path: resolve(folder, path) }
+  if (/^postgres(ql)?:\/\/./.test(text) && URL.canParse(text)) return { type: 'postgres', url: text }
   const name = option === undefined ? 'the variable BATON_STORE' : '--store'
-  throw new UsageError(`${name} must be ${STORE_FORMS}, not "${text}"`)
+  // What is no form of a store may still hold a password.
+  const given = text.includes('@') ? 'an address that cannot be read' : `"${text}"`
+  throw new UsageError(`${name} must be ${STORE_FORMS}, not ${given}`)
 }
 
 /** Two projects whose folders have the same name do not share a file. */
@@ -42,6 +49,7 @@ function defaultFile(folder: string): string {
 /** @throws BatonError `store_locked`, `store_failed`, `log_damaged` */
 export async function openStore(location: StoreLocation): Promise<Store> {
   if (location.type === 'memory') return createMemoryStore()
+  if (location.type === 'postgres') return await openPostgresStore(location.url)
   try {
     // Conversations are nobody else's.
     mkdirSync(dirname(location.path), { recursive: true, mode: 0o700 })
@@ -59,11 +67,16 @@ export async function openStore(location: StoreLocation): Promise<Store> {
  */
 export async function openStoreToRead(location: StoreLocation): Promise<LogStore> {
   if (location.type === 'memory') throw new UsageError('memory: keeps nothing; name a file by --store sqlite:FILE')
+  if (location.type === 'postgres') return await openPostgresStore(location.url, { readOnly: true })
   if (existsSync(location.path)) return await openSqliteStore(location.path, { readOnly: true })
   const message = `there is no store at ${location.path}; --store sqlite:FILE names another one`
   throw new BatonError({ code: 'store_failed', message })
 }
 
+/** For people: without the user and the password of a database. */
 export function nameOfStore(location: StoreLocation): string {
-  return location.type === 'memory' ? 'memory: (gone when the server ends)' : location.path
+  if (location.type === 'memory') return 'memory: (gone when the server ends)'
+  if (location.type === 'sqlite') return location.path
+  const { protocol, host, pathname } = new URL(location.url)
+  return `${protocol}//${host}${pathname}`
 }

@@ -7,11 +7,14 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { leaveOut } from './left-out.ts'
 
 export interface PostgresServer {
   /** `postgres://baton@127.0.0.1:<port>/<name>` of a new, empty database. */
   createDatabase(): string
+  /** Ends every connection of Baton to the database, as a network that breaks would. Returns how many there were. */
+  cutConnections(url: string): number
   /** Kills every process of the server, as a power cut would, and starts it again over the same files. */
   crash(): Promise<void>
   /** Stops the server. It can be started again by `start`. */
@@ -62,10 +65,10 @@ export async function startPostgres(programs: string): Promise<PostgresServer> {
     'C',
   ]
   execFileSync(join(programs, 'initdb'), init, { ...user, stdio: 'ignore', cwd: folder })
-  const psql = (sql: string): string =>
+  const psql = (sql: string, database = 'postgres'): string =>
     execFileSync(
       join(programs, 'psql'),
-      ['-qAt', '-h', '127.0.0.1', '-p', String(port), '-U', 'baton', '-d', 'postgres', '-c', sql],
+      ['-qAt', '-h', '127.0.0.1', '-p', String(port), '-U', 'baton', '-d', database, '-c', sql],
       {
         encoding: 'utf8',
         stdio: ['ignore', 'pipe', 'ignore'],
@@ -82,7 +85,7 @@ export async function startPostgres(programs: string): Promise<PostgresServer> {
         return
       } catch (cause) {
         if (tries > 300 || server.exitCode !== null) throw new Error('PostgreSQL does not start', { cause })
-        await new Promise((resolve) => void setTimeout(resolve, 100))
+        await wait(100)
       }
   }
   const end = async (signal: NodeJS.Signals): Promise<void> => {
@@ -99,6 +102,7 @@ export async function startPostgres(programs: string): Promise<PostgresServer> {
       psql(`CREATE DATABASE ${name}`)
       return `postgres://baton@127.0.0.1:${port}/${name}`
     },
+    cutConnections: (url) => Number(psql(CUT, new URL(url).pathname.slice(1))),
     crash: async () => {
       await end('SIGQUIT') // ends at once, without writing what is not on the disk
       await start()
@@ -111,6 +115,9 @@ export async function startPostgres(programs: string): Promise<PostgresServer> {
     },
   }
 }
+
+const CUT = `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+  WHERE application_name = 'baton' AND datname = current_database()`
 
 /** PostgreSQL refuses to run as root. */
 function chooseUser(): { readonly uid: number; readonly gid: number } | undefined {

@@ -21,7 +21,14 @@ async function opened() {
   const deaths: string[] = []
   const actor = await openActor({
     session: 's',
-    leases: new SessionLeases({ store, owner: 'o', timers: environment.timers, log: SILENT, onHandover: () => {} }),
+    leases: new SessionLeases({
+      store,
+      owner: 'o',
+      address: undefined,
+      timers: environment.timers,
+      log: SILENT,
+      onHandover: () => {},
+    }),
     newId: () => 'birth',
     principal: { id: 'ann' },
     specFor: () => createSpec(defineAgent({ name: 'a' }), ['m']),

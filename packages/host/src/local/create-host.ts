@@ -8,7 +8,7 @@ import { createMemoryStore } from '../stores/memory-store.ts'
 import { createLocalEngine } from './local-engine.ts'
 import { OpenSessions } from './open-sessions.ts'
 import type { Recovery } from './recover.ts'
-import { recoverSessions } from './recover.ts'
+import { recoverLater, recoverSessions } from './recover.ts'
 import { startRetention } from './retention.ts'
 import { Directory } from './session-directory.ts'
 import { SessionLeases } from './session-leases.ts'
@@ -25,6 +25,11 @@ export interface HostOptions extends AgentChoice {
   readonly priceOf?: (model: string, usage: Usage) => number | undefined
   /** In memory by default. Whoever opened it closes it, after the host has stopped. */
   readonly store?: Store
+  /**
+   * Where other hosts over the same store reach this one; they find it in `session_held` and pass on what comes for its
+   * sessions. With @baton/server: `ws://10.0.0.5:8080`, the same as the `address` of its `peers`.
+   */
+  readonly address?: string
   /** Handed to every tool as `context.services`. */
   readonly services?: unknown
   /** Milliseconds that an interrupted model has to say what it had said; 0 to 60,000. 1,000 by default. */
@@ -46,10 +51,15 @@ export interface LocalHost extends Host, SessionDirectory {
   /**
    * Opens every session that a former host left with something outstanding and that no host holds, so that its turn goes
    * on without waiting for its user. Call it at the start, before or while clients come; on a store that several hosts
-   * share also later, for the sessions of those that died.
+   * share with `everyMs`, for the sessions of those that die later.
    * @throws BatonError `store_failed`
    */
-  recover(): Promise<Recovery>
+  recover(options?: RecoverOptions): Promise<Recovery>
+}
+
+export interface RecoverOptions {
+  /** Milliseconds between two further looks, until the host stops; without it there is this one. A failed look is logged. */
+  readonly everyMs?: number
 }
 
 export function createHost(options: HostOptions = {}): LocalHost {
@@ -66,6 +76,7 @@ export function createHost(options: HostOptions = {}): LocalHost {
   const leases = new SessionLeases({
     store,
     owner: environment.newId(),
+    address: options.address,
     timers,
     log,
     onHandover: (session) => openSessions.handOver(session),
@@ -87,18 +98,25 @@ export function createHost(options: HostOptions = {}): LocalHost {
       : startRetention({ store, environment, log, keepMs: options.retentionMs, openSessions, remove: removeAlone })
   const stop: Engine['stop'] = async ({ drainMs }) => {
     stopRetention()
+    stopRecovering()
     directory.close()
     await engine.stop({ drainMs })
     if (!options.store) await store.close()
   }
   const host = createHostOver({ engine: { ...engine, stop }, newId: environment.newId })
-  const recover = (): Promise<Recovery> =>
+  const recoverOnce = (): Promise<Recovery> =>
     recoverSessions({
       store,
       log,
       knows: (agent) => catalog.knows(agent),
       open: (name, principal) => host.session(name, { principal: { id: principal } }),
     })
+  let stopRecovering = (): void => {}
+  const recover: LocalHost['recover'] = async ({ everyMs } = {}) => {
+    const recovery = await recoverOnce()
+    if (everyMs !== undefined) stopRecovering = recoverLater({ timers, log, everyMs, recover: recoverOnce })
+    return recovery
+  }
   const strayCall: LocalHost['strayCall'] = () => {
     const job = running.getStore()
     return job && { session: job.session, callId: job.callId, tool: job.name }

@@ -1,5 +1,5 @@
 // What a host does when it starts: sessions that a dead one left with work outstanding are opened, and so go on.
-import type { Logger, Session, Store } from '@baton/core'
+import type { Logger, Session, Store, Timers } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { describeThrown } from '@baton/runtime'
 
@@ -40,6 +40,36 @@ export async function recoverSessions(init: RecoverInit): Promise<Recovery> {
   }
   await Promise.all(Array.from({ length: AT_ONCE }, work))
   return { recovered, failed }
+}
+
+export interface RecoverLaterInit {
+  readonly timers: Timers
+  readonly log: Logger
+  readonly everyMs: number
+  readonly recover: () => Promise<Recovery>
+}
+
+/** Looks again after each `everyMs`, until the function that it gives is called. */
+export function recoverLater({ timers, log, everyMs, recover: look }: RecoverLaterInit): () => void {
+  let isStopped = false
+  let stopTimer = (): void => {}
+  const wait = (): void => {
+    if (!isStopped) stopTimer = timers.start(everyMs, () => void run(), { isBackground: true })
+  }
+  const run = async (): Promise<void> => {
+    try {
+      const { recovered } = await look()
+      if (recovered > 0) log.info('sessions of a host that died go on here', { sessions: recovered })
+    } catch (cause) {
+      log.warn('sessions that could be recovered were not found', { cause: describeThrown(cause) })
+    }
+    wait()
+  }
+  wait()
+  return () => {
+    isStopped = true
+    stopTimer()
+  }
 }
 
 /** Read by several at once, each session goes to one of them. */

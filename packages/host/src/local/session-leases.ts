@@ -9,6 +9,8 @@ import { createHeldError } from '../stores/session-held.ts'
 export interface SessionLeasesInit {
   readonly store: Store
   readonly owner: string
+  /** Where other hosts pass on what comes for the sessions of this one. */
+  readonly address: string | undefined
   readonly timers: Timers
   readonly log: Logger
   /** Another owner asks for a session of this host; told at each renewal until it is released. */
@@ -50,14 +52,18 @@ export class SessionLeases {
 
   /** @throws BatonError `session_held`, `store_failed`; whatever else the store throws */
   async acquire(session: string): Promise<OwnedLog> {
-    const { store, owner } = this.#init
+    const { store, owner, address } = this.#init
     this.#asking += 1
     if (!this.#stopTick) this.#startTick() // a lease is counted from before it is given
     const sentAt = this.#ticks
-    const acquiring = store.acquire(session, owner)
+    const acquiring = store.acquire(session, owner, address)
     try {
       const outcome = await this.#inTime(acquiring)
-      if (outcome.type === 'held') throw createHeldError(session, outcome)
+      if (outcome.type === 'held') {
+        // Where nothing can be passed on to its holder, the holder is asked for it; that may fail as well as succeed.
+        if (outcome.address === undefined) store.requestHandover(session, owner).catch(() => {})
+        throw createHeldError(session, outcome)
+      }
       if (this.#held.size === 0) this.#renewedAt = Math.max(this.#renewedAt, sentAt)
       if (this.#isOver()) throw leaseLost(session)
       const { epoch, pos } = outcome

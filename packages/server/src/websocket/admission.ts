@@ -28,7 +28,7 @@ export function checkAdmission(request: IncomingMessage, admission: Admission): 
     return { status: '403 Forbidden', message: 'pages of this origin may not connect (see --allow-origin)' }
   if (admission.token !== undefined && !hasToken(request, admission.token)) return UNAUTHORIZED
   if (admission.draining) return { status: '503 Service Unavailable', message: 'the server is shutting down' }
-  if (admission.full) return { status: '503 Service Unavailable', message: 'the server has too many connections' }
+  if (admission.full) return TOO_MANY
   return undefined
 }
 
@@ -43,6 +43,11 @@ const UNAUTHORIZED: Refusal = {
   status: '401 Unauthorized',
   message: 'a valid token is needed: Authorization: Bearer <token>, or ?token=<token> in the address',
   headers: ['www-authenticate: Bearer'],
+}
+
+export const TOO_MANY: Refusal = {
+  status: '503 Service Unavailable',
+  message: 'the server has too many connections',
 }
 
 /** For who has no name that the program knows. */
@@ -68,11 +73,11 @@ function isOriginAllowed({ headers: { origin } }: IncomingMessage, { origins, is
 function hasToken(request: IncomingMessage, token: string): boolean {
   const bearer = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1]
   const given = bearer ?? parseUrl(request).searchParams.get('token')
-  return given !== null && isSame(given, token)
+  return given !== null && isSameSecret(given, token)
 }
 
 /** Takes as long whatever the two have in common; of equal length by their hashes. */
-function isSame(one: string, other: string): boolean {
+export function isSameSecret(one: string, other: string): boolean {
   const hash = (text: string): Buffer => createHash('sha256').update(text).digest()
   return timingSafeEqual(hash(one), hash(other))
 }

@@ -17,6 +17,8 @@ export interface V1Limits {
   readonly partialMs: number
   /** Milliseconds in which a new connection must start its session. 30,000. */
   readonly startMs: number
+  /** Milliseconds that a connection waits for a session that another process holds and cannot be reached. 15,000. */
+  readonly heldMs: number
   /** Milliseconds after which a connection is asked whether it lives, and after which one that did not say so is ended. 30,000. */
   readonly heartbeatMs: number
   /** Milliseconds without a frame of the app after which its connection is ended, unless a turn runs. 600,000. */
@@ -43,6 +45,7 @@ export const DEFAULT_V1_LIMITS: V1Limits = {
   incomingChars: 16 * 1024 * 1024,
   partialMs: 50,
   startMs: 30_000,
+  heldMs: 15_000,
   heartbeatMs: 30_000,
   idleMs: 600_000,
   connections: 1000,

@@ -3,17 +3,19 @@
 import type { Clock, Host, Logger, Principal, Timers } from '@baton/core'
 import type { Duplex } from 'node:stream'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { RawData, WebSocket } from 'ws'
+import type { WebSocket } from 'ws'
 import { WebSocketServer } from 'ws'
 import type { Admission, Refusal } from './admission.ts'
-import { checkAdmission, isLoopback, parseUrl, PATH, refuse, UNKNOWN_PRINCIPAL } from './admission.ts'
+import { checkAdmission, isLoopback, parseUrl, PATH, refuse, TOO_MANY, UNKNOWN_PRINCIPAL } from './admission.ts'
 import { deriveLimitKey, findClientAddress } from './client-address.ts'
 import type { V1Limits } from './limits.ts'
+import type { PeerOptions } from './peers.ts'
+import { checkPeers, readPeer } from './peers.ts'
 import { DEFAULT_V1_LIMITS } from './limits.ts'
 import type { TlsFiles } from './listen.ts'
 import { createServer, listen } from './listen.ts'
 import type { Socket } from './socket.ts'
-import { encodeTextFrames } from './text-frames.ts'
+import { decodeText, encodeTextFrames } from './text-frames.ts'
 import { CLOSE_CODES } from './socket.ts'
 import { createV1Rates } from './v1-rates.ts'
 import type { V1Connection } from './v1-session.ts'
@@ -47,6 +49,11 @@ export interface WebSocketServerInit {
   readonly tls?: TlsFiles
   /** Trusted proxies in front of the server, whose X-Forwarded-For names the client that limits count. 0 by default. */
   readonly trustedProxies?: number
+  /**
+   * Other servers over the same store: a connection whose session one of them holds is passed on to it. Absent: such a
+   * connection waits until the session is free.
+   */
+  readonly peers?: PeerOptions
   /** Why no session can be taken now, in a few words, for `/readyz`; undefined when it can. Draining need not be told. */
   readonly unreadyReason?: () => string | undefined
 }
@@ -77,6 +84,7 @@ const DRAIN_LOOK_MS = 20
 export function createWebSocketFront(init: WebSocketServerInit): WebSocketFront {
   const { clock, timers, log, tls, trustedProxies = 0, address = LOCAL } = init
   const limits = { ...DEFAULT_V1_LIMITS, ...init.limits }
+  if (init.peers) checkPeers(init.peers)
   const rates = createV1Rates(limits, clock)
   const open = new Map<WebSocket, V1Connection>()
   let draining = false
@@ -89,7 +97,7 @@ export function createWebSocketFront(init: WebSocketServerInit): WebSocketFront 
     const client = findClientAddress(request, trustedProxies)
     const admitted = admit(init, request, { draining, full: open.size >= limits.connections })
     if ('principal' in admitted) {
-      sockets.handleUpgrade(request, stream, head, (socket) => accept(socket, { ...admitted, stream, client }))
+      sockets.handleUpgrade(request, stream, head, (socket) => accept(socket, { client, ...admitted, stream }))
       return
     }
     // Never the address that was asked for: it may have a token in it.
@@ -97,7 +105,9 @@ export function createWebSocketFront(init: WebSocketServerInit): WebSocketFront 
     refuse(stream, admitted)
   })
 
-  const accept = (socket: WebSocket, { principal, stream, client }: Upgrade): void => {
+  const shared = { limits, rates, isDraining: () => draining }
+  const accept = (socket: WebSocket, upgrade: Upgrade): void => {
+    const { stream, client } = upgrade
     const heart = new Heart(socket, timers, limits)
     const name = `ws-${init.newId()}`
     log.info('a connection was opened', { connection: name, address: client })
@@ -108,20 +118,13 @@ export function createWebSocketFront(init: WebSocketServerInit): WebSocketFront 
     })
     const connection = openV1Connection({
       ...init,
+      ...shared,
+      ...upgrade,
       socket: new WsSocket(socket, stream),
       connection: name,
-      principal,
-      limits,
-      isDraining: () => draining,
-      rates,
       address: deriveLimitKey(client),
     })
     open.set(socket, connection)
-  }
-
-  const drain = async ({ withinMs = 0 } = {}): Promise<void> => {
-    draining = true
-    await waitForRest([...open.values()], init, withinMs)
   }
 
   const close = async (): Promise<void> => {
@@ -140,7 +143,10 @@ export function createWebSocketFront(init: WebSocketServerInit): WebSocketFront 
 
   return {
     listen: () => listen(http, { address, port: init.port ?? 8080, scheme: tls ? 'wss' : 'ws', path: PATH }),
-    drain,
+    drain: async ({ withinMs = 0 } = {}) => {
+      draining = true
+      await waitForRest([...open.values()], init, withinMs)
+    },
     close,
   }
 }
@@ -150,8 +156,11 @@ function admit(
   init: WebSocketServerInit,
   request: IncomingMessage,
   state: Pick<Admission, 'draining' | 'full'>,
-): { readonly principal: Principal } | Refusal {
-  const { authenticate, log, address = LOCAL } = init
+): Admitted | Refusal {
+  const { authenticate, log, peers, address = LOCAL } = init
+  // A peer has asked for the token already. Its clients' turns may run here while this server drains.
+  const peer = peers && readPeer(request, peers)
+  if (peer) return state.full ? TOO_MANY : { ...peer, isFromPeer: true }
   const refusal = checkAdmission(request, { ...init, ...state, isLocal: isLoopback(address) })
   if (refusal) return refusal
   try {
@@ -232,8 +241,12 @@ class Heart {
   }
 }
 
-interface Upgrade {
+interface Admitted {
   readonly principal: Principal
+  readonly isFromPeer?: boolean
+}
+
+interface Upgrade extends Admitted {
   /** What `ws` writes to. */
   readonly stream: Duplex
   readonly client: string
@@ -297,9 +310,3 @@ function destroyBroken(this: Duplex): void {
 }
 
 function ignore(): void {}
-
-/** `ws` checks that text is UTF-8 before it hands it out. */
-function decodeText(data: RawData): string {
-  if (Array.isArray(data)) return Buffer.concat(data).toString()
-  return (Buffer.isBuffer(data) ? data : Buffer.from(data)).toString()
-}

@@ -1,4 +1,5 @@
 // Text messages as a server writes them (RFC 6455, 5.2): whole, in one frame each, without a mask. Several make one buffer.
+import type { RawData } from 'ws'
 
 /** Bytes of the longest head: two, and eight of length. */
 const HEAD_BYTES = 10
@@ -31,4 +32,10 @@ function writeHead(buffer: Buffer, at: number, bytes: number): number {
   }
   buffer[at + 1] = LENGTH_64
   return buffer.writeBigUInt64BE(BigInt(bytes), at + 2)
+}
+
+/** `ws` checks that text is UTF-8 before it hands it out. */
+export function decodeText(data: RawData): string {
+  if (Array.isArray(data)) return Buffer.concat(data).toString()
+  return (Buffer.isBuffer(data) ? data : Buffer.from(data)).toString()
 }

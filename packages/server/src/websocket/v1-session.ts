@@ -6,6 +6,8 @@ import type { ClientFrame, Decoded } from '@baton/protocol'
 import { decodeClientFrame } from '@baton/protocol'
 import { IdleWatch } from './idle-watch.ts'
 import type { V1Limits } from './limits.ts'
+import { openHeldSession } from './open-held-session.ts'
+import type { PeerLink, PeerOptions } from './peers.ts'
 import type { Socket } from './socket.ts'
 import { CLOSE_CODES } from './socket.ts'
 import type { SessionFollower } from './v1-follower.ts'
@@ -30,6 +32,11 @@ export interface V1ConnectionInit {
   readonly rates?: V1Rates
   /** What `rates` counts as the address of this connection; empty by default. */
   readonly address?: string
+  readonly peers?: PeerOptions
+  /** The network address of the app; told to a peer. */
+  readonly client?: string
+  /** A peer passed this connection on; it is not passed on again. */
+  readonly isFromPeer?: boolean
 }
 
 /** The frames of one kind. */
@@ -56,9 +63,15 @@ class AppConnection implements V1Connection {
   constructor(init: V1ConnectionInit) {
     const { socket, clock, timers, limits } = init
     const stopWaiting = timers.start(limits.startMs, () => this.close(CLOSE_CODES.policy, 'no session.start came'))
-    this.#state = { init, writer: new V1Writer(init), follower: undefined, sessionId: undefined, stopWaiting }
+    const writer = new V1Writer(init)
+    const isGone = (): boolean => this.#closed
+    this.#state = { init, writer, follower: undefined, link: undefined, sessionId: undefined, stopWaiting, isGone }
     const idle = { clock, timers, idleMs: limits.idleMs }
-    this.#idle = new IdleWatch({ ...idle, isBusy: () => this.isBusy(), onIdle: () => this.#closeIdle() })
+    this.#idle = new IdleWatch({
+      ...idle,
+      isBusy: () => this.isBusy() || this.#state.link !== undefined,
+      onIdle: () => this.#closeIdle(),
+    })
     socket.onMessage((text) => this.#receive(text))
     socket.onClose(() => this.#end())
   }
@@ -127,14 +140,19 @@ interface ConnectionState {
   readonly writer: V1Writer
   /** Ends the wait for the first `session.start`. */
   readonly stopWaiting: () => void
+  /** The app is gone. */
+  readonly isGone: () => boolean
   follower: SessionFollower | undefined
+  /** A peer has the session; its turns, and how long it may be idle, are the peer’s affair. */
+  link: PeerLink | undefined
   /** Set by the first `session.start`; the connection is its session's from then on. */
   sessionId: string | undefined
 }
 
 async function leave(state: ConnectionState): Promise<void> {
-  const { follower } = state
+  const { follower, link } = state
   state.follower = undefined
+  link?.close()
   await follower?.leave()
 }
 
@@ -168,8 +186,13 @@ async function takeMessage(state: ConnectionState, text: string | undefined): Pr
   }
   if (frame.protocolVersion !== undefined) state.writer.echoVersion()
   const misplaced = checkPlacement(state, frame)
-  if (misplaced) sendError(state, misplaced.code, misplaced.message, frame.sessionId)
-  else await takeFrame(state, frame)
+  if (misplaced) {
+    sendError(state, misplaced.code, misplaced.message, frame.sessionId)
+    return
+  }
+  if (!state.link) await takeFrame(state, frame)
+  // Also the frame that opened the session: the peer answers it.
+  state.link?.send(text ?? '')
 }
 
 /** The result of a call that the app was asked for passes always: its turn waits for it. */
@@ -235,7 +258,14 @@ async function startSession(state: ConnectionState, frame: FrameOf<'session.star
   }
   let session: Session | undefined
   try {
-    session = await init.host.session(sessionId, { principal: init.principal })
+    const opened = await openHeldSession(init, sessionId, state.isGone)
+    if (opened.type === 'elsewhere') {
+      state.link = opened.link
+      state.sessionId = sessionId
+      state.stopWaiting()
+      return
+    }
+    session = opened.session
     const follower = await followSession(state.init, { session, writer, onStarted: started })
     if (!('refused' in follower)) {
       state.follower = follower

@@ -1,0 +1,49 @@
+// Opens the session of a connection, also where another process holds it: the connection is passed on to that process; where
+// it cannot be reached, the connection waits until the session is free.
+import type { Session } from '@baton/core'
+import { isBatonError } from '@baton/core'
+import type { PeerLink } from './peers.ts'
+import { connectToPeer } from './peers.ts'
+import type { V1ConnectionInit } from './v1-session.ts'
+
+export type OpenedSession =
+  | { readonly type: 'here'; readonly session: Session }
+  /** The frames of the app go to a peer. */
+  | { readonly type: 'elsewhere'; readonly link: PeerLink }
+
+/** Milliseconds between two looks at whether the session is free. */
+const LOOK_MS = 500
+
+/** @throws BatonError `session_held` after `heldMs`, or when the app is gone; whatever `Host.session` throws */
+export async function openHeldSession(
+  init: V1ConnectionInit,
+  sessionId: string,
+  isGone: () => boolean,
+): Promise<OpenedSession> {
+  const { host, principal, timers, limits } = init
+  const dialled = new Set<string>()
+  for (let leftMs = limits.heldMs; ; leftMs -= LOOK_MS)
+    try {
+      return { type: 'here', session: await host.session(sessionId, { principal }) }
+    } catch (cause) {
+      if (!isBatonError(cause) || cause.code !== 'session_held') throw cause
+      const { owner, address } = cause.data
+      // An owner that could not be reached once is dead, or cut off: its lease ends soon.
+      if (typeof owner === 'string' && typeof address === 'string' && !dialled.has(owner)) {
+        dialled.add(owner)
+        const link = await passOn(init, address)
+        if (link) return { type: 'elsewhere', link }
+      }
+      if (leftMs <= 0 || isGone()) throw cause
+      await new Promise<void>((resolve) => void timers.start(LOOK_MS, resolve))
+    }
+}
+
+async function passOn(init: V1ConnectionInit, address: string): Promise<PeerLink | undefined> {
+  const { peers, isFromPeer = false, principal, client = '', socket, limits, log, connection } = init
+  if (!peers || isFromPeer || address === peers.address) return undefined
+  const link = await connectToPeer({ address, secret: peers.secret, principal, client, socket, limits })
+  if (link) log.info('a connection is passed on to the server that holds its session', { connection, peer: address })
+  else log.warn('the server that holds a session cannot be reached', { connection, peer: address })
+  return link
+}

@@ -1,0 +1,118 @@
+// Servers that share a store are peers: a connection whose session a peer holds is passed on to that peer, which runs its
+// turns. A secret that the peers share says that a connection comes from a peer; what a peer says of its client is believed.
+import type { Principal } from '@baton/core'
+import { BatonError } from '@baton/core'
+import type { IncomingMessage } from 'node:http'
+import { WebSocket } from 'ws'
+import { isSameSecret, PATH } from './admission.ts'
+import type { V1Limits } from './limits.ts'
+import type { Socket } from './socket.ts'
+import { CLOSE_CODES } from './socket.ts'
+import { decodeText } from './text-frames.ts'
+
+export interface PeerOptions {
+  /** Where the peers reach this server, without a path: `ws://10.0.0.5:8080`. Also the host’s `address`. */
+  readonly address: string
+  /** At least 16 characters, the same for every peer, and for nobody else. */
+  readonly secret: string
+}
+
+/** Who a connection of a peer speaks for. */
+export interface PeerClient {
+  readonly principal: Principal
+  /** The network address of the client, as the peer saw it. */
+  readonly client: string
+}
+
+const SECRET_HEADER = 'x-baton-peer'
+const CLIENT_HEADER = 'x-baton-client'
+/** Characters that a secret has at least. */
+const SECRET_CHARS = 16
+/** Milliseconds that a peer has to take a connection. */
+const CONNECT_MS = 3000
+
+/** @throws BatonError `invalid_option` */
+export function checkPeers({ address, secret }: PeerOptions): void {
+  const url = URL.parse(address)
+  if (!url || !/^wss?:$/.test(url.protocol) || url.username !== '' || url.pathname !== '/')
+    throw new BatonError({
+      code: 'invalid_option',
+      message: `the address for peers must be like ws://10.0.0.5:8080, not ${JSON.stringify(address)}`,
+    })
+  if (secret.length < SECRET_CHARS || !/^[\x21-\x7e]+$/.test(secret))
+    throw new BatonError({
+      code: 'invalid_option',
+      message: `the secret of the peers must have at least ${SECRET_CHARS} visible ASCII characters, not ${secret.length}`,
+    })
+}
+
+/** Undefined for a connection that does not come from a peer. */
+export function readPeer({ headers }: IncomingMessage, { secret }: PeerOptions): PeerClient | undefined {
+  const given = headers[SECRET_HEADER]
+  if (typeof given !== 'string' || !isSameSecret(given, secret)) return undefined
+  const client = headers[CLIENT_HEADER]
+  // Written by `connectToPeer`, which alone knows the secret.
+  return JSON.parse(Buffer.from(String(client), 'base64url').toString()) as PeerClient
+}
+
+export interface PeerLinkInit extends PeerClient {
+  /** Of the peer that holds the session. */
+  readonly address: string
+  readonly secret: string
+  /** The client's connection. Closed when the peer closes. */
+  readonly socket: Socket
+  readonly limits: Pick<V1Limits, 'outgoingBytes' | 'socketBytes'>
+}
+
+export interface PeerLink {
+  /** Passes a frame of the client on. */
+  send(text: string): void
+  /** The client is gone. */
+  close(): void
+}
+
+/** Undefined when the peer does not take the connection in 3 s. */
+export function connectToPeer(init: PeerLinkInit): Promise<PeerLink | undefined> {
+  const { address, secret, principal, client, limits } = init
+  const about: PeerClient = { principal, client }
+  const peer = new WebSocket(`${address}${PATH}`, {
+    handshakeTimeout: CONNECT_MS,
+    maxPayload: limits.outgoingBytes,
+    perMessageDeflate: false,
+    headers: {
+      [SECRET_HEADER]: secret,
+      [CLIENT_HEADER]: Buffer.from(JSON.stringify(about)).toString('base64url'),
+    },
+  })
+  return new Promise((resolve) => {
+    peer.on('error', () => resolve(undefined)) // its close follows
+    peer.once('open', () => resolve(joinSockets(peer, init)))
+  })
+}
+
+function joinSockets(peer: WebSocket, { socket, limits }: PeerLinkInit): PeerLink {
+  peer.on('message', (data, isBinary) => {
+    if (isBinary) return
+    socket.send(decodeText(data))
+    if (socket.bufferedBytes() <= limits.outgoingBytes) return
+    socket.close(CLOSE_CODES.tooSlow, 'too much waits to be sent')
+    peer.close()
+  })
+  // Codes that only an endpoint itself may see (1005, 1006) mean that the peer died: the app comes back, and to another one.
+  peer.on('close', (code, reason) =>
+    isSendable(code) ? socket.close(code, String(reason)) : socket.close(CLOSE_CODES.restarted, 'connect again'),
+  )
+  return {
+    send: (text) => {
+      if (peer.readyState !== peer.OPEN) return
+      if (peer.bufferedAmount > limits.outgoingBytes) peer.terminate()
+      else peer.send(text)
+    },
+    close: () => peer.close(CLOSE_CODES.goingAway),
+  }
+}
+
+/** RFC 6455 §7.4: 1004 to 1006 and 1015 are never sent. */
+function isSendable(code: number): boolean {
+  return (code >= 1000 && code <= 1014 && ![1004, 1005, 1006].includes(code)) || code >= 3000
+}

@@ -1,0 +1,63 @@
+// The agent of the servers that are killed. Its model decides by what it is shown, so it answers the same in every life; its
+// tools write their effects into a file.
+import type { Agent, Message, Model, ModelAnswer, Tool } from '@baton/core'
+import { defineAgent, tool } from '@baton/core'
+import { appendFileSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
+
+/** `effectsFile` gets a line for each effect: tool, idempotency key. */
+export function createPlainAgent(effectsFile: string): Agent {
+  return defineAgent({ name: 'killed', model: createPlainModel(), tools: createTools(effectsFile) })
+}
+
+/** The first answer asks for every tool at once, the second one says what came of them. */
+function createPlainModel(): Model {
+  return {
+    id: 'plain',
+    provider: 'plain',
+    capabilities: { tools: 'native', images: false },
+    run: async ({ messages, tools }, sink): Promise<ModelAnswer> => {
+      const told = messages.at(-1)
+      const said = told?.role === 'tool' ? `done: ${listOutcomes(told)}` : 'Let me see.'
+      sink({ type: 'text-delta', text: said })
+      const calls = told?.role === 'tool' ? [] : tools.filter(({ name }) => name !== 'result.read')
+      return {
+        parts: [
+          { type: 'text', text: said },
+          ...calls.map(({ name }) => ({ type: 'call' as const, name, arguments: '{}' })),
+        ],
+        finish: calls.length > 0 ? 'tool-calls' : 'end',
+        usage: {},
+        model: 'plain',
+      }
+    },
+  }
+}
+
+function listOutcomes(message: Message): string {
+  const results = message.parts.flatMap((part) => (part.type === 'result' ? [part] : []))
+  return results.map(({ name, isError }) => `${name} ${isError ? 'failed' : 'ok'}`).join(', ')
+}
+
+const PAUSES_MS = { pure: 10, idempotent: 25, once: 40 } as const
+
+function createTools(effects: string): readonly Tool[] {
+  const server = (['pure', 'idempotent', 'once'] as const).map((effect) =>
+    tool({
+      name: `server.${effect}`,
+      description: effect,
+      input: { type: 'object' },
+      effect,
+      execute: async (_, { idempotencyKey }) => {
+        // Results that come apart are records apart.
+        await setTimeout(PAUSES_MS[effect])
+        appendFileSync(effects, `server.${effect} ${idempotencyKey}\n`)
+        return effect
+      },
+    }),
+  )
+  const client = (['pure', 'once'] as const).map((effect) =>
+    tool({ name: `client.${effect}`, description: effect, input: { type: 'object' }, effect, timeoutMs: 5000 }),
+  )
+  return [...server, ...client]
+}
