@@ -60,6 +60,8 @@ export type RunTool = (
 export interface ModelIo {
   readonly history: Pick<History, 'messages' | 'turnTexts'>
   readonly signal: AbortSignalLike
+  /** Aborts the signal: what the model goes on to say is not wanted. */
+  abort(): void
   /** Called synchronously for every piece. */
   live(frame: LiveFrame): void
 }
