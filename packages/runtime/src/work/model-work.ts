@@ -3,7 +3,7 @@ import type { LiveFrame, StoredMessage, ModelEvent, ModelPart, ModelRequest, Usa
 import { ANSWER_LIMITS, BatonError, decodeModelAnswer, isBatonError, isErrorCode } from '@baton/core'
 import type { Failure, HostReport, State } from '@baton/core/machine'
 import { listClientTools } from '@baton/core/machine'
-import { describeThrown } from '../describe-thrown.ts'
+import { describeThrown, hideSecrets } from '../describe-thrown.ts'
 import { checkCall } from './call-check.ts'
 import { guardSignal } from './guard-signal.ts'
 import type { CallModel, ModelJob, Summarise } from './jobs.ts'
@@ -46,7 +46,7 @@ export async function performModel(context: WorkContext, job: ModelJob, io: Mode
     const work = { context, job, io, heard }
     return isStep ? await askStep(work, effect) : await askSummary(work)
   } catch (cause) {
-    const error = describeFailure(heard.failure ?? cause)
+    const error = describeFailure(heard.failure ?? cause, context.secrets)
     return { type: isStep ? 'model-failed' : 'summary-failed', attempt: effect.attempt, error }
   }
 }
@@ -195,8 +195,9 @@ function isCount(value: unknown): value is number {
 const MESSAGE_CHARS = 4096
 
 /** What a throw of a model means to the machine. Never throws, whatever was thrown. */
-export function describeFailure(cause: unknown): Failure {
-  const said = describeThrown(cause).slice(0, MESSAGE_CHARS).toWellFormed()
+export function describeFailure(cause: unknown, secrets?: readonly string[]): Failure {
+  // Hidden before it is cut: half a key is still too much.
+  const said = hideSecrets(describeThrown(cause), secrets).slice(0, MESSAGE_CHARS).toWellFormed()
   const message = said || 'the model did not say why it failed'
   try {
     if (isBatonError(cause)) {

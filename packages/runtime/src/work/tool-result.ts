@@ -4,7 +4,7 @@ import { BatonError, decodeUserInput, isBatonError, isErrorCode, parseJson, tool
 import type { Limits, Outcome } from '@baton/core/machine'
 import { findLargeMedia } from '@baton/core/machine'
 import { within } from '../deadline.ts'
-import { describeThrown } from '../describe-thrown.ts'
+import { describeThrown, hideSecrets } from '../describe-thrown.ts'
 import type { KeepMedia } from './media.ts'
 import { storeMediaOrSay } from './media.ts'
 
@@ -67,8 +67,9 @@ function readValue(
 }
 
 /** Any throw of a tool becomes a result that the model can act on. Never throws, whatever was thrown. */
-export function describeToolFailure(thrown: unknown): Outcome {
-  const message = describeThrown(thrown).slice(0, HEAD_CHARS)
+export function describeToolFailure(thrown: unknown, secrets?: readonly string[]): Outcome {
+  // Hidden before it is cut: half a key is still too much.
+  const message = hideSecrets(describeThrown(thrown), secrets).slice(0, HEAD_CHARS)
   try {
     const code: unknown = isBatonError(thrown) ? thrown.code : undefined
     if (isErrorCode(code)) return { type: 'error', code, message }

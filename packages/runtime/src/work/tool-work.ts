@@ -67,7 +67,7 @@ export async function performTool(context: WorkContext, job: ToolJob, io: ToolIo
     if (isShort) outcome = { type: 'ok', content: [{ type: 'text', text: value }] }
     else outcome = await toOutcome(value, { context, session, callId })
   } catch (thrown) {
-    outcome = describeToolFailure(thrown)
+    outcome = describeToolFailure(thrown, context.secrets)
   }
   plans.current?.end()
   return { type: 'tool-finished', callId, attempt, outcome }

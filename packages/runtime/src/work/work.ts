@@ -31,6 +31,8 @@ export interface WorkContext {
   /** Millionths of a US dollar; undefined where the price is not known. */
   readonly priceOf: ((model: string, usage: Usage) => number | undefined) | undefined
   readonly services: unknown
+  /** What no message of a failed tool or model may show, such as keys; each is replaced by `[redacted]`. */
+  readonly secrets?: readonly string[] | undefined
   readonly validator: ArgumentValidator
   readonly validated: ValidatedArguments
   readonly requestMessages: RequestMessages
