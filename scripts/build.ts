@@ -1,7 +1,7 @@
 // Builds every package into its dist/: `npm run build`. Packages see each other through dist, as users will, so they are
 // built in the order of their dependencies. Packages without source are skipped.
 import { spawnSync } from 'node:child_process'
-import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Package } from './packages.ts'
 import { packagesInOrder } from './packages.ts'
@@ -20,6 +20,8 @@ export function buildPackages(): readonly Package[] {
 
 function buildPackage(one: Package): void {
   const config = join(one.path, CONFIG)
+  // A pack has files of its own folder only.
+  copyFileSync(join(REPOSITORY, 'LICENSE'), join(one.path, 'LICENSE'))
   rmSync(join(one.path, 'dist'), { recursive: true, force: true })
   // Written for the time of the build only: it differs from package to package by two words.
   writeFileSync(config, JSON.stringify(readConfig(one)))

@@ -2,7 +2,16 @@
 // in an empty folder, compiles against their types, imports every entry under plain Node, and lets an agent answer there.
 // `npm run pack:check`; it asks the registry for the packages' dependencies.
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildPackages } from './build.ts'
@@ -31,6 +40,7 @@ function checkPacks(folder: string): void {
   const tarballs = readdirSync(packs).map((name) => join(packs, name))
   writeFileSync(join(consumer, 'package.json'), JSON.stringify({ name: 'consumer', private: true, type: 'module' }))
   run('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', ...tarballs], consumer)
+  checkLicenses(packed, consumer)
   const entries = packed.flatMap(entryNames)
   const exported = importEntries(entries, consumer)
   compileAgainst(entries, consumer)
@@ -38,8 +48,17 @@ function checkPacks(folder: string): void {
   for (const bin of bins) run(join(consumer, 'node_modules/.bin', bin), ['--help'], consumer)
   answerFromPacks(consumer)
   console.log(
-    `packs: ${tarballs.length} installed, ${entries.length} entries imported with ${exported} exports and compiled, ${bins.length} bins run, an agent answered from a program and from the command`,
+    `packs: ${tarballs.length} installed, each with its licence, ${entries.length} entries imported with ${exported} exports and compiled, ${bins.length} bins run, an agent answered from a program and from the command`,
   )
+}
+
+/** Who gets a pack gets its licence with it. @throws Error */
+function checkLicenses(packed: readonly Package[], consumer: string): void {
+  const ours = readFileSync(join(REPOSITORY, 'LICENSE'), 'utf8')
+  for (const { name } of packed) {
+    const file = join(consumer, 'node_modules', name, 'LICENSE')
+    if (!existsSync(file) || readFileSync(file, 'utf8') !== ours) throw new Error(`the pack of ${name} has no LICENSE`)
+  }
 }
 
 function entryNames({ name, entries }: Package): readonly string[] {

@@ -1,4 +1,5 @@
 // Options of `baton chat`, with its help.
+import { describePlace } from '@baton/models/choose-model'
 import type { Console } from './console.ts'
 import { MODEL_HELP } from './model-options.ts'
 import type { StoreLocation } from './store-location.ts'
@@ -100,7 +101,11 @@ export function chatOptions(words: readonly string[], { variables, folder }: Con
 function readUrl(text: string): string {
   const url = URL.parse(text)
   if (!url || !['ws:', 'wss:'].includes(url.protocol) || url.search !== '' || url.hash !== '')
-    throw new UsageError(`--url must be an address such as ws://127.0.0.1:8080/ws, without a query, not "${text}"`)
+    throw new UsageError(
+      `--url must be an address such as ws://127.0.0.1:8080/ws, without a query, not "${describePlace(text)}"`,
+    )
+  if (url.username !== '' || url.password !== '')
+    throw new UsageError('--url must have no user name and no password in it; --token or BATON_TOKEN opens a server')
   if (url.pathname === '/') url.pathname = '/ws'
   return url.href
 }

@@ -254,7 +254,8 @@ test('a second server on the same file exits with one line', async () => {
   const second = baton(['serve', '--port', '0', '--store', 'sqlite:shop.db'])
   expect(await second.ended).toEqual({ code: 1, signal: null })
   expect(second.errors()).toBe(
-    `baton: another process uses the store ${join(folder, 'shop.db')}; stop it, or choose another file\n`,
+    `baton: another process, such as another "baton serve" or "baton chat", uses the store ${join(folder, 'shop.db')}; ` +
+      'end it, name another file by --store sqlite:FILE, or keep nothing by --store memory:\n',
   )
 })
 

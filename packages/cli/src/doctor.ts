@@ -1,7 +1,16 @@
 // `baton doctor`: what is configured, reachable or missing, and how to get it. It changes nothing and sends no prompt.
 import { isBatonError } from '@baton/core'
 import type { ProviderVariables, Variables } from '@baton/models/choose-model'
-import { chooseModel, listModelsOf, NETWORK_PROVIDERS, chooseToolsWay, findVariables } from '@baton/models/choose-model'
+import {
+  chooseModel,
+  chooseToolsWay,
+  findVariables,
+  listModelsOf,
+  NETWORK_PROVIDERS,
+  redact,
+  redactAddresses,
+  secretsIn,
+} from '@baton/models/choose-model'
 import { accessSync, constants, existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Command } from './command.ts'
@@ -64,8 +73,11 @@ async function doctor(words: readonly string[], terminal: Console): Promise<numb
   const screen = createScreenFor(terminal)
   screen.note(`Baton ${VERSION}`)
   const width = Math.max(...findings.map(({ subject }) => subject.length))
-  for (const { subject, state, words: said } of findings)
-    screen.note(`${MARKS[state].mark} ${subject.padEnd(width)}  ${said}`, MARKS[state].tone)
+  const secrets = secretsIn(variables)
+  for (const { subject, state, words: said } of findings) {
+    const safe = redactAddresses(redact(said, secrets))
+    screen.note(`${MARKS[state].mark} ${subject.padEnd(width)}  ${safe}`, MARKS[state].tone)
+  }
   return findings.some(({ state }) => state === 'fails') ? 1 : 0
 }
 

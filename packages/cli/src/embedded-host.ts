@@ -3,7 +3,7 @@ import type { Agent, Environment, Logger, Model, Store } from '@baton/core'
 import type { LocalHost } from '@baton/host'
 import { createHost, createNodeEnvironment } from '@baton/host'
 import type { ModelChoice, Variables } from '@baton/models/choose-model'
-import { chooseModel, createModelOf } from '@baton/models/choose-model'
+import { chooseModel, createModelOf, secretsIn } from '@baton/models/choose-model'
 import { describeToolVerdict } from '@baton/models/prompted'
 import type { ToolVerdict } from '@baton/models/prompted'
 import { createPriceOf } from '@baton/models/prices'
@@ -70,6 +70,7 @@ export async function openEmbeddedHost(init: EmbeddedHostInit): Promise<Embedded
     agent,
     modelOf,
     priceOf: createPriceOf(),
+    secrets: secretsIn(variables),
     store,
     defaultModel: choice.id,
     ...(init.address !== undefined && { address: init.address }),

@@ -28,7 +28,7 @@ export async function run(words: readonly string[], terminal: Console): Promise<
   try {
     return await runCommand(words, terminal)
   } catch (cause) {
-    terminal.note(`baton: ${errorLine(cause)}`)
+    terminal.note(`baton: ${errorLine(cause, terminal.variables)}`)
     return cause instanceof UsageError ? USAGE_EXIT : 1
   }
 }

@@ -1,13 +1,12 @@
 // `baton serve`: the local host behind the WebSocket front, until a signal ends it.
 import type { Agent, Logger } from '@baton/core'
+import { BatonError, isBatonError } from '@baton/core'
 import type { LocalHost } from '@baton/host'
-import { createLogger } from '@baton/host'
 import type { WebSocketFront } from '@baton/server/websocket'
 import { createWebSocketFront, isLoopback } from '@baton/server/websocket'
 import { secretsIn } from '@baton/models/choose-model'
 import type { Command } from './command.ts'
 import type { Console } from './console.ts'
-import { wantsColor } from './console.ts'
 import { develop } from './develop.ts'
 import type { EmbeddedHost } from './embedded-host.ts'
 import { openEmbeddedHost } from './embedded-host.ts'
@@ -15,7 +14,7 @@ import { SERVE_HELP } from './serve-help.ts'
 import type { ServeOptions } from './serve-options.ts'
 import { serveOptions } from './serve-options.ts'
 import { readTls } from './read-tls.ts'
-import type { ServerOptions } from './server-options.ts'
+import { createServerLog } from './server-log.ts'
 import type { StoreLocation } from './store-location.ts'
 import { nameOfStore } from './store-location.ts'
 
@@ -28,9 +27,11 @@ export const serveCommand: Command = {
 async function serve(options: ServeOptions, terminal: Console): Promise<number> {
   if (options.dev) return await develop(options.dev, terminal)
   const { server } = options
-  const log = createLog(server, terminal)
+  const known = [server.token, server.peers?.secret, ...secretsIn(terminal.variables)]
+  const secrets = known.filter((secret) => secret !== undefined)
+  const log = await createServerLog(server, terminal, secrets)
   const tls = server.tls && readTls(server.tls, terminal.folder)
-  const embedded = await openEmbeddedHost({ ...options, address: server.peers?.address, terminal, log })
+  const embedded = await openHost(options, terminal, log)
   let isListening = false
   const front = createWebSocketFront({
     ...embedded.environment,
@@ -72,6 +73,19 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
 /** Milliseconds between two looks for sessions of a server that died over the same store. */
 const RECOVER_EVERY_MS = 5000
 
+/** @throws BatonError as openEmbeddedHost does; of a store that is in use, how to do without it */
+async function openHost(options: ServeOptions, terminal: Console, log: Logger): Promise<EmbeddedHost> {
+  try {
+    return await openEmbeddedHost({ ...options, address: options.server.peers?.address, terminal, log })
+  } catch (cause) {
+    if (!isBatonError(cause) || cause.code !== 'store_locked' || options.store.type !== 'sqlite') throw cause
+    const message =
+      `another process, such as another "baton serve" or "baton chat", uses the store ${options.store.path}; ` +
+      'end it, name another file by --store sqlite:FILE, or keep nothing by --store memory:'
+    throw new BatonError({ code: 'store_locked', message, cause })
+  }
+}
+
 /** What sysexits.h calls an internal software error: a supervisor starts the server again, and it recovers its sessions. */
 const STRAY_EXIT = 70
 
@@ -106,17 +120,6 @@ async function end(drainMs: number, { front, embedded, log }: Running): Promise<
   await front.drain({ withinMs: drainMs })
   await embedded.stop(Math.max(0, untilMs - clock.nowMs()))
   await front.close()
-}
-
-function createLog(server: ServerOptions, terminal: Console): Logger {
-  const { isTerminal = false, variables } = terminal
-  return createLogger({
-    level: server.logLevel,
-    format: server.logFormat ?? (isTerminal ? 'pretty' : 'json'),
-    color: wantsColor(terminal.streams?.errors, variables),
-    secrets: [server.token, server.peers?.secret, ...secretsIn(variables)].filter((secret) => secret !== undefined),
-    write: (line) => terminal.note(line.trimEnd()),
-  })
 }
 
 function untilStopped(terminal: Console): Promise<void> {

@@ -1,12 +1,14 @@
 // Options of `baton serve` about the server itself: who may come, how much, over what, and what is logged. From words and
 // variables to checked values; no file is read here.
-import type { LogFormat, LogLevel } from '@baton/host'
+import type { LogLevel } from '@baton/host'
 import type { PeerOptions, V1Limits } from '@baton/server/websocket'
 import { checkPeers, isLoopback } from '@baton/server/websocket'
 import { LIMIT_BOUNDS, readLimits, wholeNumber } from './limit-options.ts'
 import { readToken } from './token-option.ts'
 import { UsageError } from './usage-error.ts'
 import type { Variables } from './words.ts'
+
+export type LogFormat = 'json' | 'pretty'
 
 export interface ServerOptions {
   readonly token: string | undefined
@@ -73,7 +75,7 @@ export function serverOptions(values: ServerValues, variables: Variables): Serve
     peers: readPeers(values['peer-address'], variables),
     limits: { ...limitsOfVariables(values['rate-limit'], variables), ...readLimits(values.limit ?? []) },
     drainMs: readNumber(values['drain-ms'], '--drain-ms', [0, HOUR_MS]) ?? DRAIN_MS,
-    logFormat: pickChoice(values['log-format'], '--log-format', ['json', 'pretty']),
+    logFormat: pickChoice<LogFormat>(values['log-format'], '--log-format', ['json', 'pretty']),
     logLevel: pickChoice(values['log-level'], '--log-level', ['info', 'warn', 'silent']) ?? 'info',
   }
 }

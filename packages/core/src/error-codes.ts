@@ -223,6 +223,12 @@ export const ERROR_CODES = {
     'The provider’s answer could not be read.',
     'Try again; report it if it stays.',
   ),
+  model_answer_too_large: row(
+    'provider',
+    false,
+    'The model’s answer has more parts, characters or streamed pieces than one answer may have.',
+    'Ask for less at once, or set maxOutputTokens; the message names the limit.',
+  ),
   model_cut_off: row('provider', true, 'The provider’s answer ended before it was complete.', 'Try again.'),
   // Calls: these go to the model as results
   tool_not_found: row(

@@ -1,16 +1,13 @@
-// The log of a server, by pino: one line for each event, JSON for programs or a readable line for people. What is secret
+// The log of a server, by pino: one line for each event, JSON for programs, or what the caller makes of it for people. What is secret
 // never stands in it. Everything else in Baton knows the Logger alone.
 import type { Logger } from '@baton/core'
 import { pino } from 'pino'
-import { prettyFactory } from 'pino-pretty'
 
 export interface LoggerOptions {
   /** `info` by default; `silent` writes nothing. */
   readonly level?: LogLevel
-  /** `json` by default. */
-  readonly format?: LogFormat
-  /** Colours in the readable format; false by default. */
-  readonly color?: boolean
+  /** From a line of JSON to one that people read, as `prettyFactory()` of `pino-pretty` makes it; JSON by default. */
+  readonly readable?: (json: string) => string | undefined
   /** Texts that are replaced wherever they stand in a line, such as tokens and keys. */
   readonly secrets?: readonly string[]
   /** Takes whole lines; the process's standard error by default. */
@@ -18,16 +15,14 @@ export interface LoggerOptions {
 }
 
 export type LogLevel = 'info' | 'warn' | 'silent'
-export type LogFormat = 'json' | 'pretty'
 
 /** Fields whose value is never logged, at the top and one level below. */
 const SECRET_FIELDS = ['token', 'apiKey', 'api_key', 'authorization', 'password', 'secret']
 const REDACTED = '[redacted]'
 
 export function createLogger(options: LoggerOptions = {}): Logger {
-  const { level = 'info', format = 'json', color = false, secrets = [] } = options
+  const { level = 'info', readable, secrets = [] } = options
   const write = options.write ?? ((line: string) => void process.stderr.write(line))
-  const readable = format === 'pretty' ? prettyFactory({ colorize: color, translateTime: 'HH:MM:ss.l' }) : undefined
   // As they stand inside of JSON. An empty one would be found everywhere.
   const hidden = secrets.filter((secret) => secret !== '').map((secret) => JSON.stringify(secret).slice(1, -1))
   const take = (json: string): void => {

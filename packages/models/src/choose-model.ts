@@ -30,6 +30,7 @@ import {
 
 export { NETWORK_PROVIDERS, secretsIn, chooseToolsWay, findVariables } from './provider-settings.ts'
 export type { ProviderVariables, ToolsWay, Variables } from './provider-settings.ts'
+export { describePlace, redact, redactAddresses } from './transport/redact.ts'
 export type { ListedModel } from './openai-chat/index.ts'
 
 export interface ModelChoice {

@@ -9,7 +9,7 @@ import type { Preset } from './presets.ts'
 import { PRESETS, findPreset } from './presets.ts'
 import type { PromptedFormatName } from './prompted/formats.ts'
 import { PROMPTED_FORMATS, USUAL_FORMAT, isPromptedFormat } from './prompted/formats.ts'
-import { describePlace } from './transport/redact.ts'
+import { describePlace, listSecrets } from './transport/redact.ts'
 import { isHeaderValue, isHttpUrl } from './transport/transport-errors.ts'
 
 export type Variables = Readonly<Record<string, string | undefined>>
@@ -87,12 +87,17 @@ const PROXIES = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy']
 export function secretsIn(variables: Variables): readonly string[] {
   const keys = NETWORK_PROVIDERS.map(findVariables).flatMap((known) => [known?.keyVariable, known?.otherKeyVariable])
   const listValues = (name: string | undefined) => (name === undefined ? [] : (readValue(variables, name) ?? []))
-  return [...[...keys, ...OTHER_SECRETS].flatMap(listValues), ...PROXIES.flatMap(listValues).flatMap(passwordIn)]
+  const addresses = NETWORK_PROVIDERS.flatMap((provider) => findVariables(provider)?.baseUrlVariable ?? [])
+  return [
+    ...[...keys, ...OTHER_SECRETS].flatMap(listValues),
+    ...[...addresses, ...PROXIES].flatMap(listValues).flatMap(findPassword),
+    ...addresses.flatMap(listValues).flatMap((url) => listSecrets({ url, headers: {} })),
+  ]
 }
 
-/** As it stands in the address: what an error or a log line would repeat. */
-function passwordIn(address: string): readonly string[] {
-  const password = /^[a-z]+:\/\/[^/@]*?:([^/@]+)@/i.exec(address)?.[1]
+/** As it stands in the address, and as it is meant: what an error or a log line would repeat. */
+function findPassword(address: string): readonly string[] {
+  const password = /^[a-z]+:\/\/[^/?#]*?:([^/?#]+)@/i.exec(address)?.[1]
   return password === undefined ? [] : [password]
 }
 

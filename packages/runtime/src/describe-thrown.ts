@@ -14,3 +14,13 @@ export function describeThrown(thrown: unknown): string {
     return ''
   }
 }
+
+/** The text without the secrets; those of fewer than 4 characters are words, and stay. */
+export function hideSecrets(text: string, secrets: readonly string[] = []): string {
+  let shown = text
+  for (const secret of secrets) {
+    if (secret.length < 4) continue
+    shown = shown.replaceAll(secret, '[redacted]').replaceAll(encodeURIComponent(secret), '[redacted]')
+  }
+  return shown
+}

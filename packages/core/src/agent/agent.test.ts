@@ -6,18 +6,46 @@ import { defineAgent } from './agent.ts'
 test.each<[string, Partial<AgentInit>, string]>([
   ['a limit that does not exist', { limits: { inputBytes: 5 } as object }, 'limits has no field "inputBytes"'],
   ['a window that does not exist', { window: { turns: 5 } as object }, 'window has no field "turns"'],
-  ['no parallel call', { limits: { parallelCalls: 0 } }, 'parallelCalls must be 1 or more'],
-  [
-    'a text as a limit',
-    { limits: { toolRounds: 'abc' as never } },
-    'toolRounds must be a number of 0 or more, not abc',
-  ],
-  ['a negative pause', { retry: { baseMs: -1 } }, 'baseMs must be a number of 0 or more, not -1'],
-  ['nothing as a limit', { limits: { turnMs: null as never } }, 'turnMs must be a number of 0 or more, not null'],
   ['no name', { name: '' }, 'name must have 1 to 64 characters'],
 ])('an agent with %s is refused', (_, init, message) => {
   expect(() => defineAgent({ name: 'a', ...init })).toThrow(
     expect.objectContaining({ code: 'invalid_agent', message: expect.stringContaining(message) }),
+  )
+})
+
+test.each<[string, Partial<AgentInit>, string, string]>([
+  ['no parallel call', { limits: { parallelCalls: 0 } }, 'limits.parallelCalls', 'a whole number of 1 or more, not 0'],
+  [
+    'half a parallel call',
+    { limits: { parallelCalls: 1.5 } },
+    'limits.parallelCalls',
+    'whole number of 1 or more, not 1.5',
+  ],
+  ['a text as a limit', { limits: { toolRounds: 'abc' as never } }, 'limits.toolRounds', 'of 0 or more, not "abc"'],
+  ['a number in a text', { limits: { toolRounds: '8' as never } }, 'limits.toolRounds', 'of 0 or more, not "8"'],
+  ['NaN', { limits: { callsPerTurn: NaN } }, 'limits.callsPerTurn', 'of 0 or more, not NaN'],
+  ['a limit without end', { limits: { turnMs: Infinity } }, 'limits.turnMs', 'of 0 or more, not Infinity'],
+  ['half a round', { limits: { toolRounds: 0.5 } }, 'limits.toolRounds', 'of 0 or more, not 0.5'],
+  ['nothing as a limit', { limits: { turnMs: null as never } }, 'limits.turnMs', 'of 0 or more, not null'],
+  ['an object as a limit', { limits: { turnMs: {} as never } }, 'limits.turnMs', 'of 0 or more, not an object'],
+  ['a negative pause', { retry: { baseMs: -1 } }, 'retry.baseMs', 'of 0 or more, not -1'],
+  ['no try', { retry: { attempts: 0 } }, 'retry.attempts', 'of 1 or more, not 0'],
+  ['no exchange', { window: { exchanges: 0 } }, 'window.exchanges', 'of 1 or more, not 0'],
+  ['a window of no tokens', { window: { contextTokens: 0 } }, 'window.contextTokens', 'of 1 or more, not 0'],
+  [
+    'a word where yes or no is meant',
+    { window: { summarise: 'no' as never } },
+    'window.summarise',
+    'true or false, not "no"',
+  ],
+  ['half a transcript', { batch: { entries: 2.5 } }, 'batch.entries', 'of 0 or more, not 2.5'],
+])('an agent with %s is refused, with the field and its value', (_, init, field, message) => {
+  expect(() => defineAgent({ name: 'a', ...init })).toThrow(
+    expect.objectContaining({
+      code: 'invalid_agent',
+      message: expect.stringContaining(message),
+      data: expect.objectContaining({ field }),
+    }),
   )
 })
 

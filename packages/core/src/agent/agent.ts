@@ -2,6 +2,7 @@
 import { BatonError } from '../errors.ts'
 import type { BatchSpec, Limits, RetrySpec, Spec, ToolSpec, WindowSpec } from '../machine/spec.ts'
 import { toObjectSchema } from './schema.ts'
+import { describeValue } from './value-reader.ts'
 import type { Schema } from './schema.ts'
 import type { JsonObject } from '../json.ts'
 import { DEFAULT_BATCH, DEFAULT_INTERRUPT_MS, DEFAULT_LIMITS, DEFAULT_RETRY, DEFAULT_WINDOW } from '../machine/spec.ts'
@@ -126,11 +127,7 @@ export function defineAgent<Output = unknown>(init: AgentInit<Output>): Agent<Ou
   const window = addDefaults({ agent: init.name, field: 'window' }, DEFAULT_WINDOW, init.window)
   const retry = addDefaults({ agent: init.name, field: 'retry' }, DEFAULT_RETRY, init.retry)
   const batch = addDefaults({ agent: init.name, field: 'batch' }, DEFAULT_BATCH, init.batch)
-  for (const [field, value] of Object.entries({ ...limits, ...window, ...retry, ...batch }))
-    if (field !== 'summarise' && !(typeof value === 'number' && Number.isFinite(value) && value >= 0))
-      throw wrong(init.name, `${field} must be a number of 0 or more, not ${String(value)}`)
-  if (limits.parallelCalls < 1)
-    throw wrong(init.name, 'parallelCalls must be 1 or more, or no server tool would ever run')
+  checkNumbers(init.name, { limits, window, retry, batch })
   const model = init.model ?? []
   return {
     name: init.name,
@@ -168,6 +165,32 @@ function addDefaults<Options extends object>(
     if (!Object.hasOwn(defaults, name) && !OPTIONAL_FIELDS.has(name))
       throw wrong(agent, `${field} has no field "${name}"; its fields are ${Object.keys(defaults).join(', ')}`)
   return { ...defaults, ...Object.fromEntries(set) }
+}
+
+/** The least value of a field; of every other one 0. */
+const LEAST: Readonly<Record<string, number>> = {
+  // Or no server tool would ever run.
+  parallelCalls: 1,
+  // The first try is one.
+  attempts: 1,
+  // The running one is one.
+  exchanges: 1,
+  contextTokens: 1,
+}
+
+/** @throws BatonError `invalid_agent` for a limit that would never bite, always, or in the middle of something */
+function checkNumbers(agent: string, groups: Readonly<Record<string, object>>): void {
+  for (const [group, fields] of Object.entries(groups))
+    for (const [name, value] of Object.entries(fields) as Iterable<[string, unknown]>) {
+      const least = LEAST[name] ?? 0
+      const isRight =
+        name === 'summarise' ? typeof value === 'boolean' : Number.isSafeInteger(value) && Number(value) >= least
+      if (isRight) continue
+      const right = name === 'summarise' ? 'true or false' : `a whole number of ${least} or more`
+      const field = `${group}.${name}`
+      const message = `agent "${agent}": ${field} must be ${right}, not ${describeValue(value)}`
+      throw new BatonError({ code: 'invalid_agent', message, data: { field, value: describeValue(value) } })
+    }
 }
 
 /** Fields without a default. */

@@ -32,6 +32,8 @@ export interface HostOptions extends AgentChoice {
   readonly address?: string
   /** Handed to every tool as `context.services`. */
   readonly services?: unknown
+  /** What no message of a failed tool or model may show, such as keys; each is replaced by `[redacted]`. */
+  readonly secrets?: readonly string[]
   /** Milliseconds that an interrupted model has to say what it had said; 0 to 60,000. 1,000 by default. */
   readonly interruptMs?: number
   /** Milliseconds that a session is kept after its last record; for ever by default. Sessions in use are always kept. */

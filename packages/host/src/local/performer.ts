@@ -112,7 +112,9 @@ export class Performer {
     }
     this.#models.set(attempt, run)
     this.#newestAttempt = attempt
-    const io = { history, signal: run.controller.signal, live: (frame: LiveFrame) => this.#stream(run, frame) }
+    const { controller } = run
+    const live = (frame: LiveFrame): void => this.#stream(run, frame)
+    const io = { history, signal: controller.signal, abort: () => controller.abort(), live }
     return {
       start: performModel.bind(undefined, session.world, createModelJob(state, effect), io),
       // An aborted attempt has answered already; what it brings now would be stale.

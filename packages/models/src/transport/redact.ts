@@ -21,8 +21,8 @@ export function listSecrets(request: Pick<HttpRequest, 'url' | 'headers'>): read
     if (equals === -1 || !SECRET_NAME.test(pair.slice(0, equals))) continue
     secrets.push(pair.slice(equals + 1), decoded(pair.slice(equals + 1)))
   }
-  const userInfo = /^[a-z]+:\/\/([^/@]*)@/i.exec(request.url)?.[1]
-  if (userInfo !== undefined) secrets.push(userInfo, ...userInfo.split(':'))
+  const userInfo = /^[a-z]+:\/\/([^/?#]*)@/i.exec(request.url)?.[1]
+  if (userInfo !== undefined) secrets.push(userInfo, decoded(userInfo), ...userInfo.split(':'))
   return secrets.filter((secret) => secret.length >= SECRET_LENGTH_MIN)
 }
 
@@ -36,9 +36,21 @@ export function redact(text: string, secrets: readonly string[]): string {
   return clean
 }
 
-/** Where a request went, without its query and user info. */
+/** Where a request went, without its query and user info; of a password with slashes not even the path. */
 export function describePlace(url: string): string {
-  return (url.split(/[?#]/)[0] ?? '').replace(/^([a-z]+:\/\/)[^/@]*@/i, '$1')
+  return (url.split(/[?#]/)[0] ?? '').replace(/^([a-z]+:\/\/)?.*@/i, '$1')
+}
+
+/**
+ * The text without what addresses in it may give away: user info, and values of a query or of `name=value` whose name says
+ * that it is a secret. For texts of others, whose secrets are not known.
+ */
+export function redactAddresses(text: string): string {
+  return text
+    .replace(/([a-z][a-z0-9+.-]{0,31}:\/\/)[^\s"'<>/?#]{0,4096}@/gi, '$1[redacted]@')
+    .replace(/([?&;][\w.-]{0,64}=)([^\s"'<>&#]{1,4096})/g, (pair: string, name: string) =>
+      SECRET_NAME.test(name) ? `${name}[redacted]` : pair,
+    )
 }
 
 /**

@@ -72,6 +72,8 @@ export interface CatalogInit extends AgentChoice {
   readonly priceOf?: (model: string, usage: Usage) => number | undefined
   /** Handed to every tool as `context.services`. */
   readonly services?: unknown
+  /** What no message of a failed tool or model may show, such as keys; each is replaced by `[redacted]`. */
+  readonly secrets?: readonly string[]
   /** Milliseconds that an interrupted model has to say what it had said; 0 to 60,000. 1,000 by default. */
   readonly interruptMs?: number
   readonly environment: Pick<Environment, 'clock' | 'timers'>
@@ -160,7 +162,7 @@ class SharedCatalog implements Catalog {
     const candidates = this.#listCandidates(agent)
     const models = candidates.map(toId)
     const modelOf = this.#createModelOf(candidates, parts.modelOf ?? this.#init.modelOf)
-    const { priceOf, services, environment, blobs, log, digest, digestMedia, runTool } = this.#init
+    const { priceOf, services, secrets, environment, blobs, log, digest, digestMedia, runTool } = this.#init
     const sources = await this.#openSources(session, parts)
     opened.sources = sources
     const examine = (): AgentFacts => this.#examine(sources?.tools(), parts, models, modelOf)
@@ -178,6 +180,7 @@ class SharedCatalog implements Catalog {
       ...(runTool && { runTool }),
       ...facts,
       services: parts.services ?? services ?? {},
+      secrets,
       validator: this.#validator,
       validated: new ValidatedArguments(),
       requestMessages: new RequestMessages(),

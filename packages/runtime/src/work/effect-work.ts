@@ -2,9 +2,9 @@
 // else than where it was decided, with nothing but what was folded of the records.
 import type { AwaitedEffect, History, HostReport, State } from '@baton/core/machine'
 import type { CallModel, RunTool, Summarise } from './jobs.ts'
-import { createModelJob, createToolJob } from './jobs.ts'
+import { createModelJob } from './model-work.ts'
 import type { ToolPlace } from './tool-work.ts'
-import { createToolIo } from './tool-work.ts'
+import { createToolIo, createToolJob } from './tool-work.ts'
 import type { Work } from './work.ts'
 
 export type WorkEffect = CallModel | Summarise | RunTool
@@ -23,7 +23,8 @@ export function isWorkEffect(effect: AwaitedEffect): effect is WorkEffect {
 export async function performEffect(effect: WorkEffect, place: EffectPlace): Promise<HostReport | undefined> {
   const { work, state, history, cancellation } = place
   if (effect.type !== 'run-tool') {
-    const io = { history, live: place.live, signal: cancellation.signal }
+    const { signal } = cancellation
+    const io = { history, live: place.live, signal, abort: () => cancellation.abort() }
     return await work.model(createModelJob(state, effect), io)
   }
   const job = createToolJob(state, history, effect)

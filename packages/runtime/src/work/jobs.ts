@@ -1,8 +1,7 @@
 // Jobs: one piece of work as plain data, so that it can be handed to another process. They are made from the state of a
-// session, and hold none of it.
+// session, where they are performed, and hold none of it.
 import type { ModelSettings } from '@baton/core'
-import type { AwaitedEffect, ClientToolSpec, History, State } from '@baton/core/machine'
-import { listClientTools } from '@baton/core/machine'
+import type { AwaitedEffect, ClientToolSpec } from '@baton/core/machine'
 
 export type CallModel = Extract<AwaitedEffect, { readonly type: 'call-model' }>
 export type Summarise = Extract<AwaitedEffect, { readonly type: 'summarise' }>
@@ -33,20 +32,4 @@ export interface ToolJob {
   readonly name: string
   /** JSON text. */
   readonly arguments: string
-}
-
-export function createModelJob(state: State, effect: CallModel | Summarise): ModelJob {
-  const { session, principal, turn } = state
-  const model = effect.type === 'call-model' ? effect.model : (turn?.models[turn.candidate] ?? '')
-  const clientTools = state.clientTools.length === 0 ? [] : listClientTools(state)
-  return { session, principal, effect, model, settings: turn?.settings ?? {}, clientTools }
-}
-
-/** Undefined when the call is not open any more. */
-export function createToolJob(state: State, history: History, { callId, attempt }: RunTool): ToolJob | undefined {
-  const call = history.openCall(callId)
-  if (!call) return undefined
-  const { session, principal } = state
-  const turn = state.turn?.turn ?? state.counters.turn
-  return { session, principal, turn, callId, attempt, name: call.name, arguments: call.arguments }
 }

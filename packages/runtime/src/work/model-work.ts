@@ -1,10 +1,12 @@
 // Performs one model call: materialises the request, streams what is said, and reports the whole answer.
-import type { LiveFrame, StoredMessage, ModelAnswer, ModelEvent, ModelPart, ModelRequest, Usage } from '@baton/core'
-import { isBatonError } from '@baton/core'
-import type { Failure, HostReport } from '@baton/core/machine'
-import { describeThrown } from '../describe-thrown.ts'
+import type { LiveFrame, StoredMessage, ModelEvent, ModelPart, ModelRequest, Usage } from '@baton/core'
+import { ANSWER_LIMITS, BatonError, decodeModelAnswer, isBatonError, isErrorCode } from '@baton/core'
+import type { Failure, HostReport, State } from '@baton/core/machine'
+import { listClientTools } from '@baton/core/machine'
+import { describeThrown, hideSecrets } from '../describe-thrown.ts'
 import { checkCall } from './call-check.ts'
-import type { CallModel, ModelJob } from './jobs.ts'
+import { guardSignal } from './guard-signal.ts'
+import type { CallModel, ModelJob, Summarise } from './jobs.ts'
 import { createRequest } from './request.ts'
 import { applyStepChange, askPrepareStep } from './step-plan.ts'
 import type { ModelIo, WorkContext } from './work.ts'
@@ -13,20 +15,39 @@ interface ModelWork {
   readonly context: WorkContext
   readonly job: ModelJob
   readonly io: ModelIo
+  readonly heard: Heard
   /** Names of the tools in force, where `prepareStep` chose them. */
   readonly inForce?: readonly string[] | undefined
+}
+
+/** What was wrong with the pieces of an answer, the first of all. */
+interface Heard {
+  failure?: BatonError
+}
+
+export function createModelJob(state: State, effect: CallModel | Summarise): ModelJob {
+  const { session, principal, turn } = state
+  const model = effect.type === 'call-model' ? effect.model : (turn?.models[turn.candidate] ?? '')
+  const clientTools = state.clientTools.length === 0 ? [] : listClientTools(state)
+  return { session, principal, effect, model, settings: turn?.settings ?? {}, clientTools }
 }
 
 /**
  * Reports `model-finished` or `model-failed`, of a summary `summary-finished` or `summary-failed`. Never rejects.
  */
 export async function performModel(context: WorkContext, job: ModelJob, io: ModelIo): Promise<HostReport> {
-  const { effect } = job
+  const { effect, session } = job
   const isStep = effect.type === 'call-model'
+  const heard: Heard = {}
   try {
-    return isStep ? await askStep({ context, job, io }, effect) : await askSummary({ context, job, io })
+    guardSignal(io.signal, (cause) =>
+      context.log.warn('an abort listener of a model failed', { session, cause: describeThrown(cause) }),
+    )
+    const work = { context, job, io, heard }
+    return isStep ? await askStep(work, effect) : await askSummary(work)
   } catch (cause) {
-    return { type: isStep ? 'model-failed' : 'summary-failed', attempt: effect.attempt, error: describeFailure(cause) }
+    const error = describeFailure(heard.failure ?? cause, context.secrets)
+    return { type: isStep ? 'model-failed' : 'summary-failed', attempt: effect.attempt, error }
   }
 }
 
@@ -35,7 +56,7 @@ async function askStep(work: ModelWork, effect: CallModel): Promise<HostReport> 
   const { agent } = context
   const asked = context.modelOf(job.model)
   const request = await createRequest({ context, model: asked, history: io.history }, job)
-  const stream = streamTo(io.live.bind(io), effect.attempt)
+  const stream = streamTo(work, io.live.bind(io))
   if (!agent.prepareStep) return await finishStep(work, request, await asked.run(request, stream, io.signal))
   const change = await askPrepareStep(agent.prepareStep, { job, effect, request, context })
   const model = change.model ?? job.model
@@ -45,61 +66,99 @@ async function askStep(work: ModelWork, effect: CallModel): Promise<HostReport> 
 }
 
 async function askSummary(work: ModelWork): Promise<HostReport> {
-  const { context, job, io } = work
+  const { context, job, io, heard } = work
   const model = context.modelOf(job.model)
   const request = await createRequest({ context, model, history: io.history }, job)
-  return finishSummary(context, job, await model.run(request, ignore, io.signal))
+  const decoded = decodeModelAnswer(await model.run(request, streamTo(work, ignore), io.signal))
+  if (heard.failure) throw heard.failure
+  if (!decoded.ok) throw new BatonError(decoded.refusal)
+  const { parts, usage } = decoded.value
+  const text = joinText(parts)
+  return { type: 'summary-finished', attempt: job.effect.attempt, text, usage: addPrice(context, job, usage) }
 }
 
 function ignore(): void {}
 
-/** From pieces of an answer to frames with offsets. */
-function streamTo(live: (frame: LiveFrame) => void, attempt: number): (event: ModelEvent) => void {
+/**
+ * From pieces of an answer to frames with offsets. The pieces come from code of others, at any time and of any shape: what
+ * is wrong with them ends the call, and is never thrown at who handed them in.
+ */
+function streamTo({ job, io, heard }: ModelWork, live: (frame: LiveFrame) => void): (event: ModelEvent) => void {
+  const { attempt } = job.effect
+  const calls = new Map<unknown, { readonly name: string; chars: number }>()
   let textChars = 0
   let reasoningChars = 0
-  const calls = new Map<number, { readonly name: string; chars: number }>()
+  let chars = 0
+  let pieces = 0
+  /** Half of a surrogate pair, whose other half comes with the next piece. */
+  let half = ''
   return (event) => {
-    switch (event.type) {
-      case 'text-delta':
-        if (event.text === '') return
-        live({ type: 'text-delta', attempt, offset: textChars, text: event.text })
-        textChars += event.text.length
-        break
-      case 'reasoning-delta':
-        if (event.text === '') return
-        live({ type: 'reasoning-delta', attempt, offset: reasoningChars, text: event.text })
-        reasoningChars += event.text.length
-        break
-      case 'call-start':
-        calls.set(event.index, { name: event.name, chars: 0 })
-        live({ type: 'call-delta', attempt, index: event.index, name: event.name, offset: 0, text: '' })
-        break
-      case 'call-delta': {
-        const call = calls.get(event.index)
-        if (!call || event.text === '') return
-        const { name, chars: offset } = call
-        live({ type: 'call-delta', attempt, index: event.index, name, offset, text: event.text })
-        call.chars += event.text.length
-        break
+    if (heard.failure) return
+    try {
+      const { type } = event
+      pieces += 1
+      if (pieces > ANSWER_LIMITS.pieces) throw createTooLarge(ANSWER_LIMITS.pieces, 'pieces')
+      if (type === 'call-start') {
+        const { index, name } = event
+        if (typeof name !== 'string' || typeof index !== 'number') throw createMalformed(type)
+        calls.set(index, { name, chars: 0 })
+        live({ type: 'call-delta', attempt, index, name, offset: 0, text: '' })
       }
-      default:
-        break
+      if (type !== 'text-delta' && type !== 'reasoning-delta' && type !== 'call-delta') return
+      const { text } = event
+      if (typeof text !== 'string') throw createMalformed(type)
+      chars += text.length
+      if (chars > ANSWER_LIMITS.chars) throw createTooLarge(ANSWER_LIMITS.chars, 'characters')
+      if (type === 'text-delta') {
+        const said = half + text
+        half = /[\ud800-\udbff]$/.exec(said)?.[0] ?? ''
+        const whole = (half === '' ? said : said.slice(0, -1)).toWellFormed()
+        if (whole === '') return
+        live({ type, attempt, offset: textChars, text: whole })
+        textChars += whole.length
+      } else if (type === 'reasoning-delta') {
+        if (text === '') return
+        live({ type, attempt, offset: reasoningChars, text })
+        reasoningChars += text.length
+      } else {
+        const { index } = event
+        const call = calls.get(index)
+        if (!call || text === '') return
+        live({ type, attempt, index, name: call.name, offset: call.chars, text })
+        call.chars += text.length
+      }
+    } catch (cause) {
+      heard.failure = isBatonError(cause) ? cause : createMalformed(describeThrown(cause))
+      io.abort()
     }
   }
 }
 
+function createMalformed(what: string): BatonError {
+  const message = `the model streamed a piece of an answer that cannot be used: ${what}`
+  return new BatonError({ code: 'model_malformed_answer', message })
+}
+
+function createTooLarge(limit: number, what: string): BatonError {
+  const message = `the model streamed an answer of more than ${limit} ${what}`
+  return new BatonError({ code: 'model_answer_too_large', message })
+}
+
 /** Arguments are validated, and policies asked, before the machine sees the answer: both may take time. */
-async function finishStep(work: ModelWork, request: ModelRequest, said: ModelAnswer): Promise<HostReport> {
-  const { context, job, io, inForce } = work
+async function finishStep(work: ModelWork, request: ModelRequest, said: unknown): Promise<HostReport> {
+  const { context, job, io, heard, inForce } = work
+  if (heard.failure) throw heard.failure
+  const decoded = decodeModelAnswer(said)
+  if (!decoded.ok) throw new BatonError(decoded.refusal)
+  const { parts, finish, model } = decoded.value
   const { session, principal, clientTools, effect } = job
-  const calls = said.parts.filter((part) => part.type === 'call')
+  const calls = parts.filter((part) => part.type === 'call')
   const untrusted = calls.length > 0 && context.agent.approvalPolicy ? listUntrusted(request.messages) : []
   const about = { session, principal, clientTools, untrusted, ...(inForce && { inForce: new Set(inForce) }) }
   const checks = await Promise.all(
     calls.map(async (call) => checkCall(context, { ...about, name: call.name, arguments: call.arguments })),
   )
-  const { parts, finish, model } = said
-  const usage = countUsage(context, job, said.usage)
+  const usage = addPrice(context, job, decoded.value.usage)
   const textBefore = io.history.turnTexts().join('\n\n')
   const output = calls.length === 0 && finish !== 'pause' ? await context.output?.check(joinText(parts)) : undefined
   const { attempt } = effect
@@ -115,39 +174,19 @@ export function listUntrusted(messages: readonly StoredMessage[]): readonly stri
   return [...names]
 }
 
-function finishSummary(context: WorkContext, job: ModelJob, said: ModelAnswer): HostReport {
-  const usage = countUsage(context, job, said.usage)
-  return { type: 'summary-finished', attempt: job.effect.attempt, text: joinText(said.parts), usage }
-}
-
 function joinText(parts: readonly ModelPart[]): string {
   return parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
 }
 
-const COUNTS = [
-  'inputTokens',
-  'cacheReadTokens',
-  'cacheWriteTokens',
-  'outputTokens',
-  'reasoningTokens',
-  'costMicros',
-] as const
-
-/**
- * The counts that can be kept, with the price of the model that was asked, whatever it calls itself. JSON writes NaN as
- * null: what was folded live would not be what is replayed.
- */
-function countUsage({ priceOf }: WorkContext, { model }: ModelJob, usage: Usage): Usage {
-  const kept: { -readonly [Name in keyof Usage]: Usage[Name] } = {}
+/** With the price of the model that was asked, whatever it calls itself. */
+function addPrice({ priceOf }: WorkContext, { model }: ModelJob, usage: Usage): Usage {
   const priced = priceOf?.(model, usage)
-  for (const name of COUNTS) {
-    const count = name === 'costMicros' ? (priced ?? usage.costMicros) : usage[name]
-    if (isCount(count)) kept[name] = count
-  }
-  return kept
+  if (priced === undefined) return usage
+  const { costMicros: _, ...counts } = usage
+  return isCount(priced) ? { ...counts, costMicros: priced } : counts
 }
 
-/** Above what a number holds exactly, sums would be wrong, and in the end infinite. */
+/** JSON writes NaN as null. Above what a number holds exactly, sums would be wrong, and in the end infinite. */
 function isCount(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER
 }
@@ -155,11 +194,21 @@ function isCount(value: unknown): value is number {
 /** UTF-16 units of a failure's message: it stands in the log. */
 const MESSAGE_CHARS = 4096
 
-/** What a throw of a model means to the machine. */
-export function describeFailure(cause: unknown): Failure {
-  const message = describeThrown(cause).slice(0, MESSAGE_CHARS) || 'the model did not say why it failed'
-  if (!isBatonError(cause)) return { code: 'model_provider_failed', message, retryable: false }
-  const { code, retryable } = cause
-  const retryAfterMs = (cause.data as { readonly retryAfterMs?: unknown } | undefined)?.retryAfterMs
-  return { code, message, retryable, ...(isCount(retryAfterMs) && { retryAfterMs }) }
+/** What a throw of a model means to the machine. Never throws, whatever was thrown. */
+export function describeFailure(cause: unknown, secrets?: readonly string[]): Failure {
+  // Hidden before it is cut: half a key is still too much.
+  const said = hideSecrets(describeThrown(cause), secrets).slice(0, MESSAGE_CHARS).toWellFormed()
+  const message = said || 'the model did not say why it failed'
+  try {
+    if (isBatonError(cause)) {
+      const { code, retryable, data } = cause
+      const { retryAfterMs } = (data ?? {}) as { readonly retryAfterMs?: unknown }
+      const waits = isCount(retryAfterMs) ? { retryAfterMs } : {}
+      // Asked again: an error of another copy of Baton may say a code that this one does not know, or another one each time.
+      if (isErrorCode(code)) return { code, message, retryable: retryable === true, ...waits }
+    }
+  } catch {
+    // It has a getter that throws.
+  }
+  return { code: 'model_provider_failed', message, retryable: false }
 }

@@ -108,7 +108,20 @@ function declareTools(
   clientTools: readonly ClientToolSpec[],
   messages: readonly Message[],
 ): readonly ToolDeclaration[] {
-  const own = tools.filter((tool) => tool.name !== READ_RESULT || readsOn(messages))
+  // It is offered while a shortened result is in sight.
+  const own = tools.filter(
+    (tool) =>
+      tool.name !== READ_RESULT ||
+      messages.some(
+        (message) =>
+          message.role === 'tool' &&
+          message.parts.some((part) =>
+            part.content.some(
+              (piece) => piece.type === 'text' && piece.text.endsWith('}]') && piece.text.includes(READ_RESULT),
+            ),
+          ),
+      ),
+  )
   const names = new Set(own.map((tool) => tool.name))
   return [
     ...own.map(({ name, description, inputSchema, effect }) => ({ name, description, inputSchema, effect })),
@@ -122,19 +135,6 @@ function declareTools(
         effect,
       })),
   ]
-}
-
-/** Whether a shortened result is in sight. */
-function readsOn(messages: readonly Message[]): boolean {
-  return messages.some(
-    (message) =>
-      message.role === 'tool' &&
-      message.parts.some((part) =>
-        part.content.some(
-          (piece) => piece.type === 'text' && piece.text.endsWith('}]') && piece.text.includes(READ_RESULT),
-        ),
-      ),
-  )
 }
 
 export interface MediaReader {
@@ -186,11 +186,11 @@ async function readBlobs(
 
 function isInline(message: StoredMessage): message is Message {
   if (message.role === 'assistant') return true
-  return message.parts.every((part) => (part.type === 'result' ? part.content.every(isInlinePart) : isInlinePart(part)))
-}
-
-function isInlinePart(part: StoredPart): boolean {
-  return part.type === 'text' || part.source.type !== 'blob'
+  return message.parts.every((part) =>
+    (part.type === 'result' ? part.content : [part]).every(
+      (piece) => piece.type === 'text' || piece.source.type !== 'blob',
+    ),
+  )
 }
 
 function listHandles({ role, parts }: StoredMessage): readonly string[] {

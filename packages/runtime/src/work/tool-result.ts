@@ -1,10 +1,10 @@
 // From what a tool returned to what the model is told: JSON as text, bounded, with a way to read the rest.
 import type { Agent, BlobStore, ContentPart, JsonObject, Tool, ToolContent } from '@baton/core'
-import { BatonError, decodeUserInput, isBatonError, parseJson, tool } from '@baton/core'
+import { BatonError, decodeUserInput, isBatonError, isErrorCode, parseJson, tool } from '@baton/core'
 import type { Limits, Outcome } from '@baton/core/machine'
 import { findLargeMedia } from '@baton/core/machine'
 import { within } from '../deadline.ts'
-import { describeThrown } from '../describe-thrown.ts'
+import { describeThrown, hideSecrets } from '../describe-thrown.ts'
 import type { KeepMedia } from './media.ts'
 import { storeMediaOrSay } from './media.ts'
 
@@ -26,8 +26,6 @@ export interface KeepResult {
 
 /** A result as the machine takes it: bounded, and its media in the store. @throws BatonError `result_invalid`, `result_too_large` */
 export async function toOutcome(value: unknown, keep: KeepResult): Promise<Outcome> {
-  if (typeof value === 'string' && value.length <= INLINE_CHARS)
-    return { type: 'ok', content: [{ type: 'text', text: value }] }
   const { context, session, callId } = keep
   const { limits } = context.agent
   const content = toContent(value)
@@ -68,10 +66,17 @@ function readValue(
   return parsed.ok ? { value: parsed.value } : {}
 }
 
-/** Any throw of a tool becomes a result that the model can act on. */
-export function describeToolFailure(thrown: unknown): Outcome {
-  const code = isBatonError(thrown) ? thrown.code : 'tool_failed'
-  return { type: 'error', code, message: describeThrown(thrown).slice(0, HEAD_CHARS) }
+/** Any throw of a tool becomes a result that the model can act on. Never throws, whatever was thrown. */
+export function describeToolFailure(thrown: unknown, secrets?: readonly string[]): Outcome {
+  // Hidden before it is cut: half a key is still too much.
+  const message = hideSecrets(describeThrown(thrown), secrets).slice(0, HEAD_CHARS)
+  try {
+    const code: unknown = isBatonError(thrown) ? thrown.code : undefined
+    if (isErrorCode(code)) return { type: 'error', code, message }
+  } catch {
+    // It has a getter that throws, or says another code each time.
+  }
+  return { type: 'error', code: 'tool_failed', message }
 }
 
 /** @throws BatonError `result_invalid` */
@@ -96,7 +101,6 @@ export function stringifyResult(value: unknown): string {
   return text
 }
 
-/** An object that only has a `content` of parts; any other `content` is a value like each other. */
 /** Whether a tool means content, and not JSON that happens to have such a field. */
 function isContent(value: unknown): value is { readonly content: readonly object[] } {
   if (typeof value !== 'object' || value === null || Object.keys(value).length !== 1) return false

@@ -2,11 +2,12 @@
 // the same.
 import type { JsonValue, LiveFrame, Question, Tool, ToolContext } from '@baton/core'
 import { BatonError, isJsonObject, parseJson } from '@baton/core'
-import type { HostReport, Outcome } from '@baton/core/machine'
+import type { History, HostReport, Outcome, State } from '@baton/core/machine'
 import { describeThrown } from '../describe-thrown.ts'
 import type { ToolQuestions } from '../session/tool-questions.ts'
-import type { ToolJob } from './jobs.ts'
-import { describeToolFailure, stringifyResult, toOutcome } from './tool-result.ts'
+import { guardSignal } from './guard-signal.ts'
+import type { RunTool, ToolJob } from './jobs.ts'
+import { describeToolFailure, INLINE_CHARS, stringifyResult, toOutcome } from './tool-result.ts'
 import { ToolPlans } from './tool-plans.ts'
 import type { ToolIo, WorkContext } from './work.ts'
 
@@ -18,6 +19,15 @@ export interface ToolPlace extends Pick<ToolIo, 'cancellation' | 'isClosed'> {
   readonly questions: Pick<ToolQuestions, 'ask'>
   readonly live: (frame: LiveFrame) => void
   readonly report: (report: HostReport) => void
+}
+
+/** Undefined when the call is not open any more. */
+export function createToolJob(state: State, history: History, { callId, attempt }: RunTool): ToolJob | undefined {
+  const call = history.openCall(callId)
+  if (!call) return undefined
+  const { session, principal } = state
+  const turn = state.turn?.turn ?? state.counters.turn
+  return { session, principal, turn, callId, attempt, name: call.name, arguments: call.arguments }
 }
 
 export function createToolIo({ callId, attempt }: Pick<ToolJob, 'callId' | 'attempt'>, place: ToolPlace): ToolIo {
@@ -52,9 +62,12 @@ export async function performTool(context: WorkContext, job: ToolJob, io: ToolIo
     const value = await (context.runTool ? context.runTool(job, tool.execute, ...given) : tool.execute(...given))
     if (tool.output) await checkOutput(context, tool, value)
     if (io.isClosed()) return undefined
-    outcome = await toOutcome(value, { context, session, callId })
+    // Most results; the others are bounded, and their images and files kept.
+    const isShort = typeof value === 'string' && value.length <= INLINE_CHARS
+    if (isShort) outcome = { type: 'ok', content: [{ type: 'text', text: value }] }
+    else outcome = await toOutcome(value, { context, session, callId })
   } catch (thrown) {
-    outcome = describeToolFailure(thrown)
+    outcome = describeToolFailure(thrown, context.secrets)
   }
   plans.current?.end()
   return { type: 'tool-finished', callId, attempt, outcome }
@@ -81,6 +94,7 @@ async function checkOutput(context: WorkContext, tool: Tool, value: unknown): Pr
 
 function createContext(context: WorkContext, job: ToolJob, io: ToolIo, plans: LazyPlans): ToolContext {
   let questions = 0
+  let signal: AbortSignal | undefined
   const { callId, attempt, session, principal } = job
   return {
     session,
@@ -91,7 +105,9 @@ function createContext(context: WorkContext, job: ToolJob, io: ToolIo, plans: La
     attempt,
     idempotencyKey: `${session}/${callId}`,
     get signal() {
-      return io.cancellation.signal
+      return (signal ??= guardSignal(io.cancellation.signal, (cause) =>
+        context.log.warn('an abort listener of a tool failed', { callId, cause: describeThrown(cause) }),
+      ))
     },
     services: context.services,
     log: context.log,

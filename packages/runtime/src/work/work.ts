@@ -31,6 +31,8 @@ export interface WorkContext {
   /** Millionths of a US dollar; undefined where the price is not known. */
   readonly priceOf: ((model: string, usage: Usage) => number | undefined) | undefined
   readonly services: unknown
+  /** What no message of a failed tool or model may show, such as keys; each is replaced by `[redacted]`. */
+  readonly secrets?: readonly string[] | undefined
   readonly validator: ArgumentValidator
   readonly validated: ValidatedArguments
   readonly requestMessages: RequestMessages
@@ -60,6 +62,8 @@ export type RunTool = (
 export interface ModelIo {
   readonly history: Pick<History, 'messages' | 'turnTexts'>
   readonly signal: AbortSignalLike
+  /** Aborts the signal: what the model goes on to say is not wanted. */
+  abort(): void
   /** Called synchronously for every piece. */
   live(frame: LiveFrame): void
 }

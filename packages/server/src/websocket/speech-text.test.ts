@@ -1,6 +1,6 @@
 // Speech text: what a voice says of answers as models write them.
-import { expect, test } from 'vitest'
-import { extractSpeech } from './speech-text.ts'
+import { expect, test, vi } from 'vitest'
+import { extractSpeech, LINE_CHARS, SPOKEN_CHARS } from './speech-text.ts'
 
 test.each([
   ['plain words stay', 'It is 5. Shall I go on?', 'It is 5. Shall I go on?'],
@@ -31,10 +31,48 @@ test.each([
   expect(extractSpeech(text)).toBe(expected)
 })
 
-test.each(['[', '`', '*', '_', '<a', '|', '(', '> ', '![', 'http:', '~'])(
-  'a long run of "%s" takes no longer than its length',
+const RUNS = String.raw`[ ${'`'} * _ <a | ( > ![ http: ~ . |- - []( \ # mailto: [a](" *_ www. 😀`.split(' ')
+
+/** Characters that patterns looked at, each time anew, and the longest text that one of them was given. */
+function countSeen(text: string): { readonly seen: number; readonly longest: number } {
+  let seen = 0
+  let longest = 0
+  const count = (subject: string): void => {
+    seen += subject.length
+    longest = Math.max(longest, subject.length)
+  }
+  const { test: tries } = RegExp.prototype
+  const { replace } = String.prototype
+  const spies = [
+    vi.spyOn(RegExp.prototype, 'test').mockImplementation(function (this: RegExp, subject) {
+      count(subject)
+      return tries.call(this, subject)
+    }),
+    vi.spyOn(String.prototype, 'replace').mockImplementation(function (this: string, ...given) {
+      count(this)
+      return replace.apply(this, given)
+    }),
+  ]
+  extractSpeech(text)
+  for (const spy of spies) spy.mockRestore()
+  return { seen, longest }
+}
+
+test.each([...RUNS, ' .', '> ', '- ', '( ', 'a ', '\t'])(
+  'a run of "%s", also behind an address, costs its length',
   (piece) => {
-    const text = piece.repeat(30_000)
-    expect(extractSpeech(text).length).toBeLessThanOrEqual(text.length)
+    for (const before of ['', 'http://a']) {
+      const [short, long] = [10_000, 20_000].map((length) => `${before}${piece.repeat(length / piece.length)}a`)
+      const [once, twice] = [countSeen(short ?? ''), countSeen(long ?? '')]
+      expect(twice.seen).toBeLessThanOrEqual(once.seen * 2.5)
+      expect(twice.longest).toBeLessThanOrEqual(LINE_CHARS)
+    }
   },
 )
+
+test('a long line is spoken whole, and an endless one to its bound', () => {
+  const words = 'word 😀 '.repeat(5000).trim()
+  expect(extractSpeech(words).replaceAll('\n', ' ')).toBe(words)
+  expect(extractSpeech('word '.repeat(100_000)).length).toBeLessThanOrEqual(SPOKEN_CHARS)
+  expect(extractSpeech('😀'.repeat(5000)).replaceAll('\n', '')).toBe('😀'.repeat(5000))
+})

@@ -1,13 +1,36 @@
-// What a voice says of an answer: its words, without markdown, addresses and code. Every pattern is linear, because the
-// text is a model's.
+// What a voice says of an answer: its words, without markdown, addresses and code. The text is a model's: every pattern is
+// meant to be linear, and none sees more than a piece of bounded length, so that one that is not costs little.
 
-/** Empty when nothing speakable is left. */
+/** UTF-16 units of an answer that are spoken: about two hours. */
+export const SPOKEN_CHARS = 100_000
+/** UTF-16 units that a pattern sees at most; a longer line is spoken in pieces. */
+export const LINE_CHARS = 4096
+
+/** Empty when nothing speakable is left. What lies behind `SPOKEN_CHARS` is left out. */
 export function extractSpeech(text: string): string {
-  const lines = dropCodeBlocks(text.split(/\r\n|[\r\n]/)).flatMap(speakLine)
+  const [spoken = ''] = cutPieces(text, SPOKEN_CHARS)
+  const lines = dropCodeBlocks(spoken.split(/\r\n|[\r\n]/)).flatMap((line) =>
+    [...cutPieces(line, LINE_CHARS)].flatMap(speakLine),
+  )
   return lines
     .map((line) => tidyLine(speakInline(line)))
     .filter((line) => line !== '')
     .join('\n')
+}
+
+/** The text in pieces of so many characters, at blanks where there are any, and never within a character. */
+function* cutPieces(text: string, most: number): Generator<string> {
+  let start = 0
+  while (text.length - start > most) {
+    const half = start + Math.floor(most / 2)
+    const blank = text.slice(half, start + most + 1).lastIndexOf(' ')
+    const code = text.charCodeAt(start + most - 1)
+    const isHalf = code >= 0xd800 && code <= 0xdbff
+    const end = blank >= 0 ? half + blank : start + most - (isHalf ? 1 : 0)
+    yield text.slice(start, end)
+    start = end
+  }
+  yield text.slice(start)
 }
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})/
@@ -45,11 +68,18 @@ function splitCells(row: string): readonly string[] {
 
 const ADDRESS = /(?:https?|ftp|wss?|file|mailto):[^\s<>()[\]"'`]+|www\.[^\s<>()[\]"'`]+/gi
 
+/** What ends the sentence behind an address; from the end, since a pattern would look for it at every place. */
+function readPunctuation(address: string): string {
+  let end = address.length
+  while (end > 0 && '.,;:!?'.includes(address.charAt(end - 1))) end -= 1
+  return address.slice(end)
+}
+
 function speakInline(line: string): string {
   return (
     line
       .replace(/!?\[([^[\]]{0,500})\](?:\([^()\s]{0,2000}(?:[ \t]"[^"]{0,500}")?\)|\[[^[\]]{0,200}\])/g, '$1')
-      .replace(ADDRESS, (address) => /[.,;:!?]+$/.exec(address)?.[0] ?? '')
+      .replace(ADDRESS, readPunctuation)
       // A name in code marks is a word of its sentence; only the marks go.
       .replace(/`+/g, '')
       .replace(/<\/?[a-zA-Z][^<>]{0,200}>|<>/g, ' ')

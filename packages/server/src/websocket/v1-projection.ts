@@ -1,7 +1,7 @@
 // From a session's frames to those of version 1, in the order that its apps expect. Pure: time is handed in, and ids are
 // derived from records, so that a frame that is repeated keeps its id. It knows no socket.
 import type { ErrorCode, Frame } from '@baton/core'
-import { shortHash, readText } from '@baton/core'
+import { ERROR_CODES, shortHash, readText } from '@baton/core'
 import type { Fact, FactOf, InputBody } from '@baton/core/machine'
 import { BoundedMap } from './bounded-map.ts'
 import { Partials } from './v1-partials.ts'
@@ -17,8 +17,17 @@ export type V1Output =
   /** `display-written` is to be submitted; what follows comes when its fact is read, or it was refused. */
   | { readonly type: 'ask-to-speak'; readonly turn: number }
   | { readonly type: 'turn-began'; readonly turn: number }
-  | { readonly type: 'turn-ended'; readonly turn: number; readonly outcome: string; readonly causes: readonly string[] }
+  | TurnEnd
   | { readonly type: 'result-ignored'; readonly callId: string; readonly reason: string }
+
+/** For the operator's log. */
+interface TurnEnd {
+  readonly type: 'turn-ended'
+  readonly turn: number
+  readonly outcome: string
+  readonly causes: readonly string[]
+  readonly error?: { readonly code: ErrorCode; readonly message: string }
+}
 
 export type DisplayTool = 'convo.setState' | 'convo.appendMessage' | 'tts.speak'
 export type DisplayArguments = Readonly<Record<string, string | boolean>>
@@ -152,7 +161,7 @@ function endSpeech(state: ProjectionState, speaks: boolean): readonly V1Output[]
   return [
     ...(speaks ? [showDisplay(`${key}-3`, 'tts.speak', { text })] : []),
     showState(`${key}-4`, 'idle'),
-    encodeTurnEnd(state, turn, 'answered'),
+    encodeTurnEnd(state, { turn, outcome: 'answered' }),
   ]
 }
 
@@ -223,7 +232,7 @@ function finish(
     ]
     const speech = extractSpeech(text)
     if (speech === '' || ageMs > SPEAKABLE_MS)
-      return [...answer, showState(`${key}-4`, 'idle'), encodeTurnEnd(state, turn, outcome)]
+      return [...answer, showState(`${key}-4`, 'idle'), encodeTurnEnd(state, fact)]
     state.speech = { turn, key, text: speech }
     return [...answer, showState(`${key}-2`, 'speaking'), { type: 'ask-to-speak', turn }]
   }
@@ -231,7 +240,7 @@ function finish(
   return [
     ...(error ? [{ type: 'error', id: `${key}-0`, ...error } as const] : []),
     showState(`${key}-4`, 'idle'),
-    encodeTurnEnd(state, turn, outcome),
+    encodeTurnEnd(state, fact),
   ]
 }
 
@@ -243,9 +252,11 @@ function encodeTurnError(
     return { code: 'model_refused', message: fact.error?.message ?? 'the model refused to answer' }
   if (fact.outcome !== 'failed') return undefined
   const { code, message } = fact.error ?? { code: 'internal', message: 'the turn failed' }
-  // Version 1 knows one code for all that goes wrong between the server and a model.
+  // Version 1 knows one code for all that goes wrong between the server and a model. What a provider says of it (addresses,
+  // accounts, pieces of requests) is for the operator's log.
   const isProviders = code.startsWith('model_') && code !== 'model_refused'
-  return { code: isProviders ? 'model_provider_failed' : code, message }
+  if (isProviders) return { code: 'model_provider_failed', message: ERROR_CODES[code].meaning }
+  return { code, message: code === 'context_overflow' ? ERROR_CODES[code].meaning : message }
 }
 
 function enter(state: ProjectionState, fact: FactOf<'inputs-entered'>, key: string): readonly V1Output[] {
@@ -269,8 +280,11 @@ function takePartial(state: ProjectionState, nowMs: number, force: boolean): rea
   return shown ? [{ type: 'partial', id: shown.key, text: shown.text }] : []
 }
 
-function encodeTurnEnd(state: ProjectionState, turn: number, outcome: string): V1Output {
-  return { type: 'turn-ended', turn, outcome, causes: state.causes }
+function encodeTurnEnd(
+  { causes }: ProjectionState,
+  { turn, outcome, error }: Pick<FactOf<'turn-finished'>, 'turn' | 'outcome' | 'error'>,
+): V1Output {
+  return { type: 'turn-ended', turn, outcome, causes, ...(error && { error }) }
 }
 
 function showState(id: string, state: 'thinking' | 'speaking' | 'idle'): V1Output {

@@ -6,6 +6,8 @@ export interface EndedTurn {
   readonly session: string
   readonly outcome: string
   readonly causes: readonly string[]
+  /** As it stands in the record: apps are told less. */
+  readonly error?: { readonly code: string; readonly message: string }
 }
 
 export interface Line {
@@ -30,9 +32,9 @@ export class TurnLog {
     else if (this.#names.length < NAMES_MAX) this.#names.push({ name, count: 1 })
   }
 
-  end({ turn, session, outcome, causes }: EndedTurn): Line {
+  end({ turn, session, outcome, causes, error }: EndedTurn): Line {
     const frames = this.#names.map(({ name, count }) => (count === 1 ? name : `${name} x${count}`)).join(' -> ')
     this.#names = []
-    return { message: `turn ${turn}: ${frames}`, data: { turn, session, outcome, causes } }
+    return { message: `turn ${turn}: ${frames}`, data: { turn, session, outcome, causes, ...(error && { error }) } }
   }
 }

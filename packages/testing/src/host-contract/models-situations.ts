@@ -89,7 +89,7 @@ export const MODEL_SITUATIONS: Situations = {
     expect((await world.time.until(session.send('go').answer)).text).toBe('from two')
     expect(await world.facts('attempt-superseded')).toMatchObject([{ reason: 'fallback' }])
   },
-  ...forEachRow(
+  ...forEachRow<[string, Model['run'], string, string?]>(
     'a model that %s fails its turn, with a code',
     [
       [
@@ -114,15 +114,16 @@ export const MODEL_SITUATIONS: Situations = {
       [
         'answers with nothing',
         () => Promise.resolve(undefined as never),
-        "Cannot read properties of undefined (reading 'parts')",
+        'the model gave an answer that cannot be used: it must be an object, not undefined',
+        'model_malformed_answer',
       ],
     ],
-    async ({ createWorld }, [, run, message]) => {
+    async ({ createWorld }, [, run, message, code = 'model_provider_failed']) => {
       const model: Model = { id: 'odd/model', provider: 'odd', capabilities: { tools: 'native', images: true }, run }
       const world = await createWorld({ steps: [], models: model })
       const session = await world.open()
       await expect(world.time.until(session.send('go').answer)).rejects.toMatchObject({
-        code: 'model_provider_failed',
+        code,
         message,
       })
       expect(session.phase).toBe('idle')

@@ -7,8 +7,24 @@ import type { CallBudget } from './call-budget.ts'
 import { workspacePath } from './workspace-limits.ts'
 import type { WorkspaceLimits } from './workspace-limits.ts'
 import type { WorkspaceKit } from './workspace-tools.ts'
-import { refused } from './workspace.ts'
+import { OVERLAP_CHARS, SecretScan } from './secret-content.ts'
+import { hiddenContent, refused } from './workspace.ts'
 import { isBinary } from './text-bytes.ts'
+
+const spanOutput = z.object({
+  path: z.string(),
+  startLine: z.int(),
+  endLine: z.int().describe('Last line that is in the text; startLine - 1 when there is none'),
+  totalLines: z.int().optional().describe('Absent when the file is too large to count'),
+  text: z.string(),
+  cutLines: z.array(z.int()).optional().describe('Lines whose end is left out because they are too long'),
+  invalidUtf8: z.boolean().optional().describe('True when bytes that are not UTF-8 were replaced'),
+  truncated: z.boolean(),
+  next: z
+    .object({ startLine: z.int(), endLine: z.int(), cursor: z.string().optional() })
+    .optional()
+    .describe('Arguments to read on'),
+})
 
 export function getSpanTool(kit: WorkspaceKit): Tool {
   const { workspace, limits } = kit
@@ -24,18 +40,13 @@ export function getSpanTool(kit: WorkspaceKit): Tool {
         .min(1)
         .optional()
         .describe(`Last line, included; at most ${limits.spanLinesMax} lines are given at once`),
+      cursor: z
+        .string()
+        .regex(CURSOR)
+        .optional()
+        .describe('Where to read on in a very large file: the value of "next.cursor"'),
     }),
-    output: z.object({
-      path: z.string(),
-      startLine: z.int(),
-      endLine: z.int().describe('Last line that is in the text; startLine - 1 when there is none'),
-      totalLines: z.int().optional().describe('Absent when the file is too large to count'),
-      text: z.string(),
-      cutLines: z.array(z.int()).optional().describe('Lines whose end is left out because they are too long'),
-      invalidUtf8: z.boolean().optional().describe('True when bytes that are not UTF-8 were replaced'),
-      truncated: z.boolean(),
-      next: z.object({ startLine: z.int(), endLine: z.int() }).optional().describe('Arguments to read on'),
-    }),
+    output: spanOutput,
     execute: async (input, context) => {
       const guard = workspace.guard()
       const { startLine } = input
@@ -44,11 +55,22 @@ export function getSpanTool(kit: WorkspaceKit): Tool {
         throw refused('invalid_arguments', `endLine ${askedEnd} is before startLine ${startLine}; swap them`)
       const path = await workspace.locate(input.path, guard)
       const endLine = Math.min(askedEnd, startLine + limits.spanLinesMax - 1)
-      const request = { startLine, endLine, limits, budget: kit.startBudget(context) }
+      const isAllowed = workspace.isAllowed(path)
+      const request = {
+        startLine,
+        endLine,
+        limits,
+        budget: kit.startBudget(context),
+        from: readCursor(input),
+        isAllowed,
+      }
       const span = await workspace.readFile(path, guard, (file) => readSpan(file, request))
       const given = startLine + span.lines.length - 1
       const wantedEnd = Math.min(askedEnd, span.totalLines ?? askedEnd)
       const truncated = given < wantedEnd || span.cutLines.length > 0
+      // Without a cursor a line that was not reached would never be reached.
+      const { line, byte } = span.stoppedAt
+      const cursor = span.totalLines === undefined && line <= given + 1 ? `${line}:${byte}` : undefined
       return {
         path,
         startLine,
@@ -58,10 +80,34 @@ export function getSpanTool(kit: WorkspaceKit): Tool {
         ...(span.cutLines.length > 0 && { cutLines: span.cutLines }),
         ...(span.invalidUtf8 && { invalidUtf8: true }),
         truncated,
-        ...(given < wantedEnd && given >= startLine && { next: { startLine: given + 1, endLine: wantedEnd } }),
+        ...(given < wantedEnd &&
+          (given >= startLine || cursor !== undefined) && {
+            next: { startLine: given + 1, endLine: wantedEnd, ...(cursor !== undefined && { cursor }) },
+          }),
       }
     },
   })
+}
+
+/** A line, and a byte in it. */
+const CURSOR = /^(\d{1,15}):(\d{1,15})$/
+
+interface Place {
+  readonly line: number
+  readonly byte: number
+}
+
+/** @throws BatonError `invalid_arguments` for a cursor behind the span */
+function readCursor({
+  cursor,
+  startLine,
+}: {
+  readonly cursor?: string | undefined
+  readonly startLine: number
+}): Place {
+  const [, line = '1', byte = '0'] = CURSOR.exec(cursor ?? '') ?? []
+  if (Number(line) >= 1 && Number(line) <= startLine) return { line: Number(line), byte: Number(byte) }
+  throw refused('invalid_arguments', `the cursor "${cursor}" is not one of startLine ${startLine}; leave it away`)
 }
 
 interface SpanRequest {
@@ -69,6 +115,9 @@ interface SpanRequest {
   readonly endLine: number
   readonly limits: WorkspaceLimits
   readonly budget: CallBudget
+  readonly from: Place
+  /** The owner allows it, whatever it holds. */
+  readonly isAllowed: boolean
 }
 
 interface Span {
@@ -76,28 +125,39 @@ interface Span {
   readonly cutLines: readonly number[]
   readonly totalLines: number | undefined
   readonly invalidUtf8: boolean
+  /** Where the reading ended. */
+  readonly stoppedAt: Place
 }
 
 const CHUNK_BYTES = 64 * 1024
 const NEWLINE = 10
 
-/** @throws BatonError `tool_failed` for a binary file, `cancelled` */
+/** @throws BatonError `tool_failed` for a binary file, `path_protected` for one that holds a secret, `cancelled` */
 async function readSpan(
   file: { readonly handle: FileHandle; readonly path: string },
   request: SpanRequest,
 ): Promise<Span> {
+  const { budget, limits, from, isAllowed } = request
   const collector = new SpanCollector(request)
+  const scan = new SecretScan()
   const buffer = Buffer.alloc(CHUNK_BYTES)
-  let position = 0
+  // A key may begin before the place where the reading goes on.
+  let position = Math.max(0, from.byte - OVERLAP_CHARS)
+  const end = async (atEnd: boolean): Promise<Span> => {
+    if (!isAllowed && (await scan.judge())) throw hiddenContent(file.path)
+    return collector.finish(atEnd, position)
+  }
   for (;;) {
-    if (request.budget.isSpent() || position >= request.limits.scanBytesMax) return collector.finish(false)
+    if (budget.isSpent() || position >= from.byte + limits.scanBytesMax) return await end(false)
     const { bytesRead } = await file.handle.read(buffer, 0, CHUNK_BYTES, position)
-    if (bytesRead === 0) return collector.finish(true)
+    if (bytesRead === 0) return await end(true)
     const chunk = buffer.subarray(0, bytesRead)
     if (position === 0 && isBinary(chunk))
       throw refused('tool_failed', `"${file.path}" is a binary file, not text; it cannot be shown`)
+    // Tokens are ASCII. What lies behind the span is not shown, and only its lines are counted.
+    if (!isAllowed && !collector.isPast && (await scan.take(chunk.toString('latin1')))) throw hiddenContent(file.path)
+    collector.handleChunk(chunk.subarray(Math.max(0, from.byte - position)))
     position += bytesRead
-    collector.handleChunk(chunk)
   }
 }
 
@@ -116,6 +176,12 @@ class SpanCollector {
   constructor(request: SpanRequest) {
     this.#request = request
     this.#bytesLeft = request.limits.spanBytesMax
+    this.#line = request.from.line
+  }
+
+  /** Whether every line that was asked for was seen. */
+  get isPast(): boolean {
+    return this.#line > this.#request.endLine
   }
 
   handleChunk(chunk: Buffer): void {
@@ -130,11 +196,12 @@ class SpanCollector {
     }
   }
 
-  finish(atEnd: boolean): Span {
+  finish(atEnd: boolean, position: number): Span {
+    const stoppedAt = { line: this.#line, byte: position }
     // Text after the last newline is a line; nothing after it is not.
     if (this.#lineBytes > 0) this.#closeLine()
     const totalLines = atEnd ? this.#line - 1 : undefined
-    return { lines: this.#lines, cutLines: this.#cutLines, totalLines, invalidUtf8: this.#invalidUtf8 }
+    return { lines: this.#lines, cutLines: this.#cutLines, totalLines, invalidUtf8: this.#invalidUtf8, stoppedAt }
   }
 
   get #isWanted(): boolean {

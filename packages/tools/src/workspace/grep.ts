@@ -6,6 +6,7 @@ import * as z from 'zod'
 import type { CallBudget } from './call-budget.ts'
 import { LineSearch } from './line-search.ts'
 import type { LineMatch, LinesFound } from './line-search.ts'
+import { holdsSecret } from './secret-content.ts'
 import { isBinary } from './text-bytes.ts'
 import { walk } from './walk.ts'
 import { workspacePath } from './workspace-limits.ts'
@@ -23,7 +24,7 @@ const skipped = z.object({
   binary: z.int(),
   tooLarge: z.int(),
   longLines: z.int().describe('Lines too long for this pattern; a simpler pattern searches longer lines'),
-  hidden: z.int().describe('Files and folders left out because they are ignored or protected'),
+  hidden: z.int().describe('Files and folders left out because they are ignored, protected, or hold a secret'),
   unreadable: z.int(),
   unfinished: z.int().describe('Files whose end was not reached in time; search them alone'),
 })
@@ -167,6 +168,11 @@ class Search {
       const text = await this.#kit.workspace.readFile(path, this.#guard, (opened) => this.#readText(opened))
       if (text === undefined) return undefined
       const found = await this.#lines.find(text, startLine, this.#budget)
+      // Only what would be shown is judged: that takes longer than the search.
+      if (found.matches.length > 0 && !this.#kit.workspace.isAllowed(path) && (await holdsSecret(text))) {
+        this.#budget.hidden++
+        return undefined
+      }
       this.#budget.filesSearched++
       this.#skipped.longLines += found.longLines
       return found

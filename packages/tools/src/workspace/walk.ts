@@ -28,32 +28,39 @@ export interface WalkOptions {
 
 /** Ends early when the budget is spent, which then says `hasStopped`. */
 export async function* walk(options: WalkOptions): AsyncGenerator<WalkedEntry> {
-  const { after, budget } = options
+  const { after, budget, guard } = options
   for (const entry of await readEntries(options)) {
     if (budget.isSpent()) return
     const isFolder = entry.type === 'folder'
     // The cursor itself was given; of what it lies in, only the rest behind it is new.
     const leadsToCursor = after !== undefined && isFolder && after.startsWith(`${entry.path}/`)
     if (after !== undefined && !leadsToCursor && compareInWalk(entry.path, after) < 0) continue
+    // Counted and judged when the walk comes to it: a folder of very many files is searched as far as the budget goes.
+    budget.takeEntry()
+    if (await guard.isHidden(entry.path, isFolder)) {
+      budget.hidden++
+      continue
+    }
     if (entry.path !== after && !leadsToCursor) yield entry
     if (isFolder && options.depth > 1) yield* walk({ ...options, from: entry.path, depth: options.depth - 1 })
   }
 }
 
+/** Entries of one folder; what it has beyond them is counted as unreadable. */
+const FOLDER_ENTRIES_MAX = 200_000
+
 async function readEntries(options: WalkOptions): Promise<readonly WalkedEntry[]> {
-  const { workspace, from, guard, budget, withBytes } = options
+  const { workspace, from, budget, withBytes } = options
   const entries: WalkedEntry[] = []
   try {
     await workspace.readFolder(from, async (folder, stablePath) => {
       for await (const found of folder) {
-        budget.takeEntry()
-        if (budget.isSpent()) break
+        if (entries.length >= FOLDER_ENTRIES_MAX || budget.isSpent()) {
+          budget.unreadable++
+          break
+        }
         const path = from === '' ? found.name : `${from}/${found.name}`
         const type = readType(found)
-        if (await guard.isHidden(path, type === 'folder')) {
-          budget.hidden++
-          continue
-        }
         const bytes = withBytes && type === 'file' ? await toBytes(join(stablePath, found.name)) : undefined
         entries.push({ path, type, ...(bytes !== undefined && { bytes }) })
       }

@@ -134,11 +134,18 @@ describe('fs.list_dir', () => {
     expect(await span({ path: 'dist/x' }, { allow: ['dist'] })).toMatchObject({ path: 'dist/x' })
   })
 
-  test('a folder with more entries than may be looked at says so and does not offer a place to go on', async () => {
-    write(Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`f${index}`, ''])))
-    const listing = await list({}, { limits: { walkedEntriesMax: 10 } })
-    expect(listing).toMatchObject({ entries: [], truncated: true })
-    expect(listing).not.toHaveProperty('next')
+  test('a folder with more entries than may be looked at is listed as far as that goes, and then on', async () => {
+    write(Object.fromEntries(Array.from({ length: 25 }, (_, index) => [`f${String(index).padStart(2, '0')}`, ''])))
+    const limits = { walkedEntriesMax: 10 }
+    const listed: string[] = []
+    let next: object | undefined = {}
+    for (let page = 0; next && page < 10; page++) {
+      const listing = (await list(next, { limits })) as { readonly next?: object }
+      listed.push(...paths(listing))
+      next = listing.next
+    }
+    expect(listed).toHaveLength(25)
+    expect(new Set(listed).size).toBe(25)
   })
 
   test('a file is not listed as a folder', async () => {
@@ -202,8 +209,50 @@ describe('content.get_span', () => {
       totalLines: 300_000,
     })
     const far = await span({ path: 'big', startLine: 299_999 }, { limits: { scanBytesMax: 100_000 } })
-    expect(far).toMatchObject({ text: '', truncated: true })
+    expect(far).toMatchObject({ text: '', truncated: true, next: { startLine: 299_999, cursor: expect.any(String) } })
     expect(far).not.toHaveProperty('totalLines')
+  })
+
+  test.each([
+    ['short lines', Array.from({ length: 3000 }, (_, index) => `line ${index + 1}`)],
+    ['lines longer than what is read at once', ['a'.repeat(300_000), 'b', 'c'.repeat(150_000), 'd', 'e']],
+  ])('a file of %s, larger than what is read at once, is read on by its cursor', async (_, lines) => {
+    write({ big: `${lines.join('\n')}\n` })
+    const limits = { scanBytesMax: 65_536, spanLinesMax: 2 }
+    for (const startLine of [1, lines.length - 2, lines.length]) {
+      const given: string[] = []
+      let next: object | undefined = { startLine, endLine: startLine + 1 }
+      for (let piece = 0; next && piece < 100; piece++) {
+        const found = (await span({ path: 'big', ...next }, { limits })) as {
+          readonly text: string
+          readonly next?: object
+        }
+        const { text, next: more } = found
+        if (text !== '') given.push(...text.split('\n'))
+        next = more
+      }
+      expect(given).toEqual(lines.slice(startLine - 1, startLine + 1).map((line) => line.slice(0, 2000)))
+    }
+  })
+
+  test('a cursor that is none, or lies behind what is asked for, is refused', async () => {
+    write({ a: 'x' })
+    await expect(span({ path: 'a', startLine: 2, cursor: '3:0' })).rejects.toMatchObject({ code: 'invalid_arguments' })
+    await expect(span({ path: 'a', cursor: 'x' })).rejects.toThrow('cursor')
+  })
+
+  test('a file with a private key or a token is not shown, whatever its name, by no line and no cursor', async () => {
+    const key = `-----BEGIN PRIVATE KEY-----\n${`${'aB3dE5gH7jK9'.repeat(5)}\n`.repeat(20)}-----END PRIVATE KEY-----\n`
+    const token = ['gh', 'p_', 'aB3dE5gH7jK9'.repeat(3)].join('')
+    const words = 'some words\n'.repeat(300)
+    write({ 'notes.txt': `${words}${key}${words}`, 'hosts.yml': `needle\ntoken: ${token}\n`, 'plain.txt': 'needle' })
+    const hidden = { code: 'path_protected', message: expect.stringContaining('private key or a token') }
+    for (const input of [{}, { startLine: 301 }, { startLine: 310, cursor: '310:3600' }])
+      await expect(span({ path: 'notes.txt', ...input })).rejects.toMatchObject(hidden)
+    await expect(span({ path: 'hosts.yml' })).rejects.toMatchObject(hidden)
+    expect(await span({ path: 'hosts.yml' }, { allow: ['hosts.yml'] })).toMatchObject({ totalLines: 2 })
+    expect(await grep({ pattern: 'needle' })).toMatchObject({ files: [{ path: 'plain.txt' }], skipped: { hidden: 1 } })
+    expect(await grep({ pattern: 'needle' }, { allow: ['*.yml'] })).toMatchObject({ skipped: { hidden: 0 } })
   })
 
   test('bytes that are not UTF-8 are replaced and reported; binary files are refused; a byte order mark is dropped', async () => {
@@ -355,8 +404,8 @@ describe('code.grep', () => {
     const tool = workspaceTools({ root, clock }).find(({ name }) => name === 'code.grep')
     await tool?.execute?.({ pattern: 'x', startLine: 1 }, { ...context(), progress: (note) => notes.push(note) })
     expect(notes).toEqual([
-      { entriesSeen: 3, filesSearched: 0 },
-      { entriesSeen: 3, filesSearched: 2 },
+      { entriesSeen: 0, filesSearched: 0 },
+      { entriesSeen: 2, filesSearched: 2 },
     ])
   })
 

@@ -62,6 +62,11 @@ export class Workspace {
     }
   }
 
+  /** What the owner lets models read, whatever its name or content. */
+  isAllowed(path: string): boolean {
+    return this.#allowed?.(path) === true
+  }
+
   /**
    * The real path, relative to the root ('' is the root itself), of a path that a model wrote.
    * @throws BatonError `path_outside_workspace`, `path_protected`, `invalid_arguments`, `tool_failed` (nothing is there)
@@ -218,6 +223,13 @@ function protectedPath(path: string): BatonError {
   return refused(
     'path_protected',
     `"${path}" is protected: it is ignored by git or may hold secrets, so it is not shown; go on without it`,
+  )
+}
+
+export function hiddenContent(path: string): BatonError {
+  return refused(
+    'path_protected',
+    `"${path}" is protected: it holds what looks like a private key or a token, so it is not shown; go on without it`,
   )
 }
 

@@ -1,0 +1,176 @@
+// Decodes a model's answer at the edge where it comes in. Adapters are code of others: an answer may be of any shape, and its
+// objects may be proxies. Only own data fields are read, so that no getter runs, and what comes out is a plain copy.
+import type { JsonValue } from '../json.ts'
+import type { FinishReason, ProviderState, SourcePart, Usage } from '../messages.ts'
+import { wellFormed } from '../machine/render.ts'
+import type { ModelAnswer, ModelPart } from './model.ts'
+import { readJson } from './read-value.ts'
+import type { Decoded, Read } from './value-reader.ts'
+import { decodeWith, describeValue } from './value-reader.ts'
+
+/** Bounds of one answer, streamed or whole; past them it fails as `model_answer_too_large`. */
+export const ANSWER_LIMITS = {
+  parts: 10_000,
+  /** UTF-16 units of its text, thoughts, sources, and the names and arguments of its calls. */
+  chars: 16_777_216,
+  /** Pieces in which it is streamed. */
+  pieces: 1_000_000,
+} as const
+
+/** Says what is wrong, and where. */
+type Refuse = (where: string, problem: string, code?: Code) => never
+type Code = 'model_malformed_answer' | 'model_answer_too_large'
+
+/**
+ * Decodes what a model's `run` gave. Fields that nobody knows, and counts of its usage that are no numbers of 0 or more, are
+ * left out; half of a surrogate pair becomes U+FFFD. Anything else that is not the documented shape is refused as
+ * `model_malformed_answer` or `model_answer_too_large`, with the field's name. Never throws.
+ */
+export function decodeModelAnswer(answer: unknown): Decoded<ModelAnswer> {
+  let refused: { readonly code: Code; readonly message: string } = {
+    code: 'model_malformed_answer',
+    message: 'the answer cannot be read: it is, or holds, a proxy that fails',
+  }
+  const refuse: Refuse = (where, problem, code = 'model_malformed_answer') => {
+    refused = { code, message: `the model gave an answer that cannot be used: ${where} ${problem}` }
+    throw new Error(problem)
+  }
+  try {
+    if (typeof answer !== 'object' || answer === null)
+      return refuse('it', `must be an object, not ${describeValue(answer)}`)
+    const parts = own(answer, 'parts')
+    if (!Array.isArray(parts)) return refuse('parts', `must be an array, not ${describeValue(parts)}`)
+    const count = Number(own(parts, 'length'))
+    if (!(count <= ANSWER_LIMITS.parts))
+      return refuse('parts', `has ${count} items; at most ${ANSWER_LIMITS.parts} are taken`, 'model_answer_too_large')
+    const copies: ModelPart[] = []
+    let chars = 0
+    for (let index = 0; index < count; index++) {
+      const part = readPart(own(parts, index), `parts[${index}]`, refuse)
+      copies.push(part)
+      if (part.type === 'text' || part.type === 'reasoning') chars += part.text.length
+      else if (part.type === 'call') chars += part.name.length + part.arguments.length
+      if (chars > ANSWER_LIMITS.chars)
+        return refuse('it', `has more than ${ANSWER_LIMITS.chars} characters`, 'model_answer_too_large')
+    }
+    const finish = own(answer, 'finish')
+    if (!FINISHES.has(finish)) return refuse('finish', `must be a reason such as "end", not ${describeValue(finish)}`)
+    const model = own(answer, 'model')
+    if (typeof model !== 'string') return refuse('model', `must be text, not ${describeValue(model)}`)
+    const counts = own(answer, 'usage')
+    if (typeof counts !== 'object' || counts === null)
+      return refuse('usage', `must be an object, not ${describeValue(counts)}`)
+    const usage: { -readonly [Name in keyof Usage]: Usage[Name] } = {}
+    for (const name of COUNTS) {
+      const value = own(counts, name)
+      // JSON writes NaN as null, and past what a number holds exactly sums would be wrong.
+      if (typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER) usage[name] = value
+    }
+    // It is one of the reasons.
+    return { ok: true, value: { parts: copies, finish: finish as FinishReason, usage, model: wellFormed(model) } }
+  } catch {
+    return { ok: false, refusal: refused }
+  }
+}
+
+const FINISHES: ReadonlySet<unknown> = new Set<FinishReason>([
+  'end',
+  'tool-calls',
+  'max-tokens',
+  'refusal',
+  'pause',
+  'context-full',
+  'malformed-call',
+  'other',
+])
+
+const COUNTS = [
+  'inputTokens',
+  'cacheReadTokens',
+  'cacheWriteTokens',
+  'outputTokens',
+  'reasoningTokens',
+  'costMicros',
+] as const satisfies readonly (keyof Usage)[]
+
+function readPart(part: unknown, where: string, refuse: Refuse): ModelPart {
+  if (typeof part !== 'object' || part === null) return refuse(where, `must be an object, not ${describeValue(part)}`)
+  const type = own(part, 'type')
+  const given = own(part, 'state')
+  const state = given === undefined ? undefined : readState(given, `${where}.state`, refuse)
+  switch (type) {
+    case 'text':
+    case 'reasoning': {
+      const text = own(part, 'text')
+      if (typeof text !== 'string') return refuse(`${where}.text`, `must be text, not ${describeValue(text)}`)
+      return { type, text: wellFormed(text), ...(state && { state }) }
+    }
+    case 'call': {
+      const name = own(part, 'name')
+      if (typeof name !== 'string') return refuse(`${where}.name`, `must be text, not ${describeValue(name)}`)
+      const json = own(part, 'arguments')
+      if (typeof json !== 'string') return refuse(`${where}.arguments`, `must be JSON text, not ${describeValue(json)}`)
+      return { type, name: wellFormed(name), arguments: wellFormed(json), ...(state && { state }) }
+    }
+    case 'source':
+      return readSource(part, where, refuse)
+    case 'provider':
+      return state ? { type, state } : refuse(`${where}.state`, 'is missing')
+    default:
+      return refuse(`${where}.type`, `must be the type of a part such as "text" or "call", not ${describeValue(type)}`)
+  }
+}
+
+function readSource(part: object, where: string, refuse: Refuse): SourcePart {
+  const readText = (name: string): string | undefined => {
+    const text = own(part, name)
+    if (text === undefined || typeof text === 'string') return text === undefined ? undefined : wellFormed(text)
+    return refuse(`${where}.${name}`, `must be text, not ${describeValue(text)}`)
+  }
+  const [id, url, title] = [readText('id'), readText('url'), readText('title')]
+  const [mediaType, quote] = [readText('mediaType'), readText('quote')]
+  if (id === undefined) return refuse(`${where}.id`, 'is missing')
+  return {
+    type: 'source',
+    id,
+    ...(url !== undefined && { url }),
+    ...(title !== undefined && { title }),
+    ...(mediaType !== undefined && { mediaType }),
+    ...(quote !== undefined && { quote }),
+  }
+}
+
+/** Opaque, but it is kept and sent back: it must be JSON. */
+function readState(state: unknown, where: string, refuse: Refuse): ProviderState {
+  if (typeof state !== 'object' || state === null)
+    return refuse(where, `must be an object, not ${describeValue(state)}`)
+  const [provider, model] = [own(state, 'provider'), own(state, 'model')]
+  if (typeof provider !== 'string') return refuse(`${where}.provider`, `must be text, not ${describeValue(provider)}`)
+  if (typeof model !== 'string') return refuse(`${where}.model`, `must be text, not ${describeValue(model)}`)
+  const data = decodeWith(`${where}.data`, own(state, 'data'), readData)
+  if (!data.ok) return refuse('its state is no JSON:', data.refusal.message)
+  return { provider, model, data: data.value }
+}
+
+/** JSON in well-formed text: a server may have cut what it said between the halves of a pair. */
+const readData: Read<JsonValue> = (reader, value) => {
+  if (typeof value === 'string') {
+    reader.countChars(value.length)
+    return wellFormed(value)
+  }
+  if (Array.isArray(value))
+    return reader.openList(value, 'an array').map((item, index) => reader.at(index, item, readData))
+  if (typeof value !== 'object' || value === null) return readJson(reader, value)
+  const copy: Record<string, JsonValue> = {}
+  for (const [name, field] of reader.openObject(value)) {
+    // Assigned anywhere later, it would be the prototype.
+    if (name === '__proto__') return reader.refuse('may not have a field "__proto__"')
+    copy[wellFormed(name)] = reader.at(name, field, readData)
+  }
+  return copy
+}
+
+/** An own data field; undefined for a getter, and for what is inherited. */
+function own(value: object, name: string | number): unknown {
+  return Object.getOwnPropertyDescriptor(value, name)?.value
+}

@@ -1,0 +1,67 @@
+// Whether a text holds a secret: a private key, or a token that its own prefix gives away. The rules are those of secretlint,
+// which are kept up with the forms that providers use; a few forms that it does not know stand here.
+import { lintSource } from '@secretlint/core'
+import { creator } from '@secretlint/secretlint-rule-preset-recommend'
+
+/** Characters that are judged at once; so long a text takes some 15 ms. */
+export const WINDOW_CHARS = 1024 * 1024
+/** Characters of two windows that are the same: no key is longer. */
+export const OVERLAP_CHARS = 16 * 1024
+
+const MORE_FORMS: readonly RegExp[] = [
+  // RFC 7468, with headers as of RFC 1421; also where line ends are written as \\n
+  /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[^]{0,400}?[A-Za-z0-9+/]{48}/,
+  // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html
+  /(?<![A-Za-z0-9/+])(?:AKIA|ASIA)[A-Z2-7]{16}(?![A-Za-z0-9/+=])/,
+  // https://docs.stripe.com/keys
+  /(?<![A-Za-z0-9])(?:sk|rk)_live_[A-Za-z0-9]{20,}/,
+  // https://cloud.google.com/docs/authentication/api-keys
+  /(?<![A-Za-z0-9_-])AIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])/,
+  // https://huggingface.co/docs/hub/security-tokens
+  /(?<![A-Za-z0-9])hf_[A-Za-z0-9]{30,}/,
+  // https://platform.openai.com/docs/api-reference/authentication
+  /(?<![A-Za-z0-9])sk-(?:proj|svcacct|admin)-[A-Za-z0-9_-]{40,}/,
+  // https://age-encryption.org/v1
+  /AGE-SECRET-KEY-1[A-Z0-9]{50,}/,
+  // https://the.earth.li/~sgtatham/putty/latest/htmldoc/AppendixC.html
+  /^PuTTY-User-Key-File-[1-9]:/m,
+  // https://github.com/docker/cli: `docker login` without a credential store
+  /"auths"\s*:\s*\{[^{}]{0,200}\{[^{}]{0,2000}"auth"\s*:\s*"[A-Za-z0-9+/]{8,}={0,2}"/,
+]
+
+/** Judges `WINDOW_CHARS` of it at most. */
+export async function holdsSecret(text: string): Promise<boolean> {
+  const content = text.slice(0, WINDOW_CHARS)
+  if (MORE_FORMS.some((form) => form.test(content))) return true
+  const { messages } = await lintSource({
+    source: { content, filePath: 'file.txt', ext: '.txt', contentType: 'text' },
+    options: { noPhysicFilePath: true, config: { rules: [{ id: RULES, rule: creator }] } },
+  })
+  return messages.some(({ ruleId }) => !IN_SOURCES.has(ruleId))
+}
+
+const RULES = '@secretlint/secretlint-rule-preset-recommend'
+
+/** Passwords of addresses: documents and tests are full of invented ones, and an example is no secret. */
+const IN_SOURCES: ReadonlySet<string> = new Set([
+  '@secretlint/secretlint-rule-basicauth',
+  '@secretlint/secretlint-rule-database-connection-string',
+])
+
+/** Judges a text that comes in pieces. */
+export class SecretScan {
+  #window = ''
+
+  /** Whether what came so far holds a secret; a piece may be judged with a later one. */
+  async take(piece: string): Promise<boolean> {
+    this.#window += piece
+    return this.#window.length >= WINDOW_CHARS && (await this.judge())
+  }
+
+  /** Judges what was not judged yet. */
+  async judge(): Promise<boolean> {
+    const found = await holdsSecret(this.#window)
+    this.#window = this.#window.slice(-OVERLAP_CHARS)
+    return found
+  }
+}
