@@ -9,6 +9,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Command } from './command.ts'
 import type { Console } from './console.ts'
+import { escapeControls, escapeLine } from './escape-controls.ts'
 import { noSession } from './log.ts'
 import type { StoreLocation } from './store-location.ts'
 import { nameOfStore, openStore, openStoreToRead, storeLocation } from './store-location.ts'
@@ -86,7 +87,7 @@ async function list({ terminal, location, json }: Request): Promise<number> {
     for await (const session of store.list()) found.push(session)
     // The last one used is the one that is looked for.
     found.sort((one, other) => other.lastMs - one.lastMs)
-    if (json) for (const each of found) terminal.write(`${JSON.stringify(toJson(each))}\n`)
+    if (json) for (const each of found) terminal.write(`${escapeControls(JSON.stringify(toJson(each)))}\n`)
     else if (found.length === 0) terminal.note(`no sessions in ${nameOfStore(location)}`)
     else
       for (const line of tableLines([['session', 'last used', 'records', ''], ...found.map(row)]))
@@ -114,7 +115,7 @@ async function remove({ terminal, location }: Request, session: string): Promise
   } finally {
     await store.close()
   }
-  terminal.note(`session ${session} was deleted from ${nameOfStore(location)}`)
+  terminal.note(`session ${escapeLine(session)} was deleted from ${nameOfStore(location)}`)
   return 0
 }
 
@@ -122,12 +123,13 @@ async function exportOne({ terminal, location, file }: Request, session: string)
   const store = await openStoreToRead(location)
   try {
     if (!(await has(store, session))) throw noSession(session, nameOfStore(location))
-    if (file === undefined) for await (const line of exportSession(store, session)) terminal.write(`${line}\n`)
+    if (file === undefined)
+      for await (const line of exportSession(store, session)) terminal.write(`${escapeControls(line)}\n`)
     else await writeFile(resolve(terminal.folder, file), file, exportSession(store, session))
   } finally {
     await store.close()
   }
-  if (file !== undefined) terminal.note(`session ${session} is in ${file}`)
+  if (file !== undefined) terminal.note(`session ${escapeLine(session)} is in ${file}`)
   return 0
 }
 
@@ -152,7 +154,7 @@ async function importOne({ terminal, location }: Request, file: string): Promise
   const store = await openToWrite(location)
   try {
     const session = await importSession(store, createInterface({ input: createReadStream(path), crlfDelay: Infinity }))
-    terminal.note(`session ${session} is in ${nameOfStore(location)}`)
+    terminal.note(`session ${escapeLine(session)} is in ${nameOfStore(location)}`)
   } finally {
     await store.close()
   }
