@@ -15,6 +15,7 @@ import { SERVE_HELP } from './serve-help.ts'
 import type { ServeOptions } from './serve-options.ts'
 import { serveOptions } from './serve-options.ts'
 import { readTls } from './read-tls.ts'
+import { createReadiness } from './readiness.ts'
 import type { ServerOptions } from './server-options.ts'
 import type { StoreLocation } from './store-location.ts'
 import { nameOfStore } from './store-location.ts'
@@ -32,6 +33,7 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
   const tls = server.tls && readTls(server.tls, terminal.folder)
   const embedded = await openEmbeddedHost({ ...options, terminal, log })
   let isListening = false
+  const findStoreIssue = createReadiness({ store: embedded.store, log, clock: embedded.environment.clock })
   const front = createWebSocketFront({
     ...embedded.environment,
     host: embedded.host,
@@ -40,7 +42,7 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
     port: options.port,
     limits: server.limits,
     trustedProxies: server.trustedProxies,
-    unreadyReason: () => (isListening ? undefined : 'starting'),
+    unreadyReason: () => (isListening ? findStoreIssue() : 'starting'),
     ...(options.origins && { origins: options.origins }),
     ...(server.token !== undefined && { token: server.token }),
     ...(tls && { tls }),

@@ -48,7 +48,7 @@ export interface WebSocketServerInit {
   /** Trusted proxies in front of the server, whose X-Forwarded-For names the client that limits count. 0 by default. */
   readonly trustedProxies?: number
   /** Why no session can be taken now, in a few words, for `/readyz`; undefined when it can. Draining need not be told. */
-  readonly unreadyReason?: () => string | undefined
+  readonly unreadyReason?: () => string | undefined | Promise<string | undefined>
 }
 
 export interface WebSocketFront {
@@ -82,7 +82,7 @@ export function createWebSocketFront(init: WebSocketServerInit): WebSocketFront 
   let draining = false
 
   const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.socketBytes })
-  const unreadyReason = (): string | undefined => (draining ? 'draining' : init.unreadyReason?.())
+  const unreadyReason = async (): Promise<string | undefined> => (draining ? 'draining' : await init.unreadyReason?.())
   const http = createServer(tls, (request, response) => answer(request, response, unreadyReason))
   http.on('upgrade', (request, stream, head) => {
     stream.on('error', destroyBroken)
@@ -174,7 +174,11 @@ async function waitForRest(
     await new Promise<void>((resolve) => void timers.start(DRAIN_LOOK_MS, resolve))
 }
 
-function answer(request: IncomingMessage, response: ServerResponse, unreadyReason: () => string | undefined): void {
+function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  unreadyReason: () => Promise<string | undefined>,
+): void {
   request.resume()
   const tell = (status: number, body: object): void => {
     response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
@@ -186,9 +190,12 @@ function answer(request: IncomingMessage, response: ServerResponse, unreadyReaso
     return
   }
   if (pathname === '/readyz') {
-    const reason = unreadyReason()
-    if (reason === undefined) tell(200, { status: 'ready' })
-    else tell(503, { status: 'not ready', reason })
+    unreadyReason()
+      .catch(() => 'unknown')
+      .then((reason) =>
+        reason === undefined ? tell(200, { status: 'ready' }) : tell(503, { status: 'not ready', reason }),
+      )
+      .catch(() => response.destroy())
     return
   }
   response.writeHead(404, { 'content-type': 'text/plain' })
