@@ -19,7 +19,8 @@ import { readWords, suggestion } from './words.ts'
 
 const HELP = `baton sessions: the sessions of a store
 
-  baton sessions list            name, last use, records, "open" where a turn may be under way; also beside a server
+  baton sessions list            name, last use, records, "open" where a turn may be under way, "damaged" where the store
+                                 is (see baton store check); also beside a server
   baton sessions delete SESSION  removes it for good; not while a server has the store
   baton sessions export SESSION  as lines of JSON, to the standard output or to --file; also beside a server
   baton sessions import FILE     puts an exported session into the store, under its own name
@@ -98,13 +99,20 @@ async function list({ terminal, location, json }: Request): Promise<number> {
   return 0
 }
 
-function toJson({ session, records, lastMs, isOwned }: StoredSession): object {
-  return { session, lastUsed: new Date(lastMs).toISOString(), records, isOpen: isOwned }
+function toJson({ session, records, lastMs, isOwned, damage }: StoredSession): object {
+  const lastUsed = isDate(lastMs) ? new Date(lastMs).toISOString() : null
+  return { session, lastUsed, records, isOpen: isOwned, ...(damage !== undefined && { damage }) }
 }
 
-function row({ session, records, lastMs, isOwned }: StoredSession): readonly string[] {
-  const at = new Date(lastMs).toISOString()
-  return [session, `${at.slice(0, 10)} ${at.slice(11, 16)} UTC`, String(records), isOwned ? 'open' : '']
+function row({ session, records, lastMs, isOwned, damage }: StoredSession): readonly string[] {
+  const at = isDate(lastMs) ? new Date(lastMs).toISOString() : ''
+  const shown = at === '' ? 'unknown' : `${at.slice(0, 10)} ${at.slice(11, 16)} UTC`
+  return [session, shown, String(records), damage === undefined ? (isOwned ? 'open' : '') : 'damaged']
+}
+
+/** A damaged session may have any number. */
+function isDate(ms: number): boolean {
+  return !Number.isNaN(new Date(ms).getTime())
 }
 
 async function remove({ terminal, location }: Request, session: string): Promise<number> {

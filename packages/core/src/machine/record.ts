@@ -48,7 +48,7 @@ export interface Snapshot {
  * @throws BatonError `log_version_unknown`, `log_damaged`
  */
 export function followRecord(state: Pick<State, 'pos' | 'epoch'>, record: SessionRecord): void {
-  if (isObject(record)) checkVersion(record.version)
+  if (isObject(record) && typeof record.version === 'number') checkVersion(record.version)
   checkRecord(record)
   if (record.pos !== state.pos + 1)
     throw new BatonError({ code: 'log_damaged', message: `record ${record.pos} follows position ${state.pos}` })

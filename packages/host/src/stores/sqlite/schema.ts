@@ -1,6 +1,7 @@
 // The tables of a SQLite store, and how a file of an older format becomes one of this. It knows no records.
 import type { DatabaseSync } from 'node:sqlite'
 import { BatonError } from '@baton/core'
+import type { SessionRow } from './hashes.ts'
 import { hashRow } from './hashes.ts'
 import { inTransaction } from './transaction.ts'
 
@@ -67,36 +68,26 @@ function migrate(db: DatabaseSync): void {
     ${SESSIONS} ${EPOCHS} ${OPENING}
     UPDATE format SET version = ${FILE_VERSION};
   `)
+  const epoch = bounded('epoch', Number.MAX_SAFE_INTEGER - 1)
+  const former =
+    db.prepare(`SELECT key, id, ${epoch} AS epoch, owner, pos, ${bounded('last_ms', DATE_MS_MAX)} AS last_ms,
+    (SELECT count(*) FROM blobs WHERE session = key) AS blobs, NULL AS head FROM former_sessions`)
   const insert = db.prepare('INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
-  const former = db.prepare(`SELECT key, id, epoch, owner, pos, last_ms,
-    (SELECT count(*) FROM blobs WHERE session = key) AS blobs FROM former_sessions`)
-  let last = 0
-  for (const one of former.all()) {
-    const epoch = boundWhole(one['epoch'], Number.MAX_SAFE_INTEGER - 1)
-    const row = {
-      key: Number(one['key']),
-      id: String(one['id']),
-      epoch,
-      owner: String(one['owner']),
-      pos: Number(one['pos']),
-      last_ms: boundWhole(one['last_ms'], DATE_MS_MAX),
-      blobs: Number(one['blobs']),
-      head: null,
-    }
-    last = Math.max(last, epoch)
-    insert.run(...Object.values(row), hashRow(row))
+  for (const one of former.iterate()) {
+    const row = one as unknown as Omit<SessionRow, 'sum'> // as it was asked for
+    const { key, id, owner, pos, last_ms, blobs } = row
+    insert.run(key, id, row.epoch, owner, pos, last_ms, blobs, null, hashRow(row))
   }
-  const counted = db.prepare('SELECT last FROM former_epochs').get()?.['last']
-  db.prepare('INSERT INTO epochs (last) VALUES (?)').run(
-    Math.max(last, boundWhole(counted, Number.MAX_SAFE_INTEGER - 1)),
-  )
-  db.exec('DROP TABLE former_sessions; DROP TABLE former_epochs')
+  db.exec(`
+    INSERT INTO epochs SELECT max((SELECT coalesce(max(epoch), 0) FROM sessions),
+      (SELECT coalesce(max(${bounded('last', Number.MAX_SAFE_INTEGER - 1)}), 0) FROM former_epochs));
+    DROP TABLE former_sessions; DROP TABLE former_epochs;
+  `)
 }
 
 /** 0 in place of a number that is none, or too large. */
-function boundWhole(value: unknown, most: number): number {
-  const whole = Math.floor(Number(value))
-  return Number.isSafeInteger(whole) && whole >= 0 && whole <= most ? whole : 0
+function bounded(column: string, most: number): string {
+  return `CASE WHEN typeof(${column}) = 'integer' AND ${column} BETWEEN 0 AND ${most} THEN ${column} ELSE 0 END`
 }
 
 /**

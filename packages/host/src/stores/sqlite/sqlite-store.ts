@@ -53,7 +53,13 @@ export async function openSqliteStore(path: string, options: SqliteStoreOptions 
     snapshots: {
       put: async (session, snapshot) => {
         checkName('a session’s id', session)
-        await write({ type: 'put-snapshot', session, pos: snapshot.state.pos, body: JSON.stringify(snapshot) })
+        const { pos } = snapshot.state
+        await write({
+          type: 'put-snapshot',
+          session,
+          pos: Number.isSafeInteger(pos) ? pos : -1,
+          body: JSON.stringify(snapshot),
+        })
       },
       latest: async (session) => {
         checkText('a session’s id', session)
