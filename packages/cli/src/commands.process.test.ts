@@ -226,11 +226,14 @@ test('a failing provider is one line and exit code 1', async () => {
   expect(command.errors()).toContain('the model is asked again: the last attempt failed\n')
 })
 
-test.each(['serve', 'chat', 'models', 'sessions', 'log', 'doctor'])('help names what %s can do', async (name) => {
-  const command = baton(['help', name])
-  expect(await command.ended).toEqual({ code: 0, signal: null })
-  expect(command.output()).toMatch(new RegExp(`^baton ${name}\\b.*: `))
-})
+test.each(['serve', 'chat', 'models', 'sessions', 'store', 'log', 'doctor'])(
+  'help names what %s can do',
+  async (name) => {
+    const command = baton(['help', name])
+    expect(await command.ended).toEqual({ code: 0, signal: null })
+    expect(command.output()).toMatch(new RegExp(`^baton ${name}\\b.*: `))
+  },
+)
 
 test.each([[['--help']], [['serve', '--help']], [['chat', '-h']], [['--version']], [[]]])(
   '%j is answered on the output',

@@ -5,6 +5,7 @@ import { canonicalLog } from '@baton/core/machine'
 import type { Command } from './command.ts'
 import type { Console } from './console.ts'
 import { wantsColor } from './console.ts'
+import { escapeControls } from './escape-controls.ts'
 import { LOG_MARGIN, logLines } from './log-lines.ts'
 import { createScreen } from './screen.ts'
 import { nameOfStore, openStoreToRead, storeLocation } from './store-location.ts'
@@ -42,7 +43,8 @@ async function log(words: readonly string[], terminal: Console): Promise<number>
     const records: SessionRecord[] = []
     for await (const record of store.read(session, 0)) records.push(record)
     if (records.length === 0) throw noSession(session, nameOfStore(location))
-    if (values.json) for (const fact of canonicalLog(records)) terminal.write(`${JSON.stringify(fact)}\n`)
+    if (values.json)
+      for (const fact of canonicalLog(records)) terminal.write(`${escapeControls(JSON.stringify(fact))}\n`)
     else writeLines(records, terminal)
   } finally {
     await store.close()

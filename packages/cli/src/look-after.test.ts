@@ -1,8 +1,9 @@
 // Commands that look after sessions, models and the machine, and chats without a terminal. They run in this process.
 import { LLMock } from '@copilotkit/aimock'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Console } from './console.ts'
@@ -108,6 +109,15 @@ test.each<[string, readonly string[], number, RegExp]>([
     /^baton: there is no store at .*kept\.db; --store sqlite:FILE/,
   ],
   ['a log without a session', ['log'], 2, /^baton: log needs the name of a session/],
+  ['no act on a store', ['store'], 2, /^baton: store needs one of check, backup, restore; /],
+  [
+    'an act on a store that is none',
+    ['store', 'chek', 'x'],
+    2,
+    /^baton: store can check, backup, restore, not "chek", did you mean check\?/,
+  ],
+  ['a store that is not there', ['store', 'check', 'none.db'], 1, /^baton: there is no store at .*none\.db/],
+  ['a backup without a target', ['store', 'backup', 'x.db'], 2, /^baton: store backup needs a second file/],
   ['a file to import that is not there', ['sessions', 'import', 'none'], 1, /^baton: there is no file none to import/],
   ['a file that is no export', ['sessions', 'import', 'notes.md'], 1, /^baton: line 1: it is no JSON/],
   ['a store in memory', ['sessions', 'list', '--store', 'memory:'], 2, /^baton: memory: keeps nothing/],
@@ -221,4 +231,32 @@ test.each<[string, Variables, number, RegExp]>([
   const mock = await mockServer()
   const found = await baton(['doctor'], { variables: { OLLAMA_BASE_URL: `${mock.url}/v1`, ...variables } })
   expect([found.code, found.output]).toEqual([code, expect.stringMatching(line)])
+})
+
+test('a store is backed up, found to be damaged, and restored', async () => {
+  await baton(['chat', '--session', 'shop'], { input: 'list the files\n' })
+  const [file = ''] = readdirSync(folder).filter((name) => name.endsWith('.db'))
+  expect(await baton(['store', 'backup', file, 'copy.db'])).toMatchObject({
+    code: 0,
+    output: expect.stringMatching(
+      /copy\.db: 1 sessions, \d+ records, 0 large texts: everything is what was written\n$/,
+    ),
+  })
+  const db = new DatabaseSync(join(folder, file))
+  db.exec("UPDATE records SET body = 'x' WHERE id = 67108864 + 2")
+  db.close()
+  const checked = await baton(['store', 'check', file])
+  expect(checked).toMatchObject({
+    code: 1,
+    output: expect.stringMatching(/^session shop: .*record 2: .*: 1 findings\n$/s),
+  })
+  expect(JSON.parse((await baton(['store', 'check', `sqlite:${file}`, '--json'])).output)).toMatchObject({
+    sessions: 1,
+  })
+  expect((await baton(['sessions', 'export', 'shop'])).notes).toMatch(/shop is damaged at record 2/)
+  expect(await baton(['store', 'restore', 'copy.db', file])).toMatchObject({ code: 1 })
+  const restored = await baton(['store', 'restore', 'copy.db', file, '--replace'])
+  expect(restored.notes).toMatch(/is restored from .*copy\.db\nwhat was there before is .*\.before-1/)
+  expect((await baton(['store', 'check', file])).code).toBe(0)
+  expect((await baton(['sessions', 'export', 'shop'])).code).toBe(0)
 })

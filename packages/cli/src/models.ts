@@ -4,6 +4,7 @@ import type { ProviderVariables, Variables } from '@baton/models/choose-model'
 import { listModelsOf, NETWORK_PROVIDERS, findVariables } from '@baton/models/choose-model'
 import type { Command } from './command.ts'
 import type { Console } from './console.ts'
+import { escapeControls, escapeLine } from './escape-controls.ts'
 import { withAddress } from './model-options.ts'
 import { tableLines } from './table-lines.ts'
 import { UsageError } from './usage-error.ts'
@@ -87,11 +88,11 @@ async function tellModels(provider: string, variables: Variables, { terminal, js
     throw new UsageError(`there is no provider "${provider}"${near}; there are ${NETWORK_PROVIDERS.join(', ')}`)
   }
   const listed = await listModelLines(provider, known, variables)
-  if (json) for (const each of listed) terminal.write(`${JSON.stringify(each)}\n`)
+  if (json) for (const each of listed) terminal.write(`${escapeControls(JSON.stringify(each))}\n`)
   else if (listed.length === 0) terminal.note(`${known.label} offers no model`)
   else
     for (const { id, contextTokens } of listed)
-      terminal.write(contextTokens === undefined ? `${id}\n` : `${id}  ${contextTokens} tokens\n`)
+      terminal.write(`${escapeLine(id)}${contextTokens === undefined ? '' : `  ${contextTokens} tokens`}\n`)
 }
 
 /** Lists are asked for without a model; only the message about a missing key has to know it. */

@@ -92,3 +92,19 @@ test('where nobody is, an approval is denied and a client tool fails', async () 
   expect(await questions.approval(call('a'))).toBe(false)
   expect(notes).toEqual(['look needs an approval and nobody is there to give it: denied'])
 })
+
+test('a call cannot look like another one, whatever its name and its arguments hold', async () => {
+  const { person, asked } = createPerson()
+  const { questions, notes } = createAsking(person)
+  const tricky = { a: 'ls\r\u001b[2K', 'x\nsafe: "yes"\u202e': 1, [`c\u009b2J`]: '\u2028' }
+  const answer = questions.approval({ callId: 'a', name: 'put\u001b[1A', arguments: JSON.stringify(tricky) })
+  await settled()
+  asked[0]?.answer('n')
+  expect(await answer).toBe(false)
+  expect(notes).toEqual([
+    'put\\u001b[1A asks for your approval:',
+    '  a: "ls\\r\\u001b[2K"',
+    '  x\\nsafe: "yes"\\u202e: 1',
+    '  c\\u009b2J: "\\u2028"',
+  ])
+})

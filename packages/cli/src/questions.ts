@@ -1,6 +1,7 @@
 // Questions to the person, one at a time, in the order of their calls. A call that has ended needs no answer any more.
 import { setTimeout as wait } from 'node:timers/promises'
 import type { AskedCall, Person } from './conversation.ts'
+import { escapeLine } from './escape-controls.ts'
 import type { Screen } from './screen.ts'
 
 export interface Questions {
@@ -66,7 +67,7 @@ export function createQuestions(person: Person, screen: Screen): Questions {
       const { ask } = person
       if (!ask) throw new Error(NOBODY)
       const said = await inTurn(call.callId, async (signal) => {
-        screen.note(`${call.name} is yours to run:`, 'bold')
+        screen.note(`${escapeLine(call.name)} is yours to run:`, 'bold')
         for (const line of shown(call.arguments)) screen.note(`  ${line}`)
         return await ask('result, or /fail why: ', signal)
       })
@@ -78,7 +79,7 @@ export function createQuestions(person: Person, screen: Screen): Questions {
     approval: async (call) => {
       const { ask } = person
       if (!ask) {
-        screen.note(`${call.name} needs an approval and nobody is there to give it: denied`, 'bad')
+        screen.note(`${escapeLine(call.name)} needs an approval and nobody is there to give it: denied`, 'bad')
         return false
       }
       return await inTurn(call.callId, (signal) => askApproval(call, screen, (question) => ask(question, signal)))
@@ -100,7 +101,7 @@ async function askApproval(
   screen: Screen,
   ask: (question: string) => Promise<string>,
 ): Promise<boolean> {
-  screen.note(`${call.name} asks for your approval:`, 'bold')
+  screen.note(`${escapeLine(call.name)} asks for your approval:`, 'bold')
   for (const line of shown(call.arguments)) screen.note(`  ${line}`)
   for (;;) {
     const said = (await ask('run it? y/n: ')).trim().toLowerCase()
@@ -109,8 +110,12 @@ async function askApproval(
   }
 }
 
-/** A line for each argument. Who decides must see all of them. */
+/** A line for each argument, which cannot look like two. Who decides must see all of them. */
 function shown(argumentsText: string): readonly string[] {
+  return listArguments(argumentsText).map(escapeLine)
+}
+
+function listArguments(argumentsText: string): readonly string[] {
   try {
     const value: unknown = JSON.parse(argumentsText)
     if (typeof value !== 'object' || value === null) return [argumentsText]

@@ -8,6 +8,7 @@ import { logCommand } from './log.ts'
 import { modelsCommand } from './models.ts'
 import { serveCommand } from './serve.ts'
 import { sessionsCommand } from './sessions.ts'
+import { storeCommand } from './store.ts'
 import { UsageError } from './usage-error.ts'
 import { VERSION } from './version.ts'
 import { suggestion } from './words.ts'
@@ -17,6 +18,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   serve: serveCommand,
   models: modelsCommand,
   sessions: sessionsCommand,
+  store: storeCommand,
   log: logCommand,
   doctor: doctorCommand,
 }

@@ -26,7 +26,10 @@ test('what a model says cannot move the cursor of a terminal or colour it', () =
   screen.text('safe\u001b[2Jtext\u0007 \u009b31m\r')
   screen.endText()
   screen.note('note \u001b]0;title\u0007')
-  expect(said).toEqual({ texts: 'safe[2Jtext 31m\n', notes: 'note ]0;title\n' })
+  expect(said).toEqual({
+    texts: 'safe\\u001b[2Jtext\\u0007 \\u009b31m\n',
+    notes: 'note \\u001b]0;title\\u0007\n',
+  })
 })
 
 test('an answer ends its line before a note, once', () => {

@@ -2,6 +2,7 @@
 // in its width; elsewhere the answer is written as it is. What models and tools say never moves a terminal's cursor.
 import stringWidth from 'string-width'
 import { styleText } from 'node:util'
+import { escapeControls } from './escape-controls.ts'
 import { createWordWrap } from './word-wrap.ts'
 
 export type Tone = 'plain' | 'dim' | 'good' | 'bad' | 'bold'
@@ -46,19 +47,19 @@ export function createScreen({ writeText, writeNote, columns, color }: ScreenIni
   return {
     text: (piece) => {
       if (piece === '') return
-      if (wrap) wrap.push(withoutControls(piece))
+      if (wrap) wrap.push(escapeControls(piece))
       else writeText(piece)
       isLineOpen = !piece.endsWith('\n')
     },
     endText,
     note: (line, tone = 'plain', hang = 2) => {
       endText()
-      const shown = withoutControls(line)
+      const shown = escapeControls(line)
       writeNote(`${paint(columns ? wrapped(shown, width(), hang) : shown, tone)}\n`)
     },
     brief: (mark, line, tone = 'plain') => {
       endText()
-      const shown = cut(withoutControls(line).replace(/\s+/g, ' '), width() - stringWidth(mark) - 1)
+      const shown = cut(escapeControls(line).replace(/\s+/g, ' '), width() - stringWidth(mark) - 1)
       writeNote(`${paint(`${mark} ${shown}`, tone)}\n`)
     },
     isTerminal: columns !== undefined,
@@ -69,12 +70,6 @@ const FORMATS = { dim: 'dim', good: 'green', bad: 'red', bold: 'bold' } as const
 
 function painted(text: string, tone: Tone): string {
   return tone === 'plain' ? text : styleText(FORMATS[tone], text, { validateStream: false })
-}
-
-/** Escape sequences could hide text or answer for the person; tabs and line breaks are harmless. */
-export function withoutControls(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- these are the characters that are looked for
-  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]|\p{Bidi_Control}/gu, '')
 }
 
 /** Further lines are indented, so that one note is seen as one. */

@@ -15,6 +15,7 @@ import type { ServeOptions } from './serve-options.ts'
 import { serveOptions } from './serve-options.ts'
 import { readTls } from './read-tls.ts'
 import { createServerLog } from './server-log.ts'
+import { createReadiness } from './readiness.ts'
 import type { StoreLocation } from './store-location.ts'
 import { nameOfStore } from './store-location.ts'
 
@@ -33,6 +34,7 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
   const tls = server.tls && readTls(server.tls, terminal.folder)
   const embedded = await openHost(options, terminal, log)
   let isListening = false
+  const findStoreIssue = createReadiness({ store: embedded.store, log, clock: embedded.environment.clock })
   const front = createWebSocketFront({
     ...embedded.environment,
     host: embedded.host,
@@ -41,7 +43,7 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
     port: options.port,
     limits: server.limits,
     trustedProxies: server.trustedProxies,
-    unreadyReason: () => (isListening ? undefined : 'starting'),
+    unreadyReason: () => (isListening ? findStoreIssue() : 'starting'),
     ...(options.origins && { origins: options.origins }),
     ...(server.token !== undefined && { token: server.token }),
     ...(tls && { tls }),

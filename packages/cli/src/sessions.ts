@@ -9,6 +9,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Command } from './command.ts'
 import type { Console } from './console.ts'
+import { escapeControls, escapeLine } from './escape-controls.ts'
 import { noSession } from './log.ts'
 import type { StoreLocation } from './store-location.ts'
 import { nameOfStore, openStore, openStoreToRead, storeLocation } from './store-location.ts'
@@ -18,7 +19,8 @@ import { readWords, suggestion } from './words.ts'
 
 const HELP = `baton sessions: the sessions of a store
 
-  baton sessions list            name, last use, records, "open" where a turn may be under way; also beside a server
+  baton sessions list            name, last use, records, "open" where a turn may be under way, "damaged" where the store
+                                 is (see baton store check); also beside a server
   baton sessions delete SESSION  removes it for good; not while a server has the store
   baton sessions export SESSION  as lines of JSON, to the standard output or to --file; also beside a server
   baton sessions import FILE     puts an exported session into the store, under its own name
@@ -86,7 +88,7 @@ async function list({ terminal, location, json }: Request): Promise<number> {
     for await (const session of store.list()) found.push(session)
     // The last one used is the one that is looked for.
     found.sort((one, other) => other.lastMs - one.lastMs)
-    if (json) for (const each of found) terminal.write(`${JSON.stringify(toJson(each))}\n`)
+    if (json) for (const each of found) terminal.write(`${escapeControls(JSON.stringify(toJson(each)))}\n`)
     else if (found.length === 0) terminal.note(`no sessions in ${nameOfStore(location)}`)
     else
       for (const line of tableLines([['session', 'last used', 'records', ''], ...found.map(row)]))
@@ -97,13 +99,20 @@ async function list({ terminal, location, json }: Request): Promise<number> {
   return 0
 }
 
-function toJson({ session, records, lastMs, isOwned }: StoredSession): object {
-  return { session, lastUsed: new Date(lastMs).toISOString(), records, isOpen: isOwned }
+function toJson({ session, records, lastMs, isOwned, damage }: StoredSession): object {
+  const lastUsed = isDate(lastMs) ? new Date(lastMs).toISOString() : null
+  return { session, lastUsed, records, isOpen: isOwned, ...(damage !== undefined && { damage }) }
 }
 
-function row({ session, records, lastMs, isOwned }: StoredSession): readonly string[] {
-  const at = new Date(lastMs).toISOString()
-  return [session, `${at.slice(0, 10)} ${at.slice(11, 16)} UTC`, String(records), isOwned ? 'open' : '']
+function row({ session, records, lastMs, isOwned, damage }: StoredSession): readonly string[] {
+  const at = isDate(lastMs) ? new Date(lastMs).toISOString() : ''
+  const shown = at === '' ? 'unknown' : `${at.slice(0, 10)} ${at.slice(11, 16)} UTC`
+  return [session, shown, String(records), damage === undefined ? (isOwned ? 'open' : '') : 'damaged']
+}
+
+/** A damaged session may have any number. */
+function isDate(ms: number): boolean {
+  return !Number.isNaN(new Date(ms).getTime())
 }
 
 async function remove({ terminal, location }: Request, session: string): Promise<number> {
@@ -114,7 +123,7 @@ async function remove({ terminal, location }: Request, session: string): Promise
   } finally {
     await store.close()
   }
-  terminal.note(`session ${session} was deleted from ${nameOfStore(location)}`)
+  terminal.note(`session ${escapeLine(session)} was deleted from ${nameOfStore(location)}`)
   return 0
 }
 
@@ -122,12 +131,13 @@ async function exportOne({ terminal, location, file }: Request, session: string)
   const store = await openStoreToRead(location)
   try {
     if (!(await has(store, session))) throw noSession(session, nameOfStore(location))
-    if (file === undefined) for await (const line of exportSession(store, session)) terminal.write(`${line}\n`)
+    if (file === undefined)
+      for await (const line of exportSession(store, session)) terminal.write(`${escapeControls(line)}\n`)
     else await writeFile(resolve(terminal.folder, file), file, exportSession(store, session))
   } finally {
     await store.close()
   }
-  if (file !== undefined) terminal.note(`session ${session} is in ${file}`)
+  if (file !== undefined) terminal.note(`session ${escapeLine(session)} is in ${file}`)
   return 0
 }
 
@@ -152,7 +162,7 @@ async function importOne({ terminal, location }: Request, file: string): Promise
   const store = await openToWrite(location)
   try {
     const session = await importSession(store, createInterface({ input: createReadStream(path), crlfDelay: Infinity }))
-    terminal.note(`session ${session} is in ${nameOfStore(location)}`)
+    terminal.note(`session ${escapeLine(session)} is in ${nameOfStore(location)}`)
   } finally {
     await store.close()
   }

@@ -1,13 +1,13 @@
 // Rows as lines with columns below each other.
 import stringWidth from 'string-width'
-import { withoutControls } from './screen.ts'
+import { escapeLine } from './escape-controls.ts'
 
 const GAP = '  '
 const CELL_CHARS = 256
 
 /** The last column is as wide as it likes; no cell has more than 256 characters, nor any that a terminal obeys. */
 export function tableLines(given: readonly (readonly string[])[]): readonly string[] {
-  const rows = given.map((cells) => cells.map((cell) => withoutControls(cell.slice(0, CELL_CHARS)).replace(/\s/g, ' ')))
+  const rows = given.map((cells) => cells.map((cell) => escapeLine(cell.slice(0, CELL_CHARS))))
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((cells) => stringWidth(cells[column] ?? ''))))
   return rows.map((cells) =>
     cells

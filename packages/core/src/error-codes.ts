@@ -350,8 +350,14 @@ export const ERROR_CODES = {
   store_locked: row(
     'caller',
     false,
-    'Another process uses the store’s file.',
-    'Stop the other process, or name another file.',
+    'Another process uses the store’s file, or could by another name of it (a hard link).',
+    'Stop the other process, remove the other name, or name another file.',
+  ),
+  store_gone: row(
+    'caller',
+    false,
+    'The store’s file was deleted, moved, replaced or taken by another process while it was open. Nothing is accepted any more.',
+    'Stop this process. Put the file back, or restore a backup; then start again and open the sessions again.',
   ),
   host_stopped: row('caller', false, 'The host was stopped.', 'Create a new host.'),
   server_draining: row(

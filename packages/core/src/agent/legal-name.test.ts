@@ -1,6 +1,6 @@
 // What can be an id, and what cannot.
 import { expect, test } from 'vitest'
-import { isLegalName } from './legal-name.ts'
+import { checkName, findNameIssue, isLegalName } from './legal-name.ts'
 
 test.each<[string, string]>([
   ['one character', 'a'],
@@ -24,8 +24,23 @@ test.each<[string, unknown]>([
   ['an isolate', '\u2066a'],
   ['a mark of direction', 'a\u200f'],
   ['an Arabic mark of direction', 'a\u061c'],
+  ['a line separator', 'a\u2028b'],
+  ['a paragraph separator', 'a\u2029b'],
   ['a number', 1],
   ['null', null],
   // Not an object that turns into text.
   ['an object', { toString: () => 'a' }],
 ])('%s is none', (_, name) => expect(isLegalName(name)).toBe(false))
+
+test.each<[unknown, string]>([
+  ['', 'have 1 to 256 characters, not 0'],
+  ['a'.repeat(257), 'have 1 to 256 characters, not 257'],
+  ['ab\u001b[2J', 'have no control characters; at 2 stands U+001B, a control character'],
+  ['a\ud800', 'have no control characters; at 1 stands U+D800, half of a surrogate pair'],
+  ['😀\u202e', 'have no control characters; at 2 stands U+202E, a control character'],
+  [null, 'be text, not null'],
+  [1, 'be text, not number'],
+])('what is wrong with %j is said, and where', (name, issue) => {
+  expect(findNameIssue(name)).toBe(issue)
+  expect(() => checkName('an id', name)).toThrow(`an id must ${issue}`)
+})

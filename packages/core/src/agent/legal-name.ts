@@ -1,15 +1,39 @@
-// The one definition of a legal name: ids of inputs, calls, clients and connections, and whatever people read as a name.
+// The one definition of a legal name: ids of sessions, people, inputs, calls, clients and connections, keys of blobs, and
+// whatever people read as a name.
+import { BatonError } from '../errors.ts'
 
 /** UTF-16 units. */
 export const NAME_CHARS_MAX = 256
 
-/** C0 and C1 controls, halves of surrogate pairs, and what turns the direction of writing in a log or on a screen. */
-const ILLEGAL = /[\p{Cc}\p{Surrogate}\p{Bidi_Control}]/u
+/** C0 and C1 controls, line separators, halves of surrogate pairs, and what turns the direction of writing on a screen. */
+const ILLEGAL = /[\p{Cc}\p{Zl}\p{Zp}\p{Surrogate}\p{Bidi_Control}]/u
+const SURROGATE = /\p{Surrogate}/u
 
 /**
- * Whether the value can be an id: text of 1 to 256 UTF-16 units without control characters, without controls of the
- * direction of writing and without a half of a surrogate pair.
+ * Whether the value can be an id: text of 1 to 256 UTF-16 units without control characters, without line separators,
+ * without controls of the direction of writing and without a half of a surrogate pair.
  */
 export function isLegalName(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value.length <= NAME_CHARS_MAX && !ILLEGAL.test(value)
+}
+
+/** Why the value is no legal name, after "must": `be text, not null`. Undefined for one that is. */
+export function findNameIssue(value: unknown): string | undefined {
+  if (typeof value !== 'string') return `be text, not ${value === null ? 'null' : typeof value}`
+  if (value === '' || value.length > NAME_CHARS_MAX)
+    return `have 1 to ${NAME_CHARS_MAX} characters, not ${value.length}`
+  const at = value.search(ILLEGAL)
+  if (at < 0) return undefined
+  const code = `U+${(value.codePointAt(at) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
+  const kind = SURROGATE.test(value[at] ?? '') ? 'half of a surrogate pair' : 'a control character'
+  return `have no control characters; at ${at} stands ${code}, ${kind}`
+}
+
+/**
+ * `what` names the value: `a session’s id`.
+ * @throws BatonError `invalid_option` with the reason
+ */
+export function checkName(what: string, value: unknown): asserts value is string {
+  const issue = findNameIssue(value)
+  if (issue !== undefined) throw new BatonError({ code: 'invalid_option', message: `${what} must ${issue}` })
 }

@@ -1,5 +1,6 @@
 // Where the logs of sessions are kept. A `LogStore` keeps them; an `OwnedLogStore` also says which host may write to which.
 // One contract suite (core/testing) runs over every implementation.
+import type { ErrorCode } from '../errors.ts'
 import type { SessionRecord, Snapshot } from '../machine/record.ts'
 
 export interface LogStore {
@@ -7,17 +8,20 @@ export interface LogStore {
    * Puts records by their positions, all or none, durably; for a log that is written elsewhere and kept here. A record that
    * is there already is fine. The first one of a log has position 0; the next owner's epoch is above those of its records.
    * @throws BatonError `store_conflict` (another record stands at a position; a position would be left out; a host holds the
-   * session, which alone may add to it), `store_failed`
+   * session, which alone may add to it), `log_damaged` (one is no record), `log_version_unknown`, `store_failed`
    */
   put(session: string, records: readonly SessionRecord[]): Promise<void>
-  /** The records from `fromPos` on, in order. */
+  /**
+   * The records from `fromPos` on, in order. Where the store notices that one is not what was written, it gives those before.
+   * @throws BatonError `log_damaged` (with the position), `store_failed`
+   */
   read(session: string, fromPos: number): AsyncIterable<SessionRecord>
   /** Every session that has a record, in the order of their names. */
   list(): AsyncIterable<StoredSession>
   /**
    * Puts a whole log in place, as it was read from a store; the next owner's epoch is above those of its records. It is
    * recoverable from then on: something may be outstanding in it.
-   * @throws BatonError `session_exists`, `store_failed`
+   * @throws BatonError `session_exists`, `log_damaged` (one is no record), `log_version_unknown`, `store_failed`
    */
   restore(session: string, records: readonly SessionRecord[]): Promise<void>
   /**
@@ -28,6 +32,8 @@ export interface LogStore {
   remove(session: string, owner?: string): Promise<void>
   readonly snapshots: SnapshotStore
   readonly blobs: BlobStore
+  /** Whether it can keep what it is given, found out by trying where that is possible. Never rejects. */
+  health(): Promise<StoreHealth>
   /** May be called twice. */
   close(): Promise<void>
 }
@@ -97,6 +103,11 @@ export interface Renewal {
 
 export type LeftBehind = 'nothing' | 'work'
 
+/** `hint`: what whoever runs the server can do. */
+export type StoreHealth =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly code: ErrorCode; readonly message: string; readonly hint: string }
+
 export interface StoredSession {
   readonly session: string
   readonly records: number
@@ -104,11 +115,13 @@ export interface StoredSession {
   readonly lastMs: number
   /** Its owner was not done with it: something may be outstanding. */
   readonly isOwned: boolean
+  /** Present: what the store notes of it is not what was written, so it is left alone; in words for whoever runs the server. */
+  readonly damage?: string
   /** Who holds it now. A store that only looks at another process's file does not know. */
   readonly holder?: Holder
 }
 
-/** A snapshot only saves time: a lost one is folded again from the log. */
+/** A snapshot only saves time: a lost one, or one that is not what was put, is folded again from the log. */
 export interface SnapshotStore {
   put(session: string, snapshot: Snapshot): Promise<void>
   latest(session: string): Promise<Snapshot | undefined>

@@ -1,5 +1,6 @@
 // The fold of facts about turns, steps and attempts.
 import type { CallProposal, FactOf } from './fact.ts'
+import { createUnknownFactError } from './fact.ts'
 import type { Call, State, Turn } from './state.ts'
 
 type TurnFact = FactOf<
@@ -58,7 +59,7 @@ export function applyTurnFact(state: State, fact: TurnFact): State {
     case 'turn-finished':
       return turnFinished(state, fact)
     default:
-      return fact satisfies never
+      throw createUnknownFactError(fact satisfies never)
   }
 }
 

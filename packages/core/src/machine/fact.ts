@@ -1,5 +1,6 @@
 // What the machine decided, for ever. Facts hold content; state, their fold, holds none.
 import type { ErrorCode } from '../errors.ts'
+import { BatonError } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
 import type { AssistantPart, FinishReason, Provenance, StoredPart, Usage } from '../messages.ts'
 import type { ModelSettings } from '../agent/model.ts'
@@ -302,6 +303,15 @@ export interface StepCut {
 
 export type FactType = Fact['type']
 export type FactOf<Type extends FactType> = Extract<Fact, { readonly type: Type }>
+
+/** Of a newer version: what it did to the session cannot be known. */
+export function createUnknownFactError(fact: { readonly type: string }, where = 'a record'): BatonError {
+  const type = JSON.stringify(String(fact.type).slice(0, 40))
+  return new BatonError({
+    code: 'log_version_unknown',
+    message: `${where} holds a fact that this Baton does not know: ${type}`,
+  })
+}
 
 /** Facts that tell of a host or a front, not of the conversation: they are no part of the canonical log. */
 export const HOST_FACTS: ReadonlySet<FactType> = new Set<FactType>([

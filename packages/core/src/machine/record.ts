@@ -3,8 +3,12 @@ import { BatonError } from '../errors.ts'
 import type { Fact } from './fact.ts'
 import { HOST_FACTS } from './fact.ts'
 import type { History, HistorySnapshot } from './history.ts'
+import { createHistory } from './history.ts'
 import type { InputType } from './input.ts'
+import { checkRecord } from './record-schema.ts'
+import { isObject } from './value-checks.ts'
 import type { State } from './state.ts'
+import { initialState } from './state.ts'
 
 /** Of records. Frozen: what one of this version says is read by every later Baton; new facts may only be added. */
 export const FORMAT_VERSION = 1
@@ -40,11 +44,12 @@ export interface Snapshot {
 }
 
 /**
- * Checks that a record can be folded on top of `state`.
+ * Checks that a record is one, field by field, and can be folded on top of `state`.
  * @throws BatonError `log_version_unknown`, `log_damaged`
  */
 export function followRecord(state: Pick<State, 'pos' | 'epoch'>, record: SessionRecord): void {
-  checkVersion(record.version)
+  if (isObject(record) && typeof record.version === 'number') checkVersion(record.version)
+  checkRecord(record)
   if (record.pos !== state.pos + 1)
     throw new BatonError({ code: 'log_damaged', message: `record ${record.pos} follows position ${state.pos}` })
   if (record.epoch < state.epoch)
@@ -60,6 +65,27 @@ export function checkVersion(version: number): void {
   throw new BatonError({
     code: 'log_version_unknown',
     message: `a record has format version ${version}; this Baton reads version ${FORMAT_VERSION}`,
+  })
+}
+
+/**
+ * Whether a session of so many records can go on from what a store gave as its snapshot. One that cannot is left out: the
+ * log has what it has.
+ */
+export function isUsableSnapshot(value: unknown, session: string, lastPos: number): value is Snapshot {
+  if (!isObject(value) || value['version'] !== SNAPSHOT_VERSION) return false
+  const { state, history } = value
+  if (!isLike(state, initialState(session)) || !isLike(history, createHistory().takeSnapshot())) return false
+  return state['session'] === session && Number.isSafeInteger(state['pos']) && Number(state['pos']) <= lastPos
+}
+
+/** Every field is there and of the same kind; one that may be null may be anything. */
+function isLike(value: unknown, model: object): value is Readonly<Record<string, unknown>> {
+  if (!isObject(value)) return false
+  return Object.entries(model).every(([name, like]) => {
+    const field = value[name]
+    if (like === null) return field !== undefined
+    return Array.isArray(like) ? Array.isArray(field) : typeof field === typeof like && field !== null
   })
 }
 

@@ -12,7 +12,7 @@ import type {
   Spec,
   State,
 } from '../machine/index.ts'
-import { applyRecord, effectKey, outstanding } from '../machine/index.ts'
+import { applyRecord, checkRecord, effectKey, outstanding } from '../machine/index.ts'
 import { measureMedia } from '../machine/size.ts'
 import { inlineBlobs } from './inline-blobs.ts'
 import { validateHistory } from './neutral-history.ts'
@@ -106,8 +106,9 @@ function fail(invariant: string, message: string): never {
   throw new InvariantError(invariant, message)
 }
 
-/** What was decided must be what a restart will fold. */
+/** What was decided must be what a restart will read and fold. */
 function checkFold({ before, after, record }: Observation): void {
+  checkRecord(JSON.parse(JSON.stringify(record)))
   const folded = JSON.stringify(applyRecord(before, record))
   if (folded !== JSON.stringify(after)) fail('0 fold', `record ${record.pos} folds to another state than was decided`)
 }

@@ -287,6 +287,41 @@ const CASES: Readonly<Record<string, StoreAct>> = {
     await store.append(A, next.epoch, -1, recordsFrom(0, 3, next.epoch))
     await refuses(store.append(A, epoch, 2, recordsFrom(3, 1, epoch)), 'store_conflict')
   },
+  'a name that is none is refused, and two names are never one session': async (store) => {
+    for (const name of ['', '\ud800', 'a\u0000', 'a\n', 'a\u202e', 'a\u2028', 'x'.repeat(257)]) {
+      await refuses(store.acquire(name, 'ann'), 'invalid_option')
+      await refuses(store.put(name, recordsFrom(0, 1, 1)), 'invalid_option')
+      await refuses(store.restore(name, recordsFrom(0, 1, 1)), 'invalid_option')
+      await refuses(store.snapshots.put(name, createSnapshot(initialState(name))), 'invalid_option')
+      await refuses(store.blobs.put(name, 'blob', 'text'), 'invalid_option')
+      await refuses(store.blobs.put(A, name, 'text'), 'invalid_option')
+    }
+    const { epoch } = await acquired(store, '\ufffd', 'ann')
+    await store.append('\ufffd', epoch, -1, recordsFrom(0, 1, epoch))
+    for (const half of ['\ud800', '\ud801'])
+      same(await positions(store, half, 0).catch(() => []), [], 'the records of a name that is none')
+  },
+  'what is no record is not put and not restored': async (store) => {
+    const wrong: readonly [object, 'log_damaged' | 'log_version_unknown'][] = [
+      [{ epoch: 2 ** 53 }, 'log_damaged'],
+      [{ epoch: 1e300 }, 'log_damaged'],
+      [{ nowMs: 1e16 }, 'log_damaged'],
+      [{ facts: [{ type: 'note-queued' }] }, 'log_damaged'],
+      [{ facts: [{ type: 'of-a-newer-version' }] }, 'log_version_unknown'],
+    ]
+    for (const [change, code] of wrong) {
+      const records = [record(0, 1), { ...record(1, 1), ...change } as SessionRecord]
+      await refuses(store.put(A, records), code)
+      await refuses(store.restore(A, records), code)
+    }
+    same(await positions(store, A, 0), [], 'the log')
+    isTrue(Number.isSafeInteger((await acquired(store, 'another', 'ann')).epoch), 'other sessions go on')
+  },
+  'a store that can keep what it is given says so': async (store) => {
+    await filled(store, 1)
+    same(await store.health(), { ok: true }, 'its health')
+    equal((await listed(store)).length, 1, 'the number of sessions afterwards')
+  },
   'a store may be closed twice': async (store) => {
     await filled(store, 1)
     await store.close()

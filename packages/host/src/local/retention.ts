@@ -41,7 +41,9 @@ async function removeOld(init: RetentionInit, isFirst: boolean): Promise<void> {
   const { store, environment, log, keepMs, openSessions } = init
   try {
     const untilMs = environment.clock.nowMs() - keepMs
-    for await (const { session, records, lastMs, isOwned, holder } of store.list()) {
+    for await (const { session, records, lastMs, isOwned, holder, damage } of store.list()) {
+      if (damage !== undefined) log.warn('a damaged session is kept', { session, cause: damage })
+      if (damage !== undefined) continue
       if (lastMs > untilMs || openSessions.isOpen(session) || holder || (isFirst && isOwned)) continue
       if (!(await openSessions.alone(session, () => removeUnused(init, session, records)))) continue
       log.info('a session was removed: nobody used it', { session, lastUse: new Date(lastMs).toISOString() })
@@ -51,15 +53,21 @@ async function removeOld(init: RetentionInit, isFirst: boolean): Promise<void> {
   }
 }
 
-/** A session with more records than it was listed with has been used since; it is kept, as one that another host took. */
-async function removeUnused({ store, remove }: RetentionInit, session: string, records: number): Promise<boolean> {
-  const { done } = await store.read(session, records)[Symbol.asyncIterator]().next()
-  if (!done) return false
+/**
+ * A session with more records than it was listed with has been used since; it is kept, as one that another host took, and
+ * one that cannot be read: somebody may want to look at what is left of it.
+ */
+async function removeUnused({ store, remove, log }: RetentionInit, session: string, records: number): Promise<boolean> {
   try {
+    for await (const { pos } of store.read(session, 0)) if (pos >= records) return false
     await remove(session)
     return true
   } catch (cause) {
     if (isBatonError(cause) && cause.code === 'session_held') return false
+    if (isBatonError(cause) && cause.code === 'log_damaged') {
+      log.warn('a damaged session is kept', { session, cause: cause.message })
+      return false
+    }
     throw cause
   }
 }

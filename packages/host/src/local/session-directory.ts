@@ -11,7 +11,7 @@ import type {
 } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { State } from '@baton/core/machine'
-import { applyRecord, followRecord, initialState, SNAPSHOT_VERSION } from '@baton/core/machine'
+import { applyRecord, followRecord, initialState, isUsableSnapshot } from '@baton/core/machine'
 import { describeThrown } from '@baton/runtime'
 
 export interface DirectoryInit {
@@ -101,7 +101,7 @@ export class Directory {
         createdMs ??= record.nowMs
         if (open) break
         const snapshot = state ? undefined : await store.snapshots.latest(session)
-        if (snapshot?.version === SNAPSHOT_VERSION) {
+        if (isUsableSnapshot(snapshot, session, Infinity)) {
           state = await this.#foldOn(session, snapshot.state)
           break
         }
@@ -109,7 +109,11 @@ export class Directory {
         followRecord(state, record)
         state = applyRecord(state, record)
       }
-    } catch {
+    } catch (cause) {
+      this.#init.log.warn('a session is left out of lists: its log cannot be read', {
+        session,
+        cause: describeThrown(cause),
+      })
       return undefined
     }
     return state && createdMs !== undefined ? { state, createdMs } : undefined

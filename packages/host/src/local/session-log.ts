@@ -2,7 +2,7 @@
 import type { Store, Timers } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 import type { History, SessionRecord, Snapshot, State } from '@baton/core/machine'
-import { applyRecord, createHistory, followRecord, initialState, SNAPSHOT_VERSION } from '@baton/core/machine'
+import { applyRecord, createHistory, followRecord, initialState, isUsableSnapshot } from '@baton/core/machine'
 import { describeThrown, within } from '@baton/runtime'
 import type { OwnedLog, SessionLeases } from './session-leases.ts'
 import { STORE_ACT_MS } from './session-leases.ts'
@@ -80,7 +80,7 @@ async function foldLog(access: LogAccess, lastPos: number): Promise<SessionLog> 
 /** None that cannot be used: a snapshot only saves time. */
 async function latestSnapshot({ store, session }: LogAccess, lastPos: number): Promise<Snapshot | undefined> {
   const snapshot = await store.snapshots.latest(session).catch(() => undefined)
-  return snapshot?.version === SNAPSHOT_VERSION && snapshot.state.pos <= lastPos ? snapshot : undefined
+  return isUsableSnapshot(snapshot, session, lastPos) ? snapshot : undefined
 }
 
 function inTime<Value>({ timers }: LogAccess, timeoutMs: number, work: Promise<Value>): Promise<Value> {
@@ -156,4 +156,11 @@ function asStoreError(session: string, cause: unknown): BatonError {
   })
 }
 
-const STORE_CODES = ['session_held', 'store_conflict', 'store_locked', 'log_damaged', 'log_version_unknown'] as const
+const STORE_CODES = [
+  'session_held',
+  'store_conflict',
+  'store_locked',
+  'store_gone',
+  'log_damaged',
+  'log_version_unknown',
+] as const

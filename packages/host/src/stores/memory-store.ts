@@ -1,8 +1,9 @@
 // A store that lives as long as its process: for tests, scripts and `--store memory:`. It keeps JSON text, as the stores
 // with a disk do: what it gives back is nobody else's, and what is no JSON is refused here already.
 import type { OwnedLogStore, StoredSession } from '@baton/core'
-import { BatonError } from '@baton/core'
+import { BatonError, checkName } from '@baton/core'
 import type { SessionRecord, Snapshot } from '@baton/core/machine'
+import { checkRecords } from '@baton/core/machine'
 import type { LeaseOptions } from './lease-book.ts'
 import { checkLeft, LeaseBook } from './lease-book.ts'
 import { planPut } from './put-by-position.ts'
@@ -22,6 +23,8 @@ export function createMemoryStore(options: LeaseOptions = {}): MemoryStore {
     leaseMs: leases.leaseMs,
     expireLeases: () => leases.endAll(),
     put: async (session, records) => {
+      checkName('a session’s id', session)
+      checkRecords(records)
       const bodies = records.map((record) => encode(session, record))
       const kept = logs.get(session)?.records ?? []
       const log = {
@@ -43,6 +46,8 @@ export function createMemoryStore(options: LeaseOptions = {}): MemoryStore {
       for await (const one of list()) if (one.isOwned && !one.holder) yield one
     },
     restore: async (session, records) => {
+      checkName('a session’s id', session)
+      checkRecords(records)
       if ((logs.get(session)?.records.length ?? 0) > 0)
         throw new BatonError({ code: 'session_exists', message: `session ${session} exists` })
       const bodies = records.map((record) => encode(session, record))
@@ -56,6 +61,7 @@ export function createMemoryStore(options: LeaseOptions = {}): MemoryStore {
     },
     snapshots: {
       put: async (session, snapshot) => {
+        checkName('a session’s id', session)
         logs.make(session).snapshot = encode(session, snapshot)
       },
       latest: async (session) => {
@@ -65,11 +71,14 @@ export function createMemoryStore(options: LeaseOptions = {}): MemoryStore {
     },
     blobs: {
       put: async (session, name, text) => {
+        checkName('a session’s id', session)
+        checkName('a blob’s name', name)
         logs.make(session).blobs.set(name, text)
       },
       get: async (session, name) => logs.get(session)?.blobs.get(name),
       names: async (session) => [...(logs.get(session)?.blobs.keys() ?? [])].toSorted(byCodeUnit),
     },
+    health: async () => ({ ok: true }),
     close: async () => {},
   }
 }
@@ -79,6 +88,7 @@ type Ownership = Pick<OwnedLogStore, 'acquire' | 'append' | 'renew' | 'release' 
 function ownership(logs: Logs, leases: LeaseBook): Ownership {
   return {
     acquire: async (session, owner, address) => {
+      checkName('a session’s id', session)
       const lease = leases.give(session, owner, address)
       if (lease.type === 'held') return lease
       const log = logs.own(session)

@@ -1,6 +1,6 @@
 // A session as lines of JSON: out of one store, into another. The first line says what it is, then come records and blobs.
 import type { LogStore } from '@baton/core'
-import { BatonError } from '@baton/core'
+import { BatonError, checkName } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
 import { applyRecord, followRecord, FORMAT_VERSION, initialState } from '@baton/core/machine'
 
@@ -27,7 +27,8 @@ export async function* exportSession(store: LogStore, session: string): AsyncGen
 
 /**
  * Puts an exported session into a store, under its own id, after every record was folded once. Resolves with that id.
- * @throws BatonError `log_damaged` (the line, and what is wrong with it), `log_version_unknown`, `session_exists`, `store_failed`
+ * @throws BatonError `log_damaged` (the line, and what is wrong with it), `log_version_unknown`, `invalid_option` (an
+ * illegal name), `session_exists`, `store_failed`
  */
 export async function importSession(store: LogStore, lines: AsyncIterable<string> | Iterable<string>): Promise<string> {
   let session: string | undefined
@@ -44,7 +45,9 @@ export async function importSession(store: LogStore, lines: AsyncIterable<string
     else blobs.push(line)
   }
   if (session === undefined || records.length === 0) throw damaged(number, 'it holds no session')
+  checkName('the session’s id', session)
   checkLog(session, records)
+  for (const { name } of blobs) checkName('a text’s name', name)
   await store.restore(session, records)
   for (const { name, text } of blobs) await store.blobs.put(session, name, text)
   return session

@@ -1,6 +1,6 @@
 // A host as programs and fronts have it, over any engine: who may open which session.
 import type { Host, Principal, Session, SessionDescription, SessionInit } from '@baton/core'
-import { BatonError, decodeDescription, isLegalName, NAME_CHARS_MAX } from '@baton/core'
+import { BatonError, checkName, decodeDescription } from '@baton/core'
 import { checkAgent } from '../catalog/catalog.ts'
 import type { Engine } from '../engine.ts'
 import { createSession } from './session.ts'
@@ -19,9 +19,8 @@ export function createHostOver({ engine, newId }: HostOverInit): Host {
   const session = async (id: string | undefined, init: SessionInit = {}): Promise<Session> => {
     if (isStopping()) throw createStoppedError()
     const { agent, principal = ANONYMOUS } = init
-    if (id !== undefined && !isLegalName(id)) throw createNameError('a session’s id', id)
-    const isPerson = typeof principal?.id === 'string' && (principal.id === '' || isLegalName(principal.id))
-    if (!isPerson) throw createNameError('principal.id', principal?.id)
+    if (id !== undefined) checkName('a session’s id', id)
+    if (principal?.id !== '') checkName('principal.id', principal?.id)
     if (agent !== undefined) checkAgent(agent)
     const description = decodeDescription(init.description ?? {})
     if (!description.ok) throw new BatonError(description.refusal)
@@ -44,12 +43,6 @@ export function createHostOver({ engine, newId }: HostOverInit): Host {
     throw refusal
   }
   return { session, stop: ({ drainMs = 0 } = {}) => (stopping ??= engine.stop({ drainMs })) }
-}
-
-function createNameError(what: string, given: unknown): BatonError {
-  const shown = typeof given === 'string' ? JSON.stringify(given.slice(0, 100)) : typeof given
-  const message = `${what} must be text of 1 to ${NAME_CHARS_MAX} characters without control characters, not ${shown}`
-  return new BatonError({ code: 'invalid_option', message })
 }
 
 /** The answer of a host that was stopped. */

@@ -77,11 +77,16 @@ test('health and readiness need no token', async () => {
 
 test('a server that cannot take sessions lives, and says why it is not ready', async () => {
   let reason: string | undefined = 'recovering'
-  const { port } = await start({ unreadyReason: () => reason })
+  const { port } = await start({ unreadyReason: () => Promise.resolve(reason) })
   expect(await ask(port, '/healthz')).toEqual([200, '{"status":"ok"}'])
   expect(await ask(port, '/readyz')).toEqual([503, '{"status":"not ready","reason":"recovering"}'])
   reason = undefined
   expect(await ask(port, '/readyz?probe=1')).toEqual([200, '{"status":"ready"}'])
+})
+
+test('a readiness check that fails is no readiness', async () => {
+  const { port } = await start({ unreadyReason: () => Promise.reject(new Error('broken')) })
+  expect(await ask(port, '/readyz')).toEqual([503, '{"status":"not ready","reason":"unknown"}'])
 })
 
 test('a server that drains lives and is not ready, takes no new turn and no new connection', async () => {

@@ -55,7 +55,7 @@ export interface WebSocketServerInit {
    */
   readonly peers?: PeerOptions
   /** Why no session can be taken now, in a few words, for `/readyz`; undefined when it can. Draining need not be told. */
-  readonly unreadyReason?: () => string | undefined
+  readonly unreadyReason?: () => string | undefined | Promise<string | undefined>
 }
 
 export interface WebSocketFront {
@@ -90,7 +90,7 @@ export function createWebSocketFront(init: WebSocketServerInit): WebSocketFront 
   let draining = false
 
   const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.socketBytes })
-  const unreadyReason = (): string | undefined => (draining ? 'draining' : init.unreadyReason?.())
+  const unreadyReason = async (): Promise<string | undefined> => (draining ? 'draining' : await init.unreadyReason?.())
   const http = createServer(tls, (request, response) => answer(request, response, unreadyReason))
   http.on('upgrade', (request, stream, head) => {
     stream.on('error', destroyBroken)
@@ -183,7 +183,11 @@ async function waitForRest(
     await new Promise<void>((resolve) => void timers.start(DRAIN_LOOK_MS, resolve))
 }
 
-function answer(request: IncomingMessage, response: ServerResponse, unreadyReason: () => string | undefined): void {
+function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  unreadyReason: () => Promise<string | undefined>,
+): void {
   request.resume()
   const tell = (status: number, body: object): void => {
     response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
@@ -195,9 +199,12 @@ function answer(request: IncomingMessage, response: ServerResponse, unreadyReaso
     return
   }
   if (pathname === '/readyz') {
-    const reason = unreadyReason()
-    if (reason === undefined) tell(200, { status: 'ready' })
-    else tell(503, { status: 'not ready', reason })
+    unreadyReason()
+      .catch(() => 'unknown')
+      .then((reason) =>
+        reason === undefined ? tell(200, { status: 'ready' }) : tell(503, { status: 'not ready', reason }),
+      )
+      .catch(() => response.destroy())
     return
   }
   response.writeHead(404, { 'content-type': 'text/plain' })

@@ -82,6 +82,7 @@ export function createSimulatedStore(init: SimulatedStoreInit): Store {
       get: (session, name) => around('blobs.get', () => disk.blobs.get(session, name)),
       names: (session) => disk.blobs.names(session),
     },
+    health: () => disk.health(),
     close: () => Promise.resolve(),
   }
 }

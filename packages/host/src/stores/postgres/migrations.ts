@@ -53,6 +53,10 @@ const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (session, name)
   );
 
+  -- One row, which is written to find out whether writing is possible.
+  CREATE TABLE %s.health (at timestamptz NOT NULL);
+  INSERT INTO %s.health VALUES (now());
+
   -- What people look at.
   CREATE VIEW %s.readable_records AS
     SELECT s.id AS session, r.pos, to_timestamp(r.ms / 1000.0) AS at, r.input, r.facts, r.body

@@ -1,24 +1,19 @@
 // A store in PostgreSQL: durable, for several processes at once. Leases are measured by the database's clock.
-import type {
-  Acquired,
-  BlobStore,
-  HeldByOther,
-  LeftBehind,
-  OwnedLogStore,
-  SnapshotStore,
-  StoredSession,
-} from '@baton/core'
-import { BatonError } from '@baton/core'
-import type { SessionRecord, Snapshot } from '@baton/core/machine'
+import type { Acquired, HeldByOther, LeftBehind, OwnedLogStore, StoredSession, StoreHealth } from '@baton/core'
+import { BatonError, checkName } from '@baton/core'
+import type { SessionRecord } from '@baton/core/machine'
+import { checkRecords } from '@baton/core/machine'
 import { checkLeft } from '../lease-book.ts'
+import { checkText } from '../legal-text.ts'
 import { planPut } from '../put-by-position.ts'
 import { createHeldError } from '../session-held.ts'
 import type { RecordRow } from './append-queue.ts'
-import { AppendQueue, buildRows, encodeJson } from './append-queue.ts'
+import { AppendQueue, buildRows } from './append-queue.ts'
 import type { Query } from './connections.ts'
 import { PostgresConnections } from './connections.ts'
 import { migrate, readVersion, STORE_VERSION } from './migrations.ts'
 import { toStoreError } from './postgres-errors.ts'
+import { openBlobs, openSnapshots } from './snapshots-and-blobs.ts'
 
 export interface PostgresStoreOptions {
   /** The schema of its tables, which it makes: lower-case letters, digits and `_`, 40 at most; `baton` by default. */
@@ -59,10 +54,22 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
     ...openOwnership(connections, { appends, leaseMs }),
     snapshots: openSnapshots(connections),
     blobs: openBlobs(connections),
+    health: () => findHealth(connections, readOnly),
     close: async () => {
       await appends.drain()
       await connections.close()
     },
+  }
+}
+
+/** Tried by a write, where writing is what it is there for. */
+async function findHealth({ query, schema }: PostgresConnections, readOnly: boolean): Promise<StoreHealth> {
+  try {
+    await query(readOnly ? `SELECT at FROM ${schema}.health` : `UPDATE ${schema}.health SET at = now()`)
+    return { ok: true }
+  } catch (cause) {
+    const { code, message, hint } = toStoreError(cause)
+    return { ok: false, code, message, hint }
   }
 }
 
@@ -71,8 +78,13 @@ type Logs = Pick<OwnedLogStore, 'put' | 'read' | 'list' | 'listRecoverable' | 'r
 function openLogs(connections: PostgresConnections): Logs {
   const { schema } = connections
   return {
-    put: (session, records) => connections.transact((query) => putRecords(query, { schema, session, records })),
+    put: async (session, records) => {
+      checkName('a session’s id', session)
+      checkRecords(records)
+      await connections.transact((query) => putRecords(query, { schema, session, records }))
+    },
     read: async function* (session, fromPos) {
+      checkText('a session’s id', session)
       for (let next = Math.max(0, fromPos); ; next += ROWS) {
         const rows = await connections.query<{ body: string }>(
           `SELECT r.body::text AS body FROM ${schema}.records r JOIN ${schema}.sessions s ON s.key = r.session
@@ -87,6 +99,8 @@ function openLogs(connections: PostgresConnections): Logs {
     listRecoverable: () =>
       listSessions(connections, `s.pos >= 0 AND s.is_owned AND coalesce(l.until_ms <= ${schema}.now_ms(), true)`),
     restore: async (session, records) => {
+      checkName('a session’s id', session)
+      checkRecords(records)
       const rows = buildRows(session, records)
       const isNew = await connections
         .once(async (query) => {
@@ -104,6 +118,7 @@ function openLogs(connections: PostgresConnections): Logs {
       if (!isNew) throw new BatonError({ code: 'session_exists', message: `session ${session} exists in the store` })
     },
     remove: async (session, owner = '') => {
+      checkText('a session’s id', session)
       await connections.transact(async (query) => {
         const [row] = await query<{ key: string }>(`SELECT key FROM ${schema}.sessions WHERE id = $1 FOR UPDATE`, [
           session,
@@ -129,6 +144,7 @@ function openOwnership(connections: PostgresConnections, { appends, leaseMs }: O
   return {
     leaseMs,
     acquire: async (session, owner, address) => {
+      checkName('a session’s id', session)
       const rows = await connections.query<AcquireRow>(`SELECT * FROM ${schema}.acquire($1, $2, $3, $4)`, [
         session,
         owner,
@@ -137,7 +153,10 @@ function openOwnership(connections: PostgresConnections, { appends, leaseMs }: O
       ])
       return readAcquired(rows[0])
     },
-    append: (session, epoch, afterPos, records) => appends.append({ session, epoch, afterPos }, records),
+    append: async (session, epoch, afterPos, records) => {
+      checkText('a session’s id', session)
+      return await appends.append({ session, epoch, afterPos }, records)
+    },
     renew: async (owner) => {
       const rows = await connections.query<{ id: string; until_ms: string; asked_by: string | null }>(
         `UPDATE ${schema}.leases l SET until_ms = ${schema}.now_ms() + $2 FROM ${schema}.sessions s
@@ -150,6 +169,7 @@ function openOwnership(connections: PostgresConnections, { appends, leaseMs }: O
     },
     release: async (session, epoch, left: LeftBehind = 'nothing') => {
       checkLeft(left)
+      checkText('a session’s id', session)
       await connections.transact(async (query) => {
         const [row] = await query<{ key: string }>(
           `UPDATE ${schema}.sessions SET is_owned = is_owned AND $3 WHERE id = $1 AND epoch = $2 RETURNING key`,
@@ -164,61 +184,6 @@ function openOwnership(connections: PostgresConnections, { appends, leaseMs }: O
          WHERE s.id = $1 AND l.session = s.key AND l.owner <> $2`,
         [session, owner],
       )
-    },
-  }
-}
-
-function openSnapshots(connections: PostgresConnections): SnapshotStore {
-  const { schema } = connections
-  return {
-    put: async (session, snapshot) => {
-      const body = encodeJson(session, snapshot)
-      await connections.query(
-        `WITH s AS (INSERT INTO ${schema}.sessions AS known (id) VALUES ($1)
-           ON CONFLICT (id) DO UPDATE SET id = known.id RETURNING key)
-         INSERT INTO ${schema}.snapshots (session, body) SELECT key, $2::json FROM s
-         ON CONFLICT (session) DO UPDATE SET body = excluded.body`,
-        [session, body],
-      )
-    },
-    latest: async (session) => {
-      const [row] = await connections.query<{ body: string }>(
-        `SELECT t.body::text AS body FROM ${schema}.snapshots t JOIN ${schema}.sessions s ON s.key = t.session WHERE s.id = $1`,
-        [session],
-      )
-      return row && (JSON.parse(row.body) as Snapshot) // written by put; the reader checks its version
-    },
-  }
-}
-
-function openBlobs(connections: PostgresConnections): BlobStore {
-  const { schema } = connections
-  return {
-    put: async (session, name, text) => {
-      // Lone surrogates, which UTF-8 cannot hold, come back as they were.
-      const isUtf16 = !text.isWellFormed()
-      await connections.query(
-        `WITH s AS (INSERT INTO ${schema}.sessions AS known (id) VALUES ($1)
-           ON CONFLICT (id) DO UPDATE SET id = known.id RETURNING key)
-         INSERT INTO ${schema}.blobs (session, name, body, is_utf16) SELECT key, $2, $3, $4 FROM s
-         ON CONFLICT (session, name) DO UPDATE SET body = excluded.body, is_utf16 = excluded.is_utf16`,
-        [session, name, Buffer.from(text, isUtf16 ? 'utf16le' : 'utf8'), isUtf16],
-      )
-    },
-    get: async (session, name) => {
-      const [row] = await connections.query<{ body: Buffer; is_utf16: boolean }>(
-        `SELECT b.body, b.is_utf16 FROM ${schema}.blobs b JOIN ${schema}.sessions s ON s.key = b.session
-         WHERE s.id = $1 AND b.name = $2`,
-        [session, name],
-      )
-      return row?.body.toString(row.is_utf16 ? 'utf16le' : 'utf8')
-    },
-    names: async (session) => {
-      const rows = await connections.query<{ name: string }>(
-        `SELECT b.name FROM ${schema}.blobs b JOIN ${schema}.sessions s ON s.key = b.session WHERE s.id = $1 ORDER BY b.name`,
-        [session],
-      )
-      return rows.map(({ name }) => name)
     },
   }
 }

@@ -1,24 +1,34 @@
 // Moves committed pages from the write-ahead log into the database, on a connection and a thread of its own, so that no
-// commit ever waits for it.
+// commit ever waits for it. It does what it is asked; when that is worth it, checkpoints.ts knows.
 import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
-import type { WorkerData } from './protocol.ts'
+import type { CheckpointReply, CheckpointRequest } from './protocol.ts'
 
-const EVERY_MS = 1000
+/** Milliseconds that a reader may hold up the writing back of all of it. */
+const BUSY_MS = 200
 
-const { path } = workerData as WorkerData // given by openSqliteStore
+const { path, logBytes } = workerData as { readonly path: string; readonly logBytes: number } // given by startStoreThread
 const connection = new DatabaseSync(path)
-connection.exec('PRAGMA busy_timeout=0')
-const timer = setInterval(() => {
-  try {
-    // Passive: takes what no reader needs and leaves the rest for the next time.
-    connection.exec('PRAGMA wal_checkpoint(PASSIVE)')
-  } catch {
-    // A busy file is tried again in a second.
+connection.exec(`PRAGMA busy_timeout=${BUSY_MS}; PRAGMA journal_size_limit=${logBytes}`)
+const pageBytes = Number(connection.prepare('PRAGMA page_size').get()?.['page_size'])
+
+parentPort?.on('message', (request: CheckpointRequest | 'stop') => {
+  if (request === 'stop') {
+    connection.close()
+    parentPort?.close()
+    return
   }
-}, EVERY_MS)
-parentPort?.once('message', () => {
-  clearInterval(timer)
-  connection.close()
-  parentPort?.close()
+  parentPort?.postMessage(checkpoint(request))
 })
+
+/** A busy or full file is tried again the next time. */
+function checkpoint({ mode }: CheckpointRequest): CheckpointReply {
+  try {
+    const row = connection.prepare(`PRAGMA wal_checkpoint(${mode})`).get()
+    const pages = Math.max(0, Number(row?.['log']))
+    const back = Math.max(0, Number(row?.['checkpointed']))
+    return { restBytes: (pages - back) * pageBytes, logBytes: pages * pageBytes }
+  } catch {
+    return { restBytes: 0, logBytes: 0 }
+  }
+}

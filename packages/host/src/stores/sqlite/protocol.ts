@@ -1,45 +1,63 @@
-// What the main thread and the store's worker say to each other.
+// What the main thread and the threads of a SQLite store say to each other.
+import type { Act, ActOutcome } from './acts.ts'
+import type { ReadRows } from './record-rows.ts'
+import type { ListedSession } from './session-rows.ts'
 import type { StoreFailure } from './sqlite-errors.ts'
-import type { LeftBehind } from '@baton/core'
-import type { PutConflict } from '../put-by-position.ts'
-import type { AppendOutcome, AppendRows, DatabaseInit, PutRequest, RestoreRows, SessionRows } from './database.ts'
+import type { FoundSnapshot } from './text-rows.ts'
 
-/** Each names an act of the database; `session` is whose it is. */
 export type StoreRequestBody =
-  | { readonly type: 'append'; readonly rows: AppendRows }
-  | { readonly type: 'acquire'; readonly session: string; readonly owner: string }
-  | { readonly type: 'release'; readonly session: string; readonly epoch: number; readonly left: LeftBehind }
-  | { readonly type: 'put'; readonly request: PutRequest }
+  | { readonly type: 'commit'; readonly acts: readonly Act[] }
   | { readonly type: 'read'; readonly session: string; readonly fromPos: number; readonly rows: number }
   | { readonly type: 'list'; readonly after: string; readonly rows: number }
-  | { readonly type: 'restore'; readonly rows: RestoreRows }
-  | { readonly type: 'remove'; readonly session: string }
-  | { readonly type: 'put-snapshot'; readonly session: string; readonly body: string }
   | { readonly type: 'snapshot'; readonly session: string }
-  | { readonly type: 'put-blob'; readonly session: string; readonly name: string; readonly body: string }
   | { readonly type: 'blob'; readonly session: string; readonly name: string }
   | { readonly type: 'blob-names'; readonly session: string }
   | { readonly type: 'close' }
 
 export type StoreRequest = StoreRequestBody & { readonly id: number }
 
+export interface Committed {
+  readonly outcomes: readonly ActOutcome[]
+  /** Milliseconds that the commit took. */
+  readonly tookMs: number
+}
+
 export type StoreValue =
-  | AppendOutcome
-  | PutConflict
-  | { readonly epoch: number; readonly pos: number }
-  | readonly string[]
-  | readonly SessionRows[]
-  | boolean
-  | string
-  | void
-  | undefined
+  Committed | ReadRows | FoundSnapshot | readonly string[] | readonly ListedSession[] | string | undefined
 
 export type StoreReply =
   | { readonly id: number; readonly type: 'done'; readonly value: StoreValue }
   | { readonly id: number; readonly type: 'failed'; readonly failure: StoreFailure }
   /** Once, when the file is open (or could not be opened). */
-  | { readonly type: 'ready' }
+  | { readonly type: 'ready'; readonly opening: Opening }
   | { readonly type: 'refused'; readonly failure: StoreFailure }
+  | { readonly type: 'warning'; readonly message: string }
 
-/** What a worker thread is started with. */
-export type WorkerData = DatabaseInit
+export interface Opening {
+  /** Without links. */
+  readonly path: string
+  /** As it stands in the file; undefined for one that is only read. */
+  readonly token: string | undefined
+  /** Milliseconds that a commit took when the file was opened. */
+  readonly commitMs: number
+}
+
+/** What the worker thread is started with. */
+export interface WorkerData {
+  readonly path: string
+  /** Looks at a file that another process may own; every writing fails. */
+  readonly readOnly: boolean
+  /** Bytes of the file, after which it takes no more. */
+  readonly maxBytes: number | undefined
+}
+
+/** What the checkpointer is asked: to write back what nobody waits for, or all while no commit is begun. */
+export interface CheckpointRequest {
+  readonly mode: 'PASSIVE' | 'TRUNCATE'
+}
+
+export interface CheckpointReply {
+  /** Bytes of the write-ahead log that were not written back, and of all of it. */
+  readonly restBytes: number
+  readonly logBytes: number
+}

@@ -5,12 +5,20 @@ import { isBatonError } from '@baton/core'
 export interface StoreFailure {
   readonly code: ErrorCode
   readonly message: string
+  readonly hint?: string
 }
+
+/** Another program writes to the file. */
+export function isBusy(cause: unknown): boolean {
+  return primaryCode(cause) === SQLITE_BUSY
+}
+
+const SQLITE_BUSY = 5
 
 /** Of the file at `path`; errors of Baton keep their code. */
 export function describeFailure(path: string, cause: unknown): StoreFailure {
   const said = cause instanceof Error ? cause.message : String(cause)
-  if (isBatonError(cause)) return { code: cause.code, message: said }
+  if (isBatonError(cause)) return { code: cause.code, message: said, hint: cause.hint }
   const known = KNOWN[primaryCode(cause)]
   if (!known) return { code: 'store_failed', message: `the store ${path} failed: ${said}` }
   return { code: known.code ?? 'store_failed', message: `the store ${path} ${known.message} (SQLite: ${said})` }

@@ -1,14 +1,20 @@
-// A store in one SQLite file: durable, for one process. All work on the file is done in worker threads.
+// A store in one SQLite file: durable, for one process. What is written goes through one queue; a worker thread reads.
 import { resolve } from 'node:path'
 import type { OwnedLogStore, StoredSession } from '@baton/core'
-import { BatonError } from '@baton/core'
+import { BatonError, checkName } from '@baton/core'
 import type { SessionRecord, Snapshot } from '@baton/core/machine'
+import { checkRecords } from '@baton/core/machine'
 import type { LeaseOptions } from '../lease-book.ts'
 import { checkLeft, LeaseBook } from '../lease-book.ts'
 import type { PutConflict } from '../put-by-position.ts'
-import type { AppendOutcome, SessionRows } from './database.ts'
+import { checkText } from '../legal-text.ts'
+import type { AppendOutcome } from './acts.ts'
+import type { ReadRows } from './record-rows.ts'
+import type { ListedSession } from './session-rows.ts'
+import { findHealth } from './store-health.ts'
 import type { StoreThread } from './store-thread.ts'
 import { startStoreThread } from './store-thread.ts'
+import type { FoundSnapshot } from './text-rows.ts'
 
 /** Leases hold between hosts of this process: they end with it, and the file's lock keeps every other process out. */
 export interface SqliteStoreOptions extends LeaseOptions {
@@ -16,51 +22,79 @@ export interface SqliteStoreOptions extends LeaseOptions {
   readonly readOnly?: boolean
   /** Bytes of the file; over them what is appended is refused with `store_failed`, and what is there is kept. No bound by default. */
   readonly maxBytes?: number
+  /** Bytes of the write-ahead log after which commits wait for it to be written back. 33,554,432 (32 MiB). */
+  readonly logBytes?: number
+  /**
+   * Told of what is no failure and should be known: rights that were too wide, a snapshot that is not what was written, a
+   * log that another program keeps from shrinking. A warning of the process by default.
+   */
+  readonly onWarning?: (message: string) => void
 }
 
 /** Records, and sessions of a list, that one request brings over from the worker. */
 const ROWS = 256
+const LOG_BYTES = 33_554_432
 
 /**
- * Opens or makes the file. Beside it stand its write-ahead log (`-wal`, `-shm`) and its lock (`.lock`).
- * Whoever held a session when it was last open is dead, so every session is free.
- * @throws BatonError `store_locked` (another process has it), `store_failed` (it cannot be opened or written, or is of a
- * newer format), `log_damaged` (it is no database), `invalid_option`
+ * Opens or makes the file. Beside it stand its write-ahead log (`-wal`, `-shm`) and its lock (`.lock`); all are for their
+ * owner alone. Whoever held a session when it was last open is dead, so every session is free.
+ * @throws BatonError `store_locked` (another process has it, or it has several names), `store_failed` (it cannot be opened or
+ * written, or is of a newer format), `log_damaged` (it is no database, or its list of sessions is damaged), `invalid_option`
  */
 export async function openSqliteStore(path: string, options: SqliteStoreOptions = {}): Promise<OwnedLogStore> {
-  const { readOnly = false, maxBytes } = options
+  const { readOnly = false, maxBytes, logBytes = LOG_BYTES } = options
+  const warn = options.onWarning ?? ((message: string): void => process.emitWarning(message, 'BatonStoreWarning'))
   const leases = new LeaseBook(options)
-  const thread = await startStoreThread({ path: resolve(path), readOnly, maxBytes })
-  const { ask } = thread
+  const thread = await startStoreThread({ path: resolve(path), readOnly, maxBytes, logBytes, warn })
+  const { write, read } = thread
   return {
     ...openLogs(thread, path, leases),
     ...openOwnership(thread, leases),
     snapshots: {
       put: async (session, snapshot) => {
-        await ask({ type: 'put-snapshot', session, body: JSON.stringify(snapshot) })
+        checkName('a session’s id', session)
+        const { pos } = snapshot.state
+        await write({
+          type: 'put-snapshot',
+          session,
+          pos: Number.isSafeInteger(pos) ? pos : -1,
+          body: JSON.stringify(snapshot),
+        })
       },
       latest: async (session) => {
-        const body = await ask<string | undefined>({ type: 'snapshot', session })
-        return body === undefined ? undefined : (JSON.parse(body) as Snapshot) // written by put; checkVersion comes next
+        checkText('a session’s id', session)
+        const { body, damage } = await read<FoundSnapshot>({ type: 'snapshot', session })
+        if (damage !== undefined) warn(`${path}: ${damage}; the whole log is read instead`)
+        return body === undefined ? undefined : (JSON.parse(body) as Snapshot) // as put wrote it, by its hash
       },
     },
     blobs: {
       put: async (session, name, text) => {
-        await ask({ type: 'put-blob', session, name, body: text })
+        checkName('a session’s id', session)
+        checkName('a blob’s name', name)
+        await write({ type: 'put-blob', session, name, body: text })
       },
-      get: (session, name) => ask<string | undefined>({ type: 'blob', session, name }),
-      names: (session) => ask<readonly string[]>({ type: 'blob-names', session }),
+      get: async (session, name) => {
+        checkText('a session’s id', session)
+        checkText('a blob’s name', name)
+        return await read<string | undefined>({ type: 'blob', session, name })
+      },
+      names: async (session) => {
+        checkText('a session’s id', session)
+        return await read<readonly string[]>({ type: 'blob-names', session })
+      },
     },
+    health: () => findHealth(thread, readOnly),
     close: thread.close,
   }
 }
 
-type Logs = Omit<OwnedLogStore, keyof Ownership | 'snapshots' | 'blobs' | 'close'>
+type Logs = Omit<OwnedLogStore, keyof Ownership | 'snapshots' | 'blobs' | 'health' | 'close'>
 
-function openLogs({ ask }: StoreThread, path: string, leases: LeaseBook): Logs {
+function openLogs({ read, write }: StoreThread, path: string, leases: LeaseBook): Logs {
   const listAll = async function* (): AsyncGenerator<StoredSession> {
     for (let after = ''; ;) {
-      const sessions = await ask<readonly SessionRows[]>({ type: 'list', after, rows: ROWS })
+      const sessions = await read<readonly ListedSession[]>({ type: 'list', after, rows: ROWS })
       for (const one of sessions) {
         const holder = leases.holder(one.session)
         yield { ...one, ...(holder && { holder }) }
@@ -71,17 +105,24 @@ function openLogs({ ask }: StoreThread, path: string, leases: LeaseBook): Logs {
   }
   return {
     put: async (session, records) => {
+      checkName('a session’s id', session)
+      checkRecords(records)
       const positions = records.map(({ pos }) => pos)
       const heldBy = leases.holder(session)?.owner
       const request = { session, positions, heldBy, epoch: records.at(-1)?.epoch ?? 0, ...buildRows(records) }
-      const conflict = await ask<PutConflict | undefined>({ type: 'put', request })
+      const conflict = await write<PutConflict | undefined>({ type: 'put', ...request })
       if (conflict) throw new BatonError({ code: 'store_conflict', message: conflict.message })
     },
     read: async function* (session, fromPos) {
-      for (let next = Math.max(0, fromPos); ; next += ROWS) {
-        const bodies = await ask<readonly string[]>({ type: 'read', session, fromPos: next, rows: ROWS })
-        for (const [index, body] of bodies.entries()) yield recordIn(body, `${session}, record ${next + index}`, path)
-        if (bodies.length < ROWS) return
+      checkText('a session’s id', session)
+      for (let next = Math.max(0, fromPos); ;) {
+        const found = await read<ReadRows>({ type: 'read', session, fromPos: next, rows: ROWS })
+        for (const body of found.bodies) {
+          yield recordIn(body, { session, pos: next, path })
+          next += 1
+        }
+        if (found.damage) throw createDamageError({ session, pos: found.damage.pos, path }, found.damage.why)
+        if (found.isEnd) return
       }
     },
     list: listAll,
@@ -89,16 +130,19 @@ function openLogs({ ask }: StoreThread, path: string, leases: LeaseBook): Logs {
       for await (const one of listAll()) if (one.isOwned && !one.holder) yield one
     },
     restore: async (session, records) => {
+      checkName('a session’s id', session)
+      checkRecords(records)
       const rows = { session, epoch: records.at(-1)?.epoch ?? 0, ...buildRows(records) }
       const lease = leases.leaseOf(session)
-      if (!(await ask<boolean>({ type: 'restore', rows })))
+      if (!(await write<boolean>({ type: 'restore', ...rows })))
         throw new BatonError({ code: 'session_exists', message: `session ${session} exists in ${path}` })
       leases.end(session, lease)
     },
     remove: async (session, owner) => {
+      checkText('a session’s id', session)
       leases.checkFree(session, owner)
       const lease = leases.leaseOf(session)
-      await ask({ type: 'remove', session })
+      await write({ type: 'remove', session })
       leases.end(session, lease)
     },
   }
@@ -107,14 +151,15 @@ function openLogs({ ask }: StoreThread, path: string, leases: LeaseBook): Logs {
 type Ownership = Pick<OwnedLogStore, 'leaseMs' | 'acquire' | 'append' | 'renew' | 'release' | 'requestHandover'>
 
 /** A lease is given before the file is asked, so that of two who ask in the same moment one is refused. */
-function openOwnership({ ask, check }: StoreThread, leases: LeaseBook): Ownership {
+function openOwnership({ write, check }: StoreThread, leases: LeaseBook): Ownership {
   return {
     leaseMs: leases.leaseMs,
     acquire: async (session, owner, address) => {
+      checkName('a session’s id', session)
       const lease = leases.give(session, owner, address)
       if (lease.type === 'held') return lease
       try {
-        const log = await ask<{ epoch: number; pos: number }>({ type: 'acquire', session, owner })
+        const log = await write<{ epoch: number; pos: number }>({ type: 'acquire', session, owner })
         return { type: 'acquired', epoch: log.epoch, pos: log.pos, leaseUntilMs: lease.untilMs }
       } catch (cause) {
         leases.end(session, lease)
@@ -122,8 +167,8 @@ function openOwnership({ ask, check }: StoreThread, leases: LeaseBook): Ownershi
       }
     },
     append: async (session, epoch, afterPos, records) => {
-      const rows = { session, epoch, afterPos, ...buildRows(records) }
-      const outcome = await ask<AppendOutcome>({ type: 'append', rows })
+      checkText('a session’s id', session)
+      const outcome = await write<AppendOutcome>({ type: 'append', session, epoch, afterPos, ...buildRows(records) })
       if ('conflict' in outcome) throw new BatonError({ code: 'store_conflict', message: outcome.conflict })
       return outcome.pos
     },
@@ -135,7 +180,7 @@ function openOwnership({ ask, check }: StoreThread, leases: LeaseBook): Ownershi
       checkLeft(left)
       const lease = leases.leaseOf(session)
       // Acquired again in the meantime, it has another lease, which stays.
-      if (await ask<boolean>({ type: 'release', session, epoch, left })) leases.end(session, lease)
+      if (await write<boolean>({ type: 'release', session, epoch, left })) leases.end(session, lease)
     },
     requestHandover: async (session, owner) => leases.requestHandover(session, owner),
   }
@@ -145,11 +190,27 @@ function buildRows(records: readonly SessionRecord[]): { readonly bodies: readon
   return { bodies: records.map((record) => JSON.stringify(record)), lastMs: records.at(-1)?.nowMs ?? 0 }
 }
 
+interface Place {
+  readonly session: string
+  readonly pos: number
+  readonly path: string
+}
+
 /** @throws BatonError `log_damaged` */
-function recordIn(body: string, where: string, path: string): SessionRecord {
+function recordIn(body: string, place: Place): SessionRecord {
   try {
-    return JSON.parse(body) as SessionRecord // written by append; the reader checks its version
+    return JSON.parse(body) as SessionRecord // as append wrote it; who folds it checks it (followRecord)
   } catch (cause) {
-    throw new BatonError({ code: 'log_damaged', message: `${path}: session ${where} is no JSON`, cause })
+    throw createDamageError(place, 'it is no JSON', cause)
   }
+}
+
+function createDamageError({ session, pos, path }: Place, why: string, cause?: unknown): BatonError {
+  return new BatonError({
+    code: 'log_damaged',
+    message: `${path}: session ${session} is damaged at record ${pos}: ${why}`,
+    hint: 'The other sessions go on. See "baton store check", and restore this one from a backup.',
+    data: { session, pos },
+    ...(cause !== undefined && { cause }),
+  })
 }

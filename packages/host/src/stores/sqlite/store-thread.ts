@@ -1,78 +1,161 @@
-// The worker thread as the main thread sees it: requests and their answers, and what becomes of them when it dies.
+// The threads and the connections of an open file, as the store sees them: what is written goes through one queue, what is
+// read is asked of the worker, and what becomes of both when that dies.
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { BatonError } from '@baton/core'
-import type { StoreReply, StoreRequestBody, StoreValue, WorkerData } from './protocol.ts'
+import type { Act, ActOutcome, ActValue } from './acts.ts'
+import { Checkpoints } from './checkpoints.ts'
+import { CommitPace } from './commit-pace.ts'
+import type { Database } from './database.ts'
+import { openDatabase } from './database.ts'
+import type { Committed, Opening, StoreReply, StoreRequestBody, StoreValue, WorkerData } from './protocol.ts'
 import type { StoreFailure } from './sqlite-errors.ts'
+import { isBusy } from './sqlite-errors.ts'
+import { OpenedFile } from './store-file.ts'
+import { WriteQueue } from './write-queue.ts'
+
+export interface StoreThreadInit extends WorkerData {
+  /** Bytes of the write-ahead log after which commits wait for it to be written back. */
+  readonly logBytes: number
+  readonly warn: (message: string) => void
+}
 
 export interface StoreThread {
-  /** @throws BatonError `store_failed`, `log_damaged`, `session_exists` */
-  ask<Value extends StoreValue>(request: StoreRequestBody): Promise<Value>
+  /** Without links. */
+  readonly path: string
+  /** Durable when it resolves. @throws BatonError `store_failed`, `store_gone`, `log_damaged` */
+  write<Value extends ActValue>(act: Act): Promise<Value>
+  /** After all that was written before. @throws BatonError `store_failed`, `log_damaged` */
+  read<Value extends StoreValue>(request: StoreRequestBody): Promise<Value>
   /** @throws BatonError `store_failed` when its thread has ended */
   check(): void
-  /** Both threads have let go of the file when it is done. */
+  /** The threads have let go of the file when it is done. */
   close(): Promise<void>
 }
 
 /** @throws BatonError `store_locked`, `store_failed`, `log_damaged` when the file cannot be opened */
-export async function startStoreThread(data: WorkerData): Promise<StoreThread> {
-  const { path } = data
-  const worker = startThread('worker', data)
-  const waiting = new Map<number, (reply: StoreReply) => void>()
-  let lastId = 0
-  let broken: BatonError | undefined
-  await opened(worker, path)
-
-  const breakDown = (why: string): void => {
-    broken = new BatonError({ code: 'store_failed', message: `the store ${path} is gone: ${why}` })
-    const failure = { code: 'store_failed', message: broken.message } as const
-    for (const [id, settle] of waiting) settle({ id, type: 'failed', failure })
-    waiting.clear()
-  }
-  worker.on('message', (reply: StoreReply) => {
-    if (!('id' in reply)) return
-    waiting.get(reply.id)?.(reply)
-    waiting.delete(reply.id)
-  })
-  worker.on('error', (cause) => breakDown(String(cause)))
-  worker.on('exit', () => breakDown('its thread has ended'))
-  const checkpointer = data.readOnly ? undefined : startThread('checkpointer', data)
-  checkpointer?.on('error', () => {}) // the write-ahead log only grows until the file is opened again
+export async function startStoreThread(init: StoreThreadInit): Promise<StoreThread> {
+  const { logBytes, warn, maxBytes, readOnly } = init
+  const worker = startThread('worker', { path: init.path, readOnly, maxBytes })
+  worker.on('message', (reply: StoreReply) => reply.type === 'warning' && warn(reply.message))
+  const { path, token, commitMs } = await waitForOpening(worker, init.path)
+  const requests = new Requests(worker, init.path)
+  const owner = token === undefined ? undefined : { token, file: new OpenedFile(path) }
+  const here = owner && openDatabase({ path, maxBytes, busyMs: 0, owner })
+  const checkpointer = owner && startThread('checkpointer', { path, logBytes })
   checkpointer?.unref()
 
-  const ask: StoreThread['ask'] = (request) =>
-    new Promise((resolve, reject) => {
-      if (broken) {
-        reject(broken)
+  let checkpoints: Checkpoints | undefined
+  const queue = new WriteQueue({
+    commitHere: (acts) => here && commitUnlessBusy(here, acts),
+    commitElsewhere: (acts) => requests.ask<Committed>({ type: 'commit', acts }),
+    pace: new CommitPace(commitMs),
+    nowMs: () => performance.now(),
+    onCommit: (chars) => checkpoints?.note(chars),
+  })
+  if (checkpointer) checkpoints = new Checkpoints({ path, thread: checkpointer, queue, logBytes, warn })
+
+  const close = async (): Promise<void> => {
+    checkpoints?.stop()
+    await queue.ended()
+    // The worker is the last one to let go: it writes the log back.
+    if (here) here.close()
+    if (checkpointer) {
+      // Its end is waited for: nothing else may keep the process alive until then.
+      checkpointer.ref()
+      checkpointer.postMessage('stop')
+      await waitForEnd(checkpointer)
+    }
+    await requests.close()
+  }
+  let closing: Promise<void> | undefined
+  return {
+    path,
+    write: async <Value extends ActValue>(act: Act) => {
+      if (closing) throw createGoneError(init.path, 'it was closed')
+      requests.check()
+      return (await queue.ask(act)) as Value // each act names the type of its own answer
+    },
+    read: async (request) => {
+      const writing = queue.settled()
+      if (writing) await writing
+      return await requests.ask(request)
+    },
+    check: () => requests.check(),
+    close: () => (closing ??= close()),
+  }
+}
+
+function commitUnlessBusy(database: Database, acts: readonly Act[]): readonly ActOutcome[] | undefined {
+  try {
+    return database.commit(acts)
+  } catch (cause) {
+    if (isBusy(cause)) return undefined
+    throw cause
+  }
+}
+
+/** Questions to the worker and their answers. */
+class Requests {
+  readonly #worker: Worker
+  readonly #path: string
+  readonly #waiting = new Map<number, (reply: StoreReply) => void>()
+  #lastId = 0
+  #broken: BatonError | undefined
+
+  constructor(worker: Worker, path: string) {
+    this.#worker = worker
+    this.#path = path
+    worker.on('message', (reply: StoreReply) => {
+      if (!('id' in reply)) return
+      this.#waiting.get(reply.id)?.(reply)
+      this.#waiting.delete(reply.id)
+    })
+    worker.on('error', (cause) => this.#breakDown(String(cause)))
+    worker.on('exit', () => this.#breakDown('its thread has ended'))
+  }
+
+  check(): void {
+    if (this.#broken) throw this.#broken
+  }
+
+  ask<Value extends StoreValue>(request: StoreRequestBody): Promise<Value> {
+    return new Promise((resolve, reject) => {
+      if (this.#broken) {
+        reject(this.#broken)
         return
       }
-      lastId += 1
-      const id = lastId
-      waiting.set(id, (reply) => {
+      this.#lastId += 1
+      const id = this.#lastId
+      this.#waiting.set(id, (reply) => {
         if (reply.type === 'done')
           resolve(reply.value as never) // each request names the type of its own answer
         else if (reply.type === 'failed') reject(new BatonError(reply.failure))
       })
-      worker.postMessage({ ...request, id })
+      this.#worker.postMessage({ ...request, id })
     })
+  }
 
-  let closing: Promise<void> | undefined
-  const close = async (): Promise<void> => {
-    const ended = Promise.all([worker, ...(checkpointer ? [checkpointer] : [])].map(threadEnd))
-    // Its end is waited for: nothing else may keep the process alive until then.
-    checkpointer?.ref()
-    checkpointer?.postMessage('stop')
-    if (!broken) await ask({ type: 'close' })
+  async close(): Promise<void> {
+    const ended = waitForEnd(this.#worker)
+    if (!this.#broken) await this.ask({ type: 'close' })
     await ended
   }
-  const check = (): void => {
-    if (broken) throw broken
+
+  #breakDown(why: string): void {
+    this.#broken ??= createGoneError(this.#path, why)
+    const failure = { code: 'store_failed', message: this.#broken.message } as const
+    for (const [id, settle] of this.#waiting) settle({ id, type: 'failed', failure })
+    this.#waiting.clear()
   }
-  return { ask, check, close: () => (closing ??= close()) }
 }
 
-function threadEnd(thread: Worker): Promise<void> {
+function createGoneError(path: string, why: string): BatonError {
+  return new BatonError({ code: 'store_failed', message: `the store ${path} is gone: ${why}` })
+}
+
+function waitForEnd(thread: Worker): Promise<void> {
   return new Promise((resolve) => {
     if (thread.threadId < 0) resolve()
     else thread.once('exit', () => resolve())
@@ -80,22 +163,24 @@ function threadEnd(thread: Worker): Promise<void> {
 }
 
 /** A thread beside this file: the source where this is the source, else what was built from it. */
-function startThread(name: 'worker' | 'checkpointer', workerData: WorkerData): Worker {
+function startThread(name: 'worker' | 'checkpointer', data: object): Worker {
   const file = fileURLToPath(new URL(`./${name}${extname(import.meta.url)}`, import.meta.url))
   const execArgv = file.endsWith('.ts') ? ['--conditions=@baton/source', '--no-warnings'] : ['--no-warnings']
-  return new Worker(file, { workerData, execArgv })
+  return new Worker(file, { workerData: data, execArgv })
 }
 
-function opened(worker: Worker, path: string): Promise<void> {
+function waitForOpening(worker: Worker, path: string): Promise<Opening> {
   return new Promise((resolve, reject) => {
     const refuse = (failure: StoreFailure): void => reject(new BatonError(failure))
     const fail = (cause: unknown): void =>
       refuse({ code: 'store_failed', message: `the store ${path} cannot be opened: ${String(cause)}` })
-    worker.once('error', fail)
-    worker.once('message', (reply: StoreReply) => {
-      worker.off('error', fail)
+    const take = (reply: StoreReply): void => {
+      if (reply.type !== 'refused' && reply.type !== 'ready') return
+      worker.off('error', fail).off('message', take)
       if (reply.type === 'refused') refuse(reply.failure)
-      else resolve()
-    })
+      else resolve(reply.opening)
+    }
+    worker.once('error', fail)
+    worker.on('message', take)
   })
 }

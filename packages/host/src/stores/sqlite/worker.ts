@@ -1,88 +1,123 @@
-// The thread that owns the file. Appends that arrive while one transaction commits make up the next: the group commit.
+// The thread that owns the file: it locks and opens it, reads, and commits what would hold up the caller's thread.
+import { randomUUID } from 'node:crypto'
+import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
+import { BatonError } from '@baton/core'
 import type { Database } from './database.ts'
 import { openDatabase } from './database.ts'
 import { lockStore } from './lock.ts'
-import type { StoreReply, StoreRequest, StoreValue, WorkerData } from './protocol.ts'
+import type { Opening, StoreReply, StoreRequest, StoreValue, WorkerData } from './protocol.ts'
+import { checkSessionList, prepareTables } from './schema.ts'
 import { describeFailure } from './sqlite-errors.ts'
+import { findRealPath, makeOwnFile, OpenedFile } from './store-file.ts'
 
-type Append = Extract<StoreRequest, { readonly type: 'append' }>
+/** Milliseconds for which a write waits for another program's. */
+const BUSY_MS = 5000
+/** Commits that are made when the file is opened: whether it can be written, and how quickly. */
+const PROBES = 3
+
+interface Opened {
+  readonly database: Database
+  readonly opening: Opening
+  readonly unlock: () => void
+}
 
 function serve(): void {
   const port = parentPort
   if (!port) return
   const reply = (message: StoreReply): void => port.postMessage(message)
   const init = workerData as WorkerData // given by openSqliteStore
-  let unlock = (): void => {}
-  let database: Database
+  let opened: Opened
   try {
-    if (!init.readOnly) unlock = lockStore(init.path)
-    database = openDatabase(init)
+    opened = open(init, (message) => reply({ type: 'warning', message }))
   } catch (cause) {
-    unlock()
     reply({ type: 'refused', failure: describeFailure(init.path, cause) })
     return
   }
-
-  let appends: Append[] = []
-  const commit = (): void => {
-    const batch = appends
-    appends = []
-    try {
-      const outcomes = database.appendAll(batch.map(({ rows }) => rows))
-      batch.forEach(({ id }, index) => reply({ id, type: 'done', value: outcomes[index] }))
-    } catch (cause) {
-      for (const { id } of batch) reply({ id, type: 'failed', failure: describeFailure(init.path, cause) })
-    }
-  }
+  const { database, opening, unlock } = opened
   port.on('message', (request: StoreRequest) => {
-    if (request.type === 'append') {
-      // All messages that wait are read before the transaction begins.
-      if (appends.push(request) === 1) setImmediate(commit)
-      return
-    }
-    if (appends.length > 0) commit()
+    const { id } = request
     try {
-      reply({ id: request.id, type: 'done', value: answer(database, request) })
+      reply({ id, type: 'done', value: answer(database, request) })
     } catch (cause) {
-      reply({ id: request.id, type: 'failed', failure: describeFailure(init.path, cause) })
+      reply({ id, type: 'failed', failure: describeFailure(init.path, cause) })
     }
     if (request.type === 'close') {
       unlock()
       port.close()
     }
   })
-  reply({ type: 'ready' })
+  reply({ type: 'ready', opening })
 }
 
-function answer(database: Database, request: Exclude<StoreRequest, Append>): StoreValue {
+/** @throws BatonError, Error of SQLite or of the file system */
+function open({ path: given, readOnly, maxBytes }: WorkerData, warn: (message: string) => void): Opened {
+  const path = findRealPath(given)
+  if (readOnly) {
+    const database = openDatabase({ path, maxBytes, busyMs: BUSY_MS, owner: undefined })
+    return { database, opening: { path, token: undefined, commitMs: Infinity }, unlock: () => {} }
+  }
+  const unlock = lockStore(path)
+  try {
+    makeOwnFile(path, warn)
+    const token = randomUUID()
+    const taker = takeFile(path, token)
+    const owner = { token, file: new OpenedFile(path) }
+    const database = openDatabase({ path, maxBytes, busyMs: BUSY_MS, owner })
+    taker.close() // the last one to be closed would take the write-ahead log away
+    return { database, opening: { path, token, commitMs: probe(database) }, unlock }
+  } catch (cause) {
+    unlock()
+    throw cause
+  }
+}
+
+/** Makes or renews the tables, and writes down whose the file is from now on. */
+function takeFile(path: string, token: string): DatabaseSync {
+  const db = new DatabaseSync(path)
+  db.exec(`PRAGMA busy_timeout=${BUSY_MS}; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA secure_delete=ON`)
+  try {
+    prepareTables(db)
+    checkSessionList(db, path)
+    db.exec('UPDATE epochs SET last = max(last, (SELECT coalesce(max(epoch), 0) FROM sessions))')
+    db.prepare('UPDATE opening SET token = ?').run(token)
+    return db
+  } catch (cause) {
+    db.close()
+    throw cause
+  }
+}
+
+/** @throws Error of SQLite when the file cannot be written */
+function probe(database: Database): number {
+  const times = Array.from({ length: PROBES }, () => {
+    const startMs = performance.now()
+    const [outcome] = database.commit([{ type: 'probe', session: '' }])
+    if (outcome?.type === 'failed') throw new BatonError(outcome.failure)
+    return performance.now() - startMs
+  })
+  return times.toSorted((one, other) => one - other)[Math.floor(PROBES / 2)] ?? Infinity
+}
+
+function answer(database: Database, request: StoreRequest): StoreValue {
   switch (request.type) {
-    case 'acquire':
-      return database.acquire(request.session, request.owner)
-    case 'release':
-      return database.release(request.session, request.epoch, request.left)
-    case 'put':
-      return database.put(request.request)
+    case 'commit': {
+      const startMs = performance.now()
+      const outcomes = database.commit(request.acts)
+      return { outcomes, tookMs: performance.now() - startMs }
+    }
     case 'read':
       return database.read(request.session, request.fromPos, request.rows)
     case 'list':
       return database.list(request.after, request.rows)
-    case 'restore':
-      return database.restore(request.rows)
-    case 'remove':
-      return database.remove(request.session)
-    case 'put-snapshot':
-      return database.putSnapshot(request.session, request.body)
     case 'snapshot':
       return database.snapshot(request.session)
-    case 'put-blob':
-      return database.putBlob(request.session, request.name, request.body)
     case 'blob':
       return database.blob(request.session, request.name)
     case 'blob-names':
       return database.blobNames(request.session)
     case 'close':
-      return database.close()
+      return database.close() as undefined
     default:
       return request satisfies never
   }

@@ -1,0 +1,370 @@
+// The schema of records: every fact with its fields. It stands before each fold of what was stored or comes from elsewhere.
+// A fact that it does not know comes from a newer Baton; fields that it does not know are additions, and are let be.
+import { BatonError } from '../errors.ts'
+import type { FactOf, FactType } from './fact.ts'
+import { createUnknownFactError } from './fact.ts'
+import type { SessionRecord } from './record.ts'
+import type { Check, FieldChecks } from './value-checks.ts'
+import {
+  checkAmount,
+  checkDate,
+  checkFields,
+  checkFlag,
+  checkJson,
+  checkList,
+  checkMs,
+  checkNullOr,
+  checkObject,
+  checkText,
+  checkVariant,
+  checkWhole,
+  checkWord,
+  isObject,
+  optional,
+} from './value-checks.ts'
+
+const checkState = checkFields({ provider: checkText, model: checkText, data: checkJson })
+const STATE = { state: optional(checkState) }
+
+const checkSource = checkVariant({
+  base64: checkFields({ data: checkText }),
+  url: checkFields({ url: checkText }),
+  blob: checkFields({ handle: checkText, bytes: checkWhole }),
+})
+const MEDIA = { mediaType: checkText, source: checkSource, ...STATE }
+
+const checkTextPart = checkFields({ text: checkText, ...STATE })
+const checkContent = checkList(
+  checkVariant({
+    text: checkTextPart,
+    image: checkFields(MEDIA),
+    file: checkFields({ ...MEDIA, name: optional(checkText) }),
+  }),
+)
+const checkAssistantParts = checkList(
+  checkVariant({
+    text: checkTextPart,
+    reasoning: checkTextPart,
+    call: checkFields({ callId: checkText, name: checkText, arguments: checkText, ...STATE }),
+    source: checkFields({
+      id: checkText,
+      url: optional(checkText),
+      title: optional(checkText),
+      quote: optional(checkText),
+    }),
+    provider: checkFields({ state: checkState }),
+  }),
+)
+
+const checkUsage = checkFields({
+  inputTokens: optional(checkAmount),
+  cacheReadTokens: optional(checkAmount),
+  cacheWriteTokens: optional(checkAmount),
+  outputTokens: optional(checkAmount),
+  reasoningTokens: optional(checkAmount),
+  costMicros: optional(checkAmount),
+})
+const checkSettings = checkFields({
+  maxOutputTokens: optional(checkAmount),
+  temperature: optional(checkAmount),
+  reasoningTokens: optional(checkAmount),
+  parallelCalls: optional(checkFlag),
+})
+const checkProvenance = checkFields({ trust: checkWord('trusted', 'untrusted'), source: optional(checkText) })
+const checkError = checkFields({ code: checkText, message: checkText })
+const checkFailure = checkFields({
+  code: checkText,
+  message: checkText,
+  retryable: checkFlag,
+  retryAfterMs: optional(checkMs),
+})
+const checkTexts = checkList(checkText)
+const checkNumbers = checkList(checkWhole)
+const checkEffect = checkWord('pure', 'idempotent', 'once')
+const checkRuns = checkWord('server', 'client')
+const checkOnInterrupt = checkWord('cancel', 'finish')
+
+const checkProposal = checkFields({
+  callId: checkText,
+  name: checkText,
+  runs: checkRuns,
+  effect: checkEffect,
+  timeoutMs: checkMs,
+  parallel: checkFlag,
+  onInterrupt: checkOnInterrupt,
+  argumentsHash: checkText,
+  provenance: optional(checkProvenance),
+  about: optional(checkObject),
+  broughtBy: optional(checkText),
+  asks: optional(checkWord(true)),
+  tokenHash: optional(checkText),
+})
+const checkClientTool = checkFields({
+  name: checkText,
+  effect: checkEffect,
+  runs: checkRuns,
+  timeoutMs: checkMs,
+  parallel: checkFlag,
+  onInterrupt: checkOnInterrupt,
+  provenance: optional(checkProvenance),
+  description: checkText,
+  inputSchema: checkJson,
+})
+const checkBody = checkVariant({
+  user: checkFields({ parts: checkContent }),
+  transcript: checkFields({ speaker: checkText, text: checkText }),
+  urgent: checkFields({ name: checkText, detail: optional(checkJson), message: optional(checkText) }),
+})
+const checkEntryMedia = checkFields({ parts: checkWhole, chars: checkAmount, inputs: optional(checkTexts) })
+const checkReason = checkFields({ reason: checkText })
+const checkSettlement = checkVariant({
+  ok: checkFields({ content: checkContent, value: optional(checkJson) }),
+  error: checkError,
+  denied: checkError,
+  'timed-out': checkObject,
+  cancelled: checkFields({ reason: checkText, begun: optional(checkWord(true)) }),
+  unknown: checkReason,
+})
+const checkPlayed = checkVariant({ all: checkObject, chars: checkFields({ chars: checkAmount }), display: checkObject })
+const checkIndex = checkList(
+  checkFields({
+    entry: checkWhole,
+    exchange: checkWhole,
+    role: checkWord('user', 'step', 'summary'),
+    chars: checkAmount,
+    step: optional(checkWhole),
+    inputs: optional(checkTexts),
+    notes: optional(checkNumbers),
+    media: optional(checkEntryMedia),
+  }),
+)
+
+/** Every field that a fact's type has, so that none is forgotten here. */
+type FieldsOf<Type extends FactType> = FieldChecks & {
+  readonly [Name in Exclude<keyof FactOf<Type>, 'type'>]-?: FieldChecks[string]
+}
+
+const CALL = { callId: checkText }
+const ATTEMPT = { attempt: checkWhole }
+const RANGE = { fromEntry: checkWhole, toEntry: checkWhole }
+
+const FACTS: { readonly [Type in FactType]: FieldsOf<Type> } = {
+  'session-opened': {
+    session: checkText,
+    birth: checkText,
+    principal: checkText,
+    agent: checkText,
+    specHash: checkText,
+  },
+  'agent-changed': { specHash: checkText, agent: optional(checkText) },
+  'model-set': { model: checkText },
+  'client-tools-set': { connection: optional(checkText), tools: checkList(checkClientTool) },
+  'client-tools-dropped': { connection: checkNullOr(checkText), names: checkTexts },
+  'plan-set': {
+    ...CALL,
+    entries: checkList(
+      checkFields({
+        content: checkText,
+        status: checkWord('pending', 'in_progress', 'completed'),
+        priority: optional(checkWord('high', 'medium', 'low')),
+      }),
+    ),
+  },
+  'session-described': { title: optional(checkNullOr(checkText)), meta: optional(checkObject) },
+  'session-paused': {},
+  'session-continued': {},
+  'session-stopped': {},
+  'session-started': {},
+  'client-attached': {
+    connection: checkText,
+    principal: checkText,
+    sequential: checkFlag,
+    protocol: optional(checkWord(1, 2)),
+    claims: optional(checkFlag),
+    reportsPlayback: optional(checkFlag),
+    asks: optional(checkFlag),
+    tools: optional(checkTexts),
+    untilMs: optional(checkMs),
+  },
+  'client-renewed': { connection: checkText, untilMs: checkMs },
+  'client-detached': { connection: checkText },
+  'input-accepted': {
+    inputId: checkText,
+    body: checkBody,
+    chars: checkAmount,
+    heldChars: checkAmount,
+    delivery: checkWord('queue', 'steer', 'interrupt'),
+    ready: checkFlag,
+    untilMs: optional(checkMs),
+    model: optional(checkText),
+    settings: optional(checkSettings),
+    asks: optional(checkWord(false)),
+  },
+  'batch-flushed': {},
+  'inputs-entered': {
+    exchange: checkWhole,
+    entries: checkList(
+      checkFields({
+        entry: checkWhole,
+        inputs: checkTexts,
+        notes: checkNumbers,
+        chars: checkAmount,
+        media: optional(checkEntryMedia),
+      }),
+    ),
+  },
+  'note-queued': { note: checkWhole, text: checkText },
+  'turn-started': {
+    turn: checkWhole,
+    exchange: checkWhole,
+    models: checkTexts,
+    settings: optional(checkSettings),
+    deadlineMs: checkMs,
+  },
+  'turn-settings-set': { models: checkTexts, settings: checkSettings },
+  'turn-clock-set': { deadlineMs: checkNullOr(checkMs), remainingMs: checkMs },
+  'model-started': {
+    ...ATTEMPT,
+    ...RANGE,
+    step: checkWhole,
+    model: checkText,
+    choice: checkWord('auto', 'none'),
+    chars: checkAmount,
+  },
+  'attempt-progressed': { ...ATTEMPT, offset: checkWhole, text: checkText },
+  'attempt-superseded': {
+    ...ATTEMPT,
+    reason: checkWord('failed', 'model-set', 'fallback', 'restart', 'empty', 'paused', 'context-full'),
+    error: optional(checkFailure),
+    retryAtMs: optional(checkMs),
+  },
+  'attempt-failed': { ...ATTEMPT, error: checkFailure },
+  'answer-ignored': { ...ATTEMPT, input: checkText, reason: checkText },
+  'step-finished': {
+    ...ATTEMPT,
+    step: checkWhole,
+    model: checkText,
+    parts: checkAssistantParts,
+    calls: checkList(checkProposal),
+    finish: checkText,
+    usage: checkUsage,
+    textChars: checkAmount,
+    chars: checkAmount,
+    interrupted: checkFlag,
+  },
+  'output-refused': { step: checkWhole, issue: checkText },
+  'step-salvaged': { ...ATTEMPT, step: checkWhole, textChars: checkAmount },
+  'step-closed': { step: checkWhole, entry: checkWhole },
+  'turn-finished': {
+    turn: checkWhole,
+    outcome: checkWord('answered', 'silent', 'interrupted', 'refused', 'failed', 'stopped'),
+    text: checkText,
+    error: optional(checkError),
+  },
+  'approval-requested': { ...CALL, approvalId: checkText, argumentsHash: checkText, expiresAtMs: checkMs },
+  'approval-decided': {
+    ...CALL,
+    approvalId: checkText,
+    decision: checkWord('approve', 'deny', 'edit'),
+    principal: checkText,
+    reason: optional(checkText),
+    remember: optional(checkWord('tool', 'arguments')),
+    edited: optional(
+      checkFields({
+        arguments: checkText,
+        argumentsHash: checkText,
+        approved: optional(checkWord(true)),
+        tokenHash: optional(checkText),
+      }),
+    ),
+  },
+  'question-asked': {
+    ...CALL,
+    questionId: checkText,
+    n: checkWhole,
+    message: checkText,
+    schema: checkObject,
+    expiresAtMs: checkMs,
+  },
+  'question-answered': {
+    ...CALL,
+    questionId: checkText,
+    n: checkWhole,
+    value: optional(checkJson),
+    declined: optional(checkWord('person', 'expired', 'nobody')),
+    reason: optional(checkText),
+  },
+  'call-started': { ...CALL, ...ATTEMPT, deadlineMs: checkMs },
+  'call-offered': { ...CALL, connection: checkText, offer: checkWhole },
+  'call-claimed': { ...CALL, connection: checkText },
+  'call-returned': { ...CALL, reason: checkText },
+  'call-clock-set': {
+    ...CALL,
+    mode: checkWord('held', 'waiting', 'running', 'away'),
+    deadlineMs: checkNullOr(checkMs),
+    remainingMs: checkMs,
+    awayRemainingMs: checkMs,
+    graces: checkWhole,
+  },
+  'call-settled': { ...CALL, settlement: checkSettlement, tellLate: checkFlag },
+  'result-ignored': { ...CALL, reason: checkText, outcome: checkWord('ok', 'error'), preview: checkText },
+  'window-moved': { fromEntry: checkWhole },
+  'summary-started': { ...ATTEMPT, ...RANGE },
+  'summary-finished': { ...ATTEMPT, ...RANGE, text: checkText, usage: checkUsage },
+  'summary-failed': { ...ATTEMPT, error: checkFailure },
+  'interrupt-accepted': { reason: checkText, heard: checkPlayed, untilMs: optional(checkMs) },
+  'grace-started': { untilMs: checkMs },
+  'answer-cut': { cuts: checkList(checkFields({ step: checkWhole, keepChars: checkAmount })) },
+  'inputs-left-out': {
+    inputs: checkTexts,
+    steps: optional(checkNumbers),
+    reason: checkText,
+    sizes: checkList(checkFields({ entry: checkWhole, chars: checkAmount })),
+  },
+  'display-written': { turn: checkWhole },
+  'history-rewound': { inputId: checkText, exchange: checkWhole, index: checkIndex },
+  'host-restarted': { downMs: checkMs },
+}
+
+const CHECKS: ReadonlyMap<string, Check> = new Map(
+  Object.entries(FACTS).map(([type, fields]) => [type, checkFields(fields)]),
+)
+
+const checkEnvelope = checkFields({
+  type: checkText,
+  inputId: optional(checkText),
+  callId: optional(checkText),
+  attempt: optional(checkWhole),
+  connection: optional(checkText),
+})
+const checkHead = checkFields({
+  version: checkWhole,
+  pos: checkWhole,
+  nowMs: checkDate,
+  epoch: checkWhole,
+  input: checkEnvelope,
+  facts: checkList(checkFields({ type: checkText })),
+})
+
+/** @throws BatonError `log_damaged` (the field, and what is wrong with it), `log_version_unknown` (a fact of a newer version) */
+export function checkRecord(value: unknown): asserts value is SessionRecord {
+  const pos = isObject(value) ? value['pos'] : undefined
+  const where = Number.isSafeInteger(pos) ? `record ${String(pos)}` : 'a record'
+  const refuse = (issue: string | undefined): void => {
+    if (issue === undefined) return
+    throw new BatonError({ code: 'log_damaged', message: `${where} is no record: ${issue.replace(/^\./, '').trim()}` })
+  }
+  refuse(checkHead(value))
+  const { facts } = value as SessionRecord // of this form, but for what each fact holds
+  for (const [index, fact] of facts.entries()) {
+    const check = CHECKS.get(fact.type)
+    if (!check) throw createUnknownFactError(fact, where)
+    const issue = check(fact)
+    refuse(issue && `facts[${index}] (${fact.type})${issue}`)
+  }
+}
+
+/** @throws BatonError `log_damaged`, `log_version_unknown` */
+export function checkRecords(values: readonly unknown[]): asserts values is readonly SessionRecord[] {
+  for (const value of values) checkRecord(value)
+}

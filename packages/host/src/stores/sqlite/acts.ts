@@ -1,0 +1,64 @@
+// What is written to a SQLite store, as plain data: it is committed on the caller's thread or goes over to the worker.
+import type { LeftBehind } from '@baton/core'
+import type { PutConflict, PutRows } from '../put-by-position.ts'
+import type { StoreFailure } from './sqlite-errors.ts'
+
+export interface AppendRows {
+  readonly session: string
+  readonly epoch: number
+  readonly afterPos: number
+  readonly lastMs: number
+  /** Records as JSON text. */
+  readonly bodies: readonly string[]
+}
+
+export interface PutRequest extends PutRows {
+  /** Of the last record. */
+  readonly epoch: number
+  readonly lastMs: number
+  /** Who holds the session, and alone may add to it. */
+  readonly heldBy: string | undefined
+}
+
+export interface RestoreRows {
+  readonly session: string
+  readonly epoch: number
+  readonly lastMs: number
+  readonly bodies: readonly string[]
+}
+
+/** `session` is whose it is. */
+export type Act =
+  | ({ readonly type: 'append' } & AppendRows)
+  | ({ readonly type: 'put' } & PutRequest)
+  | ({ readonly type: 'restore' } & RestoreRows)
+  | { readonly type: 'acquire'; readonly session: string; readonly owner: string }
+  | { readonly type: 'release'; readonly session: string; readonly epoch: number; readonly left: LeftBehind }
+  | { readonly type: 'remove'; readonly session: string }
+  | { readonly type: 'put-snapshot'; readonly session: string; readonly pos: number; readonly body: string }
+  | { readonly type: 'put-blob'; readonly session: string; readonly name: string; readonly body: string }
+  /** Writes nothing that counts: whether the file can be written. */
+  | { readonly type: 'probe'; readonly session: '' }
+
+export type AppendOutcome = { readonly pos: number } | { readonly conflict: string }
+
+export type ActValue =
+  AppendOutcome | PutConflict | { readonly epoch: number; readonly pos: number } | boolean | undefined
+
+export type ActOutcome =
+  { readonly type: 'done'; readonly value: ActValue } | { readonly type: 'failed'; readonly failure: StoreFailure }
+
+/** UTF-16 units of an act's texts, about. */
+export function measureAct(act: Act): number {
+  switch (act.type) {
+    case 'append':
+    case 'put':
+    case 'restore':
+      return act.bodies.reduce((sum, body) => sum + body.length, 0)
+    case 'put-snapshot':
+    case 'put-blob':
+      return act.body.length
+    default:
+      return 0
+  }
+}

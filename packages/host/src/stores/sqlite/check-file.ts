@@ -1,0 +1,160 @@
+// Looks through the file of a SQLite store, also while a server is at work on it: its pages, and of each session the chain of
+// its records, whether they can be folded, its snapshot and its large texts.
+import { existsSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { BatonError, isBatonError } from '@baton/core'
+import type { SessionRecord } from '@baton/core/machine'
+import { applyRecord, followRecord, initialState } from '@baton/core/machine'
+import type { SessionRow } from './hashes.ts'
+import { hashRow } from './hashes.ts'
+import { prepareRecordRows } from './record-rows.ts'
+import { FILE_VERSION, POSITIONS_MAX, readFormat } from './schema.ts'
+import { prepareSessionRows } from './session-rows.ts'
+import { describeFailure } from './sqlite-errors.ts'
+import { findRealPath } from './store-file.ts'
+import { prepareTextRows } from './text-rows.ts'
+import { inOneMoment } from './transaction.ts'
+
+export interface StoreFinding {
+  /** Absent: the file as a whole. */
+  readonly session?: string
+  readonly message: string
+}
+
+export interface StoreReport {
+  readonly sessions: number
+  readonly records: number
+  /** Records of older versions, which no hash guards. */
+  readonly unchained: number
+  readonly blobs: number
+  /** What is wrong; empty for a sound store. At most 1,000 are told. */
+  readonly findings: readonly StoreFinding[]
+}
+
+const FINDINGS_MAX = 1000
+const ROWS = 256
+
+interface Look {
+  sessions: number
+  records: number
+  unchained: number
+  blobs: number
+  readonly findings: StoreFinding[]
+}
+
+/**
+ * Reads all of the file, in this thread. Nothing is changed.
+ * @throws BatonError `store_failed` when there is no file, or none of this format, `log_damaged` when it is no database
+ */
+export function checkStoreFile(path: string): StoreReport {
+  const real = findRealPath(path)
+  if (!existsSync(real)) throw new BatonError({ code: 'store_failed', message: `there is no store at ${path}` })
+  let db: DatabaseSync | undefined
+  try {
+    db = new DatabaseSync(real, { readOnly: true })
+    db.exec('PRAGMA busy_timeout=5000')
+    if (readFormat(db) !== FILE_VERSION)
+      throw new BatonError({
+        code: 'store_failed',
+        message: `the store ${path} has the format of an older Baton`,
+        hint: 'Open it once to write, as "baton serve" does; then it can be checked.',
+      })
+    return look(db, path)
+  } catch (cause) {
+    throw new BatonError({ ...describeFailure(path, cause), cause })
+  } finally {
+    db?.close()
+  }
+}
+
+function look(db: DatabaseSync, path: string): StoreReport {
+  const report: Look = { sessions: 0, records: 0, unchained: 0, blobs: 0, findings: [] }
+  const note = (cause: unknown, session?: string): void => {
+    if (report.findings.length >= FINDINGS_MAX) return
+    const { message } = isBatonError(cause) ? cause : describeFailure(path, cause)
+    report.findings.push({ message, ...(session !== undefined && { session }) })
+  }
+  const attempt = (act: () => void, session?: string): void => {
+    try {
+      act()
+    } catch (cause) {
+      note(cause, session)
+    }
+  }
+  inOneMoment(db, () => {
+    attempt(() => {
+      for (const row of db.prepare(`PRAGMA integrity_check(${ROWS})`).all()) {
+        const said = String(row['integrity_check'])
+        if (said !== 'ok') note(damaged(`its pages are damaged (SQLite: ${said})`))
+      }
+    })
+    attempt(() => lookAtWhole(db))
+    attempt(() => {
+      const look = prepareLook(db, report)
+      for (const row of db.prepare('SELECT * FROM sessions NOT INDEXED ORDER BY key').iterate())
+        look(row as unknown as SessionRow, attempt)
+    })
+  })
+  return report
+}
+
+/** @throws BatonError `log_damaged` */
+function lookAtWhole(db: DatabaseSync): void {
+  const count = (sql: string): number => Number(db.prepare(sql).get()?.['n'])
+  const records = count(
+    `SELECT count(*) AS n FROM records WHERE id / ${POSITIONS_MAX} NOT IN (SELECT key FROM sessions)`,
+  )
+  if (records > 0) throw damaged(`${records} records belong to no session`)
+  const blobs = count('SELECT count(*) AS n FROM blobs NOT INDEXED WHERE session NOT IN (SELECT key FROM sessions)')
+  if (blobs > 0) throw damaged(`${blobs} large texts belong to no session`)
+  const epochs = count('SELECT count(*) AS n FROM epochs WHERE last < (SELECT coalesce(max(epoch), 0) FROM sessions)')
+  if (epochs > 0) throw damaged('its count of ownerships is behind that of a session')
+}
+
+type Attempt = (act: () => void, session?: string) => void
+
+function prepareLook(db: DatabaseSync, report: Look): (row: SessionRow, attempt: Attempt) => void {
+  const sessions = prepareSessionRows(db)
+  const records = prepareRecordRows(db, sessions)
+  const texts = prepareTextRows(db, sessions, records)
+  const unchained = db.prepare('SELECT count(*) AS n FROM records WHERE id >= ? AND id < ? AND hash IS NULL')
+  return (row, attempt) => {
+    const session = String(row.id)
+    report.sessions += 1
+    attempt(() => {
+      if (row.sum !== hashRow(row)) throw damaged('what the store notes of it is not what was written')
+      foldAll(session, records.read, () => (report.records += 1))
+      report.unchained += Number(unchained.get(row.key * POSITIONS_MAX, (row.key + 1) * POSITIONS_MAX)?.['n'])
+    }, session)
+    attempt(() => {
+      const { damage } = texts.snapshot(session)
+      if (damage !== undefined) throw damaged(`${damage} (the whole log is read instead)`)
+    }, session)
+    attempt(() => {
+      for (const name of texts.blobNames(session)) {
+        attempt(() => void texts.blob(session, name), session)
+        report.blobs += 1
+      }
+    }, session)
+  }
+}
+
+/** @throws BatonError `log_damaged`, `log_version_unknown` */
+function foldAll(session: string, read: ReturnType<typeof prepareRecordRows>['read'], onRecord: () => void): void {
+  let state = initialState(session)
+  for (;;) {
+    const { bodies, damage, isEnd } = read(session, state.pos + 1, ROWS)
+    for (const body of bodies) {
+      const record = JSON.parse(body) as SessionRecord // checked by followRecord
+      followRecord(state, record)
+      state = applyRecord(state, record)
+      onRecord()
+    }
+    if (damage) throw damaged(`record ${damage.pos}: ${damage.why}`)
+    if (isEnd) return
+  }
+}
+
+function damaged(message: string): BatonError {
+  return new BatonError({ code: 'log_damaged', message })
+}

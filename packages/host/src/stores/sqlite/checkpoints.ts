@@ -1,0 +1,98 @@
+// When the write-ahead log is written back: a moment after a commit, and beyond a bound while commits wait, since a log that
+// is always written to never begins anew by itself. A reader that stays open keeps it from shrinking, and is told about.
+import { statSync } from 'node:fs'
+import type { Worker } from 'node:worker_threads'
+import type { CheckpointReply, CheckpointRequest } from './protocol.ts'
+import type { WriteQueue } from './write-queue.ts'
+
+export interface CheckpointsInit {
+  readonly path: string
+  readonly thread: Worker
+  readonly queue: WriteQueue
+  /** Bytes of the log after which commits wait for it to be written back. */
+  readonly logBytes: number
+  readonly warn: (message: string) => void
+}
+
+/** Milliseconds from a commit to the writing back, and UTF-16 units of commits after which it comes earlier. */
+const AFTER_MS = 1000
+const AFTER_CHARS = 1_048_576
+/** A log that is so many times as long as its bound is told. */
+const TOLD_AT = 4
+
+const NOTHING: CheckpointReply = { restBytes: 0, logBytes: 0 }
+
+export class Checkpoints {
+  readonly #init: CheckpointsInit
+  #chars = 0
+  #timer: NodeJS.Timeout | undefined
+  #answer: ((reply: CheckpointReply) => void) | undefined
+  #toldBytes = 0
+  /** No thread is there to ask, or nobody wants anything any more. */
+  #hasEnded = false
+
+  constructor(init: CheckpointsInit) {
+    this.#init = init
+    const ended = (): void => {
+      this.#hasEnded = true
+      this.#take(NOTHING)
+    }
+    init.thread.on('message', (reply: CheckpointReply) => this.#take(reply))
+    init.thread.on('error', ended) // the write-ahead log only grows until the file is opened again
+    init.thread.on('exit', ended)
+  }
+
+  /** After each commit. */
+  note(chars: number): void {
+    this.#chars += chars
+    if (this.#answer || this.#hasEnded) return
+    if (this.#chars > AFTER_CHARS) this.#begin()
+    else this.#timer ??= setTimeout(() => this.#begin(), AFTER_MS).unref()
+  }
+
+  stop(): void {
+    this.#hasEnded = true
+    clearTimeout(this.#timer)
+  }
+
+  #begin(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#chars = 0
+    const { queue, logBytes } = this.#init
+    this.#ask('PASSIVE')
+      .then((reply) => {
+        if (reply.logBytes > logBytes && !this.#hasEnded) queue.alone(() => this.#writeAllBack())
+      })
+      .catch(() => {}) // an answer never fails
+  }
+
+  async #writeAllBack(): Promise<void> {
+    await this.#ask('TRUNCATE')
+    const { path, logBytes, warn } = this.#init
+    const bytes = measureLog(path)
+    if (bytes < TOLD_AT * logBytes || bytes < 2 * this.#toldBytes) return
+    this.#toldBytes = bytes
+    warn(
+      `the write-ahead log of the store ${path} has grown to ${bytes} bytes: another program reads the file and does not end its reading`,
+    )
+  }
+
+  #ask(mode: CheckpointRequest['mode']): Promise<CheckpointReply> {
+    if (this.#hasEnded) return Promise.resolve(NOTHING)
+    return new Promise((resolve) => {
+      this.#answer = resolve
+      this.#init.thread.postMessage({ mode } satisfies CheckpointRequest)
+    })
+  }
+
+  #take(reply: CheckpointReply): void {
+    const answer = this.#answer
+    this.#answer = undefined
+    answer?.(reply)
+  }
+}
+
+export function measureLog(path: string): number {
+  return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
+}

@@ -1,0 +1,58 @@
+// Whether a commit is quick enough for the caller's thread. A hop to the worker costs nearly as much as the commit on a
+// good disk; on a slow one every stream of the process would stand still for as long as the disk takes.
+
+/** Milliseconds that a commit may take on average, for the next one to be made on the caller's thread. */
+const QUICK_MS = 0.5
+/** Milliseconds of one commit from which it counts as a stall. */
+const STALL_MS = 2
+/** After a stall the worker commits for so many times as long: stalls take a thousandth of the time at most. */
+const STALL_PAUSE = 1000
+/** Weight of the newest commit in the average. */
+const NEWEST_WEIGHT = 0.2
+/** An act on the caller's thread keeps others waiting, so it is small. */
+const ACTS_MAX = 8
+const CHARS_MAX = 65_536
+/** Sessions that wrote a moment ago; with more of them, one commit of the worker is made for many. */
+const SESSIONS_MAX = 4
+const MOMENT_MS = 20
+const REMEMBERED = 16
+
+export interface Batch {
+  readonly sessions: readonly string[]
+  /** UTF-16 units. */
+  readonly chars: number
+}
+
+export class CommitPace {
+  #averageMs: number
+  #stalledUntilMs = -Infinity
+  readonly #recent: { readonly session: string; readonly atMs: number }[] = []
+
+  /** `commitMs`: what commits took when the file was opened. */
+  constructor(commitMs: number) {
+    this.#averageMs = commitMs
+  }
+
+  /** Whether the caller's thread should commit this now; called once for each batch. */
+  isQuick({ sessions, chars }: Batch, nowMs: number): boolean {
+    for (const session of sessions.slice(-REMEMBERED)) this.#recent.push({ session, atMs: nowMs })
+    this.#recent.splice(0, this.#recent.length - REMEMBERED)
+    if (sessions.length > ACTS_MAX || chars > CHARS_MAX) return false
+    if (this.#averageMs > QUICK_MS || nowMs < this.#stalledUntilMs) return false
+    return countBusy(this.#recent, nowMs - MOMENT_MS) <= SESSIONS_MAX
+  }
+
+  /** What a batch took, whichever thread committed it. */
+  note({ sessions, chars }: Batch, tookMs: number, nowMs: number): void {
+    // A large one says nothing of how long a small one would take.
+    if (sessions.length > ACTS_MAX || chars > CHARS_MAX) return
+    this.#averageMs += NEWEST_WEIGHT * (tookMs - this.#averageMs)
+    if (tookMs > STALL_MS) this.#stalledUntilMs = nowMs + tookMs * STALL_PAUSE
+  }
+}
+
+function countBusy(recent: readonly { readonly session: string; readonly atMs: number }[], sinceMs: number): number {
+  const busy = new Set<string>()
+  for (const { session, atMs } of recent) if (atMs >= sinceMs) busy.add(session)
+  return busy.size
+}

@@ -1,0 +1,123 @@
+// The records of all sessions as rows, each with the hash that chains it to the one before. What is read is followed along
+// its chain; where that breaks the log is damaged, and the position is told.
+import type { DatabaseSync } from 'node:sqlite'
+import type { PutConflict } from '../put-by-position.ts'
+import { planPut } from '../put-by-position.ts'
+import type { AppendOutcome, AppendRows, PutRequest, RestoreRows } from './acts.ts'
+import type { SessionRow } from './hashes.ts'
+import { hashRecord } from './hashes.ts'
+import { POSITIONS_MAX } from './schema.ts'
+import type { SessionRows } from './session-rows.ts'
+import { prepareStatements } from './statements.ts'
+import { inOneMoment } from './transaction.ts'
+
+export interface ReadRows {
+  /** Records as JSON text, as far as they are sound. */
+  readonly bodies: readonly string[]
+  /** The log ends with them, or is damaged behind them. */
+  readonly isEnd: boolean
+  /** Present: why the next one is not sound. */
+  readonly damage?: { readonly pos: number; readonly why: string }
+}
+
+interface RecordRow {
+  readonly id: number
+  readonly body: string
+  /** Null in rows of older versions. */
+  readonly hash: string | null
+}
+
+export type RecordRows = ReturnType<typeof prepareRecordRows>
+
+export function prepareRecordRows(db: DatabaseSync, sessions: SessionRows) {
+  const rows = prepareStatements(db, {
+    insert: 'INSERT INTO records (id, body, hash) VALUES (?, ?, ?)',
+    read: 'SELECT id, body, hash FROM records WHERE id >= ? AND id < ? ORDER BY id LIMIT ?',
+    one: 'SELECT id, body, hash FROM records WHERE id = ?',
+    remove: 'DELETE FROM records WHERE id >= ? AND id < ?',
+  })
+  const one = (row: SessionRow, pos: number): RecordRow | undefined =>
+    rows.one.get(makeRowId(row.key, pos)) as RecordRow | undefined
+  const insert = (row: SessionRow, bodies: readonly string[], lastMs: number): number => {
+    let { pos, head } = row
+    for (const body of bodies) {
+      pos += 1
+      head = hashRecord(head, row.id, pos, body)
+      rows.insert.run(makeRowId(row.key, pos), body, head)
+    }
+    sessions.save({ ...row, pos, head, last_ms: Math.floor(lastMs) })
+    return pos
+  }
+  return {
+    insert,
+    hashAt: (row: SessionRow | undefined, pos: number): string | null =>
+      (row && pos >= 0 && pos < POSITIONS_MAX && one(row, pos)?.hash) || null,
+    append: ({ session, epoch, afterPos, bodies, lastMs }: AppendRows): AppendOutcome => {
+      const row = sessions.find(session)
+      if (row && row.epoch === epoch && row.pos === afterPos) return { pos: insert(row, bodies, lastMs) }
+      const is = `epoch ${row?.epoch ?? 0}, position ${row?.pos ?? -1}`
+      return { conflict: `session ${session} is at ${is}; not at ${epoch}, ${afterPos}` }
+    },
+    put: ({ session, epoch, lastMs, heldBy, positions, bodies }: PutRequest): PutConflict | undefined => {
+      const known = sessions.findSound(session)
+      const bodyAt = (pos: number): string | undefined => known && one(known, pos)?.body
+      const plan = planPut({ session, positions, bodies }, { lastPos: known?.pos ?? -1, heldBy, bodyAt })
+      if (plan.type === 'conflict') return plan
+      if (plan.bodies.length === 0) return undefined
+      insert(known ?? { ...sessions.findOrMake(session), epoch }, plan.bodies, lastMs)
+      sessions.raiseEpochs(epoch)
+      return undefined
+    },
+    /** False when the session has records. */
+    restore: ({ session, epoch, bodies, lastMs }: RestoreRows): boolean => {
+      const row = sessions.findOrMake(session)
+      if (row.pos >= 0) return false
+      insert({ ...row, epoch, owner: 'restored' }, bodies, lastMs)
+      sessions.raiseEpochs(epoch)
+      return true
+    },
+    read: (session: string, fromPos: number, limit: number): ReadRows =>
+      inOneMoment(db, () => {
+        const row = sessions.findSound(session)
+        if (!row) return { bodies: [], isEnd: true }
+        const from = Math.max(0, fromPos)
+        if (from > row.pos) return { bodies: [], isEnd: true }
+        // The record before is read too: the chain goes on from it.
+        const first = Math.max(0, from - 1)
+        const found = rows.read.all(makeRowId(row.key, first), makeRowId(row.key + 1, 0), limit + from - first)
+        return followChain(row, found as unknown as readonly RecordRow[], { from, first })
+      }),
+    remove: (row: SessionRow): void => void rows.remove.run(makeRowId(row.key, 0), makeRowId(row.key + 1, 0)),
+  }
+}
+
+interface ChainPlace {
+  readonly from: number
+  /** `from`, or the position before it. */
+  readonly first: number
+}
+
+function followChain(row: SessionRow, found: readonly RecordRow[], { from, first }: ChainPlace): ReadRows {
+  const bodies: string[] = []
+  let head: string | null = null
+  let pos = first - 1
+  const broken = (at: number, why: string): ReadRows => ({ bodies, isEnd: true, damage: { pos: at, why } })
+  for (const record of found) {
+    pos += 1
+    if (record.id !== makeRowId(row.key, pos)) return broken(pos, 'it is missing')
+    const isBefore = pos < from
+    const isChained = record.hash !== null || head !== null
+    if (!isBefore && isChained && record.hash !== hashRecord(head, row.id, pos, record.body))
+      return broken(pos, 'it is not what was written, or does not follow the one before it')
+    head = record.hash
+    if (!isBefore) bodies.push(record.body)
+  }
+  if (pos > row.pos) return broken(pos, `the log ended at record ${row.pos}`)
+  if (pos === row.pos) return head === row.head ? { bodies, isEnd: true } : broken(pos, 'the log did not end with it')
+  return bodies.length === 0 ? broken(pos + 1, 'it is missing') : { bodies, isEnd: false }
+}
+
+export function makeRowId(key: number, pos: number): number {
+  if (pos >= POSITIONS_MAX) throw new RangeError(`a session has at most ${POSITIONS_MAX} records`)
+  return key * POSITIONS_MAX + pos
+}

@@ -1,0 +1,106 @@
+// The tables of a SQLite store, and how a file of an older format becomes one of this. It knows no records.
+import type { DatabaseSync } from 'node:sqlite'
+import { BatonError } from '@baton/core'
+import type { SessionRow } from './hashes.ts'
+import { hashRow } from './hashes.ts'
+import { inTransaction } from './transaction.ts'
+
+/** A record's row id is its session's key and its position in one integer, so a log lies together in one table. */
+export const POSITIONS_MAX = 2 ** 26
+const KEYS_MAX = 2 ** 27 - 1
+/** Milliseconds since 1970 that a date can have. */
+const DATE_MS_MAX = 8_640_000_000_000_000
+
+/** Of the tables, not of the records in them, which carry their own. 1: without hashes and bounds. */
+export const FILE_VERSION = 2
+
+const whole = (column: string, least: number, most: number): string =>
+  `${column} INTEGER NOT NULL CHECK (typeof(${column}) = 'integer' AND ${column} BETWEEN ${least} AND ${most})`
+
+const EPOCHS = `CREATE TABLE epochs (${whole('last', 0, Number.MAX_SAFE_INTEGER)});`
+const SESSIONS = `CREATE TABLE sessions (
+  key INTEGER PRIMARY KEY CHECK (key BETWEEN 1 AND ${KEYS_MAX}),
+  id TEXT NOT NULL UNIQUE, ${whole('epoch', 0, Number.MAX_SAFE_INTEGER)}, owner TEXT NOT NULL,
+  ${whole('pos', -1, POSITIONS_MAX - 1)}, ${whole('last_ms', -DATE_MS_MAX, DATE_MS_MAX)},
+  ${whole('blobs', 0, Number.MAX_SAFE_INTEGER)}, head TEXT, sum TEXT NOT NULL
+);`
+/** One row: the opening that the file belongs to. */
+const OPENING =
+  "CREATE TABLE opening (token TEXT NOT NULL, probes INTEGER NOT NULL); INSERT INTO opening VALUES ('', 0);"
+
+const TABLES = `
+CREATE TABLE format (version INTEGER NOT NULL); INSERT INTO format (version) VALUES (${FILE_VERSION});
+${EPOCHS} INSERT INTO epochs (last) VALUES (0);
+${SESSIONS}
+CREATE TABLE records (id INTEGER PRIMARY KEY, body TEXT NOT NULL, hash TEXT);
+CREATE TABLE snapshots (session INTEGER PRIMARY KEY, body TEXT NOT NULL, hash TEXT, pos INTEGER);
+CREATE TABLE blobs (session INTEGER NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL, hash TEXT, UNIQUE (session, name));
+${OPENING}
+`
+
+/** @throws BatonError `log_damaged`, `store_failed` (a newer format); Error of SQLite */
+export function prepareTables(db: DatabaseSync): void {
+  // Only an empty file becomes a store: tables that are missing in another one are damage, and not to be made up for.
+  if (Number(db.prepare('SELECT count(*) AS tables FROM sqlite_master').get()?.['tables']) === 0)
+    inTransaction(db, () => db.exec(TABLES))
+  const version = readFormat(db)
+  if (version === 1) inTransaction(db, () => migrate(db))
+}
+
+/** @throws Error of SQLite */
+export function readFormat(db: DatabaseSync): number {
+  const version = Number(db.prepare('SELECT version FROM format').get()?.['version'])
+  if (version === FILE_VERSION || version === 1) return version
+  const message = `the file has format ${version}; this Baton reads format ${FILE_VERSION}`
+  throw new BatonError({
+    code: 'store_failed',
+    message,
+    hint: 'Use the version of Baton that wrote it, or a newer one.',
+  })
+}
+
+/** Records keep what they are; what is written from now on is chained. Numbers that no Baton can count on are left out. */
+function migrate(db: DatabaseSync): void {
+  db.exec(`
+    ALTER TABLE records ADD COLUMN hash TEXT; ALTER TABLE blobs ADD COLUMN hash TEXT;
+    DELETE FROM snapshots; ALTER TABLE snapshots ADD COLUMN hash TEXT; ALTER TABLE snapshots ADD COLUMN pos INTEGER;
+    ALTER TABLE sessions RENAME TO former_sessions; ALTER TABLE epochs RENAME TO former_epochs;
+    ${SESSIONS} ${EPOCHS} ${OPENING}
+    UPDATE format SET version = ${FILE_VERSION};
+  `)
+  const epoch = bounded('epoch', Number.MAX_SAFE_INTEGER - 1)
+  const former =
+    db.prepare(`SELECT key, id, ${epoch} AS epoch, owner, pos, ${bounded('last_ms', DATE_MS_MAX)} AS last_ms,
+    (SELECT count(*) FROM blobs WHERE session = key) AS blobs, NULL AS head FROM former_sessions`)
+  const insert = db.prepare('INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
+  for (const one of former.iterate()) {
+    const row = one as unknown as Omit<SessionRow, 'sum'> // as it was asked for
+    const { key, id, owner, pos, last_ms, blobs } = row
+    insert.run(key, id, row.epoch, owner, pos, last_ms, blobs, null, hashRow(row))
+  }
+  db.exec(`
+    INSERT INTO epochs SELECT max((SELECT coalesce(max(epoch), 0) FROM sessions),
+      (SELECT coalesce(max(${bounded('last', Number.MAX_SAFE_INTEGER - 1)}), 0) FROM former_epochs));
+    DROP TABLE former_sessions; DROP TABLE former_epochs;
+  `)
+}
+
+/** 0 in place of a number that is none, or too large. */
+function bounded(column: string, most: number): string {
+  return `CASE WHEN typeof(${column}) = 'integer' AND ${column} BETWEEN 0 AND ${most} THEN ${column} ELSE 0 END`
+}
+
+/**
+ * Whether the list of sessions is whole: its index decides which session a name finds.
+ * @throws BatonError `log_damaged`
+ */
+export function checkSessionList(db: DatabaseSync, path: string): void {
+  const [first] = db.prepare("PRAGMA integrity_check('sessions')").all()
+  const said = String(first?.['integrity_check'])
+  if (said === 'ok') return
+  throw new BatonError({
+    code: 'log_damaged',
+    message: `the store ${path} is damaged: its list of sessions cannot be trusted (SQLite: ${said})`,
+    hint: 'Look at it with "baton store check", and restore it from a backup.',
+  })
+}

@@ -1,0 +1,218 @@
+// What happens to the file under an open SQLite store, and who may open it: nothing is acknowledged that cannot be found again.
+import type { Store } from '@baton/core'
+import type { SessionRecord } from '@baton/core/machine'
+import { execFile } from 'node:child_process'
+import {
+  chmodSync,
+  copyFileSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import type { SqliteStoreOptions } from './sqlite-store.ts'
+import { openSqliteStore } from './sqlite-store.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'baton-file-'))
+let path = ''
+let files = 0
+const warnings: string[] = []
+beforeEach(() => {
+  mkdirSync(join(folder, `${(files += 1)}`))
+  path = join(folder, `${files}`, 'store.db')
+  warnings.length = 0
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const open = (file = path, options: SqliteStoreOptions = {}): Promise<Store> =>
+  openSqliteStore(file, { onWarning: (message) => void warnings.push(message), ...options })
+
+const record = (pos: number, epoch: number, text = ''): SessionRecord => ({
+  version: 1,
+  pos,
+  nowMs: 1,
+  epoch,
+  input: { type: 'user-input' },
+  facts: [{ type: 'note-queued', note: pos, text }],
+})
+
+async function begin(store: Store, session = 's'): Promise<{ readonly add: (text?: string) => Promise<number> }> {
+  const owned = await store.acquire(session, 'me')
+  if (owned.type === 'held') throw new Error('held')
+  let { pos } = owned
+  const { epoch } = owned
+  return { add: async (text) => (pos = await store.append(session, epoch, pos, [record(pos + 1, epoch, text)])) }
+}
+
+async function count(store: Store, session = 's'): Promise<number> {
+  let records = 0
+  for await (const { pos } of store.read(session, 0)) records = pos + 1
+  return records
+}
+
+const GONE = { code: 'store_gone', hint: expect.stringContaining('start again') }
+
+describe('a file that is taken away while it is open', () => {
+  const ways: Readonly<Record<string, () => void>> = {
+    deleted: () => rmSync(path),
+    'deleted with its log and its lock': () => ['', '-wal', '-shm', '.lock'].forEach((end) => rmSync(`${path}${end}`)),
+    'moved away': () => renameSync(path, `${path}.old`),
+    'replaced by a copy of itself': () => {
+      copyFileSync(path, `${path}.copy`)
+      renameSync(`${path}.copy`, path)
+    },
+    'without its write-ahead log': () => rmSync(`${path}-wal`),
+  }
+  for (const [name, act] of Object.entries(ways))
+    test(`${name}: nothing is acknowledged any more, and readiness says why`, async () => {
+      const store = await open()
+      const session = await begin(store)
+      await session.add()
+      expect(await store.health()).toEqual({ ok: true })
+      act()
+      await expect(session.add()).rejects.toMatchObject(GONE)
+      await expect(session.add()).rejects.toMatchObject(GONE)
+      await expect(store.acquire('another', 'me')).rejects.toMatchObject(GONE)
+      await expect(store.blobs.put('s', 'b', 'text')).rejects.toMatchObject(GONE)
+      expect(await store.health()).toMatchObject({ ok: false, ...GONE, message: expect.stringContaining(path) })
+      await store.close()
+    })
+
+  test('no second process starts beside the first, as long as its lock is there', async () => {
+    const store = await open()
+    rmSync(path)
+    await expect(open()).rejects.toMatchObject({ code: 'store_locked' })
+    await store.close()
+  })
+
+  test('when its lock was deleted and another one has opened it, the first is told at its next commit', async () => {
+    const first = await open()
+    const session = await begin(first)
+    await session.add()
+    rmSync(`${path}.lock`)
+    const second = await open()
+    await expect(session.add()).rejects.toMatchObject(GONE)
+    expect(await first.health()).toMatchObject({ ok: false, code: 'store_gone' })
+    const again = await begin(second)
+    expect(await again.add()).toBe(1)
+    expect(await count(second)).toBe(2)
+    await first.close()
+    await second.close()
+  })
+})
+
+describe('the lock is that of the file', () => {
+  test('a hard link has no lock of its own, whether the store is in use or not', async () => {
+    const store = await open()
+    await (await begin(store)).add()
+    linkSync(path, `${path}.link`)
+    await expect(open(`${path}.link`)).rejects.toMatchObject({
+      code: 'store_locked',
+      message: expect.stringContaining('2 names'),
+    })
+    expect(await store.health()).toMatchObject({ ok: false, code: 'store_locked' })
+    await store.close()
+    await expect(open(`${path}.link`)).rejects.toMatchObject({ code: 'store_locked' })
+    rmSync(`${path}.link`)
+    const again = await open()
+    expect(await count(again)).toBe(1)
+    await again.close()
+  })
+
+  test('a link to the file, or to its folder, is the same file, also before it is there', async () => {
+    const linked = join(folder, `${files}-link`)
+    symlinkSync(join(folder, `${files}`), linked)
+    symlinkSync(path, `${path}.sym`)
+    const store = await open(join(linked, 'store.db'))
+    await expect(open()).rejects.toMatchObject({ code: 'store_locked' })
+    await expect(open(`${path}.sym`)).rejects.toMatchObject({ code: 'store_locked' })
+    await store.close()
+  })
+
+  test('a copy is another store', async () => {
+    const store = await open()
+    await (await begin(store)).add()
+    await store.close()
+    copyFileSync(path, `${path}.copy`)
+    const [one, other] = [await open(), await open(`${path}.copy`)]
+    expect([await count(one), await count(other)]).toEqual([1, 1])
+    await (await begin(one)).add()
+    expect([await count(one), await count(other)]).toEqual([2, 1])
+    await one.close()
+    await other.close()
+  })
+})
+
+const mode = (file: string): string => (statSync(file).mode & 0o777).toString(8)
+
+describe.skipIf(process.platform === 'win32')('others cannot read it', () => {
+  test('a new store is its owner’s alone, with all that stands beside it', async () => {
+    const store = await open()
+    await (await begin(store)).add()
+    for (const end of ['', '-wal', '-shm', '.lock']) expect([end, mode(`${path}${end}`)]).toEqual([end, '600'])
+    await store.close()
+    expect(warnings).toEqual([])
+  })
+
+  test('one that others could read is taken from them, and that is told', async () => {
+    await (await open()).close()
+    chmodSync(path, 0o644)
+    const store = await open()
+    expect(mode(path)).toBe('600')
+    expect(warnings).toEqual([expect.stringContaining('its rights were 0644')])
+    await store.close()
+  })
+})
+
+test('a file that cannot be written is refused when it is opened, not at the first session', async () => {
+  await (await open()).close()
+  chmodSync(folder, 0o755)
+  chmodSync(join(folder, `${files}`), 0o777)
+  for (const end of ['', '.lock']) chmodSync(`${path}${end}`, end === '' ? 0o444 : 0o666)
+  const script = `import { openSqliteStore } from ${JSON.stringify(new URL('./sqlite-store.ts', import.meta.url).href)}
+    openSqliteStore(${JSON.stringify(path)}).then(() => console.log('opened'), (error) => console.log(error.code, error.message))`
+  // Rights do not hold root back, so root's process is given to somebody else.
+  const uid = process.getuid?.() === 0 ? 65_534 : undefined
+  const words = ['--conditions=@baton/source', '--no-warnings', '--input-type=module', '-e', script]
+  const said = await promisify(execFile)(process.execPath, words, { ...(uid !== undefined && { uid }) })
+  expect(said.stdout).toMatch(/^store_failed .*may not be written to/)
+})
+
+test('a full store says what to do, and its open sessions go on when there is room again', async () => {
+  const store = await open(path, { maxBytes: 512 * 1024 })
+  const other = await begin(store, 'other')
+  for (let index = 0; index < 10; index++) await other.add('x'.repeat(10_000))
+  const session = await begin(store)
+  const fill = async (): Promise<void> => {
+    for (;;) await session.add('y'.repeat(10_000))
+  }
+  const full = { code: 'store_failed', message: expect.stringContaining('make room and try again') }
+  await expect(fill()).rejects.toMatchObject(full)
+  await expect(fill()).rejects.toMatchObject(full)
+  const kept = await count(store)
+  await store.remove('other', 'me')
+  expect(await session.add('z'.repeat(10_000))).toBe(kept)
+  expect(await store.health()).toEqual({ ok: true })
+  await store.close()
+})
+
+test('a file of Baton in which tables are missing is no new store', async () => {
+  const store = await open()
+  await (await begin(store)).add()
+  await store.close()
+  const { DatabaseSync } = await import('node:sqlite')
+  const file = new DatabaseSync(path)
+  file.exec('DROP TABLE sessions')
+  file.close()
+  await expect(open()).rejects.toMatchObject({ code: expect.stringMatching(/store_failed|log_damaged/) })
+  writeFileSync(`${path}.txt`, '')
+  await (await open(`${path}.txt`)).close()
+})

@@ -1,0 +1,72 @@
+// What an import refuses, before anything is stored: a session that is no session must not harm the others.
+import type { Store } from '@baton/core'
+import { defineAgent, isBatonError } from '@baton/core'
+import type { SessionRecord } from '@baton/core/machine'
+import { createScriptedModel } from '@baton/core/testing'
+import { expect, test } from 'vitest'
+import { createHost } from '../local/create-host.ts'
+import { createMemoryStore } from './memory-store.ts'
+import { exportSession, importSession } from './transfer.ts'
+
+const exported = await (async () => {
+  const store = createMemoryStore()
+  const host = createHost({
+    store,
+    agent: defineAgent({ name: 'talker', model: createScriptedModel({ steps: () => ({ text: 'hello' }) }) }),
+  })
+  await (await host.session('s')).send('hi').answer
+  await host.stop()
+  const lines: string[] = []
+  for await (const line of exportSession(store, 's')) lines.push(line)
+  return lines
+})()
+
+/** The first line is the heading. */
+const LAST = exported.length - 2
+
+/** The exported session with another record at this position. */
+function change(pos: number, edit: (record: SessionRecord) => object): readonly string[] {
+  return exported.map((line) => {
+    const parsed = JSON.parse(line) as { readonly type: string; readonly record: SessionRecord } // as it was exported
+    if (parsed.type !== 'record' || parsed.record.pos !== pos) return line
+    return JSON.stringify({ ...parsed, record: edit(parsed.record) })
+  })
+}
+
+async function countSessions(store: Store): Promise<number> {
+  let sessions = 0
+  for await (const { records } of store.list()) sessions += Math.sign(records)
+  return sessions
+}
+
+test.each<[string, readonly string[], string]>([
+  ['an epoch of 2^53', change(LAST, (record) => ({ ...record, epoch: 2 ** 53 })), 'log_damaged'],
+  ['an epoch of 1e300', change(LAST, (record) => ({ ...record, epoch: 1e300 })), 'log_damaged'],
+  ['a time beyond dates', change(LAST, (record) => ({ ...record, nowMs: 1e16 })), 'log_damaged'],
+  [
+    'a fact without its fields',
+    change(LAST, (record) => ({ ...record, facts: record.facts.map(({ type }) => ({ type })) })),
+    'log_damaged',
+  ],
+  [
+    'a fact of a newer version',
+    change(LAST, (record) => ({ ...record, facts: [{ type: 'session-cloned' }] })),
+    'log_version_unknown',
+  ],
+  [
+    'an id with a line break',
+    exported.map((line) => line.replaceAll('"session":"s"', '"session":"s\\n"')),
+    'invalid_option',
+  ],
+  [
+    'half of a pair as its id',
+    exported.map((line) => line.replaceAll('"session":"s"', '"session":"\\ud800"')),
+    'invalid_option',
+  ],
+])('%s', async (_, lines, code) => {
+  const store = createMemoryStore()
+  const refusal: unknown = await importSession(store, lines).catch((cause: unknown) => cause)
+  expect(isBatonError(refusal) && refusal.code).toBe(code)
+  expect(await countSessions(store)).toBe(0)
+  expect(await importSession(store, exported)).toBe('s')
+})
