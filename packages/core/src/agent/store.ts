@@ -12,8 +12,11 @@ export interface LogStore {
   put(session: string, records: readonly SessionRecord[]): Promise<void>
   /** The records from `fromPos` on, in order. */
   read(session: string, fromPos: number): AsyncIterable<SessionRecord>
-  /** Every session that has a record, in the order of their names. */
-  list(): AsyncIterable<StoredSession>
+  /**
+   * Every session that has a record, in an order of the store's own that never changes. `after`: those that come after the
+   * session of this name in that order, also where it is gone.
+   */
+  list(options?: ListOptions): AsyncIterable<StoredSession>
   /**
    * Puts a whole log in place, as it was read from a store; the next owner's epoch is above those of its records. It is
    * recoverable from then on: something may be outstanding in it.
@@ -28,6 +31,8 @@ export interface LogStore {
   remove(session: string, owner?: string): Promise<void>
   readonly snapshots: SnapshotStore
   readonly blobs: BlobStore
+  /** Absent: whoever opens the store does not learn what its former hosts knew of the clock. */
+  readonly heartbeat?: Heartbeat
   /** May be called twice. */
   close(): Promise<void>
 }
@@ -67,6 +72,16 @@ export interface OwnedLogStore extends LogStore {
   listRecoverable(): AsyncIterable<StoredSession>
 }
 
+export interface ListOptions {
+  readonly after?: string
+}
+
+/** One short text beside all sessions, in which hosts note until when they lived. The newest one stands. */
+export interface Heartbeat {
+  read(): Promise<string | undefined>
+  write(text: string): Promise<void>
+}
+
 /** What a host keeps its sessions in. */
 export type Store = OwnedLogStore
 
@@ -100,7 +115,7 @@ export type LeftBehind = 'nothing' | 'work'
 export interface StoredSession {
   readonly session: string
   readonly records: number
-  /** Time of its last record. */
+  /** Time of its last record, by the wall clock. */
   readonly lastMs: number
   /** Its owner was not done with it: something may be outstanding. */
   readonly isOwned: boolean

@@ -21,11 +21,19 @@ async function opened() {
   const deaths: string[] = []
   const actor = await openActor({
     session: 's',
-    leases: new SessionLeases({ store, owner: 'o', timers: environment.timers, log: SILENT, onHandover: () => {} }),
+    leases: new SessionLeases({
+      store,
+      disk: store,
+      owner: 'o',
+      timers: environment.timers,
+      log: SILENT,
+      onHandover: () => {},
+    }),
     newId: () => 'birth',
     principal: { id: 'ann' },
     specFor: () => createSpec(defineAgent({ name: 'a' }), ['m']),
     store,
+    disk: store,
     clock: environment.clock,
     timers: environment.timers,
     pause: never,

@@ -1,11 +1,12 @@
 // Removes sessions that nobody has used for a while.
-import type { Environment, Logger, Store } from '@baton/core'
+import type { Environment, Logger } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { describeThrown } from '@baton/runtime'
 import type { OpenSessions } from './open-sessions.ts'
+import type { LimitedStore } from './store-in-time.ts'
 
 export interface RetentionInit {
-  readonly store: Store
+  readonly store: LimitedStore
   readonly environment: Environment
   readonly log: Logger
   /** Milliseconds that a session is kept after its last record. */

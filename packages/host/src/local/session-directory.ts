@@ -11,8 +11,9 @@ import type {
 } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { State } from '@baton/core/machine'
-import { applyRecord, followRecord, initialState, SNAPSHOT_VERSION } from '@baton/core/machine'
+import { applyRecord, followRecord } from '@baton/core/machine'
 import { describeThrown } from '@baton/runtime'
+import { beginFold } from './session-log.ts'
 
 export interface DirectoryInit {
   readonly store: Pick<LogStore, 'list' | 'read' | 'snapshots'>
@@ -94,34 +95,21 @@ export class Directory {
     open: State | undefined,
   ): Promise<{ readonly state: State; readonly createdMs: number } | undefined> {
     const { store } = this.#init
-    let createdMs: number | undefined
-    let state = open
     try {
-      for await (const record of store.read(session, 0)) {
-        createdMs ??= record.nowMs
-        if (open) break
-        const snapshot = state ? undefined : await store.snapshots.latest(session)
-        if (snapshot?.version === SNAPSHOT_VERSION) {
-          state = await this.#foldOn(session, snapshot.state)
-          break
-        }
-        state ??= initialState(session)
+      const first = await store.read(session, 0)[Symbol.asyncIterator]().next()
+      if (first.done === true) return undefined
+      const { nowMs: createdMs } = first.value
+      if (open) return { state: open, createdMs }
+      const begun = await beginFold(store, session)
+      let { state } = begun
+      for await (const record of begun.records) {
         followRecord(state, record)
         state = applyRecord(state, record)
       }
+      return { state, createdMs }
     } catch {
       return undefined
     }
-    return state && createdMs !== undefined ? { state, createdMs } : undefined
-  }
-
-  async #foldOn(session: string, from: State): Promise<State> {
-    let state = from
-    for await (const record of this.#init.store.read(session, from.pos + 1)) {
-      followRecord(state, record)
-      state = applyRecord(state, record)
-    }
-    return state
   }
 }
 

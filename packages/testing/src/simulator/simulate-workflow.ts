@@ -18,11 +18,11 @@ export async function simulateWorkflow(options: SimulateOptions): Promise<Simula
   try {
     for (let action = options.actions ?? 40; action > 0; action--) {
       await act(world)
-      await time.runUntil(time.clock.nowMs() + random.below(random.chance(0.5) ? 300 : 2500))
+      await time.runUntil(time.nowMs() + random.below(random.chance(0.5) ? 300 : 2500))
       if (observed.failure) throw observed.failure
     }
     await healAndRest(world)
-    await time.runUntil(time.clock.nowMs() + 10 * 60_000)
+    await time.runUntil(time.nowMs() + 10 * 60_000)
     checkEnd(world)
   } catch (cause) {
     throw new SimulationError(options.seed, story, cause)

@@ -8,6 +8,8 @@ import { createInvariantChecker, createRandom } from '@baton/core/testing'
 import type { MemoryStore } from '@baton/host'
 import { createHost, createMemoryStore } from '@baton/host'
 import { validateWires } from '../validate-wires.ts'
+import type { TimeChecker } from './check-time.ts'
+import { createTimeChecker } from './check-time.ts'
 import type { SimulationCoverage } from './coverage.ts'
 import { createSimulationCoverage, noteFact, noteFault } from './coverage.ts'
 import type { SimulatedProcess } from './process.ts'
@@ -40,7 +42,13 @@ export interface SimulatedWorld {
   readonly coverage: SimulationCoverage
   readonly story: string[]
   readonly faults: { failing: number; slow: number; on: boolean }
-  readonly observed: { state: State; readonly history: History; readonly checker: InvariantChecker; failure: unknown }
+  readonly observed: {
+    state: State
+    readonly history: History
+    readonly checker: InvariantChecker
+    readonly timeChecker: TimeChecker
+    failure: unknown
+  }
   /** Inputs that were sent, until they are known to be accepted or refused. */
   readonly unanswered: Map<string, UserCommand | ClientReport>
   process: SimulatedProcess
@@ -69,6 +77,8 @@ export class SimulationError extends Error {
   }
 }
 
+/** The wall clock at the beginning of every world. */
+const START_MS = Date.UTC(2026, 0, 1)
 export const SESSION = 'simulated'
 /** What only a forged result says. */
 export const FORGED = 'forged'
@@ -80,13 +90,13 @@ export async function simulate(options: SimulateOptions): Promise<SimulatedWorld
     await boot(world)
     for (let action = options.actions ?? 40; action > 0; action--) {
       await act(world)
-      await world.time.runUntil(world.time.clock.nowMs() + world.random.below(world.random.chance(0.5) ? 300 : 2500))
+      await world.time.runUntil(world.time.nowMs() + world.random.below(world.random.chance(0.5) ? 300 : 2500))
       if (!world.process.isAlive()) await boot(world)
       if (world.observed.failure) throw world.observed.failure
     }
     await healAndRest(world)
     // The app works through what it was sent: every answer is spoken to its end.
-    await world.time.runUntil(world.time.clock.nowMs() + 10 * 60_000)
+    await world.time.runUntil(world.time.nowMs() + 10 * 60_000)
     checkEnd(world)
   } catch (cause) {
     throw new SimulationError(options.seed, world.story, cause)
@@ -105,14 +115,14 @@ export function checkEnd(world: SimulatedWorld): void {
 
 export function createSimulatedWorld(options: SimulateOptions): SimulatedWorld {
   const random = createRandom(options.seed)
-  const time = createVirtualTime(1_000_000)
+  const time = createVirtualTime(START_MS)
   const coverage = options.coverage ?? createSimulationCoverage()
   const none = createProcess({ time, random, points: coverage.points, onDeath: () => {} })
   const world: SimulatedWorld = {
     time,
     random,
     coverage,
-    disk: createMemoryStore({ clock: time.clock, leaseMs: random.pick([10_000, 60_000]) }),
+    disk: createMemoryStore({ clock: { nowMs: () => time.nowMs() }, leaseMs: random.pick([10_000, 60_000]) }),
     effects: new Map(),
     memory: new Map(),
     story: [],
@@ -121,6 +131,7 @@ export function createSimulatedWorld(options: SimulateOptions): SimulatedWorld {
       state: initialState(SESSION),
       history: createHistory({ keepAll: true }),
       checker: createInvariantChecker({ validate: validateWires }),
+      timeChecker: createTimeChecker(),
       failure: undefined,
     },
     unanswered: new Map(),
@@ -192,7 +203,7 @@ export async function boot(world: SimulatedWorld): Promise<void> {
     (cause: unknown) => tell(world, `the session does not open: ${String(cause)}`),
   )
   opening.catch(() => {})
-  await time.runUntil(time.clock.nowMs() + 50)
+  await time.runUntil(time.nowMs() + 50)
 }
 
 /** Sends an input as a user's program would: again after a crash, with the same id. */
@@ -232,7 +243,7 @@ export function connect(world: SimulatedWorld, protocol: 1 | 2): void {
 }
 
 export function tell(world: SimulatedWorld, what: string): void {
-  world.story.push(`${world.time.clock.nowMs() - 1_000_000} ms: ${what}`)
+  world.story.push(`${world.time.nowMs() - START_MS} ms: ${what}`)
 }
 
 /** Checks a record as soon as it was stored. */
@@ -249,6 +260,7 @@ export function observe(world: SimulatedWorld, spec: ReturnType<typeof createSpe
   if (JSON.stringify(record).includes('"base64"')) observed.failure ??= new Error('a record holds a picture')
   try {
     observed.checker.observe({ spec, before, after, record, history: observed.history, input: null })
+    observed.timeChecker.observe({ before, after, record, nowMs: world.time.nowMs() })
   } catch (failure) {
     observed.failure ??= failure
   }

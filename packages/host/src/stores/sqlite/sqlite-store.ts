@@ -1,6 +1,6 @@
 // A store in one SQLite file: durable, for one process. All work on the file is done in worker threads.
 import { resolve } from 'node:path'
-import type { OwnedLogStore, StoredSession } from '@baton/core'
+import type { ListOptions, OwnedLogStore, StoredSession } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { SessionRecord, Snapshot } from '@baton/core/machine'
 import type { LeaseOptions } from '../lease-book.ts'
@@ -51,15 +51,24 @@ export async function openSqliteStore(path: string, options: SqliteStoreOptions 
       get: (session, name) => ask<string | undefined>({ type: 'blob', session, name }),
       names: (session) => ask<readonly string[]>({ type: 'blob-names', session }),
     },
+    heartbeat: {
+      read: () => ask<string | undefined>({ type: 'blob', session: HEARTBEAT, name: HEARTBEAT }),
+      write: async (text) => {
+        await ask({ type: 'put-blob', session: HEARTBEAT, name: HEARTBEAT, body: text })
+      },
+    },
     close: thread.close,
   }
 }
 
+/** No session's name: it has no record, and stands in no list. */
+const HEARTBEAT = '\0heartbeat'
+
 type Logs = Omit<OwnedLogStore, keyof Ownership | 'snapshots' | 'blobs' | 'close'>
 
 function openLogs({ ask }: StoreThread, path: string, leases: LeaseBook): Logs {
-  const listAll = async function* (): AsyncGenerator<StoredSession> {
-    for (let after = ''; ;) {
+  const listAll = async function* (options: ListOptions = {}): AsyncGenerator<StoredSession> {
+    for (let { after = '' } = options; ;) {
       const sessions = await ask<readonly SessionRows[]>({ type: 'list', after, rows: ROWS })
       for (const one of sessions) {
         const holder = leases.holder(one.session)
@@ -142,7 +151,8 @@ function openOwnership({ ask, check }: StoreThread, leases: LeaseBook): Ownershi
 }
 
 function buildRows(records: readonly SessionRecord[]): { readonly bodies: readonly string[]; readonly lastMs: number } {
-  return { bodies: records.map((record) => JSON.stringify(record)), lastMs: records.at(-1)?.nowMs ?? 0 }
+  const last = records.at(-1)
+  return { bodies: records.map((record) => JSON.stringify(record)), lastMs: last?.wallMs ?? last?.nowMs ?? 0 }
 }
 
 /** @throws BatonError `log_damaged` */
