@@ -13,7 +13,7 @@ import { readText } from '../messages.ts'
 import { cutParts, wholeChars } from './cut-parts.ts'
 import type { CallProposal, Fact, FactOf, InputBody, QuestionAnswer, Settlement } from './fact.ts'
 import { leaveOutOfInput, leaveOutOfResults } from './left-out.ts'
-import { renderInputs, renderSettlement, text } from './render.ts'
+import { makeWhole, renderInputs, renderSettlement, text } from './render.ts'
 import type { PlanEntry } from './spec.ts'
 
 /** One entry's messages: a user message, or an assistant message with its results. */
@@ -217,9 +217,10 @@ function leaveOut(content: HistoryContent, { inputs, steps = [], reason }: FactO
 function openStep(
   content: HistoryContent,
   step: number,
-  parts: readonly AssistantPart[],
+  said: readonly AssistantPart[],
   calls: readonly CallProposal[],
 ): void {
+  const parts = said.map((part) => makeWhole(part))
   content.open = {
     step,
     exchange: content.exchange,

@@ -48,6 +48,7 @@ const ACTIONS: readonly (readonly [number, Act])[] = [
   [1, forge],
   [2, leave],
   [2, setClock],
+  [1, stop],
 ]
 const TOTAL = ACTIONS.reduce((sum, [weight]) => sum + weight, 0)
 
@@ -102,6 +103,28 @@ function crash(world: SimulatedWorld): void {
 
 const SECOND_MS = 1000
 const DAY_MS = 86_400_000
+
+/** The process ends in good order: what it began is stopped, and the next one begins over what it stored. */
+async function stop(world: SimulatedWorld): Promise<void> {
+  const { host, process, random, time, watch } = world
+  if (!host || !world.stops || !process.isAlive()) return
+  tell(world, 'the host is stopped')
+  noteFault(world.coverage, 'stop', world.observed.state)
+  let hasStopped = false
+  host.stop({ drainMs: random.pick([0, 500]) }).then(
+    () => (hasStopped = true),
+    (cause: unknown) => tell(world, `the host does not stop: ${String(cause)}`),
+  )
+  const untilMs = time.nowMs() + STOP_MS
+  while (!hasStopped && process.isAlive() && (await time.runNext(untilMs)));
+  if (!process.isAlive()) return
+  if (hasStopped) watch.checkStopped()
+  else world.observed.failure ??= new Error(`the host did not stop in ${STOP_MS} ms`)
+  process.kill()
+}
+
+/** Virtual milliseconds in which a host stops, whatever its store does. */
+const STOP_MS = 60_000
 
 /** Somebody, or a time service, sets the wall clock. */
 function setClock(world: SimulatedWorld): void {

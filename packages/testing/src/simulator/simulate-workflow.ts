@@ -8,7 +8,7 @@ import { act, healAndRest } from './actions.ts'
 import { noteFault } from './coverage.ts'
 import { createProcess } from './process.ts'
 import type { SimulatedWorld, SimulateOptions } from './simulate.ts'
-import { checkEnd, createSimulatedWorld, observe, SESSION, SimulationError, tell } from './simulate.ts'
+import { checkEnd, createSimulatedWorld, observeAll, SESSION, SimulationError, tell } from './simulate.ts'
 import { createSimulatedAgent } from './simulated-agent.ts'
 
 /** @throws SimulationError when an invariant is broken or the session does not come to rest */
@@ -35,7 +35,7 @@ async function openWorkflowWorld(options: SimulateOptions): Promise<SimulatedWor
   const { time, random, coverage, effects, faults, disk } = base
   const process = createProcess({ time, random, points: coverage.points, onDeath: () => {} })
   const onFault = (fault: string): void => noteFault(coverage, fault, base.observed.state)
-  const agent = createSimulatedAgent({ process, random, effects, onFault, faulty: () => faults.on })
+  const agent = createSimulatedAgent({ process, random, effects, onFault, watch: base.watch, faulty: () => faults.on })
   const spec = createSpec(agent, [])
   let dies = 0
   const environment = {
@@ -47,7 +47,7 @@ async function openWorkflowWorld(options: SimulateOptions): Promise<SimulatedWor
   const engine = createWorkflowEngine({
     environment,
     catalog: createCatalog({ agent, environment, blobs: disk.blobs, log: SILENT, digest, digestMedia }),
-    onRecords: (records) => records.forEach((record) => observe(world, spec, record)),
+    onRecords: (records) => observeAll(world, spec, records),
     killsWorker: () => {
       if (!faults.on || !(dies-- > 0 || random.chance(0.1))) return false
       onFault('worker-death')
@@ -63,6 +63,7 @@ async function openWorkflowWorld(options: SimulateOptions): Promise<SimulatedWor
     ...base,
     process,
     crash: () => void (dies = 1 + random.below(4)),
+    stops: false,
     host: createHostOver({ engine, newId: environment.newId }),
   }
   tell(world, 'a workflow begins')

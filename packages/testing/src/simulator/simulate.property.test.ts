@@ -16,6 +16,7 @@ const CALL_FAULTS = [
   'forged-result',
   'clock-forward',
   'clock-back',
+  'stop',
 ]
 /** A call rests as proposed only in older records: today it asks a person, or begins, at once. */
 const STATES = CALL_STATES.filter((state) => state !== 'proposed')
