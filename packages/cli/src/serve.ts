@@ -1,6 +1,6 @@
 // `baton serve`: the local host behind the WebSocket front, until a signal ends it.
 import type { Agent, Logger } from '@baton/core'
-import { BatonError, isBatonError } from '@baton/core'
+import { BatonError, isBatonError, readMonotonicMs } from '@baton/core'
 import type { LocalHost } from '@baton/host'
 import type { WebSocketFront } from '@baton/server/websocket'
 import { createWebSocketFront, isLoopback } from '@baton/server/websocket'
@@ -117,10 +117,10 @@ interface Running {
 /** First the turns that apps wait for are told whole, then those that nobody watches get what is left of the time. */
 async function end(drainMs: number, { front, embedded, log }: Running): Promise<void> {
   const { clock } = embedded.environment
-  const untilMs = clock.nowMs() + drainMs
+  const untilMs = readMonotonicMs(clock) + drainMs
   log.info('the server stops; running turns may end', { withinMs: drainMs })
   await front.drain({ withinMs: drainMs })
-  await embedded.stop(Math.max(0, untilMs - clock.nowMs()))
+  await embedded.stop(Math.max(0, untilMs - readMonotonicMs(clock)))
   await front.close()
 }
 

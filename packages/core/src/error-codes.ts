@@ -347,6 +347,12 @@ export const ERROR_CODES = {
     'A Baton server could not be reached, or did not let this client in.',
     'Start the server, or correct the address or the token that the message names.',
   ),
+  clock_implausible: row(
+    'caller',
+    false,
+    'The wall clock is days ahead of the newest record and of when a host last ran, so no old session is removed.',
+    'Correct the clock. Where it is right, wait: it is believed once a host has run with it for 7 days, or for as long as sessions are kept.',
+  ),
   store_locked: row(
     'caller',
     false,

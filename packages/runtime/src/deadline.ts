@@ -1,5 +1,18 @@
-// A wait that ends: what the world does not answer in time counts as failed, so that nothing waits for it for ever.
-import type { BatonError, Timers } from '@baton/core'
+// Waits and their measure: the time of a session, and a wait that ends. What the world does not answer in time counts as
+// failed, so that nothing waits for it for ever.
+import type { BatonError, Clock, Timers } from '@baton/core'
+import { readMonotonicMs } from '@baton/core'
+
+/**
+ * The time of a session while one host has it open. It begins at the wall clock, or at the session's last record where that
+ * is later, and goes on at the pace of a second a second, however the wall clock is set meanwhile.
+ */
+export function startSessionClock(clock: Clock, lastMs = 0): Clock {
+  const beganMs = Math.max(lastMs, clock.nowMs())
+  const readMs = (clock.monotonicMs ?? clock.nowMs).bind(clock)
+  const startMs = readMonotonicMs(clock)
+  return { nowMs: () => beganMs + Math.floor(readMs() - startMs) }
+}
 
 export interface Limit {
   readonly timeoutMs: number

@@ -19,10 +19,18 @@ export type PlatformAbortSignal = typeof globalThis extends {
   : AbortSignalLike
 
 export interface Clock {
-  /** Milliseconds since 1970. */
+  /** The wall clock: milliseconds since 1970. People and time services set it, so it is data, and no wait is measured by it. */
   nowMs(): number
-  /** Milliseconds since any moment, which nobody can set; absent: `nowMs` is never set back or forward. */
+  /**
+   * Milliseconds since any moment, at the pace of a second a second; nobody can set them. All waits are measured by them.
+   * Absent: `nowMs` stands in for them, and must never be set back or forward while a host runs.
+   */
   monotonicMs?(): number
+}
+
+/** What waits are measured by: the difference of two readings. */
+export function readMonotonicMs(clock: Clock): number {
+  return clock.monotonicMs?.() ?? clock.nowMs()
 }
 
 export interface TimerOptions {

@@ -265,7 +265,15 @@ export interface Cursor {
 }
 
 export type Frame =
-  | { readonly type: 'fact'; readonly pos: number; readonly nowMs: number; readonly fact: Fact }
+  | {
+      readonly type: 'fact'
+      readonly pos: number
+      /** The session's time, in which the deadlines of facts are. */
+      readonly nowMs: number
+      /** What the wall clock said, where it is a second or more apart from `nowMs`. */
+      readonly wallMs?: number
+      readonly fact: Fact
+    }
   | LiveFrame
   /** The reader was too slow and missed frames: the last frame. Read again from `pos`. */
   | { readonly type: 'lagged'; readonly pos: number }

@@ -16,8 +16,11 @@ export interface LogStore {
    * @throws BatonError `log_damaged` (with the position), `store_failed`
    */
   read(session: string, fromPos: number): AsyncIterable<SessionRecord>
-  /** Every session that has a record, in the order of their names. */
-  list(): AsyncIterable<StoredSession>
+  /**
+   * Every session that has a record, in an order of the store's own that never changes. `after`: those that come after the
+   * session of this name in that order, also where it is gone.
+   */
+  list(options?: ListOptions): AsyncIterable<StoredSession>
   /**
    * Puts a whole log in place, as it was read from a store; the next owner's epoch is above those of its records. It is
    * recoverable from then on: something may be outstanding in it.
@@ -34,6 +37,8 @@ export interface LogStore {
   readonly blobs: BlobStore
   /** Whether it can keep what it is given, found out by trying where that is possible. Never rejects. */
   health(): Promise<StoreHealth>
+  /** Absent: whoever opens the store does not learn what its former hosts knew of the clock. */
+  readonly heartbeat?: Heartbeat
   /** May be called twice. */
   close(): Promise<void>
 }
@@ -71,6 +76,16 @@ export interface OwnedLogStore extends LogStore {
   requestHandover(session: string, owner: string): Promise<void>
   /** The sessions of `list` that were not released with nothing left, and that nobody holds. */
   listRecoverable(): AsyncIterable<StoredSession>
+}
+
+export interface ListOptions {
+  readonly after?: string
+}
+
+/** One short text beside all sessions, in which hosts note until when they lived. The newest one stands. */
+export interface Heartbeat {
+  read(): Promise<string | undefined>
+  write(text: string): Promise<void>
 }
 
 /** What a host keeps its sessions in. */
@@ -111,7 +126,7 @@ export type StoreHealth =
 export interface StoredSession {
   readonly session: string
   readonly records: number
-  /** Time of its last record. */
+  /** Time of its last record, by the wall clock. */
   readonly lastMs: number
   /** Its owner was not done with it: something may be outstanding. */
   readonly isOwned: boolean

@@ -3,7 +3,7 @@ import type { FactOf, Settlement } from './fact.ts'
 import { countChars, measureMedia } from './size.ts'
 import { RULES } from './spec.ts'
 import type { Call, State } from './state.ts'
-import { findCall, waitsForAnswer } from './state.ts'
+import { findCall, findCallIndex, waitsForAnswer } from './state.ts'
 
 type CallFact = FactOf<
   | 'approval-requested'
@@ -123,12 +123,14 @@ function questionAnswered(state: State, call: Call, fact: FactOf<'question-answe
 }
 
 function settled(call: Call, settlement: Settlement, tellLate: boolean): Call {
-  const media = settlement.type === 'ok' ? measureMedia(settlement.content) : undefined
+  const isOk = settlement.type === 'ok'
+  const media = isOk ? measureMedia(settlement.content) : undefined
+  const said = 'message' in settlement ? settlement.message.length : SETTLED_CHARS
   return {
     ...call,
     state: 'settled',
     settlement: settlement.type,
-    resultChars: call.editedChars + settlementChars(settlement),
+    resultChars: call.editedChars + (isOk ? countChars(settlement.content) : said),
     ...(media && { media }),
     tellLate,
     approval: null,
@@ -139,15 +141,15 @@ function settled(call: Call, settlement: Settlement, tellLate: boolean): Call {
   }
 }
 
-function settlementChars(settlement: Settlement): number {
-  if (settlement.type === 'ok') return countChars(settlement.content)
-  return 'message' in settlement ? settlement.message.length : 50
-}
+/** Of what the model is told of a settlement that says nothing itself. */
+const SETTLED_CHARS = 50
 
 function updateCall(state: State, callId: string, change: (call: Call) => Call): State {
   if (!state.step) return state
-  const calls = state.step.calls.map((call) => (call.callId === callId ? change(call) : call))
-  return { ...state, step: { ...state.step, calls } }
+  const { calls } = state.step
+  const index = findCallIndex(calls, callId)
+  const call = calls[index]
+  return call ? { ...state, step: { ...state.step, calls: calls.with(index, change(call)) } } : state
 }
 
 /** A late result is told to the model at most once. */

@@ -6,33 +6,50 @@ import { setCallClock } from './clocks.ts'
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
 import type { Call } from './state.ts'
-import { findCall } from './state.ts'
 
-/** Does nothing while the session is paused or the step's turn is over. */
+/**
+ * Does nothing while the session is paused or the step's turn is over. One pass: what begins changes its own call alone, so
+ * the calls that run are counted once and kept in count.
+ */
 export function scheduleCalls(draft: Draft): void {
-  const { state } = draft
-  if (state.phase !== 'calling') return
-  for (const { callId } of state.step?.calls ?? []) {
-    const call = findCall(draft.state, callId)
+  if (draft.state.phase !== 'calling') return
+  const running: Running = { calls: 0, server: 0, alone: 0, isHeldUp: false }
+  for (const call of draft.state.step?.calls ?? []) count(running, call)
+  const calls = draft.state.step?.calls.length ?? 0
+  for (let index = 0; index < calls; index++) {
+    const call = draft.state.step?.calls[index]
     if (call?.state === 'proposed') requestApproval(draft, call)
-    else if (call?.state === 'ready' && mayBegin(draft, call)) begin(draft, call)
+    if (call?.state !== 'ready') continue
+    if (mayBegin(draft, call, running)) {
+      begin(draft, call)
+      const begun = draft.state.step?.calls[index]
+      if (begun) count(running, begun)
+    }
+    if (!call.parallel && draft.state.step?.calls[index]?.state === 'ready') running.isHeldUp = true
   }
 }
 
-/** A call that wants no other beside it waits for all that run, and all wait for it. */
-function mayBegin(draft: Draft, call: Call): boolean {
-  const calls = draft.state.step?.calls ?? []
-  const running = calls.filter(isRunning)
-  if (!call.parallel && running.length > 0) return false
-  if (running.some((other) => !other.parallel)) return false
-  const earlier = calls.slice(0, calls.indexOf(call))
-  if (earlier.some((other) => !other.parallel && other.state === 'ready')) return false
-  if (call.runs === 'client') return findHolder(draft.state, call) !== undefined
-  return running.filter((other) => other.runs === 'server').length < draft.spec.limits.parallelCalls
+interface Running {
+  calls: number
+  server: number
+  /** Those that want no other beside them. */
+  alone: number
+  /** An earlier call that wants to be alone waits for its place. */
+  isHeldUp: boolean
 }
 
-function isRunning(call: Call): boolean {
-  return call.state === 'started' || call.state === 'offered' || call.state === 'claimed'
+function count(running: Running, call: Call): void {
+  if (call.state !== 'started' && call.state !== 'offered' && call.state !== 'claimed') return
+  running.calls += 1
+  if (call.runs === 'server') running.server += 1
+  if (!call.parallel) running.alone += 1
+}
+
+/** A call that wants no other beside it waits for all that run, and all wait for it. */
+function mayBegin({ spec, state }: Draft, call: Call, running: Running): boolean {
+  if (running.isHeldUp || running.alone > 0 || (!call.parallel && running.calls > 0)) return false
+  if (call.runs === 'client') return findHolder(state, call) !== undefined
+  return running.server < spec.limits.parallelCalls
 }
 
 function begin(draft: Draft, call: Call): void {

@@ -80,11 +80,8 @@ export function seenAt(state: State, input: Input): number | undefined {
 function checkParts(spec: Spec, state: State, parts: readonly StoredPart[]): Refusal | undefined {
   const large = findLargeMedia(parts, spec.limits)
   if (large !== undefined) return { code: 'input_too_large', message: large }
-  return checkText(spec, state, heldChars(parts), parts.every(isBlank))
-}
-
-function isBlank(part: StoredPart): boolean {
-  return part.type === 'text' && part.text.trim() === ''
+  const isBlank = parts.every((part) => part.type === 'text' && part.text.trim() === '')
+  return checkText(spec, state, heldChars(parts), isBlank)
 }
 
 function checkText(spec: Spec, state: State, chars: number, empty: boolean): Refusal | undefined {

@@ -141,13 +141,21 @@ export interface BatchStart {
   readonly spec: Spec
   readonly state: State
   readonly nowMs: number
+  /** What the wall clock says, which may have been set; as `nowMs` by default. */
+  readonly wallMs?: number
 }
+
+/** From so many milliseconds between them on, a record says beside the session's time what the wall clock said. */
+const APART_MS = 1000
 
 /**
  * Decides several inputs on top of each other, as one commit. An effect that a later input withdraws again is not begun
  * at all.
  */
-export function decideBatch({ spec, state: before, nowMs }: BatchStart, inputs: readonly Input[]): DecidedBatch {
+export function decideBatch(
+  { spec, state: before, nowMs, wallMs = nowMs }: BatchStart,
+  inputs: readonly Input[],
+): DecidedBatch {
   const records: SessionRecord[] = []
   const answers: (Accepted | Refused)[] = []
   let effects: readonly Effect[] = []
@@ -159,7 +167,8 @@ export function decideBatch({ spec, state: before, nowMs }: BatchStart, inputs: 
       continue
     }
     if (decision.facts.length > 0) {
-      records.push(makeRecord(input, decision))
+      const record = makeRecord(input, decision)
+      records.push(Math.abs(wallMs - record.nowMs) < APART_MS ? record : { ...record, wallMs })
       effects = effects.length === 0 ? decision.effects : [...effects, ...decision.effects]
       state = decision.state
     }

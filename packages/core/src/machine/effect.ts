@@ -121,16 +121,20 @@ export function effectsBetween(before: State, after: State, answered: string | u
   // Mostly there are a few, and the same ones in front: comparing them costs less than to name and to hash them.
   let same = 0
   while (same < owed.length && same < owes.length && isSameEffect(owed[same], owes[same])) same += 1
-  const effects: Effect[] = []
-  for (const effect of owed.slice(same))
-    if (!includesEffect(owes, effect) && effectKey(effect) !== answered) effects.push(withdrawing(effect))
-  for (const effect of owes.slice(same)) if (!includesEffect(owed, effect)) effects.push(effect)
-  return effects
+  const [gone, come] = [owed.slice(same), owes.slice(same)]
+  const withdrawn = subtract(gone, come).filter((effect) => effectKey(effect) !== answered)
+  return [...withdrawn.map(withdrawing), ...subtract(come, gone)]
 }
 
-function includesEffect(effects: readonly AwaitedEffect[], wanted: AwaitedEffect): boolean {
-  for (const effect of effects) if (isSameEffect(effect, wanted)) return true
-  return false
+/** Above so many effects on both sides they are named, and found by their names. */
+const COMPARED_MAX = 16
+
+/** Those that the others do not have. */
+function subtract(effects: readonly AwaitedEffect[], others: readonly AwaitedEffect[]): readonly AwaitedEffect[] {
+  if (Math.min(effects.length, others.length) <= COMPARED_MAX)
+    return effects.filter((effect) => !others.some((other) => isSameEffect(effect, other)))
+  const keys = new Set(others.map(effectKey))
+  return effects.filter((effect) => !keys.has(effectKey(effect)))
 }
 
 /** As their keys say. */

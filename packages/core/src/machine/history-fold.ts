@@ -13,7 +13,7 @@ import { readText } from '../messages.ts'
 import { cutParts, wholeChars } from './cut-parts.ts'
 import type { CallProposal, Fact, FactOf, InputBody, QuestionAnswer, Settlement } from './fact.ts'
 import { leaveOutOfInput, leaveOutOfResults } from './left-out.ts'
-import { renderInputs, renderSettlement, text } from './render.ts'
+import { makeWhole, renderInputs, renderSettlement, text } from './render.ts'
 import type { PlanEntry } from './spec.ts'
 
 /** One entry's messages: a user message, or an assistant message with its results. */
@@ -65,11 +65,12 @@ export interface PlainOpenBody {
   readonly described: readonly Pick<CallProposal, 'callId' | 'about' | 'provenance'>[]
 }
 
+/** Its maps grow in place: a step may have thousands of calls. Snapshots copy them. */
 export interface OpenBody extends PlainOpenBody {
-  readonly edited: ReadonlyMap<string, string>
-  readonly settlements: ReadonlyMap<string, Settlement>
+  readonly edited: Map<string, string>
+  readonly settlements: Map<string, Settlement>
   /** By their ids. */
-  readonly questions: ReadonlyMap<string, AskedQuestion>
+  readonly questions: Map<string, AskedQuestion>
 }
 
 export interface AskedQuestion extends OpenQuestion {
@@ -105,19 +106,14 @@ export function foldFact(content: HistoryContent, fact: Fact): void {
       openStep(content, fact.step, cutParts([text(content.progress.text)], fact.textChars), [])
       break
     case 'approval-decided':
-      if (content.open && fact.edited)
-        content.open = { ...content.open, edited: new Map(content.open.edited).set(fact.callId, fact.edited.arguments) }
+      if (fact.edited) content.open?.edited.set(fact.callId, fact.edited.arguments)
       break
     case 'question-asked':
     case 'question-answered':
       noteQuestion(content, fact)
       break
     case 'call-settled':
-      if (content.open)
-        content.open = {
-          ...content.open,
-          settlements: new Map(content.open.settlements).set(fact.callId, fact.settlement),
-        }
+      content.open?.settlements.set(fact.callId, fact.settlement)
       break
     case 'step-closed':
       closeStep(content, fact.entry)
@@ -132,7 +128,7 @@ export function foldFact(content: HistoryContent, fact: Fact): void {
 
 function noteQuestion(content: HistoryContent, fact: FactOf<'question-asked' | 'question-answered'>): void {
   if (!content.open) return
-  const questions = new Map(content.open.questions)
+  const { questions } = content.open
   if (fact.type === 'question-asked') {
     const { callId, questionId, n, message, schema, expiresAtMs } = fact
     questions.set(questionId, { callId, questionId, n, message, schema, expiresAtMs })
@@ -140,7 +136,6 @@ function noteQuestion(content: HistoryContent, fact: FactOf<'question-asked' | '
     const asked = questions.get(fact.questionId)
     if (asked) questions.set(fact.questionId, { ...asked, answer: answerIn(fact) })
   }
-  content.open = { ...content.open, questions }
 }
 
 function answerIn(fact: FactOf<'question-answered'>): QuestionAnswer {
@@ -222,9 +217,10 @@ function leaveOut(content: HistoryContent, { inputs, steps = [], reason }: FactO
 function openStep(
   content: HistoryContent,
   step: number,
-  parts: readonly AssistantPart[],
+  said: readonly AssistantPart[],
   calls: readonly CallProposal[],
 ): void {
+  const parts = said.map((part) => makeWhole(part))
   content.open = {
     step,
     exchange: content.exchange,
@@ -272,13 +268,14 @@ function closeStep(content: HistoryContent, entry: number): void {
 
 function stepMessages(open: OpenBody): readonly StoredMessage[] {
   const assistant: AssistantMessage = { role: 'assistant', parts: open.parts, ...(open.rebased && { rebased: true }) }
+  const described = new Map(open.described.map((call) => [call.callId, call]))
   const results = open.parts.flatMap((part): readonly ResultPart<MediaSource>[] => {
     if (part.type !== 'call') return []
     const settlement = open.settlements.get(part.callId) ?? { type: 'unknown', reason: 'missing' }
     const edited = open.edited.get(part.callId)
     const note = edited === undefined ? [] : [text(`[A person changed the arguments to ${edited}]`)]
     const content = [...note, ...renderSettlement(settlement)]
-    const { provenance } = open.described.find(({ callId }) => callId === part.callId) ?? {}
+    const { provenance } = described.get(part.callId) ?? {}
     const { callId, name } = part
     const isError = settlement.type !== 'ok'
     return [{ type: 'result', callId, name, isError, content, ...(provenance && { provenance }) }]

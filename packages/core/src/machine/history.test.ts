@@ -292,3 +292,23 @@ test('a history goes on from what was kept of it, at any moment', () => {
     expect(later.messages(0, Infinity)).toEqual(whole.messages(0, Infinity))
   }
 })
+
+test('what was cut between the halves of a pair stands whole in the history, whoever cut it', () => {
+  const session = new TestSession().user('go')
+  session.send({ type: 'attempt-progress', attempt: 1, offset: 0, text: 'half \ud83d' })
+  session.send({ type: 'interrupt', reason: 'enough', heard: { type: 'all' } })
+  session.send({ type: 'model-stopped', attempt: 1, text: 'half \ud83d' })
+  expect(session.lines()).toEqual(['user: go', 'assistant: half \ufffd'])
+})
+
+test('calls and thoughts with half of a pair stand whole in the history, also where a record has them as they came', () => {
+  const more = [{ type: 'reasoning', text: 'hm \ude00' }] as const
+  const asked = { name: 'read', arguments: '{"a":"\ud83d","b":"\\ud83d","c":"\\ud83d\\ude00","d":"\\\\ud83d"}' }
+  const session = new TestSession().user('go').says({ more, calls: [asked] })
+  const parts = session.history.openParts()
+  expect(parts).toMatchObject([
+    { type: 'reasoning', text: 'hm \ufffd' },
+    { type: 'call', arguments: '{"a":"\ufffd","b":"\\ufffd","c":"\\ud83d\\ude00","d":"\\\\ud83d"}' },
+  ])
+  expect(session.history.openCall('call_1_0')?.arguments).toContain('\ufffd')
+})

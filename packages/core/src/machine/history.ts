@@ -1,6 +1,6 @@
 // The history with its bodies: folded from records, it turns a range of entries into messages. State has only the index.
 import type { JsonObject } from '../json.ts'
-import type { AssistantPart, StoredMessage } from '../messages.ts'
+import type { AssistantPart, CallPart, StoredMessage } from '../messages.ts'
 import type { InputBody, QuestionAnswer, Settlement } from './fact.ts'
 import type {
   AskedQuestion,
@@ -73,8 +73,15 @@ export function createHistory(options: HistoryOptions = {}): History {
   return new FoldedHistory(options.snapshot ? restoreContent(options.snapshot) : emptyContent(options.keepAll === true))
 }
 
+interface Described {
+  readonly part: CallPart
+  readonly about: JsonObject | undefined
+}
+
 class FoldedHistory implements History {
   readonly #content: HistoryContent
+  /** Calls of the open step by their ids, made when the first of them is asked for. */
+  #openCalls: { readonly of: readonly AssistantPart[]; readonly byId: ReadonlyMap<string, Described> } | undefined
 
   constructor(content: HistoryContent) {
     this.#content = content
@@ -98,10 +105,17 @@ class FoldedHistory implements History {
 
   openCall(callId: string): OpenCall | undefined {
     const { open } = this.#content
-    const part = open?.parts.find((candidate) => candidate.type === 'call' && candidate.callId === callId)
-    if (!open || part?.type !== 'call') return undefined
+    if (!open) return undefined
+    if (this.#openCalls?.of !== open.parts) {
+      const about = new Map(open.described.map((call) => [call.callId, call.about]))
+      const calls = open.parts.filter((part) => part.type === 'call')
+      const byId = new Map(calls.map((part) => [part.callId, { part, about: about.get(part.callId) }]))
+      this.#openCalls = { of: open.parts, byId }
+    }
+    const call = this.#openCalls.byId.get(callId)
+    if (!call) return undefined
+    const { part, about } = call
     const settled = open.settlements.has(callId)
-    const about = open.described.find((call) => call.callId === callId)?.about
     const given = open.edited.get(callId) ?? part.arguments
     return { callId, name: part.name, arguments: given, settled, ...(about && { about }) }
   }

@@ -30,7 +30,10 @@ export interface InputEnvelope {
 export interface SessionRecord {
   readonly version: number
   readonly pos: number
+  /** The session's time: deadlines are counted in it. It never goes back, and no clock that is set moves it. */
   readonly nowMs: number
+  /** The wall clock, for people, where it is a second or more apart from `nowMs`. */
+  readonly wallMs?: number
   readonly epoch: number
   readonly input: InputEnvelope
   readonly facts: readonly Fact[]

@@ -1,11 +1,11 @@
 // How inputs and settlements read to a model.
-import type { StoredPart, TextPart } from '../messages.ts'
+import type { AssistantPart, StoredPart, TextPart } from '../messages.ts'
 import type { InputBody, Settlement } from './fact.ts'
 
 function renderInput(body: InputBody): readonly StoredPart[] {
   switch (body.type) {
     case 'user':
-      return body.parts.flatMap((part) => (part.type === 'text' && part.text.trim() === '' ? [] : [sendable(part)]))
+      return body.parts.flatMap((part) => (part.type === 'text' && part.text.trim() === '' ? [] : [makeWhole(part)]))
     case 'transcript':
       return [text(`[Transcript] ${oneLine(body.speaker)}: ${oneLine(body.text)}`)]
     case 'urgent': {
@@ -48,7 +48,7 @@ export function renderInputs(bodies: readonly InputBody[]): readonly StoredPart[
 export function renderSettlement(settlement: Settlement): readonly StoredPart[] {
   switch (settlement.type) {
     case 'ok':
-      return settlement.content.map(sendable)
+      return settlement.content.map(makeWhole)
     case 'error':
     case 'denied':
       return [text(`Error: ${settlement.message === '' ? 'unknown' : settlement.message}`)]
@@ -74,6 +74,26 @@ export function wellFormed(value: string): string {
   return value.replace(/\p{Surrogate}/gu, '\ufffd')
 }
 
-function sendable(part: StoredPart): StoredPart {
-  return part.type === 'text' ? { ...part, text: wellFormed(part.text) } : part
+/** The part itself where it is whole. Provider state vouches for what was written: it goes with a half that is replaced. */
+export function makeWhole<Part extends StoredPart | AssistantPart>(part: Part): Part {
+  if (part.type !== 'text' && part.type !== 'reasoning' && part.type !== 'call') return part
+  const { state: _, ...bare } = part
+  if (part.type === 'call') {
+    const given = wellFormed(part.arguments)
+    // Few arguments have escapes of surrogates at all.
+    const read = ESCAPED_HALF.test(given) ? replaceEscapedHalves(given) : given
+    return read === part.arguments ? part : ({ ...bare, arguments: read } as Part) // the same part, other arguments
+  }
+  const whole = wellFormed(part.text)
+  return whole === part.text ? part : ({ ...bare, text: whole } as Part) // the same part, another text
+}
+
+const ESCAPED_HALF = /\\ud[89a-f]/i
+
+/** In JSON text: a provider that reads it would find halves in its strings. */
+function replaceEscapedHalves(json: string): string {
+  return json.replace(
+    /\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|\\(ud[89a-f][0-9a-f]{2})|\\./gi,
+    (escape: string, half: string | undefined) => (half === undefined ? escape : '\\ufffd'),
+  )
 }

@@ -323,8 +323,14 @@ export function openCalls(state: State): readonly Call[] {
   return state.step?.calls ?? []
 }
 
-export function findCall(state: State, callId: string): Call | undefined {
-  return state.step?.calls.find((call) => call.callId === callId)
+export function findCall({ step }: State, callId: string): Call | undefined {
+  return step?.calls[findCallIndex(step.calls, callId)]
+}
+
+/** -1 where there is none. An id ends with the place of its call, so that an answer with many calls is not searched. */
+export function findCallIndex(calls: readonly Call[], callId: string): number {
+  const index = Number(callId.slice(callId.lastIndexOf('_') + 1))
+  return calls[index]?.callId === callId ? index : calls.findIndex((call) => call.callId === callId)
 }
 
 /** The call whose newest request has this id, also after that was granted. */

@@ -1,4 +1,5 @@
 // The rules that a history must keep for any provider: pairs, adjacency, order, nothing empty, a legal beginning.
+import type { JsonValue } from '../json.ts'
 import { isJsonObject, parseJson } from '../json.ts'
 import type {
   AssistantMessage,
@@ -73,12 +74,17 @@ function checkAssistant(place: Place, report: Report): void {
   for (const part of message.parts) {
     if (part.type === 'text' && part.text === '') report('empty-text', index, 'an empty text part')
     if (part.type === 'text' && hasLoneSurrogate(part.text)) report('broken-text', index, 'half of a surrogate pair')
+    if (part.type === 'reasoning' && hasLoneSurrogate(part.text))
+      report('broken-text', index, 'half of a surrogate pair in a thought')
     if (part.type !== 'call') continue
     if (seen.has(part.callId)) report('call-twice', index, `the call id ${part.callId} was used before`)
     seen.add(part.callId)
     const parsed = parseJson(part.arguments)
     if (!parsed.ok || !isJsonObject(parsed.value))
       report('bad-arguments', index, `the arguments of ${part.callId} are not a JSON object`)
+    // With the halves of escapes put together, as a provider does that reads them.
+    if (hasLoneSurrogate(part.arguments) || (parsed.ok && holdsLoneSurrogate(parsed.value)))
+      report('broken-text', index, `half of a surrogate pair in the arguments of ${part.callId}`)
   }
   if (listCalls(message).length > 0 && next?.role !== 'tool')
     report('missing-results', index, 'calls are not followed by their results')
@@ -99,6 +105,12 @@ function checkResults(
 
 function listCalls(message: AssistantMessage): readonly CallPart[] {
   return message.parts.filter((part): part is CallPart => part.type === 'call')
+}
+
+function holdsLoneSurrogate(value: JsonValue): boolean {
+  if (typeof value === 'string') return hasLoneSurrogate(value)
+  if (typeof value !== 'object' || value === null) return false
+  return Object.entries(value).some(([key, inner]) => hasLoneSurrogate(key) || holdsLoneSurrogate(inner))
 }
 
 function hasLoneSurrogate(text: string): boolean {

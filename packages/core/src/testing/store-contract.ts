@@ -76,6 +76,28 @@ async function withStore(init: StoreContractInit, act: StoreAct): Promise<void> 
 }
 
 const CASES: Readonly<Record<string, StoreAct>> = {
+  'a list goes on after any name, and gives each session once, in one order': async (store) => {
+    const names = ['a', '\uff5e', '\u{1f600}', '\ue000', '\u{10000}', 'z', 'é']
+    for (const name of names) await store.restore(name, recordsFrom(0, 1, 1))
+    const list = async (after?: string): Promise<readonly string[]> => {
+      const found: string[] = []
+      for await (const { session } of store.list(after === undefined ? {} : { after })) found.push(session)
+      return found
+    }
+    const all = await list()
+    same([...all].sort(), [...names].sort(), 'the sessions')
+    for (const [index, name] of all.entries()) same(await list(name), all.slice(index + 1), `what comes after ${name}`)
+    await store.remove(all[2] ?? '')
+    same(await list(all[2]), all.slice(3), 'what comes after a session that is gone')
+  },
+  'a heartbeat is kept beside the sessions, and is none of them': async (store) => {
+    if (!store.heartbeat) return
+    equal(await store.heartbeat.read(), undefined, 'a new store')
+    await store.heartbeat.write('one')
+    await store.heartbeat.write('two')
+    equal(await store.heartbeat.read(), 'two', 'the newest')
+    same(await listed(store), [], 'the sessions')
+  },
   'a new session stands before its first record': async (store) => {
     const { epoch, pos } = await acquired(store, A, 'ann')
     equal(pos, -1, 'the position')

@@ -23,6 +23,7 @@ async function opened() {
     session: 's',
     leases: new SessionLeases({
       store,
+      disk: store,
       owner: 'o',
       address: undefined,
       timers: environment.timers,
@@ -33,6 +34,7 @@ async function opened() {
     principal: { id: 'ann' },
     specFor: () => createSpec(defineAgent({ name: 'a' }), ['m']),
     store,
+    disk: store,
     clock: environment.clock,
     timers: environment.timers,
     pause: never,

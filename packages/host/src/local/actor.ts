@@ -3,7 +3,7 @@ import type { Accepted, Clock, LeftBehind, Principal, Refused } from '@baton/cor
 import { BatonError, isBatonError } from '@baton/core'
 import type { DecidedBatch, History, Input, InputType, Spec, State } from '@baton/core/machine'
 import { applyRecord, decideBatch, openSession, outstanding } from '@baton/core/machine'
-import { describeThrown } from '@baton/runtime'
+import { describeThrown, startSessionClock } from '@baton/runtime'
 import type { Performer } from './performer.ts'
 import type { LogAccess, LogListener } from './session-log.ts'
 import { acquireLog, appendSurely, readLog } from './session-log.ts'
@@ -15,6 +15,7 @@ export interface ActorInit extends LogAccess {
   readonly principal: Principal
   /** Asked once, when the log was read. @throws BatonError when the session has no agent */
   readonly specFor: (state: State) => Spec | Promise<Spec>
+  /** The wall clock, and what waits are measured by. */
   readonly clock: Clock
   readonly listener: ActorListener
 }
@@ -39,6 +40,8 @@ export interface Actor {
   start(performer: () => Pick<Performer, 'prepare'>): void
   /** Decides by this spec from now on. */
   setSpec(spec: Spec): void
+  /** The session's time, in which all its deadlines are. */
+  readonly clock: Clock
   /** After the newest commit. */
   readonly state: State
   readonly history: History
@@ -71,9 +74,10 @@ export async function openActor(init: ActorInit): Promise<Actor> {
 }
 
 async function recoverActor(init: ActorInit, owned: OwnedLog): Promise<Actor> {
-  const { session, clock } = init
+  const { session } = init
   const { epoch } = owned
   const log = await readLog(init, owned)
+  const clock = startSessionClock(init.clock, log.lastMs)
   let state: State = { ...log.state, epoch }
   const spec = await init.specFor(state)
   const isNew = state.pos < 0
@@ -91,7 +95,7 @@ async function recoverActor(init: ActorInit, owned: OwnedLog): Promise<Actor> {
     log.history.fold(opening)
     init.listener.onRecord(opening)
   }
-  const actor = new SessionActor(init, { owned, spec, state, history: log.history })
+  const actor = new SessionActor(init, { owned, spec, state, history: log.history, clock })
   init.leases.whenLost(session, epoch, (cause) => actor.kill(cause))
   if (!isNew)
     await actor.submit([
@@ -111,10 +115,12 @@ interface Opened {
   readonly spec: Spec
   readonly state: State
   readonly history: History
+  readonly clock: Clock
 }
 
 class SessionActor implements Actor {
   readonly history: History
+  readonly clock: Clock
   state: State
   readonly #init: ActorInit
   readonly #owned: OwnedLog
@@ -128,12 +134,13 @@ class SessionActor implements Actor {
   #makePerformer: (() => Pick<Performer, 'prepare'>) | undefined
   #performer: Pick<Performer, 'prepare'> | undefined
 
-  constructor(init: ActorInit, { owned, spec, state, history }: Opened) {
+  constructor(init: ActorInit, { owned, spec, state, history, clock }: Opened) {
     this.#init = init
     this.#owned = owned
     this.#spec = spec
     this.state = state
     this.history = history
+    this.clock = clock
   }
 
   setSpec(spec: Spec): void {
@@ -186,7 +193,7 @@ class SessionActor implements Actor {
 
   /** Decides all that waits on top of each other and commits it in one append: the group commit. For `submit` only. */
   async commit(): Promise<void> {
-    const { session, clock } = this.#init
+    const { session, clock: wall } = this.#init
     await Promise.resolve() // what is submitted in the same moment, as results of tools side by side, is one commit
     // Its death takes all that waits.
     while (this.#mail.length > 0) {
@@ -194,7 +201,7 @@ class SessionActor implements Actor {
       this.#mail = []
       this.#mailCount = 0
       try {
-        const start = { spec: this.#spec, state: this.state, nowMs: clock.nowMs() }
+        const start = { spec: this.#spec, state: this.state, nowMs: this.clock.nowMs(), wallMs: wall.nowMs() }
         const [first, ...others] = mail
         const inputs = first && others.length === 0 ? first.inputs : mail.flatMap((one) => one.inputs)
         const batch = decideBatch(start, inputs)

@@ -1,6 +1,7 @@
 // The local host: sessions as actors in this process, over a store.
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Environment, Host, Logger, Model, SessionDirectory, Store, Usage } from '@baton/core'
+import type { BlobStore, Environment, Host, Logger, Model, SessionDirectory, Store, Usage } from '@baton/core'
+import { BatonError } from '@baton/core'
 import type { AgentChoice, Engine, RunTool, ToolJob } from '@baton/runtime'
 import { createCatalog, createForeignError, createHostOver, SharedTimers } from '@baton/runtime'
 import { createNodeEnvironment, digest, digestMedia } from '../environment.ts'
@@ -12,7 +13,9 @@ import { recoverLater, recoverSessions } from './recover.ts'
 import { startRetention } from './retention.ts'
 import { Directory } from './session-directory.ts'
 import { SessionLeases } from './session-leases.ts'
+import { readOpening } from './session-log.ts'
 import { SNAPSHOT_RECORDS } from './snapshot-taker.ts'
+import { limitStoreActs } from './store-in-time.ts'
 
 export interface HostOptions extends AgentChoice {
   /** The system's clock, timers, randomness and network by default. */
@@ -66,17 +69,28 @@ export interface RecoverOptions {
 
 export function createHost(options: HostOptions = {}): LocalHost {
   // Nobody else can own what is in a store that nobody else has.
-  const store = options.store ?? createMemoryStore({ leaseMs: Infinity })
+  const disk = options.store ?? createMemoryStore({ leaseMs: Infinity })
   const environment = shareTimers(options.environment ?? createNodeEnvironment())
+  const store = limitStoreActs(disk, environment.timers)
   const log = options.log ?? SILENT
   const running = new AsyncLocalStorage<ToolJob>()
   const runTool = running.run.bind(running) as RunTool // with a call's own input and context
-  const catalog = createCatalog({ ...options, environment, blobs: store.blobs, log, digest, digestMedia, runTool })
   const { snapshotRecords = SNAPSHOT_RECORDS } = options
   const openSessions = new OpenSessions(environment)
+  const blobs: BlobStore = {
+    ...store.blobs,
+    // What a tool still brings when its session was closed or removed would belong to nobody, or to the next of its name.
+    put: async (session, name, text) => {
+      if (!openSessions.isOpen(session))
+        throw new BatonError({ code: 'session_closed', message: `session ${session} was closed` })
+      await store.blobs.put(session, name, text)
+    },
+  }
+  const catalog = createCatalog({ ...options, environment, blobs, log, digest, digestMedia, runTool })
   const { timers } = environment
   const leases = new SessionLeases({
     store,
+    disk,
     owner: environment.newId(),
     address: options.address,
     timers,
@@ -85,14 +99,14 @@ export function createHost(options: HostOptions = {}): LocalHost {
   })
   const directory = new Directory({ store, log, findOpen: (session) => openSessions.find(session)?.state() })
   const engine = createLocalEngine(
-    { leases, catalog, store, environment, log, snapshotRecords, directory },
+    { leases, catalog, store, disk, environment, log, snapshotRecords, directory },
     openSessions,
   )
 
   const removeAlone = async (name: string): Promise<void> => {
-    const info = await directory.find(name)
+    const opening = await readOpening(store, name).catch(() => undefined) // what is damaged can be removed
     await leases.remove(name)
-    if (info) directory.noteRemoval(name, info.principal)
+    if (opening) directory.noteRemoval(name, opening.principal)
   }
   const stopRetention =
     options.retentionMs === undefined
@@ -103,7 +117,7 @@ export function createHost(options: HostOptions = {}): LocalHost {
     stopRecovering()
     directory.close()
     await engine.stop({ drainMs })
-    if (!options.store) await store.close()
+    if (!options.store) await disk.close()
   }
   const host = createHostOver({ engine: { ...engine, stop }, newId: environment.newId })
   const recoverOnce = (): Promise<Recovery> =>
@@ -124,9 +138,9 @@ export function createHost(options: HostOptions = {}): LocalHost {
     return job && { session: job.session, callId: job.callId, tool: job.name }
   }
   const remove: LocalHost['remove'] = async (name, by) => {
-    // Before it is closed: a session is not disturbed by someone whose it is not.
-    const owner = by && (await directory.find(name))?.principal
-    if (by && owner !== undefined && owner !== by.id) throw createForeignError(name, by)
+    // Before it is closed: a session is not disturbed by someone whose it is not, nor where nobody can say whose it is.
+    const opening = by && (await readOpening(store, name))
+    if (by && opening && opening.principal !== by.id) throw createForeignError(name, by)
     await openSessions.alone(name, () => removeAlone(name))
   }
   return { ...host, recover, strayCall, remove, sessions: directory.sessions, watch: directory.watch }

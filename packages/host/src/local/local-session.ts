@@ -12,6 +12,7 @@ import type { SessionLeases } from './session-leases.ts'
 import type { Directory } from './session-directory.ts'
 import { isListedOtherwise } from './session-directory.ts'
 import { SnapshotTaker } from './snapshot-taker.ts'
+import type { LimitedStore } from './store-in-time.ts'
 
 export interface LocalSessionInit {
   readonly session: string
@@ -23,7 +24,8 @@ export interface LocalSessionInit {
   /** Of a new session: what it will be described with. */
   readonly meta: JsonObject
   readonly catalog: Catalog
-  readonly store: Store
+  readonly store: LimitedStore
+  readonly disk: Store
   readonly environment: Environment
   readonly log: Logger
   /** Records between two snapshots. */
@@ -172,11 +174,12 @@ export class LocalSession implements SessionEngine, ActorListener {
   }
 
   #openActor(): Promise<Actor> {
-    const { leases, principal, store, environment } = this.#init
+    const { leases, principal, store, disk, environment } = this.#init
     return openActor({
       session: this.session,
       leases,
       store,
+      disk,
       principal,
       clock: environment.clock,
       timers: environment.timers,
@@ -216,10 +219,10 @@ export class LocalSession implements SessionEngine, ActorListener {
     this.submit = actor.submit.bind(actor)
     try {
       actor.start(() => {
-        const { environment } = this.#init
-        const { history } = actor
+        const { timers } = this.#init.environment
+        const { history, clock } = actor
         const submit = actor.submit.bind(actor)
-        const init = { environment, session: this, history, feed: this.#feed, submit }
+        const init = { environment: { clock, timers }, session: this, history, feed: this.#feed, submit }
         return (this.#performer = new Performer(init))
       })
     } catch (cause) {

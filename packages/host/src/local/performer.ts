@@ -14,6 +14,7 @@ import {
 } from '@baton/runtime'
 
 export interface PerformerInit {
+  /** Its clock is the session's time. */
   readonly environment: Pick<Environment, 'clock' | 'timers'>
   /** Its agent may change. */
   readonly session: Pick<SessionEngine, 'world'>
@@ -200,7 +201,7 @@ export class Performer {
     const key = `${timer}:${generation}`
     const cancel = timers.start(Math.max(0, atMs - clock.nowMs()), () => {
       this.#timers.delete(key)
-      // A system timer takes no more than 24 days and may fire early: then it is set again.
+      // A system timer takes no more than 24 days: then it is set again.
       if (clock.nowMs() < atMs) this.#setTimer(effect)
       else this.#report({ type: 'timer-fired', timer, generation })
     })

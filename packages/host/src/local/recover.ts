@@ -1,7 +1,9 @@
 // What a host does when it starts: sessions that a dead one left with work outstanding are opened, and so go on.
-import type { Logger, Session, Store, Timers } from '@baton/core'
+import type { Logger, Session, Timers } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { describeThrown } from '@baton/runtime'
+import { readOpening } from './session-log.ts'
+import type { LimitedStore } from './store-in-time.ts'
 
 export interface Recovery {
   /** Sessions that were opened again. */
@@ -11,7 +13,7 @@ export interface Recovery {
 }
 
 export interface RecoverInit {
-  readonly store: Store
+  readonly store: LimitedStore
   /** Whether a session of this agent can be opened here: another agent has other tools. */
   readonly knows: (agent: string) => boolean
   readonly log: Logger
@@ -73,7 +75,7 @@ export function recoverLater({ timers, log, everyMs, recover: look }: RecoverLat
 }
 
 /** Read by several at once, each session goes to one of them. */
-async function* listRecoverable(store: Store): AsyncGenerator<string> {
+async function* listRecoverable(store: LimitedStore): AsyncGenerator<string> {
   for await (const { session } of store.listRecoverable()) yield session
 }
 
@@ -87,17 +89,4 @@ async function recover({ store, knows, log, open }: RecoverInit, name: string): 
   const session = await open(name, opening.principal)
   await session.close() // it stays open by itself while something is outstanding
   return true
-}
-
-interface Opening {
-  readonly agent: string
-  readonly principal: string
-}
-
-async function readOpening(store: Store, session: string): Promise<Opening | undefined> {
-  for await (const { facts } of store.read(session, 0)) {
-    const [opened] = facts
-    return opened?.type === 'session-opened' ? opened : undefined
-  }
-  return undefined
 }

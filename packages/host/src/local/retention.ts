@@ -1,11 +1,14 @@
 // Removes sessions that nobody has used for a while.
-import type { Environment, Logger, Store } from '@baton/core'
+import type { Environment, ErrorCode, Logger } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { describeThrown } from '@baton/runtime'
 import type { OpenSessions } from './open-sessions.ts'
+import type { LimitedStore } from './store-in-time.ts'
+import type { ClockReading } from './trusted-clock.ts'
+import { TrustedClock } from './trusted-clock.ts'
 
 export interface RetentionInit {
-  readonly store: Store
+  readonly store: LimitedStore
   readonly environment: Environment
   readonly log: Logger
   /** Milliseconds that a session is kept after its last record. */
@@ -17,17 +20,21 @@ export interface RetentionInit {
 
 /** Milliseconds between two looks. */
 const LOOK_MS = 3_600_000
+/** Milliseconds by which the clock may be ahead, at most; of sessions that are kept for less, so much less. */
+const PATIENCE_MS = 7 * 86_400_000
 
 /**
  * Looks at once, then every hour, until the returned function is called. The first look leaves what a dead host was at
  * work on: a recovery comes first, however long the host was away.
  */
 export function startRetention(init: RetentionInit): () => void {
+  const { store, environment, keepMs } = init
   let stop = (): void => {}
   let stopped = false
+  const clock = new TrustedClock({ clock: environment.clock, store, patienceMs: Math.min(PATIENCE_MS, keepMs) })
   const look = (isFirst: boolean): void => {
-    void removeOld(init, isFirst).finally(() => {
-      if (!stopped) stop = init.environment.timers.start(LOOK_MS, () => look(false))
+    void removeOld(init, clock, isFirst).finally(() => {
+      if (!stopped) stop = environment.timers.start(LOOK_MS, () => look(false))
     })
   }
   look(true)
@@ -37,20 +44,46 @@ export function startRetention(init: RetentionInit): () => void {
   }
 }
 
-async function removeOld(init: RetentionInit, isFirst: boolean): Promise<void> {
-  const { store, environment, log, keepMs, openSessions } = init
+async function removeOld(init: RetentionInit, clock: TrustedClock, isFirst: boolean): Promise<void> {
+  const { store, log, keepMs, openSessions } = init
   try {
-    const untilMs = environment.clock.nowMs() - keepMs
+    const reading = await clock.read((beforeMs) => findNewestMs(store, beforeMs))
+    if (reading.type === 'ahead') return tellAhead(log, reading)
+    const untilMs = reading.nowMs - keepMs
     for await (const { session, records, lastMs, isOwned, holder, damage } of store.list()) {
       if (damage !== undefined) log.warn('a damaged session is kept', { session, cause: damage })
       if (damage !== undefined) continue
       if (lastMs > untilMs || openSessions.isOpen(session) || holder || (isFirst && isOwned)) continue
       if (!(await openSessions.alone(session, () => removeUnused(init, session, records)))) continue
-      log.info('a session was removed: nobody used it', { session, lastUse: new Date(lastMs).toISOString() })
+      log.info('a session was removed: nobody used it', { session, lastUse: describeMoment(lastMs) })
     }
   } catch (cause) {
     log.warn('old sessions could not be removed', { cause: describeThrown(cause) })
   }
+}
+
+async function findNewestMs(store: LimitedStore, beforeMs: number): Promise<number> {
+  let newestMs = 0
+  for await (const { lastMs } of store.list()) if (lastMs < beforeMs) newestMs = Math.max(newestMs, lastMs)
+  return newestMs
+}
+
+function tellAhead(log: Logger, { nowMs, aheadMs, heldMs }: Extract<ClockReading, { readonly type: 'ahead' }>): void {
+  log.warn('no old session is removed: the clock is far ahead of what is known', {
+    code: 'clock_implausible' satisfies ErrorCode,
+    clock: describeMoment(nowMs),
+    aheadHours: Math.round(aheadMs / HOUR_MS),
+    seenHours: Math.round(heldMs / HOUR_MS),
+    hint: 'Correct the clock. Where it is right, old sessions are removed once a host has run with it for long enough.',
+  })
+}
+
+const HOUR_MS = 3_600_000
+
+/** A clock may say what is no date. */
+function describeMoment(ms: number): string {
+  const moment = new Date(ms)
+  return Number.isNaN(moment.getTime()) ? String(ms) : moment.toISOString()
 }
 
 /**

@@ -2,8 +2,12 @@
 import type { SessionChange } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { createMemoryStore } from '../stores/memory-store.ts'
+import { openSqliteStore } from '../stores/sqlite/sqlite-store.ts'
 import { createHost } from './create-host.ts'
 import { createManualTime, noUnhandledRejections } from './test-world.ts'
 
@@ -54,6 +58,55 @@ test.each([
   await open('b', 'bob', { agent: 1 })
   await open('c', 'ann', { meta: { place: 'Oslo', tags: ['x'] } })
   expect((await host.sessions(query)).sessions.map(({ id }) => id)).toEqual(ids)
+})
+
+test('a list over SQLite comes in pages, each session once, whatever letters their names are of', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'baton-list-'))
+  const store = await openSqliteStore(join(folder, 'store.sqlite'))
+  const model = createScriptedModel({ steps: () => ({ text: 'hello' }) })
+  const host = createHost({ store, agent: defineAgent({ name: 'one', model }) })
+  // By code units the smile comes before the fullwidth tilde, by bytes after it.
+  const names = ['a', '\uff5e', '\u{1f600}', '\ue000', '\u{10000}', 'z', 'é']
+  for (const name of names) await (await host.session(name)).close()
+  const seen: string[] = []
+  let cursor: string | undefined
+  do {
+    const page = await host.sessions({ limit: 1, ...(cursor !== undefined && { cursor }) })
+    seen.push(...page.sessions.map(({ id }) => id))
+    cursor = page.cursor
+  } while (cursor !== undefined && seen.length <= names.length)
+  await host.stop()
+  await store.close()
+  rmSync(folder, { recursive: true })
+  expect(seen).toHaveLength(names.length)
+  expect(new Set(seen)).toEqual(new Set(names))
+})
+
+test('a page reads the sessions that stand on it, and none again that nobody has written to', async () => {
+  const disk = createMemoryStore()
+  const read: string[] = []
+  const store: typeof disk = {
+    ...disk,
+    read: (session, fromPos) => {
+      read.push(session)
+      return disk.read(session, fromPos)
+    },
+  }
+  const { host, open, time } = createDirectory(store)
+  for (const name of ['a', 'b', 'c', 'd']) await (await open(name, 'ann')).close()
+  const listPage = async (cursor?: string): Promise<readonly string[]> => {
+    read.length = 0
+    await host.sessions({ limit: 1, ...(cursor !== undefined && { cursor }) })
+    return [...new Set(read)]
+  }
+  expect(await listPage()).toEqual(['a', 'b'])
+  expect(await listPage('b')).toEqual(['c', 'd'])
+  expect(await listPage('b')).toEqual([])
+  const again = await time.until(host.session('c', { principal: { id: 'ann' } }))
+  await time.until(again.describe({ title: 'new' }))
+  await again.close()
+  expect(await listPage('b')).toEqual(['c'])
+  expect(await host.sessions()).toMatchObject({ sessions: [{}, {}, { title: 'new' }, {}] })
 })
 
 test('a long list comes in pages, and each session once', async () => {

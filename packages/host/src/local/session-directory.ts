@@ -8,11 +8,13 @@ import type {
   SessionDirectory,
   SessionInfo,
   SessionQuery,
+  StoredSession,
 } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { State } from '@baton/core/machine'
-import { applyRecord, followRecord, initialState, isUsableSnapshot } from '@baton/core/machine'
+import { applyRecord, followRecord } from '@baton/core/machine'
 import { describeThrown } from '@baton/runtime'
+import { beginFold } from './session-log.ts'
 
 export interface DirectoryInit {
   readonly store: Pick<LogStore, 'list' | 'read' | 'snapshots'>
@@ -21,8 +23,17 @@ export interface DirectoryInit {
   readonly log: Logger
 }
 
+interface ListedSession {
+  readonly records: number
+  /** It tells the log from an earlier one of the same name. */
+  readonly birth: string
+  readonly info: SessionInfo
+}
+
 const PAGE = 50
 const PAGE_MAX = 200
+/** Sessions that are remembered as they were listed. */
+const KNOWN_MAX = 10_000
 /** Sessions of which a watcher has unread changes; beyond that the oldest are forgotten. */
 const UNREAD_MAX = 10_000
 
@@ -31,6 +42,8 @@ export class Directory {
   isWatched = false
   readonly #init: DirectoryInit
   readonly #watchers = new Set<Watcher>()
+  /** As they were listed last. */
+  readonly #known = new Map<string, ListedSession>()
 
   constructor(init: DirectoryInit) {
     this.#init = init
@@ -41,9 +54,8 @@ export class Directory {
     if (!Number.isInteger(limit) || limit < 1 || limit > PAGE_MAX)
       throw new BatonError({ code: 'invalid_option', message: `limit must be 1 to ${PAGE_MAX}, not ${limit}` })
     const sessions: SessionInfo[] = []
-    for await (const { session } of this.#init.store.list()) {
-      if (cursor !== undefined && session <= cursor) continue
-      const info = await this.find(session)
+    for await (const stored of this.#init.store.list(cursor === undefined ? {} : { after: cursor })) {
+      const info = await this.#describe(stored)
       if (!info || !isWanted(info, query)) continue
       if (sessions.length === limit) return { sessions, cursor: sessions.at(-1)?.id ?? '' }
       sessions.push(info)
@@ -63,9 +75,23 @@ export class Directory {
 
   /** Undefined when there is no such session. */
   async find(session: string): Promise<SessionInfo | undefined> {
-    const open = this.#init.findOpen(session)
-    const folded = await this.#fold(session, open)
+    const folded = await this.#fold(session, this.#init.findOpen(session))
     return folded && describeState(folded.state, folded.createdMs)
+  }
+
+  /** What nobody has written to since it was listed last is not folded again. */
+  async #describe({ session, records, lastMs }: StoredSession): Promise<SessionInfo | undefined> {
+    const open = this.#init.findOpen(session)
+    const known = this.#known.get(session)
+    if (known && open?.birth === known.birth) return { ...describeState(open, known.info.createdMs), lastMs }
+    if (known && !open && known.records === records && known.info.lastMs === lastMs) return known.info
+    const folded = await this.#fold(session, open)
+    if (!folded) return undefined
+    const info = { ...describeState(folded.state, folded.createdMs), lastMs }
+    const [oldest] = this.#known.keys()
+    if (this.#known.size >= KNOWN_MAX && oldest !== undefined) this.#known.delete(oldest)
+    this.#known.set(session, { records, birth: folded.state.birth, info })
+    return info
   }
 
   /** What a list shows of a session that is open here has changed. */
@@ -77,6 +103,7 @@ export class Directory {
   }
 
   noteRemoval(id: string, principal: string): void {
+    this.#known.delete(id)
     this.#tell(principal, { type: 'removed', id, principal })
   }
 
@@ -94,21 +121,18 @@ export class Directory {
     open: State | undefined,
   ): Promise<{ readonly state: State; readonly createdMs: number } | undefined> {
     const { store } = this.#init
-    let createdMs: number | undefined
-    let state = open
     try {
-      for await (const record of store.read(session, 0)) {
-        createdMs ??= record.nowMs
-        if (open) break
-        const snapshot = state ? undefined : await store.snapshots.latest(session)
-        if (isUsableSnapshot(snapshot, session, Infinity)) {
-          state = await this.#foldOn(session, snapshot.state)
-          break
-        }
-        state ??= initialState(session)
+      const first = await store.read(session, 0)[Symbol.asyncIterator]().next()
+      if (first.done === true) return undefined
+      const { nowMs: createdMs } = first.value
+      if (open) return { state: open, createdMs }
+      const begun = await beginFold(store, session)
+      let { state } = begun
+      for await (const record of begun.records) {
         followRecord(state, record)
         state = applyRecord(state, record)
       }
+      return { state, createdMs }
     } catch (cause) {
       this.#init.log.warn('a session is left out of lists: its log cannot be read', {
         session,
@@ -116,16 +140,6 @@ export class Directory {
       })
       return undefined
     }
-    return state && createdMs !== undefined ? { state, createdMs } : undefined
-  }
-
-  async #foldOn(session: string, from: State): Promise<State> {
-    let state = from
-    for await (const record of this.#init.store.read(session, from.pos + 1)) {
-      followRecord(state, record)
-      state = applyRecord(state, record)
-    }
-    return state
   }
 }
 

@@ -5,9 +5,13 @@ import type { LeftBehind, Logger, Store, Timers } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { describeThrown, within } from '@baton/runtime'
 import { createHeldError } from '../stores/session-held.ts'
+import type { LimitedStore } from './store-in-time.ts'
+import { createLateError, STORE_ACT_MS } from './store-in-time.ts'
 
 export interface SessionLeasesInit {
-  readonly store: Store
+  readonly store: LimitedStore
+  /** The store itself: what is acquired too late is given back. */
+  readonly disk: Pick<Store, 'acquire' | 'leaseMs'>
   readonly owner: string
   /** Where other hosts pass on what comes for the sessions of this one. */
   readonly address: string | undefined
@@ -26,8 +30,6 @@ export interface OwnedLog {
   readonly isHeld: boolean
 }
 
-/** Milliseconds that one act of a store may take. */
-export const STORE_ACT_MS = 30_000
 /** Ticks in a lease. At each one the leases are renewed. */
 const LEASE_TICKS = 4
 /** Ticks from the sending of the last renewal that succeeded, after which this host acts as if its leases had ended. */
@@ -52,16 +54,17 @@ export class SessionLeases {
 
   /** @throws BatonError `session_held`, `store_failed`; whatever else the store throws */
   async acquire(session: string): Promise<OwnedLog> {
-    const { store, owner, address } = this.#init
+    const { disk, owner, address, timers } = this.#init
     this.#asking += 1
     if (!this.#stopTick) this.#startTick() // a lease is counted from before it is given
     const sentAt = this.#ticks
-    const acquiring = store.acquire(session, owner, address)
+    const acquiring = disk.acquire(session, owner, address)
     try {
-      const outcome = await this.#inTime(acquiring)
+      const limit = { timeoutMs: STORE_ACT_MS, error: () => createLateError('acquire') }
+      const outcome = await within(timers, limit, acquiring)
       if (outcome.type === 'held') {
         // Where nothing can be passed on to its holder, the holder is asked for it; that may fail as well as succeed.
-        if (outcome.address === undefined) store.requestHandover(session, owner).catch(() => {})
+        if (outcome.address === undefined) this.#init.store.requestHandover(session, owner).catch(() => {})
         throw createHeldError(session, outcome)
       }
       if (this.#held.size === 0) this.#renewedAt = Math.max(this.#renewedAt, sentAt)
@@ -102,7 +105,7 @@ export class SessionLeases {
    */
   async remove(session: string): Promise<void> {
     const { store, owner } = this.#init
-    await this.#inTime(store.remove(session, owner))
+    await store.remove(session, owner)
   }
 
   /** Nothing is renewed any more, and nothing is held. */
@@ -126,7 +129,7 @@ export class SessionLeases {
     const { session, epoch, left } = ending
     ending.isAsked = true
     try {
-      await this.#inTime(this.#init.store.release(session, epoch, left))
+      await this.#init.store.release(session, epoch, left)
       this.#unreleased.delete(ending)
     } catch {
       this.#unreleased.add(ending)
@@ -136,9 +139,9 @@ export class SessionLeases {
   }
 
   #startTick(): void {
-    const { store, timers } = this.#init
-    if (!Number.isFinite(store.leaseMs) || this.#isStopped) return
-    this.#stopTick = timers.start(store.leaseMs / LEASE_TICKS, () => this.#tick(), { isBackground: true })
+    const { disk, timers } = this.#init
+    if (!Number.isFinite(disk.leaseMs) || this.#isStopped) return
+    this.#stopTick = timers.start(disk.leaseMs / LEASE_TICKS, () => this.#tick(), { isBackground: true })
   }
 
   #tick(): void {
@@ -178,12 +181,6 @@ export class SessionLeases {
     if (this.#held.size + this.#unreleased.size + this.#asking > 0) return
     this.#stopTick?.()
     this.#stopTick = undefined
-  }
-
-  #inTime<Value>(work: Promise<Value>): Promise<Value> {
-    const message = `the store did not answer in ${STORE_ACT_MS} ms`
-    const error = (): BatonError => new BatonError({ code: 'store_failed', message })
-    return within(this.#init.timers, { timeoutMs: STORE_ACT_MS, error }, work)
   }
 }
 

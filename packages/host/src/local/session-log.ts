@@ -1,11 +1,12 @@
 // One session's log in memory: the folded state, the history with its bodies, and how both are read back from a store.
 import type { Store, Timers } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
-import type { History, SessionRecord, Snapshot, State } from '@baton/core/machine'
+import type { History, SessionRecord, State } from '@baton/core/machine'
 import { applyRecord, createHistory, followRecord, initialState, isUsableSnapshot } from '@baton/core/machine'
 import { describeThrown, within } from '@baton/runtime'
 import type { OwnedLog, SessionLeases } from './session-leases.ts'
-import { STORE_ACT_MS } from './session-leases.ts'
+import type { LimitedStore } from './store-in-time.ts'
+import { STORE_ACT_MS } from './store-in-time.ts'
 
 export interface SessionLog {
   readonly state: State
@@ -16,7 +17,9 @@ export interface SessionLog {
 
 export interface LogAccess {
   readonly session: string
-  readonly store: Store
+  readonly store: LimitedStore
+  /** The store itself: an append has a deadline for each of its tries. */
+  readonly disk: Pick<Store, 'append'>
   readonly leases: SessionLeases
   readonly timers: Timers
   /** Waits before an append is tried again. */
@@ -60,11 +63,11 @@ export async function readLog(access: LogAccess, { pos }: OwnedLog): Promise<Ses
 
 async function foldLog(access: LogAccess, lastPos: number): Promise<SessionLog> {
   const { store, session, listener } = access
-  const snapshot = await latestSnapshot(access, lastPos)
-  let state = snapshot?.state ?? initialState(session)
-  const history = createHistory(snapshot && { snapshot: snapshot.history })
-  if (snapshot) listener.onSnapshot(state.pos)
-  for await (const record of store.read(session, state.pos + 1)) {
+  const begun = await beginFold(store, session, lastPos)
+  const { history, records } = begun
+  let { state } = begun
+  if (state.pos >= 0) listener.onSnapshot(state.pos)
+  for await (const record of records) {
     followRecord(state, record)
     state = applyRecord(state, record)
     history.fold(record)
@@ -77,10 +80,51 @@ async function foldLog(access: LogAccess, lastPos: number): Promise<SessionLog> 
   })
 }
 
-/** None that cannot be used: a snapshot only saves time. */
-async function latestSnapshot({ store, session }: LogAccess, lastPos: number): Promise<Snapshot | undefined> {
+export interface BegunFold {
+  readonly state: State
+  readonly history: History
+  /** Those that are still to be folded. */
+  readonly records: AsyncIterable<SessionRecord>
+}
+
+/**
+ * From the session's snapshot, where it has one that can be used: a snapshot only saves time. Its own record is looked at:
+ * no two owners have one epoch, so a snapshot that was written late, over the log of another session of this name, is told.
+ */
+export async function beginFold(
+  store: Pick<LimitedStore, 'read' | 'snapshots'>,
+  session: string,
+  lastPos = Infinity,
+): Promise<BegunFold> {
   const snapshot = await store.snapshots.latest(session).catch(() => undefined)
-  return isUsableSnapshot(snapshot, session, lastPos) ? snapshot : undefined
+  if (isUsableSnapshot(snapshot, session, lastPos)) {
+    const records = store.read(session, snapshot.state.pos)[Symbol.asyncIterator]()
+    const { value } = await records.next()
+    if (value?.pos === snapshot.state.pos && value.epoch === snapshot.state.epoch) {
+      const history = createHistory({ snapshot: snapshot.history })
+      return { state: snapshot.state, history, records: { [Symbol.asyncIterator]: () => records } }
+    }
+    await records.return?.()
+  }
+  return { state: initialState(session), history: createHistory(), records: store.read(session, 0) }
+}
+
+export interface Opening {
+  readonly agent: string
+  readonly principal: string
+}
+
+/**
+ * Whose session it is, by its first record; undefined where there is none.
+ * @throws BatonError `log_damaged`, `store_failed`
+ */
+export async function readOpening(store: Pick<LimitedStore, 'read'>, session: string): Promise<Opening | undefined> {
+  for await (const { facts } of store.read(session, 0)) {
+    const [opened] = facts
+    if (opened?.type === 'session-opened') return opened
+    throw new BatonError({ code: 'log_damaged', message: `session ${session}: its first record does not open it` })
+  }
+  return undefined
 }
 
 function inTime<Value>({ timers }: LogAccess, timeoutMs: number, work: Promise<Value>): Promise<Value> {
@@ -108,7 +152,7 @@ export async function appendSurely(access: LogAccess, append: Append): Promise<v
   for (let tries = 1; ; tries++) {
     if (!owned.isHeld) throw notHeld(session)
     try {
-      await inTime(access, STORE_ACT_MS, access.store.append(session, owned.epoch, afterPos, records))
+      await inTime(access, STORE_ACT_MS, access.disk.append(session, owned.epoch, afterPos, records))
       return
     } catch (cause) {
       if (tries > 1 && (await isStored(access, append))) return
@@ -128,7 +172,7 @@ async function isStored(access: LogAccess, append: Append): Promise<boolean> {
   }
 }
 
-async function findRecords(store: Store, { session, owned, afterPos, records }: Append): Promise<boolean> {
+async function findRecords(store: LimitedStore, { session, owned, afterPos, records }: Append): Promise<boolean> {
   let expected = 0
   for await (const record of store.read(session, afterPos + 1)) {
     if (record.epoch !== owned.epoch || record.pos !== records[expected]?.pos) return false

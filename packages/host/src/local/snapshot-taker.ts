@@ -1,11 +1,12 @@
 // Snapshots of one session, so that it is opened again without reading its whole log.
-import type { Logger, Store } from '@baton/core'
+import type { Logger } from '@baton/core'
 import type { History, Snapshot, State } from '@baton/core/machine'
 import { takeSnapshot } from '@baton/core/machine'
 import { describeThrown } from '@baton/runtime'
+import type { LimitedStore } from './store-in-time.ts'
 
 export interface SnapshotTakerInit {
-  readonly store: Store
+  readonly store: LimitedStore
   readonly session: string
   readonly log: Logger
   /** Records between two snapshots of a session that is busy. */

@@ -17,7 +17,10 @@ interface Timer {
 
 export interface ManualTime {
   readonly environment: Environment
+  /** Milliseconds that only go forward, however the wall clock is set. */
   nowMs(): number
+  /** Sets the wall clock forward, or back where `ms` is below 0. */
+  setWall(ms: number): void
   /** Timers that wait. */
   pending(): number
   /** Lets every promise run to its end. */
@@ -28,8 +31,11 @@ export interface ManualTime {
   until<Value>(work: Promise<Value>): Promise<Value>
 }
 
+const START_MS = 1_000_000
+
 export function createManualTime(): ManualTime {
-  let nowMs = 1_000_000
+  let nowMs = START_MS
+  let wallAheadMs = 0
   let serial = 0
   let timers: readonly Timer[] = []
   const start = (delayMs: number, callback: () => void): (() => void) => {
@@ -66,12 +72,13 @@ export function createManualTime(): ManualTime {
     return await work
   }
   const environment: Environment = {
-    clock: { nowMs: () => nowMs },
+    clock: { nowMs: () => nowMs + wallAheadMs, monotonicMs: () => nowMs - START_MS },
     timers: { start },
     newId: () => `id-${(serial += 1)}`,
     transport: { post: () => Promise.reject(new Error('this world has no network')) },
   }
-  return { environment, nowMs: () => nowMs, pending: () => timers.length, settle, pass, until }
+  const setWall = (ms: number): void => void (wallAheadMs += ms)
+  return { environment, nowMs: () => nowMs, setWall, pending: () => timers.length, settle, pass, until }
 }
 
 /** A clock that cannot be read when the performer sets a timer, so often. */

@@ -17,7 +17,8 @@ export interface MemoryStore extends OwnedLogStore {
 export function createMemoryStore(options: LeaseOptions = {}): MemoryStore {
   const logs = new Logs()
   const leases = new LeaseBook(options)
-  const list = (): AsyncGenerator<StoredSession> => listSessions(logs, leases)
+  const list: OwnedLogStore['list'] = (given) => listSessions(logs, leases, given?.after)
+  let heartbeat: string | undefined
   return {
     ...ownership(logs, leases),
     leaseMs: leases.leaseMs,
@@ -79,6 +80,12 @@ export function createMemoryStore(options: LeaseOptions = {}): MemoryStore {
       names: async (session) => [...(logs.get(session)?.blobs.keys() ?? [])].toSorted(byCodeUnit),
     },
     health: async () => ({ ok: true }),
+    heartbeat: {
+      read: async () => heartbeat,
+      write: async (text) => {
+        heartbeat = text
+      },
+    },
     close: async () => {},
   }
 }
@@ -152,7 +159,7 @@ class Logs {
   /** `last` is the record of the last text. */
   add(log: Log, bodies: readonly string[], last: SessionRecord | undefined): Log {
     for (const body of bodies) log.records.push(body)
-    log.lastMs = last?.nowMs ?? log.lastMs
+    log.lastMs = last?.wallMs ?? last?.nowMs ?? log.lastMs
     this.#epochs = Math.max(this.#epochs, last?.epoch ?? 0)
     return log
   }
@@ -166,8 +173,9 @@ class Logs {
   }
 }
 
-async function* listSessions(logs: Logs, leases: LeaseBook): AsyncGenerator<StoredSession> {
+async function* listSessions(logs: Logs, leases: LeaseBook, after = ''): AsyncGenerator<StoredSession> {
   for (const [session, { records, lastMs, isOwned }] of logs.sorted()) {
+    if (after !== '' && byCodeUnit(session, after) <= 0) continue
     const holder = leases.holder(session)
     const known = { session, records: records.length, lastMs, isOwned }
     if (records.length > 0) yield { ...known, ...(holder && { holder }) }

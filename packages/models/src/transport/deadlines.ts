@@ -1,7 +1,7 @@
 // The two time-outs of a streamed answer: to the first byte and between bytes. One timer for both, re-armed only when it
 // fires, so that a piece costs a clock reading and no timer.
 import type { Clock, HttpRequest, Timers } from '@baton/core'
-import { BatonError } from '@baton/core'
+import { BatonError, readMonotonicMs } from '@baton/core'
 import { describePlace } from './redact.ts'
 
 export interface Time {
@@ -16,13 +16,13 @@ export interface Deadlines {
 }
 
 export function startDeadlines(request: HttpRequest, time: Time, onTimeout: (error: BatonError) => void): Deadlines {
-  let lastBytesMs = time.clock.nowMs()
+  let lastBytesMs = readMonotonicMs(time.clock)
   let limitMs = request.firstByteTimeoutMs
   let waitsForFirst = true
   let cancel = time.timers.start(limitMs, check)
 
   function check(): void {
-    const silentMs = time.clock.nowMs() - lastBytesMs
+    const silentMs = readMonotonicMs(time.clock) - lastBytesMs
     if (silentMs < limitMs) {
       cancel = time.timers.start(limitMs - silentMs, check)
       return
@@ -39,7 +39,7 @@ export function startDeadlines(request: HttpRequest, time: Time, onTimeout: (err
 
   return {
     noteBytes() {
-      lastBytesMs = time.clock.nowMs()
+      lastBytesMs = readMonotonicMs(time.clock)
       if (!waitsForFirst) return
       waitsForFirst = false
       const isLonger = limitMs > request.betweenBytesTimeoutMs
@@ -55,7 +55,7 @@ export function startDeadlines(request: HttpRequest, time: Time, onTimeout: (err
 
 /** The machine's own clock and timers; they exist in every JavaScript host. */
 export const SYSTEM_TIME: Time = {
-  clock: { nowMs: () => Date.now() },
+  clock: { nowMs: () => Date.now(), monotonicMs: () => performance.now() },
   timers: {
     start(delayMs, callback) {
       const timer = setTimeout(callback, delayMs)

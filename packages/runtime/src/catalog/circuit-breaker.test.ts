@@ -15,7 +15,7 @@ const REQUEST: ModelRequest = {
 }
 
 function guarded(code: 'model_overloaded' | 'model_invalid_request' = 'model_overloaded') {
-  const state = { nowMs: 0, calls: 0, works: false, hold: Promise.resolve() }
+  const state = { nowMs: 0, wallMs: 0, calls: 0, works: false, hold: Promise.resolve() }
   const model: Model = {
     ...createScriptedModel({ steps: [] }),
     run: async () => {
@@ -25,7 +25,7 @@ function guarded(code: 'model_overloaded' | 'model_invalid_request' = 'model_ove
       throw new BatonError({ code, message: 'busy' })
     },
   }
-  const { run } = createCircuitBreakers({ nowMs: () => state.nowMs }).guard(model)
+  const { run } = createCircuitBreakers({ nowMs: () => state.wallMs, monotonicMs: () => state.nowMs }).guard(model)
   const ask = (): Promise<string> =>
     run(REQUEST, () => {}, new AbortController().signal).then(
       () => 'answered',
@@ -47,6 +47,16 @@ test('after failures in a row it is not asked any more, until its time is over',
   state.nowMs += 1
   expect(await ask()).toBe('model_overloaded')
   expect(await ask()).toBe('model_unavailable')
+})
+
+test('a clock that is set makes its time neither longer nor shorter', async () => {
+  const { state, ask, fail } = guarded()
+  await fail()
+  state.wallMs = 86_400_000
+  expect(await ask()).toBe('model_unavailable')
+  state.wallMs = -86_400_000
+  state.nowMs += OPEN_MS
+  expect(await ask()).toBe('model_overloaded')
 })
 
 test('who is refused is told of what the model failed', async () => {

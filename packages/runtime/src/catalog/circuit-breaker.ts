@@ -1,7 +1,7 @@
 // A model that fails and fails is left alone for a while, so that turns go to the next candidate at once instead of waiting
 // for its time-outs. One breaker for each model of a host, over all its sessions.
 import type { Clock, ErrorCode, Model } from '@baton/core'
-import { BatonError, isBatonError } from '@baton/core'
+import { BatonError, isBatonError, readMonotonicMs } from '@baton/core'
 
 export interface CircuitBreakers {
   /** The model, refusing with `model_unavailable` while it is left alone. */
@@ -54,7 +54,7 @@ interface Guarded {
 
 async function runGuarded(model: Model, breaker: Breaker, { clock, request }: Guarded): ReturnType<Model['run']> {
   const isBroken = breaker.failures >= FAILURES_MAX
-  if (isBroken && (breaker.isTrying || clock.nowMs() < breaker.openUntilMs)) throw unavailable(model, breaker)
+  if (isBroken && (breaker.isTrying || readMonotonicMs(clock) < breaker.openUntilMs)) throw unavailable(model, breaker)
   if (isBroken) breaker.isTrying = true
   try {
     const answer = await model.run(...request)
@@ -63,7 +63,7 @@ async function runGuarded(model: Model, breaker: Breaker, { clock, request }: Gu
   } catch (cause) {
     if (isBatonError(cause) && COUNTED.has(cause.code)) {
       breaker.failures += 1
-      breaker.openUntilMs = clock.nowMs() + OPEN_MS
+      breaker.openUntilMs = readMonotonicMs(clock) + OPEN_MS
       breaker.lastFailure = cause
     }
     throw cause

@@ -53,11 +53,12 @@ export class SessionFeed {
 
   /** A record that was published before, as when the log is read again, is passed over. */
   publishRecord(record: SessionRecord): void {
-    const { pos, nowMs } = record
+    const { pos, nowMs, wallMs } = record
     if (pos <= this.#publishedPos) return
     this.#publishedPos = pos
     for (const fact of record.facts) {
-      this.#push({ type: 'fact', pos, nowMs, fact: hideBindings(fact) })
+      const frame = { type: 'fact', pos, nowMs, fact: hideBindings(fact) } as const
+      this.#push(wallMs === undefined ? frame : { ...frame, wallMs })
       if (fact.type === 'model-started') {
         this.#written = { attempt: fact.attempt, text: '', reasoning: '', calls: new Map() }
         this.#lastAttempt = fact.attempt
@@ -158,9 +159,10 @@ function append(text: string, { offset, text: more }: Piece): string {
 }
 
 async function* readFacts({ readPast }: FeedInit, fromPos: number, nextPos: number): AsyncGenerator<Frame> {
-  for await (const { pos, nowMs, facts } of readPast(fromPos)) {
+  for await (const { pos, nowMs, wallMs, facts } of readPast(fromPos)) {
     if (pos >= nextPos) return
-    for (const fact of facts) yield { type: 'fact', pos, nowMs, fact: hideBindings(fact) }
+    for (const fact of facts)
+      yield { type: 'fact', pos, nowMs, ...(wallMs !== undefined && { wallMs }), fact: hideBindings(fact) }
   }
 }
 

@@ -1,5 +1,6 @@
 // A host that stops lets running turns end: it looks again and again, for so long at most.
 import type { Environment } from '@baton/core'
+import { readMonotonicMs } from '@baton/core'
 
 /** Milliseconds between two looks at whether the running turns have ended. */
 const LOOK_MS = 20
@@ -9,6 +10,7 @@ export async function waitForTurns(
   drainMs: number,
   isBusy: () => boolean,
 ): Promise<void> {
-  const untilMs = clock.nowMs() + drainMs
-  while (isBusy() && clock.nowMs() < untilMs) await new Promise<void>((resolve) => void timers.start(LOOK_MS, resolve))
+  const untilMs = readMonotonicMs(clock) + drainMs
+  while (isBusy() && readMonotonicMs(clock) < untilMs)
+    await new Promise<void>((resolve) => void timers.start(LOOK_MS, resolve))
 }

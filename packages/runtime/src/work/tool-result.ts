@@ -177,14 +177,21 @@ export function createReadResultTool(blobs: BlobStore): Tool {
     description: 'Reads on in a tool result that was too long to show at once.',
     input: READ_RESULT_INPUT,
     effect: 'pure',
-    execute: async (input: JsonObject, { session }): Promise<ToolContent> => {
+    execute: async (input: JsonObject, { session, callId }): Promise<ToolContent> => {
       const handle = input['handle'] as string // the schema says so
-      const text = await blobs.get(session, `result/${handle}`)
+      // Ids of calls, and so the handles, begin with what tells the log from an earlier one of this name.
+      const isOwn = readLogId(handle, 3) === readLogId(callId, 2)
+      const text = isOwn ? await blobs.get(session, `result/${handle}`) : undefined
       if (text === undefined) throw new BatonError({ code: 'tool_failed', message: `there is no result "${handle}"` })
       // As it stands: as JSON a text full of quotes would be too long itself, and be shortened once more.
       return { content: [showPiece(text, Math.min(text.length, Number(input['offset'])), hintReadOn(handle))] }
     },
   })
+}
+
+/** All but the last so many pieces of an id. */
+function readLogId(id: string, last: number): string {
+  return id.split('_').slice(0, -last).join('_')
 }
 
 const READ_RESULT_INPUT = {

@@ -1,5 +1,6 @@
 // Notices that nothing came for a while and nothing goes on either.
 import type { Clock, Timers } from '@baton/core'
+import { readMonotonicMs } from '@baton/core'
 
 export interface IdleWatchInit {
   readonly clock: Clock
@@ -17,13 +18,13 @@ export class IdleWatch {
 
   constructor(init: IdleWatchInit) {
     this.#init = init
-    this.#lastMs = init.clock.nowMs()
+    this.#lastMs = readMonotonicMs(init.clock)
     this.#stopTimer = this.#lookIn(init.idleMs)
   }
 
   /** Something came. */
   touch(): void {
-    this.#lastMs = this.#init.clock.nowMs()
+    this.#lastMs = readMonotonicMs(this.#init.clock)
   }
 
   stop(): void {
@@ -38,7 +39,7 @@ export class IdleWatch {
   #look(): void {
     const { idleMs, isBusy, onIdle } = this.#init
     if (isBusy()) this.touch()
-    const leftMs = this.#lastMs + idleMs - this.#init.clock.nowMs()
+    const leftMs = this.#lastMs + idleMs - readMonotonicMs(this.#init.clock)
     if (leftMs <= 0) onIdle()
     else this.#stopTimer = this.#lookIn(leftMs)
   }

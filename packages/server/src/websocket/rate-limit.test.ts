@@ -41,6 +41,14 @@ test('a clock that goes back gives no tokens and takes none', () => {
   expect(limit.take('a')).toBe(60_000)
 })
 
+test('a clock that is set forward gives no tokens', () => {
+  let wallMs = 0
+  const limit = createRateLimit({ perMinute: 1, clock: { nowMs: () => wallMs, monotonicMs: () => 0 } })
+  limit.take('a')
+  wallMs = 86_400_000
+  expect(limit.take('a')).toBe(60_000)
+})
+
 test('with more keys than are remembered, the one that was longest away starts anew', () => {
   const { limit } = setUp(1, 2)
   for (const key of ['a', 'b', 'a', 'c']) limit.take(key)

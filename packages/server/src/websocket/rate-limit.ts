@@ -1,5 +1,6 @@
 // How often something may happen for each key: a token bucket that refills evenly over a minute. It knows no frames.
 import type { Clock } from '@baton/core'
+import { readMonotonicMs } from '@baton/core'
 
 export interface RateLimit {
   /** Spends one of the key's tokens: 0, or the milliseconds until there is one again. */
@@ -40,7 +41,7 @@ export function createRateLimit({ perMinute, clock, keysMax = KEYS_MAX }: RateLi
 
   return {
     take: (key) => {
-      const nowMs = clock.nowMs()
+      const nowMs = readMonotonicMs(clock)
       const tokens = countTokens(buckets.get(key), nowMs)
       const taken = tokens >= 1
       buckets.delete(key)

@@ -1,6 +1,7 @@
 // The WebSocket server: `ws` and node:http around the connections of version 1. `/ws` is the front; `/healthz` says that
 // the process lives, `/readyz` whether it takes sessions.
 import type { Clock, Host, Logger, Principal, Timers } from '@baton/core'
+import { readMonotonicMs } from '@baton/core'
 import type { Duplex } from 'node:stream'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { WebSocket } from 'ws'
@@ -178,8 +179,8 @@ async function waitForRest(
   { clock, timers }: Pick<WebSocketServerInit, 'clock' | 'timers'>,
   withinMs: number,
 ): Promise<void> {
-  const untilMs = clock.nowMs() + withinMs
-  while (connections.some((connection) => connection.isBusy()) && clock.nowMs() < untilMs)
+  const untilMs = readMonotonicMs(clock) + withinMs
+  while (connections.some((connection) => connection.isBusy()) && readMonotonicMs(clock) < untilMs)
     await new Promise<void>((resolve) => void timers.start(DRAIN_LOOK_MS, resolve))
 }
 

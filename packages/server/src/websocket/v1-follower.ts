@@ -1,7 +1,7 @@
 // A connection follows its session: what the session tells is projected and written, and what the machine must know of
 // the writing (a call that could not be written, an answer that is spoken) is submitted.
 import type { Frame, FrameStream, Logger, Refused, Session } from '@baton/core'
-import { isBatonError } from '@baton/core'
+import { isBatonError, readMonotonicMs } from '@baton/core'
 import type { ClientReport, Phase } from '@baton/core/machine'
 import { BoundedMap } from './bounded-map.ts'
 import { CLOSE_CODES } from './socket.ts'
@@ -137,7 +137,13 @@ function createFollowerState(
     session,
     writer,
     livePos,
-    projection: new V1Projection({ session: session.id, connection, partialMs: limits.partialMs, livePos }),
+    projection: new V1Projection({
+      session: session.id,
+      connection,
+      partialMs: limits.partialMs,
+      livePos,
+      clock: init.clock,
+    }),
     calls: new WrittenCalls(),
     turnLog: new TurnLog(),
     pendingResults: new BoundedMap(PENDING_RESULTS_MAX),
@@ -166,7 +172,7 @@ async function readFrames(state: FollowerState, frames: FrameStream): Promise<vo
 }
 
 function takeFrame(state: FollowerState, frame: Frame): void {
-  perform(state, state.projection.handleFrame(frame, state.init.clock.nowMs()))
+  perform(state, state.projection.handleFrame(frame, readMonotonicMs(state.init.clock)))
   // The session began anew from its log, where no client is attached any more; this one is still there.
   const isLive = frame.type === 'fact' && frame.pos >= state.livePos
   // The end of a turn that earlier connections saw is not told again.
@@ -187,9 +193,9 @@ function planTimer(state: FollowerState): void {
   state.timer?.stop()
   state.timer = undefined
   if (atMs === undefined || state.left) return
-  const stop = timers.start(Math.max(0, atMs - clock.nowMs()), () => {
+  const stop = timers.start(Math.max(0, atMs - readMonotonicMs(clock)), () => {
     state.timer = undefined
-    if (!state.left) perform(state, state.projection.handleTime(clock.nowMs()))
+    if (!state.left) perform(state, state.projection.handleTime(readMonotonicMs(clock)))
   })
   state.timer = { atMs, stop }
 }
@@ -268,7 +274,7 @@ function writeCall(state: FollowerState, { id, callId, offer }: Extract<V1Output
 /** The machine is told before the app's voice begins, so that it knows what an interrupt cut off. */
 function askToSpeak(state: FollowerState, turn: number): void {
   const refuse = (): void => {
-    if (!state.left) perform(state, state.projection.handleRefusal(turn, state.init.clock.nowMs()))
+    if (!state.left) perform(state, state.projection.handleRefusal(turn, readMonotonicMs(state.init.clock)))
   }
   state.session.submit({ type: 'display-written', turn }).then(
     (answer) => {

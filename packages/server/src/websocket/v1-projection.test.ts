@@ -168,6 +168,17 @@ test('an interrupt of the next turn leaves the voice of this one', () => {
   expect(inShort(record(3, displayWritten(1)))).toContain('tts.speak Yes.')
 })
 
+test.each([
+  ['a day ahead', 86_400_000],
+  ['a day behind', -86_400_000],
+])('an answer of now is spoken also while the clock is %s of the session’s time', (_, aheadMs) => {
+  const clock = { nowMs: () => 1 + aheadMs }
+  const projection = new V1Projection({ session: 's', connection: 'mine', partialMs: 50, livePos: 0, clock })
+  projection.handleFrame({ type: 'fact', pos: 0, nowMs: 0, wallMs: aheadMs, fact: turnStarted(1) }, 0)
+  const said = { type: 'fact', pos: 1, nowMs: 1, wallMs: 1 + aheadMs, fact: finished(1, 'Yes.') } as const
+  expect(inShort(projection.handleFrame(said, 1))).toEqual(SPOKEN)
+})
+
 test('two answers wait for their voice one after the other', () => {
   const { record } = start()
   record(0, turnStarted(1))

@@ -1,6 +1,6 @@
 // From a session's frames to those of version 1, in the order that its apps expect. Pure: time is handed in, and ids are
 // derived from records, so that a frame that is repeated keeps its id. It knows no socket.
-import type { ErrorCode, Frame } from '@baton/core'
+import type { Clock, ErrorCode, Frame } from '@baton/core'
 import { ERROR_CODES, shortHash, readText } from '@baton/core'
 import type { Fact, FactOf, InputBody } from '@baton/core/machine'
 import { BoundedMap } from './bounded-map.ts'
@@ -38,6 +38,8 @@ export interface V1ProjectionInit {
   readonly partialMs: number
   /** Facts before it happened before this connection. Their frames are repeated, with their ids; nothing is spoken twice. */
   readonly livePos: number
+  /** The wall clock, by which the age of what was said is measured; the moments that are handed in by default. */
+  readonly clock?: Clock
 }
 
 /** Milliseconds for which an answer that nobody was there to hear is still worth speaking. */
@@ -170,7 +172,9 @@ function project(state: ProjectionState, { frame, key }: NamedFrame, nowMs: numb
     state.partials.handleDelta(frame)
     return takePartial(state, nowMs, false)
   }
-  return frame.type === 'fact' ? projectFact(state, frame.fact, { key, nowMs, ageMs: nowMs - frame.nowMs }) : []
+  if (frame.type !== 'fact') return []
+  const ageMs = (state.init.clock?.nowMs() ?? nowMs) - (frame.wallMs ?? frame.nowMs)
+  return projectFact(state, frame.fact, { key, nowMs, ageMs })
 }
 
 interface FactMoment {

@@ -16,6 +16,7 @@ import { QUESTION_SITUATIONS } from './questions-situations.ts'
 import { RESTART_SITUATIONS } from './restart-situations.ts'
 import { SESSION_SITUATIONS } from './sessions-situations.ts'
 import { listHostCases } from './situation.ts'
+import { TIME_SITUATIONS } from './time-situations.ts'
 import { TOOL_SITUATIONS } from './tools-situations.ts'
 import { TRUST_SITUATIONS } from './trust-situations.ts'
 import { WORLD_SITUATIONS } from './worlds-situations.ts'
@@ -36,6 +37,7 @@ const SITUATIONS = {
   ...INTERRUPT_SITUATIONS,
   ...FRAME_SITUATIONS,
   ...WORLD_SITUATIONS,
+  ...TIME_SITUATIONS,
 }
 const KINDS = createHostKinds()
 /** The canonical logs of each situation, by kind. */

@@ -47,7 +47,7 @@ export function createSqliteKind(): HostKind {
   }
 }
 
-const START_MS = 1_000_000
+const START_MS = 10 ** 12
 
 interface Place {
   readonly store: Store

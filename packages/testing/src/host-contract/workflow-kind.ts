@@ -18,7 +18,7 @@ export function createWorkflowKind(name: string, deaths: WorkflowKindInit = {}):
     createWorld: async (init) => {
       const newId = createSerialIds()
       newId() // a local host takes one for itself: calls have the same ids on all kinds
-      const parts = createWorldParts(createVirtualTime(1_000_000), newId, init)
+      const parts = createWorldParts(createVirtualTime(10 ** 12), newId, init)
       const { environment, log, agent } = parts
       const blobs: BlobStore = { ...createBlobs(), ...init.blobs }
       const digest = (text: string): string => createHash('sha256').update(text).digest('base64url')

@@ -47,6 +47,8 @@ const ACTIONS: readonly (readonly [number, Act])[] = [
   ],
   [1, forge],
   [2, leave],
+  [2, setClock],
+  [1, stop],
 ]
 const TOTAL = ACTIONS.reduce((sum, [weight]) => sum + weight, 0)
 
@@ -97,6 +99,41 @@ function drop(world: SimulatedWorld): void {
 function crash(world: SimulatedWorld): void {
   noteFault(world.coverage, 'crash', world.observed.state)
   world.crash()
+}
+
+const SECOND_MS = 1000
+const DAY_MS = 86_400_000
+
+/** The process ends in good order: what it began is stopped, and the next one begins over what it stored. */
+async function stop(world: SimulatedWorld): Promise<void> {
+  const { host, process, random, time, watch } = world
+  if (!host || !world.stops || !process.isAlive()) return
+  tell(world, 'the host is stopped')
+  noteFault(world.coverage, 'stop', world.observed.state)
+  let hasStopped = false
+  host.stop({ drainMs: random.pick([0, 500]) }).then(
+    () => (hasStopped = true),
+    (cause: unknown) => tell(world, `the host does not stop: ${String(cause)}`),
+  )
+  const untilMs = time.nowMs() + STOP_MS
+  while (!hasStopped && process.isAlive() && (await time.runNext(untilMs)));
+  if (!process.isAlive()) return
+  if (hasStopped) watch.checkStopped()
+  else world.observed.failure ??= new Error(`the host did not stop in ${STOP_MS} ms`)
+  process.kill()
+}
+
+/** Virtual milliseconds in which a host stops, whatever its store does. */
+const STOP_MS = 60_000
+
+/** Somebody, or a time service, sets the wall clock. */
+function setClock(world: SimulatedWorld): void {
+  const { random, time } = world
+  const stepMs = random.pick([3 * SECOND_MS, 3600 * SECOND_MS, DAY_MS, 40 * DAY_MS, 365 * DAY_MS])
+  const ms = random.chance(0.5) ? stepMs : -stepMs
+  tell(world, `the wall clock is set by ${ms} ms`)
+  noteFault(world.coverage, ms > 0 ? 'clock-forward' : 'clock-back', world.observed.state)
+  time.setWall(ms)
 }
 
 function interrupt(world: SimulatedWorld): void {
@@ -183,22 +220,22 @@ export async function healAndRest(world: SimulatedWorld): Promise<void> {
   world.faults.on = false
   world.faults.failing = 0
   world.faults.slow = 0
-  await world.time.runUntil(world.time.clock.nowMs() + 100)
+  await world.time.runUntil(world.time.nowMs() + 100)
   world.process.killAfter(Infinity)
   world.process.killAt('none')
   if (!world.process.isAlive()) await boot(world)
   await settleDown(world)
   // A session that is still being opened takes no devices yet.
-  for (let wait = 0; wait < 100 && !world.session; wait++) await world.time.runUntil(world.time.clock.nowMs() + 1000)
+  for (let wait = 0; wait < 100 && !world.session; wait++) await world.time.runUntil(world.time.nowMs() + 1000)
   connect(world, 2)
   connect(world, 1)
-  const untilMs = world.time.clock.nowMs() + REST_MS
-  while (world.time.clock.nowMs() < untilMs) {
+  const untilMs = world.time.nowMs() + REST_MS
+  while (world.time.nowMs() < untilMs) {
     await settleDown(world)
     if (isAtRest(world)) return
     if (!(await world.time.runNext(untilMs))) break
   }
-  await world.time.runUntil(world.time.clock.nowMs() + 1)
+  await world.time.runUntil(world.time.nowMs() + 1)
   if (!isAtRest(world)) {
     const { phase, queue, step } = world.observed.state
     const calls = step?.calls.map((call) => `${call.callId} ${call.name} ${call.state}`).join(', ') ?? ''
@@ -213,7 +250,7 @@ async function settleDown(world: SimulatedWorld): Promise<void> {
   const { phase } = world.observed.state
   if (phase === 'paused') send(world, { type: 'continue' })
   if (phase === 'stopped') send(world, { type: 'start' })
-  if (phase === 'paused' || phase === 'stopped') await world.time.runUntil(world.time.clock.nowMs() + 10)
+  if (phase === 'paused' || phase === 'stopped') await world.time.runUntil(world.time.nowMs() + 10)
 }
 
 function isAtRest(world: SimulatedWorld): boolean {

@@ -8,7 +8,7 @@ import { act, healAndRest } from './actions.ts'
 import { noteFault } from './coverage.ts'
 import { createProcess } from './process.ts'
 import type { SimulatedWorld, SimulateOptions } from './simulate.ts'
-import { checkEnd, createSimulatedWorld, observe, SESSION, SimulationError, tell } from './simulate.ts'
+import { checkEnd, createSimulatedWorld, observeAll, SESSION, SimulationError, tell } from './simulate.ts'
 import { createSimulatedAgent } from './simulated-agent.ts'
 
 /** @throws SimulationError when an invariant is broken or the session does not come to rest */
@@ -18,11 +18,11 @@ export async function simulateWorkflow(options: SimulateOptions): Promise<Simula
   try {
     for (let action = options.actions ?? 40; action > 0; action--) {
       await act(world)
-      await time.runUntil(time.clock.nowMs() + random.below(random.chance(0.5) ? 300 : 2500))
+      await time.runUntil(time.nowMs() + random.below(random.chance(0.5) ? 300 : 2500))
       if (observed.failure) throw observed.failure
     }
     await healAndRest(world)
-    await time.runUntil(time.clock.nowMs() + 10 * 60_000)
+    await time.runUntil(time.nowMs() + 10 * 60_000)
     checkEnd(world)
   } catch (cause) {
     throw new SimulationError(options.seed, story, cause)
@@ -35,7 +35,7 @@ async function openWorkflowWorld(options: SimulateOptions): Promise<SimulatedWor
   const { time, random, coverage, effects, faults, disk } = base
   const process = createProcess({ time, random, points: coverage.points, onDeath: () => {} })
   const onFault = (fault: string): void => noteFault(coverage, fault, base.observed.state)
-  const agent = createSimulatedAgent({ process, random, effects, onFault, faulty: () => faults.on })
+  const agent = createSimulatedAgent({ process, random, effects, onFault, watch: base.watch, faulty: () => faults.on })
   const spec = createSpec(agent, [])
   let dies = 0
   const environment = {
@@ -47,7 +47,7 @@ async function openWorkflowWorld(options: SimulateOptions): Promise<SimulatedWor
   const engine = createWorkflowEngine({
     environment,
     catalog: createCatalog({ agent, environment, blobs: disk.blobs, log: SILENT, digest, digestMedia }),
-    onRecords: (records) => records.forEach((record) => observe(world, spec, record)),
+    onRecords: (records) => observeAll(world, spec, records),
     killsWorker: () => {
       if (!faults.on || !(dies-- > 0 || random.chance(0.1))) return false
       onFault('worker-death')
@@ -63,6 +63,7 @@ async function openWorkflowWorld(options: SimulateOptions): Promise<SimulatedWor
     ...base,
     process,
     crash: () => void (dies = 1 + random.below(4)),
+    stops: false,
     host: createHostOver({ engine, newId: environment.newId }),
   }
   tell(world, 'a workflow begins')

@@ -8,7 +8,17 @@ import { simulate } from './simulate.ts'
 
 const SEEDS = chooseCount({ quick: 300, deep: 3000 })
 /** Faults that can meet a call in any state; a model's errors come when none is open. */
-const CALL_FAULTS = ['crash', 'disconnect', 'store-failure', 'store-slow', 'interrupt', 'forged-result']
+const CALL_FAULTS = [
+  'crash',
+  'disconnect',
+  'store-failure',
+  'store-slow',
+  'interrupt',
+  'forged-result',
+  'clock-forward',
+  'clock-back',
+  'stop',
+]
 /** A call rests as proposed only in older records: today it asks a person, or begins, at once. */
 const STATES = CALL_STATES.filter((state) => state !== 'proposed')
 /** What a network does to results meets calls that a device has. */

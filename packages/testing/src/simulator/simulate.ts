@@ -1,15 +1,19 @@
 // The simulator: the real local host in a simulated world, driven by one seed, checked after every stored record.
 import type { Host, Session } from '@baton/core'
 import { createSpec } from '@baton/core'
-import type { ClientReport, History, SessionRecord, State, UserCommand } from '@baton/core/machine'
+import type { ClientReport, History, SessionRecord, Snapshot, State, UserCommand } from '@baton/core/machine'
 import { applyRecord, createHistory, initialState } from '@baton/core/machine'
 import type { InvariantChecker, Random } from '@baton/core/testing'
 import { createInvariantChecker, createRandom } from '@baton/core/testing'
 import type { MemoryStore } from '@baton/host'
 import { createHost, createMemoryStore } from '@baton/host'
 import { validateWires } from '../validate-wires.ts'
+import { checkSnapshot } from './check-snapshot.ts'
+import type { TimeChecker } from './check-time.ts'
+import { createTimeChecker } from './check-time.ts'
 import type { SimulationCoverage } from './coverage.ts'
 import { createSimulationCoverage, noteFact, noteFault } from './coverage.ts'
+import { ModelWatch } from './model-watch.ts'
 import type { SimulatedProcess } from './process.ts'
 import { CRASH_POINTS, createProcess } from './process.ts'
 import type { AgentParts, Effects } from './simulated-agent.ts'
@@ -37,15 +41,27 @@ export interface SimulatedWorld {
   readonly disk: MemoryStore
   readonly effects: Effects
   readonly memory: Map<string, string>
+  readonly watch: ModelWatch
   readonly coverage: SimulationCoverage
   readonly story: string[]
   readonly faults: { failing: number; slow: number; on: boolean }
-  readonly observed: { state: State; readonly history: History; readonly checker: InvariantChecker; failure: unknown }
+  readonly observed: {
+    state: State
+    readonly history: History
+    readonly checker: InvariantChecker
+    readonly timeChecker: TimeChecker
+    /** Every record, as it was stored. */
+    readonly records: SessionRecord[]
+    snapshots: number
+    failure: unknown
+  }
   /** Inputs that were sent, until they are known to be accepted or refused. */
   readonly unanswered: Map<string, UserCommand | ClientReport>
   process: SimulatedProcess
   /** Something dies: the process, or what takes its place. */
   readonly crash: () => void
+  /** Its host lives in a process, which may be stopped in good order. */
+  readonly stops: boolean
   session: Session | undefined
   host: Host | undefined
   readonly app: AppMemory
@@ -69,6 +85,8 @@ export class SimulationError extends Error {
   }
 }
 
+/** The wall clock at the beginning of every world. */
+const START_MS = Date.UTC(2026, 0, 1)
 export const SESSION = 'simulated'
 /** What only a forged result says. */
 export const FORGED = 'forged'
@@ -80,13 +98,13 @@ export async function simulate(options: SimulateOptions): Promise<SimulatedWorld
     await boot(world)
     for (let action = options.actions ?? 40; action > 0; action--) {
       await act(world)
-      await world.time.runUntil(world.time.clock.nowMs() + world.random.below(world.random.chance(0.5) ? 300 : 2500))
+      await world.time.runUntil(world.time.nowMs() + world.random.below(world.random.chance(0.5) ? 300 : 2500))
       if (!world.process.isAlive()) await boot(world)
       if (world.observed.failure) throw world.observed.failure
     }
     await healAndRest(world)
     // The app works through what it was sent: every answer is spoken to its end.
-    await world.time.runUntil(world.time.clock.nowMs() + 10 * 60_000)
+    await world.time.runUntil(world.time.nowMs() + 10 * 60_000)
     checkEnd(world)
   } catch (cause) {
     throw new SimulationError(options.seed, world.story, cause)
@@ -105,27 +123,35 @@ export function checkEnd(world: SimulatedWorld): void {
 
 export function createSimulatedWorld(options: SimulateOptions): SimulatedWorld {
   const random = createRandom(options.seed)
-  const time = createVirtualTime(1_000_000)
+  const time = createVirtualTime(START_MS)
   const coverage = options.coverage ?? createSimulationCoverage()
   const none = createProcess({ time, random, points: coverage.points, onDeath: () => {} })
   const world: SimulatedWorld = {
     time,
     random,
     coverage,
-    disk: createMemoryStore({ clock: time.clock, leaseMs: random.pick([10_000, 60_000]) }),
+    disk: createMemoryStore({ clock: { nowMs: () => time.nowMs() }, leaseMs: random.pick([10_000, 60_000]) }),
     effects: new Map(),
     memory: new Map(),
+    watch: new ModelWatch(
+      () => world.observed,
+      (failure) => (world.observed.failure ??= failure),
+    ),
     story: [],
     faults: { failing: random.chance(0.5) ? 0.03 : 0, slow: random.chance(0.5) ? 0.05 : 0, on: true },
     observed: {
       state: initialState(SESSION),
       history: createHistory({ keepAll: true }),
       checker: createInvariantChecker({ validate: validateWires }),
+      timeChecker: createTimeChecker(),
+      records: [],
+      snapshots: 0,
       failure: undefined,
     },
     unanswered: new Map(),
     process: none,
     crash: () => killProcess(world),
+    stops: true,
     session: undefined,
     host: undefined,
     app: createAppMemory(),
@@ -160,7 +186,9 @@ export async function boot(world: SimulatedWorld): Promise<void> {
   world.speaker = undefined
   world.session = undefined
   const onFault = (fault: string): void => noteFault(coverage, fault, world.observed.state)
-  const parts: AgentParts = { process, random, effects: world.effects, onFault, faulty: () => world.faults.on }
+  world.watch.forgetRunning()
+  const { effects, watch } = world
+  const parts: AgentParts = { process, random, effects, onFault, watch, faulty: () => world.faults.on }
   const agent = createSimulatedAgent(parts)
   const spec = createSpec(agent, [])
   const store = createSimulatedStore({
@@ -169,7 +197,8 @@ export async function boot(world: SimulatedWorld): Promise<void> {
     random,
     faults: world.faults,
     onFault,
-    onStored: (records) => records.forEach((record) => observe(world, spec, record)),
+    onStored: (records) => observeAll(world, spec, records),
+    onSnapshot: (snapshot) => observeSnapshot(world, snapshot),
   })
   const environment = {
     clock: time.clock,
@@ -192,7 +221,7 @@ export async function boot(world: SimulatedWorld): Promise<void> {
     (cause: unknown) => tell(world, `the session does not open: ${String(cause)}`),
   )
   opening.catch(() => {})
-  await time.runUntil(time.clock.nowMs() + 50)
+  await time.runUntil(time.nowMs() + 50)
 }
 
 /** Sends an input as a user's program would: again after a crash, with the same id. */
@@ -232,11 +261,30 @@ export function connect(world: SimulatedWorld, protocol: 1 | 2): void {
 }
 
 export function tell(world: SimulatedWorld, what: string): void {
-  world.story.push(`${world.time.clock.nowMs() - 1_000_000} ms: ${what}`)
+  world.story.push(`${world.time.nowMs() - START_MS} ms: ${what}`)
+}
+
+/** Records that were stored together. */
+export function observeAll(
+  world: SimulatedWorld,
+  spec: ReturnType<typeof createSpec>,
+  records: readonly SessionRecord[],
+): void {
+  for (const record of records) observe(world, spec, record)
+  world.watch.noteStored(records)
+}
+
+function observeSnapshot({ observed }: SimulatedWorld, snapshot: Snapshot): void {
+  observed.snapshots += 1
+  try {
+    checkSnapshot(SESSION, snapshot, observed.records)
+  } catch (failure) {
+    observed.failure ??= failure
+  }
 }
 
 /** Checks a record as soon as it was stored. */
-export function observe(world: SimulatedWorld, spec: ReturnType<typeof createSpec>, record: SessionRecord): void {
+function observe(world: SimulatedWorld, spec: ReturnType<typeof createSpec>, record: SessionRecord): void {
   const { observed, coverage } = world
   coverage.records += 1
   for (const fact of record.facts) noteFact(coverage, fact)
@@ -244,11 +292,13 @@ export function observe(world: SimulatedWorld, spec: ReturnType<typeof createSpe
   const before = { ...observed.state, epoch: record.epoch }
   const after = applyRecord(before, record)
   checkForged(world, before, record)
+  observed.records.push(record)
   observed.history.fold(record)
   observed.state = after
   if (JSON.stringify(record).includes('"base64"')) observed.failure ??= new Error('a record holds a picture')
   try {
     observed.checker.observe({ spec, before, after, record, history: observed.history, input: null })
+    observed.timeChecker.observe({ before, after, record, nowMs: world.time.nowMs() })
   } catch (failure) {
     observed.failure ??= failure
   }

@@ -13,6 +13,7 @@ import type {
 import { BatonError, defineAgent, tool } from '@baton/core'
 import type { ErrorCode } from '@baton/core'
 import type { Random } from '@baton/core/testing'
+import type { ModelWatch, SaidSink } from './model-watch.ts'
 import type { SimulatedProcess } from './process.ts'
 
 /** What really happened in the simulated world, whatever anybody believes: starts of each call's tool. */
@@ -25,6 +26,7 @@ export interface AgentParts {
   readonly onFault: (fault: string) => void
   /** While false, models and tools behave. */
   readonly faulty: () => boolean
+  readonly watch: Pick<ModelWatch, 'begin'>
 }
 
 export const SIMULATED_PICTURE: ImagePart = {
@@ -133,11 +135,20 @@ const MODEL_ERRORS: readonly (readonly [ErrorCode, boolean])[] = [
   ['model_cut_off', true],
   ['model_provider_failed', true],
 ]
-const WORDS = ['Well, ', 'this is ', 'an answer ', 'with emoji 😀 ', 'and more.']
+/** Some pieces end between the halves of a pair, as those of some servers do. */
+const WORDS = ['Well, ', 'this is ', 'an answer ', 'with emoji 😀 ', 'and more.', 'cut \ud83d', '\ude00 off']
 
 function createSimulatedModel(id: string, parts: AgentParts): Model {
-  const { process, random, onFault } = parts
-  const run: Model['run'] = async (request, sink, signal) => {
+  const { process, random, onFault, watch } = parts
+  const run: Model['run'] = async (...asked) => {
+    const told = watch.begin(id, asked[0], asked[2])
+    try {
+      return await speak(told, ...asked)
+    } finally {
+      told.end()
+    }
+  }
+  const speak = async (told: SaidSink, ...[request, sink, signal]: Parameters<Model['run']>): Promise<ModelAnswer> => {
     await process.point('model, before the request')
     const said: string[] = []
     for (let piece = random.below(5); piece > 0; piece--) {
@@ -146,6 +157,7 @@ function createSimulatedModel(id: string, parts: AgentParts): Model {
       if (signal.aborted && random.chance(0.8)) throw new BatonError({ code: 'cancelled', message: 'aborted' })
       const text = random.pick(WORDS)
       said.push(text)
+      told.said(text)
       sink({ type: 'text-delta', text })
     }
     if (parts.faulty() && random.chance(0.2)) await failSomehow()
@@ -194,7 +206,16 @@ function readAnswer(parts: AgentParts, said: Said): ModelAnswer {
 function findCall(random: Random, { tools, handle }: Said): ModelPart {
   if (handle !== undefined && random.chance(0.6))
     return { type: 'call', name: 'result.read', arguments: JSON.stringify({ handle, offset: 12_288 }) }
-  const given = random.pick(['{"n":1}', '{"n":1}', '{"n":2}', '{"n":2}', '{"n":4}', '{"n":"wrong"}', '{"n":'])
+  const given = random.pick([
+    '{"n":1}',
+    '{"n":1}',
+    '{"n":2}',
+    '{"n":2}',
+    '{"n":4}',
+    '{"n":"wrong"}',
+    '{"n":',
+    '{"n":1,"t":"\ud83d"}',
+  ])
   return { type: 'call', name: random.pick([...tools, 'no.such']), arguments: given }
 }
 

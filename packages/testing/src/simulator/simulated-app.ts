@@ -64,7 +64,7 @@ export function openApp(init: AppInit): SimulatedApp {
   })
 
   const send = (type: ClientFrame['type'], payload: Record<string, unknown>, id = init.newId()): void => {
-    const timestamp = new Date(time.clock.nowMs()).toISOString()
+    const timestamp = new Date(time.nowMs()).toISOString()
     const envelope = { id, sessionId: init.session, timestamp }
     // The payloads are what their types ask for.
     network.sendToServer(encodeFrame({ ...envelope, type, payload } as Parameters<typeof encodeFrame>[0]))
@@ -154,8 +154,8 @@ function createNetwork({ time, random, faulty, onFault }: AppInit): Network {
   let serverClosed: () => void = () => {}
   const due = { server: 0, app: 0 }
   const deliver = (end: 'server' | 'app', act: () => void): void => {
-    due[end] = Math.max(due[end], time.clock.nowMs() + random.below(80))
-    time.timers.start(due[end] - time.clock.nowMs(), () => {
+    due[end] = Math.max(due[end], time.nowMs() + random.below(80))
+    time.timers.start(due[end] - time.nowMs(), () => {
       if (open) act()
     })
   }

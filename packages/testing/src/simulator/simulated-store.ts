@@ -1,7 +1,7 @@
 // A store that outlives the simulated processes, seen through one of them: slow, failing before or after the act.
 import type { Store } from '@baton/core'
 import { BatonError } from '@baton/core'
-import type { SessionRecord } from '@baton/core/machine'
+import type { SessionRecord, Snapshot } from '@baton/core/machine'
 import type { Random } from '@baton/core/testing'
 import type { SimulatedProcess } from './process.ts'
 
@@ -20,6 +20,8 @@ export interface SimulatedStoreInit {
   readonly faults: StoreFaults
   readonly onStored: (records: readonly SessionRecord[]) => void
   readonly onFault: (fault: string) => void
+  /** A snapshot is on its way to the disk. */
+  readonly onSnapshot: (snapshot: Snapshot) => void
 }
 
 export function createSimulatedStore(init: SimulatedStoreInit): Store {
@@ -70,7 +72,11 @@ export function createSimulatedStore(init: SimulatedStoreInit): Store {
     restore: (session, records) => disk.restore(session, records),
     remove: (session, owner) => disk.remove(session, owner),
     snapshots: {
-      put: (session, snapshot) => around('snapshots.put', () => disk.snapshots.put(session, snapshot)),
+      put: (session, snapshot) =>
+        around('snapshots.put', async () => {
+          init.onSnapshot(snapshot)
+          await disk.snapshots.put(session, snapshot)
+        }),
       latest: (session) => around('snapshots.latest', () => disk.snapshots.latest(session)),
     },
     blobs: {

@@ -2,7 +2,12 @@
 import type { Clock, Timers } from '@baton/core'
 
 export interface VirtualTime {
+  /** Its wall clock can be set; its monotonic moments cannot. */
   readonly clock: Clock
+  /** Milliseconds that only go forward, however the wall clock is set; at first what the wall clock says. */
+  nowMs(): number
+  /** Sets the wall clock forward, or back where `ms` is below 0. Timers do not notice. */
+  setWall(ms: number): void
   readonly timers: Timers
   /** Resolves after `delayMs` of virtual time. */
   wait(delayMs: number): Promise<void>
@@ -30,6 +35,7 @@ const PATIENCE_MS = 3_600_000
 /** `isIdle`: false while something real is under way that promises wait for; nothing is by default. */
 export function createVirtualTime(startMs: number, isIdle = (): boolean => true): VirtualTime {
   let nowMs = startMs
+  let wallAheadMs = 0
   let order = 0
   const events: Event[] = []
 
@@ -72,7 +78,11 @@ export function createVirtualTime(startMs: number, isIdle = (): boolean => true)
     return await work
   }
   return {
-    clock: { nowMs: () => nowMs },
+    clock: { nowMs: () => nowMs + wallAheadMs, monotonicMs: () => nowMs - startMs },
+    nowMs: () => nowMs,
+    setWall: (ms) => {
+      wallAheadMs += ms
+    },
     timers: { start },
     wait: (delayMs) => new Promise((resolve) => void start(delayMs, resolve)),
     settle,

@@ -1,7 +1,7 @@
 // A host whose sessions are workflows: an engine as one over a workflow service would be, in memory. Everything that
 // crosses a border goes through JSON, messages are late, and workers and activities may die. It shares the runtime with
 // the local host, and nothing else.
-import type { Environment } from '@baton/core'
+import type { Clock, Environment } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { AwaitedEffect, HostReport, Input, SessionRecord, State } from '@baton/core/machine'
 import { createHistory, decideBatch, openSession } from '@baton/core/machine'
@@ -15,6 +15,7 @@ import {
   performModel,
   performTool,
   ReplicatedSession,
+  startSessionClock,
   waitForTurns,
 } from '@baton/runtime'
 import type { Decided, WorkflowService } from './workflow.ts'
@@ -77,6 +78,8 @@ class WorkflowRun implements WorkflowService {
   /** The recorded history, as text: what a service keeps. */
   readonly #log: string[] = []
   readonly #init: WorkflowEngineInit
+  /** The workflow's own time. */
+  readonly #clock: Clock
   readonly #session: string
   readonly #world: OpenWorld
   readonly #activities = new Map<string, Activity>()
@@ -86,6 +89,7 @@ class WorkflowRun implements WorkflowService {
 
   constructor(init: WorkflowEngineInit, session: string, opening: SessionOpening) {
     this.#init = init
+    this.#clock = startSessionClock(init.environment.clock)
     this.#session = session
     this.#world = new OpenWorld({
       catalog: init.catalog,
@@ -129,13 +133,18 @@ class WorkflowRun implements WorkflowService {
   }
 
   nowMs(): number {
-    return this.#init.environment.clock.nowMs()
+    return this.#clock.nowMs()
   }
 
   /** A local activity, on any worker: it gets plain data and gives plain data. */
   async decide(state: State, inputs: readonly Input[]): Promise<Decided> {
     await Promise.resolve()
-    const start = { spec: this.#world.current.spec, state: copy(state), nowMs: this.nowMs() }
+    const start = {
+      spec: this.#world.current.spec,
+      state: copy(state),
+      nowMs: this.nowMs(),
+      wallMs: this.#init.environment.clock.nowMs(),
+    }
     const { records, answers } = decideBatch(start, inputs)
     return copy({ records, answers })
   }

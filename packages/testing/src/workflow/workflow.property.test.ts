@@ -6,7 +6,16 @@ import { createSimulationCoverage, reportCoverage } from '../simulator/coverage.
 import { simulateWorkflow } from '../simulator/simulate-workflow.ts'
 
 const SEEDS = chooseCount({ quick: 60, deep: 600 })
-const FAULTS = ['worker-death', 'model-lost', 'tool-lost', 'disconnect', 'interrupt', 'forged-result']
+const FAULTS = [
+  'worker-death',
+  'model-lost',
+  'tool-lost',
+  'disconnect',
+  'interrupt',
+  'forged-result',
+  'clock-forward',
+  'clock-back',
+]
 /** What only the loss of work, or what is done about it, leaves in the log. */
 const FACTS = ['attempt-superseded', 'call-settled unknown', 'question-answered value', 'plan-set', 'client-renewed']
 

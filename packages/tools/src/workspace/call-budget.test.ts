@@ -36,6 +36,15 @@ test('time or entries used up: it stays spent', () => {
   expect(wide.budget.isSpent()).toBe(true)
 })
 
+test('a clock that is set while a call works neither ends nor prolongs it', () => {
+  const { clock, budget } = start()
+  Object.assign(clock, { monotonicMs: () => 5000 })
+  clock.now = 86_400_000
+  expect(budget.isSpent()).toBe(false)
+  Object.assign(clock, { now: -86_400_000, monotonicMs: () => 5001 })
+  expect(budget.isSpent()).toBe(true)
+})
+
 test('an aborted call is told so, not that it is spent', () => {
   const { controller, budget } = start()
   controller.abort()

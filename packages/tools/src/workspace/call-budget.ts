@@ -1,6 +1,7 @@
 // What one call of a tool may spend: time and entries. It counts what was seen, tells watchers how far the call is, and
 // says when to stop. It does not know what the work is.
 import type { AbortSignalLike, Clock, ToolContext } from '@baton/core'
+import { readMonotonicMs } from '@baton/core'
 import type { WorkspaceLimits } from './workspace-limits.ts'
 import { refused } from './workspace.ts'
 
@@ -27,7 +28,7 @@ export class CallBudget {
     limits: WorkspaceLimits,
     context: Pick<ToolContext, 'progress'> & { readonly signal: AbortSignalLike },
   ) {
-    const nowMs = clock.nowMs()
+    const nowMs = readMonotonicMs(clock)
     this.#clock = clock
     this.#context = context
     this.#deadlineMs = nowMs + limits.timeMs
@@ -45,7 +46,7 @@ export class CallBudget {
    */
   isSpent(): boolean {
     if (this.#context.signal.aborted) throw refused('cancelled', 'the call was cancelled')
-    const nowMs = this.#clock.nowMs()
+    const nowMs = readMonotonicMs(this.#clock)
     if (nowMs >= this.#progressAtMs) {
       this.#progressAtMs = nowMs + PROGRESS_MS
       this.#context.progress({ entriesSeen: this.#entriesSeen, filesSearched: this.filesSearched })

@@ -35,7 +35,7 @@ export interface WorkspaceKit {
  */
 export function workspaceTools(options: WorkspaceOptions): readonly Tool[] {
   const limits = workspaceLimits(options.limits)
-  const clock = options.clock ?? { nowMs: () => Date.now() }
+  const clock = options.clock ?? { nowMs: () => Date.now(), monotonicMs: () => performance.now() }
   const kit: WorkspaceKit = {
     workspace: new Workspace(options.root, options.allow ?? []),
     limits,

@@ -177,7 +177,7 @@ export interface RecordRow {
 /** @throws BatonError `store_failed` for what JSON cannot hold */
 export function buildRows(session: string, records: readonly SessionRecord[]): readonly RecordRow[] {
   return records.map((record) => ({
-    ms: record.nowMs,
+    ms: record.wallMs ?? record.nowMs,
     input: record.input.type,
     facts: record.facts.map(({ type }) => type).join(', '),
     body: encodeJson(session, record),

@@ -53,8 +53,8 @@ const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (session, name)
   );
 
-  -- One row, which is written to find out whether writing is possible.
-  CREATE TABLE %s.health (at timestamptz NOT NULL);
+  -- One row: written to find out whether writing is possible, and what hosts note of the time until which they lived.
+  CREATE TABLE %s.health (at timestamptz NOT NULL, heartbeat text);
   INSERT INTO %s.health VALUES (now());
 
   -- What people look at.

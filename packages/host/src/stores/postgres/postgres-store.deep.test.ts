@@ -43,9 +43,9 @@ describe.skipIf(programs === undefined)('a PostgreSQL store', () => {
       acquire: (...given) => steer().then(() => store.acquire(...given)),
       renew: (owner) => steer().then(() => store.renew(owner)),
       remove: (...given) => steer().then(() => store.remove(...given)),
-      list: async function* () {
+      list: async function* (options) {
         await steer()
-        yield* store.list()
+        yield* store.list(options)
       },
       listRecoverable: async function* () {
         await steer()

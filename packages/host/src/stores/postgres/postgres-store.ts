@@ -55,6 +55,15 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
     snapshots: openSnapshots(connections),
     blobs: openBlobs(connections),
     health: () => findHealth(connections, readOnly),
+    heartbeat: {
+      read: async () => {
+        const [row] = await connections.query<{ heartbeat: string | null }>(`SELECT heartbeat FROM ${schema}.health`)
+        return row?.heartbeat ?? undefined
+      },
+      write: async (text) => {
+        await connections.query(`UPDATE ${schema}.health SET heartbeat = $1`, [text])
+      },
+    },
     close: async () => {
       await appends.drain()
       await connections.close()
@@ -95,7 +104,7 @@ function openLogs(connections: PostgresConnections): Logs {
         if (rows.length < ROWS) return
       }
     },
-    list: () => listSessions(connections, 's.pos >= 0'),
+    list: ({ after } = {}) => listSessions(connections, 's.pos >= 0', after),
     listRecoverable: () =>
       listSessions(connections, `s.pos >= 0 AND s.is_owned AND coalesce(l.until_ms <= ${schema}.now_ms(), true)`),
     restore: async (session, records) => {
@@ -189,9 +198,13 @@ function openOwnership(connections: PostgresConnections, { appends, leaseMs }: O
 }
 
 /** Pages of the list, each from where the last one ended. */
-async function* listSessions(connections: PostgresConnections, where: string): AsyncGenerator<StoredSession> {
+async function* listSessions(
+  connections: PostgresConnections,
+  where: string,
+  first = '',
+): AsyncGenerator<StoredSession> {
   const { schema } = connections
-  for (let after = ''; ;) {
+  for (let after = first; ;) {
     const rows = await connections.query<ListRow>(
       `SELECT s.id, s.pos, s.last_ms, s.is_owned, l.owner, l.address, l.until_ms
        FROM ${schema}.sessions s LEFT JOIN ${schema}.leases l ON l.session = s.key AND l.until_ms > ${schema}.now_ms()

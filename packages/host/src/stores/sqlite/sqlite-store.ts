@@ -1,6 +1,6 @@
 // A store in one SQLite file: durable, for one process. What is written goes through one queue; a worker thread reads.
 import { resolve } from 'node:path'
-import type { OwnedLogStore, StoredSession } from '@baton/core'
+import type { ListOptions, OwnedLogStore, StoredSession } from '@baton/core'
 import { BatonError, checkName } from '@baton/core'
 import type { SessionRecord, Snapshot } from '@baton/core/machine'
 import { checkRecords } from '@baton/core/machine'
@@ -85,15 +85,24 @@ export async function openSqliteStore(path: string, options: SqliteStoreOptions 
       },
     },
     health: () => findHealth(thread, readOnly),
+    heartbeat: {
+      read: () => read<string | undefined>({ type: 'blob', session: HEARTBEAT, name: HEARTBEAT }),
+      write: async (text) => {
+        await write({ type: 'put-blob', session: HEARTBEAT, name: HEARTBEAT, body: text })
+      },
+    },
     close: thread.close,
   }
 }
 
-type Logs = Omit<OwnedLogStore, keyof Ownership | 'snapshots' | 'blobs' | 'health' | 'close'>
+/** No session's name: it has no record, and stands in no list. */
+const HEARTBEAT = '\0heartbeat'
+
+type Logs = Omit<OwnedLogStore, keyof Ownership | 'snapshots' | 'blobs' | 'health' | 'heartbeat' | 'close'>
 
 function openLogs({ read, write }: StoreThread, path: string, leases: LeaseBook): Logs {
-  const listAll = async function* (): AsyncGenerator<StoredSession> {
-    for (let after = ''; ;) {
+  const listAll = async function* (options: ListOptions = {}): AsyncGenerator<StoredSession> {
+    for (let { after = '' } = options; ;) {
       const sessions = await read<readonly ListedSession[]>({ type: 'list', after, rows: ROWS })
       for (const one of sessions) {
         const holder = leases.holder(one.session)
@@ -187,7 +196,8 @@ function openOwnership({ write, check }: StoreThread, leases: LeaseBook): Owners
 }
 
 function buildRows(records: readonly SessionRecord[]): { readonly bodies: readonly string[]; readonly lastMs: number } {
-  return { bodies: records.map((record) => JSON.stringify(record)), lastMs: records.at(-1)?.nowMs ?? 0 }
+  const last = records.at(-1)
+  return { bodies: records.map((record) => JSON.stringify(record)), lastMs: last?.wallMs ?? last?.nowMs ?? 0 }
 }
 
 interface Place {

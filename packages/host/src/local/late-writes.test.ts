@@ -1,0 +1,125 @@
+// What is still being written of a session when it is removed: it does not come back, and no later session of the name has it.
+import type { Store } from '@baton/core'
+import { afterEach, expect, test } from 'vitest'
+import {
+  act,
+  createManualTime,
+  createTestWorld,
+  listCalls,
+  noUnhandledRejections,
+  ownStore,
+  resultsTold,
+  SESSION,
+} from './test-world.ts'
+
+afterEach(noUnhandledRejections())
+
+const SECRET = 'my secret '.repeat(2000)
+
+/** A session of ann whose tool's large result, and whose snapshots, the store is slow to take. */
+async function start() {
+  const time = createManualTime()
+  const disk = ownStore()
+  const gate = Promise.withResolvers<void>()
+  const writes: string[] = []
+  const store: Store = {
+    ...disk,
+    blobs: {
+      ...disk.blobs,
+      put: async (...given) => {
+        writes.push(`blob ${given[1]}`)
+        await gate.promise
+        await disk.blobs.put(...given)
+      },
+    },
+    snapshots: {
+      ...disk.snapshots,
+      put: async (...given) => {
+        writes.push('snapshot')
+        await gate.promise
+        await disk.snapshots.put(...given)
+      },
+    },
+  }
+  const steps = [listCalls('act'), { text: 'done' }]
+  const world = createTestWorld({ time, store, tools: [act(() => SECRET)], steps, host: { snapshotRecords: 2 } })
+  const session = await time.until(world.host.session(SESSION, { principal: { id: 'ann' } }))
+  session.send('go').answer.catch(() => {})
+  await time.settle()
+  return { time, disk, gate, writes, world }
+}
+
+test('a removal waits for what is being written of the session, and removes that too', async () => {
+  const { time, disk, gate, writes, world } = await start()
+  expect(writes).toContain('blob result/call_id2_1_0_0')
+  expect(writes).toContain('snapshot')
+  let isRemoved = false
+  const removing = world.host.remove(SESSION).then(() => (isRemoved = true))
+  await time.pass(1000)
+  expect(isRemoved).toBe(false)
+  gate.resolve()
+  await time.until(removing)
+  expect(await disk.blobs.names(SESSION)).toEqual([])
+  expect(await disk.snapshots.latest(SESSION)).toBeUndefined()
+})
+
+test('a tool that brings its result after the removal keeps nothing of it', async () => {
+  const { time, disk, gate, world } = await start()
+  gate.resolve()
+  const late = Promise.withResolvers<string>()
+  const slow = createTestWorld({ time, store: disk, tools: [act(() => late.promise)], steps: [listCalls('act')] })
+  await time.until(world.host.stop())
+  const session = await time.until(slow.host.session('slow'))
+  session.send('go').answer.catch(() => {})
+  await time.settle()
+  await time.until(slow.host.remove('slow'))
+  late.resolve(SECRET)
+  await time.settle()
+  expect(await disk.blobs.names('slow')).toEqual([])
+})
+
+test('no later session of the name reads a result that an earlier one left behind, also by its handle', async () => {
+  const store = ownStore()
+  const handle = 'call_id2_1_0_0'
+  const read = {
+    calls: [
+      { name: 'act', arguments: {} },
+      { name: 'result.read', arguments: { handle, offset: 0 } },
+    ],
+  }
+  const own = { calls: [{ name: 'result.read', arguments: { handle: 'call_other_1_0_0', offset: 0 } }] }
+  const world = createTestWorld({
+    store,
+    tools: [act(() => 'x'.repeat(20_000))],
+    steps: [listCalls('act'), read, own, { text: 'done' }],
+    host: { environment: { ...createManualTime().environment, newId: () => 'other' } },
+  })
+  await store.blobs.put(SESSION, `result/${handle}`, SECRET)
+  const session = await world.host.session(SESSION, { principal: { id: 'bob' } })
+  await session.send('go').answer
+  const told = world.model.requests.flatMap((_, index) =>
+    resultsTold({ ...world.model, requests: world.model.requests.slice(0, index + 1) }).map(({ text }) => text),
+  )
+  expect(JSON.stringify(told)).not.toContain('my secret')
+  expect(told).toContain(`Error: there is no result "${handle}"`)
+  expect(told.at(-1)).toContain('xxx')
+})
+
+test('a snapshot of an earlier session of the name is passed over', async () => {
+  const store = ownStore()
+  const options = { store, steps: () => ({ text: 'answer' }), host: { snapshotRecords: 2 } }
+  const first = createTestWorld(options)
+  await first.time.until((await first.open()).send('my secret').answer)
+  await first.time.until(first.host.stop())
+  const left = await store.snapshots.latest(SESSION)
+  await first.store.remove(SESSION)
+  const second = createTestWorld({ ...options, time: first.time })
+  for (const said of ['one', 'two']) await second.time.until((await second.open()).send(said).answer)
+  await second.time.until(second.host.stop())
+  await store.snapshots.put(SESSION, left!)
+  const third = createTestWorld({ ...options, time: first.time })
+  await third.time.until((await third.open()).send('three').answer)
+  const told = JSON.stringify(third.model.requests[0]?.messages)
+  expect(told).not.toContain('my secret')
+  expect(told).toMatch(/one.*two.*three/)
+})

@@ -1,0 +1,73 @@
+// Whether the wall clock may be believed by what deletes. A clock that is set forward looks like a long time in which no host
+// ran; what tells them apart is time itself: what a host has seen pass, and a clock that stays as it is.
+import type { Clock, LogStore } from '@baton/core'
+import { parseJson, isJsonObject, readMonotonicMs } from '@baton/core'
+
+export interface TrustedClockInit {
+  readonly clock: Clock
+  readonly store: Pick<LogStore, 'heartbeat'>
+  /**
+   * Milliseconds by which the clock may be ahead of what is known; one that is further ahead is believed once a host has
+   * run with it for as long.
+   */
+  readonly patienceMs: number
+}
+
+export type ClockReading =
+  | { readonly type: 'believed'; readonly nowMs: number }
+  /** `heldMs`: for so long a host has run with this clock. */
+  | { readonly type: 'ahead'; readonly nowMs: number; readonly aheadMs: number; readonly heldMs: number }
+
+/** What is kept in the store's heartbeat. */
+interface Known {
+  /** The wall clock as it was believed last. */
+  readonly wallMs: number
+  readonly heldMs: number
+}
+
+export class TrustedClock {
+  readonly #init: TrustedClockInit
+  /** When the process began with it: what was recorded since then may be of a wrong clock itself. */
+  readonly #startMs: number
+  #known: Known | undefined
+  #readAtMs = 0
+
+  constructor(init: TrustedClockInit) {
+    this.#init = init
+    this.#startMs = init.clock.nowMs()
+  }
+
+  /**
+   * `findNewestMs` finds the time of the newest record that is older than a time; it is asked once.
+   * @throws BatonError `store_failed`
+   */
+  async read(findNewestMs: (beforeMs: number) => Promise<number>): Promise<ClockReading> {
+    const { clock, store, patienceMs } = this.#init
+    const atMs = readMonotonicMs(clock)
+    const nowMs = clock.nowMs()
+    const isFirst = this.#known === undefined
+    const passedMs = isFirst ? 0 : atMs - this.#readAtMs
+    const known = this.#known ?? (await this.#recall(findNewestMs))
+    const expectedMs = known.wallMs + passedMs
+    const aheadMs = known.wallMs === 0 ? 0 : nowMs - expectedMs
+    const heldMs = aheadMs > patienceMs ? known.heldMs + passedMs : 0
+    const isBelieved = aheadMs <= patienceMs || heldMs >= patienceMs
+    this.#readAtMs = atMs
+    this.#known = isBelieved ? { wallMs: nowMs, heldMs: 0 } : { wallMs: expectedMs, heldMs }
+    await store.heartbeat?.write(JSON.stringify(this.#known))
+    return isBelieved ? { type: 'believed', nowMs } : { type: 'ahead', nowMs, aheadMs, heldMs }
+  }
+
+  async #recall(findNewestMs: (beforeMs: number) => Promise<number>): Promise<Known> {
+    const noted = readKnown(await this.#init.store.heartbeat?.read())
+    return { wallMs: Math.max(noted.wallMs, await findNewestMs(this.#startMs)), heldMs: noted.heldMs }
+  }
+}
+
+/** Nothing is known of a store without one, or with one that cannot be read. */
+function readKnown(text = ''): Known {
+  const parsed = parseJson(text)
+  const { wallMs, heldMs } = parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}
+  const isKnown = typeof wallMs === 'number' && typeof heldMs === 'number' && wallMs >= 0 && heldMs >= 0
+  return isKnown ? { wallMs, heldMs } : { wallMs: 0, heldMs: 0 }
+}

@@ -1,0 +1,43 @@
+// Time as a session has it, checked record by record: it goes at its own pace, however the wall clock is set, and no timer
+// fires before its moment.
+import type { SessionRecord, State } from '@baton/core/machine'
+import { effectKey, outstanding } from '@baton/core/machine'
+
+export interface TimeChecker {
+  /** `nowMs`: the true time at which the record was stored. @throws Error that says what is wrong */
+  observe(step: TimeStep): void
+}
+
+export interface TimeStep {
+  readonly before: State
+  readonly after: State
+  readonly record: SessionRecord
+  readonly nowMs: number
+}
+
+/** Milliseconds between a decision and its record, at most: a slow store, and appends that are tried again. */
+const STORING_MS = 15_000
+
+export function createTimeChecker(): TimeChecker {
+  let owner: { readonly epoch: number; readonly recordMs: number; readonly nowMs: number } | undefined
+  return {
+    observe: ({ before, after, record, nowMs }) => {
+      if (record.input.type === 'timer-fired') checkFiring(before, after)
+      // Its next owner may have been away for as long as the wall clock says.
+      if (owner?.epoch !== record.epoch) owner = { epoch: record.epoch, recordMs: record.nowMs, nowMs }
+      const passedMs = nowMs - owner.nowMs
+      const countedMs = record.nowMs - owner.recordMs
+      if (Math.abs(passedMs - countedMs) > STORING_MS)
+        throw new Error(`record ${record.pos}: the session counted ${countedMs} ms while ${passedMs} ms passed`)
+    },
+  }
+}
+
+/** What it fired for is gone with it; other waits may have gone with that. */
+function checkFiring(before: State, after: State): void {
+  const owed = new Set(outstanding(after).map(effectKey))
+  const gone = outstanding(before).filter((effect) => effect.type === 'set-timer' && !owed.has(effectKey(effect)))
+  const early = gone.flatMap((effect) => (effect.type === 'set-timer' ? [effect.atMs - after.nowMs] : []))
+  if (early.length > 0 && early.every((ms) => ms > 0))
+    throw new Error(`a timer fired ${Math.min(...early)} ms before its time`)
+}

@@ -1,0 +1,109 @@
+// What the simulated models are asked and what they say, against the log: every request is what a full fold of the records
+// says it must be, every text that the log kept of an answer is what the model said, and who closes stops what it began.
+import type { AbortSignalLike, Message, ModelRequest, StoredMessage } from '@baton/core'
+import type { History, SessionRecord, State } from '@baton/core/machine'
+import { listClientTools } from '@baton/core/machine'
+
+/** The session as all its records say, whatever a host believes. */
+export interface FoldedLog {
+  readonly state: State
+  readonly history: History
+}
+
+export interface SaidSink {
+  said(text: string): void
+  end(): void
+}
+
+export class ModelWatch {
+  /** Requests that were compared. */
+  compared = 0
+  readonly #log: () => FoldedLog
+  readonly #fail: (failure: Error) => void
+  /** Of the newest attempt, as they were when it was begun. */
+  #clientTools: readonly string[] = []
+  /** By attempt: what the model said, and how much of it the log has. */
+  readonly #said = new Map<number, string>()
+  readonly #kept = new Map<number, number>()
+  readonly #running = new Set<AbortSignalLike>()
+
+  constructor(log: () => FoldedLog, fail: (failure: Error) => void) {
+    this.#log = log
+    this.#fail = fail
+  }
+
+  /** Records that were stored together; the log has folded them. */
+  noteStored(records: readonly SessionRecord[]): void {
+    for (const { facts } of records)
+      for (const fact of facts)
+        if (fact.type === 'model-started')
+          this.#clientTools = listClientTools(this.#log().state).map(({ name }) => name)
+        else if (fact.type === 'attempt-progressed') this.#compareText(fact)
+  }
+
+  /** A model is asked. */
+  begin(model: string, request: ModelRequest, signal: AbortSignalLike): SaidSink {
+    const { attempt } = this.#log().state
+    // One that was given up before it began is asked about the past.
+    if (attempt && !signal.aborted) this.#compareRequest(model, request)
+    const number = attempt?.attempt ?? 0
+    if (!signal.aborted) this.#said.set(number, '')
+    this.#running.add(signal)
+    return {
+      said: (text) => {
+        if (!signal.aborted) this.#said.set(number, (this.#said.get(number) ?? '') + text)
+      },
+      end: () => this.#running.delete(signal),
+    }
+  }
+
+  /** The process that asked is gone, and what it asked with it. */
+  forgetRunning(): void {
+    this.#running.clear()
+  }
+
+  /** The host was stopped in good order. */
+  checkStopped(): void {
+    const left = [...this.#running].filter((signal) => !signal.aborted).length
+    if (left > 0) this.#fail(new Error(`the host stopped, and ${left} model calls run on`))
+  }
+
+  #compareRequest(model: string, { messages, tools, toolChoice }: ModelRequest): void {
+    const { state, history } = this.#log()
+    const { attempt } = state
+    if (!attempt || state.phase !== 'modelling') return
+    this.compared += 1
+    const stored = history.messages(attempt.fromEntry, attempt.toEntry)
+    const notes = attempt.choice === 'none' || state.turn?.askedAgain === true ? 1 : 0
+    const expected = describe(stored)
+    const asked = describe(messages.slice(0, messages.length - notes))
+    if (model !== attempt.model) this.#fail(new Error(`${model} is asked in place of ${attempt.model}`))
+    if (toolChoice.type !== attempt.choice) this.#fail(new Error(`tools are ${toolChoice.type}, not ${attempt.choice}`))
+    if (asked !== expected)
+      this.#fail(new Error(`attempt ${attempt.attempt} is asked otherwise than the log says:\n${asked}\n${expected}`))
+    const names = new Set(tools.map(({ name }) => name))
+    const missing = this.#clientTools.filter((name) => !names.has(name))
+    if (missing.length > 0) this.#fail(new Error(`attempt ${attempt.attempt} lacks tools: ${missing.join(', ')}`))
+  }
+
+  #compareText({
+    attempt,
+    offset,
+    text,
+  }: {
+    readonly attempt: number
+    readonly offset: number
+    readonly text: string
+  }): void {
+    const kept = this.#kept.get(attempt) ?? 0
+    const said = this.#said.get(attempt) ?? ''
+    if (offset !== kept || said.slice(offset, offset + text.length) !== text)
+      this.#fail(new Error(`attempt ${attempt} said "${said}"; the log has "${text}" at ${offset}, after ${kept}`))
+    this.#kept.set(attempt, offset + text.length)
+  }
+}
+
+/** Pictures by their type: a request holds their bytes, the log their handles. */
+function describe(messages: readonly (Message | StoredMessage)[]): string {
+  return JSON.stringify(messages, (key, value: unknown) => (key === 'source' ? undefined : value))
+}
