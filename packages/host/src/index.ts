@@ -1,8 +1,8 @@
 // What programs import from @baton/host: the local host and the things that it is given.
 export { createHost } from './local/create-host.ts'
-export type { HostOptions, LocalHost, RecoverOptions } from './local/create-host.ts'
+export type { HostOptions, LocalHost } from './local/create-host.ts'
 export { createNodeEnvironment } from './environment.ts'
-export type { Recovery } from './local/recover.ts'
+export type { Recovery, RecoverOptions } from './local/recover.ts'
 export { createMemoryStore } from './stores/memory-store.ts'
 export type { MemoryStore } from './stores/memory-store.ts'
 export type { LeaseOptions } from './stores/lease-book.ts'

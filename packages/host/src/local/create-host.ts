@@ -8,8 +8,8 @@ import { createNodeEnvironment, digest, digestMedia } from '../environment.ts'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import { createLocalEngine } from './local-engine.ts'
 import { OpenSessions } from './open-sessions.ts'
-import type { Recovery } from './recover.ts'
-import { recoverLater, recoverSessions } from './recover.ts'
+import type { Recovery, RecoverOptions } from './recover.ts'
+import { createRecovery } from './recover.ts'
 import { startRetention } from './retention.ts'
 import { Directory } from './session-directory.ts'
 import { SessionLeases } from './session-leases.ts'
@@ -62,11 +62,6 @@ export interface LocalHost extends Host, SessionDirectory {
   recover(options?: RecoverOptions): Promise<Recovery>
 }
 
-export interface RecoverOptions {
-  /** Milliseconds between two further looks, until the host stops; without it there is this one. A failed look is logged. */
-  readonly everyMs?: number
-}
-
 export function createHost(options: HostOptions = {}): LocalHost {
   // Nobody else can own what is in a store that nobody else has.
   const disk = options.store ?? createMemoryStore({ leaseMs: Infinity })
@@ -77,15 +72,7 @@ export function createHost(options: HostOptions = {}): LocalHost {
   const runTool = running.run.bind(running) as RunTool // with a call's own input and context
   const { snapshotRecords = SNAPSHOT_RECORDS } = options
   const openSessions = new OpenSessions(environment)
-  const blobs: BlobStore = {
-    ...store.blobs,
-    // What a tool still brings when its session was closed or removed would belong to nobody, or to the next of its name.
-    put: async (session, name, text) => {
-      if (!openSessions.isOpen(session))
-        throw new BatonError({ code: 'session_closed', message: `session ${session} was closed` })
-      await store.blobs.put(session, name, text)
-    },
-  }
+  const blobs = guardBlobs(store.blobs, openSessions)
   const catalog = createCatalog({ ...options, environment, blobs, log, digest, digestMedia, runTool })
   const { timers } = environment
   const leases = new SessionLeases({
@@ -120,19 +107,13 @@ export function createHost(options: HostOptions = {}): LocalHost {
     if (!options.store) await disk.close()
   }
   const host = createHostOver({ engine: { ...engine, stop }, newId: environment.newId })
-  const recoverOnce = (): Promise<Recovery> =>
-    recoverSessions({
-      store,
-      log,
-      knows: (agent) => catalog.knows(agent),
-      open: (name, principal) => host.session(name, { principal: { id: principal } }),
-    })
-  let stopRecovering = (): void => {}
-  const recover: LocalHost['recover'] = async ({ everyMs } = {}) => {
-    const recovery = await recoverOnce()
-    if (everyMs !== undefined) stopRecovering = recoverLater({ timers, log, everyMs, recover: recoverOnce })
-    return recovery
-  }
+  const { recover, stop: stopRecovering } = createRecovery({
+    store,
+    log,
+    timers,
+    knows: (agent) => catalog.knows(agent),
+    open: (name, principal) => host.session(name, { principal: { id: principal } }),
+  })
   const strayCall: LocalHost['strayCall'] = () => {
     const job = running.getStore()
     return job && { session: job.session, callId: job.callId, tool: job.name }
@@ -144,6 +125,18 @@ export function createHost(options: HostOptions = {}): LocalHost {
     await openSessions.alone(name, () => removeAlone(name))
   }
   return { ...host, recover, strayCall, remove, sessions: directory.sessions, watch: directory.watch }
+}
+
+/** What a tool still brings when its session was closed or removed would belong to nobody, or to the next of its name. */
+function guardBlobs(blobs: BlobStore, openSessions: OpenSessions): BlobStore {
+  return {
+    ...blobs,
+    put: async (session, name, text) => {
+      if (!openSessions.isOpen(session))
+        throw new BatonError({ code: 'session_closed', message: `session ${session} was closed` })
+      await blobs.put(session, name, text)
+    },
+  }
 }
 
 function shareTimers(environment: Environment): Environment {

@@ -12,6 +12,11 @@ export interface Recovery {
   readonly failed: number
 }
 
+export interface RecoverOptions {
+  /** Milliseconds between two further looks, until the host stops; without it there is this one. A failed look is logged. */
+  readonly everyMs?: number
+}
+
 export interface RecoverInit {
   readonly store: LimitedStore
   /** Whether a session of this agent can be opened here: another agent has other tools. */
@@ -44,33 +49,33 @@ export async function recoverSessions(init: RecoverInit): Promise<Recovery> {
   return { recovered, failed }
 }
 
-export interface RecoverLaterInit {
-  readonly timers: Timers
-  readonly log: Logger
-  readonly everyMs: number
-  readonly recover: () => Promise<Recovery>
-}
-
-/** Looks again after each `everyMs`, until the function that it gives is called. */
-export function recoverLater({ timers, log, everyMs, recover: look }: RecoverLaterInit): () => void {
+/** Looks once, and with `everyMs` again and again until it is stopped. */
+export function createRecovery(init: RecoverInit & { readonly timers: Timers }) {
+  const { timers, log } = init
   let isStopped = false
   let stopTimer = (): void => {}
-  const wait = (): void => {
-    if (!isStopped) stopTimer = timers.start(everyMs, () => void run(), { isBackground: true })
-  }
-  const run = async (): Promise<void> => {
+  const lookAgain = async (everyMs: number): Promise<void> => {
     try {
-      const { recovered } = await look()
+      const { recovered } = await recoverSessions(init)
       if (recovered > 0) log.info('sessions of a host that died go on here', { sessions: recovered })
     } catch (cause) {
       log.warn('sessions that could be recovered were not found', { cause: describeThrown(cause) })
     }
-    wait()
+    wait(everyMs)
   }
-  wait()
-  return () => {
-    isStopped = true
-    stopTimer()
+  const wait = (everyMs: number): void => {
+    if (!isStopped) stopTimer = timers.start(everyMs, () => void lookAgain(everyMs), { isBackground: true })
+  }
+  return {
+    recover: async ({ everyMs }: RecoverOptions = {}): Promise<Recovery> => {
+      const recovery = await recoverSessions(init)
+      if (everyMs !== undefined) wait(everyMs)
+      return recovery
+    },
+    stop: (): void => {
+      isStopped = true
+      stopTimer()
+    },
   }
 }
 

@@ -60,6 +60,21 @@ export function createMemoryStore(options: LeaseOptions = {}): MemoryStore {
       logs.remove(session)
       leases.end(session, leases.leaseOf(session))
     },
+    ...keepTexts(logs),
+    health: async () => ({ ok: true }),
+    heartbeat: {
+      read: async () => heartbeat,
+      write: async (text) => {
+        heartbeat = text
+      },
+    },
+    close: async () => {},
+  }
+}
+
+/** Snapshots and blobs. */
+function keepTexts(logs: Logs): Pick<OwnedLogStore, 'snapshots' | 'blobs'> {
+  return {
     snapshots: {
       put: async (session, snapshot) => {
         checkName('a session’s id', session)
@@ -79,14 +94,6 @@ export function createMemoryStore(options: LeaseOptions = {}): MemoryStore {
       get: async (session, name) => logs.get(session)?.blobs.get(name),
       names: async (session) => [...(logs.get(session)?.blobs.keys() ?? [])].toSorted(byCodeUnit),
     },
-    health: async () => ({ ok: true }),
-    heartbeat: {
-      read: async () => heartbeat,
-      write: async (text) => {
-        heartbeat = text
-      },
-    },
-    close: async () => {},
   }
 }
 
