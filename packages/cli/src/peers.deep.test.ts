@@ -1,0 +1,98 @@
+// `baton serve --store postgres://…` twice behind one port: apps talk while both are restarted, one after the other.
+import type { Client } from '@baton/client'
+import { createClient } from '@baton/client'
+import { startBalancer } from '@baton/testing/balancer'
+import type { PostgresServer } from '@baton/testing/postgres'
+import { findPostgres, startPostgres } from '@baton/testing/postgres'
+import type { StartedCommand } from '@baton/testing/start-command'
+import { startCommand } from '@baton/testing/start-command'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+const BATON = fileURLToPath(new URL('../bin/baton.mjs', import.meta.url))
+const SECRET = 'of-the-peers-only'
+const programs = findPostgres('baton serve over PostgreSQL', console.warn)
+
+describe.skipIf(programs === undefined)('two baton servers over one PostgreSQL store', () => {
+  let postgres: PostgresServer
+  let store: string
+  beforeAll(async () => {
+    postgres = await startPostgres(programs ?? '')
+    store = postgres.createDatabase()
+  }, 60_000)
+  afterAll(() => postgres.close())
+
+  const lives: StartedCommand[] = []
+  const start = async (port: number): Promise<StartedCommand> => {
+    const words = ['serve', '--port', String(port), '--peer-address', `ws://127.0.0.1:${port}`, '--json']
+    const variables = { BATON_STORE: store, BATON_PEER_SECRET: SECRET, BATON_TOKEN: 'a-token-of-the-apps' }
+    const server = startCommand(process.execPath, {
+      words: [BATON, ...words, '--model', 'offline'],
+      folder: tmpdir(),
+      variables,
+    })
+    lives.push(server)
+    await server.untilLine((line) => line.includes('listening'))
+    return server
+  }
+
+  test('are restarted in turn while apps talk, and no turn fails', async () => {
+    const ports = [await findFreePort(), await findFreePort()] as const
+    const servers = [await start(ports[0]), await start(ports[1])]
+    const balancer = await startBalancer(ports)
+    const url = `ws://127.0.0.1:${balancer.port}/ws?token=a-token-of-the-apps`
+    const errors: unknown[] = []
+    const apps = ['a', 'b', 'c', 'd'].map((session) =>
+      createClient({ url, session, reconnect: { baseMs: 50, mostMs: 500 } }),
+    )
+    for (const app of apps) app.on('error', (error) => errors.push(error))
+    for (let round = 0; round < 4; round++) {
+      await Promise.all(apps.map((app) => say(app, `hello, round ${round}`)))
+      const index = round % 2
+      servers[index]?.kill('SIGTERM')
+      expect((await servers[index]?.ended)?.code).toBe(0)
+      servers[index] = await start(ports[index === 0 ? 0 : 1])
+    }
+    await Promise.all(apps.map((app) => say(app, 'hello at last')))
+    expect(errors).toEqual([])
+    for (const app of apps) app.close()
+    const said = lives.map((server) => `${server.output()}${server.errors()}`).join('')
+    expect(said).toContain('a connection is passed on to the server that holds its session')
+    expect(said).not.toContain(SECRET)
+    for (const server of servers) {
+      server.kill('SIGTERM')
+      expect((await server.ended).code).toBe(0)
+    }
+    await balancer.close()
+  }, 120_000)
+
+  test('refuse to share without a secret, and with one that is short', async () => {
+    const words = [BATON, 'serve', '--peer-address', 'ws://127.0.0.1:9', '--store', store]
+    for (const variables of [{}, { BATON_PEER_SECRET: 'short' }]) {
+      const server = startCommand(process.execPath, { words, folder: tmpdir(), variables })
+      expect((await server.ended).code).toBe(2)
+      expect(server.errors()).toMatch(/secret/i)
+    }
+  })
+})
+
+/** Resolves with the answer. */
+function say(app: Client, text: string): Promise<string> {
+  return new Promise((resolve) => {
+    const stop = app.on('final', (answer) => {
+      stop()
+      resolve(answer)
+    })
+    app.say(text)
+  })
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => void server.close(resolve))
+  return typeof address === 'object' && address ? address.port : 0
+}
