@@ -7,7 +7,7 @@ import { askedAgain, duration, settled } from './turn-display.ts'
 /** Times are those of this machine's zone. */
 export function logLines(records: readonly SessionRecord[]): readonly string[] {
   const seen: Seen = { day: '', calls: new Map(), turnMs: 0, model: '' }
-  return records.flatMap((record) => record.facts.flatMap((fact) => factLines(fact, record.nowMs, seen)))
+  return records.flatMap((record) => record.facts.flatMap((fact) => factLines(fact, record, seen)))
 }
 
 interface Seen {
@@ -21,10 +21,11 @@ interface Seen {
 export const LOG_MARGIN = 10
 const MARGIN = ' '.repeat(LOG_MARGIN)
 
-function factLines(fact: Fact, nowMs: number, seen: Seen): readonly string[] {
+/** How long something took is counted in the session's time; people are shown what the clock said. */
+function factLines(fact: Fact, { nowMs, wallMs }: SessionRecord, seen: Seen): readonly string[] {
   const said = buildSentence(fact, nowMs, seen)
   if (said === undefined) return []
-  const { day, time } = formatMoment(nowMs)
+  const { day, time } = formatMoment(wallMs ?? nowMs)
   const heading = day === seen.day ? [] : [day]
   seen.day = day
   const [first = '', ...rest] = said.split('\n')

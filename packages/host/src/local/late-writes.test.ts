@@ -16,8 +16,8 @@ afterEach(noUnhandledRejections())
 
 const SECRET = 'my secret '.repeat(2000)
 
-/** A session of ann whose tool's large result, and whose snapshots, the store is slow to take. */
-async function start() {
+/** A session of ann whose tool's large result, or whose snapshots, the store is slow to take. */
+async function start(slow: 'results' | 'snapshots') {
   const time = createManualTime()
   const disk = ownStore()
   const gate = Promise.withResolvers<void>()
@@ -28,7 +28,7 @@ async function start() {
       ...disk.blobs,
       put: async (...given) => {
         writes.push(`blob ${given[1]}`)
-        await gate.promise
+        if (slow === 'results') await gate.promise
         await disk.blobs.put(...given)
       },
     },
@@ -36,7 +36,7 @@ async function start() {
       ...disk.snapshots,
       put: async (...given) => {
         writes.push('snapshot')
-        await gate.promise
+        if (slow === 'snapshots') await gate.promise
         await disk.snapshots.put(...given)
       },
     },
@@ -49,33 +49,42 @@ async function start() {
   return { time, disk, gate, writes, world }
 }
 
-test('a removal waits for what is being written of the session, and removes that too', async () => {
-  const { time, disk, gate, writes, world } = await start()
-  expect(writes).toContain('blob result/call_id2_1_0_0')
-  expect(writes).toContain('snapshot')
-  let isRemoved = false
-  const removing = world.host.remove(SESSION).then(() => (isRemoved = true))
-  await time.pass(1000)
-  expect(isRemoved).toBe(false)
-  gate.resolve()
-  await time.until(removing)
-  expect(await disk.blobs.names(SESSION)).toEqual([])
-  expect(await disk.snapshots.latest(SESSION)).toBeUndefined()
-})
+test.each(['results', 'snapshots'] as const)(
+  'a removal waits for the %s that are being written, and removes them too',
+  async (slow) => {
+    const { time, disk, gate, writes, world } = await start(slow)
+    expect(writes).toContain('blob result/call_id2_1_0_0')
+    expect(writes).toContain('snapshot')
+    let isRemoved = false
+    const removing = world.host.remove(SESSION).then(() => (isRemoved = true))
+    await time.pass(1000)
+    expect(isRemoved).toBe(false)
+    gate.resolve()
+    await time.until(removing)
+    expect(await disk.blobs.names(SESSION)).toEqual([])
+    expect(await disk.snapshots.latest(SESSION)).toBeUndefined()
+  },
+)
 
 test('a tool that brings its result after the removal keeps nothing of it', async () => {
-  const { time, disk, gate, world } = await start()
-  gate.resolve()
   const late = Promise.withResolvers<string>()
-  const slow = createTestWorld({ time, store: disk, tools: [act(() => late.promise)], steps: [listCalls('act')] })
-  await time.until(world.host.stop())
-  const session = await time.until(slow.host.session('slow'))
+  const world = createTestWorld({ tools: [act(() => late.promise)], steps: [listCalls('act')] })
+  const session = await world.open()
   session.send('go').answer.catch(() => {})
-  await time.settle()
-  await time.until(slow.host.remove('slow'))
+  await world.time.settle()
+  await world.time.until(world.host.remove(SESSION))
   late.resolve(SECRET)
-  await time.settle()
-  expect(await disk.blobs.names('slow')).toEqual([])
+  await world.time.settle()
+  expect(await world.store.blobs.names(SESSION)).toEqual([])
+})
+
+test('a picture that is sent to a session that was removed is kept nowhere', async () => {
+  const world = createTestWorld({ steps: [] })
+  const session = await world.open()
+  await world.time.until(world.host.remove(SESSION))
+  const picture = { type: 'image', mediaType: 'image/png', source: { type: 'base64', data: 'AAAA' } } as const
+  await expect(world.time.until(session.send([picture]).answer)).rejects.toMatchObject({ code: 'session_closed' })
+  expect(await world.store.blobs.names(SESSION)).toEqual([])
 })
 
 test('no later session of the name reads a result that an earlier one left behind, also by its handle', async () => {

@@ -155,6 +155,7 @@ export class LocalSession implements SessionEngine, ActorListener {
   }
 
   onDeath(cause: BatonError): void {
+    if (this.#closed) return // by its closing, which also ends the ownership, when all is stored
     const again = { done: this.#reopen(cause).catch(() => {}), waiting: 0 } // all that can fail in it is a logger
     this.#reopening = again
     // They are what users said, and what clients have done.

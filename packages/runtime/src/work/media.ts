@@ -1,7 +1,7 @@
 // Pictures and files on their way in: their bytes go into the session's blobs, and records hold the handles. The way back
 // is in request.ts.
 import type { BlobStore, StoredPart, Timers } from '@baton/core'
-import { BatonError } from '@baton/core'
+import { BatonError, isBatonError } from '@baton/core'
 import type { StoredMedia } from '@baton/core/machine'
 import { countMediaBytes, isMedia } from '@baton/core/machine'
 import { within } from '../deadline.ts'
@@ -59,13 +59,14 @@ async function storePart(session: string, part: StoredPart, keep: KeepMedia): Pr
   return { ...part, source: { type: 'blob', handle, bytes: countMediaBytes(part.source) } }
 }
 
-/** What a blob store does, within its time. @throws BatonError `store_failed` */
+/** What a blob store does, within its time. @throws BatonError `store_failed`, `session_closed` */
 export async function inTime<Value>(timers: Timers, work: () => Promise<Value>): Promise<Value> {
   const slow = (): BatonError =>
     new BatonError({ code: 'store_failed', message: `the store took longer than ${STORE_MS} ms for an image or file` })
   try {
     return await within(timers, { timeoutMs: STORE_MS, error: slow }, work())
   } catch (cause) {
+    if (isBatonError(cause) && cause.code === 'session_closed') throw cause
     const message = `an image or file could not be stored or read: ${describeThrown(cause)}`
     throw new BatonError({ code: 'store_failed', message, cause })
   }

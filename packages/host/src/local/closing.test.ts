@@ -1,0 +1,92 @@
+// What a session does when it ends here, and what it takes for its log when it begins: in which order, and how much of it.
+import type { Model, Store } from '@baton/core'
+import { afterEach, expect, test } from 'vitest'
+import { createManualTime, createTestWorld, noUnhandledRejections, ownStore, SESSION } from './test-world.ts'
+
+afterEach(noUnhandledRejections())
+
+test.each([
+  ['host is stopped', 'stop'],
+  ['session is removed', 'remove'],
+] as const)('a model that is asked is told to end when its %s', async (_, how) => {
+  const signals: Parameters<Model['run']>[2][] = []
+  const time = createManualTime()
+  const world = createTestWorld({ time, steps: () => ({ text: 'a long answer', pieceMs: 60_000 }) })
+  const { run } = world.model
+  Object.assign(world.model, {
+    run: (...asked: Parameters<Model['run']>) => {
+      signals.push(asked[2])
+      return run(...asked)
+    },
+  })
+  const session = await world.open()
+  session.send('go').answer.catch(() => {})
+  await time.settle()
+  expect(signals.map(({ aborted }) => aborted)).toEqual([false])
+  await time.until(how === 'stop' ? world.host.stop() : world.host.remove(SESSION))
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true])
+})
+
+test('the store hears that nobody holds a session when all of its snapshots are there', async () => {
+  const time = createManualTime()
+  const disk = ownStore()
+  const acts: string[] = []
+  const gate = Promise.withResolvers<void>()
+  const store: Store = {
+    ...disk,
+    release: async (...given) => {
+      acts.push(`released with ${given[2]} left`)
+      await disk.release(...given)
+    },
+    snapshots: {
+      ...disk.snapshots,
+      put: async (...given) => {
+        await gate.promise
+        await disk.snapshots.put(...given)
+        acts.push(`snapshot up to ${given[1].state.pos}`)
+      },
+    },
+  }
+  const world = createTestWorld({ time, store, steps: () => ({ text: 'answer' }), host: { snapshotRecords: 4 } })
+  const session = await world.open()
+  await time.until(session.send('go').answer)
+  await session.close()
+  await time.pass(1000)
+  expect(acts).toEqual([])
+  gate.resolve()
+  await time.settle()
+  const { length } = await world.records()
+  expect(acts.at(-2)).toBe(`snapshot up to ${length - 1}`)
+  expect(acts.at(-1)).toBe('released with nothing left')
+})
+
+test('a log that ends before its last record is damaged, and not taken for the whole', async () => {
+  const disk = ownStore()
+  const first = createTestWorld({ store: disk, steps: () => ({ text: 'answer' }) })
+  const session = await first.open()
+  await first.time.until(session.send('go').answer)
+  await first.time.until(first.host.stop())
+  const store: Store = {
+    ...disk,
+    read: async function* (name, fromPos) {
+      for await (const record of disk.read(name, fromPos)) if (record.pos < 2) yield record
+    },
+  }
+  const next = createTestWorld({ store, time: first.time, steps: [] })
+  await expect(next.open()).rejects.toMatchObject({ code: 'log_damaged', message: expect.stringContaining('record 1') })
+})
+
+test('what was streamed of an answer stands in the log, whole and in order, when its process dies', async () => {
+  const said = 'one two three 😀 four five six seven eight'
+  const world = createTestWorld({ steps: () => ({ text: said, pieceMs: 100 }) })
+  const session = await world.open()
+  session.send('go').answer.catch(() => {})
+  await world.time.pass(3000)
+  const pieces = await world.facts('attempt-progressed')
+  const kept = pieces.map(({ text }) => text).join('')
+  expect(kept.length).toBeGreaterThan(5)
+  expect(said.startsWith(kept)).toBe(true)
+  expect(pieces.map(({ offset }) => offset)).toEqual(
+    pieces.map((_, index) => pieces.slice(0, index).reduce((sum, { text }) => sum + text.length, 0)),
+  )
+})

@@ -1,0 +1,191 @@
+// Mutants that were written by hand: each is a mistake that somebody could make, and names the test that must fail for it.
+// `npm run mutants` applies them one after the other. Where a text is not found any more, its mutant must be written anew.
+
+export interface Mutant {
+  readonly name: string
+  readonly file: string
+  /** Stands in the file once. */
+  readonly from: string
+  readonly to: string
+  readonly test: MutantTest
+}
+
+/** A test file, or the tests in it whose names have these words; or seeds of the simulator. */
+export type MutantTest = { readonly file: string; readonly name?: string } | { readonly seeds: number }
+
+const LOCAL = 'packages/host/src/local'
+const MACHINE = 'packages/core/src/machine'
+const CONTRACT = 'packages/testing/src/host-contract/host-contract.test.ts'
+const TIMER =
+  '() => {\n      this.#timers.delete(key)\n      // A system timer takes no more than 24 days: then it is set again.\n'
+
+export const MUTANTS: readonly Mutant[] = [
+  {
+    name: 'a snapshot has a newer history than state',
+    file: `${LOCAL}/snapshot-taker.ts`,
+    from: 'this.#storing = this.#store(takeSnapshot(state, history), this.#storing)',
+    to: 'const earlier = this.#storing\n    this.#storing = Promise.resolve(earlier).then(() => this.#store(takeSnapshot(state, history), undefined))',
+    test: { seeds: 60 },
+  },
+  {
+    name: 'progress loses a character',
+    file: `${LOCAL}/performer.ts`,
+    from: 'run.text += frame.text',
+    to: 'run.text += frame.text.slice(0, -1)',
+    test: { seeds: 60 },
+  },
+  {
+    name: 'logged progress loses a character',
+    file: `${LOCAL}/performer.ts`,
+    from: 'text: text.slice(offset) })',
+    to: 'text: text.slice(offset + 1) })',
+    test: { file: `${LOCAL}/closing.test.ts`, name: 'what was streamed' },
+  },
+  {
+    name: 'a model call runs on after its session was closed',
+    file: `${LOCAL}/performer.ts`,
+    from: 'for (const run of running) this.#abort(run)',
+    to: 'for (const run of running) run.stopTimer?.()',
+    test: { seeds: 60 },
+  },
+  {
+    name: 'a model call runs on after its session was removed',
+    file: `${LOCAL}/performer.ts`,
+    from: 'for (const run of running) this.#abort(run)',
+    to: 'for (const run of running) run.stopTimer?.()',
+    test: { file: `${LOCAL}/closing.test.ts`, name: 'a model that is asked' },
+  },
+  {
+    name: 'a log that ends early is taken for the whole',
+    file: `${LOCAL}/session-log.ts`,
+    from: 'if (state.pos === lastPos) return',
+    to: 'if (state.pos <= lastPos) return',
+    test: { file: `${LOCAL}/closing.test.ts`, name: 'a log that ends' },
+  },
+  {
+    name: 'a session is released before its last snapshot is stored',
+    file: `${LOCAL}/local-session.ts`,
+    from: 'await (rests ? this.#snapshots.finish(actor.state, actor.history) : this.#snapshots.settled())\n    await actor',
+    to: 'void (rests ? this.#snapshots.finish(actor.state, actor.history) : this.#snapshots.settled())\n    await actor',
+    test: { file: `${LOCAL}/closing.test.ts`, name: 'the store hears' },
+  },
+  {
+    name: 'a timer fires a millisecond early',
+    file: `${LOCAL}/performer.ts`,
+    from: `timers.start(Math.max(0, atMs - clock.nowMs()), ${TIMER}      if (clock.nowMs() < atMs)`,
+    to: `timers.start(Math.max(0, atMs - clock.nowMs() - 1), ${TIMER}      if (clock.nowMs() < atMs - 1)`,
+    test: { file: CONTRACT, name: 'settles at its own time-out' },
+  },
+  {
+    name: 'a timer fires a second early',
+    file: `${LOCAL}/performer.ts`,
+    from: `timers.start(Math.max(0, atMs - clock.nowMs()), ${TIMER}      if (clock.nowMs() < atMs)`,
+    to: `timers.start(Math.max(0, atMs - clock.nowMs() - 1000), ${TIMER}      if (clock.nowMs() < atMs - 1000)`,
+    test: { seeds: 60 },
+  },
+  {
+    name: 'a session goes by the wall clock',
+    file: 'packages/runtime/src/deadline.ts',
+    from: 'return { nowMs: () => beganMs + Math.floor(readMs() - startMs) }',
+    to: 'return { nowMs: () => Math.max(lastMs, clock.nowMs() + 0 * (beganMs + readMs() - startMs)) }',
+    test: { file: CONTRACT, name: 'while the clock is' },
+  },
+  {
+    name: 'a session goes by the wall clock, in simulated worlds',
+    file: 'packages/runtime/src/deadline.ts',
+    from: 'return { nowMs: () => beganMs + Math.floor(readMs() - startMs) }',
+    to: 'return { nowMs: () => Math.max(lastMs, clock.nowMs() + 0 * (beganMs + readMs() - startMs)) }',
+    test: { seeds: 60 },
+  },
+  {
+    name: 'a session begins at the wall clock, although its last record is later',
+    file: 'packages/runtime/src/deadline.ts',
+    from: 'const beganMs = Math.max(lastMs, clock.nowMs())',
+    to: 'const beganMs = clock.nowMs()',
+    test: { file: `${LOCAL}/time.test.ts`, name: 'timers of a session' },
+  },
+  {
+    name: 'a drain goes by the wall clock',
+    file: 'packages/runtime/src/session/wait-for-turns.ts',
+    from: 'while (isBusy() && readMonotonicMs(clock) < untilMs)',
+    to: 'while (isBusy() && clock.nowMs() < untilMs)',
+    test: { file: CONTRACT, name: 'lets its turns end' },
+  },
+  {
+    name: 'retention believes any clock',
+    file: `${LOCAL}/trusted-clock.ts`,
+    from: 'const isBelieved = aheadMs <= patienceMs || heldMs >= patienceMs',
+    to: 'const isBelieved = aheadMs <= Infinity || heldMs >= patienceMs',
+    test: { file: `${LOCAL}/time.test.ts` },
+  },
+  {
+    name: 'retention never believes a clock that stays ahead',
+    file: `${LOCAL}/trusted-clock.ts`,
+    from: 'const isBelieved = aheadMs <= patienceMs || heldMs >= patienceMs',
+    to: 'const isBelieved = aheadMs <= patienceMs',
+    test: { file: `${LOCAL}/time.test.ts` },
+  },
+  {
+    name: 'a removal does not wait for what is still being written',
+    file: `${LOCAL}/store-in-time.ts`,
+    from: "await within(timers, limit('what it still writes of the session'), writes.ended(session))",
+    to: 'void writes.ended(session)',
+    test: { file: `${LOCAL}/late-writes.test.ts` },
+  },
+  {
+    name: 'a snapshot of an earlier session of the name is used',
+    file: `${LOCAL}/session-log.ts`,
+    from: 'value?.pos === snapshot.state.pos && value.epoch === snapshot.state.epoch',
+    to: 'value?.pos === snapshot.state.pos',
+    test: { file: `${LOCAL}/late-writes.test.ts` },
+  },
+  {
+    name: 'a result of an earlier session of the name is read by its handle',
+    file: 'packages/runtime/src/work/tool-result.ts',
+    from: 'const isOwn = readLogId(handle, 3) === readLogId(callId, 2)',
+    to: 'const isOwn = readLogId(handle, 3) !== readLogId(callId, 9)',
+    test: { file: `${LOCAL}/late-writes.test.ts` },
+  },
+  {
+    name: 'a picture is kept for a session that is gone',
+    file: `${LOCAL}/create-host.ts`,
+    from: 'if (!openSessions.isOpen(session))',
+    to: 'if (openSessions.isOpen(session) === undefined)',
+    test: { file: `${LOCAL}/late-writes.test.ts` },
+  },
+  {
+    name: 'a snapshot that never answers is waited for without an end',
+    file: `${LOCAL}/store-in-time.ts`,
+    from: 'within(timers, limit(name), writes.note(session, act(session, ...given)))',
+    to: 'writes.note(session, act(session, ...given))',
+    test: { file: `${LOCAL}/hanging-store.test.ts` },
+  },
+  {
+    name: 'a page of a list begins anew',
+    file: `${LOCAL}/session-directory.ts`,
+    from: 'cursor === undefined ? {} : { after: cursor }',
+    to: 'cursor === undefined ? {} : {}',
+    test: { file: `${LOCAL}/session-directory.test.ts` },
+  },
+  {
+    name: 'half of a surrogate pair stays in the history',
+    file: `${MACHINE}/history-fold.ts`,
+    from: 'said.map((part) => makeWhole(part))',
+    to: 'said.map((part) => part)',
+    test: { file: `${MACHINE}/history.test.ts` },
+  },
+  {
+    name: 'effects of many calls are compared each with each',
+    file: `${MACHINE}/effect.ts`,
+    from: 'const COMPARED_MAX = 16',
+    to: 'const COMPARED_MAX = Infinity',
+    test: { file: `${MACHINE}/many-calls.test.ts` },
+  },
+  {
+    name: 'a call is searched among all of its answer',
+    file: `${MACHINE}/state.ts`,
+    from: 'return calls[index]?.callId === callId ? index : calls.findIndex',
+    to: 'return index < 0 ? index : calls.findIndex',
+    test: { file: `${MACHINE}/many-calls.test.ts` },
+  },
+]

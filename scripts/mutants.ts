@@ -1,0 +1,104 @@
+// `npm run mutants [-- WORDS]`: applies the mutants of mutant-list.ts, or those whose names have these words, one after the
+// other in a copy of the repository, and runs the test of each, which must fail. It never writes to the repository.
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Mutant, MutantTest } from './mutant-list.ts'
+import { MUTANTS } from './mutant-list.ts'
+import { REPOSITORY } from './source-files.ts'
+
+const COPIED = ['packages', 'scripts', 'examples', 'docs', 'package.json', 'tsconfig.base.json', 'vitest.config.ts']
+/** Milliseconds of one test; one that takes longer noticed its mutant by waiting for ever. */
+const TEST_MS = 300_000
+
+type Outcome = 'passed' | 'failed' | 'not run'
+
+process.exitCode = checkMutants(process.argv.slice(2).join(' '))
+
+function checkMutants(words: string): number {
+  const chosen = MUTANTS.filter(({ name }) => name.includes(words))
+  const folder = mkdtempSync(join(tmpdir(), 'baton-mutants-'))
+  const sound = new Map<string, Outcome>()
+  try {
+    copyRepository(folder)
+    const issues = chosen.flatMap((mutant) => {
+      const before = sound.get(JSON.stringify(mutant.test)) ?? runTest(folder, mutant.test)
+      sound.set(JSON.stringify(mutant.test), before)
+      if (before !== 'passed') return [`${mutant.name}: its test has ${before} without the mutant`]
+      return checkMutant(folder, mutant)
+    })
+    for (const issue of issues) console.error(issue)
+    console.log(`mutants: ${chosen.length - issues.length} of ${chosen.length} are dead`)
+    return issues.length === 0 && chosen.length > 0 ? 0 : 1
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** What is installed is linked, but for the packages themselves. */
+function copyRepository(folder: string): void {
+  for (const name of COPIED) cpSync(join(REPOSITORY, name), join(folder, name), { recursive: true })
+  const modules = join(folder, 'node_modules')
+  mkdirSync(join(modules, '@baton'), { recursive: true })
+  for (const name of readdirSync(join(REPOSITORY, 'node_modules')))
+    if (name !== '@baton') symlinkSync(join(REPOSITORY, 'node_modules', name), join(modules, name))
+  for (const name of readdirSync(join(REPOSITORY, 'packages')))
+    symlinkSync(join(folder, 'packages', name), join(modules, '@baton', name))
+}
+
+/** What is wrong with it: that it survives, or that it cannot be tried. */
+function checkMutant(folder: string, { name, file, from, to, test }: Mutant): readonly string[] {
+  const path = join(folder, file)
+  const source = readFileSync(path, 'utf8')
+  if (source.split(from).length !== 2) return [`${name}: its text does not stand once in ${file}`]
+  writeFileSync(
+    path,
+    source.replace(from, () => to),
+  )
+  const outcome = runTest(folder, test)
+  writeFileSync(path, source)
+  console.log(`${outcome === 'failed' ? 'dead' : 'ALIVE'}: ${name}`)
+  return outcome === 'failed' ? [] : [`${name}: it survives, the test has ${outcome}`]
+}
+
+function runTest(folder: string, test: MutantTest): Outcome {
+  return 'seeds' in test ? runSeeds(folder, test.seeds) : runFile(folder, test)
+}
+
+function runSeeds(folder: string, seeds: number): Outcome {
+  const command = join(folder, 'packages/testing/src/simulate-command.ts')
+  const { status, stdout } = run(folder, ['--conditions=@baton/source', command, '--seeds', String(seeds)])
+  if (status === 0) return 'passed'
+  // It says so itself: a mutant that is no program fails otherwise.
+  return stdout.includes('seeds failed') ? 'failed' : 'not run'
+}
+
+function runFile(folder: string, { file, name }: { readonly file: string; readonly name?: string }): Outcome {
+  const report = join(folder, 'report.json')
+  rmSync(report, { force: true })
+  const vitest = join(REPOSITORY, 'node_modules/vitest/vitest.mjs')
+  const named = name === undefined ? [] : ['-t', name]
+  const { status, error } = run(folder, [vitest, 'run', file, ...named, '--reporter=json', `--outputFile=${report}`])
+  if (error) return 'failed' // it did not end
+  const { numPassedTests, numFailedTests } = readReport(report)
+  if (status === 0) return numPassedTests > 0 ? 'passed' : 'not run'
+  return numFailedTests > 0 ? 'failed' : 'not run'
+}
+
+interface Report {
+  readonly numPassedTests: number
+  readonly numFailedTests: number
+}
+
+function readReport(path: string): Report {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as Report // as vitest writes it
+  } catch {
+    return { numPassedTests: 0, numFailedTests: 0 }
+  }
+}
+
+function run(folder: string, args: readonly string[]) {
+  return spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8', timeout: TEST_MS, maxBuffer: 2 ** 28 })
+}
