@@ -4,8 +4,12 @@ import { isBatonError } from '@baton/core'
 import type { ClientReport, Outcome, UserCommand } from '@baton/core/machine'
 import type { ClientFrame, Decoded } from '@baton/protocol'
 import { decodeClientFrame } from '@baton/protocol'
+import { describeThrown } from '@baton/runtime'
+import { checkRates, checkUnparsed, findTranscriptProblem } from './frame-checks.ts'
 import { IdleWatch } from './idle-watch.ts'
 import type { V1Limits } from './limits.ts'
+import type { Quotas } from './quotas.ts'
+import type { SessionStarts } from './session-starts.ts'
 import type { Socket } from './socket.ts'
 import { CLOSE_CODES } from './socket.ts'
 import type { SessionFollower } from './v1-follower.ts'
@@ -28,8 +32,20 @@ export interface V1ConnectionInit {
   readonly isDraining: () => boolean
   /** Shared by the connections of a server; without them nothing is counted. */
   readonly rates?: V1Rates
-  /** What `rates` counts as the address of this connection; empty by default. */
+  /** What `rates` and `quotas` count as the address of this connection; empty by default. */
   readonly address?: string
+  /** Shared by the connections of a server; without them nothing is counted. */
+  readonly quotas?: Quotas
+  /**
+   * Whether the host has a session of this name. With it a session is made by the first thing that is said, so that an app
+   * which only connects leaves none; without it, by `session.start`. `starts` is shared by the connections of a server.
+   */
+  readonly hasSession?: (session: string) => Promise<boolean>
+  readonly starts?: SessionStarts
+  /** Whether `quotas` count by the principal too. */
+  readonly countsPrincipal?: boolean
+  /** For lines that strangers cause; `log` by default. */
+  readonly strangersLog?: Logger
 }
 
 /** The frames of one kind. */
@@ -38,6 +54,8 @@ type FrameOf<Type extends ClientFrame['type']> = Extract<ClientFrame, { readonly
 export interface V1Connection {
   /** A turn runs, or the app has not been told all of it. */
   isBusy(): boolean
+  /** The session in which a turn runs. */
+  busySession(): string | undefined
   close(code: number, reason: string): void
 }
 
@@ -52,11 +70,18 @@ class AppConnection implements V1Connection {
   #incomingChars = 0
   #busy = false
   #closed = false
+  /** Another connection has opened the session that this one waits for. */
+  #woken = false
 
   constructor(init: V1ConnectionInit) {
     const { socket, clock, timers, limits } = init
     const stopWaiting = timers.start(limits.startMs, () => this.close(CLOSE_CODES.policy, 'no session.start came'))
-    this.#state = { init, writer: new V1Writer(init), follower: undefined, sessionId: undefined, stopWaiting }
+    const wake = (): void => {
+      this.#woken = true
+      this.#run()
+    }
+    const writer = new V1Writer(init)
+    this.#state = { init, writer, follower: undefined, sessionId: undefined, stopWaiting, wake, forget: () => {} }
     const idle = { clock, timers, idleMs: limits.idleMs }
     this.#idle = new IdleWatch({ ...idle, isBusy: () => this.isBusy(), onIdle: () => this.#closeIdle() })
     socket.onMessage((text) => this.#receive(text))
@@ -65,6 +90,10 @@ class AppConnection implements V1Connection {
 
   isBusy(): boolean {
     return this.#busy || (this.#state.follower?.isBusy() ?? false)
+  }
+
+  busySession(): string | undefined {
+    return this.#state.follower?.isBusy() ? this.#state.sessionId : undefined
   }
 
   close(code: number, reason: string): void {
@@ -94,6 +123,7 @@ class AppConnection implements V1Connection {
   #end(): void {
     this.#closed = true
     this.#state.stopWaiting()
+    this.#state.forget()
     this.#idle.stop()
     this.#incoming.length = 0
     this.#run()
@@ -103,7 +133,7 @@ class AppConnection implements V1Connection {
     this.#pump().catch((cause: unknown) => {
       const { log, connection } = this.#state.init
       this.#busy = false
-      log.warn('a connection failed', { connection, cause: String(cause) })
+      log.warn('a connection failed', { connection, cause: describeThrown(cause) })
       this.close(CLOSE_CODES.failed, 'internal error')
     })
   }
@@ -112,7 +142,10 @@ class AppConnection implements V1Connection {
   async #pump(): Promise<void> {
     if (this.#busy) return
     this.#busy = true
-    while (this.#incoming.length > 0 && !this.#closed) {
+    while ((this.#incoming.length > 0 || this.#woken) && !this.#closed) {
+      if (this.#woken) await openSession(this.#state, () => {})
+      this.#woken = false
+      if (this.#incoming.length === 0) continue
       const text = this.#incoming.shift()
       this.#incomingChars -= text?.length ?? 0
       await takeMessage(this.#state, text)
@@ -130,6 +163,10 @@ interface ConnectionState {
   follower: SessionFollower | undefined
   /** Set by the first `session.start`; the connection is its session's from then on. */
   sessionId: string | undefined
+  /** Called when another connection has opened the session. */
+  readonly wake: () => void
+  /** Ends the wait for that. */
+  forget: () => void
 }
 
 async function leave(state: ConnectionState): Promise<void> {
@@ -144,7 +181,12 @@ const NOT_TEXT: Decoded<ClientFrame> = {
 }
 
 async function takeMessage(state: ConnectionState, text: string | undefined): Promise<void> {
-  const { limits, log, connection } = state.init
+  const { connection, log, strangersLog = log } = state.init
+  const refusal = checkUnparsed(state, text ?? '')
+  if (refusal) {
+    sendError(state, refusal.code, refusal.message)
+    return
+  }
   const decoded = text === undefined ? NOT_TEXT : decodeClientFrame(text)
   const tooMany = checkRates(state, decoded.ok ? decoded.frame : undefined)
   if (tooMany !== undefined) {
@@ -156,28 +198,14 @@ async function takeMessage(state: ConnectionState, text: string | undefined): Pr
     return
   }
   const { frame } = decoded
-  const bytes = Buffer.byteLength(text ?? '')
-  if (frame?.type !== 'tool.result' && bytes > limits.eventBytes) {
-    const code = frame?.type === 'user.audio.transcript.final' ? 'invalid_transcript' : 'invalid_event'
-    sendError(state, code, `the frame has ${bytes} bytes; at most ${limits.eventBytes} are taken`, frame?.sessionId)
-    return
-  }
   if (!frame) {
-    log.info('a frame of an unknown type is ignored', { connection, type: shorten(decoded.unknownType) })
+    strangersLog.info('a frame of an unknown type is ignored', { connection, type: shorten(decoded.unknownType) })
     return
   }
   if (frame.protocolVersion !== undefined) state.writer.echoVersion()
   const misplaced = checkPlacement(state, frame)
   if (misplaced) sendError(state, misplaced.code, misplaced.message, frame.sessionId)
   else await takeFrame(state, frame)
-}
-
-/** The result of a call that the app was asked for passes always: its turn waits for it. */
-function checkRates({ init, follower, sessionId }: ConnectionState, frame: ClientFrame | undefined) {
-  if (frame?.type === 'tool.result' && frame.sessionId === sessionId && follower?.awaits(frame.payload.callId))
-    return undefined
-  const isTranscript = frame?.type === 'user.audio.transcript.final'
-  return init.rates?.check({ address: init.address ?? '', session: sessionId, isTranscript })
 }
 
 function shorten(type: string | undefined): string {
@@ -204,6 +232,12 @@ async function takeFrame(state: ConnectionState, frame: ClientFrame): Promise<vo
     await startSession(state, frame)
     return
   }
+  // Nobody has said anything in this session: it begins now.
+  if (!state.follower && frame.type === 'user.audio.transcript.final') {
+    const problem = findTranscriptProblem(state, frame)
+    if (problem) sendError(state, problem.code, problem.message)
+    else await openSession(state, () => {})
+  }
   const { follower } = state
   if (!follower) return
   switch (frame.type) {
@@ -223,25 +257,56 @@ async function takeFrame(state: ConnectionState, frame: ClientFrame): Promise<vo
   }
 }
 
-/** The first one opens the session; later ones are only answered. */
+/** The first one opens the session, where there is one; later ones are only answered. */
 async function startSession(state: ConnectionState, frame: FrameOf<'session.start'>): Promise<void> {
   const { init, writer } = state
   const { sessionId } = frame
   const started = (): boolean =>
     writer.write(init.newId(), { type: 'session.started', payload: { sessionId } }, sessionId)
-  if (state.follower) {
+  if (state.sessionId !== undefined) {
     started()
     return
   }
+  const tooMany = init.quotas?.takeSession(init.address ?? '')
+  if (tooMany !== undefined) {
+    sendError(state, 'quota_exceeded', tooMany, sessionId)
+    return
+  }
+  state.sessionId = sessionId
+  if (await isUnknown(state, sessionId)) {
+    state.stopWaiting()
+    started()
+  } else if (await openSession(state, started)) state.stopWaiting()
+  else state.sessionId = undefined
+}
+
+/** From before the question on: somebody else may open it meanwhile. */
+async function isUnknown(state: ConnectionState, session: string): Promise<boolean> {
+  const { hasSession, starts } = state.init
+  if (!hasSession || !starts) return false
+  state.forget = starts.wait(session, state.wake)
+  try {
+    if (!(await hasSession(session))) return true
+  } catch (cause) {
+    state.init.log.warn('nobody knows whether a session is there', { session, cause: describeThrown(cause) })
+  }
+  state.forget()
+  return false
+}
+
+/** False: it could not be opened, and the app was told why. */
+async function openSession(state: ConnectionState, onStarted: () => void): Promise<boolean> {
+  const { init, writer, sessionId = '', follower: known } = state
+  if (known) return true
+  state.forget()
   let session: Session | undefined
   try {
     session = await init.host.session(sessionId, { principal: init.principal })
-    const follower = await followSession(state.init, { session, writer, onStarted: started })
+    const follower = await followSession(init, { session, writer, onStarted })
     if (!('refused' in follower)) {
       state.follower = follower
-      state.sessionId = sessionId
-      state.stopWaiting()
-      return
+      init.starts?.noteOpened(sessionId)
+      return true
     }
     sendError(state, follower.refused.code, follower.refused.message, sessionId)
   } catch (cause) {
@@ -249,6 +314,7 @@ async function startSession(state: ConnectionState, frame: FrameOf<'session.star
   }
   // Nobody follows it here: held on, it would stay open for ever.
   await session?.close()
+  return false
 }
 
 async function takeTranscript(
@@ -256,15 +322,12 @@ async function takeTranscript(
   session: Session,
   frame: FrameOf<'user.audio.transcript.final'>,
 ): Promise<void> {
+  const problem = findTranscriptProblem(state, frame)
+  if (problem) {
+    sendError(state, problem.code, problem.message)
+    return
+  }
   const { text } = frame.payload
-  if (text.trim() === '') {
-    sendError(state, 'invalid_transcript', 'payload.text has no words')
-    return
-  }
-  if (state.init.isDraining()) {
-    sendError(state, 'server_draining', 'the server is shutting down and starts no new turn')
-    return
-  }
   // Apps of version 1 have no words for an approval: a call that needs one is denied at once.
   const parts = [{ type: 'text', text }] as const
   await submit(state, session, { type: 'user-input', inputId: frame.id, parts, asks: false })
@@ -314,9 +377,9 @@ async function submit(state: ConnectionState, session: Session, input: UserComma
 }
 
 function reportFailure(state: ConnectionState, cause: unknown, sessionId?: string): void {
-  const { log, connection } = state.init
+  const { log, connection, strangersLog = log } = state.init
   const known = isBatonError(cause) ? cause : undefined
-  log.warn('a frame could not be taken in', { connection, cause: String(cause) })
+  strangersLog.warn('a frame could not be taken in', { connection, cause: describeThrown(cause) })
   sendError(state, known?.code ?? 'internal', known?.message ?? 'the server failed', sessionId)
 }
 
