@@ -193,7 +193,7 @@ test('beside a running server its store is read, not written, and the chat says 
   expect([locked.code, locked.errors]).toEqual([
     1,
     expect.stringMatching(
-      /^baton: another process, such as "baton serve", uses the store .* --url ws:.* --store memory:\n$/,
+      /^baton: another process, such as "baton serve", uses the store .* --url .*ws:.* --store memory:\n$/,
     ),
   ])
   expect(await baton(['sessions', 'list', ...store])).toMatchObject({ code: 0 })

@@ -19,6 +19,12 @@ export const LIMIT_BOUNDS: Readonly<Record<keyof V1Limits, readonly [least: numb
   heartbeatMs: [100, DAY_MS],
   idleMs: [1000, DAY_MS],
   connections: [1, 1_000_000],
+  addressConnections: [1, 1_000_000],
+  principalConnections: [1, 1_000_000],
+  addressSessionsPerMinute: [1, 1_000_000],
+  addressBytesPerMinute: [MIB, 1024 * MIB],
+  addressTurns: [1, 1_000_000],
+  principalTurns: [1, 1_000_000],
   sessionFramesPerMinute: [1, 1_000_000],
   sessionTranscriptsPerMinute: [1, 1_000_000],
   addressFramesPerMinute: [1, 1_000_000],
@@ -46,6 +52,6 @@ function isLimit(name: string): name is keyof V1Limits {
 /** @throws UsageError */
 export function wholeNumber(text: string, what: string, [least, most]: readonly [number, number]): number {
   const value = Number(text)
-  if (/^\d{1,9}$/.test(text) && value >= least && value <= most) return value
+  if (/^\d{1,10}$/.test(text) && value >= least && value <= most) return value
   throw new UsageError(`${what} must be a number from ${least} to ${most}, not "${text}"`)
 }

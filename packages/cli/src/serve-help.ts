@@ -38,8 +38,10 @@ How much:
   --limit NAME=NUMBER
                  may be repeated: eventBytes (65536), resultBytes (262144), socketBytes (1048576), outgoingBytes
                  (4194304), incomingFrames (1000), incomingChars (16777216), partialMs (50), startMs (30000),
-                 heldMs (15000), heartbeatMs (30000), idleMs (600000), connections (1000),
-                 sessionFramesPerMinute (300), sessionTranscriptsPerMinute (30), addressFramesPerMinute (300)
+                 heldMs (15000), heartbeatMs (30000), idleMs (600000), connections (1000), addressConnections (100),
+                 principalConnections (100), addressSessionsPerMinute (120), addressBytesPerMinute (33554432),
+                 addressTurns (50), principalTurns (50), sessionFramesPerMinute (300),
+                 sessionTranscriptsPerMinute (30), addressFramesPerMinute (300)
   --drain-ms NUMBER
                  milliseconds that running turns get to end after a signal (10000); a second signal ends at once
 

@@ -43,6 +43,7 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
     port: options.port,
     limits: server.limits,
     trustedProxies: server.trustedProxies,
+    hasSession: (session) => hasRecord(embedded, session),
     unreadyReason: () => (isListening ? findStoreIssue() : 'starting'),
     ...(options.origins && { origins: options.origins }),
     ...(server.token !== undefined && { token: server.token }),
@@ -86,6 +87,11 @@ async function openHost(options: ServeOptions, terminal: Console, log: Logger): 
       'end it, name another file by --store sqlite:FILE, or keep nothing by --store memory:'
     throw new BatonError({ code: 'store_locked', message, cause })
   }
+}
+
+async function hasRecord({ store }: EmbeddedHost, session: string): Promise<boolean> {
+  for await (const record of store.read(session, 0)) return record.pos >= 0
+  return false
 }
 
 /** What sysexits.h calls an internal software error: a supervisor starts the server again, and it recovers its sessions. */

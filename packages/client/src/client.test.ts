@@ -154,6 +154,19 @@ test('a tool that the app does not have, and one that throws, are results', asyn
   expect(await result).toMatchObject({ result: null, error: 'this app has no tool "phone.look"' })
 })
 
+test('a tool that throws what cannot be read is a result all the same', async () => {
+  const url = await serve(STEPS)
+  const { proxy, revoke } = Proxy.revocable({}, {})
+  revoke()
+  const client = createClient({ url, session: 's', tools: { 'phone.look': () => Promise.reject(proxy as Error) } })
+  closers.push(() => client.close())
+  const result = next(client, 'result')
+  const final = next(client, 'final')
+  client.say('What colour is the sky?')
+  expect(await result).toMatchObject({ result: null, error: 'the tool did not say why it failed' })
+  await final
+})
+
 test('listeners that throw are reported, and keep neither a call, its result, nor a text from their way', async () => {
   const url = await serve(STEPS)
   const world = platformWorld()

@@ -7,7 +7,7 @@ import { createListeners } from './listeners.ts'
 import type { Outbox } from './outbox.ts'
 import { createOutbox } from './outbox.ts'
 import type { ClientTool, ToolCalls, ToolResult } from './tool-calls.ts'
-import { createToolCalls } from './tool-calls.ts'
+import { createToolCalls, describeThrown } from './tool-calls.ts'
 import type { World } from './world.ts'
 import { platformWorld } from './world.ts'
 
@@ -37,6 +37,7 @@ export interface ClientEvents {
   readonly final: string
   readonly call: { readonly callId: string; readonly name: string }
   readonly result: ToolResult
+  /** Of the server; `unauthorized`: it does not let this client in, and the connection is closed for good. */
   readonly error: { readonly code: string; readonly message: string }
 }
 
@@ -70,6 +71,7 @@ export function createClient(init: ClientInit): Client {
       listeners.tell('connection', next)
     },
     onStarted: () => outbox.flush(),
+    onRefused: (refusal) => listeners.tell('error', refusal),
     onFrame: (frame) => takeFrame(state, frame),
   })
   const outbox = createOutbox(connection.send, world.newId)
@@ -146,7 +148,7 @@ async function show(state: ClientState, call: ToolCallPayload): Promise<void> {
     await showNow(state, call)
     state.outbox.acknowledge({ callId, result: 'ok', error: null })
   } catch (thrown) {
-    state.outbox.acknowledge({ callId, result: null, error: thrown instanceof Error ? thrown.message : String(thrown) })
+    state.outbox.acknowledge({ callId, result: null, error: describeThrown(thrown) })
   }
 }
 

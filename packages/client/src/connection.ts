@@ -23,6 +23,13 @@ export interface ConnectionInit {
   readonly onFrame: (frame: ServerFrame) => void
   /** The session is started, for the first time or again. */
   readonly onStarted: () => void
+  /** The server lets this client not in, and will not later either: the connection is closed for good. */
+  readonly onRefused: (refusal: Refusal) => void
+}
+
+export interface Refusal {
+  readonly code: string
+  readonly message: string
 }
 
 export type Outgoing = ClientFrame extends infer Frame
@@ -41,76 +48,117 @@ export interface Connection {
 const SEEN_MAX = 10_000
 /** Milliseconds in which a new connection must start the session. */
 const START_MS = 10_000
+/** Milliseconds that a session must be connected for the pauses to begin anew: a server that accepts and drops is none. */
+const STABLE_MS = 10_000
+/** Answers that no second try changes. */
+const REFUSALS: Readonly<Record<number, string>> = {
+  401: 'it wants a valid token',
+  403: 'pages of this origin may not connect',
+}
 
+/** Connects at once. */
 export function openConnection(init: ConnectionInit): Connection {
-  const { world, session } = init
-  const seen = createBoundedMap<string, true>(SEEN_MAX)
-  let socket: WebSocketLike | undefined
-  let started = false
-  let tries = 0
-  let closed = false
-  let stopTimer: (() => void) | undefined
+  const connection = new SessionConnection(init)
+  connection.connect()
+  return { send: (id, frame) => connection.send(id, frame), close: () => connection.close() }
+}
 
-  const write = (id: string, frame: Outgoing): boolean => {
-    if (!socket) return false
-    socket.send(readText(init, id, frame))
-    return true
+class SessionConnection implements Connection {
+  readonly #init: ConnectionInit
+  readonly #seen = createBoundedMap<string, true>(SEEN_MAX)
+  #socket: WebSocketLike | undefined
+  #started = false
+  #startedMs = 0
+  #tries = 0
+  #closed = false
+  #stopTimer: (() => void) | undefined
+
+  constructor(init: ConnectionInit) {
+    this.#init = init
   }
 
-  const take = (text: unknown): void => {
-    const frame = frameIn(text)
-    if (!frame || seen.has(frame.id)) return
-    seen.set(frame.id, true)
-    if (frame.type === 'session.started' && !started) {
-      started = true
-      tries = 0
-      stopTimer?.()
-      init.onState('open')
-      init.onStarted()
-    }
-    init.onFrame(frame)
-  }
-
-  const lose = (lost: WebSocketLike): void => {
-    if (socket !== lost) return
-    socket = undefined
-    started = false
-    stopTimer?.()
-    if (closed) return
-    init.onState('waiting')
-    stopTimer = world.start(delayMs(init, tries), connect)
-    tries += 1
-  }
-
-  function connect(): void {
-    init.onState('connecting')
-    const opened = world.openSocket(init.url)
-    socket = opened
+  connect(): void {
+    const { world, url, session, onState } = this.#init
+    onState('connecting')
+    const opened = world.openSocket(url)
+    this.#socket = opened
+    let isOpen = false
     opened.onopen = () => {
-      write(world.newId(), { type: 'session.start', payload: { sessionId: session } })
+      isOpen = true
+      this.#write(world.newId(), { type: 'session.start', payload: { sessionId: session } })
     }
     opened.onmessage = (event: { readonly data: unknown }) => {
-      if (socket === opened) take(event.data)
+      if (this.#socket === opened) this.#take(event.data)
     }
-    opened.onclose = () => lose(opened)
+    opened.onclose = () => this.#lose(opened, isOpen)
     opened.onerror = () => {} // the close event follows and says all there is to say
-    stopTimer = world.start(START_MS, () => {
+    this.#stopTimer = world.start(START_MS, () => {
       opened.close()
-      lose(opened)
+      this.#lose(opened, isOpen)
     })
   }
 
-  const close = (): void => {
-    closed = true
-    stopTimer?.()
-    const open = socket
-    socket = undefined
-    open?.close(1000, 'the app is done')
-    init.onState('closed')
+  send(id: string, frame: Outgoing): boolean {
+    return this.#started && this.#write(id, frame)
   }
 
-  connect()
-  return { send: (id, frame) => started && write(id, frame), close }
+  close(): void {
+    this.#closed = true
+    this.#stopTimer?.()
+    const open = this.#socket
+    this.#socket = undefined
+    open?.close(1000, 'the app is done')
+    this.#init.onState('closed')
+  }
+
+  #write(id: string, frame: Outgoing): boolean {
+    if (!this.#socket) return false
+    this.#socket.send(readText(this.#init, id, frame))
+    return true
+  }
+
+  #take(text: unknown): void {
+    const { world, onState, onStarted, onFrame } = this.#init
+    const frame = frameIn(text)
+    if (!frame || this.#seen.has(frame.id)) return
+    this.#seen.set(frame.id, true)
+    if (frame.type === 'session.started' && !this.#started) {
+      this.#started = true
+      this.#startedMs = world.nowMs()
+      this.#stopTimer?.()
+      onState('open')
+      onStarted()
+    }
+    onFrame(frame)
+  }
+
+  #lose(lost: WebSocketLike, wasOpen: boolean): void {
+    const { world, onState } = this.#init
+    if (this.#socket !== lost) return
+    if (this.#started && world.nowMs() - this.#startedMs >= STABLE_MS) this.#tries = 0
+    this.#socket = undefined
+    this.#started = false
+    this.#stopTimer?.()
+    if (this.#closed) return
+    onState('waiting')
+    this.#stopTimer = world.start(delayMs(this.#init, this.#tries), () => this.connect())
+    this.#tries += 1
+    if (!wasOpen) void this.#askWhy()
+  }
+
+  async #askWhy(): Promise<void> {
+    const refusal = await findRefusal(this.#init)
+    if (!refusal || this.#closed || this.#socket) return
+    this.close()
+    this.#init.onRefused(refusal)
+  }
+}
+
+/** A WebSocket does not say why it was refused; the same address without one does. */
+async function findRefusal({ world, url }: ConnectionInit): Promise<Refusal | undefined> {
+  const status = await world.probe?.(url)
+  const why = status === undefined ? undefined : REFUSALS[status]
+  return why === undefined ? undefined : { code: 'unauthorized', message: `the server refused the connection: ${why}` }
 }
 
 function readText({ session, world }: ConnectionInit, id: string, frame: Outgoing): string {

@@ -41,6 +41,16 @@ async function runOnce(tool: ClientTool | undefined, call: ToolCallPayload): Pro
     const value = await tool(JSON.parse(call.arguments) as never, { callId, name })
     return { callId, result: typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null'), error: null }
   } catch (thrown) {
-    return { callId, result: null, error: thrown instanceof Error ? thrown.message : String(thrown) }
+    return { callId, result: null, error: describeThrown(thrown) }
+  }
+}
+
+/** What was thrown, in words. Never throws, whatever a tool threw. */
+export function describeThrown(thrown: unknown): string {
+  try {
+    const said: unknown = thrown instanceof Error ? thrown.message : thrown
+    return typeof said === 'string' ? said : String(said)
+  } catch {
+    return 'the tool did not say why it failed'
   }
 }

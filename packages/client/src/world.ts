@@ -18,9 +18,12 @@ export interface World {
   /** In [0, 1). */
   random(): number
   newId(): string
+  /** The status with which an HTTP server answers at the address of a WebSocket; undefined where none answers. Never rejects. */
+  probe?(url: string): Promise<number | undefined>
 }
 
 interface Platform {
+  readonly fetch: (url: string, init: object) => Promise<{ readonly status: number }>
   readonly WebSocket: new (url: string) => WebSocketLike
   readonly crypto: { randomUUID(): string }
   readonly setTimeout: (callback: () => void, delayMs: number) => unknown
@@ -40,5 +43,12 @@ export function platformWorld(): World {
     },
     random: () => Math.random(),
     newId: () => platform.crypto.randomUUID(),
+    probe: async (url) => {
+      try {
+        return (await platform.fetch(url.replace(/^ws/, 'http'), { cache: 'no-store', redirect: 'manual' })).status
+      } catch {
+        return undefined
+      }
+    },
   }
 }

@@ -82,6 +82,12 @@ export const ERROR_CODES = {
     'Set the variable that the message names.',
   ),
   rate_limited: row('peer', true, 'More frames than the limit allows arrived.', 'Send fewer frames a minute.'),
+  quota_exceeded: row(
+    'peer',
+    true,
+    'An address or a principal has, or sends, more at once than one may: connections, sessions, bytes or turns.',
+    'Close what is not needed, or wait; the message names the quota.',
+  ),
   approval_refused: row(
     'peer',
     false,

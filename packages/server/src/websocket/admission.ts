@@ -50,10 +50,20 @@ export const TOO_MANY: Refusal = {
   message: 'the server has too many connections',
 }
 
+export const UPGRADE_REQUIRED: Refusal = {
+  status: '426 Upgrade Required',
+  message: 'a WebSocket is at this address; see docs/protocol.md',
+}
+
 /** For who has no name that the program knows. */
 export const UNKNOWN_PRINCIPAL: Refusal = {
   status: '401 Unauthorized',
   message: 'the server does not know who you are',
+}
+
+/** RFC 6585, 4. */
+export function createQuotaRefusal(why: string): Refusal {
+  return { status: '429 Too Many Requests', message: `quota_exceeded: ${why}` }
 }
 
 /** Only the path and the query are the client's to choose here; the host is never believed. */

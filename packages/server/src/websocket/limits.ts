@@ -25,6 +25,18 @@ export interface V1Limits {
   readonly idleMs: number
   /** Connections at once. 1,000. */
   readonly connections: number
+  /** Those of one network address; more get 429. 100. */
+  readonly addressConnections: number
+  /** Those of one principal, where `authenticate` tells principals apart; more get 429. 100. */
+  readonly principalConnections: number
+  /** Sessions that connections of one network address may start a minute; more are answered by `quota_exceeded`. 120. */
+  readonly addressSessionsPerMinute: number
+  /** Bytes of frames a minute from one network address; frames over it are not even parsed. 32 MiB. */
+  readonly addressBytesPerMinute: number
+  /** Sessions of one network address in which a turn runs; one more is answered by `quota_exceeded`. 50. */
+  readonly addressTurns: number
+  /** The same of one principal, where `authenticate` tells principals apart. 50. */
+  readonly principalTurns: number
   /**
    * Frames a minute of a session, over all its connections; more are answered by `rate_limited`. The result of a call that
    * the app was asked for never counts. 300.
@@ -49,6 +61,12 @@ export const DEFAULT_V1_LIMITS: V1Limits = {
   heartbeatMs: 30_000,
   idleMs: 600_000,
   connections: 1000,
+  addressConnections: 100,
+  principalConnections: 100,
+  addressSessionsPerMinute: 120,
+  addressBytesPerMinute: 32 * 1024 * 1024,
+  addressTurns: 50,
+  principalTurns: 50,
   sessionFramesPerMinute: 300,
   sessionTranscriptsPerMinute: 30,
   addressFramesPerMinute: 300,

@@ -1,8 +1,9 @@
 // Binds the server to its address and says in plain words why that fails.
 import { BatonError } from '@baton/core'
 import { createServer as createHttpServer } from 'node:http'
-import type { RequestListener, Server } from 'node:http'
+import type { RequestListener, Server, ServerOptions } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
+import type { V1Limits } from './limits.ts'
 
 export interface TlsFiles {
   /** PEM text: the certificate of the server, then those that vouch for it. */
@@ -12,10 +13,31 @@ export interface TlsFiles {
 }
 
 /** @throws BatonError `invalid_option` when certificate and key cannot be used, or not with each other */
-export function createServer(tls: TlsFiles | undefined, answer: RequestListener): Server {
-  if (!tls) return createHttpServer(answer)
+export function createServer(
+  tls: TlsFiles | undefined,
+  { startMs, connections }: Pick<V1Limits, 'startMs' | 'connections'>,
+  answer: RequestListener,
+): Server {
+  // A socket that does not even say what it wants is closed like one that starts no session.
+  const deadlines = {
+    headersTimeout: startMs,
+    requestTimeout: startMs,
+    connectionsCheckingInterval: Math.min(startMs, CHECK_MS),
+  }
+  const server = createPlainServer(tls, deadlines, answer)
+  server.maxConnections = connections * SOCKETS_PER_CONNECTION
+  return server
+}
+
+/** Milliseconds between two looks at sockets that are late. */
+const CHECK_MS = 5000
+/** Sockets that may be open for each connection: health checks, and those that have not said what they want. */
+const SOCKETS_PER_CONNECTION = 2
+
+function createPlainServer(tls: TlsFiles | undefined, deadlines: ServerOptions, answer: RequestListener): Server {
+  if (!tls) return createHttpServer(deadlines, answer)
   try {
-    return createHttpsServer({ cert: tls.cert, key: tls.key }, answer)
+    return createHttpsServer({ ...deadlines, cert: tls.cert, key: tls.key }, answer)
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
     const message = `the TLS certificate and key cannot be used: ${why}`

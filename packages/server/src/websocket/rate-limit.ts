@@ -3,8 +3,8 @@ import type { Clock } from '@baton/core'
 import { readMonotonicMs } from '@baton/core'
 
 export interface RateLimit {
-  /** Spends one of the key's tokens: 0, or the milliseconds until there is one again. */
-  take(key: string): number
+  /** Spends so many of the key's tokens (1 by default), or none: 0, or the milliseconds until there are as many again. */
+  take(key: string, tokens?: number): number
 }
 
 export interface RateLimitInit {
@@ -40,14 +40,16 @@ export function createRateLimit({ perMinute, clock, keysMax = KEYS_MAX }: RateLi
   }
 
   return {
-    take: (key) => {
+    take: (key, asked = 1) => {
       const nowMs = readMonotonicMs(clock)
       const tokens = countTokens(buckets.get(key), nowMs)
-      const taken = tokens >= 1
+      // What is more than a bucket ever holds passes when it is full.
+      const wanted = Math.min(asked, perMinute)
+      const taken = tokens >= wanted
       buckets.delete(key)
-      buckets.set(key, { tokens: taken ? tokens - 1 : tokens, atMs: nowMs })
+      buckets.set(key, { tokens: taken ? tokens - wanted : tokens, atMs: nowMs })
       forget(nowMs)
-      return taken ? 0 : Math.ceil(((1 - tokens) * MINUTE_MS) / perMinute)
+      return taken ? 0 : Math.ceil(((wanted - tokens) * MINUTE_MS) / perMinute)
     },
   }
 }

@@ -6,8 +6,19 @@ import type { Duplex } from 'node:stream'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { WebSocket } from 'ws'
 import { WebSocketServer } from 'ws'
-import type { Admission, Refusal } from './admission.ts'
-import { checkAdmission, isLoopback, parseUrl, PATH, refuse, TOO_MANY, UNKNOWN_PRINCIPAL } from './admission.ts'
+import { describeThrown } from '@baton/runtime'
+import type { Refusal } from './admission.ts'
+import {
+  checkAdmission,
+  createQuotaRefusal,
+  isLoopback,
+  parseUrl,
+  PATH,
+  refuse,
+  TOO_MANY,
+  UNKNOWN_PRINCIPAL,
+  UPGRADE_REQUIRED,
+} from './admission.ts'
 import { deriveLimitKey, findClientAddress } from './client-address.ts'
 import type { V1Limits } from './limits.ts'
 import type { PeerOptions } from './peers.ts'
@@ -15,9 +26,13 @@ import { checkPeers, readPeer } from './peers.ts'
 import { DEFAULT_V1_LIMITS } from './limits.ts'
 import type { TlsFiles } from './listen.ts'
 import { createServer, listen } from './listen.ts'
+import { Quotas } from './quotas.ts'
+import { sampleLog } from './sampled-log.ts'
+import { SessionStarts } from './session-starts.ts'
 import type { Socket } from './socket.ts'
 import { decodeText, encodeTextFrames } from './text-frames.ts'
 import { CLOSE_CODES } from './socket.ts'
+import type { V1Rates } from './v1-rates.ts'
 import { createV1Rates } from './v1-rates.ts'
 import type { V1Connection } from './v1-session.ts'
 import { openV1Connection } from './v1-session.ts'
@@ -46,6 +61,11 @@ export interface WebSocketServerInit {
    * then the address must be one that only friends can reach.
    */
   readonly token?: string
+  /**
+   * Whether the host has a session of this name, as its store knows. With it an app that only connects leaves no session: the
+   * first thing that is said makes it. Only where all that speaks to sessions comes over this front.
+   */
+  readonly hasSession?: (session: string) => Promise<boolean>
   /** Speaks TLS itself: `wss`. */
   readonly tls?: TlsFiles
   /** Trusted proxies in front of the server, whose X-Forwarded-For names the client that limits count. 0 by default. */
@@ -83,49 +103,37 @@ const DRAIN_LOOK_MS = 20
 
 /** @throws BatonError `invalid_option` when the TLS certificate and key cannot be used */
 export function createWebSocketFront(init: WebSocketServerInit): WebSocketFront {
-  const { clock, timers, log, tls, trustedProxies = 0, address = LOCAL } = init
-  const limits = { ...DEFAULT_V1_LIMITS, ...init.limits }
-  if (init.peers) checkPeers(init.peers)
-  const rates = createV1Rates(limits, clock)
+  const { timers, tls, address = LOCAL } = init
   const open = new Map<WebSocket, V1Connection>()
   let draining = false
+  const shared = createShared(init, { open, isDraining: () => draining })
+  const { limits, strangersLog } = shared
 
   const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.socketBytes })
   const unreadyReason = async (): Promise<string | undefined> => (draining ? 'draining' : await init.unreadyReason?.())
-  const http = createServer(tls, (request, response) => answer(request, response, unreadyReason))
+  const http = createServer(tls, limits, (request, response) => {
+    // To who asks without a WebSocket it says why one would be refused.
+    const refusal = (): Refusal => {
+      const { admitted } = admit(shared, request)
+      return 'principal' in admitted ? UPGRADE_REQUIRED : admitted
+    }
+    answer(request, response, { unreadyReason, refusal })
+  })
   http.on('upgrade', (request, stream, head) => {
     stream.on('error', destroyBroken)
-    const client = findClientAddress(request, trustedProxies)
-    const admitted = admit(init, request, { draining, full: open.size >= limits.connections })
+    const { client, admitted } = admit(shared, request)
     if ('principal' in admitted) {
-      sockets.handleUpgrade(request, stream, head, (socket) => accept(socket, { client, ...admitted, stream }))
+      sockets.handleUpgrade(request, stream, head, (socket) => accept(shared, socket, { client, ...admitted, stream }))
       return
     }
     // Never the address that was asked for: it may have a token in it.
-    log.info('a connection was refused', { address: client, status: admitted.status })
+    strangersLog.info('a connection was refused', { address: client, status: admitted.status })
     refuse(stream, admitted)
   })
 
-  const shared = { limits, rates, isDraining: () => draining }
-  const accept = (socket: WebSocket, upgrade: Upgrade): void => {
-    const { stream, client } = upgrade
-    const heart = new Heart(socket, timers, limits)
-    const name = `ws-${init.newId()}`
-    log.info('a connection was opened', { connection: name, address: client })
-    socket.on('close', (code) => {
-      heart.stop()
-      open.delete(socket)
-      log.info('a connection was closed', { connection: name, code })
-    })
-    const connection = openV1Connection({
-      ...init,
-      ...shared,
-      ...upgrade,
-      socket: new WsSocket(socket, stream),
-      connection: name,
-      address: deriveLimitKey(client),
-    })
-    open.set(socket, connection)
+  const drain = async ({ withinMs = 0 } = {}): Promise<void> => {
+    draining = true
+    await waitForRest([...open.values()], init, withinMs)
   }
 
   const close = async (): Promise<void> => {
@@ -152,24 +160,87 @@ export function createWebSocketFront(init: WebSocketServerInit): WebSocketFront 
   }
 }
 
+/** What the connections of a server have in common. */
+interface Shared {
+  readonly init: WebSocketServerInit
+  readonly limits: V1Limits
+  readonly open: Map<WebSocket, V1Connection>
+  readonly isDraining: () => boolean
+  readonly rates: V1Rates
+  readonly quotas: Quotas
+  readonly starts: SessionStarts
+  readonly strangersLog: Logger
+}
+
+function createShared(init: WebSocketServerInit, own: Pick<Shared, 'open' | 'isDraining'>): Shared {
+  const { clock, log, peers } = init
+  if (peers) checkPeers(peers)
+  const limits = { ...DEFAULT_V1_LIMITS, ...init.limits }
+  return {
+    ...own,
+    init,
+    limits,
+    rates: createV1Rates(limits, clock),
+    quotas: new Quotas(limits, clock),
+    starts: new SessionStarts(),
+    strangersLog: sampleLog(log, clock),
+  }
+}
+
+function accept(shared: Shared, socket: WebSocket, upgrade: Upgrade): void {
+  const { principal, stream, client } = upgrade
+  const { init, limits, open, quotas, strangersLog } = shared
+  const { timers } = init
+  const countsPrincipal = init.authenticate !== undefined
+  const heart = new Heart(socket, timers, limits)
+  const name = `ws-${init.newId()}`
+  strangersLog.info('a connection was opened', { connection: name, address: client })
+  const address = deriveLimitKey(client)
+  socket.on('close', (code) => {
+    heart.stop()
+    open.delete(socket)
+    leave()
+    strangersLog.info('a connection was closed', { connection: name, code })
+  })
+  const connection = openV1Connection({
+    ...init,
+    ...upgrade,
+    socket: new WsSocket(socket, stream, timers),
+    connection: name,
+    limits,
+    isDraining: shared.isDraining,
+    rates: shared.rates,
+    address,
+    quotas,
+    starts: shared.starts,
+    countsPrincipal,
+    strangersLog,
+  })
+  open.set(socket, connection)
+  const leave = quotas.open({ address, principal: countsPrincipal ? principal.id : undefined }, connection)
+}
+
 /** Who is behind a connection, or why it is refused. */
 function admit(
-  init: WebSocketServerInit,
+  { init, limits, open, isDraining, quotas, strangersLog }: Shared,
   request: IncomingMessage,
-  state: Pick<Admission, 'draining' | 'full'>,
-): Admitted | Refusal {
-  const { authenticate, log, peers, address = LOCAL } = init
+): { readonly client: string; readonly admitted: Admitted | Refusal } {
+  const { authenticate, peers, address = LOCAL, trustedProxies = 0 } = init
+  const client = findClientAddress(request, trustedProxies)
+  const state = { draining: isDraining(), full: open.size >= limits.connections, isLocal: isLoopback(address) }
   // A peer has asked for the token already. Its clients' turns may run here while this server drains.
   const peer = peers && readPeer(request, peers)
-  if (peer) return state.full ? TOO_MANY : { ...peer, isFromPeer: true }
-  const refusal = checkAdmission(request, { ...init, ...state, isLocal: isLoopback(address) })
-  if (refusal) return refusal
+  if (peer) return { client: peer.client, admitted: state.full ? TOO_MANY : { ...peer, isFromPeer: true } }
+  const refusal = checkAdmission(request, { ...init, ...state })
+  if (refusal) return { client, admitted: refusal }
   try {
-    return { principal: authenticate ? authenticate(request) : { id: 'anonymous' } }
+    const principal = authenticate ? authenticate(request) : { id: 'anonymous' }
+    const origin = { address: deriveLimitKey(client), principal: authenticate && principal.id }
+    const tooMany = quotas.checkConnection(origin)
+    return { client, admitted: tooMany === undefined ? { principal } : createQuotaRefusal(tooMany) }
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
-    log.warn('nobody knows who is behind a connection', { cause: why })
-    return UNKNOWN_PRINCIPAL
+    strangersLog.warn('nobody knows who is behind a connection', { cause: describeThrown(cause) })
+    return { client, admitted: UNKNOWN_PRINCIPAL }
   }
 }
 
@@ -184,11 +255,13 @@ async function waitForRest(
     await new Promise<void>((resolve) => void timers.start(DRAIN_LOOK_MS, resolve))
 }
 
-function answer(
-  request: IncomingMessage,
-  response: ServerResponse,
-  unreadyReason: () => Promise<string | undefined>,
-): void {
+interface Answers {
+  readonly unreadyReason: () => Promise<string | undefined>
+  /** Why a request for the WebSocket's path gets none. */
+  readonly refusal: () => Refusal
+}
+
+function answer(request: IncomingMessage, response: ServerResponse, { unreadyReason, refusal }: Answers): void {
   request.resume()
   const tell = (status: number, body: object): void => {
     response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
@@ -206,6 +279,17 @@ function answer(
         reason === undefined ? tell(200, { status: 'ready' }) : tell(503, { status: 'not ready', reason }),
       )
       .catch(() => response.destroy())
+    return
+  }
+  if (pathname === PATH) {
+    const { status, message } = refusal()
+    // Any page may read it: it says no more than a WebSocket that fails.
+    response.writeHead(Number.parseInt(status, 10), {
+      'content-type': 'text/plain',
+      'cache-control': 'no-store',
+      'access-control-allow-origin': '*',
+    })
+    response.end(message)
     return
   }
   response.writeHead(404, { 'content-type': 'text/plain' })
@@ -263,13 +347,15 @@ interface Upgrade extends Admitted {
 class WsSocket implements Socket {
   readonly #socket: WebSocket
   readonly #stream: Duplex
+  readonly #timers: Timers
   /** What was sent in this turn of the event loop. */
   #waiting: string[] = []
   #waitingChars = 0
 
-  constructor(socket: WebSocket, stream: Duplex) {
+  constructor(socket: WebSocket, stream: Duplex, timers: Timers) {
     this.#socket = socket
     this.#stream = stream
+    this.#timers = timers
     // Its end follows, with a close code; without a listener the error would end the process.
     socket.on('error', ignore)
   }
@@ -284,7 +370,11 @@ class WsSocket implements Socket {
 
   close(code: number, reason: string): void {
     this.#flush()
+    if (this.#socket.readyState !== this.#socket.OPEN) return
     this.#socket.close(code, reason)
+    // One that does not answer would keep its place for half a minute.
+    const stop = this.#timers.start(CLOSING_MS, () => this.#socket.terminate())
+    this.#socket.once('close', stop)
   }
 
   bufferedBytes(): number {

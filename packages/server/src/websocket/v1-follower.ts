@@ -3,6 +3,7 @@
 import type { Frame, FrameStream, Logger, Refused, Session } from '@baton/core'
 import { isBatonError, readMonotonicMs } from '@baton/core'
 import type { ClientReport, Phase } from '@baton/core/machine'
+import { describeThrown } from '@baton/runtime'
 import { BoundedMap } from './bounded-map.ts'
 import { CLOSE_CODES } from './socket.ts'
 import type { V1Output } from './v1-projection.ts'
@@ -46,7 +47,7 @@ export async function followSession(
   const state = createFollowerState(init, { session, writer }, attached.pos)
   onStarted()
   readFrames(state, frames).catch((cause: unknown) => {
-    init.log.warn('a connection lost its session', { session: session.id, cause: String(cause) })
+    init.log.warn('a connection lost its session', { session: session.id, cause: describeThrown(cause) })
     init.socket.close(CLOSE_CODES.failed, 'internal error')
   })
   return new SessionFollower(state, frames)
@@ -281,7 +282,7 @@ function askToSpeak(state: FollowerState, turn: number): void {
       if (answer.type === 'refused') refuse()
     },
     (cause: unknown) => {
-      state.init.log.warn('an answer could not be spoken', { session: state.session.id, cause: String(cause) })
+      state.init.log.warn('an answer could not be spoken', { session: state.session.id, cause: describeThrown(cause) })
       refuse()
     },
   )
@@ -299,6 +300,10 @@ async function tell(state: FollowerState, input: ClientReport): Promise<void> {
       state.init.log.warn('a notice was refused', { session: state.session.id, input: input.type, code: answer.code })
   } catch (cause) {
     if (isBatonError(cause) && cause.code === 'session_closed') return
-    state.init.log.warn('a notice was lost', { session: state.session.id, input: input.type, cause: String(cause) })
+    state.init.log.warn('a notice was lost', {
+      session: state.session.id,
+      input: input.type,
+      cause: describeThrown(cause),
+    })
   }
 }

@@ -4,15 +4,15 @@ import type { V1Limits } from './limits.ts'
 import { createRateLimit } from './rate-limit.ts'
 
 export interface FrameOrigin {
-  /** Of the network; with a trusted proxy, the one that the proxy names. */
-  readonly address: string
   /** Undefined before the connection has a session. */
   readonly session: string | undefined
   readonly isTranscript: boolean
 }
 
 export interface V1Rates {
-  /** What to tell the sender of a frame that is one too many; undefined for one that may pass. */
+  /** Of a frame that is not parsed yet. `address` is of the network; with a trusted proxy, the one that the proxy names. */
+  checkAddress(address: string): string | undefined
+  /** What to tell the sender of a parsed frame that is one too many for its session; undefined for one that may pass. */
   check(frame: FrameOrigin): string | undefined
 }
 
@@ -24,10 +24,11 @@ export function createV1Rates(limits: Pick<V1Limits, RateNames>, clock: Clock): 
   const sessions = createRateLimit({ perMinute: limits.sessionFramesPerMinute, clock })
   const transcripts = createRateLimit({ perMinute: limits.sessionTranscriptsPerMinute, clock })
 
-  const check = ({ address, session, isTranscript }: FrameOrigin): string | undefined => {
-    const addressMs = addresses.take(address)
-    if (addressMs > 0)
-      return tooMany(limits.addressFramesPerMinute, 'frames', { from: 'an address', waitMs: addressMs })
+  const checkAddress = (address: string): string | undefined => {
+    const waitMs = addresses.take(address)
+    return waitMs > 0 ? tooMany(limits.addressFramesPerMinute, 'frames', { from: 'an address', waitMs }) : undefined
+  }
+  const check = ({ session, isTranscript }: FrameOrigin): string | undefined => {
     if (session === undefined) return undefined
     const from = 'a session'
     const sessionMs = sessions.take(session)
@@ -37,7 +38,7 @@ export function createV1Rates(limits: Pick<V1Limits, RateNames>, clock: Clock): 
       return tooMany(limits.sessionTranscriptsPerMinute, 'transcripts', { from, waitMs: transcriptMs })
     return undefined
   }
-  return { check }
+  return { checkAddress, check }
 }
 
 function tooMany(most: number, what: string, { from, waitMs }: { readonly from: string; readonly waitMs: number }) {

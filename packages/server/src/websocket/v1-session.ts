@@ -4,10 +4,14 @@ import { isBatonError } from '@baton/core'
 import type { ClientReport, Outcome, UserCommand } from '@baton/core/machine'
 import type { ClientFrame, Decoded } from '@baton/protocol'
 import { decodeClientFrame } from '@baton/protocol'
+import { describeThrown } from '@baton/runtime'
+import { checkRates, checkUnparsed, findTranscriptProblem } from './frame-checks.ts'
 import { IdleWatch } from './idle-watch.ts'
 import type { V1Limits } from './limits.ts'
 import { openHeldSession } from './open-held-session.ts'
 import type { PeerLink, PeerOptions } from './peers.ts'
+import type { Quotas } from './quotas.ts'
+import type { SessionStarts } from './session-starts.ts'
 import type { Socket } from './socket.ts'
 import { CLOSE_CODES } from './socket.ts'
 import type { SessionFollower } from './v1-follower.ts'
@@ -30,13 +34,25 @@ export interface V1ConnectionInit {
   readonly isDraining: () => boolean
   /** Shared by the connections of a server; without them nothing is counted. */
   readonly rates?: V1Rates
-  /** What `rates` counts as the address of this connection; empty by default. */
+  /** What `rates` and `quotas` count as the address of this connection; empty by default. */
   readonly address?: string
   readonly peers?: PeerOptions
   /** The network address of the app; told to a peer. */
   readonly client?: string
   /** A peer passed this connection on; it is not passed on again. */
   readonly isFromPeer?: boolean
+  /** Shared by the connections of a server; without them nothing is counted. */
+  readonly quotas?: Quotas
+  /**
+   * Whether the host has a session of this name. With it a session is made by the first thing that is said, so that an app
+   * which only connects leaves none; without it, by `session.start`. `starts` is shared by the connections of a server.
+   */
+  readonly hasSession?: (session: string) => Promise<boolean>
+  readonly starts?: SessionStarts
+  /** Whether `quotas` count by the principal too. */
+  readonly countsPrincipal?: boolean
+  /** For lines that strangers cause; `log` by default. */
+  readonly strangersLog?: Logger
 }
 
 /** The frames of one kind. */
@@ -45,6 +61,8 @@ type FrameOf<Type extends ClientFrame['type']> = Extract<ClientFrame, { readonly
 export interface V1Connection {
   /** A turn runs, or the app has not been told all of it. */
   isBusy(): boolean
+  /** The session in which a turn runs. */
+  busySession(): string | undefined
   close(code: number, reason: string): void
 }
 
@@ -59,13 +77,19 @@ class AppConnection implements V1Connection {
   #incomingChars = 0
   #busy = false
   #closed = false
+  /** Another connection has opened the session that this one waits for. */
+  #woken = false
 
   constructor(init: V1ConnectionInit) {
     const { socket, clock, timers, limits } = init
     const stopWaiting = timers.start(limits.startMs, () => this.close(CLOSE_CODES.policy, 'no session.start came'))
+    const wake = (): void => {
+      this.#woken = true
+      this.#run()
+    }
     const writer = new V1Writer(init)
-    const isGone = (): boolean => this.#closed
-    this.#state = { init, writer, follower: undefined, link: undefined, sessionId: undefined, stopWaiting, isGone }
+    const nothing = { follower: undefined, link: undefined, sessionId: undefined, startText: '', forget: () => {} }
+    this.#state = { ...nothing, init, writer, stopWaiting, wake, isGone: () => this.#closed }
     const idle = { clock, timers, idleMs: limits.idleMs }
     this.#idle = new IdleWatch({
       ...idle,
@@ -78,6 +102,10 @@ class AppConnection implements V1Connection {
 
   isBusy(): boolean {
     return this.#busy || (this.#state.follower?.isBusy() ?? false)
+  }
+
+  busySession(): string | undefined {
+    return this.#state.follower?.isBusy() ? this.#state.sessionId : undefined
   }
 
   close(code: number, reason: string): void {
@@ -107,6 +135,7 @@ class AppConnection implements V1Connection {
   #end(): void {
     this.#closed = true
     this.#state.stopWaiting()
+    this.#state.forget()
     this.#idle.stop()
     this.#incoming.length = 0
     this.#run()
@@ -116,7 +145,7 @@ class AppConnection implements V1Connection {
     this.#pump().catch((cause: unknown) => {
       const { log, connection } = this.#state.init
       this.#busy = false
-      log.warn('a connection failed', { connection, cause: String(cause) })
+      log.warn('a connection failed', { connection, cause: describeThrown(cause) })
       this.close(CLOSE_CODES.failed, 'internal error')
     })
   }
@@ -125,7 +154,10 @@ class AppConnection implements V1Connection {
   async #pump(): Promise<void> {
     if (this.#busy) return
     this.#busy = true
-    while (this.#incoming.length > 0 && !this.#closed) {
+    while ((this.#incoming.length > 0 || this.#woken) && !this.#closed) {
+      if (this.#woken) await openSession(this.#state, () => {})
+      this.#woken = false
+      if (this.#incoming.length === 0) continue
       const text = this.#incoming.shift()
       this.#incomingChars -= text?.length ?? 0
       await takeMessage(this.#state, text)
@@ -145,8 +177,14 @@ interface ConnectionState {
   follower: SessionFollower | undefined
   /** A peer has the session; its turns, and how long it may be idle, are the peer’s affair. */
   link: PeerLink | undefined
+  /** The frame that began the session. */
+  startText: string
   /** Set by the first `session.start`; the connection is its session's from then on. */
   sessionId: string | undefined
+  /** Called when another connection has opened the session. */
+  readonly wake: () => void
+  /** Ends the wait for that. */
+  forget: () => void
 }
 
 async function leave(state: ConnectionState): Promise<void> {
@@ -162,7 +200,12 @@ const NOT_TEXT: Decoded<ClientFrame> = {
 }
 
 async function takeMessage(state: ConnectionState, text: string | undefined): Promise<void> {
-  const { limits, log, connection } = state.init
+  const { connection, log, strangersLog = log } = state.init
+  const refusal = checkUnparsed(state, text ?? '')
+  if (refusal) {
+    sendError(state, refusal.code, refusal.message)
+    return
+  }
   const decoded = text === undefined ? NOT_TEXT : decodeClientFrame(text)
   const tooMany = checkRates(state, decoded.ok ? decoded.frame : undefined)
   if (tooMany !== undefined) {
@@ -174,14 +217,8 @@ async function takeMessage(state: ConnectionState, text: string | undefined): Pr
     return
   }
   const { frame } = decoded
-  const bytes = Buffer.byteLength(text ?? '')
-  if (frame?.type !== 'tool.result' && bytes > limits.eventBytes) {
-    const code = frame?.type === 'user.audio.transcript.final' ? 'invalid_transcript' : 'invalid_event'
-    sendError(state, code, `the frame has ${bytes} bytes; at most ${limits.eventBytes} are taken`, frame?.sessionId)
-    return
-  }
   if (!frame) {
-    log.info('a frame of an unknown type is ignored', { connection, type: shorten(decoded.unknownType) })
+    strangersLog.info('a frame of an unknown type is ignored', { connection, type: shorten(decoded.unknownType) })
     return
   }
   if (frame.protocolVersion !== undefined) state.writer.echoVersion()
@@ -190,17 +227,11 @@ async function takeMessage(state: ConnectionState, text: string | undefined): Pr
     sendError(state, misplaced.code, misplaced.message, frame.sessionId)
     return
   }
-  if (!state.link) await takeFrame(state, frame)
-  // Also the frame that opened the session: the peer answers it.
-  state.link?.send(text ?? '')
-}
-
-/** The result of a call that the app was asked for passes always: its turn waits for it. */
-function checkRates({ init, follower, sessionId }: ConnectionState, frame: ClientFrame | undefined) {
-  if (frame?.type === 'tool.result' && frame.sessionId === sessionId && follower?.awaits(frame.payload.callId))
-    return undefined
-  const isTranscript = frame?.type === 'user.audio.transcript.final'
-  return init.rates?.check({ address: init.address ?? '', session: sessionId, isTranscript })
+  if (frame.type === 'session.start' && state.sessionId === undefined) state.startText = text ?? ''
+  const isLinked = state.link !== undefined
+  if (!isLinked) await takeFrame(state, frame)
+  // The frame that began the session has gone there already.
+  if (isLinked || frame.type !== 'session.start') state.link?.send(text ?? '')
 }
 
 function shorten(type: string | undefined): string {
@@ -227,6 +258,12 @@ async function takeFrame(state: ConnectionState, frame: ClientFrame): Promise<vo
     await startSession(state, frame)
     return
   }
+  // Nobody has said anything in this session: it begins now.
+  if (!state.follower && frame.type === 'user.audio.transcript.final') {
+    const problem = findTranscriptProblem(state, frame)
+    if (problem) sendError(state, problem.code, problem.message)
+    else await openSession(state, () => {})
+  }
   const { follower } = state
   if (!follower) return
   switch (frame.type) {
@@ -246,32 +283,63 @@ async function takeFrame(state: ConnectionState, frame: ClientFrame): Promise<vo
   }
 }
 
-/** The first one opens the session; later ones are only answered. */
+/** The first one opens the session, where there is one; later ones are only answered. */
 async function startSession(state: ConnectionState, frame: FrameOf<'session.start'>): Promise<void> {
   const { init, writer } = state
   const { sessionId } = frame
   const started = (): boolean =>
     writer.write(init.newId(), { type: 'session.started', payload: { sessionId } }, sessionId)
-  if (state.follower) {
+  if (state.sessionId !== undefined) {
     started()
     return
   }
+  const tooMany = init.quotas?.takeSession(init.address ?? '')
+  if (tooMany !== undefined) {
+    sendError(state, 'quota_exceeded', tooMany, sessionId)
+    return
+  }
+  state.sessionId = sessionId
+  if (await isUnknown(state, sessionId)) {
+    state.stopWaiting()
+    started()
+  } else if (await openSession(state, started)) state.stopWaiting()
+  else state.sessionId = undefined
+}
+
+/** From before the question on: somebody else may open it meanwhile. */
+async function isUnknown(state: ConnectionState, session: string): Promise<boolean> {
+  const { hasSession, starts } = state.init
+  if (!hasSession || !starts) return false
+  state.forget = starts.wait(session, state.wake)
+  try {
+    if (!(await hasSession(session))) return true
+  } catch (cause) {
+    state.init.log.warn('nobody knows whether a session is there', { session, cause: describeThrown(cause) })
+  }
+  state.forget()
+  return false
+}
+
+/** False: it could not be opened, and the app was told why. */
+async function openSession(state: ConnectionState, onStarted: () => void): Promise<boolean> {
+  const { init, writer, sessionId = '', follower: known, link } = state
+  if (known || link) return true
+  state.forget()
   let session: Session | undefined
   try {
     const opened = await openHeldSession(init, sessionId, state.isGone)
     if (opened.type === 'elsewhere') {
       state.link = opened.link
-      state.sessionId = sessionId
-      state.stopWaiting()
-      return
+      // The peer has to know which session it is.
+      state.link.send(state.startText)
+      return true
     }
     session = opened.session
-    const follower = await followSession(state.init, { session, writer, onStarted: started })
+    const follower = await followSession(init, { session, writer, onStarted })
     if (!('refused' in follower)) {
       state.follower = follower
-      state.sessionId = sessionId
-      state.stopWaiting()
-      return
+      init.starts?.noteOpened(sessionId)
+      return true
     }
     sendError(state, follower.refused.code, follower.refused.message, sessionId)
   } catch (cause) {
@@ -279,6 +347,7 @@ async function startSession(state: ConnectionState, frame: FrameOf<'session.star
   }
   // Nobody follows it here: held on, it would stay open for ever.
   await session?.close()
+  return false
 }
 
 async function takeTranscript(
@@ -286,15 +355,12 @@ async function takeTranscript(
   session: Session,
   frame: FrameOf<'user.audio.transcript.final'>,
 ): Promise<void> {
+  const problem = findTranscriptProblem(state, frame)
+  if (problem) {
+    sendError(state, problem.code, problem.message)
+    return
+  }
   const { text } = frame.payload
-  if (text.trim() === '') {
-    sendError(state, 'invalid_transcript', 'payload.text has no words')
-    return
-  }
-  if (state.init.isDraining()) {
-    sendError(state, 'server_draining', 'the server is shutting down and starts no new turn')
-    return
-  }
   // Apps of version 1 have no words for an approval: a call that needs one is denied at once.
   const parts = [{ type: 'text', text }] as const
   await submit(state, session, { type: 'user-input', inputId: frame.id, parts, asks: false })
@@ -344,9 +410,9 @@ async function submit(state: ConnectionState, session: Session, input: UserComma
 }
 
 function reportFailure(state: ConnectionState, cause: unknown, sessionId?: string): void {
-  const { log, connection } = state.init
+  const { log, connection, strangersLog = log } = state.init
   const known = isBatonError(cause) ? cause : undefined
-  log.warn('a frame could not be taken in', { connection, cause: String(cause) })
+  strangersLog.warn('a frame could not be taken in', { connection, cause: describeThrown(cause) })
   sendError(state, known?.code ?? 'internal', known?.message ?? 'the server failed', sessionId)
 }
 

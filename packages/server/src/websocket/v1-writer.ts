@@ -26,6 +26,7 @@ export class V1Writer {
   /** As it was written last: frames come in groups. */
   #nowMs = Number.NaN
   #timestamp = ''
+  #isTooSlow = false
 
   constructor(init: V1WriterInit) {
     this.#init = init
@@ -39,6 +40,7 @@ export class V1Writer {
   /** False: the connection is broken or too slow, and nothing was written. */
   write(id: string, { type, payload }: Body, sessionId: string): boolean {
     const { socket, clock, log, limits } = this.#init
+    if (this.#isTooSlow) return false
     const nowMs = clock.nowMs()
     if (nowMs !== this.#nowMs) this.#timestamp = new Date(nowMs).toISOString()
     this.#nowMs = nowMs
@@ -54,6 +56,8 @@ export class V1Writer {
     // Type and payload come from one body, so they fit each other.
     const text = encodeFrame(envelope as ServerFrame)
     if (socket.bufferedBytes() + text.length > limits.outgoingBytes) {
+      // Told once: until the connection has ended, frames go on to come.
+      this.#isTooSlow = true
       log.warn('a connection reads too slowly and is closed', {
         session: sessionId,
         limitBytes: limits.outgoingBytes,

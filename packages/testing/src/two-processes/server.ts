@@ -15,7 +15,13 @@ export interface PeerServerWords {
 }
 
 /** The apps of the tests talk without a pause. */
-const BUSY = { addressFramesPerMinute: 1e6, sessionFramesPerMinute: 1e6, sessionTranscriptsPerMinute: 1e6 }
+const BUSY = {
+  addressFramesPerMinute: 1e6,
+  addressSessionsPerMinute: 1e6,
+  addressBytesPerMinute: 1e9,
+  sessionFramesPerMinute: 1e6,
+  sessionTranscriptsPerMinute: 1e6,
+}
 
 async function serve({ store: url, port, effectsFile, aheadMs, leaseMs }: PeerServerWords): Promise<void> {
   const real = createNodeEnvironment({ post: () => Promise.reject(new Error('this server needs no network')) })

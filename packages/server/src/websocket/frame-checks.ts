@@ -1,0 +1,58 @@
+// What is wrong with a frame before anything is done with it: too large, too much, too often, or not now. It answers, and
+// changes nothing but counts.
+import type { Refused } from '@baton/core'
+import type { ClientFrame } from '@baton/protocol'
+import type { SessionFollower } from './v1-follower.ts'
+import type { V1ConnectionInit } from './v1-session.ts'
+
+/** A connection, as far as its frames are checked. */
+export interface CheckedConnection {
+  readonly init: V1ConnectionInit
+  readonly follower: Pick<SessionFollower, 'isBusy' | 'awaits'> | undefined
+  readonly sessionId: string | undefined
+}
+
+export type Problem = Pick<Refused, 'code' | 'message'>
+
+const RESULT = /"type"\s{0,9}:\s{0,9}"tool\.result"/
+const TRANSCRIPT = /"type"\s{0,9}:\s{0,9}"user\.audio\.transcript\.final"/
+
+/** What is too much, or comes too often, is not even parsed. The result of a running turn is: its turn waits for it. */
+export function checkUnparsed({ init, follower }: CheckedConnection, text: string): Problem | undefined {
+  const { limits, rates, quotas, address = '' } = init
+  const bytes = Buffer.byteLength(text)
+  const isResult = RESULT.test(text)
+  if (!isResult && bytes > limits.eventBytes) {
+    const code = TRANSCRIPT.test(text) ? 'invalid_transcript' : 'invalid_event'
+    return { code, message: `the frame has ${bytes} bytes; at most ${limits.eventBytes} are taken` }
+  }
+  if (isResult && follower?.isBusy()) return undefined
+  const tooOften = rates?.checkAddress(address)
+  if (tooOften !== undefined) return { code: 'rate_limited', message: tooOften }
+  const tooMuch = quotas?.takeBytes(address, bytes)
+  return tooMuch === undefined ? undefined : { code: 'quota_exceeded', message: tooMuch }
+}
+
+/** The result of a call that the app was asked for passes always: its turn waits for it. */
+export function checkRates(
+  { init, follower, sessionId }: CheckedConnection,
+  frame: ClientFrame | undefined,
+): string | undefined {
+  if (frame?.type === 'tool.result' && frame.sessionId === sessionId && follower?.awaits(frame.payload.callId))
+    return undefined
+  const isTranscript = frame?.type === 'user.audio.transcript.final'
+  return init.rates?.check({ session: sessionId, isTranscript })
+}
+
+/** Why the words of a user are not taken, before the session is asked. */
+export function findTranscriptProblem(
+  { init }: CheckedConnection,
+  { sessionId, payload }: Extract<ClientFrame, { readonly type: 'user.audio.transcript.final' }>,
+): Problem | undefined {
+  const { quotas, address = '', principal, countsPrincipal = false, isDraining } = init
+  if (payload.text.trim() === '') return { code: 'invalid_transcript', message: 'payload.text has no words' }
+  if (isDraining()) return { code: 'server_draining', message: 'the server is shutting down and starts no new turn' }
+  const origin = { address, principal: countsPrincipal ? principal.id : undefined }
+  const tooMany = quotas?.checkTurn(origin, sessionId)
+  return tooMany === undefined ? undefined : { code: 'quota_exceeded', message: tooMany }
+}

@@ -1,0 +1,111 @@
+// What one network address, and one principal, may take of a server at once: connections, sessions, bytes and turns. It counts;
+// who is told what stands with those who ask.
+import type { Clock } from '@baton/core'
+import type { V1Limits } from './limits.ts'
+import { createRateLimit } from './rate-limit.ts'
+
+/** Whose connection it is. */
+export interface Origin {
+  /** What limits count as the network address. */
+  readonly address: string
+  /** Undefined where nobody tells principals apart. */
+  readonly principal: string | undefined
+}
+
+/** A connection, as far as it counts. */
+export interface Counted {
+  /** The session in which a turn runs that this connection follows. */
+  busySession(): string | undefined
+}
+
+type QuotaNames =
+  | 'addressConnections'
+  | 'principalConnections'
+  | 'addressSessionsPerMinute'
+  | 'addressBytesPerMinute'
+  | 'addressTurns'
+  | 'principalTurns'
+
+/** One for a whole server. Each question gives what to tell the sender, or undefined where it may go on. */
+export class Quotas {
+  readonly #limits: Pick<V1Limits, QuotaNames>
+  readonly #sessions: ReturnType<typeof createRateLimit>
+  readonly #bytes: ReturnType<typeof createRateLimit>
+  readonly #connections = new Map<string, Set<Counted>>()
+
+  constructor(limits: Pick<V1Limits, QuotaNames>, clock: Clock) {
+    this.#limits = limits
+    this.#sessions = createRateLimit({ perMinute: limits.addressSessionsPerMinute, clock })
+    this.#bytes = createRateLimit({ perMinute: limits.addressBytesPerMinute, clock })
+  }
+
+  /** Asked before a connection is taken. */
+  checkConnection({ address, principal }: Origin): string | undefined {
+    const { addressConnections, principalConnections } = this.#limits
+    if (this.#of(addressKey(address)).size >= addressConnections)
+      return `an address may have ${addressConnections} connections at once`
+    if (principal !== undefined && this.#of(principalKey(principal)).size >= principalConnections)
+      return `a principal may have ${principalConnections} connections at once`
+    return undefined
+  }
+
+  /** The function that ends it is returned. */
+  open({ address, principal }: Origin, connection: Counted): () => void {
+    const keys = [addressKey(address), ...(principal === undefined ? [] : [principalKey(principal)])]
+    for (const key of keys) {
+      const connections = this.#of(key)
+      connections.add(connection)
+      this.#connections.set(key, connections)
+    }
+    return () => {
+      for (const key of keys) {
+        const connections = this.#connections.get(key)
+        connections?.delete(connection)
+        if (connections?.size === 0) this.#connections.delete(key)
+      }
+    }
+  }
+
+  /** A connection is about to start a session. */
+  takeSession(address: string): string | undefined {
+    const waitMs = this.#sessions.take(address)
+    if (waitMs === 0) return undefined
+    return `an address may start ${this.#limits.addressSessionsPerMinute} sessions a minute; try again later (retryAfterMs ${waitMs})`
+  }
+
+  /** A frame came. */
+  takeBytes(address: string, bytes: number): string | undefined {
+    const waitMs = this.#bytes.take(address, bytes)
+    if (waitMs === 0) return undefined
+    return `an address may send ${this.#limits.addressBytesPerMinute} bytes a minute; send this frame again later (retryAfterMs ${waitMs})`
+  }
+
+  /** A turn of this session is about to begin. */
+  checkTurn({ address, principal }: Origin, session: string): string | undefined {
+    const { addressTurns, principalTurns } = this.#limits
+    if (this.#countBusy(addressKey(address), session) >= addressTurns)
+      return `an address may have ${addressTurns} turns at once; wait until one ends`
+    if (principal !== undefined && this.#countBusy(principalKey(principal), session) >= principalTurns)
+      return `a principal may have ${principalTurns} turns at once; wait until one ends`
+    return undefined
+  }
+
+  /** Sessions at work beside this one: what it is told while it works waits for its own turn. */
+  #countBusy(key: string, session: string): number {
+    const busy = new Set([...this.#of(key)].map((connection) => connection.busySession()))
+    busy.delete(undefined)
+    return busy.has(session) ? 0 : busy.size
+  }
+
+  #of(key: string): Set<Counted> {
+    return this.#connections.get(key) ?? new Set()
+  }
+}
+
+function addressKey(address: string): string {
+  return `address ${address}`
+}
+
+function principalKey(principal: string): string {
+  return `principal ${principal}`
+}
