@@ -3,7 +3,7 @@
 import type { Refused } from '@baton/core'
 import type { ClientFrame } from '@baton/protocol'
 import type { SessionFollower } from './v1-follower.ts'
-import type { V1ConnectionInit } from './v1-session.ts'
+import type { V1ConnectionInit } from './v1-connection-state.ts'
 
 /** A connection, as far as its frames are checked. */
 export interface CheckedConnection {

@@ -4,7 +4,7 @@ import type { Session } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import type { PeerLink } from './peers.ts'
 import { connectToPeer } from './peers.ts'
-import type { V1ConnectionInit } from './v1-session.ts'
+import type { V1ConnectionInit } from './v1-connection-state.ts'
 
 export type OpenedSession =
   | { readonly type: 'here'; readonly session: Session }

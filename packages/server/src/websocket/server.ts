@@ -3,7 +3,7 @@
 import type { Clock, Host, Logger, Principal, Timers } from '@baton/core'
 import { readMonotonicMs } from '@baton/core'
 import type { Duplex } from 'node:stream'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { WebSocket } from 'ws'
 import { WebSocketServer } from 'ws'
 import { describeThrown } from '@baton/runtime'
@@ -12,7 +12,6 @@ import {
   checkAdmission,
   createQuotaRefusal,
   isLoopback,
-  parseUrl,
   PATH,
   refuse,
   TOO_MANY,
@@ -20,6 +19,8 @@ import {
   UPGRADE_REQUIRED,
 } from './admission.ts'
 import { deriveLimitKey, findClientAddress } from './client-address.ts'
+import { Heart } from './heart.ts'
+import { answer } from './http-answers.ts'
 import type { V1Limits } from './limits.ts'
 import type { PeerOptions } from './peers.ts'
 import { checkPeers, readPeer } from './peers.ts'
@@ -130,11 +131,6 @@ export function createWebSocketFront(init: WebSocketServerInit): WebSocketFront 
     strangersLog.info('a connection was refused', { address: client, status: admitted.status })
     refuse(stream, admitted)
   })
-
-  const drain = async ({ withinMs = 0 } = {}): Promise<void> => {
-    draining = true
-    await waitForRest([...open.values()], init, withinMs)
-  }
 
   const close = async (): Promise<void> => {
     draining = true
@@ -253,84 +249,6 @@ async function waitForRest(
   const untilMs = readMonotonicMs(clock) + withinMs
   while (connections.some((connection) => connection.isBusy()) && readMonotonicMs(clock) < untilMs)
     await new Promise<void>((resolve) => void timers.start(DRAIN_LOOK_MS, resolve))
-}
-
-interface Answers {
-  readonly unreadyReason: () => Promise<string | undefined>
-  /** Why a request for the WebSocket's path gets none. */
-  readonly refusal: () => Refusal
-}
-
-function answer(request: IncomingMessage, response: ServerResponse, { unreadyReason, refusal }: Answers): void {
-  request.resume()
-  const tell = (status: number, body: object): void => {
-    response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
-    response.end(JSON.stringify(body))
-  }
-  const { pathname } = parseUrl(request)
-  if (pathname === '/healthz') {
-    tell(200, { status: 'ok' })
-    return
-  }
-  if (pathname === '/readyz') {
-    unreadyReason()
-      .catch(() => 'unknown')
-      .then((reason) =>
-        reason === undefined ? tell(200, { status: 'ready' }) : tell(503, { status: 'not ready', reason }),
-      )
-      .catch(() => response.destroy())
-    return
-  }
-  if (pathname === PATH) {
-    const { status, message } = refusal()
-    // Any page may read it: it says no more than a WebSocket that fails.
-    response.writeHead(Number.parseInt(status, 10), {
-      'content-type': 'text/plain',
-      'cache-control': 'no-store',
-      'access-control-allow-origin': '*',
-    })
-    response.end(message)
-    return
-  }
-  response.writeHead(404, { 'content-type': 'text/plain' })
-  response.end(`Connect a WebSocket to ${PATH}.\n`)
-}
-
-/** A peer that vanished without a word would hold its session's calls for ever. */
-class Heart {
-  readonly #socket: WebSocket
-  readonly #timers: Timers
-  readonly #everyMs: number
-  #lives = true
-  #stopTimer: () => void
-
-  constructor(socket: WebSocket, timers: Timers, { heartbeatMs }: V1Limits) {
-    this.#socket = socket
-    this.#timers = timers
-    this.#everyMs = heartbeatMs
-    this.#stopTimer = this.#beatLater()
-    socket.on('pong', () => {
-      this.#lives = true
-    })
-  }
-
-  stop(): void {
-    this.#stopTimer()
-  }
-
-  #beatLater(): () => void {
-    return this.#timers.start(this.#everyMs, () => this.#beat())
-  }
-
-  #beat(): void {
-    if (!this.#lives) {
-      this.#socket.terminate()
-      return
-    }
-    this.#lives = false
-    this.#socket.ping(ignore)
-    this.#stopTimer = this.#beatLater()
-  }
 }
 
 interface Admitted {

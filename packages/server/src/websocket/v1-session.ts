@@ -1,62 +1,18 @@
 // One connection of a version 1 app: it takes in the app's frames one after another, and follows its session.
-import type { Clock, Host, JsonObject, Logger, Principal, Refused, Session, Timers } from '@baton/core'
-import { isBatonError } from '@baton/core'
+import type { JsonObject, Session } from '@baton/core'
 import type { ClientReport, Outcome, UserCommand } from '@baton/core/machine'
 import type { ClientFrame, Decoded } from '@baton/protocol'
 import { decodeClientFrame } from '@baton/protocol'
 import { describeThrown } from '@baton/runtime'
 import { checkRates, checkUnparsed, findTranscriptProblem } from './frame-checks.ts'
 import { IdleWatch } from './idle-watch.ts'
-import type { V1Limits } from './limits.ts'
-import { openHeldSession } from './open-held-session.ts'
-import type { PeerLink, PeerOptions } from './peers.ts'
-import type { Quotas } from './quotas.ts'
-import type { SessionStarts } from './session-starts.ts'
-import type { Socket } from './socket.ts'
 import { CLOSE_CODES } from './socket.ts'
+import type { ConnectionState, FrameOf, V1ConnectionInit } from './v1-connection-state.ts'
+import { reportFailure, sendError } from './v1-connection-state.ts'
 import type { SessionFollower } from './v1-follower.ts'
-import { parseDisplayTool, followSession } from './v1-follower.ts'
-import type { V1Rates } from './v1-rates.ts'
+import { parseDisplayTool } from './v1-follower.ts'
+import { openSession, startSession } from './v1-opening.ts'
 import { V1Writer } from './v1-writer.ts'
-
-export interface V1ConnectionInit {
-  readonly socket: Socket
-  /** Its name among the session's clients; unique for every connection there ever was. */
-  readonly connection: string
-  readonly host: Host
-  readonly principal: Principal
-  readonly clock: Clock
-  readonly timers: Timers
-  readonly newId: () => string
-  readonly log: Logger
-  readonly limits: V1Limits
-  /** While true no new turn may start: the server is shutting down. */
-  readonly isDraining: () => boolean
-  /** Shared by the connections of a server; without them nothing is counted. */
-  readonly rates?: V1Rates
-  /** What `rates` and `quotas` count as the address of this connection; empty by default. */
-  readonly address?: string
-  readonly peers?: PeerOptions
-  /** The network address of the app; told to a peer. */
-  readonly client?: string
-  /** A peer passed this connection on; it is not passed on again. */
-  readonly isFromPeer?: boolean
-  /** Shared by the connections of a server; without them nothing is counted. */
-  readonly quotas?: Quotas
-  /**
-   * Whether the host has a session of this name. With it a session is made by the first thing that is said, so that an app
-   * which only connects leaves none; without it, by `session.start`. `starts` is shared by the connections of a server.
-   */
-  readonly hasSession?: (session: string) => Promise<boolean>
-  readonly starts?: SessionStarts
-  /** Whether `quotas` count by the principal too. */
-  readonly countsPrincipal?: boolean
-  /** For lines that strangers cause; `log` by default. */
-  readonly strangersLog?: Logger
-}
-
-/** The frames of one kind. */
-type FrameOf<Type extends ClientFrame['type']> = Extract<ClientFrame, { readonly type: Type }>
 
 export interface V1Connection {
   /** A turn runs, or the app has not been told all of it. */
@@ -167,26 +123,6 @@ class AppConnection implements V1Connection {
   }
 }
 
-interface ConnectionState {
-  readonly init: V1ConnectionInit
-  readonly writer: V1Writer
-  /** Ends the wait for the first `session.start`. */
-  readonly stopWaiting: () => void
-  /** The app is gone. */
-  readonly isGone: () => boolean
-  follower: SessionFollower | undefined
-  /** A peer has the session; its turns, and how long it may be idle, are the peer’s affair. */
-  link: PeerLink | undefined
-  /** The frame that began the session. */
-  startText: string
-  /** Set by the first `session.start`; the connection is its session's from then on. */
-  sessionId: string | undefined
-  /** Called when another connection has opened the session. */
-  readonly wake: () => void
-  /** Ends the wait for that. */
-  forget: () => void
-}
-
 async function leave(state: ConnectionState): Promise<void> {
   const { follower, link } = state
   state.follower = undefined
@@ -283,73 +219,6 @@ async function takeFrame(state: ConnectionState, frame: ClientFrame): Promise<vo
   }
 }
 
-/** The first one opens the session, where there is one; later ones are only answered. */
-async function startSession(state: ConnectionState, frame: FrameOf<'session.start'>): Promise<void> {
-  const { init, writer } = state
-  const { sessionId } = frame
-  const started = (): boolean =>
-    writer.write(init.newId(), { type: 'session.started', payload: { sessionId } }, sessionId)
-  if (state.sessionId !== undefined) {
-    started()
-    return
-  }
-  const tooMany = init.quotas?.takeSession(init.address ?? '')
-  if (tooMany !== undefined) {
-    sendError(state, 'quota_exceeded', tooMany, sessionId)
-    return
-  }
-  state.sessionId = sessionId
-  if (await isUnknown(state, sessionId)) {
-    state.stopWaiting()
-    started()
-  } else if (await openSession(state, started)) state.stopWaiting()
-  else state.sessionId = undefined
-}
-
-/** From before the question on: somebody else may open it meanwhile. */
-async function isUnknown(state: ConnectionState, session: string): Promise<boolean> {
-  const { hasSession, starts } = state.init
-  if (!hasSession || !starts) return false
-  state.forget = starts.wait(session, state.wake)
-  try {
-    if (!(await hasSession(session))) return true
-  } catch (cause) {
-    state.init.log.warn('nobody knows whether a session is there', { session, cause: describeThrown(cause) })
-  }
-  state.forget()
-  return false
-}
-
-/** False: it could not be opened, and the app was told why. */
-async function openSession(state: ConnectionState, onStarted: () => void): Promise<boolean> {
-  const { init, writer, sessionId = '', follower: known, link } = state
-  if (known || link) return true
-  state.forget()
-  let session: Session | undefined
-  try {
-    const opened = await openHeldSession(init, sessionId, state.isGone)
-    if (opened.type === 'elsewhere') {
-      state.link = opened.link
-      // The peer has to know which session it is.
-      state.link.send(state.startText)
-      return true
-    }
-    session = opened.session
-    const follower = await followSession(init, { session, writer, onStarted })
-    if (!('refused' in follower)) {
-      state.follower = follower
-      init.starts?.noteOpened(sessionId)
-      return true
-    }
-    sendError(state, follower.refused.code, follower.refused.message, sessionId)
-  } catch (cause) {
-    reportFailure(state, cause, sessionId)
-  }
-  // Nobody follows it here: held on, it would stay open for ever.
-  await session?.close()
-  return false
-}
-
 async function takeTranscript(
   state: ConnectionState,
   session: Session,
@@ -407,20 +276,4 @@ async function submit(state: ConnectionState, session: Session, input: UserComma
   } catch (cause) {
     reportFailure(state, cause)
   }
-}
-
-function reportFailure(state: ConnectionState, cause: unknown, sessionId?: string): void {
-  const { log, connection, strangersLog = log } = state.init
-  const known = isBatonError(cause) ? cause : undefined
-  strangersLog.warn('a frame could not be taken in', { connection, cause: describeThrown(cause) })
-  sendError(state, known?.code ?? 'internal', known?.message ?? 'the server failed', sessionId)
-}
-
-/** Errors of a turn have ids of their records; these have new ones, for no record speaks of them. */
-function sendError(state: ConnectionState, code: Refused['code'], message: string, sessionId?: string): void {
-  state.writer.write(
-    state.init.newId(),
-    { type: 'error', payload: { code, message } },
-    state.sessionId ?? sessionId ?? 'none',
-  )
 }

@@ -1,0 +1,46 @@
+// What the server answers to requests without a WebSocket: whether it lives, whether it takes sessions, and why a WebSocket
+// would be refused.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Refusal } from './admission.ts'
+import { parseUrl, PATH } from './admission.ts'
+
+export interface Answers {
+  readonly unreadyReason: () => Promise<string | undefined>
+  /** Why a request for the WebSocket's path gets none. */
+  readonly refusal: () => Refusal
+}
+
+export function answer(request: IncomingMessage, response: ServerResponse, { unreadyReason, refusal }: Answers): void {
+  request.resume()
+  const tell = (status: number, body: object): void => {
+    response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
+    response.end(JSON.stringify(body))
+  }
+  const { pathname } = parseUrl(request)
+  if (pathname === '/healthz') {
+    tell(200, { status: 'ok' })
+    return
+  }
+  if (pathname === '/readyz') {
+    unreadyReason()
+      .catch(() => 'unknown')
+      .then((reason) =>
+        reason === undefined ? tell(200, { status: 'ready' }) : tell(503, { status: 'not ready', reason }),
+      )
+      .catch(() => response.destroy())
+    return
+  }
+  if (pathname === PATH) {
+    const { status, message } = refusal()
+    // Any page may read it: it says no more than a WebSocket that fails.
+    response.writeHead(Number.parseInt(status, 10), {
+      'content-type': 'text/plain',
+      'cache-control': 'no-store',
+      'access-control-allow-origin': '*',
+    })
+    response.end(message)
+    return
+  }
+  response.writeHead(404, { 'content-type': 'text/plain' })
+  response.end(`Connect a WebSocket to ${PATH}.\n`)
+}

@@ -1,0 +1,75 @@
+// How the session of a connection begins: with its first `session.start` where the session is known, else with the first
+// thing that is said; here, or at the peer that holds it.
+import type { Session } from '@baton/core'
+import { describeThrown } from '@baton/runtime'
+import { openHeldSession } from './open-held-session.ts'
+import type { ConnectionState, FrameOf } from './v1-connection-state.ts'
+import { reportFailure, sendError } from './v1-connection-state.ts'
+import { followSession } from './v1-follower.ts'
+
+/** The first one opens the session, where there is one; later ones are only answered. */
+export async function startSession(state: ConnectionState, frame: FrameOf<'session.start'>): Promise<void> {
+  const { init, writer } = state
+  const { sessionId } = frame
+  const started = (): boolean =>
+    writer.write(init.newId(), { type: 'session.started', payload: { sessionId } }, sessionId)
+  if (state.sessionId !== undefined) {
+    started()
+    return
+  }
+  const tooMany = init.quotas?.takeSession(init.address ?? '')
+  if (tooMany !== undefined) {
+    sendError(state, 'quota_exceeded', tooMany, sessionId)
+    return
+  }
+  state.sessionId = sessionId
+  if (await isUnknown(state, sessionId)) {
+    state.stopWaiting()
+    started()
+  } else if (await openSession(state, started)) state.stopWaiting()
+  else state.sessionId = undefined
+}
+
+/** From before the question on: somebody else may open it meanwhile. */
+async function isUnknown(state: ConnectionState, session: string): Promise<boolean> {
+  const { hasSession, starts } = state.init
+  if (!hasSession || !starts) return false
+  state.forget = starts.wait(session, state.wake)
+  try {
+    if (!(await hasSession(session))) return true
+  } catch (cause) {
+    state.init.log.warn('nobody knows whether a session is there', { session, cause: describeThrown(cause) })
+  }
+  state.forget()
+  return false
+}
+
+/** False: it could not be opened, and the app was told why. */
+export async function openSession(state: ConnectionState, onStarted: () => void): Promise<boolean> {
+  const { init, writer, sessionId = '', follower: known, link } = state
+  if (known || link) return true
+  state.forget()
+  let session: Session | undefined
+  try {
+    const opened = await openHeldSession(init, sessionId, state.isGone)
+    if (opened.type === 'elsewhere') {
+      state.link = opened.link
+      // The peer has to know which session it is.
+      state.link.send(state.startText)
+      return true
+    }
+    session = opened.session
+    const follower = await followSession(init, { session, writer, onStarted })
+    if (!('refused' in follower)) {
+      state.follower = follower
+      init.starts?.noteOpened(sessionId)
+      return true
+    }
+    sendError(state, follower.refused.code, follower.refused.message, sessionId)
+  } catch (cause) {
+    reportFailure(state, cause, sessionId)
+  }
+  // Nobody follows it here: held on, it would stay open for ever.
+  await session?.close()
+  return false
+}
