@@ -3,11 +3,11 @@
 import type { SessionRecord } from '@baton/core/machine'
 import { openSqliteStore } from '@baton/host'
 import { chooseCount, chooseSample } from '@baton/testing/depth'
+import { findFreePort } from '@baton/testing/free-port'
 import type { StartedCommand } from '@baton/testing/start-command'
 import { startCommand } from '@baton/testing/start-command'
 import type { KillPlan } from '@baton/testing/kill-plan'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -38,18 +38,10 @@ afterAll(() => {
   )
 })
 
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => void server.close(resolve))
-  return typeof address === 'object' && address ? address.port : 0
-}
-
 /** One conversation: a process for each plan, each killed by itself, and a last one that lives. */
 async function live(plans: readonly KillPlan[]): Promise<Life> {
   const folder = mkdtempSync(join(tmpdir(), 'baton-kill-'))
-  const port = await freePort()
+  const port = await findFreePort()
   const clientEffects: string[] = []
   const effect =
     (name: string) =>

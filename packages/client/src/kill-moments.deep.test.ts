@@ -1,13 +1,13 @@
 // The moments of a client call at which a killed server hurts most, each with a real server and an app of version 1.
 import type { SettlementType } from '@baton/core/machine'
 import { openSqliteStore } from '@baton/host'
+import { findFreePort } from '@baton/testing/free-port'
 import type { KillPlan } from '@baton/testing/kill-plan'
 import type { StartedCommand } from '@baton/testing/start-command'
 import { startCommand } from '@baton/testing/start-command'
 import type { V1App } from '@baton/testing/v1-app'
 import { connectV1App } from '@baton/testing/v1-app'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -22,11 +22,7 @@ let server: StartedCommand
 let app: V1App | undefined
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'baton-moment-'))
-  const probe = createServer()
-  await new Promise<void>((resolve) => void probe.listen(0, '127.0.0.1', resolve))
-  const address = probe.address()
-  port = typeof address === 'object' && address ? address.port : 0
-  await new Promise((resolve) => void probe.close(resolve))
+  port = await findFreePort()
 })
 afterEach(async () => {
   app?.close()

@@ -6,12 +6,12 @@ import { createRandom } from '@baton/core/testing'
 import { openPostgresStore } from '@baton/host/postgres'
 import { startBalancer } from '@baton/testing/balancer'
 import { chooseCount } from '@baton/testing/depth'
+import { findFreePort } from '@baton/testing/free-port'
 import type { PostgresServer } from '@baton/testing/postgres'
 import { findPostgres, startPostgres } from '@baton/testing/postgres'
 import type { StartedCommand } from '@baton/testing/start-command'
 import { startCommand } from '@baton/testing/start-command'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -275,12 +275,4 @@ function findUnkept(records: readonly SessionRecord[], { session, lines, seen }:
         ? []
         : [`${session} ${callId} ${name}: settled as ${settled.join(', ')}, happened ${happened.length} times`]
     })
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => void server.close(resolve))
-  return typeof address === 'object' && address ? address.port : 0
 }

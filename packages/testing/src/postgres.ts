@@ -4,10 +4,10 @@ import type { ChildProcess } from 'node:child_process'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { findFreePort } from './free-port.ts'
 import { leaveOut } from './left-out.ts'
 
 export interface PostgresServer {
@@ -130,12 +130,4 @@ function chooseUser(): { readonly uid: number; readonly gid: number } | undefine
       continue
     }
   throw new Error('PostgreSQL does not run as root, and there is no user postgres or nobody')
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => void server.close(resolve))
-  return typeof address === 'object' && address ? address.port : 0
 }

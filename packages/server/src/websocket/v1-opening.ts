@@ -34,7 +34,12 @@ export async function startSession(state: ConnectionState, frame: FrameOf<'sessi
 async function isUnknown(state: ConnectionState, session: string): Promise<boolean> {
   const { hasSession, starts } = state.init
   if (!hasSession || !starts) return false
-  state.forget = starts.wait(session, state.wake)
+  const stopWaiting = starts.wait(session, state.wake)
+  const stopLooking = lookElsewhere(state, session)
+  state.forget = () => {
+    stopWaiting()
+    stopLooking()
+  }
   try {
     if (!(await hasSession(session))) return true
   } catch (cause) {
@@ -42,6 +47,33 @@ async function isUnknown(state: ConnectionState, session: string): Promise<boole
   }
   state.forget()
   return false
+}
+
+/** Milliseconds between two looks at whether a session was begun at a peer. */
+const LOOK_MS = 2000
+
+/** Nobody tells this server when a session begins at a peer. */
+function lookElsewhere({ init, wake }: ConnectionState, session: string): () => void {
+  const { hasSession, peers, timers, log } = init
+  if (!hasSession || !peers) return () => {}
+  let isOver = false
+  let stopTimer = (): void => {}
+  const look = async (): Promise<void> => {
+    try {
+      if (await hasSession(session)) wake()
+    } catch (cause) {
+      log.warn('nobody knows whether a session is there', { session, cause: describeThrown(cause) })
+    }
+    wait()
+  }
+  const wait = (): void => {
+    if (!isOver) stopTimer = timers.start(LOOK_MS, () => void look(), { isBackground: true })
+  }
+  wait()
+  return () => {
+    isOver = true
+    stopTimer()
+  }
 }
 
 /** False: it could not be opened, and the app was told why. */
