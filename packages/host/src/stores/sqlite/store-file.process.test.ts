@@ -1,6 +1,8 @@
 // What happens to the file under an open SQLite store, and who may open it: nothing is acknowledged that cannot be found again.
+import { defineAgent } from '@baton/core'
 import type { Store } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
+import { createScriptedModel } from '@baton/core/testing'
 import { execFile } from 'node:child_process'
 import {
   chmodSync,
@@ -18,6 +20,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { createHost } from '../../local/create-host.ts'
 import type { SqliteStoreOptions } from './sqlite-store.ts'
 import { openSqliteStore } from './sqlite-store.ts'
 
@@ -201,6 +204,30 @@ test('a full store says what to do, and its open sessions go on when there is ro
   await store.remove('other', 'me')
   expect(await session.add('z'.repeat(10_000))).toBe(kept)
   expect(await store.health()).toEqual({ ok: true })
+  await store.close()
+})
+
+test('a session whose store was full too long says that it is to be opened again, and is as it was', async () => {
+  const store = await open(path, { maxBytes: 256 * 1024 })
+  const model = createScriptedModel({ steps: () => ({ text: 'I see' }) })
+  const host = createHost({ store, agent: defineAgent({ name: 'talker', model }) })
+  const session = await host.session('s')
+  await session.send('one').answer
+  const other = await begin(store, 'other')
+  await expect(
+    (async () => {
+      for (;;) await other.add('y'.repeat(1000))
+    })(),
+  ).rejects.toMatchObject({ code: 'store_failed' })
+  await expect(session.send('x'.repeat(10_000)).answer).rejects.toMatchObject({ code: 'store_failed' })
+  await store.remove('other', 'me')
+  // It is opened again by itself, or was given up: then it says so.
+  const again = await session.send('two').answer.catch(async (cause: unknown) => {
+    expect(cause).toMatchObject({ code: 'store_failed', hint: expect.stringContaining('Open the session again') })
+    return await (await host.session('s')).send('two').answer
+  })
+  expect(again.text).toBe('I see')
+  await host.stop()
   await store.close()
 })
 
