@@ -10,6 +10,7 @@ import {
   linkSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -225,6 +226,23 @@ test('a session whose store was full goes on under its old handle when there is 
   expect(again.text).toBe('I see')
   await host.stop()
   await store.close()
+})
+
+test('a file of something else is refused as it is', async () => {
+  const { DatabaseSync } = await import('node:sqlite')
+  const other = new DatabaseSync(path)
+  other.exec('CREATE TABLE songs (title TEXT)')
+  other.close()
+  writeFileSync(`${path}.ts`, 'export const x = 1\n'.repeat(100))
+  for (const file of [path, `${path}.ts`]) {
+    chmodSync(file, 0o644)
+    const before = readFileSync(file)
+    await expect(open(file)).rejects.toMatchObject({
+      code: 'log_damaged',
+      message: expect.stringContaining('no database of Baton'),
+    })
+    expect([mode(file), readFileSync(file).equals(before)]).toEqual(['644', true])
+  }
 })
 
 test('a file of Baton in which tables are missing is no new store', async () => {
