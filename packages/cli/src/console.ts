@@ -35,8 +35,10 @@ export interface TerminalOutput extends Writable {
 }
 
 export function createNodeConsole(): Console {
-  // A reader that went away (`baton ... | head`) is no error of ours.
+  // A reader that went away (`baton ... | head`, a supervisor that died) is no error of ours. Told as one, it would be logged,
+  // which fails again, without end.
   process.stdout.on('error', () => {})
+  process.stderr.on('error', () => {})
   return {
     variables: process.env,
     folder: process.cwd(),

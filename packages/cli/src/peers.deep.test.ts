@@ -22,7 +22,13 @@ describe.skipIf(programs === undefined)('two baton servers over one PostgreSQL s
     postgres = await startPostgres(programs ?? '')
     store = postgres.createDatabase()
   }, 60_000)
-  afterAll(() => postgres.close())
+  afterAll(async () => {
+    for (const server of lives) {
+      server.kill('SIGKILL')
+      await server.ended
+    }
+    await postgres.close()
+  })
 
   const lives: StartedCommand[] = []
   const start = async (port: number): Promise<StartedCommand> => {
@@ -67,6 +73,25 @@ describe.skipIf(programs === undefined)('two baton servers over one PostgreSQL s
     }
     await balancer.close()
   }, 300_000)
+
+  test('end when they are told to while the database is away', async () => {
+    const other = postgres.createDatabase()
+    const server = startCommand(process.execPath, {
+      words: [BATON, 'serve', '--port', '0', '--json', '--model', 'offline', '--drain-ms', '500'],
+      folder: tmpdir(),
+      variables: { BATON_STORE: other },
+    })
+    lives.push(server)
+    const line = await server.untilLine((text) => text.includes('listening'))
+    const { url } = JSON.parse(line) as { readonly url: string }
+    const app = createClient({ url, session: 'a' })
+    await talk([app], 'hello')
+    await postgres.stop()
+    server.kill('SIGTERM')
+    expect((await server.ended).code).toBe(0)
+    app.close()
+    await postgres.start()
+  }, 120_000)
 
   test('refuse to share without a secret, and with one that is short', async () => {
     const words = [BATON, 'serve', '--peer-address', 'ws://127.0.0.1:9', '--store', store]

@@ -119,6 +119,19 @@ test('a turn that does not end is cut after the time for it, also when its tool 
   expect(await said).toMatch(/the connection was closed: 1001/)
 })
 
+test('a server whose output and log nobody reads any more goes on, and ends cleanly', async () => {
+  writeAgent('Seen.')
+  const { command, url } = await serve()
+  command.stopReading()
+  for (const session of ['a', 'b', 'c']) {
+    const app = await connect(url, () => 'a cat', session)
+    await app.say('Look')
+    expect(findFinal(app)).toBe('Seen.')
+  }
+  command.kill('SIGTERM')
+  expect(await command.ended).toEqual({ code: 0, signal: null })
+})
+
 test('a second signal ends at once', async () => {
   writeAgent('Never.')
   const { command, url } = await serve(['--drain-ms', '3600000'])

@@ -9,6 +9,8 @@ export interface StartedCommand {
   /** The first line of the output that satisfies `isWanted`. @throws when the process ends without one */
   untilLine(isWanted: (line: string) => boolean): Promise<string>
   kill(signal: NodeJS.Signals): void
+  /** Nobody reads its output and its errors any more, as when the supervisor that started it has died. */
+  stopReading(): void
   readonly ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>
 }
 
@@ -70,6 +72,10 @@ export function startCommand(program: string, init: CommandInit): StartedCommand
     errors: () => texts.errors,
     untilLine,
     kill: (signal) => void child.kill(signal),
+    stopReading: () => {
+      child.stdout.destroy()
+      child.stderr.destroy()
+    },
     ended,
   }
 }
