@@ -4,6 +4,7 @@ import { measureAcquires } from './acquires.ts'
 import { measureEncode } from './encode.ts'
 import { measureHistory } from './history.ts'
 import { measureIdle } from './idle.ts'
+import { measurePostgres } from './postgres.ts'
 import { measureResume } from './resume.ts'
 
 export interface SessionMeasurement {
@@ -18,5 +19,6 @@ export const SESSION_MEASUREMENTS: readonly SessionMeasurement[] = [
   { name: 'encode', label: 'µs a request', measure: measureEncode },
   { name: 'idle', label: 'KiB a connection', measure: measureIdle },
   { name: 'acquires', label: 'ms for 500', measure: measureAcquires },
+  { name: 'postgres', label: 'ms for 500', measure: measurePostgres },
   { name: 'resume', label: 'ms to open', measure: measureResume },
 ]
