@@ -263,9 +263,11 @@ test('a second server on the same file exits with one line', async () => {
 })
 
 test.each([
-  ['postgres://here', '--store must be memory: or sqlite:FILE, not "postgres://here"'],
-  ['sqlite:', '--store must be memory: or sqlite:FILE, not "sqlite:"'],
-])('a store %s is one line', async (store, message) => {
+  ['mysql://here', '"mysql://here"'],
+  ['sqlite:', '"sqlite:"'],
+  ['mysql://ann:secret@here', 'an address that cannot be read'],
+])('a store %s is one line', async (store, given) => {
+  const message = `--store must be memory:, sqlite:FILE or postgres://USER:PASSWORD@HOST/DATABASE, not ${given}`
   const command = baton(['serve', '--store', store])
   expect(await command.ended).toEqual({ code: 2, signal: null })
   expect(command.errors()).toBe(`baton: ${message}\n`)
