@@ -15,7 +15,7 @@ export type StoreLocation =
   | { readonly type: 'sqlite'; readonly path: string }
   | { readonly type: 'postgres'; readonly url: string }
 
-export const STORE_FORMS = 'memory:, sqlite:FILE or postgres://USER:PASSWORD@HOST/DATABASE'
+export const STORE_FORMS = 'memory:, sqlite:FILE or postgres://HOST/DATABASE'
 
 /**
  * From `--store`, then `BATON_STORE`; without either each working folder has a file of its own in the user's data folder.
@@ -33,9 +33,7 @@ export function storeLocation(
   if (path !== undefined) return { type: 'sqlite', path: resolve(folder, path) }
   if (/^postgres(ql)?:\/\/./.test(text) && URL.canParse(text)) return { type: 'postgres', url: text }
   const name = option === undefined ? 'the variable BATON_STORE' : '--store'
-  // What is no form of a store may still hold a password.
-  const given = text.includes('@') ? 'an address that cannot be read' : `"${text}"`
-  throw new UsageError(`${name} must be ${STORE_FORMS}, not ${given}`)
+  throw new UsageError(`${name} must be ${STORE_FORMS}, not "${text}"`)
 }
 
 /** Two projects whose folders have the same name do not share a file. */
