@@ -96,7 +96,8 @@ export class ModelWatch {
     readonly text: string
   }): void {
     const kept = this.#kept.get(attempt) ?? 0
-    const said = this.#said.get(attempt) ?? ''
+    // Half of a surrogate pair waits for its other half, or is replaced when that does not come.
+    const said = (this.#said.get(attempt) ?? '').toWellFormed()
     if (offset !== kept || said.slice(offset, offset + text.length) !== text)
       this.#fail(new Error(`attempt ${attempt} said "${said}"; the log has "${text}" at ${offset}, after ${kept}`))
     this.#kept.set(attempt, offset + text.length)
