@@ -4,7 +4,7 @@ import type { UserCommand } from '@baton/core/machine'
 import { noteFault } from './coverage.ts'
 import { SIMULATED_PICTURE } from './simulated-agent.ts'
 import type { SimulatedWorld } from './simulate.ts'
-import { boot, connect, FORGED, send, SESSION, tell } from './simulate.ts'
+import { boot, connect, FORGED, holdSession, send, SESSION, tell } from './simulate.ts'
 
 type Act = (world: SimulatedWorld) => unknown
 
@@ -27,8 +27,8 @@ const ACTIONS: readonly (readonly [number, Act])[] = [
   [4, drop],
   [3, crash],
   [2, interrupt],
-  [6, (world) => world.speaker?.isOpen() && world.speaker.say(`do ${nextId(world)}`)],
-  [2, (world) => world.speaker?.isOpen() && world.speaker.interrupt()],
+  [6, (world) => world.voice.speaker?.isOpen() && world.voice.speaker.say(`do ${nextId(world)}`)],
+  [2, (world) => world.voice.speaker?.isOpen() && world.voice.speaker.interrupt()],
   [3, approve],
   [2, editWhilePaused],
   [5, answer],
@@ -64,8 +64,7 @@ export async function act(world: SimulatedWorld): Promise<void> {
 }
 
 function nextId(world: SimulatedWorld): string {
-  world.serial += 1
-  return `input-${world.serial}`
+  return `input-${world.count()}`
 }
 
 /** Its program lets go of the session, which may come to rest and leave the memory, and asks for it again. */
@@ -80,8 +79,7 @@ function leave(world: SimulatedWorld): void {
     .then(
       (again) => {
         if (world.host !== host) return
-        world.session = again
-        for (const input of world.unanswered.values()) send(world, input)
+        holdSession(world, again)
       },
       (cause: unknown) => tell(world, `the session does not open: ${String(cause)}`),
     )
@@ -118,7 +116,7 @@ async function stop(world: SimulatedWorld): Promise<void> {
   const untilMs = time.nowMs() + STOP_MS
   while (!hasStopped && process.isAlive() && (await time.runNext(untilMs)));
   if (!process.isAlive()) return
-  if (hasStopped) watch.checkStopped()
+  if (hasStopped) watch.checkStopped(process)
   else world.observed.failure ??= new Error(`the host did not stop in ${STOP_MS} ms`)
   process.kill()
 }
@@ -173,7 +171,7 @@ function answer(world: SimulatedWorld): void {
 
 function describe(world: SimulatedWorld): void {
   const title = world.random.pick(['a title', 'another', null])
-  world.session?.describe({ title, meta: { serial: world.serial } }).catch(() => {})
+  world.session?.describe({ title, meta: { serial: world.count() } }).catch(() => {})
 }
 
 /** An edit is an approval: the call is ready, and begins when the session goes on. */
