@@ -118,7 +118,7 @@ async function stop(world: SimulatedWorld): Promise<void> {
   if (!process.isAlive()) return
   if (hasStopped) watch.checkStopped(process)
   else world.observed.failure ??= new Error(`the host did not stop in ${STOP_MS} ms`)
-  process.kill()
+  process.end()
 }
 
 /** Virtual milliseconds in which a host stops, whatever its store does. */
@@ -212,8 +212,23 @@ function forge(world: SimulatedWorld): void {
 /** Virtual milliseconds in which a healed session must come to rest: every limit of a turn fits in it many times. */
 const REST_MS = 30 * 60_000
 
-/** No more faults: whatever waits must now end, in the session's own time. */
+/** Whatever waits must now end, in the session's own time. */
 export async function healAndRest(world: SimulatedWorld): Promise<void> {
+  await heal(world)
+  if (!world.process.isAlive()) await boot(world)
+  await settleDown(world)
+  // A session that is still being opened takes no devices yet.
+  for (let wait = 0; wait < 100 && !world.session; wait++) await world.time.runUntil(world.time.nowMs() + 1000)
+  connect(world, 2)
+  connect(world, 1)
+  await rest(world, async () => {
+    if (!world.process.isAlive()) await boot(world)
+    await settleDown(world)
+  })
+}
+
+/** No faults from now on. */
+export async function heal(world: SimulatedWorld): Promise<void> {
   tell(world, 'the world heals')
   world.faults.on = false
   world.faults.failing = 0
@@ -221,15 +236,13 @@ export async function healAndRest(world: SimulatedWorld): Promise<void> {
   await world.time.runUntil(world.time.nowMs() + 100)
   world.process.killAfter(Infinity)
   world.process.killAt('none')
-  if (!world.process.isAlive()) await boot(world)
-  await settleDown(world)
-  // A session that is still being opened takes no devices yet.
-  for (let wait = 0; wait < 100 && !world.session; wait++) await world.time.runUntil(world.time.nowMs() + 1000)
-  connect(world, 2)
-  connect(world, 1)
+}
+
+/** `tend` is called before each event. @throws Error when the session does not come to rest */
+export async function rest(world: SimulatedWorld, tend: () => Promise<void>): Promise<void> {
   const untilMs = world.time.nowMs() + REST_MS
   while (world.time.nowMs() < untilMs) {
-    await settleDown(world)
+    await tend()
     if (isAtRest(world)) return
     if (!(await world.time.runNext(untilMs))) break
   }
@@ -243,8 +256,8 @@ export async function healAndRest(world: SimulatedWorld): Promise<void> {
   }
 }
 
-async function settleDown(world: SimulatedWorld): Promise<void> {
-  if (!world.process.isAlive()) await boot(world)
+/** Who paused or stopped the session lets it go on. */
+export async function settleDown(world: SimulatedWorld): Promise<void> {
   const { phase } = world.observed.state
   if (phase === 'paused') send(world, { type: 'continue' })
   if (phase === 'stopped') send(world, { type: 'start' })

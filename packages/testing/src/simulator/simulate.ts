@@ -32,6 +32,8 @@ export interface SimulateOptions {
   /** What the driver does before it heals the world; 40 by default. */
   readonly actions?: number
   readonly coverage?: SimulationCoverage
+  /** Milliseconds between a decision and its record, at most. */
+  readonly storingMs?: number
 }
 
 /** Everything of one run. */
@@ -76,6 +78,10 @@ export interface SimulatedWorld {
   readonly name: string
   /** Where other hosts are told to pass on what comes for its sessions. */
   readonly address: string | undefined
+  /** The process was killed. */
+  readonly onDeath: () => void
+  /** The session is open in its process. */
+  readonly onOpen: (session: Session) => void
   /** An input was answered. */
   readonly onAnswer: (input: UserCommand | ClientReport, outcome: Accepted | Refused) => void
   /** The session did not take an input any more. */
@@ -87,10 +93,11 @@ export type OnStored = (records: readonly SessionRecord[]) => void
 /** A failing run: its seed, what broke, and what happened before, in words. */
 export class SimulationError extends Error {
   readonly seed: number
-  constructor(seed: number, story: readonly string[], cause: unknown) {
+  /** `words`: of the command, beside the seed. */
+  constructor(seed: number, story: readonly string[], cause: unknown, words = '') {
     const why = cause instanceof Error ? cause.message : String(cause)
     super(
-      `seed ${seed}: ${why}\n${story.slice(-40).join('\n')}\nRun it again: npm run simulate -- --from ${seed} --seeds 1`,
+      `seed ${seed}: ${why}\n${story.slice(-40).join('\n')}\nRun it again: npm run simulate -- --from ${seed} --seeds 1${words}`,
       { cause },
     )
     this.name = 'SimulationError'
@@ -155,7 +162,7 @@ export function createSimulatedWorld(options: SimulateOptions): SimulatedWorld {
       state: initialState(SESSION),
       history: createHistory({ keepAll: true }),
       checker: createInvariantChecker({ validate: validateWires }),
-      timeChecker: createTimeChecker(),
+      timeChecker: createTimeChecker(options.storingMs),
       records: [],
       snapshots: 0,
       failure: undefined,
@@ -172,6 +179,8 @@ export function createSimulatedWorld(options: SimulateOptions): SimulatedWorld {
     count: () => (last += 1),
     name: '',
     address: undefined,
+    onDeath: () => {},
+    onOpen: () => {},
     onAnswer: () => {},
     onRejection: () => {},
   }
@@ -179,7 +188,7 @@ export function createSimulatedWorld(options: SimulateOptions): SimulatedWorld {
 }
 
 /** It dies at one of the next crash points, or right now. */
-function killProcess({ process, random }: SimulatedWorld): void {
+export function killProcess({ process, random }: SimulatedWorld): void {
   if (random.chance(0.3)) process.kill()
   else if (random.chance(0.5)) process.killAfter(random.below(6))
   else process.killAt(random.pick(CRASH_POINTS))
@@ -211,7 +220,10 @@ export function startHost(world: SimulatedWorld): { readonly process: SimulatedP
     time,
     random,
     points: coverage.points,
-    onDeath: (point) => tell(world, `the process dies (${point})`),
+    onDeath: (point) => {
+      tell(world, `the process dies (${point})`)
+      world.onDeath()
+    },
   })
   world.process = process
   if (voice.speaker && world.devices.includes(voice.speaker)) voice.speaker = undefined
@@ -246,6 +258,7 @@ export function startHost(world: SimulatedWorld): { readonly process: SimulatedP
 /** What was not answered is sent again. */
 export function holdSession(world: SimulatedWorld, session: Session): void {
   world.session = session
+  world.onOpen(session)
   for (const input of world.unanswered.values()) send(world, input)
 }
 
