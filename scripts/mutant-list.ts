@@ -10,8 +10,9 @@ export interface Mutant {
   readonly test: MutantTest
 }
 
-/** A test file, or the tests in it whose names have these words; or seeds of the simulator. */
-export type MutantTest = { readonly file: string; readonly name?: string } | { readonly seeds: number }
+/** A test file, or the tests in it whose names have these words; or seeds of the simulator, with one process or two. */
+export type MutantTest =
+  { readonly file: string; readonly name?: string } | { readonly seeds: number; readonly processes?: 1 | 2 }
 
 const LOCAL = 'packages/host/src/local'
 const MACHINE = 'packages/core/src/machine'
@@ -173,6 +174,27 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'said.map((part) => makeWhole(part))',
     to: 'said.map((part) => part)',
     test: { file: `${MACHINE}/history.test.ts` },
+  },
+  {
+    name: 'a store appends for an owner who is none any more',
+    file: 'packages/host/src/stores/memory-store.ts',
+    from: '!log || log.epoch !== epoch || pos !== afterPos',
+    to: '!log || pos !== afterPos',
+    test: { seeds: 60, processes: 2 },
+  },
+  {
+    name: 'a host never gives up leases that it cannot renew',
+    file: `${LOCAL}/session-leases.ts`,
+    from: 'if (this.#isOver()) this.#fence()',
+    to: 'if (this.#isOver() && this.#isStopped) this.#fence()',
+    test: { seeds: 60, processes: 2 },
+  },
+  {
+    name: 'readers are not told of records that another host wrote',
+    file: 'packages/runtime/src/session/feed.ts',
+    from: 'for (const reader of this.#readers) reader.lag(missedPos)',
+    to: 'for (const reader of this.#readers) if (pos < missedPos) reader.lag(missedPos)',
+    test: { file: 'packages/runtime/src/session/feed.test.ts' },
   },
   {
     name: 'effects of many calls are compared each with each',

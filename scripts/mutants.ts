@@ -63,12 +63,13 @@ function checkMutant(folder: string, { name, file, from, to, test }: Mutant): re
 }
 
 function runTest(folder: string, test: MutantTest): Outcome {
-  return 'seeds' in test ? runSeeds(folder, test.seeds) : runFile(folder, test)
+  return 'seeds' in test ? runSeeds(folder, test) : runFile(folder, test)
 }
 
-function runSeeds(folder: string, seeds: number): Outcome {
+function runSeeds(folder: string, { seeds, processes = 1 }: Extract<MutantTest, { seeds: number }>): Outcome {
   const command = join(folder, 'packages/testing/src/simulate-command.ts')
-  const { status, stdout } = run(folder, ['--conditions=@baton/source', command, '--seeds', String(seeds)])
+  const words = ['--seeds', String(seeds), '--processes', String(processes)]
+  const { status, stdout } = run(folder, ['--conditions=@baton/source', command, ...words])
   if (status === 0) return 'passed'
   // It says so itself: a mutant that is no program fails otherwise.
   return stdout.includes('seeds failed') ? 'failed' : 'not run'

@@ -275,7 +275,7 @@ export type Frame =
       readonly fact: Fact
     }
   | LiveFrame
-  /** The reader was too slow and missed frames: the last frame. Read again from `pos`. */
+  /** The reader was too slow, or another host had the session for a while: it missed frames. Read again from `pos`. */
   | { readonly type: 'lagged'; readonly pos: number }
 
 /**

@@ -50,6 +50,26 @@ test('of text that is too much to wait for its record, the rest is dropped, and 
   expect(await next()).toMatchObject([{ type: 'fact' }, { offset: 0 }, { offset: 2 * half.length, text: 'end' }])
 })
 
+test('a reader learns that it missed records which another host wrote, and reads them again', async () => {
+  const past = [record(0, 1), record(1, 2), record(2, 3)]
+  const feed = new SessionFeed({
+    readPast: async function* (fromPos) {
+      yield* past.slice(fromPos)
+    },
+  })
+  feed.publishRecord(record(0, 1))
+  const reader = feed.read(0)
+  // The session was opened again, from a snapshot of a host that had it in between.
+  feed.startAfter(2)
+  feed.publishRecord(record(3, 4))
+  expect(await reader.nextBatch()).toMatchObject([{ type: 'fact', pos: 0 }])
+  expect(await reader.nextBatch()).toEqual([{ type: 'lagged', pos: 1 }])
+  expect(await reader.nextBatch()).toBeUndefined()
+  const again = feed.read(1)
+  expect(await again.nextBatch()).toMatchObject([{ type: 'fact', pos: 1 }])
+  expect(await again.nextBatch()).toMatchObject([{ type: 'fact', pos: 2 }])
+})
+
 test('pieces of an attempt that was over before its record came are dropped', async () => {
   const { feed, next } = openFeed()
   feed.publishLive(text(1, 0, 'old'))

@@ -67,9 +67,16 @@ export class SessionFeed {
     }
   }
 
-  /** Records up to this position are not published: a reader that wants them gets them from `readPast`. */
+  /**
+   * Records up to this position are not published: a reader that wants them gets them from `readPast`. One that was there
+   * before another host wrote them is told where it must read again.
+   */
   startAfter(pos: number): void {
-    this.#publishedPos = Math.max(this.#publishedPos, pos)
+    const missedPos = this.#publishedPos + 1
+    if (pos < missedPos) return
+    this.#publishedPos = pos
+    this.#written = undefined
+    for (const reader of this.#readers) reader.lag(missedPos)
   }
 
   /** The text that an attempt has streamed so far. */

@@ -61,6 +61,13 @@ export class FrameReader implements AsyncIterable<Frame>, AsyncIterator<Frame, u
     this.#wake = undefined
   }
 
+  /** It missed what stands from this position on: that is its last frame, after what waits. */
+  lag(pos: number): void {
+    if (this.#ended) return
+    this.#waiting.push({ type: 'lagged', pos })
+    this.end()
+  }
+
   /** Ends the reading after what waits. */
   end(): void {
     if (this.#ended) return

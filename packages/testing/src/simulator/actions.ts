@@ -4,7 +4,7 @@ import type { UserCommand } from '@baton/core/machine'
 import { noteFault } from './coverage.ts'
 import { SIMULATED_PICTURE } from './simulated-agent.ts'
 import type { SimulatedWorld } from './simulate.ts'
-import { boot, connect, FORGED, send, SESSION, tell } from './simulate.ts'
+import { boot, connect, FORGED, holdSession, send, SESSION, tell } from './simulate.ts'
 
 type Act = (world: SimulatedWorld) => unknown
 
@@ -27,8 +27,8 @@ const ACTIONS: readonly (readonly [number, Act])[] = [
   [4, drop],
   [3, crash],
   [2, interrupt],
-  [6, (world) => world.speaker?.isOpen() && world.speaker.say(`do ${nextId(world)}`)],
-  [2, (world) => world.speaker?.isOpen() && world.speaker.interrupt()],
+  [6, (world) => world.voice.speaker?.isOpen() && world.voice.speaker.say(`do ${nextId(world)}`)],
+  [2, (world) => world.voice.speaker?.isOpen() && world.voice.speaker.interrupt()],
   [3, approve],
   [2, editWhilePaused],
   [5, answer],
@@ -64,8 +64,7 @@ export async function act(world: SimulatedWorld): Promise<void> {
 }
 
 function nextId(world: SimulatedWorld): string {
-  world.serial += 1
-  return `input-${world.serial}`
+  return `input-${world.count()}`
 }
 
 /** Its program lets go of the session, which may come to rest and leave the memory, and asks for it again. */
@@ -80,8 +79,7 @@ function leave(world: SimulatedWorld): void {
     .then(
       (again) => {
         if (world.host !== host) return
-        world.session = again
-        for (const input of world.unanswered.values()) send(world, input)
+        holdSession(world, again)
       },
       (cause: unknown) => tell(world, `the session does not open: ${String(cause)}`),
     )
@@ -118,9 +116,9 @@ async function stop(world: SimulatedWorld): Promise<void> {
   const untilMs = time.nowMs() + STOP_MS
   while (!hasStopped && process.isAlive() && (await time.runNext(untilMs)));
   if (!process.isAlive()) return
-  if (hasStopped) watch.checkStopped()
+  if (hasStopped) watch.checkStopped(process)
   else world.observed.failure ??= new Error(`the host did not stop in ${STOP_MS} ms`)
-  process.kill()
+  process.end()
 }
 
 /** Virtual milliseconds in which a host stops, whatever its store does. */
@@ -173,7 +171,7 @@ function answer(world: SimulatedWorld): void {
 
 function describe(world: SimulatedWorld): void {
   const title = world.random.pick(['a title', 'another', null])
-  world.session?.describe({ title, meta: { serial: world.serial } }).catch(() => {})
+  world.session?.describe({ title, meta: { serial: world.count() } }).catch(() => {})
 }
 
 /** An edit is an approval: the call is ready, and begins when the session goes on. */
@@ -214,8 +212,23 @@ function forge(world: SimulatedWorld): void {
 /** Virtual milliseconds in which a healed session must come to rest: every limit of a turn fits in it many times. */
 const REST_MS = 30 * 60_000
 
-/** No more faults: whatever waits must now end, in the session's own time. */
+/** Whatever waits must now end, in the session's own time. */
 export async function healAndRest(world: SimulatedWorld): Promise<void> {
+  await heal(world)
+  if (!world.process.isAlive()) await boot(world)
+  await settleDown(world)
+  // A session that is still being opened takes no devices yet.
+  for (let wait = 0; wait < 100 && !world.session; wait++) await world.time.runUntil(world.time.nowMs() + 1000)
+  connect(world, 2)
+  connect(world, 1)
+  await rest(world, async () => {
+    if (!world.process.isAlive()) await boot(world)
+    await settleDown(world)
+  })
+}
+
+/** No faults from now on. */
+export async function heal(world: SimulatedWorld): Promise<void> {
   tell(world, 'the world heals')
   world.faults.on = false
   world.faults.failing = 0
@@ -223,15 +236,13 @@ export async function healAndRest(world: SimulatedWorld): Promise<void> {
   await world.time.runUntil(world.time.nowMs() + 100)
   world.process.killAfter(Infinity)
   world.process.killAt('none')
-  if (!world.process.isAlive()) await boot(world)
-  await settleDown(world)
-  // A session that is still being opened takes no devices yet.
-  for (let wait = 0; wait < 100 && !world.session; wait++) await world.time.runUntil(world.time.nowMs() + 1000)
-  connect(world, 2)
-  connect(world, 1)
+}
+
+/** `tend` is called before each event. @throws Error when the session does not come to rest */
+export async function rest(world: SimulatedWorld, tend: () => Promise<void>): Promise<void> {
   const untilMs = world.time.nowMs() + REST_MS
   while (world.time.nowMs() < untilMs) {
-    await settleDown(world)
+    await tend()
     if (isAtRest(world)) return
     if (!(await world.time.runNext(untilMs))) break
   }
@@ -245,8 +256,8 @@ export async function healAndRest(world: SimulatedWorld): Promise<void> {
   }
 }
 
-async function settleDown(world: SimulatedWorld): Promise<void> {
-  if (!world.process.isAlive()) await boot(world)
+/** Who paused or stopped the session lets it go on. */
+export async function settleDown(world: SimulatedWorld): Promise<void> {
   const { phase } = world.observed.state
   if (phase === 'paused') send(world, { type: 'continue' })
   if (phase === 'stopped') send(world, { type: 'start' })

@@ -18,7 +18,7 @@ export interface TimeStep {
 /** Milliseconds between a decision and its record, at most: a slow store, and appends that are tried again. */
 const STORING_MS = 15_000
 
-export function createTimeChecker(): TimeChecker {
+export function createTimeChecker(storingMs = STORING_MS): TimeChecker {
   let owner: { readonly epoch: number; readonly recordMs: number; readonly nowMs: number } | undefined
   return {
     observe: ({ before, after, record, nowMs }) => {
@@ -27,7 +27,7 @@ export function createTimeChecker(): TimeChecker {
       if (owner?.epoch !== record.epoch) owner = { epoch: record.epoch, recordMs: record.nowMs, nowMs }
       const passedMs = nowMs - owner.nowMs
       const countedMs = record.nowMs - owner.recordMs
-      if (Math.abs(passedMs - countedMs) > STORING_MS)
+      if (Math.abs(passedMs - countedMs) > storingMs)
         throw new Error(`record ${record.pos}: the session counted ${countedMs} ms while ${passedMs} ms passed`)
     },
   }

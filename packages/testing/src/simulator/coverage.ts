@@ -55,3 +55,14 @@ export function reportCoverage(coverage: SimulationCoverage, seeds: number): str
     `facts: ${[...facts].map(([name, count]) => `${name} ${count}`).join(', ')}`,
   ].join('\n')
 }
+
+/** Of two processes: how often the session had another one than before, and what drove it there. */
+export function reportOwnership({ faults }: SimulationCoverage): string {
+  const read = (fault: string): number => faults.get(fault) ?? 0
+  return [
+    `two processes: ${read('move')} moves between them`,
+    `${read('partition-fails') + read('partition-hangs')} partitions (${read('partition-hangs')} hang)`,
+    `${read('kill')} kills, ${read('stop')} stops`,
+    `${read('held')} times held by the other`,
+  ].join(', ')
+}

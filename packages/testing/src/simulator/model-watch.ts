@@ -3,6 +3,7 @@
 import type { AbortSignalLike, Message, ModelRequest, StoredMessage } from '@baton/core'
 import type { History, SessionRecord, State } from '@baton/core/machine'
 import { listClientTools } from '@baton/core/machine'
+import type { SimulatedProcess } from './process.ts'
 
 /** The session as all its records say, whatever a host believes. */
 export interface FoldedLog {
@@ -25,7 +26,8 @@ export class ModelWatch {
   /** By attempt: what the model said, and how much of it the log has. */
   readonly #said = new Map<number, string>()
   readonly #kept = new Map<number, number>()
-  readonly #running = new Set<AbortSignalLike>()
+  /** What was begun and has not ended, with the process that it runs in. */
+  readonly #running = new Map<AbortSignalLike, SimulatedProcess>()
 
   constructor(log: () => FoldedLog, fail: (failure: Error) => void) {
     this.#log = log
@@ -42,13 +44,13 @@ export class ModelWatch {
   }
 
   /** A model is asked. */
-  begin(model: string, request: ModelRequest, signal: AbortSignalLike): SaidSink {
+  begin(process: SimulatedProcess, model: string, request: ModelRequest, signal: AbortSignalLike): SaidSink {
     const { attempt } = this.#log().state
     // One that was given up before it began is asked about the past.
     if (attempt && !signal.aborted) this.#compareRequest(model, request)
     const number = attempt?.attempt ?? 0
     if (!signal.aborted) this.#said.set(number, '')
-    this.#running.add(signal)
+    this.#running.set(signal, process)
     return {
       said: (text) => {
         if (!signal.aborted) this.#said.set(number, (this.#said.get(number) ?? '') + text)
@@ -57,14 +59,14 @@ export class ModelWatch {
     }
   }
 
-  /** The process that asked is gone, and what it asked with it. */
-  forgetRunning(): void {
-    this.#running.clear()
+  /** Model calls of living processes that nobody has given up. */
+  running(): readonly SimulatedProcess[] {
+    return [...this.#running].flatMap(([signal, process]) => (!signal.aborted && process.isAlive() ? [process] : []))
   }
 
-  /** The host was stopped in good order. */
-  checkStopped(): void {
-    const left = [...this.#running].filter((signal) => !signal.aborted).length
+  /** The host of this process was stopped in good order. */
+  checkStopped(process: SimulatedProcess): void {
+    const left = this.running().filter((one) => one === process).length
     if (left > 0) this.#fail(new Error(`the host stopped, and ${left} model calls run on`))
   }
 
@@ -96,7 +98,8 @@ export class ModelWatch {
     readonly text: string
   }): void {
     const kept = this.#kept.get(attempt) ?? 0
-    const said = this.#said.get(attempt) ?? ''
+    // Half of a surrogate pair waits for its other half, or is replaced when that does not come.
+    const said = (this.#said.get(attempt) ?? '').toWellFormed()
     if (offset !== kept || said.slice(offset, offset + text.length) !== text)
       this.#fail(new Error(`attempt ${attempt} said "${said}"; the log has "${text}" at ${offset}, after ${kept}`))
     this.#kept.set(attempt, offset + text.length)

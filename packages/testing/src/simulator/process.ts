@@ -43,6 +43,8 @@ export function createCrashPoints(): CrashPoints {
 export interface SimulatedProcess {
   isAlive(): boolean
   kill(): void
+  /** It ends in good order. */
+  end(): void
   /** Dies at the crash point that comes `after` that many others. */
   killAfter(after: number): void
   /** Dies when it next comes to the crash point of this name. */
@@ -80,6 +82,9 @@ export function createProcess(init: ProcessInit): SimulatedProcess {
   return {
     isAlive: () => alive,
     kill: () => die('at rest'),
+    end: () => {
+      alive = false
+    },
     killAfter: (after) => {
       left = after
     },

@@ -5,10 +5,11 @@ import { createCatalog, createHostOver } from '@baton/runtime'
 import { createHash } from 'node:crypto'
 import { createWorkflowEngine } from '../workflow/workflow-engine.ts'
 import { act, healAndRest } from './actions.ts'
+import { checkEnd, observeAll } from './check-world.ts'
 import { noteFault } from './coverage.ts'
 import { createProcess } from './process.ts'
 import type { SimulatedWorld, SimulateOptions } from './simulate.ts'
-import { checkEnd, createSimulatedWorld, observeAll, SESSION, SimulationError, tell } from './simulate.ts'
+import { createSimulatedWorld, SESSION, SimulationError, tell } from './simulate.ts'
 import { createSimulatedAgent } from './simulated-agent.ts'
 
 /** @throws SimulationError when an invariant is broken or the session does not come to rest */
@@ -41,7 +42,7 @@ async function openWorkflowWorld(options: SimulateOptions): Promise<SimulatedWor
   const environment = {
     clock: time.clock,
     timers: time.timers,
-    newId: () => `id-${(world.serial += 1)}`,
+    newId: () => `id-${world.count()}`,
     transport: { post: () => Promise.reject(new Error('the simulation has no network')) },
   }
   const engine = createWorkflowEngine({

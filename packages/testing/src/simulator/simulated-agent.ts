@@ -141,7 +141,7 @@ const WORDS = ['Well, ', 'this is ', 'an answer ', 'with emoji 😀 ', 'and more
 function createSimulatedModel(id: string, parts: AgentParts): Model {
   const { process, random, onFault, watch } = parts
   const run: Model['run'] = async (...asked) => {
-    const told = watch.begin(id, asked[0], asked[2])
+    const told = watch.begin(process, id, asked[0], asked[2])
     try {
       return await speak(told, ...asked)
     } finally {

@@ -48,6 +48,7 @@ export function openDevice(init: DeviceInit): SimulatedDevice {
       const offered = offeredHere(frame, connection)
       if (offered) run(offered.callId, offered.offer).catch(() => {})
     }
+    open = false // the session is closed here
   }
 
   const run = async (callId: string, offer: number): Promise<void> => {

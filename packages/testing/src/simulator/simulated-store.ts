@@ -13,12 +13,11 @@ export interface StoreFaults {
 }
 
 export interface SimulatedStoreInit {
-  /** The disk: a store of its own that never fails. */
+  /** The disk, or the way to it: a store of its own that does not fail as this one does. */
   readonly disk: Store
   readonly process: SimulatedProcess
   readonly random: Random
   readonly faults: StoreFaults
-  readonly onStored: (records: readonly SessionRecord[]) => void
   readonly onFault: (fault: string) => void
   /** A snapshot is on its way to the disk. */
   readonly onSnapshot: (snapshot: Snapshot) => void
@@ -48,7 +47,6 @@ export function createSimulatedStore(init: SimulatedStoreInit): Store {
         const fails = random.chance(faults.failing)
         if (fails && random.chance(0.5)) throw failed()
         const pos = await disk.append(session, epoch, afterPos, records)
-        init.onStored(records)
         if (fails) throw failed()
         return pos
       }),
@@ -90,5 +88,17 @@ export function createSimulatedStore(init: SimulatedStoreInit): Store {
     },
     health: () => disk.health(),
     close: () => Promise.resolve(),
+  }
+}
+
+/** `onStored` hears of records as soon as the disk has them, whoever hears of that besides. */
+export function observeDisk(disk: Store, onStored: (records: readonly SessionRecord[]) => void): Store {
+  return {
+    ...disk,
+    append: async (session, epoch, afterPos, records) => {
+      const pos = await disk.append(session, epoch, afterPos, records)
+      onStored(records)
+      return pos
+    },
   }
 }

@@ -8,6 +8,8 @@ export interface VirtualTime {
   nowMs(): number
   /** Sets the wall clock forward, or back where `ms` is below 0. Timers do not notice. */
   setWall(ms: number): void
+  /** The same time for another machine, whose wall clock is `aheadMs` ahead and is set by itself. */
+  seeFromElsewhere(aheadMs: number): VirtualTime
   readonly timers: Timers
   /** Resolves after `delayMs` of virtual time. */
   wait(delayMs: number): Promise<void>
@@ -35,7 +37,6 @@ const PATIENCE_MS = 3_600_000
 /** `isIdle`: false while something real is under way that promises wait for; nothing is by default. */
 export function createVirtualTime(startMs: number, isIdle = (): boolean => true): VirtualTime {
   let nowMs = startMs
-  let wallAheadMs = 0
   let order = 0
   const events: Event[] = []
 
@@ -77,20 +78,25 @@ export function createVirtualTime(startMs: number, isIdle = (): boolean => true)
       if (!(await runNext(untilMs))) throw new Error('nothing happens any more, and the work has not ended')
     return await work
   }
-  return {
-    clock: { nowMs: () => nowMs + wallAheadMs, monotonicMs: () => nowMs - startMs },
-    nowMs: () => nowMs,
-    setWall: (ms) => {
-      wallAheadMs += ms
-    },
-    timers: { start },
-    wait: (delayMs) => new Promise((resolve) => void start(delayMs, resolve)),
-    settle,
-    runNext,
-    runUntil,
-    pass: (ms) => runUntil(nowMs + ms),
-    until,
+  const see = (beginMs: number): VirtualTime => {
+    let wallAheadMs = beginMs
+    return {
+      clock: { nowMs: () => nowMs + wallAheadMs, monotonicMs: () => nowMs - startMs },
+      nowMs: () => nowMs,
+      setWall: (ms) => {
+        wallAheadMs += ms
+      },
+      seeFromElsewhere: see,
+      timers: { start },
+      wait: (delayMs) => new Promise((resolve) => void start(delayMs, resolve)),
+      settle,
+      runNext,
+      runUntil,
+      pass: (ms) => runUntil(nowMs + ms),
+      until,
+    }
   }
+  return see(0)
 }
 
 function turnEventLoop(): Promise<void> {

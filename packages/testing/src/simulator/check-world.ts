@@ -1,0 +1,92 @@
+// What the simulator checks: every record as soon as it was stored, and at the end what happened against what the log says.
+import type { createSpec } from '@baton/core'
+import type { SessionRecord, Snapshot, State } from '@baton/core/machine'
+import { applyRecord } from '@baton/core/machine'
+import { checkSnapshot } from './check-snapshot.ts'
+import { noteFact } from './coverage.ts'
+import type { SimulatedWorld } from './simulate.ts'
+import { FORGED, SESSION, tell } from './simulate.ts'
+
+/** Records that were stored together. */
+export function observeAll(
+  world: SimulatedWorld,
+  spec: ReturnType<typeof createSpec>,
+  records: readonly SessionRecord[],
+): void {
+  for (const record of records) observe(world, spec, record)
+  world.watch.noteStored(records)
+}
+
+export function observeSnapshot({ observed }: SimulatedWorld, snapshot: Snapshot): void {
+  observed.snapshots += 1
+  try {
+    checkSnapshot(SESSION, snapshot, observed.records)
+  } catch (failure) {
+    observed.failure ??= failure
+  }
+}
+
+/** Checks a record as soon as it was stored. */
+function observe(world: SimulatedWorld, spec: ReturnType<typeof createSpec>, record: SessionRecord): void {
+  const { observed, coverage } = world
+  coverage.records += 1
+  for (const fact of record.facts) noteFact(coverage, fact)
+  tell(world, `${record.input.type} → ${record.facts.map((fact) => fact.type).join(', ')}`)
+  const before = { ...observed.state, epoch: record.epoch }
+  const after = applyRecord(before, record)
+  checkForged(world, before, record)
+  observed.records.push(record)
+  observed.history.fold(record)
+  observed.state = after
+  if (JSON.stringify(record).includes('"base64"')) observed.failure ??= new Error('a record holds a picture')
+  try {
+    observed.checker.observe({ spec, before, after, record, history: observed.history, input: null })
+    observed.timeChecker.observe({ before, after, record, nowMs: world.time.nowMs() })
+  } catch (failure) {
+    observed.failure ??= failure
+  }
+}
+
+/**
+ * A forged result settles a call only when its connection was offered that call before the record: a device that comes
+ * while the store is slow may speak of a call that becomes its own.
+ */
+function checkForged({ observed, effects }: SimulatedWorld, before: State, { input, facts }: SessionRecord): void {
+  for (const fact of facts) {
+    if (fact.type !== 'call-settled' || !JSON.stringify(fact.settlement).includes(FORGED)) continue
+    const call = before.step?.calls.find(({ callId }) => callId === fact.callId)
+    const connection = input.type === 'tool-result' ? input.connection : undefined
+    if (!call?.offer || call.offer.connection !== connection)
+      observed.failure ??= new Error(`${fact.callId} is settled by a forged result`)
+    else if (!effects.has(fact.callId)) effects.set(fact.callId, { tool: call.name, starts: 0 })
+  }
+}
+
+/** An app is only shown its last turn when it comes back, but the server has everything that it said. */
+function checkSaid({ app, observed }: SimulatedWorld): void {
+  const accepted = new Set(observed.state.recentInputs.map((input) => input.inputId))
+  const lost = [...app.said].filter(([id]) => !accepted.has(id)).map(([, text]) => text)
+  if (lost.length > 0) throw new Error(`the server never had: ${lost.join(', ')}`)
+}
+
+/** What happened in the world against what the log says: `once` means at most once, and ok means that it happened. */
+function checkEffects(world: SimulatedWorld): void {
+  const once = new Set(['pay', 'pay.asked', 'ask.pay', 'phone.spawn', 'phone.own'])
+  for (const [callId, effect] of world.effects)
+    if (once.has(effect.tool) && effect.starts > 1)
+      throw new Error(`${callId} (${effect.tool}) took effect ${effect.starts} times`)
+  const spoken = world.app.spoken
+  if (new Set(spoken).size < spoken.length) throw new Error('a text was spoken twice')
+  for (const { callId, settlement, name } of world.observed.state.recentCalls)
+    if (settlement === 'ok' && name !== 'result.read' && !world.effects.has(callId))
+      throw new Error(`${callId} (${name}) is settled as ok, but nothing happened`)
+}
+
+/** What a session at rest must have kept. @throws Error that says what is wrong */
+export function checkEnd(world: SimulatedWorld): void {
+  if (world.observed.failure) throw world.observed.failure
+  world.observed.checker.finish(world.observed.state)
+  checkEffects(world)
+  checkSaid(world)
+  if (world.app.screen === 'thinking') throw new Error('the app is left thinking')
+}

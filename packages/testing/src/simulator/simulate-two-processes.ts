@@ -1,0 +1,208 @@
+// The simulator with two processes: two local hosts over one store, between which a session moves. Each may die, be stopped,
+// be cut off from the store, and has a wall clock of its own. Users and devices go to whichever has the session, or come again.
+import type { Host, Session } from '@baton/core'
+import { isBatonError } from '@baton/core'
+import { createMemoryStore } from '@baton/host'
+import { act, heal, rest, settleDown } from './actions.ts'
+import { OwnershipWatch } from './check-ownership.ts'
+import { checkEnd } from './check-world.ts'
+import { noteFault } from './coverage.ts'
+import type { SimulatedWorld, SimulateOptions } from './simulate.ts'
+import { connect, createSimulatedWorld, holdSession, killProcess } from './simulate.ts'
+import { send, SESSION, SimulationError, startHost, tell } from './simulate.ts'
+import type { StoreLink } from './store-link.ts'
+import { createStoreLink } from './store-link.ts'
+
+interface Peer {
+  /** What this process has of the world; the rest of it is shared. */
+  readonly world: SimulatedWorld
+  readonly link: StoreLink
+  /** Of this host the session was asked for, and it has not answered. */
+  asked: Host | undefined
+}
+
+interface Peers {
+  readonly base: SimulatedWorld
+  readonly all: readonly Peer[]
+  readonly watch: OwnershipWatch
+  readonly leaseMs: number
+  hasHealed: boolean
+  /** When what was not answered was last sent again. */
+  sentAgainMs: number
+}
+
+/** A cut may last for 30 s, and what was on its way is then stored. */
+const STORING_MS = 60_000
+/** Milliseconds from one look at sessions without an owner to the next. */
+const RECOVER_MS = 2000
+const MINUTE_MS = 60_000
+/** Milliseconds after which users of a healed world send again what was not answered. */
+const AGAIN_MS = 5000
+
+/** @throws SimulationError when an invariant is broken or the session does not come to rest */
+export async function simulateTwoProcesses(options: SimulateOptions): Promise<SimulatedWorld> {
+  const peers = createPeers(options)
+  const { base } = peers
+  const { time, random, observed, story } = base
+  try {
+    for (const peer of peers.all) await bootPeer(peers, peer)
+    for (let action = options.actions ?? 60; action > 0; action--) {
+      await actSomewhere(peers)
+      await time.runUntil(time.nowMs() + random.below(random.chance(0.5) ? 300 : 2500))
+      for (const peer of peers.all) if (!peer.world.process.isAlive() && random.chance(0.4)) await bootPeer(peers, peer)
+      if (observed.failure) throw observed.failure
+    }
+    await healPeers(peers)
+    checkEnd(base)
+    await peers.watch.checkLog(base.disk, SESSION, observed.records)
+  } catch (cause) {
+    throw new SimulationError(options.seed, story, cause, ' --processes 2')
+  }
+  return base
+}
+
+function createPeers(options: SimulateOptions): Peers {
+  const base = createSimulatedWorld({ ...options, storingMs: STORING_MS })
+  const { time, random, coverage, observed } = base
+  const leaseMs = random.pick([4000, 10_000])
+  const disk = createMemoryStore({ clock: { nowMs: () => time.nowMs() }, leaseMs })
+  const watch = new OwnershipWatch({
+    working: () => base.watch.running(),
+    fail: (failure) => (observed.failure ??= failure),
+    onMove: () => noteFault(coverage, 'move', observed.state),
+  })
+  const isForwarding = random.chance(0.5)
+  const create = (name: string): Peer => {
+    const link = createStoreLink(time, random)
+    const world: SimulatedWorld = {
+      ...base,
+      name: `${name}: `,
+      time: time.seeFromElsewhere(random.pick([0, 30_000, -30_000, 3_600_000, -86_400_000])),
+      reachDisk: (_, onStored) => link.reach(watch.observe(name, disk, onStored)),
+      address: isForwarding ? `ws://${name}` : undefined,
+      crash: () => killProcess(world),
+      onDeath: () => noteFault(coverage, 'kill', observed.state),
+      onOpen: (session) => void follow(world, session).catch(() => {}),
+      onAnswer: (input, outcome) => watch.noteAnswer(input, outcome),
+      onRejection: (session) => leaveSession(world, session),
+    }
+    return { world, link, asked: undefined }
+  }
+  return { base: { ...base, disk }, all: [create('a'), create('b')], watch, leaseMs, hasHealed: false, sentAgainMs: 0 }
+}
+
+async function bootPeer(peers: Peers, peer: Peer): Promise<void> {
+  const { world, link } = peer
+  const { random, time } = world
+  link.mend()
+  const { process, host } = startHost(world)
+  if (world.faults.on && random.chance(0.15)) process.killAfter(random.below(8))
+  tell(world, 'a process begins')
+  host.recover({ everyMs: RECOVER_MS }).catch((cause: unknown) => tell(world, `it finds no sessions: ${String(cause)}`))
+  if (random.chance(0.5)) visit(peers, peer)
+  await time.runUntil(time.nowMs() + 50)
+}
+
+async function actSomewhere(peers: Peers): Promise<void> {
+  const { random } = peers.base
+  const open = peers.all.filter(({ world }) => world.session)
+  const peer = random.pick(open.length > 0 && random.chance(0.8) ? open : peers.all)
+  if (random.chance(0.2)) visit(peers, peer)
+  else if (random.chance(0.1)) cut(peers, peer)
+  else if (peer.world.process.isAlive()) await act(peer.world)
+}
+
+/** The process cannot reach the store for a while, which may be longer than its lease. */
+function cut({ base, leaseMs }: Peers, { world, link }: Peer): void {
+  const { random, time, coverage, observed } = base
+  if (link.isCut()) return
+  const how = random.pick(['fails', 'hangs'] as const)
+  const ms = random.pick([500, leaseMs / 2, leaseMs * 1.5, leaseMs * 3])
+  tell(world, `its store cannot be reached for ${ms} ms (${how})`)
+  noteFault(coverage, `partition-${how}`, observed.state)
+  link.cut(how)
+  time.timers.start(ms, () => link.mend())
+}
+
+/** Somebody asks this process for the session; where another one holds it they go there, or come again. */
+function visit(peers: Peers, peer: Peer): void {
+  const { world } = peer
+  const { host, process, random, time, coverage, observed } = world
+  if (!host || !process.isAlive() || world.session || peer.asked === host) return
+  peer.asked = host
+  const answered = (): boolean => {
+    if (peer.asked === host) peer.asked = undefined
+    return world.host === host && process.isAlive()
+  }
+  host.session(SESSION, { principal: { id: 'ann' } }).then(
+    (session) => {
+      if (!answered()) return
+      tell(world, 'the session is open here')
+      holdSession(world, session)
+    },
+    (cause: unknown) => {
+      if (!answered()) return
+      tell(world, `the session does not open: ${String(cause)}`)
+      if (isBatonError(cause) && cause.code === 'session_held') noteFault(coverage, 'held', observed.state)
+      const next = random.pick(peers.all)
+      const isNeeded = (): boolean => peers.all.every((one) => !one.world.session)
+      time.timers.start(random.below(3000), () => {
+        if (isNeeded() || (!peers.hasHealed && random.chance(0.5))) visit(peers, next)
+      })
+    },
+  )
+}
+
+/** Until the session is closed here. */
+async function follow(world: SimulatedWorld, session: Session): Promise<void> {
+  const frames = session.frames()
+  while ((await frames.nextBatch()) !== undefined);
+  leaveSession(world, session)
+}
+
+function leaveSession(world: SimulatedWorld, session: Session): void {
+  if (world.session !== session) return
+  tell(world, 'the session is closed here')
+  world.session = undefined
+  for (const device of world.devices) if (device !== world.voice.speaker && device.isOpen()) device.drop()
+  session.close().catch(() => {})
+}
+
+async function healPeers(peers: Peers): Promise<void> {
+  const { base, all } = peers
+  const { time } = base
+  peers.hasHealed = true
+  for (const { world, link } of all) {
+    link.mend()
+    await heal(world)
+  }
+  const tend = () => tendPeers(peers)
+  await rest(base, tend)
+  base.voice.speaker?.drop() // what it was told to have failed it says again when it comes back
+  // The app works through what it was sent: every answer is spoken to its end.
+  for (const untilMs = time.nowMs() + 10 * MINUTE_MS; time.nowMs() < untilMs;) {
+    await tend()
+    if (!(await time.runNext(untilMs))) break
+  }
+  await rest(base, tend)
+}
+
+/** Both processes live, one of them has the session, and its devices are there. */
+async function tendPeers(peers: Peers): Promise<void> {
+  const { all, base } = peers
+  for (const peer of all) if (!peer.world.process.isAlive()) await bootPeer(peers, peer)
+  const owner = all.find(({ world }) => world.session)
+  if (!owner) {
+    if (all.every(({ asked, world }) => asked !== world.host)) visit(peers, base.random.pick(all))
+    return
+  }
+  const { world } = owner
+  const { devices, voice } = world
+  await settleDown(world)
+  if (!devices.some((device) => device !== voice.speaker && device.isOpen())) connect(world, 2)
+  if (!voice.speaker?.isOpen() || !devices.includes(voice.speaker)) connect(world, 1)
+  if (world.time.nowMs() - peers.sentAgainMs > AGAIN_MS) {
+    peers.sentAgainMs = world.time.nowMs()
+    for (const input of world.unanswered.values()) send(world, input)
+  }
+}

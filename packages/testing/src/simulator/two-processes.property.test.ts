@@ -1,0 +1,18 @@
+// Two real hosts over one store in simulated worlds: kills, stops, partitions and clocks of their own, while the session
+// moves from one to the other.
+import { expect, test } from 'vitest'
+import { chooseCount } from '../depth.ts'
+import { createSimulationCoverage, reportCoverage, reportOwnership } from './coverage.ts'
+import { simulateTwoProcesses } from './simulate-two-processes.ts'
+
+const SEEDS = chooseCount({ quick: 40, deep: 600 })
+/** What drives a session from one process to the other. */
+const FAULTS = ['move', 'held', 'kill', 'stop', 'partition-fails', 'partition-hangs', 'clock-forward', 'clock-back']
+
+test('a session that moves between two processes has one owner at a time, loses no input, and comes to rest', async () => {
+  const coverage = createSimulationCoverage()
+  for (let seed = 1; seed <= SEEDS; seed++) await simulateTwoProcesses({ seed, coverage })
+  console.log(`${reportCoverage(coverage, SEEDS)}\n${reportOwnership(coverage)}`)
+  expect(FAULTS.filter((fault) => !coverage.faults.has(fault))).toEqual([])
+  expect(coverage.faults.get('move')).toBeGreaterThan(SEEDS / 2)
+})
