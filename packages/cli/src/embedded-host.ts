@@ -37,6 +37,8 @@ export interface EmbeddedHostInit {
   /** In memory by default. */
   readonly store?: StoreLocation
   readonly keepDays?: number | undefined
+  /** What no error may show; those of the variables by default. */
+  readonly secrets?: readonly string[]
   /** Where other servers over the same store reach this one. */
   readonly address?: string | undefined
   readonly terminal: Console
@@ -71,7 +73,7 @@ export async function openEmbeddedHost(init: EmbeddedHostInit): Promise<Embedded
     agent,
     modelOf,
     priceOf: createPriceOf(),
-    secrets: secretsIn(variables),
+    secrets: init.secrets ?? secretsIn(variables),
     store,
     defaultModel: choice.id,
     ...(init.address !== undefined && { address: init.address }),

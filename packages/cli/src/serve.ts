@@ -9,6 +9,7 @@ import type { Command } from './command.ts'
 import type { Console } from './console.ts'
 import { develop } from './develop.ts'
 import type { EmbeddedHost } from './embedded-host.ts'
+import type { EmbeddedHostInit } from './embedded-host.ts'
 import { openEmbeddedHost } from './embedded-host.ts'
 import { SERVE_HELP } from './serve-help.ts'
 import type { ServeOptions } from './serve-options.ts'
@@ -28,11 +29,10 @@ export const serveCommand: Command = {
 async function serve(options: ServeOptions, terminal: Console): Promise<number> {
   if (options.dev) return await develop(options.dev, terminal)
   const { server } = options
-  const known = [server.token, server.peers?.secret, ...secretsIn(terminal.variables)]
-  const secrets = known.filter((secret) => secret !== undefined)
+  const secrets = listSecrets(options, terminal)
   const log = await createServerLog(server, terminal, secrets)
   const tls = server.tls && readTls(server.tls, terminal.folder)
-  const embedded = await openHost(options, terminal, log)
+  const embedded = await openHost({ ...options, secrets }, terminal, log)
   let isListening = false
   const findStoreIssue = createReadiness({ store: embedded.store, log, clock: embedded.environment.clock })
   const front = createWebSocketFront({
@@ -76,8 +76,21 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
 /** Milliseconds between two looks for sessions of a server that died over the same store. */
 const RECOVER_EVERY_MS = 5000
 
+/** What was given by an option counts as its variable does. */
+function listSecrets({ server, store }: ServeOptions, { variables }: Console): readonly string[] {
+  return secretsIn({
+    ...variables,
+    ...(server.token !== undefined && { BATON_TOKEN: server.token }),
+    ...(store.type === 'postgres' && { BATON_STORE: store.url }),
+  })
+}
+
 /** @throws BatonError as openEmbeddedHost does; of a store that is in use, how to do without it */
-async function openHost(options: ServeOptions, terminal: Console, log: Logger): Promise<EmbeddedHost> {
+async function openHost(
+  options: ServeOptions & Pick<EmbeddedHostInit, 'secrets'>,
+  terminal: Console,
+  log: Logger,
+): Promise<EmbeddedHost> {
   try {
     return await openEmbeddedHost({ ...options, address: options.server.peers?.address, terminal, log })
   } catch (cause) {

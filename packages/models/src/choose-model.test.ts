@@ -358,6 +358,15 @@ test('every key, token and secret of a provider is known as one, and nothing els
   expect(new Set(known)).toEqual(new Set(secret.map((name) => `value of ${name}`)))
 })
 
+test('the token of a server, the secret of its peers and the password of its store are secrets', () => {
+  const variables = {
+    BATON_TOKEN: 'token-1',
+    BATON_PEER_SECRET: 'peers-1',
+    BATON_STORE: 'postgres://ann:hunter%2Fpass@db/baton',
+  }
+  expect(new Set(secretsIn(variables))).toEqual(new Set(['token-1', 'peers-1', 'hunter%2Fpass', 'hunter/pass']))
+})
+
 test('the password of a proxy is a secret as it stands in its address', () => {
   const variables = { HTTPS_PROXY: 'http://me:p%40ss:word@proxy:3128', http_proxy: 'http://proxy:3128', HTTP_PROXY: '' }
   expect(secretsIn(variables)).toEqual(['p%40ss:word'])

@@ -78,19 +78,21 @@ const OTHER_SECRETS = [
   'AWS_SECRET_ACCESS_KEY',
   'AWS_SESSION_TOKEN',
   'AWS_CONTAINER_AUTHORIZATION_TOKEN',
+  'BATON_TOKEN',
+  'BATON_PEER_SECRET',
 ]
 
 /** Addresses that may have a password in them. */
-const PROXIES = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy']
+const PLACES = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy', 'BATON_STORE']
 
-/** Every key, token, secret and password of a provider or a proxy that is set: what no log may show. */
+/** Every key, token, secret and password of a provider, a proxy, a store or the server that is set: what no log may show. */
 export function secretsIn(variables: Variables): readonly string[] {
   const keys = NETWORK_PROVIDERS.map(findVariables).flatMap((known) => [known?.keyVariable, known?.otherKeyVariable])
   const listValues = (name: string | undefined) => (name === undefined ? [] : (readValue(variables, name) ?? []))
   const addresses = NETWORK_PROVIDERS.flatMap((provider) => findVariables(provider)?.baseUrlVariable ?? [])
   return [
     ...[...keys, ...OTHER_SECRETS].flatMap(listValues),
-    ...[...addresses, ...PROXIES].flatMap(listValues).flatMap(findPassword),
+    ...[...addresses, ...PLACES].flatMap(listValues).flatMap(findPassword),
     ...addresses.flatMap(listValues).flatMap((url) => listSecrets({ url, headers: {} })),
   ]
 }

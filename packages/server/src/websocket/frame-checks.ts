@@ -22,15 +22,24 @@ export function checkUnparsed({ init, follower }: CheckedConnection, text: strin
   const { limits, rates, quotas, address = '' } = init
   const bytes = Buffer.byteLength(text)
   const isResult = RESULT.test(text)
-  if (!isResult && bytes > limits.eventBytes) {
-    const code = TRANSCRIPT.test(text) ? 'invalid_transcript' : 'invalid_event'
-    return { code, message: `the frame has ${bytes} bytes; at most ${limits.eventBytes} are taken` }
-  }
   if (isResult && follower?.isBusy()) return undefined
   const tooOften = rates?.checkAddress(address)
   if (tooOften !== undefined) return { code: 'rate_limited', message: tooOften }
   const tooMuch = quotas?.takeBytes(address, bytes)
-  return tooMuch === undefined ? undefined : { code: 'quota_exceeded', message: tooMuch }
+  if (tooMuch !== undefined) return { code: 'quota_exceeded', message: tooMuch }
+  return isResult ? undefined : checkSize(bytes, limits.eventBytes, TRANSCRIPT.test(text))
+}
+
+/** Only a result may be larger, and only its type says that it is one. */
+export function checkParsedSize({ init }: CheckedConnection, frame: ClientFrame, text: string): Problem | undefined {
+  if (frame.type === 'tool.result') return undefined
+  return checkSize(Buffer.byteLength(text), init.limits.eventBytes, frame.type === 'user.audio.transcript.final')
+}
+
+function checkSize(bytes: number, most: number, isTranscript: boolean): Problem | undefined {
+  if (bytes <= most) return undefined
+  const code = isTranscript ? 'invalid_transcript' : 'invalid_event'
+  return { code, message: `the frame has ${bytes} bytes; at most ${most} are taken` }
 }
 
 /** The result of a call that the app was asked for passes always: its turn waits for it. */

@@ -40,10 +40,14 @@ export async function openHeldSession(
 }
 
 async function passOn(init: V1ConnectionInit, address: string): Promise<PeerLink | undefined> {
-  const { peers, isFromPeer = false, principal, client = '', socket, limits, log, connection } = init
+  const { peers, isFromPeer = false, principal, client = '', socket, limits, timers, log, connection } = init
   if (!peers || isFromPeer || address === peers.address) return undefined
-  const link = await connectToPeer({ address, secret: peers.secret, principal, client, socket, limits })
-  if (link) log.info('a connection is passed on to the server that holds its session', { connection, peer: address })
-  else log.warn('the server that holds a session cannot be reached', { connection, peer: address })
+  const link = await connectToPeer({ address, secret: peers.secret, principal, client, socket, limits, timers })
+  if ('why' in link) {
+    // 401 says that the secrets differ.
+    log.warn('the server that holds a session cannot be reached', { connection, peer: address, cause: link.why })
+    return undefined
+  }
+  log.info('a connection is passed on to the server that holds its session', { connection, peer: address })
   return link
 }

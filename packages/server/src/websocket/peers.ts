@@ -1,7 +1,7 @@
 // Servers that share a store are peers: a connection whose session a peer holds is passed on to that peer, which runs its
 // turns. A secret that the peers share says that a connection comes from a peer; what a peer says of its client is believed.
-import type { Principal } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { Principal, Timers } from '@baton/core'
+import { BatonError, isJsonObject, parseJson } from '@baton/core'
 import type { IncomingMessage } from 'node:http'
 import { WebSocket } from 'ws'
 import { isSameSecret, PATH } from './admission.ts'
@@ -46,13 +46,14 @@ export function checkPeers({ address, secret }: PeerOptions): void {
     })
 }
 
-/** Undefined for a connection that does not come from a peer. */
+/** Undefined for a connection that does not come from a peer, and for one whose client it does not tell. */
 export function readPeer({ headers }: IncomingMessage, { secret }: PeerOptions): PeerClient | undefined {
   const given = headers[SECRET_HEADER]
   if (typeof given !== 'string' || !isSameSecret(given, secret)) return undefined
-  const client = headers[CLIENT_HEADER]
-  // Written by `connectToPeer`, which alone knows the secret.
-  return JSON.parse(Buffer.from(String(client), 'base64url').toString()) as PeerClient
+  const parsed = parseJson(Buffer.from(String(headers[CLIENT_HEADER]), 'base64url').toString())
+  const { principal, client } = parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}
+  if (!isJsonObject(principal) || typeof principal['id'] !== 'string' || typeof client !== 'string') return undefined
+  return { principal: { ...principal, id: principal['id'] }, client }
 }
 
 export interface PeerLinkInit extends PeerClient {
@@ -62,6 +63,7 @@ export interface PeerLinkInit extends PeerClient {
   /** The client's connection. Closed when the peer closes. */
   readonly socket: Socket
   readonly limits: Pick<V1Limits, 'outgoingBytes' | 'socketBytes'>
+  readonly timers: Timers
 }
 
 export interface PeerLink {
@@ -71,8 +73,8 @@ export interface PeerLink {
   close(): void
 }
 
-/** Undefined when the peer does not take the connection in 3 s. */
-export function connectToPeer(init: PeerLinkInit): Promise<PeerLink | undefined> {
+/** Why there is no link, where the peer does not take the connection in 3 s. */
+export function connectToPeer(init: PeerLinkInit): Promise<PeerLink | { readonly why: string }> {
   const { address, secret, principal, client, limits } = init
   const about: PeerClient = { principal, client }
   const peer = new WebSocket(`${address}${PATH}`, {
@@ -85,12 +87,30 @@ export function connectToPeer(init: PeerLinkInit): Promise<PeerLink | undefined>
     },
   })
   return new Promise((resolve) => {
-    peer.on('error', () => resolve(undefined)) // its close follows
+    peer.on('error', (cause) => resolve({ why: cause.message })) // its close follows
     peer.once('open', () => resolve(joinSockets(peer, init)))
   })
 }
 
-function joinSockets(peer: WebSocket, { socket, limits }: PeerLinkInit): PeerLink {
+/** Milliseconds between two questions whether a peer lives; one that has not answered the last one by then is left. */
+const PEER_LIVES_MS = 4000
+
+function joinSockets(peer: WebSocket, { socket, limits, timers }: PeerLinkInit): PeerLink {
+  let lives = true
+  const look = (): void => {
+    if (!lives) {
+      peer.terminate()
+      return
+    }
+    lives = false
+    peer.ping(() => {})
+    stopLooking = timers.start(PEER_LIVES_MS, look, { isBackground: true })
+  }
+  let stopLooking = timers.start(PEER_LIVES_MS, look, { isBackground: true })
+  peer.on('pong', () => {
+    lives = true
+  })
+  peer.once('close', () => stopLooking())
   peer.on('message', (data, isBinary) => {
     if (isBinary) return
     socket.send(decodeText(data))

@@ -126,10 +126,28 @@ test('what is too large, too much or too often is not even parsed', async () => 
     `strangers: ${frames.length} frames, ${parsed.length} parsed, ${count('rate_limited')} rate_limited, ` +
       `${count('quota_exceeded')} quota_exceeded, ${count('invalid_transcript')} too large`,
   )
-  expect(count('invalid_transcript')).toBe(20)
+  // Refused frames count as well: the first one is more than the bytes of a minute.
+  expect(count('invalid_transcript')).toBe(1)
   expect(count('rate_limited')).toBeGreaterThan(60)
   expect(count('quota_exceeded')).toBeGreaterThan(30)
   expect(parsed.length).toBeLessThan(10)
+})
+
+test('frames that are refused again and again end their connection', async () => {
+  const { url } = await start({ limits: { addressFramesPerMinute: 5 } })
+  const app = await join(url)
+  const closed = once(app.socket, 'close')
+  for (let count = 0; count < 600; count++) app.socket.send('{}')
+  expect((await closed)[0]).toBe(1008)
+})
+
+test('a frame is large by its own type, whatever types stand in it', async () => {
+  const { url } = await start({})
+  const app = await join(url, { session: 's' })
+  const decoy = { decoy: { type: 'tool.result' }, payload: { text: 'x'.repeat(100_000) } }
+  const timestamp = '2026-01-01T00:00:00.000Z'
+  app.socket.send(JSON.stringify({ id: '1', type: 'user.audio.transcript.final', sessionId: 's', timestamp, ...decoy }))
+  expect(await errorOf(app)).toMatch(/^invalid_transcript: the frame has 100\d{3} bytes; at most 65536 are taken/)
 })
 
 test('a socket that says nothing is closed after its time, before a request and after', async () => {
@@ -214,4 +232,18 @@ test('of 50,000 lines of one message a minute some are written, and then how man
   log.info('a connection was refused', { status: '401' })
   expect(lines.at(-1)).toBe(`a connection was refused {"status":"401","leftOut":${50_000 - LINES_PER_MINUTE}}`)
   console.log(`strangers: 50000 lines, ${lines.length} written`)
+})
+
+test.each([
+  ['U+0000', 'a\u0000b'],
+  ['an escape', 'a\u001b[31m'],
+  ['a line', 'a\nb'],
+  ['a turn of the direction of writing', 'a\u202eb'],
+])('a session whose id has %s is refused before it is welcomed', async (_what, session) => {
+  const { url } = await start({})
+  const app = await connectApp(url, { session })
+  expect(app.frames.map(({ type, payload }) => [type, (payload as { readonly code?: string }).code])).toEqual([
+    ['error', 'invalid_event'],
+  ])
+  app.socket.terminate()
 })

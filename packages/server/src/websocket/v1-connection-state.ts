@@ -61,6 +61,8 @@ export interface ConnectionState {
   follower: SessionFollower | undefined
   /** A peer has the session; its turns, and how long it may be idle, are the peer’s affair. */
   link: PeerLink | undefined
+  /** Frames in a row that were refused unparsed. */
+  refused: number
   /** The frame that began the session. */
   startText: string
   /** Set by the first `session.start`; the connection is its session's from then on. */

@@ -1,6 +1,7 @@
 // How the session of a connection begins: with its first `session.start` where the session is known, else with the first
 // thing that is said; here, or at the peer that holds it.
 import type { Session } from '@baton/core'
+import { findNameIssue } from '@baton/core'
 import { describeThrown } from '@baton/runtime'
 import { openHeldSession } from './open-held-session.ts'
 import type { ConnectionState, FrameOf } from './v1-connection-state.ts'
@@ -15,6 +16,11 @@ export async function startSession(state: ConnectionState, frame: FrameOf<'sessi
     writer.write(init.newId(), { type: 'session.started', payload: { sessionId } }, sessionId)
   if (state.sessionId !== undefined) {
     started()
+    return
+  }
+  const issue = findNameIssue(sessionId)
+  if (issue !== undefined) {
+    sendError(state, 'invalid_event', `a session's id ${issue}`, 'none')
     return
   }
   const tooMany = init.quotas?.takeSession(init.address ?? '')

@@ -4,7 +4,7 @@ import type { ClientReport, Outcome, UserCommand } from '@baton/core/machine'
 import type { ClientFrame, Decoded } from '@baton/protocol'
 import { decodeClientFrame } from '@baton/protocol'
 import { describeThrown } from '@baton/runtime'
-import { checkRates, checkUnparsed, findTranscriptProblem } from './frame-checks.ts'
+import { checkParsedSize, checkRates, checkUnparsed, findTranscriptProblem } from './frame-checks.ts'
 import { IdleWatch } from './idle-watch.ts'
 import { CLOSE_CODES } from './socket.ts'
 import type { ConnectionState, FrameOf, V1ConnectionInit } from './v1-connection-state.ts'
@@ -44,7 +44,14 @@ class AppConnection implements V1Connection {
       this.#run()
     }
     const writer = new V1Writer(init)
-    const nothing = { follower: undefined, link: undefined, sessionId: undefined, startText: '', forget: () => {} }
+    const nothing = {
+      follower: undefined,
+      link: undefined,
+      sessionId: undefined,
+      startText: '',
+      refused: 0,
+      forget: () => {},
+    }
     this.#state = { ...nothing, init, writer, stopWaiting, wake, isGone: () => this.#closed }
     const idle = { clock, timers, idleMs: limits.idleMs }
     this.#idle = new IdleWatch({
@@ -135,13 +142,19 @@ const NOT_TEXT: Decoded<ClientFrame> = {
   error: { code: 'invalid_event', message: 'a message must be text, not bytes' },
 }
 
+/** Frames in a row that are refused before they are parsed, after which a connection is closed. */
+const REFUSED_MAX = 500
+
 async function takeMessage(state: ConnectionState, text: string | undefined): Promise<void> {
   const { connection, log, strangersLog = log } = state.init
   const refusal = checkUnparsed(state, text ?? '')
   if (refusal) {
     sendError(state, refusal.code, refusal.message)
+    state.refused += 1
+    if (state.refused > REFUSED_MAX) state.init.socket.close(CLOSE_CODES.policy, 'too many frames were refused')
     return
   }
+  state.refused = 0
   const decoded = text === undefined ? NOT_TEXT : decodeClientFrame(text)
   const tooMany = checkRates(state, decoded.ok ? decoded.frame : undefined)
   if (tooMany !== undefined) {
@@ -158,7 +171,7 @@ async function takeMessage(state: ConnectionState, text: string | undefined): Pr
     return
   }
   if (frame.protocolVersion !== undefined) state.writer.echoVersion()
-  const misplaced = checkPlacement(state, frame)
+  const misplaced = checkParsedSize(state, frame, text ?? '') ?? checkPlacement(state, frame)
   if (misplaced) {
     sendError(state, misplaced.code, misplaced.message, frame.sessionId)
     return
