@@ -144,8 +144,9 @@ const APPEND_TRIES = 3
 
 /**
  * Appends, and where the store failed in between looks whether the records are there after all: an input that was
- * committed must not be refused, and must not be committed twice. Without the lease it does not append.
- * @throws BatonError `store_conflict`, `store_failed`
+ * committed must not be refused, and must not be committed twice. Without the lease it does not append. A store that is
+ * gone or locked is not asked again.
+ * @throws BatonError `store_conflict`, `store_failed`, `store_gone`, `store_locked`
  */
 export async function appendSurely(access: LogAccess, append: Append): Promise<void> {
   const { session, owned, afterPos, records } = append
@@ -155,8 +156,10 @@ export async function appendSurely(access: LogAccess, append: Append): Promise<v
       await inTime(access, STORE_ACT_MS, access.disk.append(session, owned.epoch, afterPos, records))
       return
     } catch (cause) {
-      if (tries > 1 && (await isStored(access, append))) return
       const failure = asStoreError(session, cause)
+      // A file that is gone can still be read by who has it open: finding the records in it would prove nothing.
+      if (failure.code === 'store_gone' || failure.code === 'store_locked') throw failure
+      if (tries > 1 && (await isStored(access, append))) return
       if (failure.code === 'store_conflict' || tries === APPEND_TRIES) throw failure
       await access.pause(tries)
     }

@@ -117,6 +117,7 @@ function createCommitter(
   const end = db.prepare('COMMIT')
   const owner = db.prepare('SELECT token FROM opening')
   const commitTogether = (acts: readonly Act[]): readonly ActOutcome[] => {
+    file.check()
     begin.run()
     try {
       if (!isOwn(owner, token)) throw createTakenError(file.path)

@@ -1,5 +1,5 @@
 // What happens to the file under an open SQLite store, and who may open it: nothing is acknowledged that cannot be found again.
-import { defineAgent } from '@baton/core'
+import { defineAgent, tool } from '@baton/core'
 import type { Store } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
 import { createScriptedModel } from '@baton/core/testing'
@@ -21,6 +21,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { createHost } from '../../local/create-host.ts'
 import type { SqliteStoreOptions } from './sqlite-store.ts'
 import { openSqliteStore } from './sqlite-store.ts'
@@ -111,6 +112,50 @@ describe('a file that is taken away while it is open', () => {
     await first.close()
     await second.close()
   })
+})
+
+describe('a host whose store is taken away while a session is open', () => {
+  const ways: Readonly<Record<string, () => void>> = {
+    deleted: () => rmSync(path),
+    'deleted with its log': () => ['', '-wal', '-shm'].forEach((end) => rmSync(`${path}${end}`)),
+    'replaced by a copy of itself': () => {
+      copyFileSync(path, `${path}.copy`)
+      renameSync(`${path}.copy`, path)
+    },
+  }
+  for (const [name, act] of Object.entries(ways))
+    test(`${name}: the turn fails, no tool runs, and no session is opened`, async () => {
+      const store = await open()
+      const ran: string[] = []
+      const note = tool({
+        name: 'note',
+        description: 'Notes a word',
+        input: z.object({ word: z.string() }),
+        effect: 'pure',
+        execute: ({ word }) => {
+          ran.push(word)
+          return { noted: true }
+        },
+      })
+      const model = createScriptedModel({
+        steps: (_, call) =>
+          call % 2 === 0 ? { calls: [{ name: 'note', arguments: { word: `${call}` } }] } : { text: 'Noted' },
+      })
+      const host = createHost({ store, agent: defineAgent({ name: 'talker', model, tools: [note] }) })
+      const session = await host.session('s')
+      expect(await session.send('one').answer).toMatchObject({ text: 'Noted' })
+      expect(ran).toEqual(['0'])
+      act()
+      await expect(session.send('two').answer).rejects.toMatchObject({ code: 'store_gone' })
+      await expect(session.send('three').answer).rejects.toMatchObject({ code: 'store_gone' })
+      await expect(host.session('s')).rejects.toMatchObject({ code: 'store_gone' })
+      await expect(host.session('another')).rejects.toMatchObject({ code: 'store_gone' })
+      await expect(count(store)).rejects.toMatchObject(GONE)
+      await expect(store.blobs.get('s', 'b')).rejects.toMatchObject(GONE)
+      expect(ran).toEqual(['0'])
+      await host.stop()
+      await store.close()
+    })
 })
 
 describe('the lock is that of the file', () => {

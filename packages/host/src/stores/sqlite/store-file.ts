@@ -77,7 +77,11 @@ export class OpenedFile {
     this.#identities = [path, `${path}-wal`].map((one) => [one, identifyFile(one)])
   }
 
-  /** After a commit: what was written to a file that has no name any more is lost with this process. @throws BatonError `store_gone` */
+  /**
+   * Before and after a commit, and before a read: what is written to a file that has no name any more is lost with this
+   * process. Once it is gone it stays gone.
+   * @throws BatonError `store_gone`
+   */
   check(): void {
     if (this.#gone) throw this.#gone
     for (const [path, opened] of this.#identities) {

@@ -26,7 +26,7 @@ export interface StoreThread {
   readonly path: string
   /** Durable when it resolves. @throws BatonError `store_failed`, `store_gone`, `log_damaged` */
   write<Value extends ActValue>(act: Act): Promise<Value>
-  /** After all that was written before. @throws BatonError `store_failed`, `log_damaged` */
+  /** After all that was written before. @throws BatonError `store_failed`, `store_gone`, `log_damaged` */
   read<Value extends StoreValue>(request: StoreRequestBody): Promise<Value>
   /** @throws BatonError `store_failed` when its thread has ended */
   check(): void

@@ -19,6 +19,8 @@ const PROBES = 3
 interface Opened {
   readonly database: Database
   readonly opening: Opening
+  /** Absent in a store that was opened to be read: it has nothing to lose. */
+  readonly file?: OpenedFile
   readonly unlock: () => void
 }
 
@@ -34,10 +36,12 @@ function serve(): void {
     reply({ type: 'refused', failure: describeFailure(init.path, cause) })
     return
   }
-  const { database, opening, unlock } = opened
+  const { database, opening, file, unlock } = opened
   port.on('message', (request: StoreRequest) => {
     const { id } = request
     try {
+      // A commit looks by itself, and a file that is gone is closed all the same.
+      if (request.type !== 'commit' && request.type !== 'close') file?.check()
       reply({ id, type: 'done', value: answer(database, request) })
     } catch (cause) {
       reply({ id, type: 'failed', failure: describeFailure(init.path, cause) })
@@ -66,7 +70,7 @@ function open({ path: given, readOnly, maxBytes }: WorkerData, warn: (message: s
     const owner = { token, file: new OpenedFile(path) }
     const database = openDatabase({ path, maxBytes, busyMs: BUSY_MS, owner })
     taker.close() // the last one to be closed would take the write-ahead log away
-    return { database, opening: { path, token, commitMs: probe(database) }, unlock }
+    return { database, opening: { path, token, commitMs: probe(database) }, file: owner.file, unlock }
   } catch (cause) {
     unlock()
     throw cause
