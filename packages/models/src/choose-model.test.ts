@@ -367,7 +367,7 @@ test('the token of a server, the secret of its peers and the password of its sto
   expect(new Set(secretsIn(variables))).toEqual(new Set(['token-1', 'peers-1', 'hunter%2Fpass', 'hunter/pass']))
 })
 
-test('the password of a proxy is a secret as it stands in its address', () => {
+test('the password of a proxy is a secret, as it stands in its address and as it is meant', () => {
   const variables = { HTTPS_PROXY: 'http://me:p%40ss:word@proxy:3128', http_proxy: 'http://proxy:3128', HTTP_PROXY: '' }
-  expect(secretsIn(variables)).toEqual(['p%40ss:word'])
+  expect(secretsIn(variables)).toEqual(['p%40ss:word', 'p@ss:word'])
 })

@@ -100,7 +100,15 @@ export function secretsIn(variables: Variables): readonly string[] {
 /** As it stands in the address, and as it is meant: what an error or a log line would repeat. */
 function findPassword(address: string): readonly string[] {
   const password = /^[a-z]+:\/\/[^/?#]*?:([^/?#]+)@/i.exec(address)?.[1]
-  return password === undefined ? [] : [password]
+  return password === undefined ? [] : [...new Set([password, decodePercents(password)])]
+}
+
+function decodePercents(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }
 
 export interface ProviderSettings {
