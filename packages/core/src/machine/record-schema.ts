@@ -364,7 +364,24 @@ export function checkRecord(value: unknown): asserts value is SessionRecord {
   }
 }
 
-/** @throws BatonError `log_damaged`, `log_version_unknown` */
+/**
+ * Of a record that comes from elsewhere. A store counts on from the largest epoch it has seen, and reads what it wrote at
+ * greater ones: whoever makes up a record must not bring it near the end of whole numbers.
+ */
+const FOREIGN_EPOCH_MAX = 2 ** 40
+
+/**
+ * Checks records that come from elsewhere (an import, another store) before a store takes them. Their epochs are 2^40 at most.
+ * @throws BatonError `log_damaged`, `log_version_unknown`
+ */
 export function checkRecords(values: readonly unknown[]): asserts values is readonly SessionRecord[] {
-  for (const value of values) checkRecord(value)
+  for (const value of values) {
+    checkRecord(value)
+    const { pos, epoch } = value
+    if (epoch > FOREIGN_EPOCH_MAX)
+      throw new BatonError({
+        code: 'log_damaged',
+        message: `record ${pos} has epoch ${epoch}; a record from elsewhere may have ${FOREIGN_EPOCH_MAX} at most`,
+      })
+  }
 }

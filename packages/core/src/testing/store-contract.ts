@@ -326,6 +326,8 @@ const CASES: Readonly<Record<string, StoreAct>> = {
   'what is no record is not put and not restored': async (store) => {
     const wrong: readonly [object, 'log_damaged' | 'log_version_unknown'][] = [
       [{ epoch: 2 ** 53 }, 'log_damaged'],
+      [{ epoch: 2 ** 53 - 1 }, 'log_damaged'],
+      [{ epoch: 2 ** 40 + 1 }, 'log_damaged'],
       [{ epoch: 1e300 }, 'log_damaged'],
       [{ nowMs: 1e16 }, 'log_damaged'],
       [{ facts: [{ type: 'note-queued' }] }, 'log_damaged'],

@@ -41,6 +41,8 @@ async function countSessions(store: Store): Promise<number> {
 
 test.each<[string, readonly string[], string]>([
   ['an epoch of 2^53', change(LAST, (record) => ({ ...record, epoch: 2 ** 53 })), 'log_damaged'],
+  ['an epoch of 2^53 − 1', change(LAST, (record) => ({ ...record, epoch: 2 ** 53 - 1 })), 'log_damaged'],
+  ['an epoch of 2^40 + 1', change(LAST, (record) => ({ ...record, epoch: 2 ** 40 + 1 })), 'log_damaged'],
   ['an epoch of 1e300', change(LAST, (record) => ({ ...record, epoch: 1e300 })), 'log_damaged'],
   ['a time beyond dates', change(LAST, (record) => ({ ...record, nowMs: 1e16 })), 'log_damaged'],
   [
@@ -69,4 +71,26 @@ test.each<[string, readonly string[], string]>([
   expect(isBatonError(refusal) && refusal.code).toBe(code)
   expect(await countSessions(store)).toBe(0)
   expect(await importSession(store, exported)).toBe('s')
+})
+
+test('a session of the largest epoch that is taken goes on, and so do the others', async () => {
+  const store = createMemoryStore()
+  await importSession(
+    store,
+    change(LAST, (record) => ({ ...record, epoch: 2 ** 40 })),
+  )
+  const model = createScriptedModel({ steps: () => ({ text: 'hello again' }) })
+  for (let start = 0; start < 2; start++) {
+    const host = createHost({ store, agent: defineAgent({ name: 'talker', model }) })
+    for (const name of ['s', 'another'])
+      expect(await (await host.session(name)).send('hi').answer).toMatchObject({ text: 'hello again' })
+    await host.stop()
+  }
+})
+
+test('the refusal of an epoch says which record has it, and what may stand there', async () => {
+  const lines = change(LAST, (record) => ({ ...record, epoch: 2 ** 53 - 1 }))
+  await expect(importSession(createMemoryStore(), lines)).rejects.toThrow(
+    `record ${LAST} has epoch 9007199254740991; a record from elsewhere may have 1099511627776 at most`,
+  )
 })

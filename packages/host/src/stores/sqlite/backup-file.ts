@@ -31,7 +31,8 @@ export interface RestoreOptions {
 }
 
 /**
- * Puts a sound backup in the place of a store that nobody has open. Gives the name under which the former one is kept.
+ * Puts a sound backup in the place of a store that nobody has open. Gives the name under which the former one is kept, or
+ * where only logs were left of it, the name of the first of these. The store is checked again where it stands then.
  * @throws BatonError `store_locked`, `invalid_option` (a store is there already), `log_damaged` (the backup is), `store_failed`
  */
 export function restoreStoreFile(
@@ -57,9 +58,11 @@ export function restoreStoreFile(
         message: `the backup ${backup} is damaged (${findings.length} findings): ${where}${first.message}`,
       })
     }
-    const former = exists ? moveAside(real) : undefined
+    const former = moveAside(real)
     renameSync(`${real}.restoring`, real)
     syncFolder(real)
+    const [wrong] = checkStoreFile(real).findings
+    if (wrong) throw createRestoredError(path, wrong.message, former)
     return { former }
   } finally {
     unlock()
@@ -96,21 +99,38 @@ function copyFile(source: string, named: string, target: string): StoreReport {
   }
 }
 
-/** With its write-ahead log in it, where that can be: the file that comes in its place must not find another's. */
-function moveAside(path: string): string {
+/** What SQLite keeps in a store's file and beside it. The file itself is moved last: it is not parted from its logs before. */
+const PARTS = ['-wal', '-journal', '-shm', '']
+
+/**
+ * With its write-ahead log in it, where that can be: the file that comes in its place must not find another's, which SQLite
+ * would take for its own. Logs are also moved where their file is not there any more. Undefined: there was nothing.
+ */
+function moveAside(path: string): string | undefined {
   let number = 1
-  while (existsSync(`${path}.before-${number}`)) number += 1
+  while (PARTS.some((end) => existsSync(`${path}.before-${number}${end}`))) number += 1
   const former = `${path}.before-${number}`
-  try {
-    const db = new DatabaseSync(path)
-    db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
-    db.close()
-  } catch {
-    // Too damaged to be opened: its log is moved beside it.
-  }
-  for (const end of ['-wal', '-shm', ''])
-    if (existsSync(`${path}${end}`)) renameSync(`${path}${end}`, `${former}${end}`)
-  return former
+  // SQLite would make a file that is not there, and remove the logs beside it.
+  if (existsSync(path))
+    try {
+      const db = new DatabaseSync(path)
+      db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+      db.close()
+    } catch {
+      // Too damaged to be opened: its log is moved beside it.
+    }
+  const found = PARTS.filter((end) => existsSync(`${path}${end}`))
+  for (const end of found) renameSync(`${path}${end}`, `${former}${end}`)
+  if (found.length === 0) return undefined
+  return found.includes('') ? former : `${former}${found[0]}`
+}
+
+function createRestoredError(path: string, why: string, former: string | undefined): BatonError {
+  const kept = former === undefined ? '' : `; what was there before is ${former}`
+  return new BatonError({
+    code: 'log_damaged',
+    message: `the store ${path} is damaged after its backup was put in place: ${why}${kept}`,
+  })
 }
 
 function syncFile(path: string): void {

@@ -3,7 +3,16 @@ import { defineAgent } from '@baton/core'
 import type { Logger, Store } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
 import { createScriptedModel } from '@baton/core/testing'
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -310,6 +319,32 @@ describe('a backup', () => {
     expect(await ask('bad')).toBe(9)
     const names = readdirSync(folder).filter((name) => name.includes('.partial') || name.includes('.restoring'))
     expect(names).toEqual([])
+  })
+
+  test('is not mixed with what a store that is not there any more has left beside it', async () => {
+    await talkTwice(1)
+    const target = `${path}.backup`
+    const { sessions, records } = backUpStoreFile(path, target)
+    const store = await open()
+    const { host } = createTalk(store)
+    for (const name of ['late', 'later']) await (await host.session(name)).send('after the backup').answer
+    copyFileSync(`${path}-wal`, `${path}.kept`)
+    await host.stop()
+    await store.close()
+    rmSync(path)
+    renameSync(`${path}.kept`, `${path}-wal`)
+    writeFileSync(`${path}-journal`, 'half a page')
+    writeFileSync(`${path}.before-1-wal`, 'of an earlier one')
+    const { former } = restoreStoreFile(target, path)
+    expect(former).toBe(`${path}.before-2-wal`)
+    expect(existsSync(`${path}.before-2-journal`)).toBe(true)
+    expect(checkStoreFile(path)).toMatchObject({ sessions, records, findings: [] })
+    const restored = await open()
+    const names: string[] = []
+    for await (const { session } of restored.list()) names.push(session)
+    await restored.close()
+    expect(names).toEqual(['bad', 'good'])
+    expect(await ask('good')).toBe(3)
   })
 
   test('that is damaged is not put in place', async () => {
