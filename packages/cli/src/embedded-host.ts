@@ -64,7 +64,8 @@ export async function openEmbeddedHost(init: EmbeddedHostInit): Promise<Embedded
   const remote = createModelOf({ variables, transport, clock: environment.clock, onToolVerdict })
   const warned = init.log ? createSchemaWarnings(init.log) : (model: Model): Model => model
   const modelOf = (id: string): Model => warned(local && id === local.id ? local : remote(id))
-  const store = await openStore(init.store ?? { type: 'memory' })
+  const warn = init.log && ((cause: string): void => init.log?.warn('the store should be looked at', { cause }))
+  const store = await openStore(init.store ?? { type: 'memory' }, warn)
   const host = createHost({
     environment,
     agent,

@@ -46,8 +46,11 @@ function defaultFile(folder: string): string {
   return join(envPaths('baton', { suffix: '' }).data, `${name}-${digest}.db`)
 }
 
-/** @throws BatonError `store_locked`, `store_failed`, `log_damaged` */
-export async function openStore(location: StoreLocation): Promise<Store> {
+/**
+ * `onWarning` is told of what is no failure and should be known.
+ * @throws BatonError `store_locked`, `store_failed`, `log_damaged`
+ */
+export async function openStore(location: StoreLocation, onWarning?: (message: string) => void): Promise<Store> {
   if (location.type === 'memory') return createMemoryStore()
   if (location.type === 'postgres') return await openPostgresStore(location.url)
   try {
@@ -58,7 +61,7 @@ export async function openStore(location: StoreLocation): Promise<Store> {
     const message = `the folder of the store ${location.path} cannot be made: ${why}`
     throw new BatonError({ code: 'store_failed', message, cause })
   }
-  return await openSqliteStore(location.path)
+  return await openSqliteStore(location.path, { ...(onWarning && { onWarning }) })
 }
 
 /**

@@ -44,9 +44,9 @@ async function start(plan?: KillPlan): Promise<void> {
 type Run = (name: string) => string | Promise<string>
 
 /** An app that says something to a server which dies, comes back to the next one, and waits for the answer. */
-async function survive(runCall: Run, plan?: KillPlan): Promise<V1App> {
+async function survive(runCall: Run, plan?: KillPlan, forgets = false): Promise<V1App> {
   await start(plan)
-  const opened = await connectV1App({ url: `ws://127.0.0.1:${port}/ws`, session: 's', runCall })
+  const opened = await connectV1App({ url: `ws://127.0.0.1:${port}/ws`, session: 's', runCall, forgets })
   app = opened
   opened.say('go').catch(() => {}) // the connection breaks, that is the point
   expect((await server.ended).signal).toBe('SIGKILL')
@@ -100,15 +100,8 @@ function killingAt(name: string, afterwards: () => string | Promise<string>): { 
 
 test('a pure call that is pending at the death comes again, under a new id and its old call id', async () => {
   // The app's work is lost with its connection: it never answers the first delivery.
-  const { run } = killingAt('client.pure', () => server.ended.then(() => Promise.reject(new Error('it was cut off'))))
-  const forgetful: Run = async (name) => {
-    try {
-      return await run(name)
-    } catch {
-      return await new Promise<string>((resolve) => void setTimeout(50).then(() => resolve('too late')))
-    }
-  }
-  const opened = await survive(forgetful)
+  const { run } = killingAt('client.pure', () => 'lost')
+  const opened = await survive(run, undefined, true)
   const [first, second, ...more] = listFrames(opened, 'client.pure')
   expect(second?.payload['callId']).toBe(first?.payload['callId'])
   expect(second?.id).not.toBe(first?.id)

@@ -11,6 +11,8 @@ export interface V1AppInit {
   readonly runCall: (name: string, given: unknown) => string | Promise<string>
   /** Resolves when the speech has ended; at once by default. */
   readonly speak?: (text: string) => unknown
+  /** Loses results for which there is no connection, in place of sending them over the next one. False by default. */
+  readonly forgets?: boolean
   /** A WebSocket by default. Tests bring connections without a network. */
   readonly openSocket?: (url: string) => V1Socket
 }
@@ -139,7 +141,7 @@ function until(state: AppState, isOver: Wait['isOver']): Promise<void> {
 
 function answer(state: AppState, result: object): void {
   if (state.started) send(state, 'tool.result', result)
-  else state.unsent = [...state.unsent, result]
+  else if (state.init.forgets !== true) state.unsent = [...state.unsent, result]
 }
 
 function send(state: AppState, type: string, payload: object): void {

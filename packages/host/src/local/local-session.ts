@@ -163,7 +163,10 @@ export class LocalSession implements SessionEngine, ActorListener {
     void again.done.then(() => {
       if (this.#reopening !== again) return
       this.#reopening = undefined
-      this.submit = this.#actor.submit.bind(this.#actor)
+      const closed = this.#closed
+      this.submit = closed
+        ? () => Promise.reject(createClosedError(this.session, closed))
+        : this.#actor.submit.bind(this.#actor)
     })
   }
 
@@ -261,6 +264,16 @@ export class LocalSession implements SessionEngine, ActorListener {
     const { timers } = this.#init.environment
     return new Promise((resolve) => void timers.start(REOPEN_MS * 2 ** (tries - 1), resolve))
   }
+}
+
+/** The store may be well again: what it said once is not said for ever. */
+function createClosedError(session: string, cause: BatonError): BatonError {
+  return new BatonError({
+    code: cause.code,
+    message: `session ${session} was closed here after a failure: ${cause.message}`,
+    hint: 'Open the session again; what was accepted is kept.',
+    cause,
+  })
 }
 
 interface Reopening {

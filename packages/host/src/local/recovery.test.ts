@@ -142,6 +142,11 @@ test('a store that stays broken ends the session; the host opens it again when s
   await time.until(frames.done)
   await expect(session.send('more').answer).rejects.toMatchObject({ code: 'store_failed' })
   faults.before = 0
+  // The store is well again: what it said once is not said as if it were so now.
+  await expect(session.send('more').answer).rejects.toMatchObject({
+    message: expect.stringContaining('was closed here after a failure'),
+    hint: 'Open the session again; what was accepted is kept.',
+  })
   const [one, two] = await time.until(Promise.all([open(), open()]))
   expect((await time.until(one.send('again').answer)).text).toBe('answer')
   expect(two.phase).toBe('idle')

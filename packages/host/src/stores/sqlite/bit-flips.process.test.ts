@@ -64,7 +64,7 @@ function readAll(): Seen {
   try {
     opening = new DatabaseSync(path)
     opening.exec('PRAGMA journal_mode=WAL')
-    prepareTables(opening)
+    prepareTables(opening, path)
     checkSessionList(opening, path)
     const db = openDatabase({ path, maxBytes: undefined, busyMs: 0, owner: undefined })
     attempt(() => {

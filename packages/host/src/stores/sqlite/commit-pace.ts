@@ -2,11 +2,13 @@
 // good disk; on a slow one every stream of the process would stand still for as long as the disk takes.
 
 /** Milliseconds that a commit may take on average, for the next one to be made on the caller's thread. */
-const QUICK_MS = 0.5
-/** Milliseconds of one commit from which it counts as a stall. */
-const STALL_MS = 2
-/** After a stall the worker commits for so many times as long: stalls take a thousandth of the time at most. */
-const STALL_PAUSE = 1000
+export const QUICK_MS = 1
+/** Milliseconds of one commit on the caller's thread from which it counts as a stall. */
+const STALL_MS = 5
+/** After a stall the worker commits for so many times as long, and for twice as many after each that comes soon again. */
+const STALL_PAUSE_LEAST = 10
+const STALL_PAUSE_MOST = 1000
+const SOON_MS = 10_000
 /** Weight of the newest commit in the average. */
 const NEWEST_WEIGHT = 0.2
 /** An act on the caller's thread keeps others waiting, so it is small. */
@@ -26,6 +28,7 @@ export interface Batch {
 export class CommitPace {
   #averageMs: number
   #stalledUntilMs = -Infinity
+  #stallPause = STALL_PAUSE_LEAST
   readonly #recent: { readonly session: string; readonly atMs: number }[] = []
 
   /** `commitMs`: what commits took when the file was opened. */
@@ -42,12 +45,20 @@ export class CommitPace {
     return countBusy(this.#recent, nowMs - MOMENT_MS) <= SESSIONS_MAX
   }
 
+  /** What a batch took that the caller's thread committed. */
+  noteHere(batch: Batch, tookMs: number, nowMs: number): void {
+    this.note(batch, tookMs)
+    if (tookMs <= STALL_MS) return
+    const isSoon = nowMs - this.#stalledUntilMs < SOON_MS
+    this.#stallPause = isSoon ? Math.min(2 * this.#stallPause, STALL_PAUSE_MOST) : STALL_PAUSE_LEAST
+    this.#stalledUntilMs = nowMs + tookMs * this.#stallPause
+  }
+
   /** What a batch took, whichever thread committed it. */
-  note({ sessions, chars }: Batch, tookMs: number, nowMs: number): void {
+  note({ sessions, chars }: Batch, tookMs: number): void {
     // A large one says nothing of how long a small one would take.
     if (sessions.length > ACTS_MAX || chars > CHARS_MAX) return
     this.#averageMs += NEWEST_WEIGHT * (tookMs - this.#averageMs)
-    if (tookMs > STALL_MS) this.#stalledUntilMs = nowMs + tookMs * STALL_PAUSE
   }
 }
 

@@ -38,11 +38,16 @@ CREATE TABLE blobs (session INTEGER NOT NULL, name TEXT NOT NULL, body TEXT NOT 
 ${OPENING}
 `
 
-/** @throws BatonError `log_damaged`, `store_failed` (a newer format); Error of SQLite */
-export function prepareTables(db: DatabaseSync): void {
+/** @throws BatonError `log_damaged` (a database of something else, or one of which tables are missing), `store_failed` (a newer format); Error of SQLite */
+export function prepareTables(db: DatabaseSync, path: string): void {
   // Only an empty file becomes a store: tables that are missing in another one are damage, and not to be made up for.
   if (Number(db.prepare('SELECT count(*) AS tables FROM sqlite_master').get()?.['tables']) === 0)
     inTransaction(db, () => db.exec(TABLES))
+  else if (!db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'format'").get())
+    throw new BatonError({
+      code: 'log_damaged',
+      message: `the store ${path} is no database of Baton: choose another file`,
+    })
   const version = readFormat(db)
   if (version === 1) inTransaction(db, () => migrate(db))
 }

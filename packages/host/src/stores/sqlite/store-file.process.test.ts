@@ -1,6 +1,8 @@
 // What happens to the file under an open SQLite store, and who may open it: nothing is acknowledged that cannot be found again.
+import { defineAgent } from '@baton/core'
 import type { Store } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
+import { createScriptedModel } from '@baton/core/testing'
 import { execFile } from 'node:child_process'
 import {
   chmodSync,
@@ -8,6 +10,7 @@ import {
   linkSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -18,6 +21,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { createHost } from '../../local/create-host.ts'
 import type { SqliteStoreOptions } from './sqlite-store.ts'
 import { openSqliteStore } from './sqlite-store.ts'
 
@@ -202,6 +206,43 @@ test('a full store says what to do, and its open sessions go on when there is ro
   expect(await session.add('z'.repeat(10_000))).toBe(kept)
   expect(await store.health()).toEqual({ ok: true })
   await store.close()
+})
+
+test('a session whose store was full goes on under its old handle when there is room again', async () => {
+  const store = await open(path, { maxBytes: 256 * 1024 })
+  const model = createScriptedModel({ steps: () => ({ text: 'I see' }) })
+  const host = createHost({ store, agent: defineAgent({ name: 'talker', model }) })
+  const session = await host.session('s')
+  await session.send('one').answer
+  const other = await begin(store, 'other')
+  await expect(
+    (async () => {
+      for (;;) await other.add('y'.repeat(1000))
+    })(),
+  ).rejects.toMatchObject({ code: 'store_failed' })
+  await expect(session.send('x'.repeat(10_000)).answer).rejects.toMatchObject({ code: 'store_failed' })
+  await store.remove('other', 'me')
+  const again = await session.send('two').answer
+  expect(again.text).toBe('I see')
+  await host.stop()
+  await store.close()
+})
+
+test('a file of something else is refused as it is', async () => {
+  const { DatabaseSync } = await import('node:sqlite')
+  const other = new DatabaseSync(path)
+  other.exec('CREATE TABLE songs (title TEXT)')
+  other.close()
+  writeFileSync(`${path}.ts`, 'export const x = 1\n'.repeat(100))
+  for (const file of [path, `${path}.ts`]) {
+    chmodSync(file, 0o644)
+    const before = readFileSync(file)
+    await expect(open(file)).rejects.toMatchObject({
+      code: 'log_damaged',
+      message: expect.stringContaining('no database of Baton'),
+    })
+    expect([mode(file), readFileSync(file).equals(before)]).toEqual(['644', true])
+  }
 })
 
 test('a file of Baton in which tables are missing is no new store', async () => {

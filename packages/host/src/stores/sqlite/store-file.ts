@@ -21,14 +21,19 @@ function isLink(path: string): boolean {
 }
 
 /**
- * Makes the file where there is none, and takes it from others where they could read it.
+ * Makes the file where there is none.
  * @throws BatonError `store_locked` for a file of several names; Error of the file system
  */
-export function makeOwnFile(path: string, warn: (message: string) => void): void {
+export function makeFile(path: string): void {
   // Never opened where it exists: closing it would end the locks that this process has on it.
   if (!existsSync(path)) closeSync(openSync(path, 'wx', OWN_FILE))
-  const { mode, nlink } = statSync(path)
+  const { nlink } = statSync(path)
   if (nlink > 1) throw createLinkError(path, nlink)
+}
+
+/** Takes a store from others who could read it. Called when it is known to be one. */
+export function keepFromOthers(path: string, warn: (message: string) => void): void {
+  const { mode } = statSync(path)
   if (process.platform === 'win32' || (mode & OTHERS) === 0) return
   for (const file of [path, `${path}-wal`, `${path}-shm`].filter((one) => existsSync(one)))
     try {

@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads'
 import { BatonError } from '@baton/core'
 import type { Act, ActOutcome, ActValue } from './acts.ts'
 import { Checkpoints } from './checkpoints.ts'
-import { CommitPace } from './commit-pace.ts'
+import { CommitPace, QUICK_MS } from './commit-pace.ts'
 import type { Database } from './database.ts'
 import { openDatabase } from './database.ts'
 import type { Committed, Opening, StoreReply, StoreRequestBody, StoreValue, WorkerData } from './protocol.ts'
@@ -43,6 +43,8 @@ export async function startStoreThread(init: StoreThreadInit): Promise<StoreThre
   const requests = new Requests(worker, init.path)
   const owner = token === undefined ? undefined : { token, file: new OpenedFile(path) }
   const here = owner && openDatabase({ path, maxBytes, busyMs: 0, owner })
+  // The first commit of a connection is slow, whatever the disk: it is made where nobody waits for an answer yet.
+  if (here && commitMs <= QUICK_MS) for (let probe = 0; probe < 3; probe++) commitUnlessBusy(here, [PROBE])
   const checkpointer = owner && startThread('checkpointer', { path, logBytes })
   checkpointer?.unref()
 
@@ -86,6 +88,8 @@ export async function startStoreThread(init: StoreThreadInit): Promise<StoreThre
     close: () => (closing ??= close()),
   }
 }
+
+const PROBE: Act = { type: 'probe', session: '' }
 
 function commitUnlessBusy(database: Database, acts: readonly Act[]): readonly ActOutcome[] | undefined {
   try {

@@ -9,7 +9,7 @@ import { lockStore } from './lock.ts'
 import type { Opening, StoreReply, StoreRequest, StoreValue, WorkerData } from './protocol.ts'
 import { checkSessionList, prepareTables } from './schema.ts'
 import { describeFailure } from './sqlite-errors.ts'
-import { findRealPath, makeOwnFile, OpenedFile } from './store-file.ts'
+import { findRealPath, keepFromOthers, makeFile, OpenedFile } from './store-file.ts'
 
 /** Milliseconds for which a write waits for another program's. */
 const BUSY_MS = 5000
@@ -59,9 +59,10 @@ function open({ path: given, readOnly, maxBytes }: WorkerData, warn: (message: s
   }
   const unlock = lockStore(path)
   try {
-    makeOwnFile(path, warn)
+    makeFile(path)
     const token = randomUUID()
     const taker = takeFile(path, token)
+    keepFromOthers(path, warn)
     const owner = { token, file: new OpenedFile(path) }
     const database = openDatabase({ path, maxBytes, busyMs: BUSY_MS, owner })
     taker.close() // the last one to be closed would take the write-ahead log away
@@ -75,9 +76,10 @@ function open({ path: given, readOnly, maxBytes }: WorkerData, warn: (message: s
 /** Makes or renews the tables, and writes down whose the file is from now on. */
 function takeFile(path: string, token: string): DatabaseSync {
   const db = new DatabaseSync(path)
-  db.exec(`PRAGMA busy_timeout=${BUSY_MS}; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA secure_delete=ON`)
   try {
-    prepareTables(db)
+    db.exec(`PRAGMA busy_timeout=${BUSY_MS}; PRAGMA synchronous=FULL; PRAGMA secure_delete=ON`)
+    prepareTables(db, path)
+    db.exec('PRAGMA journal_mode=WAL')
     checkSessionList(db, path)
     db.exec('UPDATE epochs SET last = max(last, (SELECT coalesce(max(epoch), 0) FROM sessions))')
     db.prepare('UPDATE opening SET token = ?').run(token)

@@ -95,11 +95,11 @@ export class WriteQueue {
     const startMs = nowMs()
     try {
       let outcomes = pace.isQuick(batch, startMs) ? commitHere(acts) : undefined
-      if (outcomes) pace.note(batch, nowMs() - startMs, nowMs())
+      if (outcomes) pace.noteHere(batch, nowMs() - startMs, nowMs())
       else {
         const committed = await commitElsewhere(acts)
         outcomes = committed.outcomes
-        pace.note(batch, committed.tookMs, nowMs())
+        pace.note(batch, committed.tookMs)
       }
       for (const [index, one] of taken.entries()) settle(one, outcomes[index])
       onCommit(batch.chars)
