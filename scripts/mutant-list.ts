@@ -190,6 +190,13 @@ export const MUTANTS: readonly Mutant[] = [
     test: { seeds: 60, processes: 2 },
   },
   {
+    name: 'what is acknowledged is not on the disk',
+    file: 'packages/host/src/stores/sqlite/database.ts',
+    from: 'PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=0',
+    to: 'PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=0',
+    test: { file: 'packages/testing/src/lost-writes/lost-writes.process.test.ts' },
+  },
+  {
     name: 'readers are not told of records that another host wrote',
     file: 'packages/runtime/src/session/feed.ts',
     from: 'for (const reader of this.#readers) reader.lag(missedPos)',

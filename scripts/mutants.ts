@@ -1,14 +1,14 @@
 // `npm run mutants [-- WORDS]`: applies the mutants of mutant-list.ts, or those whose names have these words, one after the
 // other in a copy of the repository, and runs the test of each, which must fail. It never writes to the repository.
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Mutant, MutantTest } from './mutant-list.ts'
 import { MUTANTS } from './mutant-list.ts'
+import { copyRepository } from './repository-copy.ts'
 import { REPOSITORY } from './source-files.ts'
 
-const COPIED = ['packages', 'scripts', 'examples', 'docs', 'package.json', 'tsconfig.base.json', 'vitest.config.ts']
 /** Milliseconds of one test; one that takes longer noticed its mutant by waiting for ever. */
 const TEST_MS = 300_000
 
@@ -34,17 +34,6 @@ function checkMutants(words: string): number {
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
-}
-
-/** What is installed is linked, but for the packages themselves. */
-function copyRepository(folder: string): void {
-  for (const name of COPIED) cpSync(join(REPOSITORY, name), join(folder, name), { recursive: true })
-  const modules = join(folder, 'node_modules')
-  mkdirSync(join(modules, '@baton'), { recursive: true })
-  for (const name of readdirSync(join(REPOSITORY, 'node_modules')))
-    if (name !== '@baton') symlinkSync(join(REPOSITORY, 'node_modules', name), join(modules, name))
-  for (const name of readdirSync(join(REPOSITORY, 'packages')))
-    symlinkSync(join(folder, 'packages', name), join(modules, '@baton', name))
 }
 
 /** What is wrong with it: that it survives, or that it cannot be tried. */

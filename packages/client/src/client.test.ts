@@ -1,5 +1,5 @@
 // The client against the real front over real sockets: a conversation with client tools, and a connection that breaks.
-import { defineAgent, tool } from '@baton/core'
+import { BatonError, defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createNodeEnvironment } from '@baton/host'
 import { createWebSocketFront } from '@baton/server/websocket'
@@ -64,6 +64,21 @@ test('a conversation with a client tool and a voice', async () => {
   expect(await final).toBe('Let me look.\n\nIt is blue.')
   await idle
   expect(spoken.join(' | ').replaceAll('\n', ' ')).toMatch(/^Let me look. +It is blue.$/)
+})
+
+test('an app hears an answer while it is written, and the failure of a model with a code', async () => {
+  const error = new BatonError({ code: 'model_auth_failed', message: 'the key is wrong' })
+  const url = await serve([{ pieces: ['It is ', 'blue.'], pieceMs: 1 }, { error }])
+  const client = createClient({ url, session: 's' })
+  closers.push(() => client.close())
+  const partial = next(client, 'partial')
+  const final = next(client, 'final')
+  client.say('What colour is the sky?')
+  expect(await partial).toMatch(/^It is/)
+  expect(await final).toBe('It is blue.')
+  const failed = next(client, 'error')
+  client.say('And the sea?')
+  expect(await failed).toMatchObject({ code: 'model_provider_failed' })
 })
 
 test('a connection that breaks while a tool runs: the tool runs once, and the turn ends', async () => {

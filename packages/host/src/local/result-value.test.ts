@@ -36,6 +36,26 @@ test('of a long result the model is shown the head, and how to read on', async (
   expect(resultsTold(world.model)[0]?.text).toContain('Read on with result.read')
 })
 
+test('a long result is not cut between the halves of a character, and its last piece says that it is the last', async () => {
+  const text = `${'x'.repeat(12_287)}😀${'y'.repeat(8000)}`
+  const shown: string[] = []
+  const world = createTestWorld({
+    tools: [act(() => text)],
+    steps: ({ messages }) => {
+      const [part] = messages.flatMap(({ role, parts }) => (role === 'tool' ? parts : [])).slice(-1)
+      const [piece] = part?.content ?? []
+      if (piece?.type !== 'text') return listCalls('act')
+      shown.push(piece.text)
+      const next = /result\.read (\{.*\})\]$/.exec(piece.text)?.[1]
+      return next ? { calls: [{ name: 'result.read', arguments: JSON.parse(next) }] } : { text: 'done' }
+    },
+  })
+  await run(world)
+  expect(shown).toHaveLength(2)
+  expect(shown[0]?.slice(12_280)).toMatch(/^x{7}\n\[characters 0 to 12287 of 20289\. Read on/)
+  expect(shown[1]).toBe(`😀${'y'.repeat(8000)}\n[characters 12287 to 20289 of 20289. This is the end]`)
+})
+
 test.each([
   ['a text', 'plain'],
   ['nothing', undefined],

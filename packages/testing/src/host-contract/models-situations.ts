@@ -245,6 +245,28 @@ export const MODEL_SITUATIONS: Situations = {
       expect(JSON.parse(JSON.stringify(records))).toEqual(records)
     },
   ),
+  'a summary is asked for with what was said and called, and stands in its place': async ({ createWorld }) => {
+    const window = { contextTokens: 4000, reserveTokens: 500, actAtTokens: 1200, keepExchanges: 1, summarise: true }
+    const world = await createWorld({
+      window: window as never, // the contract's own field takes fewer
+      tools: [act(() => 'seen')],
+      steps: ({ instructions, messages }) => {
+        if (instructions.startsWith('Summarise')) return { text: 'The user asked, and act was called.' }
+        return messages.at(-1)?.role === 'user' ? listCalls('act') : { text: 'words '.repeat(300) }
+      },
+    })
+    const session = await world.open()
+    for (const text of ['first', 'second', 'third', 'fourth']) await world.time.until(session.send(text).answer)
+    const [summary] = world.model.requests.filter(({ instructions }) => instructions.startsWith('Summarise'))
+    expect(summary).toMatchObject({ tools: [], toolChoice: { type: 'none' }, settings: { maxOutputTokens: 512 } })
+    expect(JSON.stringify(summary?.messages)).toContain(
+      'user: first\\n\\nassistant: [calls act {}]\\n\\ntool: [act gave seen]',
+    )
+    expect((await world.facts('summary-finished')).length).toBeGreaterThan(0)
+    const [told = ''] = textsTold(world.model, 'user')
+    expect(told).toContain('The user asked, and act was called.')
+    expect(told).not.toContain('first')
+  },
   'turns go to the next candidate at once while the first one is left alone, and the last one is always asked': async ({
     createWorld,
   }) => {

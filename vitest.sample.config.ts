@@ -1,0 +1,18 @@
+// The fast tests that samples of mutants are run against. Left out is what measures the program's text instead of what it
+// does: mutants are put into it as code of their own.
+import { defineConfig } from 'vitest/config'
+
+const conditions = ['@baton/source', 'node', 'import', 'module', 'default']
+const packages = ['host', 'runtime', 'server', 'client'].map((name) => `packages/${name}/src/**/*.test.ts`)
+const longer = ['property', 'process', 'deep'].map((kind) => `**/*.${kind}.test.ts`)
+const measuring = ['walk', 'trace', 'leaks'].map((name) => `packages/host/src/local/${name}.test.ts`)
+
+export default defineConfig({
+  resolve: { conditions },
+  ssr: { resolve: { conditions, externalConditions: ['@baton/source'] } },
+  test: {
+    include: [...packages, 'packages/testing/src/host-contract/host-contract.test.ts'],
+    exclude: [...longer, ...measuring, '**/node_modules/**'],
+    testTimeout: 20_000,
+  },
+})
