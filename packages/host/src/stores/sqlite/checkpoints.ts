@@ -28,6 +28,10 @@ export class Checkpoints {
   #timer: NodeJS.Timeout | undefined
   #answer: ((reply: CheckpointReply) => void) | undefined
   #toldBytes = 0
+  #longInARow = 0
+  /** The writing back that is under way; never rejects. */
+  #passing: Promise<void> = Promise.resolve()
+  #isHolding = false
   /** No thread is there to ask, or nobody wants anything any more. */
   #hasEnded = false
 
@@ -45,6 +49,7 @@ export class Checkpoints {
   /** After each commit. */
   note(chars: number): void {
     this.#chars += chars
+    if (this.#answer && !this.#hasEnded) this.#holdBack()
     if (this.#answer || this.#hasEnded) return
     if (this.#chars > AFTER_CHARS) this.#begin()
     else this.#timer ??= setTimeout(() => this.#begin(), AFTER_MS).unref()
@@ -60,18 +65,31 @@ export class Checkpoints {
     this.#timer = undefined
     this.#chars = 0
     const { queue, logBytes } = this.#init
-    this.#ask('PASSIVE')
+    this.#passing = this.#ask('PASSIVE')
       .then((reply) => {
         if (reply.logBytes > logBytes && !this.#hasEnded) queue.alone(() => this.#writeAllBack())
       })
       .catch(() => {}) // an answer never fails
   }
 
+  /** Commits may be quicker than the writing back that is under way: beyond the bound they wait for it. */
+  #holdBack(): void {
+    const { queue, logBytes } = this.#init
+    if (this.#isHolding || this.#chars <= logBytes) return
+    this.#isHolding = true
+    queue.alone(async () => {
+      await this.#passing
+      this.#isHolding = false
+    })
+  }
+
   async #writeAllBack(): Promise<void> {
     await this.#ask('TRUNCATE')
     const { path, logBytes, warn } = this.#init
     const bytes = measureLog(path)
-    if (bytes < TOLD_AT * logBytes || bytes < 2 * this.#toldBytes) return
+    this.#longInARow = bytes < TOLD_AT * logBytes ? 0 : this.#longInARow + 1
+    // A reading that is just ending keeps it from shrinking once.
+    if (this.#longInARow < 2 || bytes < 2 * this.#toldBytes) return
     this.#toldBytes = bytes
     warn(
       `the write-ahead log of the store ${path} has grown to ${bytes} bytes: another program reads the file and does not end its reading`,
