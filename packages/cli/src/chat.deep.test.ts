@@ -17,6 +17,8 @@ if (!hasTmux) {
 }
 
 let folder: string
+/** Counts the terminals: each has a tmux server of its own, because a dying one still answers at its socket. */
+let terminals = 0
 let server: StartedCommand | undefined
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'baton-'))
@@ -31,16 +33,25 @@ afterEach(async () => {
 })
 
 function tmux(...words: readonly string[]): string {
-  return spawnSync('tmux', ['-S', join(folder, 'tmux'), ...words], { encoding: 'utf8' }).stdout
+  return spawnSync('tmux', ['-S', join(folder, `tmux${terminals}`), ...words], { encoding: 'utf8' }).stdout
+}
+
+/** Closes the terminal, as a person closes its window, and waits for what ran in it to end. */
+async function closeTerminal(): Promise<void> {
+  const shell = tmux('list-panes', '-t', 'chat', '-F', '#{pane_pid}').trim()
+  tmux('kill-server')
+  const running = (): string => spawnSync('ps', ['-o', 'pid=', '-s', shell], { encoding: 'utf8' }).stdout.trim()
+  while (running() !== '') await wait(10)
 }
 
 const screen = (): string => tmux('capture-pane', '-p', '-t', 'chat', '-S', '-').trimEnd()
 
-/** The test's own time is the bound. */
 async function shows(wanted: RegExp): Promise<string> {
+  const deadline = performance.now() + 60_000
   for (;;) {
     const shown = screen()
     if (wanted.test(shown)) return shown
+    if (performance.now() > deadline) throw new Error(`the terminal does not show ${String(wanted)}:\n${shown}`)
     await wait(30)
   }
 }
@@ -58,6 +69,7 @@ interface Terminal {
 }
 
 async function chat(words: string, { columns = 80, variables = '' }: Terminal = {}): Promise<void> {
+  terminals += 1
   const command = `cd ${folder}; env -i PATH="$PATH" TERM=screen HOME=${folder} ${variables} "${process.execPath}" "${BATON}" chat ${words}; echo "code $?"; sleep 60`
   tmux('new-session', '-d', '-x', String(columns), '-y', '50', '-s', 'chat', command)
   await shows(/^› *$|why: *$|code/m)
@@ -154,7 +166,7 @@ test.runIf(hasTmux)('a turn whose chat was killed goes on when its session is op
   await chat('--session s --store sqlite:s.db --agent agent.ts')
   type('look')
   await shows(/\/fail why: *$/)
-  tmux('kill-server')
+  await closeTerminal()
   await chat('--session s --store sqlite:s.db --agent agent.ts')
   await shows(/session s goes on: 1 turn so far[^]*> look [^]*\/fail why: *$/)
   type('a red one')
