@@ -26,7 +26,7 @@ export function createMemoryStore(options: LeaseOptions = {}): MemoryStore {
     put: async (session, records) => {
       checkName('a session’s id', session)
       checkRecords(records)
-      const bodies = records.map((record) => encode(session, record))
+      const bodies = records.map((record) => encodeJson(session, record))
       const kept = logs.get(session)?.records ?? []
       const log = {
         lastPos: kept.length - 1,
@@ -51,7 +51,7 @@ export function createMemoryStore(options: LeaseOptions = {}): MemoryStore {
       checkRecords(records)
       if ((logs.get(session)?.records.length ?? 0) > 0)
         throw new BatonError({ code: 'session_exists', message: `session ${session} exists` })
-      const bodies = records.map((record) => encode(session, record))
+      const bodies = records.map((record) => encodeJson(session, record))
       logs.add(logs.make(session), bodies, records.at(-1)).isOwned = true
       leases.end(session, leases.leaseOf(session))
     },
@@ -78,7 +78,7 @@ function keepTexts(logs: Logs): Pick<OwnedLogStore, 'snapshots' | 'blobs'> {
     snapshots: {
       put: async (session, snapshot) => {
         checkName('a session’s id', session)
-        logs.make(session).snapshot = encode(session, snapshot)
+        logs.make(session).snapshot = encodeJson(session, snapshot)
       },
       latest: async (session) => {
         const text = logs.get(session)?.snapshot
@@ -116,7 +116,7 @@ function ownership(logs: Logs, leases: LeaseBook): Ownership {
           code: 'store_conflict',
           message: `session ${session} is at epoch ${log?.epoch ?? 0}, position ${pos}; not at ${epoch}, ${afterPos}`,
         })
-      const bodies = records.map((record) => encode(session, record))
+      const bodies = records.map((record) => encodeJson(session, record))
       return logs.add(log, bodies, records.at(-1)).records.length - 1
     },
     renew: async (owner) => leases.renew(owner),
@@ -193,11 +193,15 @@ function byCodeUnit(one: string, other: string): number {
   return one < other ? -1 : Number(one > other)
 }
 
-/** @throws BatonError `store_failed` for what JSON cannot hold */
-function encode(session: string, value: SessionRecord | Snapshot): string {
+/** @throws BatonError `store_failed` for a value that JSON cannot hold, such as a bigint or a cycle */
+export function encodeJson(session: string, value: unknown): string {
   try {
     return JSON.stringify(value)
   } catch (cause) {
-    throw new BatonError({ code: 'store_failed', message: `session ${session}: what is to be kept is no JSON`, cause })
+    throw new BatonError({
+      code: 'store_failed',
+      message: `session ${session}: JSON cannot hold what is to be kept`,
+      cause,
+    })
   }
 }

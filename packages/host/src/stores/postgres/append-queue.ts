@@ -2,6 +2,7 @@
 // whose answer was lost is looked up before it is sent again.
 import { BatonError } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
+import { encodeJson } from '../memory-store.ts'
 import type { PostgresConnections } from './connections.ts'
 import { isPassing } from './postgres-errors.ts'
 
@@ -49,21 +50,8 @@ export class AppendQueue {
   /** Never rejects. */
   async #flush(): Promise<void> {
     await Promise.resolve() // what comes in the same moment goes together
-    while (this.#waiting.length > 0) {
-      const batch = this.#takeBatch()
-      try {
-        await this.#write(batch)
-      } catch (cause) {
-        // The failure of one, such as a record too large, is not that of the others.
-        if (batch.length > 1 && !isPassing(cause)) await this.#writeApart(batch)
-        else for (const { reject } of batch) reject(cause)
-      }
-    }
+    while (this.#waiting.length > 0) await this.#write(this.#takeBatch())
     this.#flushing = undefined
-  }
-
-  async #writeApart(batch: readonly Append[]): Promise<void> {
-    for (const append of batch) await this.#write([append]).catch(append.reject)
   }
 
   /** One append of each session, in the order in which they came; the next ones of the same session wait. */
@@ -85,20 +73,35 @@ export class AppendQueue {
     return [...taken.values()].toSorted((one, other) => (one.session < other.session ? -1 : 1))
   }
 
-  async #write(batch: readonly Append[]): Promise<void> {
+  /** Answers each append. Never rejects. */
+  async #write(batch: readonly Append[], wasSent = false): Promise<void> {
     const { schema } = this.#connections
-    let isRetried = false
-    const taken = await this.#connections.retry(async (query, attempt) => {
-      isRetried = attempt > 0
-      return new Set(
-        (await query<{ ord: string }>(writeStatement(schema), writeValues(batch))).map(({ ord }) => Number(ord)),
-      )
-    })
-    for (const [index, append] of batch.entries()) {
-      const end = append.afterPos + append.rows.length
-      if (taken.has(index + 1) || (isRetried && (await this.#isStored(append)))) append.resolve(end)
-      else append.reject(await this.#explain(append).catch((cause: unknown) => cause))
+    let mayBeStored = wasSent
+    let taken: ReadonlySet<number>
+    try {
+      taken = await this.#connections.retry(async (query, attempt) => {
+        mayBeStored ||= attempt > 0
+        return new Set(
+          (await query<{ ord: string }>(writeStatement(schema), writeValues(batch))).map(({ ord }) => Number(ord)),
+        )
+      })
+    } catch (cause) {
+      // The failure of one, such as a record too large, is not that of the others; one of the connection is.
+      if (batch.length > 1 && !isPassing(cause)) for (const append of batch) await this.#write([append], mayBeStored)
+      else for (const { reject } of batch) reject(cause)
+      return
     }
+    const left: Append[] = []
+    for (const [index, append] of batch.entries())
+      if (taken.has(index + 1)) append.resolve(findEnd(append))
+      else left.push(append)
+    for (const append of left) await this.#answerLeft(append, mayBeStored).catch(append.reject)
+  }
+
+  /** An append that the statement did not take: another owner's turn, or an earlier try took it and its answer was lost. */
+  async #answerLeft(append: Append, mayBeStored: boolean): Promise<void> {
+    if (mayBeStored && (await this.#isStored(append))) append.resolve(findEnd(append))
+    else append.reject(await this.#explain(append))
   }
 
   /** Whether an earlier try, of which nothing came back, was taken: an epoch has one writer. */
@@ -124,6 +127,10 @@ export class AppendQueue {
       message: `session ${session} is at ${is}; not at ${epoch}, ${afterPos}`,
     })
   }
+}
+
+function findEnd({ afterPos, rows }: Append): number {
+  return afterPos + rows.length
 }
 
 /** All appends in one statement, which is one transaction; each is taken or left out by itself. */
@@ -174,7 +181,7 @@ export interface RecordRow {
   readonly body: string
 }
 
-/** @throws BatonError `store_failed` for what JSON cannot hold */
+/** @throws BatonError `store_failed` for a record that JSON cannot hold */
 export function buildRows(session: string, records: readonly SessionRecord[]): readonly RecordRow[] {
   return records.map((record) => ({
     ms: record.wallMs ?? record.nowMs,
@@ -182,13 +189,4 @@ export function buildRows(session: string, records: readonly SessionRecord[]): r
     facts: record.facts.map(({ type }) => type).join(', '),
     body: encodeJson(session, record),
   }))
-}
-
-/** @throws BatonError `store_failed` for what JSON cannot hold */
-export function encodeJson(session: string, value: unknown): string {
-  try {
-    return JSON.stringify(value)
-  } catch (cause) {
-    throw new BatonError({ code: 'store_failed', message: `session ${session}: what is to be kept is no JSON`, cause })
-  }
 }

@@ -19,8 +19,9 @@ const REMEDIES: Readonly<Record<string, string>> = {
   '25006': 'The database only reads: connect to the primary.',
 }
 
-/** Whether trying again on a new connection may succeed. */
+/** Whether trying again on a new connection may succeed; also of an error that `toStoreError` made. */
 export function isPassing(cause: unknown): boolean {
+  if (isBatonError(cause)) return cause.cause !== undefined && isPassing(cause.cause)
   const code = readCode(cause)
   if (code !== undefined) return PASSING.has(code) || NETWORK.has(code) || code.startsWith('08')
   // pg gives no code where the other end closes in mid-query.

@@ -121,6 +121,18 @@ describe.skipIf(programs === undefined)('a PostgreSQL store', () => {
     await store.close()
   }, 60_000)
 
+  test('while the server is away, many sessions wait no longer than one', async () => {
+    const store = await open()
+    const names = Array.from({ length: 40 }, (_, index) => `s${index}`)
+    const owned = await Promise.all(names.map((name) => acquired(store, name, 'ann')))
+    await server.stop()
+    const appends = owned.map(({ epoch }, index) => store.append(`s${index}`, epoch, -1, [record(0, epoch)]))
+    const outcomes = await Promise.allSettled(appends)
+    expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(names.length)
+    await server.start()
+    await store.close()
+  }, 60_000)
+
   test('many appends at once are committed together', async () => {
     const store = await open()
     const owned = await Promise.all(

@@ -173,7 +173,9 @@ function openOwnership(connections: PostgresConnections, { appends, leaseMs }: O
         [owner, leaseMs],
       )
       const leaseUntilMs =
-        rows.length > 0 ? Math.min(...rows.map((row) => Number(row.until_ms))) : await readEnd(connections, leaseMs)
+        rows.length > 0
+          ? rows.reduce((least, row) => Math.min(least, Number(row.until_ms)), Infinity)
+          : await readEnd(connections, leaseMs)
       return { leaseUntilMs, handovers: rows.flatMap(({ id, asked_by: by }) => (by === null ? [] : [id])) }
     },
     release: async (session, epoch, left: LeftBehind = 'nothing') => {

@@ -3,7 +3,7 @@ import type { BlobStore, SnapshotStore } from '@baton/core'
 import { checkName } from '@baton/core'
 import type { Snapshot } from '@baton/core/machine'
 import { checkText } from '../legal-text.ts'
-import { encodeJson } from './append-queue.ts'
+import { encodeJson } from '../memory-store.ts'
 import type { PostgresConnections } from './connections.ts'
 
 export function openSnapshots(connections: PostgresConnections): SnapshotStore {
