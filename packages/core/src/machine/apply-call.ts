@@ -141,7 +141,7 @@ function settled(call: Call, settlement: Settlement, tellLate: boolean): Call {
   }
 }
 
-/** Of what the model is told of a settlement that says nothing itself. */
+/** Characters reserved for the text that the model gets where a settlement has none of its own. */
 const SETTLED_CHARS = 50
 
 function updateCall(state: State, callId: string, change: (call: Call) => Call): State {

@@ -32,9 +32,9 @@ export function scheduleCalls(draft: Draft): void {
 interface Running {
   calls: number
   server: number
-  /** Those that want no other beside them. */
+  /** Running calls that must run alone. */
   alone: number
-  /** An earlier call that wants to be alone waits for its place. */
+  /** An earlier call that must run alone is waiting for the others to end. */
   isHeldUp: boolean
 }
 

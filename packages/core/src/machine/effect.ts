@@ -129,7 +129,7 @@ export function effectsBetween(before: State, after: State, answered: string | u
 /** Above so many effects on both sides they are named, and found by their names. */
 const COMPARED_MAX = 16
 
-/** Those that the others do not have. */
+/** The effects that `others` lacks. */
 function subtract(effects: readonly AwaitedEffect[], others: readonly AwaitedEffect[]): readonly AwaitedEffect[] {
   if (Math.min(effects.length, others.length) <= COMPARED_MAX)
     return effects.filter((effect) => !others.some((other) => isSameEffect(effect, other)))

@@ -80,7 +80,7 @@ function tellAhead(log: Logger, { nowMs, aheadMs, heldMs }: Extract<ClockReading
 
 const HOUR_MS = 3_600_000
 
-/** A clock may say what is no date. */
+/** An ISO date, or the bare number where the clock is beyond the dates of JavaScript. */
 function describeMoment(ms: number): string {
   const moment = new Date(ms)
   return Number.isNaN(moment.getTime()) ? String(ms) : moment.toISOString()

@@ -83,7 +83,7 @@ async function foldLog(access: LogAccess, lastPos: number): Promise<SessionLog> 
 export interface BegunFold {
   readonly state: State
   readonly history: History
-  /** Those that are still to be folded. */
+  /** The records after this state, not folded yet. */
   readonly records: AsyncIterable<SessionRecord>
 }
 

@@ -22,7 +22,7 @@ const AFTER_CHARS = 1_048_576
  * is written over: a sync of a file that grows costs the processor about twice as much.
  */
 const REUSE_BYTES = 4_194_304
-/** A log that is so many times as long as its bound is told. */
+/** The operator is warned of a log that is this many times its bound. */
 const TOLD_AT = 4
 
 const NOTHING: CheckpointReply = { restBytes: 0, logBytes: 0 }

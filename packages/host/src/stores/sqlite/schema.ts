@@ -90,7 +90,7 @@ function migrate(db: DatabaseSync): void {
   `)
 }
 
-/** 0 in place of a number that is none, or too large. */
+/** The column, or 0 where it holds no whole number from 0 to `most`. */
 function bounded(column: string, most: number): string {
   return `CASE WHEN typeof(${column}) = 'integer' AND ${column} BETWEEN 0 AND ${most} THEN ${column} ELSE 0 END`
 }
