@@ -1,4 +1,5 @@
 // The `baton` command in processes of its own: answers without a key or a network, and one clear line for what is wrong.
+import { chooseSample } from '@baton/testing/depth'
 import type { StartedCommand } from '@baton/testing/start-command'
 import { startCommand } from '@baton/testing/start-command'
 import type { V1App } from '@baton/testing/v1-app'
@@ -96,7 +97,7 @@ const AGENT_FILES = {
 
 type Said = readonly [exitCode: number, line: string | RegExp]
 
-test.each<[string, readonly string[], Readonly<Record<string, string>>, Said]>([
+const MISTAKES: readonly [string, readonly string[], Readonly<Record<string, string>>, Said][] = [
   ['an unknown command', ['serv'], {}, [2, 'there is no command "serv", did you mean serve? see "baton --help"']],
   [
     'help for an unknown command',
@@ -201,18 +202,23 @@ test.each<[string, readonly string[], Readonly<Record<string, string>>, Said]>([
     {},
     [1, /^the agent file broken\.ts could not be loaded: /],
   ],
-])('%s is one line and an exit code', async (_situation, words, variables, [code, message]) => {
-  for (const [name, text] of Object.entries(AGENT_FILES)) writeFileSync(join(folder, name), text)
-  const command = baton(words, variables)
-  expect(await command.ended).toEqual({ code, signal: null })
-  expect(command.output()).toBe('')
-  const [line, ...others] = command.errors().split('\n')
-  expect(others).toEqual([''])
-  expect(line?.startsWith('baton: ')).toBe(true)
-  const said = line?.slice('baton: '.length) ?? ''
-  const fits = typeof message === 'string' ? said === message : message.test(said)
-  expect({ said, fits }).toEqual({ said, fits: true })
-})
+]
+
+test.each(chooseSample(MISTAKES, 8))(
+  '%s is one line and an exit code',
+  async (_situation, words, variables, [code, message]) => {
+    for (const [name, text] of Object.entries(AGENT_FILES)) writeFileSync(join(folder, name), text)
+    const command = baton(words, variables)
+    expect(await command.ended).toEqual({ code, signal: null })
+    expect(command.output()).toBe('')
+    const [line, ...others] = command.errors().split('\n')
+    expect(others).toEqual([''])
+    expect(line?.startsWith('baton: ')).toBe(true)
+    const said = line?.slice('baton: '.length) ?? ''
+    const fits = typeof message === 'string' ? said === message : message.test(said)
+    expect({ said, fits }).toEqual({ said, fits: true })
+  },
+)
 
 test('a failing provider is one line and exit code 1', async () => {
   const command = baton(['chat', '--once', 'hello', '--model', 'anthropic/claude-x'], {
@@ -226,7 +232,7 @@ test('a failing provider is one line and exit code 1', async () => {
   expect(command.errors()).toContain('the model is asked again: the last attempt failed\n')
 })
 
-test.each(['serve', 'chat', 'models', 'sessions', 'store', 'log', 'doctor'])(
+test.each(chooseSample(['serve', 'chat', 'models', 'sessions', 'store', 'log', 'doctor'], 2))(
   'help names what %s can do',
   async (name) => {
     const command = baton(['help', name])
@@ -235,7 +241,7 @@ test.each(['serve', 'chat', 'models', 'sessions', 'store', 'log', 'doctor'])(
   },
 )
 
-test.each([[['--help']], [['serve', '--help']], [['chat', '-h']], [['--version']], [[]]])(
+test.each(chooseSample([[['--help']], [['serve', '--help']], [['chat', '-h']], [['--version']], [[]]], 3))(
   '%j is answered on the output',
   async (words) => {
     const command = baton(words)
