@@ -1,11 +1,15 @@
 // Four suites: `fast` (part of `npm run check`), `property` (random runs), `process` (starts real processes), and `deep`,
 // which only `npm run test:deep` runs. There the others try more seeds too (packages/testing/src/depth.ts).
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
 const conditions = ['@baton/source', 'node', 'module', 'default']
 const shared = { resolve: { conditions }, ssr: { resolve: { conditions, externalConditions: ['@baton/source'] } } }
 const places = (suffix: string) => ['packages/*/src', 'scripts', 'examples'].map((folder) => `${folder}/**/*${suffix}`)
 const longer = ['.property.test.ts', '.process.test.ts', '.deep.test.ts'].flatMap(places)
+
+// What Node compiles, threads and commands that tests start take from here: each would strip the same types again.
+process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/node-compile')
 
 export default defineConfig(({ mode }) => {
   const depth = mode === 'deep' ? 'deep' : 'quick'

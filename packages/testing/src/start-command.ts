@@ -17,7 +17,7 @@ export interface StartedCommand {
 export interface CommandInit {
   readonly words: readonly string[]
   readonly folder?: string
-  /** Beside PATH, the only variables that it gets. */
+  /** The only variables that it gets, beside PATH and NODE_COMPILE_CACHE. */
   readonly variables?: Readonly<Record<string, string>>
 }
 
@@ -27,7 +27,7 @@ const TEXT_MAX = 4 * 1024 * 1024
 export function startCommand(program: string, init: CommandInit): StartedCommand {
   const child = spawn(program, [...init.words], {
     ...(init.folder !== undefined && { cwd: init.folder }),
-    env: { PATH: process.env['PATH'] ?? '', ...init.variables },
+    env: { ...takeOwn('PATH', 'NODE_COMPILE_CACHE'), ...init.variables },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const texts = { output: '', errors: '' }
@@ -78,4 +78,10 @@ export function startCommand(program: string, init: CommandInit): StartedCommand
     },
     ended,
   }
+}
+
+function takeOwn(...names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
+  )
 }

@@ -1,5 +1,15 @@
 // One session in this process: its actor, a new one when that dies, its readers and its snapshots.
-import type { JsonObject, Accepted, Agent, Environment, Logger, Principal, Refused, Store } from '@baton/core'
+import type {
+  JsonObject,
+  Accepted,
+  Agent,
+  Environment,
+  ErrorCode,
+  Logger,
+  Principal,
+  Refused,
+  Store,
+} from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { History, Input, Phase, Spec, State } from '@baton/core/machine'
 import { outstanding } from '@baton/core/machine'
@@ -240,7 +250,7 @@ export class LocalSession implements SessionEngine, ActorListener {
     const { log } = this.#init
     const { session } = this
     this.#performer?.close()
-    for (let tries = 1; tries <= REOPEN_TRIES && !this.isClosed() && cause.code !== 'store_conflict'; tries++) {
+    for (let tries = 1; tries <= REOPEN_TRIES && !this.isClosed() && !IS_FINAL.has(cause.code); tries++) {
       log.warn('a session is opened again', { session, cause: cause.message })
       await this.#pause(tries)
       if (this.isClosed()) return
@@ -266,12 +276,15 @@ export class LocalSession implements SessionEngine, ActorListener {
   }
 }
 
+/** Another owner has the log; the store's file is gone, and stays gone for this process. */
+const IS_FINAL: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['store_conflict', 'store_gone'])
+
 /** The store may be well again: what it said once is not said for ever. */
 function createClosedError(session: string, cause: BatonError): BatonError {
   return new BatonError({
     code: cause.code,
     message: `session ${session} was closed here after a failure: ${cause.message}`,
-    hint: 'Open the session again; what was accepted is kept.',
+    hint: (IS_FINAL.has(cause.code) && cause.hint) || 'Open the session again; what was accepted is kept.',
     cause,
   })
 }
