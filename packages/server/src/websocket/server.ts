@@ -12,6 +12,7 @@ import {
   checkAdmission,
   createQuotaRefusal,
   isLoopback,
+  NO_PEER,
   PATH,
   refuse,
   TOO_MANY,
@@ -22,8 +23,9 @@ import { deriveLimitKey, findClientAddress } from './client-address.ts'
 import { Heart } from './heart.ts'
 import { answer } from './http-answers.ts'
 import type { V1Limits } from './limits.ts'
+import { PeerWarnings } from './peer-warnings.ts'
 import type { PeerOptions } from './peers.ts'
-import { checkPeers, readPeer } from './peers.ts'
+import { checkPeers, claimsToBePeer, readPeer } from './peers.ts'
 import { DEFAULT_V1_LIMITS } from './limits.ts'
 import type { TlsFiles } from './listen.ts'
 import { createServer, listen } from './listen.ts'
@@ -31,7 +33,7 @@ import { Quotas } from './quotas.ts'
 import { sampleLog } from './sampled-log.ts'
 import { SessionStarts } from './session-starts.ts'
 import type { Socket } from './socket.ts'
-import { decodeText, encodeTextFrames } from './text-frames.ts'
+import { countBytes, decodeText, encodeTextFrames } from './text-frames.ts'
 import { CLOSE_CODES } from './socket.ts'
 import type { V1Rates } from './v1-rates.ts'
 import { createV1Rates } from './v1-rates.ts'
@@ -165,12 +167,14 @@ interface Shared {
   readonly rates: V1Rates
   readonly quotas: Quotas
   readonly starts: SessionStarts
+  readonly peerWarnings: PeerWarnings
   readonly strangersLog: Logger
 }
 
 function createShared(init: WebSocketServerInit, own: Pick<Shared, 'open' | 'isDraining'>): Shared {
-  const { clock, log, peers } = init
+  const { clock, log, peers, hasSession, timers } = init
   if (peers) checkPeers(peers)
+  const strangersLog = sampleLog(log, clock)
   const limits = { ...DEFAULT_V1_LIMITS, ...init.limits }
   return {
     ...own,
@@ -178,8 +182,9 @@ function createShared(init: WebSocketServerInit, own: Pick<Shared, 'open' | 'isD
     limits,
     rates: createV1Rates(limits, clock),
     quotas: new Quotas(limits, clock),
-    starts: new SessionStarts(),
-    strangersLog: sampleLog(log, clock),
+    starts: new SessionStarts(peers && hasSession && { hasSession, timers, log: strangersLog }),
+    peerWarnings: new PeerWarnings(strangersLog),
+    strangersLog,
   }
 }
 
@@ -209,6 +214,7 @@ function accept(shared: Shared, socket: WebSocket, upgrade: Upgrade): void {
     address,
     quotas,
     starts: shared.starts,
+    peerWarnings: shared.peerWarnings,
     countsPrincipal,
     strangersLog,
   })
@@ -218,7 +224,7 @@ function accept(shared: Shared, socket: WebSocket, upgrade: Upgrade): void {
 
 /** Who is behind a connection, or why it is refused. */
 function admit(
-  { init, limits, open, isDraining, quotas, strangersLog }: Shared,
+  { init, limits, open, isDraining, quotas, strangersLog, peerWarnings }: Shared,
   request: IncomingMessage,
 ): { readonly client: string; readonly admitted: Admitted | Refusal } {
   const { authenticate, peers, address = LOCAL, trustedProxies = 0 } = init
@@ -227,6 +233,11 @@ function admit(
   // A peer has asked for the token already. Its clients' turns may run here while this server drains.
   const peer = peers && readPeer(request, peers)
   if (peer) return { client: peer.client, admitted: state.full ? TOO_MANY : { ...peer, isFromPeer: true } }
+  // Taken for an app, it would be let in where no token is asked for, under another name.
+  if (claimsToBePeer(request)) {
+    peerWarnings.noteStranger(client)
+    return { client, admitted: NO_PEER }
+  }
   const refusal = checkAdmission(request, { ...init, ...state })
   if (refusal) return { client, admitted: refusal }
   try {
@@ -299,8 +310,11 @@ class WsSocket implements Socket {
     return this.#socket.bufferedAmount + this.#waitingChars
   }
 
-  onMessage(listener: (text: string | undefined) => void): void {
-    this.#socket.on('message', (data, isBinary) => listener(isBinary ? undefined : decodeText(data)))
+  onMessage(listener: Parameters<Socket['onMessage']>[0]): void {
+    this.#socket.on('message', (data, isBinary) => {
+      if (isBinary) listener(undefined, countBytes(data))
+      else listener(decodeText(data))
+    })
   }
 
   onClose(listener: () => void): void {

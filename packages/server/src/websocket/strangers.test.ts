@@ -133,6 +133,19 @@ test('what is too large, too much or too often is not even parsed', async () => 
   expect(parsed.length).toBeLessThan(10)
 })
 
+test('bytes that are no text count like others', async () => {
+  const { url } = await start({ limits: { addressBytesPerMinute: 200_000 } })
+  const app = await join(url)
+  for (let count = 0; count < 4; count++) app.socket.send(Buffer.alloc(60_000))
+  await app.until(() => app.frames.length === 5)
+  expect(app.frames.slice(1).map(({ payload }) => payload['code'])).toEqual([
+    'invalid_event',
+    'invalid_event',
+    'invalid_event',
+    'quota_exceeded',
+  ])
+})
+
 test('frames that are refused again and again end their connection', async () => {
   const { url } = await start({ limits: { addressFramesPerMinute: 5 } })
   const app = await join(url)
