@@ -78,9 +78,9 @@ export interface ConnectionState {
 
 export function reportFailure(state: ConnectionState, cause: unknown, sessionId?: string): void {
   const { log, connection, strangersLog = log } = state.init
-  const known = isBatonError(cause) ? cause : undefined
-  strangersLog.warn('a frame could not be taken in', { connection, cause: describeThrown(cause) })
-  sendError(state, known?.code ?? 'internal', known?.message ?? 'the server failed', sessionId)
+  const code = isBatonError(cause) ? cause.code : 'internal'
+  strangersLog.warn('a frame could not be taken in', { connection, code, cause: describeThrown(cause) })
+  sendError(state, code, isBatonError(cause) ? cause.message : 'the server failed', sessionId)
 }
 
 /** Errors of a turn have ids of their records; these have new ones, for no record speaks of them. */
