@@ -35,6 +35,7 @@ import { SessionStarts } from './session-starts.ts'
 import type { Socket } from './socket.ts'
 import { countBytes, decodeText, encodeTextFrames } from './text-frames.ts'
 import { CLOSE_CODES } from './socket.ts'
+import { UnaskedSockets } from './unasked-sockets.ts'
 import type { V1Rates } from './v1-rates.ts'
 import { createV1Rates } from './v1-rates.ts'
 import type { V1Connection } from './v1-session.ts'
@@ -110,7 +111,7 @@ export function createWebSocketFront(init: WebSocketServerInit): WebSocketFront 
   const open = new Map<WebSocket, V1Connection>()
   let draining = false
   const shared = createShared(init, { open, isDraining: () => draining })
-  const { limits, strangersLog } = shared
+  const { limits, strangersLog, unasked } = shared
 
   const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.socketBytes })
   const unreadyReason = async (): Promise<string | undefined> => (draining ? 'draining' : await init.unreadyReason?.())
@@ -122,10 +123,13 @@ export function createWebSocketFront(init: WebSocketServerInit): WebSocketFront 
     }
     answer(request, response, { unreadyReason, refusal })
   })
+  // Behind proxies all sockets are theirs, and say nothing of who is behind them.
+  if (!init.trustedProxies) http.on('connection', (socket) => unasked.open(socket))
   http.on('upgrade', (request, stream, head) => {
     stream.on('error', destroyBroken)
     const { client, admitted } = admit(shared, request)
     if ('principal' in admitted) {
+      unasked.noteAsked(request.socket)
       sockets.handleUpgrade(request, stream, head, (socket) => accept(shared, socket, { client, ...admitted, stream }))
       return
     }
@@ -167,6 +171,7 @@ interface Shared {
   readonly rates: V1Rates
   readonly quotas: Quotas
   readonly starts: SessionStarts
+  readonly unasked: UnaskedSockets
   readonly peerWarnings: PeerWarnings
   readonly strangersLog: Logger
 }
@@ -183,6 +188,7 @@ function createShared(init: WebSocketServerInit, own: Pick<Shared, 'open' | 'isD
     rates: createV1Rates(limits, clock),
     quotas: new Quotas(limits, clock),
     starts: new SessionStarts(peers && hasSession && { hasSession, timers, log: strangersLog }),
+    unasked: new UnaskedSockets({ most: limits.addressConnections, log: strangersLog }),
     peerWarnings: new PeerWarnings(strangersLog),
     strangersLog,
   }
@@ -224,7 +230,7 @@ function accept(shared: Shared, socket: WebSocket, upgrade: Upgrade): void {
 
 /** Who is behind a connection, or why it is refused. */
 function admit(
-  { init, limits, open, isDraining, quotas, strangersLog, peerWarnings }: Shared,
+  { init, limits, open, isDraining, quotas, strangersLog, peerWarnings, unasked }: Shared,
   request: IncomingMessage,
 ): { readonly client: string; readonly admitted: Admitted | Refusal } {
   const { authenticate, peers, address = LOCAL, trustedProxies = 0 } = init
@@ -232,6 +238,7 @@ function admit(
   const state = { draining: isDraining(), full: open.size >= limits.connections, isLocal: isLoopback(address) }
   // A peer has asked for the token already. Its clients' turns may run here while this server drains.
   const peer = peers && readPeer(request, peers)
+  if (peer) unasked.notePeer(request.socket)
   if (peer) return { client: peer.client, admitted: state.full ? TOO_MANY : { ...peer, isFromPeer: true } }
   // Taken for an app, it would be let in where no token is asked for, under another name.
   if (claimsToBePeer(request)) {
