@@ -89,7 +89,7 @@ async function list({ terminal, location, json }: Request): Promise<number> {
     // The last one used is the one that is looked for.
     found.sort((one, other) => other.lastMs - one.lastMs)
     if (json) for (const each of found) terminal.write(`${escapeControls(JSON.stringify(toJson(each)))}\n`)
-    else if (found.length === 0) terminal.note(`no sessions in ${nameOfStore(location)}`)
+    else if (found.length === 0) terminal.note(`no sessions in ${escapeLine(nameOfStore(location))}`)
     else
       for (const line of tableLines([['session', 'last used', 'records', ''], ...found.map(row)]))
         terminal.write(`${line}\n`)
@@ -123,7 +123,7 @@ async function remove({ terminal, location }: Request, session: string): Promise
   } finally {
     await store.close()
   }
-  terminal.note(`session ${escapeLine(session)} was deleted from ${nameOfStore(location)}`)
+  terminal.note(`session ${escapeLine(session)} was deleted from ${escapeLine(nameOfStore(location))}`)
   return 0
 }
 
@@ -137,7 +137,7 @@ async function exportOne({ terminal, location, file }: Request, session: string)
   } finally {
     await store.close()
   }
-  if (file !== undefined) terminal.note(`session ${escapeLine(session)} is in ${file}`)
+  if (file !== undefined) terminal.note(`session ${escapeLine(session)} is in ${escapeLine(file)}`)
   return 0
 }
 
@@ -162,7 +162,7 @@ async function importOne({ terminal, location }: Request, file: string): Promise
   const store = await openToWrite(location)
   try {
     const session = await importSession(store, createInterface({ input: createReadStream(path), crlfDelay: Infinity }))
-    terminal.note(`session ${escapeLine(session)} is in ${nameOfStore(location)}`)
+    terminal.note(`session ${escapeLine(session)} is in ${escapeLine(nameOfStore(location))}`)
   } finally {
     await store.close()
   }
