@@ -4,13 +4,13 @@ import { BatonError, isBatonError } from '@baton/core'
 import { exportSession, importSession } from '@baton/host'
 import { createReadStream, createWriteStream, statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Command } from './command.ts'
 import type { Console } from './console.ts'
 import { escapeControls, escapeLine } from './escape-controls.ts'
 import { noSession } from './log.ts'
+import { readLines } from './read-lines.ts'
 import type { StoreLocation } from './store-location.ts'
 import { nameOfStore, openStore, openStoreToRead, storeLocation } from './store-location.ts'
 import { tableLines } from './table-lines.ts'
@@ -155,13 +155,22 @@ async function writeFile(path: string, shown: string, lines: AsyncIterable<strin
   }
 }
 
+/** A session is checked as a whole before anything of it is stored, so it is in memory once. */
+const IMPORT_BYTES_MAX = 1024 * 1024 * 1024
+
 async function importOne({ terminal, location }: Request, file: string): Promise<number> {
   const path = resolve(terminal.folder, file)
   const found = statSync(path, { throwIfNoEntry: false })
   if (!found?.isFile()) throw new BatonError({ code: 'invalid_option', message: `there is no file ${file} to import` })
+  if (found.size > IMPORT_BYTES_MAX)
+    throw new BatonError({
+      code: 'invalid_option',
+      message: `the file ${file} has ${found.size} bytes; a session of at most ${IMPORT_BYTES_MAX} bytes can be imported`,
+    })
   const store = await openToWrite(location)
   try {
-    const session = await importSession(store, createInterface({ input: createReadStream(path), crlfDelay: Infinity }))
+    const chunks: AsyncIterable<Uint8Array> = createReadStream(path) // without an encoding, so they are bytes
+    const session = await importSession(store, readLines({ name: file, chunks }))
     terminal.note(`session ${escapeLine(session)} is in ${escapeLine(nameOfStore(location))}`)
   } finally {
     await store.close()
