@@ -1,6 +1,6 @@
 // Commands that look after sessions, models and the machine, and chats without a terminal. They run in this process.
 import { LLMock } from '@copilotkit/aimock'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -92,6 +92,21 @@ test('a session is listed, exported, imported elsewhere and deleted', async () =
   )
   expect((await baton(['sessions', 'delete', 'shop'])).code).toBe(0)
   expect((await baton(['log', 'shop'])).notes).toMatch(/^baton: there is no session "shop" in .*kept\.db; /)
+})
+
+test('a file that is no session is refused in one line, however large it is', async () => {
+  const file = join(folder, 'large.jsonl')
+  writeFileSync(file, '')
+  truncateSync(file, 700_000_000)
+  expect(await baton(['sessions', 'import', 'large.jsonl'])).toMatchObject({
+    code: 1,
+    notes: expect.stringMatching(/^baton: line 1 of large\.jsonl has more than 134217728 bytes, .*\n$/),
+  })
+  truncateSync(file, 5_000_000_000)
+  expect(await baton(['sessions', 'import', 'large.jsonl'])).toMatchObject({
+    code: 1,
+    notes: expect.stringMatching(/^baton: the file large\.jsonl has 5000000000 bytes; .*1073741824 bytes.*\n$/),
+  })
 })
 
 test.each<[string, readonly string[], number, RegExp]>([

@@ -11,6 +11,7 @@ import { develop } from './develop.ts'
 import type { EmbeddedHost } from './embedded-host.ts'
 import type { EmbeddedHostInit } from './embedded-host.ts'
 import { openEmbeddedHost } from './embedded-host.ts'
+import { escapeControls } from './escape-controls.ts'
 import { SERVE_HELP } from './serve-help.ts'
 import type { ServeOptions } from './serve-options.ts'
 import { serveOptions } from './serve-options.ts'
@@ -62,7 +63,9 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
         host: options.host,
       })
     terminal.write(
-      options.json ? `${JSON.stringify({ event: 'listening', url })}\n` : greeting(url, embedded, options.store),
+      options.json
+        ? `${JSON.stringify({ event: 'listening', url })}\n`
+        : escapeControls(greeting(url, embedded, options.store)),
     )
   } catch (cause) {
     await embedded.stop(0)

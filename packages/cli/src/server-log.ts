@@ -1,8 +1,10 @@
 // The log of `baton serve`: for programs, or for a person at a terminal; without the secrets that the command knows.
-import type { Logger } from '@baton/core'
+import type { JsonObject, JsonValue, Logger } from '@baton/core'
+import { isJsonObject, parseJson } from '@baton/core'
 import { createLogger } from '@baton/host'
 import type { Console } from './console.ts'
 import { wantsColor } from './console.ts'
+import { escapeControls, escapeLine } from './escape-controls.ts'
 import type { ServerOptions } from './server-options.ts'
 
 /** What formats lines for people is loaded only where people read them. */
@@ -17,12 +19,29 @@ export async function createServerLog(
   return createLogger({
     level: logLevel,
     secrets,
-    write: (line) => terminal.note(line.trimEnd()),
+    // In JSON, where it is the same text; what is readable was made harmless before it was coloured.
+    write: (line) => terminal.note(readable ? line.trimEnd() : escapeControls(line.trimEnd())),
     ...(readable && { readable }),
   })
 }
 
 async function loadReadable(colorize: boolean): Promise<(json: string) => string | undefined> {
   const { prettyFactory } = await import('pino-pretty')
-  return prettyFactory({ colorize, translateTime: 'HH:MM:ss.l' })
+  const format = prettyFactory({ colorize, translateTime: 'HH:MM:ss.l' })
+  return (json) => {
+    const parsed = parseJson(json)
+    // pino writes objects alone.
+    return parsed.ok && isJsonObject(parsed.value) ? format(escapeTexts(parsed.value)) : escapeLine(json)
+  }
+}
+
+/** The names of fields too: a line has one level of its own, and each text of it is one line. */
+function escapeTexts(value: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [escapeLine(name), escapeText(field)]))
+}
+
+function escapeText(value: JsonValue): JsonValue {
+  if (typeof value === 'string') return escapeLine(value)
+  if (Array.isArray(value)) return value.map(escapeText)
+  return isJsonObject(value) ? escapeTexts(value) : value
 }

@@ -4,13 +4,13 @@ import { BatonError, isBatonError } from '@baton/core'
 import { exportSession, importSession } from '@baton/host'
 import { createReadStream, createWriteStream, statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Command } from './command.ts'
 import type { Console } from './console.ts'
 import { escapeControls, escapeLine } from './escape-controls.ts'
 import { noSession } from './log.ts'
+import { readLines } from './read-lines.ts'
 import type { StoreLocation } from './store-location.ts'
 import { nameOfStore, openStore, openStoreToRead, storeLocation } from './store-location.ts'
 import { tableLines } from './table-lines.ts'
@@ -89,7 +89,7 @@ async function list({ terminal, location, json }: Request): Promise<number> {
     // The last one used is the one that is looked for.
     found.sort((one, other) => other.lastMs - one.lastMs)
     if (json) for (const each of found) terminal.write(`${escapeControls(JSON.stringify(toJson(each)))}\n`)
-    else if (found.length === 0) terminal.note(`no sessions in ${nameOfStore(location)}`)
+    else if (found.length === 0) terminal.note(`no sessions in ${escapeLine(nameOfStore(location))}`)
     else
       for (const line of tableLines([['session', 'last used', 'records', ''], ...found.map(row)]))
         terminal.write(`${line}\n`)
@@ -123,7 +123,7 @@ async function remove({ terminal, location }: Request, session: string): Promise
   } finally {
     await store.close()
   }
-  terminal.note(`session ${escapeLine(session)} was deleted from ${nameOfStore(location)}`)
+  terminal.note(`session ${escapeLine(session)} was deleted from ${escapeLine(nameOfStore(location))}`)
   return 0
 }
 
@@ -137,7 +137,7 @@ async function exportOne({ terminal, location, file }: Request, session: string)
   } finally {
     await store.close()
   }
-  if (file !== undefined) terminal.note(`session ${escapeLine(session)} is in ${file}`)
+  if (file !== undefined) terminal.note(`session ${escapeLine(session)} is in ${escapeLine(file)}`)
   return 0
 }
 
@@ -155,14 +155,23 @@ async function writeFile(path: string, shown: string, lines: AsyncIterable<strin
   }
 }
 
+/** A session is checked as a whole before anything of it is stored, so it is in memory once. */
+const IMPORT_BYTES_MAX = 1024 * 1024 * 1024
+
 async function importOne({ terminal, location }: Request, file: string): Promise<number> {
   const path = resolve(terminal.folder, file)
   const found = statSync(path, { throwIfNoEntry: false })
   if (!found?.isFile()) throw new BatonError({ code: 'invalid_option', message: `there is no file ${file} to import` })
+  if (found.size > IMPORT_BYTES_MAX)
+    throw new BatonError({
+      code: 'invalid_option',
+      message: `the file ${file} has ${found.size} bytes; a session of at most ${IMPORT_BYTES_MAX} bytes can be imported`,
+    })
   const store = await openToWrite(location)
   try {
-    const session = await importSession(store, createInterface({ input: createReadStream(path), crlfDelay: Infinity }))
-    terminal.note(`session ${escapeLine(session)} is in ${nameOfStore(location)}`)
+    const chunks: AsyncIterable<Uint8Array> = createReadStream(path) // without an encoding, so they are bytes
+    const session = await importSession(store, readLines({ name: file, chunks }))
+    terminal.note(`session ${escapeLine(session)} is in ${escapeLine(nameOfStore(location))}`)
   } finally {
     await store.close()
   }

@@ -85,7 +85,9 @@ function tell(report: StoreReport, path: string, { terminal, json }: Telling): n
       )
     const older = unchained === 0 ? '' : ` (${unchained} older records without a hash)`
     const verdict = findings.length === 0 ? 'everything is what was written' : `${findings.length} findings`
-    terminal.write(`${path}: ${sessions} sessions, ${records} records, ${blobs} large texts${older}: ${verdict}\n`)
+    terminal.write(
+      `${escapeLine(path)}: ${sessions} sessions, ${records} records, ${blobs} large texts${older}: ${verdict}\n`,
+    )
   }
   return findings.length === 0 ? 0 : 1
 }
@@ -98,7 +100,7 @@ interface Restoring {
 function restore(backup: string, path: string, { terminal, replace }: Restoring): number {
   if (backup === path) throw new BatonError({ code: 'invalid_option', message: `${path} is the backup itself` })
   const { former } = restoreStoreFile(backup, path, { replace })
-  terminal.note(`${path} is restored from ${backup}`)
-  if (former !== undefined) terminal.note(`what was there before is ${former}`)
+  terminal.note(escapeLine(`${path} is restored from ${backup}`))
+  if (former !== undefined) terminal.note(escapeLine(`what was there before is ${former}`))
   return 0
 }

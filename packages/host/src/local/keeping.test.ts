@@ -7,6 +7,7 @@ import {
   act,
   listCalls,
   createManualTime,
+  createProcess,
   createTestWorld,
   never,
   noUnhandledRejections,
@@ -279,4 +280,71 @@ test('what is no exported session is refused by its line, and nothing of it is s
   expect(await owned(store)).toEqual([])
   await importSession(store, lines)
   expect(await refused(lines)).toMatchObject({ code: 'session_exists' })
+})
+
+test('what is looked for again and again is told once, and read again only when its log has changed', async () => {
+  const disk = ownStore()
+  const time = createManualTime()
+  const dead = createProcess(time, disk, { name: 'other', steps: () => ({ text: 'late', pieceMs: 600_000 }) })
+  const session = await dead.open()
+  session.send('go').answer.catch(() => {})
+  await time.settle()
+  dead.die()
+  const [first] = await dead.records()
+  const broken = { ...first!, pos: 3, facts: [] }
+  await disk.restore('broken', [broken])
+  disk.expireLeases()
+  const reads: string[] = []
+  const store: Store = {
+    ...disk,
+    read: (name, fromPos) => {
+      reads.push(name)
+      return disk.read(name, fromPos)
+    },
+  }
+  const told: string[] = []
+  const tell = (message: string, data?: object): void => void told.push(`${message} ${JSON.stringify(data)}`)
+  const next = createTestWorld({ time, store, steps: [], host: { log: { info: tell, warn: tell } } })
+  expect(await time.until(next.host.recover({ everyMs: 5000 }))).toEqual({ recovered: 0, failed: 1 })
+  await time.pass(60_000)
+  expect(reads.toSorted()).toEqual(['broken', SESSION])
+  expect(told.map((line) => line.replace(/ \{.*/, '')).toSorted()).toEqual([
+    'a session could not be recovered',
+    'a session of another agent is left as it is',
+  ])
+  // It is put back from elsewhere, and is no better.
+  await disk.remove('broken')
+  await disk.restore('broken', [{ ...broken, nowMs: broken.nowMs + 1 }])
+  disk.expireLeases()
+  await time.pass(60_000)
+  expect(reads.filter((name) => name === 'broken')).toHaveLength(2)
+  expect(told).toHaveLength(2)
+  await next.host.stop()
+})
+
+test('a session that cannot be recovered for a while is tried at every look, and told once for each reason', async () => {
+  const disk = ownStore()
+  const time = createManualTime()
+  const dead = createProcess(time, disk, { tools: [act(never)], steps: [listCalls('act')] })
+  const session = await dead.open()
+  session.send('go').answer.catch(() => {})
+  await time.settle()
+  dead.die()
+  disk.expireLeases()
+  let fails = true
+  const store: Store = {
+    ...disk,
+    read: async function* (name, fromPos) {
+      if (fails) throw new Error('the disk is away')
+      yield* disk.read(name, fromPos)
+    },
+  }
+  const next = createTestWorld({ time, store, tools: [act(() => 'fine')], steps: [{ text: 'done' }] })
+  expect(await time.until(next.host.recover({ everyMs: 5000 }))).toEqual({ recovered: 0, failed: 1 })
+  await time.pass(60_000)
+  expect(next.warnings).toEqual(['a session could not be recovered'])
+  fails = false
+  await time.pass(60_000)
+  expect(await next.facts('turn-finished')).toMatchObject([{ outcome: 'answered' }])
+  await next.host.stop()
 })

@@ -1,5 +1,5 @@
 // What a host does when it starts: sessions that a dead one left with work outstanding are opened, and so go on.
-import type { Logger, Session, Timers } from '@baton/core'
+import type { Logger, Session, StoredSession, Timers } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { describeThrown } from '@baton/runtime'
 import { readOpening } from './session-log.ts'
@@ -8,7 +8,10 @@ import type { LimitedStore } from './store-in-time.ts'
 export interface Recovery {
   /** Sessions that were opened again. */
   readonly recovered: number
-  /** Those that could not be; each was logged. They are tried again when somebody asks for them, or at the next start. */
+  /**
+   * Those that could not be. Each is logged once for each reason. A damaged session, or one of another agent, is looked at
+   * again when its log changes, when somebody asks for it or at the next start; the others at every look.
+   */
   readonly failed: number
 }
 
@@ -28,22 +31,59 @@ export interface RecoverInit {
 
 /** Sessions that are opened at once. */
 const AT_ONCE = 8
+/** Sessions that are remembered because they were not recovered; the others are looked at again each time. */
+const LEFT_MAX = 10_000
 
-/** @throws BatonError `store_failed` when the sessions cannot be listed */
-export async function recoverSessions(init: RecoverInit): Promise<Recovery> {
+/** Why a session was not recovered, and how it was listed then. */
+interface Left {
+  readonly listed: string
+  readonly reason: string
+}
+
+/** By their names. */
+type LeftSessions = Map<string, Left>
+
+const OTHER_AGENT = 'another agent'
+/** Reasons that only a change of the session’s log takes away. */
+const LASTING: ReadonlySet<string> = new Set([OTHER_AGENT, 'log_damaged', 'log_version_unknown'])
+
+/**
+ * `former` are those that the last look left; `left` becomes those of this one.
+ * @throws BatonError `store_failed` when the sessions cannot be listed
+ */
+async function recoverSessions(init: RecoverInit, former: LeftSessions, left: LeftSessions): Promise<Recovery> {
   let recovered = 0
   let failed = 0
-  const left = listRecoverable(init.store)
-  const work = async (): Promise<void> => {
-    for await (const session of left) {
-      try {
-        if (await recover(init, session)) recovered += 1
-      } catch (cause) {
-        if (isBatonError(cause) && cause.code === 'session_held') continue // another host was faster
-        failed += 1
-        init.log.warn('a session could not be recovered', { session, cause: describeThrown(cause) })
-      }
+  const sessions = init.store.listRecoverable()[Symbol.asyncIterator]()
+  const look = async (stored: StoredSession): Promise<void> => {
+    const { session } = stored
+    const listed = JSON.stringify([stored.records, stored.lastMs, stored.damage])
+    const known = former.get(session)
+    const note = (reason: string, tell: () => void): void => {
+      if (left.size < LEFT_MAX) left.set(session, { listed, reason })
+      if (reason !== known?.reason) tell()
     }
+    if (known?.listed === listed && LASTING.has(known.reason)) {
+      left.set(session, known)
+      return
+    }
+    try {
+      const outcome = await recover(init, session)
+      if (outcome.type === 'other-agent')
+        note(OTHER_AGENT, () =>
+          init.log.info('a session of another agent is left as it is', { session, agent: outcome.agent }),
+        )
+      if (outcome.type === 'recovered') recovered += 1
+    } catch (cause) {
+      const reason = isBatonError(cause) ? cause.code : 'internal'
+      if (reason === 'session_held') return // another host was faster
+      failed += 1
+      note(reason, () => init.log.warn('a session could not be recovered', { session, cause: describeThrown(cause) }))
+    }
+  }
+  // Read by several at once, each session goes to one of them.
+  const work = async (): Promise<void> => {
+    for (let next = await sessions.next(); next.done !== true; next = await sessions.next()) await look(next.value)
   }
   await Promise.all(Array.from({ length: AT_ONCE }, work))
   return { recovered, failed }
@@ -53,10 +93,17 @@ export async function recoverSessions(init: RecoverInit): Promise<Recovery> {
 export function createRecovery(init: RecoverInit & { readonly timers: Timers }) {
   const { timers, log } = init
   let isStopped = false
+  let former: LeftSessions = new Map()
   let stopTimer = (): void => {}
+  const look = async (): Promise<Recovery> => {
+    const left: LeftSessions = new Map()
+    const recovery = await recoverSessions(init, former, left)
+    former = left
+    return recovery
+  }
   const lookAgain = async (everyMs: number): Promise<void> => {
     try {
-      const { recovered } = await recoverSessions(init)
+      const { recovered } = await look()
       if (recovered > 0) log.info('sessions of a host that died go on here', { sessions: recovered })
     } catch (cause) {
       log.warn('sessions that could be recovered were not found', { cause: describeThrown(cause) })
@@ -68,7 +115,7 @@ export function createRecovery(init: RecoverInit & { readonly timers: Timers }) 
   }
   return {
     recover: async ({ everyMs }: RecoverOptions = {}): Promise<Recovery> => {
-      const recovery = await recoverSessions(init)
+      const recovery = await look()
       if (everyMs !== undefined) wait(everyMs)
       return recovery
     },
@@ -79,19 +126,13 @@ export function createRecovery(init: RecoverInit & { readonly timers: Timers }) 
   }
 }
 
-/** Read by several at once, each session goes to one of them. */
-async function* listRecoverable(store: LimitedStore): AsyncGenerator<string> {
-  for await (const { session } of store.listRecoverable()) yield session
-}
+type Outcome = { readonly type: 'recovered' | 'gone' } | { readonly type: 'other-agent'; readonly agent: string }
 
-async function recover({ store, knows, log, open }: RecoverInit, name: string): Promise<boolean> {
+async function recover({ store, knows, open }: RecoverInit, name: string): Promise<Outcome> {
   const opening = await readOpening(store, name)
-  if (!opening) return false
-  if (!knows(opening.agent)) {
-    log.info('a session of another agent is left as it is', { session: name, agent: opening.agent })
-    return false
-  }
+  if (!opening) return { type: 'gone' }
+  if (!knows(opening.agent)) return { type: 'other-agent', agent: opening.agent }
   const session = await open(name, opening.principal)
   await session.close() // it stays open by itself while something is outstanding
-  return true
+  return { type: 'recovered' }
 }

@@ -33,6 +33,11 @@ function change(pos: number, edit: (record: SessionRecord) => object): readonly 
   })
 }
 
+function changeHeading(edit: object): readonly string[] {
+  const [heading = '', ...rest] = exported
+  return [JSON.stringify({ ...(JSON.parse(heading) as object), ...edit }), ...rest] // as it was exported
+}
+
 async function countSessions(store: Store): Promise<number> {
   let sessions = 0
   for await (const { records } of store.list()) sessions += Math.sign(records)
@@ -54,6 +59,15 @@ test.each<[string, readonly string[], string]>([
     'a fact of a newer version',
     change(LAST, (record) => ({ ...record, facts: [{ type: 'session-cloned' }] })),
     'log_version_unknown',
+  ],
+  ['a newer format', changeHeading({ version: 2 }), 'log_version_unknown'],
+  ['an older format', changeHeading({ version: 0 }), 'log_version_unknown'],
+  ['a format that is no number', changeHeading({ version: '1' }), 'log_damaged'],
+  ['no format', changeHeading({ version: undefined }), 'log_damaged'],
+  [
+    'two sessions in one file',
+    [...exported, ...exported.map((line) => line.replace('"session":"s"', '"session":"t"'))],
+    'log_damaged',
   ],
   [
     'an id with a line break',
@@ -86,6 +100,12 @@ test('a session of the largest epoch that is taken goes on, and so do the others
       expect(await (await host.session(name)).send('hi').answer).toMatchObject({ text: 'hello again' })
     await host.stop()
   }
+})
+
+test('the refusal of a format says which one it is', async () => {
+  await expect(importSession(createMemoryStore(), changeHeading({ version: 7 }))).rejects.toThrow(
+    'line 1: the session was exported in format 7; this Baton reads format 1',
+  )
 })
 
 test('the refusal of an epoch says which record has it, and what may stand there', async () => {

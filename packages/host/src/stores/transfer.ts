@@ -40,9 +40,13 @@ export async function importSession(store: LogStore, lines: AsyncIterable<string
     if (text.trim() === '') continue
     const line = lineIn(text, number)
     if (session === undefined && line.type !== 'baton-session') throw damaged(number, 'it is no exported session')
-    if (line.type === 'baton-session') session = line.session
-    else if (line.type === 'record') records.push(line.record)
-    else blobs.push(line)
+    if (line.type === 'baton-session') {
+      if (session !== undefined) throw damaged(number, 'another session begins; a file holds one')
+      checkVersion(line.version, number)
+      session = line.session
+    }
+    if (line.type === 'record') records.push(line.record)
+    if (line.type === 'blob') blobs.push(line)
   }
   if (session === undefined || records.length === 0) throw damaged(number, 'it holds no session')
   checkName('the session’s id', session)
@@ -51,6 +55,16 @@ export async function importSession(store: LogStore, lines: AsyncIterable<string
   await store.restore(session, records)
   for (const { name, text } of blobs) await store.blobs.put(session, name, text)
   return session
+}
+
+/** @throws BatonError `log_damaged`, `log_version_unknown` */
+function checkVersion(version: unknown, line: number): void {
+  if (version === FORMAT_VERSION) return
+  if (!Number.isSafeInteger(version)) throw damaged(line, 'it does not say in which format the session was exported')
+  throw new BatonError({
+    code: 'log_version_unknown',
+    message: `line ${line}: the session was exported in format ${String(version)}; this Baton reads format ${FORMAT_VERSION}`,
+  })
 }
 
 /** @throws BatonError `log_damaged`, `log_version_unknown` */

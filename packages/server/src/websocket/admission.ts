@@ -55,6 +55,12 @@ export const UPGRADE_REQUIRED: Refusal = {
   message: 'a WebSocket is at this address; see docs/protocol.md',
 }
 
+/** For a server with another secret than this one's peers. */
+export const NO_PEER: Refusal = {
+  status: '401 Unauthorized',
+  message: 'this is no peer: the servers of a store need the same secret',
+}
+
 /** For who has no name that the program knows. */
 export const UNKNOWN_PRINCIPAL: Refusal = {
   status: '401 Unauthorized',

@@ -7,16 +7,18 @@ import { isIP, isIPv6 } from 'node:net'
  * X-Forwarded-For that the outermost of them wrote, counted from the right: what stands left of it anybody can invent.
  */
 export function findClientAddress(request: Pick<IncomingMessage, 'headers' | 'socket'>, proxies: number): string {
-  const peer = stripPort(request.socket.remoteAddress ?? '')
+  const peer = readAddress(request.socket.remoteAddress ?? '')
   if (proxies === 0) return peer
   const header = request.headers['x-forwarded-for'] ?? ''
-  const entries = (Array.isArray(header) ? header.join(',') : header).split(',').map((entry) => stripPort(entry.trim()))
+  const entries = (Array.isArray(header) ? header.join(',') : header)
+    .split(',')
+    .map((entry) => readAddress(entry.trim()))
   const named = entries.at(-proxies) ?? entries[0] ?? ''
   return isIP(named) === 0 ? peer : named
 }
 
 /** Without port and brackets, and IPv4 as such. */
-function stripPort(text: string): string {
+export function readAddress(text: string): string {
   const bare = /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text
   return bare.replace(/^::ffff:(?=[\d.]+$)/i, '')
 }

@@ -12,28 +12,35 @@ export interface CheckedConnection {
   readonly sessionId: string | undefined
 }
 
+/** What came over a connection. */
+export interface Message {
+  /** Undefined: it is not text. */
+  readonly text: string | undefined
+  /** Of text, in UTF-8. */
+  readonly bytes: number
+}
+
 export type Problem = Pick<Refused, 'code' | 'message'>
 
 const RESULT = /"type"\s{0,9}:\s{0,9}"tool\.result"/
 const TRANSCRIPT = /"type"\s{0,9}:\s{0,9}"user\.audio\.transcript\.final"/
 
 /** What is too much, or comes too often, is not even parsed. The result of a running turn is: its turn waits for it. */
-export function checkUnparsed({ init, follower }: CheckedConnection, text: string): Problem | undefined {
+export function checkUnparsed({ init, follower }: CheckedConnection, { text, bytes }: Message): Problem | undefined {
   const { limits, rates, quotas, address = '' } = init
-  const bytes = Buffer.byteLength(text)
-  const isResult = RESULT.test(text)
+  const isResult = text !== undefined && RESULT.test(text)
   if (isResult && follower?.isBusy()) return undefined
   const tooOften = rates?.checkAddress(address)
   if (tooOften !== undefined) return { code: 'rate_limited', message: tooOften }
   const tooMuch = quotas?.takeBytes(address, bytes)
   if (tooMuch !== undefined) return { code: 'quota_exceeded', message: tooMuch }
-  return isResult ? undefined : checkSize(bytes, limits.eventBytes, TRANSCRIPT.test(text))
+  return isResult ? undefined : checkSize(bytes, limits.eventBytes, text !== undefined && TRANSCRIPT.test(text))
 }
 
 /** Only a result may be larger, and only its type says that it is one. */
-export function checkParsedSize({ init }: CheckedConnection, frame: ClientFrame, text: string): Problem | undefined {
+export function checkParsedSize({ init }: CheckedConnection, frame: ClientFrame, bytes: number): Problem | undefined {
   if (frame.type === 'tool.result') return undefined
-  return checkSize(Buffer.byteLength(text), init.limits.eventBytes, frame.type === 'user.audio.transcript.final')
+  return checkSize(bytes, init.limits.eventBytes, frame.type === 'user.audio.transcript.final')
 }
 
 function checkSize(bytes: number, most: number, isTranscript: boolean): Problem | undefined {

@@ -23,6 +23,7 @@ export function createServer(
     headersTimeout: startMs,
     requestTimeout: startMs,
     connectionsCheckingInterval: Math.min(startMs, CHECK_MS),
+    handshakeTimeout: startMs,
   }
   const server = createPlainServer(tls, deadlines, answer)
   server.maxConnections = connections * SOCKETS_PER_CONNECTION
@@ -34,7 +35,10 @@ const CHECK_MS = 5000
 /** Sockets that may be open for each connection: health checks, and those that have not said what they want. */
 const SOCKETS_PER_CONNECTION = 2
 
-function createPlainServer(tls: TlsFiles | undefined, deadlines: ServerOptions, answer: RequestListener): Server {
+/** Of HTTP, and of TLS. */
+type Deadlines = ServerOptions & { readonly handshakeTimeout: number }
+
+function createPlainServer(tls: TlsFiles | undefined, deadlines: Deadlines, answer: RequestListener): Server {
   if (!tls) return createHttpServer(deadlines, answer)
   try {
     return createHttpsServer({ ...deadlines, cert: tls.cert, key: tls.key }, answer)

@@ -7,8 +7,8 @@ export interface MemorySocket {
   readonly sent: readonly string[]
   /** Set by the side that closed it. */
   readonly closed: () => { readonly code: number; readonly reason: string } | undefined
-  /** A message of the other side; `undefined` for one that is not text. */
-  deliver(text: string | undefined): void
+  /** A message of the other side; `undefined` for one that is not text, and then its size. */
+  deliver(text: string | undefined, bytes?: number): void
   /** The other side is gone. */
   drop(): void
   /** Nothing that is sent goes through any more, but nobody has noticed. */
@@ -20,7 +20,7 @@ export function createMemorySocket(): MemorySocket {
   let closed: { readonly code: number; readonly reason: string } | undefined
   let jammed = false
   let waitingBytes = 0
-  let takeMessage: (text: string | undefined) => void = () => {}
+  let takeMessage: (text: string | undefined, bytes?: number) => void = () => {}
   let takeClose: () => void = () => {}
 
   const end = (code: number, reason: string): void => {
@@ -46,8 +46,8 @@ export function createMemorySocket(): MemorySocket {
     },
     sent,
     closed: () => closed,
-    deliver: (text) => {
-      if (!closed) takeMessage(text)
+    deliver: (text, bytes) => {
+      if (!closed) takeMessage(text, bytes)
     },
     drop: () => end(1006, ''),
     jam: (bufferedBytes = 0) => {

@@ -2,6 +2,7 @@
 // it cannot be reached, the connection waits until the session is free.
 import type { Session } from '@baton/core'
 import { isBatonError } from '@baton/core'
+import { PeerWarnings } from './peer-warnings.ts'
 import type { PeerLink } from './peers.ts'
 import { connectToPeer } from './peers.ts'
 import type { V1ConnectionInit } from './v1-connection-state.ts'
@@ -41,13 +42,14 @@ export async function openHeldSession(
 
 async function passOn(init: V1ConnectionInit, address: string): Promise<PeerLink | undefined> {
   const { peers, isFromPeer = false, principal, client = '', socket, limits, timers, log, connection } = init
+  const { peerWarnings = new PeerWarnings(log) } = init
   if (!peers || isFromPeer || address === peers.address) return undefined
   const link = await connectToPeer({ address, secret: peers.secret, principal, client, socket, limits, timers })
   if ('why' in link) {
-    // 401 says that the secrets differ.
-    log.warn('the server that holds a session cannot be reached', { connection, peer: address, cause: link.why })
+    peerWarnings.noteUnreachable(address, link)
     return undefined
   }
+  peerWarnings.noteReached(address)
   log.info('a connection is passed on to the server that holds its session', { connection, peer: address })
   return link
 }

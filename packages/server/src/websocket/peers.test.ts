@@ -1,5 +1,6 @@
 // Servers over one store: who counts as a peer, and what becomes of a connection that was passed on to one.
-import type { Timers } from '@baton/core'
+import type { Host, Timers } from '@baton/core'
+import { BatonError } from '@baton/core'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -7,8 +8,10 @@ import { afterEach, expect, test } from 'vitest'
 import type { WebSocket } from 'ws'
 import { WebSocketServer } from 'ws'
 import { createMemorySocket } from './memory-socket.ts'
+import { PeerWarnings } from './peer-warnings.ts'
 import type { PeerLinkInit } from './peers.ts'
 import { checkPeers, connectToPeer, readPeer } from './peers.ts'
+import { connectApp, startServer } from './test-server.ts'
 
 const SECRET = 'a-secret-of-the-peers'
 const PEERS = { address: 'ws://127.0.0.1:1', secret: SECRET }
@@ -71,7 +74,95 @@ test('a peer that does not know the secret says so', async () => {
   const refusing = new WebSocketServer({ port: 0, host: '127.0.0.1', verifyClient: () => false })
   server = refusing
   await once(refusing, 'listening')
-  expect(await connectToPeer(createInit(refusing))).toEqual({ why: 'Unexpected server response: 401' })
+  expect(await connectToPeer(createInit(refusing))).toEqual({
+    why: 'it answered with status 401',
+    isRefusal: true,
+  })
+})
+
+test('a peer is found by an address that ends with a slash', async () => {
+  const listening = new WebSocketServer({ port: 0, host: '127.0.0.1' })
+  server = listening
+  await once(listening, 'listening')
+  const init = createInit(listening)
+  const asked = once(listening, 'connection')
+  const link = await connectToPeer({ ...init, address: `${init.address}/` })
+  expect('why' in link).toBe(false)
+  const [, request] = (await asked) as [WebSocket, IncomingMessage]
+  expect(request.url).toBe('/ws')
+})
+
+test.each(['', 'nonsense', 'http://127.0.0.1:1', 'ws://'])(
+  'the address %o of a peer leads nowhere',
+  async (address) => {
+    const { socket } = createMemorySocket()
+    const timers: Timers = { start: () => () => {} }
+    const init = { secret: SECRET, principal: { id: 'ann' }, client: 'x', socket, limits: { outgoingBytes: 1 }, timers }
+    expect(await connectToPeer({ ...init, address })).toEqual({
+      why: 'its address is none of a WebSocket',
+      isRefusal: false,
+    })
+  },
+)
+
+async function startPeers({ holderSecret, token }: { readonly holderSecret: string; readonly token?: string }) {
+  const holder = await startServer({
+    peers: { address: 'ws://127.0.0.1:2', secret: holderSecret },
+    ...(token !== undefined && { token }),
+  })
+  const address = `ws://127.0.0.1:${holder.port}`
+  const held = new BatonError({
+    code: 'session_held',
+    message: `session s is held by host h at ${address}`,
+    data: { owner: 'h', address },
+  })
+  const host: Host = { session: () => Promise.reject(held), stop: () => Promise.resolve() }
+  const peers = { address: 'ws://127.0.0.1:1', secret: SECRET }
+  const asked = await startServer({ host, peers, limits: { heldMs: 0 }, ...(token !== undefined && { token }) })
+  const stop = async (): Promise<void> => {
+    await asked.stop()
+    await holder.stop()
+  }
+  return { holder, asked, stop }
+}
+
+test('peers with different secrets say so once on both sides, and their apps come back', async () => {
+  for (const token of [undefined, 'a-token-of-apps']) {
+    const { holder, asked, stop } = await startPeers({
+      holderSecret: 'another-secret-of-peers',
+      ...(token && { token }),
+    })
+    for (let tries = 0; tries < 3; tries++) {
+      const app = await connectApp(`${asked.url}?token=${token ?? ''}`)
+      const [code, reason] = await app.ended
+      expect([code, String(reason)]).toEqual([
+        1012,
+        'another server holds the session and cannot be reached; connect again',
+      ])
+    }
+    const check = '"check":"the secret of the peers (BATON_PEER_SECRET) must be the same on all servers of the store"'
+    const told = asked.logged.filter((line) => line.startsWith('the server that holds a session cannot be reached'))
+    expect(told).toEqual([expect.stringContaining(check)])
+    const refused = holder.logged.filter((line) => line.startsWith('a server that is no peer of this one was refused'))
+    expect(refused).toEqual([expect.stringContaining(check)])
+    expect(holder.logged.some((line) => line.startsWith('a connection was opened'))).toBe(false)
+    expect([...asked.logged, ...holder.logged].join()).not.toContain(SECRET)
+    await stop()
+  }
+})
+
+test('a peer that cannot be reached is told of once, until it is reached again', () => {
+  const told: string[] = []
+  const write = (message: string, data?: object): void => void told.push(`${message} ${JSON.stringify(data)}`)
+  const warnings = new PeerWarnings({ info: write, warn: write })
+  const away = { why: 'connect ECONNREFUSED', isRefusal: false }
+  for (let tries = 0; tries < 5; tries++) warnings.noteUnreachable('ws://10.0.0.5:8080', away)
+  expect(told).toEqual([expect.stringContaining('--peer-address')])
+  warnings.noteReached('ws://10.0.0.5:8080')
+  warnings.noteUnreachable('ws://10.0.0.5:8080', away)
+  warnings.noteUnreachable('ws://10.0.0.5:8080', { why: 'it answered with status 401', isRefusal: true })
+  warnings.noteUnreachable('ws://10.0.0.6:8080', away)
+  expect(told).toHaveLength(4)
 })
 
 async function passOn({ autoPong }: { readonly autoPong: boolean }) {
@@ -100,7 +191,7 @@ function createInit(listening: WebSocketServer): PeerLinkInit {
     principal: { id: 'ann' },
     client: '10.0.0.9',
     socket: createMemorySocket().socket,
-    limits: { outgoingBytes: 1e6, socketBytes: 1e6 },
+    limits: { outgoingBytes: 1e6 },
     timers: { start: () => () => {} },
   }
 }

@@ -28,6 +28,8 @@ const SECRET_HEADER = 'x-baton-peer'
 const CLIENT_HEADER = 'x-baton-client'
 /** Characters that a secret has at least. */
 const SECRET_CHARS = 16
+/** The status of who shows another secret. */
+const UNAUTHORIZED = 401
 /** Milliseconds that a peer has to take a connection. */
 const CONNECT_MS = 3000
 
@@ -46,6 +48,11 @@ export function checkPeers({ address, secret }: PeerOptions): void {
     })
 }
 
+/** Whether the other end says that it is a peer. */
+export function claimsToBePeer({ headers }: IncomingMessage): boolean {
+  return headers[SECRET_HEADER] !== undefined
+}
+
 /** Undefined for a connection that does not come from a peer, and for one whose client it does not tell. */
 export function readPeer({ headers }: IncomingMessage, { secret }: PeerOptions): PeerClient | undefined {
   const given = headers[SECRET_HEADER]
@@ -62,7 +69,7 @@ export interface PeerLinkInit extends PeerClient {
   readonly secret: string
   /** The client's connection. Closed when the peer closes. */
   readonly socket: Socket
-  readonly limits: Pick<V1Limits, 'outgoingBytes' | 'socketBytes'>
+  readonly limits: Pick<V1Limits, 'outgoingBytes'>
   readonly timers: Timers
 }
 
@@ -73,11 +80,22 @@ export interface PeerLink {
   close(): void
 }
 
-/** Why there is no link, where the peer does not take the connection in 3 s. */
-export function connectToPeer(init: PeerLinkInit): Promise<PeerLink | { readonly why: string }> {
+/** Why there is no link to a peer. */
+export interface NoLink {
+  readonly why: string
+  /** It was reached, and did not take this server for its peer. */
+  readonly isRefusal: boolean
+}
+
+/** The peer has 3 s to take the connection. */
+export function connectToPeer(init: PeerLinkInit): Promise<PeerLink | NoLink> {
   const { address, secret, principal, client, limits } = init
   const about: PeerClient = { principal, client }
-  const peer = new WebSocket(`${address}${PATH}`, {
+  // It was published by the other server, which may have checked less than this one.
+  const url = URL.parse(PATH, address)
+  if (!url || !/^wss?:$/.test(url.protocol))
+    return Promise.resolve({ why: 'its address is none of a WebSocket', isRefusal: false })
+  const peer = new WebSocket(url, {
     handshakeTimeout: CONNECT_MS,
     maxPayload: limits.outgoingBytes,
     perMessageDeflate: false,
@@ -87,7 +105,11 @@ export function connectToPeer(init: PeerLinkInit): Promise<PeerLink | { readonly
     },
   })
   return new Promise((resolve) => {
-    peer.on('error', (cause) => resolve({ why: cause.message })) // its close follows
+    peer.on('error', (cause) => resolve({ why: cause.message, isRefusal: false })) // its close follows
+    peer.once('unexpected-response', (request, { statusCode }) => {
+      resolve({ why: `it answered with status ${statusCode}`, isRefusal: statusCode === UNAUTHORIZED })
+      request.destroy()
+    })
     peer.once('open', () => resolve(joinSockets(peer, init)))
   })
 }

@@ -182,6 +182,17 @@ test('with a certificate the server speaks wss', async () => {
   app.socket.terminate()
 })
 
+test('with TLS sockets and connections are counted apart too, and one that never shakes hands is closed', async () => {
+  const tls = await certificate()
+  const { url, port } = await start({ tls, limits: { addressConnections: 2, startMs: 300 } })
+  const apps = [await connectApp(url, { ca: tls.cert }), await connectApp(url, { ca: tls.cert, session: 't' })]
+  expect((await refusedWith(url, { ca: tls.cert })).status).toBe(429)
+  const silent = connect(port, '127.0.0.1')
+  silent.on('error', () => {}).resume()
+  await once(silent, 'close')
+  for (const { socket } of apps) socket.terminate()
+})
+
 test('a key of another certificate is a clear error', async () => {
   const [{ cert }, { key }] = [await certificate(), await certificate()]
   const host = createHost({ environment })

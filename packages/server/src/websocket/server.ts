@@ -12,6 +12,7 @@ import {
   checkAdmission,
   createQuotaRefusal,
   isLoopback,
+  NO_PEER,
   PATH,
   refuse,
   TOO_MANY,
@@ -22,8 +23,9 @@ import { deriveLimitKey, findClientAddress } from './client-address.ts'
 import { Heart } from './heart.ts'
 import { answer } from './http-answers.ts'
 import type { V1Limits } from './limits.ts'
+import { PeerWarnings } from './peer-warnings.ts'
 import type { PeerOptions } from './peers.ts'
-import { checkPeers, readPeer } from './peers.ts'
+import { checkPeers, claimsToBePeer, readPeer } from './peers.ts'
 import { DEFAULT_V1_LIMITS } from './limits.ts'
 import type { TlsFiles } from './listen.ts'
 import { createServer, listen } from './listen.ts'
@@ -31,8 +33,9 @@ import { Quotas } from './quotas.ts'
 import { sampleLog } from './sampled-log.ts'
 import { SessionStarts } from './session-starts.ts'
 import type { Socket } from './socket.ts'
-import { decodeText, encodeTextFrames } from './text-frames.ts'
+import { countBytes, decodeText, encodeTextFrames } from './text-frames.ts'
 import { CLOSE_CODES } from './socket.ts'
+import { UnaskedSockets } from './unasked-sockets.ts'
 import type { V1Rates } from './v1-rates.ts'
 import { createV1Rates } from './v1-rates.ts'
 import type { V1Connection } from './v1-session.ts'
@@ -108,7 +111,7 @@ export function createWebSocketFront(init: WebSocketServerInit): WebSocketFront 
   const open = new Map<WebSocket, V1Connection>()
   let draining = false
   const shared = createShared(init, { open, isDraining: () => draining })
-  const { limits, strangersLog } = shared
+  const { limits, strangersLog, unasked } = shared
 
   const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.socketBytes })
   const unreadyReason = async (): Promise<string | undefined> => (draining ? 'draining' : await init.unreadyReason?.())
@@ -120,10 +123,13 @@ export function createWebSocketFront(init: WebSocketServerInit): WebSocketFront 
     }
     answer(request, response, { unreadyReason, refusal })
   })
+  // Behind proxies all sockets are theirs, and say nothing of who is behind them.
+  if (!init.trustedProxies) http.on('connection', (socket) => unasked.open(socket))
   http.on('upgrade', (request, stream, head) => {
     stream.on('error', destroyBroken)
     const { client, admitted } = admit(shared, request)
     if ('principal' in admitted) {
+      unasked.noteAsked(request.socket)
       sockets.handleUpgrade(request, stream, head, (socket) => accept(shared, socket, { client, ...admitted, stream }))
       return
     }
@@ -165,12 +171,15 @@ interface Shared {
   readonly rates: V1Rates
   readonly quotas: Quotas
   readonly starts: SessionStarts
+  readonly unasked: UnaskedSockets
+  readonly peerWarnings: PeerWarnings
   readonly strangersLog: Logger
 }
 
 function createShared(init: WebSocketServerInit, own: Pick<Shared, 'open' | 'isDraining'>): Shared {
-  const { clock, log, peers } = init
+  const { clock, log, peers, hasSession, timers } = init
   if (peers) checkPeers(peers)
+  const strangersLog = sampleLog(log, clock)
   const limits = { ...DEFAULT_V1_LIMITS, ...init.limits }
   return {
     ...own,
@@ -178,8 +187,10 @@ function createShared(init: WebSocketServerInit, own: Pick<Shared, 'open' | 'isD
     limits,
     rates: createV1Rates(limits, clock),
     quotas: new Quotas(limits, clock),
-    starts: new SessionStarts(),
-    strangersLog: sampleLog(log, clock),
+    starts: new SessionStarts(peers && hasSession && { hasSession, timers, log: strangersLog }),
+    unasked: new UnaskedSockets({ most: limits.addressConnections, log: strangersLog }),
+    peerWarnings: new PeerWarnings(strangersLog),
+    strangersLog,
   }
 }
 
@@ -209,6 +220,7 @@ function accept(shared: Shared, socket: WebSocket, upgrade: Upgrade): void {
     address,
     quotas,
     starts: shared.starts,
+    peerWarnings: shared.peerWarnings,
     countsPrincipal,
     strangersLog,
   })
@@ -218,7 +230,7 @@ function accept(shared: Shared, socket: WebSocket, upgrade: Upgrade): void {
 
 /** Who is behind a connection, or why it is refused. */
 function admit(
-  { init, limits, open, isDraining, quotas, strangersLog }: Shared,
+  { init, limits, open, isDraining, quotas, strangersLog, peerWarnings, unasked }: Shared,
   request: IncomingMessage,
 ): { readonly client: string; readonly admitted: Admitted | Refusal } {
   const { authenticate, peers, address = LOCAL, trustedProxies = 0 } = init
@@ -226,7 +238,13 @@ function admit(
   const state = { draining: isDraining(), full: open.size >= limits.connections, isLocal: isLoopback(address) }
   // A peer has asked for the token already. Its clients' turns may run here while this server drains.
   const peer = peers && readPeer(request, peers)
+  if (peer) unasked.notePeer(request.socket)
   if (peer) return { client: peer.client, admitted: state.full ? TOO_MANY : { ...peer, isFromPeer: true } }
+  // Taken for an app, it would be let in where no token is asked for, under another name.
+  if (claimsToBePeer(request)) {
+    peerWarnings.noteStranger(client)
+    return { client, admitted: NO_PEER }
+  }
   const refusal = checkAdmission(request, { ...init, ...state })
   if (refusal) return { client, admitted: refusal }
   try {
@@ -299,8 +317,11 @@ class WsSocket implements Socket {
     return this.#socket.bufferedAmount + this.#waitingChars
   }
 
-  onMessage(listener: (text: string | undefined) => void): void {
-    this.#socket.on('message', (data, isBinary) => listener(isBinary ? undefined : decodeText(data)))
+  onMessage(listener: Parameters<Socket['onMessage']>[0]): void {
+    this.#socket.on('message', (data, isBinary) => {
+      if (isBinary) listener(undefined, countBytes(data))
+      else listener(decodeText(data))
+    })
   }
 
   onClose(listener: () => void): void {

@@ -6,8 +6,8 @@ export interface Socket {
   close(code: number, reason: string): void
   /** Bytes that were sent and not yet taken by the network. */
   bufferedBytes(): number
-  /** `undefined` stands for a message that is not text. At most one listener. */
-  onMessage(listener: (text: string | undefined) => void): void
+  /** `undefined` stands for a message that is not text; then `bytes` is its size. At most one listener. */
+  onMessage(listener: (text: string | undefined, bytes?: number) => void): void
   /** Called once; at most one listener. */
   onClose(listener: () => void): void
 }

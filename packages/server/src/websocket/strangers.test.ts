@@ -133,6 +133,19 @@ test('what is too large, too much or too often is not even parsed', async () => 
   expect(parsed.length).toBeLessThan(10)
 })
 
+test('bytes that are no text count like others', async () => {
+  const { url } = await start({ limits: { addressBytesPerMinute: 200_000 } })
+  const app = await join(url)
+  for (let count = 0; count < 4; count++) app.socket.send(Buffer.alloc(60_000))
+  await app.until(() => app.frames.length === 5)
+  expect(app.frames.slice(1).map(({ payload }) => payload['code'])).toEqual([
+    'invalid_event',
+    'invalid_event',
+    'invalid_event',
+    'quota_exceeded',
+  ])
+})
+
 test('frames that are refused again and again end their connection', async () => {
   const { url } = await start({ limits: { addressFramesPerMinute: 5 } })
   const app = await join(url)
@@ -158,6 +171,51 @@ test('a socket that says nothing is closed after its time, before a request and 
   for (const socket of [silent, half]) socket.on('error', () => {}).resume()
   const app = await refusedApp(url)
   await Promise.all([once(silent, 'close'), once(half, 'close'), once(app, 'close')])
+})
+
+test('an address has so many sockets that ask for nothing; connections are counted by themselves', async () => {
+  const { url, port, logged } = await start({ limits: { addressConnections: 5 } })
+  const apps = await Promise.all([1, 2, 3].map((n) => join(url, { session: `s${n}` })))
+  const sockets = Array.from({ length: 40 }, () => connect(port, '127.0.0.1'))
+  const closed = new Set<unknown>()
+  for (const socket of sockets)
+    socket
+      .on('error', () => {})
+      .on('close', () => closed.add(socket))
+      .resume()
+  ends.push(() => sockets.map((socket) => socket.destroy()))
+  await expect.poll(() => closed.size).toBe(35)
+  expect(logged.filter((line) => line.startsWith('a socket was closed'))).toHaveLength(35)
+  for (const socket of sockets) socket.destroy()
+  // Those that are gone make room.
+  await expect
+    .poll(() =>
+      join(url, { session: 'more' }).then(
+        () => true,
+        () => false,
+      ),
+    )
+    .toBe(true)
+  expect(apps.every(({ socket }) => socket.readyState === socket.OPEN)).toBe(true)
+  console.log(`strangers: ${sockets.length} silent sockets of an address, ${closed.size} closed`)
+})
+
+test('sockets of a proxy, and of a peer, are not those of one address', async () => {
+  const silent = (port: number) => Array.from({ length: 20 }, () => connect(port, '127.0.0.1'))
+  const secret = 'a-secret-of-the-peers'
+  const peers = { address: 'ws://127.0.0.1:1', secret }
+  const behind = await start({ limits: { addressConnections: 2 }, trustedProxies: 1 })
+  const shared = await start({ limits: { addressConnections: 2 }, peers })
+  const client = Buffer.from('{"principal":{"id":"ann"},"client":"10.0.0.9"}').toString('base64url')
+  await join(shared.url, { headers: { 'x-baton-peer': secret, 'x-baton-client': client } })
+  for (const { url, port } of [behind, shared]) {
+    const sockets = silent(port)
+    for (const socket of sockets) socket.on('error', () => {}).resume()
+    ends.push(() => sockets.map((socket) => socket.destroy()))
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+    await join(url, { session: 'after' })
+    expect(sockets.filter((socket) => socket.closed)).toEqual([])
+  }
 })
 
 /** A WebSocket over which nothing is said, and which answers no close. */

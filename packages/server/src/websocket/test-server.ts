@@ -63,6 +63,7 @@ export async function connectApp(url: string, options: ClientOptions & { readonl
     wake()
   })
   await once(socket, 'open')
+  const ended = once(socket, 'close') as Promise<[number, Buffer]> // as `ws` documents it
   const send = (type: string, payload: object): void => {
     const timestamp = '2026-01-01T00:00:00Z'
     socket.send(JSON.stringify({ id: `${session}-${++sent}`, type, sessionId: session, timestamp, payload }))
@@ -78,7 +79,7 @@ export async function connectApp(url: string, options: ClientOptions & { readonl
   }
   send('session.start', { sessionId: session })
   await until(({ type }) => type === 'session.started' || type === 'error')
-  return { socket, frames, send, until, ended: once(socket, 'close') as Promise<[number, Buffer]> }
+  return { socket, frames, send, until, ended }
 }
 
 /** The status with which a connection was refused, and what was said. */

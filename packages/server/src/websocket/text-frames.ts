@@ -34,6 +34,10 @@ function writeHead(buffer: Buffer, at: number, bytes: number): number {
   return buffer.writeBigUInt64BE(BigInt(bytes), at + 2)
 }
 
+export function countBytes(data: RawData): number {
+  return Array.isArray(data) ? data.reduce((sum, part) => sum + part.length, 0) : data.byteLength
+}
+
 /** `ws` checks that text is UTF-8 before it hands it out. */
 export function decodeText(data: RawData): string {
   if (Array.isArray(data)) return Buffer.concat(data).toString()

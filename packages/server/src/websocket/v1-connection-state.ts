@@ -4,6 +4,7 @@ import { isBatonError } from '@baton/core'
 import type { ClientFrame } from '@baton/protocol'
 import { describeThrown } from '@baton/runtime'
 import type { V1Limits } from './limits.ts'
+import type { PeerWarnings } from './peer-warnings.ts'
 import type { PeerLink, PeerOptions } from './peers.ts'
 import type { Quotas } from './quotas.ts'
 import type { SessionStarts } from './session-starts.ts'
@@ -30,6 +31,8 @@ export interface V1ConnectionInit {
   /** What `rates` and `quotas` count as the address of this connection; empty by default. */
   readonly address?: string
   readonly peers?: PeerOptions
+  /** Shared by the connections of a server. */
+  readonly peerWarnings?: PeerWarnings
   /** The network address of the app; told to a peer. */
   readonly client?: string
   /** A peer passed this connection on; it is not passed on again. */
@@ -75,9 +78,9 @@ export interface ConnectionState {
 
 export function reportFailure(state: ConnectionState, cause: unknown, sessionId?: string): void {
   const { log, connection, strangersLog = log } = state.init
-  const known = isBatonError(cause) ? cause : undefined
-  strangersLog.warn('a frame could not be taken in', { connection, cause: describeThrown(cause) })
-  sendError(state, known?.code ?? 'internal', known?.message ?? 'the server failed', sessionId)
+  const code = isBatonError(cause) ? cause.code : 'internal'
+  strangersLog.warn('a frame could not be taken in', { connection, code, cause: describeThrown(cause) })
+  sendError(state, code, isBatonError(cause) ? cause.message : 'the server failed', sessionId)
 }
 
 /** Errors of a turn have ids of their records; these have new ones, for no record speaks of them. */

@@ -156,13 +156,19 @@ function createFollowerState(
 }
 
 async function readFrames(state: FollowerState, frames: FrameStream): Promise<void> {
-  const { socket, isDraining } = state.init
+  const { socket, isDraining, log } = state.init
   for (let batch = await frames.nextBatch(); batch; batch = await frames.nextBatch())
     for (const frame of batch) {
       if (state.left) return
       if (frame.type === 'lagged') {
         frames.leave()
-        socket.close(CLOSE_CODES.tooSlow, 'the connection reads too slowly')
+        // Frames are written as they come, and how fast the app reads is watched by the writer: so it is this server, or its
+        // store, that was busy. The app misses nothing when it comes back.
+        log.warn('a connection is closed: frames of its session came faster than this process took them', {
+          session: state.session.id,
+          pos: frame.pos,
+        })
+        socket.close(CLOSE_CODES.restarted, 'the server could not keep up with the session; connect again')
         return
       }
       takeFrame(state, frame)

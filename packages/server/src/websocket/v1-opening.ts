@@ -1,9 +1,10 @@
 // How the session of a connection begins: with its first `session.start` where the session is known, else with the first
 // thing that is said; here, or at the peer that holds it.
 import type { Session } from '@baton/core'
-import { findNameIssue } from '@baton/core'
+import { findNameIssue, isBatonError } from '@baton/core'
 import { describeThrown } from '@baton/runtime'
 import { openHeldSession } from './open-held-session.ts'
+import { CLOSE_CODES } from './socket.ts'
 import type { ConnectionState, FrameOf } from './v1-connection-state.ts'
 import { reportFailure, sendError } from './v1-connection-state.ts'
 import { followSession } from './v1-follower.ts'
@@ -40,12 +41,7 @@ export async function startSession(state: ConnectionState, frame: FrameOf<'sessi
 async function isUnknown(state: ConnectionState, session: string): Promise<boolean> {
   const { hasSession, starts } = state.init
   if (!hasSession || !starts) return false
-  const stopWaiting = starts.wait(session, state.wake)
-  const stopLooking = lookElsewhere(state, session)
-  state.forget = () => {
-    stopWaiting()
-    stopLooking()
-  }
+  state.forget = starts.wait(session, state.wake)
   try {
     if (!(await hasSession(session))) return true
   } catch (cause) {
@@ -53,33 +49,6 @@ async function isUnknown(state: ConnectionState, session: string): Promise<boole
   }
   state.forget()
   return false
-}
-
-/** Milliseconds between two looks at whether a session was begun at a peer. */
-const LOOK_MS = 2000
-
-/** Nobody tells this server when a session begins at a peer. */
-function lookElsewhere({ init, wake }: ConnectionState, session: string): () => void {
-  const { hasSession, peers, timers, log } = init
-  if (!hasSession || !peers) return () => {}
-  let isOver = false
-  let stopTimer = (): void => {}
-  const look = async (): Promise<void> => {
-    try {
-      if (await hasSession(session)) wake()
-    } catch (cause) {
-      log.warn('nobody knows whether a session is there', { session, cause: describeThrown(cause) })
-    }
-    wait()
-  }
-  const wait = (): void => {
-    if (!isOver) stopTimer = timers.start(LOOK_MS, () => void look(), { isBackground: true })
-  }
-  wait()
-  return () => {
-    isOver = true
-    stopTimer()
-  }
 }
 
 /** False: it could not be opened, and the app was told why. */
@@ -106,6 +75,9 @@ export async function openSession(state: ConnectionState, onStarted: () => void)
     sendError(state, follower.refused.code, follower.refused.message, sessionId)
   } catch (cause) {
     reportFailure(state, cause, sessionId)
+    // By then it may be free, or its owner may be reached.
+    if (isBatonError(cause) && cause.code === 'session_held')
+      init.socket.close(CLOSE_CODES.restarted, 'another server holds the session and cannot be reached; connect again')
   }
   // Nobody follows it here: held on, it would stay open for ever.
   await session?.close()

@@ -1,7 +1,7 @@
 // From a session's frames to those of version 1, in the order that its apps expect. Pure: time is handed in, and ids are
 // derived from records, so that a frame that is repeated keeps its id. It knows no socket.
 import type { Clock, ErrorCode, Frame } from '@baton/core'
-import { ERROR_CODES, shortHash, readText } from '@baton/core'
+import { shortHash, readText } from '@baton/core'
 import type { Fact, FactOf, InputBody } from '@baton/core/machine'
 import { BoundedMap } from './bounded-map.ts'
 import { Partials } from './v1-partials.ts'
@@ -240,27 +240,18 @@ function finish(
     state.speech = { turn, key, text: speech }
     return [...answer, showState(`${key}-2`, 'speaking'), { type: 'ask-to-speak', turn }]
   }
-  const error = encodeTurnError(fact)
+  const error = findTurnError(fact)
   return [
-    ...(error ? [{ type: 'error', id: `${key}-0`, ...error } as const] : []),
+    ...(error ? [{ type: 'error', id: `${key}-0`, code: error.code, message: error.message } as const] : []),
     showState(`${key}-4`, 'idle'),
     encodeTurnEnd(state, fact),
   ]
 }
 
-/** A refusal is no failure of the provider, and must not be tried again: it has a code of its own. */
-function encodeTurnError(
-  fact: FactOf<'turn-finished'>,
-): { readonly code: ErrorCode; readonly message: string } | undefined {
-  if (fact.outcome === 'refused')
-    return { code: 'model_refused', message: fact.error?.message ?? 'the model refused to answer' }
+function findTurnError(fact: FactOf<'turn-finished'>): Extract<V1Output, { type: 'turn-ended' }>['error'] {
+  if (fact.outcome === 'refused') return fact.error ?? { code: 'model_refused', message: 'the model refused to answer' }
   if (fact.outcome !== 'failed') return undefined
-  const { code, message } = fact.error ?? { code: 'internal', message: 'the turn failed' }
-  // Version 1 knows one code for all that goes wrong between the server and a model. What a provider says of it (addresses,
-  // accounts, pieces of requests) is for the operator's log.
-  const isProviders = code.startsWith('model_') && code !== 'model_refused'
-  if (isProviders) return { code: 'model_provider_failed', message: ERROR_CODES[code].meaning }
-  return { code, message: code === 'context_overflow' ? ERROR_CODES[code].meaning : message }
+  return fact.error ?? { code: 'internal', message: 'the turn failed' }
 }
 
 function enter(state: ProjectionState, fact: FactOf<'inputs-entered'>, key: string): readonly V1Output[] {

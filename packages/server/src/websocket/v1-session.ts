@@ -4,6 +4,7 @@ import type { ClientReport, Outcome, UserCommand } from '@baton/core/machine'
 import type { ClientFrame, Decoded } from '@baton/protocol'
 import { decodeClientFrame } from '@baton/protocol'
 import { describeThrown } from '@baton/runtime'
+import type { Message } from './frame-checks.ts'
 import { checkParsedSize, checkRates, checkUnparsed, findTranscriptProblem } from './frame-checks.ts'
 import { IdleWatch } from './idle-watch.ts'
 import { CLOSE_CODES } from './socket.ts'
@@ -29,7 +30,7 @@ export function openV1Connection(init: V1ConnectionInit): V1Connection {
 class AppConnection implements V1Connection {
   readonly #state: ConnectionState
   readonly #idle: IdleWatch
-  readonly #incoming: (string | undefined)[] = []
+  readonly #incoming: Message[] = []
   #incomingChars = 0
   #busy = false
   #closed = false
@@ -59,7 +60,7 @@ class AppConnection implements V1Connection {
       isBusy: () => this.isBusy() || this.#state.link !== undefined,
       onIdle: () => this.#closeIdle(),
     })
-    socket.onMessage((text) => this.#receive(text))
+    socket.onMessage((text, bytes = Buffer.byteLength(text ?? '')) => this.#receive({ text, bytes }))
     socket.onClose(() => this.#end())
   }
 
@@ -81,17 +82,17 @@ class AppConnection implements V1Connection {
     this.close(CLOSE_CODES.policy, 'nothing came for too long')
   }
 
-  #receive(text: string | undefined): void {
+  #receive(message: Message): void {
     if (this.#closed) return
     const { limits } = this.#state.init
     this.#idle.touch()
-    this.#incomingChars += text?.length ?? 0
+    this.#incomingChars += message.text?.length ?? 0
     if (this.#incoming.length >= limits.incomingFrames || this.#incomingChars > limits.incomingChars) {
       sendError(this.#state, 'rate_limited', 'too many frames wait to be taken in')
       this.close(CLOSE_CODES.policy, 'too many frames at once')
       return
     }
-    this.#incoming.push(text)
+    this.#incoming.push(message)
     this.#run()
   }
 
@@ -120,10 +121,10 @@ class AppConnection implements V1Connection {
     while ((this.#incoming.length > 0 || this.#woken) && !this.#closed) {
       if (this.#woken) await openSession(this.#state, () => {})
       this.#woken = false
-      if (this.#incoming.length === 0) continue
-      const text = this.#incoming.shift()
-      this.#incomingChars -= text?.length ?? 0
-      await takeMessage(this.#state, text)
+      const message = this.#incoming.shift()
+      if (!message) continue
+      this.#incomingChars -= message.text?.length ?? 0
+      await takeMessage(this.#state, message)
     }
     this.#busy = false
     if (this.#closed) await leave(this.#state)
@@ -145,9 +146,10 @@ const NOT_TEXT: Decoded<ClientFrame> = {
 /** Frames in a row that are refused before they are parsed, after which a connection is closed. */
 const REFUSED_MAX = 500
 
-async function takeMessage(state: ConnectionState, text: string | undefined): Promise<void> {
+async function takeMessage(state: ConnectionState, message: Message): Promise<void> {
   const { connection, log, strangersLog = log } = state.init
-  const refusal = checkUnparsed(state, text ?? '')
+  const { text, bytes } = message
+  const refusal = checkUnparsed(state, message)
   if (refusal) {
     sendError(state, refusal.code, refusal.message)
     state.refused += 1
@@ -171,7 +173,7 @@ async function takeMessage(state: ConnectionState, text: string | undefined): Pr
     return
   }
   if (frame.protocolVersion !== undefined) state.writer.echoVersion()
-  const misplaced = checkParsedSize(state, frame, text ?? '') ?? checkPlacement(state, frame)
+  const misplaced = checkParsedSize(state, frame, bytes) ?? checkPlacement(state, frame)
   if (misplaced) {
     sendError(state, misplaced.code, misplaced.message, frame.sessionId)
     return

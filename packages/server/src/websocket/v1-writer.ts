@@ -2,6 +2,7 @@
 import type { Clock, Logger } from '@baton/core'
 import type { ServerFrame } from '@baton/protocol'
 import { encodeFrame, PROTOCOL_VERSION } from '@baton/protocol'
+import { encodeAppError } from './app-errors.ts'
 import type { V1Limits } from './limits.ts'
 import type { Socket } from './socket.ts'
 import { CLOSE_CODES } from './socket.ts'
@@ -50,7 +51,7 @@ export class V1Writer {
       type,
       sessionId,
       timestamp: this.#timestamp,
-      payload,
+      payload: type === 'error' ? encodeAppError(payload) : payload,
       ...(version && { protocolVersion: version }),
     }
     // Type and payload come from one body, so they fit each other.

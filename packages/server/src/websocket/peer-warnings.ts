@@ -1,0 +1,47 @@
+// What an operator of several servers is told when they do not find each other. Every app that comes fails in the same way, so
+// each peer is told of once, until it can be reached again.
+import type { Logger } from '@baton/core'
+import { BoundedMap } from './bounded-map.ts'
+import type { NoLink } from './peers.ts'
+
+/** Peers of which it is remembered what was told. */
+const PEERS_MAX = 1000
+
+export class PeerWarnings {
+  readonly #log: Logger
+  readonly #told = new BoundedMap<string>(PEERS_MAX)
+
+  constructor(log: Logger) {
+    this.#log = log
+  }
+
+  /** No connection could be passed on to the peer at this address. */
+  noteUnreachable(peer: string, { why, isRefusal }: NoLink): void {
+    const check = isRefusal
+      ? 'the secret of the peers (BATON_PEER_SECRET) must be the same on all servers of the store'
+      : 'the address that the peer publishes (--peer-address) must lead to it from this machine'
+    this.#tell(`to ${peer}`, isRefusal ? 'refused' : 'unreachable', () =>
+      this.#log.warn('the server that holds a session cannot be reached', { peer, cause: why, check }),
+    )
+  }
+
+  noteReached(peer: string): void {
+    this.#told.take(`to ${peer}`)
+  }
+
+  /** Who comes from this address says that it is a peer, and does not show the secret. */
+  noteStranger(address: string): void {
+    this.#tell(`from ${address}`, 'stranger', () =>
+      this.#log.warn('a server that is no peer of this one was refused', {
+        address,
+        check: 'the secret of the peers (BATON_PEER_SECRET) must be the same on all servers of the store',
+      }),
+    )
+  }
+
+  #tell(key: string, what: string, write: () => void): void {
+    if (this.#told.get(key) === what) return
+    this.#told.set(key, what)
+    write()
+  }
+}

@@ -1,0 +1,40 @@
+// A connection whose session goes faster than this process can follow, as after a store that stood still.
+import type { Frame, FrameStream, Host } from '@baton/core'
+import { createHost } from '@baton/host'
+import { createScriptedModel } from '@baton/core/testing'
+import { expect, test } from 'vitest'
+import { connectApp, createAgent, environment, startServer } from './test-server.ts'
+
+test('an app whose session was not followed in time is told to come back, and not that it reads too slowly', async () => {
+  const inner = createHost({ environment, agent: createAgent(createScriptedModel({ steps: () => ({ text: 'Hi.' }) })) })
+  let isLagging = true
+  const host: Host = {
+    stop: (options) => inner.stop(options),
+    session: async (...given) => {
+      const session = await inner.session(...given)
+      if (!isLagging) return session
+      const frames = createLagging(session.frames())
+      return Object.assign(session, { frames: () => frames })
+    },
+  }
+  const server = await startServer({ host })
+  const app = await connectApp(server.url)
+  const [code, reason] = await app.ended
+  expect([code, String(reason)]).toEqual([1012, 'the server could not keep up with the session; connect again'])
+  const told = 'a connection is closed: frames of its session came faster than this process took them'
+  expect(server.logged.filter((line) => line.startsWith(told))).toEqual([`${told} {"session":"s","pos":3}`])
+  isLagging = false
+  const again = await connectApp(server.url)
+  again.send('user.audio.transcript.final', { text: 'Hello' })
+  await again.until(({ type }) => type === 'assistant.speech.final')
+  again.socket.terminate()
+  await server.stop()
+  await inner.stop()
+})
+
+/** Of a reader that missed all that came since record 3. */
+function createLagging(frames: FrameStream): FrameStream {
+  const batches: (readonly Frame[])[] = [[{ type: 'lagged', pos: 3 }]]
+  const nextBatch: FrameStream['nextBatch'] = () => Promise.resolve(batches.shift())
+  return { nextBatch, leave: () => frames.leave(), [Symbol.asyncIterator]: () => frames[Symbol.asyncIterator]() }
+}
