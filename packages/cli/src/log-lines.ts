@@ -114,10 +114,11 @@ function stepLines(fact: FactOf<'step-finished'>, nowMs: number, seen: Seen): st
   const by = isSameModel(fact.model, seen.model) ? 'agent' : `agent (${fact.model})`
   const lines = text === '' ? [] : [`${by}: ${text}${fact.interrupted ? ' […]' : ''}`]
   if (text !== '') seen.model = fact.model
-  for (const { callId, name } of fact.calls) {
+  for (const { callId, name, repairs } of fact.calls) {
     seen.calls.set(callId, { name, startedMs: nowMs })
     const part = fact.parts.find((each) => each.type === 'call' && each.callId === callId)
-    lines.push(`> ${name} ${part?.type === 'call' ? part.arguments : ''}`.trimEnd())
+    const repaired = repairs ? ` (repaired: ${repairs.join(', ')})` : ''
+    lines.push(`> ${name} ${part?.type === 'call' ? part.arguments : ''}`.trimEnd() + repaired)
   }
   return lines.length === 0 ? undefined : lines.join('\n')
 }

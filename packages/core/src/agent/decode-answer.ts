@@ -110,7 +110,19 @@ function readPart(part: unknown, where: string, refuse: Refuse): ModelPart {
       if (typeof name !== 'string') return refuse(`${where}.name`, `must be text, not ${describeValue(name)}`)
       const json = own(part, 'arguments')
       if (typeof json !== 'string') return refuse(`${where}.arguments`, `must be JSON text, not ${describeValue(json)}`)
-      return { type, name: wellFormed(name), arguments: wellFormed(json), ...(state && { state }) }
+      const unreadable = own(part, 'unreadable')
+      if (unreadable !== undefined && typeof unreadable !== 'string')
+        return refuse(`${where}.unreadable`, `must be text, not ${describeValue(unreadable)}`)
+      const done = own(part, 'repairs')
+      const repairs = done === undefined ? undefined : readRepairs(done, `${where}.repairs`, refuse)
+      return {
+        type,
+        name: wellFormed(name),
+        arguments: wellFormed(json),
+        ...(state && { state }),
+        ...(repairs && { repairs }),
+        ...(unreadable !== undefined && { unreadable: wellFormed(unreadable.slice(0, UNREADABLE_CHARS)) }),
+      }
     }
     case 'source':
       return readSource(part, where, refuse)
@@ -119,6 +131,21 @@ function readPart(part: unknown, where: string, refuse: Refuse): ModelPart {
     default:
       return refuse(`${where}.type`, `must be the type of a part such as "text" or "call", not ${describeValue(type)}`)
   }
+}
+
+/** UTF-16 units of why a call cannot be read: it stands in the log, and in every later request. */
+const UNREADABLE_CHARS = 2000
+const REPAIRS_MAX = 16
+
+function readRepairs(given: unknown, where: string, refuse: Refuse): readonly string[] {
+  if (!Array.isArray(given)) return refuse(where, `must be an array, not ${describeValue(given)}`)
+  const words: string[] = []
+  for (let index = 0; index < Math.min(REPAIRS_MAX, Number(own(given, 'length'))); index++) {
+    const word = own(given, index)
+    if (typeof word !== 'string') return refuse(`${where}[${index}]`, `must be text, not ${describeValue(word)}`)
+    words.push(wellFormed(word.slice(0, 64)))
+  }
+  return words
 }
 
 function readSource(part: object, where: string, refuse: Refuse): SourcePart {

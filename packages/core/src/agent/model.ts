@@ -65,6 +65,10 @@ export interface ModelCallPart {
   /** The raw JSON text; `{}` where the provider sent nothing. */
   readonly arguments: string
   readonly state?: ProviderState
+  /** What the adapter repaired in the text of the call, such as `trailing-comma`: the log tells it. At most 16 words. */
+  readonly repairs?: readonly string[]
+  /** Why the call cannot be read, in words for the model. Present: it never runs, and the model gets them as its result. */
+  readonly unreadable?: string
 }
 
 export type ModelPart = TextPart | ReasoningPart | ModelCallPart | SourcePart | ProviderPart

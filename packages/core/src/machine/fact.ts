@@ -43,6 +43,8 @@ export interface CallProposal {
   readonly broughtBy?: string
   /** Present: the call must be approved before it starts. */
   readonly asks?: true
+  /** What was repaired in its text before it was read, such as `trailing-comma`; absent: it was right as it came. */
+  readonly repairs?: readonly string[]
   /** Only in older records, in place of `asks`. */
   readonly tokenHash?: string
 }

@@ -42,6 +42,10 @@ export interface CallCheck {
   readonly denied?: string
   /** What people are shown of the call: a title, a kind, places, a diff. The machine only keeps it. */
   readonly about?: JsonObject
+  /** What was repaired in its text before it was read. */
+  readonly repairs?: readonly string[]
+  /** The call could not be read; `invalid` says why. */
+  readonly unreadable?: true
 }
 
 export interface ClientToolSpec extends ToolSpec {

@@ -45,7 +45,7 @@ function makeProposal(
   draft: Draft,
   name: string,
   callId: string,
-  check: Pick<CallCheck, 'argumentsHash' | 'about'> & { readonly asks: boolean },
+  check: Pick<CallCheck, 'argumentsHash' | 'about' | 'repairs'> & { readonly asks: boolean },
 ): CallProposal {
   const { tool, broughtBy } = findTool(draft, name) ?? {}
   // What a client brings comes from outside.
@@ -61,6 +61,7 @@ function makeProposal(
     argumentsHash: check.argumentsHash,
     ...(broughtBy !== undefined && { broughtBy }),
     ...(check.asks && { asks: check.asks }),
+    ...(check.repairs && { repairs: check.repairs }),
     ...(provenance && { provenance }),
     ...(check.about && { about: check.about }),
   }
@@ -86,6 +87,9 @@ function explainRefusal(draft: Draft, asked: Asked): Settlement | undefined {
   if (cut) return { type: 'error', code: 'arguments_cut_off', message: cut }
   if (before + asked.index >= most)
     return { type: 'denied', code: 'call_limit_exceeded', message: `a turn may have ${most} calls` }
+  // It names no tool for sure.
+  if (check.unreadable)
+    return { type: 'error', code: 'invalid_arguments', message: check.invalid ?? 'it cannot be read' }
   if (!findTool(draft, part.name))
     return { type: 'error', code: 'tool_not_found', message: `there is no tool "${part.name}"` }
   if (!parsed.ok || !isJsonObject(parsed.value))
@@ -102,7 +106,7 @@ function explainRefusal(draft: Draft, asked: Asked): Settlement | undefined {
 }
 
 /** Reasons to stop after which a call may run, if its arguments are whole. Never the reason alone: servers misreport it. */
-const RUNS_AFTER: ReadonlySet<FinishReason> = new Set<FinishReason>(['end', 'tool-calls', 'pause'])
+export const RUNS_AFTER: ReadonlySet<FinishReason> = new Set<FinishReason>(['end', 'tool-calls', 'pause'])
 
 function cutOff({ parsed, finish }: Asked): string | undefined {
   if (!parsed.ok && parsed.cutOff) return 'the arguments end early; nothing was executed'

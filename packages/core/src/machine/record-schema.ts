@@ -97,6 +97,7 @@ const checkProposal = checkFields({
   about: optional(checkObject),
   broughtBy: optional(checkText),
   asks: optional(checkWord(true)),
+  repairs: optional(checkList(checkText)),
   tokenHash: optional(checkText),
 })
 const checkClientTool = checkFields({

@@ -114,7 +114,9 @@ function storedParts(input: InputOf<'model-finished'>, proposed: readonly Propos
     if (part.type !== 'call') return [part]
     const call = proposed[next]
     next += 1
-    return call ? [{ ...part, callId: call.proposal.callId, arguments: call.arguments }] : []
+    if (!call) return []
+    const { name, state } = part
+    return [{ type: 'call', callId: call.proposal.callId, name, arguments: call.arguments, ...(state && { state }) }]
   })
 }
 

@@ -10,7 +10,7 @@ import type {
   SourcePart,
   Usage,
 } from '@baton/core'
-import { BatonError, isJsonObject, parseJson } from '@baton/core'
+import { BatonError } from '@baton/core'
 import type { ToolNames } from '../tool-names.ts'
 import { describeError } from './errors.ts'
 import type { Metadata, ModelUsage, Source, StreamPart } from './language-model.ts'
@@ -217,14 +217,8 @@ function readFinish(reason: string, parts: readonly ModelPart[], { openCalls }: 
   if (reason === 'length') return 'max-tokens'
   if (reason === 'content-filter') return 'refusal'
   if ([...openCalls.values()].some(({ ended }) => !ended)) return 'malformed-call'
-  if (calls.some((call) => !isObjectText(call.arguments))) return 'malformed-call'
   if (calls.length > 0) return reason === 'tool-calls' || reason === 'stop' ? 'tool-calls' : 'other'
   return reason === 'stop' || reason === 'tool-calls' ? 'end' : 'other'
-}
-
-function isObjectText(text: string): boolean {
-  const parsed = parseJson(text)
-  return parsed.ok && isJsonObject(parsed.value)
 }
 
 function readUsage({ inputTokens, outputTokens }: ModelUsage): Usage {

@@ -1,12 +1,13 @@
 // Performs one model call: materialises the request, streams what is said, and reports the whole answer.
 import type { LiveFrame, StoredMessage, ModelEvent, ModelPart, ModelRequest, Usage } from '@baton/core'
 import { ANSWER_LIMITS, BatonError, decodeModelAnswer, isBatonError, isErrorCode } from '@baton/core'
-import type { Failure, HostReport, State } from '@baton/core/machine'
-import { listClientTools } from '@baton/core/machine'
+import type { CallCheck, Failure, HostReport, State } from '@baton/core/machine'
+import { listClientTools, RUNS_AFTER } from '@baton/core/machine'
 import { describeThrown, hideSecrets } from '../describe-thrown.ts'
 import { checkCall } from './call-check.ts'
 import { guardSignal } from './guard-signal.ts'
 import type { CallModel, ModelJob, Summarise } from './jobs.ts'
+import { repairCall } from './repair-arguments.ts'
 import { createRequest } from './request.ts'
 import { applyStepChange, askPrepareStep } from './step-plan.ts'
 import type { ModelIo, WorkContext } from './work.ts'
@@ -145,24 +146,51 @@ function createTooLarge(limit: number, what: string): BatonError {
 }
 
 /** Arguments are validated, and policies asked, before the machine sees the answer: both may take time. */
-async function finishStep(work: ModelWork, request: ModelRequest, said: unknown): Promise<HostReport> {
+async function finishStep(work: ModelWork, request: ModelRequest, answer: unknown): Promise<HostReport> {
   const { context, job, io, heard, inForce } = work
   if (heard.failure) throw heard.failure
-  const decoded = decodeModelAnswer(said)
+  const decoded = decodeModelAnswer(answer)
   if (!decoded.ok) throw new BatonError(decoded.refusal)
   const { parts, finish, model } = decoded.value
   const { session, principal, clientTools, effect } = job
   const calls = parts.filter((part) => part.type === 'call')
   const untrusted = calls.length > 0 && context.agent.approvalPolicy ? listUntrusted(request.messages) : []
   const about = { session, principal, clientTools, untrusted, ...(inForce && { inForce: new Set(inForce) }) }
+  const repaired = new Map<ModelPart, string>()
   const checks = await Promise.all(
-    calls.map(async (call) => checkCall(context, { ...about, name: call.name, arguments: call.arguments })),
+    calls.map(async (call): Promise<CallCheck> => {
+      const { name, arguments: given, repairs, unreadable } = call
+      if (unreadable !== undefined)
+        return { argumentsHash: context.digest(given), invalid: unreadable, unreadable: true }
+      const asked = { ...about, name, arguments: given }
+      const check = await checkCall(context, asked)
+      // What was cut off is never repaired: only an answer that its provider calls whole.
+      const better =
+        check.invalid === undefined || !RUNS_AFTER.has(finish) ? undefined : await repairCall(context, asked)
+      if (better) repaired.set(call, better.arguments)
+      const told = [...(repairs ?? []), ...(better?.check.repairs ?? [])]
+      return told.length > 0 ? { ...(better?.check ?? check), repairs: told } : check
+    }),
   )
   const usage = addPrice(context, job, decoded.value.usage)
   const textBefore = io.history.turnTexts().join('\n\n')
   const output = calls.length === 0 && finish !== 'pause' ? await context.output?.check(joinText(parts)) : undefined
   const { attempt } = effect
-  return { type: 'model-finished', attempt, model, parts, checks, finish, usage, textBefore, ...(output && { output }) }
+  const said = parts.map((part): ModelPart => {
+    const better = repaired.get(part)
+    return part.type === 'call' && better !== undefined ? { ...part, arguments: better } : part
+  })
+  return {
+    type: 'model-finished',
+    attempt,
+    model,
+    parts: said,
+    checks,
+    finish,
+    usage,
+    textBefore,
+    ...(output && { output }),
+  }
 }
 
 /** Names of tools whose results in these messages are marked as untrusted. */

@@ -1,0 +1,51 @@
+// What a JSON Schema says of a value, all its variants and references together: which of them is meant only a validator
+// can say.
+import type { JsonObject, JsonValue } from '../json.ts'
+import { isJsonObject } from '../json.ts'
+
+/** Where in a schema somebody is. */
+export interface SchemaPlace {
+  readonly root: JsonObject
+  readonly depth: number
+}
+
+/** A schema may stand inside itself; a value so deep is taken as it is. */
+export const SCHEMA_DEPTH_MAX = 64
+
+/** The schema, what it refers to, and all its variants. */
+export function listParts(
+  place: SchemaPlace,
+  schema: JsonValue | undefined,
+  seen: Set<JsonObject> = new Set(),
+): readonly JsonObject[] {
+  // Once each: variants that share variants would double with every level.
+  if (!isJsonObject(schema) || place.depth > SCHEMA_DEPTH_MAX || seen.has(schema)) return []
+  seen.add(schema)
+  const inner = { ...place, depth: place.depth + 1 }
+  const target = findReference(place.root, schema['$ref'])
+  const variants = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => {
+    const list = schema[keyword]
+    return Array.isArray(list) ? (list as readonly JsonValue[]) : []
+  })
+  return [schema, ...[...(target ? [target] : []), ...variants].flatMap((one) => listParts(inner, one, seen))]
+}
+
+export function findProperty({ properties }: JsonObject, name: string): JsonValue | undefined {
+  return isJsonObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined
+}
+
+/** The types that a part of a schema names: none, one or several. */
+export function listTypes({ type }: JsonObject): readonly JsonValue[] {
+  if (type === undefined) return []
+  return Array.isArray(type) ? (type as readonly JsonValue[]) : [type]
+}
+
+/** `#/$defs/name` and `#/definitions/name`: what schema libraries write. */
+function findReference(root: JsonObject, reference: JsonValue | undefined): JsonObject | undefined {
+  if (typeof reference !== 'string') return undefined
+  if (reference === '#') return root
+  const [, group = '', name = ''] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(reference) ?? []
+  const definitions = root[group]
+  const found = isJsonObject(definitions) ? definitions[name] : undefined
+  return isJsonObject(found) ? found : undefined
+}

@@ -1,0 +1,161 @@
+// JSON text that is nearly JSON, as models write it: repaired where only one reading is possible, refused else. Text that
+// was cut off is never completed.
+import type { JsonValue } from './json.ts'
+
+/** What was repaired, in the words of the log. */
+export type JsonRepair =
+  | 'fence'
+  | 'trailing-comma'
+  | 'python-literal'
+  | 'python-escape'
+  | 'single-quotes'
+  | 'raw-control'
+  | 'extra-bracket'
+  | 'missing-bracket'
+
+export interface RepairedJson {
+  /** Strict JSON text. */
+  readonly text: string
+  readonly value: JsonValue
+  /** Empty: the text was strict JSON as it came. Each kind once. */
+  readonly repairs: readonly JsonRepair[]
+}
+
+/**
+ * Reads a code fence around the value, commas before a closing bracket, `True`, `False` and `None`, single quotes, raw line
+ * breaks in texts, and one closing bracket too many. With `isEnclosed` also one closing bracket too few: only where marks
+ * around the text show that nothing was cut off. Undefined for all else. Never throws; each character is looked at once.
+ */
+export function repairJson(given: string, { isEnclosed = false } = {}): RepairedJson | undefined {
+  const strict = parse(given)
+  if (strict !== undefined) return { text: given, value: strict, repairs: [] }
+  const repairs = new Set<JsonRepair>()
+  const reader: Reader = { text: withoutFence(given, repairs), at: 0, out: [], open: [], last: '', repairs }
+  while (reader.at < reader.text.length) if (!readToken(reader)) return undefined
+  if (reader.open.length > (isEnclosed ? 1 : 0)) return undefined
+  const [missing] = reader.open
+  if (missing !== undefined) {
+    repairs.add('missing-bracket')
+    reader.out.push(missing)
+  }
+  const text = reader.out.join('')
+  const value = parse(text)
+  return value === undefined ? undefined : { text, value, repairs: [...repairs] }
+}
+
+interface Reader {
+  readonly text: string
+  at: number
+  readonly out: string[]
+  /** The brackets that must close what is open, innermost last. */
+  readonly open: string[]
+  /** The last token that is no white space. */
+  last: string
+  readonly repairs: Set<JsonRepair>
+}
+
+function parse(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue // JSON text gives nothing else
+  } catch {
+    return undefined
+  }
+}
+
+function withoutFence(given: string, repairs: Set<JsonRepair>): string {
+  const text = given.trim()
+  if (!text.startsWith('```') || !text.endsWith('```') || text.length < 7) return text
+  const begin = text.indexOf('\n')
+  // One on a single line, or with more behind its first mark than a language, is no fence.
+  if (begin === -1 || !/^\w*\s*$/.test(text.slice(3, Math.min(begin, 40)))) return text
+  repairs.add('fence')
+  return text.slice(begin, -3).trim()
+}
+
+const CLOSING: Readonly<Record<string, string>> = { '{': '}', '[': ']' }
+const WORDS: Readonly<Record<string, string>> = { True: 'true', False: 'false', None: 'null' }
+
+/** False where the text cannot be read. */
+function readToken(reader: Reader): boolean {
+  const { text, at } = reader
+  const char = text[at] ?? ''
+  if (char === ' ' || char === '\n' || char === '\t' || char === '\r') {
+    reader.at += 1
+    reader.out.push(char)
+    return true
+  }
+  // Behind the whole value one closing bracket may be too many.
+  if (reader.last !== '' && reader.open.length === 0) {
+    if ((char !== '}' && char !== ']') || reader.repairs.has('extra-bracket')) return false
+    reader.repairs.add('extra-bracket')
+    reader.at += 1
+    return true
+  }
+  if (char === '"' || char === "'") return readText(reader, char)
+  if (char === ',') return readComma(reader)
+  if (/[A-Za-z]/.test(char)) return readWord(reader)
+  if (CLOSING[char] !== undefined) reader.open.push(CLOSING[char])
+  else if ((char === '}' || char === ']') && reader.open.pop() !== char) return false
+  reader.at += 1
+  reader.last = char
+  reader.out.push(char)
+  return true
+}
+
+/** One that stands before a closing bracket, behind a value, says nothing. */
+function readComma(reader: Reader): boolean {
+  const { text, last } = reader
+  let next = reader.at + 1
+  while (/\s/.test(text[next] ?? '')) next += 1
+  if (last === '' || '{[:,'.includes(last)) return false
+  if (text[next] === '}' || text[next] === ']') reader.repairs.add('trailing-comma')
+  else {
+    reader.out.push(',')
+    reader.last = ','
+  }
+  reader.at = next
+  return true
+}
+
+function readWord(reader: Reader): boolean {
+  const pattern = /\w+/y
+  pattern.lastIndex = reader.at
+  const word = pattern.exec(reader.text)?.[0] ?? ''
+  const meant = Object.hasOwn(WORDS, word) ? WORDS[word] : undefined
+  if (meant !== undefined) reader.repairs.add('python-literal')
+  reader.at += word.length
+  reader.last = word
+  reader.out.push(meant ?? word)
+  return word !== ''
+}
+
+/** False for a text that does not end. */
+function readText(reader: Reader, quote: string): boolean {
+  const { text, out, repairs } = reader
+  const end = findEnd(text, reader.at + 1, quote)
+  if (end === -1) return false
+  if (quote === "'") repairs.add('single-quotes')
+  const inside = text.slice(reader.at + 1, end)
+  const quoted = inside.replaceAll(/\\[^]|"/g, (found) => {
+    // Python writes \' in texts, and JSON has no such escape.
+    if (found === "\\'" && quote === '"') repairs.add('python-escape')
+    return found === "\\'" ? "'" : found === '"' ? '\\"' : found
+  })
+  const clean = quoted.replaceAll(CONTROLS, (control) => JSON.stringify(control).slice(1, -1))
+  if (clean !== quoted) repairs.add('raw-control')
+  out.push('"', clean, '"')
+  reader.at = end + 1
+  reader.last = '"'
+  return true
+}
+
+// eslint-disable-next-line no-control-regex -- JSON forbids just these in a text
+const CONTROLS = /[\u0000-\u001f]/g
+
+function findEnd(text: string, from: number, quote: string): number {
+  for (let index = from; index < text.length; index++) {
+    if (text[index] === '\\') index += 1
+    else if (text[index] === quote) return index
+  }
+  return -1
+}

@@ -1,0 +1,69 @@
+// Arguments that are nearly right, as models write them: the one place that the calls of every adapter pass. Only whole
+// arguments come here, and a validator has the last word on what is made of them.
+import type { JsonObject, JsonValue } from '@baton/core'
+import { isJsonObject, parseJson, repairJson, toJsonSchema, withoutTextValues } from '@baton/core'
+import type { CallCheck } from '@baton/core/machine'
+import type { CheckedCall } from './call-check.ts'
+import { checkCall } from './call-check.ts'
+import type { WorkContext } from './work.ts'
+
+export interface RepairedCall {
+  /** JSON text. */
+  readonly arguments: string
+  readonly check: CallCheck
+}
+
+/**
+ * What the arguments of a refused call mean, where they can mean only one thing: JSON with small mistakes, JSON in a text,
+ * and lists and objects in texts where the tool's schema wants the thing itself. Undefined: they stay as they are.
+ * Never rejects.
+ */
+export async function repairCall(context: WorkContext, call: CheckedCall): Promise<RepairedCall | undefined> {
+  const read = readArguments(call.arguments)
+  if (!read) return undefined
+  const { text, repairs } = read
+  const meant = readTexts(context, call, read.value)
+  if (meant !== undefined) {
+    const check = await checkCall(context, { ...call, arguments: meant })
+    const told = [...new Set([...repairs, 'json-text'])]
+    if (check.invalid === undefined) return { arguments: meant, check: { ...check, repairs: told } }
+  }
+  if (repairs.length === 0) return undefined
+  // What a validator says of JSON that does not fit helps the model more than "this is no JSON".
+  const check = await checkCall(context, { ...call, arguments: text })
+  return { arguments: text, check: { ...check, repairs } }
+}
+
+interface ReadArguments {
+  readonly text: string
+  readonly value: JsonObject
+  readonly repairs: readonly string[]
+}
+
+/** Undefined for what is no object, and for what was cut off. */
+function readArguments(given: string): ReadArguments | undefined {
+  const parsed = parseJson(given)
+  if (!parsed.ok && parsed.cutOff) return undefined
+  const outer = repairJson(given)
+  if (!outer) return undefined
+  if (isJsonObject(outer.value)) return { text: outer.text, value: outer.value, repairs: outer.repairs }
+  // Once more as text, as the wire of some providers has it.
+  const inner = typeof outer.value === 'string' ? repairJson(outer.value) : undefined
+  if (!inner || !isJsonObject(inner.value)) return undefined
+  return { text: inner.text, value: inner.value, repairs: [...outer.repairs, ...inner.repairs, 'json-text'] }
+}
+
+/** As JSON text; undefined when no text in them reads as what the schema wants. */
+function readTexts(context: WorkContext, { name, clientTools }: CheckedCall, value: JsonValue): string | undefined {
+  try {
+    const tool = context.tools.find((candidate) => candidate.name === name)
+    const brought = tool ? undefined : clientTools.find((candidate) => candidate.name === name)
+    // What a client brought was decoded: the root of its schema is an object.
+    const schema = tool ? toJsonSchema(tool.input) : (brought?.inputSchema as JsonObject | undefined)
+    const meant = schema && JSON.stringify(withoutTextValues(schema, value))
+    return meant === JSON.stringify(value) ? undefined : meant
+  } catch {
+    // A schema of others may throw; its tool's check has told so.
+    return undefined
+  }
+}
