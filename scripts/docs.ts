@@ -3,6 +3,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { errorsPage } from './docs-errors.ts'
+import { modelsPage } from './docs-models.ts'
 import { providersPage } from './docs-providers.ts'
 import { REPOSITORY } from './source-files.ts'
 import { architecturePage } from './state-diagram.ts'
@@ -18,6 +19,7 @@ export const GENERATORS: readonly GeneratedPage[] = [
   { path: 'docs/errors.md', generate: errorsPage },
   { path: 'docs/architecture.md', generate: architecturePage },
   { path: 'docs/providers.md', generate: providersPage },
+  { path: 'docs/models.md', generate: modelsPage },
 ]
 
 /** The pages whose file is missing or differs from what the code says. */

@@ -8,7 +8,7 @@ import { chooseModel, createModelOf, listModelsOf, secretsIn, withBaseUrl } from
 
 const USABLE =
   'use "<provider>/<model>" or "offline"; providers: anthropic, openai, openai-chat, openai-compatible, ollama, lmstudio, ' +
-  'vllm, groq, openrouter, deepseek, mistral, gemini, bedrock'
+  'vllm, groq, openrouter, deepseek, xai, together, fireworks, cerebras, mistral, gemini, bedrock'
 const KEY = { ANTHROPIC_API_KEY: 'sk-1' }
 
 test.each<[string, ChooseModelInit, string, string]>([
@@ -229,8 +229,8 @@ test('a model is made once, with the address and the output tokens of the variab
       },
     },
   })
-  const model = modelOf('anthropic/claude-y')
-  expect(modelOf('anthropic/claude-y')).toBe(model)
+  const model = modelOf('anthropic/claude-haiku-4-5')
+  expect(modelOf('anthropic/claude-haiku-4-5')).toBe(model)
   expect(modelOf('offline').id).toBe('offline')
   const request = {
     instructions: '',
@@ -278,7 +278,7 @@ test.each<[string, string, object, string, object]>([
     'Bearer sk-2',
     { max_completion_tokens: 512 },
   ],
-  ['ollama/qwen3', 'http://127.0.0.1:11434/v1', {}, 'none', { model: 'qwen3', max_tokens: 512 }],
+  ['ollama/llama3.3', 'http://127.0.0.1:11434/v1', {}, 'none', { model: 'llama3.3', max_tokens: 512 }],
   ['vllm/org/model', 'http://gpu:8000/v1', { VLLM_BASE_URL: 'http://gpu:8000' }, 'none', { model: 'org/model' }],
   [
     'openai-compatible/m',

@@ -30,6 +30,8 @@ import {
 
 export { NETWORK_PROVIDERS, secretsIn, chooseToolsWay, findVariables } from './provider-settings.ts'
 export type { ProviderVariables, ToolsWay, Variables } from './provider-settings.ts'
+export { findPreset } from './presets.ts'
+export type { Preset } from './presets.ts'
 export { describePlace, redact, redactAddresses } from './transport/redact.ts'
 export type { ListedModel } from './openai-chat/index.ts'
 

@@ -2,6 +2,7 @@
 // win. What is not listed has no cost: unknown is better than wrong. Nothing is fetched.
 import type { Usage } from '@baton/core'
 import { calcPrice } from '@pydantic/genai-prices'
+import { LISTED_PROVIDERS } from './listed-providers.ts'
 
 /** US dollars for a million tokens. */
 export interface Price {
@@ -17,19 +18,6 @@ export type Prices = Readonly<Record<string, Price>>
 
 /** Millionths of a US dollar, whole ones; undefined where the price or the count of tokens is not known. */
 export type PriceOf = (model: string, usage: Usage) => number | undefined
-
-/** Providers by their name here and in the list. Those that run on one's own machine cost nothing that could be listed. */
-const LISTED: Readonly<Record<string, string>> = {
-  anthropic: 'anthropic',
-  openai: 'openai',
-  'openai-chat': 'openai',
-  gemini: 'google',
-  bedrock: 'aws',
-  groq: 'groq',
-  openrouter: 'openrouter',
-  deepseek: 'deepseek',
-  mistral: 'mistral',
-}
 
 export function createPriceOf(own: Prices = {}): PriceOf {
   return (model, usage) => {
@@ -50,7 +38,7 @@ function computeMicros(price: Price, usage: Usage): number {
 
 function listedMicros(model: string, usage: Usage): number | undefined {
   const [provider = '', ...rest] = model.split('/')
-  const providerId = Object.hasOwn(LISTED, provider) ? LISTED[provider] : undefined
+  const providerId = Object.hasOwn(LISTED_PROVIDERS, provider) ? LISTED_PROVIDERS[provider] : undefined
   if (providerId === undefined) return undefined
   const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage
   try {

@@ -2,10 +2,11 @@
 // only a client or only the host may say is refused, whatever its fields are. Whether a command is allowed in the state of
 // the session is for the machine to say.
 import type { JsonObject, JsonValue } from '../json.ts'
+import { isJsonObject } from '../json.ts'
 import type { Played } from '../machine/input.ts'
 import { readContent } from './decode-content.ts'
 import { readInputs } from './input-speaker.ts'
-import type { ModelSettings } from './model.ts'
+import type { ModelSettings, ToolChoice } from './model.ts'
 import {
   peek,
   readBoolean,
@@ -13,6 +14,7 @@ import {
   readInteger,
   readJson,
   readJsonObject,
+  readList,
   readName,
   readNumber,
   readOneOf,
@@ -39,11 +41,40 @@ const readHeard: Read<Played> = readVariant('type', {
   display: readFields('heard', { type: readOneOf('display') }),
 })
 
+/** Texts at which an answer ends, and their UTF-16 units; OpenAI and Gemini take 4 and 5. */
+const STOPS_MAX = 4
+const STOP_CHARS_MAX = 256
+const SERVICE_TIER_CHARS_MAX = 64
+
+const readToolChoice: Read<ToolChoice> = readVariant('type', {
+  auto: readFields('a tool choice', { type: readOneOf('auto') }),
+  any: readFields('a tool choice', { type: readOneOf('any') }),
+  none: readFields('a tool choice', { type: readOneOf('none') }),
+  tool: readFields('a tool choice', { type: readOneOf('tool'), name: readName }),
+})
+
+/** Fields of request bodies, by the names of providers. */
+const readProviderFields: Read<Readonly<Record<string, JsonObject>>> = (reader, value) => {
+  const fields = readJsonObject(reader, value)
+  for (const [provider, body] of Object.entries(fields))
+    if (!isJsonObject(body)) reader.refuse(`must hold an object for each provider; "${provider}" has none`)
+  return fields as Readonly<Record<string, JsonObject>> // each was looked at
+}
+
 const readSettings: Read<ModelSettings> = readFields('the settings of a model', {
   maxOutputTokens: { optional: readInteger(1) },
   temperature: { optional: readNumber(0) },
   reasoningTokens: { optional: readInteger(0) },
+  effort: { optional: readOneOf('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max') },
+  topP: { optional: readNumber(0) },
+  stop: { optional: readList(readTextBetween(1, STOP_CHARS_MAX), STOPS_MAX) },
+  seed: { optional: readInteger(0) },
+  serviceTier: { optional: readTextBetween(1, SERVICE_TIER_CHARS_MAX) },
+  cache: { optional: readOneOf('off', '5m', '1h') },
+  toolChoice: { optional: readToolChoice },
   parallelCalls: { optional: readBoolean },
+  strictTools: { optional: readBoolean },
+  provider: { optional: readProviderFields },
 })
 
 const readRemember = readOneOf('tool', 'arguments')

@@ -29,7 +29,21 @@ const parts = [
   { type: 'file', mediaType: 'application/pdf', name: 'a.pdf', source: { type: 'url', url: 'https://a.example/b' } },
 ]
 const heard = { type: 'chars', chars: 3.5 }
-const settings = { maxOutputTokens: 9, temperature: 0, reasoningTokens: 0, parallelCalls: false }
+const settings = {
+  maxOutputTokens: 9,
+  temperature: 0,
+  reasoningTokens: 0,
+  effort: 'low',
+  topP: 0.5,
+  seed: 1,
+  parallelCalls: false,
+  stop: ['\n\n'],
+  serviceTier: 'flex',
+  cache: 'off',
+  toolChoice: { type: 'tool', name: 'look' },
+  strictTools: true,
+  provider: { anthropic: { metadata: { user_id: 'u' } } },
+}
 const outcome = { type: 'ok', content: parts }
 const remembered = { reason: 'because', remember: 'tool' }
 const tool = {

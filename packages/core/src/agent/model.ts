@@ -25,13 +25,40 @@ export interface ToolDeclaration {
 
 export type ToolChoice = { readonly type: 'auto' | 'any' | 'none' } | { readonly type: 'tool'; readonly name: string }
 
+/** How much a model thinks, from not at all to as much as it can. A model that lacks a word takes the next one above it. */
+export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
+
 /** What a user may set for an agent, a session or a single turn. Absent: the model's default. */
 export interface ModelSettings {
-  /** Most tokens of one answer; 512 by default, more while tools are active (see `outputTokensFor`). */
+  /**
+   * Most tokens of one answer without its thoughts; 512 by default, more while tools are active (see `outputTokensFor`).
+   * Adapters add room for thoughts, and never ask for more than the model can write.
+   */
   readonly maxOutputTokens?: number
   readonly temperature?: number
-  /** Tokens that the model may think; 0 or absent: off. */
+  /** Tokens that the model may think; 0 or absent: off, or as little as the model can where it always thinks. */
   readonly reasoningTokens?: number
+  /** In place of `reasoningTokens`, and over it. */
+  readonly effort?: Effort
+  /** Nucleus sampling, above 0 and to 1. Like `temperature` it is left out where the model refuses it. */
+  readonly topP?: number
+  /** Texts at which the answer ends, 4 at most; left out where the model refuses them. */
+  readonly stop?: readonly string[]
+  /** For answers that repeat themselves, where a provider offers it: Chat Completions, Gemini. */
+  readonly seed?: number
+  /** In the provider's words: `flex`, `priority`, `standard_only`. */
+  readonly serviceTier?: string
+  /** How long the provider's prompt cache keeps what it is told to; `off` tells it nothing, no key of the session either. */
+  readonly cache?: 'off' | '5m' | '1h'
+  /** For the first step of each turn; the steps after it choose themselves. */
+  readonly toolChoice?: ToolChoice
+  /** Whether the provider keeps the arguments of calls to their schemas, as far as its strict dialect can say them. */
+  readonly strictTools?: boolean
+  /**
+   * Fields of the request's body that go to one provider unchanged and over Baton's own, by the provider's name:
+   * `{ anthropic: { metadata: { user_id: 'u' } } }`. The history, the model and streaming are Baton's.
+   */
+  readonly provider?: Readonly<Record<string, JsonObject>>
   /** Whether the model may ask for several calls in one answer; true by default. */
   readonly parallelCalls?: boolean
 }
@@ -94,6 +121,8 @@ export interface ModelCapabilities {
   /** Whether the provider keeps answers to a schema; `without-tools`: not while tools are offered. `none` by default. */
   readonly output?: 'native' | 'without-tools' | 'none'
   readonly images: boolean
+  /** Set where nothing is known of the model's name: the one that it is taken for, the newest of its family. */
+  readonly assumedTraits?: string
 }
 
 export interface Model {

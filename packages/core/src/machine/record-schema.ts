@@ -68,7 +68,16 @@ const checkSettings = checkFields({
   maxOutputTokens: optional(checkAmount),
   temperature: optional(checkAmount),
   reasoningTokens: optional(checkAmount),
+  effort: optional(checkWord('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max')),
+  topP: optional(checkAmount),
+  stop: optional(checkList(checkText)),
+  seed: optional(checkWhole),
+  serviceTier: optional(checkText),
+  cache: optional(checkWord('off', '5m', '1h')),
+  toolChoice: optional(checkFields({ type: checkWord('auto', 'any', 'none', 'tool'), name: optional(checkText) })),
   parallelCalls: optional(checkFlag),
+  strictTools: optional(checkFlag),
+  provider: optional(checkJson),
 })
 const checkProvenance = checkFields({ trust: checkWord('trusted', 'untrusted'), source: optional(checkText) })
 const checkError = checkFields({ code: checkText, message: checkText })

@@ -4,7 +4,6 @@ import { validateAnthropicRequest } from '@baton/core/testing'
 import { describe, expect, test } from 'vitest'
 import type { AnthropicEncodeOptions } from './encode-request.ts'
 import { encodeAnthropicRequest } from './encode-request.ts'
-import { keepsToSchemas } from './wire.ts'
 
 const MODEL = 'claude-haiku-4-5'
 const spawn: ToolDeclaration = { name: 'agent.spawn', description: 'Starts an agent.', inputSchema: { type: 'object' } }
@@ -123,8 +122,9 @@ describe('thinking', () => {
 
   test('the least budget, and models that set their own', () => {
     expect(encode({ settings: { reasoningTokens: 1 } }).thinking).toEqual({ type: 'enabled', budget_tokens: 1024 })
-    expect(encode({ settings }, { thinking: 'adaptive' }).thinking).toEqual({ type: 'adaptive' })
-    expect(encode({ settings }, { thinking: 'adaptive', thinkingMismatch: 'drop' }).thinking).toEqual({
+    const model = 'claude-opus-4-8'
+    expect(encode({ settings }, { model }).thinking).toEqual({ type: 'adaptive' })
+    expect(encode({ settings }, { model, thinkingMismatch: 'drop' }).thinking).toEqual({
       type: 'adaptive',
       block_binding: { prefix_mismatch_behavior: 'drop_block' },
     })
@@ -335,16 +335,6 @@ test('an answer kept to a schema, with what may be left out as null and limits i
     },
   })
   expect(validateAnthropicRequest(JSON.parse(JSON.stringify(body)))).toEqual([])
-})
-
-test.each([
-  ['claude-haiku-4-5', true],
-  ['claude-opus-4-1-20250805', true],
-  ['claude-opus-5', true],
-  ['claude-sonnet-4-20250514', false],
-  ['claude-3-7-sonnet-latest', false],
-])('whether %s keeps answers to a schema', (model, keeps) => {
-  expect(keepsToSchemas(model)).toBe(keeps)
 })
 
 test('a schema that Anthropic would refuse at its root is folded into one object', () => {

@@ -6,7 +6,13 @@ import type { RequestMemory } from '../request-memory.ts'
 import { createRequestMemory } from '../request-memory.ts'
 import type { CompileSchema } from '../schema/compile-schema.ts'
 import { withSayableOutput } from '../schema/sayable-output.ts'
+import { addProviderFields } from '../provider-fields.ts'
 import { encodeToolName } from '../tool-names.ts'
+import { findTraits } from '../traits/find-traits.ts'
+import type { ModelTraits, TraitsOverride } from '../traits/model-traits.ts'
+import { chooseSampling } from '../traits/sampling.ts'
+import type { ThinkingPlan } from '../traits/thinking-plan.ts'
+import { limitOutput, planThinking } from '../traits/thinking-plan.ts'
 import { createMessageEncoder } from './encode-messages.ts'
 import type {
   AnthropicRequest,
@@ -18,13 +24,14 @@ import type {
   WireTool,
   WireToolChoice,
 } from './wire.ts'
+import { PROVIDER } from './wire.ts'
 
 export interface AnthropicEncodeOptions {
   readonly model: string
   /** How long the prompt cache keeps what is marked; `off` sets no marks. 5 minutes by default. */
   readonly cache?: 'off' | '5m' | '1h'
-  /** `adaptive` for models that refuse a budget and decide themselves how much to think. `budget` by default. */
-  readonly thinking?: 'budget' | 'adaptive'
+  /** What you know better of the model than the table of traits. */
+  readonly traits?: TraitsOverride
   /**
    * What becomes of signed thinking whose conversation has changed before it (a window that moved, an edited message): newer
    * models refuse the request ("The block is bound to a different conversation", anomalyco/opencode#48637), which is the
@@ -35,25 +42,26 @@ export interface AnthropicEncodeOptions {
   readonly serverTools?: readonly JsonObject[]
 }
 
-/** The least that the API takes (docs.claude.com, extended thinking: "minimum budget is 1,024 tokens"). */
-const THINKING_TOKENS_MIN = 1024
-
 export function encodeAnthropicRequest(
   given: ModelRequest,
   options: AnthropicEncodeOptions,
   memory: RequestMemory<WireMessage> = createRequestMemory(),
 ): AnthropicRequest {
-  const request = withSayableOutput(given, 'anthropic-strict', memory.compile)
+  const { traits } = findTraits({ model: options.model, family: 'claude', override: options.traits })
+  const request = withChoiceInWords(withSayableOutput(given, 'anthropic-strict', memory.compile), traits)
   const { settings } = request
-  const { messages, thinking } = encodeHistory(request, options, memory)
-  const tools = encodeTools(request, messages, memory.compile)
-  const toolChoice = tools.length > 0 ? encodeToolChoice(request, thinking !== undefined) : undefined
+  const { messages, plan } = encodeHistory(request, { options, traits }, memory)
   const answerTokens = outputTokensFor(settings, request.tools.length > 0)
-  const mark = buildMark(options)
-  return {
+  const maxTokens = limitOutput(traits, answerTokens, plan)
+  const thinking = encodeThinking(plan, { options, traits }, maxTokens)
+  const tools = encodeTools(request, messages, memory.compile)
+  const toolChoice = tools.length > 0 ? encodeToolChoice(request, traits, plan) : undefined
+  const { temperature, topP } = chooseSampling(traits, settings, { thinks: plan.isOn, temperatureMax: 1 })
+  const mark = buildMark(settings.cache ?? options.cache, traits)
+  const outputConfig = encodeOutputConfig(request, traits, { plan, compile: memory.compile })
+  const body: AnthropicRequest = {
     model: options.model,
-    // The budget is part of max_tokens and must be below it; what is left is for the answer.
-    max_tokens: answerTokens + (thinking?.type === 'enabled' ? thinking.budget_tokens : 0),
+    max_tokens: maxTokens,
     stream: true,
     ...(request.instructions.trim() !== '' && { system: marked([{ type: 'text', text: request.instructions }], mark) }),
     messages: markLast(messages, mark),
@@ -62,10 +70,38 @@ export function encodeAnthropicRequest(
     }),
     ...(toolChoice && { tool_choice: toolChoice }),
     ...(thinking && { thinking }),
-    // Thinking is only allowed with the default temperature; Anthropic's scale ends at 1.
-    ...(settings.temperature !== undefined && !thinking && { temperature: Math.min(settings.temperature, 1) }),
-    ...(request.output && { output_config: { format: encodeOutput(request.output, memory.compile) } }),
+    ...(temperature !== undefined && { temperature }),
+    ...(topP !== undefined && { top_p: topP }),
+    ...(settings.stop && traits.stop && { stop_sequences: settings.stop }),
+    ...(settings.serviceTier !== undefined && { service_tier: settings.serviceTier }),
+    ...(outputConfig && { output_config: outputConfig }),
   }
+  return addProviderFields(body, settings, PROVIDER)
+}
+
+interface Choosing {
+  readonly options: AnthropicEncodeOptions
+  readonly traits: ModelTraits
+}
+
+/** Models that refuse to be forced are asked: 400 "tool_choice.type \"any\" is not supported" (claude-cookbooks#854). */
+function withChoiceInWords(request: ModelRequest, { forcing }: ModelTraits): ModelRequest {
+  const { toolChoice, tools, instructions } = request
+  const isForced = toolChoice.type === 'any' || toolChoice.type === 'tool'
+  if (forcing !== 'never' || tools.length === 0 || !isForced) return request
+  const which = toolChoice.type === 'tool' ? `your tool ${encodeToolName(toolChoice.name)}` : 'one of your tools'
+  const asked = `Answer this with a call of ${which}.`
+  return { ...request, instructions: [instructions, asked].filter((part) => part.trim() !== '').join('\n\n') }
+}
+
+function encodeOutputConfig(
+  { output }: ModelRequest,
+  { thinking }: ModelTraits,
+  { plan, compile }: { readonly plan: ThinkingPlan; readonly compile: CompileSchema },
+): AnthropicRequest['output_config'] {
+  const effort = thinking.kind === 'adaptive' ? plan.effort : undefined
+  if (effort === undefined && !output) return undefined
+  return { ...(effort !== undefined && { effort }), ...(output && { format: encodeOutput(output, compile) }) }
 }
 
 function encodeOutput({ schema }: NonNullable<ModelRequest['output']>, compile: CompileSchema): WireOutputFormat {
@@ -74,35 +110,44 @@ function encodeOutput({ schema }: NonNullable<ModelRequest['output']>, compile: 
 
 interface History {
   readonly messages: readonly WireMessage[]
-  readonly thinking: WireThinking | undefined
+  readonly plan: ThinkingPlan
 }
 
 function encodeHistory(
   request: ModelRequest,
-  options: AnthropicEncodeOptions,
+  { options, traits }: Choosing,
   { histories }: RequestMemory<WireMessage>,
 ): History {
-  const thinking = buildThinking(request, options)
+  const plan = planThinking(traits, request.settings)
   const encode = (keepThinking: boolean) =>
     histories.encode(request.messages, `${keepThinking}`, () =>
       createMessageEncoder({ model: options.model, keepThinking }),
     )
-  const messages = encode(thinking !== undefined)
-  if (!thinking || startsWithThinking(messages)) return { messages, thinking }
-  return { messages: encode(false), thinking: undefined }
+  const messages = encode(plan.isOn)
+  if (!plan.isOn || traits.thinking.kind === 'adaptive' || startsWithThinking(messages)) return { messages, plan }
+  return { messages: encode(false), plan: planThinking(traits, request.settings, false) }
 }
 
-function buildThinking(request: ModelRequest, options: AnthropicEncodeOptions): WireThinking | undefined {
-  const budget = request.settings.reasoningTokens ?? 0
-  if (budget <= 0) return undefined
+/** Absent: the model does not think unless it is asked. */
+function encodeThinking(
+  plan: ThinkingPlan,
+  { options, traits }: Choosing,
+  maxTokens: number,
+): WireThinking | undefined {
+  const { kind, off } = traits.thinking
   const drop = { block_binding: { prefix_mismatch_behavior: 'drop_block' } } as const
   const binding = options.thinkingMismatch === 'drop' ? drop : {}
-  if (options.thinking === 'adaptive') return { type: 'adaptive', ...binding }
-  return { type: 'enabled', budget_tokens: Math.max(Math.floor(budget), THINKING_TOKENS_MIN), ...binding }
+  // The budget is part of max_tokens and must be below it.
+  if (plan.isOn && kind === 'budget')
+    return { type: 'enabled', budget_tokens: Math.min(plan.budget, maxTokens - 1), ...binding }
+  if (kind !== 'adaptive') return undefined
+  if (plan.isAsked || off === 'never') return { type: 'adaptive', ...binding }
+  if (off === 'between-tools') return { type: 'between_tools' }
+  return off === 'disabled' ? { type: 'disabled' } : undefined
 }
 
 /**
- * Whether a request with thinking would be accepted: the assistant's turn that is still open (its last tool results have
+ * Whether a request with a budget would be accepted: the assistant's turn that is still open (its last tool results have
  * just come) must begin with thinking, else 400 "Expected `thinking` or `redacted_thinking`, but found `tool_use`". It does
  * not where another provider, or this one without thinking, began the turn; then this request goes without.
  */
@@ -148,7 +193,7 @@ function encodeInputSchema(schema: JsonObject, compile: CompileSchema): JsonObje
   return isEmpty && schema['properties'] === undefined ? rest : compiled
 }
 
-function encodeToolChoice(request: ModelRequest, thinks: boolean): WireToolChoice {
+function encodeToolChoice(request: ModelRequest, { forcing }: ModelTraits, plan: ThinkingPlan): WireToolChoice {
   const { toolChoice, tools, settings } = request
   if (toolChoice.type === 'none' || tools.length === 0) return { type: 'none' }
   const single = settings.parallelCalls === false ? { disable_parallel_tool_use: true as const } : {}
@@ -158,14 +203,15 @@ function encodeToolChoice(request: ModelRequest, thinks: boolean): WireToolChoic
       message: `toolChoice names "${toolChoice.name}", which is not among the request’s tools`,
     })
   // "Thinking may not be enabled when tool_choice forces tool use" (400; anthropics/claude-code#18759).
-  if (toolChoice.type === 'auto' || thinks) return { type: 'auto', ...single }
+  const mayForce = forcing === 'always' || (forcing === 'unthinking' && !plan.isOn)
+  if (toolChoice.type === 'auto' || !mayForce) return { type: 'auto', ...single }
   if (toolChoice.type !== 'tool') return { type: 'any', ...single }
   return { type: 'tool', name: encodeToolName(toolChoice.name), ...single }
 }
 
-function buildMark(options: AnthropicEncodeOptions): CacheControl | undefined {
-  if (options.cache === 'off') return undefined
-  return options.cache === '1h' ? { type: 'ephemeral', ttl: '1h' } : { type: 'ephemeral' }
+function buildMark(cache: AnthropicEncodeOptions['cache'], traits: ModelTraits): CacheControl | undefined {
+  if (cache === 'off' || !traits.cache) return undefined
+  return cache === '1h' ? { type: 'ephemeral', ttl: '1h' } : { type: 'ephemeral' }
 }
 
 function marked<Item extends object>(items: readonly Item[], mark: CacheControl | undefined): readonly Item[] {

@@ -101,7 +101,7 @@ test('a gateway that does not stream', async () => {
 })
 
 test('thinking whose conversation has changed is left out when asked', async () => {
-  const { seen, answer } = runWith({}, sse(STREAM), { thinkingMismatch: 'drop', thinking: 'adaptive' })
+  const { seen, answer } = runWith({}, sse(STREAM), { thinkingMismatch: 'drop' })
   await answer
   expect(seen.request?.headers['anthropic-beta']).toBe('x,thinking-binding-controls-2026-08-01')
 })

@@ -5,13 +5,14 @@ import { createRequestMemory } from '../request-memory.ts'
 import { chooseToolNames } from '../tool-names.ts'
 import { listSecrets } from '../transport/redact.ts'
 import { createSseReader } from '../transport/sse.ts'
+import { describeCapabilities } from '../traits/find-traits.ts'
 import type { AnthropicDecoderOptions } from './decode-stream.ts'
 import { answerTooLong, createAnthropicDecoder, decodeAnthropicMessage } from './decode-stream.ts'
 import type { AnthropicEncodeOptions } from './encode-request.ts'
 import { encodeAnthropicRequest } from './encode-request.ts'
 import { errorFromHttp } from './errors.ts'
 import type { WireMessage } from './wire.ts'
-import { PROVIDER, THINKING_BINDING_BETA, keepsToSchemas } from './wire.ts'
+import { PROVIDER, THINKING_BINDING_BETA } from './wire.ts'
 import type { AnswerReader } from '../transport/answer-reader.ts'
 import { createAnswerReader } from '../transport/answer-reader.ts'
 
@@ -32,8 +33,6 @@ export interface AnthropicModelOptions extends AnthropicEncodeOptions {
   /** Milliseconds; 30 s by default, both. */
   readonly firstByteTimeoutMs?: number
   readonly betweenBytesTimeoutMs?: number
-  /** Tokens of input and output together; absent when unknown. */
-  readonly contextTokens?: number
   /** Most characters of one answer: text, reasoning and arguments together; 8 Mi by default. */
   readonly answerLengthMax?: number
 }
@@ -47,7 +46,7 @@ export function createAnthropicModel(options: AnthropicModelOptions): Model {
     if (options[field].trim() === '')
       throw new BatonError({ code: 'model_not_configured', message: `createAnthropicModel: ${field} is empty` })
   }
-  const { contextTokens, answerLengthMax } = options
+  const { answerLengthMax } = options
   const memory = createRequestMemory<WireMessage>()
   const place = findPlace(options)
   const secrets = listSecrets(place)
@@ -56,9 +55,7 @@ export function createAnthropicModel(options: AnthropicModelOptions): Model {
     provider: PROVIDER,
     capabilities: {
       tools: 'native',
-      images: true,
-      output: keepsToSchemas(options.model) ? 'native' : 'none',
-      ...(contextTokens !== undefined && { contextTokens }),
+      ...describeCapabilities(PROVIDER, { model: options.model, family: 'claude', override: options.traits }),
     },
     async run(request, sink, signal) {
       const names = chooseToolNames(request)

@@ -1,6 +1,6 @@
 // The parts of the Anthropic Messages API (version 2023-06-01) that the adapter reads and writes. What comes from the
 // provider is read leniently, so those types say only what is checked. Source: @anthropic-ai/sdk 1.12 messages.d.ts.
-import type { JsonObject, JsonValue } from '@baton/core'
+import type { Effort, JsonObject, JsonValue } from '@baton/core'
 
 export const PROVIDER = 'anthropic'
 
@@ -30,7 +30,8 @@ export type WireToolChoice =
   | { readonly type: 'none' }
 
 export type WireThinking = (
-  { readonly type: 'enabled'; readonly budget_tokens: number } | { readonly type: 'adaptive' }
+  | { readonly type: 'enabled'; readonly budget_tokens: number }
+  | { readonly type: 'adaptive' | 'between_tools' | 'disabled' }
 ) & { readonly block_binding?: { readonly prefix_mismatch_behavior: 'drop_block' } }
 
 /** Without it the API does not know `block_binding` (BetaThinkingBlockBinding of SDK 1.12). */
@@ -52,7 +53,10 @@ export interface AnthropicRequest {
   readonly tool_choice?: WireToolChoice
   readonly thinking?: WireThinking
   readonly temperature?: number
-  readonly output_config?: { readonly format: WireOutputFormat }
+  readonly top_p?: number
+  readonly stop_sequences?: readonly string[]
+  readonly service_tier?: string
+  readonly output_config?: { readonly effort?: Effort; readonly format?: WireOutputFormat }
 }
 
 /** What an event of the stream may hold; every field is checked before it is used. */
@@ -76,11 +80,6 @@ export function isReplayable(type: string): boolean {
 }
 
 const REPLAYABLE: ReadonlySet<string> = new Set(['redacted_thinking', 'server_tool_use', 'container_upload'])
-
-/** Models before Claude 4.5 and Opus 4.1 have no structured outputs: 400 "output_config.format … not supported". */
-export function keepsToSchemas(model: string): boolean {
-  return !/claude-(2|instant|3|v\d)|claude-(opus|sonnet)-4(-0)?$/.test(modelFamily(model))
-}
 
 /** `claude-haiku-4-5-20251001` and `claude-haiku-4-5` are one family: a signature of one is good for the other. */
 export function modelFamily(model: string): string {

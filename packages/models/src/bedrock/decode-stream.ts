@@ -7,15 +7,15 @@ import type { Block, Piece } from './decode-block.ts'
 import { applyDelta, readCallName, closeBlock, openBlock, listParts } from './decode-block.ts'
 import { readFinish, readUsage } from './decode-end.ts'
 import { errorFromException } from './errors.ts'
-import type { BedrockFamily } from './model-traits.ts'
-import { findFamily } from './model-traits.ts'
+import { findTraits } from '../traits/find-traits.ts'
+import type { ModelFamily } from '../traits/model-traits.ts'
 import type { WireEvent } from './wire.ts'
 
 export interface BedrockDecoderOptions {
   /** The model as it was asked for; provider state is bound to it. */
   readonly model: string
   /** Read from the model's id by default. */
-  readonly family?: BedrockFamily
+  readonly family?: ModelFamily
   readonly names: Pick<ToolNames, 'decode'>
   readonly sink?: (event: ModelEvent) => void
   /** From the answer's headers. */
@@ -63,7 +63,7 @@ class StreamDecoder implements BedrockDecoder {
   constructor(options: BedrockDecoderOptions) {
     this.#options = options
     this.#sink = options.sink ?? (() => undefined)
-    this.#hasTags = (options.family ?? findFamily(options.model)).startsWith('nova')
+    this.#hasTags = (options.family ?? findTraits({ model: options.model }).family).startsWith('nova')
   }
 
   push({ type, isException, payload }: WireEvent): void {

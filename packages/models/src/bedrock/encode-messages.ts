@@ -9,8 +9,8 @@ import { encodeToolName } from '../tool-names.ts'
 import type { Documents } from './encode-content.ts'
 import { createDocuments, encodeContent, encodeText, textBlock } from './encode-content.ts'
 import { flattenMessage } from './flatten-history.ts'
-import type { BedrockFamily } from './model-traits.ts'
-import { modelKey } from './model-traits.ts'
+import { dropRegion } from '../traits/find-traits.ts'
+import type { ModelFamily } from '../traits/model-traits.ts'
 import type { WireBlock, WireMessage } from './wire.ts'
 import { PROVIDER } from './wire.ts'
 
@@ -21,7 +21,7 @@ const BESIDE_DOCUMENT_TEXT = '(A document.)'
 
 export interface MessageEncoding {
   readonly model: string
-  readonly family: BedrockFamily
+  readonly family: ModelFamily
   /** False in a request without thinking: Claude refuses thoughts of before there. */
   readonly keepThinking: boolean
   /** Calls and results as text, see flatten-history.ts. */
@@ -85,7 +85,7 @@ function encodePart(part: AssistantPart, encoding: Encoding): WireBlock | undefi
   if (part.type === 'source') return undefined
   const state = part.state?.provider === PROVIDER ? part.state : undefined
   const data = isJsonObject(state?.data) ? state.data : {}
-  const isOwn = state !== undefined && modelKey(state.model) === modelKey(encoding.model)
+  const isOwn = state !== undefined && dropRegion(state.model) === dropRegion(encoding.model)
   switch (part.type) {
     case 'text':
       return textBlock(part.text)

@@ -6,25 +6,47 @@ import type { RequestMemory } from '../request-memory.ts'
 import { createRequestMemory } from '../request-memory.ts'
 import { withSayableOutput } from '../schema/sayable-output.ts'
 import type { CompileSchema } from '../schema/compile-schema.ts'
+import { addProviderFields } from '../provider-fields.ts'
 import { encodeToolName } from '../tool-names.ts'
+import type { TraitsQuery } from '../traits/find-traits.ts'
+import { findTraits } from '../traits/find-traits.ts'
+import type { ModelFamily, ModelTraits, TraitsOverride } from '../traits/model-traits.ts'
+import type { Sampling } from '../traits/sampling.ts'
+import { chooseSampling } from '../traits/sampling.ts'
+import type { ThinkingPlan } from '../traits/thinking-plan.ts'
+import { limitOutput, planThinking } from '../traits/thinking-plan.ts'
 import { documentsLeftOut } from './encode-content.ts'
 import { createMessageEncoder } from './encode-messages.ts'
 import { hasCalls } from './flatten-history.ts'
-import type { BedrockFamily } from './model-traits.ts'
-import { findFamily } from './model-traits.ts'
 import type { BedrockRequest, CachePoint, WireMessage, WireTool, WireToolChoice, WireToolConfig } from './wire.ts'
+import { PROVIDER } from './wire.ts'
 
 export interface BedrockEncodeOptions {
   /** The id of a model or of an inference profile, or the ARN of one. */
   readonly model: string
-  /** What kind of model it is, where its id does not say so (the ARN of an own profile); read from the id by default. */
-  readonly family?: BedrockFamily
+  /** What kind of model it is, where its id does not say so: the ARN of an own profile. */
+  readonly family?: ModelFamily
+  /** What you know better of the model than the table of traits. */
+  readonly traits?: TraitsOverride
   /** How long the prompt cache keeps what is marked; `off`, the default, sets no marks, which older models refuse. */
   readonly cache?: 'off' | '5m' | '1h'
 }
 
-/** The least that Claude takes ("minimum budget is 1,024 tokens"). */
-const THINKING_TOKENS_MIN = 1024
+/**
+ * Converse keeps answers of Claude alone to a schema, and shows images to Claude and Nova for sure ("Structured outputs" and
+ * "Supported models", Bedrock user guide); of the others the table tells what they can elsewhere.
+ */
+export function findQuery({ model, family, traits }: BedrockEncodeOptions): TraitsQuery {
+  const query = { model, ...(family && { family }) }
+  const found = findTraits(query)
+  const isClaude = found.family === 'claude'
+  const override: TraitsOverride = {
+    ...(!isClaude && { output: 'none' }),
+    ...(!isClaude && !found.family.startsWith('nova') && { images: false, cache: false }),
+    ...traits,
+  }
+  return { ...query, override }
+}
 
 export function encodeBedrockRequest(
   given: ModelRequest,
@@ -32,34 +54,39 @@ export function encodeBedrockRequest(
   memory: RequestMemory<WireMessage> = createRequestMemory(),
 ): BedrockRequest {
   const request = withSayableOutput(given, 'anthropic-strict', memory.compile)
-  const family = options.family ?? findFamily(options.model)
+  const { family, traits } = findTraits(findQuery(options))
   checkChoice(request)
   const mayCall = request.tools.length > 0 && request.toolChoice.type !== 'none'
   const isFlat = !mayCall && hasCalls(request.messages)
-  const work: Work = { request, family, options, memory, mayCall, isFlat }
-  const { messages, thinking } = encodeHistory(work)
-  const mark = buildMark(options)
+  const work: Work = { request, family, traits, options, memory, mayCall, isFlat }
+  const { messages, plan } = encodeHistory(work)
   const { instructions, output, settings } = request
-  const answerTokens = outputTokensFor(settings, request.tools.length > 0)
-  const temperature = chooseTemperature(work, thinking !== undefined)
-  const fields = modelFields(work, thinking)
-  return {
+  const mark = buildMark(settings.cache ?? options.cache, traits)
+  const maxTokens = limitOutput(traits, outputTokensFor(settings, request.tools.length > 0), plan)
+  const { temperature, topP } = chooseInference(work, plan)
+  const fields = modelFields(work, plan, maxTokens)
+  const body: BedrockRequest = {
     messages: marked(messages, mark),
     ...(instructions.trim() !== '' && { system: [{ text: instructions }, ...mark] }),
     inferenceConfig: {
-      // Claude's budget is part of maxTokens; what is left is for the answer.
-      maxTokens: answerTokens + (thinking?.tokens ?? 0),
+      // Thoughts are part of maxTokens; what is left is for the answer.
+      maxTokens,
       ...(temperature !== undefined && { temperature }),
+      ...(topP !== undefined && { topP }),
+      ...(settings.stop && traits.stop && { stopSequences: settings.stop }),
     },
-    ...(mayCall && { toolConfig: encodeTools(work, thinking !== undefined, mark) }),
+    ...(mayCall && { toolConfig: encodeTools(work, plan, mark) }),
     ...(fields && { additionalModelRequestFields: fields }),
     ...(output && { outputConfig: encodeOutput(output, memory.compile) }),
+    ...(settings.serviceTier !== undefined && { serviceTier: { type: settings.serviceTier } }),
   }
+  return addProviderFields(body, settings, PROVIDER)
 }
 
 interface Work {
   readonly request: ModelRequest
-  readonly family: BedrockFamily
+  readonly family: ModelFamily
+  readonly traits: ModelTraits
   readonly options: BedrockEncodeOptions
   readonly memory: RequestMemory<WireMessage>
   /** Whether the model may call; else its tools are not declared. */
@@ -75,46 +102,28 @@ function checkChoice({ toolChoice, tools }: ModelRequest): void {
   })
 }
 
-interface Thinking {
-  /** Tokens that count into maxTokens. */
-  readonly tokens: number
-  readonly fields: JsonObject
-}
-
-function buildThinking({ request, family }: Work): Thinking | undefined {
-  const budget = Math.floor(request.settings.reasoningTokens ?? 0)
-  if (budget <= 0) return undefined
-  if (family === 'claude') {
-    const tokens = Math.max(budget, THINKING_TOKENS_MIN)
-    return { tokens, fields: { thinking: { type: 'enabled', budget_tokens: tokens } } }
-  }
-  // Nova 2 knows three efforts; `high` would forbid maxTokens (Nova 2 user guide, extended thinking).
-  if (family !== 'nova-2') return undefined
-  const maxReasoningEffort = budget <= 4096 ? 'low' : 'medium'
-  return { tokens: budget, fields: { reasoningConfig: { type: 'enabled', maxReasoningEffort } } }
-}
-
 interface History {
   readonly messages: readonly WireMessage[]
-  readonly thinking: Thinking | undefined
+  readonly plan: ThinkingPlan
 }
 
 function encodeHistory(work: Work): History {
-  const { request, family, options, memory, isFlat } = work
+  const { request, family, traits, options, memory, isFlat } = work
   const { model } = options
-  const thinking = buildThinking(work)
+  const plan = planThinking(traits, request.settings)
   const leftOut = documentsLeftOut(request.messages, isFlat)
   const encode = (keepThinking: boolean) =>
     memory.histories.encode(request.messages, `${keepThinking} ${isFlat} ${leftOut}`, () =>
       createMessageEncoder({ model, family, keepThinking, isFlat, documentsLeftOut: leftOut }),
     )
-  const messages = encode(thinking !== undefined)
-  if (!thinking || family !== 'claude' || startsWithThinking(messages)) return { messages, thinking }
-  return { messages: encode(false), thinking: undefined }
+  const messages = encode(plan.isOn)
+  const isBound = plan.isOn && family === 'claude' && traits.thinking.kind === 'budget'
+  if (!isBound || startsWithThinking(messages)) return { messages, plan }
+  return { messages: encode(false), plan: planThinking(traits, request.settings, false) }
 }
 
 /**
- * Claude: the assistant's turn that is still open (its last tool results have just come) must begin with thinking, else
+ * Claude with a budget: the assistant's turn that is still open (its last tool results have just come) must begin with thinking, else
  * "Expected `thinking` or `redacted_thinking`, but found `tool_use`". Where it does not, this request goes without.
  */
 function startsWithThinking(messages: readonly WireMessage[]): boolean {
@@ -127,28 +136,43 @@ function startsWithThinking(messages: readonly WireMessage[]): boolean {
 }
 
 /** Nova calls better by greedy decoding (Nova user guide, "Troubleshooting tool calls"); what the user sets wins. */
-function chooseTemperature({ request, family, mayCall }: Work, thinks: boolean): number | undefined {
-  // Claude thinks with the default temperature only; Converse's scale ends at 1.
-  if (thinks) return undefined
-  const { temperature } = request.settings
-  if (temperature !== undefined) return Math.min(Math.max(temperature, 0), 1)
-  return isGreedy(family, mayCall) ? 0 : undefined
+function chooseInference({ request, family, traits, mayCall }: Work, plan: ThinkingPlan): Sampling {
+  const { temperature = isGreedy(family, mayCall) ? 0 : undefined, topP } = request.settings
+  // Models that think do so with the default temperature only; Converse's scale ends at 1.
+  if (plan.isOn) return {}
+  const wished = { ...(temperature !== undefined && { temperature }), ...(topP !== undefined && { topP }) }
+  return chooseSampling(traits, wished, { thinks: plan.isOn, temperatureMax: 1 })
 }
 
-function isGreedy(family: BedrockFamily, mayCall: boolean): boolean {
+function isGreedy(family: ModelFamily, mayCall: boolean): boolean {
   return family === 'nova' && mayCall
 }
 
-function modelFields({ request, family, mayCall }: Work, thinking: Thinking | undefined): JsonObject | undefined {
+/** What Converse has no fields for goes to the model as it would by its maker's own API. */
+function modelFields(work: Work, plan: ThinkingPlan, maxTokens: number): JsonObject | undefined {
+  const { request, family, mayCall } = work
   const greedy = isGreedy(family, mayCall) && (request.settings.temperature ?? 0) === 0
   const fields = {
-    ...thinking?.fields,
+    ...(family === 'claude' && encodeClaude(work, plan, maxTokens)),
+    ...(family === 'nova-2' &&
+      plan.isAsked && { reasoningConfig: { type: 'enabled', maxReasoningEffort: plan.effort ?? 'low' } }),
     ...(greedy && { inferenceConfig: { topK: 1 } }),
   }
   return Object.keys(fields).length > 0 ? fields : undefined
 }
 
-function encodeTools(work: Work, thinks: boolean, mark: readonly CachePoint[]): WireToolConfig {
+function encodeClaude({ traits: { thinking } }: Work, plan: ThinkingPlan, maxTokens: number): JsonObject {
+  const { kind, off } = thinking
+  if (kind === 'budget')
+    return plan.isOn ? { thinking: { type: 'enabled', budget_tokens: Math.min(plan.budget, maxTokens - 1) } } : {}
+  if (kind !== 'adaptive') return {}
+  const effort = plan.effort === undefined ? {} : { output_config: { effort: plan.effort } }
+  if (plan.isAsked || off === 'never') return { thinking: { type: 'adaptive' }, ...effort }
+  if (off === 'between-tools') return { thinking: { type: 'between_tools' } }
+  return off === 'disabled' ? { thinking: { type: 'disabled' } } : {}
+}
+
+function encodeTools(work: Work, plan: ThinkingPlan, mark: readonly CachePoint[]): WireToolConfig {
   const { request, family, memory } = work
   const dialect = family === 'nova' || family === 'nova-2' ? 'nova' : 'bedrock'
   const tools = request.tools.map(({ name, description, inputSchema }): WireTool => {
@@ -157,17 +181,20 @@ function encodeTools(work: Work, thinks: boolean, mark: readonly CachePoint[]): 
     // A description has at least one character (API_runtime_ToolSpecification).
     return { toolSpec: description.trim() === '' ? toolSpec : { ...toolSpec, description } }
   })
-  const toolChoice = encodeToolChoice(work, thinks)
+  const toolChoice = encodeToolChoice(work, plan)
   // Nova takes no mark among its tools (Bedrock user guide, prompt caching).
   const marks = family === 'claude' ? mark : []
   return { tools: [...tools, ...marks], ...(toolChoice && { toolChoice }) }
 }
 
 /** API_runtime_ToolChoice: `any` for Claude, Nova and Mistral, `tool` for Claude and Nova; the others decide themselves. */
-function encodeToolChoice({ request, family }: Work, thinks: boolean): WireToolChoice | undefined {
+function encodeToolChoice({ request, family, traits }: Work, plan: ThinkingPlan): WireToolChoice | undefined {
   const { toolChoice } = request
+  const canChoose = family === 'claude' || family === 'mistral' || family.startsWith('nova')
   // "Thinking may not be enabled when tool_choice forces tool use." Auto is the default.
-  if (toolChoice.type === 'auto' || toolChoice.type === 'none' || thinks || family === 'other') return undefined
+  const isFree = family === 'claude' ? traits.forcing === 'always' : !plan.isOn
+  const mayForce = canChoose && (isFree || (traits.forcing === 'unthinking' && !plan.isOn))
+  if (toolChoice.type === 'auto' || toolChoice.type === 'none' || !mayForce) return undefined
   return toolChoice.type === 'tool' && family !== 'mistral'
     ? { tool: { name: encodeToolName(toolChoice.name) } }
     : { any: {} }
@@ -181,8 +208,8 @@ function encodeOutput({ name, schema }: NonNullable<ModelRequest['output']>, com
 }
 
 /** None or one cache point: what stands before it is kept. */
-function buildMark({ cache = 'off' }: BedrockEncodeOptions): readonly CachePoint[] {
-  if (cache === 'off') return []
+function buildMark(cache: BedrockEncodeOptions['cache'], traits: ModelTraits): readonly CachePoint[] {
+  if (cache === undefined || cache === 'off' || !traits.cache) return []
   return [{ cachePoint: cache === '1h' ? { type: 'default', ttl: '1h' } : { type: 'default' } }]
 }
 

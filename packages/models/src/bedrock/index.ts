@@ -4,14 +4,14 @@ import type { AbortSignalLike, Clock, HttpHead, HttpRequest, Model, Transport } 
 import { BatonError } from '@baton/core'
 import { createRequestMemory } from '../request-memory.ts'
 import { chooseToolNames } from '../tool-names.ts'
+import { describeCapabilities, findTraits } from '../traits/find-traits.ts'
 import { listSecrets } from '../transport/redact.ts'
 import type { BedrockDecoderOptions } from './decode-stream.ts'
 import { answerTooLong, createBedrockDecoder, decodeBedrockMessage } from './decode-stream.ts'
 import type { BedrockEncodeOptions } from './encode-request.ts'
-import { encodeBedrockRequest } from './encode-request.ts'
+import { encodeBedrockRequest, findQuery } from './encode-request.ts'
 import { errorFromHttp } from './errors.ts'
 import { createEventStreamReader } from './event-stream.ts'
-import { findFamily, keepsToSchemas } from './model-traits.ts'
 import type { AwsCredentialProvider, AwsCredentials } from './sign.ts'
 import { signRequest, takeCredentials } from './sign.ts'
 import type { WireMessage } from './wire.ts'
@@ -27,7 +27,6 @@ export { createEventStreamReader } from './event-stream.ts'
 export type { EventStreamReader } from './event-stream.ts'
 export { encodeFrame } from './frames.ts'
 export type { Frame } from './frames.ts'
-export type { BedrockFamily } from './model-traits.ts'
 export type { AwsCredentialProvider, AwsCredentials } from './sign.ts'
 export type { BedrockRequest, WireEvent } from './wire.ts'
 
@@ -47,12 +46,8 @@ export interface BedrockModelOptions extends BedrockEncodeOptions {
   /** Milliseconds; 30 s by default, both. */
   readonly firstByteTimeoutMs?: number
   readonly betweenBytesTimeoutMs?: number
-  /** Tokens of input and output together; absent when unknown. */
-  readonly contextTokens?: number
   /** Most characters of one answer: text, reasoning and arguments together; 8 Mi by default. */
   readonly answerLengthMax?: number
-  /** Whether the model keeps answers to a schema; read from its id by default. */
-  readonly keepsToSchemas?: boolean
 }
 
 const TIMEOUT_MS = 30_000
@@ -60,8 +55,9 @@ const TIMEOUT_MS = 30_000
 /** @throws BatonError `model_not_configured` without a model, a region, or a key or credentials */
 export function createBedrockModel(options: BedrockModelOptions): Model {
   checkOptions(options)
-  const { contextTokens, answerLengthMax, model } = options
-  const family = options.family ?? findFamily(model)
+  const { answerLengthMax, model } = options
+  const query = findQuery(options)
+  const { family } = findTraits(query)
   const memory = createRequestMemory<WireMessage>()
   const place = findPlace(options)
   return {
@@ -69,9 +65,7 @@ export function createBedrockModel(options: BedrockModelOptions): Model {
     provider: PROVIDER,
     capabilities: {
       tools: 'native',
-      images: family === 'claude' || (family.startsWith('nova') && !model.includes('micro')),
-      output: (options.keepsToSchemas ?? keepsToSchemas(model)) ? 'native' : 'none',
-      ...(contextTokens !== undefined && { contextTokens }),
+      ...describeCapabilities(PROVIDER, query),
     },
     async run(request, sink, signal) {
       const names = chooseToolNames(request)

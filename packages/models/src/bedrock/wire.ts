@@ -35,10 +35,16 @@ export interface WireToolConfig {
 export interface BedrockRequest {
   readonly messages: readonly WireMessage[]
   readonly system?: readonly WireBlock[]
-  readonly inferenceConfig: { readonly maxTokens: number; readonly temperature?: number }
+  readonly inferenceConfig: {
+    readonly maxTokens: number
+    readonly temperature?: number
+    readonly topP?: number
+    readonly stopSequences?: readonly string[]
+  }
   readonly toolConfig?: WireToolConfig
   readonly additionalModelRequestFields?: JsonObject
   readonly outputConfig?: JsonObject
+  readonly serviceTier?: { readonly type: string }
 }
 
 /** One event of the stream, or one exception in its place. */

@@ -6,7 +6,7 @@ import type { HistoryEncoder } from '../histories.ts'
 import { encodeToolName } from '../tool-names.ts'
 import { encodeContent, encodeResult } from './encode-content.ts'
 import type { WireContent, WirePart } from './wire.ts'
-import { NO_SIGNATURE, PROVIDER, REPLAYABLE, isGemini3, modelFamily } from './wire.ts'
+import { NO_SIGNATURE, PROVIDER, REPLAYABLE, modelFamily } from './wire.ts'
 
 /** For a history that does not begin with a user. */
 const FIRST_USER: WireContent = { role: 'user', parts: [{ text: '(The conversation begins.)' }] }
@@ -17,8 +17,8 @@ const LAST_USER: WireContent = { role: 'user', parts: [{ text: '(Go on.)' }] }
  * Signatures of `rebased` answers stay: what is checked is the part that they sit on, not what stood before it, and Google's own
  * client keeps them when it shortens a history (gemini-cli).
  */
-export function createMessageEncoder(model: string): HistoryEncoder<WireContent> {
-  const encoding: Encoding = { family: modelFamily(model), isGemini3: isGemini3(model), ids: new Map() }
+export function createMessageEncoder(model: string, signsCalls: boolean): HistoryEncoder<WireContent> {
+  const encoding: Encoding = { family: modelFamily(model), signsCalls, ids: new Map() }
   const drafts: Draft[] = []
   return {
     add(message) {
@@ -37,7 +37,8 @@ interface Draft {
 
 interface Encoding {
   readonly family: string
-  readonly isGemini3: boolean
+  /** Gemini 3 and later. */
+  readonly signsCalls: boolean
   /** Ids that the model gave its calls, by Baton's. */
   readonly ids: Map<string, string>
 }
@@ -61,7 +62,7 @@ function encodeAssistant(parts: readonly AssistantPart[], encoding: Encoding): r
   const first = encoded.findIndex((part) => part['functionCall'] !== undefined)
   const call = encoded[first]
   // 400 "Function call is missing a thought_signature in functionCall parts": the first of parallel calls carries it.
-  if (!encoding.isGemini3 || !call || call['thoughtSignature'] !== undefined) return encoded
+  if (!encoding.signsCalls || !call || call['thoughtSignature'] !== undefined) return encoded
   return encoded.with(first, { ...call, thoughtSignature: NO_SIGNATURE })
 }
 
@@ -106,7 +107,7 @@ function readArguments(call: CallPart): JsonObject {
 }
 
 /** 400 "…the number of function response parts is equal to the number of function call parts": all in one content, first. */
-function encodeResults(results: readonly ResultPart[], { ids, isGemini3: holdsMedia }: Encoding) {
+function encodeResults(results: readonly ResultPart[], { ids, signsCalls: holdsMedia }: Encoding) {
   const encoded = results.map((result) =>
     encodeResult(result, { name: encodeToolName(result.name), id: ids.get(result.callId), holdsMedia }),
   )

@@ -6,14 +6,22 @@ import type { RequestMemory } from '../request-memory.ts'
 import { createRequestMemory } from '../request-memory.ts'
 import type { CompileSchema } from '../schema/compile-schema.ts'
 import { withSayableOutput } from '../schema/sayable-output.ts'
+import { addProviderFields } from '../provider-fields.ts'
 import { encodeToolName } from '../tool-names.ts'
+import { findTraits } from '../traits/find-traits.ts'
+import type { ModelTraits, TraitsOverride } from '../traits/model-traits.ts'
+import { chooseSampling } from '../traits/sampling.ts'
+import { limitOutput, planThinking } from '../traits/thinking-plan.ts'
 import { createMessageEncoder } from './encode-messages.ts'
 import { encodeThinking } from './encode-thinking.ts'
 import type { GeminiRequest, WireCallingConfig, WireContent, WireFunction, WireGenerationConfig } from './wire.ts'
+import { PROVIDER } from './wire.ts'
 
 export interface GeminiEncodeOptions {
   /** `gemini-2.5-flash`; stands in the address, not in the body. */
   readonly model: string
+  /** What you know better of the model than the table of traits. */
+  readonly traits?: TraitsOverride
 }
 
 /** Above it: 400 "temperature must be in the range [0.0, 2.0]". */
@@ -28,15 +36,20 @@ export function encodeGeminiRequest(
   const request = withSayableOutput(given, 'gemini', memory.compile)
   const { instructions, tools } = request
   const config = encodeToolChoice(request)
-  return {
-    contents: memory.histories.encode(request.messages, '', () => createMessageEncoder(options.model)),
+  const { traits } = findTraits({ model: options.model, family: 'gemini', override: options.traits })
+  const body: GeminiRequest = {
+    contents: memory.histories.encode(request.messages, '', () =>
+      createMessageEncoder(options.model, traits.signedCalls),
+    ),
     ...(instructions.trim() !== '' && { systemInstruction: { parts: [{ text: instructions }] } }),
     ...(tools.length > 0 && {
       tools: [{ functionDeclarations: tools.map((tool) => encodeTool(tool, memory.compile)) }],
     }),
     ...(config && { toolConfig: { functionCallingConfig: config } }),
-    generationConfig: encodeGeneration(request, options.model, memory.compile),
+    generationConfig: encodeGeneration(request, traits, memory.compile),
+    ...(request.settings.serviceTier !== undefined && { serviceTier: request.settings.serviceTier }),
   }
+  return addProviderFields(body, request.settings, PROVIDER)
 }
 
 function encodeTool(tool: ToolDeclaration, compile: CompileSchema): WireFunction {
@@ -69,17 +82,21 @@ function encodeToolChoice({ toolChoice, tools }: ModelRequest): WireCallingConfi
 
 function encodeGeneration(
   { settings, tools, output }: ModelRequest,
-  model: string,
+  traits: ModelTraits,
   compile: CompileSchema,
 ): WireGenerationConfig {
-  const thinking = encodeThinking(model, Math.max(settings.reasoningTokens ?? 0, 0))
-  // 400 "Function calling with a response mime type: 'application/json' is unsupported".
-  const isJson = output !== undefined && tools.length === 0
+  const plan = planThinking(traits, settings)
+  const thinkingConfig = encodeThinking(traits, plan)
+  const sampling = chooseSampling(traits, settings, { thinks: plan.isOn, temperatureMax: TEMPERATURE_MAX })
+  // 400 "Function calling with a response mime type: 'application/json' is unsupported", of models before Gemini 3.
+  const isJson = output !== undefined && (tools.length === 0 || traits.output === 'native')
   const responseSchema = isJson ? buildSchema(output.schema, compile) : undefined
   return {
-    maxOutputTokens: outputTokensFor(settings, tools.length > 0) + thinking.extraTokens,
-    ...(settings.temperature !== undefined && { temperature: Math.min(settings.temperature, TEMPERATURE_MAX) }),
-    ...(thinking.config && { thinkingConfig: thinking.config }),
+    maxOutputTokens: limitOutput(traits, outputTokensFor(settings, tools.length > 0), plan),
+    ...sampling,
+    ...(settings.stop && traits.stop && { stopSequences: settings.stop }),
+    ...(settings.seed !== undefined && { seed: settings.seed }),
+    ...(thinkingConfig && { thinkingConfig }),
     ...(isJson && { responseMimeType: 'application/json' }),
     ...(responseSchema && { responseSchema }),
   }

@@ -7,6 +7,8 @@ import { chooseToolNames } from '../tool-names.ts'
 import { listSecrets } from '../transport/redact.ts'
 import { createSseReader } from '../transport/sse.ts'
 import { createStreamTail } from '../transport/stream-tail.ts'
+import { describeCapabilities } from '../traits/find-traits.ts'
+import type { TraitsOverride } from '../traits/model-traits.ts'
 import type { GeminiAccess } from './address.ts'
 import { authorization, streamUrl } from './address.ts'
 import type { GeminiDecoderOptions } from './decode-stream.ts'
@@ -35,11 +37,11 @@ export interface GeminiModelOptions {
   readonly baseUrl?: string
   /** Added to each request, over the adapter's own: what a gateway asks for. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Milliseconds; 30 s by default, both; 3 minutes for the first byte where `reasoningTokens` is set. */
+  /** Milliseconds; 30 s by default, both; 3 minutes where thoughts are asked for. */
   readonly firstByteTimeoutMs?: number
   readonly betweenBytesTimeoutMs?: number
-  /** Tokens of input and output together; absent when unknown. */
-  readonly contextTokens?: number
+  /** What you know better of the model than the table of traits: `{ contextTokens: 32_768 }`. */
+  readonly traits?: TraitsOverride
   /** Most characters of one answer, as they stand on the wire; 8 Mi by default. */
   readonly answerLengthMax?: number
 }
@@ -52,7 +54,7 @@ const BODY_LENGTH_MAX = 64 * 1024
 /** @throws BatonError `model_not_configured` without a model, a key, a project or a token */
 export function createGeminiModel(options: GeminiModelOptions): Model {
   assertConfigured(options)
-  const { model, contextTokens, answerLengthMax } = options
+  const { model, answerLengthMax } = options
   const memory = createRequestMemory<WireContent>()
   const url = streamUrl(model, options.access, options.baseUrl)
   const findProof = createProofs(options, url)
@@ -61,14 +63,13 @@ export function createGeminiModel(options: GeminiModelOptions): Model {
     provider: PROVIDER,
     capabilities: {
       tools: 'native',
-      output: 'without-tools',
-      images: true,
-      ...(contextTokens !== undefined && { contextTokens }),
+      ...describeCapabilities(PROVIDER, { model, family: 'gemini', override: options.traits }),
     },
     async run(request, sink, signal) {
       const names = chooseToolNames(request)
-      const thinks = (request.settings.reasoningTokens ?? 0) > 0
-      const body = memory.write(encodeGeminiRequest(request, { model }, memory), 'contents')
+      const { effort = 'none', reasoningTokens = 0 } = request.settings
+      const thinks = effort !== 'none' || reasoningTokens > 0
+      const body = memory.write(encodeGeminiRequest(request, options, memory), 'contents')
       const { headers, secrets } = await findProof(signal)
       const http = { url, headers, body, ...findTimeouts(options, thinks) }
       const reading = readAnswer({

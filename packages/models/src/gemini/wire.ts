@@ -1,6 +1,6 @@
 // The parts of Gemini's generateContent (v1beta, Vertex v1) that the adapter reads and writes. What comes from the provider is
 // read leniently, so those types say only what is checked. Source: @google/genai, genai.d.ts.
-import type { JsonObject, JsonValue } from '@baton/core'
+import type { Effort, JsonObject, JsonValue } from '@baton/core'
 
 export const PROVIDER = 'gemini'
 
@@ -29,12 +29,15 @@ export interface WireThinking {
   /** Gemini 2.5; 0 is off. */
   readonly thinkingBudget?: number
   /** Gemini 3 and later; never beside a budget (400). */
-  readonly thinkingLevel?: 'minimal' | 'low' | 'medium' | 'high'
+  readonly thinkingLevel?: Effort
 }
 
 export interface WireGenerationConfig {
   readonly maxOutputTokens: number
   readonly temperature?: number
+  readonly topP?: number
+  readonly stopSequences?: readonly string[]
+  readonly seed?: number
   readonly thinkingConfig?: WireThinking
   readonly responseMimeType?: 'application/json'
   readonly responseSchema?: JsonObject
@@ -46,6 +49,7 @@ export interface GeminiRequest {
   readonly tools?: readonly { readonly functionDeclarations: readonly WireFunction[] }[]
   readonly toolConfig?: { readonly functionCallingConfig: WireCallingConfig }
   readonly generationConfig: WireGenerationConfig
+  readonly serviceTier?: string
 }
 
 /** A GenerateContentResponse, of which a stream has many; every field is checked before it is used. */
@@ -67,9 +71,4 @@ export const NO_SIGNATURE = 'skip_thought_signature_validator'
 /** `gemini-2.5-flash-001` and `gemini-2.5-flash` are one: a signature of one is good for the other. */
 export function modelFamily(model: string): string {
   return model.replace(/^.*\//, '').replace(/-\d{3}$/, '')
-}
-
-/** Gemini 3, what comes after it, and names such as `gemini-flash-latest`, which mean the newest. */
-export function isGemini3(model: string): boolean {
-  return !/gemini-(?:exp|pro-vision|[12](?:\D|$))|gemma|learnlm/.test(modelFamily(model))
 }

@@ -23,8 +23,3 @@ export function encodeOutputSchema(
     return { name: wireName, schema: compile(schema, 'openai-strict').schema, strict: true }
   return { name: wireName, schema: compile(schema, 'openai').schema, strict: false }
 }
-
-/** Models before gpt-4o: 400 "'response_format' of type 'json_schema' is not supported with this model." */
-export function keepsToSchemas(model: string): boolean {
-  return !/^(gpt-3\.5|gpt-4(?![.o\d])|o1-(preview|mini))/.test(model)
-}

@@ -1,5 +1,9 @@
-// How a request asks for reasoning. Most servers have words (`reasoning_effort`) in place of a number of tokens, and each
-// family of OpenAI's models takes others of them.
+// How a request asks for reasoning. What a model takes stands in the table of traits; here stands how each server is told.
+import type { ModelSettings } from '@baton/core'
+import { BatonError } from '@baton/core'
+import type { ModelTraits } from '../traits/model-traits.ts'
+import type { ThinkingPlan } from '../traits/thinking-plan.ts'
+import { planThinking } from '../traits/thinking-plan.ts'
 import type { OpenAiChatQuirks } from './quirks.ts'
 import type { OpenAiChatRequest } from './wire.ts'
 
@@ -7,8 +11,8 @@ export type ReasoningFields = Pick<OpenAiChatRequest, 'reasoning_effort' | 'reas
 
 export interface ReasoningAsk {
   readonly model: string
-  /** Tokens; 0 is off. */
-  readonly budget: number
+  readonly traits: ModelTraits
+  readonly settings: ModelSettings
   readonly hasTools: boolean
   /** Whether the model must call a tool. */
   readonly isForced: boolean
@@ -16,73 +20,86 @@ export interface ReasoningAsk {
 
 export interface Reasoning {
   readonly fields: ReasoningFields
-  /** What the model may think counts as output: tokens to add to the answer's. */
-  readonly extraTokens: number
+  /** `roomTokens` are what the request adds to the answer's tokens. */
+  readonly plan: ThinkingPlan
 }
 
-/** o1 and its successors cannot be told not to think; without room for it the answer would be empty. */
-const ALWAYS_THINKS_TOKENS = 4096
-
+/** @throws BatonError `model_invalid_request` where the model takes no tools by Chat Completions, or none beside this effort */
 export function encodeReasoning(ask: ReasoningAsk, how: OpenAiChatQuirks['reasoning']): Reasoning {
-  const { budget, model } = ask
-  const extraTokens = Math.floor(budget)
-  const effort = { reasoning_effort: chooseEffort(budget) }
+  const { traits, settings } = ask
+  const plan = planThinking(traits, settings)
+  const effort = plan.effort === undefined ? {} : { reasoning_effort: plan.effort }
   switch (how) {
     case 'openai':
-      return encodeOpenAi(ask)
+      return encodeOpenAi(ask, plan)
     case 'openrouter':
-      return { fields: budget > 0 ? { reasoning: { max_tokens: extraTokens } } : {}, extraTokens }
+      return encodeOpenRouter(ask, plan)
     case 'deepseek':
-      return { fields: encodeDeepSeek(ask), extraTokens: ask.isForced ? 0 : extraTokens }
+      return encodeDeepSeek(ask, plan)
     case 'groq':
-      // "`reasoning_effort` is not supported with this model": gpt-oss takes these words, others take others or none.
-      return { fields: budget > 0 && model.includes('gpt-oss') ? effort : {}, extraTokens }
+      return encodeGroq(ask, plan)
     case 'effort':
-      return { fields: budget > 0 ? effort : {}, extraTokens }
+      return { fields: effort, plan }
     case 'none':
-      return { fields: {}, extraTokens: 0 }
+      return { fields: {}, plan: traits.thinking.off === 'never' ? plan : planThinking(traits, settings, false) }
   }
 }
 
-/** Whether a model of OpenAI always thinks or may: those refuse a temperature of one's own and `max_tokens`. */
-export function isOpenAiReasoningModel(model: string): boolean {
-  return /^(o\d|gpt-5(?!.*-chat)|gpt-[6-9](?!.*-chat))/.test(model)
+/** 400 "Function tools with reasoning_effort are not supported … in /v1/chat/completions" (vane#1173). */
+function encodeOpenAi({ model, traits, settings, hasTools }: ReasoningAsk, asked: ThinkingPlan): Reasoning {
+  const isHeldBack = hasTools && traits.chatTools === 'unthinking'
+  const plan = isHeldBack ? planThinking(traits, settings, false) : asked
+  const isRefused = isHeldBack && (plan.isOn || (settings.effort ?? 'none') !== 'none')
+  if (isRefused)
+    throw new BatonError({
+      code: 'model_invalid_request',
+      message: plan.isOn
+        ? `${model} takes no tools by Chat Completions, because it always thinks`
+        : `${model} takes no tools by Chat Completions beside the effort "${settings.effort}"`,
+      hint: `Name the model openai/${model}: the Responses API takes both. Or set the effort to "none".`,
+    })
+  return { fields: plan.effort === undefined ? {} : { reasoning_effort: plan.effort }, plan }
 }
 
-/** From 5.1 on `none` is a word, and from 5.2 on the only one beside tools (400 "Function tools with reasoning_effort are
- * not supported for gpt-5.6-terra in /v1/chat/completions … or set reasoning_effort to 'none'"; openai-openapi#541). */
-function encodeOpenAi({ model, budget, hasTools }: ReasoningAsk): Reasoning {
-  if (!isOpenAiReasoningModel(model)) return { fields: {}, extraTokens: 0 }
-  if (/^o\d/.test(model)) {
-    const extraTokens = Math.max(Math.floor(budget), ALWAYS_THINKS_TOKENS)
-    // o1-preview and o1-mini have no such field.
-    const fields = /^o1-(preview|mini)/.test(model) ? {} : { reasoning_effort: chooseEffort(budget) }
-    return { fields, extraTokens }
+/** openrouter.ai/docs, reasoning tokens: an effort, or tokens, or `enabled: false`, which some models do not obey. */
+function encodeOpenRouter({ traits, settings }: ReasoningAsk, plan: ThinkingPlan): Reasoning {
+  const { off, efforts } = traits.thinking
+  const tokens = settings.effort === undefined ? Math.floor(settings.reasoningTokens ?? 0) : 0
+  if (plan.isAsked) {
+    const isWord = tokens <= 0 && plan.effort !== undefined
+    return { fields: { reasoning: isWord ? { effort: plan.effort } : { max_tokens: tokens || plan.budget } }, plan }
   }
-  const minor = /^gpt-5\.(\d+)/.exec(model)?.[1]
-  const version = minor === undefined ? (model.startsWith('gpt-5') ? 0 : Infinity) : Number(minor)
-  // Variants for code and `pro` think always, in words that differ between them.
-  if (/-(codex|pro)/.test(model)) return { fields: {}, extraTokens: Math.max(Math.floor(budget), ALWAYS_THINKS_TOKENS) }
-  if (version >= 2 && hasTools) return { fields: { reasoning_effort: 'none' }, extraTokens: 0 }
-  if (budget > 0) return { fields: { reasoning_effort: chooseEffort(budget) }, extraTokens: Math.floor(budget) }
-  return { fields: { reasoning_effort: version >= 1 ? 'none' : 'minimal' }, extraTokens: 0 }
+  if (off === 'between-tools') {
+    const least = planThinking(traits, { effort: efforts[0] ?? 'low' })
+    return { fields: { reasoning: { effort: least.effort ?? 'low' } }, plan: { ...least, isAsked: false } }
+  }
+  if (plan.effort !== undefined) return { fields: { reasoning: { effort: plan.effort } }, plan }
+  return { fields: off === 'disabled' || off === 'zero' ? { reasoning: { enabled: false } } : {}, plan }
 }
 
 /**
  * `deepseek-reasoner` and `deepseek-chat` say by their names whether they think; later models have a field, which is on by
  * default. 400 "Thinking mode does not support this tool_choice": where a tool must be called, nothing is thought.
  */
-function encodeDeepSeek({ model, budget, isForced }: ReasoningAsk): ReasoningFields {
-  if (model === 'deepseek-chat') return {}
-  if (isForced) return { thinking: { type: 'disabled' } }
-  return model === 'deepseek-reasoner' ? {} : { thinking: { type: budget > 0 ? 'enabled' : 'disabled' } }
+function encodeDeepSeek({ traits, settings, isForced }: ReasoningAsk, plan: ThinkingPlan): Reasoning {
+  const { kind } = traits.thinking
+  if (kind === 'none') return { fields: {}, plan }
+  if (isForced)
+    return {
+      fields: { thinking: { type: 'disabled' } },
+      plan: { ...planThinking(traits, settings, false), isOn: false, roomTokens: 0 },
+    }
+  if (kind !== 'switch') return { fields: {}, plan }
+  return { fields: { thinking: { type: plan.isOn ? 'enabled' : 'disabled' } }, plan }
 }
 
-export function deepSeekThinks({ model, budget }: Pick<ReasoningAsk, 'model' | 'budget'>): boolean {
-  return model === 'deepseek-reasoner' || (model !== 'deepseek-chat' && budget > 0)
-}
-
-function chooseEffort(budget: number): 'low' | 'medium' | 'high' {
-  if (budget < 4096) return 'low'
-  return budget < 16_384 ? 'medium' : 'high'
+/** "`reasoning_effort` is not supported with this model": gpt-oss takes words, Qwen 3 `none` or `default`, others none. */
+function encodeGroq({ model, traits, settings }: ReasoningAsk, plan: ThinkingPlan): Reasoning {
+  const { kind, off } = traits.thinking
+  if (/(?:^|\/)qwen/i.test(model) && kind !== 'none') {
+    if (plan.isAsked) return { fields: { reasoning_effort: 'default' }, plan }
+    return { fields: { reasoning_effort: 'none' }, plan: { ...plan, isOn: false, roomTokens: 0 } }
+  }
+  if (model.includes('gpt-oss') && plan.effort !== undefined) return { fields: { reasoning_effort: plan.effort }, plan }
+  return { fields: {}, plan: off === 'never' ? plan : planThinking(traits, settings, false) }
 }

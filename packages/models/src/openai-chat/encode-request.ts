@@ -5,10 +5,19 @@ import { BatonError, outputTokensFor } from '@baton/core'
 import type { RequestMemory } from '../request-memory.ts'
 import { createRequestMemory } from '../request-memory.ts'
 import type { CompileSchema } from '../schema/compile-schema.ts'
+import { addProviderFields } from '../provider-fields.ts'
+import { isNarrowed } from '../schema/sayable-output.ts'
 import { encodeToolName } from '../tool-names.ts'
+import type { TraitsQuery } from '../traits/find-traits.ts'
+import { findTraits } from '../traits/find-traits.ts'
+import type { ModelTraits, TraitsOverride } from '../traits/model-traits.ts'
+import { chooseSampling } from '../traits/sampling.ts'
+import type { ThinkingPlan } from '../traits/thinking-plan.ts'
+import { limitOutput } from '../traits/thinking-plan.ts'
 import { createMessageEncoder } from './encode-messages.ts'
 import { encodeOutputSchema } from './encode-output.ts'
-import { deepSeekThinks, encodeReasoning, isOpenAiReasoningModel } from './encode-reasoning.ts'
+import type { Reasoning } from './encode-reasoning.ts'
+import { encodeReasoning } from './encode-reasoning.ts'
 import type { OpenAiChatQuirks } from './quirks.ts'
 import { OPENAI_QUIRKS } from './quirks.ts'
 import type { OpenAiChatRequest, WireMessage, WireTool, WireToolChoice } from './wire.ts'
@@ -20,47 +29,76 @@ export interface OpenAiChatEncodeOptions {
   readonly provider?: string
   /** Where the server differs; OpenAI itself by default. */
   readonly quirks?: OpenAiChatQuirks
+  /** What you know better of the model than the table of traits. */
+  readonly traits?: TraitsOverride
 }
 
 /** 400 "Invalid 'prompt_cache_key': string too long. Expected a string with maximum length 64". */
 const CACHE_KEY_LENGTH_MAX = 64
 
-/** @throws BatonError `model_invalid_request` when `toolChoice` names a tool that the request does not have */
+/**
+ * @throws BatonError `model_invalid_request` when `toolChoice` names a tool that the request does not have, or the model takes
+ *   no tools by Chat Completions beside what is asked of it
+ */
 export function encodeOpenAiChatRequest(
   request: ModelRequest,
   options: OpenAiChatEncodeOptions,
   memory: RequestMemory<WireMessage> = createRequestMemory(),
 ): OpenAiChatRequest {
   const { model, provider = PROVIDER, quirks = OPENAI_QUIRKS } = options
-  const { settings, instructions } = request
-  const budget = Math.max(settings.reasoningTokens ?? 0, 0)
-  const choice = encodeToolChoice(request, buildToolChoice(quirks, model, budget))
+  const { settings, instructions, session } = request
+  const { traits } = findTraits(findQuery({ ...options, quirks }))
+  const reasoning = planReasoning(request, { model, quirks, traits })
+  const { plan } = reasoning
+  const choice = encodeToolChoice(request, chooseField(quirks, traits, plan))
   const hasTools = choice.tools.length > 0
-  const isForced = hasTools && (request.toolChoice.type === 'any' || request.toolChoice.type === 'tool')
-  const reasoning = encodeReasoning({ model, budget, hasTools, isForced }, quirks.reasoning)
   // Reasoning counts as output, so what the model may think is added to what it may answer.
-  const maxTokens = outputTokensFor(settings, request.tools.length > 0) + reasoning.extraTokens
-  const isOpenAiReasoning = quirks.reasoning === 'openai' && isOpenAiReasoningModel(model)
-  return {
+  const maxTokens = limitOutput(traits, outputTokensFor(settings, request.tools.length > 0), plan)
+  const { temperature, topP } = chooseSampling(traits, settings, { thinks: plan.isOn, temperatureMax: 2 })
+  const hasCacheKey = quirks.promptCacheKey && settings.cache !== 'off' && session !== ''
+  const body: OpenAiChatRequest = {
     model,
     stream: true,
     ...(quirks.streamOptions && { stream_options: { include_usage: true } }),
-    ...(quirks.promptCacheKey && request.session !== '' && { prompt_cache_key: buildCacheKey(request.session) }),
+    ...(hasCacheKey && { prompt_cache_key: buildCacheKey(session) }),
     [quirks.maxTokensField]: maxTokens,
     messages: memory.histories.encode(request.messages, instructions, () =>
       createMessageEncoder({ provider, model, instructions, quirks }),
     ),
-    ...(hasTools && { tools: choice.tools.map((tool) => encodeTool(tool, memory.compile)) }),
+    ...(hasTools && {
+      tools: choice.tools.map((tool) => encodeTool(tool, settings.strictTools === true, memory.compile)),
+    }),
     ...(choice.field !== undefined && { tool_choice: choice.field }),
-    // "Unsupported parameter: 'parallel_tool_calls' is not supported with this model": o1 and its successors.
-    ...(hasTools && settings.parallelCalls === false && !/^o\d/.test(model) && { parallel_tool_calls: false }),
-    // "'temperature' does not support 0.2 with this model. Only the default (1) value is supported."
-    ...(settings.temperature !== undefined && !isOpenAiReasoning && { temperature: Math.min(settings.temperature, 2) }),
+    ...(hasTools && settings.parallelCalls === false && traits.singleCalls && { parallel_tool_calls: false }),
+    ...(temperature !== undefined && { temperature }),
+    ...(topP !== undefined && { top_p: topP }),
+    ...(settings.stop && traits.stop && { stop: settings.stop }),
+    ...(settings.seed !== undefined && { [quirks.seedField]: settings.seed }),
+    ...(settings.serviceTier !== undefined && { service_tier: settings.serviceTier }),
     ...reasoning.fields,
     ...(request.output && {
       response_format: { type: 'json_schema', json_schema: encodeOutputSchema(request.output, memory.compile) },
     }),
   }
+  return addProviderFields(body, settings, provider)
+}
+
+/** DeepSeek's own server has no models but DeepSeek's; an address of OpenAI's kind may be a gateway or a deployment of any. */
+export function findQuery(options: Pick<OpenAiChatEncodeOptions, 'model' | 'quirks' | 'traits'>): TraitsQuery {
+  const { model, quirks = OPENAI_QUIRKS, traits } = options
+  return { model, family: quirks.reasoning === 'deepseek' ? 'deepseek' : 'other', override: traits }
+}
+
+interface Server {
+  readonly model: string
+  readonly quirks: OpenAiChatQuirks
+  readonly traits: ModelTraits
+}
+
+function planReasoning({ toolChoice, tools, settings }: ModelRequest, { model, quirks, traits }: Server): Reasoning {
+  const isForced = tools.length > 0 && (toolChoice.type === 'any' || toolChoice.type === 'tool')
+  const hasTools = tools.length > 0 && !(toolChoice.type === 'none' && quirks.toolChoice === 'ignored')
+  return encodeReasoning({ model, traits, settings, hasTools, isForced }, quirks.reasoning)
 }
 
 function buildCacheKey(session: string): string {
@@ -68,23 +106,26 @@ function buildCacheKey(session: string): string {
   return session.slice(-CACHE_KEY_LENGTH_MAX)
 }
 
-function encodeTool(tool: ToolDeclaration, compile: CompileSchema): WireTool {
+function encodeTool(tool: ToolDeclaration, wantsStrict: boolean, compile: CompileSchema): WireTool {
+  const isStrict = wantsStrict && !isNarrowed(tool.inputSchema, 'openai-strict', compile)
   return {
     type: 'function',
     function: {
       name: encodeToolName(tool.name),
       ...(tool.description !== '' && { description: tool.description }),
-      parameters: compile(tool.inputSchema, 'openai').schema,
+      parameters: compile(tool.inputSchema, isStrict ? 'openai-strict' : 'openai').schema,
+      ...(isStrict && { strict: true }),
     },
   }
 }
 
-/** `forced`: only a call that must be made can be asked for. */
-type ChoiceField = OpenAiChatQuirks['toolChoice'] | 'forced'
+/** `forced`: only a call that must be made can be asked for; `unforced`: not even that. */
+type ChoiceField = OpenAiChatQuirks['toolChoice'] | 'forced' | 'unforced'
 
 /** DeepSeek takes no choice beside thinking; a tool that must be called turns thinking off, see encode-reasoning.ts. */
-function buildToolChoice(quirks: OpenAiChatQuirks, model: string, budget: number): ChoiceField {
-  return quirks.reasoning === 'deepseek' && deepSeekThinks({ model, budget }) ? 'forced' : quirks.toolChoice
+function chooseField(quirks: OpenAiChatQuirks, { forcing }: ModelTraits, { isOn }: ThinkingPlan): ChoiceField {
+  if (quirks.reasoning === 'deepseek' && isOn) return 'forced'
+  return forcing === 'never' || (forcing === 'unthinking' && isOn) ? 'unforced' : quirks.toolChoice
 }
 
 interface EncodedChoice {
@@ -103,6 +144,7 @@ function encodeToolChoice(request: ModelRequest, how: ChoiceField): EncodedChoic
     })
   if (tools.length === 0) return { tools, field: undefined }
   const isIgnored = how === 'ignored'
+  if (how === 'unforced' && toolChoice.type !== 'none') return { tools, field: undefined }
   switch (toolChoice.type) {
     case 'auto':
       return { tools, field: undefined }

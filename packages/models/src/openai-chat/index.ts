@@ -6,12 +6,12 @@ import { createRequestMemory } from '../request-memory.ts'
 import { chooseToolNames } from '../tool-names.ts'
 import { listSecrets } from '../transport/redact.ts'
 import { createSseReader } from '../transport/sse.ts'
+import { describeCapabilities, findTraits } from '../traits/find-traits.ts'
+import type { TraitsOverride } from '../traits/model-traits.ts'
 import { OPENAI_BASE_URL, apiUrl, authorization } from './address.ts'
 import type { OpenAiChatDecoderOptions } from './decode-stream.ts'
 import { answerTooLong, createOpenAiChatDecoder, decodeOpenAiChatCompletion } from './decode-stream.ts'
-import { keepsToSchemas } from './encode-output.ts'
-import { isOpenAiReasoningModel } from './encode-reasoning.ts'
-import { encodeOpenAiChatRequest } from './encode-request.ts'
+import { encodeOpenAiChatRequest, findQuery } from './encode-request.ts'
 import { errorFromHttp } from './errors.ts'
 import type { OpenAiChatQuirks } from './quirks.ts'
 import { OPENAI_QUIRKS } from './quirks.ts'
@@ -54,8 +54,8 @@ export interface OpenAiChatModelOptions {
    */
   readonly firstByteTimeoutMs?: number
   readonly betweenBytesTimeoutMs?: number
-  /** Tokens of input and output together; absent when unknown. */
-  readonly contextTokens?: number
+  /** What you know better of the model than the table of traits: `{ contextTokens: 8192 }`. */
+  readonly traits?: TraitsOverride
   /** Most characters of one answer: text, reasoning and arguments together; 8 Mi by default. */
   readonly answerLengthMax?: number
 }
@@ -67,8 +67,9 @@ const THINKING_TIMEOUT_MS = 300_000
 export function createOpenAiChatModel(options: OpenAiChatModelOptions): Model {
   if (options.model.trim() === '')
     throw new BatonError({ code: 'model_not_configured', message: 'createOpenAiChatModel: model is empty' })
-  const { model, contextTokens, answerLengthMax } = options
+  const { model, answerLengthMax } = options
   const { provider = PROVIDER, label = 'OpenAI', quirks = OPENAI_QUIRKS } = options
+  const told = describeCapabilities(provider, findQuery(options))
   const memory = createRequestMemory<WireMessage>()
   const place = findPlace(options)
   const secrets = listSecrets(place)
@@ -76,14 +77,14 @@ export function createOpenAiChatModel(options: OpenAiChatModelOptions): Model {
     id: options.id ?? `${provider}/${model}`,
     provider,
     capabilities: {
+      ...told,
       tools: quirks.tools,
-      images: quirks.images,
-      output: keepsToSchemas(model) ? quirks.output : 'none',
-      ...(contextTokens !== undefined && { contextTokens }),
+      images: quirks.images && told.images,
+      output: told.output === 'none' ? 'none' : quirks.output,
     },
     async run(request, sink, signal) {
       const names = chooseToolNames(request)
-      const body = encodeOpenAiChatRequest(request, { model, provider, quirks }, memory)
+      const body = encodeOpenAiChatRequest(request, { ...options, provider, quirks }, memory)
       const maxTokens = body.max_tokens ?? body.max_completion_tokens
       const http = { ...place, ...findTimeouts(options, body), body: memory.write(body, 'messages') }
       const reading = readAnswer({
@@ -125,8 +126,13 @@ function findTimeouts(options: OpenAiChatModelOptions, request: OpenAiChatReques
 }
 
 /** OpenAI shows nothing of a model's thoughts by Chat Completions, no sign of life either. */
-function thinksInSilence({ model, quirks = OPENAI_QUIRKS }: OpenAiChatModelOptions, body: OpenAiChatRequest): boolean {
-  if (quirks.reasoning !== 'openai' || !isOpenAiReasoningModel(model)) return false
+function thinksInSilence(
+  { model, traits, quirks = OPENAI_QUIRKS }: OpenAiChatModelOptions,
+  body: OpenAiChatRequest,
+): boolean {
+  const { thinking } = findTraits(findQuery({ model, quirks, ...(traits && { traits }) })).traits
+  if (quirks.reasoning !== 'openai' || thinking.kind === 'none') return false
+  if (body.reasoning_effort === undefined && thinking.off !== 'never') return false
   return body.reasoning_effort !== 'none' && body.reasoning_effort !== 'minimal'
 }
 

@@ -42,6 +42,8 @@ export interface OpenAiChatQuirks {
    * room for calls. `none`: refused (DeepSeek: "This response_format type is unavailable now"), or so by some of its models.
    */
   readonly output: 'native' | 'without-tools' | 'none'
+  /** Mistral: 422 `extra_forbidden` for `seed`. */
+  readonly seedField: 'seed' | 'random_seed'
   /** Whether PDF files may be sent as `file` parts. */
   readonly files: boolean
 }
@@ -60,6 +62,7 @@ export const OPENAI_QUIRKS: OpenAiChatQuirks = {
   images: true,
   thinkTags: false,
   output: 'native',
+  seedField: 'seed',
   files: true,
 }
 
@@ -78,5 +81,6 @@ export const COMPATIBLE_QUIRKS: OpenAiChatQuirks = {
   images: true,
   thinkTags: true,
   output: 'none',
+  seedField: 'seed',
   files: false,
 }

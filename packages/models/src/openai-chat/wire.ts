@@ -1,6 +1,6 @@
 // The parts of the Chat Completions API that the adapter reads and writes. What comes from a server is read leniently, so
 // there are types for requests only. Source: openai 7.57 completions.d.ts.
-import type { JsonObject } from '@baton/core'
+import type { Effort, JsonObject } from '@baton/core'
 
 /** The provider of `ProviderState` where no preset gives another. */
 export const PROVIDER = 'openai-chat'
@@ -43,7 +43,12 @@ export type WireMessage =
 
 export interface WireTool {
   readonly type: 'function'
-  readonly function: { readonly name: string; readonly description?: string; readonly parameters: JsonObject }
+  readonly function: {
+    readonly name: string
+    readonly description?: string
+    readonly parameters: JsonObject
+    readonly strict?: true
+  }
 }
 
 export type WireToolChoice =
@@ -61,9 +66,15 @@ export interface OpenAiChatRequest {
   readonly tool_choice?: WireToolChoice
   readonly parallel_tool_calls?: false
   readonly temperature?: number
+  readonly top_p?: number
+  readonly stop?: readonly string[]
+  readonly seed?: number
+  readonly random_seed?: number
+  readonly service_tier?: string
   readonly prompt_cache_key?: string
-  readonly reasoning_effort?: 'none' | 'minimal' | 'low' | 'medium' | 'high'
-  readonly reasoning?: { readonly max_tokens: number }
+  /** `default` is a word of Groq's. */
+  readonly reasoning_effort?: Effort | 'default'
+  readonly reasoning?: { readonly max_tokens: number } | { readonly effort: Effort } | { readonly enabled: false }
   readonly thinking?: { readonly type: 'enabled' | 'disabled' }
   readonly response_format?: {
     readonly type: 'json_schema'

@@ -56,7 +56,7 @@ test('a whole request', () => {
     include: ['reasoning.encrypted_content'],
     instructions: 'Be brief.',
     input: [{ role: 'user', content: 'hi' }],
-    max_output_tokens: 2048,
+    max_output_tokens: 4096,
     prompt_cache_key: session.slice(0, 64),
     tools: [
       {
@@ -94,11 +94,11 @@ test.each<[ModelRequest['toolChoice'], unknown]>([
 
 test.each<[string, number, object, number, number | undefined]>([
   ['gpt-4.1', 5000, {}, 512, 0.5],
-  ['gpt-5', 0, { reasoning: { effort: 'minimal' } }, 512, undefined],
-  ['gpt-5', 2000, { reasoning: { effort: 'low', summary: 'auto' } }, 2512, undefined],
-  ['gpt-5.6', 5000, { reasoning: { effort: 'medium', summary: 'auto' } }, 5512, undefined],
-  ['gpt-5.2', 0, { reasoning: { effort: 'none' } }, 512, undefined],
-  ['o3', 0, { reasoning: { effort: 'low', summary: 'auto' } }, 4608, undefined],
+  ['gpt-5', 0, { reasoning: { effort: 'minimal' } }, 2560, undefined],
+  ['gpt-5', 2000, { reasoning: { effort: 'low', summary: 'auto' } }, 8704, undefined],
+  ['gpt-5.6', 5000, { reasoning: { effort: 'medium', summary: 'auto' } }, 16_896, undefined],
+  ['gpt-5.2', 0, { reasoning: { effort: 'none' } }, 512, 0.5],
+  ['o3', 0, { reasoning: { effort: 'low', summary: 'auto' } }, 8704, undefined],
 ])('%s, asked to think %d tokens', (...[model, reasoningTokens, fields, tokens, temperature]) => {
   const settings = { reasoningTokens, temperature: 0.5, maxOutputTokens: 512 }
   const body = encode({ settings }, { model, reasoningSummary: 'auto' })

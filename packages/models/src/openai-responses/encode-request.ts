@@ -5,11 +5,18 @@ import { BatonError, outputTokensFor } from '@baton/core'
 import type { RequestMemory } from '../request-memory.ts'
 import { createRequestMemory } from '../request-memory.ts'
 import { encodeOutputSchema } from '../openai-chat/encode-output.ts'
-import { encodeReasoning, isOpenAiReasoningModel } from '../openai-chat/encode-reasoning.ts'
+import { addProviderFields } from '../provider-fields.ts'
 import type { CompileSchema } from '../schema/compile-schema.ts'
+import { isNarrowed } from '../schema/sayable-output.ts'
 import { encodeToolName } from '../tool-names.ts'
+import { findTraits } from '../traits/find-traits.ts'
+import type { ModelTraits, TraitsOverride } from '../traits/model-traits.ts'
+import { chooseSampling } from '../traits/sampling.ts'
+import type { ThinkingPlan } from '../traits/thinking-plan.ts'
+import { limitOutput, planThinking } from '../traits/thinking-plan.ts'
 import { createMessageEncoder } from './encode-messages.ts'
 import type { OpenAiResponsesRequest, WireItem, WireTool, WireToolChoice } from './wire.ts'
+import { PROVIDER } from './wire.ts'
 
 export interface OpenAiResponsesEncodeOptions {
   readonly model: string
@@ -20,6 +27,10 @@ export interface OpenAiResponsesEncodeOptions {
   readonly reasoningSummary?: 'auto' | 'concise' | 'detailed'
   /** OpenAI's own tools (web search, code interpreter), as the API takes them. */
   readonly serverTools?: readonly JsonObject[]
+  /** What you know better of the model than the table of traits. */
+  readonly traits?: TraitsOverride
+  /** False sends no `prompt_cache_key`, which some gateways refuse; true by default. */
+  readonly promptCacheKey?: boolean
 }
 
 /** 400 "Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16". */
@@ -33,59 +44,62 @@ export function encodeOpenAiResponsesRequest(
   options: OpenAiResponsesEncodeOptions,
   memory: RequestMemory<WireItem> = createRequestMemory(),
 ): OpenAiResponsesRequest {
-  const { model, serverTools = [] } = options
+  const { model, serverTools = [], promptCacheKey = true } = options
   const { settings, instructions, session } = request
-  const thinks = isOpenAiReasoningModel(model)
-  const reasoning = encodeThinking(request, options)
+  const { traits } = findTraits({ model, override: options.traits })
+  const plan = planThinking(traits, settings)
+  const reasoning = encodeReasoning(plan, traits, options)
   // Reasoning counts as output, so what the model may think is added to what it may answer.
-  const tokens = outputTokensFor(settings, request.tools.length > 0) + reasoning.extraTokens
+  const tokens = limitOutput(traits, outputTokensFor(settings, request.tools.length > 0), plan)
   const toolChoice = encodeToolChoice(request)
-  const tools = [...serverTools, ...request.tools.map((tool) => encodeTool(tool, memory.compile))]
-  return {
+  const isStrict = settings.strictTools === true
+  const isSingle = settings.parallelCalls === false && traits.singleCalls
+  const tools = [...serverTools, ...request.tools.map((tool) => encodeTool(tool, isStrict, memory.compile))]
+  const { temperature, topP } = chooseSampling(traits, settings, { thinks: plan.isOn, temperatureMax: 2 })
+  const hasCacheKey = promptCacheKey && settings.cache !== 'off' && session !== ''
+  const body: OpenAiResponsesRequest = {
     model,
     stream: true,
     store: false,
     // "Encrypted content is not supported with this model.": only those that think.
-    ...(thinks && { include: ['reasoning.encrypted_content'] as const }),
+    ...((plan.isOn || traits.thinking.off === 'none') && { include: ['reasoning.encrypted_content'] as const }),
     ...(instructions.trim() !== '' && { instructions }),
     input: memory.histories.encode(request.messages, '', () => createMessageEncoder(model)),
     max_output_tokens: Math.max(tokens, OUTPUT_TOKENS_MIN),
-    ...(session !== '' && { prompt_cache_key: session.slice(-CACHE_KEY_LENGTH_MAX) }),
+    ...(hasCacheKey && { prompt_cache_key: session.slice(-CACHE_KEY_LENGTH_MAX) }),
     ...(tools.length > 0 && { tools }),
     ...(toolChoice !== undefined && { tool_choice: toolChoice }),
-    ...(tools.length > 0 && settings.parallelCalls === false && { parallel_tool_calls: false as const }),
-    // "Unsupported parameter: 'temperature' is not supported with this model."
-    ...(settings.temperature !== undefined && !thinks && { temperature: Math.min(settings.temperature, 2) }),
-    ...(reasoning.field && { reasoning: reasoning.field }),
+    ...(tools.length > 0 && isSingle && { parallel_tool_calls: false as const }),
+    ...(temperature !== undefined && { temperature }),
+    ...(topP !== undefined && { top_p: topP }),
+    ...(settings.serviceTier !== undefined && { service_tier: settings.serviceTier }),
+    ...(reasoning && { reasoning }),
     ...(request.output && {
       text: { format: { type: 'json_schema', ...encodeOutputSchema(request.output, memory.compile) } },
     }),
   }
-}
-
-interface Thinking {
-  readonly field: OpenAiResponsesRequest['reasoning']
-  readonly extraTokens: number
+  return addProviderFields(body, settings, PROVIDER)
 }
 
 /** Reasoning beside tools is what this API takes and Chat Completions does not, so tools play no part here. */
-function encodeThinking(request: ModelRequest, { model, reasoningSummary }: OpenAiResponsesEncodeOptions): Thinking {
-  const budget = Math.max(request.settings.reasoningTokens ?? 0, 0)
-  const { fields, extraTokens } = encodeReasoning({ model, budget, hasTools: false, isForced: false }, 'openai')
-  const effort = fields.reasoning_effort
-  const summary = effort === 'none' || effort === 'minimal' ? undefined : reasoningSummary
-  const field = { ...(effort !== undefined && { effort }), ...(summary !== undefined && { summary }) }
-  const isAsked = isOpenAiReasoningModel(model) && Object.keys(field).length > 0
-  return { field: isAsked ? field : undefined, extraTokens }
+function encodeReasoning(
+  { effort }: ThinkingPlan,
+  { thinking }: ModelTraits,
+  { reasoningSummary }: OpenAiResponsesEncodeOptions,
+): OpenAiResponsesRequest['reasoning'] {
+  const summary = thinking.kind === 'none' || effort === 'none' || effort === 'minimal' ? undefined : reasoningSummary
+  if (effort === undefined && summary === undefined) return undefined
+  return { ...(effort !== undefined && { effort }), ...(summary !== undefined && { summary }) }
 }
 
-function encodeTool(tool: ToolDeclaration, compile: CompileSchema): WireTool {
+function encodeTool(tool: ToolDeclaration, wantsStrict: boolean, compile: CompileSchema): WireTool {
+  const strict = wantsStrict && !isNarrowed(tool.inputSchema, 'openai-strict', compile)
   return {
     type: 'function',
     name: encodeToolName(tool.name),
     ...(tool.description !== '' && { description: tool.description }),
-    parameters: compile(tool.inputSchema, 'openai').schema,
-    strict: false,
+    parameters: compile(tool.inputSchema, strict ? 'openai-strict' : 'openai').schema,
+    strict,
   }
 }
 

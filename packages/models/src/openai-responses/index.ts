@@ -3,12 +3,11 @@
 import type { Clock, HttpHead, HttpRequest, Model, Transport } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { OPENAI_BASE_URL, apiUrl, authorization } from '../openai-chat/address.ts'
-import { keepsToSchemas } from '../openai-chat/encode-output.ts'
-import { isOpenAiReasoningModel } from '../openai-chat/encode-reasoning.ts'
 import { createRequestMemory } from '../request-memory.ts'
 import { chooseToolNames } from '../tool-names.ts'
 import { listSecrets } from '../transport/redact.ts'
 import { createSseReader } from '../transport/sse.ts'
+import { describeCapabilities, findTraits } from '../traits/find-traits.ts'
 import type { OpenAiResponsesDecoderOptions } from './decode-stream.ts'
 import { answerTooLong, createOpenAiResponsesDecoder, decodeOpenAiResponse } from './decode-stream.ts'
 import type { OpenAiResponsesEncodeOptions } from './encode-request.ts'
@@ -39,8 +38,6 @@ export interface OpenAiResponsesModelOptions extends OpenAiResponsesEncodeOption
   /** Milliseconds; 30 s by default, both; 5 minutes where the model thinks, which it does in silence. */
   readonly firstByteTimeoutMs?: number
   readonly betweenBytesTimeoutMs?: number
-  /** Tokens of input and output together; absent when unknown. */
-  readonly contextTokens?: number
   /** Most characters of one answer: text, reasoning and arguments together; 8 Mi by default. */
   readonly answerLengthMax?: number
 }
@@ -54,7 +51,7 @@ export function createOpenAiResponsesModel(options: OpenAiResponsesModelOptions)
     if (options[field].trim() === '')
       throw new BatonError({ code: 'model_not_configured', message: `createOpenAiResponsesModel: ${field} is empty` })
   }
-  const { model, contextTokens, answerLengthMax, label = 'OpenAI' } = options
+  const { model, answerLengthMax, label = 'OpenAI' } = options
   const memory = createRequestMemory<WireItem>()
   const place = findPlace(options)
   const secrets = listSecrets(place)
@@ -63,9 +60,7 @@ export function createOpenAiResponsesModel(options: OpenAiResponsesModelOptions)
     provider: PROVIDER,
     capabilities: {
       tools: 'native',
-      images: true,
-      output: keepsToSchemas(model) ? 'native' : 'none',
-      ...(contextTokens !== undefined && { contextTokens }),
+      ...describeCapabilities(PROVIDER, { model, override: options.traits }),
     },
     async run(request, sink, signal) {
       const names = chooseToolNames(request)
@@ -101,14 +96,19 @@ function findPlace(options: OpenAiResponsesModelOptions): Pick<HttpRequest, 'url
 type Timeouts = Pick<HttpRequest, 'firstByteTimeoutMs' | 'betweenBytesTimeoutMs'>
 
 function findTimeouts(options: OpenAiResponsesModelOptions, request: OpenAiResponsesRequest): Timeouts {
-  const timeoutMs = thinksInSilence(request) ? THINKING_TIMEOUT_MS : TIMEOUT_MS
+  const timeoutMs = thinksInSilence(request, options.traits) ? THINKING_TIMEOUT_MS : TIMEOUT_MS
   const { firstByteTimeoutMs = timeoutMs, betweenBytesTimeoutMs = timeoutMs } = options
   return { firstByteTimeoutMs, betweenBytesTimeoutMs }
 }
 
 /** Between `response.in_progress` and the first piece nothing is sent, however long the model thinks. */
-function thinksInSilence({ model, reasoning }: OpenAiResponsesRequest): boolean {
-  return isOpenAiReasoningModel(model) && reasoning?.effort !== 'none' && reasoning?.effort !== 'minimal'
+function thinksInSilence(
+  { model, reasoning }: OpenAiResponsesRequest,
+  override: OpenAiResponsesModelOptions['traits'],
+): boolean {
+  const { thinking } = findTraits({ model, override }).traits
+  const mayThink = thinking.kind !== 'none' && (reasoning !== undefined || thinking.off === 'never')
+  return mayThink && reasoning?.effort !== 'none' && reasoning?.effort !== 'minimal'
 }
 
 type ReadingOptions = OpenAiResponsesDecoderOptions & { readonly label: string; readonly secrets: readonly string[] }

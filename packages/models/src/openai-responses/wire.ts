@@ -1,6 +1,6 @@
 // The parts of the Responses API that the adapter writes. What comes from a server is read leniently, so there are types
 // for requests only. Source: openai 7.57 responses.d.ts.
-import type { JsonObject } from '@baton/core'
+import type { Effort, JsonObject } from '@baton/core'
 
 /** The provider of `ProviderState`. */
 export const PROVIDER = 'openai'
@@ -43,8 +43,8 @@ export interface WireTool {
   readonly name: string
   readonly description?: string
   readonly parameters: JsonObject
-  /** True where the API is left to decide, and then a schema that cannot be strict is refused. */
-  readonly strict: false
+  /** Where it is left out the API decides for true, and refuses a schema that cannot be strict. */
+  readonly strict: boolean
 }
 
 export type WireToolChoice = 'none' | 'auto' | 'required' | { readonly type: 'function'; readonly name: string }
@@ -69,9 +69,11 @@ export interface OpenAiResponsesRequest {
   readonly tool_choice?: WireToolChoice
   readonly parallel_tool_calls?: false
   readonly temperature?: number
+  readonly top_p?: number
+  readonly service_tier?: string
   readonly prompt_cache_key?: string
   readonly reasoning?: {
-    readonly effort?: 'none' | 'minimal' | 'low' | 'medium' | 'high'
+    readonly effort?: Effort
     readonly summary?: 'auto' | 'concise' | 'detailed'
   }
   readonly text?: { readonly format: WireTextFormat }

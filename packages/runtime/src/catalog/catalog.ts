@@ -125,6 +125,8 @@ class SharedCatalog implements Catalog {
   readonly #agents: ReadonlyMap<string, Agent>
   /** Made once for an agent: hashing the schemas of all tools is the dearest part of an opening. */
   readonly #known = new WeakMap<Agent, AgentFacts>()
+  /** Models of which it was said that nothing is known of their names. */
+  readonly #assumed = new Set<string>()
 
   constructor(init: CatalogInit) {
     if (init.interruptMs !== undefined) checkInterrupt(init.interruptMs)
@@ -260,7 +262,7 @@ class SharedCatalog implements Catalog {
     const known = isShared ? this.#known.get(agent) : undefined
     if (known) return known
     const tools = listed ?? [...agent.tools, this.#readResult]
-    const window = findWindow(models, modelOf)
+    const window = findWindow(models, modelOf, { log: this.#init.log, told: this.#assumed })
     const facts = { tools, spec: createSpec({ ...agent, tools }, models, window, this.#init.interruptMs) }
     if (isShared) this.#known.set(agent, facts)
     return facts
@@ -305,11 +307,26 @@ interface AgentFacts {
   readonly spec: Spec
 }
 
-/** The smallest of the candidates' windows: a fallback must be able to go on. */
-function findWindow(models: readonly string[], modelOf: ModelOf): number | undefined {
+/** Models that are warned of; a program that makes up names is not warned for ever. */
+const ASSUMED_MAX = 1000
+
+/** The smallest of the candidates' windows: a fallback must be able to go on. Says once of which models little is known. */
+function findWindow(
+  models: readonly string[],
+  modelOf: ModelOf,
+  { log, told }: { readonly log: Logger; readonly told: Set<string> },
+): number | undefined {
   const sizes = models.flatMap((id) => {
     try {
-      return modelOf(id).capabilities.contextTokens ?? []
+      const { contextTokens = [], assumedTraits } = modelOf(id).capabilities
+      if (assumedTraits !== undefined && !told.has(id) && told.size < ASSUMED_MAX) {
+        told.add(id)
+        log.warn('a model is in no table; it is asked as the newest known of its family is', {
+          model: id,
+          as: assumedTraits,
+        })
+      }
+      return contextTokens
     } catch {
       return [] // a fallback that is not configured fails when it is asked, not before
     }

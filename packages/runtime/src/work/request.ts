@@ -61,12 +61,17 @@ async function createStepRequest(
   const told = history.messages(effect.fromEntry, effect.toEntry)
   const messages = await requestMessages.load(session, told, context)
   const note = effect.choice === 'none' ? OUT_OF_ROUNDS : effect.again ? SAY_SOMETHING : undefined
+  const declared = declareTools(tools, clientTools, messages)
+  const { toolChoice: wish, ...all } = { ...agent.settings, ...settings }
+  // A choice that held for every step would leave no answer; one of a tool that is not there now would fail the turn.
+  const isFirst = effect.choice === 'auto' && messages.at(-1)?.role === 'user'
+  const canChoose = isFirst && wish && (wish.type !== 'tool' || declared.some(({ name }) => name === wish.name))
   return {
     instructions: agent.instructions,
     messages: note === undefined ? messages : [...messages, userText(note)],
-    tools: declareTools(tools, clientTools, messages),
-    toolChoice: { type: effect.choice },
-    settings: { ...agent.settings, ...settings },
+    tools: declared,
+    toolChoice: canChoose ? wish : { type: effect.choice },
+    settings: all,
     session,
   }
 }

@@ -90,7 +90,7 @@ function checkTools(body: JsonObject, report: Report<Code>): void {
   else if (tools.length === 0) report('tool_choice', 'tool_choice', 'there are no tools to choose from')
   else if (type === 'tool' && isJsonObject(choice) && !names.some((name) => name === choice['name']))
     report('tool_choice', 'tool_choice.name', `${show(choice['name'])} is not declared`)
-  if ((type === 'any' || type === 'tool') && thinks(body))
+  if ((type === 'any' || type === 'tool') && hasBudget(body))
     report('thinking_forced_tool', 'tool_choice', `${type} is not allowed with thinking`)
 }
 
@@ -130,7 +130,15 @@ function checkOutput(config: unknown, report: Report<Code>): void {
 
 function thinks(body: JsonObject): boolean {
   const thinking = body['thinking']
-  return isJsonObject(thinking) && (thinking['type'] === 'enabled' || thinking['type'] === 'adaptive')
+  return isJsonObject(thinking) && THINKING_TYPES.some((type) => type === thinking['type'])
+}
+
+const THINKING_TYPES: readonly string[] = ['enabled', 'adaptive', 'between_tools']
+
+/** Adaptive thinking is laxer: calls may be forced beside it, and a turn need not begin with thoughts (recorded). */
+function hasBudget(body: JsonObject): boolean {
+  const thinking = body['thinking']
+  return isJsonObject(thinking) && thinking['type'] === 'enabled'
 }
 
 function checkThinking(body: JsonObject, report: Report<Code>): void {
@@ -318,7 +326,7 @@ function checkOpenTurn(body: JsonObject, turns: readonly Turn[], report: Report<
   }
   const first = open[0]?.blocks[0]
   if (thinks(body)) {
-    if (first && !isThinking(first.item))
+    if (hasBudget(body) && first && !isThinking(first.item))
       report('thinking_first', first.path, `it begins with ${show(first.item['type'])}`)
     return
   }

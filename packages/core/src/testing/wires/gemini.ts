@@ -64,6 +64,7 @@ export function validateGeminiRequest(body: unknown, options: { readonly model?:
       return
     }
     checkContents(contents, report)
+    if (!isGemini3(options.model)) checkJsonMode(body, report)
     if (isGemini3(options.model)) checkSignatures(contents, report)
     else if (options.model !== undefined) checkNoResultMedia(contents, report)
   })
@@ -201,9 +202,13 @@ function checkToolConfig(body: JsonObject, names: readonly string[], report: Rep
       if (!names.some((known) => known === name))
         report('mode', 'toolConfig.functionCallingConfig', `${show(name)} is not declared`)
   }
+}
+
+/** Gemini 3 takes both together (recorded). */
+function checkJsonMode(body: JsonObject, report: Report<Code>): void {
   const generation = either(body, 'generationConfig', 'generation_config')
   const mime = isJsonObject(generation) ? either(generation, 'responseMimeType', 'response_mime_type') : undefined
-  if (mime === 'application/json' && names.length > 0)
+  if (mime === 'application/json' && objectsIn(body['tools'], 'tools').length > 0)
     report('json_mode', 'generationConfig.responseMimeType', 'not together with functions')
 }
 

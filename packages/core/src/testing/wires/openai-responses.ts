@@ -102,8 +102,10 @@ function checkModel(body: JsonObject, report: Report<Code>): void {
   if (typeof key === 'string' && key.length > CACHE_KEY_LENGTH_MAX)
     report('cache_key', 'prompt_cache_key', `${key.length} characters`)
   const model = isText(body['model']) ? body['model'] : ''
-  const { temperature, include } = body
-  const thinks = /^(o\d|gpt-5(?!.*-chat))/.test(model)
+  const { temperature, include, reasoning } = body
+  // gpt-5.1 and later take it where they do not think (recorded with gpt-5.6).
+  const isOff = /^gpt-(5\.|6)/.test(model) && isJsonObject(reasoning) && reasoning['effort'] === 'none'
+  const thinks = /^(o\d|gpt-5(?!.*-chat)|gpt-6)/.test(model) && !isOff
   if (thinks && temperature !== undefined && temperature !== null && temperature !== 1)
     report('temperature', 'temperature', `${show(temperature)} is not taken by ${model}`)
   const asksForThoughts = Array.isArray(include) && include.includes('reasoning.encrypted_content')

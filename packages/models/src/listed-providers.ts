@@ -1,0 +1,19 @@
+// Providers by their names here and in the list of @pydantic/genai-prices. Those that run on one's own machine are not listed:
+// they cost nothing, and their windows depend on how the server was started.
+
+export const LISTED_PROVIDERS: Readonly<Record<string, string>> = {
+  anthropic: 'anthropic',
+  openai: 'openai',
+  'openai-chat': 'openai',
+  azure: 'azure',
+  gemini: 'google',
+  bedrock: 'aws',
+  groq: 'groq',
+  openrouter: 'openrouter',
+  deepseek: 'deepseek',
+  mistral: 'mistral',
+  xai: 'x-ai',
+  together: 'together',
+  fireworks: 'fireworks',
+  cerebras: 'cerebras',
+}

@@ -1,0 +1,106 @@
+// Looks a model up in the table by its name, as people, gateways and Bedrock write it. A user's own traits win; a name that no
+// row knows is taken for the newest of its family.
+import type { ModelCapabilities } from '@baton/core'
+import { CLAUDE_ROWS } from './claude-rows.ts'
+import { GEMINI_ROWS } from './gemini-rows.ts'
+import { GPT_OSS_ROW, GPT_ROWS } from './gpt-rows.ts'
+import type { ModelFamily, ModelTraits, TraitsOverride, TraitsRow } from './model-traits.ts'
+import { OTHER_ROWS, UNKNOWN_ROW } from './other-rows.ts'
+import { findListedWindow } from './windows.ts'
+
+/** All rows, the newest of each family first. */
+export const TRAITS_TABLE: readonly TraitsRow[] = [
+  ...CLAUDE_ROWS,
+  ...GPT_ROWS,
+  GPT_OSS_ROW,
+  ...GEMINI_ROWS,
+  ...OTHER_ROWS,
+  UNKNOWN_ROW,
+]
+
+export interface TraitsQuery {
+  /** As the provider takes it: `claude-opus-5-5`, `us.amazon.nova-lite-v1:0`, `openai/gpt-5.6-sol`. */
+  readonly model: string
+  /** What a model is taken for whose name says nothing. */
+  readonly family?: ModelFamily
+  readonly override?: TraitsOverride | undefined
+}
+
+export interface FoundTraits {
+  readonly traits: ModelTraits
+  readonly family: ModelFamily
+  /** The name of the row. */
+  readonly row: string
+  /** Whether the model is in no row, and is taken for the newest of its family. */
+  readonly isAssumed: boolean
+}
+
+export function findTraits({ model, family, override }: TraitsQuery): FoundTraits {
+  const name = plainName(model)
+  const known = TRAITS_TABLE.find((row) => row !== UNKNOWN_ROW && row.pattern.test(name))
+  const meant = known ? undefined : (FAMILIES.find(([, pattern]) => pattern.test(name))?.[0] ?? family)
+  const row = known ?? TRAITS_TABLE.find((each) => each.family === meant && meant !== 'other') ?? UNKNOWN_ROW
+  return {
+    traits: override ? mergeTraits(row.traits, override) : row.traits,
+    family: row.family,
+    row: row.name,
+    isAssumed: !known && row !== UNKNOWN_ROW,
+  }
+}
+
+type Told = Required<Pick<ModelCapabilities, 'images' | 'output'>> &
+  Pick<ModelCapabilities, 'contextTokens' | 'assumedTraits'>
+
+/** What a model's capabilities say by the table and the list of windows. */
+export function describeCapabilities(provider: string, query: TraitsQuery): Told {
+  const { traits, row, isAssumed } = findTraits(query)
+  const contextTokens = traits.contextTokens ?? findListedWindow(provider, query.model)
+  return {
+    images: traits.images,
+    output: traits.output,
+    ...(contextTokens !== undefined && { contextTokens }),
+    ...(isAssumed && { assumedTraits: row }),
+  }
+}
+
+/** Families by their names, for models that are newer than the table. */
+const FAMILIES: readonly (readonly [ModelFamily, RegExp])[] = [
+  ['claude', /claude/],
+  ['gpt-oss', /^gpt-oss/],
+  ['gpt', /^(?:gpt-\d|o\d|chatgpt|chat-latest)/],
+  ['gemini', /^gemini/],
+  ['nova-2', /^nova/],
+  ['grok', /^grok/],
+  ['deepseek', /^deepseek/],
+]
+
+/** `us.anthropic.claude-haiku-4-5-20251001-v1:0` and `anthropic/claude-haiku-4.5` are both `claude-haiku-4-5…`. */
+function plainName(model: string): string {
+  const last = model.toLowerCase().slice(model.lastIndexOf('/') + 1)
+  const bare = withoutVendor(last)
+    .replace(/^ft:([^:]+).*$/, '$1')
+    .replace(/:[\w-]+$/, '')
+  return bare.startsWith('claude') ? bare.replace(/(\d)\.(\d)/g, '$1-$2') : bare
+}
+
+function withoutVendor(name: string): string {
+  return name.replace(
+    /^(?:[a-z-]+\.)?(?:amazon|anthropic|mistral|meta|deepseek|openai|qwen|cohere|writer|google)\./,
+    '',
+  )
+}
+
+/** `us.anthropic.claude-…` and `anthropic.claude-…` are one model: a signature of one is good for the other. */
+export function dropRegion(modelId: string): string {
+  const id = modelId.slice(modelId.lastIndexOf('/') + 1)
+  return id.replace(/^[a-z-]+\.(?=(amazon|anthropic|mistral|meta|deepseek|openai|qwen|cohere|writer)\.)/, '')
+}
+
+function mergeTraits(traits: ModelTraits, override: TraitsOverride): ModelTraits {
+  return {
+    ...traits,
+    ...override,
+    thinking: { ...traits.thinking, ...override.thinking },
+    schemas: { ...traits.schemas, ...override.schemas },
+  }
+}

@@ -1,0 +1,84 @@
+// The table of model traits in docs/models.md, as the adapters read it.
+import { TRAITS_TABLE } from '../packages/models/src/traits/find-traits.ts'
+import type { ModelTraits, ThinkingTraits, TraitsRow } from '../packages/models/src/traits/model-traits.ts'
+import { withGeneratedPart } from './generated-part.ts'
+
+/** The page docs/models.md with the table as the code has it; the rest of it is written by hand. */
+export function modelsPage(): string {
+  return withGeneratedPart('docs/models.md', 'traits', traitsTable())
+}
+
+const HEAD = [
+  'Models',
+  'Window',
+  'Output',
+  'Thoughts',
+  'Unasked',
+  'Sampling',
+  'Forced calls',
+  'Typed answers',
+  'Checked',
+]
+
+function traitsTable(): string {
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
+  return [line(HEAD), line(HEAD.map(() => '---')), ...TRAITS_TABLE.map((row) => line(buildRow(row)))].join('\n')
+}
+
+function buildRow({ name, checked, traits }: TraitsRow): readonly string[] {
+  return [
+    name,
+    describeCount(traits.contextTokens, 'listed'),
+    describeCount(traits.outputTokens, ''),
+    describeThinking(traits.thinking),
+    describeUnasked(traits.thinking),
+    SAMPLING[traits.sampling],
+    FORCING[traits.forcing],
+    OUTPUT[traits.output],
+    checked,
+  ]
+}
+
+function describeCount(tokens: number | undefined, unknown: string): string {
+  return tokens === undefined ? unknown : tokens.toLocaleString('en-US')
+}
+
+function describeThinking({ kind, efforts, budget }: ThinkingTraits): string {
+  const words = efforts.map((effort) => `\`${effort}\``).join(' ')
+  if (kind === 'budget' && budget)
+    return `budget from ${budget.least}${budget.most < 1e9 ? ` to ${budget.most.toLocaleString('en-US')}` : ''} tokens`
+  return { none: 'none', untold: 'as it likes', budget: 'budget', switch: 'on or off' }[kind as 'none'] ?? words
+}
+
+/** What is sent where nobody asks for thoughts. */
+function describeUnasked({ kind, off, efforts }: ThinkingTraits): string {
+  if (kind === 'none') return ''
+  if (off === 'never')
+    return kind === 'untold'
+      ? 'thinks; room is given'
+      : `thinks: ${efforts[0] === undefined ? 'least budget' : `\`${efforts[0]}\``}`
+  return {
+    absent: 'off',
+    none: 'off: `none`',
+    disabled: 'off: `disabled`',
+    'between-tools': 'between calls only',
+    zero: 'off: budget 0',
+  }[off]
+}
+
+const SAMPLING: Readonly<Record<ModelTraits['sampling'], string>> = {
+  free: 'yes',
+  unthinking: 'without thoughts',
+  one: 'without thoughts, one of both',
+  refused: 'no',
+}
+const FORCING: Readonly<Record<ModelTraits['forcing'], string>> = {
+  always: 'yes',
+  unthinking: 'without thoughts',
+  never: 'asked for in words',
+}
+const OUTPUT: Readonly<Record<ModelTraits['output'], string>> = {
+  native: 'kept',
+  'without-tools': 'kept without tools',
+  none: 'told',
+}
