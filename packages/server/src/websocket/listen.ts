@@ -33,7 +33,7 @@ export function createServer(
 /** Milliseconds between two looks at sockets that are late. */
 const CHECK_MS = 5000
 /** Sockets that may be open for each connection: health checks, and those that have not said what they want. */
-const SOCKETS_PER_CONNECTION = 2
+export const SOCKETS_PER_CONNECTION = 2
 
 /** Of HTTP, and of TLS. */
 type Deadlines = ServerOptions & { readonly handshakeTimeout: number }

@@ -28,7 +28,7 @@ import type { PeerOptions } from './peers.ts'
 import { checkPeers, claimsToBePeer, readPeer } from './peers.ts'
 import { DEFAULT_V1_LIMITS } from './limits.ts'
 import type { TlsFiles } from './listen.ts'
-import { createServer, listen } from './listen.ts'
+import { createServer, listen, SOCKETS_PER_CONNECTION } from './listen.ts'
 import { Quotas } from './quotas.ts'
 import { sampleLog } from './sampled-log.ts'
 import { SessionStarts } from './session-starts.ts'
@@ -188,7 +188,7 @@ function createShared(init: WebSocketServerInit, own: Pick<Shared, 'open' | 'isD
     rates: createV1Rates(limits, clock),
     quotas: new Quotas(limits, clock),
     starts: new SessionStarts(peers && hasSession && { hasSession, timers, log: strangersLog }),
-    unasked: new UnaskedSockets({ most: limits.addressConnections, log: strangersLog }),
+    unasked: new UnaskedSockets({ most: limits.addressConnections * SOCKETS_PER_CONNECTION, log: strangersLog }),
     peerWarnings: new PeerWarnings(strangersLog),
     strangersLog,
   }
