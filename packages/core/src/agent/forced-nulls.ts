@@ -2,7 +2,7 @@
 import type { JsonObject, JsonValue } from '../json.ts'
 import { isJsonObject } from '../json.ts'
 import type { SchemaPlace } from './schema-parts.ts'
-import { findProperty, listParts, listTypes, SCHEMA_DEPTH_MAX } from './schema-parts.ts'
+import { findProperty, findReference, listParts, listTypes, SCHEMA_DEPTH_MAX } from './schema-parts.ts'
 
 /** The value without properties that are null, that its schema does not require, and that may not be null there. */
 export function withoutForcedNulls(schema: JsonObject, value: JsonValue): JsonValue {
@@ -18,25 +18,62 @@ function clean(place: SchemaPlace, schema: JsonValue | undefined, value: JsonVal
     return items ? (value as readonly JsonValue[]).map((one) => clean(inner, items, one)) : value
   }
   if (!isJsonObject(value)) return value
-  const required = new Set(parts.flatMap((part) => textsIn(part['required'])))
+  const required = listRequired(place, schema)
   const kept = Object.entries(value).flatMap(([name, one]): [string, JsonValue][] => {
-    const own = parts.map((part) => findProperty(part, name)).find((found) => found !== undefined)
-    if (one === null && own !== undefined && !required.has(name) && !allowsNull(inner, own)) return []
+    const all = parts.map((part) => findProperty(part, name)).filter((found) => found !== undefined)
+    const [own] = all
+    if (one === null && own !== undefined && !required.has(name) && !all.some((each) => allowsNull(place.root, each)))
+      return []
     return [[name, own === undefined ? one : clean(inner, own, one)]]
   })
   return Object.fromEntries(kept)
 }
 
-function allowsNull(place: SchemaPlace, schema: JsonValue): boolean {
-  const parts = listParts(place, schema)
-  if (parts.length === 0) return true
-  const says = parts.filter(({ type, enum: values }) => type !== undefined || values !== undefined)
-  if (parts.some((part) => 'const' in part && part['const'] === null)) return true
-  if (says.length === 0) return !parts.some((part) => 'const' in part)
-  return says.some((part) => {
-    const { enum: values, nullable } = part
-    return nullable === true || listTypes(part).includes('null') || (Array.isArray(values) && values.includes(null))
+/** What every variant demands: of a choice the model may mean another one, for which it leaves this out. */
+function listRequired(
+  { root }: SchemaPlace,
+  schema: JsonValue | undefined,
+  known: Map<JsonObject, ReadonlySet<string>> = new Map(),
+): ReadonlySet<string> {
+  if (!isJsonObject(schema)) return NONE
+  const before = known.get(schema)
+  if (before) return before
+  known.set(schema, NONE) // inside of itself it demands no more
+  const read = (one: JsonValue | undefined): ReadonlySet<string> => listRequired({ root, depth: 0 }, one, known)
+  const whole = [...listSchemas(schema['allOf']), findReference(root, schema['$ref'])].map(read)
+  const choices = ['anyOf', 'oneOf'].map((keyword) => {
+    const [first = NONE, ...others] = listSchemas(schema[keyword]).map(read)
+    return new Set([...first].filter((name) => others.every((other) => other.has(name))))
   })
+  const all = new Set([...textsIn(schema['required']), ...[...whole, ...choices].flatMap((names) => [...names])])
+  known.set(schema, all)
+  return all
+}
+
+const NONE: ReadonlySet<string> = new Set()
+
+function listSchemas(value: JsonValue | undefined): readonly JsonValue[] {
+  return Array.isArray(value) ? value : []
+}
+
+function allowsNull(
+  root: JsonObject,
+  schema: JsonValue | undefined,
+  above: ReadonlySet<JsonValue> = new Set(),
+): boolean {
+  if (!isJsonObject(schema) || above.has(schema)) return schema !== false
+  const { type, nullable, enum: values, $ref: reference } = schema
+  if (nullable === true) return true
+  if (type !== undefined && !listTypes(schema).includes('null')) return false
+  if (Array.isArray(values) && !values.includes(null)) return false
+  if ('const' in schema && schema['const'] !== null) return false
+  const inside = new Set([...above, schema])
+  const allows = (one: JsonValue | undefined): boolean => allowsNull(root, one, inside)
+  const isChosen = (['anyOf', 'oneOf'] as const).every((keyword) => {
+    const variants = listSchemas(schema[keyword])
+    return variants.length === 0 || variants.some(allows)
+  })
+  return isChosen && listSchemas(schema['allOf']).every(allows) && allows(findReference(root, reference))
 }
 
 function textsIn(value: JsonValue | undefined): readonly string[] {

@@ -40,12 +40,18 @@ export function listTypes({ type }: JsonObject): readonly JsonValue[] {
   return Array.isArray(type) ? (type as readonly JsonValue[]) : [type]
 }
 
-/** `#/$defs/name` and `#/definitions/name`: what schema libraries write. */
-function findReference(root: JsonObject, reference: JsonValue | undefined): JsonObject | undefined {
+/** `#/$defs/name`, `#/definitions/name` and `#anchor`: what schema libraries write. */
+export function findReference(root: JsonObject, reference: JsonValue | undefined): JsonObject | undefined {
   if (typeof reference !== 'string') return undefined
   if (reference === '#') return root
   const [, group = '', name = ''] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(reference) ?? []
+  if (group === '') return findAnchor(root, reference)
   const definitions = root[group]
   const found = isJsonObject(definitions) ? definitions[name] : undefined
   return isJsonObject(found) ? found : undefined
+}
+
+function findAnchor({ $defs, definitions }: JsonObject, reference: string): JsonObject | undefined {
+  const all = [$defs, definitions].flatMap((group) => (isJsonObject(group) ? Object.values(group) : []))
+  return all.filter(isJsonObject).find((one) => one['$anchor'] === reference.slice(1))
 }

@@ -8,6 +8,8 @@ import { shapeForGemini } from './gemini-shape.ts'
 import { readableSchema } from './keyword-shapes.ts'
 import { mergeSchemas, unionOfProperties } from './merge-schemas.ts'
 import { resolveReference, withoutUnusedDefinitions } from './references.ts'
+import { closeSchema, isNullSchema, namesMore, spreadChoice } from './strict-shape.ts'
+import { flattenTuple } from './tuples.ts'
 
 export interface SchemaLoss {
   /** `properties.address.items`; empty for the root. */
@@ -81,6 +83,7 @@ function compileRoot(work: Work): JsonObject {
   const unions = Object.keys(root).filter((keyword) => NOT_AT_ROOT.has(keyword))
   if (unions.length > 0) {
     for (const keyword of unions) if (keyword !== 'allOf') lose(work, ROOT, keyword, 'widened')
+    if (dialect.isStrict && namesMore({ ...root, required: [] })) lose(work, ROOT, 'additionalProperties', 'narrowed')
     const variants = unionOfProperties(root, (one) => followed(work, one, ROOT).schema)
     const kept = Object.fromEntries(Object.entries(root).filter(([keyword]) => !NOT_AT_ROOT.has(keyword)))
     root = { ...kept, ...variants }
@@ -119,12 +122,14 @@ function followed(
 
 function compile(work: Work, value: JsonValue | undefined, place: Place): JsonObject {
   work.left -= 1
+  const { isStrict } = work.dialect
   if (!isJsonObject(value)) {
     if (value === false) lose(work, place, 'false', 'widened')
+    else if (isStrict) lose(work, place, 'type', 'narrowed')
     return {}
   }
   if (work.left < 0 || place.depth > DEPTH_MAX) {
-    lose(work, place, 'depth', 'widened')
+    lose(work, place, 'depth', isStrict ? 'narrowed' : 'widened')
     return {}
   }
   const { schema, place: end } = followed(work, value, place)
@@ -133,9 +138,12 @@ function compile(work: Work, value: JsonValue | undefined, place: Place): JsonOb
 
 function compileAt(work: Work, given: JsonObject, place: Place): JsonObject {
   const { dialect } = work
-  const readable = readableSchema(mergeAllOf(work, given, place))
+  const merged = mergeAllOf(work, given, place)
+  const readable = readableSchema(dialect.isStrict ? spreadChoice(merged) : merged)
   for (const keyword of readable.dropped) lose(work, place, keyword, 'invalid')
-  const whole = withKnownTypes(work, readable.schema, place)
+  const list = flattenTuple(readable.schema, dialect)
+  for (const keyword of list.widened) lose(work, place, keyword, 'widened')
+  const whole = withKnownTypes(work, list.schema, place)
   const schema = withReadableNames(work, withNullability(dialect, whole), place)
   const kept: Record<string, JsonValue> = {}
   const told: string[] = []
@@ -152,16 +160,14 @@ function compileAt(work: Work, given: JsonObject, place: Place): JsonObject {
     // Every list must say what it holds.
     kept['items'] = {}
   }
-  return dialect.isStrict ? strict(work, { schema, kept }, place) : kept
+  return dialect.isStrict
+    ? closeSchema({ dialect, schema, kept, narrow: (keyword) => lose(work, place, keyword, 'narrowed') })
+    : kept
 }
 
 function describe(schema: Record<string, JsonValue>, words: string): void {
   const { description } = schema
   schema['description'] = typeof description === 'string' ? `${description} ${words}` : words
-}
-
-function isObjectSchema(schema: JsonObject): boolean {
-  return schema['type'] === 'object' || isJsonObject(schema['properties'])
 }
 
 interface Keyword {
@@ -206,8 +212,16 @@ function compileValue(work: Work, { keyword, value }: Keyword, place: Place): Js
   if (LISTS.has(keyword) && Array.isArray(value))
     return (value as readonly JsonValue[]).map((one, index) => compile(work, one, inner(`.${index}`)))
   if (MAPS.has(keyword) && isJsonObject(value))
-    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, compile(work, one, inner(`.${name}`))]))
+    return Object.fromEntries(
+      givableEntries(work, keyword, value).map(([name, one]) => [name, compile(work, one, inner(`.${name}`))]),
+    )
   return SINGLES.has(keyword) && isJsonObject(value) ? compile(work, value, inner('')) : value
+}
+
+/** A closed object leaves out a property that may not be given. */
+function givableEntries({ dialect }: Work, keyword: string, value: JsonObject): readonly [string, JsonValue][] {
+  const entries = Object.entries(value)
+  return dialect.isStrict && keyword === 'properties' ? entries.filter(([, one]) => one !== false) : entries
 }
 
 /** Limits that a model can keep when it reads them; the others are for validators. */
@@ -250,10 +264,6 @@ function withNullability(dialect: Dialect, schema: JsonObject): JsonObject {
   const unions = Object.fromEntries(variants.map(({ key, list }) => [key, list.filter((one) => !isNullSchema(one))]))
   const named = types.filter((one) => one !== 'null')
   return { ...rest, ...unions, ...typeOrVariants(rest, named), ...(isNullable && { nullable: true }) }
-}
-
-function isNullSchema(schema: JsonValue): boolean {
-  return isJsonObject(schema) && schema['type'] === 'null'
 }
 
 /** 400 "Proto field is not repeating, cannot start list." for a list of types. */
@@ -322,8 +332,13 @@ function followedFully(work: Work, schema: JsonObject, place: Place): JsonObject
 
 /** Values of keywords that the dialect reads in part. */
 function narrowValues(work: Work, kept: Record<string, JsonValue>, place: Place): void {
-  const { formats, textEnums } = work.dialect
-  const { format, enum: values } = kept
+  const { formats, textEnums, refusedPatterns } = work.dialect
+  const { format, enum: values, pattern } = kept
+  if (typeof pattern === 'string' && refusedPatterns?.test(pattern)) {
+    delete kept['pattern']
+    describe(kept, `(pattern: ${JSON.stringify(pattern)})`)
+    lose(work, place, 'pattern', 'described')
+  }
   if (formats && typeof format === 'string' && !formats.has(format)) {
     delete kept['format']
     tell(work, { keyword: 'format', value: format, told: [] }, place)
@@ -338,63 +353,4 @@ function narrowValues(work: Work, kept: Record<string, JsonValue>, place: Place)
   delete kept['enum']
   describe(kept, `(one of ${JSON.stringify(values)})`)
   lose(work, place, 'enum', 'described')
-}
-
-/** 400 "schema must have a 'type' key": a value of any kind cannot be said in a strict dialect. */
-const SAYS_TYPE = ['type', 'anyOf', 'oneOf', 'allOf', 'enum', 'const', '$ref']
-
-interface Strict {
-  /** Before what the dialect does not read was left out. */
-  readonly schema: JsonObject
-  readonly kept: Record<string, JsonValue>
-}
-
-function strict(work: Work, { schema, kept }: Strict, place: Place): JsonObject {
-  if (!isObjectSchema(kept)) {
-    if (!SAYS_TYPE.some((keyword) => kept[keyword] !== undefined)) lose(work, place, 'type', 'narrowed')
-    return kept
-  }
-  if (isMap(schema)) lose(work, place, 'additionalProperties', 'narrowed')
-  return strictObject(work, kept)
-}
-
-/** Takes keys that it does not name: asked for, or by naming none at all. */
-function isMap({ additionalProperties, properties, patternProperties }: JsonObject): boolean {
-  if (isJsonObject(patternProperties) && Object.keys(patternProperties).length > 0) return true
-  if (additionalProperties !== undefined) return additionalProperties !== false
-  return properties === undefined
-}
-
-/** Strict objects: what may be left out is given as null. A map of any keys cannot be said. */
-function strictObject({ dialect }: Work, schema: Record<string, JsonValue>): JsonObject {
-  const { properties, required } = schema
-  const known = isJsonObject(properties) ? properties : {}
-  const union = dialect.keywords?.has('anyOf') === false ? 'oneOf' : 'anyOf'
-  const must = new Set(Array.isArray(required) ? (required as readonly JsonValue[]) : [])
-  const entries = Object.entries(known).map(([name, one]) => [name, must.has(name) ? one : orNull(one, union)])
-  return {
-    ...schema,
-    type: schema['type'] ?? 'object',
-    properties: Object.fromEntries(entries) as JsonObject, // of schemas, as before
-    required: Object.keys(known),
-    additionalProperties: false,
-  }
-}
-
-function orNull(schema: JsonValue, union: 'anyOf' | 'oneOf'): JsonValue {
-  if (!isJsonObject(schema)) return schema
-  const { type, enum: values, [union]: listed } = schema
-  if (Array.isArray(listed)) {
-    const variants = listed as readonly JsonValue[]
-    return variants.some(isNullSchema) ? schema : { ...schema, [union]: [...variants, { type: 'null' }] }
-  }
-  if (type === undefined || schema['$ref'] !== undefined || schema['const'] !== undefined)
-    return { [union]: [schema, { type: 'null' }] }
-  const types = Array.isArray(type) ? (type as readonly JsonValue[]) : [type]
-  if (types.includes('null')) return schema
-  return {
-    ...schema,
-    type: [...types, 'null'],
-    ...(Array.isArray(values) && { enum: [...(values as readonly JsonValue[]), null] }),
-  }
 }

@@ -9,19 +9,17 @@ import {
   validateOpenAiChatRequest,
   validateOpenAiResponsesRequest,
 } from '@baton/core/testing'
-import webhooks from '@octokit/webhooks-schemas/schema.json' with { type: 'json' }
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { CompiledSchema } from './compile-schema.ts'
 import { compileSchema } from './compile-schema.ts'
 import type { DialectName } from './dialects.ts'
 import { DIALECTS } from './dialects.ts'
+import { generateSchemas, listPublished } from './schema-sources.ts'
 import { WRITTEN } from './written-schemas.ts'
 
 const NAMES = Object.keys(DIALECTS) as readonly DialectName[] // the keys of that record
 const RANDOM = 150
-const SEED = 20_261_122
 
 const counts = { schemas: 0, compiled: 0, exact: 0, degraded: 0 }
 afterAll(() => {
@@ -30,57 +28,6 @@ afterAll(() => {
     `schemas: ${schemas} × ${NAMES.length} dialects = ${compiled}; ${exact} without loss, ${degraded} degraded to any object`,
   )
 })
-
-/** Definitions that GitHub publishes, each as a schema of its own. */
-function published(): readonly (readonly [string, JsonObject])[] {
-  const definitions = webhooks.definitions as unknown as Readonly<Record<string, JsonObject>>
-  return Object.entries(definitions)
-    .filter(([, one]) => one['type'] === 'object' || one['oneOf'] !== undefined)
-    .map(([name, one]) => [name, { type: 'object', ...one, definitions }])
-}
-
-const leaf: fc.Arbitrary<JsonObject> = fc.oneof(
-  fc.record(
-    { type: fc.constant('string'), minLength: fc.nat(9), pattern: fc.constant('^a+$') },
-    { requiredKeys: ['type'] },
-  ),
-  fc.record(
-    { type: fc.constantFrom('integer', 'number'), minimum: fc.nat(9), exclusiveMaximum: fc.nat(99) },
-    { requiredKeys: ['type'] },
-  ),
-  fc.constant({ type: ['string', 'null'], format: 'date' }),
-  fc.constantFrom<JsonObject>(
-    { const: 7 },
-    { enum: ['a', 'b'] },
-    { enum: [1, null] },
-    {},
-    { type: 'boolean', default: true },
-  ),
-)
-const { node } = fc.letrec<{ node: JsonObject }>((tie) => ({
-  node: fc.oneof(
-    { maxDepth: 4, depthSize: 'small' },
-    leaf,
-    fc.record({ type: fc.constant('array'), items: tie('node'), maxItems: fc.nat(5) }, { requiredKeys: ['type'] }),
-    fc.record({ anyOf: fc.array(tie('node'), { minLength: 1, maxLength: 3 }), description: fc.string() }),
-    fc.record({ allOf: fc.array(tie('node'), { minLength: 1, maxLength: 2 }) }),
-    wrapObject(tie('node')),
-    fc.record({ type: fc.constant('object'), additionalProperties: tie('node') }),
-  ),
-}))
-function wrapObject(inner: fc.Arbitrary<JsonObject>): fc.Arbitrary<JsonObject> {
-  return fc
-    .dictionary(fc.constantFrom('a', 'b', 'items', 'type', 'odd name', '$x', '1'), inner, { maxKeys: 4 })
-    .chain((properties) =>
-      fc.subarray(Object.keys(properties)).map((required) => ({ type: 'object', properties, required })),
-    )
-}
-
-function generated(): readonly (readonly [string, JsonObject])[] {
-  return fc
-    .sample(wrapObject(node), { numRuns: RANDOM, seed: SEED })
-    .map((schema, index) => [`random ${index}`, schema])
-}
 
 const USER = 'hello'
 const issuesOf: Readonly<Record<DialectName, (schema: JsonObject) => readonly unknown[]>> = {
@@ -171,8 +118,8 @@ function note({ losses }: CompiledSchema): void {
 
 describe.each([
   ['written', WRITTEN],
-  ['published', published()],
-  ['generated', generated()],
+  ['published', listPublished()],
+  ['generated', generateSchemas(RANDOM)],
 ])('%s schemas', (kind, schemas) => {
   counts.schemas += schemas.length
   test.each(NAMES)('are accepted in the dialect %s', (dialect) => {
@@ -186,7 +133,7 @@ describe.each([
 })
 
 test('compiling changes nothing of the original, and gives the same again', () => {
-  for (const [, schema] of [...WRITTEN, ...generated()]) {
+  for (const [, schema] of [...WRITTEN, ...generateSchemas(RANDOM)]) {
     const before = JSON.stringify(schema)
     for (const dialect of NAMES) expect(compileSchema(schema, dialect)).toEqual(compileSchema(schema, dialect))
     expect(JSON.stringify(schema)).toBe(before)

@@ -12,8 +12,12 @@ export interface Dialect {
   readonly inlinesRefs: boolean
   /** How a value that may be null is said: a type beside others, or a keyword. */
   readonly nullable: 'type' | 'keyword'
-  /** Every property required, optional ones as null; no further properties. */
+  /** Objects have no further properties: a grammar holds the model to the schema. */
   readonly isStrict: boolean
+  /** Of strict dialects: a property that may be left out is given as null. */
+  readonly optionalsAsNull?: boolean
+  /** What a pattern may not have. */
+  readonly refusedPatterns?: RegExp
   /** Values of `enum` are texts. */
   readonly textEnums: boolean
   /** Names of properties that it reads; others are said in the description. Absent: any. */
@@ -38,8 +42,11 @@ const OPENAI_STRICT = [
   ...words('exclusiveMaximum multipleOf minItems maxItems'),
 ]
 
-/** @anthropic-ai/sdk/lib/transform-json-schema.js: no limits of numbers, lengths, patterns and items. */
-const ANTHROPIC_STRICT = [...STRUCTURE, ...words('additionalProperties $ref $defs definitions const format allOf')]
+/**
+ * @anthropic-ai/sdk/lib/transform-json-schema.js: no limits of numbers, lengths, patterns and items. Closed parts of an `allOf`
+ * allow nothing together, so they are merged; a schema inside itself is 400 "Circular reference detected".
+ */
+const ANTHROPIC_STRICT = [...STRUCTURE, ...words('additionalProperties const format')]
 
 /** genai.d.ts `Schema`: a part of OpenAPI 3.0. `additionalProperties` is not, and is taken out by gemini-shape.ts, which reads it. */
 const GEMINI = [
@@ -71,7 +78,7 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
   'anthropic-strict': {
     name: 'anthropic-strict',
     keywords: new Set(ANTHROPIC_STRICT),
-    inlinesRefs: false,
+    inlinesRefs: true,
     nullable: 'type',
     isStrict: true,
     textEnums: false,
@@ -85,6 +92,8 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
     inlinesRefs: false,
     nullable: 'type',
     isStrict: true,
+    optionalsAsNull: true,
+    refusedPatterns: /\(\?<?[=!]/,
     textEnums: false,
   },
   gemini: {
@@ -106,6 +115,7 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
     inlinesRefs: true,
     nullable: 'type',
     isStrict: true,
+    optionalsAsNull: true,
     textEnums: false,
   },
   bedrock: { ...ANY_JSON_SCHEMA, name: 'bedrock' },

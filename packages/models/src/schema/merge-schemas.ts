@@ -8,12 +8,38 @@ export function mergeSchemas(schemas: readonly JsonObject[]): JsonObject {
     (merged, next) => ({
       ...merged,
       ...next,
+      ...mergedTypes(merged, next),
+      ...mergedValues(merged, next),
       ...mergedMap('properties', merged, next),
       ...mergedMap('$defs', merged, next),
       ...mergedList('required', merged, next),
     }),
     {},
   )
+}
+
+/** What holds together is of a type that both name; where there is none, nothing holds, and the later one stands. */
+function mergedTypes({ type: one }: JsonObject, { type: other }: JsonObject): JsonObject {
+  if (one === undefined || other === undefined) return {}
+  const [first, second] = [listTypes(one), listTypes(other)]
+  const both = [
+    ...first.filter((type) => second.includes(type) || (type === 'integer' && second.includes('number'))),
+    ...second.filter((type) => type === 'integer' && first.includes('number') && !first.includes('integer')),
+  ]
+  const [only] = both
+  if (only === undefined) return {}
+  return { type: both.length === 1 ? only : both }
+}
+
+function listTypes(type: JsonValue): readonly JsonValue[] {
+  return Array.isArray(type) ? type : [type]
+}
+
+function mergedValues({ enum: one }: JsonObject, { enum: other }: JsonObject): JsonObject {
+  if (!Array.isArray(one) || !Array.isArray(other)) return {}
+  const texts = new Set((one as readonly JsonValue[]).map((value) => JSON.stringify(value)))
+  const both = (other as readonly JsonValue[]).filter((value) => texts.has(JSON.stringify(value)))
+  return both.length > 0 ? { enum: both } : {}
 }
 
 /** What both declare must hold as both say it. Names that are numbers move to the front, but no property of a tool is one. */

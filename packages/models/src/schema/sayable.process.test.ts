@@ -1,0 +1,138 @@
+// What a schema allows can be said in the dialect of every provider, or the compiler says that it cannot: then an answer is asked
+// for in words, and a tool is not strict. Over schemas that people, GitHub, chance and MCP servers wrote.
+import type { JsonObject, JsonValue } from '@baton/core'
+import { isJsonObject, withoutForcedNulls } from '@baton/core'
+import { chooseCount, chooseSample } from '@baton/testing/depth'
+import { transformJSONSchema } from '@anthropic-ai/sdk/lib/transform-json-schema'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { generateSync } from 'json-schema-faker'
+import { toStrictJsonSchema } from 'openai/lib/transform'
+import { afterAll, expect, test } from 'vitest'
+import { compileSchema } from './compile-schema.ts'
+import type { DialectName } from './dialects.ts'
+import { DIALECTS } from './dialects.ts'
+import { listMcpTools } from './mcp-tools.ts'
+import { isNarrowed } from './sayable-output.ts'
+import { createSaying } from './saying.ts'
+import { generateSchemas, listPublished } from './schema-sources.ts'
+import { WRITTEN } from './written-schemas.ts'
+
+const NAMES = Object.keys(DIALECTS) as readonly DialectName[] // the keys of that record
+const RANDOM = chooseCount({ quick: 150, deep: 500 })
+const SAMPLES = 8
+/** Names that the reference validator itself takes for those of every object. */
+const UNREADABLE = /__proto__/
+
+type Named = readonly [string, JsonObject]
+const ajv = new Ajv2020({ strict: false, validateSchema: false, logger: false, validateFormats: false })
+const counts = { schemas: 0, compiled: 0, values: 0, narrowed: 0 }
+afterAll(() => {
+  const { schemas, compiled, values, narrowed } = counts
+  console.log(
+    `sayable: ${schemas} schemas, ${compiled} compiled, ${narrowed} of them narrowed and told; ${values} values said and read`,
+  )
+})
+
+test.each<[string, () => readonly Named[] | Promise<readonly Named[]>]>([
+  ['people', () => WRITTEN],
+  ['GitHub', () => chooseSample(listPublished(), 40)],
+  ['chance', () => generateSchemas(RANDOM)],
+  ['MCP servers', listMcpTools],
+])('every value that schemas of %s allow can be said, and is read as it was meant', async (_source, list) => {
+  for (const [name, schema] of await list()) {
+    const validate = validatorOf(schema)
+    if (!validate || UNREADABLE.test(JSON.stringify(schema))) continue
+    const values = sample(schema, validatorOf(withoutStrays(schema)) ?? validate)
+    counts.schemas += 1
+    for (const dialect of NAMES) expect(findUnsayable({ name, schema, dialect, values, validate })).toEqual([])
+  }
+})
+
+interface Case {
+  readonly name: string
+  readonly schema: JsonObject
+  readonly dialect: DialectName
+  readonly values: readonly JsonValue[]
+  readonly validate: (value: JsonValue) => boolean
+}
+
+function findUnsayable({ name, schema, dialect, values, validate }: Case): readonly unknown[] {
+  const compiled = compileSchema(schema, dialect)
+  counts.compiled += 1
+  if (isNarrowed(schema, dialect)) {
+    counts.narrowed += 1
+    return []
+  }
+  vendorTakes(dialect, compiled.schema)
+  const saying = createSaying(compiled.schema, dialect)
+  return values.flatMap((value): readonly object[] => {
+    counts.values += 1
+    const said = saying.write(value)
+    if (!saying.allows(said)) return [{ name, dialect, value, said, compiled: compiled.schema }]
+    const read = withoutForcedNulls(schema, said)
+    return validate(read) ? [] : [{ name, dialect, said, read, schema }]
+  })
+}
+
+/** What the vendors' own libraries make of it; they throw for what their provider refuses. */
+function vendorTakes(dialect: DialectName, schema: JsonObject): void {
+  if (dialect === 'openai-strict') toStrictJsonSchema(structuredClone(schema) as never)
+  if (dialect === 'anthropic-strict') transformJSONSchema(structuredClone(schema) as never)
+}
+
+/** Undefined for what is no JSON Schema itself: a type that nobody knows, a reference that leads nowhere or in a circle. */
+function validatorOf(schema: JsonObject): Case['validate'] | undefined {
+  try {
+    const validate = ajv.compile(schema)
+    validate({})
+    return (value) => validate(value)
+  } catch {
+    return undefined
+  } finally {
+    ajv.removeSchema(schema)
+  }
+}
+
+const COMBINING: ReadonlySet<string> = new Set([
+  'anyOf',
+  'oneOf',
+  'allOf',
+  'not',
+  'if',
+  'then',
+  'else',
+  '$defs',
+  'definitions',
+])
+
+/** Allows an object no key that nothing says anything of, except where the schema asks for keys of any name. */
+function withoutStrays(schema: JsonObject): JsonObject {
+  const inner = Object.entries(schema).map(([keyword, value]): [string, JsonValue] => {
+    if (COMBINING.has(keyword)) return [keyword, value]
+    if (keyword === 'properties' && isJsonObject(value))
+      return [keyword, Object.fromEntries(Object.entries(value).map(([name, one]) => [name, closeOne(one)]))]
+    if (keyword === 'items') return [keyword, closeOne(value)]
+    if (keyword === 'prefixItems' && Array.isArray(value))
+      return [keyword, (value as readonly JsonValue[]).map(closeOne)]
+    return [keyword, value]
+  })
+  const isOpen = schema['additionalProperties'] === undefined && schema['patternProperties'] === undefined
+  const declares = JSON.stringify(schema).includes('"properties":') // or one of its variants does
+  return { ...Object.fromEntries(inner), ...(isOpen && declares && { unevaluatedProperties: false }) }
+}
+
+function closeOne(schema: JsonValue): JsonValue {
+  return isJsonObject(schema) ? withoutStrays(schema) : schema
+}
+
+function sample(schema: JsonObject, validate: Case['validate']): readonly JsonValue[] {
+  const values: JsonValue[] = []
+  for (let seed = 1; seed <= SAMPLES; seed++)
+    try {
+      const value = generateSync(schema as never, { seed, optionalsProbability: (seed % 3) / 2 } as never) as JsonValue
+      if (validate(value)) values.push(value)
+    } catch {
+      // It knows of no value.
+    }
+  return values
+}

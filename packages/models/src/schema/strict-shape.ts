@@ -1,0 +1,132 @@
+// Schemas that a grammar holds a model to: objects name every property and have no others.
+import type { JsonObject, JsonValue } from '@baton/core'
+import { isJsonObject } from '@baton/core'
+import type { Dialect } from './dialects.ts'
+
+/** 400 "schema must have a 'type' key": a value of any kind cannot be said in a strict dialect. */
+const SAYS_TYPE = ['type', 'anyOf', 'oneOf', 'allOf', 'enum', 'const', '$ref']
+
+/** Words about a schema, which stay where they are. */
+const NOTES: ReadonlySet<string> = new Set([
+  'description',
+  'title',
+  'default',
+  'examples',
+  '$schema',
+  '$id',
+  '$anchor',
+  '$comment',
+  '$defs',
+  'definitions',
+])
+
+/** What stands beside a choice goes into each variant: two closed objects that hold together would allow nothing. */
+export function spreadChoice(schema: JsonObject): JsonObject {
+  const keyword = Array.isArray(schema['anyOf']) ? 'anyOf' : 'oneOf'
+  const { [keyword]: variants, ...others } = schema
+  const beside = Object.entries(others).filter(([name]) => !NOTES.has(name))
+  if (!Array.isArray(variants) || beside.length === 0) return schema
+  const notes = Object.entries(others).filter(([name]) => NOTES.has(name))
+  const base = Object.fromEntries(beside)
+  return { ...Object.fromEntries(notes), anyOf: (variants as readonly JsonValue[]).map((one) => spreadInto(base, one)) }
+}
+
+function spreadInto(base: JsonObject, variant: JsonValue): JsonValue {
+  if (variant === true) return base
+  return isJsonObject(variant) ? { allOf: [base, variant] } : variant
+}
+
+export interface CloseInit {
+  readonly dialect: Dialect
+  /** Before what the dialect does not read was left out. */
+  readonly schema: JsonObject
+  readonly kept: Readonly<Record<string, JsonValue>>
+  /** Told of each keyword whose values the closed schema forbids. */
+  readonly narrow: (keyword: string) => void
+}
+
+export function closeSchema({ dialect, schema, kept, narrow }: CloseInit): JsonObject {
+  const isObject = kept['type'] === 'object' || isJsonObject(kept['properties'])
+  if (!isObject) {
+    if (!SAYS_TYPE.some((keyword) => kept[keyword] !== undefined)) narrow('type')
+    // A type among others may be an object, whose properties nobody names.
+    const types = kept['type']
+    if (Array.isArray(types) && (types as readonly JsonValue[]).includes('object')) narrow('additionalProperties')
+    return kept
+  }
+  if (isMap(schema) || namesMore(schema)) narrow('additionalProperties')
+  return closeObject(dialect, kept)
+}
+
+/** Demands a property, or offers one under a condition, that it does not declare. */
+export function namesMore(schema: JsonObject): boolean {
+  const { properties, required, then: met, else: unmet, dependentSchemas } = schema
+  const known = isJsonObject(properties) ? properties : {}
+  const parts = [met, unmet, ...(isJsonObject(dependentSchemas) ? Object.values(dependentSchemas) : [])].filter(
+    isJsonObject,
+  )
+  const offered = parts.flatMap((part) => [
+    ...(isJsonObject(part['properties']) ? Object.keys(part['properties']) : []),
+    ...listNames(part['required']),
+  ])
+  return [...listNames(required), ...offered].some((name) => !Object.hasOwn(known, name))
+}
+
+function listNames(value: JsonValue | undefined): readonly string[] {
+  return Array.isArray(value) ? value.filter((name) => typeof name === 'string') : []
+}
+
+/** Takes keys that it does not name: asked for, or by naming none at all. */
+function isMap({ additionalProperties, properties, patternProperties }: JsonObject): boolean {
+  if (isJsonObject(patternProperties) && Object.keys(patternProperties).length > 0) return true
+  if (additionalProperties !== undefined) return additionalProperties !== false
+  return properties === undefined
+}
+
+/** A map of any keys cannot be said. */
+function closeObject(dialect: Dialect, schema: Readonly<Record<string, JsonValue>>): JsonObject {
+  const { properties, required } = schema
+  const known = isJsonObject(properties) ? properties : {}
+  if (dialect.optionalsAsNull !== true) {
+    const named = listNames(required).filter((name) => Object.hasOwn(known, name))
+    return {
+      ...schema,
+      type: schema['type'] ?? 'object',
+      properties: known,
+      required: named,
+      additionalProperties: false,
+    }
+  }
+  const union = dialect.keywords?.has('anyOf') === false ? 'oneOf' : 'anyOf'
+  const must = new Set(Array.isArray(required) ? (required as readonly JsonValue[]) : [])
+  const entries = Object.entries(known).map(([name, one]) => [name, must.has(name) ? one : orNull(one, union)])
+  return {
+    ...schema,
+    type: schema['type'] ?? 'object',
+    properties: Object.fromEntries(entries) as JsonObject, // of schemas, as before
+    required: Object.keys(known),
+    additionalProperties: false,
+  }
+}
+
+function orNull(schema: JsonValue, union: 'anyOf' | 'oneOf'): JsonValue {
+  if (!isJsonObject(schema)) return schema
+  const { type, enum: values, [union]: listed } = schema
+  if (Array.isArray(listed)) {
+    const variants = listed as readonly JsonValue[]
+    return variants.some(isNullSchema) ? schema : { ...schema, [union]: [...variants, { type: 'null' }] }
+  }
+  if (type === undefined || schema['$ref'] !== undefined || schema['const'] !== undefined)
+    return { [union]: [schema, { type: 'null' }] }
+  const types = Array.isArray(type) ? (type as readonly JsonValue[]) : [type]
+  if (types.includes('null')) return schema
+  return {
+    ...schema,
+    type: [...types, 'null'],
+    ...(Array.isArray(values) && { enum: [...(values as readonly JsonValue[]), null] }),
+  }
+}
+
+export function isNullSchema(schema: JsonValue): boolean {
+  return isJsonObject(schema) && schema['type'] === 'null'
+}
