@@ -59,6 +59,11 @@ export interface GenerateOptions {
   readonly onFunctionCallParamsChunk?: (chunk: ParamsChunk) => void
 }
 
+export interface ContextFunctions {
+  readonly availableFunctions?: GenerateOptions['functions']
+  readonly documentFunctionParams?: true
+}
+
 export interface ParamsChunk {
   readonly callIndex: number
   readonly functionName: string
@@ -68,6 +73,13 @@ export interface ParamsChunk {
 
 export interface LlamaChat {
   readonly sequence: LlamaSequence
+  readonly model: { readonly tokenizer: unknown }
+  readonly chatWrapper: {
+    /** The whole prompt, as `generateResponse` would write it. */
+    generateContextState(given: { readonly chatHistory: readonly ChatItem[] } & ContextFunctions): {
+      readonly contextText: { tokenize(tokenizer: unknown): { readonly length: number } }
+    }
+  }
   generateResponse(history: readonly ChatItem[], options: GenerateOptions): Promise<Generated>
 }
 
