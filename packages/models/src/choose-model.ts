@@ -9,6 +9,7 @@ import { createOfflineModel } from './offline/index.ts'
 import type { FetchLike, ListedModel } from './openai-chat/index.ts'
 import { createOpenAiChatModel, listModels } from './openai-chat/index.ts'
 import { createOpenAiResponsesModel } from './openai-responses/index.ts'
+import { findServer, listOwnServers } from './own-servers.ts'
 import { findPreset } from './presets.ts'
 import type { ToolVerdict } from './prompted/index.ts'
 import { withPromptedTools, withToolProbe } from './prompted/index.ts'
@@ -30,6 +31,7 @@ import {
 
 export { NETWORK_PROVIDERS, secretsIn, chooseToolsWay, findVariables } from './provider-settings.ts'
 export type { ProviderVariables, ToolsWay, Variables } from './provider-settings.ts'
+export { listOwnServers } from './own-servers.ts'
 export { findPreset } from './presets.ts'
 export type { Preset } from './presets.ts'
 export { describePlace, redact, redactAddresses } from './transport/redact.ts'
@@ -87,8 +89,8 @@ function providerWithKey(variables: Variables) {
  * @throws BatonError `unknown_model`, `invalid_option` when the model has no server or the address is none
  */
 export function withBaseUrl(variables: Variables, model: string, baseUrl: string): Variables {
-  const { provider } = parseModelName(model)
-  const known = findVariables(provider)
+  const { provider } = parseModelName(model, variables)
+  const known = findVariables(provider, variables)
   if (!known) throw wrongVariable(`the model "${provider}" has no server, so it takes no base address`)
   const { baseUrlVariable } = known
   checkedAddress({ ...known, baseUrlVariable: 'the base address' }, { 'the base address': baseUrl })
@@ -106,18 +108,19 @@ export interface ModelOfInit {
 /**
  * Models by their ids, each made once.
  * @throws BatonError `invalid_option` when a variable cannot be what it says: ANTHROPIC_MAX_TOKENS, ANTHROPIC_BASE_URL,
- *   ANTHROPIC_API_KEY, BATON_TOOLS; what it returns: `unknown_model`, `model_not_configured`, `invalid_option`
+ *   ANTHROPIC_API_KEY, BATON_TOOLS, BATON_SERVERS; what it returns: `unknown_model`, `model_not_configured`, `invalid_option`
  */
 export function createModelOf(init: ModelOfInit): (id: string) => Model {
   const models = new Map<string, Model>()
   const maxOutputTokens = readTokens(init.variables)
   checkedAddress(ANTHROPIC, init.variables)
   checkedKey(ANTHROPIC, init.variables)
+  listOwnServers(init.variables)
   chooseToolsWay('', init.variables)
   return (id) => {
     const known = models.get(id)
     if (known) return known
-    const name = parseModelName(id)
+    const name = parseModelName(id, init.variables)
     const model = withTools(makeModel(name, init), chooseToolsWay(name.provider, init.variables), init.onToolVerdict)
     const limited = maxOutputTokens === undefined ? model : withOutputTokens(model, maxOutputTokens)
     models.set(id, limited)
@@ -142,7 +145,7 @@ export interface ListModelsOfInit {
 export async function listModelsOf(provider: string, init: ListModelsOfInit): Promise<readonly ListedModel[]> {
   const { variables, ...rest } = init
   const isGemini = provider === 'gemini'
-  const known = isGemini ? GEMINI : findPreset(provider)
+  const known = isGemini ? GEMINI : findServer(provider, variables)
   if (!known) throw unknownModel(`the models of "${provider}" cannot be listed; ${LISTABLE}`)
   const { apiKey, baseUrl = known.baseUrl ?? '', vertex } = readServer(provider, variables)
   if (vertex) throw unknownModel('the models of Vertex AI cannot be listed; its Model Garden shows them')
@@ -159,18 +162,18 @@ export async function listModelsOf(provider: string, init: ListModelsOfInit): Pr
 const LISTABLE = `use one of ${NETWORK_PROVIDERS.filter((each) => findPreset(each) ?? each === 'gemini').join(', ')}`
 
 interface ModelName {
-  /** `offline` or one of NETWORK_PROVIDERS. */
+  /** `offline`, one of NETWORK_PROVIDERS, or a name of BATON_SERVERS. */
   readonly provider: string
   readonly model: string | undefined
 }
 
 /** @throws BatonError `unknown_model` */
-function parseModelName(name: string): ModelName {
+function parseModelName(name: string, variables: Variables): ModelName {
   const slash = name.indexOf('/')
   const provider = slash < 0 ? name : name.slice(0, slash)
   const model = slash < 0 ? undefined : name.slice(slash + 1)
   if (provider === 'offline' && model === undefined) return { provider, model }
-  if (findVariables(provider) && model?.trim() !== '') return { provider, model }
+  if (findVariables(provider, variables) && model?.trim() !== '') return { provider, model }
   throw unknownModel(`no model is named "${name}"; ${hintFor(name)}`)
 }
 
@@ -184,7 +187,7 @@ function hintFor(name: string): string {
 
 /** The full id of a named model, once it is sure that it can be asked. */
 function usable(text: string, variables: Variables): string {
-  const { provider, model } = parseModelName(text)
+  const { provider, model } = parseModelName(text, variables)
   return provider === 'offline' ? 'offline' : `${provider}/${readSettings(provider, model, variables).model}`
 }
 
@@ -196,7 +199,7 @@ function makeModel(name: ModelName, { variables, transport, clock }: ModelOfInit
   if (provider === 'gemini')
     return createGeminiModel({ ...server, access: vertex ?? { type: 'gemini-api', apiKey: apiKey ?? '' } })
   if (bedrock) return createBedrockModel({ ...server, ...bedrock })
-  const preset = findPreset(provider)
+  const preset = findServer(provider, variables)
   if (!preset) return createAnthropicModel({ ...server, apiKey: apiKey ?? '' })
   if (provider === 'openai') return createOpenAiResponsesModel({ ...server, apiKey: apiKey ?? '' })
   const { label, quirks, silenceMs } = preset
