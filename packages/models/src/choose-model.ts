@@ -9,6 +9,7 @@ import { createOfflineModel } from './offline/index.ts'
 import type { FetchLike, ListedModel } from './openai-chat/index.ts'
 import { createOpenAiChatModel, listModels } from './openai-chat/index.ts'
 import { createOpenAiResponsesModel } from './openai-responses/index.ts'
+import { withModelSettings } from './model-settings.ts'
 import { findServer, listOwnServers } from './own-servers.ts'
 import { findPreset } from './presets.ts'
 import type { ToolVerdict } from './prompted/index.ts'
@@ -122,7 +123,7 @@ export function createModelOf(init: ModelOfInit): (id: string) => Model {
     if (known) return known
     const name = parseModelName(id, init.variables)
     const model = withTools(makeModel(name, init), chooseToolsWay(name.provider, init.variables), init.onToolVerdict)
-    const limited = maxOutputTokens === undefined ? model : withOutputTokens(model, maxOutputTokens)
+    const limited = maxOutputTokens === undefined ? model : withModelSettings(model, { maxOutputTokens })
     models.set(id, limited)
     return limited
   }
@@ -221,15 +222,6 @@ function withTools(model: Model, way: ToolsWay, onToolVerdict: ModelOfInit['onTo
   if (way === 'native') return { ...model, capabilities: { ...capabilities, tools: 'native' } }
   if (way !== 'probe') return withPromptedTools(model, { format: way })
   return withToolProbe(model, onToolVerdict && { onVerdict: (verdict) => onToolVerdict(verdict, model.id) })
-}
-
-/** What an agent or a request sets wins. */
-function withOutputTokens(model: Model, maxOutputTokens: number): Model {
-  return {
-    ...model,
-    run: (request, sink, signal) =>
-      model.run({ ...request, settings: { maxOutputTokens, ...request.settings } }, sink, signal),
-  }
 }
 
 function readTokens(variables: Variables): number | undefined {

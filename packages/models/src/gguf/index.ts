@@ -216,6 +216,9 @@ async function optionsFor(llama: Llama, { request, sink, signal }: Asked, names:
   const base = {
     maxTokens: outputTokensFor(settings, tools.length > 0),
     temperature: settings.temperature ?? 0,
+    ...(settings.topP !== undefined && { topP: settings.topP }),
+    ...(settings.seed !== undefined && { seed: settings.seed }),
+    ...(settings.stop && { customStopTriggers: settings.stop }),
     signal,
     onTextChunk: (text: string) => sink({ type: 'text-delta', text }),
   }

@@ -54,6 +54,9 @@ export interface GenerateOptions {
   readonly grammar?: unknown
   readonly maxTokens: number
   readonly temperature: number
+  readonly topP?: number
+  readonly seed?: number
+  readonly customStopTriggers?: readonly string[]
   readonly signal: AbortSignalLike
   readonly onTextChunk: (text: string) => void
   readonly onFunctionCallParamsChunk?: (chunk: ParamsChunk) => void
