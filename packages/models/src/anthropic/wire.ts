@@ -21,6 +21,7 @@ export interface WireTool {
   readonly name: string
   readonly description: string
   readonly input_schema: JsonObject
+  readonly strict?: true
   readonly cache_control?: CacheControl
 }
 

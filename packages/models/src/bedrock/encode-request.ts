@@ -53,8 +53,8 @@ export function encodeBedrockRequest(
   options: BedrockEncodeOptions,
   memory: RequestMemory<WireMessage> = createRequestMemory(),
 ): BedrockRequest {
-  const request = withSayableOutput(given, 'anthropic-strict', memory.compile)
   const { family, traits } = findTraits(findQuery(options))
+  const request = withSayableOutput(given, 'anthropic-strict', memory.compile, traits.schemas)
   checkChoice(request)
   const mayCall = request.tools.length > 0 && request.toolChoice.type !== 'none'
   const isFlat = !mayCall && hasCalls(request.messages)

@@ -60,6 +60,8 @@ export interface ModelTraits {
   readonly singleCalls: boolean
   /** Whether texts can be named at which an answer ends. */
   readonly stop: boolean
+  /** Whether a request may end with what the model itself has said, for it to go on from there. */
+  readonly prefill: boolean
   /** Whether calls of the history need a signature of the model's thoughts (Gemini 3). */
   readonly signedCalls: boolean
   readonly schemas: SchemaLimits
@@ -102,6 +104,7 @@ export const PLAIN_TRAITS: ModelTraits = {
   output: 'native',
   singleCalls: true,
   stop: true,
+  prefill: true,
   signedCalls: false,
   schemas: { lookaround: true, recursion: true },
 }
