@@ -264,6 +264,7 @@ test.each([
   ['ANTHROPIC_API_KEY', 'sk-1\nsk-2', WRONG_KEY],
   ['ANTHROPIC_API_KEY', 'sk-1…', WRONG_KEY],
   ['BATON_TOOLS', 'always', WRONG_TOOLS],
+  ['BATON_MODEL_TIMEOUT_MS', '30s', 'BATON_MODEL_TIMEOUT_MS must be a whole number above 0, not "30s"'],
   ['BATON_SERVERS', 'gpu', 'BATON_SERVERS needs entries such as gpu-1=http://gpu-1:8000/v1, not "gpu"'],
   ['BATON_SERVERS', 'a=http://a a=http://b', 'BATON_SERVERS uses the name "a", which is taken'],
   ['BATON_SERVERS', 'ollama=http://a', 'BATON_SERVERS uses the name "ollama", which is taken'],
@@ -401,4 +402,27 @@ test('servers of one’s own are there beside each other, with secrets that no l
   expect(chooseModel({ flag: 'b', variables }).id).toBe('b/small')
   expect(secretsIn(variables)).toEqual(expect.arrayContaining(['key-a', 'hidden']))
   expect(thrownBy(() => modelOf('c/m'))[0]).toBe('unknown_model')
+})
+
+test.each([
+  ['anthropic/claude-haiku-4-5', {}, 30_000],
+  ['ollama/llama3.3', {}, 180_000],
+  ['ollama/llama3.3', { BATON_MODEL_TIMEOUT_MS: '30000' }, 30_000],
+  ['anthropic/claude-haiku-4-5', { BATON_MODEL_TIMEOUT_MS: '5000' }, 5000],
+])('%s with %j may be silent for %d ms', async (id, variables, silenceMs) => {
+  const asked: HttpRequest[] = []
+  const transport = { post: (request: HttpRequest) => Promise.reject(new Error(`${asked.push(request)}`)) }
+  const model = createModelOf({ variables: { ...KEY, ...variables }, transport, clock: { nowMs: () => 0 } })(id)
+  const request = { instructions: '', messages: [], tools: [], toolChoice: { type: 'auto' }, settings: {} } as const
+  await model.run({ ...request, session: 's' }, () => {}, new AbortController().signal).catch(() => {})
+  expect([asked[0]?.firstByteTimeoutMs, asked[0]?.betweenBytesTimeoutMs]).toEqual([silenceMs, silenceMs])
+})
+
+test('the window of a named model is known', () => {
+  const transport = { post: () => Promise.reject(new Error('unused')) }
+  const modelOf = createModelOf({ variables: { ...KEY, OPENAI_API_KEY: 'k' }, transport, clock: { nowMs: () => 0 } })
+  const windows = ['anthropic/claude-haiku-4-5', 'openai/gpt-5-mini', 'ollama/qwen3'].map(
+    (id) => modelOf(id).capabilities.contextTokens,
+  )
+  expect(windows).toEqual([200_000, 400_000, undefined])
 })

@@ -109,11 +109,12 @@ export interface ModelOfInit {
 /**
  * Models by their ids, each made once.
  * @throws BatonError `invalid_option` when a variable cannot be what it says: ANTHROPIC_MAX_TOKENS, ANTHROPIC_BASE_URL,
- *   ANTHROPIC_API_KEY, BATON_TOOLS, BATON_SERVERS; what it returns: `unknown_model`, `model_not_configured`, `invalid_option`
+ *   ANTHROPIC_API_KEY, BATON_TOOLS, BATON_SERVERS, BATON_MODEL_TIMEOUT_MS; what it returns: `unknown_model`, `model_not_configured`, `invalid_option`
  */
 export function createModelOf(init: ModelOfInit): (id: string) => Model {
   const models = new Map<string, Model>()
-  const maxOutputTokens = readTokens(init.variables)
+  const maxOutputTokens = readNumber(init.variables, 'ANTHROPIC_MAX_TOKENS')
+  readNumber(init.variables, 'BATON_MODEL_TIMEOUT_MS')
   checkedAddress(ANTHROPIC, init.variables)
   checkedKey(ANTHROPIC, init.variables)
   listOwnServers(init.variables)
@@ -196,23 +197,25 @@ function makeModel(name: ModelName, { variables, transport, clock }: ModelOfInit
   const { provider } = name
   if (provider === 'offline') return createOfflineModel()
   const { model, apiKey, baseUrl, vertex, bedrock } = readSettings(provider, name.model, variables)
-  const server = { model, transport, clock, ...(baseUrl !== undefined && { baseUrl }) }
+  const silenceMs = readNumber(variables, 'BATON_MODEL_TIMEOUT_MS')
+  const timeouts = silenceMs === undefined ? {} : { firstByteTimeoutMs: silenceMs, betweenBytesTimeoutMs: silenceMs }
+  const server = { model, transport, clock, ...timeouts, ...(baseUrl !== undefined && { baseUrl }) }
   if (provider === 'gemini')
     return createGeminiModel({ ...server, access: vertex ?? { type: 'gemini-api', apiKey: apiKey ?? '' } })
   if (bedrock) return createBedrockModel({ ...server, ...bedrock })
   const preset = findServer(provider, variables)
   if (!preset) return createAnthropicModel({ ...server, apiKey: apiKey ?? '' })
   if (provider === 'openai') return createOpenAiResponsesModel({ ...server, apiKey: apiKey ?? '' })
-  const { label, quirks, silenceMs } = preset
+  const { label, quirks, silenceMs: usualMs } = preset
   return createOpenAiChatModel({
     ...(preset.baseUrl !== undefined && { baseUrl: preset.baseUrl }),
+    ...(usualMs !== undefined && { firstByteTimeoutMs: usualMs, betweenBytesTimeoutMs: usualMs }),
     ...server,
     provider,
     id: `${provider}/${model}`,
     label,
     quirks,
     ...(apiKey !== undefined && { apiKey }),
-    ...(silenceMs !== undefined && { firstByteTimeoutMs: silenceMs, betweenBytesTimeoutMs: silenceMs }),
   })
 }
 
@@ -224,11 +227,11 @@ function withTools(model: Model, way: ToolsWay, onToolVerdict: ModelOfInit['onTo
   return withToolProbe(model, onToolVerdict && { onVerdict: (verdict) => onToolVerdict(verdict, model.id) })
 }
 
-function readTokens(variables: Variables): number | undefined {
-  const text = readValue(variables, 'ANTHROPIC_MAX_TOKENS')
+function readNumber(variables: Variables, name: 'ANTHROPIC_MAX_TOKENS' | 'BATON_MODEL_TIMEOUT_MS'): number | undefined {
+  const text = readValue(variables, name)
   if (text === undefined) return undefined
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
-  throw wrongVariable(`ANTHROPIC_MAX_TOKENS must be a whole number above 0, not "${text.slice(0, 40)}"`)
+  throw wrongVariable(`${name} must be a whole number above 0, not "${text.slice(0, 40)}"`)
 }
 
 function unknownModel(message: string): BatonError {

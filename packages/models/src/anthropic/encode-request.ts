@@ -47,7 +47,7 @@ export function encodeAnthropicRequest(
   options: AnthropicEncodeOptions,
   memory: RequestMemory<WireMessage> = createRequestMemory(),
 ): AnthropicRequest {
-  const { traits } = findTraits({ model: options.model, family: 'claude', override: options.traits })
+  const { traits } = findTraits({ model: options.model, family: 'messages', override: options.traits })
   const request = withChoiceInWords(
     withSayableOutput(given, 'anthropic-strict', memory.compile, traits.schemas),
     traits,

@@ -174,7 +174,8 @@ function encodeClaude({ traits: { thinking } }: Work, plan: ThinkingPlan, maxTok
 
 function encodeTools(work: Work, plan: ThinkingPlan, mark: readonly CachePoint[]): WireToolConfig {
   const { request, family, memory } = work
-  const dialect = family === 'nova' || family === 'nova-2' ? 'nova' : 'bedrock'
+  // Claude has Anthropic's rule for the names of properties there, too: one illegal name refuses every tool.
+  const dialect = family === 'claude' ? 'anthropic' : family.startsWith('nova') ? 'nova' : 'bedrock'
   const tools = request.tools.map(({ name, description, inputSchema }): WireTool => {
     const { schema } = memory.compile(inputSchema, dialect)
     const toolSpec = { name: encodeToolName(name), inputSchema: { json: schema } }

@@ -121,3 +121,13 @@ export const CLAUDE_ROWS: readonly TraitsRow[] = [
     cache: false,
   }),
 ]
+
+/** Servers of others that speak the Messages API take what it took at first; no name leads here, only that API itself. */
+export const MESSAGES_ROW: TraitsRow = {
+  family: 'messages',
+  name: 'Others, by the Messages API',
+  pattern: /^\b$/,
+  checked: '2026-11',
+  source: 'messages.d.ts of 2025',
+  traits: { ...CLAUDE, thinking: BUDGET, sampling: 'unthinking', forcing: 'unthinking' },
+}

@@ -67,9 +67,20 @@ export interface ModelTraits {
   readonly schemas: SchemaLimits
 }
 
-/** Families of models that are written to in the same way; `other` is known to no row. */
+/** Families of models that are written to in the same way; `messages`: others by Anthropic's API; `other`: known to no row. */
 export type ModelFamily =
-  'claude' | 'gpt' | 'gpt-oss' | 'gemini' | 'nova' | 'nova-2' | 'grok' | 'deepseek' | 'mistral' | 'qwen' | 'other'
+  | 'claude'
+  | 'messages'
+  | 'gpt'
+  | 'gpt-oss'
+  | 'gemini'
+  | 'nova'
+  | 'nova-2'
+  | 'grok'
+  | 'deepseek'
+  | 'mistral'
+  | 'qwen'
+  | 'other'
 
 export interface TraitsRow {
   readonly family: ModelFamily
