@@ -123,9 +123,10 @@ describe('thinking', () => {
   test('the least budget, and models that set their own', () => {
     expect(encode({ settings: { reasoningTokens: 1 } }).thinking).toEqual({ type: 'enabled', budget_tokens: 1024 })
     const model = 'claude-opus-4-8'
-    expect(encode({ settings }, { model }).thinking).toEqual({ type: 'adaptive' })
+    expect(encode({ settings }, { model }).thinking).toEqual({ type: 'adaptive', display: 'summarized' })
     expect(encode({ settings }, { model, thinkingMismatch: 'drop' }).thinking).toEqual({
       type: 'adaptive',
+      display: 'summarized',
       block_binding: { prefix_mismatch_behavior: 'drop_block' },
     })
   })
@@ -397,7 +398,10 @@ describe('current models', () => {
   test('a turn that began without thoughts goes on, for adaptive thinking asks for none', () => {
     const messages = [user('a'), assistant(call('c1')), results('c1')]
     const body = encode({ messages, tools: [spawn], settings: { effort: 'high' } }, { model: 'claude-opus-5' })
-    expect([body.thinking, body.output_config]).toEqual([{ type: 'adaptive' }, { effort: 'high' }])
+    expect([body.thinking, body.output_config]).toEqual([
+      { type: 'adaptive', display: 'summarized' },
+      { effort: 'high' },
+    ])
   })
 
   test('strict tools, as far as the dialect can say them', () => {

@@ -144,7 +144,9 @@ function encodeThinking(
   if (plan.isOn && kind === 'budget')
     return { type: 'enabled', budget_tokens: Math.min(plan.budget, maxTokens - 1), ...binding }
   if (kind !== 'adaptive') return undefined
-  if (plan.isAsked || off === 'never') return { type: 'adaptive', ...binding }
+  // From Opus 4.7 on thoughts are omitted unless they are asked for.
+  if (plan.isAsked) return { type: 'adaptive', display: 'summarized', ...binding }
+  if (off === 'never') return { type: 'adaptive', ...binding }
   if (off === 'between-tools') return { type: 'between_tools' }
   return off === 'disabled' ? { type: 'disabled' } : undefined
 }

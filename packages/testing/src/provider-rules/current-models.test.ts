@@ -115,7 +115,7 @@ const THINKING: readonly ModelSettings[] = [
 const SAMPLING: readonly ModelSettings[] = [
   {},
   { temperature: 0.3 },
-  { temperature: 1.5, topP: 0.9, stop: ['END'], seed: 1 },
+  { temperature: 1.5, topP: 0.9, stop: ['END'], seed: 1, serviceTier: 'flex' },
 ]
 const OUTPUTS: readonly ModelRequest['output'][] = [
   undefined,
