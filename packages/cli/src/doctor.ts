@@ -145,7 +145,7 @@ function modelFinding(variables: Variables): Finding {
 }
 
 async function providerFinding(provider: string, variables: Variables, timeoutMs: number): Promise<Finding> {
-  const known = findVariables(provider)
+  const known = findVariables(provider, variables)
   if (!known || !isConfigured(provider, known, variables))
     return { subject: provider, state: 'absent', words: howToGet(known) }
   try {

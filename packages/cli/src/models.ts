@@ -1,7 +1,7 @@
 // `baton models`: the providers and what each needs, or what one of them offers.
 import { BatonError, isBatonError } from '@baton/core'
 import type { ProviderVariables, Variables } from '@baton/models/choose-model'
-import { listModelsOf, NETWORK_PROVIDERS, findVariables } from '@baton/models/choose-model'
+import { listModelsOf, listOwnServers, NETWORK_PROVIDERS, findVariables } from '@baton/models/choose-model'
 import type { Command } from './command.ts'
 import type { Console } from './console.ts'
 import { escapeControls, escapeLine } from './escape-controls.ts'
@@ -41,8 +41,8 @@ async function models(words: readonly string[], terminal: Console): Promise<numb
 }
 
 function tellProviders({ write, variables }: Console, json: boolean): void {
-  const rows = NETWORK_PROVIDERS.flatMap((provider) => {
-    const known = findVariables(provider)
+  const rows = [...NETWORK_PROVIDERS, ...listOwnServers(variables).keys()].flatMap((provider) => {
+    const known = findVariables(provider, variables)
     return known ? [{ provider, state: readiness(known, variables), needs: needs(known) }] : []
   })
   if (json) {
@@ -82,7 +82,7 @@ interface Telling {
 }
 
 async function tellModels(provider: string, variables: Variables, { terminal, json }: Telling): Promise<void> {
-  const known = findVariables(provider)
+  const known = findVariables(provider, variables)
   if (!known) {
     const near = suggestion(provider, NETWORK_PROVIDERS)
     throw new UsageError(`there is no provider "${provider}"${near}; there are ${NETWORK_PROVIDERS.join(', ')}`)

@@ -7,7 +7,7 @@ import type { ChooseModelInit } from './choose-model.ts'
 import { chooseModel, createModelOf, listModelsOf, secretsIn, withBaseUrl } from './choose-model.ts'
 
 const USABLE =
-  'use "<provider>/<model>" or "offline"; providers: anthropic, openai, openai-chat, openai-compatible, ollama, lmstudio, ' +
+  'use "<provider>/<model>" or "offline"; providers: anthropic, openai, openai-chat, azure, openai-compatible, ollama, lmstudio, ' +
   'vllm, groq, openrouter, deepseek, xai, together, fireworks, cerebras, mistral, gemini, bedrock'
 const KEY = { ANTHROPIC_API_KEY: 'sk-1' }
 
@@ -264,10 +264,17 @@ test.each([
   ['ANTHROPIC_API_KEY', 'sk-1\nsk-2', WRONG_KEY],
   ['ANTHROPIC_API_KEY', 'sk-1…', WRONG_KEY],
   ['BATON_TOOLS', 'always', WRONG_TOOLS],
+  ['BATON_MODEL_TIMEOUT_MS', '30s', 'BATON_MODEL_TIMEOUT_MS must be a whole number above 0, not "30s"'],
+  ['BATON_SERVERS', 'gpu', 'BATON_SERVERS needs entries such as gpu-1=http://gpu-1:8000/v1, not "gpu"'],
+  ['BATON_SERVERS', 'a=http://a a=http://b', 'BATON_SERVERS uses the name "a", which is taken'],
+  ['BATON_SERVERS', 'ollama=http://a', 'BATON_SERVERS uses the name "ollama", which is taken'],
+  ['BATON_SERVERS', 'a=ftp://b', 'BATON_SERVERS needs an address without a query for "a", not "ftp://b"'],
 ])('%s=%j is refused at the start', (name, value, message) => {
   const init = { transport: { post: () => Promise.reject(new Error('unused')) }, clock: { nowMs: () => 0 } }
   expect(thrownBy(() => createModelOf({ ...init, variables: { [name]: value } }))).toEqual(['invalid_option', message])
 })
+
+const SERVERS = 'gpu-1=http://gpu-1:8000/v1, gpu-2=http://gpu-2:8000'
 
 test.each<[string, string, object, string, object]>([
   ['openai/gpt-x', 'https://api.openai.com/v1', { OPENAI_API_KEY: 'sk-2' }, 'Bearer sk-2', { max_output_tokens: 512 }],
@@ -294,6 +301,18 @@ test.each<[string, string, object, string, object]>([
     'Bearer m',
     { model: 'small', max_tokens: 512 },
   ],
+  [
+    'azure/gpt-4.1',
+    'https://me.openai.azure.com/openai/v1',
+    { AZURE_OPENAI_ENDPOINT: 'https://me.openai.azure.com/', AZURE_OPENAI_API_KEY: 'z' },
+    'Bearer z',
+    { model: 'gpt-4.1', max_completion_tokens: 512 },
+  ],
+  ['xai/grok-4.5', 'https://api.x.ai/v1', { XAI_API_KEY: 'x' }, 'Bearer x', { reasoning_effort: 'low' }],
+  ['together/m', 'https://api.together.xyz/v1', { TOGETHER_API_KEY: 't' }, 'Bearer t', { max_tokens: 512 }],
+  ['fireworks/m', 'https://api.fireworks.ai/inference/v1', { FIREWORKS_API_KEY: 'f' }, 'Bearer f', { max_tokens: 512 }],
+  ['cerebras/m', 'https://api.cerebras.ai/v1', { CEREBRAS_API_KEY: 'c' }, 'Bearer c', { max_completion_tokens: 512 }],
+  ['gpu-2/m', 'http://gpu-2:8000/v1', { BATON_SERVERS: SERVERS, GPU_2_API_KEY: 'g' }, 'Bearer g', { model: 'm' }],
 ])('%s asks %s', async (...[id, baseUrl, variables, auth, body]) => {
   const asked: HttpRequest[] = []
   const transport = {
@@ -370,4 +389,40 @@ test('the token of a server, the secret of its peers and the password of its sto
 test('the password of a proxy is a secret, as it stands in its address and as it is meant', () => {
   const variables = { HTTPS_PROXY: 'http://me:p%40ss:word@proxy:3128', http_proxy: 'http://proxy:3128', HTTP_PROXY: '' }
   expect(secretsIn(variables)).toEqual(['p%40ss:word', 'p@ss:word'])
+})
+
+test('servers of one’s own are there beside each other, with secrets that no log shows', () => {
+  const variables = { BATON_SERVERS: 'a=http://me:hidden@a/v1 b=http://b', A_API_KEY: 'key-a', B_MODEL: 'small' }
+  const modelOf = createModelOf({
+    variables,
+    transport: { post: () => Promise.reject(new Error('unused')) },
+    clock: { nowMs: () => 0 },
+  })
+  expect([modelOf('a/m').id, modelOf('b/m').id]).toEqual(['a/m', 'b/m'])
+  expect(chooseModel({ flag: 'b', variables }).id).toBe('b/small')
+  expect(secretsIn(variables)).toEqual(expect.arrayContaining(['key-a', 'hidden']))
+  expect(thrownBy(() => modelOf('c/m'))[0]).toBe('unknown_model')
+})
+
+test.each([
+  ['anthropic/claude-haiku-4-5', {}, 30_000],
+  ['ollama/llama3.3', {}, 180_000],
+  ['ollama/llama3.3', { BATON_MODEL_TIMEOUT_MS: '30000' }, 30_000],
+  ['anthropic/claude-haiku-4-5', { BATON_MODEL_TIMEOUT_MS: '5000' }, 5000],
+])('%s with %j may be silent for %d ms', async (id, variables, silenceMs) => {
+  const asked: HttpRequest[] = []
+  const transport = { post: (request: HttpRequest) => Promise.reject(new Error(`${asked.push(request)}`)) }
+  const model = createModelOf({ variables: { ...KEY, ...variables }, transport, clock: { nowMs: () => 0 } })(id)
+  const request = { instructions: '', messages: [], tools: [], toolChoice: { type: 'auto' }, settings: {} } as const
+  await model.run({ ...request, session: 's' }, () => {}, new AbortController().signal).catch(() => {})
+  expect([asked[0]?.firstByteTimeoutMs, asked[0]?.betweenBytesTimeoutMs]).toEqual([silenceMs, silenceMs])
+})
+
+test('the window of a named model is known', () => {
+  const transport = { post: () => Promise.reject(new Error('unused')) }
+  const modelOf = createModelOf({ variables: { ...KEY, OPENAI_API_KEY: 'k' }, transport, clock: { nowMs: () => 0 } })
+  const windows = ['anthropic/claude-haiku-4-5', 'openai/gpt-5-mini', 'ollama/qwen3'].map(
+    (id) => modelOf(id).capabilities.contextTokens,
+  )
+  expect(windows).toEqual([200_000, 400_000, undefined])
 })

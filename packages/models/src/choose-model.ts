@@ -9,6 +9,8 @@ import { createOfflineModel } from './offline/index.ts'
 import type { FetchLike, ListedModel } from './openai-chat/index.ts'
 import { createOpenAiChatModel, listModels } from './openai-chat/index.ts'
 import { createOpenAiResponsesModel } from './openai-responses/index.ts'
+import { withModelSettings } from './model-settings.ts'
+import { findServer, listOwnServers } from './own-servers.ts'
 import { findPreset } from './presets.ts'
 import type { ToolVerdict } from './prompted/index.ts'
 import { withPromptedTools, withToolProbe } from './prompted/index.ts'
@@ -30,6 +32,7 @@ import {
 
 export { NETWORK_PROVIDERS, secretsIn, chooseToolsWay, findVariables } from './provider-settings.ts'
 export type { ProviderVariables, ToolsWay, Variables } from './provider-settings.ts'
+export { listOwnServers } from './own-servers.ts'
 export { findPreset } from './presets.ts'
 export type { Preset } from './presets.ts'
 export { describePlace, redact, redactAddresses } from './transport/redact.ts'
@@ -87,8 +90,8 @@ function providerWithKey(variables: Variables) {
  * @throws BatonError `unknown_model`, `invalid_option` when the model has no server or the address is none
  */
 export function withBaseUrl(variables: Variables, model: string, baseUrl: string): Variables {
-  const { provider } = parseModelName(model)
-  const known = findVariables(provider)
+  const { provider } = parseModelName(model, variables)
+  const known = findVariables(provider, variables)
   if (!known) throw wrongVariable(`the model "${provider}" has no server, so it takes no base address`)
   const { baseUrlVariable } = known
   checkedAddress({ ...known, baseUrlVariable: 'the base address' }, { 'the base address': baseUrl })
@@ -106,20 +109,22 @@ export interface ModelOfInit {
 /**
  * Models by their ids, each made once.
  * @throws BatonError `invalid_option` when a variable cannot be what it says: ANTHROPIC_MAX_TOKENS, ANTHROPIC_BASE_URL,
- *   ANTHROPIC_API_KEY, BATON_TOOLS; what it returns: `unknown_model`, `model_not_configured`, `invalid_option`
+ *   ANTHROPIC_API_KEY, BATON_TOOLS, BATON_SERVERS, BATON_MODEL_TIMEOUT_MS; what it returns: `unknown_model`, `model_not_configured`, `invalid_option`
  */
 export function createModelOf(init: ModelOfInit): (id: string) => Model {
   const models = new Map<string, Model>()
-  const maxOutputTokens = readTokens(init.variables)
+  const maxOutputTokens = readNumber(init.variables, 'ANTHROPIC_MAX_TOKENS')
+  readNumber(init.variables, 'BATON_MODEL_TIMEOUT_MS')
   checkedAddress(ANTHROPIC, init.variables)
   checkedKey(ANTHROPIC, init.variables)
+  listOwnServers(init.variables)
   chooseToolsWay('', init.variables)
   return (id) => {
     const known = models.get(id)
     if (known) return known
-    const name = parseModelName(id)
+    const name = parseModelName(id, init.variables)
     const model = withTools(makeModel(name, init), chooseToolsWay(name.provider, init.variables), init.onToolVerdict)
-    const limited = maxOutputTokens === undefined ? model : withOutputTokens(model, maxOutputTokens)
+    const limited = maxOutputTokens === undefined ? model : withModelSettings(model, { maxOutputTokens })
     models.set(id, limited)
     return limited
   }
@@ -142,7 +147,7 @@ export interface ListModelsOfInit {
 export async function listModelsOf(provider: string, init: ListModelsOfInit): Promise<readonly ListedModel[]> {
   const { variables, ...rest } = init
   const isGemini = provider === 'gemini'
-  const known = isGemini ? GEMINI : findPreset(provider)
+  const known = isGemini ? GEMINI : findServer(provider, variables)
   if (!known) throw unknownModel(`the models of "${provider}" cannot be listed; ${LISTABLE}`)
   const { apiKey, baseUrl = known.baseUrl ?? '', vertex } = readServer(provider, variables)
   if (vertex) throw unknownModel('the models of Vertex AI cannot be listed; its Model Garden shows them')
@@ -159,18 +164,18 @@ export async function listModelsOf(provider: string, init: ListModelsOfInit): Pr
 const LISTABLE = `use one of ${NETWORK_PROVIDERS.filter((each) => findPreset(each) ?? each === 'gemini').join(', ')}`
 
 interface ModelName {
-  /** `offline` or one of NETWORK_PROVIDERS. */
+  /** `offline`, one of NETWORK_PROVIDERS, or a name of BATON_SERVERS. */
   readonly provider: string
   readonly model: string | undefined
 }
 
 /** @throws BatonError `unknown_model` */
-function parseModelName(name: string): ModelName {
+function parseModelName(name: string, variables: Variables): ModelName {
   const slash = name.indexOf('/')
   const provider = slash < 0 ? name : name.slice(0, slash)
   const model = slash < 0 ? undefined : name.slice(slash + 1)
   if (provider === 'offline' && model === undefined) return { provider, model }
-  if (findVariables(provider) && model?.trim() !== '') return { provider, model }
+  if (findVariables(provider, variables) && model?.trim() !== '') return { provider, model }
   throw unknownModel(`no model is named "${name}"; ${hintFor(name)}`)
 }
 
@@ -184,7 +189,7 @@ function hintFor(name: string): string {
 
 /** The full id of a named model, once it is sure that it can be asked. */
 function usable(text: string, variables: Variables): string {
-  const { provider, model } = parseModelName(text)
+  const { provider, model } = parseModelName(text, variables)
   return provider === 'offline' ? 'offline' : `${provider}/${readSettings(provider, model, variables).model}`
 }
 
@@ -192,23 +197,25 @@ function makeModel(name: ModelName, { variables, transport, clock }: ModelOfInit
   const { provider } = name
   if (provider === 'offline') return createOfflineModel()
   const { model, apiKey, baseUrl, vertex, bedrock } = readSettings(provider, name.model, variables)
-  const server = { model, transport, clock, ...(baseUrl !== undefined && { baseUrl }) }
+  const silenceMs = readNumber(variables, 'BATON_MODEL_TIMEOUT_MS')
+  const timeouts = silenceMs === undefined ? {} : { firstByteTimeoutMs: silenceMs, betweenBytesTimeoutMs: silenceMs }
+  const server = { model, transport, clock, ...timeouts, ...(baseUrl !== undefined && { baseUrl }) }
   if (provider === 'gemini')
     return createGeminiModel({ ...server, access: vertex ?? { type: 'gemini-api', apiKey: apiKey ?? '' } })
   if (bedrock) return createBedrockModel({ ...server, ...bedrock })
-  const preset = findPreset(provider)
+  const preset = findServer(provider, variables)
   if (!preset) return createAnthropicModel({ ...server, apiKey: apiKey ?? '' })
   if (provider === 'openai') return createOpenAiResponsesModel({ ...server, apiKey: apiKey ?? '' })
-  const { label, quirks, silenceMs } = preset
+  const { label, quirks, silenceMs: usualMs } = preset
   return createOpenAiChatModel({
     ...(preset.baseUrl !== undefined && { baseUrl: preset.baseUrl }),
+    ...(usualMs !== undefined && { firstByteTimeoutMs: usualMs, betweenBytesTimeoutMs: usualMs }),
     ...server,
     provider,
     id: `${provider}/${model}`,
     label,
     quirks,
     ...(apiKey !== undefined && { apiKey }),
-    ...(silenceMs !== undefined && { firstByteTimeoutMs: silenceMs, betweenBytesTimeoutMs: silenceMs }),
   })
 }
 
@@ -220,20 +227,11 @@ function withTools(model: Model, way: ToolsWay, onToolVerdict: ModelOfInit['onTo
   return withToolProbe(model, onToolVerdict && { onVerdict: (verdict) => onToolVerdict(verdict, model.id) })
 }
 
-/** What an agent or a request sets wins. */
-function withOutputTokens(model: Model, maxOutputTokens: number): Model {
-  return {
-    ...model,
-    run: (request, sink, signal) =>
-      model.run({ ...request, settings: { maxOutputTokens, ...request.settings } }, sink, signal),
-  }
-}
-
-function readTokens(variables: Variables): number | undefined {
-  const text = readValue(variables, 'ANTHROPIC_MAX_TOKENS')
+function readNumber(variables: Variables, name: 'ANTHROPIC_MAX_TOKENS' | 'BATON_MODEL_TIMEOUT_MS'): number | undefined {
+  const text = readValue(variables, name)
   if (text === undefined) return undefined
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
-  throw wrongVariable(`ANTHROPIC_MAX_TOKENS must be a whole number above 0, not "${text.slice(0, 40)}"`)
+  throw wrongVariable(`${name} must be a whole number above 0, not "${text.slice(0, 40)}"`)
 }
 
 function unknownModel(message: string): BatonError {

@@ -8,6 +8,8 @@ export interface Preset {
   readonly label: string
   /** Absent: the caller or the variable must give one. */
   readonly baseUrl?: string
+  /** Where the API lies on a server whose address is given without a path; `/v1` by default. */
+  readonly basePath?: string
   readonly baseUrlVariable: string
   readonly keyVariable: string
   /** Servers on one's own machine ask for none. */
@@ -20,7 +22,8 @@ export interface Preset {
   readonly silenceMs?: number
 }
 
-const LOADING_MS = 180_000
+/** Milliseconds in which a server on one's own machine loads a model, which it does when it is first asked. */
+export const LOADING_MS = 180_000
 
 /** Who offers models to others sees to it that their calls work. */
 const HOSTED_QUIRKS: OpenAiChatQuirks = { ...COMPATIBLE_QUIRKS, tools: 'native' }
@@ -39,6 +42,15 @@ const OPENAI: Preset = {
 export const PRESETS: Readonly<Record<string, Preset>> = {
   openai: OPENAI,
   'openai-chat': OPENAI,
+  azure: {
+    label: 'Azure OpenAI',
+    basePath: '/openai/v1',
+    baseUrlVariable: 'AZURE_OPENAI_ENDPOINT',
+    keyVariable: 'AZURE_OPENAI_API_KEY',
+    needsKey: true,
+    modelVariable: 'AZURE_OPENAI_DEPLOYMENT',
+    quirks: OPENAI_QUIRKS,
+  },
   'openai-compatible': {
     label: 'The OpenAI-compatible server',
     baseUrlVariable: 'OPENAI_BASE_URL',

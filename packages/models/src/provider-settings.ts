@@ -6,7 +6,8 @@ import { findBedrockAccess } from './bedrock/access.ts'
 import type { VertexAccess } from './gemini/address.ts'
 import { GEMINI_BASE_URL } from './gemini/address.ts'
 import type { Preset } from './presets.ts'
-import { PRESETS, findPreset } from './presets.ts'
+import { PRESETS } from './presets.ts'
+import { findServer, listOwnServers } from './own-servers.ts'
 import type { PromptedFormatName } from './prompted/formats.ts'
 import { PROMPTED_FORMATS, USUAL_FORMAT, isPromptedFormat } from './prompted/formats.ts'
 import { describePlace, listSecrets } from './transport/redact.ts'
@@ -17,7 +18,7 @@ export type Variables = Readonly<Record<string, string | undefined>>
 /** Where a provider's settings stand. */
 export type ProviderVariables = Pick<
   Preset,
-  'label' | 'baseUrl' | 'baseUrlVariable' | 'keyVariable' | 'needsKey' | 'modelVariable' | 'defaultModel'
+  'label' | 'baseUrl' | 'basePath' | 'baseUrlVariable' | 'keyVariable' | 'needsKey' | 'modelVariable' | 'defaultModel'
 > & {
   /** Read where `keyVariable` is not set. */
   readonly otherKeyVariable?: string
@@ -59,10 +60,11 @@ export const BEDROCK: ProviderVariables = {
 /** Providers whose models are asked over a network, in the order in which a key is looked for. */
 export const NETWORK_PROVIDERS: readonly string[] = ['anthropic', ...Object.keys(PRESETS), 'gemini', 'bedrock']
 
-export function findVariables(provider: string): ProviderVariables | undefined {
+/** Also by the names of BATON_SERVERS, where the variables are given. @throws BatonError `invalid_option` */
+export function findVariables(provider: string, variables: Variables = {}): ProviderVariables | undefined {
   if (provider === 'gemini') return GEMINI
   if (provider === 'bedrock') return BEDROCK
-  return provider === 'anthropic' ? ANTHROPIC : findPreset(provider)
+  return provider === 'anthropic' ? ANTHROPIC : findServer(provider, variables)
 }
 
 /** The name of the variable that holds the key: of two, the one that is set. */
@@ -87,14 +89,25 @@ const PLACES = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy', 'BATON
 
 /** Every key, token, secret and password of a provider, a proxy, a store or the server that is set: what no log may show. */
 export function secretsIn(variables: Variables): readonly string[] {
-  const keys = NETWORK_PROVIDERS.map(findVariables).flatMap((known) => [known?.keyVariable, known?.otherKeyVariable])
+  const known = [...NETWORK_PROVIDERS.map((provider) => findVariables(provider)), ...readOwnServers(variables)]
+  const keys = known.flatMap((each) => [each?.keyVariable, each?.otherKeyVariable])
   const listValues = (name: string | undefined) => (name === undefined ? [] : (readValue(variables, name) ?? []))
-  const addresses = NETWORK_PROVIDERS.flatMap((provider) => findVariables(provider)?.baseUrlVariable ?? [])
+  const addresses = known.flatMap((each) => each?.baseUrlVariable ?? [])
+  const urls = [...addresses.flatMap(listValues), ...readOwnServers(variables).flatMap(({ baseUrl = [] }) => baseUrl)]
   return [
     ...[...keys, ...OTHER_SECRETS].flatMap(listValues),
-    ...[...addresses, ...PLACES].flatMap(listValues).flatMap(findPassword),
-    ...addresses.flatMap(listValues).flatMap((url) => listSecrets({ url, headers: {} })),
+    ...[...urls, ...PLACES.flatMap(listValues)].flatMap(findPassword),
+    ...urls.flatMap((url) => listSecrets({ url, headers: {} })),
   ]
+}
+
+/** None where BATON_SERVERS cannot be read: that is told when a model is asked for. */
+function readOwnServers(variables: Variables): readonly ProviderVariables[] {
+  try {
+    return [...listOwnServers(variables).values()]
+  } catch {
+    return []
+  }
 }
 
 /** As it stands in the address, and as it is meant: what an error or a log line would repeat. */
@@ -127,7 +140,7 @@ export interface ProviderSettings {
  * @throws BatonError `model_not_configured` when something is missing, `invalid_option` when something cannot be used
  */
 export function readSettings(provider: string, model: string | undefined, variables: Variables): ProviderSettings {
-  const known = findVariables(provider)
+  const known = findVariables(provider, variables)
   if (!known) throw new BatonError({ code: 'unknown_model', message: `no provider is named "${provider}"` })
   const named = model ?? readValue(variables, known.modelVariable) ?? known.defaultModel
   if (named === undefined)
@@ -158,11 +171,12 @@ export function readServer(provider: string, variables: Variables): Omit<Provide
 }
 
 function findAddress(provider: string, id: string, variables: Variables): string | undefined {
-  const known = findVariables(provider)
+  const known = findVariables(provider, variables)
   const address = known && checkedAddress(known, variables)
   if (known && address === undefined && known.baseUrl === undefined)
     throw notConfigured(`the model ${id} needs the address of its server; set ${known.baseUrlVariable}`)
-  return address
+  const hasNoPath = address !== undefined && /^[a-z]+:\/\/[^/]*\/*$/i.test(address)
+  return known?.basePath !== undefined && hasNoPath ? `${address.replace(/\/+$/, '')}${known.basePath}` : address
 }
 
 /** @throws BatonError `invalid_option` */
@@ -189,7 +203,7 @@ export function chooseToolsWay(provider: string, variables: Variables): ToolsWay
     const formats = Object.keys(PROMPTED_FORMATS).join(', ')
     throw wrongVariable(`BATON_TOOLS must be probe, native, prompted or one of ${formats}, not "${text.slice(0, 40)}"`)
   }
-  return findPreset(provider)?.quirks.tools === 'unknown' ? way : 'native'
+  return findServer(provider, variables)?.quirks.tools === 'unknown' ? way : 'native'
 }
 
 /** @throws BatonError `invalid_option` */

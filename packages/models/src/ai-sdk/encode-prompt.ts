@@ -6,6 +6,7 @@ import type {
   JsonObject,
   Message,
   ModelRequest,
+  ModelSettings,
   ProviderState,
   ResultPart,
 } from '@baton/core'
@@ -13,6 +14,11 @@ import { BatonError, isJsonObject, outputTokensFor, parseJson } from '@baton/cor
 import { encodeOutputSchema } from '../openai-chat/encode-output.ts'
 import { compileSchema } from '../schema/compile-schema.ts'
 import type { ToolNames } from '../tool-names.ts'
+import { findTraits } from '../traits/find-traits.ts'
+import type { ModelTraits, TraitsOverride } from '../traits/model-traits.ts'
+import { chooseSampling } from '../traits/sampling.ts'
+import type { ThinkingPlan } from '../traits/thinking-plan.ts'
+import { chooseEffortFor, limitOutput, planThinking } from '../traits/thinking-plan.ts'
 import type {
   CallOptions,
   FileData,
@@ -26,17 +32,24 @@ import type {
 export interface EncodingFor {
   readonly provider: string
   readonly model: string
+  readonly traits?: TraitsOverride | undefined
   readonly names: ToolNames
 }
 
 /** @throws BatonError `model_invalid_request` when the tool choice names a tool that is not offered */
 export function encodeCallOptions(request: ModelRequest, target: EncodingFor): CallOptions {
   const { settings, tools, output } = request
+  const { traits } = findTraits({ model: target.model, override: target.traits })
+  const plan = planThinking(traits, settings)
+  const sampling = chooseSampling(traits, settings, { thinks: plan.isOn, temperatureMax: 2 })
   return {
     prompt: encodePrompt(request, target),
-    maxOutputTokens: outputTokensFor(settings, tools.length > 0),
-    ...(settings.temperature !== undefined && { temperature: settings.temperature }),
-    ...buildReasoning(settings.reasoningTokens),
+    maxOutputTokens: limitOutput(traits, outputTokensFor(settings, tools.length > 0), plan),
+    ...sampling,
+    ...(settings.stop && traits.stop && { stopSequences: settings.stop }),
+    ...(settings.seed !== undefined && { seed: settings.seed }),
+    ...buildReasoning(traits, settings, plan),
+    ...(settings.provider && { providerOptions: settings.provider }),
     ...(tools.length > 0 && {
       tools: tools.map(({ name, description, inputSchema }) => ({
         type: 'function' as const,
@@ -57,14 +70,16 @@ export function encodeCallOptions(request: ModelRequest, target: EncodingFor): C
   }
 }
 
-/** Their scale has no tokens. */
-const MEDIUM_TOKENS = 4096
-const HIGH_TOKENS = 16_384
-
-function buildReasoning(tokens = 0): Pick<CallOptions, 'reasoning'> {
-  if (tokens <= 0) return {}
-  if (tokens < MEDIUM_TOKENS) return { reasoning: 'low' }
-  return { reasoning: tokens < HIGH_TOKENS ? 'medium' : 'high' }
+/** Their scale has words alone; their adapters know what each model takes of them. */
+function buildReasoning(
+  { thinking }: ModelTraits,
+  { effort, reasoningTokens = 0 }: ModelSettings,
+  plan: ThinkingPlan,
+): Pick<CallOptions, 'reasoning'> {
+  if (plan.effort !== undefined) return { reasoning: plan.effort }
+  if (plan.isAsked) return { reasoning: effort ?? chooseEffortFor(reasoningTokens) }
+  // What thinks unasked is told not to; where nothing is to be said, theirs is the default.
+  return thinking.kind === 'none' || thinking.off === 'absent' || thinking.off === 'never' ? {} : { reasoning: 'none' }
 }
 
 function buildToolChoice(

@@ -6,15 +6,16 @@ import { chooseToolNames } from '../tool-names.ts'
 import { cancelledError } from '../transport/transport-errors.ts'
 import { createAiSdkDecoder } from './decode-stream.ts'
 import { encodeCallOptions } from './encode-prompt.ts'
+import { describeCapabilities } from '../traits/find-traits.ts'
+import type { TraitsOverride } from '../traits/model-traits.ts'
 import { describeError } from './errors.ts'
 import type { AiSdkLanguageModel, CallOptions, StreamPart } from './language-model.ts'
 
 export type { AiSdkLanguageModel } from './language-model.ts'
 
 export interface AiSdkModelOptions {
-  /** Tokens of input and output together; absent when unknown. */
-  readonly contextTokens?: number
-  readonly images?: boolean
+  /** What you know better of the model than the table of traits: `{ contextTokens: 32_768, images: false }`. */
+  readonly traits?: TraitsOverride
   /** Whether the provider keeps answers to a schema; `none` by default, since theirs do not say. */
   readonly output?: ModelCapabilities['output']
   /** Milliseconds to the first part and between two parts; 30 s by default. */
@@ -32,13 +33,14 @@ export function fromAiSdkModel(model: AiSdkLanguageModel, options: AiSdkModelOpt
       code: 'unknown_model',
       message: `fromAiSdkModel needs a language model of the AI SDK 7 (specification v4), not ${String(model.specificationVersion)}`,
     })
-  const { contextTokens, images = true, output = 'none', timeoutMs = TIMEOUT_MS, answerLengthMax } = options
+  const { traits: override, output = 'none', timeoutMs = TIMEOUT_MS, answerLengthMax } = options
   const provider = `ai-sdk:${model.provider}`
-  const target = { provider, model: model.modelId }
+  const target = { provider, model: model.modelId, traits: override }
+  const told = describeCapabilities(provider, { model: model.modelId, override })
   return {
     id: `${provider}/${model.modelId}`,
     provider,
-    capabilities: { tools: 'native', images, output, ...(contextTokens !== undefined && { contextTokens }) },
+    capabilities: { ...told, tools: 'native', output },
     run: async (request, sink, signal) => {
       const names = chooseToolNames(request)
       const decoder = createAiSdkDecoder({

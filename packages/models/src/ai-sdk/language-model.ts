@@ -1,6 +1,6 @@
 // The slice of the AI SDK's LanguageModelV4 that the bridge uses, as types of its own: nothing of that SDK is loaded here.
 // Source: @ai-sdk/provider 4.0 (AI SDK 7), language-model/v4.
-import type { JsonObject, JsonValue } from '@baton/core'
+import type { Effort, JsonObject, JsonValue } from '@baton/core'
 
 export type Metadata = Readonly<Record<string, JsonObject>>
 
@@ -40,6 +40,10 @@ export interface CallOptions {
   readonly prompt: readonly PromptMessage[]
   readonly maxOutputTokens?: number
   readonly temperature?: number
+  readonly topP?: number
+  readonly stopSequences?: readonly string[]
+  readonly seed?: number
+  readonly providerOptions?: Metadata
   readonly tools?: readonly {
     readonly type: 'function'
     readonly name: string
@@ -49,7 +53,7 @@ export interface CallOptions {
   readonly toolChoice?:
     { readonly type: 'auto' | 'none' | 'required' } | { readonly type: 'tool'; readonly toolName: string }
   readonly responseFormat?: { readonly type: 'json'; readonly schema: JsonObject; readonly name: string }
-  readonly reasoning?: 'low' | 'medium' | 'high'
+  readonly reasoning?: Effort
   readonly abortSignal?: unknown
 }
 

@@ -164,6 +164,22 @@ test('unknown events, blocks and deltas do not throw and are kept', () => {
   ])
 })
 
+test('an answer that its limit cut in mid-call is a cut, with the text before it and a call that is not whole', () => {
+  const text = [blockStart(0, { type: 'text', text: '' }), delta(0, { type: 'text_delta', text: 'I ' }), blockStop(0)]
+  const cut = toolUse(1, 'toolu_a', ['{"prompt":"wr']).slice(0, -1)
+  for (const reason of ['max_tokens', 'model_context_window_exceeded']) {
+    const { seen, outcome } = decode([start, ...text, ...cut, ...end(reason)])
+    expect(outcome).toMatchObject({
+      finish: reason === 'max_tokens' ? 'max-tokens' : 'context-full',
+      parts: [
+        { type: 'text', text: 'I ' },
+        { type: 'call', name: 'agent.spawn', arguments: '{"prompt":"wr' },
+      ],
+    })
+    expect(seen.some(({ type }) => type === 'call-end')).toBe(false)
+  }
+})
+
 describe('streams that are no answer', () => {
   const call = toolUse(0, 'toolu_a', ['{}'])
   test.each([

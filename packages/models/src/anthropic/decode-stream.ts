@@ -203,9 +203,11 @@ class StreamDecoder implements AnthropicDecoder {
   }
 
   #handleStop(): void {
-    // A call whose end was never told may lack its last arguments; other blocks are what they are.
+    // A call whose end was never told may lack its last arguments; other blocks are what they are. Where the limit of tokens
+    // ended the answer, nobody expects the end of its call (anthropic-sdk-python, incomplete_partial_json_response).
+    const isCut = ['max-tokens', 'context-full'].includes(readFinish(this.#stop['stop_reason']))
     if (!this.#started) this.#fail('message_stop came before message_start')
-    else if (this.#blocks.some((block) => block.isOpen && block.type === 'tool_use'))
+    else if (!isCut && this.#blocks.some((block) => block.isOpen && block.type === 'tool_use'))
       this.#fail('a tool_use block was never closed')
     else this.#isComplete = true
   }

@@ -11,6 +11,8 @@ import { PROVIDER, isReplayable, modelFamily } from './wire.ts'
 /** For a history that does not begin with a user: the API refuses one ("first message must use the `user` role"). */
 const FIRST_USER: WireMessage = { role: 'user', content: [{ type: 'text', text: '(The conversation begins.)' }] }
 
+const GO_ON: WireMessage = { role: 'user', content: [{ type: 'text', text: '(Go on.)' }] }
+
 export interface MessageEncoding {
   readonly model: string
   /**
@@ -18,6 +20,8 @@ export interface MessageEncoding {
    * cannot contain `thinking`" (tailcallhq/forgecode#1853).
    */
   readonly keepThinking: boolean
+  /** False where an answer that has begun cannot be gone on with: the model is asked to go on in words. True by default. */
+  readonly prefill?: boolean
 }
 
 export function createMessageEncoder(options: MessageEncoding): HistoryEncoder<WireMessage> {
@@ -34,7 +38,7 @@ export function createMessageEncoder(options: MessageEncoding): HistoryEncoder<W
           message.parts.map((part) => encodeResult(part, ids.resultId(part))),
         )
     },
-    wire: () => asRequest(turns.wire()),
+    wire: () => asRequest(turns.wire(), options.prefill ?? true),
   }
 }
 
@@ -127,11 +131,14 @@ function withoutLastThoughts(content: readonly WireBlock[]): readonly WireBlock[
 }
 
 /** A legal first and last message. */
-function asRequest(messages: readonly WireMessage[]): readonly WireMessage[] {
+function asRequest(messages: readonly WireMessage[], prefill: boolean): readonly WireMessage[] {
   const legal = messages[0]?.role === 'user' ? messages : [FIRST_USER, ...messages]
   const last = legal.at(-1)
   const block = last?.content.at(-1)
   // 400 "final assistant content cannot end with trailing whitespace".
+  // What the API itself interrupted (`pause_turn`) ends with a block of its own tools, and goes back as it is.
+  if (!prefill && last?.role === 'assistant' && (block?.type === 'text' || block?.type === 'tool_use'))
+    return [...legal, GO_ON]
   if (last?.role !== 'assistant' || block?.type !== 'text' || typeof block['text'] !== 'string') return legal
   const trimmed = { ...block, text: block['text'].trimEnd() }
   return legal.with(-1, { ...last, content: last.content.with(-1, trimmed) })

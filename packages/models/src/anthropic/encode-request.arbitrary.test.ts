@@ -128,6 +128,7 @@ const request: fc.Arbitrary<ModelRequest> = fc
         maxOutputTokens: fc.integer({ min: 1, max: 9000 }),
         temperature: fc.double({ min: 0, max: 2, noNaN: true }),
         reasoningTokens: fc.constantFrom(0, 1, 1500, 20_000),
+        effort: fc.constantFrom('none' as const, 'low' as const, 'max' as const),
         parallelCalls: fc.boolean(),
       },
       { requiredKeys: [] },
@@ -147,9 +148,14 @@ function pickChoice(type: 'auto' | 'any' | 'none' | 'tool', declared: readonly T
 }
 
 const options: fc.Arbitrary<AnthropicEncodeOptions> = fc.record({
-  model: fc.constant('claude-haiku-4-5'),
+  model: fc.constantFrom(
+    'claude-haiku-4-5',
+    'claude-opus-4-8',
+    'claude-opus-5',
+    'claude-opus-5-5',
+    'claude-sonnet-5-5',
+  ),
   cache: fc.constantFrom('off', '5m', '1h'),
-  thinking: fc.constantFrom('budget', 'adaptive'),
 })
 
 test('arbitrary legal histories are encoded into requests that Anthropic accepts', () => {

@@ -123,9 +123,10 @@ describe('thinking', () => {
   test('the least budget, and models that set their own', () => {
     expect(encode({ settings: { reasoningTokens: 1 } }).thinking).toEqual({ type: 'enabled', budget_tokens: 1024 })
     const model = 'claude-opus-4-8'
-    expect(encode({ settings }, { model }).thinking).toEqual({ type: 'adaptive' })
+    expect(encode({ settings }, { model }).thinking).toEqual({ type: 'adaptive', display: 'summarized' })
     expect(encode({ settings }, { model, thinkingMismatch: 'drop' }).thinking).toEqual({
       type: 'adaptive',
+      display: 'summarized',
       block_binding: { prefix_mismatch_behavior: 'drop_block' },
     })
   })
@@ -365,4 +366,69 @@ test('a typed answer with a map of any keys is asked for in words, because the s
   expect(asked({ type: 'object', properties: { n: { type: 'number' } } }).output_config).toBeDefined()
   // A property that the dialect has no name for cannot be given either.
   expect(asked({ type: 'object', properties: { 'first name': { type: 'string' } } }).output_config).toBeUndefined()
+})
+
+describe('current models', () => {
+  test('an answer to go on with is asked for in words where it cannot be begun', () => {
+    const messages = [user('a'), assistant({ type: 'text', text: 'Well, ' })]
+    const last = (model: string) => encode({ messages }, { model }).messages.at(-1)
+    expect(last('claude-haiku-4-5')?.role).toBe('assistant')
+    expect(last('claude-opus-5')).toEqual({ role: 'user', content: [{ type: 'text', text: '(Go on.)' }] })
+  })
+
+  test('a model that refuses to be forced is asked in words, and none is where it may choose', () => {
+    const forced = encode({ tools: [spawn], toolChoice: { type: 'any' } }, { model: 'claude-opus-5-5' })
+    expect([forced.tool_choice, forced.system]).toEqual([
+      { type: 'auto' },
+      [{ type: 'text', text: 'Answer this with a call of one of your tools.' }],
+    ])
+    expect(encode({ tools: [spawn] }, { model: 'claude-opus-5-5' })).not.toHaveProperty('system')
+  })
+
+  test('thoughts that came unasked go back with their calls', () => {
+    const model = 'claude-opus-5-5'
+    const messages = [user('a'), assistant(thought(model), call('c1')), results('c1')]
+    expect(encode({ messages, tools: [spawn] }, { model }).messages[1]?.content[0]).toEqual({
+      type: 'thinking',
+      thinking: 'hm',
+      signature: 'sig',
+    })
+  })
+
+  test('a turn that began without thoughts goes on, for adaptive thinking asks for none', () => {
+    const messages = [user('a'), assistant(call('c1')), results('c1')]
+    const body = encode({ messages, tools: [spawn], settings: { effort: 'high' } }, { model: 'claude-opus-5' })
+    expect([body.thinking, body.output_config]).toEqual([
+      { type: 'adaptive', display: 'summarized' },
+      { effort: 'high' },
+    ])
+  })
+
+  test('strict tools, as far as the dialect can say them', () => {
+    const inputSchema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] } as const
+    const map = { type: 'object', properties: { m: { type: 'object', additionalProperties: { type: 'string' } } } }
+    const tools = [
+      { name: 'fine', description: '', inputSchema },
+      { name: 'map', description: '', inputSchema: map },
+    ]
+    const strict = (model: string) =>
+      encode({ tools, settings: { strictTools: true } }, { model }).tools?.map((tool) => 'strict' in tool)
+    expect([strict('claude-opus-5'), strict('claude-sonnet-4-0')]).toEqual([
+      [true, false],
+      [false, false],
+    ])
+  })
+
+  test('settings, and fields of the provider’s own', () => {
+    const provider = { anthropic: { metadata: { user_id: 'u' } }, openai: { user: 'u' } }
+    const settings = { topP: 0.5, stop: ['END'], serviceTier: 'standard_only', provider }
+    expect(encode({ settings })).toMatchObject({
+      top_p: 0.5,
+      stop_sequences: ['END'],
+      service_tier: 'standard_only',
+      metadata: { user_id: 'u' },
+    })
+    const marked = encode({ instructions: 'x', settings: { cache: 'off' } }, { cache: '1h' })
+    expect(JSON.stringify(marked)).not.toContain('cache_control')
+  })
 })

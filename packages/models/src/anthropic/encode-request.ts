@@ -5,7 +5,7 @@ import { BatonError, isJsonObject, outputTokensFor } from '@baton/core'
 import type { RequestMemory } from '../request-memory.ts'
 import { createRequestMemory } from '../request-memory.ts'
 import type { CompileSchema } from '../schema/compile-schema.ts'
-import { withSayableOutput } from '../schema/sayable-output.ts'
+import { isSayable, withSayableOutput } from '../schema/sayable-output.ts'
 import { addProviderFields } from '../provider-fields.ts'
 import { encodeToolName } from '../tool-names.ts'
 import { findTraits } from '../traits/find-traits.ts'
@@ -47,14 +47,17 @@ export function encodeAnthropicRequest(
   options: AnthropicEncodeOptions,
   memory: RequestMemory<WireMessage> = createRequestMemory(),
 ): AnthropicRequest {
-  const { traits } = findTraits({ model: options.model, family: 'claude', override: options.traits })
-  const request = withChoiceInWords(withSayableOutput(given, 'anthropic-strict', memory.compile), traits)
+  const { traits } = findTraits({ model: options.model, family: 'messages', override: options.traits })
+  const request = withChoiceInWords(
+    withSayableOutput(given, 'anthropic-strict', memory.compile, traits.schemas),
+    traits,
+  )
   const { settings } = request
   const { messages, plan } = encodeHistory(request, { options, traits }, memory)
   const answerTokens = outputTokensFor(settings, request.tools.length > 0)
   const maxTokens = limitOutput(traits, answerTokens, plan)
   const thinking = encodeThinking(plan, { options, traits }, maxTokens)
-  const tools = encodeTools(request, messages, memory.compile)
+  const tools = encodeTools(request, messages, { compile: memory.compile, traits })
   const toolChoice = tools.length > 0 ? encodeToolChoice(request, traits, plan) : undefined
   const { temperature, topP } = chooseSampling(traits, settings, { thinks: plan.isOn, temperatureMax: 1 })
   const mark = buildMark(settings.cache ?? options.cache, traits)
@@ -121,7 +124,7 @@ function encodeHistory(
   const plan = planThinking(traits, request.settings)
   const encode = (keepThinking: boolean) =>
     histories.encode(request.messages, `${keepThinking}`, () =>
-      createMessageEncoder({ model: options.model, keepThinking }),
+      createMessageEncoder({ model: options.model, keepThinking, prefill: traits.prefill }),
     )
   const messages = encode(plan.isOn)
   if (!plan.isOn || traits.thinking.kind === 'adaptive' || startsWithThinking(messages)) return { messages, plan }
@@ -141,7 +144,9 @@ function encodeThinking(
   if (plan.isOn && kind === 'budget')
     return { type: 'enabled', budget_tokens: Math.min(plan.budget, maxTokens - 1), ...binding }
   if (kind !== 'adaptive') return undefined
-  if (plan.isAsked || off === 'never') return { type: 'adaptive', ...binding }
+  // From Opus 4.7 on thoughts are omitted unless they are asked for.
+  if (plan.isAsked) return { type: 'adaptive', display: 'summarized', ...binding }
+  if (off === 'never') return { type: 'adaptive', ...binding }
   if (off === 'between-tools') return { type: 'between_tools' }
   return off === 'disabled' ? { type: 'disabled' } : undefined
 }
@@ -164,14 +169,22 @@ function startsWithThinking(messages: readonly WireMessage[]): boolean {
 function encodeTools(
   request: ModelRequest,
   messages: readonly WireMessage[],
-  compile: CompileSchema,
+  { compile, traits }: { readonly compile: CompileSchema; readonly traits: ModelTraits },
 ): readonly WireTool[] {
+  // Models that keep answers to schemas keep arguments to them, too ("Structured outputs", strict tool use).
+  const mayBeStrict = request.settings.strictTools === true && traits.output === 'native'
   if (request.tools.length > 0)
-    return request.tools.map((tool) => ({
-      name: encodeToolName(tool.name),
-      description: tool.description,
-      input_schema: encodeInputSchema(tool.inputSchema, compile),
-    }))
+    return request.tools.map(({ name, description, inputSchema }) => {
+      const isStrict = mayBeStrict && isSayable(inputSchema, 'anthropic-strict', compile, traits.schemas)
+      return {
+        name: encodeToolName(name),
+        description,
+        input_schema: isStrict
+          ? compile(inputSchema, 'anthropic-strict').schema
+          : encodeInputSchema(inputSchema, compile),
+        ...(isStrict && { strict: true as const }),
+      }
+    })
   // A history with calls needs declared tools: LiteLLM and others report a refusal without them. `none` forbids to call.
   const called = new Set<string>()
   for (const message of messages) {

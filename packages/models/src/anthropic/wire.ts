@@ -21,6 +21,7 @@ export interface WireTool {
   readonly name: string
   readonly description: string
   readonly input_schema: JsonObject
+  readonly strict?: true
   readonly cache_control?: CacheControl
 }
 
@@ -31,7 +32,8 @@ export type WireToolChoice =
 
 export type WireThinking = (
   | { readonly type: 'enabled'; readonly budget_tokens: number }
-  | { readonly type: 'adaptive' | 'between_tools' | 'disabled' }
+  | { readonly type: 'adaptive'; readonly display?: 'summarized' | 'omitted' }
+  | { readonly type: 'between_tools' | 'disabled' }
 ) & { readonly block_binding?: { readonly prefix_mismatch_behavior: 'drop_block' } }
 
 /** Without it the API does not know `block_binding` (BetaThinkingBlockBinding of SDK 1.12). */

@@ -158,12 +158,14 @@ class StreamDecoder implements BedrockDecoder {
   }
 
   #handleStop(payload: JsonObject): void {
-    // A call whose end was never told may lack its last arguments; other blocks are what they are.
-    if (this.#blocks.some((block) => block.isOpen && block.kind === 'call')) {
+    // A call whose end was never told may lack its last arguments, as it does where the limit of tokens ended the answer; other
+    // blocks are what they are.
+    const isCut = ['max-tokens', 'context-full'].includes(readFinish(payload['stopReason']))
+    if (!isCut && this.#blocks.some((block) => block.isOpen && block.kind === 'call')) {
       this.#fail('a toolUse block was never closed')
       return
     }
-    for (const block of this.#blocks) if (block.isOpen) this.#emit(block, closeBlock(block))
+    for (const block of this.#blocks) if (block.isOpen && block.kind !== 'call') this.#emit(block, closeBlock(block))
     this.#stop = payload
   }
 
@@ -228,8 +230,9 @@ function* listEvents(message: JsonValue): Generator<WireEvent> {
   for (const [contentBlockIndex, block] of blocks.entries()) {
     if (!isJsonObject(block)) continue
     const { start, delta } = splitBlock(block)
+    const deltas = listDeltas(block) ?? (delta ? [delta] : [])
     if (start) yield event('contentBlockStart', { contentBlockIndex, start })
-    if (delta) yield event('contentBlockDelta', { contentBlockIndex, delta })
+    for (const each of deltas) yield event('contentBlockDelta', { contentBlockIndex, delta: each })
     yield event('contentBlockStop', { contentBlockIndex })
   }
   if (message['stopReason'] !== undefined) yield event('messageStop', message)
@@ -237,7 +240,8 @@ function* listEvents(message: JsonValue): Generator<WireEvent> {
 }
 
 function splitBlock(block: JsonObject): { readonly start?: JsonObject; readonly delta?: JsonObject } {
-  const { toolUse, reasoningContent } = block
+  const { toolUse, reasoningContent, citationsContent } = block
+  if (isJsonObject(citationsContent)) return {}
   if (isJsonObject(toolUse)) {
     const { input, ...start } = toolUse
     return { start: { toolUse: start }, delta: { toolUse: { input: JSON.stringify(input ?? {}) } } }
@@ -247,4 +251,18 @@ function splitBlock(block: JsonObject): { readonly start?: JsonObject; readonly 
     return { delta: { reasoningContent: isJsonObject(reasoningText) ? reasoningText : reasoningContent } }
   }
   return typeof block['text'] === 'string' ? { delta: block } : { start: block }
+}
+
+/** A text with its sources (CitationsContentBlock) as the text and the sources one by one, which is how streams bring them. */
+function listDeltas(block: JsonObject): readonly JsonObject[] | undefined {
+  const cited = block['citationsContent']
+  if (!isJsonObject(cited)) return undefined
+  const texts = Array.isArray(cited['content']) ? (cited['content'] as readonly JsonValue[]) : []
+  const citations = Array.isArray(cited['citations']) ? (cited['citations'] as readonly JsonValue[]) : []
+  return [
+    ...texts.flatMap((part) =>
+      isJsonObject(part) && typeof part['text'] === 'string' ? [{ text: part['text'] }] : [],
+    ),
+    ...citations.map((citation) => ({ citation })),
+  ]
 }

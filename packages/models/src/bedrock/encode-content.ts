@@ -37,9 +37,9 @@ export function createDocuments(leftOut: number): Documents {
     takeName({ name }) {
       seen++
       if (seen <= leftOut) return undefined
-      // "Messages can't contain duplicate document names."; only letters, digits, single blanks and -()[] are allowed.
+      // "Messages can't contain duplicate document names."; only letters, digits, single blanks and _-()[] are allowed.
       const legal = (name ?? '')
-        .replace(/[^a-zA-Z0-9\s\-()[\]]/g, ' ')
+        .replace(/[^\w\s\-()[\]]/g, ' ')
         .replace(/\s+/g, ' ')
         .trim()
         .slice(0, 150)

@@ -154,6 +154,8 @@ function pickChoice(type: 'auto' | 'any' | 'none' | 'tool', declared: readonly T
 const options: fc.Arbitrary<BedrockEncodeOptions> = fc.record({
   model: fc.constantFrom(
     'anthropic.claude-haiku-4-5-20251001-v1:0',
+    'us.anthropic.claude-opus-5-5',
+    'anthropic.claude-sonnet-5-5',
     'amazon.nova-lite-v1:0',
     'us.amazon.nova-2-lite-v1:0',
     'mistral.mistral-large-2407-v1:0',

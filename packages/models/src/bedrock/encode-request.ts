@@ -53,8 +53,8 @@ export function encodeBedrockRequest(
   options: BedrockEncodeOptions,
   memory: RequestMemory<WireMessage> = createRequestMemory(),
 ): BedrockRequest {
-  const request = withSayableOutput(given, 'anthropic-strict', memory.compile)
   const { family, traits } = findTraits(findQuery(options))
+  const request = withSayableOutput(given, 'anthropic-strict', memory.compile, traits.schemas)
   checkChoice(request)
   const mayCall = request.tools.length > 0 && request.toolChoice.type !== 'none'
   const isFlat = !mayCall && hasCalls(request.messages)
@@ -174,7 +174,8 @@ function encodeClaude({ traits: { thinking } }: Work, plan: ThinkingPlan, maxTok
 
 function encodeTools(work: Work, plan: ThinkingPlan, mark: readonly CachePoint[]): WireToolConfig {
   const { request, family, memory } = work
-  const dialect = family === 'nova' || family === 'nova-2' ? 'nova' : 'bedrock'
+  // Claude has Anthropic's rule for the names of properties there, too: one illegal name refuses every tool.
+  const dialect = family === 'claude' ? 'anthropic' : family.startsWith('nova') ? 'nova' : 'bedrock'
   const tools = request.tools.map(({ name, description, inputSchema }): WireTool => {
     const { schema } = memory.compile(inputSchema, dialect)
     const toolSpec = { name: encodeToolName(name), inputSchema: { json: schema } }

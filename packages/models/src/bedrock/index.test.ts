@@ -4,7 +4,8 @@ import { isBatonError } from '@baton/core'
 import { expect, test } from 'vitest'
 import { encodeFrame } from './frames.ts'
 import type { BedrockModelOptions } from './index.ts'
-import { createBedrockModel, createEventStreamReader } from './index.ts'
+import { createToolNames } from '../tool-names.ts'
+import { createBedrockModel, createEventStreamReader, decodeBedrockMessage } from './index.ts'
 
 const request: ModelRequest = {
   instructions: '',
@@ -117,6 +118,12 @@ test.each([
   expect((await run([stop(reason)])).outcome).toMatchObject({ finish })
 })
 
+test('an answer that its limit cut in mid-call is a cut', async () => {
+  const input = frame('contentBlockDelta', { contentBlockIndex: 0, delta: { toolUse: { input: '{"a":"x' } } })
+  const { outcome } = await run([call, input, stop('max_tokens')])
+  expect(outcome).toMatchObject({ finish: 'max-tokens', parts: [{ type: 'call', arguments: '{"a":"x' }] })
+})
+
 const call = frame('contentBlockStart', { contentBlockIndex: 0, start: { toolUse: { name: 'a', toolUseId: 'b' } } })
 const flipped = (bytes: Uint8Array) => bytes.map((byte, at) => (at === bytes.length - 1 ? byte ^ 1 : byte))
 
@@ -159,4 +166,21 @@ test('an expired token is said, without the key', async () => {
   const { outcome } = await run([body], {}, head)
   expect(isBatonError(outcome) && outcome.code).toBe('model_auth_failed')
   expect(isBatonError(outcome) && outcome.message).not.toContain('key-of-a-test')
+})
+
+test('the text of a whole answer may lie in citationsContent', () => {
+  const citations = [{ title: 'Guide', location: { documentChar: { documentIndex: 0, start: 1, end: 9 } } }]
+  const content = [
+    { text: 'It says: ' },
+    { citationsContent: { content: [{ text: 'two ' }, { text: 'words' }], citations } },
+  ]
+  const message = { output: { message: { role: 'assistant', content } }, stopReason: 'end_turn', usage: {} }
+  const names = createToolNames([])
+  expect(decodeBedrockMessage(message, { model: 'anthropic.claude-haiku-4-5', names })).toMatchObject({
+    finish: 'end',
+    parts: [
+      { type: 'text', text: 'It says: ' },
+      { type: 'text', text: 'two words', state: { data: { citations } } },
+    ],
+  })
 })

@@ -10,7 +10,7 @@ import type {
   ModelPart,
   ModelRequest,
 } from '@baton/core'
-import { BatonError, outputTokensFor } from '@baton/core'
+import { BatonError, isBatonError, outputTokensFor } from '@baton/core'
 import { access } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
@@ -155,14 +155,16 @@ interface Asked {
   readonly signal: AbortSignal
 }
 
-async function answer({ llama, chat, file }: Loaded, asked: Asked): Promise<ModelAnswer> {
+async function answer(loaded: Loaded, asked: Asked): Promise<ModelAnswer> {
+  const { llama, chat, file } = loaded
   const { signal } = asked
   const request = withSayableOutput(asked.request, 'gguf')
   const names = chooseToolNames(request)
   const history = encodeHistory(request, names)
   const before = chat.sequence.tokenMeter.getState()
   try {
-    const options = await optionsFor(llama, { ...asked, request }, names)
+    const wished = await optionsFor(llama, { ...asked, request }, names)
+    const options = { ...wished, maxTokens: Math.min(wished.maxTokens, roomFor(loaded, history, wished)) }
     // Its chat writes into the history that it is given.
     const said = await chat.generateResponse(structuredClone(history), options)
     const after = chat.sequence.tokenMeter.getState()
@@ -175,6 +177,7 @@ async function answer({ llama, chat, file }: Loaded, asked: Asked): Promise<Mode
       model: file,
     }
   } catch (cause) {
+    if (isBatonError(cause)) throw cause
     if (signal.aborted) throw new BatonError({ code: 'cancelled', message: 'the model call was aborted', cause })
     const why = readMessage(cause)
     const code = /context/i.test(why) ? 'context_overflow' : 'model_provider_failed'
@@ -182,11 +185,40 @@ async function answer({ llama, chat, file }: Loaded, asked: Asked): Promise<Mode
   }
 }
 
+/** The part of the window that node-llama-cpp keeps free for the answer, and leaves out older items for. */
+const FREE_SHARE = 0.1
+
+/**
+ * Tokens that are left for the answer. Its chat would leave out what does not fit, before the answer or in the middle of it,
+ * and say nothing.
+ * @throws BatonError `context_overflow`
+ */
+function roomFor({ chat, contextTokens }: Loaded, history: readonly ChatItem[], options: GenerateOptions): number {
+  const { functions, documentFunctionParams } = options
+  const { contextText } = chat.chatWrapper.generateContextState({
+    chatHistory: history,
+    ...(functions && { availableFunctions: functions }),
+    ...(documentFunctionParams && { documentFunctionParams }),
+  })
+  const tokens = contextText.tokenize(chat.model.tokenizer).length
+  const most = contextTokens - Math.max(1, Math.floor(contextTokens * FREE_SHARE))
+  // The window is full one token early.
+  if (tokens <= most) return contextTokens - tokens - 1
+  throw new BatonError({
+    code: 'context_overflow',
+    message: `the request has ${tokens} tokens, and the window of the local model takes ${most} of its ${contextTokens}`,
+    hint: 'Shorten the instructions or the tools, or load the model with a larger contextTokens.',
+  })
+}
+
 async function optionsFor(llama: Llama, { request, sink, signal }: Asked, names: ToolNames): Promise<GenerateOptions> {
   const { settings, tools, toolChoice, output } = request
   const base = {
     maxTokens: outputTokensFor(settings, tools.length > 0),
     temperature: settings.temperature ?? 0,
+    ...(settings.topP !== undefined && { topP: settings.topP }),
+    ...(settings.seed !== undefined && { seed: settings.seed }),
+    ...(settings.stop && { customStopTriggers: settings.stop }),
     signal,
     onTextChunk: (text: string) => sink({ type: 'text-delta', text }),
   }

@@ -54,9 +54,17 @@ export interface GenerateOptions {
   readonly grammar?: unknown
   readonly maxTokens: number
   readonly temperature: number
+  readonly topP?: number
+  readonly seed?: number
+  readonly customStopTriggers?: readonly string[]
   readonly signal: AbortSignalLike
   readonly onTextChunk: (text: string) => void
   readonly onFunctionCallParamsChunk?: (chunk: ParamsChunk) => void
+}
+
+export interface ContextFunctions {
+  readonly availableFunctions?: GenerateOptions['functions']
+  readonly documentFunctionParams?: true
 }
 
 export interface ParamsChunk {
@@ -68,6 +76,13 @@ export interface ParamsChunk {
 
 export interface LlamaChat {
   readonly sequence: LlamaSequence
+  readonly model: { readonly tokenizer: unknown }
+  readonly chatWrapper: {
+    /** The whole prompt, as `generateResponse` would write it. */
+    generateContextState(given: { readonly chatHistory: readonly ChatItem[] } & ContextFunctions): {
+      readonly contextText: { tokenize(tokenizer: unknown): { readonly length: number } }
+    }
+  }
   generateResponse(history: readonly ChatItem[], options: GenerateOptions): Promise<Generated>
 }
 

@@ -38,3 +38,48 @@ test('a file that is not there is named', async () => {
     message: 'there is no file /nothing to load a model from',
   })
 })
+
+/** A chat whose history has as many tokens as characters, and that tells how many it may write. */
+function chatOf(seen: { maxTokens: number }[]) {
+  const meter = { getState: () => ({ usedInputTokens: 0, usedOutputTokens: 0 }) }
+  return class {
+    readonly sequence = { tokenMeter: meter }
+    readonly model = { tokenizer: undefined }
+    readonly chatWrapper = {
+      generateContextState: ({ chatHistory }: { chatHistory: readonly unknown[] }) => ({
+        contextText: { tokenize: () => ({ length: JSON.stringify(chatHistory).length }) },
+      }),
+    }
+    generateResponse(_history: unknown, options: { maxTokens: number }) {
+      seen.push(options)
+      return Promise.resolve({ response: 'Hi', metadata: { stopReason: 'eogToken' } })
+    }
+  }
+}
+
+test('a request that does not fit the window is an error, and an answer never pushes out what was said', async () => {
+  const seen: { maxTokens: number }[] = []
+  const context = { contextSize: 1000, getSequence: () => ({}) }
+  const loaded = { trainContextSize: 1000, createContext: () => Promise.resolve(context) }
+  const llama = { loadModel: () => Promise.resolve(loaded), dispose: () => Promise.resolve() }
+  vi.doMock(PACKAGE, () => ({ getLlama: () => Promise.resolve(llama), LlamaChat: chatOf(seen) }))
+  const model = await loadGgufModel(FILE)
+  const ask = (text: string) =>
+    model.run(
+      {
+        instructions: '',
+        messages: [{ role: 'user', parts: [{ type: 'text', text }] }],
+        tools: [],
+        toolChoice: { type: 'auto' },
+        settings: { maxOutputTokens: 512 },
+        session: 's',
+      },
+      () => undefined,
+      new AbortController().signal,
+    )
+  await ask('x')
+  await ask('x'.repeat(700))
+  await expect(ask('x'.repeat(950))).rejects.toMatchObject({ code: 'context_overflow' })
+  const [, short, long] = seen.map(({ maxTokens }) => maxTokens)
+  expect([short, seen.length, (long ?? 0) < 300]).toEqual([512, 3, true])
+})

@@ -3,6 +3,7 @@ import type { JsonObject, ModelAnswer, ModelEvent } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 import { describe, expect, test } from 'vitest'
 import { createToolNames } from '../tool-names.ts'
+import { createSseReader } from '../transport/sse.ts'
 import type { OpenAiChatDecoderOptions } from './decode-stream.ts'
 import { createOpenAiChatDecoder, decodeOpenAiChatCompletion } from './decode-stream.ts'
 
@@ -138,6 +139,14 @@ describe('which call a piece belongs to', () => {
       delta({ function_call: { arguments: ':1}' } }),
     ]
     expect(listCalls([...chunks, delta({}, 'function_call')])).toEqual([['a', '{"x":1}']])
+  })
+
+  test('a place for a call with nothing in it is no call', () => {
+    for (const nothing of [{ function_call: {} }, { function_call: { name: '', arguments: '' } }, { tool_calls: [{}] }])
+      expect(readAnswer([delta({ content: 'x', ...nothing }), STOPPED])).toMatchObject({
+        finish: 'end',
+        parts: [{ type: 'text', text: 'x' }],
+      })
   })
 
   test('what is told while it arrives', () => {
@@ -361,6 +370,14 @@ describe('errors inside of a stream', () => {
     expect(decoder.failure?.message).toBe('Groq ended the stream with server_error: no')
   })
 
+  test('a line that begins with `error:` (llama-box)', () => {
+    const decoder = createOpenAiChatDecoder({ model: 'm', names, label: 'llama-box' })
+    const reader = createSseReader((event) => decoder.push(event))
+    reader.push(new TextEncoder().encode('data: {"choices":[{"delta":{"content":"x"}}]}\n\n'))
+    reader.push(new TextEncoder().encode('error: {"code":500,"message":"slot failed","type":"server_error"}\n\n'))
+    expect(decoder.failure?.message).toBe('llama-box ended the stream with server_error: slot failed')
+  })
+
   test('an event that is no JSON', () => {
     const decoder = createOpenAiChatDecoder({ model: 'm', names })
     decoder.push({ data: '<html>' })
@@ -387,5 +404,17 @@ describe('an answer in one piece', () => {
   ])('%s', (_situation, body, code) => {
     const outcome = decodeOpenAiChatCompletion(body, { model: 'm', names })
     expect(isBatonError(outcome) && outcome.code).toBe(code)
+  })
+
+  test('an empty delta beside the message hides nothing, and a message behind deltas repeats nothing', () => {
+    const choice = (more: JsonObject) => ({ choices: [{ index: 0, finish_reason: 'stop', ...more }] })
+    const message = { role: 'assistant', content: 'yes' }
+    for (const empty of [{}, { role: 'assistant', content: '' }, { content: null, tool_calls: [] }])
+      expect(decodeOpenAiChatCompletion(choice({ delta: empty, message }), { model: 'm', names })).toMatchObject({
+        parts: [{ type: 'text', text: 'yes' }],
+      })
+    expect(readAnswer([delta({ content: 'yes' }), choice({ delta: {}, message })]).parts).toEqual([
+      { type: 'text', text: 'yes' },
+    ])
   })
 })

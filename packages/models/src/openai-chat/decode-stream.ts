@@ -96,6 +96,7 @@ class StreamDecoder implements OpenAiChatDecoder {
       return
     }
     const parsed = parseJson(text)
+    if (!parsed.ok && event === 'error') this.#failWith({ message: text })
     if (!parsed.ok) {
       // Redacted before it is cut: half a key is still too much.
       this.#fail(`an event is not JSON: ${redact(text, this.#options.secrets ?? []).slice(0, 80)}`)
@@ -161,9 +162,11 @@ class StreamDecoder implements OpenAiChatDecoder {
       this.#failWith(choice['error'])
       return
     }
-    // A whole answer has a message; some servers stream one as well.
-    const delta = isJsonObject(choice['delta']) ? choice['delta'] : choice['message']
-    if (isJsonObject(delta)) this.#handleDelta(delta)
+    // A whole answer has a message; some servers stream one as well, or put an empty delta beside it.
+    const { delta, message } = choice
+    const isBeside = isJsonObject(delta) && isJsonObject(message) && isEmptyDelta(delta) && this.#saidNothing
+    const said = isJsonObject(delta) && !isBeside ? delta : message
+    if (isJsonObject(said)) this.#handleDelta(said)
     const reason = choice['finish_reason']
     // Some servers send "" in every chunk in place of null.
     if (typeof reason !== 'string' || reason === '' || this.failure) return
@@ -206,6 +209,10 @@ class StreamDecoder implements OpenAiChatDecoder {
     }
   }
 
+  get #saidNothing(): boolean {
+    return this.#text === '' && this.#calls.all.length === 0 && this.#reasoning.isEmpty
+  }
+
   #addText(text: string): void {
     if (text === '' || !this.#fits(text.length)) return
     this.#takePieces(this.#tags?.push(text) ?? [{ type: 'text', text }])
@@ -228,6 +235,8 @@ class StreamDecoder implements OpenAiChatDecoder {
   #handleCall(value: JsonValue): void {
     const piece = readCallPiece(value)
     if (!piece || this.failure) return
+    // Some servers have a place for a call in every message, also where there is none.
+    if (piece.id === '' && piece.name === '' && piece.arguments === '' && !piece.extra) return
     const before = this.#calls.all.length
     const call = this.#calls.find(piece)
     const isNew = this.#calls.all.length > before
@@ -320,6 +329,12 @@ class StreamDecoder implements OpenAiChatDecoder {
     const message = `${this.#label}’s answer is malformed: ${what}`
     this.failure ??= new BatonError({ code: 'model_malformed_answer', message })
   }
+}
+
+function isEmptyDelta(delta: JsonObject): boolean {
+  return Object.entries(delta).every(
+    ([key, value]) => key === 'role' || value === null || value === '' || (Array.isArray(value) && value.length === 0),
+  )
 }
 
 function textOfThinking(thinking: JsonValue | undefined): string {

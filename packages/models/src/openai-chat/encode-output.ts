@@ -3,7 +3,8 @@
 import type { JsonObject, ModelRequest } from '@baton/core'
 import type { CompileSchema } from '../schema/compile-schema.ts'
 import { compileSchema } from '../schema/compile-schema.ts'
-import { isNarrowed } from '../schema/sayable-output.ts'
+import { isSayable } from '../schema/sayable-output.ts'
+import type { SchemaLimits } from '../traits/model-traits.ts'
 import { encodeToolName } from '../tool-names.ts'
 
 export interface OutputSchema {
@@ -16,10 +17,11 @@ export interface OutputSchema {
 export function encodeOutputSchema(
   { name, schema }: NonNullable<ModelRequest['output']>,
   compile: CompileSchema = compileSchema,
+  limits?: SchemaLimits,
 ): OutputSchema {
   // 400 "Invalid 'text.format.name': … Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'", at most 64.
   const wireName = encodeToolName(name)
-  if (!isNarrowed(schema, 'openai-strict', compile))
+  if (isSayable(schema, 'openai-strict', compile, limits))
     return { name: wireName, schema: compile(schema, 'openai-strict').schema, strict: true }
   return { name: wireName, schema: compile(schema, 'openai').schema, strict: false }
 }

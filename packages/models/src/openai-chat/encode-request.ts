@@ -6,11 +6,11 @@ import type { RequestMemory } from '../request-memory.ts'
 import { createRequestMemory } from '../request-memory.ts'
 import type { CompileSchema } from '../schema/compile-schema.ts'
 import { addProviderFields } from '../provider-fields.ts'
-import { isNarrowed } from '../schema/sayable-output.ts'
+import { isSayable } from '../schema/sayable-output.ts'
 import { encodeToolName } from '../tool-names.ts'
 import type { TraitsQuery } from '../traits/find-traits.ts'
 import { findTraits } from '../traits/find-traits.ts'
-import type { ModelTraits, TraitsOverride } from '../traits/model-traits.ts'
+import type { ModelTraits, SchemaLimits, TraitsOverride } from '../traits/model-traits.ts'
 import { chooseSampling } from '../traits/sampling.ts'
 import type { ThinkingPlan } from '../traits/thinking-plan.ts'
 import { limitOutput } from '../traits/thinking-plan.ts'
@@ -66,7 +66,9 @@ export function encodeOpenAiChatRequest(
       createMessageEncoder({ provider, model, instructions, quirks }),
     ),
     ...(hasTools && {
-      tools: choice.tools.map((tool) => encodeTool(tool, settings.strictTools === true, memory.compile)),
+      tools: choice.tools.map((tool) =>
+        encodeTool(tool, settings.strictTools === true ? traits.schemas : undefined, memory.compile),
+      ),
     }),
     ...(choice.field !== undefined && { tool_choice: choice.field }),
     ...(hasTools && settings.parallelCalls === false && traits.singleCalls && { parallel_tool_calls: false }),
@@ -77,7 +79,10 @@ export function encodeOpenAiChatRequest(
     ...(settings.serviceTier !== undefined && { service_tier: settings.serviceTier }),
     ...reasoning.fields,
     ...(request.output && {
-      response_format: { type: 'json_schema', json_schema: encodeOutputSchema(request.output, memory.compile) },
+      response_format: {
+        type: 'json_schema',
+        json_schema: encodeOutputSchema(request.output, memory.compile, traits.schemas),
+      },
     }),
   }
   return addProviderFields(body, settings, provider)
@@ -106,8 +111,9 @@ function buildCacheKey(session: string): string {
   return session.slice(-CACHE_KEY_LENGTH_MAX)
 }
 
-function encodeTool(tool: ToolDeclaration, wantsStrict: boolean, compile: CompileSchema): WireTool {
-  const isStrict = wantsStrict && !isNarrowed(tool.inputSchema, 'openai-strict', compile)
+/** @param limits of a strict schema; absent: it is not to be strict */
+function encodeTool(tool: ToolDeclaration, limits: SchemaLimits | undefined, compile: CompileSchema): WireTool {
+  const isStrict = limits !== undefined && isSayable(tool.inputSchema, 'openai-strict', compile, limits)
   return {
     type: 'function',
     function: {

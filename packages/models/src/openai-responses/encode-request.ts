@@ -7,10 +7,10 @@ import { createRequestMemory } from '../request-memory.ts'
 import { encodeOutputSchema } from '../openai-chat/encode-output.ts'
 import { addProviderFields } from '../provider-fields.ts'
 import type { CompileSchema } from '../schema/compile-schema.ts'
-import { isNarrowed } from '../schema/sayable-output.ts'
+import { isSayable } from '../schema/sayable-output.ts'
 import { encodeToolName } from '../tool-names.ts'
 import { findTraits } from '../traits/find-traits.ts'
-import type { ModelTraits, TraitsOverride } from '../traits/model-traits.ts'
+import type { ModelTraits, SchemaLimits, TraitsOverride } from '../traits/model-traits.ts'
 import { chooseSampling } from '../traits/sampling.ts'
 import type { ThinkingPlan } from '../traits/thinking-plan.ts'
 import { limitOutput, planThinking } from '../traits/thinking-plan.ts'
@@ -52,9 +52,9 @@ export function encodeOpenAiResponsesRequest(
   // Reasoning counts as output, so what the model may think is added to what it may answer.
   const tokens = limitOutput(traits, outputTokensFor(settings, request.tools.length > 0), plan)
   const toolChoice = encodeToolChoice(request)
-  const isStrict = settings.strictTools === true
+  const limits = settings.strictTools === true ? traits.schemas : undefined
   const isSingle = settings.parallelCalls === false && traits.singleCalls
-  const tools = [...serverTools, ...request.tools.map((tool) => encodeTool(tool, isStrict, memory.compile))]
+  const tools = [...serverTools, ...request.tools.map((tool) => encodeTool(tool, limits, memory.compile))]
   const { temperature, topP } = chooseSampling(traits, settings, { thinks: plan.isOn, temperatureMax: 2 })
   const hasCacheKey = promptCacheKey && settings.cache !== 'off' && session !== ''
   const body: OpenAiResponsesRequest = {
@@ -75,7 +75,7 @@ export function encodeOpenAiResponsesRequest(
     ...(settings.serviceTier !== undefined && { service_tier: settings.serviceTier }),
     ...(reasoning && { reasoning }),
     ...(request.output && {
-      text: { format: { type: 'json_schema', ...encodeOutputSchema(request.output, memory.compile) } },
+      text: { format: { type: 'json_schema', ...encodeOutputSchema(request.output, memory.compile, traits.schemas) } },
     }),
   }
   return addProviderFields(body, settings, PROVIDER)
@@ -92,8 +92,9 @@ function encodeReasoning(
   return { ...(effort !== undefined && { effort }), ...(summary !== undefined && { summary }) }
 }
 
-function encodeTool(tool: ToolDeclaration, wantsStrict: boolean, compile: CompileSchema): WireTool {
-  const strict = wantsStrict && !isNarrowed(tool.inputSchema, 'openai-strict', compile)
+/** @param limits of a strict schema; absent: it is not to be strict */
+function encodeTool(tool: ToolDeclaration, limits: SchemaLimits | undefined, compile: CompileSchema): WireTool {
+  const strict = limits !== undefined && isSayable(tool.inputSchema, 'openai-strict', compile, limits)
   return {
     type: 'function',
     name: encodeToolName(tool.name),

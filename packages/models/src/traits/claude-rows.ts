@@ -11,13 +11,17 @@ const EFFORTS: readonly Effort[] = ['low', 'medium', 'high', 'xhigh', 'max']
 
 const CLAUDE: ModelTraits = { ...PLAIN_TRAITS, images: true, files: true, cache: true, schemas: SCHEMAS }
 
-/** Adaptive thinking; temperature, top_p and top_k are gone (400 "`temperature` is deprecated for this model."). */
+/**
+ * Adaptive thinking; temperature, top_p and top_k are gone (400 "`temperature` is deprecated for this model."), and so is an
+ * answer to go on with ("This model does not support assistant message prefill. The conversation must end with a user message.").
+ */
 const ADAPTIVE: ModelTraits = {
   ...CLAUDE,
   contextTokens: 1_000_000,
   outputTokens: 128_000,
   thinking: { kind: 'adaptive', efforts: EFFORTS, off: 'never' },
   sampling: 'refused',
+  prefill: false,
 }
 
 /** 400 "\"thinking.type.disabled\" is not supported for this model", and forced calls are an error. */
@@ -117,3 +121,13 @@ export const CLAUDE_ROWS: readonly TraitsRow[] = [
     cache: false,
   }),
 ]
+
+/** Servers of others that speak the Messages API take what it took at first; no name leads here, only that API itself. */
+export const MESSAGES_ROW: TraitsRow = {
+  family: 'messages',
+  name: 'Others, by the Messages API',
+  pattern: /^\b$/,
+  checked: '2026-11',
+  source: 'messages.d.ts of 2025',
+  traits: { ...CLAUDE, thinking: BUDGET, sampling: 'unthinking', forcing: 'unthinking' },
+}

@@ -1,7 +1,7 @@
 // Looks a model up in the table by its name, as people, gateways and Bedrock write it. A user's own traits win; a name that no
 // row knows is taken for the newest of its family.
 import type { ModelCapabilities } from '@baton/core'
-import { CLAUDE_ROWS } from './claude-rows.ts'
+import { CLAUDE_ROWS, MESSAGES_ROW } from './claude-rows.ts'
 import { GEMINI_ROWS } from './gemini-rows.ts'
 import { GPT_OSS_ROW, GPT_ROWS } from './gpt-rows.ts'
 import type { ModelFamily, ModelTraits, TraitsOverride, TraitsRow } from './model-traits.ts'
@@ -11,6 +11,7 @@ import { findListedWindow } from './windows.ts'
 /** All rows, the newest of each family first. */
 export const TRAITS_TABLE: readonly TraitsRow[] = [
   ...CLAUDE_ROWS,
+  MESSAGES_ROW,
   ...GPT_ROWS,
   GPT_OSS_ROW,
   ...GEMINI_ROWS,
@@ -44,7 +45,7 @@ export function findTraits({ model, family, override }: TraitsQuery): FoundTrait
     traits: override ? mergeTraits(row.traits, override) : row.traits,
     family: row.family,
     row: row.name,
-    isAssumed: !known && row !== UNKNOWN_ROW,
+    isAssumed: !known && row !== UNKNOWN_ROW && row !== MESSAGES_ROW,
   }
 }
 

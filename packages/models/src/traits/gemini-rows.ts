@@ -13,7 +13,7 @@ const GEMINI: ModelTraits = {
   output: 'without-tools',
   // There is no way to ask for one call at a time.
   singleCalls: false,
-  schemas: { lookaround: false, recursion: false },
+  schemas: { lookaround: true, recursion: false },
 }
 
 /** Levels in place of a budget, tools beside JSON (recorded), and signatures that must come back with their calls. */

@@ -60,14 +60,27 @@ export interface ModelTraits {
   readonly singleCalls: boolean
   /** Whether texts can be named at which an answer ends. */
   readonly stop: boolean
+  /** Whether a request may end with what the model itself has said, for it to go on from there. */
+  readonly prefill: boolean
   /** Whether calls of the history need a signature of the model's thoughts (Gemini 3). */
   readonly signedCalls: boolean
   readonly schemas: SchemaLimits
 }
 
-/** Families of models that are written to in the same way; `other` is known to no row. */
+/** Families of models that are written to in the same way; `messages`: others by Anthropic's API; `other`: known to no row. */
 export type ModelFamily =
-  'claude' | 'gpt' | 'gpt-oss' | 'gemini' | 'nova' | 'nova-2' | 'grok' | 'deepseek' | 'mistral' | 'qwen' | 'other'
+  | 'claude'
+  | 'messages'
+  | 'gpt'
+  | 'gpt-oss'
+  | 'gemini'
+  | 'nova'
+  | 'nova-2'
+  | 'grok'
+  | 'deepseek'
+  | 'mistral'
+  | 'qwen'
+  | 'other'
 
 export interface TraitsRow {
   readonly family: ModelFamily
@@ -102,6 +115,7 @@ export const PLAIN_TRAITS: ModelTraits = {
   output: 'native',
   singleCalls: true,
   stop: true,
+  prefill: true,
   signedCalls: false,
   schemas: { lookaround: true, recursion: true },
 }

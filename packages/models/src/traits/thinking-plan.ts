@@ -63,9 +63,13 @@ export function limitOutput(traits: ModelTraits, answerTokens: number, { roomTok
 
 function readAsked({ effort, reasoningTokens = 0 }: ModelSettings): Effort | undefined {
   if (effort !== undefined) return effort === 'none' ? undefined : effort
-  if (!(reasoningTokens > 0)) return undefined
-  if (reasoningTokens < 4096) return 'low'
-  return reasoningTokens < 16_384 ? 'medium' : 'high'
+  return reasoningTokens > 0 ? chooseEffortFor(reasoningTokens) : undefined
+}
+
+/** A number of tokens as a word, for models and servers that take words. */
+export function chooseEffortFor(tokens: number): 'low' | 'medium' | 'high' {
+  if (tokens < 4096) return 'low'
+  return tokens < 16_384 ? 'medium' : 'high'
 }
 
 /** Off, or as little as the model can. */

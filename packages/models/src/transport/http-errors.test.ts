@@ -63,6 +63,12 @@ describe('a request that does not fit the window, in the words of', () => {
       ],
     ],
     ['Bedrock', { message: 'Input is too long for requested model.' }],
+    ['Ollama', { error: 'prompt too long; exceeded max context length by 12 tokens' }],
+    ['Perplexity', { error: { message: 'The prompt has 200000 tokens', type: 'too_many_prompt_tokens', code: 400 } }],
+    [
+      'LiteLLM',
+      { error: { message: 'litellm.BadRequestError: litellm.ContextWindowExceededError: …', type: null, code: '400' } },
+    ],
   ])('%s', (_provider, body) => {
     expect(describeError(400, body).code).toBe('context_overflow')
   })
@@ -132,4 +138,9 @@ test('what is no secret is left alone', () => {
     headers: { accept: 'text/event-stream' },
   })
   expect(redact('alt=sse is true, text/event-stream', secrets)).toBe('alt=sse is true, text/event-stream')
+})
+
+test('a wrong key that is told as a bad request (xAI) is still a wrong key', () => {
+  const error = 'Incorrect API key provided: xa***bc. You can obtain an API key from https://console.x.ai.'
+  expect(describeError(400, { code: 'Client specified an invalid argument', error }).code).toBe('model_auth_failed')
 })

@@ -86,11 +86,14 @@ const OVERFLOW = [
   /exceeds the context window/i, // OpenAI Responses
   /input token count.*exceeds the maximum/i, // Gemini
   /input is too long for requested model/i, // Bedrock
+  /prompt too long; exceeded max context length/i, // Ollama
+  /too_many_prompt_tokens/, // Perplexity's type
+  /ContextWindowExceededError/, // LiteLLM's proxy: "litellm.ContextWindowExceededError: …"
   /too many (input )?tokens|maximum prompt length|exceeds the available context size/i, // Bedrock, xAI, llama.cpp
 ]
 
 export function saysContextOverflow(said: SaidError): boolean {
-  const text = `${said.code ?? ''} ${said.message}`
+  const text = `${said.code ?? ''} ${said.type ?? ''} ${said.message}`
   return OVERFLOW.some((pattern) => pattern.test(text))
 }
 
@@ -105,11 +108,15 @@ export function codeOfStatus(status: number): ErrorCode {
   return 'model_provider_failed'
 }
 
+/** xAI says it with a 400: "Incorrect API key provided: xa***. You can obtain an API key from https://console.x.ai." */
+const BAD_KEY = /^(?:incorrect|invalid) api key\b/i
+
 function findCode(failure: HttpFailure, said: SaidError): ErrorCode {
   const { status } = failure.head
   const isRefusal = status === 400 || status === 413 || status === 422
   if (isRefusal && saysContextOverflow(said)) return 'context_overflow'
   if (isRefusal && saysContentRefused(said)) return 'model_content_refused'
+  if (status === 400 && BAD_KEY.test(said.message)) return 'model_auth_failed'
   const byType = said.type === undefined ? undefined : failure.codeOfType?.(said.type)
   // A type that says less than the status, as proxies send it beside a 429.
   return byType === undefined || byType === 'model_provider_failed' ? codeOfStatus(status) : byType

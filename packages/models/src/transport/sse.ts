@@ -27,6 +27,9 @@ export function createSseReader(onEvent: (event: SseEvent) => void, eventLengthM
     onError(error) {
       // Unknown fields and bad retry times are reported here too; the standard says to ignore those.
       if (error.type === 'max-buffer-size-exceeded') overflowed = true
+      // llama-box writes its errors as lines `error: {…}` (gpustack/llama-box).
+      else if (error.type === 'unknown-field' && error.field === 'error')
+        onEvent({ event: 'error', data: error.value ?? '' })
     },
   })
   return {

@@ -115,7 +115,7 @@ const THINKING: readonly ModelSettings[] = [
 const SAMPLING: readonly ModelSettings[] = [
   {},
   { temperature: 0.3 },
-  { temperature: 1.5, topP: 0.9, stop: ['END'], seed: 1 },
+  { temperature: 1.5, topP: 0.9, stop: ['END'], seed: 1, serviceTier: 'flex' },
 ]
 const OUTPUTS: readonly ModelRequest['output'][] = [
   undefined,
@@ -141,19 +141,31 @@ function* listRequests(): Generator<ModelRequest> {
 }
 
 const counts = { models: MODELS.length, requests: 0, 'refused by Baton with a hint': 0 }
+/** What each model is sent where nobody asks for anything but a short answer. */
+const plain: string[] = []
 
 afterAll(() => {
-  console.info(
-    `current models: ${Object.entries(counts)
-      .map(([what, count]) => `${count} ${what}`)
-      .join(', ')}`,
-  )
+  const each = Object.entries(counts).map(([what, count]) => `${count} ${what}`)
+  console.info(`current models: ${each.join(', ')}\n${plain.join('\n')}`)
 })
+
+const TOLD = ['thinking', 'output_config', 'reasoning', 'reasoning_effort', 'thinkingConfig', 'reasoningConfig']
+const LIMITS = ['max_tokens', 'max_output_tokens', 'max_completion_tokens', 'maxOutputTokens', 'maxTokens']
+
+function describeBody(body: JsonObject): string {
+  const nested = ['generationConfig', 'inferenceConfig', 'additionalModelRequestFields']
+  const all = Object.assign({}, body, ...nested.map((key) => body[key])) as JsonObject // fields of one level
+  const shown = [...LIMITS, ...TOLD].filter((key) => all[key] !== undefined)
+  return shown.map((key) => `${key} ${JSON.stringify(all[key])}`).join(', ')
+}
 
 describe('what is sent is accepted', () => {
   test.each(MODELS)('%s/%s', (provider, model) => {
     const wire = WIRES[provider]
     if (!wire) throw new Error(`no wire of ${provider}`)
+    const [first] = listRequests()
+    const body = first && encode(wire, first, model)
+    plain.push(`  ${provider}/${model}: ${body ? describeBody(body) : 'refused with a hint'}`)
     const refused = [...listRequests()].flatMap((request) => {
       const body = encode(wire, request, model)
       counts.requests++

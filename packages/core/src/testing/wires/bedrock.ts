@@ -36,7 +36,7 @@ const SOURCES = {
     'API_runtime_ToolResultBlock: content is a list of one of text, json, image, document, video, searchResult',
   image: 'API_runtime_ImageBlock: format png, jpeg, gif or webp, source bytes or s3Location',
   document:
-    'API_runtime_DocumentBlock: format, and a name of letters, digits, single blanks, hyphens, parentheses and brackets',
+    'API_runtime_DocumentBlock: format, and a name of letters, digits, single blanks, hyphens, parentheses and brackets; underscores were taken (recorded)',
   document_name_repeated: 'ValidationException "Messages can\'t contain duplicate document names."',
   documents_max: 'ValidationException "You can\'t include more than 5 documents in a request."',
   document_alone: 'API_runtime_DocumentBlock: a message with a document has a text block, too',
@@ -151,7 +151,7 @@ function checkTurns(turns: readonly Turn[], report: Report<Code>): void {
 
 const IMAGE_FORMATS: readonly unknown[] = ['png', 'jpeg', 'gif', 'webp']
 const DOCUMENT_FORMATS: readonly unknown[] = ['pdf', 'csv', 'doc', 'docx', 'xls', 'xlsx', 'html', 'txt', 'md']
-const DOCUMENT_NAME = /^(?!.*\s\s)[a-zA-Z0-9\s\-()[\]]{1,200}$/
+const DOCUMENT_NAME = /^(?!.*\s\s)[\w\s\-()[\]]{1,200}$/
 
 /** Images, documents and reasoning, in messages and in results. */
 function checkMedia(turns: readonly Turn[], report: Report<Code>): void {

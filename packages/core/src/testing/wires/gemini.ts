@@ -82,7 +82,7 @@ function isGemini3(model = ''): boolean {
 
 /** GenerateContentRequest of v1beta and of Vertex. */
 const BODY_FIELDS: readonly string[] =
-  'contents systemInstruction tools toolConfig generationConfig safetySettings cachedContent labels model store'.split(
+  'contents systemInstruction tools toolConfig generationConfig safetySettings cachedContent labels model store serviceTier'.split(
     ' ',
   )
 /** Part of genai.d.ts. */

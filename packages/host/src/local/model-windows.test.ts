@@ -1,0 +1,32 @@
+// What a host makes of what a model says of itself: its window shortens the history, and a name that nobody knows is told once.
+import { defineAgent } from '@baton/core'
+import { createScriptedModel } from '@baton/core/testing'
+import { afterEach, expect, test } from 'vitest'
+import { createHost } from './create-host.ts'
+import { noUnhandledRejections } from './test-world.ts'
+
+afterEach(noUnhandledRejections())
+
+test('a session never asks for more than the window of its model, and says once what the model is taken for', async () => {
+  const warnings: unknown[] = []
+  const capabilities = { contextTokens: 1000, assumedTraits: 'Claude Fable 5.1' }
+  const model = createScriptedModel({ steps: () => ({ text: 'ok' }), capabilities })
+  const host = createHost({
+    agent: defineAgent({ name: 'a', model: 'x/new' }),
+    modelOf: () => model,
+    log: { info: () => undefined, warn: (message, data) => void warnings.push([message, data]) },
+  })
+  const session = await host.session('one')
+  for (let turn = 0; turn < 8; turn++) await session.send(`${turn}${'x'.repeat(399)}`).answer
+  await host.session('two')
+  await host.stop()
+  const sizes = model.requests.map(({ messages }) => JSON.stringify(messages).length / 4)
+  expect([sizes.length, Math.max(...sizes) < 1000]).toEqual([8, true])
+  expect(JSON.stringify(model.requests.at(-1)?.messages)).not.toContain('"0xxx')
+  expect(warnings).toEqual([
+    [
+      'a model is in no table; it is asked as the newest known of its family is',
+      { model: 'x/new', as: 'Claude Fable 5.1' },
+    ],
+  ])
+})
