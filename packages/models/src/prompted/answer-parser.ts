@@ -241,7 +241,7 @@ export class AnswerParser {
   #feedHead(mode: ModeOf<'head'>, char: string): void {
     mode.raw += char
     const { head, raw } = mode
-    if (char === '\n' || raw.length > HEAD_CHARS) this.#release()
+    if (char === '\n' || raw.length > HEAD_CHARS || raw.endsWith(mode.open)) this.#release()
     else if (raw.endsWith(head.until)) {
       const read = head.read(raw.slice(0, -head.until.length))
       if (!read) this.#release()
