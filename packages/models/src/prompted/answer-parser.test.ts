@@ -34,6 +34,7 @@ const TEXTS: readonly (readonly [name: string, format: PromptedFormatName, text:
   ['code blocks of data', 'json-fence', repeat('```json\n{"name": "a"}\n```\n')],
   ['an object that does not end', 'llama', `{"name": ${repeat('{')}`],
   ['arguments of a call', 'qwen-coder', `<tool_call><function=look>${repeat('<parameter=at>a</parameter>')}`],
+  ['arguments that do not end', 'qwen-coder', repeat('<tool_call><function=look><parameter=at></tool_call>')],
   ['heads', 'harmony', repeat('<|channel|>')],
   ['heads of thoughts', 'harmony', repeat('<|channel|>analysis<|message|>')],
   ['sections', 'kimi', repeat('<|tool_calls_section_begin|><|tool_call_begin|>')],

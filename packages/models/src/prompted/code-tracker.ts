@@ -30,9 +30,8 @@ export class CodeTracker {
   #fence: Fence | undefined
   // The line
   #isPrefix = true
-  /** Where its first character stands that is not blank. */
+  /** Where its first character stands that is not blank, the mark of a list included. */
   #contentAt = -1
-  #isItem = false
   #isBlank = true
   #indent = 0
   #marker = ''
@@ -76,7 +75,7 @@ export class CodeTracker {
 
   /** Whether a line begins here, outside of lists: nothing but white space stands before it. */
   get isLineStart(): boolean {
-    return this.#contentAt === this.position && !this.#isItem && this.#indent <= 3
+    return this.#contentAt === this.position && this.#indent <= 3
   }
 
   get fenceLine(): number | undefined {
@@ -109,7 +108,6 @@ export class CodeTracker {
     copy.#fence = this.#fence
     copy.#isPrefix = this.#isPrefix
     copy.#contentAt = this.#contentAt
-    copy.#isItem = this.#isItem
     copy.#isBlank = this.#isBlank
     copy.#indent = this.#indent
     copy.#marker = this.#marker
@@ -184,7 +182,6 @@ export class CodeTracker {
     if (/^ (?:[-*+]|\d{1,9}[.)]) +$/.test(this.#marker)) {
       this.#indent += this.#marker.length - 1
       this.#listIndent = this.#indent
-      this.#isItem = true
       this.#isAfterBlank = false
       this.#marker = ''
       this.#readPrefix(char)
@@ -217,7 +214,6 @@ export class CodeTracker {
     this.#marker = ''
     this.#isPrefix = true
     this.#contentAt = -1
-    this.#isItem = false
     this.#isBlank = true
     this.#indent = 0
     this.#isIndented = false

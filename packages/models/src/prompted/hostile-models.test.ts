@@ -201,6 +201,26 @@ const ROWS: Partial<Record<PromptedFormatName, readonly Row[]>> = {
       { said: `- \`\`\`\n  <tool_call>${JSON_SKY}</tool_call>\n  \`\`\`` },
     ],
     ['an indented line of a paragraph', `So\n    <tool_call>${JSON_SKY}</tool_call>`, { calls: [sky], said: 'So' }],
+    [
+      'three backticks in a code block of four',
+      `\`\`\`\`\n\`\`\`\n<tool_call>${JSON_SKY}</tool_call>`,
+      { said: `\`\`\`\`\n\`\`\`\n<tool_call>${JSON_SKY}</tool_call>` },
+    ],
+    [
+      'tildes in a code block of backticks',
+      `\`\`\`\n~~~\n<tool_call>${JSON_SKY}</tool_call>`,
+      { said: `\`\`\`\n~~~\n<tool_call>${JSON_SKY}</tool_call>` },
+    ],
+    [
+      'backticks with words in a code block',
+      `\`\`\`\n\`\`\` x\n<tool_call>${JSON_SKY}</tool_call>`,
+      { said: `\`\`\`\n\`\`\` x\n<tool_call>${JSON_SKY}</tool_call>` },
+    ],
+    [
+      'the tag of a thought in words',
+      `A <think> tag.\n<tool_call>${JSON_SKY}</tool_call>`,
+      { calls: [sky], said: 'A <think> tag.' },
+    ],
     ['nothing', '', { said: '' }],
     ['blanks', ' \n\t ', { said: ' \n\t ' }],
     [
@@ -408,6 +428,11 @@ const ROWS: Partial<Record<PromptedFormatName, readonly Row[]>> = {
       'two brackets too few',
       '<|tool_calls_section_begin|><|tool_call_begin|>functions.look:0<|tool_call_argument_begin|>{"where": {"x": {"y": 1}<|tool_call_end|><|tool_call_begin|>functions.look:1<|tool_call_argument_begin|>{"at": "sea"}<|tool_call_end|><|tool_calls_section_end|>',
       { calls: [sea], unreadable: 1 },
+    ],
+    [
+      'quotes and marks in the arguments',
+      '<|tool_calls_section_begin|><|tool_call_begin|>functions.write:0<|tool_call_argument_begin|>{"text": "\\"<|tool_call_end|>"}<|tool_call_end|><|tool_calls_section_end|>',
+      { calls: [['write', { text: '"<|tool_call_end|>' }]] },
     ],
     ['cut in the name', '<|tool_calls_section_begin|><|tool_call_begin|>functions.loo', { cut: 1 }, 'max-tokens'],
   ],
