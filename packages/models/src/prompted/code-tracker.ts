@@ -5,14 +5,16 @@
 interface Fence {
   readonly char: string
   readonly length: number
+  /** A line that stands further left is none of its list item's, and cannot end it. */
+  readonly indentMin: number
   readonly indentMax: number
   readonly line: number
 }
 
-/** Backticks in a row, and where they begin. */
+/** Backticks in a row. Behind a backslash the first of them opens nothing, and still closes, since code knows no escapes. */
 interface Run {
-  readonly length: number
-  readonly at: number
+  readonly opens: number
+  readonly closes: number
 }
 
 /** What was seen of a paragraph up to its end: where the last run of each length stands. */
@@ -33,6 +35,10 @@ export class CodeTracker {
   /** Where its first character stands that is not blank, the mark of a list included. */
   #contentAt = -1
   #isBlank = true
+  /** Its characters that are not blank, while they may be a rule or underline a heading. */
+  #rule = ''
+  /** It is a heading, or an item with nothing in it: no paragraph goes on behind it. */
+  #isOver = false
   #indent = 0
   #marker = ''
   #isIndented = false
@@ -41,10 +47,12 @@ export class CodeTracker {
   #wasIndented = false
   /** Column of the content of the innermost list item; -1 outside of lists. */
   #listIndent = -1
+  #isEmptyItem = false
   /** The backticks or tildes that begin a line, and what follows them. */
   #lead: { readonly char: string; length: number; isBare: boolean; isBroken: boolean } | undefined
   // Inline
   #run = 0
+  #isRunEscaped = false
   #isEscaped = false
   /** Runs since the first that is not closed yet. */
   #open: Run[] = []
@@ -116,6 +124,9 @@ export class CodeTracker {
     copy.#isAfterBlank = this.#isAfterBlank
     copy.#wasIndented = this.#wasIndented
     copy.#listIndent = this.#listIndent
+    copy.#isEmptyItem = this.#isEmptyItem
+    copy.#rule = this.#rule
+    copy.#isOver = this.#isOver
     copy.#lead = this.#lead && { ...this.#lead }
     copy.#open = [...this.#open]
     copy.#html = this.#html
@@ -129,7 +140,7 @@ export class CodeTracker {
     this.#known = known
     const closing = listClosing(open)
     for (let index = 0; index < open.length; index++) {
-      const length = open[index]?.length ?? 0
+      const length = open[index]?.opens ?? 0
       const closed = closing[index]
       if (closed !== undefined) index = closed
       else if ((known.last.get(length) ?? -1) >= this.position) {
@@ -151,10 +162,14 @@ export class CodeTracker {
 
   #readChar(char: string): void {
     if (!isBlank(char)) this.#isBlank = false
+    if (!isBlank(char)) this.#rule = this.#rule.length < 8 ? this.#rule + char : this.#rule
     if (this.#marker !== '') this.#marker += char
     this.#readLead(char)
     if (this.#fence || this.#isIndented) return
-    if (char === '`' && !this.#isEscaped) this.#run += 1
+    if (char === '`') {
+      if (this.#run === 0) this.#isRunEscaped = this.#isEscaped
+      this.#run += 1
+    }
     this.#isEscaped = char === '\\' && !this.#isEscaped && this.#sure === 0
     this.#readTag(char)
   }
@@ -165,30 +180,63 @@ export class CodeTracker {
       this.#readMarker(char)
       return
     }
-    const isIndented = this.#indent >= 4 + Math.max(0, this.#listIndent) && (this.#isAfterBlank || this.#wasIndented)
-    if (this.#isAfterBlank && this.#indent < this.#listIndent && !/[-*+\d]/.test(char)) this.#listIndent = -1
-    if (this.#fence === undefined && isIndented) this.#isIndented = true
-    else if (char === '>' && this.#indent <= 3 && this.#fence === undefined) this.#isQuoted = true
-    else if (/[-*+\d]/.test(char) && this.#fence === undefined) {
+    if (this.#isAfterBlank && (this.#indent >= 4 || !/[-*+\d]/.test(char))) this.#leaveList()
+    const base = Math.max(0, this.#listIndent)
+    const isFar = this.#indent >= 4 + base
+    if (this.#fence === undefined && isFar && (this.#isAfterBlank || this.#wasIndented)) this.#isIndented = true
+    else if (this.#fence === undefined && !isFar && char === '>') {
+      this.#endParagraph()
+      this.#leaveList()
+      this.#isQuoted = true
+    } else if (this.#fence === undefined && !isFar && /[-*+\d#]/.test(char)) {
       this.#marker = ' '
       this.#isBlank = false
       return
-    } else if (char === '`' || char === '~') this.#lead = { char, length: 0, isBare: true, isBroken: false }
+    } else if ((char === '`' || char === '~') && (this.#fence !== undefined || !isFar))
+      this.#lead = { char, length: 0, isBare: true, isBroken: false }
     this.#isPrefix = false
   }
 
   /** Behind the mark of a list item the line begins once more. */
   #readMarker(char: string): void {
-    if (/^ (?:[-*+]|\d{1,9}[.)]) +$/.test(this.#marker)) {
-      this.#indent += this.#marker.length - 1
-      this.#listIndent = this.#indent
-      this.#isAfterBlank = false
+    const marker = this.#marker
+    if (/^ #{1,6}[ \t]+$/.test(marker)) {
+      this.#endParagraph()
+      this.#isOver = true
+      this.#leaveList()
+    } else if (this.#isItem(marker, false)) {
+      this.#openItem(marker, false)
       this.#marker = ''
-      this.#readPrefix(char)
-    } else if (this.#marker !== ' ' && !/^ \d{0,9}[.)]?$/.test(this.#marker + char)) {
-      this.#marker = ''
-      this.#isPrefix = false
-    }
+      if (this.#isIndented) this.#isPrefix = false
+      else this.#readPrefix(char)
+      return
+    } else if (marker === ' ' || /^ (?:\d{0,9}[.)]?|#{1,6})$/.test(marker + char)) return
+    this.#marker = ''
+    this.#isPrefix = false
+  }
+
+  /** A list goes on with any item; a paragraph is ended only by one that begins a list, and has something in it. */
+  #isItem(marker: string, isEmpty: boolean): boolean {
+    const [, number] = /^ (?:[-*+]|(\d{1,9})[.)])[ \t]*$/.exec(marker) ?? []
+    if (!/^ (?:[-*+]|\d{1,9}[.)])[ \t]*$/.test(marker) || (!isEmpty && !/[ \t]$/.test(marker))) return false
+    if (this.#isAfterBlank || this.#wasIndented || this.#listIndent >= 0) return true
+    return !isEmpty && (number === undefined || Number(number) === 1)
+  }
+
+  #openItem(marker: string, isEmpty: boolean): void {
+    const [, mark = '', blanks = ''] = /^ ([-*+]|\d{1,9}[.)])([ \t]*)$/.exec(marker) ?? []
+    const from = this.#indent + mark.length
+    let column = from
+    for (const blank of blanks) column += blank === '\t' ? 4 - (column % 4) : 1
+    const width = column - from
+    this.#endParagraph()
+    // Five columns and more are one, and the rest begins indented code.
+    this.#isIndented = width > 4
+    this.#indent = from + (width > 4 || isEmpty ? 1 : width)
+    this.#listIndent = this.#indent
+    this.#isAfterBlank = false
+    this.#wasIndented = false
+    this.#isQuoted = false
   }
 
   #readLead(char: string): void {
@@ -205,31 +253,56 @@ export class CodeTracker {
 
   #endLine(): void {
     const lead = this.#lead
-    if (lead && lead.length >= 3 && !lead.isBroken) this.#readFence(lead)
-    if (this.#isBlank) this.#endParagraph()
-    this.#isAfterBlank = this.#isBlank && this.#fence === undefined
+    const isFence = lead !== undefined && lead.length >= 3 && !lead.isBroken
+    if (isFence) this.#readFence(lead)
+    if (this.#fence === undefined && this.#isItem(this.#marker, true)) {
+      this.#openItem(this.#marker, true)
+      this.#isOver = true
+      this.#isEmptyItem = true
+    } else {
+      // An item may begin with one empty line, and not with two.
+      if (this.#isEmptyItem && this.#isBlank) this.#listIndent = -1
+      this.#isEmptyItem = false
+    }
+    if (/^ #{1,6}$/.test(this.#marker)) this.#isOver = true
+    const isNear = this.#indent < 4 + Math.max(0, this.#listIndent)
+    const isRule = isNear && /^(?:\*{3,}|_{3,}|-+|=+)$/.test(this.#rule)
+    // One of stars and blanks looks like an item.
+    if (isRule && this.#rule.length >= 3) this.#listIndent = -1
+    const isOver = this.#isBlank || this.#isOver || isRule || isFence
+    if (isOver && !isFence) this.#endParagraph()
+    this.#isAfterBlank = isOver && this.#fence === undefined
     this.#wasIndented = this.#isIndented || (this.#isBlank && this.#wasIndented)
+    // A paragraph of a quote goes on without its marks.
+    this.#isQuoted = this.#isQuoted && !this.#isBlank && !isFence
     this.line += 1
     this.#lead = undefined
     this.#marker = ''
     this.#isPrefix = true
     this.#contentAt = -1
     this.#isBlank = true
+    this.#rule = ''
+    this.#isOver = false
     this.#indent = 0
     this.#isIndented = false
-    this.#isQuoted = false
     this.#isEscaped = false
   }
 
   #readFence({ char, length }: { readonly char: string; readonly length: number }): void {
     const fence = this.#fence
-    if (fence) {
+    if (fence && this.#indent >= fence.indentMin) {
       if (char === fence.char && length >= fence.length && this.#indent <= fence.indentMax) this.#fence = undefined
       return
     }
-    const base = this.#indent >= this.#listIndent ? Math.max(0, this.#listIndent) : 0
-    this.#fence = { char, length, indentMax: base + 3, line: this.line }
+    this.#leaveList()
+    const base = Math.max(0, this.#listIndent)
+    this.#fence = { char, length, indentMin: base, indentMax: base + 3, line: this.line }
     this.#endParagraph()
+  }
+
+  /** What is no paragraph and stands left of its content ends a list. */
+  #leaveList(): void {
+    if (this.#indent < this.#listIndent) this.#listIndent = -1
   }
 
   #endParagraph(): void {
@@ -241,17 +314,17 @@ export class CodeTracker {
   }
 
   #endRun(): void {
-    const length = this.#run
-    const at = this.position - length
+    const closes = this.#run
+    const opens = this.#isRunEscaped ? closes - 1 : closes
+    const at = this.position - closes
     this.#run = 0
     if (this.#fence || this.#isIndented) return
-    this.#lastRuns?.set(length, at)
-    if (this.#known && this.position <= this.#known.end) {
-      if (this.#sure > 0) this.#sure = this.#sure === length ? 0 : this.#sure
-      else if ((this.#known.last.get(length) ?? -1) > at) this.#sure = length
-    } else if (this.#sure > 0) this.#sure = this.#sure === length ? 0 : this.#sure
-    else if (this.#open[0]?.length === length) this.#open = []
-    else this.#open.push({ length, at })
+    this.#lastRuns?.set(closes, at)
+    if (this.#sure > 0) this.#sure = this.#sure === closes ? 0 : this.#sure
+    else if (this.#known && this.position <= this.#known.end) {
+      if ((this.#known.last.get(opens) ?? -1) > at) this.#sure = opens
+    } else if (this.#open[0]?.opens === closes) this.#open = []
+    else if (opens > 0 || this.#open.length > 0) this.#open.push({ opens, closes })
   }
 
   #readTag(char: string): void {
@@ -273,9 +346,9 @@ function listClosing(runs: readonly Run[]): readonly (number | undefined)[] {
   const next = new Map<number, number>()
   const closing: (number | undefined)[] = []
   for (let index = runs.length - 1; index >= 0; index--) {
-    const length = runs[index]?.length ?? 0
-    closing[index] = next.get(length)
-    next.set(length, index)
+    const { opens = 0, closes = 0 } = runs[index] ?? {}
+    closing[index] = next.get(opens)
+    next.set(closes, index)
   }
   return closing
 }

@@ -221,6 +221,66 @@ const ROWS: Partial<Record<PromptedFormatName, readonly Row[]>> = {
       `A <think> tag.\n<tool_call>${JSON_SKY}</tool_call>`,
       { calls: [sky], said: 'A <think> tag.' },
     ],
+    [
+      'indented behind an empty item',
+      `*\n\n    <tool_call>${JSON_SKY}</tool_call>`,
+      { said: `*\n\n    <tool_call>${JSON_SKY}</tool_call>` },
+    ],
+    [
+      'far in an item',
+      `10)\n        <tool_call>${JSON_SKY}</tool_call>`,
+      { said: `10)\n        <tool_call>${JSON_SKY}</tool_call>` },
+    ],
+    [
+      'five columns behind the mark of an item',
+      `*     <tool_call>${JSON_SKY}</tool_call>`,
+      { said: `*     <tool_call>${JSON_SKY}</tool_call>` },
+    ],
+    [
+      'indented behind a rule',
+      `* ***\n    <tool_call>${JSON_SKY}</tool_call>`,
+      { said: `* ***\n    <tool_call>${JSON_SKY}</tool_call>` },
+    ],
+    [
+      'indented behind a heading',
+      `# So\n\t<tool_call>${JSON_SKY}</tool_call>`,
+      { said: `# So\n\t<tool_call>${JSON_SKY}</tool_call>` },
+    ],
+    [
+      'indented behind a line under a heading',
+      `So\n---\n    <tool_call>${JSON_SKY}</tool_call>`,
+      { said: `So\n---\n    <tool_call>${JSON_SKY}</tool_call>` },
+    ],
+    [
+      'the next line of a quote',
+      `> You said\n<tool_call>${JSON_SKY}</tool_call>`,
+      { said: `> You said\n<tool_call>${JSON_SKY}</tool_call>` },
+    ],
+    [
+      'a backtick behind a backslash closes',
+      `a \` b <tool_call>${JSON_SKY}</tool_call> \\\` c`,
+      { said: `a \` b <tool_call>${JSON_SKY}</tool_call> \\\` c` },
+    ],
+    [
+      'a code block that begins left of its item',
+      `+ \`\`\`\n\`\`\`\n<tool_call>${JSON_SKY}</tool_call>`,
+      { said: `+ \`\`\`\n\`\`\`\n<tool_call>${JSON_SKY}</tool_call>` },
+    ],
+    [
+      'a number in a paragraph is no list',
+      `a\n2. \` b <tool_call>${JSON_SKY}</tool_call> \` c`,
+      { said: `a\n2. \` b <tool_call>${JSON_SKY}</tool_call> \` c` },
+    ],
+    [
+      'a backtick of a heading',
+      `# a \` b\nc <tool_call>${JSON_SKY}</tool_call> d \` e`,
+      { calls: [sky], said: '# a ` b\nc d ` e' },
+    ],
+    [
+      'a backtick of an item',
+      `- a \` b\n- c <tool_call>${JSON_SKY}</tool_call> d \` e`,
+      { calls: [sky], said: '- a ` b\n- c d ` e' },
+    ],
     ['nothing', '', { said: '' }],
     ['blanks', ' \n\t ', { said: ' \n\t ' }],
     [
