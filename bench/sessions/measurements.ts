@@ -1,4 +1,5 @@
-// What is measured beside the turns: long histories, requests of many messages, idle connections, opening a session again.
+// What is measured beside the turns: long histories, requests of many messages, idle connections, opening a session again,
+// reading calls in words.
 import type { Measured } from '../measure.ts'
 import { measureAcquires } from './acquires.ts'
 import { measureEncode } from './encode.ts'
@@ -6,6 +7,7 @@ import { measureHistory } from './history.ts'
 import { measureIdle } from './idle.ts'
 import { measurePostgres } from './postgres.ts'
 import { measureResume } from './resume.ts'
+import { measureWords } from './words.ts'
 
 export interface SessionMeasurement {
   readonly name: string
@@ -21,4 +23,5 @@ export const SESSION_MEASUREMENTS: readonly SessionMeasurement[] = [
   { name: 'acquires', label: 'ms for 500', measure: measureAcquires },
   { name: 'postgres', label: 'ms for 500', measure: measurePostgres },
   { name: 'resume', label: 'ms to open', measure: measureResume },
+  { name: 'words', label: 'ms an answer', measure: measureWords },
 ]

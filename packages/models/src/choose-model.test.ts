@@ -252,7 +252,7 @@ test('a model is made once, with the address and the output tokens of the variab
 
 const WRONG_ADDRESS = 'ANTHROPIC_BASE_URL must be an address such as https://api.anthropic.com, without a query, not '
 const WRONG_TOOLS =
-  'BATON_TOOLS must be probe, native, prompted or one of hermes, json-fence, llama, brackets, not "always"'
+  'BATON_TOOLS must be probe, native, prompted or one of hermes, json-fence, llama, brackets, qwen-coder, glm, deepseek, harmony, kimi, granite, minimax, gemma, mistral, not "always"'
 const WRONG_KEY = 'ANTHROPIC_API_KEY has a line break or another character that no key has; set it to the key alone'
 
 test.each([

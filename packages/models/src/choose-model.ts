@@ -223,6 +223,7 @@ function withTools(model: Model, way: ToolsWay, onToolVerdict: ModelOfInit['onTo
   const { capabilities } = model
   if (capabilities.tools === 'native') return model
   if (way === 'native') return { ...model, capabilities: { ...capabilities, tools: 'native' } }
+  if (way === 'prompted') return withPromptedTools(model)
   if (way !== 'probe') return withPromptedTools(model, { format: way })
   return withToolProbe(model, onToolVerdict && { onVerdict: (verdict) => onToolVerdict(verdict, model.id) })
 }

@@ -9,7 +9,7 @@ import type { Preset } from './presets.ts'
 import { PRESETS } from './presets.ts'
 import { findServer, listOwnServers } from './own-servers.ts'
 import type { PromptedFormatName } from './prompted/formats.ts'
-import { PROMPTED_FORMATS, USUAL_FORMAT, isPromptedFormat } from './prompted/formats.ts'
+import { PROMPTED_FORMATS, isPromptedFormat } from './prompted/formats.ts'
 import { describePlace, listSecrets } from './transport/redact.ts'
 import { isHeaderValue, isHttpUrl } from './transport/transport-errors.ts'
 
@@ -189,19 +189,19 @@ export function checkedAddress(known: ProviderVariables, variables: Variables): 
   throw wrongVariable(`${known.baseUrlVariable} must be an address such as ${example}, without a query, not "${shown}"`)
 }
 
-/** How a provider's models are given tools: `probe` finds out, `native` believes, a format asks in words. */
-export type ToolsWay = 'probe' | 'native' | PromptedFormatName
+/** How a provider's models are given tools: `probe` finds out, `native` believes; `prompted` asks in words, as a format does. */
+export type ToolsWay = 'probe' | 'native' | 'prompted' | PromptedFormatName
 
 /**
- * `native` where the provider is known to take tools, else what BATON_TOOLS says, of which `prompted` is the usual format.
+ * `native` where the provider is known to take tools, else what BATON_TOOLS says; with `prompted` the model's name tells the
+ * format.
  * @throws BatonError `invalid_option`
  */
 export function chooseToolsWay(provider: string, variables: Variables): ToolsWay {
-  const text = readValue(variables, 'BATON_TOOLS') ?? 'probe'
-  const way = text === 'prompted' ? USUAL_FORMAT : text
-  if (way !== 'probe' && way !== 'native' && !isPromptedFormat(way)) {
+  const way = readValue(variables, 'BATON_TOOLS') ?? 'probe'
+  if (way !== 'probe' && way !== 'native' && way !== 'prompted' && !isPromptedFormat(way)) {
     const formats = Object.keys(PROMPTED_FORMATS).join(', ')
-    throw wrongVariable(`BATON_TOOLS must be probe, native, prompted or one of ${formats}, not "${text.slice(0, 40)}"`)
+    throw wrongVariable(`BATON_TOOLS must be probe, native, prompted or one of ${formats}, not "${way.slice(0, 40)}"`)
   }
   return findServer(provider, variables)?.quirks.tools === 'unknown' ? way : 'native'
 }

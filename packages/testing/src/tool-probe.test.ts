@@ -44,7 +44,7 @@ async function setUp({ tools = 'native', script, options }: Setup) {
   const plain = { model: 'gemma', apiKey: 'key-of-a-test', baseUrl: server.url, quirks: COMPATIBLE_QUIRKS }
   const model = options
     ? withToolProbe(createOpenAiChatModel({ ...plain, transport, clock }), options)
-    : createModelOf({ variables, transport, clock, onToolVerdict })('ollama/gemma')
+    : createModelOf({ variables, transport, clock, onToolVerdict })('ollama/small')
   const store = createMemoryStore()
   const host = createHost({
     agent: defineAgent({ name: 'a', model, tools: [look], retry: { attempts: 1 } }),
@@ -95,7 +95,7 @@ test('a turn with tools leaves the same log on a server that takes tools, ignore
     const { session, server, found, createLog } = await setUp({ tools, script: taught })
     expect((await session.send('Look twice', { inputId: 'i' }).answer).text).toBe('I look.\n\nBoth are blue.')
     expect([found, server.requests.length, server.refusals.length]).toEqual([
-      [`ollama/gemma: ${line}`],
+      [`ollama/small: ${line}`],
       requests,
       refusals,
     ])

@@ -1,192 +1,395 @@
-// Tells text from calls while an answer comes in pieces. Marks never reach the text, however the pieces are cut.
-import type { Mark, PromptedFormat, WrittenCall } from './formats.ts'
+// Tells text from calls while an answer comes in pieces. Marks never reach the text, however the pieces are cut; what stands in
+// code is text; each character is looked at a bounded number of times. It knows no format.
+import type { BodyEnd } from './body-end.ts'
+import { createBodyEnd, withoutPart } from './body-end.ts'
+import { CodeTracker } from './code-tracker.ts'
+import type { Body, Head, Mark, OfferedTools, PromptedFormat, ReadCall } from './format.ts'
+import { anyBegins, START_CHARS } from './format.ts'
+import type { Found } from './mark-finder.ts'
+import { createMarkFinder } from './mark-finder.ts'
 
-export interface ParsedCall extends WrittenCall {
+export interface ParsedCall extends ReadCall {
   readonly type: 'call'
+  /** The answer ends inside of it. */
+  readonly isCut?: true
 }
 
 export type Parsed =
-  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'text' | 'thought'; readonly text: string }
+  /** All before it was a thought that began without its mark: its calls are none. */
+  | { readonly type: 'thought-ended' }
   | ParsedCall
-  /** What stood between the marks does not read as calls. */
-  | { readonly type: 'malformed' }
 
-export interface AnswerParser {
-  push(piece: string): void
-  /** After the last piece. True when a call was open: it was cut off. */
-  end(): boolean
-}
-
-/** Characters of one call; a longer one reads as none. */
-const CALL_CHARS = 1024 * 1024
-
-/**
- * `onParsed` hears of each thing as soon as it is certain. White space before a call is dropped, else nothing is. Where plain
- * JSON may be a call, `isTool` tells by the name.
- */
-export function createAnswerParser(
-  format: PromptedFormat,
-  onParsed: (parsed: Parsed) => void,
-  isTool: (name: string) => boolean = () => false,
-): AnswerParser {
-  const state: ParserState = {
-    format,
-    onParsed,
-    isTool,
-    held: '',
-    mark: undefined,
-    gap: '',
-    end: '',
-    passed: 0,
-    isStart: true,
-    isWhole: false,
-  }
-  return {
-    push: (piece) => {
-      if (waits(state, piece)) return
-      state.held += piece
-      while (advance(state));
-    },
-    end: () => finish(state),
-  }
-}
-
-/** Inside of a call only its last characters are looked at: looking at all of it for each piece costs the square. */
-function waits(state: ParserState, piece: string): boolean {
-  const { mark, held } = state
-  if (!mark?.close || held.length + piece.length > CALL_CHARS) return false
-  const end = state.end + piece
-  state.end = end.slice(-mark.close.length)
-  if (end.includes(mark.close)) return false
-  state.held += piece
-  return true
-}
-
-interface ParserState {
+export interface AnswerParserInit {
   readonly format: PromptedFormat
+  readonly tools: OfferedTools
+  /** The answer is whole: small mistakes in calls may be repaired. */
+  readonly mayRepair: boolean
+  /** Hears of each thing as soon as it is certain. White space around calls is dropped, else nothing is. */
   readonly onParsed: (parsed: Parsed) => void
-  readonly isTool: (name: string) => boolean
-  /** Not decided yet. */
+}
+
+/** Characters of one call; a longer one cannot be read. */
+export const CALL_CHARS = 1024 * 1024
+const HEAD_CHARS = 256
+
+/** What comes next belongs to it. */
+type Mode =
+  | { readonly type: 'text' }
+  /** A mark, and not enough behind it to know whether it begins a call. */
+  | { readonly type: 'start'; readonly mark: Mark; raw: string; start: string; hasSpace: boolean; isInside: boolean }
+  | { readonly type: 'head'; readonly head: Head; readonly open: string; raw: string }
+  | {
+      readonly type: 'body'
+      readonly mark: Mark
+      readonly body: Body
+      readonly end: BodyEnd
+      raw: string
+      length: number
+    }
+  /** A thought in the text stays text; what a head began is told as a thought. */
+  | { readonly type: 'thought'; readonly close: string; tail: string }
+  | { readonly type: 'head-thought'; readonly head: Head; tail: string }
+
+type ModeOf<Type extends Mode['type']> = Extract<Mode, { readonly type: Type }>
+
+/** A mark was found behind an open backtick: whether it is code shows the rest of the paragraph. */
+interface Doubt {
+  readonly before: CodeTracker
+  readonly paragraph: number
+  readonly line: number
   held: string
-  /** The call that is open. */
-  mark: Mark | undefined
-  /** White space before the open call: part of the text when it turns out to be none. */
-  gap: string
-  /** The last characters of `held` while a call is open; as many as its closing mark has. */
-  end: string
-  /** Up to here no closing mark of the open call stands. */
-  passed: number
-  /** Nothing but white space has come. */
-  isStart: boolean
-  /** The answer may be calls as a whole: that is seen at its end. */
-  isWhole: boolean
 }
 
-/** False when more must come first. */
-function advance(state: ParserState): boolean {
-  if (state.isWhole) return false
-  if (state.mark) return closeCall(state, state.mark)
-  if (state.isStart && !decideStart(state)) return false
-  const next = firstMark(state)
-  if (next) {
-    const before = state.held.slice(0, next.at)
-    const said = before.trimEnd()
-    tell(state, said)
-    state.gap = before.slice(said.length)
-    state.held = state.held.slice(next.at + next.mark.open.length)
-    state.mark = next.mark
-    state.passed = 0
-    return true
+const TEXT: Mode = { type: 'text' }
+
+export class AnswerParser {
+  /** How many characters were looked at, those that were looked at again included. */
+  looks = 0
+  readonly #init: AnswerParserInit
+  readonly #find: (tail: string, at: Parameters<ReturnType<typeof createMarkFinder>['find']>[1]) => Found
+  readonly #mayBegin: (char: string) => boolean
+  #tracker = new CodeTracker()
+  #mode: Mode = TEXT
+  #doubt: Doubt | undefined
+  /** May be the beginning of a mark. */
+  #tail = ''
+  /** White space that is dropped around calls. */
+  #gap = ''
+  #out = ''
+  #outType: 'text' | 'thought' = 'text'
+  #isStart = true
+  #isAfterCall = false
+  /** A thought ended by another head than its own end: what that head begins is no call. */
+  #isInThought = false
+  /** False once a call did not end: from then on the first closing mark counts. */
+  #seesTexts = true
+
+  constructor(init: AnswerParserInit) {
+    this.#init = init
+    const finder = createMarkFinder(init.format)
+    this.#find = finder.find
+    this.#mayBegin = finder.mayBegin
   }
-  const safe = safeLength(state)
-  tell(state, state.held.slice(0, safe))
-  state.held = state.held.slice(safe)
-  return false
-}
 
-function decideStart(state: ParserState): boolean {
-  const begun = state.held.trimStart()
-  if (begun === '') return false
-  const { wholeAnswer = [], marks } = state.format
-  state.isStart = false
-  // A mark may begin as a whole answer does.
-  const isMark = marks.some(({ open }) => begun.startsWith(open) || open.startsWith(begun))
-  state.isWhole = !isMark && wholeAnswer.some((start) => begun.startsWith(start))
-  if (isMark && begun.length < longestMark(state)) state.isStart = !marks.some(({ open }) => begun.startsWith(open))
-  return !state.isWhole && !state.isStart
-}
+  push(piece: string): void {
+    this.#feed(piece)
+    this.#tell()
+  }
 
-function longestMark({ format }: ParserState): number {
-  return Math.max(...format.marks.map(({ open }) => open.length))
-}
+  /** After the last piece. `isWhole`: nothing was cut off. */
+  end(isWhole: boolean): void {
+    while (!this.#finish(isWhole));
+    this.#tell()
+  }
 
-function firstMark({ format, held }: ParserState): { readonly mark: Mark; readonly at: number } | undefined {
-  const found = format.marks.map((mark) => ({ mark, at: held.indexOf(mark.open) })).filter(({ at }) => at >= 0)
-  return found.toSorted((one, other) => one.at - other.at)[0]
-}
+  #feed(text: string): void {
+    for (let index = 0; index < text.length; index++) {
+      const char = text[index] ?? ''
+      this.looks += 1
+      const mode = this.#mode
+      if (this.#doubt) this.#feedDoubt(this.#doubt, char)
+      else if (mode.type === 'text') this.#feedText(char)
+      else if (mode.type === 'body') this.#feedBody(mode, char)
+      else if (mode.type === 'start') this.#feedStart(mode, char)
+      else if (mode.type === 'head') this.#feedHead(mode, char)
+      else if (mode.type === 'thought') this.#feedThought(mode, char)
+      else this.#feedHeadThought(mode, char)
+    }
+  }
 
-/** Up to where the text cannot be the beginning of a mark, nor white space before one. */
-function safeLength({ format, held }: ParserState): number {
-  let safe = held.length
-  for (const { open } of format.marks)
-    for (let length = Math.min(open.length - 1, held.length); length > 0; length--)
-      if (held.endsWith(open.slice(0, length))) {
-        safe = Math.min(safe, held.length - length)
-        break
+  #feedText(char: string): void {
+    this.#tail += char
+    while (this.#tail !== '') {
+      const tail = this.#tail
+      const first = tail[0] ?? ''
+      this.#tracker.before(first)
+      if (this.#mayBegin(first) && !this.#tracker.isCode) {
+        const { isLineStart } = this.#tracker
+        const found = this.#find(tail, { isLineStart, isStart: this.#isStart, isAfterCall: this.#isAfterCall })
+        if (found.type === 'maybe') return
+        if (found.type !== 'none') {
+          this.#tail = ''
+          this.#open(found, tail)
+          return
+        }
       }
-  return held.slice(0, safe).trimEnd().length
-}
+      this.#tail = ''
+      if (this.#isStart && this.#openWhole(first)) this.#feed(tail)
+      else {
+        this.#takeText(first)
+        this.#tail = tail.slice(1)
+      }
+    }
+  }
 
-function closeCall(state: ParserState, mark: Mark): boolean {
-  const { held } = state
-  const at = mark.close === undefined ? -1 : held.indexOf(mark.close, state.passed)
-  const isLong = held.length > CALL_CHARS
-  // What a call writes into a file may have the mark in it.
-  if (at >= 0 && !isLong && mark.mayBeText !== true && endsInText(held.slice(0, at))) {
-    state.passed = at + 1
+  #open(found: Exclude<Found, { readonly type: 'none' | 'maybe' }>, tail: string): void {
+    if (found.type === 'stray') {
+      this.#isInThought = false
+      return
+    }
+    if (found.type === 'thought-end') {
+      this.#tell()
+      this.#init.onParsed({ type: 'thought-ended' })
+      this.#takeAll(tail)
+      return
+    }
+    if (this.#tracker.isDoubtful && !(found.type === 'mark' && found.mark.isFence)) {
+      const { paragraph, line } = this.#tracker
+      this.#doubt = { before: this.#tracker.copy(), paragraph, line, held: tail }
+      this.#tracker.noteRuns()
+      for (let index = 0; index < tail.length; index++) this.#tracker.push(tail[index] ?? '')
+      return
+    }
+    if (found.type === 'mark') this.#mode = createStart(found.mark)
+    else if (found.type === 'head') this.#mode = { type: 'head', head: found.head, open: tail, raw: '' }
+    else {
+      this.#takeAll(tail)
+      this.#mode = { type: 'thought', close: found.close, tail: '' }
+    }
+  }
+
+  /** Whether the whole answer may be calls; then it is held until that is certain. */
+  #openWhole(first: string): boolean {
+    const { whole } = this.#init.format
+    if (isBlank(first)) return false
+    this.#isStart = false
+    if (!whole || whole.begins(first, this.#init.tools) === 'no') return false
+    this.#mode = createStart({ open: '', close: [], bodies: [whole], mayBeText: true, endsWithAnswer: true })
     return true
   }
-  if (at < 0 && !isLong) {
-    state.end = mark.close === undefined ? '' : held.slice(-mark.close.length)
-    state.passed = Math.max(0, held.length - (mark.close ?? '').length)
+
+  #feedDoubt(doubt: Doubt, char: string): void {
+    this.#tracker.before(char)
+    if (this.#tracker.paragraph === doubt.paragraph && !this.#tracker.isDoubtful) {
+      // The backtick is closed: all of it was code.
+      this.#doubt = undefined
+      this.#say('text', doubt.held)
+      this.#feed(char)
+      return
+    }
+    doubt.held += char
+    this.#tracker.push(char)
+    if (this.#tracker.paragraph !== doubt.paragraph) this.#decide(doubt)
+  }
+
+  /** At the end of the paragraph: what stands open is no code, and is read once more. */
+  #decide({ before, line, held }: Doubt): void {
+    this.#doubt = undefined
+    if (this.#tracker.fenceLine === line) {
+      this.#say('text', held)
+      return
+    }
+    const known = this.#tracker.takeKnown()
+    this.#tracker = before
+    before.decide(known)
+    this.#feed(held)
+  }
+
+  #feedStart(mode: ModeOf<'start'>, char: string): void {
+    mode.raw += char
+    if (isBlank(char)) {
+      mode.isInside ||= char === '\n'
+      mode.hasSpace = true
+      return
+    }
+    mode.start += (mode.hasSpace && mode.start !== '' ? ' ' : '') + char
+    mode.hasSpace = false
+    const { bodies } = mode.mark
+    const begins = bodies.map((body) => body.begins(mode.start, this.#init.tools))
+    const body = bodies[begins.indexOf('yes')]
+    if (!mode.isInside || (!body && (anyBegins(begins) === 'no' || mode.start.length >= START_CHARS))) this.#release()
+    else if (body) this.#openBody(mode.mark, body, mode.raw)
+  }
+
+  #openBody(mark: Mark, body: Body, raw: string): void {
+    const end = createBodyEnd(body, mark.close, this.#seesTexts)
+    this.#mode = { type: 'body', mark, body, end, raw: '', length: 0 }
+    this.#feed(raw)
+  }
+
+  /** What looked like a call is text. */
+  #release(): void {
+    const mode = this.#mode
+    this.#mode = TEXT
+    if (mode.type !== 'start' && mode.type !== 'head') return
+    this.#isStart = false
+    this.#takeAll(mode.type === 'start' ? mode.mark.open : mode.open)
+    this.#feed(mode.raw)
+  }
+
+  #feedHead(mode: ModeOf<'head'>, char: string): void {
+    mode.raw += char
+    const { head, raw } = mode
+    if (char === '\n' || raw.length > HEAD_CHARS || raw.endsWith(mode.open)) this.#release()
+    else if (raw.endsWith(head.until)) {
+      const read = head.read(raw.slice(0, -head.until.length))
+      if (!read) this.#release()
+      else if (read.type === 'text') this.#mode = TEXT
+      // A thought holds no call: what ends it is the end of its message.
+      else if (read.type === 'thought' || this.#isInThought) this.#mode = { type: 'head-thought', head, tail: '' }
+      else {
+        const close = [...head.close, ...head.open]
+        this.#openBody({ open: mode.open + raw, close, bodies: [read.body], endsWithAnswer: true }, read.body, '')
+      }
+      if (read && read.type === 'text') this.#isInThought = false
+    }
+  }
+
+  #feedBody(mode: ModeOf<'body'>, char: string): void {
+    mode.length += 1
+    if (mode.length <= CALL_CHARS) mode.raw += char
+    const mark = mode.end.push(char)
+    if (mark === undefined) return
+    this.#closeBody(mode, mode.raw, mark)
+    if (this.#init.format.head?.open.includes(mark)) this.#feed(mark)
+  }
+
+  /** @param raw the body with the mark that closed it */
+  #closeBody(mode: ModeOf<'body'>, raw: string, closing: string): void {
+    const inside = closing === '' ? raw : raw.slice(0, -closing.length)
+    const reading = { tools: this.#init.tools, mayRepair: this.#init.mayRepair, isClosed: true }
+    const isLong = mode.length > CALL_CHARS
+    const calls = isLong ? [tooLong()] : mode.body.read(inside, reading)
+    this.#mode = TEXT
+    if (calls) this.#tellCalls(calls, mode.length)
+    else if (mode.mark.mayBeText) this.#takeAll(mode.mark.open + raw)
+    else this.#tellCalls([{ name: '', arguments: '{}', problem: 'it is no call of the format' }], mode.length)
+  }
+
+  #feedThought(mode: ModeOf<'thought'>, char: string): void {
+    mode.tail = (mode.tail + char).slice(-mode.close.length)
+    this.#say('text', char)
+    if (mode.tail === mode.close) this.#mode = TEXT
+  }
+
+  #feedHeadThought(mode: ModeOf<'head-thought'>, char: string): void {
+    mode.tail += char
+    while (mode.tail !== '') {
+      const { tail, head } = mode
+      if (head.close.includes(tail) || head.open.includes(tail)) {
+        this.#isInThought = head.open.includes(tail)
+        this.#mode = this.#isInThought ? { type: 'head', head, open: tail, raw: '' } : TEXT
+        return
+      }
+      if ([...head.close, ...head.open].some((mark) => mark.startsWith(tail))) return
+      this.#say('thought', tail[0] ?? '')
+      mode.tail = tail.slice(1)
+    }
+  }
+
+  #takeAll(text: string): void {
+    for (let index = 0; index < text.length; index++) this.#takeText(text[index] ?? '')
+  }
+
+  #takeText(char: string): void {
+    this.#tracker.push(char)
+    if (isBlank(char)) this.#gap += char
+    else this.#say('text', char)
+  }
+
+  #say(type: 'text' | 'thought', text: string): void {
+    if (this.#outType !== type) this.#tell()
+    this.#outType = type
+    if (type === 'text') {
+      this.#out += this.#gap
+      this.#gap = ''
+      this.#isAfterCall = false
+    }
+    this.#out += text
+  }
+
+  #tell(): void {
+    const text = this.#out
+    this.#out = ''
+    if (text !== '') this.#init.onParsed({ type: this.#outType, text })
+  }
+
+  #tellCalls(calls: readonly ReadCall[], chars: number, isCut = false): void {
+    this.#gap = ''
+    this.#tell()
+    for (const call of calls)
+      this.#init.onParsed({ type: 'call', ...call, ...(isCut && call.problem !== undefined && { isCut }) })
+    this.#tracker = this.#tracker.afterCall(chars)
+    this.#isAfterCall = true
+    this.#isStart = false
+  }
+
+  /** True when nothing is left. */
+  #finish(isWhole: boolean): boolean {
+    const mode = this.#mode
+    if (this.#doubt) this.#decide(this.#doubt)
+    else if (mode.type === 'start' && !isWhole && !mode.mark.mayBeText) {
+      this.#mode = TEXT
+      this.#tellCalls([CUT], 0, true)
+    } else if (mode.type === 'head' && !isWhole) this.#mode = TEXT
+    else if (mode.type === 'start' || mode.type === 'head') this.#release()
+    else if (mode.type === 'body') this.#finishBody(mode, isWhole)
+    else {
+      if (mode.type === 'head-thought') this.#say('thought', mode.tail)
+      // Half a mark at the end of an answer that was cut off is no text.
+      else if (isWhole || this.#tail.length === 1) this.#takeAll(this.#tail)
+      this.#tail = ''
+      if (!this.#isAfterCall && this.#gap !== '') this.#say('text', '')
+      return true
+    }
     return false
   }
-  const inside = at < 0 ? held : held.slice(0, at)
-  state.held = at < 0 ? '' : held.slice(at + (mark.close ?? '').length)
-  state.mark = undefined
-  tellCalls(state, inside, mark)
-  return true
-}
 
-/** Whether a text of JSON is open at the end: it has an odd number of quotes. */
-function endsInText(json: string): boolean {
-  return (json.replaceAll(/\\[^]/g, '').match(/"/g)?.length ?? 0) % 2 === 1
-}
-
-function tellCalls({ format, onParsed, isTool, gap }: ParserState, inside: string, mark: Mark): void {
-  const isCall = mark.mayBeText ? isTool : undefined
-  const calls = inside.length > CALL_CHARS ? undefined : format.readCalls(inside, isCall)
-  if (calls) for (const call of calls) onParsed({ type: 'call', ...call })
-  else if (mark.mayBeText) onParsed({ type: 'text', text: `${gap}${mark.open}${inside}${mark.close ?? ''}` })
-  else onParsed({ type: 'malformed' })
-}
-
-function tell({ onParsed }: ParserState, text: string): void {
-  if (text !== '') onParsed({ type: 'text', text })
-}
-
-function finish(state: ParserState): boolean {
-  const { format, held, mark, gap, onParsed, isTool } = state
-  state.held = ''
-  if (mark) {
-    // One without a closing mark, or whose mark the model forgot, may be whole.
-    const calls = format.readCalls(held, mark.mayBeText ? isTool : undefined)
-    if (calls) for (const call of calls) onParsed({ type: 'call', ...call })
-    else if (mark.mayBeText) tell(state, `${gap}${mark.open}${held}`)
-    return calls === undefined && mark.mayBeText !== true
+  #finishBody(mode: ModeOf<'body'>, isWhole: boolean): void {
+    const { mark, body, end, raw, length } = mode
+    const isLong = length > CALL_CHARS
+    const reading = { tools: this.#init.tools, mayRepair: this.#init.mayRepair && isWhole, isClosed: false }
+    const calls = isLong ? undefined : body.read(withoutPart(raw, mark.close), reading)
+    const { hidden } = end
+    this.#mode = TEXT
+    if (calls && calls.every(({ problem }) => problem === undefined)) {
+      const told = mark.endsWithAnswer ? calls : calls.map((call) => addRepair(call, 'closing-mark'))
+      this.#tellCalls(told, length)
+    } else if (hidden && !isLong) {
+      this.#seesTexts = false
+      this.#closeBody(mode, raw.slice(0, hidden.length), hidden.mark)
+      this.#feed(raw.slice(hidden.length))
+    } else if (mark.mayBeText && !isLong) this.#takeAll(mark.open + raw)
+    else this.#tellCalls(isLong ? [tooLong()] : (calls ?? [CUT]), length, !isLong)
   }
-  const calls = state.isWhole ? format.readCalls(held, isTool) : undefined
-  if (calls) for (const call of calls) onParsed({ type: 'call', ...call })
-  else tell(state, held)
-  return false
+}
+
+/** The arguments are those of a call that ends early: whoever takes it sees that it was cut off. */
+const CUT: ReadCall = { name: '', arguments: '{', problem: 'it ends early' }
+
+function tooLong(): ReadCall {
+  return { name: '', arguments: '{}', problem: `it is longer than ${CALL_CHARS} characters` }
+}
+
+function addRepair(call: ReadCall, repair: string): ReadCall {
+  return { ...call, repairs: [...new Set([...(call.repairs ?? []), repair])] }
+}
+
+function createStart(mark: Mark): Mode {
+  return { type: 'start', mark, raw: '', start: '', hasSpace: false, isInside: !mark.isFence }
+}
+
+function isBlank(char: string): boolean {
+  return char === ' ' || char === '\t' || char === '\n' || char === '\r'
 }

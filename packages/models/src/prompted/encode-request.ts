@@ -9,7 +9,7 @@ import type {
   ToolMessage,
 } from '@baton/core'
 import { withOutputInWords } from '../schema/sayable-output.ts'
-import type { PromptedFormat } from './formats.ts'
+import type { PromptedFormat } from './format.ts'
 
 /** @param written messages as they were written in earlier requests: the same objects again, for whoever encodes them next */
 export function encodePromptedRequest(

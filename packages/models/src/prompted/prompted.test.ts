@@ -8,9 +8,10 @@ import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createMemoryStore } from '@baton/host'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createAnswerParser } from './answer-parser.ts'
+import { AnswerParser } from './answer-parser.ts'
 import type { PromptedFormatName } from './formats.ts'
 import { PROMPTED_FORMATS } from './formats.ts'
+import { offeredTools } from './json-calls.ts'
 import { withPromptedTools } from './index.ts'
 
 const NAMES = Object.keys(PROMPTED_FORMATS) as readonly PromptedFormatName[] // the keys of that record
@@ -26,7 +27,11 @@ const ODD_CALLS = [
 const REQUEST: ModelRequest = {
   instructions: 'Be brief.',
   messages: [{ role: 'user', parts: [{ type: 'text', text: 'go' }] }],
-  tools: [{ name: 'look', description: 'Looks.', inputSchema: { type: 'object' } }],
+  tools: ['look', 'agent.spawn', 'server/tool:2', '9 lives'].map((name) => ({
+    name,
+    description: 'Does it.',
+    inputSchema: { type: 'object' },
+  })),
   toolChoice: { type: 'auto' },
   settings: {},
   session: 's',
@@ -51,7 +56,7 @@ function cut(text: string, places: readonly number[]): readonly string[] {
 }
 
 describe.each(NAMES)('the format %s', (format) => {
-  const { writeCall, wholeAnswer } = PROMPTED_FORMATS[format]
+  const { writeCall, whole } = PROMPTED_FORMATS[format]
 
   test('reads what it writes', async () => {
     for (const call of [...CALLS, ...ODD_CALLS]) {
@@ -64,7 +69,7 @@ describe.each(NAMES)('the format %s', (format) => {
   })
 
   test('gives the same text and calls however the stream is cut, and no mark reaches the text', async () => {
-    const before = wholeAnswer ? '' : 'Let me < look ` up.'
+    const before = whole ? '' : 'Let me < look ` up.'
     const said = `${before}\n${CALLS.map(writeCall).join('\n')}`.trimStart()
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat()), async (places) => {
@@ -106,15 +111,17 @@ describe.each(NAMES)('the format %s', (format) => {
     const said = writeCall(CALLS[0]!)
     for (let length = 1; length < said.length; length++) {
       const { calls, answer } = await run(format, { text: said.slice(0, length), finish: 'max-tokens' })
-      for (const call of calls) expect(JSON.parse(call.arguments)).toEqual(JSON.parse(CALLS[0]!.arguments))
+      // What the machine sees to be cut off; the bracket around a list says nothing of the call in it.
+      for (const call of calls) expect(['{', CALLS[0]!.arguments]).toContain(call.arguments)
       expect(answer.finish).toBe('max-tokens')
     }
   })
 })
 
 test.each<[string, PromptedFormatName, string, string]>([
-  ['a call that is no JSON', 'hermes', '<tool_call>look at this</tool_call>', 'malformed-call'],
-  ['a call without its end', 'hermes', '<tool_call>{"name":"look"', 'malformed-call'],
+  ['a tag around words', 'hermes', '<tool_call>look at this</tool_call>', 'end'],
+  ['a call that is no JSON', 'hermes', '<tool_call>{"name": look at this}</tool_call>', 'tool-calls'],
+  ['a call without its end', 'hermes', '<tool_call>{"name":"look"', 'tool-calls'],
   ['a call whose closing mark was forgotten', 'hermes', '<tool_call>{"name":"look","arguments":{}}', 'tool-calls'],
   [
     'arguments as a text of JSON',
@@ -122,7 +129,7 @@ test.each<[string, PromptedFormatName, string, string]>([
     '<tool_call>{"name":"look","arguments":"{\\"a\\":1}"}</tool_call>',
     'tool-calls',
   ],
-  ['arguments that are a list', 'hermes', '<tool_call>{"name":"look","arguments":[1]}</tool_call>', 'malformed-call'],
+  ['arguments that are a list', 'hermes', '<tool_call>{"name":"look","arguments":[1]}</tool_call>', 'tool-calls'],
   ['a code block of ordinary JSON', 'json-fence', 'See:\n```json\n{"a":1}\n```', 'end'],
   ['a call in a code block of JSON', 'json-fence', '```json\n{"name":"look","arguments":{}}\n```', 'tool-calls'],
   ['a call after a tag', 'llama', '<|python_tag|>{"name":"look","parameters":{}}', 'tool-calls'],
@@ -281,9 +288,15 @@ describe('what looks like a call', () => {
 test('a long call in small pieces is read in one pass', () => {
   const text = `<tool_call>${'{"name":"look","arguments":{"x":"'}${'abc '.repeat(150_000)}"}}</tool_call> end`
   const heard: string[] = []
-  const parser = createAnswerParser(PROMPTED_FORMATS.hermes, (parsed) => heard.push(parsed.type))
+  const parser = new AnswerParser({
+    format: PROMPTED_FORMATS.hermes,
+    tools: offeredTools([]),
+    mayRepair: true,
+    onParsed: ({ type }) => heard.push(type),
+  })
   for (let at = 0; at < text.length; at += 4) parser.push(text.slice(at, at + 4))
-  expect([parser.end(), heard]).toEqual([false, ['call', 'text']])
+  parser.end(true)
+  expect(heard).toEqual(['call', 'text'])
 })
 
 test('what was written of a message is the same object in the next request', async () => {

@@ -1,6 +1,6 @@
 // Calls in the manner of Python, `[look(at="sky", deep=True)]`: literals only, nothing is evaluated.
 import type { JsonValue } from '@baton/core'
-import type { WrittenCall } from './formats.ts'
+import type { WrittenCall } from './format.ts'
 
 /** Undefined when the text is not calls: lists of them, or single ones. */
 export function readPythonCalls(text: string): readonly WrittenCall[] | undefined {
@@ -8,6 +8,8 @@ export function readPythonCalls(text: string): readonly WrittenCall[] | undefine
   try {
     const calls: WrittenCall[] = []
     while (skipped(reader).at < reader.text.length) {
+      // Between lists and calls a line break stands, or a semicolon.
+      if (takes(reader, ';')) continue
       if (takes(reader, '[')) calls.push(...readItems(reader, ']', () => readCall(reader)))
       else calls.push(readCall(reader))
     }
@@ -25,8 +27,12 @@ interface Reader {
 const DEPTH_MAX = 32
 
 function skipped(reader: Reader): Reader {
-  while (/\s/.test(reader.text[reader.at] ?? '')) reader.at += 1
-  return reader
+  for (;;) {
+    while (/\s/.test(reader.text[reader.at] ?? '')) reader.at += 1
+    if (reader.text[reader.at] !== '#') return reader
+    const end = reader.text.indexOf('\n', reader.at)
+    reader.at = end === -1 ? reader.text.length : end
+  }
 }
 
 function sees(reader: Reader, token: string): boolean {
@@ -45,20 +51,26 @@ function expect(reader: Reader, token: string): void {
 
 /** The longest match of a sticky pattern. */
 function match(reader: Reader, pattern: RegExp): string | undefined {
-  const sticky = new RegExp(pattern, 'y')
-  sticky.lastIndex = skipped(reader).at
-  const found = sticky.exec(reader.text)?.[0]
+  pattern.lastIndex = skipped(reader).at
+  const found = pattern.exec(reader.text)?.[0]
+  pattern.lastIndex = 0
   if (found !== undefined) reader.at += found.length
   return found
 }
 
 /** More than Python's own: tools are named `server/tool`, arguments `per-page`. */
-const NAME = /[^\s()[\]{}"'`,=]+/
+const NAME = /[^\s()[\]{}"'`,=]{1,256}/y
 
 function readCall(reader: Reader): WrittenCall {
   const name = match(reader, NAME)
   if (name === undefined) throw new Error('a name is missing')
   expect(reader, '(')
+  // Gemma prints what its calls give.
+  if (name === 'print' && !isNamed(reader)) {
+    const call = readCall(reader)
+    expect(reader, ')')
+    return call
+  }
   const given: [string, JsonValue][] = []
   while (!takes(reader, ')')) {
     const argument = match(reader, NAME)
@@ -68,6 +80,10 @@ function readCall(reader: Reader): WrittenCall {
     if (!sees(reader, ')')) expect(reader, ',')
   }
   return { name, arguments: JSON.stringify(Object.fromEntries(given)) }
+}
+
+function isNamed({ text, at }: Reader): boolean {
+  return /^\s{0,64}(?:\)|[\w-]{1,256}\s{0,64}=)/.test(text.slice(at, at + 512))
 }
 
 const WORDS: Readonly<Record<string, JsonValue>> = {
@@ -83,9 +99,9 @@ function readValue(reader: Reader, depth: number): JsonValue {
   if (depth > DEPTH_MAX) throw new Error('too deep')
   if (takes(reader, '[')) return readItems(reader, ']', () => readValue(reader, depth + 1))
   if (takes(reader, '{')) return Object.fromEntries(readItems(reader, '}', () => readPair(reader, depth)))
-  const number = match(reader, /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/)
+  const number = match(reader, /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y)
   if (number !== undefined) return Number(number)
-  const word = match(reader, /[A-Za-z]+/)
+  const word = match(reader, /[A-Za-z]{1,32}/y)
   if (word === undefined) return readText(reader)
   if (!Object.hasOwn(WORDS, word)) throw new Error(`${word} is no value`)
   return WORDS[word] ?? null
@@ -109,9 +125,16 @@ function readItems<Item>(reader: Reader, close: string, read: () => Item): Item[
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r' }
 
 function readText(reader: Reader): string {
-  const quoted = match(reader, /"(?:[^"\\]|\\[^])*"|'(?:[^'\\]|\\[^])*'/)
-  if (quoted === undefined) throw new Error(`a value is missing at ${reader.at}`)
-  return quoted.slice(1, -1).replace(/\\(?:u([0-9a-fA-F]{4})|([^]))/g, (_, code?: string, char?: string) => {
+  const { text, at } = skipped(reader)
+  const quote = text[at] ?? ''
+  if (quote !== '"' && quote !== "'") throw new Error(`a value is missing at ${at}`)
+  const mark = text.startsWith(quote.repeat(3), at) ? quote.repeat(3) : quote
+  const from = at + mark.length
+  let end = from
+  while (end < text.length && !text.startsWith(mark, end)) end += text[end] === '\\' ? 2 : 1
+  if (end >= text.length) throw new Error(`a text does not end at ${at}`)
+  reader.at = end + mark.length
+  return text.slice(from, end).replace(/\\(?:u([0-9a-fA-F]{4})|([^]))/g, (_, code?: string, char?: string) => {
     if (code !== undefined) return String.fromCharCode(Number.parseInt(code, 16))
     return ESCAPES[char ?? ''] ?? char ?? ''
   })

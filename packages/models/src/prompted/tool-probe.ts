@@ -2,9 +2,10 @@
 // stands in with-tool-probe.ts.
 import type { BatonError, ModelAnswer, ModelRequest } from '@baton/core'
 import { isBatonError } from '@baton/core'
-import { createAnswerParser } from './answer-parser.ts'
+import { AnswerParser } from './answer-parser.ts'
 import type { PromptedFormatName } from './formats.ts'
-import { PROMPTED_FORMATS, USUAL_FORMAT } from './formats.ts'
+import { chooseFormat, PROMPTED_FORMATS } from './formats.ts'
+import { offeredTools } from './json-calls.ts'
 
 /** What was found out: calls work, or tools must be asked for in words. */
 export type ToolVerdict =
@@ -48,36 +49,40 @@ export const PROBE_REQUEST: ModelRequest = {
 }
 
 /** Undefined: it says nothing about tools, as an answer that was cut while the model thought. */
-export function readProbeAnswer({ parts }: ModelAnswer): ToolVerdict | undefined {
+export function readProbeAnswer({ parts }: ModelAnswer, usual: PromptedFormatName): ToolVerdict | undefined {
   if (parts.some((part) => part.type === 'call')) return { type: 'native' }
-  return readProbeText(parts.map((part) => (part.type === 'text' ? part.text : '')).join(''))
+  return readProbeText(parts.map((part) => (part.type === 'text' ? part.text : '')).join(''), usual)
 }
 
 /** Characters of text, about 500 tokens: who has written so much and no call rambles, on a slow machine for minutes. */
 export const PROBE_TEXT_MAX = 2000
 
-export function readProbeText(text: string): ToolVerdict | undefined {
+/** @param usual how such a model writes calls where nothing else is known */
+export function readProbeText(text: string, usual: PromptedFormatName): ToolVerdict | undefined {
   if (text.trim() === '') return undefined
-  const written = FORMATS_BY_MARK.find((format) => writesProbeCall(text, format))
+  // Two formats may have the same marks: what stands between tells which it is, as in a template.
+  const formats = [chooseFormat({ template: text }), ...FORMATS_BY_MARK]
+  const written = formats.find((format) => writesProbeCall(text, format))
   return written
     ? { type: 'prompted', reason: 'written', format: written }
-    : { type: 'prompted', reason: 'ignored', format: USUAL_FORMAT }
+    : { type: 'prompted', reason: 'ignored', format: usual }
 }
 
 /** The plainest mark last: a code block of JSON is what a model falls back on that was taught nothing. */
-const FORMATS_BY_MARK: readonly PromptedFormatName[] = ['hermes', 'brackets', 'llama', 'json-fence']
+const FORMATS_BY_MARK: readonly PromptedFormatName[] = ['brackets', 'llama', 'gemma', 'json-fence']
 
 function writesProbeCall(text: string, format: PromptedFormatName): boolean {
   let isWritten = false
-  const parser = createAnswerParser(
-    PROMPTED_FORMATS[format],
-    (parsed) => {
-      if (parsed.type === 'call' && parsed.name === PROBE_TOOL) isWritten = true
+  const parser = new AnswerParser({
+    format: PROMPTED_FORMATS[format],
+    tools: offeredTools(PROBE_REQUEST.tools),
+    mayRepair: true,
+    onParsed: (parsed) => {
+      if (parsed.type === 'call' && parsed.name === PROBE_TOOL && parsed.problem === undefined) isWritten = true
     },
-    (name) => name === PROBE_TOOL,
-  )
+  })
   parser.push(text)
-  parser.end()
+  parser.end(true)
   return isWritten
 }
 

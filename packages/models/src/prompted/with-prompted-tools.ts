@@ -1,33 +1,49 @@
 // Tools for models without calls of their own: they are told in words how to write one, and what they write is read as native
 // calls are. The same events, the same answer, the same log.
-import type { FinishReason, Message, Model, ModelAnswer, ModelEvent, ModelPart, ModelRequest } from '@baton/core'
-import { createAnswerParser } from './answer-parser.ts'
+import type {
+  FinishReason,
+  Message,
+  Model,
+  ModelAnswer,
+  ModelCallPart,
+  ModelEvent,
+  ModelPart,
+  ModelRequest,
+} from '@baton/core'
+import type { AnswerParserInit, ParsedCall } from './answer-parser.ts'
+import { AnswerParser } from './answer-parser.ts'
 import { encodePromptedRequest } from './encode-request.ts'
-import type { PromptedFormat, PromptedFormatName } from './formats.ts'
-import { USUAL_FORMAT, promptedFormat } from './formats.ts'
+import type { PromptedFormatName } from './formats.ts'
+import { chooseFormat, promptedFormat } from './formats.ts'
+import { offeredTools } from './json-calls.ts'
 
 export interface PromptedToolsOptions {
-  /** How calls are written. `hermes` by default: what most open models were taught. */
+  /** How calls are written. By default as the model was taught, by its template or its name; `hermes` where neither says so. */
   readonly format?: PromptedFormatName
+  /** The model's chat template (Jinja), where you have it. */
+  readonly template?: string
 }
 
 /**
  * The model with tools by prompt, whatever it can do by itself. Requests without tools and calls go to it as they are.
+ *
+ * Nothing in code is a call, nor in a thought. A call with small mistakes is repaired, and its part says so (`repairs`); one that
+ * cannot be read becomes a call that never runs (`unreadable`), so that the model is told. One that was cut off never runs.
  * @throws BatonError `invalid_option` for a format that there is not
  */
 export function withPromptedTools(model: Model, options: PromptedToolsOptions = {}): Model {
-  const format = promptedFormat(options.format ?? USUAL_FORMAT)
+  const format = promptedFormat(options.format ?? chooseFormat({ ...options, id: model.id }))
   const written = new WeakMap<Message, Message>()
   return {
     ...model,
     capabilities: { ...model.capabilities, tools: 'native' },
     run: async (request, sink, signal) => {
       if (!asksForTools(request)) return await model.run(request, sink, signal)
-      const names = new Set(request.tools.map(({ name }) => name))
-      const reader: Reader = { format, isTool: (name) => names.has(name) }
+      const reader: Reader = { format, tools: offeredTools(request.tools) }
       const stream = readStream(reader, sink)
       const answer = await model.run(encodePromptedRequest(request, format, written), stream.take, signal)
-      return readAnswer(reader, answer, stream.end)
+      stream.end(isWhole(answer.finish))
+      return readAnswer(reader, answer)
     },
   }
 }
@@ -37,63 +53,66 @@ export function asksForTools({ tools, messages }: ModelRequest): boolean {
   return tools.length > 0 || messages.some((message) => message.role === 'tool')
 }
 
-interface Reader {
-  readonly format: PromptedFormat
-  readonly isTool: (name: string) => boolean
-}
+type Reader = Pick<AnswerParserInit, 'format' | 'tools'>
 
 interface Stream {
   readonly take: (event: ModelEvent) => void
   /** Tells what was held back. */
-  readonly end: () => void
+  readonly end: (isWhole: boolean) => void
 }
 
-function readStream({ format, isTool }: Reader, sink: (event: ModelEvent) => void): Stream {
+function readStream(reader: Reader, sink: (event: ModelEvent) => void): Stream {
   let calls = 0
-  const parser = createAnswerParser(
-    format,
-    (parsed) => {
+  const parser = new AnswerParser({
+    ...reader,
+    mayRepair: true,
+    onParsed: (parsed) => {
       if (parsed.type === 'text') sink({ type: 'text-delta', text: parsed.text })
-      if (parsed.type !== 'call') return
-      const index = calls
-      calls += 1
-      sink({ type: 'call-start', index, name: parsed.name })
-      sink({ type: 'call-delta', index, text: parsed.arguments })
-      sink({ type: 'call-end', index })
+      else if (parsed.type === 'thought') sink({ type: 'reasoning-delta', text: parsed.text })
+      else if (parsed.type === 'call') {
+        const { name, arguments: given } = toPart(parsed, reader)
+        const index = calls
+        calls += 1
+        sink({ type: 'call-start', index, name })
+        sink({ type: 'call-delta', index, text: given })
+        sink({ type: 'call-end', index })
+      }
     },
-    isTool,
-  )
+  })
   return {
     take: (event) => {
       if (event.type === 'text-delta') parser.push(event.text)
       else sink(event)
     },
-    end: () => void parser.end(),
+    end: (isWhole) => parser.end(isWhole),
   }
 }
 
 /** The whole text once more, since the answer is what counts, not what was streamed of it. */
-function readAnswer({ format, isTool }: Reader, answer: ModelAnswer, endStream: () => void): ModelAnswer {
-  endStream()
-  const parts: ModelPart[] = []
-  let isMalformed = false
-  const said = { text: '' }
+function readAnswer(reader: Reader, answer: ModelAnswer): ModelAnswer {
+  let parts: ModelPart[] = []
+  let said = { type: 'text' as 'text' | 'reasoning', text: '' }
   const flush = (): void => {
-    if (said.text !== '') parts.push({ type: 'text', text: said.text })
-    said.text = ''
+    if (said.text !== '') parts.push(said)
+    said = { type: 'text', text: '' }
   }
-  const parser = createAnswerParser(
-    format,
-    (parsed) => {
-      if (parsed.type === 'malformed') isMalformed = true
-      else if (parsed.type === 'text') said.text += parsed.text
-      else {
+  const whole = isWhole(answer.finish)
+  const parser = new AnswerParser({
+    ...reader,
+    // What was cut off is never repaired.
+    mayRepair: whole,
+    onParsed: (parsed) => {
+      if (parsed.type === 'thought-ended') parts = parts.filter(({ type }) => type !== 'call')
+      else if (parsed.type === 'call') {
         flush()
-        parts.push({ ...parsed })
+        parts.push(toPart(parsed, reader))
+      } else {
+        const type = parsed.type === 'thought' ? 'reasoning' : 'text'
+        if (said.type !== type) flush()
+        said = { type, text: said.text + parsed.text }
       }
     },
-    isTool,
-  )
+  })
   for (const part of answer.parts) {
     if (part.type === 'text') parser.push(part.text)
     else {
@@ -101,22 +120,28 @@ function readAnswer({ format, isTool }: Reader, answer: ModelAnswer, endStream: 
       parts.push(part)
     }
   }
-  const isCut = parser.end()
+  parser.end(whole)
   flush()
   const hasCalls = parts.some((part) => part.type === 'call')
-  return { ...answer, parts, finish: readFinish(answer.finish, { isCut, isMalformed, hasCalls }) }
+  return { ...answer, parts, finish: answer.finish === 'end' && hasCalls ? 'tool-calls' : answer.finish }
 }
 
-interface Reading {
-  /** The answer ended inside of a call. */
-  readonly isCut: boolean
-  readonly isMalformed: boolean
-  readonly hasCalls: boolean
+/** Never cut, as far as the provider knows. */
+function isWhole(finish: FinishReason): boolean {
+  return finish === 'end' || finish === 'tool-calls' || finish === 'pause'
 }
 
-/** A call that was cut off never runs, and one that cannot be read is asked for again, with the whole answer. */
-function readFinish(finish: FinishReason, { isCut, isMalformed, hasCalls }: Reading): FinishReason {
-  if (finish !== 'end') return finish
-  if (isCut || isMalformed) return 'malformed-call'
-  return hasCalls ? 'tool-calls' : 'end'
+/** Where nobody can say which tool was meant. */
+const NO_NAME = 'unreadable_call'
+
+function toPart(
+  { name: said, arguments: given, repairs, problem, isCut }: ParsedCall,
+  { format }: Reader,
+): ModelCallPart {
+  const name = said === '' ? NO_NAME : said
+  // Arguments that end early are told as such, whoever wrote them.
+  if (isCut) return { type: 'call', name, arguments: '{' }
+  if (problem === undefined) return { type: 'call', name, arguments: given, ...(repairs && { repairs }) }
+  const unreadable = `the call could not be read, and nothing was executed: ${problem}. Write it again. ${format.howTo}`
+  return { type: 'call', name, arguments: '{}', unreadable }
 }

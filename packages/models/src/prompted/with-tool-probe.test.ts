@@ -67,7 +67,7 @@ function fails(code: ErrorCode): ScriptedStep {
 }
 
 describe('what the answer to the probe means', () => {
-  const prompted = (reason: 'written' | 'ignored' | 'refused', format = 'hermes') => ({
+  const prompted = (reason: 'written' | 'ignored' | 'refused', format = 'gemma') => ({
     type: 'prompted',
     reason,
     format,
@@ -82,7 +82,7 @@ describe('what the answer to the probe means', () => {
     [
       'a call in tags',
       { text: '<tool_call>\n{"name": "repeat_word", "arguments": {"word": "copper"}}\n</tool_call>' },
-      prompted('written'),
+      prompted('written', 'hermes'),
     ],
     [
       'a call as the whole answer',
@@ -93,7 +93,7 @@ describe('what the answer to the probe means', () => {
     [
       'Mistral’s list',
       { text: '[TOOL_CALLS] [{"name": "repeat_word", "arguments": {"word": "copper"}}]' },
-      prompted('written', 'brackets'),
+      prompted('written', 'mistral'),
     ],
     [
       'a code block',
@@ -196,7 +196,7 @@ test('a server that refuses tools later is asked in words in the same request, a
   expect(await run()).toBe('done')
   refuses = true
   expect(await run()).toBe('done')
-  expect(asked()).toMatchObject({ tools: [], instructions: expect.stringContaining('<tool_call>') as string })
+  expect(asked()).toMatchObject({ tools: [], instructions: expect.stringContaining('```tool_code') as string })
   refuses = false
   expect(await run()).toBe('done')
   expect([asked()?.tools, probes()]).toEqual([[], 1])

@@ -4,13 +4,13 @@ import type { AbortSignalLike, Model, ModelAnswer, ModelEvent, ModelRequest } fr
 import { BatonError } from '@baton/core'
 import { cancelledError } from '../transport/transport-errors.ts'
 import type { PromptedFormatName } from './formats.ts'
-import { USUAL_FORMAT, promptedFormat } from './formats.ts'
+import { chooseFormat, promptedFormat } from './formats.ts'
 import type { ToolVerdict } from './tool-probe.ts'
 import { PROBE_REQUEST, PROBE_TEXT_MAX, readProbeAnswer, readProbeText, refusesTools } from './tool-probe.ts'
 import { asksForTools, withPromptedTools } from './with-prompted-tools.ts'
 
 export interface ToolProbeOptions {
-  /** How calls are written where tools are asked for in words; by default as the model wrote one to the probe, else `hermes`. */
+  /** How calls are written where tools are asked for in words; by default as the model wrote one to the probe, else by its name. */
   readonly format?: PromptedFormatName
   /** Milliseconds for the probe, 180 s by default: a local server loads its model first. */
   readonly deadlineMs?: number
@@ -88,7 +88,7 @@ async function runNatively(
     return answer
   } catch (cause) {
     if (!refusesTools(cause)) throw cause
-    const refused = probe.settle({ type: 'prompted', reason: 'refused', format: USUAL_FORMAT })
+    const refused = probe.settle({ type: 'prompted', reason: 'refused', format: chooseFormat(model) })
     // What was streamed cannot be taken back.
     if (!isSilent || refused.type === 'native') throw cause
     return await inWords(refused.format).run(request, sink, signal)
@@ -167,6 +167,7 @@ async function askProbe(
   deadlineMs: number,
 ): Promise<ToolVerdict | undefined> {
   const enough = new AbortController()
+  const usual = chooseFormat(model)
   const signal = AbortSignal.any([controller.signal, enough.signal, AbortSignal.timeout(deadlineMs)])
   let text = ''
   const sink = (event: ModelEvent): void => {
@@ -175,10 +176,10 @@ async function askProbe(
     if (text.length > PROBE_TEXT_MAX) enough.abort()
   }
   try {
-    return readProbeAnswer(await unlessAborted(model.run(PROBE_REQUEST, sink, signal), signal))
+    return readProbeAnswer(await unlessAborted(model.run(PROBE_REQUEST, sink, signal), signal), usual)
   } catch (cause) {
-    if (enough.signal.aborted) return readProbeText(text)
-    return refusesTools(cause) ? { type: 'prompted', reason: 'refused', format: USUAL_FORMAT } : undefined
+    if (enough.signal.aborted) return readProbeText(text, usual)
+    return refusesTools(cause) ? { type: 'prompted', reason: 'refused', format: usual } : undefined
   }
 }
 

@@ -1,0 +1,71 @@
+// Formats whose calls are JSON objects with a name and arguments, between marks or bare.
+import { isJsonObject, parseJson } from '@baton/core'
+import type { PromptedFormat, WrittenCall } from '../format.ts'
+import { JSON_CALLS, JSON_CALLS_OR_DATA } from '../json-calls.ts'
+import { CODER_CALLS, GLM_CALLS } from './tagged.ts'
+
+/**
+ * Hermes 2 Pro and 3, Qwen 2.5 and 3, Granite 4, SmolLM 3. Source: chat_template of NousResearch/Hermes-2-Pro-Llama-3-8B and
+ * Qwen/Qwen3-8B, vLLM tool_parsers/hermes_tool_parser.py (2026-11). What stands between the tags tells whether the model was
+ * taught JSON, Qwen3-Coder's tags or GLM's.
+ */
+export const HERMES: PromptedFormat = {
+  marks: [{ open: '<tool_call>', close: ['</tool_call>'], bodies: [JSON_CALLS, CODER_CALLS, GLM_CALLS] }],
+  strays: ['</tool_call>', '<|im_end|>'],
+  howTo: `For each call, write a JSON object with the tool's name and its arguments inside of <tool_call></tool_call>:
+<tool_call>
+{"name": "<name>", "arguments": {<arguments>}}
+</tool_call>`,
+  writeCall: (call) => `<tool_call>\n${toJson(call, 'arguments')}\n</tool_call>`,
+}
+
+/** For models that were taught nothing of the kind: all of them know code blocks. Baton's own. */
+export const JSON_FENCE: PromptedFormat = {
+  marks: [
+    { open: '```tool_call', close: ['```'], bodies: [JSON_CALLS], isFence: true },
+    { open: '```json', close: ['```'], bodies: [JSON_CALLS_OR_DATA], mayBeText: true, isFence: true },
+  ],
+  howTo: `For each call, write a code block of the kind tool_call, with a JSON object in it:
+\`\`\`tool_call
+{"name": "<name>", "arguments": {<arguments>}}
+\`\`\``,
+  writeCall: (call) => `\`\`\`tool_call\n${toJson(call, 'arguments')}\n\`\`\``,
+}
+
+/**
+ * Llama 3.1 to 3.3: the answer is the call, after a tag or without. Source: meta-llama/llama-models prompt_format.md of
+ * llama3_1 and llama3_3, vLLM llama_tool_parser.py (2026-11).
+ */
+export const LLAMA: PromptedFormat = {
+  marks: [{ open: '<|python_tag|>', close: ['<|eom_id|>', '<|eot_id|>'], bodies: [JSON_CALLS], endsWithAnswer: true }],
+  whole: JSON_CALLS_OR_DATA,
+  strays: ['<|eom_id|>', '<|eot_id|>'],
+  howTo: `To call a tool, answer with a JSON object and nothing else:
+{"name": "<name>", "parameters": {<arguments>}}`,
+  writeCall: (call) => toJson(call, 'parameters'),
+}
+
+/**
+ * IBM's Granite 3: a list behind a token, to the end of the answer. Source: chat_template of
+ * ibm-granite/granite-3.3-8b-instruct, vLLM granite_tool_parser.py (2026-11).
+ */
+export const GRANITE: PromptedFormat = {
+  marks: [
+    { open: '<|tool_call|>', close: [], bodies: [{ ...JSON_CALLS, bracket: '[' }] },
+    { open: '<tool_call>', close: [], bodies: [{ ...JSON_CALLS, bracket: '[' }] },
+  ],
+  strays: ['<|end_of_text|>', '</tool_call>'],
+  howTo: `To call tools, write <|tool_call|> and behind it a list of JSON objects with the tools' names and their arguments:
+<|tool_call|>[{"name": "<name>", "arguments": {<arguments>}}]`,
+  writeCall: (call) => `<|tool_call|>[${toJson(call, 'arguments')}]`,
+}
+
+/** Arguments that could not be read are left out, their result says why: a model does as its own past shows it. */
+export function toJson({ name, arguments: given }: WrittenCall, key: string): string {
+  return `{"name": ${JSON.stringify(name)}, "${key}": ${readable(given)}}`
+}
+
+export function readable(given: string): string {
+  const parsed = parseJson(given)
+  return parsed.ok && isJsonObject(parsed.value) ? given : '{}'
+}

@@ -1,0 +1,161 @@
+// Formats with special tokens around each call: DeepSeek, Kimi, Mistral, and OpenAI's harmony.
+import type { Begins, Body, PromptedFormat } from '../format.ts'
+import { anyBegins, beginsWith } from '../format.ts'
+import { JSON_CALLS, readArguments } from '../json-calls.ts'
+import type { MarkSyntax } from '../marked-calls.ts'
+import { readMarkedCalls } from '../marked-calls.ts'
+import { readable, toJson } from './json.ts'
+import { DSML_CALLS } from './tagged.ts'
+
+const DEEPSEEK_MARKS: MarkSyntax = {
+  begin: '<｜tool▁call▁begin｜>',
+  separator: '<｜tool▁sep｜>',
+  end: '<｜tool▁call▁end｜>',
+  split: (head, rest, { tools }) => {
+    // V3 and R1 write the kind before the name, and the arguments in a code block.
+    const [, name = '', json = ''] =
+      head === 'function' ? (/^([^\n`]{1,256})\n([^]*)$/.exec(rest.trimStart()) ?? []) : []
+    return name === '' || tools.has(head) ? { name: head, json: rest } : { name: name.trim(), json }
+  },
+}
+
+const DEEPSEEK_CALLS: Body = {
+  begins: (start) => beginsWith(start, DEEPSEEK_MARKS.begin),
+  texts: 'json',
+  read: (inside, reading) => readMarkedCalls(inside, DEEPSEEK_MARKS, reading),
+}
+
+/** A call without the marks of its section. */
+function bareCalls(syntax: MarkSyntax): Body {
+  const { begin, separator, end } = syntax
+  return {
+    begins: (start) => (start.includes(separator[0] ?? '') ? 'yes' : start.length < 128 ? 'maybe' : 'no'),
+    texts: 'json',
+    read: (inside, reading) => readMarkedCalls(`${begin}${inside}${reading.isClosed ? end : ''}`, syntax, reading),
+  }
+}
+
+/**
+ * DeepSeek V3, R1 and V3.1 with tokens, V3.2 with tags. Source: chat_template of deepseek-ai/DeepSeek-V3.1, vLLM
+ * deepseekv3_, deepseekv31_ and deepseekv32_tool_parser.py and their tests (2026-11).
+ */
+export const DEEPSEEK: PromptedFormat = {
+  marks: [
+    { open: '<｜tool▁calls▁begin｜>', close: ['<｜tool▁calls▁end｜>'], bodies: [DEEPSEEK_CALLS] },
+    { open: '<｜tool▁call▁begin｜>', close: ['<｜tool▁call▁end｜>'], bodies: [bareCalls(DEEPSEEK_MARKS)] },
+    { open: '<｜DSML｜function_calls>', close: ['</｜DSML｜function_calls>'], bodies: [DSML_CALLS] },
+  ],
+  strays: ['<｜tool▁calls▁end｜>', '<｜end▁of▁sentence｜>'],
+  howTo: `To call tools, write for each its name and its arguments as a JSON object between these marks:
+<｜tool▁calls▁begin｜><｜tool▁call▁begin｜><name><｜tool▁sep｜>{<arguments>}<｜tool▁call▁end｜><｜tool▁calls▁end｜>`,
+  writeCall: ({ name, arguments: given }) =>
+    `<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>${name}<｜tool▁sep｜>${readable(given)}<｜tool▁call▁end｜><｜tool▁calls▁end｜>`,
+}
+
+const KIMI_MARKS: MarkSyntax = {
+  begin: '<|tool_call_begin|>',
+  separator: '<|tool_call_argument_begin|>',
+  end: '<|tool_call_end|>',
+  split: (head, json, { tools }) => {
+    const name = head.replace(/:\d+$/, '')
+    return { name: tools.has(name) ? name : name.replace(/^functions\./, ''), json }
+  },
+}
+
+const KIMI_CALLS: Body = {
+  begins: (start) => beginsWith(start, KIMI_MARKS.begin),
+  texts: 'json',
+  read: (inside, reading) => readMarkedCalls(inside, KIMI_MARKS, reading),
+}
+
+/**
+ * Moonshot's Kimi K2. Source: tool_call_guidance.md and chat_template of moonshotai/Kimi-K2-Instruct, vLLM
+ * kimi_k2_tool_parser.py and its tests (2026-11). Both spellings of the section's mark are seen.
+ */
+export const KIMI: PromptedFormat = {
+  marks: [
+    { open: '<|tool_calls_section_begin|>', close: ['<|tool_calls_section_end|>'], bodies: [KIMI_CALLS] },
+    { open: '<|tool_call_section_begin|>', close: ['<|tool_call_section_end|>'], bodies: [KIMI_CALLS] },
+    { open: '<|tool_call_begin|>', close: ['<|tool_call_end|>'], bodies: [bareCalls(KIMI_MARKS)] },
+  ],
+  strays: ['<|tool_calls_section_end|>', '<|tool_call_section_end|>', '<|im_end|>'],
+  howTo: `To call tools, write for each its name, a number and its arguments as a JSON object between these marks:
+<|tool_calls_section_begin|><|tool_call_begin|>functions.<name>:0<|tool_call_argument_begin|>{<arguments>}<|tool_call_end|><|tool_calls_section_end|>`,
+  writeCall: ({ name, arguments: given }) =>
+    `<|tool_calls_section_begin|><|tool_call_begin|>functions.${name}:0<|tool_call_argument_begin|>${readable(given)}<|tool_call_end|><|tool_calls_section_end|>`,
+}
+
+/** A list of objects: models up to tokenizer v7. */
+const MISTRAL_LIST: Body = { ...JSON_CALLS, begins: (start) => beginsList(start), bracket: '[' }
+
+function beginsList(start: string): Begins {
+  if (/^\[? ?$/.test(start)) return 'maybe'
+  return /^\[ ?\{/.test(start) ? 'yes' : 'no'
+}
+
+/** A name and its arguments: tokenizers v11 and v13. */
+const MISTRAL_NAMED: Body = {
+  begins: (start) => {
+    if (/^[^\s[\]{}"'`]{1,128} ?(?:\{|\[(?:ARGS|CALL_ID)\])/.test(start)) return 'yes'
+    const [, name, behind = ''] = /^([^\s[\]{}"'`]{1,128}) ?(\[[A-Z_]*\]?)?$/.exec(start) ?? []
+    if (name === undefined) return 'no'
+    return behind === '' ? 'maybe' : anyBegins([beginsWith(behind, '[ARGS]'), beginsWith(behind, '[CALL_ID]')])
+  },
+  texts: 'json',
+  bracket: '{',
+  read: (inside, reading) => {
+    const [, name = '', json = ''] =
+      /^\s*([^\s[{]{1,128})\s*(?:\[CALL_ID\][^[{]*)?(?:\[ARGS\])?([^]*)$/.exec(inside) ?? []
+    return [readArguments(name, json, { ...reading, isClosed: false })]
+  },
+}
+
+/**
+ * Mistral and Magistral. Source: mistral-common tokens/tokenizers, chat templates of Mistral-7B-Instruct-v0.3 and
+ * Mistral-Small-3.2, vLLM mistral_tool_parser.py and its tests (2026-11).
+ */
+export const MISTRAL: PromptedFormat = {
+  marks: [{ open: '[TOOL_CALLS]', close: [], bodies: [MISTRAL_LIST, MISTRAL_NAMED] }],
+  strays: ['</s>', '}', ']'],
+  howTo: `To call a tool, write this, once for each call, and nothing behind it:
+[TOOL_CALLS]<name>[ARGS]{<arguments>}`,
+  writeCall: (call) => {
+    const isName = /^[^\s[\]{}"'`]{1,128}$/.test(call.name)
+    return isName
+      ? `[TOOL_CALLS]${call.name}[ARGS]${readable(call.arguments)}`
+      : `[TOOL_CALLS][${toJson(call, 'arguments')}]`
+  },
+}
+
+function harmonyCall(name: string): Body {
+  return {
+    begins: () => 'yes',
+    texts: 'json',
+    read: (inside, reading) => [readArguments(name, inside, reading)],
+  }
+}
+
+/**
+ * OpenAI's gpt-oss. Source: the harmony response format (developers.openai.com/cookbook, openai/harmony), SGLang
+ * gpt_oss_detector.py, llama.cpp tests/test-chat-parser.cpp (2026-11). The analysis channel is a thought.
+ */
+export const HARMONY: PromptedFormat = {
+  marks: [],
+  head: {
+    open: ['<|start|>', '<|channel|>'],
+    until: '<|message|>',
+    close: ['<|end|>', '<|call|>', '<|return|>'],
+    read: (head) => {
+      if (!/^(?:assistant|analysis|commentary|final)\b/.test(head.trim())) return undefined
+      const [, recipient = ''] = /\bto=(.{1,256}?)\s*(?:<\||\bjson\s*$|$)/.exec(head) ?? []
+      const name = recipient.replace(/^functions\./, '')
+      if (name !== '' && recipient !== 'user' && recipient !== 'assistant')
+        return { type: 'call', body: harmonyCall(name) }
+      return { type: /\banalysis\b/.test(head) ? 'thought' : 'text' }
+    },
+  },
+  howTo: `To call a tool, end your answer with a message to it in the commentary channel:
+<|channel|>commentary to=functions.<name> <|constrain|>json<|message|>{<arguments>}<|call|>`,
+  writeCall: ({ name, arguments: given }) =>
+    `<|channel|>commentary to=functions.${name} <|constrain|>json<|message|>${readable(given)}<|call|>`,
+}

@@ -1,0 +1,99 @@
+// Formats whose calls are written as in Python, with named arguments that are literals.
+import type { JsonValue } from '@baton/core'
+import { isJsonObject, parseJson } from '@baton/core'
+import type { Body, PromptedFormat, Reading, ReadCall, WrittenCall } from '../format.ts'
+import { anyBegins } from '../format.ts'
+import { JSON_CALLS_OR_DATA, readJsonCalls } from '../json-calls.ts'
+import { readPythonCalls } from '../python-calls.ts'
+import { MISTRAL } from './marked.ts'
+import { toJson } from './json.ts'
+
+function readPython(inside: string): readonly ReadCall[] | undefined {
+  return readPythonCalls(inside)
+}
+
+function readPythonOrJson(inside: string, reading: Reading): readonly ReadCall[] {
+  const calls = readPythonCalls(inside)
+  if (calls) return calls
+  if (/^\s*\[?\s*\{/.test(inside)) return readJsonCalls(inside, reading)
+  const [, name = ''] = /([A-Za-z_][\w.]*)\s*\(/.exec(inside.slice(0, 2000)) ?? []
+  return [{ name, arguments: '{}', problem: 'it is more than calls whose arguments have names and are literals' }]
+}
+
+/** A list of calls: no link of Markdown, no list of numbers. */
+const PYTHON_LIST: Body = {
+  begins: (start) => {
+    if (/^\[ ?[^\s()[\]{}"'`,=]{1,128} ?\(/.test(start)) return 'yes'
+    return /^\[? ?[^\s()[\]{}"'`,=]{0,128} ?$/.test(start) && start.startsWith('[') ? 'maybe' : 'no'
+  },
+  texts: 'python',
+  read: readPython,
+}
+
+const PYTHON_OR_JSON: Body = {
+  begins: () => 'yes',
+  texts: 'python',
+  read: readPythonOrJson,
+}
+
+/** A whole answer that is a list, of Python calls or of JSON. */
+const WHOLE_LIST: Body = {
+  begins: (start, tools) => {
+    if (!start.startsWith('[')) return 'no'
+    return anyBegins([PYTHON_LIST.begins(start, tools), JSON_CALLS_OR_DATA.begins(start, tools)])
+  },
+  texts: 'python',
+  read: (inside, reading) => readPythonCalls(inside) ?? JSON_CALLS_OR_DATA.read(inside, reading),
+}
+
+/**
+ * Llama 4 and others that answer with a list of calls; Liquid's LFM 2 puts it between tokens. Source: vLLM
+ * pythonic_tool_parser.py and llama4_pythonic_tool_parser.py, chat_template of LiquidAI/LFM2-1.2B (2026-11).
+ */
+export const BRACKETS: PromptedFormat = {
+  marks: [
+    { open: '<|tool_call_start|>', close: ['<|tool_call_end|>'], bodies: [PYTHON_OR_JSON] },
+    { open: '<|python_start|>', close: ['<|python_end|>'], bodies: [PYTHON_OR_JSON] },
+    ...MISTRAL.marks,
+  ],
+  whole: WHOLE_LIST,
+  strays: ['<|tool_call_end|>', '<|python_end|>', '<|eot|>', '<|im_end|>', '</s>'],
+  howTo: `To call tools, answer with a list of calls and nothing else:
+[<name>(<argument>=<value>, <argument>=<value>), <name>()]`,
+  writeCall: (call) => pythonCall(call) ?? `[${toJson(call, 'arguments')}]`,
+}
+
+/**
+ * Gemma 2 and 3: a code block of the kind tool_code, the one place in code where a call is one. Source: Google's guide to
+ * function calling with Gemma 3 (ai.google.dev/gemma/docs/capabilities/function-calling, 2026-11); print() around a call is
+ * what the models make of it.
+ */
+export const GEMMA: PromptedFormat = {
+  marks: [{ open: '```tool_code', close: ['```'], bodies: [PYTHON_OR_JSON], isFence: true }],
+  howTo: `To call tools, write a code block of the kind tool_code, with one call in each line, whose arguments have names and
+are literals:
+\`\`\`tool_code
+<name>(<argument>=<value>, <argument>=<value>)
+\`\`\``,
+  writeCall: (call) => `\`\`\`tool_code\n${pythonCall(call)?.slice(1, -1) ?? toJson(call, 'arguments')}\n\`\`\``,
+}
+
+/** Undefined where names have characters that Python's calls have no place for. */
+function pythonCall({ name, arguments: given }: WrittenCall): string | undefined {
+  const parsed = parseJson(given)
+  const values = parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}
+  const written = Object.entries(values).map(([key, value]) => `${key}=${pythonValue(value)}`)
+  const call = `[${name}(${written.join(', ')})]`
+  const [read] = readPythonCalls(call) ?? []
+  return read?.name === name && read.arguments === JSON.stringify(values) ? call : undefined
+}
+
+function pythonValue(value: JsonValue): string {
+  if (value === null) return 'None'
+  if (typeof value === 'boolean') return value ? 'True' : 'False'
+  if (Array.isArray(value)) return `[${(value as readonly JsonValue[]).map(pythonValue).join(', ')}]`
+  if (!isJsonObject(value)) return JSON.stringify(value)
+  return `{${Object.entries(value)
+    .map(([key, inner]) => `${JSON.stringify(key)}: ${pythonValue(inner)}`)
+    .join(', ')}}`
+}

@@ -1,0 +1,70 @@
+// Which mark of a format stands at the end of what was held back, or may yet.
+import type { Head, Mark, PromptedFormat } from './format.ts'
+
+export type Found =
+  | { readonly type: 'none' }
+  | { readonly type: 'maybe' }
+  /** It says nothing. */
+  | { readonly type: 'stray' }
+  | { readonly type: 'thought-end' }
+  | { readonly type: 'mark'; readonly mark: Mark }
+  | { readonly type: 'head'; readonly head: Head }
+  /** A thought in the text, at the beginning of the answer. */
+  | { readonly type: 'thought'; readonly close: string }
+
+export interface MarkPlace {
+  readonly isLineStart: boolean
+  /** Nothing but white space has come. */
+  readonly isStart: boolean
+  readonly isAfterCall: boolean
+}
+
+export interface MarkFinder {
+  find(tail: string, place: MarkPlace): Found
+  /** Whether a mark begins with this character. */
+  mayBegin(char: string): boolean
+}
+
+interface Candidate {
+  readonly open: string
+  readonly found: Found
+  readonly isThere?: (place: MarkPlace) => boolean
+}
+
+/** Thoughts that a server leaves in the text: Qwen, DeepSeek and GLM; Nova; Magistral. */
+const THOUGHTS: readonly (readonly [open: string, close: string])[] = [
+  ['<think>', '</think>'],
+  ['<thinking>', '</thinking>'],
+  ['[THINK]', '[/THINK]'],
+]
+
+export function createMarkFinder({ marks, head, strays = [] }: PromptedFormat): MarkFinder {
+  const candidates: readonly Candidate[] = [
+    ...marks.map((mark): Candidate => {
+      const found: Found = { type: 'mark', mark }
+      return { open: mark.open, found, ...(mark.isFence && { isThere: ({ isLineStart }: MarkPlace) => isLineStart }) }
+    }),
+    ...(head?.open ?? []).map((open): Candidate => ({ open, found: { type: 'head', head: head as Head } })), // it has some
+    ...(head?.close ?? []).map((open): Candidate => ({ open, found: { type: 'stray' } })),
+    ...strays.map((open): Candidate => ({ open, found: { type: 'stray' }, isThere: ({ isAfterCall }) => isAfterCall })),
+    ...THOUGHTS.map(([open, close]): Candidate => ({
+      open,
+      found: { type: 'thought', close },
+      isThere: ({ isStart }) => isStart,
+    })),
+    { open: '</think>', found: { type: 'thought-end' } },
+  ]
+  const firsts = new Set(candidates.map(({ open }) => open[0]))
+  return {
+    mayBegin: (char) => firsts.has(char),
+    find: (tail, place) => {
+      let found: Found = { type: 'none' }
+      for (const { open, found: known, isThere } of candidates) {
+        if (!open.startsWith(tail) || isThere?.(place) === false) continue
+        if (open.length === tail.length) return known
+        found = { type: 'maybe' }
+      }
+      return found
+    },
+  }
+}

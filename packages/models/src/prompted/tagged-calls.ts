@@ -1,0 +1,149 @@
+// Calls whose arguments stand between tags, one tag for each: Qwen3-Coder, MiniMax, DeepSeek, GLM. A value is text or JSON as
+// the tool's schema says.
+import type { JsonObject, JsonValue } from '@baton/core'
+import { findProperty, isJsonObject, listParts, listTypes } from '@baton/core'
+import type { ReadCall, Reading } from './format.ts'
+import { readJson } from './json-calls.ts'
+
+/** All patterns are sticky. The first group of `call` and `argument` is the name. */
+export interface TagSyntax {
+  readonly call: RegExp
+  /** Empty: the call ends with what it stands in. */
+  readonly callEnd: string
+  readonly argument: RegExp
+  /** How one begins: a value with this and a closing tag in it can be read in two ways. */
+  readonly argumentStart: string
+  readonly argumentEnd: string
+  /** One line break behind the first tag and before the last is none of the value. */
+  readonly hasLines?: true
+}
+
+/** Undefined: no call stands at the beginning. */
+export function readTaggedCalls(inside: string, syntax: TagSyntax, reading: Reading): readonly ReadCall[] {
+  const reader: Reader = { text: inside, at: 0, syntax, reading }
+  const calls: ReadCall[] = []
+  while (skipBlanks(reader) < inside.length) {
+    const call = readCall(reader)
+    calls.push(call)
+    if (call.problem !== undefined) break
+  }
+  return calls.length > 0 ? calls : [{ name: '', arguments: '{}', problem: 'it is empty' }]
+}
+
+interface Reader {
+  readonly text: string
+  at: number
+  readonly syntax: TagSyntax
+  readonly reading: Reading
+}
+
+function readCall(reader: Reader): ReadCall {
+  const { syntax, reading } = reader
+  const name = match(reader, syntax.call)?.[1]?.trim() ?? ''
+  const wrong = (problem: string): ReadCall => ({ name, arguments: '{}', problem })
+  if (name === '') return wrong('it does not begin with the tag that names the tool')
+  const repairs = new Set<string>()
+  const given: [string, JsonValue][] = []
+  for (;;) {
+    skipBlanks(reader)
+    if (syntax.callEnd !== '' && reader.text.startsWith(syntax.callEnd, reader.at)) {
+      reader.at += syntax.callEnd.length
+      break
+    }
+    if (reader.at >= reader.text.length) {
+      // All arguments are closed, and so is what stands around the call.
+      if (syntax.callEnd === '' ? !reading.isClosed : !reading.isClosed || !reading.mayRepair)
+        return wrong('its closing tag is missing')
+      if (syntax.callEnd !== '') repairs.add('closing-mark')
+      break
+    }
+    const found = match(reader, syntax.argument)
+    const key = found?.[1]?.trim() ?? ''
+    if (!found || key === '') return wrong(`what stands behind argument ${given.length} is no argument`)
+    const end = findArgumentEnd(reader)
+    if (end === undefined) return wrong(`where the argument "${key}" ends is not clear`)
+    if (end === -1) return wrong(`the argument "${key}" has no closing tag`)
+    const raw = reader.text.slice(reader.at, end)
+    reader.at = end + syntax.argumentEnd.length
+    const isText = found.groups?.['text']
+    given.push([key, readValue({ raw, key, name, isText }, reader, repairs)])
+  }
+  return {
+    name,
+    arguments: JSON.stringify(Object.fromEntries(given)),
+    ...(repairs.size > 0 && { repairs: [...repairs] }),
+  }
+}
+
+/** The closing tag behind which the next argument or the end of the call stands: a value may have one in it. */
+function findArgumentEnd(reader: Reader): number | undefined {
+  const { text, syntax } = reader
+  let end = text.indexOf(syntax.argumentEnd, reader.at)
+  const first = end
+  while (end !== -1) {
+    const next: Reader = { ...reader, at: end + syntax.argumentEnd.length }
+    skipBlanks(next)
+    const isEnd = next.at >= text.length || (syntax.callEnd !== '' && text.startsWith(syntax.callEnd, next.at))
+    if (isEnd || match(next, syntax.argument))
+      return text.slice(first, end).includes(syntax.argumentStart) ? undefined : end
+    end = text.indexOf(syntax.argumentEnd, end + 1)
+  }
+  return first
+}
+
+interface RawValue {
+  readonly raw: string
+  readonly key: string
+  /** The tool's. */
+  readonly name: string
+  /** Where the tag says whether its value is text. */
+  readonly isText: string | undefined
+}
+
+function readValue({ raw, key, name, isText }: RawValue, { syntax, reading }: Reader, repairs: Set<string>): JsonValue {
+  const text = syntax.hasLines ? raw.replace(/^\r?\n/, '').replace(/\r?\n$/, '') : raw
+  if (isText === 'true') return text
+  const trimmed = text.trim()
+  const types = listValueTypes(reading.tools.schemaOf(name), key)
+  if (types?.includes('string') && isText !== 'false') return types.includes('null') && trimmed === 'null' ? null : text
+  // A text of any type that looks like no JSON is one.
+  const read = types ? readJson(trimmed, reading, false) : readJson(trimmed, { mayRepair: false }, false)
+  if (!read) return text
+  for (const repair of read.repairs) repairs.add(repair)
+  return read.value
+}
+
+/** Undefined where the schema does not say. */
+function listValueTypes(schema: JsonObject | undefined, key: string): readonly JsonValue[] | undefined {
+  if (!schema) return undefined
+  const place = { root: schema, depth: 0 }
+  const property = listParts(place, schema)
+    .map((part) => findProperty(part, key))
+    .find((found) => found !== undefined)
+  const parts = listParts(place, property)
+  const types = parts.flatMap((part) => {
+    const { enum: values } = part
+    const texts = Array.isArray(values) && values.some((value) => typeof value === 'string') ? ['string'] : []
+    return [...listTypes(part), ...texts, ...(typeof part['const'] === 'string' ? ['string'] : [])]
+  })
+  if (types.length > 0) return types
+  return parts.some((part) => isJsonObject(part['properties'])) ? ['object'] : undefined
+}
+
+function match(reader: Reader, pattern: RegExp): RegExpExecArray | null {
+  pattern.lastIndex = reader.at
+  const found = pattern.exec(reader.text)
+  pattern.lastIndex = 0
+  if (found) reader.at += found[0].length
+  return found
+}
+
+function skipBlanks(reader: Reader): number {
+  while (/\s/.test(reader.text[reader.at] ?? '')) reader.at += 1
+  return reader.at
+}
+
+/** As models are taught to write them: a text as it is, all else as JSON. */
+export function writeValue(value: JsonValue): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
