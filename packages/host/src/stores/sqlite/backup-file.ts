@@ -86,11 +86,25 @@ function lock(path: string): () => void {
   }
 }
 
-/** @throws BatonError `store_failed` when there is no file */
+/**
+ * Looked at before anything is made beside the file or its copy.
+ * @throws BatonError `store_failed` (no file, a newer format), `log_damaged` (a database of something else)
+ */
 function findSource(path: string): string {
   const source = findRealPath(path)
   if (!existsSync(source)) throw new BatonError({ code: 'store_failed', message: `there is no store at ${path}` })
   checkRegular(source)
+  try {
+    const db = new DatabaseSync(source, { readOnly: true })
+    try {
+      db.exec('PRAGMA busy_timeout=5000')
+      readFormat(db, source)
+    } finally {
+      db.close()
+    }
+  } catch (cause) {
+    throw new BatonError({ ...describeFailure(source, cause), cause })
+  }
   return source
 }
 
@@ -114,7 +128,6 @@ function copyFile(source: string, target: string): { readonly copy: string; read
     const db = new DatabaseSync(source, { readOnly: true })
     try {
       db.exec('PRAGMA busy_timeout=5000')
-      readFormat(db, source)
       db.prepare('VACUUM INTO ?').run(copy)
     } finally {
       db.close()
