@@ -94,6 +94,27 @@ test('a session is listed, exported, imported elsewhere and deleted', async () =
   expect((await baton(['log', 'shop'])).notes).toMatch(/^baton: there is no session "shop" in .*kept\.db; /)
 })
 
+test('a database of another program is refused by each command, with what to do, and stays as it is', async () => {
+  const songs = join(folder, 'songs.db')
+  const db = new DatabaseSync(songs)
+  db.exec('CREATE TABLE songs (title TEXT)')
+  db.close()
+  const before = readFileSync(songs)
+  const line =
+    /^baton: the store \S+songs\.db is no database of Baton: choose another file \(Nothing in it was changed\. .*\)\n$/
+  for (const words of [
+    ['sessions', 'list', '--store', 'sqlite:songs.db'],
+    ['sessions', 'delete', 's', '--store', 'sqlite:songs.db'],
+    ['chat', '--once', 'hi', '--store', 'sqlite:songs.db'],
+    ['store', 'check', 'songs.db'],
+    ['store', 'backup', 'songs.db', 'copy.db'],
+    ['store', 'restore', 'songs.db', 'new.db'],
+  ])
+    expect(await baton(words)).toMatchObject({ code: 1, notes: expect.stringMatching(line) })
+  expect(readFileSync(songs).equals(before)).toBe(true)
+  expect(readdirSync(folder).filter((name) => name.endsWith('.db') || name.endsWith('.lock'))).toEqual(['songs.db'])
+})
+
 test('a file that is no session is refused in one line, however large it is', async () => {
   const file = join(folder, 'large.jsonl')
   writeFileSync(file, '')

@@ -1,11 +1,12 @@
 // Lists of sessions: filtered, a page at a time, by principal; and what those who watch are told.
-import type { SessionChange } from '@baton/core'
+import type { Logger, SessionChange } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
+import type { MemoryStore } from '../stores/memory-store.ts'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import { openSqliteStore } from '../stores/sqlite/sqlite-store.ts'
 import { createHost } from './create-host.ts'
@@ -13,12 +14,12 @@ import { createManualTime, noUnhandledRejections } from './test-world.ts'
 
 afterEach(noUnhandledRejections())
 
-function createDirectory(store = createMemoryStore()) {
+function createDirectory(store = createMemoryStore(), log?: Logger) {
   const time = createManualTime()
   const agents = ['shop', 'desk'].map((name) =>
     defineAgent({ name, model: createScriptedModel({ steps: () => ({ text: 'hello' }) }) }),
   )
-  const host = createHost({ environment: time.environment, store, agents, snapshotRecords: 4 })
+  const host = createHost({ environment: time.environment, store, agents, snapshotRecords: 4, ...(log && { log }) })
   const open = async (id: string, principal: string, more: { agent?: number; title?: string; meta?: object } = {}) => {
     const { agent = 0, ...description } = more
     const init = { agent: agents[agent]!, principal: { id: principal }, description: description as object }
@@ -159,4 +160,31 @@ test('a new session with a description that is too long is refused by name, and 
   await openAgain('kept', 'ann', { title: 'first' })
   await openAgain('kept', 'ann', { title: 'second' })
   expect((await host.sessions()).sessions[0]?.title).toBe('first')
+})
+
+test('a damaged session is left out of lists, told once, and read again only when its log has changed', async () => {
+  const disk = createMemoryStore()
+  const reads: string[] = []
+  const warnings: string[] = []
+  const store: MemoryStore = {
+    ...disk,
+    read: (session, fromPos) => {
+      reads.push(session)
+      return disk.read(session, fromPos)
+    },
+  }
+  const { host, open } = createDirectory(store, { info: () => {}, warn: (message) => void warnings.push(message) })
+  await open('whole', 'ann')
+  const broken = { version: 1, pos: 3, nowMs: 1, epoch: 1, input: { type: 'user-input' }, facts: [] } as const
+  await disk.restore('broken', [broken])
+  for (let looks = 0; looks < 10; looks++)
+    expect((await host.sessions()).sessions.map(({ id }) => id)).toEqual(['whole'])
+  expect(warnings).toEqual(['a session is left out of lists: its log cannot be read'])
+  expect(reads.filter((session) => session === 'broken').length).toBeLessThan(3)
+  const before = reads.length
+  await disk.remove('broken')
+  await disk.restore('broken', [{ ...broken, nowMs: 2 }])
+  for (let looks = 0; looks < 10; looks++) await host.sessions()
+  expect(reads.slice(before)).toContain('broken')
+  expect(warnings).toHaveLength(1)
 })

@@ -10,7 +10,7 @@ import type {
   SessionQuery,
   StoredSession,
 } from '@baton/core'
-import { BatonError } from '@baton/core'
+import { BatonError, isBatonError } from '@baton/core'
 import type { State } from '@baton/core/machine'
 import { applyRecord, followRecord } from '@baton/core/machine'
 import { describeThrown } from '@baton/runtime'
@@ -23,6 +23,16 @@ export interface DirectoryInit {
   readonly log: Logger
 }
 
+interface LeftOut {
+  /** As it was listed: what is written to it since may be sound. */
+  readonly records: number
+  readonly lastMs: number
+  readonly reason: string
+}
+
+/** Reasons that only a change of the log takes away. */
+const LASTING: ReadonlySet<string> = new Set(['log_damaged', 'log_version_unknown'])
+
 interface ListedSession {
   readonly records: number
   /** It tells the log from an earlier one of the same name. */
@@ -32,7 +42,7 @@ interface ListedSession {
 
 const PAGE = 50
 const PAGE_MAX = 200
-/** Sessions that are remembered as they were listed. */
+/** Sessions that are remembered as they were listed, and those that are left out. */
 const KNOWN_MAX = 10_000
 /** Sessions of which a watcher has unread changes; beyond that the oldest are forgotten. */
 const UNREAD_MAX = 10_000
@@ -44,6 +54,8 @@ export class Directory {
   readonly #watchers = new Set<Watcher>()
   /** As they were listed last. */
   readonly #known = new Map<string, ListedSession>()
+  /** Those that are left out, and why. */
+  readonly #leftOut = new Map<string, LeftOut>()
 
   constructor(init: DirectoryInit) {
     this.#init = init
@@ -85,12 +97,12 @@ export class Directory {
     const known = this.#known.get(session)
     if (known && open?.birth === known.birth) return { ...describeState(open, known.info.createdMs), lastMs }
     if (known && !open && known.records === records && known.info.lastMs === lastMs) return known.info
-    const folded = await this.#fold(session, open)
+    const left = this.#leftOut.get(session)
+    if (!open && left?.records === records && left.lastMs === lastMs && LASTING.has(left.reason)) return undefined
+    const folded = await this.#fold(session, open, { records, lastMs })
     if (!folded) return undefined
     const info = { ...describeState(folded.state, folded.createdMs), lastMs }
-    const [oldest] = this.#known.keys()
-    if (this.#known.size >= KNOWN_MAX && oldest !== undefined) this.#known.delete(oldest)
-    this.#known.set(session, { records, birth: folded.state.birth, info })
+    setBounded(this.#known, session, { records, birth: folded.state.birth, info })
     return info
   }
 
@@ -104,6 +116,7 @@ export class Directory {
 
   noteRemoval(id: string, principal: string): void {
     this.#known.delete(id)
+    this.#leftOut.delete(id)
     this.#tell(principal, { type: 'removed', id, principal })
   }
 
@@ -119,6 +132,7 @@ export class Directory {
   async #fold(
     session: string,
     open: State | undefined,
+    listed: Pick<LeftOut, 'records' | 'lastMs'> = { records: -1, lastMs: 0 },
   ): Promise<{ readonly state: State; readonly createdMs: number } | undefined> {
     const { store } = this.#init
     try {
@@ -132,8 +146,13 @@ export class Directory {
         followRecord(state, record)
         state = applyRecord(state, record)
       }
+      this.#leftOut.delete(session)
       return { state, createdMs }
     } catch (cause) {
+      const reason = isBatonError(cause) ? cause.code : 'internal'
+      const isKnown = this.#leftOut.get(session)?.reason === reason
+      setBounded(this.#leftOut, session, { ...listed, reason })
+      if (isKnown) return undefined
       this.#init.log.warn('a session is left out of lists: its log cannot be read', {
         session,
         cause: describeThrown(cause),
@@ -141,6 +160,13 @@ export class Directory {
       return undefined
     }
   }
+}
+
+/** The oldest gives way. */
+function setBounded<Value>(map: Map<string, Value>, key: string, value: Value): void {
+  const [oldest] = map.keys()
+  if (map.size >= KNOWN_MAX && oldest !== undefined && !map.has(key)) map.delete(oldest)
+  map.set(key, value)
 }
 
 function describeState(state: State, createdMs: number): SessionInfo {

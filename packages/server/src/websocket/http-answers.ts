@@ -12,6 +12,8 @@ export interface Answers {
 
 export function answer(request: IncomingMessage, response: ServerResponse, { unreadyReason, refusal }: Answers): void {
   request.resume()
+  // Kept for a next request, it would count among the sockets of its address that ask for nothing.
+  response.shouldKeepAlive = false
   const tell = (status: number, body: object): void => {
     response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
     response.end(JSON.stringify(body))

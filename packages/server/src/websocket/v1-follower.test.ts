@@ -1,11 +1,11 @@
-// A connection whose session goes faster than this process can follow, as after a store that stood still.
+// A connection whose session went on without this process, as after a store that stood still.
 import type { Frame, FrameStream, Host } from '@baton/core'
 import { createHost } from '@baton/host'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'
 import { connectApp, createAgent, environment, startServer } from './test-server.ts'
 
-test('an app whose session was not followed in time is told to come back, and not that it reads too slowly', async () => {
+test('an app whose session was not followed without a gap is told to come back, and not that it reads too slowly', async () => {
   const inner = createHost({ environment, agent: createAgent(createScriptedModel({ steps: () => ({ text: 'Hi.' }) })) })
   let isLagging = true
   const host: Host = {
@@ -20,8 +20,8 @@ test('an app whose session was not followed in time is told to come back, and no
   const server = await startServer({ host })
   const app = await connectApp(server.url)
   const [code, reason] = await app.ended
-  expect([code, String(reason)]).toEqual([1012, 'the server could not keep up with the session; connect again'])
-  const told = 'a connection is closed: frames of its session came faster than this process took them'
+  expect([code, String(reason)]).toEqual([1012, 'the server missed a part of the session; connect again'])
+  const told = 'a connection is closed: its session went on and this process missed a part of it'
   expect(server.logged.filter((line) => line.startsWith(told))).toEqual([`${told} {"session":"s","pos":3}`])
   isLagging = false
   const again = await connectApp(server.url)

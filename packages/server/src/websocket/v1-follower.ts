@@ -162,13 +162,13 @@ async function readFrames(state: FollowerState, frames: FrameStream): Promise<vo
       if (state.left) return
       if (frame.type === 'lagged') {
         frames.leave()
-        // Frames are written as they come, and how fast the app reads is watched by the writer: so it is this server, or its
-        // store, that was busy. The app misses nothing when it comes back.
-        log.warn('a connection is closed: frames of its session came faster than this process took them', {
+        // How fast the app reads is watched by the writer. Here this process was too busy to take the frames, or the session
+        // went on at another one. The app misses nothing when it comes back.
+        log.warn('a connection is closed: its session went on and this process missed a part of it', {
           session: state.session.id,
           pos: frame.pos,
         })
-        socket.close(CLOSE_CODES.restarted, 'the server could not keep up with the session; connect again')
+        socket.close(CLOSE_CODES.restarted, 'the server missed a part of the session; connect again')
         return
       }
       takeFrame(state, frame)

@@ -1,14 +1,16 @@
 // Copies of the file of a SQLite store: one is taken while a server is at work on it, and is put in its place again when
 // nobody is. Every copy is whole, on the disk and its owner's alone before it has its name.
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { closeSync, existsSync, fsyncSync, linkSync, lstatSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { BatonError } from '@baton/core'
+import { BatonError, isBatonError } from '@baton/core'
 import type { StoreReport } from './check-file.ts'
 import { checkStoreFile } from './check-file.ts'
 import { lockStore } from './lock.ts'
+import { readFormat } from './schema.ts'
 import { describeFailure } from './sqlite-errors.ts'
-import { createLinkError, findRealPath } from './store-file.ts'
+import { checkRegular, createLinkError, findRealPath } from './store-file.ts'
 
 /**
  * Copies the store as it is at one moment, in this thread; a server that has it open goes on. Returns what the copy holds:
@@ -16,11 +18,16 @@ import { createLinkError, findRealPath } from './store-file.ts'
  * @throws BatonError `invalid_option` when `target` exists, `store_failed`, `log_damaged`
  */
 export function backUpStoreFile(path: string, target: string): StoreReport {
-  if (existsSync(target)) throw createExistsError(target, 'name another file for the backup')
-  const source = findRealPath(path)
-  if (!existsSync(source)) throw new BatonError({ code: 'store_failed', message: `there is no store at ${path}` })
-  const report = copyFile(source, target, `${target}.partial`)
-  renameSync(`${target}.partial`, target)
+  if (isThere(target)) throw createExistsError(target, 'name another file for the backup')
+  const source = findSource(path)
+  const { copy, report } = copyFile(source, target)
+  try {
+    giveName(copy, target)
+  } catch (cause) {
+    rmSync(copy, { force: true })
+    if (isThere(target)) throw createExistsError(target, 'name another file for the backup')
+    throw createTargetError(target, cause)
+  }
   syncFolder(target)
   return report
 }
@@ -40,7 +47,9 @@ export function restoreStoreFile(
   path: string,
   { replace = false }: RestoreOptions = {},
 ): { readonly former: string | undefined } {
+  const source = findSource(backup)
   const real = findRealPath(path)
+  checkRegular(real)
   const unlock = lock(real)
   try {
     const exists = existsSync(real)
@@ -48,22 +57,21 @@ export function restoreStoreFile(
       throw createExistsError(path, 'name another file, or say that it is to be replaced (--replace); it is kept then')
     const links = exists ? statSync(real).nlink : 1
     if (links > 1) throw createLinkError(real, links)
-    const { findings } = copyFile(findRealPath(backup), real, `${real}.restoring`)
-    const [first] = findings
+    const { copy, report } = copyFile(source, real)
+    const [first] = report.findings
     if (first) {
-      rmSync(`${real}.restoring`)
+      rmSync(copy)
       const where = first.session === undefined ? '' : `session ${first.session}: `
       throw new BatonError({
         code: 'log_damaged',
-        message: `the backup ${backup} is damaged (${findings.length} findings): ${where}${first.message}`,
+        message: `the backup ${backup} is damaged (${report.findings.length} findings): ${where}${first.message}`,
       })
     }
-    const former = moveAside(real)
-    renameSync(`${real}.restoring`, real)
-    syncFolder(real)
+    const kept = putInPlace(copy, real)
     const [wrong] = checkStoreFile(real).findings
-    if (wrong) throw createRestoredError(path, wrong.message, former)
-    return { former }
+    if (wrong) throw createRestoredError(path, wrong.message, kept)
+    // The file itself, where there was one, was moved last.
+    return { former: kept.find((file) => PARTS.every((end) => end === '' || !file.endsWith(end))) ?? kept[0] }
   } finally {
     unlock()
   }
@@ -78,37 +86,113 @@ function lock(path: string): () => void {
   }
 }
 
-/** @throws BatonError */
-function copyFile(source: string, named: string, target: string): StoreReport {
+/**
+ * Looked at before anything is made beside the file or its copy.
+ * @throws BatonError `store_failed` (no file, a newer format), `log_damaged` (a database of something else)
+ */
+function findSource(path: string): string {
+  const source = findRealPath(path)
+  if (!existsSync(source)) throw new BatonError({ code: 'store_failed', message: `there is no store at ${path}` })
+  checkRegular(source)
   try {
-    rmSync(target, { force: true }) // of a copy that was not finished
-    closeSync(openSync(target, 'wx', 0o600))
     const db = new DatabaseSync(source, { readOnly: true })
     try {
       db.exec('PRAGMA busy_timeout=5000')
-      db.prepare('VACUUM INTO ?').run(target)
+      readFormat(db, source)
     } finally {
       db.close()
     }
-    syncFile(target)
-    return checkStoreFile(target)
   } catch (cause) {
-    rmSync(target, { force: true })
-    const failure = describeFailure(source, cause)
-    throw new BatonError({ ...failure, message: `${failure.message} (copying ${source} to ${named})`, cause })
+    throw new BatonError({ ...describeFailure(source, cause), cause })
+  }
+  return source
+}
+
+/** Also a link that leads nowhere: what is written to it would stand somewhere else. */
+function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined
+}
+
+/**
+ * Into a file of its own beside the target, under a name that nobody has.
+ * @throws BatonError `store_failed` (the message names the file that is at fault), `log_damaged`
+ */
+function copyFile(source: string, target: string): { readonly copy: string; readonly report: StoreReport } {
+  const copy = `${target}.${randomUUID()}.partial`
+  try {
+    closeSync(openSync(copy, 'wx', 0o600))
+  } catch (cause) {
+    throw createTargetError(target, cause)
+  }
+  try {
+    const db = new DatabaseSync(source, { readOnly: true })
+    try {
+      db.exec('PRAGMA busy_timeout=5000')
+      db.prepare('VACUUM INTO ?').run(copy)
+    } finally {
+      db.close()
+    }
+    syncFile(copy)
+    return { copy, report: checkStoreFile(copy) }
+  } catch (cause) {
+    rmSync(copy, { force: true })
+    // SQLite says of neither file which of them it was.
+    const { code, message, hint } = describeFailure(source, cause)
+    throw new BatonError({
+      code,
+      message: isBatonError(cause) ? message : `${source} was not copied to ${target}: ${message}`,
+      hint: hint ?? 'Make room where the copy goes, and let this process read the one and write the other.',
+      cause,
+    })
   }
 }
+
+/** Never over a file that came in its place meanwhile; only a file system without hard links cannot tell. */
+function giveName(copy: string, target: string): void {
+  try {
+    linkSync(copy, target)
+  } catch (cause) {
+    if (!NO_LINKS.has(String((cause as NodeJS.ErrnoException).code))) throw cause // of the file system
+    renameSync(copy, target)
+    return
+  }
+  rmSync(copy)
+}
+
+const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
 
 /** What SQLite keeps in a store's file and beside it. The file itself is moved last: it is not parted from its logs before. */
 const PARTS = ['-wal', '-journal', '-shm', '']
 
 /**
- * With its write-ahead log in it, where that can be: the file that comes in its place must not find another's, which SQLite
- * would take for its own. Logs are also moved where their file is not there any more. Undefined: there was nothing.
+ * What was there is moved aside first, and is named whatever comes of it.
+ * @throws BatonError `store_failed`
  */
-function moveAside(path: string): string | undefined {
+function putInPlace(copy: string, path: string): readonly string[] {
+  const kept: string[] = []
+  try {
+    moveAside(path, kept)
+    renameSync(copy, path)
+    syncFolder(path)
+    return kept
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new BatonError({
+      code: 'store_failed',
+      message: `the backup was not put in the place of ${path}: ${why}; its copy is ${copy}${nameKept(kept)}`,
+      hint: 'Move the copy to the place of the store by hand, or what was there before back to its former name.',
+      cause,
+    })
+  }
+}
+
+/**
+ * With its write-ahead log in it, where that can be: the file that comes in its place must not find another's, which SQLite
+ * would take for its own. Logs are also moved where their file is not there any more. Each is noted as soon as it is moved.
+ */
+function moveAside(path: string, kept: string[]): void {
   let number = 1
-  while (PARTS.some((end) => existsSync(`${path}.before-${number}${end}`))) number += 1
+  while (PARTS.some((end) => isThere(`${path}.before-${number}${end}`))) number += 1
   const former = `${path}.before-${number}`
   // SQLite would make a file that is not there, and remove the logs beside it.
   if (existsSync(path))
@@ -119,17 +203,30 @@ function moveAside(path: string): string | undefined {
     } catch {
       // Too damaged to be opened: its log is moved beside it.
     }
-  const found = PARTS.filter((end) => existsSync(`${path}${end}`))
-  for (const end of found) renameSync(`${path}${end}`, `${former}${end}`)
-  if (found.length === 0) return undefined
-  return found.includes('') ? former : `${former}${found[0]}`
+  for (const end of PARTS.filter((part) => existsSync(`${path}${part}`))) {
+    renameSync(`${path}${end}`, `${former}${end}`)
+    kept.push(`${former}${end}`)
+  }
 }
 
-function createRestoredError(path: string, why: string, former: string | undefined): BatonError {
-  const kept = former === undefined ? '' : `; what was there before is ${former}`
+function nameKept(kept: readonly string[]): string {
+  return kept.length === 0 ? '' : `; what was there before is kept as ${kept.join(', ')}`
+}
+
+function createRestoredError(path: string, why: string, kept: readonly string[]): BatonError {
   return new BatonError({
     code: 'log_damaged',
-    message: `the store ${path} is damaged after its backup was put in place: ${why}${kept}`,
+    message: `the store ${path} is damaged after its backup was put in place: ${why}${nameKept(kept)}`,
+  })
+}
+
+function createTargetError(target: string, cause: unknown): BatonError {
+  const why = cause instanceof Error ? cause.message : String(cause)
+  return new BatonError({
+    code: 'store_failed',
+    message: `${target} cannot be written: ${why}`,
+    hint: 'Name a file in a folder that is there and that this process may write to.',
+    cause,
   })
 }
 

@@ -11,7 +11,7 @@ import { prepareRecordRows } from './record-rows.ts'
 import { FILE_VERSION, POSITIONS_MAX, readFormat } from './schema.ts'
 import { prepareSessionRows } from './session-rows.ts'
 import { describeFailure } from './sqlite-errors.ts'
-import { findRealPath } from './store-file.ts'
+import { checkRegular, findRealPath } from './store-file.ts'
 import { prepareTextRows } from './text-rows.ts'
 import { inOneMoment } from './transaction.ts'
 
@@ -49,11 +49,12 @@ interface Look {
 export function checkStoreFile(path: string): StoreReport {
   const real = findRealPath(path)
   if (!existsSync(real)) throw new BatonError({ code: 'store_failed', message: `there is no store at ${path}` })
+  checkRegular(real)
   let db: DatabaseSync | undefined
   try {
     db = new DatabaseSync(real, { readOnly: true })
     db.exec('PRAGMA busy_timeout=5000')
-    if (readFormat(db) !== FILE_VERSION)
+    if (readFormat(db, path) !== FILE_VERSION)
       throw new BatonError({
         code: 'store_failed',
         message: `the store ${path} has the format of an older Baton`,

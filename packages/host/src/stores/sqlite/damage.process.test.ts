@@ -353,7 +353,7 @@ describe('a backup', () => {
     backUpStoreFile(path, target)
     edit("UPDATE records SET body = 'x' WHERE id = 67108864 + 1", target)
     expect(() => restoreStoreFile(target, path, { replace: true })).toThrow('is damaged (1 findings): session bad')
-    expect(() => restoreStoreFile(join(folder, 'none'), `${path}.new`)).toThrow('cannot be opened')
+    expect(() => restoreStoreFile(join(folder, 'none'), `${path}.new`)).toThrow('there is no store at')
     expect(checkStoreFile(path).findings).toEqual([])
   })
 })

@@ -50,7 +50,7 @@ export function openDatabase(init: DatabaseInit): Database {
   const db = new DatabaseSync(init.path, { readOnly: init.owner === undefined })
   db.exec(`PRAGMA busy_timeout=${init.busyMs}`)
   if (init.owner) setUpWriting(db, init.maxBytes)
-  if (readFormat(db) === 1) throw createFormerError(init.path)
+  if (readFormat(db, init.path) === 1) throw createFormerError(init.path)
   const sessions = prepareSessionRows(db)
   const records = prepareRecordRows(db, sessions)
   const texts = prepareTextRows(db, sessions, records)

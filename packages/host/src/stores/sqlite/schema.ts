@@ -38,30 +38,78 @@ CREATE TABLE blobs (session INTEGER NOT NULL, name TEXT NOT NULL, body TEXT NOT 
 ${OPENING}
 `
 
-/** @throws BatonError `log_damaged` (a database of something else, or one of which tables are missing), `store_failed` (a newer format); Error of SQLite */
+/** What a file of each format has at least. */
+const COLUMNS: Readonly<Record<1 | 2, Readonly<Record<string, readonly string[]>>>> = {
+  1: {
+    epochs: ['last'],
+    sessions: ['key', 'id', 'epoch', 'owner', 'pos', 'last_ms'],
+    records: ['id', 'body'],
+    snapshots: ['session', 'body'],
+    blobs: ['session', 'name', 'body'],
+  },
+  2: {
+    epochs: ['last'],
+    sessions: ['key', 'id', 'epoch', 'owner', 'pos', 'last_ms', 'blobs', 'head', 'sum'],
+    records: ['id', 'body', 'hash'],
+    snapshots: ['session', 'body', 'hash', 'pos'],
+    blobs: ['session', 'name', 'body', 'hash'],
+    opening: ['token', 'probes'],
+  },
+}
+
+/**
+ * Nothing is written to what is not Baton's.
+ * @throws BatonError `log_damaged` (a database of something else, or one of which tables are missing), `store_failed` (a newer
+ * format); Error of SQLite
+ */
 export function prepareTables(db: DatabaseSync, path: string): void {
   // Only an empty file becomes a store: tables that are missing in another one are damage, and not to be made up for.
-  if (Number(db.prepare('SELECT count(*) AS tables FROM sqlite_master').get()?.['tables']) === 0)
-    inTransaction(db, () => db.exec(TABLES))
-  else if (!db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'format'").get())
+  if (isEmpty(db)) inTransaction(db, () => db.exec(TABLES))
+  else if (readFormat(db, path) === 1) inTransaction(db, () => migrate(db))
+}
+
+/** No program has begun to keep something in it, nor marked it as its own. */
+export function isEmpty(db: DatabaseSync): boolean {
+  const read = (sql: string): unknown => Object.values(db.prepare(sql).get() ?? {})[0]
+  return ['SELECT count(*) FROM sqlite_master', 'PRAGMA user_version', 'PRAGMA application_id'].every(
+    (sql) => read(sql) === 0,
+  )
+}
+
+/** @throws BatonError as prepareTables; Error of SQLite */
+export function readFormat(db: DatabaseSync, path: string): 1 | 2 {
+  const found = listColumns(db)
+  const version: unknown = found.has('format version') && db.prepare('SELECT version FROM format').get()?.['version']
+  if (typeof version !== 'number')
     throw new BatonError({
       code: 'log_damaged',
       message: `the store ${path} is no database of Baton: choose another file`,
+      hint: 'Nothing in it was changed. Name another file by --store sqlite:FILE.',
     })
-  const version = readFormat(db)
-  if (version === 1) inTransaction(db, () => migrate(db))
+  if (version !== FILE_VERSION && version !== 1)
+    throw new BatonError({
+      code: 'store_failed',
+      message: `the store ${path} has format ${version}; this Baton reads format ${FILE_VERSION}`,
+      hint: 'Use the version of Baton that wrote it, or a newer one.',
+    })
+  for (const [table, columns] of Object.entries(COLUMNS[version]))
+    if (!columns.every((column) => found.has(`${table} ${column}`)))
+      throw new BatonError({
+        code: 'log_damaged',
+        message: `the store ${path} has no table "${table}" as Baton makes it: it is damaged, or of another program`,
+        hint: 'Nothing in it was changed. Restore it from a backup ("baton store restore"), or name another file.',
+      })
+  return version
 }
 
-/** @throws Error of SQLite */
-export function readFormat(db: DatabaseSync): number {
-  const version = Number(db.prepare('SELECT version FROM format').get()?.['version'])
-  if (version === FILE_VERSION || version === 1) return version
-  const message = `the file has format ${version}; this Baton reads format ${FILE_VERSION}`
-  throw new BatonError({
-    code: 'store_failed',
-    message,
-    hint: 'Use the version of Baton that wrote it, or a newer one.',
-  })
+/** Each as its table's name, a blank and its own. */
+function listColumns(db: DatabaseSync): ReadonlySet<string> {
+  const rows = db
+    .prepare(
+      "SELECT t.name || ' ' || c.name AS name FROM sqlite_master t, pragma_table_info(t.name) c WHERE t.type = 'table'",
+    )
+    .all()
+  return new Set(rows.map(({ name }) => String(name)))
 }
 
 /** Records keep what they are; what is written from now on is chained. Numbers that no Baton can count on are left out. */

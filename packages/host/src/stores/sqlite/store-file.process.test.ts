@@ -3,10 +3,11 @@ import { defineAgent, tool } from '@baton/core'
 import type { Store } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
 import { createScriptedModel } from '@baton/core/testing'
-import { execFile } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import {
   chmodSync,
   copyFileSync,
+  existsSync,
   linkSync,
   mkdirSync,
   mkdtempSync,
@@ -19,10 +20,13 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createHost } from '../../local/create-host.ts'
+import { backUpStoreFile, restoreStoreFile } from './backup-file.ts'
+import { checkStoreFile } from './check-file.ts'
 import type { SqliteStoreOptions } from './sqlite-store.ts'
 import { openSqliteStore } from './sqlite-store.ts'
 
@@ -274,28 +278,75 @@ test('a session whose store was full goes on under its old handle when there is 
   await store.close()
 })
 
-test('a file of something else is refused as it is', async () => {
-  const { DatabaseSync } = await import('node:sqlite')
+const FORMAT = 'CREATE TABLE format (version INTEGER NOT NULL); INSERT INTO format VALUES (2);'
+
+test.each<[string, string]>([
+  ['of songs', 'CREATE TABLE songs (title TEXT)'],
+  ['with a write-ahead log', 'PRAGMA journal_mode=WAL; CREATE TABLE songs (title TEXT)'],
+  ['with a table of the same name', 'CREATE TABLE format (name TEXT)'],
+  ['with a version like ours', `${FORMAT} CREATE TABLE sessions (id TEXT)`],
+  [
+    'with tables like ours',
+    `${FORMAT} CREATE TABLE sessions (id TEXT, epoch INTEGER); CREATE TABLE epochs (last INTEGER);
+     CREATE TABLE opening (token TEXT); CREATE TABLE records (id, body, hash)`,
+  ],
+  ['that only has a mark', 'PRAGMA user_version=7'],
+])('a database of another program, %s, is refused and stays as it is', async (_, sql) => {
   const other = new DatabaseSync(path)
-  other.exec('CREATE TABLE songs (title TEXT)')
+  other.exec(sql)
   other.close()
-  writeFileSync(`${path}.ts`, 'export const x = 1\n'.repeat(100))
-  for (const file of [path, `${path}.ts`]) {
-    chmodSync(file, 0o644)
-    const before = readFileSync(file)
-    await expect(open(file)).rejects.toMatchObject({
+  chmodSync(path, 0o644)
+  const before = readFileSync(path)
+  for (const act of [() => open(), () => open(path, { readOnly: true })])
+    await expect(act()).rejects.toMatchObject({
       code: 'log_damaged',
-      message: expect.stringContaining('no database of Baton'),
+      message: expect.stringContaining(path),
+      hint: expect.stringContaining('Nothing in it was changed'),
     })
-    expect([mode(file), readFileSync(file).equals(before)]).toEqual(['644', true])
+  expect(() => checkStoreFile(path)).toThrow(expect.objectContaining({ code: 'log_damaged' }))
+  expect([mode(path), readFileSync(path).equals(before)]).toEqual(['644', true])
+  expect(existsSync(`${path}.lock`)).toBe(false)
+  expect(warnings).toEqual([])
+})
+
+test('a text is refused as it is, and nothing is left beside it', async () => {
+  const file = `${path}.ts`
+  writeFileSync(file, 'export const x = 1\n'.repeat(100))
+  chmodSync(file, 0o644)
+  const before = readFileSync(file)
+  await expect(open(file)).rejects.toMatchObject({
+    code: 'log_damaged',
+    message: expect.stringContaining('no database of Baton'),
+  })
+  expect([mode(file), readFileSync(file).equals(before), existsSync(`${file}.lock`)]).toEqual(['644', true, false])
+})
+
+test.skipIf(process.platform === 'win32')('a pipe, a device or a folder is refused at once', async () => {
+  const pipe = `${path}.pipe`
+  execFileSync('mkfifo', [pipe])
+  for (const [file, kind] of [
+    [pipe, 'a pipe'],
+    ['/dev/zero', 'a device'],
+    [join(folder, `${files}`), 'a folder'],
+  ] as const) {
+    const refusal = { code: 'store_failed', message: `${file} is ${kind}, and a store is kept in plain files` }
+    expect(() => checkStoreFile(file)).toThrow(expect.objectContaining(refusal))
+    expect(() => backUpStoreFile(file, `${path}.copy`)).toThrow(expect.objectContaining(refusal))
+    expect(() => restoreStoreFile(file, `${path}.copy`)).toThrow(expect.objectContaining(refusal))
+    await expect(open(file)).rejects.toMatchObject(refusal)
+    await expect(open(file, { readOnly: true })).rejects.toMatchObject(refusal)
   }
+  renameSync(pipe, `${path}.lock`)
+  await expect(open()).rejects.toMatchObject({
+    code: 'store_failed',
+    message: expect.stringContaining('.lock is a pipe'),
+  })
 })
 
 test('a file of Baton in which tables are missing is no new store', async () => {
   const store = await open()
   await (await begin(store)).add()
   await store.close()
-  const { DatabaseSync } = await import('node:sqlite')
   const file = new DatabaseSync(path)
   file.exec('DROP TABLE sessions')
   file.close()

@@ -20,6 +20,32 @@ function isLink(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
 }
 
+/** What SQLite keeps beside a file, and the lock. */
+const BESIDE = ['-wal', '-shm', '-journal', '.lock']
+
+/**
+ * A pipe or a device would be waited for without end. What is not there is no matter.
+ * @throws BatonError `store_failed`
+ */
+export function checkRegular(path: string): void {
+  for (const file of [path, ...BESIDE.map((end) => `${path}${end}`)]) {
+    const found = statSync(file, { throwIfNoEntry: false })
+    if (!found || found.isFile()) continue
+    throw new BatonError({
+      code: 'store_failed',
+      message: `${file} is ${describeKind(found)}, and a store is kept in plain files`,
+      hint: 'Name another file, or take away what stands in its place.',
+    })
+  }
+}
+
+function describeKind(found: Stats): string {
+  if (found.isDirectory()) return 'a folder'
+  if (found.isFIFO()) return 'a pipe'
+  if (found.isSocket()) return 'a socket'
+  return 'a device'
+}
+
 /**
  * Makes the file where there is none.
  * @throws BatonError `store_locked` for a file of several names; Error of the file system

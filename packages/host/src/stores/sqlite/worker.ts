@@ -1,5 +1,6 @@
 // The thread that owns the file: it locks and opens it, reads, and commits what would hold up the caller's thread.
 import { randomUUID } from 'node:crypto'
+import { existsSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 import { BatonError } from '@baton/core'
@@ -7,9 +8,9 @@ import type { Database } from './database.ts'
 import { openDatabase } from './database.ts'
 import { lockStore } from './lock.ts'
 import type { Opening, StoreReply, StoreRequest, StoreValue, WorkerData } from './protocol.ts'
-import { checkSessionList, prepareTables } from './schema.ts'
+import { checkSessionList, isEmpty, prepareTables, readFormat } from './schema.ts'
 import { describeFailure } from './sqlite-errors.ts'
-import { findRealPath, keepFromOthers, makeFile, OpenedFile } from './store-file.ts'
+import { checkRegular, findRealPath, keepFromOthers, makeFile, OpenedFile } from './store-file.ts'
 
 /** Milliseconds for which a write waits for another program's. */
 const BUSY_MS = 5000
@@ -57,10 +58,12 @@ function serve(): void {
 /** @throws BatonError, Error of SQLite or of the file system */
 function open({ path: given, readOnly, maxBytes }: WorkerData, warn: (message: string) => void): Opened {
   const path = findRealPath(given)
+  checkRegular(path)
   if (readOnly) {
     const database = openDatabase({ path, maxBytes, busyMs: BUSY_MS, owner: undefined })
     return { database, opening: { path, token: undefined, commitMs: Infinity }, unlock: () => {} }
   }
+  checkUnlocked(path)
   const unlock = lockStore(path)
   try {
     makeFile(path)
@@ -74,6 +77,22 @@ function open({ path: given, readOnly, maxBytes }: WorkerData, warn: (message: s
   } catch (cause) {
     unlock()
     throw cause
+  }
+}
+
+/**
+ * What never was a store is looked at before anything is left beside it.
+ * @throws BatonError as prepareTables; Error of SQLite
+ */
+function checkUnlocked(path: string): void {
+  if (existsSync(`${path}.lock`) || (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0) return
+  // One that may only read would leave files beside a database with a write-ahead log.
+  const db = new DatabaseSync(path)
+  try {
+    db.exec(`PRAGMA busy_timeout=${BUSY_MS}; PRAGMA query_only=ON`)
+    if (!isEmpty(db)) readFormat(db, path)
+  } finally {
+    db.close()
   }
 }
 

@@ -1,0 +1,127 @@
+// Where a backup goes, and what a restore that fails leaves: nothing of anybody else is touched, and messages name the right file.
+import type * as FileSystem from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeEach, expect, test, vi } from 'vitest'
+import { backUpStoreFile, restoreStoreFile } from './backup-file.ts'
+import { checkStoreFile } from './check-file.ts'
+import { openSqliteStore } from './sqlite-store.ts'
+
+vi.mock('node:fs', async (load) => {
+  const actual = await load<typeof FileSystem>()
+  return { ...actual, renameSync: vi.fn<typeof FileSystem.renameSync>(actual.renameSync) }
+})
+
+const root = mkdtempSync(join(tmpdir(), 'baton-backup-'))
+let folder = ''
+let path = ''
+let folders = 0
+beforeEach(async () => {
+  folder = join(root, `${(folders += 1)}`)
+  mkdirSync(folder)
+  path = join(folder, 'store.db')
+  await (await openSqliteStore(path)).close()
+})
+afterAll(() => rmSync(root, { recursive: true }))
+
+/** Without what SQLite keeps beside a store that is read. */
+const list = (): readonly string[] =>
+  readdirSync(folder)
+    .filter((name) => !/-(?:wal|shm)$/.test(name))
+    .toSorted()
+
+test('what stands beside a backup is somebody else’s and stays', () => {
+  const target = join(folder, 'copy.db')
+  writeFileSync(`${target}.partial`, 'mine')
+  expect(backUpStoreFile(path, target).findings).toEqual([])
+  expect(readFileSync(`${target}.partial`, 'utf8')).toBe('mine')
+  expect(list()).toEqual(['copy.db', 'copy.db.partial', 'store.db', 'store.db.lock'])
+})
+
+test('a link in the place of a backup is not replaced, wherever it leads', () => {
+  const target = join(folder, 'copy.db')
+  for (const leadsTo of [join(folder, 'nowhere'), path]) {
+    symlinkSync(leadsTo, target)
+    expect(() => backUpStoreFile(path, target)).toThrow(`${target} exists already`)
+    expect(lstatSync(target).isSymbolicLink()).toBe(true)
+    rmSync(target)
+  }
+  expect(existsSync(join(folder, 'nowhere'))).toBe(false)
+})
+
+test('where a backup cannot be written, its own file is named and not the store', () => {
+  const target = join(folder, 'none', 'copy.db')
+  expect(() => backUpStoreFile(path, target)).toThrow(
+    expect.objectContaining({
+      code: 'store_failed',
+      message: expect.stringMatching(/none\/copy\.db cannot be written: /),
+    }),
+  )
+  expect(list()).toEqual(['store.db', 'store.db.lock'])
+})
+
+test('a database of another program is neither backed up nor restored', () => {
+  const other = join(folder, 'songs.db')
+  const db = new DatabaseSync(other)
+  db.exec('CREATE TABLE songs (title TEXT)')
+  db.close()
+  const refusal = { code: 'log_damaged', message: expect.stringContaining(`${other} is no database of Baton`) }
+  expect(() => backUpStoreFile(other, join(folder, 'copy.db'))).toThrow(expect.objectContaining(refusal))
+  expect(() => restoreStoreFile(other, path, { replace: true })).toThrow(expect.objectContaining(refusal))
+  expect(list()).toEqual(['songs.db', 'store.db', 'store.db.lock'])
+})
+
+test('what is kept beside the store of a restore is plain files', () => {
+  const target = join(folder, 'copy.db')
+  backUpStoreFile(path, target)
+  rmSync(path)
+  mkdirSync(`${path}-journal`)
+  expect(() => restoreStoreFile(target, path)).toThrow('store.db-journal is a folder')
+})
+
+test.each([
+  ['the first file is moved', 0, []],
+  ['the second file is moved', 1, ['-wal']],
+  ['the copy gets its name', 3, ['-wal', '-shm', '']],
+])('a restore that fails before %s names the copy and each file that was moved', (_, renames, moved) => {
+  const target = join(folder, 'copy.db')
+  backUpStoreFile(path, target)
+  for (const end of ['-wal', '-shm']) rmSync(`${path}${end}`, { force: true })
+  writeFileSync(path, 'no database any more, and long enough to be none')
+  writeFileSync(`${path}-wal`, 'of a lost store')
+  const actual = vi.mocked(renameSync).getMockImplementation()
+  for (let each = 0; each < renames; each++)
+    vi.mocked(renameSync).mockImplementationOnce((...given) => actual?.(...given))
+  vi.mocked(renameSync).mockImplementationOnce(() => {
+    throw new Error('the disk failed')
+  })
+  const said = catchMessage(() => restoreStoreFile(target, path, { replace: true }))
+  const copy = /its copy is (\S+\.partial)/.exec(said)?.[1] ?? ''
+  expect(checkStoreFile(copy).findings).toEqual([])
+  const names = moved.map((end) => `${path}.before-1${end}`)
+  for (const name of names) expect(existsSync(name)).toBe(true)
+  const kept = names.length === 0 ? '' : `; what was there before is kept as ${names.join(', ')}`
+  expect(said).toBe(`the backup was not put in the place of ${path}: the disk failed; its copy is ${copy}${kept}`)
+})
+
+function catchMessage(act: () => unknown): string {
+  try {
+    act()
+    return ''
+  } catch (cause) {
+    return cause instanceof Error ? cause.message : ''
+  }
+}
