@@ -52,7 +52,13 @@ function readConfig(one: Package): object {
       types: hasNode ? ['node'] : [],
     },
     include: ['src/**/*.ts'],
-    exclude: ['src/**/*.test.ts', 'src/**/test-world.ts', 'src/**/test-server.ts', 'src/**/*-situations.ts'],
+    exclude: [
+      'src/**/*.test.ts',
+      'src/**/*.test-kit.ts',
+      'src/**/test-world.ts',
+      'src/**/test-server.ts',
+      'src/**/*-situations.ts',
+    ],
   }
 }
 

@@ -35,22 +35,20 @@ function listRequired(
   schema: JsonValue | undefined,
   known: Map<JsonObject, ReadonlySet<string>> = new Map(),
 ): ReadonlySet<string> {
-  if (!isJsonObject(schema)) return NONE
+  if (!isJsonObject(schema)) return new Set()
   const before = known.get(schema)
   if (before) return before
-  known.set(schema, NONE) // inside of itself it demands no more
+  known.set(schema, new Set()) // inside of itself it demands no more
   const read = (one: JsonValue | undefined): ReadonlySet<string> => listRequired({ root, depth: 0 }, one, known)
   const whole = [...listSchemas(schema['allOf']), findReference(root, schema['$ref'])].map(read)
   const choices = ['anyOf', 'oneOf'].map((keyword) => {
-    const [first = NONE, ...others] = listSchemas(schema[keyword]).map(read)
+    const [first = new Set<string>(), ...others] = listSchemas(schema[keyword]).map(read)
     return new Set([...first].filter((name) => others.every((other) => other.has(name))))
   })
   const all = new Set([...textsIn(schema['required']), ...[...whole, ...choices].flatMap((names) => [...names])])
   known.set(schema, all)
   return all
 }
-
-const NONE: ReadonlySet<string> = new Set()
 
 function listSchemas(value: JsonValue | undefined): readonly JsonValue[] {
   return Array.isArray(value) ? value : []

@@ -319,7 +319,7 @@ test('thoughts of an answer whose past has changed stay at home', () => {
   expect(kinds(true)).toEqual(['text'])
 })
 
-test('an answer kept to a schema, with what may be left out as null and limits in words', () => {
+test('an answer kept to a schema, with limits in words; what may be left out is left out', () => {
   const properties = { valid: { type: 'boolean' }, note: { type: 'string', minLength: 1 } }
   const schema = { type: 'object', properties, required: ['valid'] }
   const body = encode({ output: { name: 'my.judge', schema } })
@@ -329,9 +329,9 @@ test('an answer kept to a schema, with what may be left out as null and limits i
       type: 'object',
       properties: {
         valid: { type: 'boolean' },
-        note: { type: ['string', 'null'], description: '(minLength: 1)' },
+        note: { type: 'string', description: '(minLength: 1)' },
       },
-      required: ['valid', 'note'],
+      required: ['valid'],
       additionalProperties: false,
     },
   })

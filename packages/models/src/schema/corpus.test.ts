@@ -15,8 +15,8 @@ import type { CompiledSchema } from './compile-schema.ts'
 import { compileSchema } from './compile-schema.ts'
 import type { DialectName } from './dialects.ts'
 import { DIALECTS } from './dialects.ts'
-import { generateSchemas, listPublished } from './schema-sources.ts'
-import { WRITTEN } from './written-schemas.ts'
+import { generateSchemas, listPublished } from './schema-sources.test-kit.ts'
+import { WRITTEN } from './written-schemas.test-kit.ts'
 
 const NAMES = Object.keys(DIALECTS) as readonly DialectName[] // the keys of that record
 const RANDOM = 150

@@ -11,11 +11,11 @@ import { afterAll, expect, test } from 'vitest'
 import { compileSchema } from './compile-schema.ts'
 import type { DialectName } from './dialects.ts'
 import { DIALECTS } from './dialects.ts'
-import { listMcpTools } from './mcp-tools.ts'
+import { listMcpTools } from './mcp-tools.test-kit.ts'
 import { isNarrowed } from './sayable-output.ts'
-import { createSaying } from './saying.ts'
-import { generateSchemas, listPublished } from './schema-sources.ts'
-import { WRITTEN } from './written-schemas.ts'
+import { createSaying } from './saying.test-kit.ts'
+import { generateSchemas, listPublished } from './schema-sources.test-kit.ts'
+import { WRITTEN } from './written-schemas.test-kit.ts'
 
 const NAMES = Object.keys(DIALECTS) as readonly DialectName[] // the keys of that record
 const RANDOM = chooseCount({ quick: 150, deep: 500 })

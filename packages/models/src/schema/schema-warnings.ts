@@ -53,6 +53,6 @@ function warn(log: Logger, { tool, model, losses }: Compiled): void {
 }
 
 function chooseDialect({ provider, id }: Model): DialectName {
-  if (provider === 'bedrock') return id.includes('nova') ? 'nova' : 'bedrock'
+  if (provider === 'bedrock') return id.includes('nova') ? 'nova' : id.includes('claude') ? 'anthropic' : 'bedrock'
   return provider === 'anthropic' || provider === 'gemini' || provider === 'gguf' ? provider : 'openai'
 }
