@@ -420,9 +420,9 @@ test.each([
 
 test('the window of a named model is known', () => {
   const transport = { post: () => Promise.reject(new Error('unused')) }
-  const modelOf = createModelOf({ variables: { ...KEY, OPENAI_API_KEY: 'k' }, transport, clock: { nowMs: () => 0 } })
-  const windows = ['anthropic/claude-haiku-4-5', 'openai/gpt-5-mini', 'ollama/qwen3'].map(
-    (id) => modelOf(id).capabilities.contextTokens,
-  )
-  expect(windows).toEqual([200_000, 400_000, undefined])
+  const variables = { ...KEY, OPENAI_API_KEY: 'k', GROQ_API_KEY: 'k', ANTHROPIC_MAX_TOKENS: '9' }
+  const modelOf = createModelOf({ variables, transport, clock: { nowMs: () => 0 } })
+  const names = ['anthropic/claude-haiku-4-5', 'openai/gpt-5-mini', 'groq/openai/gpt-oss-120b', 'ollama/qwen3']
+  const windows = names.map((id) => modelOf(id).capabilities.contextTokens)
+  expect(windows).toEqual([200_000, 400_000, 131_072, undefined])
 })

@@ -14,6 +14,7 @@ import { findServer, listOwnServers } from './own-servers.ts'
 import { findPreset } from './presets.ts'
 import type { ToolVerdict } from './prompted/index.ts'
 import { withPromptedTools, withToolProbe } from './prompted/index.ts'
+import { findListedWindow } from './traits/windows.ts'
 import type { ToolsWay, Variables } from './provider-settings.ts'
 import {
   ANTHROPIC,
@@ -124,7 +125,8 @@ export function createModelOf(init: ModelOfInit): (id: string) => Model {
     if (known) return known
     const name = parseModelName(id, init.variables)
     const model = withTools(makeModel(name, init), chooseToolsWay(name.provider, init.variables), init.onToolVerdict)
-    const limited = maxOutputTokens === undefined ? model : withModelSettings(model, { maxOutputTokens })
+    const named = withListedWindow(model, name)
+    const limited = maxOutputTokens === undefined ? named : withModelSettings(named, { maxOutputTokens })
     models.set(id, limited)
     return limited
   }
@@ -226,6 +228,14 @@ function withTools(model: Model, way: ToolsWay, onToolVerdict: ModelOfInit['onTo
   if (way === 'prompted') return withPromptedTools(model)
   if (way !== 'probe') return withPromptedTools(model, { format: way })
   return withToolProbe(model, onToolVerdict && { onVerdict: (verdict) => onToolVerdict(verdict, model.id) })
+}
+
+/** The list is large, so adapters know only the table; here, where models are named, it stands in. */
+function withListedWindow(model: Model, { provider }: ModelName): Model {
+  const { contextTokens, assumedTraits } = model.capabilities
+  const isKnown = contextTokens !== undefined || assumedTraits !== undefined
+  const listed = isKnown ? undefined : findListedWindow(provider, model.id.slice(provider.length + 1))
+  return listed === undefined ? model : { ...model, capabilities: { ...model.capabilities, contextTokens: listed } }
 }
 
 function readNumber(variables: Variables, name: 'ANTHROPIC_MAX_TOKENS' | 'BATON_MODEL_TIMEOUT_MS'): number | undefined {

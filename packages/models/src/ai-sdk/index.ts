@@ -36,7 +36,7 @@ export function fromAiSdkModel(model: AiSdkLanguageModel, options: AiSdkModelOpt
   const { traits: override, output = 'none', timeoutMs = TIMEOUT_MS, answerLengthMax } = options
   const provider = `ai-sdk:${model.provider}`
   const target = { provider, model: model.modelId, traits: override }
-  const told = describeCapabilities(provider, { model: model.modelId, override })
+  const told = describeCapabilities({ model: model.modelId, override })
   return {
     id: `${provider}/${model.modelId}`,
     provider,

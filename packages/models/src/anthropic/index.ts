@@ -55,7 +55,7 @@ export function createAnthropicModel(options: AnthropicModelOptions): Model {
     provider: PROVIDER,
     capabilities: {
       tools: 'native',
-      ...describeCapabilities(PROVIDER, { model: options.model, family: 'messages', override: options.traits }),
+      ...describeCapabilities({ model: options.model, family: 'messages', override: options.traits }),
     },
     async run(request, sink, signal) {
       const names = chooseToolNames(request)

@@ -65,7 +65,7 @@ export function createBedrockModel(options: BedrockModelOptions): Model {
     provider: PROVIDER,
     capabilities: {
       tools: 'native',
-      ...describeCapabilities(PROVIDER, query),
+      ...describeCapabilities(query),
     },
     async run(request, sink, signal) {
       const names = chooseToolNames(request)

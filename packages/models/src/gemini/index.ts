@@ -63,7 +63,7 @@ export function createGeminiModel(options: GeminiModelOptions): Model {
     provider: PROVIDER,
     capabilities: {
       tools: 'native',
-      ...describeCapabilities(PROVIDER, { model, family: 'gemini', override: options.traits }),
+      ...describeCapabilities({ model, family: 'gemini', override: options.traits }),
     },
     async run(request, sink, signal) {
       const names = chooseToolNames(request)

@@ -364,3 +364,38 @@ test.each([
   expect(kept?.schema['required']).toEqual(strict ? ['a'] : undefined)
   expect(validateOpenAiChatRequest(JSON.parse(JSON.stringify(body)))).toEqual([])
 })
+
+describe('settings', () => {
+  test('an effort beside tools that Chat Completions refuses is refused here, with where to go', () => {
+    const refusal = (model: string, effort: 'high' | 'none') => {
+      try {
+        return encode({ tools: [spawn], settings: { effort } }, OPENAI_QUIRKS, model).reasoning_effort
+      } catch (error) {
+        return isBatonError(error) && [error.code, error.hint]
+      }
+    }
+    const hint = (model: string) =>
+      `Name the model openai/${model}: the Responses API takes both. Or set the effort to "none".`
+    expect(refusal('gpt-5.6-sol', 'high')).toEqual(['model_invalid_request', hint('gpt-5.6-sol')])
+    expect(refusal('gpt-6-astra', 'none')).toEqual(['model_invalid_request', hint('gpt-6-astra')])
+    expect(refusal('gpt-5.6-sol', 'none')).toBe('none')
+    expect(refusal('gpt-5-mini', 'high')).toBe('high')
+  })
+
+  test('each goes where the server takes it', () => {
+    const settings = { topP: 0.5, stop: ['END'], seed: 7, serviceTier: 'flex', cache: 'off' } as const
+    expect(encode({ settings })).toMatchObject({ top_p: 0.5, stop: ['END'], seed: 7, service_tier: 'flex' })
+    expect(encode({ settings })).not.toHaveProperty('prompt_cache_key')
+    expect(encode({ settings }, findQuirks('mistral'), 'mistral-small')).toMatchObject({ random_seed: 7 })
+    expect(encode({ settings }, OPENAI_QUIRKS, 'gpt-5-mini')).not.toHaveProperty('stop')
+  })
+
+  test('strict tools, as far as the dialect can say them', () => {
+    const fine = { type: 'object', properties: { a: { type: 'string' }, b: { type: 'string' } }, required: ['a'] }
+    const map = { type: 'object', properties: { m: { type: 'object', additionalProperties: { type: 'string' } } } }
+    const tools = [fine, map].map((inputSchema, index) => ({ name: `t${index}`, description: '', inputSchema }))
+    const made = encode({ tools, settings: { strictTools: true } }).tools?.map((tool) => tool.function)
+    expect(made?.map(({ strict }) => strict)).toEqual([true, undefined])
+    expect(made?.[0]?.parameters).toMatchObject({ required: ['a', 'b'], additionalProperties: false })
+  })
+})

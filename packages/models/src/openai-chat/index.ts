@@ -69,7 +69,7 @@ export function createOpenAiChatModel(options: OpenAiChatModelOptions): Model {
     throw new BatonError({ code: 'model_not_configured', message: 'createOpenAiChatModel: model is empty' })
   const { model, answerLengthMax } = options
   const { provider = PROVIDER, label = 'OpenAI', quirks = OPENAI_QUIRKS } = options
-  const told = describeCapabilities(provider, findQuery(options))
+  const told = describeCapabilities(findQuery(options))
   const memory = createRequestMemory<WireMessage>()
   const place = findPlace(options)
   const secrets = listSecrets(place)

@@ -60,7 +60,7 @@ export function createOpenAiResponsesModel(options: OpenAiResponsesModelOptions)
     provider: PROVIDER,
     capabilities: {
       tools: 'native',
-      ...describeCapabilities(PROVIDER, { model, override: options.traits }),
+      ...describeCapabilities({ model, override: options.traits }),
     },
     async run(request, sink, signal) {
       const names = chooseToolNames(request)

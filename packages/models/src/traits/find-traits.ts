@@ -6,7 +6,6 @@ import { GEMINI_ROWS } from './gemini-rows.ts'
 import { GPT_OSS_ROW, GPT_ROWS } from './gpt-rows.ts'
 import type { ModelFamily, ModelTraits, TraitsOverride, TraitsRow } from './model-traits.ts'
 import { OTHER_ROWS, UNKNOWN_ROW } from './other-rows.ts'
-import { findListedWindow } from './windows.ts'
 
 /** All rows, the newest of each family first. */
 export const TRAITS_TABLE: readonly TraitsRow[] = [
@@ -52,10 +51,10 @@ export function findTraits({ model, family, override }: TraitsQuery): FoundTrait
 type Told = Required<Pick<ModelCapabilities, 'images' | 'output'>> &
   Pick<ModelCapabilities, 'contextTokens' | 'assumedTraits'>
 
-/** What a model's capabilities say by the table and the list of windows. */
-export function describeCapabilities(provider: string, query: TraitsQuery): Told {
+/** What a model's capabilities say by the table. */
+export function describeCapabilities(query: TraitsQuery): Told {
   const { traits, row, isAssumed } = findTraits(query)
-  const contextTokens = traits.contextTokens ?? findListedWindow(provider, query.model)
+  const { contextTokens } = traits
   return {
     images: traits.images,
     output: traits.output,
