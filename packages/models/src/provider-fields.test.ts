@@ -30,3 +30,17 @@ test.each(['messages', 'input', 'contents', 'model', 'stream'])('%s is Baton’s
     `settings.provider.mine has the field "${name}", which is Baton's own`,
   ])
 })
+
+test('tools that the provider runs stand before Baton’s own; in Bedrock’s body inside its toolConfig', () => {
+  const search = { type: 'web_search', name: 'web_search' }
+  const settings = { serverTools: { mine: [search], other: [{ x: 1 }] } }
+  expect(addProviderFields({ tools: [{ name: 'look' }] }, settings, 'mine')).toEqual({
+    tools: [search, { name: 'look' }],
+  })
+  expect(addProviderFields({ model: 'm' }, settings, 'mine')).toEqual({ model: 'm', tools: [search] })
+  const toolConfig = { tools: [{ toolSpec: {} }], toolChoice: { any: {} } }
+  expect(addProviderFields({ inferenceConfig: {}, toolConfig }, settings, 'mine')).toEqual({
+    inferenceConfig: {},
+    toolConfig: { tools: [search, { toolSpec: {} }], toolChoice: { any: {} } },
+  })
+})

@@ -1,19 +1,21 @@
-// Fields of a request's body that a user gives for one provider: they go out as they are, over Baton's own.
-import type { ModelSettings } from '@baton/core'
+// What a user gives for one provider: fields of a request's body, which go out as they are and over Baton's own, and tools that
+// the provider runs.
+import type { JsonObject, ModelSettings } from '@baton/core'
 import { BatonError, isJsonObject } from '@baton/core'
 
 /** What Baton answers for: without its history, its model and its stream an answer could not be read. */
 const BATONS_OWN: ReadonlySet<string> = new Set(['messages', 'input', 'contents', 'model', 'stream'])
 
 /**
- * The body with the provider's own fields; objects are joined, one level deep.
+ * The body with the tools that the provider runs, and with its own fields; objects are joined, one level deep.
  * @throws BatonError `model_invalid_request` for a field that is Baton's
  */
 export function addProviderFields<Body extends object>(body: Body, settings: ModelSettings, provider: string): Body {
   const fields = settings.provider?.[provider]
-  if (!fields) return body
-  const added = { ...body } as Record<string, unknown> // an object of fields, whatever they are
-  for (const [name, value] of Object.entries(fields)) {
+  const serverTools = settings.serverTools?.[provider] ?? []
+  if (!fields && serverTools.length === 0) return body
+  const added = addServerTools(body as Record<string, unknown>, serverTools) // an object of fields, whatever they are
+  for (const [name, value] of Object.entries(fields ?? {})) {
     if (BATONS_OWN.has(name))
       throw new BatonError({
         code: 'model_invalid_request',
@@ -24,4 +26,19 @@ export function addProviderFields<Body extends object>(body: Body, settings: Mod
     added[name] = isJsonObject(before) && isJsonObject(value) ? { ...before, ...value } : value
   }
   return added as Body // the body of before, with fields that the provider's own types do not know here
+}
+
+/** Bedrock's list of tools stands in its `toolConfig`. Baton's own come last: the mark of the prompt cache is on the last. */
+function addServerTools(
+  body: Readonly<Record<string, unknown>>,
+  tools: readonly JsonObject[],
+): Record<string, unknown> {
+  if (tools.length === 0) return { ...body }
+  if (!('inferenceConfig' in body)) return { ...body, tools: [...tools, ...listTools(body)] }
+  const config = (body['toolConfig'] ?? {}) as Readonly<Record<string, unknown>> // as encoded
+  return { ...body, toolConfig: { ...config, tools: [...tools, ...listTools(config)] } }
+}
+
+function listTools({ tools }: Readonly<Record<string, unknown>>): readonly unknown[] {
+  return Array.isArray(tools) ? tools : []
 }

@@ -61,6 +61,15 @@ const readProviderFields: Read<Readonly<Record<string, JsonObject>>> = (reader, 
   return fields as Readonly<Record<string, JsonObject>> // each was looked at
 }
 
+/** Tools that providers run, by the names of providers. */
+const readServerTools: Read<Readonly<Record<string, readonly JsonObject[]>>> = (reader, value) => {
+  const lists = readJsonObject(reader, value)
+  for (const [provider, tools] of Object.entries(lists))
+    if (!Array.isArray(tools) || !(tools as readonly JsonValue[]).every(isJsonObject))
+      reader.refuse(`must hold a list of objects for each provider; "${provider}" has none`)
+  return lists as Readonly<Record<string, readonly JsonObject[]>> // each was looked at
+}
+
 const readSettings: Read<ModelSettings> = readFields('the settings of a model', {
   maxOutputTokens: { optional: readInteger(1) },
   temperature: { optional: readNumber(0) },
@@ -75,6 +84,7 @@ const readSettings: Read<ModelSettings> = readFields('the settings of a model', 
   parallelCalls: { optional: readBoolean },
   strictTools: { optional: readBoolean },
   provider: { optional: readProviderFields },
+  serverTools: { optional: readServerTools },
 })
 
 const readRemember = readOneOf('tool', 'arguments')

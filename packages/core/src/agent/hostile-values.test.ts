@@ -43,6 +43,7 @@ const settings = {
   toolChoice: { type: 'tool', name: 'look' },
   strictTools: true,
   provider: { anthropic: { metadata: { user_id: 'u' } } },
+  serverTools: { gemini: [{ googleSearch: {} }] },
 }
 const outcome = { type: 'ok', content: parts }
 const remembered = { reason: 'because', remember: 'tool' }

@@ -59,6 +59,12 @@ export interface ModelSettings {
    * `{ anthropic: { metadata: { user_id: 'u' } } }`. The history, the model and streaming are Baton's.
    */
   readonly provider?: Readonly<Record<string, JsonObject>>
+  /**
+   * Tools that the provider runs itself, between two pieces of one answer, by the provider's name and as its API takes them:
+   * `{ anthropic: [{ type: 'web_search_20250305', name: 'web_search' }], gemini: [{ googleSearch: {} }] }`. What an answer
+   * cites becomes `source` parts; the provider's own blocks go back to it with the history.
+   */
+  readonly serverTools?: Readonly<Record<string, readonly JsonObject[]>>
   /** Whether the model may ask for several calls in one answer; true by default. */
   readonly parallelCalls?: boolean
 }

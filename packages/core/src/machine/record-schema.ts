@@ -78,6 +78,7 @@ const checkSettings = checkFields({
   parallelCalls: optional(checkFlag),
   strictTools: optional(checkFlag),
   provider: optional(checkJson),
+  serverTools: optional(checkJson),
 })
 const checkProvenance = checkFields({ trust: checkWord('trusted', 'untrusted'), source: optional(checkText) })
 const checkError = checkFields({ code: checkText, message: checkText })

@@ -2,6 +2,8 @@
 // for the log and never throw.
 import type { JsonObject, JsonValue, ModelPart, ProviderState } from '@baton/core'
 import { isJsonObject, parseJson } from '@baton/core'
+import type { FoundSource } from '../found-sources.ts'
+import { listObjects, readSource } from '../found-sources.ts'
 import type { ToolNames } from '../tool-names.ts'
 import { PROVIDER } from './wire.ts'
 
@@ -91,6 +93,25 @@ export function readPart(block: Block, options: PartOptions): ModelPart | undefi
     default:
       return { type: 'provider', state: buildState(options.model, providerData(block)) }
   }
+}
+
+/**
+ * What a text cites: web_search_result_location and search_result_location have an address, places in documents a title
+ * (https://platform.claude.com/docs/en/build-with-claude/citations).
+ */
+export function findSources(block: Block): readonly FoundSource[] {
+  if (block.type !== 'text') return []
+  return listCitations(block).map((one) =>
+    readSource({
+      url: one['url'] ?? one['source'],
+      title: one['title'] ?? one['document_title'],
+      quote: one['cited_text'],
+    }),
+  )
+}
+
+function listCitations(block: Block): readonly JsonObject[] {
+  return listObjects(block.citations.length > 0 ? block.citations : block.start['citations'])
 }
 
 /** As its author wrote it; empty when the provider left it out. */

@@ -3,10 +3,11 @@
 import type { JsonObject, JsonValue, ModelAnswer, ModelEvent } from '@baton/core'
 import { BatonError, isJsonObject } from '@baton/core'
 import type { ToolNames } from '../tool-names.ts'
+import { listSources } from '../found-sources.ts'
 import { redact } from '../transport/redact.ts'
 import type { SseEvent } from '../transport/sse.ts'
 import type { Block } from './decode-block.ts'
-import { applyDelta, readCallName, lengthOfDelta, openBlock, readPart } from './decode-block.ts'
+import { applyDelta, findSources, readCallName, lengthOfDelta, openBlock, readPart } from './decode-block.ts'
 import { errorFromEvent } from './errors.ts'
 import { readFinish, overlay, readUsage } from './decode-end.ts'
 import { readEvent } from './read-event.ts'
@@ -125,7 +126,10 @@ class StreamDecoder implements AnthropicDecoder {
     const refusal = isJsonObject(this.#stop['stop_details']) ? this.#stop['stop_details']['category'] : undefined
     const finish = readFinish(this.#stop['stop_reason'])
     return {
-      parts: this.#blocks.map((block) => readPart(block, this.#options)).filter((part) => part !== undefined),
+      parts: [
+        ...this.#blocks.map((block) => readPart(block, this.#options)).filter((part) => part !== undefined),
+        ...listSources(this.#blocks.flatMap(findSources)),
+      ],
       finish,
       usage: readUsage(this.#usage),
       model: typeof message['model'] === 'string' ? message['model'] : this.#options.model,

@@ -75,13 +75,19 @@ export interface WireEvent {
 
 /**
  * Blocks of a model that a request may repeat (ContentBlockParam); `fallback` and unknown ones may not. Results of all server
- * tools may, also of tools to come: each must stand after its `server_tool_use`, so one never goes without the other.
+ * tools may, also of tools to come: each must stand after its `server_tool_use` or `mcp_tool_use`, so one never goes without the
+ * other.
  */
 export function isReplayable(type: string): boolean {
   return type.endsWith('_tool_result') || REPLAYABLE.has(type)
 }
 
-const REPLAYABLE: ReadonlySet<string> = new Set(['redacted_thinking', 'server_tool_use', 'container_upload'])
+const REPLAYABLE: ReadonlySet<string> = new Set([
+  'redacted_thinking',
+  'server_tool_use',
+  'mcp_tool_use',
+  'container_upload',
+])
 
 /** `claude-haiku-4-5-20251001` and `claude-haiku-4-5` are one family: a signature of one is good for the other. */
 export function modelFamily(model: string): string {

@@ -2,6 +2,8 @@
 // a block is shows with its first delta. Unknown deltas are kept for the log and never throw.
 import type { JsonObject, JsonValue, ModelPart, ProviderState } from '@baton/core'
 import { isJsonObject } from '@baton/core'
+import type { FoundSource } from '../found-sources.ts'
+import { listObjects, readSource } from '../found-sources.ts'
 import { ThinkTags } from '../openai-chat/think-tags.ts'
 import type { ToolNames } from '../tool-names.ts'
 import { PROVIDER } from './wire.ts'
@@ -136,6 +138,19 @@ export function readCallName(block: Block, names: Pick<ToolNames, 'decode'>): st
   const toolUse = block.start['toolUse']
   const wire = isJsonObject(toolUse) ? toolUse['name'] : undefined
   return typeof wire === 'string' ? names.decode(wire) : ''
+}
+
+/** What a text cites (`Citation` of the Converse API): a page, or a document by its title. */
+export function findSources(block: Block): readonly FoundSource[] {
+  return listObjects(block.citations).map(({ title, source, location, sourceContent }) => {
+    const web = isJsonObject(location) ? location['web'] : undefined
+    const url = isJsonObject(web) ? web['url'] : undefined
+    const quote = listObjects(sourceContent)
+      .map(({ text }) => text)
+      .filter((text) => typeof text === 'string')
+      .join(' ')
+    return readSource({ url, title: title ?? source, quote })
+  })
 }
 
 function readId(block: Block): string {

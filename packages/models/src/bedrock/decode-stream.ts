@@ -4,7 +4,8 @@ import type { JsonObject, JsonValue, ModelAnswer, ModelEvent } from '@baton/core
 import { BatonError, isJsonObject } from '@baton/core'
 import type { ToolNames } from '../tool-names.ts'
 import type { Block, Piece } from './decode-block.ts'
-import { applyDelta, readCallName, closeBlock, openBlock, listParts } from './decode-block.ts'
+import { listSources } from '../found-sources.ts'
+import { applyDelta, findSources, readCallName, closeBlock, openBlock, listParts } from './decode-block.ts'
 import { readFinish, readUsage } from './decode-end.ts'
 import { errorFromException } from './errors.ts'
 import { findTraits } from '../traits/find-traits.ts'
@@ -88,7 +89,10 @@ class StreamDecoder implements BedrockDecoder {
     const reason = this.#stop['stopReason']
     const finish = readFinish(reason)
     return {
-      parts: this.#blocks.flatMap((block) => listParts(block, this.#options)),
+      parts: [
+        ...this.#blocks.flatMap((block) => listParts(block, this.#options)),
+        ...listSources(this.#blocks.flatMap(findSources)),
+      ],
       finish,
       usage: readUsage(this.#usage),
       model,

@@ -181,6 +181,7 @@ test('the text of a whole answer may lie in citationsContent', () => {
     parts: [
       { type: 'text', text: 'It says: ' },
       { type: 'text', text: 'two words', state: { data: { citations } } },
+      { type: 'source', title: 'Guide' },
     ],
   })
 })

@@ -3,6 +3,8 @@
 import type { JsonObject, JsonValue, ModelAnswer, ModelEvent, ModelPart, ProviderState } from '@baton/core'
 import { BatonError, isJsonObject, parseJson } from '@baton/core'
 import type { ToolNames } from '../tool-names.ts'
+import type { FoundSource } from '../found-sources.ts'
+import { listObjects, listSources, readSource } from '../found-sources.ts'
 import { redact } from '../transport/redact.ts'
 import type { CallDraft } from './decode-call.ts'
 import { addToCall, buildCallPart, openCall } from './decode-call.ts'
@@ -53,6 +55,7 @@ class StreamDecoder implements GeminiDecoder {
   failure: BatonError | undefined
   readonly #options: GeminiDecoderOptions
   readonly #sink: (event: ModelEvent) => void
+  #sources: readonly FoundSource[] = []
   readonly #drafts: (TextDraft | OpaqueDraft | CallDraft)[] = []
   #calls = 0
   #openCall: CallDraft | undefined
@@ -94,7 +97,7 @@ class StreamDecoder implements GeminiDecoder {
     const said = this.#reason === undefined ? 'refusal' : readFinish(reason, this.#calls > 0)
     const finish = isMalformed && (said === 'tool-calls' || said === 'end') ? 'malformed-call' : said
     return {
-      parts: this.#drafts.map((draft) => this.#readPart(draft)),
+      parts: [...this.#drafts.map((draft) => this.#readPart(draft)), ...listSources(this.#sources)],
       finish,
       usage: readUsage(this.#counts),
       model: this.#model ?? this.#options.model,
@@ -119,7 +122,18 @@ class StreamDecoder implements GeminiDecoder {
     if (typeof blocked === 'string') this.#blocked = blocked
   }
 
-  #handleCandidate({ content, finishReason }: JsonObject): void {
+  /** GroundingMetadata of the API: pages of a search, and documents of a store. */
+  #takeSources(metadata: JsonObject): void {
+    const chunks = listObjects(metadata['groundingChunks'])
+    if (chunks.length === 0 || !this.#fits(JSON.stringify(chunks).length)) return
+    this.#sources = chunks.flatMap(({ web, retrievedContext }) => {
+      const found = isJsonObject(web) ? web : retrievedContext
+      return isJsonObject(found) ? [readSource({ url: found['uri'], title: found['title'], quote: found['text'] })] : []
+    })
+  }
+
+  #handleCandidate({ content, finishReason, groundingMetadata }: JsonObject): void {
+    if (isJsonObject(groundingMetadata)) this.#takeSources(groundingMetadata)
     const parts = isJsonObject(content) ? content['parts'] : undefined
     if (Array.isArray(parts)) {
       for (const part of parts as readonly JsonValue[]) {

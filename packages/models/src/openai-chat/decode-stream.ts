@@ -3,6 +3,8 @@
 import type { JsonObject, JsonValue, ModelAnswer, ModelEvent, ModelPart, ProviderState } from '@baton/core'
 import { BatonError, isJsonObject, parseJson } from '@baton/core'
 import type { ToolNames } from '../tool-names.ts'
+import type { FoundSource } from '../found-sources.ts'
+import { listObjects, listSources, readSource } from '../found-sources.ts'
 import { redact } from '../transport/redact.ts'
 import type { SseEvent } from '../transport/sse.ts'
 import type { CallDraft } from './decode-call.ts'
@@ -73,6 +75,7 @@ class StreamDecoder implements OpenAiChatDecoder {
   #text = ''
   #refusal = ''
   #extra: JsonObject | undefined
+  readonly #sources: FoundSource[] = []
   /** UTF-16 units of all that is kept. */
   #length = 0
   #model = ''
@@ -116,6 +119,8 @@ class StreamDecoder implements OpenAiChatDecoder {
     }
     if (typeof chunk['model'] === 'string' && chunk['model'] !== '') this.#model = chunk['model']
     if (typeof chunk['id'] === 'string' && chunk['id'] !== '') this.#id = chunk['id']
+    // Perplexity repeats them in every piece.
+    if (this.#sources.length === 0) for (const source of listObjects(chunk['search_results'])) this.#cite(source)
     const choices = Array.isArray(chunk['choices']) ? (chunk['choices'] as readonly JsonValue[]) : []
     for (const choice of choices) if (isJsonObject(choice) && (choice['index'] ?? 0) === 0) this.#handleChoice(choice)
     this.#takeUsage(chunk['usage'] ?? (isJsonObject(chunk['x_groq']) ? chunk['x_groq']['usage'] : undefined))
@@ -186,8 +191,15 @@ class StreamDecoder implements OpenAiChatDecoder {
     for (const piece of pieces) this.#handleCall(piece)
     // What `tool_calls` was called before 2024.
     if (isJsonObject(delta['function_call'])) this.#handleCall({ index: 0, function: delta['function_call'] })
+    for (const { url_citation: cited } of listObjects(delta['annotations'])) if (isJsonObject(cited)) this.#cite(cited)
     const extra = delta['extra_content']
     if (isJsonObject(extra) && this.#fits(JSON.stringify(extra).length)) this.#extra = extra
+  }
+
+  /** Of `annotations` (OpenAI, OpenRouter) and `search_results` (Perplexity). */
+  #cite(source: JsonObject): void {
+    const found = readSource({ url: source['url'], title: source['title'], quote: source['content'] })
+    if (this.#fits(JSON.stringify(found).length)) this.#sources.push(found)
   }
 
   #handleReasoning(delta: JsonObject): void {
@@ -290,6 +302,7 @@ class StreamDecoder implements OpenAiChatDecoder {
         ...(Object.keys(data).length > 0 && this.#state(data)),
       })
     }
+    parts.push(...listSources(this.#sources))
     if (this.#extra) parts.push({ type: 'provider', ...this.#state({ extra_content: this.#extra }) })
     return parts
   }

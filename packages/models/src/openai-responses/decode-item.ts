@@ -2,6 +2,8 @@
 // has sent it whole; of a call nothing else counts.
 import type { JsonObject, JsonValue, ModelPart, ProviderState } from '@baton/core'
 import { isJsonObject } from '@baton/core'
+import type { FoundSource } from '../found-sources.ts'
+import { listObjects, readSource } from '../found-sources.ts'
 
 export interface PartInit {
   readonly state: (data: JsonObject) => ProviderState
@@ -56,6 +58,19 @@ export class ItemDraft {
       case 'other':
         return this.isDone ? [{ type: 'provider', state: state({ item: this.item }) }] : []
     }
+  }
+
+  /** What its texts cite (`url_citation`, `file_citation`). */
+  sources(): readonly FoundSource[] {
+    if (this.type !== 'message' || !this.isDone) return []
+    return listObjects(this.item['content']).flatMap((part) => {
+      const text = textIn(part, 'text')
+      return listObjects(part['annotations']).map((one) => {
+        const [start, end] = [one['start_index'], one['end_index']]
+        const quote = typeof start === 'number' && typeof end === 'number' ? text.slice(start, end) : undefined
+        return readSource({ url: one['url'], title: one['title'] ?? one['filename'], quote })
+      })
+    })
   }
 
   whole(): string {

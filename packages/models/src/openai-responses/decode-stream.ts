@@ -3,6 +3,7 @@
 import type { JsonObject, JsonValue, ModelAnswer, ModelEvent } from '@baton/core'
 import { BatonError, isJsonObject, parseJson } from '@baton/core'
 import type { ToolNames } from '../tool-names.ts'
+import { listSources } from '../found-sources.ts'
 import { redact } from '../transport/redact.ts'
 import type { SseEvent } from '../transport/sse.ts'
 import { readFinish, incompleteReason, readUsage } from './decode-end.ts'
@@ -108,9 +109,12 @@ class StreamDecoder implements OpenAiResponsesDecoder {
     const requestId = this.#options.requestId ?? (this.#id === '' ? undefined : this.#id)
     const category = finish === 'refusal' ? incompleteReason(details) : undefined
     return {
-      parts: items.flatMap((item) =>
-        item.parts({ state: (data) => this.#state(data), readName: (wire) => this.#options.names.decode(wire) }),
-      ),
+      parts: [
+        ...items.flatMap((item) =>
+          item.parts({ state: (data) => this.#state(data), readName: (wire) => this.#options.names.decode(wire) }),
+        ),
+        ...listSources(items.flatMap((item) => item.sources())),
+      ],
       finish,
       usage: readUsage(this.#usage),
       model: this.#model === '' ? this.#options.model : this.#model,

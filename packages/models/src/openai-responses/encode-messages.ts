@@ -112,9 +112,16 @@ const REPLAYABLE: ReadonlySet<string> = new Set([
   'compaction',
 ])
 
+/** A shell in a container of OpenAI's has run what it was told; one of the client's waits for its output. */
+function isHostedShell({ type, environment }: JsonObject): boolean {
+  if (type === 'shell_call_output') return true
+  return type === 'shell_call' && isJsonObject(environment) && environment['type'] !== 'local'
+}
+
 function encodeOwnItem(item: JsonValue | undefined): WireItem | undefined {
   const type = isJsonObject(item) ? item['type'] : undefined
-  return isJsonObject(item) && typeof type === 'string' && REPLAYABLE.has(type) ? { ...item, type } : undefined
+  if (!isJsonObject(item) || typeof type !== 'string') return undefined
+  return REPLAYABLE.has(type) || isHostedShell(item) ? { ...item, type } : undefined
 }
 
 /** What a model wrote and could not be read goes back empty, its result says why. */
