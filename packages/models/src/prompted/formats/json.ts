@@ -50,6 +50,7 @@ export const LLAMA: PromptedFormat = {
  * ibm-granite/granite-3.3-8b-instruct, vLLM granite_tool_parser.py (2026-11).
  */
 export const GRANITE: PromptedFormat = {
+  hasTokens: true,
   marks: [
     { open: '<|tool_call|>', close: [], bodies: [{ ...JSON_CALLS, bracket: '[' }] },
     { open: '<tool_call>', close: [], bodies: [{ ...JSON_CALLS, bracket: '[' }] },

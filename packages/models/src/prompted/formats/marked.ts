@@ -40,6 +40,7 @@ function bareCalls(syntax: MarkSyntax): Body {
  * deepseekv3_, deepseekv31_ and deepseekv32_tool_parser.py and their tests (2026-11).
  */
 export const DEEPSEEK: PromptedFormat = {
+  hasTokens: true,
   marks: [
     { open: '<｜tool▁calls▁begin｜>', close: ['<｜tool▁calls▁end｜>'], bodies: [DEEPSEEK_CALLS] },
     { open: '<｜tool▁call▁begin｜>', close: ['<｜tool▁call▁end｜>'], bodies: [bareCalls(DEEPSEEK_MARKS)] },
@@ -73,6 +74,7 @@ const KIMI_CALLS: Body = {
  * kimi_k2_tool_parser.py and its tests (2026-11). Both spellings of the section's mark are seen.
  */
 export const KIMI: PromptedFormat = {
+  hasTokens: true,
   marks: [
     { open: '<|tool_calls_section_begin|>', close: ['<|tool_calls_section_end|>'], bodies: [KIMI_CALLS] },
     { open: '<|tool_call_section_begin|>', close: ['<|tool_call_section_end|>'], bodies: [KIMI_CALLS] },
@@ -115,6 +117,7 @@ const MISTRAL_NAMED: Body = {
  * Mistral-Small-3.2, vLLM mistral_tool_parser.py and its tests (2026-11).
  */
 export const MISTRAL: PromptedFormat = {
+  hasTokens: true,
   marks: [{ open: '[TOOL_CALLS]', close: [], bodies: [MISTRAL_LIST, MISTRAL_NAMED] }],
   strays: ['</s>', '}', ']'],
   howTo: `To call a tool, write this, once for each call, and nothing behind it:
@@ -140,6 +143,7 @@ function harmonyCall(name: string): Body {
  * gpt_oss_detector.py, llama.cpp tests/test-chat-parser.cpp (2026-11). The analysis channel is a thought.
  */
 export const HARMONY: PromptedFormat = {
+  hasTokens: true,
   marks: [],
   head: {
     open: ['<|start|>', '<|channel|>'],
