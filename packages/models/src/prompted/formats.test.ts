@@ -47,7 +47,7 @@ test.each(Object.entries(PROMPTED_FORMATS))(
     })
     const isText = own.whole !== undefined || own.marks.some(({ isFence }) => isFence)
     parser.push(`${PROMPTED_FORMATS.hermes.writeCall({ name: 'look', arguments: '{}' })}\n`)
-    parser.push(own.writeCall({ name: 'look', arguments: '{}' }))
+    parser.push(own.writeCall({ name: 'look', arguments: '{"at":"sky"}' }))
     parser.end(true)
     expect(calls).toEqual(isText ? ['look'] : ['look', 'look'])
   },

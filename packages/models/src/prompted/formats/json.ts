@@ -2,7 +2,7 @@
 import { isJsonObject, parseJson } from '@baton/core'
 import type { PromptedFormat, WrittenCall } from '../format.ts'
 import { JSON_CALLS, JSON_CALLS_OR_DATA } from '../json-calls.ts'
-import { CODER_CALLS, GLM_CALLS } from './tagged.ts'
+import { CODER_CALLS, GLM_ARGUMENT_CALLS } from './tagged.ts'
 
 /**
  * Hermes 2 Pro and 3, Qwen 2.5 and 3, Granite 4, SmolLM 3. Source: chat_template of NousResearch/Hermes-2-Pro-Llama-3-8B and
@@ -10,7 +10,7 @@ import { CODER_CALLS, GLM_CALLS } from './tagged.ts'
  * taught JSON, Qwen3-Coder's tags or GLM's.
  */
 export const HERMES: PromptedFormat = {
-  marks: [{ open: '<tool_call>', close: ['</tool_call>'], bodies: [JSON_CALLS, CODER_CALLS, GLM_CALLS] }],
+  marks: [{ open: '<tool_call>', close: ['</tool_call>'], bodies: [JSON_CALLS, CODER_CALLS, GLM_ARGUMENT_CALLS] }],
   strays: ['</tool_call>', '<|im_end|>'],
   howTo: `For each call, write a JSON object with the tool's name and its arguments inside of <tool_call></tool_call>:
 <tool_call>

@@ -55,6 +55,12 @@ export const GLM_CALLS: Body = {
   read: (inside, reading) => readTaggedCalls(inside, GLM, reading),
 }
 
+/** For models of other formats: a bare name between tags is what people write of them, and no call. */
+export const GLM_ARGUMENT_CALLS: Body = {
+  ...GLM_CALLS,
+  begins: (start, tools) => (/<\//.test(start) ? 'no' : GLM_CALLS.begins(start, tools)),
+}
+
 const INVOKE: TagSyntax = {
   call: /<invoke\s+name="([^"]{1,256})"[^<>]{0,512}>/y,
   callEnd: '</invoke>',
