@@ -401,7 +401,7 @@ const ROWS: Partial<Record<PromptedFormatName, readonly Row[]>> = {
     [
       'the form of V3',
       '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>look\n```json\n{"at": "sky"}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>',
-      { calls: [sky], repairs: ['fence'] },
+      { calls: [sky] },
     ],
     [
       'without its section',
