@@ -16,6 +16,7 @@ export type MutantTest =
 
 const LOCAL = 'packages/host/src/local'
 const MACHINE = 'packages/core/src/machine'
+const PROMPTED = 'packages/models/src/prompted'
 const CONTRACT = 'packages/testing/src/host-contract/host-contract.test.ts'
 const TIMER =
   '() => {\n      this.#timers.delete(key)\n      // A system timer takes no more than 24 days: then it is set again.\n'
@@ -216,5 +217,54 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'return calls[index]?.callId === callId ? index : calls.findIndex',
     to: 'return index < 0 ? index : calls.findIndex',
     test: { file: `${MACHINE}/many-calls.test.ts` },
+  },
+  {
+    name: 'arguments of an answer that was cut off are repaired',
+    file: 'packages/runtime/src/work/model-work.ts',
+    from: 'check.invalid === undefined || !RUNS_AFTER.has(finish)',
+    to: 'check.invalid === undefined',
+    test: { file: `${LOCAL}/repaired-calls.test.ts` },
+  },
+  {
+    name: 'a call that cannot be read runs all the same',
+    file: `${MACHINE}/proposal.ts`,
+    from: 'if (check.unreadable)',
+    to: 'if (check.unreadable && check.denied)',
+    test: { file: `${LOCAL}/repaired-calls.test.ts` },
+  },
+  {
+    name: 'a bracket is added to JSON that was cut off',
+    file: 'packages/core/src/repair-json.ts',
+    from: 'reader.open.length > (isEnclosed ? 1 : 0)',
+    to: 'reader.open.length > 1',
+    test: { file: 'packages/core/src/repair-json.test.ts' },
+  },
+  {
+    name: 'a call in indented code is one',
+    file: `${PROMPTED}/code-tracker.ts`,
+    from: 'if (this.#fence === undefined && isFar && (this.#isAfterBlank || this.#wasIndented)) this.#isIndented = true',
+    to: 'if (this.#fence === undefined && isFar && this.#isAfterBlank && this.#wasIndented) this.#isIndented = true',
+    test: { file: `${PROMPTED}/hostile-frames.test.ts` },
+  },
+  {
+    name: 'a backtick that stands open is forgotten at a mark',
+    file: `${PROMPTED}/answer-parser.ts`,
+    from: 'if (this.#tracker.isDoubtful && !',
+    to: 'if (this.#tracker.isDoubtful && this.#isStart && !',
+    test: { file: `${PROMPTED}/hostile-models.test.ts` },
+  },
+  {
+    name: 'a thought of harmony holds calls',
+    file: `${PROMPTED}/answer-parser.ts`,
+    from: 'this.#isInThought = head.open.includes(tail)',
+    to: 'this.#isInThought = false',
+    test: { file: `${PROMPTED}/hostile-models.test.ts` },
+  },
+  {
+    name: 'a call that ends early is told as whole',
+    file: `${PROMPTED}/with-prompted-tools.ts`,
+    from: "if (isCut) return { type: 'call', name, arguments: '{' }",
+    to: "if (isCut) return { type: 'call', name, arguments: '{}' }",
+    test: { file: `${PROMPTED}/quoted-calls.test.ts` },
   },
 ]

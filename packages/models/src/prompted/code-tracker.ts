@@ -48,6 +48,7 @@ export class CodeTracker {
   /** Column of the content of the innermost list item; -1 outside of lists. */
   #listIndent = -1
   #isEmptyItem = false
+  #isItemLine = false
   /** The backticks or tildes that begin a line, and what follows them. */
   #lead: { readonly char: string; length: number; isBare: boolean; isBroken: boolean } | undefined
   // Inline
@@ -125,6 +126,7 @@ export class CodeTracker {
     copy.#wasIndented = this.#wasIndented
     copy.#listIndent = this.#listIndent
     copy.#isEmptyItem = this.#isEmptyItem
+    copy.#isItemLine = this.#isItemLine
     copy.#rule = this.#rule
     copy.#isOver = this.#isOver
     copy.#lead = this.#lead && { ...this.#lead }
@@ -219,7 +221,8 @@ export class CodeTracker {
   #isItem(marker: string, isEmpty: boolean): boolean {
     const [, number] = /^ (?:[-*+]|(\d{1,9})[.)])[ \t]*$/.exec(marker) ?? []
     if (!/^ (?:[-*+]|\d{1,9}[.)])[ \t]*$/.test(marker) || (!isEmpty && !/[ \t]$/.test(marker))) return false
-    if (this.#isAfterBlank || this.#wasIndented || this.#listIndent >= 0) return true
+    const isFree = this.#isAfterBlank || this.#wasIndented || this.#isItemLine
+    if (isFree || this.#indent < this.#listIndent) return true
     return !isEmpty && (number === undefined || Number(number) === 1)
   }
 
@@ -235,6 +238,7 @@ export class CodeTracker {
     this.#indent = from + (width > 4 || isEmpty ? 1 : width)
     this.#listIndent = this.#indent
     this.#isAfterBlank = false
+    this.#isItemLine = true
     this.#wasIndented = false
     this.#isQuoted = false
   }
@@ -280,6 +284,7 @@ export class CodeTracker {
     this.#marker = ''
     this.#isPrefix = true
     this.#contentAt = -1
+    this.#isItemLine = false
     this.#isBlank = true
     this.#rule = ''
     this.#isOver = false

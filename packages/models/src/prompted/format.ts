@@ -86,6 +86,8 @@ export interface PromptedFormat {
   readonly head?: Head
   /** What may follow a call and says nothing: closing marks that come twice, the tokens that end a message. */
   readonly strays?: readonly string[]
+  /** Its marks are special tokens: many servers leave them out of the text, so that only who sees them may ask for them. */
+  readonly hasTokens?: true
   /** What the model is told: how a call is written. */
   readonly howTo: string
   writeCall(call: WrittenCall): string

@@ -1,6 +1,8 @@
 // Which format a model was taught, by its template and by its name; and marks that do not hide each other.
 import { expect, test } from 'vitest'
-import { chooseFormat, PROMPTED_FORMATS } from './formats.ts'
+import { AnswerParser } from './answer-parser.ts'
+import { chooseFormat, findOwnFormat, PROMPTED_FORMATS, withHabits } from './formats.ts'
+import { offeredTools } from './json-calls.ts'
 
 test.each([
   ['ollama/qwen3:8b', 'hermes'],
@@ -9,7 +11,7 @@ test.each([
   ['vllm/Qwen/Qwen2.5-72B-Instruct', 'hermes'],
   ['vllm/NousResearch/Hermes-3-Llama-3.1-8B', 'hermes'],
   ['vllm/zai-org/GLM-4.6', 'glm'],
-  ['openai-compatible/glm-4-9b', 'hermes'],
+  ['openai-compatible/glm-4-9b', undefined],
   ['vllm/deepseek-ai/DeepSeek-V3.1', 'deepseek'],
   ['ollama/deepseek-r1-distill-llama:70b', 'llama'],
   ['vllm/deepseek-ai/DeepSeek-R1-Distill-Qwen-32B', 'hermes'],
@@ -23,11 +25,33 @@ test.each([
   ['ollama/devstral', 'mistral'],
   ['ollama/llama3.2', 'llama'],
   ['vllm/meta-llama/Llama-4-Scout-17B-16E-Instruct', 'brackets'],
-  ['ollama/phi4', 'hermes'],
-  ['m', 'hermes'],
-])('%s writes calls as %s', (id, format) => {
-  expect(chooseFormat({ id })).toBe(format)
+  ['ollama/phi4', undefined],
+  ['m', undefined],
+] as const)('%s was taught %s', (id, format) => {
+  expect(findOwnFormat({ id })).toBe(format)
+  // Special tokens may not be in the text of a server: they are read, and not asked for.
+  const isAsked = format !== undefined && !PROMPTED_FORMATS[format].hasTokens
+  expect(chooseFormat({ id })).toBe(isAsked ? format : 'hermes')
 })
+
+test.each(Object.entries(PROMPTED_FORMATS))(
+  'what a model of %s writes by habit is read beside what it is asked for',
+  (_, own) => {
+    const joined = withHabits(PROMPTED_FORMATS.hermes, own)
+    const calls: string[] = []
+    const parser = new AnswerParser({
+      format: joined,
+      tools: offeredTools([{ name: 'look', inputSchema: { type: 'object' } }]),
+      mayRepair: true,
+      onParsed: (parsed) => void (parsed.type === 'call' && calls.push(parsed.name)),
+    })
+    const isText = own.whole !== undefined || own.marks.some(({ isFence }) => isFence)
+    parser.push(`${PROMPTED_FORMATS.hermes.writeCall({ name: 'look', arguments: '{}' })}\n`)
+    parser.push(own.writeCall({ name: 'look', arguments: '{"at":"sky"}' }))
+    parser.end(true)
+    expect(calls).toEqual(isText ? ['look'] : ['look', 'look'])
+  },
+)
 
 test.each([
   ["{{ '<tool_call>\\n<function=' + tool.name }}", 'qwen-coder'],

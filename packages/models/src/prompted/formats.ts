@@ -86,13 +86,36 @@ export interface KnownModel {
   readonly template?: string
 }
 
-/** The format that a model was taught; `hermes` where nothing is known of it. */
-export function chooseFormat({ id = '', template = '' }: KnownModel): PromptedFormatName {
+/** The format that a model was taught; undefined where nothing is known of it. */
+export function findOwnFormat({ id = '', template = '' }: KnownModel): PromptedFormatName | undefined {
   const byTemplate = BY_TEMPLATE.find(([part]) => template.includes(part))
-  if (byTemplate) return byTemplate[1]
   // `ollama/` is no llama.
   const name = id.slice(id.indexOf('/') + 1).toLowerCase()
-  return BY_NAME.find(([pattern]) => pattern.test(name))?.[1] ?? USUAL_FORMAT
+  return (byTemplate ?? BY_NAME.find(([pattern]) => pattern.test(name)))?.[1]
+}
+
+/**
+ * The format in which a model is asked for calls: its own, else `hermes`. By the name alone no format is chosen whose marks are
+ * special tokens, because a server may leave them out of the text.
+ */
+export function chooseFormat(known: KnownModel): PromptedFormatName {
+  const own = findOwnFormat(known)
+  const isSeen = findOwnFormat({ ...known, id: '' }) !== undefined
+  return own !== undefined && (isSeen || !PROMPTED_FORMATS[own].hasTokens) ? own : USUAL_FORMAT
+}
+
+/** A format that also reads what a model writes by habit: the marks of its own, but for code blocks. */
+export function withHabits(asked: PromptedFormat, own: PromptedFormat | undefined): PromptedFormat {
+  if (!own || own === asked) return asked
+  const opens = asked.marks.map(({ open }) => open)
+  const marks = own.marks.filter(({ open, isFence }) => !isFence && !opens.includes(open))
+  const head = asked.head ?? own.head
+  return {
+    ...asked,
+    marks: [...asked.marks, ...marks],
+    ...(head && { head }),
+    strays: [...new Set([...(asked.strays ?? []), ...(own.strays ?? [])])],
+  }
 }
 
 /** @throws BatonError `invalid_option` */

@@ -281,6 +281,12 @@ const ROWS: Partial<Record<PromptedFormatName, readonly Row[]>> = {
       `- a \` b\n- c <tool_call>${JSON_SKY}</tool_call> d \` e`,
       { calls: [sky], said: '- a ` b\n- c d ` e' },
     ],
+    ['the name of a tool between tags', 'So: <tool_call>look</tool_call>', { said: 'So: <tool_call>look</tool_call>' }],
+    [
+      'the tags of GLM',
+      '<tool_call>look\n<arg_key>at</arg_key>\n<arg_value>sky</arg_value>\n</tool_call>',
+      { calls: [sky] },
+    ],
     ['nothing', '', { said: '' }],
     ['blanks', ' \n\t ', { said: ' \n\t ' }],
     [
@@ -395,7 +401,7 @@ const ROWS: Partial<Record<PromptedFormatName, readonly Row[]>> = {
     [
       'the form of V3',
       '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>look\n```json\n{"at": "sky"}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>',
-      { calls: [sky], repairs: ['fence'] },
+      { calls: [sky] },
     ],
     [
       'without its section',

@@ -14,11 +14,11 @@ import type { AnswerParserInit, ParsedCall } from './answer-parser.ts'
 import { AnswerParser } from './answer-parser.ts'
 import { encodePromptedRequest } from './encode-request.ts'
 import type { PromptedFormatName } from './formats.ts'
-import { chooseFormat, promptedFormat } from './formats.ts'
+import { chooseFormat, findOwnFormat, PROMPTED_FORMATS, promptedFormat, withHabits } from './formats.ts'
 import { offeredTools } from './json-calls.ts'
 
 export interface PromptedToolsOptions {
-  /** How calls are written. By default as the model was taught, by its template or its name; `hermes` where neither says so. */
+  /** How calls are asked for. By default as the model was taught, by its template or its name; `hermes` where neither says so. */
   readonly format?: PromptedFormatName
   /** The model's chat template (Jinja), where you have it. */
   readonly template?: string
@@ -27,12 +27,14 @@ export interface PromptedToolsOptions {
 /**
  * The model with tools by prompt, whatever it can do by itself. Requests without tools and calls go to it as they are.
  *
- * Nothing in code is a call, nor in a thought. A call with small mistakes is repaired, and its part says so (`repairs`); one that
+ * What the model writes by habit is read as well as what it is asked for. Nothing in code is a call, nor in a thought. A call with small mistakes is repaired, and its part says so (`repairs`); one that
  * cannot be read becomes a call that never runs (`unreadable`), so that the model is told. One that was cut off never runs.
  * @throws BatonError `invalid_option` for a format that there is not
  */
 export function withPromptedTools(model: Model, options: PromptedToolsOptions = {}): Model {
-  const format = promptedFormat(options.format ?? chooseFormat({ ...options, id: model.id }))
+  const known = { ...options, id: model.id }
+  const own = findOwnFormat(known)
+  const format = withHabits(promptedFormat(options.format ?? chooseFormat(known)), own && PROMPTED_FORMATS[own])
   const written = new WeakMap<Message, Message>()
   return {
     ...model,

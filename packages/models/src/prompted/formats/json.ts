@@ -2,15 +2,15 @@
 import { isJsonObject, parseJson } from '@baton/core'
 import type { PromptedFormat, WrittenCall } from '../format.ts'
 import { JSON_CALLS, JSON_CALLS_OR_DATA } from '../json-calls.ts'
-import { CODER_CALLS, GLM_CALLS } from './tagged.ts'
+import { CODER_CALLS, GLM_ARGUMENT_CALLS } from './tagged.ts'
 
 /**
- * Hermes 2 Pro and 3, Qwen 2.5 and 3, Granite 4, SmolLM 3. Source: chat_template of NousResearch/Hermes-2-Pro-Llama-3-8B and
- * Qwen/Qwen3-8B, vLLM tool_parsers/hermes_tool_parser.py (2026-11). What stands between the tags tells whether the model was
- * taught JSON, Qwen3-Coder's tags or GLM's.
+ * Hermes 2 Pro and 3, Qwen 2.5 and 3, Granite 4, SmolLM 3. Source: vLLM tests/tool_parsers/test_hermes_tool_parser.py and
+ * test_granite4_tool_parser.py (2026-11). What stands between the tags tells whether the model was taught JSON, Qwen3-Coder's
+ * tags or GLM's.
  */
 export const HERMES: PromptedFormat = {
-  marks: [{ open: '<tool_call>', close: ['</tool_call>'], bodies: [JSON_CALLS, CODER_CALLS, GLM_CALLS] }],
+  marks: [{ open: '<tool_call>', close: ['</tool_call>'], bodies: [JSON_CALLS, CODER_CALLS, GLM_ARGUMENT_CALLS] }],
   strays: ['</tool_call>', '<|im_end|>'],
   howTo: `For each call, write a JSON object with the tool's name and its arguments inside of <tool_call></tool_call>:
 <tool_call>
@@ -33,8 +33,8 @@ export const JSON_FENCE: PromptedFormat = {
 }
 
 /**
- * Llama 3.1 to 3.3: the answer is the call, after a tag or without. Source: meta-llama/llama-models prompt_format.md of
- * llama3_1 and llama3_3, vLLM llama_tool_parser.py (2026-11).
+ * Llama 3.1 to 3.3: the answer is the call, after a tag or without. Source: vLLM
+ * tests/tool_parsers/test_llama3_json_tool_parser.py (2026-11). Unlike there, words around the object make it text.
  */
 export const LLAMA: PromptedFormat = {
   marks: [{ open: '<|python_tag|>', close: ['<|eom_id|>', '<|eot_id|>'], bodies: [JSON_CALLS], endsWithAnswer: true }],
@@ -46,10 +46,11 @@ export const LLAMA: PromptedFormat = {
 }
 
 /**
- * IBM's Granite 3: a list behind a token, to the end of the answer. Source: chat_template of
- * ibm-granite/granite-3.3-8b-instruct, vLLM granite_tool_parser.py (2026-11).
+ * IBM's Granite 3: a list behind a token, in 3.1 behind a tag. Source: vLLM tests/tool_parsers/test_granite_tool_parser.py
+ * (2026-11).
  */
 export const GRANITE: PromptedFormat = {
+  hasTokens: true,
   marks: [
     { open: '<|tool_call|>', close: [], bodies: [{ ...JSON_CALLS, bracket: '[' }] },
     { open: '<tool_call>', close: [], bodies: [{ ...JSON_CALLS, bracket: '[' }] },

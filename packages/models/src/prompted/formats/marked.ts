@@ -13,9 +13,10 @@ const DEEPSEEK_MARKS: MarkSyntax = {
   end: '<｜tool▁call▁end｜>',
   split: (head, rest, { tools }) => {
     // V3 and R1 write the kind before the name, and the arguments in a code block.
-    const [, name = '', json = ''] =
-      head === 'function' ? (/^([^\n`]{1,256})\n([^]*)$/.exec(rest.trimStart()) ?? []) : []
-    return name === '' || tools.has(head) ? { name: head, json: rest } : { name: name.trim(), json }
+    const [begin, name = ''] = head === 'function' ? (/^\s*([^\n`]{1,256})\n\s*```(?:json)?/.exec(rest) ?? []) : []
+    if (begin === undefined || tools.has(head)) return { name: head, json: rest }
+    const json = rest.slice(begin.length).trimEnd()
+    return { name: name.trim(), json: json.endsWith('```') ? json.slice(0, -3) : json }
   },
 }
 
@@ -36,10 +37,11 @@ function bareCalls(syntax: MarkSyntax): Body {
 }
 
 /**
- * DeepSeek V3, R1 and V3.1 with tokens, V3.2 with tags. Source: chat_template of deepseek-ai/DeepSeek-V3.1, vLLM
- * deepseekv3_, deepseekv31_ and deepseekv32_tool_parser.py and their tests (2026-11).
+ * DeepSeek V3, R1 and V3.1 with tokens, V3.2 with tags. Source: llama.cpp models/templates/deepseek-ai-DeepSeek-V3.1.jinja, vLLM
+ * tests/tool_parsers/test_deepseekv3_tool_parser.py, tests/tool_use/test_deepseek_v32_tool_parser.py (2026-11).
  */
 export const DEEPSEEK: PromptedFormat = {
+  hasTokens: true,
   marks: [
     { open: '<｜tool▁calls▁begin｜>', close: ['<｜tool▁calls▁end｜>'], bodies: [DEEPSEEK_CALLS] },
     { open: '<｜tool▁call▁begin｜>', close: ['<｜tool▁call▁end｜>'], bodies: [bareCalls(DEEPSEEK_MARKS)] },
@@ -69,10 +71,11 @@ const KIMI_CALLS: Body = {
 }
 
 /**
- * Moonshot's Kimi K2. Source: tool_call_guidance.md and chat_template of moonshotai/Kimi-K2-Instruct, vLLM
- * kimi_k2_tool_parser.py and its tests (2026-11). Both spellings of the section's mark are seen.
+ * Moonshot's Kimi K2. Source: vLLM tests/tool_use/test_kimi_k2_tool_parser.py (2026-11). Both spellings of the section's mark
+ * are read.
  */
 export const KIMI: PromptedFormat = {
+  hasTokens: true,
   marks: [
     { open: '<|tool_calls_section_begin|>', close: ['<|tool_calls_section_end|>'], bodies: [KIMI_CALLS] },
     { open: '<|tool_call_section_begin|>', close: ['<|tool_call_section_end|>'], bodies: [KIMI_CALLS] },
@@ -111,10 +114,11 @@ const MISTRAL_NAMED: Body = {
 }
 
 /**
- * Mistral and Magistral. Source: mistral-common tokens/tokenizers, chat templates of Mistral-7B-Instruct-v0.3 and
- * Mistral-Small-3.2, vLLM mistral_tool_parser.py and its tests (2026-11).
+ * Mistral and Magistral. Source: vLLM tests/tool_use/test_mistral_tool_parser.py (2026-11), which has the list and a name with
+ * its object; [ARGS] and [CALL_ID] are the tokens of mistral-common's v11 and v13.
  */
 export const MISTRAL: PromptedFormat = {
+  hasTokens: true,
   marks: [{ open: '[TOOL_CALLS]', close: [], bodies: [MISTRAL_LIST, MISTRAL_NAMED] }],
   strays: ['</s>', '}', ']'],
   howTo: `To call a tool, write this, once for each call, and nothing behind it:
@@ -136,10 +140,11 @@ function harmonyCall(name: string): Body {
 }
 
 /**
- * OpenAI's gpt-oss. Source: the harmony response format (developers.openai.com/cookbook, openai/harmony), SGLang
- * gpt_oss_detector.py, llama.cpp tests/test-chat-parser.cpp (2026-11). The analysis channel is a thought.
+ * OpenAI's gpt-oss. Source: docs/format.md of openai/harmony, SGLang function_call/gpt_oss_detector.py, llama.cpp
+ * tests/test-chat-parser.cpp (2026-11). The analysis channel is a thought.
  */
 export const HARMONY: PromptedFormat = {
+  hasTokens: true,
   marks: [],
   head: {
     open: ['<|start|>', '<|channel|>'],

@@ -47,8 +47,8 @@ const WHOLE_LIST: Body = {
 }
 
 /**
- * Llama 4 and others that answer with a list of calls; Liquid's LFM 2 puts it between tokens. Source: vLLM
- * pythonic_tool_parser.py and llama4_pythonic_tool_parser.py, chat_template of LiquidAI/LFM2-1.2B (2026-11).
+ * Llama 4 and others that answer with a list of calls; Liquid's LFM 2 puts it between tokens. Source: llama.cpp
+ * tests/test-chat.cpp (2026-11).
  */
 export const BRACKETS: PromptedFormat = {
   marks: [
@@ -65,8 +65,7 @@ export const BRACKETS: PromptedFormat = {
 
 /**
  * Gemma 2 and 3: a code block of the kind tool_code, the one place in code where a call is one. Source: Google's guide to
- * function calling with Gemma 3 (ai.google.dev/gemma/docs/capabilities/function-calling, 2026-11); print() around a call is
- * what the models make of it.
+ * functions with Gemma 3 (ai.google.dev/gemma/docs/meme-generator, 2026-11). print() around a call is what models make of it.
  */
 export const GEMMA: PromptedFormat = {
   marks: [{ open: '```tool_code', close: ['```'], bodies: [PYTHON_OR_JSON], isFence: true }],

@@ -55,6 +55,12 @@ export const GLM_CALLS: Body = {
   read: (inside, reading) => readTaggedCalls(inside, GLM, reading),
 }
 
+/** For models of other formats: a bare name between tags is what people write of them, and no call. */
+export const GLM_ARGUMENT_CALLS: Body = {
+  ...GLM_CALLS,
+  begins: (start, tools) => (/<\//.test(start) ? 'no' : GLM_CALLS.begins(start, tools)),
+}
+
 const INVOKE: TagSyntax = {
   call: /<invoke\s+name="([^"]{1,256})"[^<>]{0,512}>/y,
   callEnd: '</invoke>',
@@ -84,8 +90,8 @@ const INVOKE_CALLS: Body = {
 }
 
 /**
- * Qwen3-Coder, Qwen 3.5, Nemotron 3. Source: chat_template of Qwen/Qwen3-Coder-30B-A3B-Instruct, vLLM
- * qwen3coder_tool_parser.py and its tests, llama.cpp tests/test-chat.cpp (2026-11). The outer tag is forgotten at times.
+ * Qwen3-Coder, Qwen 3.5, Nemotron 3. Source: vLLM tests/tool_use/test_qwen3coder_tool_parser.py, llama.cpp tests/test-chat.cpp
+ * (2026-11). The outer tag is forgotten at times.
  */
 export const QWEN_CODER: PromptedFormat = {
   marks: [
@@ -107,7 +113,10 @@ export const QWEN_CODER: PromptedFormat = {
   },
 }
 
-/** GLM 4.5 to 5. Source: chat_template of zai-org/GLM-4.5, vLLM glm4_moe_tool_parser.py and its tests (2026-11). */
+/**
+ * GLM 4.5 and later. Source: llama.cpp models/templates/glm_4_5.jinja, vLLM tests/tool_use/test_glm4_moe_tool_parser.py
+ * (2026-11).
+ */
 export const GLM_TAGS: PromptedFormat = {
   marks: [{ open: '<tool_call>', close: ['</tool_call>'], bodies: [GLM_CALLS, JSON_CALLS, CODER_CALLS] }],
   strays: ['</tool_call>', '<|observation|>', '<|user|>'],
@@ -125,8 +134,8 @@ export const GLM_TAGS: PromptedFormat = {
 }
 
 /**
- * MiniMax M2 with tags, and M1 with JSON in each line. Source: chat_template of MiniMaxAI/MiniMax-M2, vLLM
- * minimax_m2_tool_parser.py and minimax_tool_parser.py with their tests (2026-11).
+ * MiniMax M2 with tags, and M1 with JSON in each line. Source: llama.cpp models/templates/unsloth-MiniMax-M2.jinja, vLLM
+ * tests/tool_use/test_minimax_m2_tool_parser.py and test_minimax_tool_parser.py (2026-11).
  */
 export const MINIMAX: PromptedFormat = {
   marks: [
