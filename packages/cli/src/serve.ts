@@ -19,7 +19,7 @@ import { readTls } from './read-tls.ts'
 import { createServerLog } from './server-log.ts'
 import { createReadiness } from './readiness.ts'
 import type { StoreLocation } from './store-location.ts'
-import { nameOfStore } from './store-location.ts'
+import { hasRecords, nameOfStore } from './store-location.ts'
 
 export const serveCommand: Command = {
   summary: 'a WebSocket server for apps of protocol version 1',
@@ -44,7 +44,7 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
     port: options.port,
     limits: server.limits,
     trustedProxies: server.trustedProxies,
-    hasSession: (session) => hasRecord(embedded, session),
+    hasSession: (session) => hasRecords(embedded.store, session),
     unreadyReason: () => (isListening ? findStoreIssue() : 'starting'),
     ...(options.origins && { origins: options.origins }),
     ...(server.token !== undefined && { token: server.token }),
@@ -103,11 +103,6 @@ async function openHost(
       'end it, name another file by --store sqlite:FILE, or keep nothing by --store memory:'
     throw new BatonError({ code: 'store_locked', message, cause })
   }
-}
-
-async function hasRecord({ store }: EmbeddedHost, session: string): Promise<boolean> {
-  for await (const record of store.read(session, 0)) return record.pos >= 0
-  return false
 }
 
 /** What sysexits.h calls an internal software error: a supervisor starts the server again, and it recovers its sessions. */

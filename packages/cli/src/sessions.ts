@@ -12,7 +12,7 @@ import { escapeControls, escapeLine } from './escape-controls.ts'
 import { noSession } from './log.ts'
 import { readLines } from './read-lines.ts'
 import type { StoreLocation } from './store-location.ts'
-import { nameOfStore, openStore, openStoreToRead, storeLocation } from './store-location.ts'
+import { hasRecords, nameOfStore, openStore, openStoreToRead, storeLocation } from './store-location.ts'
 import { tableLines } from './table-lines.ts'
 import { UsageError } from './usage-error.ts'
 import { readWords, suggestion } from './words.ts'
@@ -118,7 +118,7 @@ function isDate(ms: number): boolean {
 async function remove({ terminal, location }: Request, session: string): Promise<number> {
   const store = await openToWrite(location)
   try {
-    if (!(await has(store, session))) throw noSession(session, nameOfStore(location))
+    if (!(await hasRecords(store, session))) throw noSession(session, nameOfStore(location))
     await store.remove(session)
   } finally {
     await store.close()
@@ -130,7 +130,7 @@ async function remove({ terminal, location }: Request, session: string): Promise
 async function exportOne({ terminal, location, file }: Request, session: string): Promise<number> {
   const store = await openStoreToRead(location)
   try {
-    if (!(await has(store, session))) throw noSession(session, nameOfStore(location))
+    if (!(await hasRecords(store, session))) throw noSession(session, nameOfStore(location))
     if (file === undefined)
       for await (const line of exportSession(store, session)) terminal.write(`${escapeControls(line)}\n`)
     else await writeFile(resolve(terminal.folder, file), file, exportSession(store, session))
@@ -188,9 +188,4 @@ async function openToWrite(location: StoreLocation): Promise<LogStore> {
     const message = `another process, such as "baton serve", uses the store ${nameOfStore(location)}; stop it first`
     throw new BatonError({ code: 'store_locked', message, cause })
   }
-}
-
-async function has(store: LogStore, session: string): Promise<boolean> {
-  for await (const record of store.read(session, 0)) return record.pos >= 0
-  return false
 }

@@ -81,3 +81,9 @@ export function nameOfStore(location: StoreLocation): string {
   const { protocol, host, pathname } = new URL(location.url)
   return `${protocol}//${host}${pathname}`
 }
+
+/** Whether the store knows a session of this name. */
+export async function hasRecords(store: Pick<LogStore, 'read'>, session: string): Promise<boolean> {
+  for await (const record of store.read(session, 0)) return record.pos >= 0
+  return false
+}
