@@ -36,6 +36,9 @@ export function createTurnDisplay(screen: Screen): TurnDisplay {
         screen.brief('>', `${name} ${event.call.arguments}`, 'dim')
         break
       }
+      case 'server-tool':
+        if (event.status === 'started') screen.brief('>', `${event.name}, run by the provider`, 'dim')
+        break
       case 'call-settled': {
         const call = calls.get(event.callId)
         const took = call ? ` ${duration(atMs - call.startedMs)}` : ''

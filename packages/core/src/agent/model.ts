@@ -88,6 +88,8 @@ export type ModelEvent =
   | { readonly type: 'call-start'; readonly index: number; readonly name: string }
   | { readonly type: 'call-delta'; readonly index: number; readonly text: string }
   | { readonly type: 'call-end'; readonly index: number }
+  /** A tool that the provider runs (see `serverTools`): its name in the provider's words. */
+  | { readonly type: 'server-tool'; readonly name: string; readonly status: 'started' | 'finished' }
   | { readonly type: 'usage'; readonly usage: Usage }
 
 /** A call as a model asked for it; the machine gives it Baton's own id. */

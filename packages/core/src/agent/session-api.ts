@@ -295,6 +295,13 @@ export type LiveFrame =
       readonly offset: number
       readonly text: string
     }
+  /** A tool that the provider runs in the midst of an answer: its name in the provider's words. */
+  | {
+      readonly type: 'server-tool'
+      readonly attempt: number
+      readonly name: string
+      readonly status: 'started' | 'finished'
+    }
   | { readonly type: 'tool-progress'; readonly callId: string; readonly note: JsonValue }
 
 export interface Turn {
@@ -309,6 +316,8 @@ export interface Turn {
 export type TurnEvent =
   | { readonly type: 'text-delta'; readonly text: string }
   | { readonly type: 'reasoning-delta'; readonly text: string }
+  /** A tool that the provider runs in the midst of an answer: its name in the provider's words. */
+  | { readonly type: 'server-tool'; readonly name: string; readonly status: 'started' | 'finished' }
   /** The text since the step began is void; it comes again. */
   | { readonly type: 'attempt-superseded'; readonly reason: string }
   | { readonly type: 'call-proposed'; readonly call: OpenCall }

@@ -56,6 +56,8 @@ class StreamDecoder implements AnthropicDecoder {
   readonly #sink: (event: ModelEvent) => void
   /** In the order of their `index`. */
   #blocks: Block[] = []
+  /** Names of the calls of Anthropic's own tools, by their ids. */
+  readonly #serverTools = new Map<string, string>()
   #calls = 0
   /** UTF-16 units of all blocks together. */
   #length = 0
@@ -173,6 +175,20 @@ class StreamDecoder implements AnthropicDecoder {
       this.#calls++
       this.#sink({ type: 'call-start', index: block.call, name: readCallName(block, this.#options.names) })
     } else if (block.text !== '') this.#emitText(block, block.text)
+    this.#tellServerTool(block)
+  }
+
+  /** Of `server_tool_use`, `mcp_tool_use` and their results, which name the call that they answer. */
+  #tellServerTool({ type, start }: Block): void {
+    if (type === 'server_tool_use' || type === 'mcp_tool_use') {
+      const { id, name } = start
+      if (typeof id !== 'string' || typeof name !== 'string') return
+      this.#serverTools.set(id, name)
+      this.#sink({ type: 'server-tool', name, status: 'started' })
+    } else if (type.endsWith('_tool_result') && typeof start['tool_use_id'] === 'string') {
+      const name = this.#serverTools.get(start['tool_use_id'])
+      if (name !== undefined) this.#sink({ type: 'server-tool', name, status: 'finished' })
+    }
   }
 
   #handleDelta(event: WireEvent): void {

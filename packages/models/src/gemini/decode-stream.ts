@@ -150,7 +150,23 @@ class StreamDecoder implements GeminiDecoder {
     const signature = typeof thoughtSignature === 'string' && thoughtSignature !== '' ? thoughtSignature : undefined
     if (isJsonObject(functionCall)) this.#handleCall(functionCall, signature)
     else if (typeof text === 'string') this.#handleText(text, part['thought'] === true, signature)
-    else if (Object.keys(part).some((key) => key !== 'thought')) this.#drafts.push({ type: 'provider', part })
+    else if (Object.keys(part).some((key) => key !== 'thought')) {
+      this.#drafts.push({ type: 'provider', part })
+      this.#tellServerTool(part)
+    }
+  }
+
+  /** Code that Gemini runs, and calls of its other tools (`toolCall`, `toolResponse`). */
+  #tellServerTool(part: JsonObject): void {
+    const { executableCode, codeExecutionResult, toolCall, toolResponse } = part
+    if (executableCode !== undefined) this.#sink({ type: 'server-tool', name: 'code_execution', status: 'started' })
+    if (codeExecutionResult !== undefined)
+      this.#sink({ type: 'server-tool', name: 'code_execution', status: 'finished' })
+    const called = isJsonObject(toolCall) ? toolCall : toolResponse
+    if (!isJsonObject(called)) return
+    const { toolType: name = 'tool' } = called
+    if (typeof name === 'string')
+      this.#sink({ type: 'server-tool', name, status: called === toolCall ? 'started' : 'finished' })
   }
 
   /** Parts with a signature stay whole: merged with others it would be refused. */

@@ -63,7 +63,14 @@ export interface WireChunk {
 }
 
 /** Kinds of data of a model's part that a request may repeat, beside text and calls. */
-export const REPLAYABLE: readonly string[] = ['inlineData', 'fileData', 'executableCode', 'codeExecutionResult']
+export const REPLAYABLE: readonly string[] = [
+  'inlineData',
+  'fileData',
+  'executableCode',
+  'codeExecutionResult',
+  'toolCall',
+  'toolResponse',
+]
 
 /** What Google documents for calls that another model made: Gemini 3 refuses a call without any signature. */
 export const NO_SIGNATURE = 'skip_thought_signature_validator'

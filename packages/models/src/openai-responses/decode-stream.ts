@@ -205,6 +205,7 @@ class StreamDecoder implements OpenAiResponsesDecoder {
       const name = this.#options.names.decode(draft.name)
       this.#sink({ type: 'call-start', index: draft.call, name })
     }
+    this.#tellServerTool(draft, 'started')
     return draft
   }
 
@@ -231,6 +232,14 @@ class StreamDecoder implements OpenAiResponsesDecoder {
     if (!this.#fits(Math.max(JSON.stringify(item).length - draft.streamed.length, 0))) return
     this.#tell(draft, draft.close(item))
     if (draft.call !== undefined) this.#sink({ type: 'call-end', index: draft.call })
+    this.#tellServerTool(draft, 'finished')
+  }
+
+  /** `web_search_call`, `mcp_call` and the like; `custom_tool_call` waits for a client. */
+  #tellServerTool({ type, item }: ItemDraft, status: 'started' | 'finished'): void {
+    const name = item['type']
+    if (type === 'other' && typeof name === 'string' && name.endsWith('_call') && name !== 'custom_tool_call')
+      this.#sink({ type: 'server-tool', name, status })
   }
 
   #handleEnd(value: JsonValue | undefined, status: string): void {

@@ -9,7 +9,7 @@ export interface FeedInit {
   readonly readPast: (fromPos: number) => AsyncIterable<SessionRecord>
 }
 
-type Piece = Exclude<LiveFrame, { readonly type: 'tool-progress' }>
+type Piece = Exclude<LiveFrame, { readonly type: 'tool-progress' | 'server-tool' }>
 
 /**
  * Pieces of attempts, and UTF-16 units of their text, that may wait for the record that begins the attempt; neighbouring
@@ -40,6 +40,10 @@ export class SessionFeed {
       return
     }
     const written = this.#written
+    if (frame.type === 'server-tool') {
+      if (written?.attempt === frame.attempt) this.#push(frame)
+      return
+    }
     if (written?.attempt === frame.attempt) {
       if (frame.type === 'text-delta') written.text = append(written.text, frame)
       else if (frame.type === 'reasoning-delta') written.reasoning = append(written.reasoning, frame)

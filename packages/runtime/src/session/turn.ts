@@ -60,6 +60,7 @@ function readFrame(init: TurnInit, seen: Seen, frame: Frame, events: TurnEvents)
   if (frame.type === 'fact') return readFact(init, seen, frame.fact, events)
   if (!seen.mine) return undefined
   if (frame.type === 'tool-progress') events.push(frame)
+  if (frame.type === 'server-tool') events.push({ type: frame.type, name: frame.name, status: frame.status })
   if (frame.type !== 'text-delta' && frame.type !== 'reasoning-delta') return undefined
   if (seen.attempt !== frame.attempt) {
     seen.attempt = frame.attempt

@@ -105,6 +105,12 @@ function streamTo({ job, io, heard }: ModelWork, live: (frame: LiveFrame) => voi
         calls.set(index, { name, chars: 0 })
         live({ type: 'call-delta', attempt, index, name, offset: 0, text: '' })
       }
+      if (type === 'server-tool') {
+        const { name, status } = event
+        if (typeof name !== 'string' || (status !== 'started' && status !== 'finished')) throw createMalformed(type)
+        chars += name.length
+        live({ type, attempt, name, status })
+      }
       if (type !== 'text-delta' && type !== 'reasoning-delta' && type !== 'call-delta') return
       const { text } = event
       if (typeof text !== 'string') throw createMalformed(type)

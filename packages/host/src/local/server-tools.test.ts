@@ -1,0 +1,29 @@
+// Tools that a provider runs reach whoever reads the turn.
+import type { Model, TurnEvent } from '@baton/core'
+import { defineAgent } from '@baton/core'
+import { createScriptedModel } from '@baton/core/testing'
+import { expect, test } from 'vitest'
+import { createHost } from './create-host.ts'
+
+test('a search of the provider is an event of the turn, before its text', async () => {
+  const scripted = createScriptedModel({ steps: () => ({ text: 'blue' }) })
+  const model: Model = {
+    ...scripted,
+    run: (request, sink, signal) => {
+      sink({ type: 'server-tool', name: 'web_search', status: 'started' })
+      sink({ type: 'server-tool', name: 'web_search', status: 'finished' })
+      return scripted.run(request, sink, signal)
+    },
+  }
+  const host = createHost({ agent: defineAgent({ name: 'a', model }) })
+  const session = await host.session('s')
+  const events: TurnEvent[] = []
+  const turn = session.send('go')
+  for await (const event of turn.events) events.push(event)
+  expect(events.filter(({ type }) => type === 'server-tool' || type === 'text-delta')).toEqual([
+    { type: 'server-tool', name: 'web_search', status: 'started' },
+    { type: 'server-tool', name: 'web_search', status: 'finished' },
+    { type: 'text-delta', text: 'blue' },
+  ])
+  await host.stop()
+})
