@@ -15,8 +15,12 @@ export type FakeAnswer =
       readonly text?: string
       readonly calls?: readonly FakeCall[]
       readonly stopReason?: string
+      /** The connection breaks after so many events. */
+      readonly cutAfterEvents?: number
+      /** The stream stands still after so many events, until the client goes away. */
+      readonly stallAfterEvents?: number
     }
-  | { readonly status: number; readonly errorType: string; readonly message: string }
+  | WireError
 
 export interface FakeCall {
   /** As it stands on the wire: one of the request's tools. */
@@ -45,6 +49,8 @@ export interface FakeAnthropic {
   readonly requests: readonly FakeRequest[]
   /** What was refused although the script would have answered it. */
   readonly refusals: readonly FakeRefusal[]
+  /** Connections that the client closed before their answer had ended. */
+  readonly aborted: () => number
   close(): Promise<void>
 }
 
@@ -53,6 +59,7 @@ const BODY_BYTES_MAX = 32 * 1024 * 1024
 export async function startFakeAnthropic(script: (request: FakeRequest) => FakeAnswer): Promise<FakeAnthropic> {
   const requests: FakeRequest[] = []
   const refusals: FakeRefusal[] = []
+  let aborted = 0
   const handle = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const text = await readBody(incoming)
     const refusal = findRefusal(incoming, text)
@@ -67,7 +74,7 @@ export async function startFakeAnthropic(script: (request: FakeRequest) => FakeA
     requests.push(request)
     const answer = script(request)
     if ('status' in answer) sendError(response, answer)
-    else await sendStream(response, answer, { body, index: request.index })
+    else if (!(await sendStream(response, answer, { body, index: request.index }))) aborted++
   }
   const server = createServer((incoming, response) => {
     handle(incoming, response).catch((cause: unknown) => {
@@ -84,7 +91,7 @@ export async function startFakeAnthropic(script: (request: FakeRequest) => FakeA
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
   }
-  return { url: `http://127.0.0.1:${port}`, requests, refusals, close }
+  return { url: `http://127.0.0.1:${port}`, requests, refusals, aborted: () => aborted, close }
 }
 
 async function readBody(incoming: IncomingMessage): Promise<string> {
@@ -102,6 +109,7 @@ interface WireError {
   readonly status: number
   readonly errorType: string
   readonly message: string
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 function findRefusal({ method, url, headers }: IncomingMessage, text: string): WireError | undefined {
@@ -157,8 +165,8 @@ function listResults(body: JsonObject): readonly string[] {
     )
 }
 
-function sendError(response: ServerResponse, { status, errorType, message }: WireError): void {
-  response.writeHead(status, { 'content-type': 'application/json', 'request-id': 'req_fake' })
+function sendError(response: ServerResponse, { status, errorType, message, headers }: WireError): void {
+  response.writeHead(status, { 'content-type': 'application/json', 'request-id': 'req_fake', ...headers })
   const error = { type: errorType, message }
   response.end(JSON.stringify({ type: 'error', error, request_id: 'req_fake' }))
 }
@@ -168,21 +176,31 @@ const DELTA_CHARS = 7
 
 type Event = { readonly type: string } & JsonObject
 
+/** False when the client went away before the end. */
 async function sendStream(
   response: ServerResponse,
   answer: Extract<FakeAnswer, { readonly text?: string }>,
   request: { readonly body: JsonObject; readonly index: number },
-): Promise<void> {
+): Promise<boolean> {
   const unknown = (answer.calls ?? []).find((call) => !toolNames(request.body).includes(call.name))
   if (unknown) throw new Error(`the script calls "${unknown.name}", which the request does not offer`)
   response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'request-id': `req_${request.index}` })
   for (const [index, event] of listEvents(answer, request).entries()) {
-    if (response.destroyed) return
+    if (response.destroyed) return false
+    if (index === answer.stallAfterEvents) {
+      await new Promise((resolve) => response.on('close', resolve))
+      return false
+    }
+    if (index === answer.cutAfterEvents) {
+      response.destroy()
+      return true
+    }
     response.write(encodeEvent(event, index))
     // Each event in a packet of its own, as far as the network allows.
     await new Promise((resolve) => setImmediate(resolve))
   }
   response.end()
+  return true
 }
 
 /** The real API pads the JSON with spaces, so that its length says nothing about the text. */

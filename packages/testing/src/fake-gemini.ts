@@ -153,16 +153,21 @@ function listObjects(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? (value as readonly unknown[]).filter(isJsonObject) : []
 }
 
+/** Google takes both spellings of every field; proxies mix them. */
 function toolNames(body: JsonObject): readonly string[] {
-  const declared = listObjects(body['tools']).flatMap((tool) => listObjects(tool['functionDeclarations']))
+  const declared = listObjects(body['tools']).flatMap((tool) =>
+    listObjects(tool['functionDeclarations'] ?? tool['function_declarations']),
+  )
   return declared.map(({ name }) => (typeof name === 'string' ? name : ''))
 }
 
 function listResults(body: JsonObject): readonly string[] {
   return listObjects(listObjects(body['contents']).at(-1)?.['parts']).flatMap((part) => {
-    const result = isJsonObject(part['functionResponse']) ? part['functionResponse']['response'] : undefined
+    const given = part['functionResponse'] ?? part['function_response']
+    const result = isJsonObject(given) ? given['response'] : undefined
     if (!isJsonObject(result)) return []
-    const { error, output } = result
+    // `content` is LiteLLM's word.
+    const { error, content, output = content } = result
     if (typeof error === 'string') return [`error: ${error}`]
     return typeof output === 'string' ? [output] : []
   })

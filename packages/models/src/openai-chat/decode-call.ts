@@ -13,7 +13,7 @@ export interface CallDraft {
   arguments: string
   /** Where `arguments` stands: what has been read never changes. */
   readonly json: JsonProgress
-  /** Gemini's `extra_content`. */
+  /** Fields beside the call that go back with it. */
   extra: JsonObject | undefined
 }
 
@@ -32,14 +32,24 @@ export function readCallPiece(value: JsonValue): CallPiece | undefined {
   const made = isJsonObject(value['function']) ? value['function'] : {}
   const { index } = value
   const given = made['arguments']
-  const extra = value['extra_content']
+  const extra = readExtra(value)
   return {
     index: typeof index === 'number' ? index : undefined,
     id: typeof value['id'] === 'string' ? value['id'] : '',
     name: typeof made['name'] === 'string' ? made['name'] : '',
     arguments: typeof given === 'string' ? given : isJsonObject(given) ? JSON.stringify(given) : '',
-    extra: isJsonObject(extra) ? extra : undefined,
+    extra: Object.keys(extra).length > 0 ? extra : undefined,
   }
+}
+
+/** Fields with a signature of Gemini's: of its own endpoint, and of LiteLLM's proxy before it. */
+const EXTRA_FIELDS = ['extra_content', 'provider_specific_fields'] as const
+
+/** Those of a call, or of the state that was kept of it. */
+export function readExtra(holder: JsonObject): Partial<Record<(typeof EXTRA_FIELDS)[number], JsonObject>> {
+  return Object.fromEntries(
+    EXTRA_FIELDS.flatMap((field) => (isJsonObject(holder[field]) ? [[field, holder[field]]] : [])),
+  )
 }
 
 export class CallDrafts {

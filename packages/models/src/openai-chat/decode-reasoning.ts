@@ -1,5 +1,5 @@
 // What a model thought, while it arrives: in `reasoning_content` or `reasoning` (one of them, or the same text in both), or
-// as OpenRouter's `reasoning_details`, which go back as they came.
+// as OpenRouter's `reasoning_details` or Claude's `thinking_blocks` of LiteLLM's proxy, which go back as they came.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 
@@ -10,6 +10,8 @@ export class ReasoningDraft {
   /** The first field that had text; the other one then only repeats it. */
   field: (typeof FIELDS)[number] | undefined
   readonly details: JsonObject[] = []
+  /** They repeat the text of the fields, with Claude's signatures. */
+  readonly blocks: JsonObject[] = []
 
   /** Takes a delta in and returns what of it is new text. */
   push(delta: JsonObject): string {
@@ -20,6 +22,8 @@ export class ReasoningDraft {
       fromDetails += textOfDetail(detail)
       this.#addDetail(detail)
     }
+    const blocks = Array.isArray(delta['thinking_blocks']) ? delta['thinking_blocks'] : []
+    for (const block of blocks as readonly JsonValue[]) if (isJsonObject(block)) this.#addBlock(block)
     const text = this.#textOfFields(delta)
     const added = text === undefined ? fromDetails : text
     this.text += added
@@ -27,15 +31,16 @@ export class ReasoningDraft {
   }
 
   get isEmpty(): boolean {
-    return this.text === '' && this.details.length === 0
+    return this.text === '' && this.details.length === 0 && this.blocks.length === 0
   }
 
   /** What goes back to the server with the message. */
   get data(): JsonObject | undefined {
-    if (this.details.length === 0 && this.field === undefined) return undefined
+    if (this.details.length === 0 && this.blocks.length === 0 && this.field === undefined) return undefined
     return {
       ...(this.field !== undefined && { field: this.field }),
       ...(this.details.length > 0 && { reasoning_details: this.details.map((detail) => ({ ...detail })) }),
+      ...(this.blocks.length > 0 && { thinking_blocks: this.blocks.map((block) => ({ ...block })) }),
     }
   }
 
@@ -47,6 +52,17 @@ export class ReasoningDraft {
       return value
     }
     return undefined
+  }
+
+  /** A thought comes in pieces until its signature ends it; a redacted one comes whole. */
+  #addBlock(block: JsonObject): void {
+    const last = this.blocks.at(-1)
+    if (last?.['type'] !== 'thinking' || block['type'] !== 'thinking' || readString(last['signature']) !== '') {
+      this.blocks.push(block)
+      return
+    }
+    const thinking = readString(last['thinking']) + readString(block['thinking'])
+    this.blocks[this.blocks.length - 1] = { ...last, ...block, thinking }
   }
 
   /** Text comes in pieces, its signature with one of them; what is encrypted comes whole. */

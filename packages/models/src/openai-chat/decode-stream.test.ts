@@ -284,6 +284,39 @@ describe('text and reasoning', () => {
     })
   })
 
+  test('the signature that LiteLLM’s proxy puts beside a call of Gemini is kept with it', () => {
+    const signature = { provider_specific_fields: { thought_signature: 'sig' } }
+    const [call] = readAnswer([
+      delta({
+        tool_calls: [{ index: 0, id: 'c__thought__sig', function: { name: 'f', arguments: '{}' }, ...signature }],
+      }),
+      STOPPED,
+    ]).parts
+    expect(call?.type === 'call' && call.state?.data).toEqual({ id: 'c__thought__sig', ...signature })
+  })
+
+  test('the thinking blocks of Claude behind LiteLLM’s proxy are kept whole, each with its signature', () => {
+    const block = (more: JsonObject, text = '') => delta({ reasoning_content: text, thinking_blocks: [more] })
+    const [reasoning] = readAnswer([
+      block({ type: 'thinking', thinking: 'h' }, 'h'),
+      block({ type: 'thinking', thinking: 'm' }, 'm'),
+      block({ type: 'thinking', thinking: '', signature: 'sig-1' }),
+      block({ type: 'redacted_thinking', data: 'x' }),
+      block({ type: 'thinking', thinking: 'ah' }, 'ah'),
+      block({ type: 'thinking', thinking: '', signature: 'sig-2' }),
+      STOPPED,
+    ]).parts
+    expect(reasoning).toMatchObject({ type: 'reasoning', text: 'hmah' })
+    expect(reasoning?.type === 'reasoning' && reasoning.state?.data).toEqual({
+      field: 'reasoning_content',
+      thinking_blocks: [
+        { type: 'thinking', thinking: 'hm', signature: 'sig-1' },
+        { type: 'redacted_thinking', data: 'x' },
+        { type: 'thinking', thinking: 'ah', signature: 'sig-2' },
+      ],
+    })
+  })
+
   test('chunks without choices, other choices, and fields of others say nothing', () => {
     const { parts } = readAnswer([
       { choices: [], prompt_filter_results: [] },
@@ -389,6 +422,7 @@ describe('errors inside of a stream', () => {
     ['arguments', () => calls({ index: 0, ...made('a', 'x'.repeat(10)) })],
     ['calls without any text', (count) => calls({ index: count, id: `${count}` })],
     ['reasoning', () => delta({ reasoning_details: [{ type: 'reasoning.encrypted', data: 'x' }] })],
+    ['signed thoughts', () => delta({ thinking_blocks: [{ type: 'redacted_thinking', data: 'x' }] })],
   ])('an answer that never ends is given up: %s', (_what, chunk) => {
     const decoder = createOpenAiChatDecoder({ model: 'm', names, answerLengthMax: 1000 })
     for (let count = 0; count < 200; count++) decoder.push({ data: JSON.stringify(chunk(count)) })

@@ -203,8 +203,8 @@ class StreamDecoder implements OpenAiChatDecoder {
   }
 
   #handleReasoning(delta: JsonObject): void {
-    const details = delta['reasoning_details']
-    if (Array.isArray(details) && !this.#fits(JSON.stringify(details).length)) return
+    for (const kept of [delta['reasoning_details'], delta['thinking_blocks']])
+      if (Array.isArray(kept) && !this.#fits(JSON.stringify(kept).length)) return
     const text = this.#reasoning.push(delta)
     if (text !== '' && this.#fits(text.length)) this.#sink({ type: 'reasoning-delta', text })
   }
@@ -255,7 +255,7 @@ class StreamDecoder implements OpenAiChatDecoder {
     const extraLength = piece.extra ? JSON.stringify(piece.extra).length : 0
     if (!this.#fits(piece.arguments.length + extraLength + (isNew ? CALL_LENGTH : 0))) return
     if (call.id === '') call.id = piece.id
-    if (piece.extra) call.extra = piece.extra
+    if (piece.extra) call.extra = { ...call.extra, ...piece.extra }
     call.arguments += piece.arguments
     call.json.push(piece.arguments)
     if (call.name === '') this.#nameCall(call, piece.name)
@@ -294,7 +294,7 @@ class StreamDecoder implements OpenAiChatDecoder {
       parts.push({ type: 'reasoning', text: reasoning.text, ...(reasoning.data && this.#state(reasoning.data)) })
     if (this.#text !== '') parts.push({ type: 'text', text: this.#text })
     for (const call of this.#calls.all) {
-      const data = { ...(call.id !== '' && { id: call.id }), ...(call.extra && { extra_content: call.extra }) }
+      const data = { ...(call.id !== '' && { id: call.id }), ...call.extra }
       parts.push({
         type: 'call',
         name: call.name === '' ? '' : names.decode(call.name),

@@ -7,6 +7,7 @@ import { encodeToolName } from '../tool-names.ts'
 import type { CallIds } from './call-ids.ts'
 import { createCallIds } from './call-ids.ts'
 import { encodeContent, joinContent } from './encode-content.ts'
+import { readExtra } from './decode-call.ts'
 import type { OpenAiChatQuirks } from './quirks.ts'
 import type { WireAssistant, WireCall, WireContentPart, WireMessage } from './wire.ts'
 
@@ -93,14 +94,14 @@ function encodeCalls(message: AssistantMessage, encoding: Encoding): readonly Wi
   const { ids, quirks } = encoding
   return message.parts.flatMap((part): readonly WireCall[] => {
     if (part.type !== 'call') return []
-    const extra = ownData(part.state, encoding)?.['extra_content']
+    const extra = quirks.reasoningBack === 'nothing' ? undefined : ownData(part.state, encoding)
     const call = { name: encodeToolName(part.name), arguments: readArguments(part.arguments) }
     return [
       {
         id: ids.callId(part),
         type: 'function',
         function: call,
-        ...(quirks.reasoningBack !== 'nothing' && isJsonObject(extra) && { extra_content: extra }),
+        ...(extra && readExtra(extra)),
       },
     ]
   })
@@ -123,7 +124,7 @@ function buildExtra(message: AssistantMessage, encoding: Encoding): Pick<WireAss
   return {}
 }
 
-type ReasoningBack = Pick<WireAssistant, 'reasoning' | 'reasoning_content' | 'reasoning_details'>
+type ReasoningBack = Pick<WireAssistant, 'reasoning' | 'reasoning_content' | 'reasoning_details' | 'thinking_blocks'>
 
 function encodeReasoningBack(message: AssistantMessage, encoding: Encoding): ReasoningBack {
   const { reasoningBack } = encoding.quirks
@@ -131,18 +132,18 @@ function encodeReasoningBack(message: AssistantMessage, encoding: Encoding): Rea
   for (const part of message.parts) {
     const data = part.type === 'reasoning' ? ownData(part.state, encoding) : undefined
     if (part.type !== 'reasoning' || !data) continue
-    const details = data['reasoning_details']
+    const { reasoning_details: details, thinking_blocks: blocks } = data
     // Signatures are good for the place they were made in, so those of a message whose past has changed stay at home.
     if (reasoningBack === 'details') {
-      if (Array.isArray(details) && !message.rebased) return { reasoning_details: listDetails(details) }
-    } else if (data['field'] === 'reasoning') return { reasoning: part.text }
-    else if (data['field'] === 'reasoning_content') return { reasoning_content: part.text }
+      if (Array.isArray(details) && !message.rebased) return { reasoning_details: details.filter(isJsonObject) }
+      continue
+    }
+    const signed = Array.isArray(blocks) && !message.rebased ? { thinking_blocks: blocks.filter(isJsonObject) } : {}
+    if (data['field'] === 'reasoning') return { reasoning: part.text, ...signed }
+    if (data['field'] === 'reasoning_content') return { reasoning_content: part.text, ...signed }
+    if (Array.isArray(blocks)) return signed
   }
   return reasoningBack === 'always' ? { reasoning_content: '' } : {}
-}
-
-function listDetails(details: readonly unknown[]): readonly JsonObject[] {
-  return details.filter(isJsonObject)
 }
 
 /** Reasoning is good for the server and the model that made it. */

@@ -3,7 +3,7 @@ import type { ModelSettings } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { ModelTraits } from '../traits/model-traits.ts'
 import type { ThinkingPlan } from '../traits/thinking-plan.ts'
-import { planThinking } from '../traits/thinking-plan.ts'
+import { chooseEffortFor, planThinking } from '../traits/thinking-plan.ts'
 import type { OpenAiChatQuirks } from './quirks.ts'
 import type { OpenAiChatRequest } from './wire.ts'
 
@@ -28,7 +28,9 @@ export interface Reasoning {
 export function encodeReasoning(ask: ReasoningAsk, how: OpenAiChatQuirks['reasoning']): Reasoning {
   const { traits, settings } = ask
   const plan = planThinking(traits, settings)
-  const effort = plan.effort === undefined ? {} : { reasoning_effort: plan.effort }
+  // A gateway makes a budget of the word where its model takes one.
+  const word = plan.effort ?? (plan.isAsked ? chooseEffortFor(plan.budget) : undefined)
+  const effort = word === undefined ? {} : { reasoning_effort: word }
   switch (how) {
     case 'openai':
       return encodeOpenAi(ask, plan)

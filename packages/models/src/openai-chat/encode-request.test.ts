@@ -183,6 +183,7 @@ describe('reasoning', () => {
     return back
   }
   const details = [{ type: 'reasoning.text', text: 'hm', signature: 'sig' }]
+  const blocks = [{ type: 'thinking', thinking: 'hm', signature: 'sig' }]
   test.each<[string, AssistantPart, string, JsonObject]>([
     ['as it came', thought({ field: 'reasoning' }), 'ollama', { reasoning: 'hm' }],
     ['as it came, under the other name', thought({ field: 'reasoning_content' }), 'vllm', { reasoning_content: 'hm' }],
@@ -196,20 +197,29 @@ describe('reasoning', () => {
       'openrouter',
       { reasoning_details: details },
     ],
+    [
+      'with Claude’s signatures',
+      thought({ field: 'reasoning_content', thinking_blocks: blocks }),
+      'openai-compatible',
+      { reasoning_content: 'hm', thinking_blocks: blocks },
+    ],
+    ['redacted', thought({ thinking_blocks: blocks }), 'openai-compatible', { thinking_blocks: blocks }],
   ])('goes back: %s', (_situation, part, preset, expected) => {
     expect(findBack(part, preset)).toEqual(expected)
   })
 
   test('signatures of a message whose past has changed stay at home', () => {
     expect(findBack(thought({ reasoning_details: details }), 'openrouter', true)).toEqual({})
+    expect(findBack(thought({ thinking_blocks: blocks }), 'openai-compatible', true)).toEqual({})
   })
 
-  test('what Gemini’s endpoint puts beside a call goes back with it', () => {
+  test('what Gemini’s endpoint, or LiteLLM’s proxy before it, puts beside a call goes back with it', () => {
     const extra = { google: { thought_signature: 'sig' } }
-    const messages = history([call('c', { state: state({ extra_content: extra }) })])
-    expect(encode({ messages }, COMPATIBLE_QUIRKS).messages[2]).toMatchObject({
-      tool_calls: [{ extra_content: extra }],
-    })
+    const signed = { extra_content: extra, provider_specific_fields: { thought_signature: 'sig' } }
+    const messages = history([call('c', { state: state({ ...signed, id: 'c', other: {} }) })])
+    const sent = encode({ messages }, COMPATIBLE_QUIRKS).messages[2]
+    expect(sent).toMatchObject({ tool_calls: [signed] })
+    expect(JSON.stringify(sent)).not.toContain('other')
     expect(JSON.stringify(encode({ messages }, OPENAI_QUIRKS))).not.toContain('thought_signature')
   })
 })

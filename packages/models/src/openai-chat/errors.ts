@@ -3,7 +3,7 @@
 import type { ErrorCode, JsonObject, JsonValue } from '@baton/core'
 import { BatonError, isJsonObject, parseJson } from '@baton/core'
 import type { HttpFailure } from '../transport/http-errors.ts'
-import { codeOfStatus, errorFromResponse, saysContextOverflow } from '../transport/http-errors.ts'
+import { codeOfStatus, errorFromResponse, readQuotedRetryInfo, saysContextOverflow } from '../transport/http-errors.ts'
 import { redact } from '../transport/redact.ts'
 import { saysContentRefused } from '../transport/refused-content.ts'
 
@@ -13,6 +13,8 @@ const CODE_OF_WORD: Readonly<Record<string, ErrorCode>> = {
   insufficient_quota: 'model_auth_failed',
   invalid_api_key: 'model_auth_failed',
   authentication_error: 'model_auth_failed',
+  // LiteLLM's proxy, 400 "No connected db.": a key that is not its master key, where it has no database of others.
+  no_db_connection: 'model_auth_failed',
   model_not_found: 'model_not_found',
   rate_limit_exceeded: 'model_rate_limited',
   rate_limit_error: 'model_rate_limited',
@@ -76,12 +78,17 @@ export function errorFromStream(error: JsonObject, { label, requestId, secrets }
   const byWord = byMessage ?? words.map(codeOfWord).find((code) => code !== undefined)
   const isOverflow = saysContextOverflow({ message, code: words.join(' ') })
   const isRefused = words.some((word) => saysContentRefused({ message, code: word })) || saysContentRefused({ message })
+  const retryAfterMs = readQuotedRetryInfo(message)
   const type = words[0] ?? (status === undefined ? 'error' : String(status))
   const code = byWord ?? (status === undefined ? 'model_provider_failed' : codeOfStatus(status))
   return new BatonError({
     code: isOverflow ? 'context_overflow' : isRefused ? 'model_content_refused' : code,
     message: redact(`${label} ended the stream with ${type}: ${message}`, secrets).slice(0, MESSAGE_LENGTH_MAX),
-    data: { type: redact(type, secrets), ...(requestId !== undefined && { requestId: redact(requestId, secrets) }) },
+    data: {
+      type: redact(type, secrets),
+      ...(requestId !== undefined && { requestId: redact(requestId, secrets) }),
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    },
   })
 }
 

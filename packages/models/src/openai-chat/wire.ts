@@ -16,6 +16,8 @@ export interface WireCall {
   readonly function: { readonly name: string; readonly arguments: string }
   /** Gemini's endpoint: `google.thought_signature`, which must come back (recorded). */
   readonly extra_content?: JsonObject
+  /** LiteLLM's proxy: `thought_signature` of Gemini. */
+  readonly provider_specific_fields?: JsonObject
 }
 
 export interface WireAssistant {
@@ -25,6 +27,8 @@ export interface WireAssistant {
   readonly reasoning_content?: string
   readonly reasoning?: string
   readonly reasoning_details?: readonly JsonObject[]
+  /** LiteLLM's proxy: Claude's thoughts with their signatures, without which Claude takes no results. */
+  readonly thinking_blocks?: readonly JsonObject[]
   readonly extra_content?: JsonObject
   /** Mistral only: the answer goes on from here. */
   readonly prefix?: true

@@ -74,6 +74,22 @@ describe('a request that does not fit the window, in the words of', () => {
   })
 })
 
+describe('what LiteLLM’s proxy quotes of the provider behind it, or says itself (1.106.2)', () => {
+  test.each([
+    [400, 'invalid_request_error', `b'{"error":{"message":"API key not valid. Please pass …"}}'`, 'model_auth_failed'],
+    [400, 'invalid_request_error', '/responses: Invalid model name passed in model=nope. Call …', 'model_not_found'],
+    [
+      500,
+      'internal_server_error',
+      `b'{"error":{"type":"overloaded_error","message":"Overloaded"}}'`,
+      'model_overloaded',
+    ],
+    [500, 'internal_server_error', 'litellm.APIConnectionError: …', 'model_provider_failed'],
+  ])('%i %s: %s', (status, type, message, code) => {
+    expect(describeError(status, { error: { message, type, param: null, code: String(status) } }).code).toBe(code)
+  })
+})
+
 test('message, type and request id are taken from the body', () => {
   const error = describeError(400, {
     error: { type: 'invalid_request_error', message: 'max_tokens: 0' },
@@ -97,6 +113,8 @@ describe('how long to wait', () => {
     [{ 'retry-after': new Date(NOW_MS - 30_000).toUTCString() }, 0],
     [{ 'retry-after': 'soon' }, undefined],
     [{ 'retry-after': '-1' }, 0],
+    [{ 'llm_provider-retry-after': '7' }, 7000],
+    [{ 'retry-after': '2', 'llm_provider-retry-after': '7' }, 2000],
   ])('%o', (headers, expected) => {
     // "-1" parses as a date of 2001; either way: do not wait.
     expect(describeError(429, '', headers).data['retryAfterMs']).toBe(expected)
@@ -106,6 +124,12 @@ describe('how long to wait', () => {
     const details = [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.4s' }]
     const error = describeError(429, { error: { code: 429, message: 'quota', status: 'RESOURCE_EXHAUSTED', details } })
     expect(error.data['retryAfterMs']).toBe(34_400)
+  })
+
+  test('in Gemini’s body, as LiteLLM’s proxy quotes it', () => {
+    const quoted = `b'{"error":{"code":429,"message":"quota","status":"RESOURCE_EXHAUSTED","details":[{"retryDelay":"1.5s"}]}}'`
+    const error = describeError(429, { error: { message: quoted, type: 'rate_limit_error', code: '429' } })
+    expect(error.data['retryAfterMs']).toBe(1500)
   })
 })
 

@@ -67,9 +67,10 @@ export function readErrorBody(body: string): SaidError {
   const type = stringIn(holder, 'type') ?? stringIn(holder, 'status')
   const code = stringIn(holder, 'code')
   const requestId = stringIn(root, 'request_id')
-  const retryAfterMs = readRetryInfo(holder['details'])
+  const message = stringIn(holder, 'message') ?? stringIn(holder, 'Message') ?? ''
+  const retryAfterMs = readRetryInfo(holder['details']) ?? readQuotedRetryInfo(message)
   return {
-    message: stringIn(holder, 'message') ?? stringIn(holder, 'Message') ?? '',
+    message,
     ...(type !== undefined && { type }),
     ...(code !== undefined && { code }),
     ...(requestId !== undefined && { requestId }),
@@ -108,8 +109,12 @@ export function codeOfStatus(status: number): ErrorCode {
   return 'model_provider_failed'
 }
 
-/** xAI says it with a 400: "Incorrect API key provided: xa***. You can obtain an API key from https://console.x.ai." */
-const BAD_KEY = /^(?:incorrect|invalid) api key\b/i
+/** With a 400: xAI's "Incorrect API key provided: xa***. You can …", and LiteLLM's proxy where it quotes Gemini. */
+const BAD_KEY = /^(?:incorrect|invalid) api key\b|\bAPI key not valid\b/i
+/** LiteLLM's proxy, with a 400: "/chat/completions: Invalid model name passed in model=x. Call `/v1/models` to view …" */
+const UNKNOWN_MODEL = /\bInvalid model name passed in model=/
+/** LiteLLM's proxy says it of Anthropic's 529 with a 500, and quotes Anthropic's type. */
+const OVERLOADED = /"type":\s?"overloaded_error"/
 
 function findCode(failure: HttpFailure, said: SaidError): ErrorCode {
   const { status } = failure.head
@@ -117,6 +122,8 @@ function findCode(failure: HttpFailure, said: SaidError): ErrorCode {
   if (isRefusal && saysContextOverflow(said)) return 'context_overflow'
   if (isRefusal && saysContentRefused(said)) return 'model_content_refused'
   if (status === 400 && BAD_KEY.test(said.message)) return 'model_auth_failed'
+  if (status === 400 && UNKNOWN_MODEL.test(said.message)) return 'model_not_found'
+  if (status === 500 && OVERLOADED.test(said.message)) return 'model_overloaded'
   const byType = said.type === undefined ? undefined : failure.codeOfType?.(said.type)
   // A type that says less than the status, as proxies send it beside a 429.
   return byType === undefined || byType === 'model_provider_failed' ? codeOfStatus(status) : byType
@@ -137,11 +144,14 @@ function readRequestId(headers: HttpHead['headers']): string | undefined {
   return headers['request-id'] ?? headers['x-request-id'] ?? headers['x-amzn-requestid']
 }
 
-/** Milliseconds to wait: `retry-after-ms`, or `retry-after` as seconds or as a date (RFC 9110, 10.2.3). */
+/**
+ * Milliseconds to wait: `retry-after-ms`, or `retry-after` as seconds or as a date (RFC 9110, 10.2.3). LiteLLM's proxy sends
+ * the header of the provider behind it under a name of its own.
+ */
 export function readRetryAfterMs(headers: HttpHead['headers'], nowMs: number): number | undefined {
   const milliseconds = numberIn(headers['retry-after-ms'])
   if (milliseconds !== undefined) return milliseconds
-  const after = headers['retry-after']
+  const after = headers['retry-after'] ?? headers['llm_provider-retry-after']
   if (after === undefined) return undefined
   const seconds = numberIn(after)
   if (seconds !== undefined) return Math.round(seconds * 1000)
@@ -159,6 +169,12 @@ function readRetryInfo(details: JsonValue | undefined): number | undefined {
     if (seconds !== undefined) return Math.round(seconds * 1000)
   }
   return undefined
+}
+
+/** Milliseconds. LiteLLM's proxy quotes Gemini's whole error in its message. */
+export function readQuotedRetryInfo(message: string): number | undefined {
+  const seconds = numberIn(/"retryDelay":\s?"(\d+(?:\.\d+)?)s"/.exec(message)?.[1])
+  return seconds === undefined ? undefined : Math.round(seconds * 1000)
 }
 
 function numberIn(text: string | undefined): number | undefined {
