@@ -41,6 +41,7 @@ const TYPES: Readonly<Record<number, string>> = {
   401: 'authentication_error',
   404: 'not_found_error',
   429: 'rate_limit_error',
+  503: 'overloaded_error',
   529: 'overloaded_error',
 }
 

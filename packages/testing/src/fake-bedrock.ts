@@ -58,7 +58,7 @@ const TYPES: Readonly<Record<number, string>> = {
   400: 'ValidationException',
   401: 'AccessDeniedException',
   403: 'AccessDeniedException',
-  404: 'UnknownOperationException',
+  404: 'ResourceNotFoundException',
   429: 'ThrottlingException',
   503: 'ServiceUnavailableException',
   529: 'ServiceUnavailableException',
@@ -75,7 +75,8 @@ function readModel({ url }: Pick<FakeAsked, 'url'>): string {
 function findRefusal(asked: FakeAsked): FakeError | undefined {
   const { method, url, body } = asked
   const model = readModel(asked)
-  if (method !== 'POST' || model === '') return { status: 404, message: `${method} ${url}` }
+  if (method !== 'POST' || model === '')
+    return { status: 404, type: 'UnknownOperationException', message: `${method} ${url}` }
   const wrongKey = findAuthRefusal(asked, FAKE_BEDROCK_KEYS)
   if (wrongKey !== undefined) return { status: 403, message: wrongKey }
   if (!/amazon|anthropic|mistral|meta/.test(model))

@@ -89,6 +89,8 @@ const FIELDS: ReadonlySet<string> = new Set([
   'tool_choice',
   'parallel_tool_calls',
   'temperature',
+  'top_p',
+  'service_tier',
   'prompt_cache_key',
   'reasoning',
   'text',

@@ -24,6 +24,8 @@ export interface FakeSaid {
   readonly fails?: FakeError
   /** As one body of JSON, as from a proxy that does not stream. */
   readonly isWhole?: boolean
+  /** A body in place of it all: a page, half an answer, nothing. */
+  readonly raw?: { readonly type: string; readonly text: string }
   /** The connection breaks after so many pieces of the stream. */
   readonly cutAfter?: number
   /** The stream ends properly after so many pieces. */
@@ -212,6 +214,10 @@ async function sendAnswer<Said extends FakeSaid>(
   const unknown = (answer.calls ?? []).find(({ name }) => !offered.includes(name))
   if (unknown) throw new Error(`the script calls "${unknown.name}", which the request does not offer`)
   if (wire.idHeader !== undefined) response.setHeader(wire.idHeader, `req_${request.index}`)
+  if (answer.raw) {
+    response.writeHead(200, { 'content-type': answer.raw.type }).end(answer.raw.text)
+    return true
+  }
   if (answer.isWhole) {
     sendJson(response, wire.encodeWhole(answer, request))
     return true
