@@ -1,7 +1,7 @@
 // The whole way: the command in a process of its own, an app that knows only the protocol, and a server that speaks
 // Anthropic's protocol and refuses what Anthropic would refuse.
-import type { FakeAnthropic, FakeRequest } from '@baton/testing/fake-anthropic'
 import { startFakeAnthropic } from '@baton/testing/fake-anthropic'
+import type { FakeRequest, FakeServer } from '@baton/testing/fake-server'
 import type { StartedCommand } from '@baton/testing/start-command'
 import { startCommand } from '@baton/testing/start-command'
 import type { V1App } from '@baton/testing/v1-app'
@@ -12,7 +12,7 @@ import { afterEach, expect, test } from 'vitest'
 const BATON = fileURLToPath(new URL('../../packages/cli/bin/baton.mjs', import.meta.url))
 const AGENT = fileURLToPath(new URL('agent.ts', import.meta.url))
 
-const open: { anthropic?: FakeAnthropic; command?: StartedCommand; app?: V1App } = {}
+const open: { anthropic?: FakeServer; command?: StartedCommand; app?: V1App } = {}
 afterEach(async () => {
   open.app?.close()
   open.command?.kill('SIGKILL')

@@ -6,10 +6,10 @@ import { createHost } from '@baton/host'
 import { fromAiSdkModel } from '@baton/models/ai-sdk'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { afterEach, expect, test } from 'vitest'
-import type { FakeOpenAiAnswer, FakeOpenAiChat, FakeOpenAiRequest } from './fake-openai-chat.ts'
 import { startFakeOpenAiChat } from './fake-openai-chat.ts'
+import type { FakeAnswer, FakeRequest, FakeServer } from './fake-server.ts'
 
-const open: { server?: FakeOpenAiChat; host?: LocalHost } = {}
+const open: { server?: FakeServer; host?: LocalHost } = {}
 afterEach(async () => {
   await open.host?.stop()
   await open.server?.close()
@@ -23,7 +23,7 @@ const weather = tool({
   execute: (input) => `15 °C in ${(input as { city: string }).city}`,
 })
 
-async function setUp(script: (request: FakeOpenAiRequest) => FakeOpenAiAnswer) {
+async function setUp(script: (request: FakeRequest) => FakeAnswer) {
   const server = await startFakeOpenAiChat({ script })
   const theirs = createOpenAICompatible({
     name: 'theirs',
@@ -85,7 +85,7 @@ test('an overloaded server is asked again by Baton, each try an attempt of its o
 })
 
 test('an interrupt closes their connection', async () => {
-  const { server, session } = await setUp(() => ({ text: 'word '.repeat(2000), stallAfterChunks: 9 }))
+  const { server, session } = await setUp(() => ({ text: 'word '.repeat(2000), stallAfter: 9 }))
   const turn = session.send('talk')
   for await (const event of turn.events) if (event.type === 'text-delta') break
   await session.interrupt()

@@ -3,10 +3,10 @@ import { createModelOf } from '@baton/models/choose-model'
 import { createUndiciTransport } from '@baton/models/transport/undici'
 import type { ModelRequest } from '@baton/core'
 import { afterEach, expect, test } from 'vitest'
-import type { FakeAnswer, FakeAnthropic, FakeRequest } from './fake-anthropic.ts'
 import { startFakeAnthropic } from './fake-anthropic.ts'
+import type { FakeAnswer, FakeRequest, FakeServer } from './fake-server.ts'
 
-let server: FakeAnthropic | undefined
+let server: FakeServer | undefined
 afterEach(() => server?.close())
 
 const request: ModelRequest = {
@@ -49,7 +49,7 @@ test('text and a call of a tool of the request come back whole, in pieces', asyn
 })
 
 test('an error of the script comes in Anthropic’s shape', async () => {
-  const failing = ask(() => ({ status: 529, errorType: 'overloaded_error', message: 'Overloaded' }))
+  const failing = ask(() => ({ status: 529, type: 'overloaded_error', message: 'Overloaded' }))
   await expect(failing).rejects.toMatchObject({ code: 'model_overloaded' })
 })
 

@@ -1,7 +1,7 @@
 // Who asks the fake Bedrock server: a bearer key, or a signature of version 4, computed here by hand from AWS's description
 // (IAM user guide, "Create a signed AWS API request"), so that it is no copy of the signer under test.
 import { createHash, createHmac } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
+import type { FakeAsked } from './fake-server.ts'
 
 export interface FakeBedrockKeys {
   readonly bearer: string
@@ -10,8 +10,8 @@ export interface FakeBedrockKeys {
 }
 
 /** What AWS would say against it; undefined when it is in order. Messages are literal ones. */
-export function findAuthRefusal(incoming: IncomingMessage, body: string, keys: FakeBedrockKeys): string | undefined {
-  const { authorization } = incoming.headers
+export function findAuthRefusal(asked: FakeAsked, keys: FakeBedrockKeys): string | undefined {
+  const { authorization } = asked.headers
   if (authorization === undefined) return 'Missing Authentication Token'
   if (authorization.startsWith('Bearer '))
     return authorization === `Bearer ${keys.bearer}`
@@ -22,28 +22,27 @@ export function findAuthRefusal(incoming: IncomingMessage, body: string, keys: F
   )
   const [, keyId, scope = '', signedHeaders = '', signature] = parts ?? []
   if (keyId !== keys.accessKeyId) return 'The security token included in the request is invalid.'
-  const expected = buildSignature(incoming, { body, scope, signedHeaders, secret: keys.secretAccessKey })
+  const expected = buildSignature(asked, { scope, signedHeaders, secret: keys.secretAccessKey })
   return signature === expected
     ? undefined
     : 'The request signature we calculated does not match the signature you provided.'
 }
 
 interface Signed {
-  readonly body: string
   readonly scope: string
   readonly signedHeaders: string
   readonly secret: string
 }
 
-function buildSignature(incoming: IncomingMessage, { body, scope, signedHeaders, secret }: Signed): string {
-  const header = (name: string) => String(incoming.headers[name] ?? '').trim()
-  const path = (incoming.url ?? '')
+function buildSignature(asked: FakeAsked, { scope, signedHeaders, secret }: Signed): string {
+  const header = (name: string) => String(asked.headers[name] ?? '').trim()
+  const path = asked.url
     .split('/')
     .map((segment) => encodeURIComponent(segment))
     .join('/')
   const names = signedHeaders.split(';')
   const headers = names.map((name) => `${name}:${header(name)}\n`).join('')
-  const canonical = ['POST', path, '', headers, signedHeaders, sha256(body)].join('\n')
+  const canonical = ['POST', path, '', headers, signedHeaders, sha256(asked.text)].join('\n')
   const toSign = ['AWS4-HMAC-SHA256', header('x-amz-date'), scope, sha256(canonical)].join('\n')
   let key: Buffer = Buffer.from(`AWS4${secret}`)
   for (const part of scope.split('/')) key = createHmac('sha256', key).update(part).digest()

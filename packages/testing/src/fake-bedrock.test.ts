@@ -8,10 +8,10 @@ import { createModelOf } from '@baton/models/choose-model'
 import type { UndiciTransport } from '@baton/models/transport/undici'
 import { createUndiciTransport } from '@baton/models/transport/undici'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { FakeBedrock, FakeBedrockAnswer, FakeBedrockRequest } from './fake-bedrock.ts'
 import { FAKE_BEDROCK_KEYS, startFakeBedrock } from './fake-bedrock.ts'
+import type { FakeAnswer, FakeRequest, FakeServer } from './fake-server.ts'
 
-const open: { server?: FakeBedrock; host?: LocalHost; transport?: UndiciTransport } = {}
+const open: { server?: FakeServer; host?: LocalHost; transport?: UndiciTransport } = {}
 afterEach(async () => {
   await open.host?.stop()
   await open.transport?.close()
@@ -51,7 +51,7 @@ const SIGNED = {
 }
 
 interface Setup {
-  readonly script: (request: FakeBedrockRequest) => FakeBedrockAnswer
+  readonly script: (request: FakeRequest) => FakeAnswer
   readonly model?: string
   readonly variables?: Readonly<Record<string, string>>
   readonly agent?: Partial<Parameters<typeof defineAgent>[0]>
@@ -78,14 +78,14 @@ async function findCode(turn: Turn): Promise<string | Answer> {
 }
 
 /** Two calls at once, one more after them, then an answer that quotes the last result. */
-function threeCities({ index, toolLike, results, model }: FakeBedrockRequest): FakeBedrockAnswer {
+function threeCities({ index, toolLike, results, model }: FakeRequest): FakeAnswer {
   const thinks = (text: string) =>
-    model === NOVA ? { text: `<thinking> Two. </thinking>\n${text}` } : { thought: 'Two.', text }
+    model === NOVA ? { text: `<thinking> Two. </thinking>\n${text}` } : { reasoning: 'Two.', text }
   if (index > 1) return { text: `Say: ${results.join(' and ')}.` }
   const callFor = (city: string) => ({ name: toolLike(/weather/), input: { city } })
   return index === 0
     ? { ...thinks('One moment.'), calls: [callFor('Berlin'), callFor('Paris "x" 🦀')] }
-    : { ...(model === NOVA ? {} : { thought: 'One more.' }), calls: [callFor('Oslo')] }
+    : { ...(model === NOVA ? {} : { reasoning: 'One more.' }), calls: [callFor('Oslo')] }
 }
 
 describe('turns over real HTTP', () => {
@@ -159,18 +159,24 @@ describe('turns over real HTTP', () => {
     },
   )
 
-  test.each<[string, FakeBedrockAnswer]>([
+  test.each<[string, FakeAnswer]>([
     [
       'a rate limit with its delay',
-      { status: 429, errorType: 'ThrottlingException', message: 'Too many requests', retryAfter: '0.01' },
+      { status: 429, type: 'ThrottlingException', message: 'Too many requests', retryAfter: 0.01 },
     ],
     // Hand-made: exceptions after the answer has begun.
-    ['throttled', { text: 'Half an', exception: { type: 'throttlingException', message: 'Too many requests' } }],
-    ['a broken model', { text: 'Half', exception: { type: 'modelStreamErrorException', message: 'invalid sequence' } }],
-    ['a broken service', { text: 'Half', exception: { type: 'internalServerException', message: 'Oops' } }],
-    ['an overload', { text: 'Half', exception: { type: 'serviceUnavailableException', message: 'Later' } }],
-    ['a broken connection', { text: 'Half an answer', cutAfterFrames: 2 }],
-    ['a stream that ends without messageStop', { text: 'Half an answer', endAfterFrames: 3 }],
+    [
+      'throttled',
+      { text: 'Half an', fails: { status: 200, type: 'throttlingException', message: 'Too many requests' } },
+    ],
+    [
+      'a broken model',
+      { text: 'Half', fails: { status: 200, type: 'modelStreamErrorException', message: 'invalid sequence' } },
+    ],
+    ['a broken service', { text: 'Half', fails: { status: 200, type: 'internalServerException', message: 'Oops' } }],
+    ['an overload', { text: 'Half', fails: { status: 200, type: 'serviceUnavailableException', message: 'Later' } }],
+    ['a broken connection', { text: 'Half an answer', cutAfter: 2 }],
+    ['a stream that ends without messageStop', { text: 'Half an answer', endAfter: 3 }],
   ])('%s: asked again', async (_situation, failure) => {
     const { server, session } = await setUp({ script: ({ index }) => (index === 0 ? failure : { text: 'Whole.' }) })
     expect(await findCode(session.send('Go'))).toMatchObject({ text: 'Whole.' })
@@ -195,12 +201,12 @@ describe('turns over real HTTP', () => {
       'context_overflow',
     ],
   ])('%s inside of a stream: %s', async (type, message, code) => {
-    const { session } = await setUp({ script: () => ({ text: 'Half', exception: { type, message } }) })
+    const { session } = await setUp({ script: () => ({ text: 'Half', fails: { status: 200, type, message } }) })
     expect(await findCode(session.send('Go'))).toBe(code)
   })
 
   test('an interrupt closes the connection', async () => {
-    const { server, session } = await setUp({ script: () => ({ text: 'A long story begins', stallAfterFrames: 3 }) })
+    const { server, session } = await setUp({ script: () => ({ text: 'A long story begins', stallAfter: 3 }) })
     const turn = session.send('Tell me a story')
     for await (const event of turn.events) {
       if (event.type === 'text-delta') await session.interrupt()

@@ -1,52 +1,21 @@
-// A server of our own that speaks Bedrock's ConverseStream over real HTTP: binary frames, checked signatures, and AWS's errors
-// for whatever the strict wire reports. What it says is scripted by a function of the request.
+// Bedrock's ConverseStream as a server of our own speaks it: binary frames in the order and with the padding of recorded ones,
+// checked signatures, AWS's errors. Exceptions inside of a stream are hand-made from AWS's model of the API.
 import type { JsonObject } from '@baton/core'
-import { isJsonObject, parseJson } from '@baton/core'
+import { isJsonObject } from '@baton/core'
 import { validateBedrockRequest } from '@baton/core/testing'
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { encodeFrame } from '@baton/models/bedrock'
 import type { FakeBedrockKeys } from './fake-bedrock-auth.ts'
 import { findAuthRefusal } from './fake-bedrock-auth.ts'
-import type { FakeBedrockSaid } from './fake-bedrock-stream.ts'
-import { listFrames } from './fake-bedrock-stream.ts'
-
-export type { FakeBedrockCall, FakeBedrockSaid } from './fake-bedrock-stream.ts'
-
-/** An answer, or an error in place of one. */
-export type FakeBedrockAnswer = FakeBedrockSaid | FakeBedrockError
-
-export interface FakeBedrockError {
-  readonly status: number
-  /** `ThrottlingException`. */
-  readonly errorType: string
-  readonly message: string
-  /** Seconds, as a proxy before Bedrock gives them (hand-made: Bedrock itself gives none). */
-  readonly retryAfter?: string
-}
-
-export interface FakeBedrockRequest {
-  readonly body: JsonObject
-  /** Of the address. */
-  readonly model: string
-  /** Number of this request, from 0; refused ones do not count. */
-  readonly index: number
-  /** The wire name of the only tool whose name matches. @throws when none or several do */
-  toolLike(pattern: RegExp): string
-  /** Texts of the tool results in the last message, in their order; those of failed calls begin with `error: `. */
-  readonly results: readonly string[]
-}
-
-export interface FakeBedrock {
-  /** For AWS_ENDPOINT_URL_BEDROCK_RUNTIME. */
-  readonly url: string
-  readonly requests: readonly FakeBedrockRequest[]
-  /** What was refused although the script would have answered it. */
-  readonly refusals: readonly { readonly status: number; readonly message: string }[]
-  /** Connections that the client closed before their answer had ended. */
-  readonly aborted: () => number
-  close(): Promise<void>
-}
+import type { FakeAsked, FakeCall, FakeError, FakeRequest, FakeSaid, FakeScript, FakeServer } from './fake-server.ts'
+import {
+  describeDelay,
+  findJsonIssue,
+  joinIssues,
+  listObjects,
+  readText,
+  splitPieces,
+  startFakeServer,
+} from './fake-server.ts'
 
 /** Those that the server takes. */
 export const FAKE_BEDROCK_KEYS: FakeBedrockKeys = {
@@ -54,148 +23,158 @@ export const FAKE_BEDROCK_KEYS: FakeBedrockKeys = {
   accessKeyId: 'AKIAOFATEST',
   secretAccessKey: 'secret-of-a-test',
 }
-const BODY_BYTES_MAX = 25 * 1024 * 1024
 
-export async function startFakeBedrock(
-  script: (request: FakeBedrockRequest) => FakeBedrockAnswer,
-): Promise<FakeBedrock> {
-  const requests: FakeBedrockRequest[] = []
-  const refusals: { status: number; message: string }[] = []
-  let aborted = 0
-  const handle = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const text = await readBody(incoming)
-    const refusal = findRefusal(incoming, text)
-    if (refusal) {
-      refusals.push({ status: refusal.status, message: refusal.message })
-      sendError(response, refusal)
-      return
-    }
-    const parsed = parseJson(text)
-    const body = parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}
-    const request = readRequest(body, modelOf(incoming), requests.length)
-    requests.push(request)
-    const answer = script(request)
-    if ('status' in answer) sendError(response, answer)
-    else if (!(await sendStream(response, answer, request.index))) aborted++
-  }
-  const server = createServer((incoming, response) => {
-    handle(incoming, response).catch((cause: unknown) => {
-      // A script that fails is a fault of the test: it must not look like a model.
-      refusals.push({ status: 500, message: String(cause) })
-      if (response.headersSent) response.destroy()
-      else sendError(response, { status: 500, errorType: 'InternalServerException', message: String(cause) })
-    })
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  // A server that listens on a port has an address of this kind.
-  const { port } = server.address() as AddressInfo
-  const close = async (): Promise<void> => {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-  }
-  return { url: `http://127.0.0.1:${port}`, requests, refusals, aborted: () => aborted, close }
-}
-
-async function readBody(incoming: IncomingMessage): Promise<string> {
-  const pieces: Buffer[] = []
-  let bytes = 0
-  for await (const piece of incoming) {
-    // Without an encoding a request streams buffers.
-    bytes += (piece as Buffer).length
-    if (bytes <= BODY_BYTES_MAX) pieces.push(piece as Buffer)
-  }
-  return bytes > BODY_BYTES_MAX ? '' : Buffer.concat(pieces).toString()
-}
-
-const PATH = /^\/model\/([^/?]+)\/converse-stream$/
-
-function modelOf({ url = '' }: IncomingMessage): string {
-  return decodeURIComponent(PATH.exec(url)?.[1] ?? '')
-}
-
-function findRefusal(incoming: IncomingMessage, text: string): FakeBedrockError | undefined {
-  const model = modelOf(incoming)
-  if (incoming.method !== 'POST' || model === '')
-    return { status: 404, errorType: 'UnknownOperationException', message: `${incoming.method} ${incoming.url}` }
-  const wrongKey = findAuthRefusal(incoming, text, FAKE_BEDROCK_KEYS)
-  if (wrongKey !== undefined) return { status: 403, errorType: 'AccessDeniedException', message: wrongKey }
-  const invalid = (message: string): FakeBedrockError => ({ status: 400, errorType: 'ValidationException', message })
-  if (!/amazon|anthropic|mistral|meta/.test(model)) return invalid('The provided model identifier is invalid.')
-  if (incoming.headers['content-type'] !== 'application/json') return invalid('The content type is not supported.')
-  const parsed = parseJson(text)
-  if (!parsed.ok) return { status: 400, errorType: 'SerializationException', message: 'The body is not JSON' }
-  const issues = validateBedrockRequest(parsed.value)
-  return issues.length > 0 ? invalid(issues.map(({ path, message }) => `${path}: ${message}`).join('; ')) : undefined
-}
-
-function readRequest(body: JsonObject, model: string, index: number): FakeBedrockRequest {
-  const names = toolNames(body)
-  return {
-    body,
-    model,
-    index,
-    toolLike: (pattern) => {
-      const found = names.filter((name) => pattern.test(name))
-      const [only] = found
-      if (only === undefined || found.length > 1)
-        throw new Error(`${found.length} tools match ${pattern}: ${names.join(', ')}`)
-      return only
+/** Its address is for AWS_ENDPOINT_URL_BEDROCK_RUNTIME. Thoughts are said by models of Anthropic alone. */
+export function startFakeBedrock(script: FakeScript): Promise<FakeServer> {
+  return startFakeServer(
+    {
+      findRefusal,
+      readModel,
+      listTools: ({ toolConfig }) =>
+        listObjects(isJsonObject(toolConfig) ? toolConfig['tools'] : []).map(({ toolSpec }) =>
+          isJsonObject(toolSpec) ? readText(toolSpec['name']) : '',
+        ),
+      listResults,
+      // The type stands in a header; the body has the message alone (recorded).
+      encodeError: (error) => ({
+        body: { message: error.message },
+        headers: {
+          ...describeDelay(error),
+          'x-amzn-errortype': `${readType(error)}:http://internal.amazon.com/coral/com.amazon.bedrock/`,
+        },
+      }),
+      encodeStream: (said, request) => ({
+        type: 'application/vnd.amazon.eventstream',
+        pieces: listFrames(said, request),
+      }),
+      encodeWhole,
+      idHeader: 'x-amzn-requestid',
     },
-    results: listResults(body),
-  }
+    script,
+  )
 }
 
-function listObjects(value: unknown): readonly JsonObject[] {
-  return Array.isArray(value) ? (value as readonly unknown[]).filter(isJsonObject) : []
+const TYPES: Readonly<Record<number, string>> = {
+  400: 'ValidationException',
+  401: 'AccessDeniedException',
+  403: 'AccessDeniedException',
+  404: 'ResourceNotFoundException',
+  429: 'ThrottlingException',
+  503: 'ServiceUnavailableException',
+  529: 'ServiceUnavailableException',
 }
 
-function toolNames(body: JsonObject): readonly string[] {
-  const config = isJsonObject(body['toolConfig']) ? body['toolConfig'] : {}
-  const specs = listObjects(config['tools']).map(({ toolSpec }) => (isJsonObject(toolSpec) ? toolSpec['name'] : ''))
-  return specs.filter((name) => typeof name === 'string')
+function readType({ status, type = TYPES[status] ?? 'InternalServerException' }: FakeError): string {
+  return type
+}
+
+function readModel({ url }: Pick<FakeAsked, 'url'>): string {
+  return decodeURIComponent(/^\/model\/([^/?]+)\/converse-stream$/.exec(url)?.[1] ?? '')
+}
+
+function findRefusal(asked: FakeAsked): FakeError | undefined {
+  const { method, url, body } = asked
+  const model = readModel(asked)
+  if (method !== 'POST' || model === '')
+    return { status: 404, type: 'UnknownOperationException', message: `${method} ${url}` }
+  const wrongKey = findAuthRefusal(asked, FAKE_BEDROCK_KEYS)
+  if (wrongKey !== undefined) return { status: 403, message: wrongKey }
+  if (!/amazon|anthropic|mistral|meta/.test(model))
+    return { status: 400, message: 'The provided model identifier is invalid.' }
+  const issue = findJsonIssue(asked) ?? joinIssues(validateBedrockRequest(body ?? {}))
+  return issue === undefined ? undefined : { status: 400, message: issue }
 }
 
 function listResults(body: JsonObject): readonly string[] {
   return listObjects(listObjects(body['messages']).at(-1)?.['content']).flatMap(({ toolResult }) => {
     if (!isJsonObject(toolResult)) return []
-    const texts = listObjects(toolResult['content']).map(({ text }) => (typeof text === 'string' ? text : ''))
+    const texts = listObjects(toolResult['content']).map(({ text }) => readText(text))
     return [`${toolResult['status'] === 'error' ? 'error: ' : ''}${texts.join('')}`]
   })
 }
 
-/** The type stands in a header; the body has the message alone (recorded). */
-function sendError(response: ServerResponse, { status, errorType, message, retryAfter }: FakeBedrockError): void {
-  response.writeHead(status, {
-    'content-type': 'application/json',
-    'x-amzn-requestid': 'request-of-a-test',
-    'x-amzn-errortype': `${errorType}:http://internal.amazon.com/coral/com.amazon.bedrock/`,
-    ...(retryAfter !== undefined && { 'retry-after': retryAfter }),
-  })
-  response.end(JSON.stringify({ message }))
+const USAGE = { inputTokens: 10, outputTokens: 5, totalTokens: 15 }
+
+function findStop({ stopReason, calls = [] }: FakeSaid): string {
+  return stopReason ?? (calls.length > 0 ? 'tool_use' : 'end_turn')
 }
 
-/** False when the client went away before the end. */
-async function sendStream(response: ServerResponse, said: FakeBedrockSaid, index: number): Promise<boolean> {
-  response.writeHead(200, {
-    'content-type': 'application/vnd.amazon.eventstream',
-    'x-amzn-requestid': `request-${index}`,
-  })
-  for (const [number, frame] of listFrames(said, index).entries()) {
-    if (response.destroyed) return false
-    if (number === said.stallAfterFrames) {
-      await new Promise((resolve) => response.on('close', resolve))
-      return false
-    }
-    if (number === said.cutAfterFrames) {
-      response.destroy()
-      return true
-    }
-    if (number === said.endAfterFrames) break
-    // Each frame in two packets, as far as the network allows.
-    response.write(frame.subarray(0, 9))
-    await new Promise((resolve) => setImmediate(resolve))
-    response.write(frame.subarray(9))
+/** As Converse without a stream answers. */
+function encodeWhole(said: FakeSaid, { model, index }: FakeRequest): JsonObject {
+  const { reasoning, text = '', calls = [] } = said
+  const reasoningText = { text: reasoning ?? '', signature: `signature-of-answer-${index}` }
+  const content = [
+    ...(reasoning !== undefined && /anthropic/.test(model) ? [{ reasoningContent: { reasoningText } }] : []),
+    ...(text === '' ? [] : [{ text }]),
+    ...calls.map((call, number) => ({ toolUse: { ...call, toolUseId: `tooluse_${index}_${number}` } })),
+  ]
+  return { output: { message: { role: 'assistant', content } }, stopReason: findStop(said), usage: USAGE }
+}
+
+const PADDING = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'
+
+function listFrames(said: FakeSaid, { model, index }: FakeRequest): readonly Uint8Array[] {
+  const { text = '', calls = [], fails } = said
+  const thought = /anthropic/.test(model) ? said.reasoning : undefined
+  const reasoning = thought === undefined ? [] : [reasoningEvents(thought, `signature-of-answer-${index}`)]
+  const texts = text === '' ? [] : [splitPieces(text).map((piece) => delta({ text: piece }))]
+  const asked = calls.map((call, number) => callEvents(call, `tooluse_${index}_${number}`))
+  const blocks = [...reasoning, ...texts, ...asked].flatMap((events, contentBlockIndex) =>
+    [...events, { type: 'contentBlockStop', payload: {} }].map(({ type, payload }) => ({
+      type,
+      payload: { contentBlockIndex, ...payload },
+    })),
+  )
+  const stopReason = findStop(said)
+  const end = fails
+    ? [exceptionFrame(fails)]
+    : [
+        eventFrame('messageStop', { stopReason }, index),
+        eventFrame('metadata', { usage: USAGE, metrics: { latencyMs: 1 } }, index + 9),
+      ]
+  return [
+    eventFrame('messageStart', { role: 'assistant' }, index),
+    ...blocks.map(({ type, payload }, number) => eventFrame(type, payload, number * 5)),
+    ...end,
+  ]
+}
+
+interface Event {
+  readonly type: string
+  readonly payload: JsonObject
+}
+
+function delta(value: JsonObject): Event {
+  return { type: 'contentBlockDelta', payload: { delta: value } }
+}
+
+function reasoningEvents(thought: string, signature: string): readonly Event[] {
+  const texts = splitPieces(thought).map((text) => delta({ reasoningContent: { text } }))
+  return [...texts, delta({ reasoningContent: { signature } })]
+}
+
+/** No arguments come as an empty text. */
+function callEvents({ name, input }: FakeCall, toolUseId: string): readonly Event[] {
+  const pieces = Object.keys(input).length === 0 ? [''] : splitPieces(JSON.stringify(input))
+  const start = { type: 'contentBlockStart', payload: { start: { toolUse: { name, toolUseId } } } }
+  return [start, ...pieces.map((piece) => delta({ toolUse: { input: piece } }))]
+}
+
+function eventFrame(type: string, payload: JsonObject, seed: number): Uint8Array {
+  const headers = { ':event-type': type, ':content-type': 'application/json', ':message-type': 'event' }
+  return encodeFrame({ headers, body: toBytes({ ...payload, p: PADDING.slice(0, 1 + ((seed * 11) % 61)) }) })
+}
+
+function exceptionFrame(error: FakeError): Uint8Array {
+  const type = readType(error)
+  const headers = {
+    ':exception-type': type.charAt(0).toLowerCase() + type.slice(1),
+    ':content-type': 'application/json',
+    ':message-type': 'exception',
   }
-  response.end()
-  return true
+  return encodeFrame({ headers, body: toBytes({ message: error.message }) })
+}
+
+function toBytes(payload: JsonObject): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(payload))
 }

@@ -8,10 +8,12 @@ import { createModelOf } from '@baton/models/choose-model'
 import type { UndiciTransport } from '@baton/models/transport/undici'
 import { createUndiciTransport } from '@baton/models/transport/undici'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { FakeGemini, FakeGeminiAnswer, FakeGeminiFraming, FakeGeminiRequest } from './fake-gemini.ts'
+import type { FakeGeminiFraming } from './fake-gemini.ts'
+import type { FakeGeminiSaid } from './fake-gemini.ts'
 import { startFakeGemini } from './fake-gemini.ts'
+import type { FakeAnswer, FakeRequest, FakeServer } from './fake-server.ts'
 
-const open: { server?: FakeGemini; host?: LocalHost; transport?: UndiciTransport } = {}
+const open: { server?: FakeServer; host?: LocalHost; transport?: UndiciTransport } = {}
 afterEach(async () => {
   await open.host?.stop()
   await open.transport?.close()
@@ -42,7 +44,7 @@ const screen = tool({
 })
 
 interface Setup {
-  readonly script: (request: FakeGeminiRequest) => FakeGeminiAnswer
+  readonly script: (request: FakeRequest) => FakeAnswer<FakeGeminiSaid>
   readonly framing?: FakeGeminiFraming
   readonly model?: string
   readonly variables?: Readonly<Record<string, string>>
@@ -75,10 +77,11 @@ async function findCode(turn: Turn): Promise<string | Answer> {
 }
 
 /** Two calls at once, one more after them, then an answer that quotes the last result. */
-function threeCities({ index, toolLike, results }: FakeGeminiRequest): FakeGeminiAnswer {
-  if (index > 1) return { thought: 'All are known.', text: `Say: ${results.join(' and ')}.` }
-  const callFor = (city: string) => ({ name: toolLike(/weather/), args: { city } })
-  if (index === 0) return { thought: 'Two.', text: 'One moment.', calls: [callFor('Berlin'), callFor('Paris "x" 🦀')] }
+function threeCities({ index, toolLike, results }: FakeRequest): FakeAnswer<FakeGeminiSaid> {
+  if (index > 1) return { reasoning: 'All are known.', text: `Say: ${results.join(' and ')}.` }
+  const callFor = (city: string) => ({ name: toolLike(/weather/), input: { city } })
+  if (index === 0)
+    return { reasoning: 'Two.', text: 'One moment.', calls: [callFor('Berlin'), callFor('Paris "x" 🦀')] }
   return { calls: [callFor('Oslo')] }
 }
 
@@ -105,7 +108,9 @@ describe('turns over real HTTP', () => {
   test('a tool that fails is an error that the model reads', async () => {
     const { server, session } = await setUp({
       script: ({ index, toolLike, results }) =>
-        index === 0 ? { calls: [{ name: toolLike(/weather/), args: { city: 'Atlantis' } }] } : { text: results.join() },
+        index === 0
+          ? { calls: [{ name: toolLike(/weather/), input: { city: 'Atlantis' } }] }
+          : { text: results.join() },
     })
     expect((await session.send('Weather?').answer).text).toMatch(/^error: .*there is no such city/)
     expect(server.refusals).toEqual([])
@@ -114,7 +119,7 @@ describe('turns over real HTTP', () => {
   test.each(['gemini-3-pro-preview', 'gemini-2.5-flash'])('an image of a result reaches %s', async (model) => {
     const { server, session } = await setUp({
       script: ({ index, toolLike }) =>
-        index === 0 ? { calls: [{ name: toolLike(/show/), args: {} }] } : { text: 'A photo.' },
+        index === 0 ? { calls: [{ name: toolLike(/show/), input: {} }] } : { text: 'A photo.' },
       model,
     })
     expect((await session.send('What do you see?').answer).text).toBe('A photo.')
@@ -130,11 +135,11 @@ describe('turns over real HTTP', () => {
     ['UNEXPECTED_TOOL_CALL', 'Model tried to call an undeclared function: nope'],
     ['MAX_TOKENS', ''],
     ['SAFETY', ''],
-  ])('%s beside a call: nothing is executed', async (finishReason, finishMessage) => {
+  ])('%s beside a call: nothing is executed', async (stopReason, finishMessage) => {
     const { server, session } = await setUp({
       script: ({ index, toolLike }) =>
         index === 0
-          ? { calls: [{ name: toolLike(/weather/), args: { city: 'Berlin' } }], finishReason, finishMessage }
+          ? { calls: [{ name: toolLike(/weather/), input: { city: 'Berlin' } }], stopReason, finishMessage }
           : { text: 'Sorry.' },
     })
     await findCode(session.send('Weather?'))
@@ -147,18 +152,12 @@ describe('turns over real HTTP', () => {
     expect(await findCode(session.send('Go'))).toMatchObject({ outcome: 'refused' })
   })
 
-  test.each<[string, FakeGeminiAnswer]>([
-    [
-      'a rate limit with its delay',
-      { code: 429, status: 'RESOURCE_EXHAUSTED', message: 'Quota.', retryDelay: '0.01s' },
-    ],
+  test.each<[string, FakeAnswer<FakeGeminiSaid>]>([
+    ['a rate limit with its delay', { status: 429, message: 'Quota.', retryAfter: 0.01 }],
     // Hand-made: an overload after the answer has begun.
-    [
-      'an error inside of the stream',
-      { text: 'Half an', errorInStream: { code: 503, status: 'UNAVAILABLE', message: 'Overloaded.' } },
-    ],
-    ['a broken connection', { text: 'Half an answer', cutAfterChunks: 2 }],
-    ['a stream that ends without a reason', { text: 'Half an answer', endAfterChunks: 2 }],
+    ['an error inside of the stream', { text: 'Half an', fails: { status: 503, message: 'Overloaded.' } }],
+    ['a broken connection', { text: 'Half an answer', cutAfter: 2 }],
+    ['a stream that ends without a reason', { text: 'Half an answer', endAfter: 2 }],
   ])('%s: asked again', async (_situation, failure) => {
     for (const framing of ['sse', 'array'] as const) {
       const { server, session } = await setUp({
@@ -179,7 +178,7 @@ describe('turns over real HTTP', () => {
   })
 
   test('an interrupt closes the connection', async () => {
-    const { server, session } = await setUp({ script: () => ({ text: 'A long story begins', stallAfterChunks: 2 }) })
+    const { server, session } = await setUp({ script: () => ({ text: 'A long story begins', stallAfter: 2 }) })
     const turn = session.send('Tell me a story')
     for await (const event of turn.events) {
       if (event.type === 'text-delta') await session.interrupt()

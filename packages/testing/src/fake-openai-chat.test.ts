@@ -8,10 +8,12 @@ import { createModelOf, listModelsOf } from '@baton/models/choose-model'
 import type { UndiciTransport } from '@baton/models/transport/undici'
 import { createUndiciTransport } from '@baton/models/transport/undici'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { FakeOpenAiAnswer, FakeOpenAiChat, FakeOpenAiDialect, FakeOpenAiRequest } from './fake-openai-chat.ts'
+import type { FakeOpenAiDialect } from './fake-openai-chat.ts'
+import type { FakeChatSaid } from './fake-openai-chat.ts'
 import { startFakeOpenAiChat } from './fake-openai-chat.ts'
+import type { FakeAnswer, FakeRequest, FakeServer } from './fake-server.ts'
 
-const open: { server?: FakeOpenAiChat; host?: LocalHost; transport?: UndiciTransport } = {}
+const open: { server?: FakeServer; host?: LocalHost; transport?: UndiciTransport } = {}
 afterEach(async () => {
   await open.host?.stop()
   await open.transport?.close()
@@ -36,7 +38,7 @@ const screen = tool({
 })
 
 interface Setup {
-  readonly script: (request: FakeOpenAiRequest) => FakeOpenAiAnswer
+  readonly script: (request: FakeRequest) => FakeAnswer<FakeChatSaid>
   readonly dialect?: FakeOpenAiDialect
   readonly provider?: string
 }
@@ -63,7 +65,7 @@ async function findCode(turn: Turn): Promise<string | Answer> {
 }
 
 /** Two calls at once, then an answer that quotes their results. */
-function twoCities({ body, isToolProbe, toolLike, results }: FakeOpenAiRequest): FakeOpenAiAnswer {
+function twoCities({ body, isToolProbe, toolLike, results }: FakeRequest): FakeAnswer<FakeChatSaid> {
   if (isToolProbe) return { calls: [{ name: toolLike(/repeat/), input: { word: 'copper' } }] }
   if (results.length > 0 || JSON.stringify(body['messages']).includes('And now?'))
     return { reasoning: 'Both are known.', text: `Say: ${results.join(' and ')}.` }
@@ -107,7 +109,7 @@ describe('turns over real HTTP', () => {
     const { server, session } = await setUp({
       script: ({ index, toolLike, results }) =>
         index === 0
-          ? { calls: [{ name: toolLike(/weather/), input: { city: 'Berlin' } }], finishReason: 'length' }
+          ? { calls: [{ name: toolLike(/weather/), input: { city: 'Berlin' } }], stopReason: 'length' }
           : { text: results.join() },
     })
     const { text } = await session.send('Weather?').answer
@@ -116,10 +118,10 @@ describe('turns over real HTTP', () => {
   })
 
   test('a rate limit, then an overload inside of a stream, then a broken connection: asked again each time', async () => {
-    const failures: readonly FakeOpenAiAnswer[] = [
-      { status: 429, message: 'Rate limit reached', code: 'rate_limit_exceeded', headers: { 'retry-after': '0' } },
-      { text: 'Half an', errorInStream: { message: 'Provider returned error', code: 503 } },
-      { text: 'Half an answer', cutAfterChunks: 2 },
+    const failures: readonly FakeAnswer<FakeChatSaid>[] = [
+      { status: 429, message: 'Rate limit reached', code: 'rate_limit_exceeded', retryAfter: 0 },
+      { text: 'Half an', fails: { status: 503, message: 'Provider returned error', code: 'server_is_overloaded' } },
+      { text: 'Half an answer', cutAfter: 2 },
     ]
     const { server, session } = await setUp({ script: ({ index }) => failures[index] ?? { text: 'Whole.' } })
     const answers = [await findCode(session.send('Go')), await findCode(session.send('Go'))]
@@ -142,7 +144,7 @@ describe('turns over real HTTP', () => {
   })
 
   test('an interrupt closes the connection', async () => {
-    const { server, session } = await setUp({ script: () => ({ text: 'A long story begins', stallAfterChunks: 2 }) })
+    const { server, session } = await setUp({ script: () => ({ text: 'A long story begins', stallAfter: 2 }) })
     const turn = session.send('Tell me a story')
     for await (const event of turn.events) {
       if (event.type === 'text-delta') await session.interrupt()

@@ -1,49 +1,28 @@
-// A server of our own that speaks Chat Completions over real HTTP: streams in the grammar of recorded ones and refuses what
-// OpenAI, or Mistral, would refuse. What it says is scripted by a function of the request.
+// Chat Completions as a server of our own speaks it: streams in the grammar of recorded ones, of OpenAI and of those who differ;
+// refuses what OpenAI, or Mistral, would refuse.
 import type { JsonObject } from '@baton/core'
-import { isJsonObject, parseJson } from '@baton/core'
 import { validateOpenAiChatRequest } from '@baton/core/testing'
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import type { FakeOpenAiDialect, FakeOpenAiSaid } from './fake-openai-chat-stream.ts'
-import { listChunks } from './fake-openai-chat-stream.ts'
+import type { FakeAsked, FakeCall, FakeError, FakeRequest, FakeSaid, FakeScript, FakeServer } from './fake-server.ts'
+import {
+  describeDelay,
+  findJsonIssue,
+  joinIssues,
+  listObjects,
+  readText,
+  splitPieces,
+  startFakeServer,
+} from './fake-server.ts'
 
-export type { FakeOpenAiDialect, FakeOpenAiSaid } from './fake-openai-chat-stream.ts'
-
-/** An answer, or an error in place of one. */
-export type FakeOpenAiAnswer = FakeOpenAiSaid | FakeOpenAiError
-
-export interface FakeOpenAiError {
-  readonly status: number
-  readonly message: string
-  readonly type?: string
-  readonly code?: string
-  readonly headers?: Readonly<Record<string, string>>
+export interface FakeChatSaid extends FakeSaid {
+  readonly refusal?: string
 }
 
-export interface FakeOpenAiRequest {
-  readonly body: JsonObject
-  /** Number of this request, from 0; refused ones do not count. */
-  readonly index: number
-  /** Baton finds out by it whether the server takes tools. */
-  readonly isToolProbe: boolean
-  /** The wire name of the only tool whose name matches. @throws when none or several do */
-  toolLike(pattern: RegExp): string
-  /** Texts of the tool messages at the end, in their order. */
-  readonly results: readonly string[]
-}
-
-export interface FakeOpenAiChat {
-  /** For OPENAI_BASE_URL. */
-  readonly url: string
-  readonly requests: readonly FakeOpenAiRequest[]
-  /** What was refused although the script would have answered it. */
-  readonly refusals: readonly { readonly status: number; readonly message: string }[]
-  /** Connections that the client closed before their answer had ended. */
-  readonly aborted: () => number
-  close(): Promise<void>
-}
+/**
+ * `openai`: calls in pieces, usage in a chunk of its own. `mistral`: whole calls without an index, ids of 9 characters, usage
+ * with the end. `sloppy`: what servers have been seen to get wrong, all in one: calls without index and id, arguments as an
+ * object, "stop" with calls, the role never, nulls everywhere, no [DONE].
+ */
+export type FakeOpenAiDialect = 'openai' | 'mistral' | 'sloppy'
 
 export interface FakeOpenAiChatInit {
   /** How it streams, and what it refuses beside what OpenAI refuses; `openai` by default. */
@@ -55,93 +34,65 @@ export interface FakeOpenAiChatInit {
    * requests with tools fail, in the words of Ollama. `native` by default.
    */
   readonly tools?: 'native' | 'ignored' | 'refused'
-  readonly script: (request: FakeOpenAiRequest) => FakeOpenAiAnswer
+  readonly script: FakeScript<FakeChatSaid>
 }
 
-const BODY_BYTES_MAX = 32 * 1024 * 1024
-
-export async function startFakeOpenAiChat(init: FakeOpenAiChatInit): Promise<FakeOpenAiChat> {
-  const requests: FakeOpenAiRequest[] = []
-  const refusals: { status: number; message: string }[] = []
-  let aborted = 0
-  const handle = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const text = await readBody(incoming)
-    const refusal = findRefusal(incoming, text, init.dialect ?? 'openai')
-    if (refusal) {
-      refusals.push({ status: refusal.status, message: refusal.message })
-      sendError(response, refusal)
-      return
-    }
-    if (incoming.method === 'GET') {
-      sendModels(response, init.models ?? [])
-      return
-    }
-    const parsed = parseJson(text)
-    const body = parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}
-    const { tools, tool_choice: _, ...without } = body
-    if (init.tools === 'refused' && tools !== undefined) {
-      const refusedTools = withoutTools(body)
-      refusals.push(refusedTools)
-      sendError(response, refusedTools)
-      return
-    }
-    const request = readRequest(init.tools === 'ignored' ? without : body, requests.length)
-    requests.push(request)
-    const answer = init.script(request)
-    if ('status' in answer) sendError(response, answer)
-    else if (!(await sendStream(response, answer, { request, dialect: init.dialect ?? 'openai' }))) aborted++
-  }
-  const server = createServer((incoming, response) => {
-    handle(incoming, response).catch((cause: unknown) => {
-      // A script that fails is a fault of the test: it must not look like a model.
-      refusals.push({ status: 500, message: String(cause) })
-      if (response.headersSent) response.destroy()
-      else sendError(response, { status: 500, type: 'server_error', message: String(cause) })
-    })
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  // A server that listens on a port has an address of this kind.
-  const { port } = server.address() as AddressInfo
-  const close = async (): Promise<void> => {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-  }
-  return { url: `http://127.0.0.1:${port}/v1`, requests, refusals, aborted: () => aborted, close }
+/** Its address is for OPENAI_BASE_URL. */
+export function startFakeOpenAiChat(init: FakeOpenAiChatInit): Promise<FakeServer> {
+  const { dialect = 'openai', models = [], tools, script } = init
+  return startFakeServer<FakeChatSaid>(
+    {
+      path: '/v1',
+      findRefusal: (asked) => {
+        const refusal = findRefusal(asked, dialect)
+        const hasTools = asked.body?.['tools'] !== undefined
+        return refusal ?? (tools === 'refused' && hasTools ? withoutTools(asked.body ?? {}) : undefined)
+      },
+      answerAside: ({ method }) => (method === 'GET' ? listModels(models) : undefined),
+      listTools,
+      listResults,
+      encodeError: (error) => ({ body: describeError(error), headers: describeDelay(error) }),
+      encodeStream: (said, request) => ({
+        type: 'text/event-stream; charset=utf-8',
+        pieces: listChunks(said, { ...request, dialect }).map(
+          (chunk) => `data: ${typeof chunk === 'string' ? chunk : JSON.stringify(chunk)}\n\n`,
+        ),
+      }),
+      encodeWhole,
+      idHeader: 'x-request-id',
+    },
+    (request) => script(tools === 'ignored' ? leaveOutTools(request) : request),
+  )
 }
 
-async function readBody(incoming: IncomingMessage): Promise<string> {
-  const pieces: Buffer[] = []
-  let bytes = 0
-  for await (const piece of incoming) {
-    // Without an encoding a request streams buffers.
-    bytes += (piece as Buffer).length
-    if (bytes <= BODY_BYTES_MAX) pieces.push(piece as Buffer)
-  }
-  return bytes > BODY_BYTES_MAX ? '' : Buffer.concat(pieces).toString()
+function leaveOutTools(request: FakeRequest): FakeRequest {
+  const { tools: _, tool_choice: __, ...body } = request.body
+  return { ...request, body }
 }
 
-function findRefusal(incoming: IncomingMessage, text: string, dialect: FakeOpenAiDialect): FakeOpenAiError | undefined {
-  const { method, url, headers } = incoming
+function findRefusal(asked: FakeAsked, dialect: FakeOpenAiDialect): FakeError | undefined {
+  const { method, url, body = {} } = asked
   const isKnown = (method === 'POST' && url === '/v1/chat/completions') || (method === 'GET' && url === '/v1/models')
-  if (!isKnown) return { status: 404, type: 'invalid_request_error', message: `Invalid URL (${method} ${url})` }
-  if (!/^Bearer \S+$/.test(headers.authorization ?? ''))
-    return {
-      status: 401,
-      type: 'invalid_request_error',
-      code: 'invalid_api_key',
-      message: 'You didn’t provide an API key.',
-    }
-  if (method === 'GET') return undefined
-  const invalid = (message: string): FakeOpenAiError => ({ status: 400, type: 'invalid_request_error', message })
-  if (headers['content-type'] !== 'application/json') return invalid('Content-Type must be application/json')
-  const parsed = parseJson(text)
-  if (!parsed.ok || !isJsonObject(parsed.value)) return invalid('We could not parse the JSON body of your request.')
-  const issues = [
-    ...validateOpenAiChatRequest(parsed.value).map(({ path, message }) => `${path}: ${message}`),
-    ...(dialect === 'mistral' ? mistralIssues(parsed.value) : openAiIssues(parsed.value)),
-  ]
-  if (issues.length > 0) return invalid(issues.join('; '))
-  return parsed.value['stream'] === true ? undefined : invalid('this server answers streams only')
+  if (!isKnown) return { status: 404, message: `Invalid URL (${method} ${url})` }
+  const refusedKey = findKeyRefusal(asked)
+  if (refusedKey || method === 'GET') return refusedKey
+  const issue = findJsonIssue(asked)
+  if (issue !== undefined) return { status: 400, message: issue }
+  const more = dialect === 'mistral' ? mistralIssues(body) : openAiIssues(body)
+  const issues = [joinIssues(validateOpenAiChatRequest(body)) ?? [], more].flat()
+  if (issues.length > 0) return { status: 400, message: issues.join('; ') }
+  return body['stream'] === true ? undefined : { status: 400, message: 'this server answers streams only' }
+}
+
+/** As OpenAI refuses a key, by both of its wires. */
+export function findKeyRefusal({ headers: { authorization = '' } }: FakeAsked): FakeError | undefined {
+  if (/^Bearer \S+$/.test(authorization) && authorization !== 'Bearer bad') return undefined
+  return { status: 401, code: 'invalid_api_key', message: 'You didn’t provide a correct API key.' }
+}
+
+/** As OpenAI writes an error, by both of its wires. */
+export function describeError({ message, type = 'invalid_request_error', code }: FakeError): JsonObject {
+  return { error: { message, type, param: null, code: code ?? null } }
 }
 
 /** ChatCompletionCreateParams of openai 7.57, those that Baton may send; 400 "Unrecognized request argument supplied: x". */
@@ -156,6 +107,10 @@ const OPENAI_FIELDS: ReadonlySet<string> = new Set([
   'tool_choice',
   'parallel_tool_calls',
   'temperature',
+  'top_p',
+  'stop',
+  'seed',
+  'service_tier',
   'prompt_cache_key',
   'reasoning_effort',
   'response_format',
@@ -196,84 +151,109 @@ function mistralIssues(body: JsonObject): readonly string[] {
 }
 
 /** As ollama/ollama#11131 and many others show it. */
-function withoutTools({ model }: JsonObject): FakeOpenAiError {
-  const message = `registry.ollama.ai/library/${typeof model === 'string' ? model : ''} does not support tools`
+function withoutTools({ model }: JsonObject): FakeError {
+  const message = `registry.ollama.ai/library/${readText(model)} does not support tools`
   return { status: 400, type: 'api_error', message }
 }
 
-function readRequest(body: JsonObject, index: number): FakeOpenAiRequest {
-  const names = toolNames(body)
-  return {
-    body,
-    index,
-    isToolProbe: JSON.stringify(body['messages'] ?? '').includes('Call the tool repeat_word'),
-    toolLike: (pattern) => {
-      const found = names.filter((name) => pattern.test(name))
-      const [only] = found
-      if (only === undefined || found.length > 1)
-        throw new Error(`${found.length} tools match ${pattern}: ${names.join(', ')}`)
-      return only
-    },
-    results: listResults(body),
-  }
-}
-
-function listObjects(value: unknown): readonly JsonObject[] {
-  return Array.isArray(value) ? (value as readonly unknown[]).filter(isJsonObject) : []
-}
-
-function toolNames(body: JsonObject): readonly string[] {
-  return listObjects(body['tools']).map((tool) => {
-    const name = isJsonObject(tool['function']) ? tool['function']['name'] : undefined
-    return typeof name === 'string' ? name : ''
-  })
+function listTools(body: JsonObject): readonly string[] {
+  return listObjects(body['tools']).map((tool) =>
+    listObjects([tool['function']])
+      .map(({ name }) => readText(name))
+      .join(''),
+  )
 }
 
 function listResults(body: JsonObject): readonly string[] {
   const messages = listObjects(body['messages'])
   const lastOther = messages.findLastIndex(({ role }) => role !== 'tool')
-  return messages.slice(lastOther + 1).map(({ content }) => (typeof content === 'string' ? content : ''))
+  return messages.slice(lastOther + 1).map(({ content }) => readText(content))
 }
 
-function sendError(response: ServerResponse, { status, message, type, code, headers }: FakeOpenAiError): void {
-  response.writeHead(status, { 'content-type': 'application/json', 'x-request-id': 'req_fake', ...headers })
-  response.end(
-    JSON.stringify({ error: { message, type: type ?? 'invalid_request_error', param: null, code: code ?? null } }),
-  )
+function listModels(models: readonly string[]): JsonObject {
+  return { object: 'list', data: models.map((id) => ({ id, object: 'model', created: 0, owned_by: 'fake' })) }
 }
 
-function sendModels(response: ServerResponse, models: readonly string[]): void {
-  response.writeHead(200, { 'content-type': 'application/json' })
-  const data = models.map((id) => ({ id, object: 'model', created: 0, owned_by: 'fake' }))
-  response.end(JSON.stringify({ object: 'list', data }))
+type Streaming = FakeRequest & { readonly dialect: FakeOpenAiDialect }
+
+function findReason({ stopReason, calls = [] }: FakeChatSaid): string {
+  return stopReason ?? (calls.length > 0 ? 'tool_calls' : 'stop')
 }
 
-interface Streaming {
-  readonly request: FakeOpenAiRequest
-  readonly dialect: FakeOpenAiDialect
-}
-
-/** False when the client went away before the end. */
-async function sendStream(response: ServerResponse, answer: FakeOpenAiSaid, streaming: Streaming): Promise<boolean> {
-  const { body, index } = streaming.request
-  const unknown = (answer.calls ?? []).find((call) => !toolNames(body).includes(call.name))
-  if (unknown) throw new Error(`the script calls "${unknown.name}", which the request does not offer`)
-  response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'x-request-id': `req_${index}` })
-  const chunks = listChunks(answer, { ...streaming.request, dialect: streaming.dialect })
-  for (const [number, chunk] of chunks.entries()) {
-    if (response.destroyed) return false
-    if (number === answer.stallAfterChunks) {
-      await new Promise((resolve) => response.on('close', resolve))
-      return false
-    }
-    if (number === answer.cutAfterChunks) {
-      response.destroy()
-      return true
-    }
-    response.write(`data: ${typeof chunk === 'string' ? chunk : JSON.stringify(chunk)}\n\n`)
-    // Each event in a packet of its own, as far as the network allows.
-    await new Promise((resolve) => setImmediate(resolve))
+function encodeWhole(said: FakeChatSaid, { model, index }: FakeRequest): JsonObject {
+  const { reasoning, text = null, refusal = null, calls = [] } = said
+  const made = calls.map(({ name, input }, number) => ({
+    id: `call_fake_${index}_${number}`,
+    type: 'function',
+    function: { name, arguments: JSON.stringify(input) },
+  }))
+  const message = {
+    role: 'assistant',
+    content: text,
+    refusal,
+    ...(reasoning !== undefined && { reasoning_content: reasoning }),
+    ...(made.length > 0 && { tool_calls: made }),
   }
-  response.end()
-  return true
+  const choices = [{ index: 0, message, finish_reason: findReason(said) }]
+  return { id: `chatcmpl-fake-${index}`, object: 'chat.completion', created: 0, model, choices, usage: USAGE }
+}
+
+const USAGE = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 }
+
+/** The last one is the text `[DONE]`, where there is one. */
+export function listChunks(answer: FakeChatSaid, init: Streaming): readonly (JsonObject | string)[] {
+  const { dialect } = init
+  const wrap = (delta: JsonObject, more: JsonObject = {}) =>
+    chunk(init, [{ index: 0, delta, finish_reason: null }], more)
+  const deltas = [
+    ...(dialect === 'sloppy' ? [] : [{ role: 'assistant', content: '' }]),
+    ...splitPieces(answer.reasoning ?? '').map((text) => ({ content: null, reasoning_content: text })),
+    ...splitPieces(answer.text ?? '').map((text) => (dialect === 'sloppy' ? sloppyText(text) : { content: text })),
+    ...splitPieces(answer.refusal ?? '').map((text) => ({ refusal: text })),
+    ...(answer.calls ?? []).flatMap((call, number) => callDeltas(call, number, init)),
+  ]
+  const said = deltas.map((delta) => wrap(delta, dialect === 'openai' ? { usage: null } : {}))
+  if (answer.fails) return [...said, describeError(answer.fails)]
+  return [...said, ...buildEnd(answer, init)]
+}
+
+function buildEnd(answer: FakeChatSaid, init: Streaming): readonly (JsonObject | string)[] {
+  const reason = init.dialect === 'sloppy' ? (answer.stopReason ?? 'stop') : findReason(answer)
+  const choices = [{ index: 0, delta: {}, finish_reason: reason }]
+  if (init.dialect === 'sloppy') return [chunk(init, choices, { usage: null })]
+  if (init.dialect === 'mistral') return [chunk(init, choices, { usage: USAGE, p: 'abcdef' }), '[DONE]']
+  const asked = init.body['stream_options'] !== undefined
+  return [
+    chunk(init, choices, { usage: null }),
+    ...(asked ? [chunk(init, [], { usage: USAGE, obfuscation: 'x' })] : []),
+    '[DONE]',
+  ]
+}
+
+function callDeltas({ name, input }: FakeCall, number: number, { dialect, index }: Streaming): readonly JsonObject[] {
+  const json = JSON.stringify(input)
+  if (dialect === 'sloppy') return [{ content: null, tool_calls: [{ id: null, function: { name, arguments: input } }] }]
+  if (dialect === 'mistral') {
+    const id = `f${index}c${number}`.padEnd(9, '0')
+    return [{ tool_calls: [{ id, type: 'function', function: { name, arguments: json } }] }]
+  }
+  const id = `call_fake_${index}_${number}`
+  return [
+    { tool_calls: [{ index: number, id, type: 'function', function: { name, arguments: '' } }] },
+    ...splitPieces(json).map((text) => ({ tool_calls: [{ index: number, function: { arguments: text } }] })),
+  ]
+}
+
+function sloppyText(text: string): JsonObject {
+  return { content: [{ type: 'text', text }], tool_calls: [], reasoning_content: null, refusal: null }
+}
+
+function chunk({ model, index }: Streaming, choices: readonly JsonObject[], more: JsonObject): JsonObject {
+  const head = {
+    id: `chatcmpl-fake-${index}`,
+    object: 'chat.completion.chunk',
+    created: 0,
+    model,
+  }
+  return { ...head, choices, ...more }
 }

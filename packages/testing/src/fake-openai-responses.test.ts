@@ -8,10 +8,12 @@ import { createModelOf } from '@baton/models/choose-model'
 import type { UndiciTransport } from '@baton/models/transport/undici'
 import { createUndiciTransport } from '@baton/models/transport/undici'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { FakeOpenAiResponses, FakeResponsesAnswer, FakeResponsesRequest } from './fake-openai-responses.ts'
+import type { FakeResponsesSaid } from './fake-openai-responses.ts'
 import { startFakeOpenAiResponses } from './fake-openai-responses.ts'
+import type { FakeAnswer, FakeRequest, FakeServer } from './fake-server.ts'
+import { listObjects } from './fake-server.ts'
 
-const open: { server?: FakeOpenAiResponses; host?: LocalHost; transport?: UndiciTransport } = {}
+const open: { server?: FakeServer; host?: LocalHost; transport?: UndiciTransport } = {}
 afterEach(async () => {
   await open.host?.stop()
   await open.transport?.close()
@@ -42,7 +44,7 @@ const screen = tool({
 })
 
 interface Setup {
-  readonly script: (request: FakeResponsesRequest) => FakeResponsesAnswer
+  readonly script: (request: FakeRequest) => FakeAnswer<FakeResponsesSaid>
   readonly model?: string
   readonly settings?: ModelSettings
   readonly output?: object
@@ -50,7 +52,7 @@ interface Setup {
 
 async function setUp({ script, model = 'openai/gpt-5-mini', settings = {}, output }: Setup) {
   ran.length = 0
-  const server = await startFakeOpenAiResponses({ script })
+  const server = await startFakeOpenAiResponses(script)
   const transport = createUndiciTransport({ variables: {} })
   const environment = createNodeEnvironment(transport)
   const variables = { OPENAI_API_KEY: 'key-of-a-test', OPENAI_BASE_URL: server.url }
@@ -67,7 +69,7 @@ async function findCode(turn: Turn): Promise<string | Answer> {
 }
 
 /** Two calls at once, then an answer that quotes their results. */
-function twoCities({ index, toolLike, results }: FakeResponsesRequest): FakeResponsesAnswer {
+function twoCities({ index, toolLike, results }: FakeRequest): FakeAnswer<FakeResponsesSaid> {
   if (index > 0) return { reasoning: 'Both are known.', text: `Say: ${results.join(' and ')}.` }
   const name = toolLike(/weather/)
   const calls = [
@@ -77,7 +79,8 @@ function twoCities({ index, toolLike, results }: FakeResponsesRequest): FakeResp
   return { reasoning: 'Two calls.', text: 'One moment.', calls }
 }
 
-const typesIn = (request: FakeResponsesRequest | undefined) => request?.items.map(({ type, role }) => type ?? role)
+const typesIn = (request: FakeRequest | undefined) =>
+  listObjects(request?.body['input']).map(({ type, role }) => type ?? role)
 
 describe('turns over real HTTP', () => {
   test('two parallel calls of a model that thinks: its thoughts go back, in their places', async () => {
@@ -91,7 +94,7 @@ describe('turns over real HTTP', () => {
     const [call, output] = ['function_call', 'function_call_output']
     const calls = ['reasoning', 'assistant', call, call, output, output]
     expect(typesIn(server.requests[2])).toEqual(['user', ...calls, 'reasoning', 'assistant', 'user'])
-    expect(JSON.stringify(server.requests[2]?.items)).toContain('gAAAAAB-fake-0')
+    expect(JSON.stringify(server.requests[2]?.body)).toContain('gAAAAAB-fake-0')
   })
 
   test('a model that does not think, one call at a time', async () => {
@@ -165,13 +168,10 @@ describe('turns over real HTTP', () => {
     expect(server.refusals).toEqual([])
   })
 
-  test.each<[string, FakeResponsesAnswer]>([
-    [
-      'a rate limit',
-      { status: 429, message: 'Rate limit reached', code: 'rate_limit_exceeded', headers: { 'retry-after': '0' } },
-    ],
-    ['an error event', { text: 'Half an', fails: { code: 'server_error', message: 'An error occurred' } }],
-    ['a broken connection', { text: 'Half an answer', cutAfterEvents: 8 }],
+  test.each<[string, FakeAnswer<FakeResponsesSaid>]>([
+    ['a rate limit', { status: 429, message: 'Rate limit reached', code: 'rate_limit_exceeded', retryAfter: 0 }],
+    ['an error event', { text: 'Half an', fails: { status: 500, code: 'server_error', message: 'An error occurred' } }],
+    ['a broken connection', { text: 'Half an answer', cutAfter: 8 }],
   ])('%s: asked again, and what was whole stands', async (_situation, failure) => {
     const { server, session } = await setUp({ script: ({ index }) => (index === 0 ? failure : { text: 'Whole.' }) })
     expect(await findCode(session.send('Go'))).toMatchObject({ text: 'Whole.' })
@@ -179,13 +179,17 @@ describe('turns over real HTTP', () => {
     expect(server.refusals).toEqual([])
   })
 
-  test.each<[string, FakeResponsesAnswer, string]>([
+  test.each<[string, FakeAnswer<FakeResponsesSaid>, string]>([
     [
       'no credit',
       { status: 429, message: 'You exceeded your current quota', type: 'insufficient_quota' },
       'model_auth_failed',
     ],
-    ['a prompt that is not allowed', { fails: { code: 'invalid_prompt', message: 'No.' } }, 'model_invalid_request'],
+    [
+      'a prompt that is not allowed',
+      { fails: { status: 500, code: 'invalid_prompt', message: 'No.' } },
+      'model_invalid_request',
+    ],
   ])('%s is not asked for twice', async (_situation, failure, code) => {
     const { server, session } = await setUp({ script: () => failure })
     expect(await findCode(session.send('Go'))).toBe(code)
@@ -193,7 +197,7 @@ describe('turns over real HTTP', () => {
   })
 
   test('an interrupt closes the connection', async () => {
-    const { server, session } = await setUp({ script: () => ({ text: 'A long story begins', stallAfterEvents: 8 }) })
+    const { server, session } = await setUp({ script: () => ({ text: 'A long story begins', stallAfter: 8 }) })
     const turn = session.send('Tell me a story')
     for await (const event of turn.events) {
       if (event.type === 'text-delta') await session.interrupt()

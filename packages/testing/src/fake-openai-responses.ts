@@ -1,128 +1,79 @@
-// A server of our own that speaks OpenAI's Responses API over real HTTP: streams in the grammar of recorded ones and refuses
-// what OpenAI would refuse. What it says is scripted by a function of the request.
+// OpenAI's Responses API as a server of our own speaks it: streams in the grammar of recorded ones, refuses what OpenAI would
+// refuse. What no recording has is made by hand after OpenAI's types and is marked so.
 import type { JsonObject } from '@baton/core'
-import { isJsonObject, parseJson } from '@baton/core'
 import { validateOpenAiResponsesRequest } from '@baton/core/testing'
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import type { FakeResponsesSaid } from './fake-openai-responses-stream.ts'
-import { listEvents } from './fake-openai-responses-stream.ts'
+import { describeError, findKeyRefusal } from './fake-openai-chat.ts'
+import type { FakeAsked, FakeCall, FakeError, FakeRequest, FakeSaid, FakeScript, FakeServer } from './fake-server.ts'
+import {
+  describeDelay,
+  findJsonIssue,
+  joinIssues,
+  listObjects,
+  readText,
+  splitPieces,
+  startFakeServer,
+} from './fake-server.ts'
 
-export type { FakeResponsesSaid } from './fake-openai-responses-stream.ts'
-
-/** An answer, or an error in place of one. */
-export type FakeResponsesAnswer = FakeResponsesSaid | FakeResponsesError
-
-export interface FakeResponsesError {
-  readonly status: number
-  readonly message: string
-  readonly type?: string
-  readonly code?: string
-  readonly headers?: Readonly<Record<string, string>>
+/** For models that think in any case an encrypted thought comes first, also without a summary. */
+export interface FakeResponsesSaid extends FakeSaid {
+  /** Hand-made: `response.refusal.delta` and a part `refusal`. */
+  readonly refusal?: string
+  /** Hand-made: the response ends as `response.incomplete` for this reason; its last item with it, in its middle. */
+  readonly incomplete?: 'max_output_tokens' | 'content_filter'
 }
 
-export interface FakeResponsesRequest {
-  readonly body: JsonObject
-  /** Number of this request, from 0; refused ones do not count. */
-  readonly index: number
-  /** The items of the input, in their order. */
-  readonly items: readonly JsonObject[]
-  /** The wire name of the only tool whose name matches. @throws when none or several do */
-  toolLike(pattern: RegExp): string
-  /** Outputs of the calls at the end, in their order; those with images as JSON. */
-  readonly results: readonly string[]
-}
-
-export interface FakeOpenAiResponses {
-  /** For OPENAI_BASE_URL. */
-  readonly url: string
-  readonly requests: readonly FakeResponsesRequest[]
-  /** What was refused although the script would have answered it. */
-  readonly refusals: readonly { readonly status: number; readonly message: string }[]
-  /** Connections that the client closed before their answer had ended. */
-  readonly aborted: () => number
-  close(): Promise<void>
-}
-
-export interface FakeOpenAiResponsesInit {
-  readonly script: (request: FakeResponsesRequest) => FakeResponsesAnswer
-}
-
-const BODY_BYTES_MAX = 32 * 1024 * 1024
-
-export async function startFakeOpenAiResponses(init: FakeOpenAiResponsesInit): Promise<FakeOpenAiResponses> {
-  const requests: FakeResponsesRequest[] = []
-  const refusals: { status: number; message: string }[] = []
+/** Its address is for OPENAI_BASE_URL. */
+export function startFakeOpenAiResponses(script: FakeScript<FakeResponsesSaid>): Promise<FakeServer> {
   /** What this server has encrypted: nobody else's thoughts are taken back. */
   const thoughts = new Map<string, string>()
-  let aborted = 0
-  const handle = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const text = await readBody(incoming)
-    const refusal = findRefusal(incoming, text, thoughts)
-    if (refusal) {
-      refusals.push({ status: refusal.status, message: refusal.message })
-      sendError(response, refusal)
-      return
-    }
-    const parsed = parseJson(text)
-    const request = readRequest(parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}, requests.length)
-    requests.push(request)
-    const answer = init.script(request)
-    if ('status' in answer) sendError(response, answer)
-    else if (!(await sendStream(response, answer, { request, thoughts }))) aborted++
+  const encrypt = (request: FakeRequest): Streaming => {
+    const { body, model, index } = request
+    const asks = Array.isArray(body['include']) && body['include'].includes('reasoning.encrypted_content')
+    const encrypted = thinks(body) && asks ? `gAAAAAB-fake-${index}` : undefined
+    if (encrypted !== undefined) thoughts.set(encrypted, model)
+    return { model, index, encrypted }
   }
-  const server = createServer((incoming, response) => {
-    handle(incoming, response).catch((cause: unknown) => {
-      // A script that fails is a fault of the test: it must not look like a model.
-      refusals.push({ status: 500, message: String(cause) })
-      if (response.headersSent) response.destroy()
-      else sendError(response, { status: 500, type: 'server_error', message: String(cause) })
-    })
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  // A server that listens on a port has an address of this kind.
-  const { port } = server.address() as AddressInfo
-  const close = async (): Promise<void> => {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-  }
-  return { url: `http://127.0.0.1:${port}/v1`, requests, refusals, aborted: () => aborted, close }
-}
-
-async function readBody(incoming: IncomingMessage): Promise<string> {
-  const pieces: Buffer[] = []
-  let bytes = 0
-  for await (const piece of incoming) {
-    // Without an encoding a request streams buffers.
-    bytes += (piece as Buffer).length
-    if (bytes <= BODY_BYTES_MAX) pieces.push(piece as Buffer)
-  }
-  return bytes > BODY_BYTES_MAX ? '' : Buffer.concat(pieces).toString()
+  return startFakeServer<FakeResponsesSaid>(
+    {
+      path: '/v1',
+      findRefusal: (asked) => findRefusal(asked, thoughts),
+      listTools: (body) => listObjects(body['tools']).map(({ name }) => readText(name)),
+      listResults,
+      encodeError: (error) => ({ body: describeError(error), headers: describeDelay(error) }),
+      encodeStream: (said, request) => ({
+        type: 'text/event-stream; charset=utf-8',
+        pieces: listEvents(said, encrypt(request)).map(
+          (event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`,
+        ),
+      }),
+      encodeWhole: (said, request) => {
+        const streaming = encrypt(request)
+        const output = listItems(said, streaming).map(({ done }) => done)
+        return describeResponse(streaming, 'completed', { output, usage: USAGE })
+      },
+      idHeader: 'x-request-id',
+    },
+    script,
+  )
 }
 
 type Thoughts = ReadonlyMap<string, string>
 
-function findRefusal(incoming: IncomingMessage, text: string, thoughts: Thoughts): FakeResponsesError | undefined {
-  const { method, url, headers } = incoming
+function findRefusal(asked: FakeAsked, thoughts: Thoughts): FakeError | undefined {
+  const { method, url, body = {} } = asked
   if (method !== 'POST' || url !== '/v1/responses') return { status: 404, message: `Invalid URL (${method} ${url})` }
-  if (!/^Bearer \S+$/.test(headers.authorization ?? ''))
-    return { status: 401, code: 'invalid_api_key', message: 'You didn’t provide an API key.' }
-  const invalid = (message: string, code?: string): FakeResponsesError => {
-    return { status: 400, message, ...(code !== undefined && { code }) }
+  const refusedKey = findKeyRefusal(asked)
+  if (refusedKey) return refusedKey
+  const issue = findJsonIssue(asked)
+  if (issue !== undefined) return { status: 400, message: issue }
+  const issues = [joinIssues(validateOpenAiResponsesRequest(body)) ?? [], fieldIssues(body)].flat()
+  if (issues.length > 0) return { status: 400, message: issues.join('; ') }
+  const strange = strangeThought(body, thoughts)
+  if (strange !== undefined) {
+    const message = `The encrypted content ${strange} could not be verified.`
+    return { status: 400, code: 'invalid_encrypted_content', message }
   }
-  if (headers['content-type'] !== 'application/json') return invalid('Content-Type must be application/json')
-  const parsed = parseJson(text)
-  if (!parsed.ok || !isJsonObject(parsed.value)) return invalid('We could not parse the JSON body of your request.')
-  const issues = [
-    ...validateOpenAiResponsesRequest(parsed.value).map(({ path, message }) => `${path}: ${message}`),
-    ...fieldIssues(parsed.value),
-  ]
-  if (issues.length > 0) return invalid(issues.join('; '))
-  const strange = strangeThought(parsed.value, thoughts)
-  if (strange !== undefined)
-    return invalid(`The encrypted content ${strange} could not be verified.`, 'invalid_encrypted_content')
-  return parsed.value['stream'] === true ? undefined : invalid('this server answers streams only')
+  return body['stream'] === true ? undefined : { status: 400, message: 'this server answers streams only' }
 }
 
 /** ResponseCreateParams of openai 7.57, those that Baton may send; 400 "Unknown parameter: 'x'." */
@@ -138,6 +89,8 @@ const FIELDS: ReadonlySet<string> = new Set([
   'tool_choice',
   'parallel_tool_calls',
   'temperature',
+  'top_p',
+  'service_tier',
   'prompt_cache_key',
   'reasoning',
   'text',
@@ -168,77 +121,166 @@ function strangeThought(body: JsonObject, thoughts: Thoughts): string | undefine
   return undefined
 }
 
-function readRequest(body: JsonObject, index: number): FakeResponsesRequest {
-  const names = toolNames(body)
+function listResults(body: JsonObject): readonly string[] {
   const items = listObjects(body['input'])
-  return {
-    body,
-    index,
-    items,
-    toolLike: (pattern) => {
-      const found = names.filter((name) => pattern.test(name))
-      const [only] = found
-      if (only === undefined || found.length > 1)
-        throw new Error(`${found.length} tools match ${pattern}: ${names.join(', ')}`)
-      return only
-    },
-    results: listResults(items),
-  }
-}
-
-function listObjects(value: unknown): readonly JsonObject[] {
-  return Array.isArray(value) ? (value as readonly unknown[]).filter(isJsonObject) : []
-}
-
-function toolNames(body: JsonObject): readonly string[] {
-  return listObjects(body['tools']).map(({ name }) => (typeof name === 'string' ? name : ''))
-}
-
-function listResults(items: readonly JsonObject[]): readonly string[] {
   const lastOther = items.findLastIndex(({ type }) => type !== 'function_call_output')
   return items.slice(lastOther + 1).map(({ output }) => (typeof output === 'string' ? output : JSON.stringify(output)))
 }
 
-function sendError(response: ServerResponse, { status, message, type, code, headers }: FakeResponsesError): void {
-  response.writeHead(status, { 'content-type': 'application/json', 'x-request-id': 'req_fake', ...headers })
-  response.end(
-    JSON.stringify({ error: { message, type: type ?? 'invalid_request_error', param: null, code: code ?? null } }),
-  )
-}
-
 interface Streaming {
-  readonly request: FakeResponsesRequest
-  readonly thoughts: Map<string, string>
+  readonly model: string
+  readonly index: number
+  /** What the thought of this answer is encrypted as; absent where the model does not think or nobody asked for it. */
+  readonly encrypted: string | undefined
 }
 
-/** False when the client went away before the end. */
-async function sendStream(
-  response: ServerResponse,
-  answer: FakeResponsesSaid,
-  { request, thoughts }: Streaming,
-): Promise<boolean> {
-  const { body, index } = request
-  const unknown = (answer.calls ?? []).find((call) => !toolNames(body).includes(call.name))
-  if (unknown) throw new Error(`the script calls "${unknown.name}", which the request does not offer`)
-  const model = typeof body['model'] === 'string' ? body['model'] : ''
-  const asks = Array.isArray(body['include']) && body['include'].includes('reasoning.encrypted_content')
-  const encrypted = thinks(body) && asks ? `gAAAAAB-fake-${index}` : undefined
-  if (encrypted !== undefined) thoughts.set(encrypted, model)
-  response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'x-request-id': `req_${index}` })
-  for (const [number, event] of listEvents(answer, { model, index, encrypted }).entries()) {
-    if (response.destroyed) return false
-    if (number === answer.stallAfterEvents) {
-      await new Promise((resolve) => response.on('close', resolve))
-      return false
-    }
-    if (number === answer.cutAfterEvents) {
-      response.destroy()
-      return true
-    }
-    response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
-    // Each event in a packet of its own, as far as the network allows.
-    await new Promise((resolve) => setImmediate(resolve))
+type FakeEvent = JsonObject & { readonly type: string }
+
+const USAGE = {
+  input_tokens: 100,
+  input_tokens_details: { cached_tokens: 40 },
+  output_tokens: 20,
+  output_tokens_details: { reasoning_tokens: 5 },
+  total_tokens: 120,
+}
+
+interface FakeItem {
+  readonly begun: JsonObject
+  readonly done: JsonObject
+  /** Its pieces, without the place of the item. */
+  readonly pieces: readonly FakeEvent[]
+}
+
+function listEvents(answer: FakeResponsesSaid, init: Streaming): readonly FakeEvent[] {
+  const items = listItems(answer, init)
+  const response = (status: string, more?: JsonObject) => describeResponse(init, status, more)
+  const said = items.flatMap((item, index) => itemEvents(item, index, answer.incomplete && index === items.length - 1))
+  const events: readonly FakeEvent[] = [
+    { type: 'response.created', response: response('in_progress') },
+    { type: 'response.in_progress', response: response('in_progress') },
+    ...said,
+    ...buildEnd(answer, response, items),
+  ]
+  return events.map((event, number) => ({ ...event, sequence_number: number }))
+}
+
+function describeResponse({ index, model }: Streaming, status: string, more: JsonObject = {}): JsonObject {
+  const head = { id: `resp_fake_${index}`, object: 'response', created_at: 0, status, model }
+  return { ...head, output: [], usage: null, error: null, incomplete_details: null, ...more }
+}
+
+function buildEnd(
+  { fails, incomplete }: FakeResponsesSaid,
+  response: (status: string, more?: JsonObject) => JsonObject,
+  items: readonly FakeItem[],
+): readonly FakeEvent[] {
+  if (fails) {
+    const error = { code: fails.code ?? null, message: fails.message }
+    return [
+      { type: 'error', ...error, param: null },
+      { type: 'response.failed', response: response('failed', { error }) },
+    ]
   }
-  response.end()
-  return true
+  const output = items.map(({ done }, index) =>
+    incomplete && index === items.length - 1 ? { ...done, status: 'incomplete' } : done,
+  )
+  const status = incomplete ? 'incomplete' : 'completed'
+  const more = { output, usage: USAGE, ...(incomplete && { incomplete_details: { reason: incomplete } }) }
+  return [{ type: `response.${status}`, response: response(status, more) }]
+}
+
+/** An item that the end of the response cut has no end of its own, and only the first half of its pieces. */
+function itemEvents(
+  { begun, done, pieces }: FakeItem,
+  index: number,
+  isCut: boolean | undefined,
+): readonly FakeEvent[] {
+  const item_id = begun['id'] ?? null
+  const kept = isCut ? pieces.slice(0, Math.ceil(pieces.length / 2)) : pieces
+  return [
+    { type: 'response.output_item.added', output_index: index, item: begun },
+    ...kept.map((piece) => ({ ...piece, item_id, output_index: index })),
+    ...(isCut ? [] : [{ type: 'response.output_item.done', output_index: index, item: done }]),
+  ]
+}
+
+function listItems(answer: FakeResponsesSaid, init: Streaming): readonly FakeItem[] {
+  const { reasoning = '', text = '', refusal = '', calls = [] } = answer
+  return [
+    ...(init.encrypted === undefined && reasoning === '' ? [] : [thought(reasoning, init)]),
+    ...(text === '' ? [] : [message(text, init)]),
+    ...(refusal === '' ? [] : [refused(refusal, init)]),
+    ...calls.map((call, number) => functionCall(call, number, init)),
+  ]
+}
+
+function thought(text: string, { index, encrypted }: Streaming): FakeItem {
+  const id = `rs_fake_${index}`
+  const summary = text === '' ? [] : [{ type: 'summary_text', text }]
+  const part = { summary_index: 0 }
+  return {
+    begun: { id, type: 'reasoning', summary: [] },
+    done: { id, type: 'reasoning', summary, ...(encrypted !== undefined && { encrypted_content: encrypted }) },
+    pieces:
+      text === ''
+        ? []
+        : [
+            { type: 'response.reasoning_summary_part.added', ...part, part: { type: 'summary_text', text: '' } },
+            ...splitPieces(text).map((delta) => ({ type: 'response.reasoning_summary_text.delta', ...part, delta })),
+            { type: 'response.reasoning_summary_text.done', ...part, text },
+          ],
+  }
+}
+
+function message(text: string, { index }: Streaming): FakeItem {
+  const head = { id: `msg_fake_${index}`, type: 'message', role: 'assistant' }
+  const part = { type: 'output_text', annotations: [], text }
+  return {
+    begun: { ...head, status: 'in_progress', content: [] },
+    done: { ...head, status: 'completed', content: [part] },
+    pieces: [
+      { type: 'response.content_part.added', content_index: 0, part: { ...part, text: '' } },
+      ...splitPieces(text).map((delta) => ({
+        type: 'response.output_text.delta',
+        content_index: 0,
+        delta,
+        obfuscation: 'aX9',
+      })),
+      { type: 'response.output_text.done', content_index: 0, text },
+      { type: 'response.content_part.done', content_index: 0, part },
+    ],
+  }
+}
+
+/** Hand-made after ResponseRefusalDeltaEvent and ResponseOutputRefusal of openai 7.57. */
+function refused(refusal: string, { index }: Streaming): FakeItem {
+  const head = { id: `msg_refusal_${index}`, type: 'message', role: 'assistant' }
+  const part = { type: 'refusal', refusal }
+  return {
+    begun: { ...head, status: 'in_progress', content: [] },
+    done: { ...head, status: 'completed', content: [part] },
+    pieces: [
+      { type: 'response.content_part.added', content_index: 0, part: { ...part, refusal: '' } },
+      ...splitPieces(refusal).map((delta) => ({ type: 'response.refusal.delta', content_index: 0, delta })),
+      { type: 'response.refusal.done', content_index: 0, refusal },
+    ],
+  }
+}
+
+function functionCall({ name, input }: FakeCall, number: number, { index }: Streaming): FakeItem {
+  const json = JSON.stringify(input)
+  const head = {
+    id: `fc_fake_${index}_${number}`,
+    type: 'function_call',
+    call_id: `call_fake_${index}_${number}`,
+    name,
+  }
+  return {
+    begun: { ...head, status: 'in_progress', arguments: '' },
+    done: { ...head, status: 'completed', arguments: json },
+    pieces: [
+      ...splitPieces(json).map((delta) => ({ type: 'response.function_call_arguments.delta', delta })),
+      { type: 'response.function_call_arguments.done', arguments: json },
+    ],
+  }
 }

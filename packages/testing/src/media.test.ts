@@ -6,14 +6,14 @@ import { createHost, createMemoryStore } from '@baton/host'
 import { fromAiSdkModel } from '@baton/models/ai-sdk'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { FakeOpenAiChat } from './fake-openai-chat.ts'
 import { startFakeOpenAiChat } from './fake-openai-chat.ts'
+import type { FakeServer } from './fake-server.ts'
 import type { Parties } from './handoff/parties.ts'
 import { startParties } from './handoff/parties.ts'
 
 const NAMES = ['anthropic', 'openai', 'openai-chat', 'mistral', 'gemini', 'bedrock-claude', 'bedrock-nova']
 
-const open: { parties?: Parties; aiSdk?: FakeOpenAiChat } = {}
+const open: { parties?: Parties; aiSdk?: FakeServer } = {}
 beforeAll(async () => {
   open.parties = await startParties()
 })

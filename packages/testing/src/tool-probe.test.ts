@@ -10,8 +10,9 @@ import type { ToolProbeOptions } from '@baton/models/prompted'
 import { describeToolVerdict, withToolProbe } from '@baton/models/prompted'
 import { createUndiciTransport } from '@baton/models/transport/undici'
 import { afterEach, expect, test } from 'vitest'
-import type { FakeOpenAiAnswer, FakeOpenAiChatInit, FakeOpenAiRequest } from './fake-openai-chat.ts'
+import type { FakeOpenAiChatInit } from './fake-openai-chat.ts'
 import { startFakeOpenAiChat } from './fake-openai-chat.ts'
+import type { FakeAnswer, FakeRequest } from './fake-server.ts'
 
 let ends: (() => Promise<unknown>)[] = []
 afterEach(async () => {
@@ -70,7 +71,7 @@ function written(place: string): string {
 const PLACES = ['the sea', 'the "city" 🦀']
 
 /** A model that was taught to call: by the server where that offers tools, in words where it is told how. */
-function taught(request: FakeOpenAiRequest): FakeOpenAiAnswer {
+function taught(request: FakeRequest): FakeAnswer {
   const said = JSON.stringify(request.body['messages'])
   const hasTools = request.body['tools'] !== undefined
   if (request.isToolProbe && hasTools)
@@ -117,7 +118,7 @@ test('sessions that begin at once wait for one probe, and later ones for none', 
 test('an interrupt while the probe hangs closes its connection and decides nothing', async () => {
   const { session, server, probes, found } = await setUp({
     tools: 'ignored',
-    script: (request) => (request.index === 0 ? { text: 'I do not', stallAfterChunks: 2 } : taught(request)),
+    script: (request) => (request.index === 0 ? { text: 'I do not', stallAfter: 2 } : taught(request)),
   })
   const turn = session.send('Look')
   await expect.poll(probes).toBe(1)
@@ -132,7 +133,7 @@ test('an interrupt while the probe hangs closes its connection and decides nothi
 test('a connection that breaks during the probe decides nothing: the turn goes on, and the next one probes', async () => {
   const { session, server, probes, found } = await setUp({
     tools: 'ignored',
-    script: (request) => (request.index === 0 ? { text: 'I do not', cutAfterChunks: 2 } : taught(request)),
+    script: (request) => (request.index === 0 ? { text: 'I do not', cutAfter: 2 } : taught(request)),
   })
   expect((await session.send('Look').answer).text).toBe('I would need a tool for that.')
   expect([probes(), server.requests.length, found]).toEqual([1, 2, []])
@@ -142,7 +143,7 @@ test('a connection that breaks during the probe decides nothing: the turn goes o
 
 test('a server that is too slow for the probe is asked as if it took tools', async () => {
   const { session, server, probes } = await setUp({
-    script: (request) => (request.isToolProbe ? { text: 'I', stallAfterChunks: 1 } : taught(request)),
+    script: (request) => (request.isToolProbe ? { text: 'I', stallAfter: 1 } : taught(request)),
     options: { deadlineMs: 50 },
   })
   expect((await session.send('Look').answer).text).toBe('I look.\n\nBoth are blue.')

@@ -12,6 +12,7 @@ import type {
 } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { ToolNames } from '../tool-names.ts'
+import { answerTooLong } from '../transport/answer-reader.ts'
 import { describeError } from './errors.ts'
 import type { Metadata, ModelUsage, Source, StreamPart } from './language-model.ts'
 
@@ -53,7 +54,7 @@ export function createAiSdkDecoder(init: AiSdkDecoderInit): AiSdkDecoder {
   return {
     push: (part) => {
       length += countLength(part)
-      if (length > answerLengthMax) throw tooLong(init, answerLengthMax)
+      if (length > answerLengthMax) throw answerTooLong(init.provider, answerLengthMax)
       take(init, draft, part)
     },
     end: () => readAnswer(init, draft),
@@ -65,16 +66,6 @@ function countLength(part: StreamPart): number {
   if (part.type === 'text-delta' || part.type === 'reasoning-delta' || part.type === 'tool-input-delta')
     return part.delta.length
   return part.type === 'tool-call' ? part.input.length : 0
-}
-
-/** Not retryable: the same question would bring the same flood, and cost as much again. */
-function tooLong({ provider }: AiSdkDecoderInit, lengthMax: number): BatonError {
-  return new BatonError({
-    code: 'model_malformed_answer',
-    message: `${provider}’s answer is longer than ${lengthMax} characters`,
-    hint: 'Ask for less output, or raise answerLengthMax.',
-    retryable: false,
-  })
 }
 
 function take(init: AiSdkDecoderInit, draft: Draft, part: StreamPart): void {

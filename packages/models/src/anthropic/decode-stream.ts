@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue, ModelAnswer, ModelEvent } from '@baton/core
 import { BatonError, isJsonObject } from '@baton/core'
 import type { ToolNames } from '../tool-names.ts'
 import { listSources } from '../found-sources.ts'
+import { answerTooLong } from '../transport/answer-reader.ts'
 import { redact } from '../transport/redact.ts'
 import type { SseEvent } from '../transport/sse.ts'
 import type { Block } from './decode-block.ts'
@@ -250,7 +251,7 @@ class StreamDecoder implements AnthropicDecoder {
     const most = this.#options.answerLengthMax ?? ANSWER_LENGTH_MAX
     this.#length += length
     if (this.#length <= most) return true
-    this.failure = answerTooLong(most)
+    this.failure = answerTooLong('Anthropic', most)
     return false
   }
 
@@ -260,15 +261,4 @@ class StreamDecoder implements AnthropicDecoder {
       message: `Anthropic’s stream is malformed: ${what}`,
     })
   }
-}
-
-/** Not retryable: the same question would bring the same flood, and cost as much again. */
-export function answerTooLong(lengthMax: number): BatonError {
-  const message = `Anthropic’s answer is longer than ${lengthMax} characters`
-  return new BatonError({
-    code: 'model_malformed_answer',
-    message,
-    hint: 'Ask for less output, or raise answerLengthMax.',
-    retryable: false,
-  })
 }

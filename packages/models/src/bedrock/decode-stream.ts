@@ -8,6 +8,7 @@ import { listSources } from '../found-sources.ts'
 import { applyDelta, findSources, readCallName, closeBlock, openBlock, listParts } from './decode-block.ts'
 import { readFinish, readUsage } from './decode-end.ts'
 import { errorFromException } from './errors.ts'
+import { answerTooLong } from '../transport/answer-reader.ts'
 import { findTraits } from '../traits/find-traits.ts'
 import type { ModelFamily } from '../traits/model-traits.ts'
 import type { WireEvent } from './wire.ts'
@@ -198,7 +199,7 @@ class StreamDecoder implements BedrockDecoder {
     const most = this.#options.answerLengthMax ?? ANSWER_LENGTH_MAX
     this.#length += length
     if (this.#length <= most) return true
-    this.failure = answerTooLong(most)
+    this.failure = answerTooLong('Bedrock', most)
     return false
   }
 
@@ -208,16 +209,6 @@ class StreamDecoder implements BedrockDecoder {
       message: `Bedrock’s stream is malformed: ${what}`,
     })
   }
-}
-
-/** Not retryable: the same question would bring the same flood, and cost as much again. */
-export function answerTooLong(lengthMax: number): BatonError {
-  return new BatonError({
-    code: 'model_malformed_answer',
-    message: `Bedrock’s answer is longer than ${lengthMax} characters`,
-    hint: 'Ask for less output, or raise answerLengthMax.',
-    retryable: false,
-  })
 }
 
 function countLength(delta: JsonObject): number {

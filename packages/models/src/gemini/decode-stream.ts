@@ -5,6 +5,7 @@ import { BatonError, isJsonObject, parseJson } from '@baton/core'
 import type { ToolNames } from '../tool-names.ts'
 import type { FoundSource } from '../found-sources.ts'
 import { listObjects, listSources, readSource } from '../found-sources.ts'
+import { answerTooLong } from '../transport/answer-reader.ts'
 import { redact } from '../transport/redact.ts'
 import type { CallDraft } from './decode-call.ts'
 import { addToCall, buildCallPart, openCall } from './decode-call.ts'
@@ -226,13 +227,7 @@ class StreamDecoder implements GeminiDecoder {
     const most = this.#options.answerLengthMax ?? ANSWER_LENGTH_MAX
     this.#length += length
     if (this.#length <= most) return true
-    // Not retryable: the same question would bring the same flood, and cost as much again.
-    this.failure = new BatonError({
-      code: 'model_malformed_answer',
-      message: `Gemini’s answer is longer than ${most} characters`,
-      hint: 'Ask for less output, or raise answerLengthMax.',
-      retryable: false,
-    })
+    this.failure = answerTooLong('Gemini', most)
     return false
   }
 

@@ -39,7 +39,8 @@ export function createJsonElementReader(
         if (depth === 0) {
           start = index
           if (char === '{') depth = 1
-          else if (!/[[\],\s\uFEFF]/.test(char)) throw malformed(`it is not JSON: ${text.slice(index, index + 40)}`)
+          else if (!/[[\],\s\uFEFF]/.test(char))
+            throw malformed(`${JSON.stringify(char)} stands where JSON was to begin`)
         } else if (read(char)) {
           onElement(pieces + text.slice(start, index + 1))
           pieces = ''

@@ -5,6 +5,7 @@ import { BatonError, isJsonObject, parseJson } from '@baton/core'
 import type { ToolNames } from '../tool-names.ts'
 import type { FoundSource } from '../found-sources.ts'
 import { listObjects, listSources, readSource } from '../found-sources.ts'
+import { answerTooLong } from '../transport/answer-reader.ts'
 import { redact } from '../transport/redact.ts'
 import type { SseEvent } from '../transport/sse.ts'
 import type { CallDraft } from './decode-call.ts'
@@ -355,14 +356,4 @@ function textOfThinking(thinking: JsonValue | undefined): string {
   if (!Array.isArray(thinking)) return ''
   const texts = (thinking as readonly JsonValue[]).map((part) => (isJsonObject(part) ? part['text'] : part))
   return texts.filter((text) => typeof text === 'string').join('')
-}
-
-/** Not retryable: the same question would bring the same flood, and cost as much again. */
-export function answerTooLong(label: string, lengthMax: number): BatonError {
-  return new BatonError({
-    code: 'model_malformed_answer',
-    message: `${label}’s answer is longer than ${lengthMax} characters`,
-    hint: 'Ask for less output, or raise answerLengthMax.',
-    retryable: false,
-  })
 }

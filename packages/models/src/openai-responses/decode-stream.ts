@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue, ModelAnswer, ModelEvent } from '@baton/core
 import { BatonError, isJsonObject, parseJson } from '@baton/core'
 import type { ToolNames } from '../tool-names.ts'
 import { listSources } from '../found-sources.ts'
+import { answerTooLong } from '../transport/answer-reader.ts'
 import { redact } from '../transport/redact.ts'
 import type { SseEvent } from '../transport/sse.ts'
 import { readFinish, incompleteReason, readUsage } from './decode-end.ts'
@@ -312,14 +313,4 @@ class StreamDecoder implements OpenAiResponsesDecoder {
     const message = `${this.#place().label}’s answer is malformed: ${what}`
     this.failure ??= new BatonError({ code: 'model_malformed_answer', message })
   }
-}
-
-/** Not retryable: the same question would bring the same flood, and cost as much again. */
-export function answerTooLong(label: string, lengthMax: number): BatonError {
-  return new BatonError({
-    code: 'model_malformed_answer',
-    message: `${label}’s answer is longer than ${lengthMax} characters`,
-    hint: 'Ask for less output, or raise answerLengthMax.',
-    retryable: false,
-  })
 }

@@ -1,8 +1,12 @@
 // Reads one answer of a provider over HTTP: a stream is decoded as it comes, any other body (an error, a whole answer) is
 // collected first. What the bytes mean, the adapter knows.
-import type { HttpHead, JsonValue, ModelAnswer } from '@baton/core'
+import type { HttpHead, JsonValue, ModelAnswer, ModelEvent } from '@baton/core'
 import { BatonError, isBatonError, parseJson } from '@baton/core'
+import type { ToolNames } from '../tool-names.ts'
+import type { HttpFailure } from './http-errors.ts'
 import { redact } from './redact.ts'
+import type { SseEvent } from './sse.ts'
+import { createSseReader } from './sse.ts'
 
 export interface AnswerReader {
   /** @throws BatonError when nothing more can come of it */
@@ -11,73 +15,110 @@ export interface AnswerReader {
   readonly end: (head: HttpHead, nowMs: number) => ModelAnswer
 }
 
+/** What every decoder is told of the answer that it decodes. */
+export interface Answering {
+  /** The model as it was asked for; provider state is bound to it. */
+  readonly model: string
+  readonly names: Pick<ToolNames, 'decode'>
+  readonly sink: (event: ModelEvent) => void
+  readonly secrets: readonly string[]
+  /** From the answer's headers. */
+  readonly requestId?: string
+  readonly answerLengthMax?: number
+}
+
 export interface StreamDecoder {
+  /** Set as soon as the stream can no longer become an answer. */
   readonly failure: BatonError | undefined
+  /** The whole answer when the stream has ended properly, else what is wrong with it so far. */
   end(): ModelAnswer | BatonError
 }
 
-export interface AnswerReaderInit<Decoder extends StreamDecoder> {
+export interface BodyReader extends StreamDecoder {
+  /** @throws BatonError when the bytes are none of this framing */
+  push(bytes: Uint8Array): void
+}
+
+export interface AnswerReaderInit {
   /** As the user knows it: `Anthropic`. */
   readonly label: string
   readonly secrets: readonly string[]
-  readonly createDecoder: (head: HttpHead) => Decoder
-  /** From the bytes of the stream to the decoder. */
-  readonly readInto: (decoder: Decoder) => (bytes: Uint8Array) => void
-  readonly decodeBody: (value: JsonValue, head: HttpHead) => ModelAnswer | BatonError
-  readonly describeError: (failure: {
-    readonly head: HttpHead
-    readonly body: string
-    readonly nowMs: number
-  }) => BatonError
-  readonly answerTooLong: (lengthMax: number) => BatonError
+  readonly createReader: (head: HttpHead) => BodyReader
+  /** Of a body of JSON; without it such a body goes to the reader. */
+  readonly decodeWhole?: (value: JsonValue, head: HttpHead) => ModelAnswer | BatonError
+  readonly readError: (failure: HttpFailure) => BatonError
 }
 
 /** Characters of a body that is not a stream: an error page, or a whole answer. */
 const BODY_LENGTH_MAX = 16 * 1024 * 1024
 
-export function createAnswerReader<Decoder extends StreamDecoder>(init: AnswerReaderInit<Decoder>): AnswerReader {
-  let decoder: Decoder | undefined
-  let readBytes: ((bytes: Uint8Array) => void) | undefined
+export function createAnswerReader(init: AnswerReaderInit): AnswerReader {
+  const { label, secrets } = init
+  let reader: BodyReader | undefined
   let body = ''
   const text = new TextDecoder()
-  const pushStream = (bytes: Uint8Array, head: HttpHead): void => {
-    decoder ??= init.createDecoder(head)
-    readBytes ??= init.readInto(decoder)
-    readBytes(bytes)
-    // Nothing more can come of it, and the provider would go on writing.
-    if (decoder.failure) throw decoder.failure
+  const isStream = (head: HttpHead): boolean => isSuccess(head) && !(init.decodeWhole && isJson(head))
+  const openReader = (head: HttpHead): BodyReader => (reader ??= init.createReader(head))
+  const decodeWhole = (head: HttpHead): ModelAnswer | BatonError => {
+    const parsed = parseJson(body)
+    if (parsed.ok && init.decodeWhole) return init.decodeWhole(parsed.value, head)
+    const message = `${label}’s answer is not JSON: ${redact(body, secrets).slice(0, 80)}`
+    const isCut = !parsed.ok && parsed.cutOff
+    return new BatonError({ code: isCut ? 'model_cut_off' : 'model_malformed_answer', message })
   }
   return {
     push: (bytes, head) => {
-      if (isStream(head)) pushStream(bytes, head)
-      else if (body.length < BODY_LENGTH_MAX) body += text.decode(bytes, { stream: true })
+      if (isStream(head)) {
+        const streaming = openReader(head)
+        streaming.push(bytes)
+        // Nothing more can come of it, and the provider would go on writing.
+        if (streaming.failure) throw streaming.failure
+      } else if (body.length < BODY_LENGTH_MAX) body += text.decode(bytes, { stream: true })
       // Of an error its beginning is enough; half an answer is none.
-      else if (isSuccess(head)) throw init.answerTooLong(BODY_LENGTH_MAX)
+      else if (isSuccess(head)) throw answerTooLong(label, BODY_LENGTH_MAX)
     },
     end: (head, nowMs) => {
-      if (!isSuccess(head)) throw init.describeError({ head, body, nowMs })
-      const answer = isStream(head) ? (decoder ?? init.createDecoder(head)).end() : wholeAnswer(init, body, head)
+      if (!isSuccess(head)) throw init.readError({ provider: label, head, body, nowMs, secrets })
+      const answer = isStream(head) ? openReader(head).end() : decodeWhole(head)
       if (isBatonError(answer)) throw answer
       return answer
     },
   }
 }
 
-function wholeAnswer<Decoder extends StreamDecoder>(
-  { label, secrets, decodeBody }: AnswerReaderInit<Decoder>,
-  body: string,
-  head: HttpHead,
-): ModelAnswer | BatonError {
-  const parsed = parseJson(body)
-  if (parsed.ok) return decodeBody(parsed.value, head)
-  const message = `${label}’s answer is not JSON: ${redact(body, secrets).slice(0, 80)}`
-  return new BatonError({ code: parsed.cutOff ? 'model_cut_off' : 'model_malformed_answer', message })
+/** Bytes go through a framing to the decoder. */
+export function joinReader(framing: Pick<BodyReader, 'push'>, decoder: StreamDecoder): BodyReader {
+  return {
+    push: (bytes) => framing.push(bytes),
+    end: () => decoder.end(),
+    get failure() {
+      return decoder.failure
+    },
+  }
+}
+
+/** For a decoder of server-sent events. */
+export function readSseInto(decoder: StreamDecoder & { push(event: SseEvent): void }): BodyReader {
+  return joinReader(
+    createSseReader((event) => decoder.push(event)),
+    decoder,
+  )
+}
+
+/** It would come out the same if it were asked for again. */
+export function answerTooLong(label: string, lengthMax: number): BatonError {
+  return new BatonError({
+    code: 'model_malformed_answer',
+    message: `${label}’s answer is longer than ${lengthMax} characters`,
+    hint: 'Ask for less output, or raise answerLengthMax.',
+    retryable: false,
+  })
+}
+
+export function isJson(head: HttpHead): boolean {
+  return (head.headers['content-type'] ?? '').includes('application/json')
 }
 
 function isSuccess({ status }: HttpHead): boolean {
   return status >= 200 && status < 300
-}
-
-function isStream(head: HttpHead): boolean {
-  return isSuccess(head) && !(head.headers['content-type'] ?? '').includes('application/json')
 }

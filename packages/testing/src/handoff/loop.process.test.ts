@@ -79,7 +79,7 @@ test(
       queue.push(...NATIVE)
       logs.set(name, await createLog(model))
       queue.push(...PROMPTED)
-      logs.set(`${name}, prompted`, await createLog(withPromptedTools(model)))
+      logs.set(`${name}, prompted`, await createLog(withPromptedTools(model, { format: 'hermes' })))
       expect({ name, refusals: refusals() }).toEqual({ name, refusals: [] })
     }
     const [first, ...others] = [...logs]

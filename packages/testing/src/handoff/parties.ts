@@ -8,6 +8,7 @@ import { FAKE_BEDROCK_KEYS, startFakeBedrock } from '../fake-bedrock.ts'
 import { startFakeGemini } from '../fake-gemini.ts'
 import { startFakeOpenAiChat } from '../fake-openai-chat.ts'
 import { startFakeOpenAiResponses } from '../fake-openai-responses.ts'
+import type { FakeRequest, FakeSaid, FakeScript, FakeServer } from '../fake-server.ts'
 
 /** What a provider is to say, in no provider's words. */
 export interface Said {
@@ -31,30 +32,11 @@ export interface Parties {
   close(): Promise<void>
 }
 
-interface Request {
-  readonly body: JsonObject
-  toolLike(pattern: RegExp): string
-}
-
-interface Server {
-  readonly url: string
-  readonly requests: readonly Request[]
-  readonly refusals: readonly { readonly message: string }[]
-  close(): Promise<void>
-}
-
 interface Kind {
   readonly name: string
   readonly modelId: string
   readonly variables: (url: string) => Readonly<Record<string, string>>
-  readonly start: (say: (request: Request) => NamedSaid) => Promise<Server>
-}
-
-/** With the wire names of its calls. */
-interface NamedSaid {
-  readonly reasoning?: string
-  readonly text?: string
-  readonly calls: readonly { readonly name: string; readonly input: JsonObject }[]
+  readonly start: (script: FakeScript) => Promise<FakeServer>
 }
 
 const KEY = 'key-of-a-test'
@@ -64,40 +46,31 @@ const KINDS: readonly Kind[] = [
     name: 'anthropic',
     modelId: 'anthropic/claude-sonnet-4-5',
     variables: (url) => ({ ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: url }),
-    start: (say) => startFakeAnthropic(say),
+    start: startFakeAnthropic,
   },
   {
     name: 'openai',
     modelId: 'openai/gpt-5-mini',
     variables: (url) => ({ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: url }),
-    start: (say) => startFakeOpenAiResponses({ script: say }),
+    start: startFakeOpenAiResponses,
   },
   {
     name: 'openai-chat',
     modelId: 'openai-chat/gpt-4.1',
     variables: (url) => ({ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: url }),
-    start: (say) => startFakeOpenAiChat({ script: say }),
+    start: (script) => startFakeOpenAiChat({ script }),
   },
   {
     name: 'mistral',
     modelId: 'mistral/mistral-large',
     variables: (url) => ({ MISTRAL_API_KEY: KEY, MISTRAL_BASE_URL: url }),
-    start: (say) => startFakeOpenAiChat({ dialect: 'mistral', script: say }),
+    start: (script) => startFakeOpenAiChat({ dialect: 'mistral', script }),
   },
   {
     name: 'gemini',
     modelId: 'gemini/gemini-3-pro-preview',
     variables: (url) => ({ GEMINI_API_KEY: KEY, GOOGLE_GEMINI_BASE_URL: url }),
-    start: async (say) => {
-      const server = await startFakeGemini({
-        script: (request) => {
-          const { reasoning, calls, ...said } = say(request)
-          const made = calls.map(({ name, input: args }) => ({ name, args }))
-          return { ...said, ...(reasoning !== undefined && { thought: reasoning }), calls: made }
-        },
-      })
-      return server
-    },
+    start: (script) => startFakeGemini({ script }),
   },
   bedrockKind('bedrock-claude', 'anthropic.claude-sonnet-4-5-20250929-v1:0'),
   bedrockKind('bedrock-nova', 'amazon.nova-lite-v1:0'),
@@ -112,18 +85,14 @@ function bedrockKind(name: string, modelId: string): Kind {
       AWS_REGION: 'us-east-1',
       AWS_ENDPOINT_URL_BEDROCK_RUNTIME: url,
     }),
-    start: (say) =>
-      startFakeBedrock((request) => {
-        const { reasoning, ...said } = say(request)
-        return { ...said, ...(reasoning !== undefined && name === 'bedrock-claude' && { thought: reasoning }) }
-      }),
+    start: startFakeBedrock,
   }
 }
 
 export async function startParties(): Promise<Parties> {
   const transport = createUndiciTransport({ variables: {} })
   const { clock } = createNodeEnvironment(transport)
-  const servers: Server[] = []
+  const servers: FakeServer[] = []
   const all: Party[] = []
   for (const kind of KINDS) {
     const queue: Said[] = []
@@ -147,6 +116,6 @@ export async function startParties(): Promise<Parties> {
   }
 }
 
-function named({ calls = [], ...said }: Said, request: Request): NamedSaid {
+function named({ calls = [], ...said }: Said, request: FakeRequest): FakeSaid {
   return { ...said, calls: calls.map(({ tool, input }) => ({ name: request.toolLike(tool), input })) }
 }

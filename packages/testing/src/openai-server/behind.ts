@@ -5,6 +5,7 @@ import { startFakeAnthropic } from '../fake-anthropic.ts'
 import { startFakeGemini } from '../fake-gemini.ts'
 import { startFakeOpenAiChat } from '../fake-openai-chat.ts'
 import { startFakeOpenAiResponses } from '../fake-openai-responses.ts'
+import type { FakeError, FakeRequest, FakeScript } from '../fake-server.ts'
 import type { LiteLlmModel } from './litellm.ts'
 
 export interface Said {
@@ -42,15 +43,8 @@ export interface Asked {
   readonly results: readonly string[]
 }
 
-/** What the fakes' requests have in common. */
-interface FakeRequest extends Asked {
-  toolLike(pattern: RegExp): string
-}
-
 /** Chunks after which a long text is in its middle, whichever protocol frames it. */
 const MIDDLE = 8
-const WAIT = { 'retry-after': '1' }
-
 /** The probe of Baton is answered in any case: the server takes tools. */
 function takeNext(queue: Behind['queue'], request: FakeRequest): Said | Refusal {
   if (JSON.stringify(request.body).includes('Call the tool repeat_word')) return { places: [''] }
@@ -64,32 +58,32 @@ function listCalls(said: Said, request: FakeRequest) {
   return (said.places ?? []).map((place) => ({ name, input: place === '' ? { word: 'copper' } : { place } }))
 }
 
-function readSaid({ reasoning, text }: Said) {
-  return { ...(reasoning !== undefined && { reasoning }), ...(text !== undefined && { text }) }
+/** What the fake says next, in the words that all fakes share. */
+function answerFrom(queue: Behind['queue'], refusals: Readonly<Record<Refusal, FakeError>>): FakeScript {
+  return (request) => {
+    const said = takeNext(queue, request)
+    if (typeof said === 'string') return refusals[said]
+    const { reasoning, text, isCut, stalls } = said
+    return {
+      ...(reasoning !== undefined && { reasoning }),
+      ...(text !== undefined && { text }),
+      calls: listCalls(said, request),
+      ...(isCut === true && { cutAfter: MIDDLE }),
+      ...(stalls === true && { stallAfter: MIDDLE }),
+    }
+  }
 }
 
 export async function startClaude(): Promise<Behind> {
-  const refusal = {
-    busy: { status: 429, errorType: 'rate_limit_error', message: 'slow down', headers: WAIT },
-    overloaded: { status: 529, errorType: 'overloaded_error', message: 'Overloaded' },
-    overflow: {
-      status: 400,
-      errorType: 'invalid_request_error',
-      message: 'prompt is too long: 3333404 tokens > 200000 maximum',
-    },
-    'wrong key': { status: 401, errorType: 'authentication_error', message: 'invalid x-api-key' },
-  } as const
   const queue: Behind['queue'] = []
-  const server = await startFakeAnthropic((request) => {
-    const said = takeNext(queue, request)
-    if (typeof said === 'string') return refusal[said]
-    return {
-      ...readSaid(said),
-      calls: listCalls(said, request),
-      ...(said.isCut === true && { cutAfterEvents: MIDDLE }),
-      ...(said.stalls === true && { stallAfterEvents: MIDDLE }),
-    }
-  })
+  const server = await startFakeAnthropic(
+    answerFrom(queue, {
+      busy: { status: 429, message: 'slow down', retryAfter: 1 },
+      overloaded: { status: 529, message: 'Overloaded' },
+      overflow: { status: 400, message: 'prompt is too long: 3333404 tokens > 200000 maximum' },
+      'wrong key': { status: 401, message: 'invalid x-api-key' },
+    }),
+  )
   const place = {
     name: 'claude-sonnet-4-5',
     model: 'anthropic/claude-sonnet-4-5',
@@ -101,18 +95,7 @@ export async function startClaude(): Promise<Behind> {
 
 export async function startGpt(): Promise<Behind> {
   const queue: Behind['queue'] = []
-  const server = await startFakeOpenAiChat({
-    script: (request) => {
-      const said = takeNext(queue, request)
-      if (typeof said === 'string') return OPENAI_REFUSALS[said]
-      return {
-        ...readSaid(said),
-        calls: listCalls(said, request),
-        ...(said.isCut === true && { cutAfterChunks: MIDDLE }),
-        ...(said.stalls === true && { stallAfterChunks: MIDDLE }),
-      }
-    },
-  })
+  const server = await startFakeOpenAiChat({ script: answerFrom(queue, OPENAI_REFUSALS) })
   const place = { name: 'gpt-4.1', model: 'openai/gpt-4.1', baseUrl: server.url, apiKey: 'sk-of-a-test' }
   return describeBehind(place, { ...server, queue })
 }
@@ -120,24 +103,13 @@ export async function startGpt(): Promise<Behind> {
 /** Behind it stands the Responses API alone. */
 export async function startGptResponses(): Promise<Behind> {
   const queue: Behind['queue'] = []
-  const server = await startFakeOpenAiResponses({
-    script: (request) => {
-      const said = takeNext(queue, request)
-      if (typeof said === 'string') return OPENAI_REFUSALS[said]
-      return {
-        ...readSaid(said),
-        calls: listCalls(said, request),
-        ...(said.isCut === true && { cutAfterEvents: MIDDLE }),
-        ...(said.stalls === true && { stallAfterEvents: MIDDLE }),
-      }
-    },
-  })
+  const server = await startFakeOpenAiResponses(answerFrom(queue, OPENAI_REFUSALS))
   const place = { name: 'gpt-5-mini', model: 'openai/gpt-5-mini', baseUrl: server.url, apiKey: 'sk-of-a-test' }
   return describeBehind(place, { ...server, queue })
 }
 
-const OPENAI_REFUSALS = {
-  busy: { status: 429, type: 'requests', code: 'rate_limit_exceeded', message: 'Rate limit reached', headers: WAIT },
+const OPENAI_REFUSALS: Readonly<Record<Refusal, FakeError>> = {
+  busy: { status: 429, type: 'requests', code: 'rate_limit_exceeded', message: 'Rate limit reached', retryAfter: 1 },
   overloaded: { status: 503, type: 'server_error', message: 'The engine is currently overloaded' },
   overflow: {
     status: 400,
@@ -151,36 +123,18 @@ const OPENAI_REFUSALS = {
     code: 'invalid_api_key',
     message: 'Incorrect API key provided: sk-***.',
   },
-} as const
+}
 
 export async function startGemini(): Promise<Behind> {
-  const refusal = {
-    busy: { code: 429, status: 'RESOURCE_EXHAUSTED', message: 'quota', retryDelay: '1s' },
-    overloaded: { code: 503, status: 'UNAVAILABLE', message: 'The model is overloaded. Please try again later.' },
-    overflow: {
-      code: 400,
-      status: 'INVALID_ARGUMENT',
-      message: 'The input token count (1300000) exceeds the maximum number of tokens allowed (1048576).',
-    },
-    'wrong key': {
-      code: 400,
-      status: 'INVALID_ARGUMENT',
-      message: 'API key not valid. Please pass a valid API key.',
-    },
-  } as const
   const queue: Behind['queue'] = []
+  const overflow = 'The input token count (1300000) exceeds the maximum number of tokens allowed (1048576).'
   const server = await startFakeGemini({
-    script: (request) => {
-      const said = takeNext(queue, request)
-      if (typeof said === 'string') return refusal[said]
-      return {
-        ...(said.text !== undefined && { text: said.text }),
-        ...(said.reasoning !== undefined && { thought: said.reasoning }),
-        calls: listCalls(said, request).map(({ name, input }) => ({ name, args: input })),
-        ...(said.isCut === true && { cutAfterChunks: MIDDLE }),
-        ...(said.stalls === true && { stallAfterChunks: MIDDLE }),
-      }
-    },
+    script: answerFrom(queue, {
+      busy: { status: 429, message: 'quota', retryAfter: 1 },
+      overloaded: { status: 503, message: 'The model is overloaded. Please try again later.' },
+      overflow: { status: 400, message: overflow },
+      'wrong key': { status: 400, message: 'API key not valid. Please pass a valid API key.' },
+    }),
   })
   const place = {
     name: 'gemini-2.5-flash',

@@ -1,0 +1,123 @@
+// What every model behind HTTP does, described by data: a request is encoded, proved, sent and waited for, and its answer read as
+// it comes. Which words and bytes those are, each adapter says.
+import type {
+  AbortSignalLike,
+  Clock,
+  HttpHead,
+  HttpRequest,
+  JsonValue,
+  Model,
+  ModelAnswer,
+  ModelRequest,
+  Transport,
+} from '@baton/core'
+import { BatonError } from '@baton/core'
+import type { RequestMemory } from './request-memory.ts'
+import { createRequestMemory } from './request-memory.ts'
+import { chooseToolNames } from './tool-names.ts'
+import type { AnswerReaderInit, Answering, BodyReader } from './transport/answer-reader.ts'
+import { createAnswerReader } from './transport/answer-reader.ts'
+import { listSecrets } from './transport/redact.ts'
+
+/** What the options of all these models have in common. */
+export interface HttpModelOptions {
+  readonly model: string
+  readonly transport: Transport
+  readonly clock: Clock
+  /** Added to each request, over the adapter's own: what a gateway asks for. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Milliseconds; 30 s by default, both, and minutes where the provider says nothing while its model thinks. */
+  readonly firstByteTimeoutMs?: number
+  readonly betweenBytesTimeoutMs?: number
+  /** Most characters of one answer: text, reasoning and arguments together; 8 Mi by default. */
+  readonly answerLengthMax?: number
+}
+
+type Headers = HttpRequest['headers']
+
+/** The headers of one request; the same object as before says that nothing has changed. */
+export type Prove = (
+  request: Pick<HttpRequest, 'url' | 'headers' | 'body'>,
+  signal: AbortSignalLike,
+) => Promise<Headers>
+
+export interface HttpModelInit<List extends string, Body extends { readonly [key in List]: readonly object[] }, Wire>
+  extends Pick<Model, 'id' | 'provider' | 'capabilities'>, Pick<AnswerReaderInit, 'label' | 'readError'> {
+  readonly url: string
+  /** Over `content-type: application/json` and `accept: text/event-stream`; the user's own among them. */
+  readonly headers: Headers
+  /** Where each request is proved anew. */
+  readonly prove?: Prove
+  readonly encode: (request: ModelRequest, memory: RequestMemory<Wire>) => Body
+  /** The field of the body that has the history. */
+  readonly history: List
+  /** How long this request may be answered with silence, in milliseconds; 30 s by default. */
+  readonly findTimeoutMs?: (body: Body, request: ModelRequest) => number
+  /** The answer's headers that may have the id of the request; the first one counts. */
+  readonly requestIdHeaders: readonly string[]
+  readonly createReader: (answering: Answering, body: Body, head: HttpHead) => BodyReader
+  /** An answer that came whole, as JSON; without it such a body goes to the reader. */
+  readonly decodeWhole?: (value: JsonValue, answering: Answering, body: Body) => ModelAnswer | BatonError
+}
+
+const TIMEOUT_MS = 30_000
+
+export function createHttpModel<
+  List extends string,
+  Body extends { readonly [key in List]: readonly object[] },
+  Wire extends object,
+>(options: HttpModelOptions, init: HttpModelInit<List, Body, Wire>): Model {
+  const { id, provider, capabilities, label, url, requestIdHeaders, readError, decodeWhole } = init
+  const { model, transport, clock, answerLengthMax } = options
+  const memory = createRequestMemory<Wire>()
+  // The same objects each time: the transport looks at them once.
+  const plain: Headers = { 'content-type': 'application/json', accept: 'text/event-stream', ...init.headers }
+  let proven = { headers: plain, secrets: listSecrets({ url, headers: plain }) }
+  return {
+    id,
+    provider,
+    capabilities,
+    async run(request, sink, signal) {
+      const encoded = init.encode(request, memory)
+      const body = memory.write(encoded, init.history)
+      const headers = init.prove ? await init.prove({ url, headers: plain, body }, signal) : plain
+      if (headers !== proven.headers) proven = { headers, secrets: listSecrets({ url, headers }) }
+      const { secrets } = proven
+      const timeoutMs = init.findTimeoutMs?.(encoded, request) ?? TIMEOUT_MS
+      const { firstByteTimeoutMs = timeoutMs, betweenBytesTimeoutMs = timeoutMs } = options
+      const names = chooseToolNames(request)
+      const describeAnswer = ({ headers: told }: HttpHead): Answering => {
+        const requestId = requestIdHeaders.map((name) => told[name]).find((one) => one !== undefined)
+        return {
+          model,
+          names,
+          sink,
+          secrets,
+          ...(requestId !== undefined && { requestId }),
+          ...(answerLengthMax !== undefined && { answerLengthMax }),
+        }
+      }
+      const reader = createAnswerReader({
+        label,
+        secrets,
+        createReader: (head) => init.createReader(describeAnswer(head), encoded, head),
+        ...(decodeWhole && { decodeWhole: (value, head) => decodeWhole(value, describeAnswer(head), encoded) }),
+        readError,
+      })
+      const head = await transport.post(
+        { url, headers, body, firstByteTimeoutMs, betweenBytesTimeoutMs },
+        signal,
+        reader.push,
+      )
+      return reader.end(head, clock.nowMs())
+    },
+  }
+}
+
+/** @throws BatonError `model_not_configured` for the first one that is blank */
+export function assertConfigured(creator: string, fields: Readonly<Record<string, unknown>>): void {
+  for (const [field, value] of Object.entries(fields)) {
+    if (typeof value === 'string' && value.trim() === '')
+      throw new BatonError({ code: 'model_not_configured', message: `${creator}: ${field} is empty` })
+  }
+}

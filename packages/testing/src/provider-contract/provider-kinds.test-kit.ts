@@ -1,0 +1,135 @@
+// The kinds of models that the provider contract is played on: every wire, tools in words, and the bridge to the AI SDK.
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
+import type { Clock, JsonObject, Model, Transport } from '@baton/core'
+import { fromAiSdkModel } from '@baton/models/ai-sdk'
+import { createAnthropicModel } from '@baton/models/anthropic'
+import { createBedrockModel } from '@baton/models/bedrock'
+import { createGeminiModel } from '@baton/models/gemini'
+import { createOpenAiChatModel } from '@baton/models/openai-chat'
+import { createOpenAiResponsesModel } from '@baton/models/openai-responses'
+import { withPromptedTools } from '@baton/models/prompted'
+import { startFakeAnthropic } from '../fake-anthropic.ts'
+import { FAKE_BEDROCK_KEYS, startFakeBedrock } from '../fake-bedrock.ts'
+import { startFakeGemini } from '../fake-gemini.ts'
+import { startFakeOpenAiChat } from '../fake-openai-chat.ts'
+import { startFakeOpenAiResponses } from '../fake-openai-responses.ts'
+import type { FakeAnswer, FakeRequest, FakeScript, FakeServer } from '../fake-server.ts'
+import { listObjects, readText } from '../fake-server.ts'
+
+/** What a model is made with; the rest is the provider's own. */
+export interface ModelPlace {
+  /** As the fake server gives it. */
+  readonly url: string
+  readonly apiKey: string
+  readonly transport: Transport
+  readonly clock: Clock
+  readonly answerLengthMax?: number
+}
+
+export interface ProviderKind {
+  readonly name: string
+  readonly start: (script: FakeScript) => Promise<FakeServer>
+  readonly createModel: (place: ModelPlace) => Model
+  /** The key that the fake takes; it refuses `bad`. `key-of-a-test` by default. */
+  readonly apiKey?: string
+  /** What of the fake's answer `index`, which has thoughts and a call, goes back to it. */
+  readonly replays?: (index: number) => string
+  /** Where it has one word for all that goes wrong inside of a stream: an overload, a broken connection, an early end. */
+  readonly codeInStream?: string
+  /** True where another library reads the network: it alone knows the key, the ids and what did not come as a stream. */
+  readonly isBridge?: boolean
+}
+
+/** Those that the contract's agent has, as their author named them. */
+export const TOOL_NAMES = ['weather.now', 'clock.now'] as const
+
+export const PROVIDER_KINDS: readonly ProviderKind[] = [
+  {
+    name: 'Anthropic',
+    start: startFakeAnthropic,
+    createModel: ({ url: baseUrl, ...place }) =>
+      createAnthropicModel({ ...place, baseUrl, model: 'claude-sonnet-4-5' }),
+    replays: (index) => `signed-${index}`,
+  },
+  {
+    name: 'OpenAI Responses',
+    start: startFakeOpenAiResponses,
+    createModel: ({ url: baseUrl, ...place }) => createOpenAiResponsesModel({ ...place, baseUrl, model: 'gpt-5-mini' }),
+    replays: (index) => `gAAAAAB-fake-${index}`,
+  },
+  chatKind('Chat Completions', (model) => model),
+  {
+    name: 'Gemini',
+    start: (script) => startFakeGemini({ script }),
+    createModel: ({ url: baseUrl, apiKey, ...place }) =>
+      createGeminiModel({
+        ...place,
+        baseUrl,
+        access: { type: 'gemini-api', apiKey },
+        model: 'gemini-3-pro-preview',
+      }),
+    replays: (index) => `signature-of-answer-${index}`,
+  },
+  bedrockKind('Bedrock with Claude', 'us.anthropic.claude-sonnet-4-5-20250929-v1:0', {
+    replays: (index) => `signature-of-answer-${index}`,
+  }),
+  bedrockKind('Bedrock with Nova', 'us.amazon.nova-lite-v1:0'),
+  {
+    ...chatKind('tools in words', (model) => withPromptedTools(model, { format: 'hermes' })),
+    start: (script) => startFakeOpenAiChat({ script: (request) => writeCalls(script(readWords(request))) }),
+  },
+  {
+    name: 'the AI SDK',
+    start: (script) => startFakeOpenAiChat({ script }),
+    createModel: ({ url: baseURL, apiKey, answerLengthMax }) =>
+      fromAiSdkModel(
+        createOpenAICompatible({ name: 'theirs', baseURL, apiKey, includeUsage: true })('gpt-4.1'),
+        answerLengthMax === undefined ? {} : { answerLengthMax },
+      ),
+    codeInStream: 'model_provider_failed',
+    isBridge: true,
+  },
+]
+
+function chatKind(name: string, wrap: (model: Model) => Model): ProviderKind {
+  return {
+    name,
+    start: (script) => startFakeOpenAiChat({ script }),
+    createModel: ({ url: baseUrl, ...place }) => wrap(createOpenAiChatModel({ ...place, baseUrl, model: 'gpt-4.1' })),
+  }
+}
+
+function bedrockKind(name: string, model: string, more: Partial<ProviderKind> = {}): ProviderKind {
+  return {
+    name,
+    apiKey: FAKE_BEDROCK_KEYS.bearer,
+    start: startFakeBedrock,
+    createModel: ({ url: baseUrl, ...place }) => createBedrockModel({ ...place, baseUrl, region: 'us-east-1', model }),
+    ...more,
+  }
+}
+
+/** What a script looks for, where tools and results are words. */
+function readWords(request: FakeRequest): FakeRequest {
+  const last = listObjects(request.body['messages']).at(-1)
+  const found = readText(last?.['content']).matchAll(/<tool_response>\n([^]*?)\n<\/tool_response>/g)
+  return {
+    ...request,
+    toolLike: (pattern) => TOOL_NAMES.find((name) => pattern.test(name)) ?? 'none',
+    results: [...found].map(([, result = '']) => readResult(result)),
+  }
+}
+
+function readResult(text: string): string {
+  const { content } = JSON.parse(text) as JsonObject // as the format writes it
+  return readText(content)
+}
+
+function writeCalls(answer: FakeAnswer): FakeAnswer {
+  if ('status' in answer) return answer
+  const { calls = [], text = '', ...said } = answer
+  const written = calls.map(
+    ({ name, input }) => `<tool_call>\n${JSON.stringify({ name, arguments: input })}\n</tool_call>`,
+  )
+  return { ...said, text: [text, ...written].filter((each) => each !== '').join('\n') }
+}
