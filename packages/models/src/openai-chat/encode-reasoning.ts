@@ -28,8 +28,9 @@ export interface Reasoning {
 export function encodeReasoning(ask: ReasoningAsk, how: OpenAiChatQuirks['reasoning']): Reasoning {
   const { traits, settings } = ask
   const plan = planThinking(traits, settings)
-  // A gateway makes a budget of the word where its model takes one.
-  const word = plan.effort ?? (plan.isAsked ? chooseEffortFor(plan.budget) : undefined)
+  // A gateway makes a budget of the word for a model that takes one.
+  const isBudget = plan.isAsked && traits.thinking.kind === 'budget'
+  const word = plan.effort ?? (isBudget ? chooseEffortFor(plan.budget) : undefined)
   const effort = word === undefined ? {} : { reasoning_effort: word }
   switch (how) {
     case 'openai':

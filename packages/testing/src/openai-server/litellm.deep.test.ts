@@ -31,7 +31,7 @@ describe.skipIf(program === undefined)('through LiteLLM’s proxy', () => {
   const transport = createUndiciTransport({ variables: {} })
   const behind = new Map<string, Behind>()
   const counts = { turns: 0, retries: 0, cuts: 0, aborts: 0 }
-  let proxy: LiteLlm
+  let proxy: LiteLlm | undefined
   let modelOf: (id: string) => Model
   let ends: (() => Promise<unknown>)[] = []
 
@@ -57,7 +57,7 @@ describe.skipIf(program === undefined)('through LiteLLM’s proxy', () => {
   })
   afterAll(async () => {
     await transport.close()
-    await proxy.close()
+    await proxy?.close()
     const servers = [...behind.values()]
     for (const server of servers) await server.close()
     const requests = servers.reduce((sum, { asked }) => sum + asked.length, 0)
@@ -70,7 +70,7 @@ describe.skipIf(program === undefined)('through LiteLLM’s proxy', () => {
 
   function makeModelOf(key: string): (id: string) => Model {
     const { clock } = createNodeEnvironment(transport)
-    return createModelOf({ variables: { OPENAI_BASE_URL: proxy.url, OPENAI_API_KEY: key }, transport, clock })
+    return createModelOf({ variables: { OPENAI_BASE_URL: proxy?.url, OPENAI_API_KEY: key }, transport, clock })
   }
 
   function find(name: string): Behind {

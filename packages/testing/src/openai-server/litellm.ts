@@ -23,8 +23,6 @@ export interface LiteLlm {
   readonly url: string
   /** The only key that the proxy takes. */
   readonly key: string
-  /** What it has written, for a test that fails. */
-  log(): string
   close(): Promise<void>
 }
 
@@ -60,7 +58,6 @@ export async function startLiteLlm(program: string, models: readonly LiteLlmMode
     () => (isOver = true),
     () => (isOver = true),
   )
-  const log = (): string => command.output() + command.errors()
   const close = async (): Promise<void> => {
     command.kill('SIGKILL')
     await ended
@@ -70,11 +67,11 @@ export async function startLiteLlm(program: string, models: readonly LiteLlmMode
   while (!(await isReady(port))) {
     if (isOver || performance.now() > deadline) {
       await close()
-      throw new Error(`LiteLLM’s proxy does not start; it said: ${log()}`)
+      throw new Error(`LiteLLM’s proxy does not start; it said: ${command.output()}${command.errors()}`)
     }
     await wait(LOOK_EVERY_MS)
   }
-  return { url: `http://127.0.0.1:${port}/v1`, key: KEY, log, close }
+  return { url: `http://127.0.0.1:${port}/v1`, key: KEY, close }
 }
 
 /** JSON is YAML as well. */
