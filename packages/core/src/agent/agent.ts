@@ -2,6 +2,7 @@
 import { BatonError } from '../errors.ts'
 import type { BatchSpec, Limits, RetrySpec, Spec, ToolSpec, WindowSpec } from '../machine/spec.ts'
 import { toObjectSchema } from './schema.ts'
+import { checkModel, checkSettings } from './check-model.ts'
 import { describeValue } from './value-reader.ts'
 import type { Schema } from './schema.ts'
 import type { JsonObject } from '../json.ts'
@@ -112,7 +113,7 @@ export interface Agent<Output = unknown> {
 
 /**
  * Defines an agent.
- * @throws BatonError `invalid_agent` (name, limits, two tools of one name), `invalid_schema` (of the output)
+ * @throws BatonError `invalid_agent` (name, model, settings, limits, two tools of one name), `invalid_schema` (of the output)
  */
 export function defineAgent<Output = unknown>(init: AgentInit<Output>): Agent<Output> {
   if (init.name === '' || init.name.length > 64) throw wrong(init.name, 'name must have 1 to 64 characters')
@@ -129,9 +130,11 @@ export function defineAgent<Output = unknown>(init: AgentInit<Output>): Agent<Ou
   const batch = addDefaults({ agent: init.name, field: 'batch' }, DEFAULT_BATCH, init.batch)
   checkNumbers(init.name, { limits, window, retry, batch })
   const model = init.model ?? []
+  const models = Array.isArray(model) ? (model as readonly (string | Model)[]) : [model as string | Model]
+  for (const one of models) checkModel(`agent "${init.name}": model`, one)
   return {
     name: init.name,
-    models: Array.isArray(model) ? model : [model as string | Model],
+    models,
     instructions: init.instructions ?? '',
     tools,
     sources: init.sources ?? [],
@@ -142,7 +145,7 @@ export function defineAgent<Output = unknown>(init: AgentInit<Output>): Agent<Ou
     window,
     retry,
     batch,
-    settings: init.settings ?? {},
+    settings: checkSettings(`agent "${init.name}"`, init.settings),
     emptyAnswer: init.emptyAnswer ?? 'retry',
     ...(init.output && {
       output: init.output,

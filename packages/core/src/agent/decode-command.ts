@@ -87,6 +87,11 @@ const readSettings: Read<ModelSettings> = readFields('the settings of a model', 
   serverTools: { optional: readServerTools },
 })
 
+/** Decodes the settings of an agent or a step. Never throws. */
+export function decodeModelSettings(value: unknown): Decoded<ModelSettings> {
+  return decodeWith('settings', value, readSettings)
+}
+
 const readRemember = readOneOf('tool', 'arguments')
 
 /** New arguments are validated before they are approved; an input that says that they were could say it of any. */

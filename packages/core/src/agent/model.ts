@@ -148,10 +148,12 @@ export interface Model {
 }
 
 /**
- * Output tokens of a call: with tools active at least what arguments need, but a larger setting is never lowered
+ * Output tokens of a call: with tools active, the provider's own included, at least what arguments need, but a larger setting is
+ * never lowered
  * (requirement: max(configured, min(4 × configured, 4096))).
  */
 export function outputTokensFor(settings: ModelSettings, hasTools: boolean): number {
   const configured = settings.maxOutputTokens ?? 512
-  return hasTools ? Math.max(configured, Math.min(4 * configured, 4096)) : configured
+  const hasServerTools = Object.values(settings.serverTools ?? {}).some((tools) => tools.length > 0)
+  return hasTools || hasServerTools ? Math.max(configured, Math.min(4 * configured, 4096)) : configured
 }

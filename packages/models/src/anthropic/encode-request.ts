@@ -54,7 +54,7 @@ export function encodeAnthropicRequest(
   )
   const { settings } = request
   const { messages, plan } = encodeHistory(request, { options, traits }, memory)
-  const answerTokens = outputTokensFor(settings, request.tools.length > 0)
+  const answerTokens = outputTokensFor(settings, request.tools.length + (options.serverTools?.length ?? 0) > 0)
   const maxTokens = limitOutput(traits, answerTokens, plan)
   const thinking = encodeThinking(plan, { options, traits }, maxTokens)
   const tools = encodeTools(request, messages, { compile: memory.compile, traits })

@@ -50,7 +50,7 @@ export function encodeOpenAiResponsesRequest(
   const plan = planThinking(traits, settings)
   const reasoning = encodeReasoning(plan, traits, options)
   // Reasoning counts as output, so what the model may think is added to what it may answer.
-  const tokens = limitOutput(traits, outputTokensFor(settings, request.tools.length > 0), plan)
+  const tokens = limitOutput(traits, outputTokensFor(settings, request.tools.length + serverTools.length > 0), plan)
   const toolChoice = encodeToolChoice(request)
   const limits = settings.strictTools === true ? traits.schemas : undefined
   const isSingle = settings.parallelCalls === false && traits.singleCalls

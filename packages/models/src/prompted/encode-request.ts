@@ -8,6 +8,7 @@ import type {
   ResultPart,
   ToolMessage,
 } from '@baton/core'
+import { outputTokensFor } from '@baton/core'
 import { withOutputInWords } from '../schema/sayable-output.ts'
 import type { PromptedFormat } from './format.ts'
 
@@ -33,6 +34,8 @@ export function encodePromptedRequest(
     messages: request.messages.map(write),
     tools: [],
     toolChoice: { type: 'none' },
+    // A call in words is as long as any other.
+    settings: { ...request.settings, maxOutputTokens: outputTokensFor(request.settings, offered) },
   }
 }
 

@@ -134,6 +134,8 @@ class SharedCatalog implements Catalog {
     this.#breakers = createCircuitBreakers(init.environment.clock)
     this.#readResult = createReadResultTool(init.blobs)
     this.#agents = indexAgents(init)
+    // Where nobody can say what a name means, that is known before the first turn.
+    if (!init.modelOf && !init.agentOf) for (const agent of this.#agents.values()) checkNamed(agent)
   }
 
   knows(agent: string): boolean {
@@ -281,8 +283,7 @@ function checkInterrupt(ms: number): void {
 function createUnknownModelError(id: string, hasModelOf: boolean): BatonError {
   const message = `no model is named "${id}"`
   if (hasModelOf) return new BatonError({ code: 'unknown_model', message })
-  const hint = 'Give the agent a model object, or the host a `modelOf`: @baton/models has createModelOf.'
-  return new BatonError({ code: 'unknown_model', message: `${message}: this host has no modelOf`, hint })
+  return new BatonError({ code: 'unknown_model', message: `${message}: this host has no modelOf` })
 }
 
 type ModelOf = (id: string) => Model
@@ -363,6 +364,12 @@ export function checkAgent(agent: unknown): void {
     code: 'invalid_agent',
     message: `an agent must be made by defineAgent, and is ${describeThrown(agent).slice(0, 100)}`,
   })
+}
+
+/** @throws BatonError `unknown_model` for an agent whose models are names */
+function checkNamed({ models }: Agent): void {
+  const named = models.find((model) => typeof model === 'string')
+  if (named !== undefined) throw createUnknownModelError(named, false)
 }
 
 function toId(model: string | Model): string {

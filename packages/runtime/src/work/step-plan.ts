@@ -1,6 +1,6 @@
 // What `prepareStep` of an agent changes about one step: it is asked after the request was made, and before it is sent.
 import type { Message, ModelRequest, PrepareStep, StepChange } from '@baton/core'
-import { BatonError, isBatonError, isJsonObject } from '@baton/core'
+import { BatonError, decodeModelSettings, isBatonError, isJsonObject } from '@baton/core'
 import { within } from '../deadline.ts'
 import { describeThrown } from '../describe-thrown.ts'
 import type { CallModel, ModelJob } from './jobs.ts'
@@ -60,7 +60,7 @@ const FIELDS: Readonly<Record<string, (value: unknown) => boolean>> = {
   toolChoice: (value) => isJsonObject(value) && typeof value['type'] === 'string',
   model: (value) => typeof value === 'string',
   instructions: (value) => typeof value === 'string',
-  settings: (value) => isJsonObject(value) && Object.values(value).every((one) => !Number.isNaN(one)),
+  settings: (value) => decodeModelSettings(value).ok,
 }
 
 function findWrongChange(change: unknown): string | undefined {
@@ -68,7 +68,9 @@ function findWrongChange(change: unknown): string | undefined {
   for (const [name, value] of Object.entries(change)) {
     const isRight = Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined
     if (!isRight) return `it gives a field "${name}"; there are ${Object.keys(FIELDS).join(', ')}`
-    if (value !== undefined && !isRight(value)) return `its field "${name}" is wrong`
+    if (value === undefined || isRight(value)) continue
+    const decoded = name === 'settings' ? decodeModelSettings(value) : undefined
+    return decoded?.ok === false ? decoded.refusal.message : `its field "${name}" is wrong`
   }
   return undefined
 }
