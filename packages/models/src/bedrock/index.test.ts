@@ -1,26 +1,19 @@
-// The model as a whole: what it sends where, and what it makes of broken streams, refusals and credentials.
-import type { HttpHead, HttpRequest, ModelEvent, ModelRequest } from '@baton/core'
+// What is Bedrock's own: credentials, frames and their faults, its reasons to stop. The rest is played by the provider contract.
+import type { HttpHead, ModelEvent } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { expect, test } from 'vitest'
+import { HELLO, answerWith } from '../memory-transport.test-kit.ts'
 import { encodeFrame } from './frames.ts'
 import type { BedrockModelOptions } from './index.ts'
 import { createToolNames } from '../tool-names.ts'
 import { createBedrockModel, createEventStreamReader, decodeBedrockMessage } from './index.ts'
-
-const request: ModelRequest = {
-  instructions: '',
-  messages: [{ role: 'user', parts: [{ type: 'text', text: 'hi' }] }],
-  tools: [],
-  toolChoice: { type: 'auto' },
-  settings: {},
-  session: 's',
-}
 
 function frame(type: string, payload: object, messageType = 'event'): Uint8Array {
   const headers = { ':message-type': messageType, [`:${messageType}-type`]: type }
   return encodeFrame({ headers, body: new TextEncoder().encode(JSON.stringify(payload)) })
 }
 const text = (words: string) => frame('contentBlockDelta', { contentBlockIndex: 0, delta: { text: words } })
+const exception = (type: string, message: string) => frame(type, { message }, 'exception')
 const stop = (stopReason: string) => frame('messageStop', { stopReason })
 
 async function run(
@@ -28,27 +21,20 @@ async function run(
   more: Partial<BedrockModelOptions> = {},
   head: Partial<HttpHead> = {},
 ) {
-  const sent: HttpRequest[] = []
+  const provider = answerWith({ headers: {}, ...head }, ...frames)
   const events: ModelEvent[] = []
   const model = createBedrockModel({
+    ...provider,
     model: 'us.amazon.nova-lite-v1:0',
     region: 'us-east-1',
     apiKey: 'key-of-a-test',
     clock: { nowMs: () => Date.UTC(2026, 0, 2, 3, 4, 5, 678) },
-    transport: {
-      post: (http, _signal, onBytes) => {
-        sent.push(http)
-        const answer = { status: 200, headers: {}, ...head }
-        for (const bytes of frames) onBytes(bytes, answer)
-        return Promise.resolve(answer)
-      },
-    },
     ...more,
   })
   const outcome = await model
-    .run(request, (event) => events.push(event), new AbortController().signal)
+    .run(HELLO, (event) => events.push(event), new AbortController().signal)
     .catch((error: unknown) => (isBatonError(error) ? error : Promise.reject(error as Error)))
-  return { outcome, sent, events }
+  return { outcome, sent: provider.sent, events }
 }
 
 test('a key goes as a bearer token; the model’s colon is encoded', async () => {
@@ -137,8 +123,11 @@ test.each<[string, readonly Uint8Array[], string]>([
   ['a block that begins twice', [call, call], 'model_malformed_answer'],
   ['a wrong checksum', [flipped(text('x')), stop('end_turn')], 'model_malformed_answer'],
   ['a body that ends inside of a frame', [stop('end_turn').subarray(0, 20)], 'model_cut_off'],
-  ['an empty body', [], 'model_cut_off'],
-  ['an exception without a name', [frame('', { message: 'x' }, 'exception')], 'model_provider_failed'],
+  ['a throttled stream', [exception('throttlingException', 'x')], 'model_rate_limited'],
+  ['a broken model', [exception('modelStreamErrorException', 'x')], 'model_provider_failed'],
+  ['a request that is wrong', [exception('validationException', 'The text is wrong.')], 'model_invalid_request'],
+  ['a history that is too long', [exception('validationException', 'Input Tokens Exceeded: 9')], 'context_overflow'],
+  ['an exception without a name', [exception('', 'x')], 'model_provider_failed'],
 ])('%s is an error', async (_situation, frames, code) => {
   const { outcome } = await run(frames)
   expect(isBatonError(outcome) && outcome.code).toBe(code)
@@ -148,11 +137,6 @@ test('events and deltas of a later version are passed over', async () => {
   const unknown = frame('contentBlockDelta', { contentBlockIndex: 0, delta: { hologram: {} } })
   const { outcome } = await run([frame('brandNew', {}), unknown, text('Hi'), stop('end_turn')])
   expect(outcome).toMatchObject({ parts: [{ type: 'text', text: 'Hi' }] })
-})
-
-test('an answer without end stops at its bound', async () => {
-  const { outcome } = await run([text('12345678'), text('12345678')], { answerLengthMax: 10 })
-  expect(isBatonError(outcome) && [outcome.code, outcome.retryable]).toEqual(['model_malformed_answer', false])
 })
 
 test('a frame that says it is larger than the bound is not waited for', () => {

@@ -131,7 +131,13 @@ const CLASSES: readonly (readonly [number, string, string, boolean])[] = [
   [529, 'Overloaded', 'model_overloaded', true],
 ]
 
-const FOREIGN = { provider: 'elsewhere', model: 'm', data: { id: 'foreign-id', signature: 'foreign-signature' } }
+/** Under each name by which one of them keeps what only it understands. */
+const MARKS = ['id', 'signature', 'thoughtSignature', 'encrypted', 'encrypted_content', 'redactedContent', 'field']
+const FOREIGN = {
+  provider: 'elsewhere',
+  model: 'm',
+  data: Object.fromEntries(MARKS.map((mark) => [mark, `foreign-${mark}`])),
+}
 
 export const PROVIDER_SITUATIONS: Readonly<Record<string, Act>> = {
   'parallel and sequential calls, one that fails, and a second turn on the same history': async (stage) => {
