@@ -2,7 +2,7 @@
 // with 400 whatever the strict wire reports.
 import type { JsonObject } from '@baton/core'
 import { isJsonObject } from '@baton/core'
-import { validateAnthropicRequest } from '@baton/core/testing'
+import { validateAnthropicRequest } from './wires/index.ts'
 import type { FakeAsked, FakeCall, FakeError, FakeRequest, FakeSaid, FakeScript, FakeServer } from './fake-server.ts'
 import {
   describeDelay,

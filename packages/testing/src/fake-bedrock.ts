@@ -2,7 +2,7 @@
 // checked signatures, AWS's errors. Exceptions inside of a stream are hand-made from AWS's model of the API.
 import type { JsonObject } from '@baton/core'
 import { isJsonObject } from '@baton/core'
-import { validateBedrockRequest } from '@baton/core/testing'
+import { validateBedrockRequest } from './wires/index.ts'
 import { encodeFrame } from '@baton/models/bedrock'
 import type { FakeBedrockKeys } from './fake-bedrock-auth.ts'
 import { findAuthRefusal } from './fake-bedrock-auth.ts'

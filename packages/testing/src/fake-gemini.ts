@@ -2,7 +2,7 @@
 // with signatures on the API, arguments in pieces on Vertex. What no recording has is hand-made and says so.
 import type { JsonObject } from '@baton/core'
 import { isJsonObject } from '@baton/core'
-import { validateGeminiRequest } from '@baton/core/testing'
+import { validateGeminiRequest } from './wires/index.ts'
 import type { FakeAsked, FakeError, FakeRequest, FakeSaid, FakeScript, FakeServer, FakeStream } from './fake-server.ts'
 import { findJsonIssue, joinIssues, listObjects, readText, splitPieces, startFakeServer } from './fake-server.ts'
 

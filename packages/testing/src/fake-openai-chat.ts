@@ -1,7 +1,7 @@
 // Chat Completions as a server of our own speaks it: streams in the grammar of recorded ones, of OpenAI and of those who differ;
 // refuses what OpenAI, or Mistral, would refuse.
 import type { JsonObject } from '@baton/core'
-import { validateOpenAiChatRequest } from '@baton/core/testing'
+import { validateOpenAiChatRequest } from './wires/index.ts'
 import type { FakeAsked, FakeCall, FakeError, FakeRequest, FakeSaid, FakeScript, FakeServer } from './fake-server.ts'
 import {
   describeDelay,

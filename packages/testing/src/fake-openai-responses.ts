@@ -1,7 +1,7 @@
 // OpenAI's Responses API as a server of our own speaks it: streams in the grammar of recorded ones, refuses what OpenAI would
 // refuse. What no recording has is made by hand after OpenAI's types and is marked so.
 import type { JsonObject } from '@baton/core'
-import { validateOpenAiResponsesRequest } from '@baton/core/testing'
+import { validateOpenAiResponsesRequest } from './wires/index.ts'
 import { describeError, findKeyRefusal } from './fake-openai-chat.ts'
 import type { FakeAsked, FakeCall, FakeError, FakeRequest, FakeSaid, FakeScript, FakeServer } from './fake-server.ts'
 import {

@@ -1,4 +1,4 @@
-// What programs import from @baton/testing: the simulator, and later the strict fake providers.
+// What programs import from @baton/testing: the simulator.
 export { simulate, SimulationError } from './simulator/simulate.ts'
 export type { SimulateOptions } from './simulator/simulate.ts'
 export { createSimulationCoverage } from './simulator/coverage.ts'

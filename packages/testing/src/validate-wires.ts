@@ -5,7 +5,7 @@ import {
   validateBedrockRequest,
   validateGeminiRequest,
   validateOpenAiResponsesRequest,
-} from '@baton/core/testing'
+} from './wires/index.ts'
 import { encodeAnthropicRequest } from '@baton/models/anthropic'
 import { encodeBedrockRequest } from '@baton/models/bedrock'
 import { encodeGeminiRequest } from '@baton/models/gemini'

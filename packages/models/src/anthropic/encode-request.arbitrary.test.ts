@@ -9,7 +9,7 @@ import type {
   ToolChoice,
   ToolDeclaration,
 } from '@baton/core'
-import { validateAnthropicRequest } from '@baton/core/testing'
+import { validateAnthropicRequest } from '@baton/testing/wires'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { AnthropicEncodeOptions } from './encode-request.ts'

@@ -1,6 +1,6 @@
 // The encoder case by case; arbitrary histories are in encode-request.arbitrary.test.ts.
 import type { AssistantPart, ContentPart, JsonObject, Message, ModelRequest, ToolDeclaration } from '@baton/core'
-import { validateAnthropicRequest } from '@baton/core/testing'
+import { validateAnthropicRequest } from '@baton/testing/wires'
 import { describe, expect, test } from 'vitest'
 import type { AnthropicEncodeOptions } from './encode-request.ts'
 import { encodeAnthropicRequest } from './encode-request.ts'

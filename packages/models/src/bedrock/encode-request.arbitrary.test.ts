@@ -9,7 +9,7 @@ import type {
   ToolChoice,
   ToolDeclaration,
 } from '@baton/core'
-import { validateBedrockRequest } from '@baton/core/testing'
+import { validateBedrockRequest } from '@baton/testing/wires'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { BedrockEncodeOptions } from './encode-request.ts'

@@ -1,7 +1,7 @@
 // What goes to Bedrock: the rules of Nova, Claude and Mistral, and what becomes of state, of rounds without calls and of files.
 import type { AssistantPart, Message, ModelRequest } from '@baton/core'
 import { isBatonError } from '@baton/core'
-import { validateBedrockRequest } from '@baton/core/testing'
+import { validateBedrockRequest } from '@baton/testing/wires'
 import { expect, test } from 'vitest'
 import { encodeBedrockRequest } from './encode-request.ts'
 

@@ -1,6 +1,6 @@
 // Whatever legal history comes in, the strict wire of Gemini finds nothing to refuse in what goes out, for any model of it.
 import type { AssistantPart, ContentPart, JsonObject, Message, ModelRequest, ProviderState } from '@baton/core'
-import { validateGeminiRequest } from '@baton/core/testing'
+import { validateGeminiRequest } from '@baton/testing/wires'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createRequestMemory } from '../request-memory.ts'

@@ -2,7 +2,7 @@
 // request. Google's SDK hands over chunks and has no accumulator to compare with.
 import type { AssistantPart, Message, ModelAnswer, ModelEvent } from '@baton/core'
 import { isBatonError, isJsonObject, parseJson } from '@baton/core'
-import { validateGeminiRequest } from '@baton/core/testing'
+import { validateGeminiRequest } from '@baton/testing/wires'
 import type { RecordedExchange } from '@baton/testing/recordings'
 import { countLine, openRecordings } from '@baton/testing/recordings'
 import { afterAll, describe, expect, test } from 'vitest'

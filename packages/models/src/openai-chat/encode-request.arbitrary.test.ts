@@ -10,7 +10,7 @@ import type {
   ToolChoice,
 } from '@baton/core'
 import { isJsonObject } from '@baton/core'
-import { validateOpenAiChatRequest } from '@baton/core/testing'
+import { validateOpenAiChatRequest } from '@baton/testing/wires'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { PRESETS } from '../presets.ts'

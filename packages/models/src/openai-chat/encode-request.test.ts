@@ -1,7 +1,7 @@
 // What goes out: each rule of a server by the request that would be refused without it.
 import type { AssistantPart, JsonObject, Message, ModelRequest, ProviderState, ToolDeclaration } from '@baton/core'
 import { isBatonError } from '@baton/core'
-import { validateOpenAiChatRequest } from '@baton/core/testing'
+import { validateOpenAiChatRequest } from '@baton/testing/wires'
 import { describe, expect, test } from 'vitest'
 import { PRESETS } from '../presets.ts'
 import { encodeOpenAiChatRequest } from './encode-request.ts'

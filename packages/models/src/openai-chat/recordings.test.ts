@@ -2,7 +2,7 @@
 // accumulator of OpenAI's SDK, and what was answered is legal as history of the next request.
 import type { AssistantPart, Message, ModelAnswer, ModelEvent } from '@baton/core'
 import { isBatonError, isJsonObject, parseJson } from '@baton/core'
-import { validateOpenAiChatRequest } from '@baton/core/testing'
+import { validateOpenAiChatRequest } from '@baton/testing/wires'
 import type { RecordedExchange } from '@baton/testing/recordings'
 import { countLine, openRecordings } from '@baton/testing/recordings'
 import OpenAI from 'openai'

@@ -1,7 +1,7 @@
 // Whatever legal history comes in, the strict wire finds nothing to refuse in what goes out, and what other providers or
 // models left in it does not go along.
 import type { AssistantPart, ContentPart, JsonObject, Message, ModelRequest, ProviderState } from '@baton/core'
-import { validateOpenAiResponsesRequest } from '@baton/core/testing'
+import { validateOpenAiResponsesRequest } from '@baton/testing/wires'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createRequestMemory } from '../request-memory.ts'

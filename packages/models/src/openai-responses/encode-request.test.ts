@@ -1,6 +1,6 @@
 // Requests as they go out, each rule by itself. What is legal as a whole is for encode-request.arbitrary.test.ts.
 import type { AssistantPart, Message, ModelRequest } from '@baton/core'
-import { validateOpenAiResponsesRequest } from '@baton/core/testing'
+import { validateOpenAiResponsesRequest } from '@baton/testing/wires'
 import { describe, expect, test } from 'vitest'
 import type { OpenAiResponsesEncodeOptions } from './encode-request.ts'
 import { encodeOpenAiResponsesRequest } from './encode-request.ts'

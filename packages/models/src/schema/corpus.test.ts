@@ -8,7 +8,7 @@ import {
   validateGeminiRequest,
   validateOpenAiChatRequest,
   validateOpenAiResponsesRequest,
-} from '@baton/core/testing'
+} from '@baton/testing/wires'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { CompiledSchema } from './compile-schema.ts'

@@ -7,7 +7,7 @@ import {
   validateGeminiRequest,
   validateOpenAiChatRequest,
   validateOpenAiResponsesRequest,
-} from '@baton/core/testing'
+} from '../wires/index.ts'
 import { encodeAnthropicRequest } from '@baton/models/anthropic'
 import { encodeBedrockRequest } from '@baton/models/bedrock'
 import { encodeGeminiRequest } from '@baton/models/gemini'

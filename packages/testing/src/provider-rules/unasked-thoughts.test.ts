@@ -1,7 +1,7 @@
 // A model that thinks without being asked, under the real host: its thoughts, whose text is left out, go back with its calls.
 import type { HttpRequest, JsonObject } from '@baton/core'
 import { defineAgent, isJsonObject, tool } from '@baton/core'
-import { validateAnthropicRequest } from '@baton/core/testing'
+import { validateAnthropicRequest } from '../wires/index.ts'
 import { createHost } from '@baton/host'
 import { createAnthropicModel } from '@baton/models/anthropic'
 import { expect, test } from 'vitest'

@@ -1,7 +1,7 @@
 // What a wire validator reports, and the small readers that all of them share. Validators are pure and never throw: they
 // look at a request's body as the provider would and say what it would refuse.
-import type { JsonObject } from '../../json.ts'
-import { isJsonObject } from '../../json.ts'
+import type { JsonObject } from '@baton/core'
+import { isJsonObject } from '@baton/core'
 
 export interface WireIssue {
   /** The rule that was broken, snake_case. */

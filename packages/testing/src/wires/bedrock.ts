@@ -1,7 +1,7 @@
 // What Bedrock's Converse would refuse of a request's body. The documentation says more than the service enforces: Nova's
 // "only type, properties, required" at the top of a schema is not checked, since recordings without it were accepted.
-import type { JsonObject } from '../../json.ts'
-import { isJsonObject, parseJson } from '../../json.ts'
+import type { JsonObject } from '@baton/core'
+import { isJsonObject, parseJson } from '@baton/core'
 import type { Report, WireIssue } from './issue.ts'
 import { collectIssues, isBlank, objectsIn, repeated, show } from './issue.ts'
 

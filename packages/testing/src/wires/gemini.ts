@@ -1,6 +1,6 @@
 // What Gemini's generateContent would refuse of a request's body. Both spellings of a field are read, as Google does.
-import type { JsonObject } from '../../json.ts'
-import { isJsonObject } from '../../json.ts'
+import type { JsonObject } from '@baton/core'
+import { isJsonObject } from '@baton/core'
 import type { Report, WireIssue } from './issue.ts'
 import { collectIssues, isText, objectsIn, repeated, show } from './issue.ts'
 import { walkSchema } from './json-schema.ts'

@@ -1,6 +1,6 @@
 // What Anthropic's Messages API would refuse of a request's body (version 2023-06-01).
-import type { JsonObject } from '../../json.ts'
-import { isJsonObject } from '../../json.ts'
+import type { JsonObject } from '@baton/core'
+import { isJsonObject } from '@baton/core'
 import type { Report, WireIssue } from './issue.ts'
 import { walkSchema } from './json-schema.ts'
 import { collectIssues, isBlank, isText, objectsIn, repeated, show } from './issue.ts'

@@ -1,6 +1,6 @@
 // Walks a JSON Schema for the validators: every provider has its own dialect of it.
-import type { JsonObject } from '../../json.ts'
-import { isJsonObject } from '../../json.ts'
+import type { JsonObject } from '@baton/core'
+import { isJsonObject } from '@baton/core'
 import type { Report } from './issue.ts'
 import { show } from './issue.ts'
 

@@ -1,6 +1,6 @@
 // What OpenAI's Responses API would refuse of a request's body.
-import type { JsonObject } from '../../json.ts'
-import { isJsonObject } from '../../json.ts'
+import type { JsonObject } from '@baton/core'
+import { isJsonObject } from '@baton/core'
 import type { Report, WireIssue } from './issue.ts'
 import { collectIssues, isText, objectsIn, repeated, show } from './issue.ts'
 import { OPENAI_SCHEMA_SOURCES, checkOpenAiSchema } from './json-schema.ts'

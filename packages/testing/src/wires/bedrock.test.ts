@@ -1,5 +1,5 @@
 // The validator of Bedrock requests, against recorded requests that were accepted and hand-written ones that are refused.
-import { countLine, openRecordings } from '@baton/testing/recordings'
+import { countLine, openRecordings } from '../recordings.ts'
 import { afterAll, describe, expect, test } from 'vitest'
 import { validateBedrockRequest } from './bedrock.ts'
 

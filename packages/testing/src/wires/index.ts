@@ -1,0 +1,7 @@
+// The wires of providers as strict validators: what a provider would refuse, with the words of its refusal as the source.
+export type { WireIssue } from './issue.ts'
+export { validateAnthropicRequest } from './anthropic.ts'
+export { validateBedrockRequest } from './bedrock.ts'
+export { validateGeminiRequest } from './gemini.ts'
+export { validateOpenAiChatRequest } from './openai-chat.ts'
+export { validateOpenAiResponsesRequest } from './openai-responses.ts'
