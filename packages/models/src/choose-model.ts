@@ -230,7 +230,7 @@ function withTools(model: Model, way: ToolsWay, onToolVerdict: ModelOfInit['onTo
   return withToolProbe(model, onToolVerdict && { onVerdict: (verdict) => onToolVerdict(verdict, model.id) })
 }
 
-/** The list is large, so adapters know only the table; here, where models are named, it stands in. */
+/** Adds the window from the price list where the table has none. The list is large, so adapters do not import it. */
 function withListedWindow(model: Model, { provider }: ModelName): Model {
   const { contextTokens, assumedTraits } = model.capabilities
   const isKnown = contextTokens !== undefined || assumedTraits !== undefined

@@ -1,5 +1,5 @@
 // What every model behind HTTP does, described by data: a request is encoded, proved, sent and waited for, and its answer read as
-// it comes. Which words and bytes those are, each adapter says.
+// it comes. Each adapter supplies the encoding and the decoding.
 import type {
   AbortSignalLike,
   Clock,

@@ -16,7 +16,7 @@ test('fields are added and win, objects are joined, and those of other providers
   expect(addProviderFields(body, {}, 'mine')).toBe(body)
 })
 
-test.each(['messages', 'input', 'contents', 'model', 'stream'])('%s is Baton’s own', (name) => {
+test.each(['messages', 'input', 'contents', 'model', 'stream', 'tools', 'toolConfig'])('%s is Baton’s own', (name) => {
   const refuse = () => addProviderFields(body, { provider: { mine: { [name]: 1 } } }, 'mine')
   const thrown = (() => {
     try {
@@ -39,8 +39,7 @@ test('tools that the provider runs stand before Baton’s own; in Bedrock’s bo
   })
   expect(addProviderFields({ model: 'm' }, settings, 'mine')).toEqual({ model: 'm', tools: [search] })
   const toolConfig = { tools: [{ toolSpec: {} }], toolChoice: { any: {} } }
-  expect(addProviderFields({ inferenceConfig: {}, toolConfig }, settings, 'mine')).toEqual({
-    inferenceConfig: {},
+  expect(addProviderFields({ toolConfig }, { serverTools: { bedrock: [search] } }, 'bedrock')).toEqual({
     toolConfig: { tools: [search, { toolSpec: {} }], toolChoice: { any: {} } },
   })
 })

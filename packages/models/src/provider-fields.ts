@@ -3,8 +3,16 @@
 import type { JsonObject, ModelSettings } from '@baton/core'
 import { BatonError, isJsonObject } from '@baton/core'
 
-/** What Baton answers for: without its history, its model and its stream an answer could not be read. */
-const BATONS_OWN: ReadonlySet<string> = new Set(['messages', 'input', 'contents', 'model', 'stream'])
+/** Fields that Baton sets itself: without its history, tools, model and stream it could not read the answer. */
+const BATONS_OWN: ReadonlySet<string> = new Set([
+  'messages',
+  'input',
+  'contents',
+  'model',
+  'stream',
+  'tools',
+  'toolConfig',
+])
 
 /**
  * The body with the tools that the provider runs, and with its own fields; objects are joined, one level deep.
@@ -14,13 +22,13 @@ export function addProviderFields<Body extends object>(body: Body, settings: Mod
   const fields = settings.provider?.[provider]
   const serverTools = settings.serverTools?.[provider] ?? []
   if (!fields && serverTools.length === 0) return body
-  const added = addServerTools(body as Record<string, unknown>, serverTools) // an object of fields, whatever they are
+  const added = addServerTools(body as Record<string, unknown>, serverTools, provider) // an object of fields, whatever they are
   for (const [name, value] of Object.entries(fields ?? {})) {
     if (BATONS_OWN.has(name))
       throw new BatonError({
         code: 'model_invalid_request',
         message: `settings.provider.${provider} has the field "${name}", which is Baton's own`,
-        hint: 'Leave it out: the history, the model and streaming cannot be set for a provider.',
+        hint: 'Leave it out: the history, the model, tools and streaming cannot be set for a provider. Its own tools go in settings.serverTools.',
       })
     const before = added[name]
     added[name] = isJsonObject(before) && isJsonObject(value) ? { ...before, ...value } : value
@@ -32,9 +40,10 @@ export function addProviderFields<Body extends object>(body: Body, settings: Mod
 function addServerTools(
   body: Readonly<Record<string, unknown>>,
   tools: readonly JsonObject[],
+  provider: string,
 ): Record<string, unknown> {
   if (tools.length === 0) return { ...body }
-  if (!('inferenceConfig' in body)) return { ...body, tools: [...tools, ...listTools(body)] }
+  if (provider !== 'bedrock') return { ...body, tools: [...tools, ...listTools(body)] }
   const config = (body['toolConfig'] ?? {}) as Readonly<Record<string, unknown>> // as encoded
   return { ...body, toolConfig: { ...config, tools: [...tools, ...listTools(config)] } }
 }

@@ -70,12 +70,17 @@ const readServerTools: Read<Readonly<Record<string, readonly JsonObject[]>>> = (
   return lists as Readonly<Record<string, readonly JsonObject[]>> // each was looked at
 }
 
+const readShare: Read<number> = (reader, value) => {
+  const share = readNumber(0)(reader, value)
+  return share > 0 && share <= 1 ? share : reader.refuse('must be above 0 and at most 1')
+}
+
 const readSettings: Read<ModelSettings> = readFields('the settings of a model', {
   maxOutputTokens: { optional: readInteger(1) },
   temperature: { optional: readNumber(0) },
   reasoningTokens: { optional: readInteger(0) },
   effort: { optional: readOneOf('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max') },
-  topP: { optional: readNumber(0) },
+  topP: { optional: readShare },
   stop: { optional: readList(readTextBetween(1, STOP_CHARS_MAX), STOPS_MAX) },
   seed: { optional: readInteger(0) },
   serviceTier: { optional: readTextBetween(1, SERVICE_TIER_CHARS_MAX) },

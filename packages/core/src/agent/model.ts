@@ -25,7 +25,7 @@ export interface ToolDeclaration {
 
 export type ToolChoice = { readonly type: 'auto' | 'any' | 'none' } | { readonly type: 'tool'; readonly name: string }
 
-/** How much a model thinks, from not at all to as much as it can. A model that lacks a word takes the next one above it. */
+/** How much a model thinks. A model that lacks a level uses the next higher one, or else its highest. */
 export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
 
 /** What a user may set for an agent, a session or a single turn. Absent: the model's default. */
@@ -38,17 +38,17 @@ export interface ModelSettings {
   readonly temperature?: number
   /** Tokens that the model may think; 0 or absent: off, or as little as the model can where it always thinks. */
   readonly reasoningTokens?: number
-  /** In place of `reasoningTokens`, and over it. */
+  /** Overrides `reasoningTokens`. */
   readonly effort?: Effort
   /** Nucleus sampling, above 0 and to 1. Like `temperature` it is left out where the model refuses it. */
   readonly topP?: number
   /** Texts at which the answer ends, 4 at most; left out where the model refuses them. */
   readonly stop?: readonly string[]
-  /** For answers that repeat themselves, where a provider offers it: Chat Completions, Gemini. */
+  /** Makes answers repeatable where the model supports it: Chat Completions, Gemini, GGUF files and the AI SDK. */
   readonly seed?: number
   /** In the provider's words: `flex`, `priority`, `standard_only`. */
   readonly serviceTier?: string
-  /** How long the provider's prompt cache keeps what it is told to; `off` tells it nothing, no key of the session either. */
+  /** How long the provider's prompt cache keeps marked content; `off` sends no cache marks and no session key. */
   readonly cache?: 'off' | '5m' | '1h'
   /** For the first step of each turn; the steps after it choose themselves. */
   readonly toolChoice?: ToolChoice
@@ -56,7 +56,7 @@ export interface ModelSettings {
   readonly strictTools?: boolean
   /**
    * Fields of the request's body that go to one provider unchanged and over Baton's own, by the provider's name:
-   * `{ anthropic: { metadata: { user_id: 'u' } } }`. The history, the model and streaming are Baton's.
+   * `{ anthropic: { metadata: { user_id: 'u' } } }`. The history, the model, tools and streaming are Baton's.
    */
   readonly provider?: Readonly<Record<string, JsonObject>>
   /**
@@ -129,7 +129,7 @@ export interface ModelCapabilities {
   /** Whether the provider keeps answers to a schema; `without-tools`: not while tools are offered. `none` by default. */
   readonly output?: 'native' | 'without-tools' | 'none'
   readonly images: boolean
-  /** Set where nothing is known of the model's name: the one that it is taken for, the newest of its family. */
+  /** The table row that was assumed for a model name that no row knows: the newest of its family. */
   readonly assumedTraits?: string
 }
 

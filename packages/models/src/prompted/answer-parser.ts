@@ -53,7 +53,7 @@ type Mode =
 
 type ModeOf<Type extends Mode['type']> = Extract<Mode, { readonly type: Type }>
 
-/** A mark was found behind an open backtick: whether it is code shows the rest of the paragraph. */
+/** A mark was found behind an open backtick: the rest of the paragraph decides whether it is code. */
 interface Doubt {
   readonly before: CodeTracker
   readonly paragraph: number

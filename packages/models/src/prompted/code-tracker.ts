@@ -77,7 +77,7 @@ export class CodeTracker {
     return this.#fence !== undefined || this.#isIndented || this.#isQuoted || this.#sure > 0 || this.#html !== undefined
   }
 
-  /** A backtick stands open: whether this is code shows the rest of the paragraph. */
+  /** A backtick stands open: the rest of the paragraph decides whether this is code. */
   get isDoubtful(): boolean {
     return this.#open.length > 0
   }
@@ -305,7 +305,7 @@ export class CodeTracker {
     this.#endParagraph()
   }
 
-  /** What is no paragraph and stands left of its content ends a list. */
+  /** A line that is not a paragraph and starts left of the list's content ends the list. */
   #leaveList(): void {
     if (this.#indent < this.#listIndent) this.#listIndent = -1
   }

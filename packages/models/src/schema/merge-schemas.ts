@@ -18,7 +18,7 @@ export function mergeSchemas(schemas: readonly JsonObject[]): JsonObject {
   )
 }
 
-/** What holds together is of a type that both name; where there is none, nothing holds, and the later one stands. */
+/** Keeps the types that both schemas name. If they share none, no value is valid, and the later type is kept. */
 function mergedTypes({ type: one }: JsonObject, { type: other }: JsonObject): JsonObject {
   if (one === undefined || other === undefined) return {}
   const [first, second] = [listTypes(one), listTypes(other)]

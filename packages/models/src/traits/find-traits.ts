@@ -21,7 +21,7 @@ export const TRAITS_TABLE: readonly TraitsRow[] = [
 export interface TraitsQuery {
   /** As the provider takes it: `claude-opus-5-5`, `us.amazon.nova-lite-v1:0`, `openai/gpt-5.6-sol`. */
   readonly model: string
-  /** What a model is taken for whose name says nothing. */
+  /** The family to assume when the name does not show one. */
   readonly family?: ModelFamily
   readonly override?: TraitsOverride | undefined
 }

@@ -13,7 +13,7 @@ export interface ThinkingTraits {
   readonly efforts: readonly Effort[]
   /**
    * How the model is kept from thinking: by saying nothing (`absent`), by the effort `none`, by `disabled`, by
-   * `between_tools` (short notes between calls remain), by a budget of 0 (`zero`), or not at all (`never`).
+   * `between-tools` (short notes between calls remain), by a budget of 0 (`zero`), or not at all (`never`).
    */
   readonly off: 'absent' | 'none' | 'disabled' | 'between-tools' | 'zero' | 'never'
   /** The least and the most tokens of a budget. */
@@ -103,7 +103,7 @@ export type TraitsOverride = Partial<Omit<ModelTraits, 'thinking' | 'schemas'>> 
 
 export const NO_THINKING: ThinkingTraits = { kind: 'none', efforts: [], off: 'absent' }
 
-/** What a model can do of which nothing is known: what most servers take of most models, and none is known to refuse. */
+/** Traits of an unknown model: most servers accept these for most models, and no server is known to refuse them. */
 export const PLAIN_TRAITS: ModelTraits = {
   thinking: NO_THINKING,
   sampling: 'free',

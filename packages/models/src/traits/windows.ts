@@ -1,5 +1,5 @@
 // How many tokens a model's window has, by the list of @pydantic/genai-prices, which is kept up to date by others. Nothing is
-// fetched. What the table of traits says stands in where the list knows nothing.
+// fetched. The table of traits comes first; this list fills in a window that the table does not have.
 import { calcPrice } from '@pydantic/genai-prices'
 import { LISTED_PROVIDERS } from '../listed-providers.ts'
 

@@ -36,7 +36,7 @@ export interface AppError {
   readonly message: string
 }
 
-/** The whole message belongs in the log. */
+/** The code and the message that the app gets. The log needs the original error as well. */
 export function encodeAppError({ code, message }: AppError): AppError {
   if (TOLD.has(code)) return { code, message }
   const plain = isKnown(code) && code !== 'internal' ? ERROR_CODES[code].meaning : 'the server failed'

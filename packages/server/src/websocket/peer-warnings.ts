@@ -29,7 +29,7 @@ export class PeerWarnings {
     this.#told.take(`to ${peer}`)
   }
 
-  /** Who comes from this address says that it is a peer, and does not show the secret. */
+  /** A client at this address claims to be a peer but does not present the secret. */
   noteStranger(address: string): void {
     this.#tell(`from ${address}`, 'stranger', () =>
       this.#log.warn('a server that is no peer of this one was refused', {

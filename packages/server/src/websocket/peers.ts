@@ -28,7 +28,7 @@ const SECRET_HEADER = 'x-baton-peer'
 const CLIENT_HEADER = 'x-baton-client'
 /** Characters that a secret has at least. */
 const SECRET_CHARS = 16
-/** The status of who shows another secret. */
+/** The HTTP status that a peer with a different secret answers with. */
 const UNAUTHORIZED = 401
 /** Milliseconds that a peer has to take a connection. */
 const CONNECT_MS = 3000
