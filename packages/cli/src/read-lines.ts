@@ -3,7 +3,7 @@ import { BatonError } from '@baton/core'
 
 const LINE_FEED = 0x0a
 /** Bytes of the longest line that is taken, by default: four times the largest picture that agents take by default, and more. */
-export const LINE_BYTES_MAX = 128 * 1024 * 1024
+const LINE_BYTES_MAX = 128 * 1024 * 1024
 
 export interface LineSource {
   /** As people know it; it stands in messages. */

@@ -8,7 +8,7 @@ import { describePlace } from './transport/redact.ts'
 import { isHttpUrl } from './transport/transport-errors.ts'
 
 /** `gpu-1=http://gpu-1:8000/v1 gpu-2=http://gpu-2:8000/v1` */
-export const SERVERS_VARIABLE = 'BATON_SERVERS'
+const SERVERS_VARIABLE = 'BATON_SERVERS'
 const SERVERS_MAX = 64
 /** Names that are taken, beside those of the presets. */
 const TAKEN: ReadonlySet<string> = new Set(['anthropic', 'gemini', 'bedrock', 'offline', 'gguf'])

@@ -244,7 +244,7 @@ export function createSpec(
   }
 }
 
-export function createToolSpec(tool: Tool): ToolSpec {
+function createToolSpec(tool: Tool): ToolSpec {
   const { name, effect, timeoutMs, parallel, onInterrupt } = tool
   const { trust = 'trusted', source } = tool
   const provenance =

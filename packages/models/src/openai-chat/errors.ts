@@ -30,7 +30,7 @@ const CODE_OF_WORD: Readonly<Record<string, ErrorCode>> = {
 /** These say more than `invalid_request_error`, which stands in `type` beside most of them. */
 const MORE_THAN_TYPE: ReadonlySet<string> = new Set(['tool_use_failed', 'model_not_found', 'insufficient_quota'])
 
-export function codeOfWord(word: string): ErrorCode | undefined {
+function codeOfWord(word: string): ErrorCode | undefined {
   return Object.hasOwn(CODE_OF_WORD, word) ? CODE_OF_WORD[word] : undefined
 }
 

@@ -1,6 +1,6 @@
 // One item of an answer: what its pieces have said so far, and what it says once it is done. It is done only when the server
 // has sent it whole; of a call nothing else counts.
-import type { JsonObject, JsonValue, ModelPart, ProviderState } from '@baton/core'
+import type { JsonObject, ModelPart, ProviderState } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import type { FoundSource } from '../found-sources.ts'
 import { listObjects, readSource } from '../found-sources.ts'
@@ -135,7 +135,7 @@ interface Said {
 
 function said(item: JsonObject): readonly Said[] {
   if (item['type'] !== 'message') return []
-  return objectsIn(item['content']).map((part) =>
+  return listObjects(item['content']).map((part) =>
     part['type'] === 'refusal'
       ? { text: textIn(part, 'refusal'), isRefusal: true }
       : { text: textIn(part, 'text'), isRefusal: false },
@@ -143,9 +143,9 @@ function said(item: JsonObject): readonly Said[] {
 }
 
 function thoughtIn(item: JsonObject): string {
-  const summary = objectsIn(item['summary']).map((part) => textIn(part, 'text'))
+  const summary = listObjects(item['summary']).map((part) => textIn(part, 'text'))
   if (summary.length > 0) return summary.join('\n\n')
-  return objectsIn(item['content'])
+  return listObjects(item['content'])
     .map((part) => textIn(part, 'text'))
     .join('')
 }
@@ -155,10 +155,6 @@ function argumentsIn(item: JsonObject): string {
   const given = item['arguments']
   if (typeof given === 'string') return given
   return isJsonObject(given) ? JSON.stringify(given) : ''
-}
-
-function objectsIn(value: JsonValue | undefined): readonly JsonObject[] {
-  return Array.isArray(value) ? (value as readonly JsonValue[]).filter(isJsonObject) : []
 }
 
 function textIn(object: JsonObject, key: string): string {

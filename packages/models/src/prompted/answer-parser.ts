@@ -2,7 +2,7 @@
 // code is text; each character is looked at a bounded number of times. It knows no format.
 import type { BodyEnd } from './body-end.ts'
 import { createBodyEnd, withoutPart } from './body-end.ts'
-import { CodeTracker } from './code-tracker.ts'
+import { CodeTracker, isBlank } from './code-tracker.ts'
 import type { Body, Head, Mark, OfferedTools, PromptedFormat, ReadCall } from './format.ts'
 import { anyBegins, START_CHARS } from './format.ts'
 import type { Found } from './mark-finder.ts'
@@ -30,7 +30,7 @@ export interface AnswerParserInit {
 }
 
 /** Characters of one call; a longer one cannot be read. */
-export const CALL_CHARS = 1024 * 1024
+const CALL_CHARS = 1024 * 1024
 const HEAD_CHARS = 256
 
 /** What comes next belongs to it. */
@@ -388,8 +388,4 @@ function addRepair(call: ReadCall, repair: string): ReadCall {
 
 function createStart(mark: Mark): Mode {
   return { type: 'start', mark, raw: '', start: '', hasSpace: false, isInside: !mark.isFence }
-}
-
-function isBlank(char: string): boolean {
-  return char === ' ' || char === '\t' || char === '\n' || char === '\r'
 }

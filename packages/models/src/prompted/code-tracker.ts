@@ -358,6 +358,6 @@ function listClosing(runs: readonly Run[]): readonly (number | undefined)[] {
   return closing
 }
 
-function isBlank(char: string): boolean {
+export function isBlank(char: string): boolean {
   return char === ' ' || char === '\t' || char === '\n' || char === '\r'
 }

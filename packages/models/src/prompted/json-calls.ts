@@ -36,7 +36,7 @@ function anyKeyBegins(key: string): Begins {
 }
 
 /** An object or a list of them, bare or in a code fence; a placeholder such as `{...}` is none. */
-export function beginsJson(start: string): Begins {
+function beginsJson(start: string): Begins {
   const fence = /^```\w* ?/.exec(start)?.[0]
   if (fence === undefined && '```'.startsWith(start)) return 'maybe'
   const json = fence === undefined ? start : start.slice(fence.length)
