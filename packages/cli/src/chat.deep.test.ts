@@ -40,8 +40,9 @@ function tmux(...words: readonly string[]): string {
 async function closeTerminal(): Promise<void> {
   const shell = tmux('list-panes', '-t', 'chat', '-F', '#{pane_pid}').trim()
   tmux('kill-server')
-  const running = (): string => spawnSync('ps', ['-o', 'pid=', '-s', shell], { encoding: 'utf8' }).stdout.trim()
-  while (running() !== '') await wait(10)
+  // A process that nobody has waited for yet has ended all the same.
+  const listStates = (): string => spawnSync('ps', ['-o', 'stat=', '-s', shell], { encoding: 'utf8' }).stdout
+  while (/^[^Z\s]/m.test(listStates())) await wait(10)
 }
 
 const screen = (): string => tmux('capture-pane', '-p', '-t', 'chat', '-S', '-').trimEnd()
