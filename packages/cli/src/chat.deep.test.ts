@@ -41,7 +41,10 @@ async function closeTerminal(): Promise<void> {
   const shell = tmux('list-panes', '-t', 'chat', '-F', '#{pane_pid}').trim()
   tmux('kill-server')
   // A process that nobody has waited for yet has ended all the same.
-  const listStates = (): string => spawnSync('ps', ['-o', 'stat=', '-s', shell], { encoding: 'utf8' }).stdout
+  const listStates = (): string => {
+    const { status, stdout } = spawnSync('ps', ['-o', 'stat=', '-s', shell], { encoding: 'utf8' })
+    return status === null ? '' : stdout // a machine without ps
+  }
   while (/^[^Z\s]/m.test(listStates())) await wait(10)
 }
 
