@@ -31,7 +31,8 @@ export class Checkpoints {
   readonly #init: CheckpointsInit
   #chars = 0
   #timer: NodeJS.Timeout | undefined
-  #answer: ((reply: CheckpointReply) => void) | undefined
+  /** Of the questions that are under way, in their order: the thread answers them one after another. */
+  readonly #answers: ((reply: CheckpointReply) => void)[] = []
   #toldBytes = 0
   #longInARow = 0
   /** The writing back that is under way; never rejects. */
@@ -44,7 +45,7 @@ export class Checkpoints {
     this.#init = init
     const ended = (): void => {
       this.#hasEnded = true
-      this.#take(NOTHING)
+      for (const answer of this.#answers.splice(0)) answer(NOTHING)
     }
     init.thread.on('message', (reply: CheckpointReply) => this.#take(reply))
     init.thread.on('error', ended) // the write-ahead log only grows until the file is opened again
@@ -54,8 +55,11 @@ export class Checkpoints {
   /** After each commit. */
   note(chars: number): void {
     this.#chars += chars
-    if (this.#answer && !this.#hasEnded) this.#holdBack()
-    if (this.#answer || this.#hasEnded) return
+    if (this.#hasEnded) return
+    if (this.#answers.length > 0) {
+      this.#holdBack()
+      return
+    }
     if (this.#chars > AFTER_CHARS) this.#begin()
     else this.#timer ??= setTimeout(() => this.#begin(), AFTER_MS).unref()
   }
@@ -107,15 +111,13 @@ export class Checkpoints {
   #ask(mode: CheckpointRequest['mode']): Promise<CheckpointReply> {
     if (this.#hasEnded) return Promise.resolve(NOTHING)
     return new Promise((resolve) => {
-      this.#answer = resolve
+      this.#answers.push(resolve)
       this.#init.thread.postMessage({ mode } satisfies CheckpointRequest)
     })
   }
 
   #take(reply: CheckpointReply): void {
-    const answer = this.#answer
-    this.#answer = undefined
-    answer?.(reply)
+    this.#answers.shift()?.(reply)
   }
 }
 
