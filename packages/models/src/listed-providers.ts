@@ -1,4 +1,4 @@
-// Providers by their names here and in the list of @pydantic/genai-prices. Those that run on one's own machine are not listed:
+// Providers by their names here and in the list of @pydantic/genai-prices. Local servers are not listed:
 // they cost nothing, and their windows depend on how the server was started.
 
 export const LISTED_PROVIDERS: Readonly<Record<string, string>> = {

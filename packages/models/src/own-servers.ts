@@ -20,7 +20,7 @@ export function findServer(name: string, variables: Variables): Preset | undefin
   return findPreset(name) ?? listOwnServers(variables).get(name)
 }
 
-/** @throws BatonError `invalid_option` for a name that is taken or illegal, or an address that is none */
+/** @throws BatonError `invalid_option` if a name is taken or illegal, or an address is not a URL */
 export function listOwnServers(variables: Variables): ReadonlyMap<string, Preset> {
   const entries = (variables[SERVERS_VARIABLE] ?? '').split(/[\s,]+/).filter((entry) => entry !== '')
   if (entries.length > SERVERS_MAX) throw wrong(`has ${entries.length} servers; at most ${SERVERS_MAX} are read`)

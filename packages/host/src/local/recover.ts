@@ -9,7 +9,7 @@ export interface Recovery {
   /** Sessions that were opened again. */
   readonly recovered: number
   /**
-   * Those that could not be. Each is logged once for each reason. A damaged session, or one of another agent, is looked at
+   * Sessions that could not be opened. Each is logged once per reason. A damaged session, or one of another agent, is looked at
    * again when its log changes, when somebody asks for it or at the next start; the others at every look.
    */
   readonly failed: number

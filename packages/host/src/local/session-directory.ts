@@ -54,7 +54,7 @@ export class Directory {
   readonly #watchers = new Set<Watcher>()
   /** As they were listed last. */
   readonly #known = new Map<string, ListedSession>()
-  /** Those that are left out, and why. */
+  /** Sessions that the list leaves out, and why. */
   readonly #leftOut = new Map<string, LeftOut>()
 
   constructor(init: DirectoryInit) {

@@ -128,7 +128,7 @@ function buildFile(part: Exclude<ContentPart, { readonly type: 'text' }>) {
   }
 }
 
-/** Undefined for an address that is none: their prompts hold parsed ones. */
+/** Undefined if the address is not a URL: their prompts hold parsed ones. */
 function buildData(source: InlineSource): FileData | undefined {
   if (source.type === 'base64') return { type: 'data', data: source.data }
   const url = URL.parse(source.url)

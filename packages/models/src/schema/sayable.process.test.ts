@@ -99,7 +99,7 @@ function vendorTakes(dialect: DialectName, schema: JsonObject): void {
   if (dialect === 'anthropic-strict') transformJSONSchema(structuredClone(schema) as never)
 }
 
-/** Undefined for what is no JSON Schema itself: a type that nobody knows, a reference that leads nowhere or in a circle. */
+/** Undefined if the schema itself is invalid: an unknown type, or a reference that is broken or circular. */
 function validatorOf(schema: JsonObject): Case['validate'] | undefined {
   try {
     const validate = ajv.compile(schema)

@@ -15,7 +15,7 @@ export interface AnswerReader {
   readonly end: (head: HttpHead, nowMs: number) => ModelAnswer
 }
 
-/** What every decoder is told of the answer that it decodes. */
+/** What every decoder knows about the answer it decodes. */
 export interface Answering {
   /** The model as it was asked for; provider state is bound to it. */
   readonly model: string

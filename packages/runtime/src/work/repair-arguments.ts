@@ -40,7 +40,7 @@ interface ReadArguments {
   readonly repairs: readonly string[]
 }
 
-/** Undefined for what is no object, and for what was cut off. */
+/** Undefined if the text is not an object or was cut off. */
 function readArguments(given: string): ReadArguments | undefined {
   const parsed = parseJson(given)
   if (!parsed.ok && parsed.cutOff) return undefined
