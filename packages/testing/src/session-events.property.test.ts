@@ -1,9 +1,10 @@
 // Session events over random logs: a reader that goes away after any event and comes back at any later moment has read what a
 // reader that stayed has read. Nothing is told twice, and nothing is left out.
 import type { EventCursor, LiveFrame, SessionEvent } from '@baton/core'
-import { Conversation, readText, SessionProjection } from '@baton/core'
-import type { Fact, History, SessionRecord, State } from '@baton/core/machine'
+import { Conversation, readStart, readText, SessionProjection } from '@baton/core'
+import type { Fact, History, Limits, SessionRecord, State } from '@baton/core/machine'
 import type { Random } from '@baton/core/testing'
+import { applyRecord, createHistory, initialState } from '@baton/core/machine'
 import { createRandom, explore } from '@baton/core/testing'
 import { expect, test } from 'vitest'
 import { chooseCount } from './depth.ts'
@@ -47,6 +48,38 @@ test(`past and live are the whole, wherever a reader was cut off (${SEEDS} logs,
   )
 })
 
+test('a projection that begins at a state tells the same as one that has read the log', () => {
+  for (let seed = 1; seed <= SEEDS; seed++) {
+    const { records, limits } = exploreSession(seed)
+    const random = createRandom(seed)
+    const whole = new SessionProjection({ limits })
+    const told = records.map((record) => whole.takeRecord(record))
+    const from = 1 + random.below(records.length - 1)
+    let state = initialState('explored')
+    const history = createHistory()
+    for (const record of records.slice(0, from)) {
+      state = applyRecord(state, record)
+      history.fold(record)
+    }
+    const late = new SessionProjection({ limits, start: readStart(state, history) })
+    // What was told of a turn's use before is not known; what its step has said is told from the beginning.
+    const before = told.slice(0, from).flat()
+    const begun = before.findLastIndex(({ type }) => ['step-started', 'step-finished', 'step-reset'].includes(type))
+    const isOpen = before[begun]?.type === 'step-started'
+    const written = isOpen ? before.slice(begun).filter(({ type }) => type === 'text') : []
+    const sum = (events: readonly SessionEvent[]): readonly object[] =>
+      normalise(events.filter(({ type }) => type !== 'limit')).map((event) =>
+        'usage' in event && 'turn' in event ? { ...event, usage: {} } : event,
+      )
+    const lateEvents = records.slice(from).flatMap((record) => late.takeRecord(record))
+    expect({ seed, from, events: sum(lateEvents) }).toEqual({
+      seed,
+      from,
+      events: sum([...written, ...told.slice(from).flat()]),
+    })
+  }
+})
+
 test('the conversation that events make has the texts and results of the log', () => {
   for (let seed = 1; seed <= SEEDS; seed++) {
     const world = exploreSession(seed)
@@ -86,8 +119,15 @@ test('nothing that binds an approval, and no fact of a host, gets out', () => {
   }
 })
 
+interface Explored {
+  readonly records: readonly SessionRecord[]
+  readonly state: State
+  readonly history: History
+  readonly limits: Limits
+}
+
 /** Exploration makes up progress that no answer goes on from; no model does. */
-function exploreSession(seed: number): { readonly records: readonly SessionRecord[]; state: State; history: History } {
+function exploreSession(seed: number): Explored {
   const { world } = explore({ seed, inputs: 30 })
   const facts = world.records.flatMap((record) => record.facts)
   const isTrue = (fact: Fact): boolean => {
@@ -96,7 +136,11 @@ function exploreSession(seed: number): { readonly records: readonly SessionRecor
     const finished = own.find((other) => other.type === 'step-finished')
     return finished?.type !== 'step-finished' || readText(finished.parts).startsWith(joinProgress(own))
   }
-  return { ...world, records: world.records.map((record) => ({ ...record, facts: record.facts.filter(isTrue) })) }
+  return {
+    ...world,
+    limits: world.spec.limits,
+    records: world.records.map((record) => ({ ...record, facts: record.facts.filter(isTrue) })),
+  }
 }
 
 function joinProgress(facts: readonly Fact[]): string {

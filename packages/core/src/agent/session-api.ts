@@ -8,7 +8,11 @@ import type { ClientReport, Delivery, Played, Outcome, UserCommand } from '../ma
 import type { Accepted, Refused } from '../machine/refusal.ts'
 import type { Phase } from '../machine/state.ts'
 import type { Agent } from './agent.ts'
+import type { AbortSignalLike } from './environment.ts'
 import type { ModelSettings } from './model.ts'
+import type { ChatMessage } from '../events/conversation.ts'
+import type { ContextUse, EventCursor, MessageId, SessionActivity, SessionEvent } from '../events/session-event.ts'
+import type { PlanEntry } from '../machine/spec.ts'
 import type { CallDescription, EffectClass, Principal, ToolKind } from './tool.ts'
 
 export interface Host {
@@ -146,6 +150,25 @@ export interface Session {
   answer(answer: QuestionAnswer): Promise<Accepted | Refused>
   /** Names the session, and keeps what a program notes about it. */
   describe(patch: SessionDescription): Promise<Accepted | Refused>
+  /**
+   * What happens in the session, as messages, steps, calls and turns: the past from `from` on, `live`, then what comes.
+   * A reader that is slow misses nothing: it reads the log again. Ends when the session is closed, or `signal` aborts.
+   * @throws BatonError `invalid_event` for a place that this session has not reached
+   */
+  events(options?: EventsOptions): EventStream
+  /**
+   * The conversation as it stands, oldest first: what was taken back is not in it, and of an answer that is being written
+   * what was said so far is. Reads the log.
+   * @throws BatonError `invalid_option`, `store_failed`, `log_damaged`
+   */
+  messages(page?: MessagesQuery): Promise<MessagesPage>
+  /** What the session is and does now. */
+  info(): Promise<SessionDetails>
+  /**
+   * A turn that was begun before, here or elsewhere, by the id of its input: its events from its beginning, and its answer.
+   * The answer rejects with `unknown_input` where the session has taken no input of this id.
+   */
+  turn(inputId: string): Turn
   /** Every fact from `cursor` on (from now on without one), then as they come, with live text between them. */
   frames(cursor?: Cursor): FrameStream
   /** A call that is not settled, with what the client needs to run it. */
@@ -155,6 +178,66 @@ export interface Session {
   readonly phase: Phase
   /** Ends this handle's reading and its client; the session itself lives on. */
   close(): Promise<void>
+}
+
+/** Where to begin: after an event, with the first record, with the newest turn, or with what comes. */
+export interface EventsOptions {
+  /** `now` by default. Of a step that is being written, all that was said so far comes first. */
+  readonly from?: EventCursor | 'start' | 'turn' | 'now'
+  /** Ends the reading. */
+  readonly signal?: AbortSignalLike
+}
+
+/** Events one by one, or as many as there are: read it one way or the other, and not both. */
+export interface EventStream extends AsyncIterable<SessionEvent> {
+  /** All events that are there, at least one; the events of a record stand together. Undefined at the end. */
+  nextBatch(): Promise<EventBatch | undefined>
+  /** Ends the reading at once. */
+  leave(): void
+}
+
+export interface EventBatch {
+  readonly events: readonly SessionEvent[]
+  /** Where to go on after them. */
+  readonly next: EventCursor
+}
+
+export interface MessagesQuery {
+  /** Only messages before this one. */
+  readonly before?: MessageId
+  /** The newest so many of them; 1 to 200, 50 by default. */
+  readonly limit?: number
+}
+
+export interface MessagesPage {
+  readonly messages: readonly ChatMessage[]
+  /** There are older ones: ask again with `before`. */
+  readonly more: boolean
+  /** Hand it to `events` to go on from what this page shows. */
+  readonly next: EventCursor
+}
+
+export interface SessionDetails {
+  readonly id: string
+  readonly agent: string
+  readonly principal: string
+  readonly title?: string
+  readonly meta: JsonObject
+  readonly activity: SessionActivity
+  /** The model that the next turn asks, and the ids of all that may be asked, in their order. */
+  readonly model: string
+  readonly models: readonly string[]
+  /** Inputs that wait, oldest first. */
+  readonly queued: readonly { readonly inputId: MessageId; readonly delivery: Delivery }[]
+  readonly approvals: readonly PendingApproval[]
+  readonly questions: readonly PendingQuestion[]
+  readonly plan: readonly PlanEntry[]
+  /** Tokens of the next request, as they are estimated; `size`: of the model's window, where that is known. */
+  readonly context: ContextUse
+  /** Milliseconds since 1970, of the newest record. */
+  readonly lastMs: number
+  /** Where `events` goes on from now. */
+  readonly head: EventCursor
 }
 
 /** Frames one by one, or as many as there are: read it one way or the other, and not both. */
@@ -273,6 +356,8 @@ export type Frame =
       /** What the wall clock said, where it is a second or more apart from `nowMs`. */
       readonly wallMs?: number
       readonly fact: Fact
+      /** Further facts of the same record follow. */
+      readonly more?: true
     }
   | LiveFrame
   /** The reader was too slow, or another host had the session for a while: it missed frames. Read again from `pos`. */

@@ -21,6 +21,16 @@ interface CallNotes {
   /** Of a call that a person has denied, and of one that waits for an answer of a person. */
   deniedByPerson: boolean
   readonly questions: Set<string>
+  /** Milliseconds that were left of its time when it asked: its clock stands still until it is answered. */
+  heldMs: number | null
+}
+
+/** A call that was told before. */
+export interface KnownCall {
+  readonly view: CallView
+  readonly heldMs: number | null
+  /** Ids of those that are open. */
+  readonly questions: readonly string[]
 }
 
 /** Bounded by the turn: a call leaves with the next turn. */
@@ -29,6 +39,14 @@ export class CallViews {
   readonly #notes = new Map<string, CallNotes>()
   /** Those that have changed and were not told, in the order of their change. */
   readonly #changed = new Set<string>()
+
+  /** Takes up calls that were told before. */
+  start(calls: readonly KnownCall[]): void {
+    for (const { view, heldMs, questions } of calls) {
+      this.#views.set(view.callId, view)
+      this.#notes.set(view.callId, { deniedByPerson: false, questions: new Set(questions), heldMs })
+    }
+  }
 
   /** A new turn begins: all calls of the one before have settled. */
   clear(): void {
@@ -50,12 +68,10 @@ export class CallViews {
     }
   }
 
-  note(fact: CallFact): void {
+  note(fact: CallFact, nowMs: number): void {
     const call = this.#views.get(fact.callId)
     if (!call) return
-    const notes = this.#notes.get(fact.callId) ?? { deniedByPerson: false, questions: new Set() }
-    this.#notes.set(fact.callId, notes)
-    this.#set(changeView(call, fact, notes))
+    this.#set(changeView(call, { fact, nowMs, notes: this.#notesOf(fact.callId) }))
   }
 
   /** What has changed since it was asked last. */
@@ -76,6 +92,14 @@ export class CallViews {
       if (call.status !== 'awaiting-approval' && call.runs === 'server' && !asks) return false
     }
     return open > 0
+  }
+
+  #notesOf(callId: string): CallNotes {
+    const known = this.#notes.get(callId)
+    if (known) return known
+    const notes: CallNotes = { deniedByPerson: false, questions: new Set(), heldMs: null }
+    this.#notes.set(callId, notes)
+    return notes
   }
 
   #set(call: CallView): void {
@@ -120,7 +144,13 @@ function createView(message: MessageId, step: number, proposal: CallProposal, te
   }
 }
 
-function changeView(call: CallView, fact: CallFact, notes: CallNotes): CallView {
+interface Change {
+  readonly fact: CallFact
+  readonly nowMs: number
+  readonly notes: CallNotes
+}
+
+function changeView(call: CallView, { fact, nowMs, notes }: Change): CallView {
   switch (fact.type) {
     case 'approval-requested':
       return { ...call, status: 'awaiting-approval', deadlineMs: fact.expiresAtMs }
@@ -132,19 +162,23 @@ function changeView(call: CallView, fact: CallFact, notes: CallNotes): CallView 
     }
     case 'question-asked':
       notes.questions.add(fact.questionId)
-      return call
+      if (call.deadlineMs !== undefined) notes.heldMs = Math.max(0, call.deadlineMs - nowMs)
+      return withoutDeadline(call)
     case 'question-answered':
       notes.questions.delete(fact.questionId)
-      return call
+      if (notes.questions.size > 0 || notes.heldMs === null) return call
+      return { ...call, deadlineMs: nowMs + notes.heldMs }
     case 'call-started':
-      return { ...call, status: 'running', deadlineMs: fact.deadlineMs }
+      if (notes.questions.size === 0) return { ...call, status: 'running', deadlineMs: fact.deadlineMs }
+      notes.heldMs = fact.deadlineMs - nowMs
+      return { ...call, status: 'running' }
     case 'call-offered':
       return { ...call, status: 'waiting', holder: fact.connection }
     case 'call-claimed':
       return { ...call, status: 'running', holder: fact.connection }
     case 'call-returned': {
       const { holder: _, ...free } = withoutDeadline(call)
-      return { ...free, status: 'waiting' }
+      return { ...free, status: 'proposed' }
     }
     case 'call-clock-set':
       return fact.deadlineMs === null ? withoutDeadline(call) : { ...call, deadlineMs: fact.deadlineMs }
@@ -161,7 +195,7 @@ function withoutDeadline(call: CallView): CallView {
 }
 
 /** Arguments that the ledger took are an object; what a person edited too. */
-function readInput(text: string): JsonValue {
+export function readInput(text: string): JsonValue {
   const parsed = parseJson(text)
   return parsed.ok && isJsonObject(parsed.value) ? parsed.value : text
 }

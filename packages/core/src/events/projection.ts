@@ -11,17 +11,23 @@ import type {
   EventCursor,
   EventError,
   MessageId,
+  SessionActivity,
   SessionEvent,
   TurnStop,
   UserMessageView,
 } from './session-event.ts'
+import { createUserMessage, findStop, joinReasoning, listEntered, nameCalls, readWallMs } from './event-values.ts'
+import type { ProjectionStart } from './projection-start.ts'
+import { nameAnswer } from './projection-start.ts'
 import type { TurnLimits } from './turn-account.ts'
 import { TurnAccount } from './turn-account.ts'
 import { WrittenStep } from './written-step.ts'
 
 export interface ProjectionInit {
-  /** Of the session, where it does not begin at its first record: ids of calls are made of it. */
+  /** Of a session that it does not read from its first record: ids of calls are made of it. */
   readonly birth?: string
+  /** Where it begins, in place of the first record. */
+  readonly start?: ProjectionStart
   /** Where they are known, their use is told before they bite. */
   readonly limits?: TurnLimits
   /** Tokens that the window of a model has. */
@@ -37,16 +43,10 @@ export interface ProjectedRecord {
 }
 
 interface TurnFold {
-  readonly turn: number
-  readonly exchange: number
   readonly message: MessageId
   readonly account: TurnAccount
   /** Why the model stopped in its newest step. */
   finish: string
-}
-
-export function nameAnswer(turn: number): MessageId {
-  return `t${turn}`
 }
 
 export class SessionProjection {
@@ -63,13 +63,14 @@ export class SessionProjection {
   #begins: AnswerView | undefined
   #isPaused = false
   #isStopped = false
-  #activity: string = 'idle'
+  #activity: SessionActivity = 'idle'
   /** Events of the record that is being projected. */
   #events: EventBody[] = []
 
   constructor(init: ProjectionInit = {}) {
     this.#init = init
-    this.#birth = init.birth ?? ''
+    this.#birth = init.birth ?? init.start?.state.birth ?? ''
+    if (init.start) this.#startAt(init.start)
   }
 
   /** Where a reader that has read everything so far goes on. */
@@ -108,6 +109,22 @@ export class SessionProjection {
     return body && { ...body, cursor: this.cursor }
   }
 
+  #startAt({ state, since, calls, steps, progress }: ProjectionStart): void {
+    const { pos, phase, turn, attempt } = state
+    this.#pos = pos + 1
+    this.#since = since
+    this.#isPaused = phase === 'paused'
+    this.#isStopped = phase === 'stopped'
+    this.#steps = new Map(steps)
+    this.#calls.start(calls)
+    if (turn) {
+      const account = TurnAccount.goOn(state, turn, this.#init.limits)
+      this.#turn = { message: nameAnswer(turn.turn), account, finish: '' }
+    }
+    if (turn && attempt?.purpose === 'step') this.#write(attempt.attempt, attempt.step, progress)
+    this.#activity = this.#findActivity()
+  }
+
   #tell(body: EventBody): void {
     for (const call of this.#calls.takeChanged()) this.#events.push({ type: 'call', call })
     this.#events.push(body)
@@ -118,16 +135,15 @@ export class SessionProjection {
     if (this.#turn) this.#events.push(...this.#turn.account.takeEvents(nowMs))
   }
 
+  #findActivity(): SessionActivity {
+    if (this.#isStopped) return 'stopped'
+    if (this.#isPaused) return 'paused'
+    if (!this.#turn) return 'idle'
+    return this.#calls.waitForOthers() ? 'waiting' : 'running'
+  }
+
   #tellActivity(): void {
-    const activity = this.#isStopped
-      ? 'stopped'
-      : this.#isPaused
-        ? 'paused'
-        : !this.#turn
-          ? 'idle'
-          : this.#calls.waitForOthers()
-            ? 'waiting'
-            : 'running'
+    const activity = this.#findActivity()
     if (activity === this.#activity) return
     this.#activity = activity
     this.#events.push({ type: 'session', activity })
@@ -135,7 +151,7 @@ export class SessionProjection {
 
   #takeFact(fact: Fact, record: ProjectedRecord): void {
     if (isCallFact(fact)) {
-      this.#takeCallFact(fact)
+      this.#takeCallFact(fact, record.nowMs)
       return
     }
     switch (fact.type) {
@@ -164,6 +180,7 @@ export class SessionProjection {
       case 'session-stopped':
       case 'session-started':
         this.#isStopped = fact.type === 'session-stopped'
+        this.#isPaused = false
         break
       default:
         this.#takeMessageFact(fact, record)
@@ -213,7 +230,7 @@ export class SessionProjection {
         this.#startStep(fact)
         break
       case 'attempt-progressed':
-        if (this.#written?.attempt === fact.attempt) this.#tellAll(this.#written.write('text', fact.offset, fact.text))
+        if (this.#written?.attempt === fact.attempt) this.#tellAll(this.#written.noteProgress(fact.offset, fact.text))
         break
       case 'attempt-superseded':
       case 'attempt-failed': {
@@ -228,7 +245,7 @@ export class SessionProjection {
       case 'step-salvaged': {
         const { step, textChars } = fact
         const message = this.#messageOf(step)
-        if (this.#written) this.#tellAll(this.#written.cutTo(textChars))
+        if (this.#written) this.#tellAll(this.#written.salvage(textChars))
         this.#written = undefined
         this.#tell({ type: 'step-finished', message, step, finish: 'end', usage: {}, interrupted: true })
         break
@@ -237,15 +254,14 @@ export class SessionProjection {
         this.#tell({ type: 'step-closed', message: this.#messageOf(fact.step), step: fact.step })
         break
       case 'answer-cut':
-        for (const { step, keepChars } of fact.cuts)
-          this.#tell({ type: 'text-cut', message: this.#messageOf(step), step, keepChars })
+        for (const cut of fact.cuts) this.#tell({ type: 'text-cut', message: this.#messageOf(cut.step), ...cut })
         break
       default:
         break // facts of hosts and clients, and what other facts tell better
     }
   }
 
-  #takeCallFact(fact: CallFact): void {
+  #takeCallFact(fact: CallFact, nowMs: number): void {
     if (fact.type === 'call-settled' && fact.settlement.type === 'denied')
       this.#turn?.account.refuseCall(fact.settlement.code)
     if (fact.type === 'approval-decided') {
@@ -253,7 +269,7 @@ export class SessionProjection {
       const how = { ...(reason !== undefined && { reason }), ...(remember && { remember }) }
       this.#tell({ type: fact.type, approvalId, callId, decision, principal, ...how })
     }
-    this.#calls.note(fact)
+    this.#calls.note(fact, nowMs)
     const call = this.#calls.find(fact.callId)
     switch (fact.type) {
       case 'approval-requested':
@@ -283,13 +299,10 @@ export class SessionProjection {
     this.#since = record.pos
     this.#isPaused = false
     this.#isStopped = false
-    this.#turn = {
-      turn,
-      exchange,
-      message,
-      finish: '',
-      account: new TurnAccount(fact, record.nowMs, this.#init.limits),
-    }
+    const { deadlineMs } = fact
+    const { limits } = this.#init
+    const account = new TurnAccount({ deadlineMs, turnMs: deadlineMs - record.nowMs, limits })
+    this.#turn = { message, account, finish: '' }
     this.#begins = { role: 'assistant', id: message, turn, exchange, atMs: readWallMs(record) }
   }
 
@@ -300,12 +313,17 @@ export class SessionProjection {
   }
 
   #startStep({ attempt, step, model, choice }: FactOf<'model-started'>): void {
-    const message = this.#turn?.message ?? ''
     this.#tellAnswer()
-    this.#steps.set(step, message)
-    this.#written = new WrittenStep({ message, step, attempt, model, callPrefix: nameCalls(this.#birth, step) })
+    const message = this.#write(attempt, step)
     this.#tell({ type: 'step-started', message, step, attempt, model })
     if (choice === 'none') this.#turn?.account.endRounds()
+  }
+
+  #write(attempt: number, step: number, progress = ''): MessageId {
+    const message = this.#turn?.message ?? ''
+    this.#steps.set(step, message)
+    this.#written = new WrittenStep({ message, step, attempt, callPrefix: nameCalls(this.#birth, step), progress })
+    return message
   }
 
   #resetStep(reason: string, error: EventError | undefined, retryAtMs: number | undefined): void {
@@ -365,7 +383,7 @@ export class SessionProjection {
       type: 'turn-finished',
       message: nameAnswer(turn),
       turn,
-      stop: findStop(outcome, fold),
+      stop: findStop(outcome, fold?.finish, fold?.account.isReached('rounds') ?? false),
       text,
       usage: fold?.account.usage ?? {},
       ...(error && { error }),
@@ -379,59 +397,4 @@ export class SessionProjection {
   #messageOf(step: number): MessageId {
     return this.#steps.get(step) ?? this.#turn?.message ?? ''
   }
-}
-
-const STOPS: Readonly<Record<TurnOutcome, TurnStop>> = {
-  answered: 'end',
-  silent: 'silent',
-  interrupted: 'cancelled',
-  stopped: 'cancelled',
-  refused: 'refused',
-  failed: 'failed',
-}
-
-function findStop(outcome: TurnOutcome, fold: TurnFold | undefined): TurnStop {
-  if (outcome !== 'answered') return STOPS[outcome]
-  if (fold?.finish === 'max-tokens') return 'max-tokens'
-  return fold?.account.isReached('rounds') ? 'limit' : 'end'
-}
-
-function createUserMessage(id: MessageId, body: InputBody, atMs: number): UserMessageView {
-  switch (body.type) {
-    case 'user':
-      return { role: 'user', id, from: 'user', parts: body.parts, atMs }
-    case 'transcript':
-      return { role: 'user', id, from: 'transcript', speaker: body.speaker, parts: [textOf(body.text)], atMs }
-    case 'urgent': {
-      const { name, detail, message } = body
-      const parts = message === undefined ? [] : [textOf(message)]
-      return { role: 'user', id, from: 'event', name, ...(detail !== undefined && { detail }), parts, atMs }
-    }
-    default:
-      return body satisfies never
-  }
-}
-
-function textOf(text: string): { readonly type: 'text'; readonly text: string } {
-  return { type: 'text', text }
-}
-
-/** What enters again in the same record, as when an answer is asked for once more. */
-function listEntered({ facts }: ProjectedRecord): readonly MessageId[] {
-  return facts.flatMap((fact) => (fact.type === 'inputs-entered' ? fact.entries.flatMap(({ inputs }) => inputs) : []))
-}
-
-function joinReasoning(parts: readonly AssistantPart[]): string {
-  let text = ''
-  for (const part of parts) if (part.type === 'reasoning') text += part.text
-  return text
-}
-
-function readWallMs({ nowMs, wallMs }: ProjectedRecord): number {
-  return wallMs ?? nowMs
-}
-
-/** As the machine names the calls of a step, so that a call has its id while the model writes it. */
-function nameCalls(birth: string, step: number): string {
-  return `call_${birth === '' ? '' : `${birth}_`}${step}_`
 }

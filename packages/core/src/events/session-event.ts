@@ -77,7 +77,7 @@ export interface CallView {
   readonly effect: EffectClass
   /** Where its result comes from; absent: a tool of the agent's own, which is trusted. */
   readonly provenance?: Provenance
-  /** `waiting`: for the client that runs it, or for calls before it. `running`: it may have an effect already. */
+  /** `proposed`: nobody was asked to run it yet. `waiting`: a client was. `running`: it may have an effect already. */
   readonly status: CallStatus
   /** The client that was asked to run it. */
   readonly holder?: string

@@ -2,10 +2,19 @@
 import type { Usage } from '../messages.ts'
 import type { FactOf } from '../machine/fact.ts'
 import type { Limits } from '../machine/spec.ts'
+import type { State, Turn } from '../machine/state.ts'
 import type { EventBody, LimitName } from './session-event.ts'
 
 /** Of an agent's limits, those that a turn has. */
-export type TurnLimits = Pick<Limits, 'toolRounds' | 'callsPerTurn' | 'turnTokens' | 'turnCostMicros'>
+export type TurnLimits = Pick<Limits, 'toolRounds' | 'callsPerTurn' | 'turnTokens' | 'turnCostMicros' | 'turnMs'>
+
+export interface TurnAccountInit {
+  /** Null while its clock stands still. */
+  readonly deadlineMs: number | null
+  readonly turnMs: number
+  readonly limits: TurnLimits | undefined
+}
+
 export type LimitEvent = Extract<EventBody, { readonly type: 'limit' }>
 
 /** The share of a limit at which it is told for the first time. */
@@ -32,11 +41,30 @@ export class TurnAccount {
   readonly #told = new Map<LimitName, 'near' | 'reached'>()
   #events: LimitEvent[] = []
 
-  constructor(fact: FactOf<'turn-started'>, nowMs: number, limits: TurnLimits | undefined) {
+  constructor({ deadlineMs, turnMs, limits }: TurnAccountInit) {
     this.#limits = limits
-    this.#deadlineMs = fact.deadlineMs
-    this.#turnMs = fact.deadlineMs - nowMs
-    this.#remainingMs = this.#turnMs
+    this.#deadlineMs = deadlineMs
+    this.#turnMs = turnMs
+    this.#remainingMs = turnMs
+  }
+
+  /** Of a turn that was begun before. What was told of it is not told again. */
+  static goOn({ nowMs, attempt }: State, turn: Turn, limits: TurnLimits | undefined): TurnAccount {
+    const { deadline, remainingMs } = turn
+    const account = new TurnAccount({
+      deadlineMs: deadline?.atMs ?? null,
+      turnMs: limits?.turnMs ?? remainingMs,
+      limits,
+    })
+    account.#remainingMs = remainingMs
+    account.#rounds = turn.rounds
+    account.#calls = turn.calls
+    account.#tokens = turn.tokens
+    account.#costMicros = turn.costMicros
+    account.#warnAll()
+    if (attempt?.purpose === 'step' && attempt.choice === 'none') account.endRounds()
+    account.takeEvents(nowMs)
+    return account
   }
 
   get usage(): Usage {
@@ -51,8 +79,6 @@ export class TurnAccount {
     if (calls.length > 0) this.#rounds += 1
     this.#calls += calls.length
     this.addUsage(usage)
-    this.#warn('rounds', this.#rounds, this.#limits?.toolRounds)
-    this.#warn('calls', this.#calls, this.#limits?.callsPerTurn)
     if (finish === 'max-tokens') this.#reach('output', usage.outputTokens, undefined)
   }
 
@@ -60,8 +86,7 @@ export class TurnAccount {
     this.#usage = addUsage(this.#usage, usage)
     this.#tokens += (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0)
     this.#costMicros += usage.costMicros ?? 0
-    this.#warn('tokens', this.#tokens, this.#limits?.turnTokens)
-    this.#warn('cost', this.#costMicros, this.#limits?.turnCostMicros)
+    this.#warnAll()
   }
 
   /** The model may call no more tools in this turn. */
@@ -106,6 +131,13 @@ export class TurnAccount {
       default:
         return [undefined, undefined]
     }
+  }
+
+  #warnAll(): void {
+    this.#warn('rounds', this.#rounds, this.#limits?.toolRounds)
+    this.#warn('calls', this.#calls, this.#limits?.callsPerTurn)
+    this.#warn('tokens', this.#tokens, this.#limits?.turnTokens)
+    this.#warn('cost', this.#costMicros, this.#limits?.turnCostMicros)
   }
 
   #warn(limit: LimitName, used: number, max: number | undefined): void {

@@ -7,9 +7,10 @@ export interface WrittenStepInit {
   readonly message: MessageId
   readonly step: number
   readonly attempt: number
-  readonly model: string
   /** Before the number of a call in its id. */
   readonly callPrefix: string
+  /** What the log had of its text when the reading began. */
+  readonly progress?: string
 }
 
 type Piece = Exclude<LiveFrame, { readonly type: 'tool-progress' }>
@@ -21,8 +22,10 @@ export class WrittenStep {
   readonly #callPrefix: string
   readonly #told = { text: 0, reasoning: 0 }
   #inputs: number[] = []
+  #progress: string
 
-  constructor({ message, step, attempt, callPrefix }: WrittenStepInit) {
+  constructor({ message, step, attempt, callPrefix, progress = '' }: WrittenStepInit) {
+    this.#progress = progress
     this.message = message
     this.step = step
     this.attempt = attempt
@@ -77,6 +80,17 @@ export class WrittenStep {
   /** The rest of the step's text, or how much of what was told stays. */
   finish(text: string): readonly EventBody[] {
     return this.#told.text > text.length ? this.cutTo(text.length) : this.write('text', 0, text)
+  }
+
+  /** What the log has of the text: told where it was not told live, and kept for a step that is never finished. */
+  noteProgress(offset: number, text: string): readonly EventBody[] {
+    this.#progress = this.#progress.slice(0, offset) + text
+    return this.write('text', offset, text)
+  }
+
+  /** The step ends with so much of its progress. */
+  salvage(textChars: number): readonly EventBody[] {
+    return this.finish(this.#progress.slice(0, textChars))
   }
 
   cutTo(keepChars: number): readonly EventBody[] {
