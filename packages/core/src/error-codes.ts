@@ -69,6 +69,12 @@ export const ERROR_CODES = {
     'A rewind names an exchange that the session does not have.',
     'Use an exchange of the session’s history.',
   ),
+  unknown_input: row(
+    'caller',
+    false,
+    'The session has taken no input of this id.',
+    'Use the id of an input that was accepted, or send the input again.',
+  ),
   unknown_model: row(
     'caller',
     false,

@@ -1,18 +1,16 @@
 // The Session API: the one way in which fronts and programs reach a session, whatever host runs it.
 import { BatonError } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
-import type { ContentPart, Usage } from '../messages.ts'
-import type { Fact, Settlement, TurnOutcome } from '../machine/fact.ts'
+import type { ContentPart, SourcePart, Usage } from '../messages.ts'
+import type { Fact, TurnOutcome } from '../machine/fact.ts'
 import type { OpenCall } from '../machine/history.ts'
 import type { ClientReport, Delivery, Played, Outcome, UserCommand } from '../machine/input.ts'
 import type { Accepted, Refused } from '../machine/refusal.ts'
 import type { Phase } from '../machine/state.ts'
 import type { Agent } from './agent.ts'
-import type { AbortSignalLike } from './environment.ts'
 import type { ModelSettings } from './model.ts'
-import type { ChatMessage } from '../events/conversation.ts'
-import type { ContextUse, EventCursor, MessageId, SessionActivity, SessionEvent } from '../events/session-event.ts'
-import type { PlanEntry } from '../machine/spec.ts'
+import type { LimitName, MessageId, SessionEvent, TurnStop } from '../events/session-event.ts'
+import type { EventsOptions, EventStream, MessagesPage, MessagesQuery, SessionDetails } from './session-reading.ts'
 import type { CallDescription, EffectClass, Principal, ToolKind } from './tool.ts'
 
 export interface Host {
@@ -180,66 +178,6 @@ export interface Session {
   close(): Promise<void>
 }
 
-/** Where to begin: after an event, with the first record, with the newest turn, or with what comes. */
-export interface EventsOptions {
-  /** `now` by default. Of a step that is being written, all that was said so far comes first. */
-  readonly from?: EventCursor | 'start' | 'turn' | 'now'
-  /** Ends the reading. */
-  readonly signal?: AbortSignalLike
-}
-
-/** Events one by one, or as many as there are: read it one way or the other, and not both. */
-export interface EventStream extends AsyncIterable<SessionEvent> {
-  /** All events that are there, at least one; the events of a record stand together. Undefined at the end. */
-  nextBatch(): Promise<EventBatch | undefined>
-  /** Ends the reading at once. */
-  leave(): void
-}
-
-export interface EventBatch {
-  readonly events: readonly SessionEvent[]
-  /** Where to go on after them. */
-  readonly next: EventCursor
-}
-
-export interface MessagesQuery {
-  /** Only messages before this one. */
-  readonly before?: MessageId
-  /** The newest so many of them; 1 to 200, 50 by default. */
-  readonly limit?: number
-}
-
-export interface MessagesPage {
-  readonly messages: readonly ChatMessage[]
-  /** There are older ones: ask again with `before`. */
-  readonly more: boolean
-  /** Hand it to `events` to go on from what this page shows. */
-  readonly next: EventCursor
-}
-
-export interface SessionDetails {
-  readonly id: string
-  readonly agent: string
-  readonly principal: string
-  readonly title?: string
-  readonly meta: JsonObject
-  readonly activity: SessionActivity
-  /** The model that the next turn asks, and the ids of all that may be asked, in their order. */
-  readonly model: string
-  readonly models: readonly string[]
-  /** Inputs that wait, oldest first. */
-  readonly queued: readonly { readonly inputId: MessageId; readonly delivery: Delivery }[]
-  readonly approvals: readonly PendingApproval[]
-  readonly questions: readonly PendingQuestion[]
-  readonly plan: readonly PlanEntry[]
-  /** Tokens of the next request, as they are estimated; `size`: of the model's window, where that is known. */
-  readonly context: ContextUse
-  /** Milliseconds since 1970, of the newest record. */
-  readonly lastMs: number
-  /** Where `events` goes on from now. */
-  readonly head: EventCursor
-}
-
 /** Frames one by one, or as many as there are: read it one way or the other, and not both. */
 export interface FrameStream extends AsyncIterable<Frame> {
   /** All frames that have come and were not read, at least one; undefined at the end. Costs one promise for all of them. */
@@ -389,42 +327,33 @@ export type LiveFrame =
     }
   | { readonly type: 'tool-progress'; readonly callId: string; readonly note: JsonValue }
 
-export interface Turn {
+/**
+ * What happens from the moment in which the model is told the input, up to the turn's end: `for await (const event of turn)`.
+ * Text that nobody reads yet is joined, so an unread turn stays small. A turn is not awaited itself: its `answer` is.
+ */
+export interface Turn extends AsyncIterable<SessionEvent> {
   /** The id of the input that asks for it. */
-  readonly id: string
-  /** What happens, up to the turn's end. Text that nobody reads yet is joined, so an unread turn stays small. */
-  readonly events: AsyncIterable<TurnEvent>
+  readonly id: MessageId
   /** @throws BatonError with the turn's code when it fails, or the refusal's when the input is not accepted */
   readonly answer: Promise<Answer>
 }
 
-export type TurnEvent =
-  | { readonly type: 'text-delta'; readonly text: string }
-  | { readonly type: 'reasoning-delta'; readonly text: string }
-  /** A tool that the provider runs in the midst of an answer: its name in the provider's words. */
-  | { readonly type: 'server-tool'; readonly name: string; readonly status: 'started' | 'finished' }
-  /** The text since the step began is void; it comes again. */
-  | { readonly type: 'attempt-superseded'; readonly reason: string }
-  | { readonly type: 'call-proposed'; readonly call: OpenCall }
-  | {
-      readonly type: 'approval-requested'
-      readonly approvalId: string
-      readonly callId: string
-      readonly expiresAtMs: number
-    }
-  | { readonly type: 'question-asked'; readonly question: PendingQuestion }
-  | { readonly type: 'call-settled'; readonly callId: string; readonly settlement: Settlement }
-  | { readonly type: 'tool-progress'; readonly callId: string; readonly note: JsonValue }
-  | { readonly type: 'turn-finished'; readonly outcome: TurnOutcome; readonly text: string }
-
 export interface Answer {
   readonly outcome: Exclude<TurnOutcome, 'failed'>
+  /** Why it ended there: `end`, or what cut it short. */
+  readonly stop: Exclude<TurnStop, 'failed'>
   /** The whole text; empty unless `answered` or `refused`. */
   readonly text: string
   /** The value of an agent with an output schema, when `answered`; see `readOutput`. */
   readonly output?: unknown
   /** Of all steps of the turn. */
   readonly usage: Usage
+  /** What the text rests on, where a model or a provider's tool names it. */
+  readonly sources: readonly SourcePart[]
+  /** Limits that were reached. */
+  readonly limits: readonly LimitName[]
+  /** The model was no longer told the oldest messages: they are summarised, or left out. */
+  readonly forgotten: boolean
 }
 
 /**

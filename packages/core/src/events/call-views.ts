@@ -76,7 +76,7 @@ export class CallViews {
 
   /** What has changed since it was asked last. */
   takeChanged(): readonly CallView[] {
-    if (this.#changed.size === 0) return NONE
+    if (this.#changed.size === 0) return []
     const changed = [...this.#changed].flatMap((callId) => this.#views.get(callId) ?? [])
     this.#changed.clear()
     return changed
@@ -108,8 +108,6 @@ export class CallViews {
     this.#changed.add(call.callId)
   }
 }
-
-const NONE: readonly CallView[] = []
 
 export function isCallFact(fact: Fact): fact is CallFact {
   return CALL_FACTS.has(fact.type)
@@ -183,7 +181,11 @@ function changeView(call: CallView, { fact, nowMs, notes }: Change): CallView {
     case 'call-clock-set':
       return fact.deadlineMs === null ? withoutDeadline(call) : { ...call, deadlineMs: fact.deadlineMs }
     case 'call-settled':
-      return { ...withoutDeadline(call), status: 'settled', result: readResult(fact.settlement, notes) }
+      return {
+        ...withoutDeadline(call),
+        status: 'settled',
+        result: readCallResult(fact.settlement, notes.deniedByPerson),
+      }
     default:
       return fact satisfies never
   }
@@ -200,7 +202,8 @@ export function readInput(text: string): JsonValue {
   return parsed.ok && isJsonObject(parsed.value) ? parsed.value : text
 }
 
-function readResult(settlement: Settlement, { deniedByPerson }: CallNotes): CallResult {
+/** How a call ended, as events tell it. */
+export function readCallResult(settlement: Settlement, deniedByPerson = false): CallResult {
   switch (settlement.type) {
     case 'ok':
     case 'error':

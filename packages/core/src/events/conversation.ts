@@ -54,7 +54,11 @@ export class Conversation {
 
   /** Oldest first; messages that wait stand last. The views are copies. */
   messages(): readonly ChatMessage[] {
-    return this.#messages.map((message) => structuredClone(message) as ChatMessage) // the same fields, not to be written
+    return this.#messages.map((message) =>
+      message.role === 'user'
+        ? { ...message }
+        : { ...message, steps: message.steps.map((step) => ({ ...step, calls: [...step.calls] })) },
+    )
   }
 
   take(event: EventBody): void {

@@ -8,7 +8,7 @@ const STOPS: Readonly<Record<TurnOutcome, TurnStop>> = {
   answered: 'end',
   silent: 'silent',
   interrupted: 'cancelled',
-  stopped: 'cancelled',
+  stopped: 'stopped',
   refused: 'refused',
   failed: 'failed',
 }

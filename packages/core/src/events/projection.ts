@@ -1,8 +1,8 @@
 // From facts and live frames to session events. Pure: the same records and frames give the same events, on every host.
 import type { LiveFrame } from '../agent/session-api.ts'
-import type { AssistantPart, SourcePart } from '../messages.ts'
+import type { SourcePart } from '../messages.ts'
 import { readText } from '../messages.ts'
-import type { Fact, FactOf, InputBody, TurnOutcome } from '../machine/fact.ts'
+import type { Fact, FactOf } from '../machine/fact.ts'
 import type { CallFact } from './call-views.ts'
 import { CallViews, isCallFact } from './call-views.ts'
 import type {
@@ -13,8 +13,7 @@ import type {
   MessageId,
   SessionActivity,
   SessionEvent,
-  TurnStop,
-  UserMessageView,
+  StepResetReason,
 } from './session-event.ts'
 import { createUserMessage, findStop, joinReasoning, listEntered, nameCalls, readWallMs } from './event-values.ts'
 import type { ProjectionStart } from './projection-start.ts'
@@ -75,8 +74,8 @@ export class SessionProjection {
 
   /** Where a reader that has read everything so far goes on. */
   get cursor(): EventCursor {
-    const { pos, since, written } = { pos: this.#pos, since: this.#since, written: this.#written }
-    return { pos, ...(since !== undefined && { since }), ...written?.cursor }
+    const since = this.#since
+    return { pos: this.#pos, ...(since !== undefined && { since }), ...this.#written?.cursor }
   }
 
   /** Takes up what a reader has read of the step that is being written, so that it is not told again. */
@@ -93,10 +92,9 @@ export class SessionProjection {
     this.#flush(nowMs)
     this.#tellActivity()
     this.#pos = pos + 1
-    const last = this.#events.length - 1
-    return this.#events.map((body, index) => ({
+    return this.#events.map((body, index, { length }) => ({
       ...body,
-      cursor: index === last ? this.cursor : { ...before, pos, read: index + 1 },
+      cursor: index === length - 1 ? this.cursor : { ...before, pos, read: index + 1 },
     }))
   }
 
@@ -125,14 +123,19 @@ export class SessionProjection {
     this.#activity = this.#findActivity()
   }
 
-  #tell(body: EventBody): void {
+  #tell(...bodies: readonly EventBody[]): void {
+    if (bodies.length === 0) return
     for (const call of this.#calls.takeChanged()) this.#events.push({ type: 'call', call })
-    this.#events.push(body)
+    this.#events.push(...bodies)
   }
 
   #flush(nowMs: number): void {
     for (const call of this.#calls.takeChanged()) this.#events.push({ type: 'call', call })
     if (this.#turn) this.#events.push(...this.#turn.account.takeEvents(nowMs))
+  }
+
+  get activity(): SessionActivity {
+    return this.#activity
   }
 
   #findActivity(): SessionActivity {
@@ -230,11 +233,11 @@ export class SessionProjection {
         this.#startStep(fact)
         break
       case 'attempt-progressed':
-        if (this.#written?.attempt === fact.attempt) this.#tellAll(this.#written.noteProgress(fact.offset, fact.text))
+        if (this.#written?.attempt === fact.attempt) this.#tell(...this.#written.noteProgress(fact.offset, fact.text))
         break
       case 'attempt-superseded':
       case 'attempt-failed': {
-        const reason = fact.type === 'attempt-failed' ? 'failed' : fact.reason
+        const reason = fact.type === 'attempt-failed' ? 'gave-up' : fact.reason
         const { retryAtMs } = 'retryAtMs' in fact ? fact : {}
         this.#resetStep(reason, fact.error, retryAtMs)
         break
@@ -245,7 +248,7 @@ export class SessionProjection {
       case 'step-salvaged': {
         const { step, textChars } = fact
         const message = this.#messageOf(step)
-        if (this.#written) this.#tellAll(this.#written.salvage(textChars))
+        if (this.#written) this.#tell(...this.#written.salvage(textChars))
         this.#written = undefined
         this.#tell({ type: 'step-finished', message, step, finish: 'end', usage: {}, interrupted: true })
         break
@@ -326,7 +329,7 @@ export class SessionProjection {
     return message
   }
 
-  #resetStep(reason: string, error: EventError | undefined, retryAtMs: number | undefined): void {
+  #resetStep(reason: StepResetReason, error: EventError | undefined, retryAtMs: number | undefined): void {
     const written = this.#written
     this.#written = undefined
     if (!written) return // of a summary
@@ -346,8 +349,8 @@ export class SessionProjection {
     const written = this.#written
     this.#written = undefined
     if (written) {
-      this.#tellAll(written.write('reasoning', 0, joinReasoning(parts)))
-      this.#tellAll(written.finish(readText(parts)))
+      this.#tell(...written.write('reasoning', 0, joinReasoning(parts)))
+      this.#tell(...written.finish(readText(parts)))
     }
     const sources = parts.filter((part): part is SourcePart => part.type === 'source')
     if (sources.length > 0) this.#tell({ type: 'sources', message, step, sources })
@@ -388,10 +391,6 @@ export class SessionProjection {
       usage: fold?.account.usage ?? {},
       ...(error && { error }),
     })
-  }
-
-  #tellAll(bodies: readonly EventBody[]): void {
-    for (const body of bodies) this.#tell(body)
   }
 
   #messageOf(step: number): MessageId {

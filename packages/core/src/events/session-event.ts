@@ -4,6 +4,7 @@ import type { ErrorCode } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
 import type { FinishReason, Provenance, SourcePart, StoredPart, Usage } from '../messages.ts'
 import type { EffectClass, ToolKind } from '../agent/tool.ts'
+import type { SupersedeReason } from '../machine/fact.ts'
 import type { PlanEntry } from '../machine/spec.ts'
 
 /** Of session events. A new kind of event or a new field may come without a new version: pass over what you do not know. */
@@ -99,9 +100,10 @@ export type CallResult =
 
 /**
  * Why a turn ended. `limit`: the answer is complete, but a limit of the turn kept the model from calling more tools.
- * `max-tokens`: the answer is cut at the model's output limit. `silent`: the agent may say nothing, and did.
+ * `max-tokens`: the answer is cut at the model's output limit. `cancelled`: the user interrupted it. `stopped`: the session
+ * was stopped. `silent`: the agent may say nothing, and did.
  */
-export type TurnStop = 'end' | 'max-tokens' | 'limit' | 'refused' | 'cancelled' | 'failed' | 'silent'
+export type TurnStop = 'end' | 'max-tokens' | 'limit' | 'refused' | 'cancelled' | 'stopped' | 'failed' | 'silent'
 
 export interface EventError {
   readonly code: ErrorCode
@@ -116,6 +118,12 @@ export interface ContextUse {
   /** Tokens that the model's window has; absent where that is not known. */
   readonly size?: number
 }
+
+/**
+ * Why what a step has said is void. `gave-up`: it failed for good, and the turn ends. `interrupted`: nothing of it is kept.
+ * After all others the model is asked again.
+ */
+export type StepResetReason = SupersedeReason | 'gave-up' | 'interrupted'
 
 interface OfStep {
   readonly message: MessageId
@@ -148,7 +156,7 @@ export type EventBody =
   /** What this step has said is void; it comes again, unless the turn ends. */
   | (OfStep & {
       readonly type: 'step-reset'
-      readonly reason: string
+      readonly reason: StepResetReason
       readonly error?: EventError
       readonly retryAtMs?: number
     })

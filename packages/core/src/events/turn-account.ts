@@ -112,7 +112,7 @@ export class TurnAccount {
   takeEvents(nowMs: number): readonly LimitEvent[] {
     const leftMs = this.#deadlineMs === null ? this.#remainingMs : this.#deadlineMs - nowMs
     this.#warn('time', this.#turnMs - leftMs, this.#turnMs)
-    if (this.#events.length === 0) return NONE
+    if (this.#events.length === 0) return []
     const events = this.#events
     this.#events = []
     return events
@@ -158,8 +158,6 @@ export class TurnAccount {
     })
   }
 }
-
-const NONE: readonly LimitEvent[] = []
 
 /** A sum of costs of which one is not known is not known either. */
 export function addUsage(one: Usage | undefined, other: Usage): Usage {

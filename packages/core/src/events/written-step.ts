@@ -71,7 +71,7 @@ export class WrittenStep {
   /** What of this piece was not told. A piece behind a gap waits for the finished step, which has it all. */
   write(type: 'text' | 'reasoning', offset: number, text: string): readonly EventBody[] {
     const told = this.#told[type]
-    if (offset > told || offset + text.length <= told) return NOTHING
+    if (offset > told || offset + text.length <= told) return []
     this.#told[type] = offset + text.length
     const { message, step } = this
     return [{ type, message, step, offset: told, text: text.slice(told - offset) }]
@@ -95,7 +95,7 @@ export class WrittenStep {
 
   cutTo(keepChars: number): readonly EventBody[] {
     const { message, step } = this
-    return this.#told.text > keepChars ? [{ type: 'text-cut', message, step, keepChars }] : NOTHING
+    return this.#told.text > keepChars ? [{ type: 'text-cut', message, step, keepChars }] : []
   }
 
   #writeInput({ index, name, offset, text }: Extract<Piece, { readonly type: 'call-delta' }>): EventBody | undefined {
@@ -117,5 +117,3 @@ export class WrittenStep {
     }
   }
 }
-
-const NOTHING: readonly EventBody[] = []

@@ -15,30 +15,33 @@ import { EventReader } from './event-reader.ts'
 type ReadEngine = Pick<SessionEngine, 'session' | 'follow' | 'state' | 'history' | 'world'>
 
 /** What a projection of this session knows of its agent. */
-export function readProjectionInit({ state, world }: Pick<ReadEngine, 'state' | 'world'>): ProjectionInit {
-  const { limits, window } = world.spec
-  return { birth: state().birth, limits, contextTokens: () => window.contextTokens }
+export function readProjectionInit(engine: Pick<ReadEngine, 'state' | 'world'>): ProjectionInit {
+  const { limits, window } = engine.world.spec
+  return { birth: engine.state().birth, limits, contextTokens: () => window.contextTokens }
+}
+
+export interface EventsInit extends Pick<EventsOptions, 'from'> {
+  /** Whether the reader is told where the past ends. */
+  readonly tellsLive?: boolean
+  readonly onEnd?: (reader: EventReader) => void
 }
 
 /** @throws BatonError `invalid_event` */
-export function openEvents(
-  engine: ReadEngine,
-  { from = 'now' }: EventsOptions,
-  onEnd: (reader: EventReader) => void,
-): EventReader {
+export function openEvents(engine: ReadEngine, { from = 'now', tellsLive, onEnd }: EventsInit): EventReader {
   const headPos = engine.state().pos
   const init = readProjectionInit(engine)
+  const more = { ...(tellsLive && { headPos }), ...(onEnd && { onEnd }) }
   const follow: ReadEngine['follow'] = (pos) => engine.follow(pos)
   if (from === 'now') {
     const start = readStart(engine.state(), engine.history())
     const projection = new SessionProjection({ ...init, start })
-    return new EventReader({ follow, frames: follow(headPos + 1), projection, from: projection.cursor, headPos, onEnd })
+    return new EventReader({ follow, frames: follow(headPos + 1), projection, from: projection.cursor, ...more })
   }
   const newest = engine.history().lastTurn()?.pos ?? headPos + 1
   const cursor: EventCursor = from === 'start' ? { pos: 0 } : from === 'turn' ? { pos: newest, since: newest } : from
   checkPlace(cursor, headPos, engine.session)
   const frames = follow(Math.min(cursor.since ?? 0, cursor.pos))
-  return new EventReader({ follow, frames, projection: new SessionProjection(init), from: cursor, headPos, onEnd })
+  return new EventReader({ follow, frames, projection: new SessionProjection(init), from: cursor, ...more })
 }
 
 function checkPlace({ pos, since = 0 }: EventCursor, headPos: number, session: string): void {
@@ -50,20 +53,14 @@ function checkPlace({ pos, since = 0 }: EventCursor, headPos: number, session: s
   })
 }
 
-/** Messages of a page at most, and without a limit. */
-const PAGE_MAX = 200
+/** Messages of a page that names no limit. */
 const PAGE = 50
 
 /** The log is read as far as it goes now, with what is being written. */
 export async function readMessages(engine: ReadEngine, query: MessagesQuery): Promise<MessagesPage> {
   const { before, limit = PAGE } = query
-  if (!Number.isInteger(limit) || limit < 1 || limit > PAGE_MAX)
-    throw new BatonError({
-      code: 'invalid_option',
-      message: `limit is ${String(limit)}, and must be a whole number from 1 to ${PAGE_MAX}`,
-    })
   const conversation = new Conversation()
-  const reader = openEvents(engine, { from: 'start' }, () => {})
+  const reader = openEvents(engine, { from: 'start', tellsLive: true })
   let next: EventCursor = { pos: 0 }
   try {
     for (let isPast = true; isPast;) {
@@ -81,7 +78,10 @@ export async function readMessages(engine: ReadEngine, query: MessagesQuery): Pr
   const all = conversation.messages()
   const end = before === undefined ? all.length : all.findIndex(({ id }) => id === before)
   if (end < 0)
-    throw new BatonError({ code: 'invalid_option', message: `before names no message: "${String(before).slice(0, 100)}"` })
+    throw new BatonError({
+      code: 'invalid_option',
+      message: `before names no message: "${String(before).slice(0, 100)}"`,
+    })
   const from = Math.max(0, end - limit)
   return { messages: all.slice(from, end), more: from > 0, next }
 }
@@ -116,4 +116,3 @@ export function readDetails(engine: ReadEngine): SessionDetails {
     head: cursor,
   }
 }
-

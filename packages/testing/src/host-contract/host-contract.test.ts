@@ -4,6 +4,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { APPROVAL_SITUATIONS } from './approvals-situations.ts'
 import { CLIENT_SITUATIONS } from './clients-situations.ts'
 import { CONTROL_SITUATIONS } from './control-situations.ts'
+import { EVENT_SITUATIONS } from './events-situations.ts'
 import { FRAME_SITUATIONS } from './frames-situations.ts'
 import { createHostKinds } from './host-kinds.ts'
 import { INPUT_SITUATIONS } from './inputs-situations.ts'
@@ -35,6 +36,7 @@ const SITUATIONS = {
   ...QUESTION_SITUATIONS,
   ...INPUT_SITUATIONS,
   ...INTERRUPT_SITUATIONS,
+  ...EVENT_SITUATIONS,
   ...FRAME_SITUATIONS,
   ...WORLD_SITUATIONS,
   ...TIME_SITUATIONS,

@@ -435,9 +435,9 @@ export const TOOL_SITUATIONS: Situations = {
     const session = await world.open()
     const turn = session.send('go')
     const notes: unknown[] = []
-    for await (const event of turn.events) {
-      if (event.type === 'tool-progress') notes.push(event.note)
-      if (event.type === 'call-settled') later[0]?.('too late')
+    for await (const event of turn) {
+      if (event.type === 'call-progress') notes.push(event.note)
+      if (event.type === 'call' && event.call.result) later[0]?.('too late')
     }
     expect(notes).toEqual([{ done: 1 }])
     expect(resultsTold(world.model)[0]?.text).toBe('fine')

@@ -168,7 +168,7 @@ export const PROVIDER_SITUATIONS: Readonly<Record<string, Act>> = {
     const session = await host.session('s')
     const turn = session.send('How is the weather?')
     const deltas: string[] = []
-    for await (const event of turn.events) if (event.type === 'text-delta') deltas.push(event.text)
+    for await (const event of turn) if (event.type === 'text') deltas.push(event.text)
     const { text, usage } = await turn.answer
     expect(text).toMatch(
       /^One moment\.\s+15 °C in Berlin and 15 °C in Paris "x" 🦀\s+Say: .*there is no such city.*\.$/s,
