@@ -23,17 +23,39 @@ export function addProviderFields<Body extends object>(body: Body, settings: Mod
   const serverTools = settings.serverTools?.[provider] ?? []
   if (!fields && serverTools.length === 0) return body
   const added = addServerTools(body as Record<string, unknown>, serverTools, provider) // an object of fields, whatever they are
+  checkProviderFields(fields ?? {}, provider)
   for (const [name, value] of Object.entries(fields ?? {})) {
-    if (BATONS_OWN.has(name))
-      throw new BatonError({
-        code: 'model_invalid_request',
-        message: `settings.provider.${provider} has the field "${name}", which is Baton's own`,
-        hint: 'Leave it out: the history, the model, tools and streaming cannot be set for a provider. Its own tools go in settings.serverTools.',
-      })
     const before = added[name]
     added[name] = isJsonObject(before) && isJsonObject(value) ? { ...before, ...value } : value
   }
   return added as Body // the body of before, with fields that the provider's own types do not know here
+}
+
+/** @throws BatonError `model_invalid_request` for a field that is Baton's */
+export function checkProviderFields(fields: JsonObject, provider: string): void {
+  const taken = Object.keys(fields).find((name) => BATONS_OWN.has(name))
+  if (taken !== undefined)
+    throw new BatonError({
+      code: 'model_invalid_request',
+      message: `settings.provider.${provider} has the field "${taken}", which is Baton's own`,
+      hint: 'Leave it out: the history, the model, tools and streaming cannot be set for a provider. Its own tools go in settings.serverTools.',
+    })
+}
+
+/** @throws BatonError `model_invalid_request` for two tools of one name, and one of the name of a tool of the agent */
+export function checkServerTools(tools: readonly JsonObject[], wireNames: readonly string[], provider: string): void {
+  const names = new Set(wireNames)
+  for (const tool of tools) {
+    const { name } = tool
+    if (typeof name !== 'string') continue
+    if (names.has(name))
+      throw new BatonError({
+        code: 'model_invalid_request',
+        message: `settings.serverTools.${provider} has the name "${name}", which another tool of the request has, too`,
+        hint: 'Give each tool once, and the tools of the agent names of their own.',
+      })
+    names.add(name)
+  }
 }
 
 /** Bedrock's list of tools stands in its `toolConfig`. Baton's own come last: the mark of the prompt cache is on the last. */
