@@ -1,7 +1,7 @@
 // The Session API: the one way in which fronts and programs reach a session, whatever host runs it.
 import { BatonError } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
-import type { ContentPart, Usage } from '../messages.ts'
+import type { ContentPart, SourcePart, Usage } from '../messages.ts'
 import type { Fact, Settlement, TurnOutcome } from '../machine/fact.ts'
 import type { OpenCall } from '../machine/history.ts'
 import type { ClientReport, Delivery, Played, Outcome, UserCommand } from '../machine/input.ts'
@@ -340,7 +340,15 @@ export interface Answer {
   readonly output?: unknown
   /** Of all steps of the turn. */
   readonly usage: Usage
+  /**
+   * The pages and documents that the steps of the turn cite, each once and numbered (`source-1`), in the order in which they
+   * were cited; absent where nothing is cited. The first `ANSWER_SOURCES_MAX` (200): all of them stand in the facts `step-finished`.
+   */
+  readonly sources?: readonly SourcePart[]
 }
+
+/** Sources that an `Answer` has at most. */
+export const ANSWER_SOURCES_MAX = 200
 
 /**
  * The validated answer of an agent with an output schema, with its type.

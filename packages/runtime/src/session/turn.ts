@@ -1,6 +1,6 @@
 // The Turn that `send` returns: it follows the session's frames until the turn that took its input has ended.
-import type { Accepted, Answer, Frame, Refused, Turn, TurnEvent, Usage } from '@baton/core'
-import { BatonError } from '@baton/core'
+import type { Accepted, Answer, Frame, Refused, SourcePart, Turn, TurnEvent, Usage } from '@baton/core'
+import { ANSWER_SOURCES_MAX, BatonError } from '@baton/core'
 import type { Fact, OpenCall } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import { NO_ANSWER } from '../engine.ts'
@@ -40,7 +40,14 @@ async function follow(init: TurnInit, events: TurnEvents): Promise<Answer> {
 }
 
 async function readTurn(init: TurnInit, events: TurnEvents): Promise<Answer> {
-  const seen: Seen = { mine: false, attempt: 0, textChars: 0, reasoningChars: 0, usage: undefined }
+  const seen: Seen = {
+    mine: false,
+    attempt: 0,
+    textChars: 0,
+    reasoningChars: 0,
+    usage: undefined,
+    sources: new Map(),
+  }
   let reader = init.frames
   try {
     for (let batch = await reader.nextBatch(); batch; batch = await reader.nextBatch())
@@ -85,6 +92,8 @@ interface Seen {
   mine: boolean
   /** Of the steps so far. */
   usage: Usage | undefined
+  /** What they cite, each once, by its words. */
+  readonly sources: Map<string, SourcePart>
 }
 
 function readFact(init: TurnInit, seen: Seen, fact: Fact, events: TurnEvents): Answer | undefined {
@@ -96,6 +105,13 @@ function readFact(init: TurnInit, seen: Seen, fact: Fact, events: TurnEvents): A
       break
     case 'step-finished':
       seen.usage = addUsage(seen.usage, fact.usage)
+      for (const part of fact.parts) {
+        if (part.type !== 'source' || seen.sources.size >= ANSWER_SOURCES_MAX) continue
+        const { id: _, ...said } = part
+        const cited = JSON.stringify([said.url, said.title, said.mediaType, said.quote])
+        // Each step numbers its own.
+        if (!seen.sources.has(cited)) seen.sources.set(cited, { ...said, id: `source-${seen.sources.size + 1}` })
+      }
       for (const { callId } of fact.calls) {
         const call = init.engine.history().openCall(callId) ?? describeClosedCall(fact, callId)
         if (call) events.push({ type: 'call-proposed', call })
@@ -122,7 +138,8 @@ function readFact(init: TurnInit, seen: Seen, fact: Fact, events: TurnEvents): A
       events.push({ type: 'turn-finished', outcome, text })
       if (outcome === 'failed')
         throw new BatonError({ code: error?.code ?? 'internal', message: error?.message ?? 'the turn failed' })
-      return { outcome, text, usage: seen.usage ?? {} }
+      const sources = [...seen.sources.values()]
+      return { outcome, text, usage: seen.usage ?? {}, ...(sources.length > 0 && { sources }) }
     }
     default:
       break
