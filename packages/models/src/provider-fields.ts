@@ -1,7 +1,8 @@
 // What a user gives for one provider: fields of a request's body, which go out as they are and over Baton's own, and tools that
 // the provider runs.
-import type { JsonObject, ModelSettings } from '@baton/core'
+import type { JsonObject, JsonValue, ModelSettings } from '@baton/core'
 import { BatonError, isJsonObject } from '@baton/core'
+import { checkProviderNames, checkServerTools } from './server-tools.ts'
 
 /** Fields that Baton sets itself: without its history, tools, model and stream it could not read the answer. */
 const BATONS_OWN: ReadonlySet<string> = new Set([
@@ -19,6 +20,7 @@ const BATONS_OWN: ReadonlySet<string> = new Set([
  * @throws BatonError `model_invalid_request` for a field that is Baton's
  */
 export function addProviderFields<Body extends object>(body: Body, settings: ModelSettings, provider: string): Body {
+  checkProviderNames(settings, provider)
   const fields = settings.provider?.[provider]
   const serverTools = settings.serverTools?.[provider] ?? []
   if (!fields && serverTools.length === 0) return body
@@ -42,22 +44,6 @@ export function checkProviderFields(fields: JsonObject, provider: string): void 
     })
 }
 
-/** @throws BatonError `model_invalid_request` for two tools of one name, and one of the name of a tool of the agent */
-export function checkServerTools(tools: readonly JsonObject[], wireNames: readonly string[], provider: string): void {
-  const names = new Set(wireNames)
-  for (const tool of tools) {
-    const { name } = tool
-    if (typeof name !== 'string') continue
-    if (names.has(name))
-      throw new BatonError({
-        code: 'model_invalid_request',
-        message: `settings.serverTools.${provider} has the name "${name}", which another tool of the request has, too`,
-        hint: 'Give each tool once, and the tools of the agent names of their own.',
-      })
-    names.add(name)
-  }
-}
-
 /** Bedrock's list of tools stands in its `toolConfig`. Baton's own come last: the mark of the prompt cache is on the last. */
 function addServerTools(
   body: Readonly<Record<string, unknown>>,
@@ -65,11 +51,13 @@ function addServerTools(
   provider: string,
 ): Record<string, unknown> {
   if (tools.length === 0) return { ...body }
-  if (provider !== 'bedrock') return { ...body, tools: [...tools, ...listTools(body)] }
+  const own = listTools(provider === 'bedrock' ? ((body['toolConfig'] ?? {}) as typeof body) : body) // as encoded
+  checkServerTools(tools, own.filter(isJsonObject), provider)
+  if (provider !== 'bedrock') return { ...body, tools: [...tools, ...own] }
   const config = (body['toolConfig'] ?? {}) as Readonly<Record<string, unknown>> // as encoded
-  return { ...body, toolConfig: { ...config, tools: [...tools, ...listTools(config)] } }
+  return { ...body, toolConfig: { ...config, tools: [...tools, ...own] } }
 }
 
-function listTools({ tools }: Readonly<Record<string, unknown>>): readonly unknown[] {
+function listTools({ tools }: Readonly<Record<string, unknown>>): readonly JsonValue[] {
   return Array.isArray(tools) ? tools : []
 }

@@ -2,8 +2,9 @@
 // where a stock provider has such an option, and are refused where it has none: nothing is left out in silence.
 import type { JsonObject, ModelRequest, ModelSettings } from '@baton/core'
 import { BatonError, isJsonObject } from '@baton/core'
-import { checkProviderFields, checkServerTools } from '../provider-fields.ts'
+import { checkProviderFields } from '../provider-fields.ts'
 import type { DialectName } from '../schema/dialects.ts'
+import { checkProviderNames, checkServerTools } from '../server-tools.ts'
 import type { ModelTraits } from '../traits/model-traits.ts'
 import type { Metadata, ProviderTool } from './language-model.ts'
 
@@ -65,6 +66,7 @@ export function buildProviderOptions(
   { settings, session, tools }: ModelRequest,
   { provider, traits }: Asking,
 ): { readonly providerOptions?: Metadata } {
+  checkProviderNames(settings, readRoot(provider))
   const stock = findStock(provider)
   const { serviceTier, cache } = settings
   const isSingle = settings.parallelCalls === false && tools.length > 0
@@ -147,7 +149,7 @@ export function listProviderTools(
   const given = settings.serverTools?.[key] ?? []
   checkServerTools(
     given,
-    tools.map(({ name }) => encodeName(name)),
+    tools.map(({ name }) => ({ name: encodeName(name) })),
     key,
   )
   return given.map((tool, index) => {
