@@ -93,6 +93,7 @@ const AGENT_FILES = {
   'empty.ts': '',
   'throws.ts': "throw new Error('first\\nsecond')",
   'broken.ts': 'export default {',
+  'common.cts': "import { x } from './x.ts'",
 }
 
 type Said = readonly [exitCode: number, line: string | RegExp]
@@ -195,6 +196,15 @@ const MISTAKES: readonly [string, readonly string[], Readonly<Record<string, str
     ['serve', '--agent', 'throws.ts'],
     {},
     [1, 'the agent file throws.ts could not be loaded: first second'],
+  ],
+  [
+    'an agent file in a package of CommonJS',
+    ['serve', '--agent', 'common.cts'],
+    {},
+    [
+      1,
+      'the agent file common.cts could not be loaded: it is an ES module, loaded as CommonJS; run "npm pkg set type=module", or name it .mts',
+    ],
   ],
   [
     'an agent file that is no program',
