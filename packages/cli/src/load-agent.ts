@@ -19,7 +19,9 @@ export async function loadAgent(file: string, folder: string): Promise<Agent> {
     const said = cause instanceof Error ? cause.message : String(cause)
     // What `npm init -y` makes of a folder.
     const isCommon = cause instanceof SyntaxError && /import statement outside a module|token 'export'/.test(said)
-    const why = isCommon ? `it is an ES module, loaded as CommonJS; run "npm pkg set type=module", or name it .mts` : said
+    const why = isCommon
+      ? `it is an ES module, loaded as CommonJS; run "npm pkg set type=module", or name it .mts`
+      : said
     throw wrong(file, `could not be loaded: ${why}`, cause)
   }
   if (!isAgent(module.default))
