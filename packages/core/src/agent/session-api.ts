@@ -348,13 +348,19 @@ export interface Answer {
   readonly output?: unknown
   /** Of all steps of the turn. */
   readonly usage: Usage
-  /** What the text rests on, where a model or a provider's tool names it. */
+  /**
+   * The pages and documents that the steps of the turn cite, each once and numbered (`source-1`), in the order in which they
+   * were cited. The first `ANSWER_SOURCES_MAX` (200); the events have all of them.
+   */
   readonly sources: readonly SourcePart[]
   /** Limits that were reached. */
   readonly limits: readonly LimitName[]
   /** The model was no longer told the oldest messages: they are summarised, or left out. */
   readonly forgotten: boolean
 }
+
+/** Sources that an `Answer` has at most. */
+export const ANSWER_SOURCES_MAX = 200
 
 /**
  * The validated answer of an agent with an output schema, with its type.

@@ -1,6 +1,6 @@
 // The Turn that `send` returns: the session's events from the moment in which its input enters, up to the turn's end.
 import type { Accepted, Answer, Refused, SessionEvent, SessionEventOf, SourcePart, Turn } from '@baton/core'
-import { BatonError } from '@baton/core'
+import { ANSWER_SOURCES_MAX, BatonError } from '@baton/core'
 import type { TurnOutcome } from '@baton/core/machine'
 import { NO_ANSWER } from '../engine.ts'
 import type { OutputReader } from '../work/output.ts'
@@ -47,12 +47,13 @@ interface Seen {
   /** The input entered: from here on the running turn is this one. */
   isMine: boolean
   readonly limits: Set<Answer['limits'][number]>
-  sources: readonly SourcePart[]
+  /** What its steps cite, each once, by its words. */
+  readonly sources: Map<string, SourcePart>
   forgotten: boolean
 }
 
 async function readTurn(init: TurnInit, events: TurnEvents): Promise<Answer> {
-  const seen: Seen = { isKnown: false, isMine: false, limits: new Set(), sources: [], forgotten: false }
+  const seen: Seen = { isKnown: false, isMine: false, limits: new Set(), sources: new Map(), forgotten: false }
   try {
     for (let batch = await init.events.nextBatch(); batch; batch = await init.events.nextBatch())
       for (const event of batch.events) {
@@ -79,7 +80,7 @@ function takeEvent(inputId: string, seen: Seen, event: SessionEvent): Answer | u
       if (!seen.isKnown) throw createUnknownError(inputId)
       return undefined
     case 'sources':
-      if (seen.isMine) seen.sources = [...seen.sources, ...event.sources]
+      if (seen.isMine) noteSources(seen.sources, event.sources)
       return undefined
     case 'limit':
       if (seen.isMine && event.reached) seen.limits.add(event.limit)
@@ -91,6 +92,15 @@ function takeEvent(inputId: string, seen: Seen, event: SessionEvent): Answer | u
       return seen.isMine ? readAnswer(seen, event) : undefined
     default:
       return undefined
+  }
+}
+
+/** Each step numbers its own. */
+function noteSources(known: Map<string, SourcePart>, cited: readonly SourcePart[]): void {
+  for (const { id: _, ...source } of cited) {
+    const words = JSON.stringify([source.url, source.title, source.mediaType, source.quote])
+    if (known.size < ANSWER_SOURCES_MAX && !known.has(words))
+      known.set(words, { ...source, id: `source-${known.size + 1}` })
   }
 }
 
@@ -119,7 +129,7 @@ function readAnswer(
 ): Answer {
   if (stop === 'failed')
     throw new BatonError({ code: error?.code ?? 'internal', message: error?.message ?? 'the turn failed' })
-  return { outcome: OUTCOMES[stop], stop, text, usage, sources, limits: [...limits], forgotten }
+  return { outcome: OUTCOMES[stop], stop, text, usage, sources: [...sources.values()], limits: [...limits], forgotten }
 }
 
 /** The events of one turn. Text that nobody reads is joined, so an unread turn holds no more than its answer. */
