@@ -23,8 +23,8 @@ test('an answer has its first sources, however many its model cites', async () =
   expect(sources?.[199]).toEqual({ type: 'source', id: 'source-200', url: 'https://example.org/199' })
 })
 
-test('an answer without sources has no field for them', async () => {
-  expect(await ask(createScriptedModel({ steps: [{ text: 'Blue.' }] }))).not.toHaveProperty('sources')
+test('an answer that cites nothing has no sources', async () => {
+  expect((await ask(createScriptedModel({ steps: [{ text: 'Blue.' }] }))).sources).toEqual([])
 })
 
 test('a source that is too long for an answer fails it', async () => {
