@@ -149,9 +149,23 @@ const readCommand = readInputs({
     type: readOneOf('rewind'),
     inputId: readName,
     exchange: readInteger(0),
+    fromEntry: { optional: readInteger(0) },
     again: readBoolean,
+    interrupt: { optional: readTrue },
+    replace: {
+      optional: readFields('what replaces a message', {
+        parts: readContent,
+        model: { optional: readModelId },
+        settings: { optional: readSettings },
+      }),
+    },
   }),
   'set-model': readFields('a set-model', { type: readOneOf('set-model'), model: readModelId }),
+  'set-settings': readFields('a set-settings', {
+    type: readOneOf('set-settings'),
+    settings: (reader, value) => (value === null ? null : readSettings(reader, value)),
+  }),
+  withdraw: readFields('a withdraw', { type: readOneOf('withdraw'), target: readName }),
   pause: readFields('a pause', { type: readOneOf('pause') }),
   continue: readFields('a continue', { type: readOneOf('continue') }),
   stop: readFields('a stop', { type: readOneOf('stop') }),

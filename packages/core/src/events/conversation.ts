@@ -73,8 +73,7 @@ export class Conversation {
         this.#remove((message) => message.id === event.message)
         break
       case 'messages-removed': {
-        const keep = new Set(event.keep)
-        this.#remove(({ id, exchange }) => exchange !== undefined && exchange >= event.fromExchange && !keep.has(id))
+        this.#takeBack(event)
         break
       }
       case 'content-left-out':
@@ -163,6 +162,18 @@ export class Conversation {
     const waiting = this.#messages.findIndex((other) => other.role === 'user' && other.waits)
     if (waiting < 0) this.#messages.push(message)
     else this.#messages.splice(waiting, 0, message)
+  }
+
+  #takeBack({ fromExchange, keep, keepSteps }: Extract<EventBody, { readonly type: 'messages-removed' }>): void {
+    const kept = new Set(keep)
+    const steps = new Set(keepSteps)
+    for (const message of this.#messages)
+      if (message.role === 'assistant' && message.exchange >= fromExchange)
+        message.steps = message.steps.filter(({ step }) => steps.has(step))
+    this.#remove((message) => {
+      if (message.exchange === undefined || message.exchange < fromExchange) return false
+      return message.role === 'assistant' ? message.steps.length === 0 : !kept.has(message.id)
+    })
   }
 
   #remove(leaves: (message: Writable<UserChatMessage> | WritableAnswer) => boolean): void {

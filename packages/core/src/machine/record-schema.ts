@@ -169,6 +169,8 @@ const FACTS: { readonly [Type in FactType]: FieldsOf<Type> } = {
   },
   'agent-changed': { specHash: checkText, agent: optional(checkText) },
   'model-set': { model: checkText },
+  'settings-set': { settings: checkNullOr(checkSettings) },
+  'input-withdrawn': { inputId: checkText },
   'client-tools-set': { connection: optional(checkText), tools: checkList(checkClientTool) },
   'client-tools-dropped': { connection: checkNullOr(checkText), names: checkTexts },
   'plan-set': {
