@@ -13,6 +13,7 @@ const PICTURE = fileURLToPath(import.meta.url)
 test.each([
   ['answer.ts', ['717710']],
   ['approval.ts', ['asks for your approval: Look up Oslo', '717710']],
+  ['reading.ts', ["[ 'user', 'assistant' ]", "[ 'question', 't1' ] idle", 'end []']],
   ['tool-source.ts', ["[ 'trip: A trip to Oslo' ]", '717710']],
   ['scripted-model.ts', ['told: [', '717710', 'refused: [']],
   ['picture.ts', ['I see: text, image, file.']],

@@ -6,11 +6,11 @@ import {
   decodeCursor,
   decodeDecision,
   decodeDescription,
-  decodeInterruptOptions,
   decodeQuestionAnswer,
   decodeSendOptions,
   decodeUserCommand,
 } from './decode-command.ts'
+import { decodeInterruptOptions } from './decode-control.ts'
 import type { DecodedCommand, DecodedDecision } from './decode-command.ts'
 import { decodeClientReport, decodeOutcome } from './decode-report.ts'
 import type { Decoded } from './value-reader.ts'

@@ -31,11 +31,11 @@ const REASON_CHARS_MAX = 4096
 /** UTF-16 units; the id of a model in a file is as long as the file's path. */
 const MODEL_CHARS_MAX = 4096
 
-const readReason = readTextBetween(0, REASON_CHARS_MAX)
-const readModelId = readTextBetween(1, MODEL_CHARS_MAX)
+export const readReason = readTextBetween(0, REASON_CHARS_MAX)
+export const readModelId = readTextBetween(1, MODEL_CHARS_MAX)
 const readDelivery = readOneOf('queue', 'steer', 'interrupt')
 
-const readHeard: Read<Played> = readVariant('type', {
+export const readHeard: Read<Played> = readVariant('type', {
   all: readFields('heard', { type: readOneOf('all') }),
   chars: readFields('heard', { type: readOneOf('chars'), chars: readNumber(0) }),
   display: readFields('heard', { type: readOneOf('display') }),
@@ -75,7 +75,7 @@ const readShare: Read<number> = (reader, value) => {
   return share > 0 && share <= 1 ? share : reader.refuse('must be above 0 and at most 1')
 }
 
-const readSettings: Read<ModelSettings> = readFields('the settings of a model', {
+export const readSettings: Read<ModelSettings> = readFields('the settings of a model', {
   maxOutputTokens: { optional: readInteger(1) },
   temperature: { optional: readNumber(0) },
   reasoningTokens: { optional: readInteger(0) },
@@ -107,7 +107,8 @@ const readPlainDecision: Read<'approve' | 'deny'> = (reader, value) =>
 
 const readTitle: Read<string | null> = (reader, value) => (value === null ? null : readText(reader, value))
 
-const readTrue: Read<true> = (reader, value) => (value === true ? value : reader.refuse('must be true, or absent'))
+export const readTrue: Read<true> = (reader, value) =>
+  value === true ? value : reader.refuse('must be true, or absent')
 
 const DESCRIPTION = { title: { optional: readTitle }, meta: { optional: readJsonObject } } as const
 
@@ -223,21 +224,6 @@ const readSendOptions: Read<DecodedSendOptions> = readFields('the options of sen
 /** Decodes the options of `send`; none are given as `undefined`. Never throws. */
 export function decodeSendOptions(value: unknown): Decoded<DecodedSendOptions> {
   return value === undefined ? { ok: true, value: {} } : decodeWith('the options', value, readSendOptions)
-}
-
-export interface DecodedInterruptOptions {
-  readonly reason?: string
-  readonly heard?: Played
-}
-
-const readInterruptOptions: Read<DecodedInterruptOptions> = readFields('the options of interrupt', {
-  reason: { optional: readReason },
-  heard: { optional: readHeard },
-})
-
-/** Decodes the options of `interrupt`; none are given as `undefined`. Never throws. */
-export function decodeInterruptOptions(value: unknown): Decoded<DecodedInterruptOptions> {
-  return value === undefined ? { ok: true, value: {} } : decodeWith('the options', value, readInterruptOptions)
 }
 
 const PLAIN_DECISION = { approvalId: readName, reason: { optional: readReason }, remember: { optional: readRemember } }

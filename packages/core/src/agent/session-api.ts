@@ -10,6 +10,7 @@ import type { Phase } from '../machine/state.ts'
 import type { Agent } from './agent.ts'
 import type { ModelSettings } from './model.ts'
 import type { LimitName, MessageId, SessionEvent, TurnStop } from '../events/session-event.ts'
+import type { InterruptOptions, RewindOptions, Rewound, SessionConfiguration } from './session-control.ts'
 import type { EventsOptions, EventStream, MessagesPage, MessagesQuery, SessionDetails } from './session-reading.ts'
 import type { CallDescription, EffectClass, Principal, ToolKind } from './tool.ts'
 
@@ -118,8 +119,31 @@ export interface Session {
    * client with `unauthorized`. Never throws for an input that is not allowed: it says so.
    */
   submit(input: UserCommand | ClientReport): Promise<Accepted | Refused>
-  /** The user interrupts; `heard` says how much of the answer was taken in (`all` by default). */
-  interrupt(options?: { readonly reason?: string; readonly heard?: Played }): Promise<void>
+  /**
+   * The user interrupts; `heard` says how much of the answer was taken in (`all` by default). `queue: 'withdraw'` takes back
+   * what waits, in the same commit.
+   */
+  interrupt(options?: InterruptOptions): Promise<void>
+  /**
+   * Takes the conversation back to a message, in one commit: it and all that follows leave, also behind the window. With
+   * `replace` something else is said in its place, with `again` what was asked is asked once more (of an answer: another
+   * one). Refused with `turn_in_progress` while a turn runs, unless `interrupt` ends it.
+   * @throws BatonError `unknown_input` for a message that is not in the conversation
+   */
+  rewind(at: RewindOptions): Promise<Rewound | Refused>
+  /**
+   * Makes a new session of the same principal that has this conversation up to a message, or up to where it last rested. It
+   * has the images and files too, and an agent of its own. Gives its id.
+   * @throws BatonError `unknown_input`, `store_failed`; `illegal_input` where this kind of host cannot copy a session
+   */
+  fork(options?: { readonly before?: MessageId }): Promise<string>
+  /** Takes back an input that waits. Refused with `unknown_input` once the model has read it. */
+  withdraw(inputId: MessageId): Promise<Accepted | Refused>
+  /**
+   * What the session asks from the next turn on: another model (a running turn's next step too), and settings that stand
+   * below those of `send`. Null takes the settings away. Refused with `unknown_model`.
+   */
+  configure(patch: SessionConfiguration): Promise<Accepted | Refused>
   /**
    * Makes this program the client that runs the client tools that it has handlers for; without handlers, all of them, by
    * `toolResult`.

@@ -13,10 +13,11 @@ import type {
 import { BatonError } from '@baton/core'
 import type { History, Input, Phase, Spec, State } from '@baton/core/machine'
 import { outstanding } from '@baton/core/machine'
-import type { Catalog, SessionEngine, SessionWorld } from '@baton/runtime'
+import type { Catalog, CopyingEngine, SessionEngine, SessionWorld } from '@baton/runtime'
 import { describeThrown, OpenWorld, SessionFeed } from '@baton/runtime'
 import type { Actor, ActorListener } from './actor.ts'
 import { openActor } from './actor.ts'
+import { copySession } from './copy-session.ts'
 import { Performer } from './performer.ts'
 import type { SessionLeases } from './session-leases.ts'
 import type { Directory } from './session-directory.ts'
@@ -57,7 +58,7 @@ export async function openLocalSession(init: LocalSessionInit): Promise<LocalSes
   return session
 }
 
-export class LocalSession implements SessionEngine, ActorListener {
+export class LocalSession implements CopyingEngine, ActorListener {
   readonly session: string
   /** The actor's own; while the session is opened again, one that waits for its successor. */
   submit!: SessionEngine['submit']
@@ -122,6 +123,11 @@ export class LocalSession implements SessionEngine, ActorListener {
    */
   adopt(agent: Agent): Promise<void> {
     return this.#world.adopt(agent, () => this.state())
+  }
+
+  /** @throws BatonError `session_exists`, `store_failed`, `log_damaged` */
+  copyTo(to: string): Promise<void> {
+    return copySession(this.#init.store, { from: this.session, to })
   }
 
   /** Its log has another owner, or its store failed for good: ask the host for it again. */
