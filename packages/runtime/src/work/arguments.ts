@@ -15,10 +15,10 @@ export interface ArgumentValidator {
 /** Characters of what is wrong: enough to correct it, also where each of a thousand items is wrong. */
 const ISSUES_CHARS = 2000
 
-/** All that is wrong is looked for in shorter arguments; of longer ones the first thing is told. */
-const ALL_ISSUES_CHARS = 64 * 1024
+/** All that is wrong is looked for in arguments so short; of longer ones the first thing is told. */
+const ALL_ISSUES_CHARS = 16 * 1024
 /** Steps of one check: so many, and so many for each character. References that name each other twice double with each level. */
-const STEPS = 500_000
+const STEPS = 100_000
 const STEPS_PER_CHAR = 16
 /** What multiplies: each counts as many steps as its list is long. */
 const COUNTED =
@@ -78,15 +78,22 @@ function createAjv(budget: Budget, allErrors: boolean): Ajv2020 {
  */
 export function createArgumentValidator(): ArgumentValidator {
   const budget = createBudget()
-  const first = createAjv(budget, false)
+  const ajv = createAjv(budget, true)
   const compiled = new WeakMap<object, ValidateFunction>()
-  // Made for the first arguments that are wrong.
-  let all: Ajv2020 | undefined
-  const allCompiled = new WeakMap<object, ValidateFunction>()
-  const listComplaints = (schema: object, value: JsonValue, complaints: readonly ErrorObject[]) => {
-    const check = allCompiled.get(schema) ?? compileSchema((all ??= createAjv(budget, true)), schema)
-    allCompiled.set(schema, check)
-    return check(value) ? complaints : (check.errors ?? complaints)
+  // Of the first arguments that are long.
+  let quickAjv: Ajv2020 | undefined
+  const quickCompiled = new WeakMap<object, ValidateFunction>()
+  const findQuickCheck = (schema: object, usual: ValidateFunction): ValidateFunction => {
+    const known = quickCompiled.get(schema)
+    if (known) return known
+    let check = usual
+    try {
+      check = compileSchema((quickAjv ??= createAjv(budget, false)), schema)
+    } catch {
+      // It nests what the other writes one behind the other, and thousands of properties are too deep.
+    }
+    quickCompiled.set(schema, check)
+    return check
   }
   return {
     validate: ({ input: schema }, argumentsText) => {
@@ -97,17 +104,16 @@ export function createArgumentValidator(): ArgumentValidator {
         return { ok: false, issues: 'the arguments may not have a property "__proto__"' }
       const known = compiled.get(schema)
       if (!known && isStandardSchema(schema)) return validateStandard(schema, value)
-      const check = known ?? compileSchema(first, schema)
-      if (!known) compiled.set(schema, check)
+      const usual = known ?? compileSchema(ajv, schema)
+      if (!known) compiled.set(schema, usual)
+      const check = argumentsText.length > ALL_ISSUES_CHARS ? findQuickCheck(schema, usual) : usual
       budget.left = STEPS + argumentsText.length * STEPS_PER_CHAR
       try {
         if (check(value)) return { ok: true, value }
         const complaints = check.errors ?? []
         const meant = withoutForcedNulls(schema as JsonObject, value) // it is not the schema of a library
         if (check(meant)) return { ok: true, value: meant }
-        const isShort = argumentsText.length <= ALL_ISSUES_CHARS
-        const told = isShort ? listComplaints(schema, value, complaints) : complaints
-        return { ok: false, issues: joinIssues(told.map(describeError)) }
+        return { ok: false, issues: joinIssues(complaints.map(describeError)) }
       } catch (thrown) {
         if (thrown instanceof TooManySteps) return { ok: false, issues: TOO_MANY_STEPS }
         throw thrown
@@ -125,7 +131,8 @@ function compileSchema(ajv: Ajv2020, schema: object): ValidateFunction {
     return ajv.compile(schema)
   } catch (cause) {
     if (isBatonError(cause)) throw cause
-    const why = cause instanceof Error ? cause.message : String(cause)
+    const said = cause instanceof Error ? cause.message : String(cause)
+    const why = cause instanceof RangeError ? 'its references lead too far into each other' : said
     throw new BatonError({ code: 'invalid_schema', message: `the schema cannot be used: ${why.slice(0, 600)}`, cause })
   } finally {
     // Else it is kept for ever, and a second schema with its `$id` would be refused.
