@@ -62,17 +62,53 @@ export interface HttpModelInit<List extends string, Body extends { readonly [key
 
 const TIMEOUT_MS = 30_000
 
+const ADAPTER_HEADERS: Headers = { 'content-type': 'application/json', accept: 'text/event-stream' }
+
+/** The later wins, however its name is written: a gateway's key takes the place of the provider's. */
+function mergeHeaders(...all: readonly Headers[]): Headers {
+  const entries = all.flatMap((headers) => Object.entries(headers))
+  return Object.fromEntries(entries.map(([name, value]) => [name.toLowerCase(), value]))
+}
+
+/** A user and a password of the address are sent as `Authorization: Basic`. @throws BatonError `invalid_option` beside another */
+function moveUserInfo(url: string, headers: Headers): { readonly url: string; readonly headers: Headers } {
+  const parsed = URL.parse(url)
+  if (!parsed || (parsed.username === '' && parsed.password === '')) return { url, headers }
+  if (headers['authorization'] !== undefined) {
+    const message =
+      'the base address has a user or a password, and the request has an authorization of its own; give one'
+    throw new BatonError({ code: 'invalid_option', message })
+  }
+  const pair = new TextEncoder().encode(`${decodePercents(parsed.username)}:${decodePercents(parsed.password)}`)
+  parsed.username = ''
+  parsed.password = ''
+  const authorization = `Basic ${btoa(String.fromCharCode(...pair))}`
+  return { url: parsed.href, headers: { ...headers, authorization } }
+}
+
+function decodePercents(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
 export function createHttpModel<
   List extends string,
   Body extends { readonly [key in List]: readonly object[] },
   Wire extends object,
 >(options: HttpModelOptions, init: HttpModelInit<List, Body, Wire>): Model {
-  const { id, provider, capabilities, label, url, requestIdHeaders, readError, decodeWhole } = init
+  const { id, provider, capabilities, label, requestIdHeaders, readError, decodeWhole } = init
   const { model, transport, clock, answerLengthMax } = options
   const memory = createRequestMemory<Wire>()
   // The same objects each time: the transport looks at them once.
-  const plain: Headers = { 'content-type': 'application/json', accept: 'text/event-stream', ...init.headers }
-  let proven = { headers: plain, secrets: listSecrets({ url, headers: plain }) }
+  const merged = mergeHeaders(ADAPTER_HEADERS, init.headers)
+  const { url, headers: plain } = moveUserInfo(init.url, merged)
+  // Those of the address as it was given, too.
+  const own = listSecrets({ url: init.url, headers: {} })
+  const findSecrets = (headers: Headers) => [...own, ...listSecrets({ url, headers })]
+  let proven = { headers: plain, secrets: findSecrets(plain) }
   return {
     id,
     provider,
@@ -81,7 +117,7 @@ export function createHttpModel<
       const encoded = init.encode(request, memory)
       const body = memory.write(encoded, init.history)
       const headers = init.prove ? await init.prove({ url, headers: plain, body }, signal) : plain
-      if (headers !== proven.headers) proven = { headers, secrets: listSecrets({ url, headers }) }
+      if (headers !== proven.headers) proven = { headers, secrets: findSecrets(headers) }
       const { secrets } = proven
       const timeoutMs = init.findTimeoutMs?.(encoded, request) ?? TIMEOUT_MS
       const { firstByteTimeoutMs = timeoutMs, betweenBytesTimeoutMs = timeoutMs } = options
@@ -103,13 +139,14 @@ export function createHttpModel<
         createReader: (head) => init.createReader(describeAnswer(head), encoded, head),
         ...(decodeWhole && { decodeWhole: (value, head) => decodeWhole(value, describeAnswer(head), encoded) }),
         readError,
+        readNowMs: () => clock.nowMs(),
       })
       const head = await transport.post(
         { url, headers, body, firstByteTimeoutMs, betweenBytesTimeoutMs },
         signal,
         reader.push,
       )
-      return reader.end(head, clock.nowMs())
+      return reader.end(head)
     },
   }
 }

@@ -22,7 +22,8 @@ export function listSecrets(request: Pick<HttpRequest, 'url' | 'headers'>): read
     secrets.push(pair.slice(equals + 1), decoded(pair.slice(equals + 1)))
   }
   const userInfo = /^[a-z]+:\/\/([^/?#]*)@/i.exec(request.url)?.[1]
-  if (userInfo !== undefined) secrets.push(userInfo, decoded(userInfo), ...userInfo.split(':'))
+  if (userInfo !== undefined)
+    secrets.push(userInfo, decoded(userInfo), ...userInfo.split(':'), ...userInfo.split(':').map(decoded))
   return secrets.filter((secret) => secret.length >= SECRET_LENGTH_MIN)
 }
 

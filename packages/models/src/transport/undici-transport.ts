@@ -5,7 +5,7 @@ import { BatonError } from '@baton/core'
 import type { Dispatcher } from 'undici'
 import { Agent, EnvHttpProxyAgent } from 'undici'
 import type { Time } from './deadlines.ts'
-import { SYSTEM_TIME, startDeadlines } from './deadlines.ts'
+import { REFUSAL_MS, SYSTEM_TIME, isRefused, startDeadlines } from './deadlines.ts'
 import type { CheckRequest } from './transport-errors.ts'
 import { cancelledError, createRequestCheck, networkError } from './transport-errors.ts'
 
@@ -104,8 +104,10 @@ function runPost(post: Post, onBytes: (bytes: Uint8Array, head: HttpHead) => voi
     let controller: Dispatcher.DispatchController | undefined
     let head: HttpHead | undefined
     let settled = false
+    let stopRefusal = () => {}
     const settle = () => {
       settled = true
+      stopRefusal()
       deadlines.stop()
       signal.removeEventListener('abort', onAbort)
     }
@@ -128,7 +130,16 @@ function runPost(post: Post, onBytes: (bytes: Uint8Array, head: HttpHead) => voi
         if (settled) return
         deadlines.noteBytes()
         // 1xx answers come before the real one.
-        if (status >= 200) head = { status, headers: plainHeaders(headers) }
+        if (status < 200) return
+        const answered: HttpHead = { status, headers: plainHeaders(headers) }
+        head = answered
+        if (!isRefused(status)) return
+        stopRefusal = time.timers.start(REFUSAL_MS, () => {
+          if (settled) return
+          settle()
+          resolve(answered)
+          controller?.abort(new Error('the refusal goes on for too long'))
+        })
       },
       onResponseData(_controller, chunk) {
         if (settled || !head) return
