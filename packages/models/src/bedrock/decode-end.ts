@@ -37,5 +37,5 @@ export function readUsage(usage: JsonObject): Usage {
 
 function countIn(object: JsonObject, key: string): number | undefined {
   const value = object[key]
-  return typeof value === 'number' ? value : undefined
+  return typeof value === 'number' && value >= 0 ? value : undefined
 }

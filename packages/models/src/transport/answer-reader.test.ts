@@ -1,5 +1,5 @@
 // Reading an answer, whoever sent it: what is too long is given up, nothing is read behind an error, and nothing of a key is kept.
-import type { ModelAnswer } from '@baton/core'
+import type { ModelAnswer, ModelPart } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { expect, test } from 'vitest'
 import type { AnswerReaderInit } from './answer-reader.ts'
@@ -110,6 +110,23 @@ test('what a provider says of itself is bounded, and has no key in it', () => {
     { type: 'text', text: 'x' },
     { type: 'source', id: 's1', title: 'y'.repeat(512), quote: 'z'.repeat(4096) },
     { type: 'source', id: 's3', url: 'https://x.test/?a=[redacted]' },
+  ])
+})
+
+test('a call that comes twice with one id is one; with other arguments it is another', () => {
+  const call = (id: string, given: string): ModelPart => ({
+    type: 'call',
+    name: 'pay',
+    arguments: given,
+    state: { provider: 'p', model: 'm', data: { id } },
+  })
+  const parts = [call('c1', '{"a":1}'), call('c1', '{"a":1}'), call('c1', '{"a":2}'), call('c2', '{"a":1}')]
+  const answer: ModelAnswer = { parts, finish: 'tool-calls', usage: {}, model: 'm' }
+  const createReader = () => ({ push: () => undefined, failure: undefined, end: () => answer })
+  expect(createAnswerReader({ ...init, createReader }).end(STREAM).parts).toEqual([
+    { ...call('c1', '{"a":1}'), repairs: ['repeated-call'] },
+    call('c1', '{"a":2}'),
+    call('c2', '{"a":1}'),
   ])
 })
 

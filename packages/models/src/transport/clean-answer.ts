@@ -16,10 +16,33 @@ export function cleanAnswer(answer: ModelAnswer, secrets: readonly string[]): Mo
   const { requestId } = answer
   return {
     ...answer,
-    parts: answer.parts.flatMap((part) => cleanSource(part, secrets)),
+    parts: mergeRepeated(answer.parts).flatMap((part) => cleanSource(part, secrets)),
     model: cleanName(answer.model, secrets),
     ...(requestId !== undefined && { requestId: cleanName(requestId, secrets) }),
   }
+}
+
+/**
+ * A call that comes twice with one id of the provider's, one name and the same arguments is one, and says so in `repairs`. With
+ * other arguments it is another call: servers give one id to several.
+ */
+function mergeRepeated(parts: readonly ModelPart[]): readonly ModelPart[] {
+  const first = new Map<string, number>()
+  const kept: ModelPart[] = []
+  for (const part of parts) {
+    const data = part.type === 'call' ? part.state?.data : undefined
+    const id = isJsonObject(data) ? data['id'] : undefined
+    const key = part.type === 'call' && typeof id === 'string' ? JSON.stringify([id, part.name, part.arguments]) : ''
+    const known = key === '' ? undefined : first.get(key)
+    const before = known === undefined ? undefined : kept[known]
+    if (known !== undefined && before?.type === 'call')
+      kept[known] = { ...before, repairs: [...new Set([...(before.repairs ?? []), 'repeated-call'])] }
+    else {
+      first.set(key, kept.length)
+      kept.push(part)
+    }
+  }
+  return kept
 }
 
 /** Anything that was thrown while an answer was read. */
