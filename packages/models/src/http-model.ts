@@ -18,6 +18,7 @@ import { chooseToolNames } from './tool-names.ts'
 import type { AnswerReaderInit, Answering, BodyReader } from './transport/answer-reader.ts'
 import { createAnswerReader } from './transport/answer-reader.ts'
 import { listSecrets } from './transport/redact.ts'
+import { mergeHeaders, moveUserInfo } from './transport/sent-headers.ts'
 
 /** What the options of all these models have in common. */
 export interface HttpModelOptions {
@@ -64,36 +65,6 @@ const TIMEOUT_MS = 30_000
 
 const ADAPTER_HEADERS: Headers = { 'content-type': 'application/json', accept: 'text/event-stream' }
 
-/** The later wins, however its name is written: a gateway's key takes the place of the provider's. */
-function mergeHeaders(...all: readonly Headers[]): Headers {
-  const entries = all.flatMap((headers) => Object.entries(headers))
-  return Object.fromEntries(entries.map(([name, value]) => [name.toLowerCase(), value]))
-}
-
-/** A user and a password of the address are sent as `Authorization: Basic`. @throws BatonError `invalid_option` beside another */
-function moveUserInfo(url: string, headers: Headers): { readonly url: string; readonly headers: Headers } {
-  const parsed = URL.parse(url)
-  if (!parsed || (parsed.username === '' && parsed.password === '')) return { url, headers }
-  if (headers['authorization'] !== undefined) {
-    const message =
-      'the base address has a user or a password, and the request has an authorization of its own; give one'
-    throw new BatonError({ code: 'invalid_option', message })
-  }
-  const pair = new TextEncoder().encode(`${decodePercents(parsed.username)}:${decodePercents(parsed.password)}`)
-  parsed.username = ''
-  parsed.password = ''
-  const authorization = `Basic ${btoa(String.fromCharCode(...pair))}`
-  return { url: parsed.href, headers: { ...headers, authorization } }
-}
-
-function decodePercents(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
-}
-
 export function createHttpModel<
   List extends string,
   Body extends { readonly [key in List]: readonly object[] },
@@ -104,7 +75,7 @@ export function createHttpModel<
   const memory = createRequestMemory<Wire>()
   // The same objects each time: the transport looks at them once.
   const merged = mergeHeaders(ADAPTER_HEADERS, init.headers)
-  const { url, headers: plain } = moveUserInfo(init.url, merged)
+  const { url, headers: plain } = moveUserInfo({ url: init.url, headers: merged })
   // Those of the address as it was given, too.
   const own = listSecrets({ url: init.url, headers: {} })
   const findSecrets = (headers: Headers) => [...own, ...listSecrets({ url, headers })]

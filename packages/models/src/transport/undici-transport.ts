@@ -96,9 +96,9 @@ interface Post {
 function runPost(post: Post, onBytes: (bytes: Uint8Array, head: HttpHead) => void): Promise<HttpHead> {
   const { dispatcher, time, check, findPlace, request, signal } = post
   return new Promise((resolve, reject) => {
-    const refusal = signal.aborted ? cancelledError(signal) : check(request)
-    if (refusal) {
-      reject(refusal)
+    const wrong = signal.aborted ? cancelledError(signal) : check(request)
+    if (wrong) {
+      reject(wrong)
       return
     }
     let controller: Dispatcher.DispatchController | undefined
@@ -131,13 +131,12 @@ function runPost(post: Post, onBytes: (bytes: Uint8Array, head: HttpHead) => voi
         deadlines.noteBytes()
         // 1xx answers come before the real one.
         if (status < 200) return
-        const answered: HttpHead = { status, headers: plainHeaders(headers) }
-        head = answered
+        head = { status, headers: plainHeaders(headers) }
+        const refusal = head
         if (!isRefused(status)) return
         stopRefusal = time.timers.start(REFUSAL_MS, () => {
-          if (settled) return
           settle()
-          resolve(answered)
+          resolve(refusal)
           controller?.abort(new Error('the refusal goes on for too long'))
         })
       },

@@ -1,3 +1,4 @@
+// Arguments against their schema: what is told of wrong ones, and that schemas and patterns of strangers cost bounded steps.
 import type { JsonObject } from '@baton/core'
 import { expect, test } from 'vitest'
 import { createArgumentValidator } from './arguments.ts'

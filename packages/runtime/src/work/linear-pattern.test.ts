@@ -1,3 +1,4 @@
+// Patterns read what the RegExp of JavaScript reads, in steps that grow with the text alone.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createLinearPattern } from './linear-pattern.ts'
