@@ -132,8 +132,8 @@ function compileSchema(ajv: Ajv2020, schema: object): ValidateFunction {
   } catch (cause) {
     if (isBatonError(cause)) throw cause
     const said = cause instanceof Error ? cause.message : String(cause)
-    const why = cause instanceof RangeError ? 'its references lead too far into each other' : said
-    throw new BatonError({ code: 'invalid_schema', message: `the schema cannot be used: ${why.slice(0, 600)}`, cause })
+    const why = cause instanceof RangeError ? 'the references of the schema lead too far into each other' : said
+    throw new BatonError({ code: 'invalid_schema', message: why.slice(0, 600), cause })
   } finally {
     // Else it is kept for ever, and a second schema with its `$id` would be refused.
     ajv.removeSchema(schema)
