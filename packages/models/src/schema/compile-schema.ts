@@ -45,7 +45,14 @@ export function compileSchema(schema: JsonObject, name: DialectName): CompiledSc
   try {
     const root = withoutUnusedDefinitions(schema)
     return {
-      schema: compileRoot({ dialect, root, resolve: createResolver(root), losses, left: SCHEMAS_MAX }),
+      schema: compileRoot({
+        dialect,
+        root,
+        resolve: createResolver(root),
+        losses,
+        left: SCHEMAS_MAX,
+        references: SCHEMAS_MAX,
+      }),
       losses: distinct(losses),
     }
   } catch (cause) {
@@ -60,6 +67,8 @@ interface Work {
   readonly resolve: Resolve
   readonly losses: SchemaLoss[]
   left: number
+  /** That may still be written out. */
+  references: number
 }
 
 /** Where a schema stands, and the references that led there. */
@@ -113,8 +122,8 @@ function followed(
   const found = work.resolve(reference)
   const isPointer = reference === '#' || reference.startsWith('#/')
   if (!work.dialect.inlinesRefs && isPointer && place.depth > 0 && found !== undefined) return { schema, place }
-  work.left -= 1
-  const isDeep = place.depth >= DEPTH_MAX || place.followed.length >= REFERENCES_MAX || work.left < 0
+  work.references -= 1
+  const isDeep = place.depth >= DEPTH_MAX || place.followed.length >= REFERENCES_MAX || work.references < 0
   const isInside = isDeep || place.followed.includes(reference)
   if (!isJsonObject(found) || isInside) {
     lose(work, place, isInside ? 'recursion' : '$ref', 'widened')

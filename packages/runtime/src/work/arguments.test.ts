@@ -89,3 +89,12 @@ test('a schema that cannot be compiled is told as one', () => {
   const input = { type: 'object', properties: { a: { $ref: '#/$defs/missing' } } }
   expect(() => validate(input, '{}')).toThrow(expect.objectContaining({ code: 'invalid_schema' }) as Error)
 })
+
+// Some took half a minute to compile.
+test.each(['$ref', 'allOf', 'anyOf'])('a schema with very many %s is refused', (keyword) => {
+  const many = Array.from({ length: 20_000 }, (_, index) => index)
+  const refs = Object.fromEntries(many.map((index) => [`a${index}`, { $ref: '#/$defs/a' }]))
+  const variants = many.map((index) => ({ required: [`a${index}`] }))
+  const more = keyword === '$ref' ? { properties: refs, $defs: { a: { properties: refs } } } : { [keyword]: variants }
+  expect(() => validate({ type: 'object', ...more }, '{}')).toThrow(/references and variants; at most 3000 are taken/)
+})

@@ -125,8 +125,33 @@ export function createArgumentValidator(): ArgumentValidator {
 const TOO_MANY_STEPS =
   'the arguments take too many steps to check against their schema: its references or its patterns multiply; give shorter arguments'
 
+/** References and variants of one schema: the time that ajv takes to compile them grows with their square. */
+const JOINTS_MAX = 3000
+const JOINING = ['allOf', 'anyOf', 'oneOf']
+
+function countJoints(schema: object): number {
+  let count = 0
+  const seen = new Set<unknown>()
+  const open: unknown[] = [schema]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (typeof next !== 'object' || next === null || seen.has(next)) continue
+    seen.add(next)
+    for (const [keyword, value] of Object.entries(next)) {
+      if (keyword === '$ref') count += 1
+      if (JOINING.includes(keyword) && Array.isArray(value)) count += value.length
+      open.push(value)
+    }
+  }
+  return count
+}
+
 /** @throws BatonError `invalid_schema` */
 function compileSchema(ajv: Ajv2020, schema: object): ValidateFunction {
+  const joints = countJoints(schema)
+  if (joints > JOINTS_MAX) {
+    const message = `the schema has ${joints} references and variants; at most ${JOINTS_MAX} are taken`
+    throw new BatonError({ code: 'invalid_schema', message, hint: 'Say it with fewer, or in several tools.' })
+  }
   try {
     return ajv.compile(schema)
   } catch (cause) {
