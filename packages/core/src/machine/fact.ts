@@ -128,6 +128,8 @@ export type Fact =
       readonly settings?: ModelSettings
       /** Its sender cannot be asked anything. */
       readonly asks?: false
+      /** W3C trace context of its sender. */
+      readonly traceparent?: string
     }
   | { readonly type: 'batch-flushed' }
   | { readonly type: 'inputs-entered'; readonly exchange: number; readonly entries: readonly EnteredInputs[] }

@@ -1,6 +1,7 @@
 // What people and programs say: one queue, one order, nothing lost, nothing twice.
 import { describe, expect, test } from 'vitest'
 import type { Input } from './input.ts'
+import { canonicalLog } from './record.ts'
 import { toOutcome, serverTool, TestSession } from '../testing/test-session.ts'
 
 function transcript(inputId: string, text: string, speaker = 'ann'): Input {
@@ -436,4 +437,14 @@ describe('a rewind', () => {
     session.user('next').send({ type: 'rewind', inputId: 'r', exchange: 1, again: false })
     expect(session.told()).toEqual(['user: next'])
   })
+})
+
+test('a trace context stands in the log with its input, and is no part of the canonical log', () => {
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+  const parts = [{ type: 'text', text: 'hi' }] as const
+  const traced = new TestSession().send({ type: 'user-input', inputId: 'i', parts, traceparent })
+  const plain = new TestSession().send({ type: 'user-input', inputId: 'i', parts })
+  const facts = traced.records.flatMap((record) => record.facts)
+  expect(facts.find((fact) => fact.type === 'input-accepted')).toMatchObject({ traceparent })
+  expect(canonicalLog(traced.records)).toEqual(canonicalLog(plain.records))
 })
