@@ -39,7 +39,9 @@ function checkPacks(folder: string): void {
   for (const one of packed) run('npm', ['pack', '--silent', '--pack-destination', packs], one.path)
   const tarballs = readdirSync(packs).map((name) => join(packs, name))
   writeFileSync(join(consumer, 'package.json'), JSON.stringify({ name: 'consumer', private: true, type: 'module' }))
-  run('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', ...tarballs], consumer)
+  // A subpath that needs an optional peer is imported too.
+  const peers = ['@opentelemetry/api@1.9']
+  run('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', ...tarballs, ...peers], consumer)
   checkLicenses(packed, consumer)
   const entries = packed.flatMap(entryNames)
   const exported = importEntries(entries, consumer)
