@@ -171,7 +171,11 @@ test('a drain waits also for the voice of an answer that the store has not taken
   expect(app.frames.at(-2)?.payload['name']).toBe('tts.speak')
 })
 
-async function ask(port: number, path: string, more: Readonly<Record<string, string>> = {}): Promise<readonly [number, string]> {
+async function ask(
+  port: number,
+  path: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<readonly [number, string]> {
   const headers = { connection: 'close', ...more }
   const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers })
   return [response.status, await response.text()]
