@@ -212,6 +212,61 @@ test('the turn belongs to the trace of who asked, also when its input waited and
   ])
 })
 
+test('an input that waited for its turn is found again by a process that goes on with that turn', async () => {
+  const { begin: start, time, exporter } = createProcesses()
+  const first = start({
+    steps: [
+      { text: 'a', pieceMs: 1000 },
+      { text: 'b', hangs: 'for-ever' },
+    ],
+  })
+  const session = await begin(first)
+  const traceparent = `00-${'3'.repeat(32)}-${'b'.repeat(16)}-01`
+  session.send('second', { traceparent }).answer.catch(() => {})
+  await time.pass(2000)
+  first.die()
+  const second = start({ steps: [{ text: 'c' }] })
+  await second.open()
+  await rest(second)
+  const turns = exporter.getFinishedSpans().filter(({ name }) => name.startsWith('invoke_agent'))
+  expect(turns.map((turn) => turn.spanContext().traceId === '3'.repeat(32))).toEqual([false, true])
+})
+
+test('what was stored although the store failed is told when the session is opened again', async () => {
+  const { exporter, start } = createExport()
+  const time = createManualTime()
+  const disk = ownStore()
+  let isBroken = false
+  const fail = (): never => {
+    throw new BatonError({ code: 'store_failed', message: 'the line is dead' })
+  }
+  const store: typeof disk = {
+    ...disk,
+    append: async (...given) => {
+      const pos = await disk.append(...given)
+      return isBroken ? fail() : pos
+    },
+    read: (...given) => (isBroken ? fail() : disk.read(...given)),
+  }
+  const tracing = start()
+  const process = createProcess(time, store, {
+    steps: [{ text: 'done', pieceMs: 500 }],
+    host: { observers: [tracing] },
+  })
+  await begin({ ...process, tracing })
+  isBroken = true
+  await time.pass(900)
+  expect(exporter.getFinishedSpans()).toEqual([])
+  isBroken = false
+  await time.pass(30_000)
+  await tracing.settled()
+  expect(drawTree(exporter.getFinishedSpans())).toEqual([
+    'invoke_agent tested: answered',
+    '  step 1',
+    '    chat model: answered',
+  ])
+})
+
 test('messages, arguments and results are in spans only for who asked for them', async () => {
   for (const content of [false, true]) {
     const { begin: start, exporter } = createProcesses({ content })

@@ -102,9 +102,8 @@ class SessionTracer {
   /** From where the newest turn began, or from the beginning where an input of it was accepted long before. Never rejects. */
   async #load(first: SessionRecord): Promise<void> {
     const turn = this.#session.lastTurn()
-    const hasWaiting = this.#session.state().queue.length > 0
     try {
-      await this.#read(hasWaiting ? 0 : Math.min(turn?.pos ?? first.pos, first.pos), first)
+      await this.#read(Math.min(turn?.pos ?? first.pos, first.pos), first)
       if (this.#fold.missesInputs) await this.#read(0, first)
     } catch (cause) {
       const why = cause instanceof Error ? cause.message : String(cause)
