@@ -1,5 +1,6 @@
-// Proves that what we publish works where nothing of this repository is: builds, packs every package, installs the packs
-// in an empty folder, compiles against their types, imports every entry under plain Node, and lets an agent answer there.
+// Proves that what we publish works where nothing of this repository is: builds, packs every package, begins an empty folder
+// as the README says, installs the packs there, compiles against their types, imports every entry under plain Node, and lets an
+// agent answer.
 // `npm run pack:check`; it asks the registry for the packages' dependencies.
 import { spawnSync } from 'node:child_process'
 import {
@@ -38,7 +39,8 @@ function checkPacks(folder: string): void {
   mkdirSync(consumer)
   for (const one of packed) run('npm', ['pack', '--silent', '--pack-destination', packs], one.path)
   const tarballs = readdirSync(packs).map((name) => join(packs, name))
-  writeFileSync(join(consumer, 'package.json'), JSON.stringify({ name: 'consumer', private: true, type: 'module' }))
+  for (const [command, ...args] of listFirstCommands(readFileSync(join(REPOSITORY, 'README.md'), 'utf8')))
+    run(command, args, consumer)
   // A subpath that needs an optional peer is imported too.
   const peers = ['@opentelemetry/api@1.9']
   run('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', ...tarballs, ...peers], consumer)
@@ -52,6 +54,13 @@ function checkPacks(folder: string): void {
   console.log(
     `packs: ${tarballs.length} installed, each with its licence, ${entries.length} entries imported with ${exported} exports and compiled, ${bins.length} bins run, an agent answered from a program and from the command`,
   )
+}
+
+/** The commands of the README before the packages are installed, as a newcomer types them. @throws Error */
+function listFirstCommands(readme: string): readonly (readonly [string, ...string[]])[] {
+  const line = /^(npm init -y.*)\nnpm install @baton\/core/m.exec(readme)?.[1]
+  if (line === undefined) throw new Error('the README does not say how a package begins: npm init -y, then npm install')
+  return line.split(' && ').map((command) => command.split(' ') as [string, ...string[]]) // a line has a word
 }
 
 /** Who gets a pack gets its licence with it. @throws Error */

@@ -15,7 +15,7 @@ const population = tool({
 const host = createHost({ agent: defineAgent({ name: 'cities', model: createOfflineModel(), tools: [population] }) })
 const session = await host.session('trip')
 const turn = session.send('What is the population of the city "Oslo"?')
-for await (const event of turn.events) {
+for await (const event of turn) {
   if (event.type !== 'approval-requested') continue
   const [shown] = await session.approvals()
   console.log('asks for your approval:', shown?.title, shown?.input)

@@ -7,17 +7,41 @@ import { expect, test } from 'vitest'
 
 const ROOT = new URL('../../', import.meta.url)
 const FOLDER = fileURLToPath(new URL('.', import.meta.url))
+/** Any file does. */
+const PICTURE = fileURLToPath(import.meta.url)
 
 test.each([
-  ['answer.ts', '717710'],
-  ['approval.ts', 'asks for your approval: Look up Oslo'],
-  ['tool-source.ts', "[ 'trip: A trip to Oslo' ]"],
+  ['answer.ts', ['717710']],
+  ['approval.ts', ['asks for your approval: Look up Oslo', '717710']],
+  ['tool-source.ts', ["[ 'trip: A trip to Oslo' ]", '717710']],
+  ['scripted-model.ts', ['told: [', '717710', 'refused: [']],
+  ['picture.ts', ['I see: text, image, file.']],
 ])('%s runs and prints what it should', async (name, said) => {
-  const { stdout } = await promisify(execFile)(process.execPath, ['--conditions=@baton/source', `${FOLDER}${name}`], {
-    timeout: 15_000,
-  })
-  expect(stdout).toContain(said)
-  expect(stdout).toContain('717710')
+  const command = ['--conditions=@baton/source', `${FOLDER}${name}`, ...(name === 'picture.ts' ? [PICTURE] : [])]
+  const { stdout } = await promisify(execFile)(process.execPath, command, { timeout: 15_000 })
+  for (const words of said) expect(stdout).toContain(words)
+})
+
+test('the files that are agents are agents, with the models that they say', async () => {
+  const agents = {
+    'library/agent.ts': ['cities', null],
+    'models/ai-sdk.ts': ['helper', 'ai-sdk:openai.responses/gpt-5-mini'],
+    'models/bedrock.ts': ['helper', 'bedrock/eu.anthropic.claude-haiku-4-5-20251001-v1:0'],
+    'models/own-server.ts': ['helper', 'openai-chat/my-model'],
+    'models/traits.ts': ['helper', 'anthropic/claude-opus-6'],
+    'models/vertex.ts': ['helper', 'gemini/gemini-2.5-flash'],
+  }
+  const program = `for (const path of ${JSON.stringify(Object.keys(agents))}) {
+    const { name, models } = (await import(${JSON.stringify(`${ROOT.href}examples/`)} + path)).default
+    console.log(JSON.stringify([path, [name, models[0]?.id ?? null]]))
+  }`
+  const command = ['--conditions=@baton/source', '--input-type=module', '--eval', program]
+  const { stdout } = await promisify(execFile)(process.execPath, command, { timeout: 15_000 })
+  const found = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as [string, unknown]) // as the program prints them
+  expect(Object.fromEntries(found)).toEqual(agents)
 })
 
 test('pages show the examples as they are', async () => {
@@ -33,7 +57,15 @@ test('pages show the examples as they are', async () => {
       expect(code, `${page} shows ${path}`).toBe(await readFile(new URL(path, ROOT), 'utf8'))
     }
   }
-  expect(shown.toSorted()).toEqual(['answer', 'approval', 'tool-source'].map((name) => `examples/library/${name}.ts`))
+  const examples = (await readdir(new URL('examples', ROOT), { recursive: true })).filter((name) =>
+    /^(library|models)\/[\w-]+\.ts$/.test(name),
+  )
+  expect(shown.toSorted()).toEqual(examples.map((name) => `examples/${name}`).toSorted())
+})
+
+test.each(['media', 'models', 'serving', 'sessions'])('all code of %s.md is an example', async (page) => {
+  const text = await readFile(new URL(`docs/${page}.md`, ROOT), 'utf8')
+  expect(text.match(/(?<!<!-- example: [\w./-]+ -->\n)^```(ts|js|typescript|javascript)\b/gm)).toBeNull()
 })
 
 test('the first example has fifteen lines of code at most', async () => {

@@ -1,11 +1,8 @@
-// The programs of docs/testing-your-agent.md run, and the page shows them as they are.
+// The programs of docs/testing-your-agent.md run.
 import { execFile } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-
-const ROOT = new URL('../../', import.meta.url)
 
 async function run(name: string): Promise<string> {
   const path = fileURLToPath(new URL(name, import.meta.url))
@@ -25,11 +22,4 @@ test('what was recorded is replayed, and a changed request is named', async () =
 
 test('nobody is charged twice in twenty worlds', async () => {
   expect(await run('simulate.ts')).toBe('20 worlds, with crashes, nothing broke\n')
-})
-
-test('the page shows the programs as they are', async () => {
-  const text = await readFile(new URL('docs/testing-your-agent.md', ROOT), 'utf8')
-  const blocks = [...text.matchAll(/<!-- shown: ([\w./-]+) -->\n```ts\n([^]*?)```\n/g)]
-  expect(blocks.map(([, path]) => path)).toEqual(['examples/library/record.ts', 'examples/library/simulate.ts'])
-  for (const [, path = '', code] of blocks) expect(code).toBe(await readFile(new URL(path, ROOT), 'utf8'))
 })

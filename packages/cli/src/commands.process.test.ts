@@ -4,7 +4,7 @@ import type { StartedCommand } from '@baton/testing/start-command'
 import { startCommand } from '@baton/testing/start-command'
 import type { V1App } from '@baton/testing/v1-app'
 import { connectV1App } from '@baton/testing/v1-app'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -219,6 +219,19 @@ test.each(chooseSample(MISTAKES, 8))(
     expect({ said, fits }).toEqual({ said, fits: true })
   },
 )
+
+test('an agent file in a package of CommonJS is told with the remedy', async () => {
+  // As `npm init -y` makes it; Node warns before.
+  const common = join(folder, 'common')
+  mkdirSync(common, { recursive: true })
+  writeFileSync(join(common, 'package.json'), '{ "type": "commonjs" }')
+  writeFileSync(join(common, 'agent.ts'), "import { x } from './x.ts'")
+  const command = baton(['serve', '--agent', 'common/agent.ts'])
+  expect(await command.ended).toEqual({ code: 1, signal: null })
+  expect(command.errors().trimEnd().split('\n').at(-1)).toBe(
+    'baton: the agent file common/agent.ts could not be loaded: it is an ES module, loaded as CommonJS; run "npm pkg set type=module", or name it .mts',
+  )
+})
 
 test('a failing provider is one line and exit code 1', async () => {
   const command = baton(['chat', '--once', 'hello', '--model', 'anthropic/claude-x'], {

@@ -1,5 +1,5 @@
 // The two ends of a chat, each behind an interface: where turns run (in this process, or on a server), and the person.
-import type { TurnEvent } from '@baton/core'
+import type { EventBody } from '@baton/core'
 
 /** Where turns run. */
 export interface ChatPartner {
@@ -27,8 +27,7 @@ export interface Conversation {
   close(): Promise<void>
 }
 
-export interface ConversationTurn {
-  readonly events: AsyncIterable<TurnEvent>
+export interface ConversationTurn extends AsyncIterable<EventBody> {
   /** @throws BatonError when the turn fails */
   readonly answer: Promise<{ readonly outcome: string }>
 }

@@ -1,5 +1,5 @@
 // A chat whose turns run in this process, over a store.
-import type { Session, Store, Turn, TurnEvent } from '@baton/core'
+import type { Session, SessionEvent, Store, Turn } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
 import { chooseModel } from '@baton/models/choose-model'
@@ -97,18 +97,18 @@ interface ResumedTurn {
   shown(callId: string): Promise<void>
 }
 
-/** An input that is sent again does nothing; its turn is followed from where it was accepted. */
+/** The turn that is under way, from its beginning. */
 function resumeTurn(session: Session, inputId: string | undefined): ResumedTurn | undefined {
   if (inputId === undefined) return undefined
-  const turn = session.send('', { inputId })
+  const turn = session.turn(inputId)
   const calls = new Set<string>()
   let isOver = false
   let wake = Promise.withResolvers<void>()
-  const events = async function* (): AsyncGenerator<TurnEvent> {
+  const events = async function* (): AsyncGenerator<SessionEvent> {
     try {
-      for await (const event of turn.events) {
+      for await (const event of turn) {
         yield event // comes back when the reader asks for the next one
-        if (event.type !== 'call-proposed') continue
+        if (event.type !== 'call') continue
         calls.add(event.call.callId)
         wake.resolve()
         wake = Promise.withResolvers()
@@ -121,7 +121,7 @@ function resumeTurn(session: Session, inputId: string | undefined): ResumedTurn 
   const shown = async (callId: string): Promise<void> => {
     while (!isOver && !calls.has(callId)) await wake.promise
   }
-  return { turn: { ...turn, events: events() }, shown }
+  return { turn: { ...turn, [Symbol.asyncIterator]: events }, shown }
 }
 
 async function accepted(answer: ReturnType<Session['submit']>): Promise<void> {

@@ -1,14 +1,14 @@
 // Events of a turn for its one reader, in order, from pushes to an iteration.
-import type { TurnEvent } from '@baton/core'
+import type { EventBody } from '@baton/core'
 
-export interface EventQueue extends AsyncIterable<TurnEvent> {
-  push(event: TurnEvent): void
+export interface EventQueue extends AsyncIterable<EventBody> {
+  push(event: EventBody): void
   end(): void
 }
 
 /** Bounded by the turn: text that waits is joined. */
 export function createEventQueue(): EventQueue {
-  const waiting: TurnEvent[] = []
+  const waiting: EventBody[] = []
   let isOver = false
   let wake = Promise.withResolvers<void>()
   const tell = (): void => {
@@ -18,8 +18,8 @@ export function createEventQueue(): EventQueue {
   return {
     push: (event) => {
       const last = waiting.at(-1)
-      if (event.type === 'text-delta' && last?.type === 'text-delta')
-        waiting[waiting.length - 1] = { type: 'text-delta', text: last.text + event.text }
+      if (event.type === 'text' && last?.type === 'text')
+        waiting[waiting.length - 1] = { ...last, text: last.text + event.text }
       else waiting.push(event)
       tell()
     },

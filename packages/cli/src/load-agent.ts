@@ -16,7 +16,13 @@ export async function loadAgent(file: string, folder: string): Promise<Agent> {
     // What a module exports cannot be known before it is looked at.
     module = (await import(pathToFileURL(path).href)) as { readonly default?: unknown }
   } catch (cause) {
-    throw wrong(file, `could not be loaded: ${cause instanceof Error ? cause.message : String(cause)}`, cause)
+    const said = cause instanceof Error ? cause.message : String(cause)
+    // What `npm init -y` makes of a folder.
+    const isCommon = cause instanceof SyntaxError && /import statement outside a module|token 'export'/.test(said)
+    const why = isCommon
+      ? `it is an ES module, loaded as CommonJS; run "npm pkg set type=module", or name it .mts`
+      : said
+    throw wrong(file, `could not be loaded: ${why}`, cause)
   }
   if (!isAgent(module.default))
     throw wrong(file, 'must have an agent as its default export: export default defineAgent({ ... })')

@@ -1,8 +1,8 @@
 // A session's records as lines that a person can read: who said what and when, which calls ran, how they ended.
 import type { StoredPart } from '@baton/core'
-import { readText } from '@baton/core'
+import { readCallResult, readText } from '@baton/core'
 import type { Fact, FactOf, InputBody, SessionRecord } from '@baton/core/machine'
-import { askedAgain, duration, settled } from './turn-display.ts'
+import { askedAgain, describeResult, duration } from './turn-display.ts'
 
 /** Times are those of this machine's zone. */
 export function logLines(records: readonly SessionRecord[]): readonly string[] {
@@ -52,7 +52,7 @@ function buildSentence(fact: Fact, nowMs: number, seen: Seen): string | undefine
     }
     case 'call-settled': {
       const call = seen.calls.get(fact.callId)
-      const { mark, words } = settled(fact.settlement)
+      const { mark, words } = describeResult(readCallResult(fact.settlement))
       const took = call ? ` ${duration(nowMs - call.startedMs)}` : ''
       return `${mark} ${call?.name ?? fact.callId}${took}${words}`
     }

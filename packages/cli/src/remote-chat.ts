@@ -2,11 +2,11 @@
 // the server, its models and its log stay there.
 import type { Client } from '@baton/client'
 import { createClient } from '@baton/client'
-import type { TurnEvent } from '@baton/core'
+import type { CallResult, EventBody } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
-import type { AskPerson, ChatPartner, Conversation, ConversationTurn } from './conversation.ts'
+import type { AskedCall, AskPerson, ChatPartner, Conversation, ConversationTurn } from './conversation.ts'
 import { createEventQueue } from './event-queue.ts'
 
 export interface RemoteChatInit {
@@ -31,12 +31,15 @@ export function createRemoteChat(init: RemoteChatInit): ChatPartner {
 
 async function openConversation(init: RemoteChatInit, session: string): Promise<Conversation> {
   const turns = createTurns()
+  /** Of the tools of calls that run here. */
+  const names = new Map<string, string>()
   const client = createClient({
     url: findAddress(init),
     session,
     otherTool: async (input: unknown, { callId, name }) => {
       const asked = { callId, name, arguments: JSON.stringify(input) }
-      turns.push({ type: 'call-proposed', call: { ...asked, settled: false } })
+      turns.push(createCall(asked))
+      names.set(callId, name)
       // The call is shown first, then asked about.
       await setImmediate()
       return await init.askPerson(asked)
@@ -48,7 +51,7 @@ async function openConversation(init: RemoteChatInit, session: string): Promise<
     client.close()
     throw cause
   }
-  follow(client, turns)
+  follow(client, turns, names)
   tellNews(client, init.onNews)
   return {
     session,
@@ -111,7 +114,7 @@ async function whyNot({ url, token }: RemoteChatInit): Promise<string> {
 
 interface Turns {
   begin(): ConversationTurn
-  push(event: TurnEvent): void
+  push(event: EventBody): void
   /** The turn's text as far as it is known. */
   partial(text: string): void
   end(outcome: 'answered' | 'interrupted'): void
@@ -134,22 +137,23 @@ function createTurns(): Turns {
       const done = Promise.withResolvers<Answer>()
       done.promise.catch(() => {}) // who only reads the events is told nothing
       turn = { events, text: '', done }
-      return { events, answer: done.promise }
+      return { answer: done.promise, [Symbol.asyncIterator]: () => events[Symbol.asyncIterator]() }
     },
     push: (event) => turn?.events.push(event),
     partial: (text) => {
       // The last one comes once more, trimmed.
       if (!turn || turn.text.trimEnd() === text) return
-      if (text.startsWith(turn.text)) turn.events.push({ type: 'text-delta', text: text.slice(turn.text.length) })
+      if (text.startsWith(turn.text)) turn.events.push(createText(text, turn.text.length))
       else {
-        turn.events.push({ type: 'attempt-superseded', reason: 'failed' })
-        turn.events.push({ type: 'text-delta', text })
+        turn.events.push({ type: 'step-reset', ...STEP, reason: 'failed' })
+        turn.events.push(createText(text, 0))
       }
       turn.text = text
     },
     end: (outcome) => {
       const ended = close()
-      ended?.events.push({ type: 'turn-finished', outcome, text: ended.text })
+      const stop = outcome === 'answered' ? 'end' : 'cancelled'
+      ended?.events.push({ type: 'turn-finished', message: STEP.message, turn: 0, stop, text: ended.text, usage: {} })
       ended?.events.end()
       ended?.done.resolve({ outcome })
     },
@@ -161,11 +165,27 @@ function createTurns(): Turns {
   }
 }
 
+/** Version 1 tells no steps: all that a turn says is one. */
+const STEP = { message: '', step: 0 } as const
+
+function createText(text: string, from: number): EventBody {
+  return { type: 'text', ...STEP, offset: from, text: text.slice(from) }
+}
+
+function createCall(
+  { callId, name, arguments: given = '{}' }: Partial<AskedCall> & Pick<AskedCall, 'callId' | 'name'>,
+  result?: CallResult,
+): EventBody {
+  const status = result ? 'settled' : 'running'
+  const call = { callId, name, ...STEP, input: given, runs: 'client', effect: 'once', status } as const
+  return { type: 'call', call: result ? { ...call, result } : call }
+}
+
 interface Answer {
   readonly outcome: string
 }
 
-function follow(client: Client, turns: Turns): void {
+function follow(client: Client, turns: Turns, names: Map<string, string>): void {
   let hasBegun = false
   let hasFinal = false
   let failure: Error | undefined
@@ -179,13 +199,14 @@ function follow(client: Client, turns: Turns): void {
     // What was not taken in begins no turn, so nothing will end it.
     if (!hasBegun) turns.fail(failure)
   })
-  client.on('result', ({ callId, error }) =>
-    turns.push({
-      type: 'call-settled',
-      callId,
-      settlement: error === null ? { type: 'ok', content: [] } : { type: 'error', code: 'tool_failed', message: error },
-    }),
-  )
+  client.on('result', ({ callId, error }) => {
+    const name = names.get(callId) ?? callId
+    names.delete(callId)
+    const ok = { type: 'ok', content: [] } as const
+    turns.push(
+      createCall({ callId, name }, error === null ? ok : { type: 'error', code: 'tool_failed', message: error }),
+    )
+  })
   client.on('state', (state) => {
     if (state === 'thinking') {
       hasBegun = true

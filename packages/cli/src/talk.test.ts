@@ -1,5 +1,5 @@
 // A conversation with a person who is a script: turns, commands, interrupts, and how it ends.
-import type { TurnEvent } from '@baton/core'
+import type { EventBody } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { expect, test } from 'vitest'
 import type { ChatPartner, Conversation, Person } from './conversation.ts'
@@ -15,11 +15,12 @@ function createOpenTurn() {
   const done = Promise.withResolvers<{ readonly outcome: string }>()
   done.promise.catch(() => {})
   return {
-    events,
     answer: done.promise,
-    push: (event: TurnEvent) => events.push(event),
+    [Symbol.asyncIterator]: () => events[Symbol.asyncIterator](),
+    push: (event: EventBody) => events.push(event),
     end: (outcome: 'answered' | 'interrupted') => {
-      events.push({ type: 'turn-finished', outcome, text: '' })
+      const stop = outcome === 'answered' ? 'end' : 'cancelled'
+      events.push({ type: 'turn-finished', message: 't1', turn: 1, stop, text: '', usage: {} })
       events.end()
       done.resolve({ outcome })
     },
@@ -31,7 +32,7 @@ function createOpenTurn() {
 }
 
 const echo: Answering = (text, turn) => {
-  turn.push({ type: 'text-delta', text: `you said ${text}` })
+  turn.push({ type: 'text', message: 't1', step: 1, offset: 0, text: `you said ${text}` })
   turn.end('answered')
 }
 
@@ -155,8 +156,18 @@ test('a second Ctrl+C in a turn that does not end leaves', async () => {
 
 test('an approval is decided by the person', async () => {
   const asking: Answering = (_text, turn) => {
-    turn.push({ type: 'call-proposed', call: { callId: 'c', name: 'pay', arguments: '{"euro":5}', settled: false } })
-    turn.push({ type: 'approval-requested', approvalId: 'approval_c_1', callId: 'c', expiresAtMs: 0 })
+    const call = {
+      callId: 'c',
+      message: 't1',
+      step: 1,
+      name: 'pay',
+      input: { euro: 5 },
+      runs: 'server',
+      effect: 'once',
+      status: 'awaiting-approval',
+    } as const
+    turn.push({ type: 'call', call })
+    turn.push({ type: 'approval-requested', approvalId: 'approval_c_1', call, expiresAtMs: 0 })
   }
   const { started, done, text } = await talk(['one'], asking, true)
   await started.ended

@@ -1,13 +1,13 @@
 // A conversation with a person: what they say becomes turns, what they command is done, Ctrl+C interrupts. It knows neither
 // terminals nor hosts.
-import type { TurnEvent } from '@baton/core'
+import type { EventBody } from '@baton/core'
 import type { ChatPartner, Conversation, ConversationTurn, Person } from './conversation.ts'
 import { errorLine } from './error-line.ts'
 import { LOG_MARGIN } from './log-lines.ts'
 import type { Questions } from './questions.ts'
 import type { Screen } from './screen.ts'
 import { readSlashCommand, SLASH_COMMANDS } from './slash-commands.ts'
-import { createTurnDisplay } from './turn-display.ts'
+import { createTurnDisplay, writeInput } from './turn-display.ts'
 
 export interface TalkInit {
   readonly partner: ChatPartner
@@ -100,17 +100,15 @@ async function say(state: TalkState, text: string): Promise<void> {
 async function follow(state: TalkState, turn: ConversationTurn): Promise<void> {
   const { screen, questions } = state
   const display = createTurnDisplay(screen)
-  const names = new Map<string, { readonly name: string; readonly arguments: string }>()
   state.turn = 'running'
   try {
-    for await (const event of turn.events) {
+    for await (const event of turn) {
       const atMs = state.nowMs()
       questions.whenQuiet(() => display.show(event, atMs))
-      if (event.type === 'call-proposed') names.set(event.call.callId, event.call)
-      if (event.type === 'call-settled') questions.settle(event.callId)
+      if (event.type === 'call' && event.call.result) questions.settle(event.call.callId)
       if (event.type === 'approval-requested')
-        approve(state, event, names.get(event.callId), (callId) => display.restartClock(callId, state.nowMs())).catch(
-          (cause: unknown) => tellFailure(state, cause),
+        approve(state, event, (callId) => display.restartClock(callId, state.nowMs())).catch((cause: unknown) =>
+          tellFailure(state, cause),
         )
     }
     const { outcome } = await turn.answer
@@ -128,12 +126,11 @@ async function follow(state: TalkState, turn: ConversationTurn): Promise<void> {
 
 async function approve(
   state: TalkState,
-  { approvalId, callId }: Extract<TurnEvent, { readonly type: 'approval-requested' }>,
-  call: { readonly name: string; readonly arguments: string } | undefined,
+  { approvalId, call }: Extract<EventBody, { readonly type: 'approval-requested' }>,
   restartClock: (callId: string) => void,
 ): Promise<void> {
-  const { name = callId, arguments: given = '{}' } = call ?? {}
-  const isApproved = await state.questions.approval({ callId, name, arguments: given })
+  const { callId, name } = call
+  const isApproved = await state.questions.approval({ callId, name, arguments: writeInput(call) })
   restartClock(callId)
   if (isApproved !== undefined) await state.conversation.decide(approvalId, isApproved)
 }

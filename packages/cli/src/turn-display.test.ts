@@ -1,11 +1,11 @@
 // What `baton chat` writes of a turn, event by event.
-import type { TurnEvent } from '@baton/core'
+import type { CallResult, EventBody, StepResetReason } from '@baton/core'
 import { expect, test } from 'vitest'
 import { createScreen } from './screen.ts'
 import { createTurnDisplay } from './turn-display.ts'
 
 /** What is written, piece by piece, elsewhere than on a terminal. */
-function told(events: readonly TurnEvent[]): readonly string[] {
+function told(events: readonly EventBody[]): readonly string[] {
   const pieces: string[] = []
   const write = (text: string): void => void pieces.push(text)
   const screen = createScreen({ writeText: write, writeNote: (text) => write(text.trimEnd()), color: false })
@@ -14,23 +14,23 @@ function told(events: readonly TurnEvent[]): readonly string[] {
   return pieces
 }
 
-const superseded = (reason: string): TurnEvent => ({ type: 'attempt-superseded', reason })
-const said = (text: string): TurnEvent => ({ type: 'text-delta', text })
-const call: TurnEvent = {
-  type: 'call-proposed',
-  call: { callId: 'c', name: 'look', arguments: '{}', settled: false },
+const STEP = { message: 't1', step: 1 } as const
+const reset = (reason: StepResetReason): EventBody => ({ type: 'step-reset', ...STEP, reason })
+const said = (text: string): EventBody => ({ type: 'text', ...STEP, offset: 0, text })
+const call = (callId: string, result?: CallResult): EventBody => {
+  const view = { callId, ...STEP, name: 'look', input: {}, runs: 'server', effect: 'pure' } as const
+  return { type: 'call', call: result ? { ...view, status: 'settled', result } : { ...view, status: 'running' } }
 }
 
 test('a retry after which nothing is void says only that there is one, and why', () => {
-  expect(told([superseded('failed'), superseded('fallback'), superseded('of a later version')])).toEqual([
+  expect(told([reset('failed'), reset('empty'), reset('gave-up')])).toEqual([
     'the model is asked again: the last attempt failed',
-    'the model is asked again: another model takes over',
-    'the model is asked again: of a later version',
+    'the model is asked again: its answer was empty',
   ])
 })
 
 test('a retry after text was shown says that this text is void, once', () => {
-  expect(told([said('Half an'), superseded('failed'), superseded('failed')])).toEqual([
+  expect(told([said('Half an'), reset('failed'), reset('failed')])).toEqual([
     'Half an',
     '\n',
     'the model is asked again: the last attempt failed; what it said since its last call is void',
@@ -39,19 +39,35 @@ test('a retry after text was shown says that this text is void, once', () => {
 })
 
 test('text before a call stays what it is', () => {
-  expect(told([said('I look.'), call, superseded('failed')]).at(-1)).toBe(
+  expect(told([said('I look.'), call('c'), reset('failed')]).at(-1)).toBe(
     'the model is asked again: the last attempt failed',
   )
 })
 
 test('a call is shown with its arguments, and how it ended with its time', () => {
   const error = { type: 'error', code: 'tool_failed', message: 'no such\n file' } as const
+  expect(told([call('c'), call('c', { type: 'ok', content: [] }), call('d'), call('d', error)])).toEqual([
+    '> look {}',
+    '✓ look 12 ms',
+    '> look {}',
+    '✗ look 12 ms: no such file',
+  ])
+})
+
+test('another model that takes over is named, with why', () => {
+  const error = { code: 'model_overloaded', message: 'busy' } as const
   expect(
     told([
-      call,
-      { type: 'call-settled', callId: 'c', settlement: { type: 'ok', content: [] } },
-      call,
-      { type: 'call-settled', callId: 'c', settlement: error },
-    ]),
-  ).toEqual(['> look {}', '✓ look 12 ms', '> look {}', '✗ look 12 ms: no such file'])
+      said('Half'),
+      { type: 'step-reset', ...STEP, reason: 'fallback', error },
+      { type: 'step-started', ...STEP, attempt: 2, model: 'openai/gpt-5.6' },
+    ]).at(-1),
+  ).toBe('the model is asked again: openai/gpt-5.6 takes over (busy); what it said since its last call is void')
+})
+
+test('a limit that bites is told', () => {
+  expect(told([{ type: 'limit', limit: 'output', used: 512, reached: true }])).toEqual([
+    'the answer is cut: it has as many tokens as the model may write',
+  ])
+  expect(told([{ type: 'limit', limit: 'tokens', used: 8, max: 10, reached: false }])).toEqual([])
 })

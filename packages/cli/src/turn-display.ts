@@ -1,11 +1,10 @@
 // What is shown of a turn, event by event: the answer as it streams, calls as they run and settle, what became void.
-import type { TurnEvent } from '@baton/core'
-import type { Settlement } from '@baton/core/machine'
+import type { CallResult, CallView, EventBody, LimitName, StepResetReason, TurnStop } from '@baton/core'
 import type { Screen } from './screen.ts'
 
 export interface TurnDisplay {
   /** `atMs`: when it happened, on any clock that does not jump. */
-  show(event: TurnEvent, atMs: number): void
+  show(event: EventBody, atMs: number): void
   /** A person took time to answer, which is none of the call's. */
   restartClock(callId: string, atMs: number): void
 }
@@ -17,41 +16,57 @@ interface ShownCall {
 
 export function createTurnDisplay(screen: Screen): TurnDisplay {
   const calls = new Map<string, ShownCall>()
+  const settled = new Set<string>()
   /** Text of the step that runs has been shown. */
   let hasSpoken = false
-  const show = (event: TurnEvent, atMs: number): void => {
+  /** Why another model is asked; its name comes with the step. */
+  let handover: { readonly why: string; readonly isVoid: boolean } | undefined
+  const showCall = (call: CallView, atMs: number): void => {
+    const { callId, name, result } = call
+    if (settled.has(callId)) return
+    if (!calls.has(callId)) {
+      hasSpoken = false
+      calls.set(callId, { name, startedMs: atMs })
+      screen.brief('>', `${name} ${writeInput(call)}`, 'dim')
+    }
+    if (!result) return
+    settled.add(callId)
+    const { mark, words, tone } = describeResult(result)
+    screen.brief(mark, `${name} ${duration(atMs - (calls.get(callId)?.startedMs ?? atMs))}${words}`, tone)
+  }
+  const show = (event: EventBody, atMs: number): void => {
     switch (event.type) {
-      case 'text-delta':
+      case 'text':
         screen.text(event.text)
         hasSpoken = true
         break
-      case 'attempt-superseded':
-        screen.note(askedAgain(event.reason, hasSpoken), 'dim')
+      case 'step-reset':
+        if (event.reason === 'fallback') handover = { why: event.error?.message ?? '', isVoid: hasSpoken }
+        else if (ASKED_AGAIN[event.reason]) screen.note(describeReset(ASKED_AGAIN[event.reason], hasSpoken), 'dim')
         hasSpoken = false
         break
-      case 'call-proposed': {
-        const { callId, name } = event.call
-        hasSpoken = false
-        calls.set(callId, { name, startedMs: atMs })
-        screen.brief('>', `${name} ${event.call.arguments}`, 'dim')
+      case 'step-started':
+        if (handover) {
+          const why = handover.why === '' ? '' : ` (${handover.why})`
+          screen.note(describeReset(`${event.model} takes over${why}`, handover.isVoid), 'dim')
+        }
+        handover = undefined
         break
-      }
+      case 'call':
+        showCall(event.call, atMs)
+        break
       case 'server-tool':
         if (event.status === 'started') screen.brief('>', `${event.name}, run by the provider`, 'dim')
         break
-      case 'call-settled': {
-        const call = calls.get(event.callId)
-        const took = call ? ` ${duration(atMs - call.startedMs)}` : ''
-        const { mark, words, tone } = settled(event.settlement)
-        screen.brief(mark, `${call?.name ?? event.callId}${took}${words}`, tone)
-        calls.delete(event.callId)
+      case 'compacted':
+        screen.note(event.how === 'summary' ? 'older messages were summarised' : 'older messages are forgotten', 'dim')
         break
-      }
+      case 'limit':
+        if (event.reached) screen.note(LIMITS[event.limit], 'dim')
+        break
       case 'turn-finished':
         screen.endText()
-        if (event.outcome === 'silent') screen.note('nothing to say', 'dim')
-        else if (event.outcome !== 'answered' && event.outcome !== 'failed')
-          screen.note(`the turn was ${event.outcome}`, 'dim')
+        if (STOPS[event.stop]) screen.note(STOPS[event.stop], 'dim')
         break
       default:
         break
@@ -66,8 +81,13 @@ export function createTurnDisplay(screen: Screen): TurnDisplay {
   }
 }
 
-/** Why another attempt of the same step is made; a reason that is new here is told as it is. */
-const WHY: Readonly<Record<string, string>> = {
+/** As JSON text. */
+export function writeInput({ input }: Pick<CallView, 'input'>): string {
+  return typeof input === 'string' ? input : JSON.stringify(input)
+}
+
+/** Why the same step is asked for once more. What ends the turn is told with its end. */
+const ASKED_AGAIN: Readonly<Record<StepResetReason, string>> = {
   failed: 'the last attempt failed',
   fallback: 'another model takes over',
   'model-set': 'another model was chosen',
@@ -75,37 +95,64 @@ const WHY: Readonly<Record<string, string>> = {
   empty: 'its answer was empty',
   paused: 'the session was paused',
   'context-full': 'the conversation is too long for it and is shortened',
+  'gave-up': '',
+  interrupted: '',
 }
 
+const STOPS: Readonly<Record<TurnStop, string>> = {
+  end: '',
+  failed: '',
+  'max-tokens': '',
+  limit: '',
+  silent: 'nothing to say',
+  refused: 'the turn was refused',
+  cancelled: 'the turn was interrupted',
+  stopped: 'the turn was stopped',
+}
+
+const LIMITS: Readonly<Record<LimitName, string>> = {
+  rounds: 'the tool rounds of this turn are used up: the model answers from what it has',
+  calls: 'the calls of this turn are used up',
+  tokens: 'the tokens of this turn are used up',
+  cost: 'the money of this turn is used up',
+  time: 'the time of this turn is used up',
+  output: 'the answer is cut: it has as many tokens as the model may write',
+}
+
+function describeReset(why: string, isVoid: boolean): string {
+  return `the model is asked again: ${why}${isVoid ? '; what it said since its last call is void' : ''}`
+}
+
+/** For the lines of a log: why an attempt of a step is made again. */
 export function askedAgain(reason: string, hasSpoken: boolean): string {
-  const why = Object.hasOwn(WHY, reason) ? WHY[reason] : reason
-  return `the model is asked again: ${why}${hasSpoken ? '; what it said since its last call is void' : ''}`
+  const why = Object.hasOwn(ASKED_AGAIN, reason) ? ASKED_AGAIN[reason as StepResetReason] : reason
+  return describeReset(why, hasSpoken)
 }
 
 /** How a call ended, as its mark and what follows its name and time. */
-export function settled(settlement: Settlement): {
+export function describeResult(result: CallResult): {
   readonly mark: string
   readonly words: string
   readonly tone: 'good' | 'bad'
 } {
-  if (settlement.type === 'ok') return { mark: '✓', words: '', tone: 'good' }
-  return { mark: '✗', words: `: ${failure(settlement)}`, tone: 'bad' }
+  if (result.type === 'ok') return { mark: '✓', words: '', tone: 'good' }
+  return { mark: '✗', words: `: ${describeFailure(result)}`, tone: 'bad' }
 }
 
-function failure(settlement: Exclude<Settlement, { readonly type: 'ok' }>): string {
-  switch (settlement.type) {
+function describeFailure({ type, message }: Exclude<CallResult, { readonly type: 'ok' }>): string {
+  switch (type) {
     case 'error':
-      return settlement.message
+      return message
     case 'denied':
-      return `denied, ${settlement.message}`
+      return `denied, ${message}`
     case 'timed-out':
       return 'timed out'
     case 'cancelled':
-      return `cancelled, ${settlement.reason}`
+      return `cancelled, ${message}`
     case 'unknown':
-      return `nobody knows whether it ran, ${settlement.reason}`
+      return `nobody knows whether it ran, ${message}`
     default:
-      return (settlement satisfies never as Settlement).type
+      return type satisfies never
   }
 }
 

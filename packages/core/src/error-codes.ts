@@ -69,6 +69,12 @@ export const ERROR_CODES = {
     'A rewind names an exchange that the session does not have.',
     'Use an exchange of the session’s history.',
   ),
+  unknown_input: row(
+    'caller',
+    false,
+    'The session has taken no input of this id.',
+    'Use the id of an input that was accepted, or send the input again.',
+  ),
   unknown_model: row(
     'caller',
     false,
@@ -385,12 +391,7 @@ export const ERROR_CODES = {
     'Connect again when there is something to say.',
   ),
   unauthorized: row('peer', false, 'The client gave no valid token.', 'Send the token.'),
-  replay_mismatch: row(
-    'caller',
-    false,
-    'A request was not recorded.',
-    'Record it again, or undo what the message names.',
-  ),
+  replay_mismatch: row('caller', false, 'A request was not recorded.', 'Record it again, or undo what differs.'),
   internal: row('baton', false, 'Baton broke one of its own rules.', 'Report it with the message.'),
 } as const satisfies Record<string, ErrorCodeRow>
 

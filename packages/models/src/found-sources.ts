@@ -1,6 +1,5 @@
 // What an answer rests on, as providers tell it: the pages and documents that its text cites.
-import type { JsonObject, JsonValue, SourcePart } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { JsonValue, SourcePart } from '@baton/core'
 
 export type FoundSource = Omit<SourcePart, 'type' | 'id'>
 
@@ -27,8 +26,4 @@ export function readSource(fields: {
 }): FoundSource {
   const entries = Object.entries(fields).filter(([, value]) => typeof value === 'string' && value !== '')
   return Object.fromEntries(entries) as FoundSource // of texts, as filtered
-}
-
-export function listObjects(value: JsonValue | undefined): readonly JsonObject[] {
-  return Array.isArray(value) ? (value as readonly JsonValue[]).filter(isJsonObject) : []
 }

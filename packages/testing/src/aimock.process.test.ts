@@ -205,7 +205,7 @@ describe.each(NAMES)('%s', (name) => {
     await using opened = await open([party.model])
     const turn = opened.session.send('Hello')
     const deltas: string[] = []
-    for await (const event of turn.events) if (event.type === 'text-delta') deltas.push(event.text)
+    for await (const event of turn) if (event.type === 'text') deltas.push(event.text)
     expect((await turn.answer).text).toBe('Hello to you, from a stream of many pieces. 🦀')
     expect(deltas.join('')).toBe('Hello to you, from a stream of many pieces. 🦀')
     expect(listConversation(party)).toEqual([
@@ -354,7 +354,7 @@ test('one conversation, handed on by every protocol to every other one, is read 
       const { session, records } = opened
       const first = session.send('Look twice')
       const reasoning: string[] = []
-      for await (const event of first.events) if (event.type === 'reasoning-delta') reasoning.push(event.text)
+      for await (const event of first) if (event.type === 'reasoning') reasoning.push(event.text)
       expect((await first.answer).text).toBe('I look.\n\nBlue, twice.')
       expect({ source: source.name, reasoning: reasoning.join('') }).toEqual({
         source: source.name,

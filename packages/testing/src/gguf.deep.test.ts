@@ -1,5 +1,5 @@
 // A real language model in this process, under the real host: its mechanics, not its wisdom.
-import type { ModelRequest, Session, TurnEvent } from '@baton/core'
+import type { ModelRequest, Session, SessionEvent } from '@baton/core'
 import { defineAgent, readOutput, tool } from '@baton/core'
 import type { LocalHost } from '@baton/host'
 import { createHost } from '@baton/host'
@@ -35,8 +35,8 @@ describe.skipIf(path === undefined)('a local model', () => {
     return await host.session(undefined)
   }
 
-  async function listEvents(events: AsyncIterable<TurnEvent>): Promise<readonly TurnEvent[]> {
-    const seen: TurnEvent[] = []
+  async function listEvents(events: AsyncIterable<SessionEvent>): Promise<readonly SessionEvent[]> {
+    const seen: SessionEvent[] = []
     for await (const event of events) seen.push(event)
     return seen
   }
@@ -44,7 +44,7 @@ describe.skipIf(path === undefined)('a local model', () => {
   test('streams its text, counts its tokens, and remembers the conversation', { timeout: TIMEOUT_MS }, async () => {
     const session = await open({ instructions: 'Answer in one word.' })
     const turn = session.send('What color is the sky?')
-    const deltas = (await listEvents(turn.events)).flatMap((event) => (event.type === 'text-delta' ? [event.text] : []))
+    const deltas = (await listEvents(turn)).flatMap((event) => (event.type === 'text' ? [event.text] : []))
     const { text, usage } = await turn.answer
     expect(deltas.join('')).toBe(text)
     expect(usage.outputTokens).toBeGreaterThan(0)
@@ -68,9 +68,9 @@ describe.skipIf(path === undefined)('a local model', () => {
       })
       const session = await open({ tools: [look], instructions: 'You look at places by the function.' })
       const turn = session.send('Look at the sky with the function now.')
-      const events = await listEvents(turn.events)
+      const events = await listEvents(turn)
       await turn.answer.catch(() => {}) // what it says after the result, if anything, is its own affair
-      const proposed = events.flatMap((event) => (event.type === 'call-proposed' ? [event.call.name] : []))
+      const proposed = events.flatMap((event) => (event.type === 'call' && event.call.result ? [event.call.name] : []))
       expect(proposed.every((name) => name === 'look.at')).toBe(true)
       expect(given).toHaveLength(proposed.length)
       for (const input of given) expect(['sky', 'sea']).toContain((input as { readonly place: string }).place)
@@ -112,8 +112,8 @@ describe.skipIf(path === undefined)('a local model', () => {
     })
     const session = await open({ tools: [look], model: withPromptedTools(model, { format: 'json-fence' }) })
     const turn = session.send('Say hello.')
-    const events = await listEvents(turn.events)
-    const said = events.map((event) => (event.type === 'text-delta' ? event.text : '')).join('')
+    const events = await listEvents(turn)
+    const said = events.map((event) => (event.type === 'text' ? event.text : '')).join('')
     expect(said).not.toContain('```tool_call')
     expect(events.at(-1)?.type).toBe('turn-finished')
   })
@@ -121,7 +121,7 @@ describe.skipIf(path === undefined)('a local model', () => {
   test('stops in mid-token when it is interrupted, and answers the next one', { timeout: TIMEOUT_MS }, async () => {
     const session = await open({ settings: { maxOutputTokens: 1000, temperature: 0 } })
     const turn = session.send('Tell a long story.')
-    for await (const event of turn.events) if (event.type === 'text-delta') break
+    for await (const event of turn) if (event.type === 'text') break
     await session.interrupt()
     expect((await turn.answer).outcome).toBe('interrupted')
     const request = {

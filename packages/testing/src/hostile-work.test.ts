@@ -109,7 +109,7 @@ async function callTool(execute: NonNullable<Tool['execute']>) {
   const session = await host.session('s')
   const turn = session.send('Go')
   let settled: string | undefined
-  for await (const event of turn.events) if (event.type === 'call-settled') settled = event.settlement.type
+  for await (const event of turn) if (event.type === 'call' && event.call.result) settled = event.call.result.type
   const { text } = await turn.answer
   await host.stop()
   return { settled, text, warnings }
@@ -195,8 +195,9 @@ test('a pair that is cut between two pieces reaches the log whole', async () => 
   const host = createHost({ environment, agent: defineAgent({ name: 'a', model }) })
   const turn = (await host.session('s')).send('Go')
   const deltas: string[] = []
-  for await (const event of turn.events) if (event.type === 'text-delta') deltas.push(event.text)
-  expect(deltas).toEqual(['Hi ', '😀', '!'])
+  for await (const event of turn) if (event.type === 'text') deltas.push(event.text)
+  expect(deltas.join('')).toBe('Hi 😀!')
+  expect(deltas.filter((delta) => !delta.isWellFormed())).toEqual([])
   expect((await turn.answer).text).toBe('Hi 😀!')
   await host.stop()
 })

@@ -53,6 +53,7 @@ export function decodeModelAnswer(answer: unknown): Decoded<ModelAnswer> {
       copies.push(part)
       if (part.type === 'text' || part.type === 'reasoning') chars += part.text.length
       else if (part.type === 'call') chars += part.name.length + part.arguments.length
+      else if (part.type === 'source') for (const text of Object.values(part)) chars += text.length
       if (chars > ANSWER_LIMITS.chars)
         return refuse('it', `has more than ${ANSWER_LIMITS.chars} characters`, 'model_answer_too_large')
     }

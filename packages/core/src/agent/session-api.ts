@@ -1,14 +1,16 @@
 // The Session API: the one way in which fronts and programs reach a session, whatever host runs it.
 import { BatonError } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
-import type { ContentPart, Usage } from '../messages.ts'
-import type { Fact, Settlement, TurnOutcome } from '../machine/fact.ts'
+import type { ContentPart, SourcePart, Usage } from '../messages.ts'
+import type { Fact, TurnOutcome } from '../machine/fact.ts'
 import type { OpenCall } from '../machine/history.ts'
 import type { ClientReport, Delivery, Played, Outcome, UserCommand } from '../machine/input.ts'
 import type { Accepted, Refused } from '../machine/refusal.ts'
 import type { Phase } from '../machine/state.ts'
 import type { Agent } from './agent.ts'
 import type { ModelSettings } from './model.ts'
+import type { LimitName, MessageId, SessionEvent, TurnStop } from '../events/session-event.ts'
+import type { EventsOptions, EventStream, MessagesPage, MessagesQuery, SessionDetails } from './session-reading.ts'
 import type { CallDescription, EffectClass, Principal, ToolKind } from './tool.ts'
 
 export interface Host {
@@ -148,6 +150,25 @@ export interface Session {
   answer(answer: QuestionAnswer): Promise<Accepted | Refused>
   /** Names the session, and keeps what a program notes about it. */
   describe(patch: SessionDescription): Promise<Accepted | Refused>
+  /**
+   * What happens in the session, as messages, steps, calls and turns: the past from `from` on, `live`, then what comes.
+   * A reader that is slow misses nothing: it reads the log again. Ends when the session is closed, or `signal` aborts.
+   * @throws BatonError `invalid_event` for a place that this session has not reached
+   */
+  events(options?: EventsOptions): EventStream
+  /**
+   * The conversation as it stands, oldest first: what was taken back is not in it, and of an answer that is being written
+   * what was said so far is. Reads the log.
+   * @throws BatonError `invalid_option`, `store_failed`, `log_damaged`
+   */
+  messages(page?: MessagesQuery): Promise<MessagesPage>
+  /** What the session is and does now. */
+  info(): Promise<SessionDetails>
+  /**
+   * A turn that was begun before, here or elsewhere, by the id of its input: its events from its beginning, and its answer.
+   * The answer rejects with `unknown_input` where the session has taken no input of this id.
+   */
+  turn(inputId: string): Turn
   /** Every fact from `cursor` on (from now on without one), then as they come, with live text between them. */
   frames(cursor?: Cursor): FrameStream
   /** A call that is not settled, with what the client needs to run it. */
@@ -275,6 +296,8 @@ export type Frame =
       /** What the wall clock said, where it is a second or more apart from `nowMs`. */
       readonly wallMs?: number
       readonly fact: Fact
+      /** Further facts of the same record follow. */
+      readonly more?: true
     }
   | LiveFrame
   /** The reader was too slow, or another host had the session for a while: it missed frames. Read again from `pos`. */
@@ -306,43 +329,40 @@ export type LiveFrame =
     }
   | { readonly type: 'tool-progress'; readonly callId: string; readonly note: JsonValue }
 
-export interface Turn {
+/**
+ * What happens from the moment in which the model is told the input, up to the turn's end: `for await (const event of turn)`.
+ * Text that nobody reads yet is joined, so an unread turn stays small. A turn is not awaited itself: its `answer` is.
+ */
+export interface Turn extends AsyncIterable<SessionEvent> {
   /** The id of the input that asks for it. */
-  readonly id: string
-  /** What happens, up to the turn's end. Text that nobody reads yet is joined, so an unread turn stays small. */
-  readonly events: AsyncIterable<TurnEvent>
+  readonly id: MessageId
   /** @throws BatonError with the turn's code when it fails, or the refusal's when the input is not accepted */
   readonly answer: Promise<Answer>
 }
 
-export type TurnEvent =
-  | { readonly type: 'text-delta'; readonly text: string }
-  | { readonly type: 'reasoning-delta'; readonly text: string }
-  /** A tool that the provider runs in the midst of an answer: its name in the provider's words. */
-  | { readonly type: 'server-tool'; readonly name: string; readonly status: 'started' | 'finished' }
-  /** The text since the step began is void; it comes again. */
-  | { readonly type: 'attempt-superseded'; readonly reason: string }
-  | { readonly type: 'call-proposed'; readonly call: OpenCall }
-  | {
-      readonly type: 'approval-requested'
-      readonly approvalId: string
-      readonly callId: string
-      readonly expiresAtMs: number
-    }
-  | { readonly type: 'question-asked'; readonly question: PendingQuestion }
-  | { readonly type: 'call-settled'; readonly callId: string; readonly settlement: Settlement }
-  | { readonly type: 'tool-progress'; readonly callId: string; readonly note: JsonValue }
-  | { readonly type: 'turn-finished'; readonly outcome: TurnOutcome; readonly text: string }
-
 export interface Answer {
   readonly outcome: Exclude<TurnOutcome, 'failed'>
+  /** Why it ended there: `end`, or what cut it short. */
+  readonly stop: Exclude<TurnStop, 'failed'>
   /** The whole text; empty unless `answered` or `refused`. */
   readonly text: string
   /** The value of an agent with an output schema, when `answered`; see `readOutput`. */
   readonly output?: unknown
   /** Of all steps of the turn. */
   readonly usage: Usage
+  /**
+   * The pages and documents that the steps of the turn cite, each once and numbered (`source-1`), in the order in which they
+   * were cited. The first `ANSWER_SOURCES_MAX` (200); the events have all of them.
+   */
+  readonly sources: readonly SourcePart[]
+  /** Limits that were reached. */
+  readonly limits: readonly LimitName[]
+  /** The model was no longer told the oldest messages: they are summarised, or left out. */
+  readonly forgotten: boolean
 }
+
+/** Sources that an `Answer` has at most. */
+export const ANSWER_SOURCES_MAX = 200
 
 /**
  * The validated answer of an agent with an output schema, with its type.

@@ -54,6 +54,8 @@ export interface History {
   plan(): readonly PlanEntry[]
   /** The assistant's parts of the step whose calls are open. */
   openParts(): readonly AssistantPart[]
+  /** What the log has of the text that the running attempt, or the last one, has said. */
+  progressText(): string
   /** Texts of the running turn's finished steps. */
   turnTexts(): readonly string[]
   /** The newest turn and the position of the record that began it. */
@@ -136,6 +138,10 @@ class FoldedHistory implements History {
 
   openParts(): readonly AssistantPart[] {
     return this.#content.open?.parts ?? []
+  }
+
+  progressText(): string {
+    return this.#content.progress.text
   }
 
   turnTexts(): readonly string[] {

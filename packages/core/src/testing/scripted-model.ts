@@ -3,12 +3,14 @@ import type { Timers } from '../agent/environment.ts'
 import type { Model, ModelAnswer, ModelCapabilities, ModelPart, ModelRequest } from '../agent/model.ts'
 import { BatonError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
-import type { FinishReason, Usage } from '../messages.ts'
+import type { FinishReason, SourcePart, Usage } from '../messages.ts'
 
 export interface ScriptedStep {
   readonly text?: string
   readonly reasoning?: string
   readonly calls?: readonly { readonly name: string; readonly arguments: JsonObject | string }[]
+  /** What the answer cites; ids are given where they are absent. */
+  readonly sources?: readonly (Omit<SourcePart, 'type' | 'id'> & { readonly id?: string })[]
   readonly finish?: FinishReason
   readonly usage?: Usage
   /** The call fails with this instead, after `text` was streamed. */
@@ -72,6 +74,8 @@ function readAnswer(step: ScriptedStep, model: string): ModelAnswer {
   if (step.reasoning !== undefined) parts.push({ type: 'reasoning', text: step.reasoning })
   const text = step.pieces?.join('') ?? step.text ?? ''
   if (text !== '') parts.push({ type: 'text', text })
+  for (const [index, source] of (step.sources ?? []).entries())
+    parts.push({ type: 'source', id: `source-${index + 1}`, ...source })
   for (const { name, arguments: given } of calls)
     parts.push({ type: 'call', name, arguments: typeof given === 'string' ? given : JSON.stringify(given) })
   return { parts, finish: step.finish ?? (calls.length > 0 ? 'tool-calls' : 'end'), usage: step.usage ?? {}, model }

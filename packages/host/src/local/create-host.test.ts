@@ -1,5 +1,5 @@
 // The local host from end to end: a scripted model calls a tool and gets its result.
-import type { TurnEvent } from '@baton/core'
+import type { SessionEvent } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'
@@ -26,15 +26,32 @@ test('a turn calls a tool, and its result goes back to the model', async () => {
   const host = createHost({ environment, agent: defineAgent({ name: 'calculator', model, tools: [add] }) })
   const session = await host.session('one')
   const turn = session.send('What is 2 + 3?')
-  const events: TurnEvent[] = []
-  for await (const event of turn.events) events.push(event)
-  expect(await turn.answer).toEqual({ outcome: 'answered', text: 'Let me see.\n\nIt is 5.', usage: {} })
+  const events: SessionEvent[] = []
+  for await (const event of turn) events.push(event)
+  expect(await turn.answer).toEqual({
+    outcome: 'answered',
+    stop: 'end',
+    text: 'Let me see.\n\nIt is 5.',
+    usage: {},
+    sources: [],
+    limits: [],
+    forgotten: false,
+  })
   const kinds = events.map((event) => event.type)
   expect(kinds.filter((kind, index) => kind !== kinds[index - 1])).toEqual([
-    'text-delta',
-    'call-proposed',
-    'call-settled',
-    'text-delta',
+    'message-entered',
+    'message-added',
+    'step-started',
+    'session',
+    'text',
+    'call',
+    'step-finished',
+    'call',
+    'step-closed',
+    'step-started',
+    'text',
+    'step-finished',
+    'step-closed',
     'turn-finished',
   ])
   expect(model.requests[1]?.messages.at(-1)).toMatchObject({

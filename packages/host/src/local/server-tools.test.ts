@@ -1,5 +1,5 @@
 // Tools that a provider runs reach whoever reads the turn.
-import type { Model, TurnEvent } from '@baton/core'
+import type { Model, SessionEvent } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'
@@ -17,13 +17,13 @@ test('a search of the provider is an event of the turn, before its text', async 
   }
   const host = createHost({ agent: defineAgent({ name: 'a', model }) })
   const session = await host.session('s')
-  const events: TurnEvent[] = []
+  const events: SessionEvent[] = []
   const turn = session.send('go')
-  for await (const event of turn.events) events.push(event)
-  expect(events.filter(({ type }) => type === 'server-tool' || type === 'text-delta')).toEqual([
+  for await (const event of turn) events.push(event)
+  expect(events.filter(({ type }) => type === 'server-tool' || type === 'text')).toMatchObject([
     { type: 'server-tool', name: 'web_search', status: 'started' },
     { type: 'server-tool', name: 'web_search', status: 'finished' },
-    { type: 'text-delta', text: 'blue' },
+    { type: 'text', text: 'blue' },
   ])
   await host.stop()
 })

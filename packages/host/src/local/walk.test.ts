@@ -16,15 +16,23 @@ interface Walk {
   readonly functions: number
   /** Appends to the store. */
   readonly commits: number
+  /** Of the files and functions that make session events of it, which are counted apart. */
+  readonly eventFiles: number
+  readonly eventFunctions: number
 }
 
 test('a tool call walks through the files and functions that the architecture counts', async () => {
   const walk = await countWalk()
-  console.log(`one tool call: ${walk.files} files, ${walk.functions} functions, ${walk.commits} commits`)
+  const { files, functions, commits, eventFiles, eventFunctions } = walk
+  console.log(
+    `one tool call: ${files} files, ${functions} functions, ${commits} commits; its events: ${eventFiles}, ${eventFunctions}`,
+  )
   expect(walk).toEqual(await documentedWalk())
   expect(walk.files).toBeLessThanOrEqual(45)
   expect(walk.functions).toBeLessThanOrEqual(190)
   expect(walk.commits).toBeLessThanOrEqual(4)
+  expect(walk.eventFiles).toBeLessThanOrEqual(10)
+  expect(walk.eventFunctions).toBeLessThanOrEqual(85)
 })
 
 async function countWalk(): Promise<Walk> {
@@ -48,9 +56,17 @@ async function countWalk(): Promise<Walk> {
   })
   const coverage = await coverTurn(() => session.send('go').answer)
   await host.stop()
-  const counts = coverage.filter(({ url }) => isCounted(url)).map(countFunctions)
-  const functions = counts.reduce((sum, count) => sum + count, 0)
-  return { files: counts.filter((count) => count > 0).length, functions, commits }
+  const counted = coverage.filter(({ url }) => isCounted(url))
+  const [files, functions] = sum(counted.filter(({ url }) => !EVENTS.test(url)))
+  const [eventFiles, eventFunctions] = sum(counted.filter(({ url }) => EVENTS.test(url)))
+  return { files, functions, commits, eventFiles, eventFunctions }
+}
+
+const EVENTS = /\/core\/src\/events\/|\/runtime\/src\/session\/(?:event-reader|reading|turn)\.ts/
+
+function sum(coverage: readonly Profiler.ScriptCoverage[]): readonly [files: number, functions: number] {
+  const counts = coverage.map(countFunctions).filter((count) => count > 0)
+  return [counts.length, counts.reduce((all, count) => all + count, 0)]
 }
 
 /** What ran meanwhile, and nothing of what ran before. */
@@ -84,5 +100,12 @@ async function documentedWalk(): Promise<Walk> {
   const page = await readFile(new URL('../../../../docs/architecture.md', import.meta.url), 'utf8')
   const section = page.split('## The way of one tool call')[1]?.split('\n## ')[0] ?? ''
   const [, files, functions, commits] = /(\d+) files, (\d+)\s+functions and (\d+)\s+commits/.exec(section) ?? []
-  return { files: Number(files), functions: Number(functions), commits: Number(commits) }
+  const [, eventFiles, eventFunctions] = /events take another (\d+) files\s+and (\d+)\s+functions/.exec(section) ?? []
+  return {
+    files: Number(files),
+    functions: Number(functions),
+    commits: Number(commits),
+    eventFiles: Number(eventFiles),
+    eventFunctions: Number(eventFunctions),
+  }
 }

@@ -55,7 +55,7 @@ async function record(init: Partial<AgentInit> = {}): Promise<readonly string[]>
   const session = await host.session('s')
   await session.attach({ look: () => 'seen' })
   const turn = session.send('Go')
-  for await (const event of turn.events)
+  for await (const event of turn)
     if (event.type === 'approval-requested') await session.decide({ approvalId: event.approvalId, decision: 'approve' })
   await turn.answer
   await session.send('Thanks').answer
@@ -127,7 +127,7 @@ test('what follows an interruption is not compared, and that is said', async () 
   const session = await host.session('s')
   await session.send('first').answer
   const second = session.send('second')
-  for await (const event of second.events) if (event.type === 'text-delta') await session.interrupt()
+  for await (const event of second) if (event.type === 'text') await session.interrupt()
   await host.stop()
   const lines = await readExport(store)
   expect(await replaySession({ agent: createAgent([]), lines })).toEqual({
@@ -136,6 +136,19 @@ test('what follows an interruption is not compared, and that is said', async () 
     differences: [],
     notes: ['an answer was interrupted: only the turns before (1) are compared'],
   })
+})
+
+test('a tool that runs and asks somebody is told that nobody answers', async () => {
+  const lines = await record()
+  const asking = tool({
+    name: 'read',
+    description: 'r',
+    input: OBJECT,
+    effect: 'pure',
+    execute: async (_, { ask }) => await ask({ message: 'sure?', schema: { type: 'object', properties: {} } }),
+  })
+  const { differences } = await replaySession({ agent: createAgent([asking, pay, look]), lines, run: 'pure' })
+  expect(differences).toMatchObject([{ place: 'step 1, call 1, read', now: 'error, question_declined' }])
 })
 
 test('what is no export is refused', async () => {

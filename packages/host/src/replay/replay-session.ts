@@ -94,10 +94,12 @@ function findRecorded(place: Place | undefined, callId: string): OutlinedCall | 
 async function playTurn(session: Session, place: Place): Promise<void> {
   const { inputs } = place.turn
   const sent = session.send(readInputs(inputs), { asks: inputs.every(({ asks }) => asks !== false) })
-  for await (const event of sent.events) {
-    if (event.type === 'question-asked') await session.answer({ questionId: event.question.questionId, decline: true })
+  for await (const event of sent) {
+    if (event.type === 'question-asked') await session.answer({ questionId: event.questionId, decline: true })
     if (event.type !== 'approval-requested') continue
-    const { decision, reason, edited } = findRecorded(place, event.callId)?.decision ?? { decision: 'deny' as const }
+    const { decision, reason, edited } = findRecorded(place, event.call.callId)?.decision ?? {
+      decision: 'deny' as const,
+    }
     const input = edited === undefined ? undefined : parseJson(edited.arguments)
     const decided =
       decision === 'edit' && input?.ok && isJsonObject(input.value)

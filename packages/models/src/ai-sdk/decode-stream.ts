@@ -2,19 +2,21 @@
 import type {
   FinishReason,
   JsonObject,
+  JsonValue,
   ModelAnswer,
   ModelCallPart,
   ModelEvent,
   ModelPart,
+  ProviderPart,
   ProviderState,
   SourcePart,
   Usage,
 } from '@baton/core'
-import { BatonError } from '@baton/core'
+import { BatonError, parseJson } from '@baton/core'
 import type { ToolNames } from '../tool-names.ts'
 import { answerTooLong } from '../transport/answer-reader.ts'
 import { describeError } from './errors.ts'
-import type { Metadata, ModelUsage, Source, StreamPart } from './language-model.ts'
+import type { Metadata, ModelUsage, PromptPart, Source, StreamPart, Warning } from './language-model.ts'
 
 export interface AiSdkDecoder {
   /** @throws BatonError for an error in the stream */
@@ -37,6 +39,8 @@ const ANSWER_LENGTH_MAX = 8 * 1024 * 1024
 interface Draft {
   readonly parts: Growing[]
   readonly openCalls: Map<string, { readonly index: number; ended: boolean }>
+  /** Calls of tools that the provider runs, as far as they were told. */
+  readonly serverCalls: Set<string>
   finish: Extract<StreamPart, { readonly type: 'finish' }> | undefined
   requestId: string | undefined
   model: string | undefined
@@ -45,10 +49,17 @@ interface Draft {
 /** A part of the answer; text and reasoning grow. */
 type Growing =
   | { readonly type: 'text' | 'reasoning'; readonly id: string; text: string; metadata: Metadata | undefined }
-  | { readonly type: 'whole'; readonly part: ModelCallPart | SourcePart }
+  | { readonly type: 'whole'; readonly part: ModelCallPart | SourcePart | ProviderPart }
 
 export function createAiSdkDecoder(init: AiSdkDecoderInit): AiSdkDecoder {
-  const draft: Draft = { parts: [], openCalls: new Map(), finish: undefined, requestId: undefined, model: undefined }
+  const draft: Draft = {
+    parts: [],
+    openCalls: new Map(),
+    serverCalls: new Set(),
+    finish: undefined,
+    requestId: undefined,
+    model: undefined,
+  }
   const { answerLengthMax = ANSWER_LENGTH_MAX } = init
   let length = 0
   return {
@@ -65,6 +76,7 @@ export function createAiSdkDecoder(init: AiSdkDecoderInit): AiSdkDecoder {
 function countLength(part: StreamPart): number {
   if (part.type === 'text-delta' || part.type === 'reasoning-delta' || part.type === 'tool-input-delta')
     return part.delta.length
+  if (part.type === 'tool-result') return (JSON.stringify(part.result) ?? '').length
   return part.type === 'tool-call' ? part.input.length : 0
 }
 
@@ -92,7 +104,8 @@ function take(init: AiSdkDecoderInit, draft: Draft, part: StreamPart): void {
       addSource(draft, part)
       break
     case 'tool-input-start':
-      if (part.providerExecuted !== true) openCall(init, draft, part.id, part.toolName)
+      if (part.providerExecuted === true) beginServerTool(init, draft, part.id, part.toolName)
+      else openCall(init, draft, part.id, part.toolName)
       break
     case 'tool-input-delta': {
       const open = draft.openCalls.get(part.id)
@@ -101,7 +114,14 @@ function take(init: AiSdkDecoderInit, draft: Draft, part: StreamPart): void {
     }
     case 'tool-call':
       // What their provider runs by itself is none of our calls.
-      if (part.providerExecuted !== true) takeCall(init, draft, part)
+      if (part.providerExecuted === true) takeServerCall(init, draft, part)
+      else takeCall(init, draft, part)
+      break
+    case 'tool-result':
+      if (part.preliminary !== true) takeServerResult(init, draft, part)
+      break
+    case 'stream-start':
+      refuseLeftOut(init.provider, part.warnings ?? [])
       break
     case 'response-metadata':
       draft.requestId = part.id ?? draft.requestId
@@ -176,6 +196,63 @@ function takeCall(
   })
 }
 
+function beginServerTool({ sink }: AiSdkDecoderInit, draft: Draft, id: string, name: string): void {
+  if (draft.serverCalls.has(id)) return
+  draft.serverCalls.add(id)
+  sink({ type: 'server-tool', name, status: 'started' })
+}
+
+function takeServerCall(
+  init: AiSdkDecoderInit,
+  draft: Draft,
+  { toolCallId, toolName, input, providerMetadata }: Extract<StreamPart, { readonly type: 'tool-call' }>,
+): void {
+  beginServerTool(init, draft, toolCallId, toolName)
+  const parsed = parseJson(input)
+  keepBlock(init, draft, {
+    type: 'tool-call',
+    toolCallId,
+    toolName,
+    input: parsed.ok ? parsed.value : {},
+    providerExecuted: true,
+    ...(providerMetadata && { providerOptions: providerMetadata }),
+  })
+}
+
+function takeServerResult(
+  { sink, ...init }: AiSdkDecoderInit,
+  draft: Draft,
+  { toolCallId, toolName, result, isError, providerMetadata }: Extract<StreamPart, { readonly type: 'tool-result' }>,
+): void {
+  sink({ type: 'server-tool', name: toolName, status: 'finished' })
+  keepBlock(init, draft, {
+    type: 'tool-result',
+    toolCallId,
+    toolName,
+    output: { type: isError === true ? 'error-json' : 'json', value: (result ?? null) as JsonValue }, // as they declare it
+    ...(providerMetadata && { providerOptions: providerMetadata }),
+  })
+}
+
+/** In the words of their prompts: it goes back to the same model as it is. */
+function keepBlock({ provider, model }: Omit<AiSdkDecoderInit, 'sink'>, draft: Draft, block: PromptPart): void {
+  const data = JSON.parse(JSON.stringify(block)) as JsonObject // what is kept in a log must be JSON
+  draft.parts.push({ type: 'whole', part: { type: 'provider', state: { provider, model, data } } })
+}
+
+/** Their providers leave out what they cannot say and go on: a tool or a tier that was asked for would be missing in silence. */
+function refuseLeftOut(provider: string, warnings: readonly Warning[]): void {
+  const left = warnings.find(
+    ({ type, feature = '' }) => type === 'unsupported' && /\btools?\b|^serviceTier$/.test(feature),
+  )
+  if (left?.feature === undefined) return
+  throw new BatonError({
+    code: 'model_invalid_request',
+    message: `${provider} does not take what the settings ask for: ${[left.feature, left.details].filter(Boolean).join(': ').slice(0, 600)}`,
+    hint: 'Leave it out of settings.serverTools or settings.serviceTier for this model, or ask another model.',
+  })
+}
+
 function buildState({ provider, model }: AiSdkDecoderInit, metadata: Metadata | undefined): ProviderState | undefined {
   if (!metadata || Object.keys(metadata).length === 0) return undefined
   // Through JSON: what is kept in a log must be nothing else.
@@ -195,7 +272,7 @@ function readAnswer(init: AiSdkDecoderInit, draft: Draft): ModelAnswer {
   })
   return {
     parts,
-    finish: readFinish(finish.finishReason.unified, parts, draft),
+    finish: readFinish(finish.finishReason, parts, draft),
     usage: readUsage(finish.usage),
     model: draft.model ?? init.model,
     ...(draft.requestId !== undefined && { requestId: draft.requestId }),
@@ -203,11 +280,16 @@ function readAnswer(init: AiSdkDecoderInit, draft: Draft): ModelAnswer {
 }
 
 /** Never by the reason alone: a call whose arguments were cut off must not run. */
-function readFinish(reason: string, parts: readonly ModelPart[], { openCalls }: Draft): FinishReason {
+function readFinish(
+  { unified: reason, raw }: { readonly unified: string; readonly raw?: string | undefined },
+  parts: readonly ModelPart[],
+  { openCalls }: Draft,
+): FinishReason {
   const calls = parts.filter((part) => part.type === 'call')
   if (reason === 'length') return 'max-tokens'
   if (reason === 'content-filter') return 'refusal'
   if ([...openCalls.values()].some(({ ended }) => !ended)) return 'malformed-call'
+  if (calls.length === 0 && raw === 'pause_turn') return 'pause'
   if (calls.length > 0) return reason === 'tool-calls' || reason === 'stop' ? 'tool-calls' : 'other'
   return reason === 'stop' || reason === 'tool-calls' ? 'end' : 'other'
 }

@@ -9,22 +9,28 @@ import type {
   ModelSettings,
   ProviderState,
   ResultPart,
+  ToolDeclaration,
 } from '@baton/core'
 import { BatonError, isJsonObject, outputTokensFor, parseJson } from '@baton/core'
 import { encodeOutputSchema } from '../openai-chat/encode-output.ts'
 import { compileSchema } from '../schema/compile-schema.ts'
+import type { DialectName } from '../schema/dialects.ts'
+import { isSayable } from '../schema/sayable-output.ts'
 import type { ToolNames } from '../tool-names.ts'
 import { findTraits } from '../traits/find-traits.ts'
 import type { ModelTraits, TraitsOverride } from '../traits/model-traits.ts'
 import { chooseSampling } from '../traits/sampling.ts'
 import type { ThinkingPlan } from '../traits/thinking-plan.ts'
 import { chooseEffortFor, limitOutput, planThinking } from '../traits/thinking-plan.ts'
+import { buildProviderOptions, chooseStrictDialect, listProviderTools } from './encode-settings.ts'
 import type {
   CallOptions,
   FileData,
+  FunctionTool,
   Metadata,
   PromptMessage,
   PromptPart,
+  ProviderTool,
   ResultContent,
   ResultOutput,
 } from './language-model.ts'
@@ -42,23 +48,21 @@ export function encodeCallOptions(request: ModelRequest, target: EncodingFor): C
   const { traits } = findTraits({ model: target.model, override: target.traits })
   const plan = planThinking(traits, settings)
   const sampling = chooseSampling(traits, settings, { thinks: plan.isOn, temperatureMax: 2 })
+  const asking = { provider: target.provider, traits }
+  const providerTools = listProviderTools(request, target.provider, target.names.encode)
+  const strict = chooseStrictDialect(request, asking)
+  const hasTools = tools.length + providerTools.length > 0
   return {
     prompt: encodePrompt(request, target),
-    maxOutputTokens: limitOutput(traits, outputTokensFor(settings, tools.length > 0), plan),
+    maxOutputTokens: limitOutput(traits, outputTokensFor(settings, hasTools), plan),
     ...sampling,
     ...(settings.stop && traits.stop && { stopSequences: settings.stop }),
     ...(settings.seed !== undefined && { seed: settings.seed }),
     ...buildReasoning(traits, settings, plan),
-    ...(settings.provider && { providerOptions: settings.provider }),
-    ...(tools.length > 0 && {
-      tools: tools.map(({ name, description, inputSchema }) => ({
-        type: 'function' as const,
-        name: target.names.encode(name),
-        description,
-        // Root choices and lists without items are what most of their providers refuse.
-        inputSchema: compileSchema(inputSchema, 'openai').schema,
-      })),
-      toolChoice: buildToolChoice(request, target.names),
+    ...buildProviderOptions(request, asking),
+    ...(hasTools && {
+      tools: [...providerTools, ...tools.map((tool) => encodeTool(tool, target.names, strict && { strict, traits }))],
+      toolChoice: buildToolChoice(request, target.names, providerTools),
     }),
     ...(output && {
       responseFormat: {
@@ -82,14 +86,33 @@ function buildReasoning(
   return thinking.kind === 'none' || thinking.off === 'absent' || thinking.off === 'never' ? {} : { reasoning: 'none' }
 }
 
+/** @param strictly absent: the tool is not to be strict */
+function encodeTool(
+  { name, description, inputSchema }: ToolDeclaration,
+  names: ToolNames,
+  strictly: { readonly strict: DialectName; readonly traits: ModelTraits } | undefined,
+): FunctionTool {
+  const isStrict = strictly && isSayable(inputSchema, strictly.strict, compileSchema, strictly.traits.schemas)
+  return {
+    type: 'function',
+    name: names.encode(name),
+    description,
+    // Root choices and lists without items are what most of their providers refuse.
+    inputSchema: compileSchema(inputSchema, isStrict ? strictly.strict : 'openai').schema,
+    ...(isStrict && { strict: true }),
+  }
+}
+
 function buildToolChoice(
   { toolChoice, tools }: ModelRequest,
   names: ToolNames,
+  providerTools: readonly ProviderTool[],
 ): NonNullable<CallOptions['toolChoice']> {
   if (toolChoice.type === 'any') return { type: 'required' }
   if (toolChoice.type !== 'tool') return { type: toolChoice.type }
   if (tools.some((tool) => tool.name === toolChoice.name))
     return { type: 'tool', toolName: names.encode(toolChoice.name) }
+  if (providerTools.some(({ name }) => name === toolChoice.name)) return { type: 'tool', toolName: toolChoice.name }
   throw new BatonError({
     code: 'model_invalid_request',
     message: `toolChoice names "${toolChoice.name}", which is not among the request’s tools`,
@@ -157,7 +180,8 @@ function encodeAssistantPart(part: AssistantPart, target: EncodingFor, isRebased
     case 'source':
       return [] // their prompts have no sources
     case 'provider':
-      return [] // another provider's own block
+      // A tool that this provider ran, with its result; blocks of other providers mean nothing to it.
+      return isOwn(part.state, target) ? [part.state.data as unknown as PromptPart] : [] // as the decoder made it
     default:
       return part satisfies never
   }
@@ -168,12 +192,12 @@ function readInput(argumentsText: string): JsonObject {
   return parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}
 }
 
-function buildOptions(
-  state: ProviderState | undefined,
-  { provider, model }: EncodingFor,
-): { readonly providerOptions?: Metadata } {
-  if (state?.provider !== provider || state.model !== model || !isJsonObject(state.data)) return {}
-  return { providerOptions: state.data as Metadata } // as their provider gave it
+function buildOptions(state: ProviderState | undefined, target: EncodingFor): { readonly providerOptions?: Metadata } {
+  return isOwn(state, target) ? { providerOptions: state.data as Metadata } : {} // as their provider gave it
+}
+
+function isOwn(state: ProviderState | undefined, { provider, model }: EncodingFor): state is ProviderState {
+  return state?.provider === provider && state.model === model && isJsonObject(state.data)
 }
 
 function encodeResult(result: ResultPart, { names }: EncodingFor): PromptPart {

@@ -19,6 +19,7 @@ export type PromptPart =
       readonly toolCallId: string
       readonly toolName: string
       readonly input: JsonValue
+      readonly providerExecuted?: boolean
       readonly providerOptions?: Metadata
     }
   | {
@@ -26,15 +27,34 @@ export type PromptPart =
       readonly toolCallId: string
       readonly toolName: string
       readonly output: ResultOutput
+      readonly providerOptions?: Metadata
     }
 
 export type ResultOutput =
   | { readonly type: 'text' | 'error-text'; readonly value: string }
+  | { readonly type: 'json' | 'error-json'; readonly value: JsonValue }
   | { readonly type: 'content'; readonly value: readonly ResultContent[] }
 
 export type ResultContent =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'file'; readonly data: FileData; readonly mediaType: string; readonly filename?: string }
+
+export interface FunctionTool {
+  readonly type: 'function'
+  readonly name: string
+  readonly description: string
+  readonly inputSchema: JsonObject
+  readonly strict?: boolean
+}
+
+/** A tool that the provider runs. */
+export interface ProviderTool {
+  readonly type: 'provider'
+  /** `anthropic.web_search_20250305` */
+  readonly id: `${string}.${string}`
+  readonly name: string
+  readonly args: JsonObject
+}
 
 export interface CallOptions {
   readonly prompt: readonly PromptMessage[]
@@ -44,12 +64,7 @@ export interface CallOptions {
   readonly stopSequences?: readonly string[]
   readonly seed?: number
   readonly providerOptions?: Metadata
-  readonly tools?: readonly {
-    readonly type: 'function'
-    readonly name: string
-    readonly description: string
-    readonly inputSchema: JsonObject
-  }[]
+  readonly tools?: readonly (FunctionTool | ProviderTool)[]
   readonly toolChoice?:
     { readonly type: 'auto' | 'none' | 'required' } | { readonly type: 'tool'; readonly toolName: string }
   readonly responseFormat?: { readonly type: 'json'; readonly schema: JsonObject; readonly name: string }
@@ -89,11 +104,32 @@ export type StreamPart =
       readonly providerExecuted?: boolean
       readonly providerMetadata?: Metadata
     }
+  | {
+      readonly type: 'tool-result'
+      readonly toolCallId: string
+      readonly toolName: string
+      readonly result: unknown
+      readonly isError?: boolean
+      readonly preliminary?: boolean
+      readonly providerMetadata?: Metadata
+    }
+  | { readonly type: 'stream-start'; readonly warnings?: readonly Warning[] }
   | Source
   | { readonly type: 'response-metadata'; readonly id?: string; readonly modelId?: string }
-  | { readonly type: 'finish'; readonly finishReason: { readonly unified: string }; readonly usage: ModelUsage }
+  | {
+      readonly type: 'finish'
+      readonly finishReason: { readonly unified: string; readonly raw?: string | undefined }
+      readonly usage: ModelUsage
+    }
   | { readonly type: 'error'; readonly error: unknown }
   | { readonly type: 'other' }
+
+/** What of a request was left out. */
+export interface Warning {
+  readonly type: string
+  readonly feature?: string
+  readonly details?: string
+}
 
 /** A page, or a document, by its `sourceType`. */
 export interface Source {

@@ -3,9 +3,10 @@
 import type { JsonObject, JsonValue, ModelPart, ProviderState } from '@baton/core'
 import { isJsonObject, parseJson } from '@baton/core'
 import type { FoundSource } from '../found-sources.ts'
-import { listObjects, readSource } from '../found-sources.ts'
+import { readSource } from '../found-sources.ts'
 import type { ToolNames } from '../tool-names.ts'
 import { PROVIDER } from './wire.ts'
+import { listObjects } from '../json-fields.ts'
 
 export interface Block {
   readonly type: string

@@ -1,6 +1,7 @@
 // How an answer ended and what it cost, in neutral words.
 import type { FinishReason, JsonObject, JsonValue, Usage } from '@baton/core'
 import { isJsonObject } from '@baton/core'
+import { readCount } from '../json-fields.ts'
 
 /** StopReason of SDK 1.12; a reason that we do not know is `other`. */
 const FINISH: Readonly<Record<string, FinishReason>> = {
@@ -25,12 +26,12 @@ export function overlay(before: JsonObject, now: JsonObject): JsonObject {
 
 /** Anthropic's `input_tokens` excludes what was read from and written to the cache; the neutral count includes both. */
 export function readUsage(usage: JsonObject): Usage {
-  const input = countIn(usage, 'input_tokens')
-  const cacheRead = countIn(usage, 'cache_read_input_tokens')
-  const cacheWrite = countIn(usage, 'cache_creation_input_tokens')
-  const output = countIn(usage, 'output_tokens')
+  const input = readCount(usage, 'input_tokens')
+  const cacheRead = readCount(usage, 'cache_read_input_tokens')
+  const cacheWrite = readCount(usage, 'cache_creation_input_tokens')
+  const output = readCount(usage, 'output_tokens')
   const details = usage['output_tokens_details']
-  const reasoning = isJsonObject(details) ? countIn(details, 'thinking_tokens') : undefined
+  const reasoning = isJsonObject(details) ? readCount(details, 'thinking_tokens') : undefined
   return {
     ...(input !== undefined && { inputTokens: input + (cacheRead ?? 0) + (cacheWrite ?? 0) }),
     ...(cacheRead !== undefined && { cacheReadTokens: cacheRead }),
@@ -38,9 +39,4 @@ export function readUsage(usage: JsonObject): Usage {
     ...(output !== undefined && { outputTokens: output }),
     ...(reasoning !== undefined && { reasoningTokens: reasoning }),
   }
-}
-
-function countIn(object: JsonObject, key: string): number | undefined {
-  const value = object[key]
-  return typeof value === 'number' ? value : undefined
 }

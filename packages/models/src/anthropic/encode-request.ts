@@ -1,12 +1,13 @@
 // From a neutral request to the body of POST /v1/messages. Pure. Whatever legal history comes in, of this or another
 // provider, a body comes out that Anthropic accepts; the rules and their sources stand where they are kept.
 import type { JsonObject, ModelRequest } from '@baton/core'
-import { BatonError, isJsonObject, outputTokensFor } from '@baton/core'
+import { isJsonObject, outputTokensFor } from '@baton/core'
 import type { RequestMemory } from '../request-memory.ts'
 import { createRequestMemory } from '../request-memory.ts'
 import type { CompileSchema } from '../schema/compile-schema.ts'
 import { isSayable, withSayableOutput } from '../schema/sayable-output.ts'
 import { addProviderFields } from '../provider-fields.ts'
+import { findChosenServerTool, nameServerTool } from '../server-tools.ts'
 import { encodeToolName } from '../tool-names.ts'
 import { findTraits } from '../traits/find-traits.ts'
 import type { ModelTraits, TraitsOverride } from '../traits/model-traits.ts'
@@ -48,9 +49,12 @@ export function encodeAnthropicRequest(
   memory: RequestMemory<WireMessage> = createRequestMemory(),
 ): AnthropicRequest {
   const { traits } = findTraits({ model: options.model, family: 'messages', override: options.traits })
+  const { serverTools = [] } = options
+  const hasServerTools = serverTools.length + (given.settings.serverTools?.[PROVIDER]?.length ?? 0) > 0
   const request = withChoiceInWords(
     withSayableOutput(given, 'anthropic-strict', memory.compile, traits.schemas),
     traits,
+    hasServerTools,
   )
   const { settings } = request
   const { messages, plan } = encodeHistory(request, { options, traits }, memory)
@@ -58,7 +62,11 @@ export function encodeAnthropicRequest(
   const maxTokens = limitOutput(traits, answerTokens, plan)
   const thinking = encodeThinking(plan, { options, traits }, maxTokens)
   const tools = encodeTools(request, messages, { compile: memory.compile, traits })
-  const toolChoice = tools.length > 0 ? encodeToolChoice(request, traits, plan) : undefined
+  const chosen = findChosenServerTool(request, PROVIDER, serverTools)
+  const toolChoice =
+    tools.length > 0 || hasServerTools
+      ? encodeToolChoice(request, { traits, plan, hasServerTools, chosen: chosen && nameServerTool(chosen) })
+      : undefined
   const { temperature, topP } = chooseSampling(traits, settings, { thinks: plan.isOn, temperatureMax: 1 })
   const mark = buildMark(settings.cache ?? options.cache, traits)
   const outputConfig = encodeOutputConfig(request, traits, { plan, compile: memory.compile })
@@ -68,9 +76,7 @@ export function encodeAnthropicRequest(
     stream: true,
     ...(request.instructions.trim() !== '' && { system: marked([{ type: 'text', text: request.instructions }], mark) }),
     messages: markLast(messages, mark),
-    ...(tools.length + (options.serverTools?.length ?? 0) > 0 && {
-      tools: [...(options.serverTools ?? []), ...marked(tools, mark)],
-    }),
+    ...(tools.length + serverTools.length > 0 && { tools: [...serverTools, ...marked(tools, mark)] }),
     ...(toolChoice && { tool_choice: toolChoice }),
     ...(thinking && { thinking }),
     ...(temperature !== undefined && { temperature }),
@@ -88,10 +94,10 @@ interface Choosing {
 }
 
 /** Models that refuse to be forced are asked: 400 "tool_choice.type \"any\" is not supported" (claude-cookbooks#854). */
-function withChoiceInWords(request: ModelRequest, { forcing }: ModelTraits): ModelRequest {
+function withChoiceInWords(request: ModelRequest, { forcing }: ModelTraits, hasServerTools: boolean): ModelRequest {
   const { toolChoice, tools, instructions } = request
   const isForced = toolChoice.type === 'any' || toolChoice.type === 'tool'
-  if (forcing !== 'never' || tools.length === 0 || !isForced) return request
+  if (forcing !== 'never' || (tools.length === 0 && !hasServerTools) || !isForced) return request
   const which = toolChoice.type === 'tool' ? `your tool ${encodeToolName(toolChoice.name)}` : 'one of your tools'
   const asked = `Answer this with a call of ${which}.`
   return { ...request, instructions: [instructions, asked].filter((part) => part.trim() !== '').join('\n\n') }
@@ -206,20 +212,27 @@ function encodeInputSchema(schema: JsonObject, compile: CompileSchema): JsonObje
   return isEmpty && schema['properties'] === undefined ? rest : compiled
 }
 
-function encodeToolChoice(request: ModelRequest, { forcing }: ModelTraits, plan: ThinkingPlan): WireToolChoice {
-  const { toolChoice, tools, settings } = request
-  if (toolChoice.type === 'none' || tools.length === 0) return { type: 'none' }
+interface ChoosingTool {
+  readonly traits: ModelTraits
+  readonly plan: ThinkingPlan
+  readonly hasServerTools: boolean
+  /** The tool of the provider's own that must be called. */
+  readonly chosen: string | undefined
+}
+
+/** Undefined: the model decides. */
+function encodeToolChoice(
+  { toolChoice, tools, settings }: ModelRequest,
+  { traits: { forcing }, plan, hasServerTools, chosen }: ChoosingTool,
+): WireToolChoice | undefined {
+  if (toolChoice.type === 'none' || (tools.length === 0 && !hasServerTools)) return { type: 'none' }
   const single = settings.parallelCalls === false ? { disable_parallel_tool_use: true as const } : {}
-  if (toolChoice.type === 'tool' && !tools.some((tool) => tool.name === toolChoice.name))
-    throw new BatonError({
-      code: 'model_invalid_request',
-      message: `toolChoice names "${toolChoice.name}", which is not among the request’s tools`,
-    })
   // "Thinking may not be enabled when tool_choice forces tool use" (400; anthropics/claude-code#18759).
   const mayForce = forcing === 'always' || (forcing === 'unthinking' && !plan.isOn)
-  if (toolChoice.type === 'auto' || !mayForce) return { type: 'auto', ...single }
+  if (toolChoice.type === 'auto' || !mayForce)
+    return tools.length === 0 && settings.parallelCalls !== false ? undefined : { type: 'auto', ...single }
   if (toolChoice.type !== 'tool') return { type: 'any', ...single }
-  return { type: 'tool', name: encodeToolName(toolChoice.name), ...single }
+  return { type: 'tool', name: chosen ?? encodeToolName(toolChoice.name), ...single }
 }
 
 function buildMark(cache: AnthropicEncodeOptions['cache'], traits: ModelTraits): CacheControl | undefined {

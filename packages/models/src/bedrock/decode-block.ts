@@ -3,10 +3,11 @@
 import type { JsonObject, JsonValue, ModelPart, ProviderState } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import type { FoundSource } from '../found-sources.ts'
-import { listObjects, readSource } from '../found-sources.ts'
+import { readSource } from '../found-sources.ts'
 import { ThinkTags } from '../openai-chat/think-tags.ts'
 import type { ToolNames } from '../tool-names.ts'
 import { PROVIDER } from './wire.ts'
+import { listObjects } from '../json-fields.ts'
 
 /** `other`: what only Bedrock understands, its own tools among it. */
 export type BlockKind = 'text' | 'reasoning' | 'call' | 'other'

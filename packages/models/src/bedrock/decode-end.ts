@@ -1,5 +1,6 @@
 // How an answer ended and what it cost, in neutral words.
 import type { FinishReason, JsonObject, JsonValue, Usage } from '@baton/core'
+import { readCount } from '../json-fields.ts'
 
 /** StopReason of client-bedrock-runtime 3.1163; a reason that we do not know is `other`. */
 const FINISH: Readonly<Record<string, FinishReason>> = {
@@ -23,19 +24,14 @@ export function readFinish(reason: JsonValue | undefined): FinishReason {
  * both); the neutral count includes both. Reasoning is part of `outputTokens` and not counted apart.
  */
 export function readUsage(usage: JsonObject): Usage {
-  const input = countIn(usage, 'inputTokens')
-  const cacheRead = countIn(usage, 'cacheReadInputTokens')
-  const cacheWrite = countIn(usage, 'cacheWriteInputTokens')
-  const output = countIn(usage, 'outputTokens')
+  const input = readCount(usage, 'inputTokens')
+  const cacheRead = readCount(usage, 'cacheReadInputTokens')
+  const cacheWrite = readCount(usage, 'cacheWriteInputTokens')
+  const output = readCount(usage, 'outputTokens')
   return {
     ...(input !== undefined && { inputTokens: input + (cacheRead ?? 0) + (cacheWrite ?? 0) }),
     ...(cacheRead !== undefined && { cacheReadTokens: cacheRead }),
     ...(cacheWrite !== undefined && { cacheWriteTokens: cacheWrite }),
     ...(output !== undefined && { outputTokens: output }),
   }
-}
-
-function countIn(object: JsonObject, key: string): number | undefined {
-  const value = object[key]
-  return typeof value === 'number' ? value : undefined
 }

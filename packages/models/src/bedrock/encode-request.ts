@@ -1,12 +1,13 @@
 // From a neutral request to the body of Converse. Pure. Whatever legal history comes in, of this or another provider, a body
 // comes out that Bedrock accepts; the rules and their sources stand where they are kept.
 import type { JsonObject, ModelRequest } from '@baton/core'
-import { BatonError, outputTokensFor } from '@baton/core'
+import { outputTokensFor } from '@baton/core'
 import type { RequestMemory } from '../request-memory.ts'
 import { createRequestMemory } from '../request-memory.ts'
 import { withSayableOutput } from '../schema/sayable-output.ts'
 import type { CompileSchema } from '../schema/compile-schema.ts'
 import { addProviderFields } from '../provider-fields.ts'
+import { refuseChosenServerTool } from '../server-tools.ts'
 import { encodeToolName } from '../tool-names.ts'
 import type { TraitsQuery } from '../traits/find-traits.ts'
 import { findTraits } from '../traits/find-traits.ts'
@@ -55,7 +56,7 @@ export function encodeBedrockRequest(
 ): BedrockRequest {
   const { family, traits } = findTraits(findQuery(options))
   const request = withSayableOutput(given, 'anthropic-strict', memory.compile, traits.schemas)
-  checkChoice(request)
+  refuseChosenServerTool(request, PROVIDER)
   const mayCall = request.tools.length > 0 && request.toolChoice.type !== 'none'
   const isFlat = !mayCall && hasCalls(request.messages)
   const work: Work = { request, family, traits, options, memory, mayCall, isFlat }
@@ -92,14 +93,6 @@ interface Work {
   /** Whether the model may call; else its tools are not declared. */
   readonly mayCall: boolean
   readonly isFlat: boolean
-}
-
-function checkChoice({ toolChoice, tools }: ModelRequest): void {
-  if (toolChoice.type !== 'tool' || tools.some(({ name }) => name === toolChoice.name)) return
-  throw new BatonError({
-    code: 'model_invalid_request',
-    message: `toolChoice names "${toolChoice.name}", which is not among the request’s tools`,
-  })
 }
 
 interface History {

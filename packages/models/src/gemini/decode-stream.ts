@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue, ModelAnswer, ModelEvent, ModelPart, Provide
 import { BatonError, isJsonObject, parseJson } from '@baton/core'
 import type { ToolNames } from '../tool-names.ts'
 import type { FoundSource } from '../found-sources.ts'
-import { listObjects, listSources, readSource } from '../found-sources.ts'
+import { listSources, readSource } from '../found-sources.ts'
 import { answerTooLong } from '../transport/answer-reader.ts'
 import { redact } from '../transport/redact.ts'
 import type { CallDraft } from './decode-call.ts'
@@ -13,6 +13,7 @@ import { createCounts, readFinish, updateCounts, readUsage } from './decode-end.
 import { errorFromChunk } from './errors.ts'
 import type { WireChunk } from './wire.ts'
 import { PROVIDER } from './wire.ts'
+import { listObjects } from '../json-fields.ts'
 
 export interface GeminiDecoderOptions {
   /** The model as it was asked for; provider state is bound to it. */

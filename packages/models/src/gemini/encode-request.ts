@@ -1,12 +1,13 @@
 // From a neutral request to the body of POST …/models/<model>:streamGenerateContent. Pure. Whatever legal history comes in, of
 // this or another provider, a body comes out that Gemini accepts; the rules and their sources stand where they are kept.
 import type { JsonObject, ModelRequest, ToolDeclaration } from '@baton/core'
-import { BatonError, isJsonObject, outputTokensFor } from '@baton/core'
+import { isJsonObject, outputTokensFor } from '@baton/core'
 import type { RequestMemory } from '../request-memory.ts'
 import { createRequestMemory } from '../request-memory.ts'
 import type { CompileSchema } from '../schema/compile-schema.ts'
 import { withSayableOutput } from '../schema/sayable-output.ts'
 import { addProviderFields } from '../provider-fields.ts'
+import { refuseChosenServerTool } from '../server-tools.ts'
 import { encodeToolName } from '../tool-names.ts'
 import { findTraits } from '../traits/find-traits.ts'
 import type { ModelTraits, TraitsOverride } from '../traits/model-traits.ts'
@@ -35,6 +36,7 @@ export function encodeGeminiRequest(
 ): GeminiRequest {
   const request = withSayableOutput(given, 'gemini', memory.compile)
   const { instructions, tools } = request
+  refuseChosenServerTool(request, PROVIDER)
   const config = encodeToolChoice(request)
   const { traits } = findTraits({ model: options.model, family: 'gemini', override: options.traits })
   const body: GeminiRequest = {
@@ -70,11 +72,6 @@ function buildSchema(schema: JsonObject, compile: CompileSchema): JsonObject | u
 
 /** Undefined: the model decides. There is no way to ask for one call at a time. */
 function encodeToolChoice({ toolChoice, tools }: ModelRequest): WireCallingConfig | undefined {
-  if (toolChoice.type === 'tool' && !tools.some((tool) => tool.name === toolChoice.name))
-    throw new BatonError({
-      code: 'model_invalid_request',
-      message: `toolChoice names "${toolChoice.name}", which is not among the request’s tools`,
-    })
   if (tools.length === 0 || toolChoice.type === 'auto') return undefined
   if (toolChoice.type === 'tool') return { mode: 'ANY', allowedFunctionNames: [encodeToolName(toolChoice.name)] }
   return { mode: toolChoice.type === 'any' ? 'ANY' : 'NONE' }

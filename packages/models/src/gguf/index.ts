@@ -18,6 +18,11 @@ import { compileSchema } from '../schema/compile-schema.ts'
 import { withSayableOutput } from '../schema/sayable-output.ts'
 import type { ToolNames } from '../tool-names.ts'
 import { chooseToolNames } from '../tool-names.ts'
+import { mergeTraits } from '../traits/find-traits.ts'
+import type { ModelTraits, TraitsOverride } from '../traits/model-traits.ts'
+import { PLAIN_TRAITS } from '../traits/model-traits.ts'
+import { chooseSampling } from '../traits/sampling.ts'
+import { limitOutput, planThinking } from '../traits/thinking-plan.ts'
 import { encodeHistory } from './encode-history.ts'
 import type { ChatItem, GenerateOptions, Generated, Llama, LlamaChat, ParamsChunk } from './llama.ts'
 import { loadLlamaPackage } from './llama.ts'
@@ -30,6 +35,12 @@ export interface GgufModelOptions {
   readonly waitingMax?: number
   /** Threads of the processor; all but one by default. */
   readonly threads?: number
+  /**
+   * What you know of the model: `{ thinking: { kind: 'untold', off: 'never' } }` gives its thoughts room beside the answer. Of
+   * these count `thinking`, `outputTokens`, `sampling`, `output`, `stop`, `singleCalls`, `schemas`, and `contextTokens` where the option of that
+   * name is absent.
+   */
+  readonly traits?: TraitsOverride
 }
 
 export interface GgufModel extends Model {
@@ -38,6 +49,8 @@ export interface GgufModel extends Model {
 }
 
 const CONTEXT_TOKENS = 8192
+/** Of a file nothing is known by its name: it may hold a model of any family. */
+const GGUF_TRAITS: ModelTraits = { ...PLAIN_TRAITS, images: false, output: 'without-tools' }
 const WAITING_MAX = 16
 
 /**
@@ -65,7 +78,8 @@ export async function loadGgufModel(path: string, options: GgufModelOptions = {}
   })
   try {
     const model = await llama.loadModel({ modelPath: file })
-    const most = Math.min(options.contextTokens ?? CONTEXT_TOKENS, model.trainContextSize)
+    const wished = options.contextTokens ?? options.traits?.contextTokens ?? CONTEXT_TOKENS
+    const most = Math.min(wished, model.trainContextSize)
     const context = await model.createContext({ contextSize: { max: most } })
     const chat = new Chat({ contextSequence: context.getSequence() })
     await chat.generateResponse(structuredClone(WARM_UP), {
@@ -80,6 +94,7 @@ export async function loadGgufModel(path: string, options: GgufModelOptions = {}
       file,
       contextTokens: context.contextSize,
       waitingMax: options.waitingMax ?? WAITING_MAX,
+      traits: mergeTraits(GGUF_TRAITS, { ...options.traits, contextTokens: context.contextSize }),
     })
   } catch (cause) {
     await llama.dispose()
@@ -108,6 +123,7 @@ interface Loaded {
   readonly file: string
   readonly contextTokens: number
   readonly waitingMax: number
+  readonly traits: ModelTraits
 }
 
 function modelOver(loaded: Loaded): GgufModel {
@@ -116,7 +132,7 @@ function modelOver(loaded: Loaded): GgufModel {
   return {
     id: `gguf:${loaded.file}`,
     provider: 'gguf',
-    capabilities: { tools: 'native', images: false, output: 'without-tools', contextTokens: loaded.contextTokens },
+    capabilities: { tools: 'native', images: false, output: loaded.traits.output, contextTokens: loaded.contextTokens },
     run: async (request, sink, signal) => {
       const either = anyOf(signal, closing.signal)
       try {
@@ -156,14 +172,14 @@ interface Asked {
 }
 
 async function answer(loaded: Loaded, asked: Asked): Promise<ModelAnswer> {
-  const { llama, chat, file } = loaded
+  const { chat, file } = loaded
   const { signal } = asked
-  const request = withSayableOutput(asked.request, 'gguf')
+  const request = withSayableOutput(asked.request, 'gguf', compileSchema, loaded.traits.schemas)
   const names = chooseToolNames(request)
   const history = encodeHistory(request, names)
   const before = chat.sequence.tokenMeter.getState()
   try {
-    const wished = await optionsFor(llama, { ...asked, request }, names)
+    const wished = await optionsFor(loaded, { ...asked, request }, names)
     const options = { ...wished, maxTokens: Math.min(wished.maxTokens, roomFor(loaded, history, wished)) }
     // Its chat writes into the history that it is given.
     const said = await chat.generateResponse(structuredClone(history), options)
@@ -211,14 +227,19 @@ function roomFor({ chat, contextTokens }: Loaded, history: readonly ChatItem[], 
   })
 }
 
-async function optionsFor(llama: Llama, { request, sink, signal }: Asked, names: ToolNames): Promise<GenerateOptions> {
+async function optionsFor(
+  { llama, traits }: Loaded,
+  { request, sink, signal }: Asked,
+  names: ToolNames,
+): Promise<GenerateOptions> {
   const { settings, tools, toolChoice, output } = request
+  const plan = planThinking(traits, settings)
   const base = {
-    maxTokens: outputTokensFor(settings, tools.length > 0),
-    temperature: settings.temperature ?? 0,
-    ...(settings.topP !== undefined && { topP: settings.topP }),
+    maxTokens: limitOutput(traits, outputTokensFor(settings, tools.length > 0), plan),
+    temperature: 0,
+    ...chooseSampling(traits, settings, { thinks: plan.isOn, temperatureMax: Infinity }),
     ...(settings.seed !== undefined && { seed: settings.seed }),
-    ...(settings.stop && { customStopTriggers: settings.stop }),
+    ...(settings.stop && traits.stop && { customStopTriggers: settings.stop }),
     signal,
     onTextChunk: (text: string) => sink({ type: 'text-delta', text }),
   }
@@ -235,7 +256,7 @@ async function optionsFor(llama: Llama, { request, sink, signal }: Asked, names:
     ...base,
     functions: Object.fromEntries(declared),
     documentFunctionParams: true,
-    ...(settings.parallelCalls === false && { maxParallelFunctionCalls: 1 }),
+    ...(settings.parallelCalls === false && traits.singleCalls && { maxParallelFunctionCalls: 1 }),
     onFunctionCallParamsChunk: streamCalls(sink, names),
   }
 }

@@ -1,6 +1,9 @@
 // What stands in the way of a local model, in words: its file, its package. The model itself is in packages/testing.
+import type { ModelSettings } from '@baton/core'
 import { afterEach, expect, test, vi } from 'vitest'
+import type { GgufModelOptions } from './index.ts'
 import { loadGgufModel } from './index.ts'
+import type { GenerateOptions } from './llama.ts'
 
 const PACKAGE = 'node-llama-cpp'
 const FILE = import.meta.filename
@@ -40,7 +43,7 @@ test('a file that is not there is named', async () => {
 })
 
 /** A chat whose history has as many tokens as characters, and that tells how many it may write. */
-function chatOf(seen: { maxTokens: number }[]) {
+function chatOf(seen: GenerateOptions[]) {
   const meter = { getState: () => ({ usedInputTokens: 0, usedOutputTokens: 0 }) }
   return class {
     readonly sequence = { tokenMeter: meter }
@@ -50,36 +53,63 @@ function chatOf(seen: { maxTokens: number }[]) {
         contextText: { tokenize: () => ({ length: JSON.stringify(chatHistory).length }) },
       }),
     }
-    generateResponse(_history: unknown, options: { maxTokens: number }) {
+    generateResponse(_history: unknown, options: GenerateOptions) {
       seen.push(options)
       return Promise.resolve({ response: 'Hi', metadata: { stopReason: 'eogToken' } })
     }
   }
 }
 
-test('a request that does not fit the window is an error, and an answer never pushes out what was said', async () => {
-  const seen: { maxTokens: number }[] = []
-  const context = { contextSize: 1000, getSequence: () => ({}) }
-  const loaded = { trainContextSize: 1000, createContext: () => Promise.resolve(context) }
+/** A model over a chat of nothing, whose window is as long as its context is made. */
+async function load(seen: GenerateOptions[], options: GgufModelOptions = {}) {
+  const contextOf = ({ contextSize: { max } }: { readonly contextSize: { readonly max: number } }) =>
+    Promise.resolve({ contextSize: max, getSequence: () => ({}) })
+  const loaded = { trainContextSize: 1000, createContext: contextOf }
   const llama = { loadModel: () => Promise.resolve(loaded), dispose: () => Promise.resolve() }
   vi.doMock(PACKAGE, () => ({ getLlama: () => Promise.resolve(llama), LlamaChat: chatOf(seen) }))
-  const model = await loadGgufModel(FILE)
-  const ask = (text: string) =>
+  const model = await loadGgufModel(FILE, options)
+  const ask = (text: string, settings: ModelSettings) =>
     model.run(
       {
         instructions: '',
         messages: [{ role: 'user', parts: [{ type: 'text', text }] }],
         tools: [],
         toolChoice: { type: 'auto' },
-        settings: { maxOutputTokens: 512 },
+        settings,
         session: 's',
       },
       () => undefined,
       new AbortController().signal,
     )
-  await ask('x')
-  await ask('x'.repeat(700))
-  await expect(ask('x'.repeat(950))).rejects.toMatchObject({ code: 'context_overflow' })
+  return { model, ask }
+}
+
+test('a request that does not fit the window is an error, and an answer never pushes out what was said', async () => {
+  const seen: GenerateOptions[] = []
+  const { ask } = await load(seen)
+  const settings = { maxOutputTokens: 512 }
+  await ask('x', settings)
+  await ask('x'.repeat(700), settings)
+  await expect(ask('x'.repeat(950), settings)).rejects.toMatchObject({ code: 'context_overflow' })
   const [, short, long] = seen.map(({ maxTokens }) => maxTokens)
   expect([short, seen.length, (long ?? 0) < 300]).toEqual([512, 3, true])
+})
+
+test('what is known of the model decides what it is asked for', async () => {
+  const seen: GenerateOptions[] = []
+  const settings = { maxOutputTokens: 100, temperature: 0.5, topP: 0.9, stop: ['END'] }
+  const plain = await load(seen)
+  await plain.ask('x', settings)
+  expect(seen.at(-1)).toMatchObject({ maxTokens: 100, temperature: 0.5, topP: 0.9, customStopTriggers: ['END'] })
+  const thinking = { kind: 'untold', off: 'never' } as const
+  const known = await load(seen, {
+    traits: { contextTokens: 800, thinking, sampling: 'refused', stop: false, output: 'none' },
+  })
+  await known.ask('x', settings)
+  expect(known.model.capabilities).toMatchObject({ contextTokens: 800, output: 'none', images: false })
+  expect(seen.at(-1)).toMatchObject({ maxTokens: 400, temperature: 0 })
+  expect(seen.at(-1)).not.toHaveProperty('customStopTriggers')
+  const short = await load(seen, { contextTokens: 700, traits: { contextTokens: 800, outputTokens: 50 } })
+  await short.ask('x', settings)
+  expect([short.model.capabilities.contextTokens, seen.at(-1)?.maxTokens]).toEqual([700, 50])
 })

@@ -1,6 +1,6 @@
 // How an answer ended and what it cost, in neutral words.
-import type { FinishReason, JsonObject, JsonValue, Usage } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import type { FinishReason, JsonObject, Usage } from '@baton/core'
+import { readCount, readObject } from '../json-fields.ts'
 
 /** Of OpenAI (ChatCompletion.Choice), Mistral (`model_length`), and of engines that pass their own words on. */
 const FINISH: Readonly<Record<string, FinishReason>> = {
@@ -46,12 +46,12 @@ export function overlay(before: JsonObject, now: JsonObject): JsonObject {
 
 /** `prompt_tokens` includes what was read from the cache. DeepSeek has fields of its own for that (recorded). */
 export function readUsage(usage: JsonObject): Usage {
-  const promptDetails = objectIn(usage, 'prompt_tokens_details')
-  const input = countIn(usage, 'prompt_tokens')
-  const cacheRead = countIn(promptDetails, 'cached_tokens') ?? countIn(usage, 'prompt_cache_hit_tokens')
-  const cacheWrite = countIn(promptDetails, 'cache_write_tokens')
+  const promptDetails = readObject(usage, 'prompt_tokens_details')
+  const input = readCount(usage, 'prompt_tokens')
+  const cacheRead = readCount(promptDetails, 'cached_tokens') ?? readCount(usage, 'prompt_cache_hit_tokens')
+  const cacheWrite = readCount(promptDetails, 'cache_write_tokens')
   const output = readOutput(usage, input)
-  const reasoning = countIn(objectIn(usage, 'completion_tokens_details'), 'reasoning_tokens')
+  const reasoning = readCount(readObject(usage, 'completion_tokens_details'), 'reasoning_tokens')
   return {
     ...(input !== undefined && { inputTokens: input }),
     ...(cacheRead !== undefined && { cacheReadTokens: cacheRead }),
@@ -63,18 +63,8 @@ export function readUsage(usage: JsonObject): Usage {
 
 /** Gemini and xAI leave reasoning out of `completion_tokens`, not out of the total (recorded: 35 + 12, total 109). */
 function readOutput(usage: JsonObject, input: number | undefined): number | undefined {
-  const output = countIn(usage, 'completion_tokens')
-  const total = countIn(usage, 'total_tokens')
+  const output = readCount(usage, 'completion_tokens')
+  const total = readCount(usage, 'total_tokens')
   if (output === undefined || input === undefined || total === undefined) return output
   return Math.max(output, total - input)
-}
-
-function objectIn(object: JsonObject, key: string): JsonObject {
-  const value = object[key]
-  return isJsonObject(value) ? value : {}
-}
-
-function countIn(object: JsonObject, key: string): number | undefined {
-  const value: JsonValue | undefined = object[key]
-  return typeof value === 'number' && value >= 0 ? value : undefined
 }

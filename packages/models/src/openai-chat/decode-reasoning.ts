@@ -2,6 +2,7 @@
 // as OpenRouter's `reasoning_details` or Claude's `thinking_blocks` of LiteLLM's proxy, which go back as they came.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject } from '@baton/core'
+import { readText } from '../json-fields.ts'
 
 const FIELDS = ['reasoning_content', 'reasoning'] as const
 
@@ -57,11 +58,11 @@ export class ReasoningDraft {
   /** A thought comes in pieces until its signature ends it; a redacted one comes whole. */
   #addBlock(block: JsonObject): void {
     const last = this.blocks.at(-1)
-    if (last?.['type'] !== 'thinking' || block['type'] !== 'thinking' || readString(last['signature']) !== '') {
+    if (last?.['type'] !== 'thinking' || block['type'] !== 'thinking' || readText(last, 'signature') !== '') {
       this.blocks.push(block)
       return
     }
-    const thinking = readString(last['thinking']) + readString(block['thinking'])
+    const thinking = readText(last, 'thinking') + readText(block, 'thinking')
     this.blocks[this.blocks.length - 1] = { ...last, ...block, thinking }
   }
 
@@ -75,7 +76,7 @@ export class ReasoningDraft {
       return
     }
     const given = Object.entries(detail).filter(([, value]) => value !== null)
-    const text = readString(last[field]) + readString(detail[field])
+    const text = readText(last, field) + readText(detail, field)
     this.details[this.details.length - 1] = { ...last, ...Object.fromEntries(given), [field]: text }
   }
 }
@@ -87,9 +88,5 @@ const TEXT_FIELDS: Readonly<Record<string, string | undefined>> = {
 
 function textOfDetail(detail: JsonObject): string {
   const field = TEXT_FIELDS[typeof detail['type'] === 'string' ? detail['type'] : '']
-  return field === undefined ? '' : readString(detail[field])
-}
-
-function readString(value: JsonValue | undefined): string {
-  return typeof value === 'string' ? value : ''
+  return field === undefined ? '' : readText(detail, field)
 }

@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue, ModelAnswer, ModelEvent, ModelPart, Provide
 import { BatonError, isJsonObject, parseJson } from '@baton/core'
 import type { ToolNames } from '../tool-names.ts'
 import type { FoundSource } from '../found-sources.ts'
-import { listObjects, listSources, readSource } from '../found-sources.ts'
+import { listSources, readSource } from '../found-sources.ts'
 import { answerTooLong } from '../transport/answer-reader.ts'
 import { redact } from '../transport/redact.ts'
 import type { SseEvent } from '../transport/sse.ts'
@@ -16,6 +16,7 @@ import { errorFromStream, errorIn } from './errors.ts'
 import type { TaggedPiece } from './think-tags.ts'
 import { ThinkTags } from './think-tags.ts'
 import { PROVIDER } from './wire.ts'
+import { listObjects } from '../json-fields.ts'
 
 export interface OpenAiChatDecoderOptions {
   /** The model as it was asked for; provider state is bound to it. */

@@ -1,11 +1,12 @@
 // From a neutral request to the body of POST …/chat/completions. Pure. Whatever legal history comes in, of this or another
 // provider, a body comes out that the server accepts; what servers take differently is in quirks.ts.
 import type { ModelRequest, ToolDeclaration } from '@baton/core'
-import { BatonError, outputTokensFor } from '@baton/core'
+import { outputTokensFor } from '@baton/core'
 import type { RequestMemory } from '../request-memory.ts'
 import { createRequestMemory } from '../request-memory.ts'
 import type { CompileSchema } from '../schema/compile-schema.ts'
 import { addProviderFields } from '../provider-fields.ts'
+import { refuseChosenServerTool } from '../server-tools.ts'
 import { isSayable } from '../schema/sayable-output.ts'
 import { encodeToolName } from '../tool-names.ts'
 import type { TraitsQuery } from '../traits/find-traits.ts'
@@ -47,6 +48,7 @@ export function encodeOpenAiChatRequest(
 ): OpenAiChatRequest {
   const { model, provider = PROVIDER, quirks = OPENAI_QUIRKS } = options
   const { settings, instructions, session } = request
+  refuseChosenServerTool(request, provider)
   const { traits } = findTraits(findQuery({ ...options, quirks }))
   const reasoning = planReasoning(request, { model, quirks, traits })
   const { plan } = reasoning
@@ -143,11 +145,6 @@ interface EncodedChoice {
 
 function encodeToolChoice(request: ModelRequest, how: ChoiceField): EncodedChoice {
   const { toolChoice, tools } = request
-  if (toolChoice.type === 'tool' && !tools.some((tool) => tool.name === toolChoice.name))
-    throw new BatonError({
-      code: 'model_invalid_request',
-      message: `toolChoice names "${toolChoice.name}", which is not among the request’s tools`,
-    })
   if (tools.length === 0) return { tools, field: undefined }
   const isIgnored = how === 'ignored'
   if (how === 'unforced' && toolChoice.type !== 'none') return { tools, field: undefined }

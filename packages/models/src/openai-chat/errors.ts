@@ -6,6 +6,7 @@ import type { HttpFailure } from '../transport/http-errors.ts'
 import { codeOfStatus, errorFromResponse, readQuotedRetryInfo, saysContextOverflow } from '../transport/http-errors.ts'
 import { redact } from '../transport/redact.ts'
 import { saysContentRefused } from '../transport/refused-content.ts'
+import { readText } from '../json-fields.ts'
 
 /** Words that are seen in `type` or `code`; of most errors the status says enough. */
 const CODE_OF_WORD: Readonly<Record<string, ErrorCode>> = {
@@ -37,7 +38,7 @@ function codeOfWord(word: string): ErrorCode | undefined {
 export function errorFromHttp(failure: Omit<HttpFailure, 'codeOfType'>): BatonError {
   const parsed = parseJson(failure.body)
   const error = parsed.ok ? errorIn(parsed.value) : undefined
-  const code = error ? stringIn(error, 'code') : undefined
+  const code = error ? readText(error, 'code') || undefined : undefined
   const special = code !== undefined && MORE_THAN_TYPE.has(code) ? codeOfWord(code) : undefined
   const failed = errorFromResponse({
     ...failure,
@@ -72,7 +73,7 @@ export interface StreamFailure {
 /** An error inside of an answer with status 200. `code` may be a word or a status (OpenRouter 502, vLLM 400). */
 export function errorFromStream(error: JsonObject, { label, requestId, secrets }: StreamFailure): BatonError {
   const message = readWords(error)
-  const words = [stringIn(error, 'code'), stringIn(error, 'type')].filter((word) => word !== undefined)
+  const words = [readText(error, 'code'), readText(error, 'type')].filter((word) => word !== '')
   const status = [error['status_code'], error['code'], error['status']].map(Number).find((each) => each >= 400)
   const byMessage = saysNoTools(message) ? 'model_without_tools' : undefined
   const byWord = byMessage ?? words.map(codeOfWord).find((code) => code !== undefined)
@@ -116,7 +117,7 @@ function readWords(error: JsonObject): string {
   if (typeof message === 'string') return withRaw(message, error)
   const detail: JsonValue | undefined = isJsonObject(message) ? message['detail'] : message
   const list = Array.isArray(detail) ? (detail as readonly JsonValue[]) : []
-  const said = list.filter(isJsonObject).map((each) => `${placeIn(each['loc'])}${stringIn(each, 'msg') ?? ''}`)
+  const said = list.filter(isJsonObject).map((each) => `${placeIn(each['loc'])}${readText(each, 'msg')}`)
   if (said.length > 0) return said.join('; ')
   return message === undefined || message === null ? 'no message' : JSON.stringify(message)
 }
@@ -129,9 +130,4 @@ function withRaw(message: string, error: JsonObject): string {
 
 function placeIn(loc: JsonValue | undefined): string {
   return Array.isArray(loc) ? `${(loc as readonly JsonValue[]).map(String).join('.')}: ` : ''
-}
-
-function stringIn(object: JsonObject, key: string): string | undefined {
-  const value = object[key]
-  return typeof value === 'string' && value !== '' ? value : undefined
 }

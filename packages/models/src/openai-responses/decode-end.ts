@@ -1,6 +1,7 @@
 // How an answer ended and what it cost, in neutral words.
 import type { FinishReason, JsonObject, JsonValue, Usage } from '@baton/core'
 import { isJsonObject } from '@baton/core'
+import { readCount, readObject } from '../json-fields.ts'
 
 /** `incomplete_details.reason` of openai 7.57. `steered` is for WebSockets: the answer stopped between two items. */
 const INCOMPLETE: Readonly<Record<string, FinishReason>> = {
@@ -39,11 +40,11 @@ export function incompleteReason(details: JsonValue | undefined): string | undef
 
 /** `input_tokens` includes what came from the cache, `output_tokens` includes reasoning. */
 export function readUsage(usage: JsonObject): Usage {
-  const input = countIn(usage, 'input_tokens')
-  const cacheRead = countIn(objectIn(usage, 'input_tokens_details'), 'cached_tokens')
-  const cacheWrite = countIn(objectIn(usage, 'input_tokens_details'), 'cache_write_tokens')
-  const output = countIn(usage, 'output_tokens')
-  const reasoning = countIn(objectIn(usage, 'output_tokens_details'), 'reasoning_tokens')
+  const input = readCount(usage, 'input_tokens')
+  const cacheRead = readCount(readObject(usage, 'input_tokens_details'), 'cached_tokens')
+  const cacheWrite = readCount(readObject(usage, 'input_tokens_details'), 'cache_write_tokens')
+  const output = readCount(usage, 'output_tokens')
+  const reasoning = readCount(readObject(usage, 'output_tokens_details'), 'reasoning_tokens')
   return {
     ...(input !== undefined && { inputTokens: input }),
     ...(cacheRead !== undefined && { cacheReadTokens: cacheRead }),
@@ -51,14 +52,4 @@ export function readUsage(usage: JsonObject): Usage {
     ...(output !== undefined && { outputTokens: output }),
     ...(reasoning !== undefined && { reasoningTokens: reasoning }),
   }
-}
-
-function objectIn(object: JsonObject, key: string): JsonObject {
-  const value = object[key]
-  return isJsonObject(value) ? value : {}
-}
-
-function countIn(object: JsonObject, key: string): number | undefined {
-  const value = object[key]
-  return typeof value === 'number' && value >= 0 ? value : undefined
 }

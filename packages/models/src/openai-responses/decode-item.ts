@@ -3,7 +3,8 @@
 import type { JsonObject, ModelPart, ProviderState } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 import type { FoundSource } from '../found-sources.ts'
-import { listObjects, readSource } from '../found-sources.ts'
+import { readSource } from '../found-sources.ts'
+import { listObjects, readText } from '../json-fields.ts'
 
 export interface PartInit {
   readonly state: (data: JsonObject) => ProviderState
@@ -30,7 +31,7 @@ export class ItemDraft {
   }
 
   get name(): string {
-    return textIn(this.item, 'name')
+    return readText(this.item, 'name')
   }
 
   /** Closes the item; returns what of it has not been streamed. */
@@ -64,7 +65,7 @@ export class ItemDraft {
   sources(): readonly FoundSource[] {
     if (this.type !== 'message' || !this.isDone) return []
     return listObjects(this.item['content']).flatMap((part) => {
-      const text = textIn(part, 'text')
+      const text = readText(part, 'text')
       return listObjects(part['annotations']).map((one) => {
         const [start, end] = [one['start_index'], one['end_index']]
         const quote = typeof start === 'number' && typeof end === 'number' ? text.slice(start, end) : undefined
@@ -91,7 +92,7 @@ export class ItemDraft {
 
   #texts(): readonly { readonly text: string; readonly data: JsonObject | undefined }[] {
     const pieces = this.isDone ? said(this.item) : [{ text: this.streamed, isRefusal: this.isRefused }]
-    const phase = textIn(this.item, 'phase')
+    const phase = readText(this.item, 'phase')
     return pieces.flatMap(({ text, isRefusal }) => {
       if (text === '') return []
       const data = { ...(phase !== '' && { phase }), ...(isRefusal && { refusal: true }) }
@@ -137,16 +138,16 @@ function said(item: JsonObject): readonly Said[] {
   if (item['type'] !== 'message') return []
   return listObjects(item['content']).map((part) =>
     part['type'] === 'refusal'
-      ? { text: textIn(part, 'refusal'), isRefusal: true }
-      : { text: textIn(part, 'text'), isRefusal: false },
+      ? { text: readText(part, 'refusal'), isRefusal: true }
+      : { text: readText(part, 'text'), isRefusal: false },
   )
 }
 
 function thoughtIn(item: JsonObject): string {
-  const summary = listObjects(item['summary']).map((part) => textIn(part, 'text'))
+  const summary = listObjects(item['summary']).map((part) => readText(part, 'text'))
   if (summary.length > 0) return summary.join('\n\n')
   return listObjects(item['content'])
-    .map((part) => textIn(part, 'text'))
+    .map((part) => readText(part, 'text'))
     .join('')
 }
 
@@ -155,9 +156,4 @@ function argumentsIn(item: JsonObject): string {
   const given = item['arguments']
   if (typeof given === 'string') return given
   return isJsonObject(given) ? JSON.stringify(given) : ''
-}
-
-function textIn(object: JsonObject, key: string): string {
-  const value = object[key]
-  return typeof value === 'string' ? value : ''
 }

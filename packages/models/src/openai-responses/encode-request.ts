@@ -6,6 +6,7 @@ import type { RequestMemory } from '../request-memory.ts'
 import { createRequestMemory } from '../request-memory.ts'
 import { encodeOutputSchema } from '../openai-chat/encode-output.ts'
 import { addProviderFields } from '../provider-fields.ts'
+import { findChosenServerTool, nameServerTool } from '../server-tools.ts'
 import type { CompileSchema } from '../schema/compile-schema.ts'
 import { isSayable } from '../schema/sayable-output.ts'
 import { encodeToolName } from '../tool-names.ts'
@@ -51,7 +52,7 @@ export function encodeOpenAiResponsesRequest(
   const reasoning = encodeReasoning(plan, traits, options)
   // Reasoning counts as output, so what the model may think is added to what it may answer.
   const tokens = limitOutput(traits, outputTokensFor(settings, request.tools.length + serverTools.length > 0), plan)
-  const toolChoice = encodeToolChoice(request)
+  const toolChoice = encodeToolChoice(request, serverTools)
   const limits = settings.strictTools === true ? traits.schemas : undefined
   const isSingle = settings.parallelCalls === false && traits.singleCalls
   const tools = [...serverTools, ...request.tools.map((tool) => encodeTool(tool, limits, memory.compile))]
@@ -104,14 +105,26 @@ function encodeTool(tool: ToolDeclaration, limits: SchemaLimits | undefined, com
   }
 }
 
+/** Tools of OpenAI's own that a request can demand (ToolChoiceTypes, ToolChoiceShell and others of openai 7.57). */
+const DEMANDABLE: ReadonlySet<unknown> = new Set([
+  'web_search',
+  'web_search_preview',
+  'file_search',
+  'code_interpreter',
+  'image_generation',
+  'computer',
+  'computer_use',
+  'computer_use_preview',
+  'shell',
+  'apply_patch',
+])
+
 /** Absent: the model decides. */
-function encodeToolChoice({ toolChoice, tools }: ModelRequest): WireToolChoice | undefined {
-  if (toolChoice.type === 'tool' && !tools.some((tool) => tool.name === toolChoice.name))
-    throw new BatonError({
-      code: 'model_invalid_request',
-      message: `toolChoice names "${toolChoice.name}", which is not among the request’s tools`,
-    })
-  if (tools.length === 0) return undefined
+function encodeToolChoice(request: ModelRequest, serverTools: readonly JsonObject[]): WireToolChoice | undefined {
+  const { toolChoice, tools, settings } = request
+  const chosen = findChosenServerTool(request, PROVIDER, serverTools)
+  if (chosen) return demandServerTool(chosen)
+  if (tools.length + serverTools.length + (settings.serverTools?.[PROVIDER]?.length ?? 0) === 0) return undefined
   switch (toolChoice.type) {
     case 'auto':
       return undefined
@@ -122,4 +135,16 @@ function encodeToolChoice({ toolChoice, tools }: ModelRequest): WireToolChoice |
     case 'tool':
       return { type: 'function', name: encodeToolName(toolChoice.name) }
   }
+}
+
+function demandServerTool(tool: JsonObject): WireToolChoice {
+  const { type, name, server_label: label } = tool
+  if (type === 'mcp' && typeof label === 'string') return { type, server_label: label }
+  if (type === 'custom' && typeof name === 'string') return { type, name }
+  if (typeof type === 'string' && DEMANDABLE.has(type)) return { type }
+  throw new BatonError({
+    code: 'model_invalid_request',
+    message: `toolChoice names "${nameServerTool(tool)}", a tool of OpenAI's own that its API cannot demand`,
+    hint: 'Leave the choice to the model (`auto`) and ask for the tool in the instructions.',
+  })
 }

@@ -47,7 +47,14 @@ export interface WireTool {
   readonly strict: boolean
 }
 
-export type WireToolChoice = 'none' | 'auto' | 'required' | { readonly type: 'function'; readonly name: string }
+export type WireToolChoice =
+  | 'none'
+  | 'auto'
+  | 'required'
+  | { readonly type: 'function' | 'custom'; readonly name: string }
+  | { readonly type: 'mcp'; readonly server_label: string }
+  /** A tool of OpenAI's own. */
+  | { readonly type: string }
 
 export interface WireTextFormat {
   readonly type: 'json_schema'

@@ -4,7 +4,7 @@ import type { FinishReason } from '@baton/core'
 import { afterAll, expect, test } from 'vitest'
 import type { PromptedFormatName } from './formats.ts'
 import { PROMPTED_FORMATS } from './formats.ts'
-import { readAllCuts } from './hostile-situations.ts'
+import { readAllCuts } from './hostile-texts.test-kit.ts'
 
 const NAMES = Object.keys(PROMPTED_FORMATS) as readonly PromptedFormatName[] // the keys of that record
 const INPUT = { path: '/all', text: 'a "b"' }

@@ -3,8 +3,8 @@
 import type { FinishReason } from '@baton/core'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { PromptedFormatName } from './formats.ts'
-import type { Meaning } from './hostile-situations.ts'
-import { readAllCuts } from './hostile-situations.ts'
+import type { Meaning } from './hostile-texts.test-kit.ts'
+import { readAllCuts } from './hostile-texts.test-kit.ts'
 
 type Row = readonly [name: string, text: string, meaning: Partial<Meaning>, finish?: FinishReason]
 

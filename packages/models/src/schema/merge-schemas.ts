@@ -1,6 +1,6 @@
 // Several schemas that hold together, as one.
 import type { JsonObject, JsonValue } from '@baton/core'
-import { isJsonObject } from '@baton/core'
+import { isJsonObject, listTypes } from '@baton/core'
 
 /** What `allOf` means for objects: the properties and demands of all. For other keywords the later schema wins. */
 export function mergeSchemas(schemas: readonly JsonObject[]): JsonObject {
@@ -19,8 +19,8 @@ export function mergeSchemas(schemas: readonly JsonObject[]): JsonObject {
 }
 
 /** Keeps the types that both schemas name. If they share none, no value is valid, and the later type is kept. */
-function mergedTypes({ type: one }: JsonObject, { type: other }: JsonObject): JsonObject {
-  if (one === undefined || other === undefined) return {}
+function mergedTypes(one: JsonObject, other: JsonObject): JsonObject {
+  if (one['type'] === undefined || other['type'] === undefined) return {}
   const [first, second] = [listTypes(one), listTypes(other)]
   const both = [
     ...first.filter((type) => second.includes(type) || (type === 'integer' && second.includes('number'))),
@@ -29,10 +29,6 @@ function mergedTypes({ type: one }: JsonObject, { type: other }: JsonObject): Js
   const [only] = both
   if (only === undefined) return {}
   return { type: both.length === 1 ? only : both }
-}
-
-function listTypes(type: JsonValue): readonly JsonValue[] {
-  return Array.isArray(type) ? type : [type]
 }
 
 function mergedValues({ enum: one }: JsonObject, { enum: other }: JsonObject): JsonObject {

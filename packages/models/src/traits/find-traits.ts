@@ -96,7 +96,7 @@ export function dropRegion(modelId: string): string {
   return id.replace(/^[a-z-]+\.(?=(amazon|anthropic|mistral|meta|deepseek|openai|qwen|cohere|writer)\.)/, '')
 }
 
-function mergeTraits(traits: ModelTraits, override: TraitsOverride): ModelTraits {
+export function mergeTraits(traits: ModelTraits, override: TraitsOverride): ModelTraits {
   return {
     ...traits,
     ...override,

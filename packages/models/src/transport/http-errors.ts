@@ -4,6 +4,7 @@ import type { ErrorCode, HttpHead, JsonObject, JsonValue } from '@baton/core'
 import { BatonError, isJsonObject, parseJson } from '@baton/core'
 import { redact } from './redact.ts'
 import { saysContentRefused } from './refused-content.ts'
+import { readString } from '../json-fields.ts'
 
 export interface HttpFailure {
   /** As the user knows it: `Anthropic`. */
@@ -64,10 +65,10 @@ export function readErrorBody(body: string): SaidError {
   const error = root['error']
   if (typeof error === 'string') return { message: error }
   const holder: JsonObject = isJsonObject(error) ? error : root
-  const type = stringIn(holder, 'type') ?? stringIn(holder, 'status')
-  const code = stringIn(holder, 'code')
-  const requestId = stringIn(root, 'request_id')
-  const message = stringIn(holder, 'message') ?? stringIn(holder, 'Message') ?? ''
+  const type = readString(holder, 'type') ?? readString(holder, 'status')
+  const code = readString(holder, 'code')
+  const requestId = readString(root, 'request_id')
+  const message = readString(holder, 'message') ?? readString(holder, 'Message') ?? ''
   const retryAfterMs = readRetryInfo(holder['details']) ?? readQuotedRetryInfo(message)
   return {
     message,
@@ -163,7 +164,7 @@ export function readRetryAfterMs(headers: HttpHead['headers'], nowMs: number): n
 function readRetryInfo(details: JsonValue | undefined): number | undefined {
   if (!Array.isArray(details)) return undefined
   for (const detail of details as readonly JsonValue[]) {
-    const delay = isJsonObject(detail) ? stringIn(detail, 'retryDelay') : undefined
+    const delay = isJsonObject(detail) ? readString(detail, 'retryDelay') : undefined
     if (delay === undefined || !delay.endsWith('s')) continue
     const seconds = numberIn(delay.slice(0, -1))
     if (seconds !== undefined) return Math.round(seconds * 1000)
@@ -181,11 +182,6 @@ function numberIn(text: string | undefined): number | undefined {
   if (text === undefined || text.trim() === '') return undefined
   const value = Number(text)
   return Number.isFinite(value) && value >= 0 ? value : undefined
-}
-
-function stringIn(object: JsonObject, key: string): string | undefined {
-  const value = object[key]
-  return typeof value === 'string' ? value : undefined
 }
 
 /** The words of an HTML page or plain text, without its markup. */

@@ -10,7 +10,7 @@ import { describeThrown } from '../describe-thrown.ts'
 import { checkCall } from '../work/call-check.ts'
 import { listUntrusted } from '../work/model-work.ts'
 
-export function listApprovals(engine: SessionEngine): readonly PendingApproval[] {
+export function listApprovals(engine: Pick<SessionEngine, 'state' | 'history'>): readonly PendingApproval[] {
   const history = engine.history()
   return (engine.state().step?.calls ?? []).flatMap(({ callId, name, state, approval }): readonly PendingApproval[] => {
     if (state !== 'awaiting-approval' || !approval) return []

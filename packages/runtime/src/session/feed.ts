@@ -57,12 +57,11 @@ export class SessionFeed {
 
   /** A record that was published before, as when the log is read again, is passed over. */
   publishRecord(record: SessionRecord): void {
-    const { pos, nowMs, wallMs } = record
+    const { pos, facts } = record
     if (pos <= this.#publishedPos) return
     this.#publishedPos = pos
-    for (const fact of record.facts) {
-      const frame = { type: 'fact', pos, nowMs, fact: hideBindings(fact) } as const
-      this.#push(wallMs === undefined ? frame : { ...frame, wallMs })
+    for (const [index, fact] of facts.entries()) {
+      this.#push(toFrame(record, index, fact))
       if (fact.type === 'model-started') {
         this.#written = { attempt: fact.attempt, text: '', reasoning: '', calls: new Map() }
         this.#lastAttempt = fact.attempt
@@ -170,10 +169,21 @@ function append(text: string, { offset, text: more }: Piece): string {
 }
 
 async function* readFacts({ readPast }: FeedInit, fromPos: number, nextPos: number): AsyncGenerator<Frame> {
-  for await (const { pos, nowMs, wallMs, facts } of readPast(fromPos)) {
-    if (pos >= nextPos) return
-    for (const fact of facts)
-      yield { type: 'fact', pos, nowMs, ...(wallMs !== undefined && { wallMs }), fact: hideBindings(fact) }
+  for await (const record of readPast(fromPos)) {
+    if (record.pos >= nextPos) return
+    for (const [index, fact] of record.facts.entries()) yield toFrame(record, index, fact)
+  }
+}
+
+function toFrame({ pos, nowMs, wallMs, facts }: SessionRecord, index: number, fact: Fact): Frame {
+  const more = index < facts.length - 1
+  return {
+    type: 'fact',
+    pos,
+    nowMs,
+    fact: hideBindings(fact),
+    ...(wallMs !== undefined && { wallMs }),
+    ...(more && { more }),
   }
 }
 

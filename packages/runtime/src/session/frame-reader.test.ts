@@ -1,10 +1,7 @@
-// What a slow reader is told, and what becomes of the readers of turns that never begin.
-import type { Frame, Refused } from '@baton/core'
-import { createHistory } from '@baton/core/machine'
+// What a slow reader is told.
+import type { Frame } from '@baton/core'
 import { expect, test } from 'vitest'
 import { FrameReader, FRAMES_MAX, TEXT_MAX } from './frame-reader.ts'
-import type { TurnInit } from './turn.ts'
-import { followTurn } from './turn.ts'
 
 const fact = (pos: number): Frame => ({ type: 'fact', pos, nowMs: 0, fact: { type: 'session-paused' } })
 const text = (attempt: number, said: string, offset = 0): Frame => ({ type: 'text-delta', attempt, offset, text: said })
@@ -14,11 +11,6 @@ function reader(nextPos = 0, past?: AsyncIterable<Frame>) {
   const made = new FrameReader({ nextPos, ...(past && { past }), onEnd: () => ends.push(1) })
   const iterator = made[Symbol.asyncIterator]()
   return { made, iterator, ends, next: async () => (await iterator.next()).value }
-}
-
-/** An engine without output schema or history, of which only the reading is asked. */
-function createEngine(follow: (fromPos?: number) => FrameReader): TurnInit['engine'] {
-  return { follow, world: {}, history: createHistory } as unknown as TurnInit['engine']
 }
 
 test('a reader that lags in the middle of a record is sent back to its beginning', async () => {
@@ -76,51 +68,4 @@ test('what is over comes before what is live, and a past that cannot be read end
   await expect(iterator.next()).rejects.toThrow('disk gone')
   expect(await iterator.next()).toEqual({ done: true, value: undefined })
   expect(ends).toEqual([1])
-})
-
-test.each([
-  [
-    'refused',
-    () => Promise.resolve<Refused[]>([{ type: 'refused', code: 'queue_full', message: 'full' }]),
-    'queue_full',
-  ],
-  ['not answered, because its session died', () => Promise.reject(Object.assign(new Error(), { code: 'x' })), 'x'],
-])('the reader of an input that is %s ends', async (_, accepted, code) => {
-  const { made, ends } = reader()
-  const turn = followTurn({
-    inputId: 'i',
-    engine: createEngine(() => made),
-    frames: made,
-    accepted: accepted(),
-  })
-  await expect(turn.answer).rejects.toMatchObject({ code })
-  expect(ends).toEqual([1])
-})
-
-test('a turn that lost frames reads them again and is answered', async () => {
-  const first = reader()
-  const again = reader()
-  const turn = followTurn({
-    inputId: 'i',
-    engine: createEngine((pos) => {
-      expect(pos).toBe(3)
-      return again.made
-    }),
-    frames: first.made,
-    accepted: Promise.resolve([{ type: 'accepted', pos: 1 }]),
-  })
-  const entered = [{ entry: 1, inputs: ['i'], notes: [], chars: 1 }]
-  const live = { type: 'fact', pos: 2, nowMs: 0 } as const
-  first.made.push({ ...live, fact: { type: 'inputs-entered', exchange: 1, entries: entered } })
-  first.made.push(text(1, 'found '))
-  first.made.push({ type: 'lagged', pos: 3 })
-  first.made.end()
-  again.made.push(text(1, 'found again'))
-  again.made.push({ ...text(1, ' and on'), offset: 11 } as Frame)
-  const finished = { type: 'turn-finished', turn: 1, outcome: 'answered', text: 'found again and on' } as const
-  again.made.push({ ...live, pos: 3, fact: finished })
-  expect((await turn.answer).text).toBe('found again and on')
-  let told = ''
-  for await (const event of turn.events) if (event.type === 'text-delta') told += event.text
-  expect(told).toBe('found again and on')
 })

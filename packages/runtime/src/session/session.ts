@@ -6,9 +6,13 @@ import type {
   ClientHandlers,
   Cursor,
   Decision,
+  EventsOptions,
+  EventStream,
   FrameStream,
   LeaseClient,
   LeaseClientInit,
+  MessagesPage,
+  MessagesQuery,
   PendingApproval,
   PendingQuestion,
   Principal,
@@ -17,6 +21,7 @@ import type {
   SendOptions,
   Session,
   SessionDescription,
+  SessionDetails,
   Turn,
   UserInput,
 } from '@baton/core'
@@ -24,9 +29,11 @@ import {
   BatonError,
   decodeDecision,
   decodeDescription,
+  decodeEventsOptions,
   decodeCursor,
   decodeInterruptOptions,
   decodeLeaseClientInit,
+  decodeMessagesQuery,
   decodeOutcome,
   decodeQuestionAnswer,
   decodeSendOptions,
@@ -38,10 +45,10 @@ import type { SessionEngine } from '../engine.ts'
 import { submitAlone } from '../engine.ts'
 import { createApproval, findAnswerIssues, listApprovals } from './approvals.ts'
 import { SessionClients } from './clients.ts'
-import type { FrameReader } from './frame-reader.ts'
 import { openLeaseClient } from './lease-client.ts'
 import { SpokenInputs } from './spoken-inputs.ts'
 import { bringsBytes, submitMedia } from './submit-media.ts'
+import { openEvents, readDetails, readMessages } from './reading.ts'
 import { followTurn } from './turn.ts'
 
 export interface SessionHandleInit {
@@ -62,7 +69,7 @@ class SessionHandle implements Session {
   readonly #clients: SessionClients
   readonly #spoken: SpokenInputs
   /** Those that have not ended. */
-  readonly #readers = new Set<FrameReader>()
+  readonly #readers = new Set<{ leave(): void }>()
   /** Never rejects; there while pictures or files of what was said are being stored. */
   #storing: Promise<void> | undefined
   #closed = false
@@ -85,18 +92,48 @@ class SessionHandle implements Session {
     const refusal = this.#closed ? CLOSED : !given.ok ? given.refusal : !parts.ok ? parts.refusal : undefined
     if (refusal || !given.ok || !parts.ok) return refuseTurn(newId(), refusal ?? CLOSED)
     const { inputId = newId(), ...more } = given.value
-    // An input that was sent before: its turn may be over already, so it is read from where it was accepted.
     const said: Input = { type: 'user-input', inputId, parts: parts.value, ...more }
-    const frames = engine.follow(given.value.inputId === undefined ? undefined : findAccepted(engine, inputId))
+    // An input that was sent before: its turn may be over already, so it is looked for in the log.
+    const isKnown = given.value.inputId !== undefined && isRemembered(engine, inputId)
+    const events = openEvents(engine, { from: isKnown ? 'start' : 'now' })
     // Directly, where nothing is to be stored and nothing is being stored: then a stack shows no detour.
     const accepted =
       this.#storing || parts.value.some(isMedia) ? this.#submitInOrder(said).then(toBatch) : engine.submit([said])
-    return followTurn({
-      inputId,
-      engine,
-      frames,
-      accepted,
+    return followTurn({ inputId, output: engine.world.output, events, accepted })
+  }
+
+  turn(inputId: string): Turn {
+    const { engine } = this.#init
+    if (this.#closed) return refuseTurn(String(inputId), CLOSED)
+    const events = openEvents(engine, { from: 'start', tellsLive: true })
+    return followTurn({ inputId: String(inputId), output: engine.world.output, events })
+  }
+
+  events(options: EventsOptions = {}): EventStream {
+    const given = decodeEventsOptions(options)
+    if (!given.ok) throw new BatonError(given.refusal)
+    const { from, signal } = given.value
+    const reader = openEvents(this.#init.engine, {
+      ...(from !== undefined && { from }),
+      tellsLive: true,
+      onEnd: (ended) => this.#readers.delete(ended),
     })
+    if (this.#closed || signal?.aborted) reader.leave()
+    else {
+      this.#readers.add(reader)
+      signal?.addEventListener('abort', () => reader.leave(), { once: true })
+    }
+    return reader
+  }
+
+  async messages(page: MessagesQuery = {}): Promise<MessagesPage> {
+    const given = decodeMessagesQuery(page)
+    if (!given.ok) throw new BatonError(given.refusal)
+    return await readMessages(this.#init.engine, given.value)
+  }
+
+  async info(): Promise<SessionDetails> {
+    return readDetails(this.#init.engine)
   }
 
   submit(input: UserCommand | ClientReport): Promise<Accepted | Refused> {
@@ -215,14 +252,14 @@ function toBatch(answer: Accepted | Refused): readonly (Accepted | Refused)[] {
 const NO_OPTIONS = { ok: true, value: {} } as ReturnType<typeof decodeSendOptions> // what it makes of none
 const CLOSED = { type: 'refused', code: 'session_closed', message: 'this session was closed here' } as const
 
-function findAccepted(engine: SessionEngine, inputId: string): number | undefined {
-  return engine.state().recentInputs.find((recent) => recent.inputId === inputId)?.pos
+function isRemembered(engine: SessionEngine, inputId: string): boolean {
+  return engine.state().recentInputs.some((recent) => recent.inputId === inputId)
 }
 
 function refuseTurn(id: string, { code, message }: Pick<Refused, 'code' | 'message'>): Turn {
   const answer = Promise.reject<never>(new BatonError({ code, message }))
   answer.catch(() => {}) // a program that only reads the events must not be punished
-  return { id, events: noEvents(), answer }
+  return { id, answer, [Symbol.asyncIterator]: noEvents }
 }
 
 async function* noEvents(): AsyncGenerator<never> {}

@@ -1,18 +1,19 @@
-// The Turn that `send` returns: it follows the session's frames until the turn that took its input has ended.
-import type { Accepted, Answer, Frame, Refused, Turn, TurnEvent, Usage } from '@baton/core'
-import { BatonError } from '@baton/core'
-import type { Fact, OpenCall } from '@baton/core/machine'
-import type { SessionEngine } from '../engine.ts'
+// The Turn that `send` returns: the session's events from the moment in which its input enters, up to the turn's end.
+import type { Accepted, Answer, Refused, SessionEvent, SessionEventOf, SourcePart, Turn } from '@baton/core'
+import { ANSWER_SOURCES_MAX, BatonError } from '@baton/core'
+import type { TurnOutcome } from '@baton/core/machine'
 import { NO_ANSWER } from '../engine.ts'
-import type { FrameReader } from './frame-reader.ts'
+import type { OutputReader } from '../work/output.ts'
+import type { EventReader } from './event-reader.ts'
 
 export interface TurnInit {
   readonly inputId: string
-  readonly engine: Pick<SessionEngine, 'follow' | 'history' | 'world'>
-  /** Registered before the input is submitted, so that no frame is missed. */
-  readonly frames: FrameReader
-  /** The answer to the input, the first of its batch. */
-  readonly accepted: Promise<readonly (Accepted | Refused)[]>
+  /** Of an agent with an output schema. */
+  readonly output: OutputReader | undefined
+  /** Registered before the input is submitted, so that no event is missed. */
+  readonly events: EventReader
+  /** The answer to the input, the first of its batch; absent for a turn that was asked for before. */
+  readonly accepted?: Promise<readonly (Accepted | Refused)[]>
 }
 
 export function followTurn(init: TurnInit): Turn {
@@ -20,153 +21,133 @@ export function followTurn(init: TurnInit): Turn {
   const answer = follow(init, events).finally(() => events.end())
   // Who only reads the events must not be punished for a turn that fails.
   answer.catch(() => {})
-  return { id: init.inputId, events, answer }
+  return { id: init.inputId, answer, [Symbol.asyncIterator]: () => events[Symbol.asyncIterator]() }
 }
 
 async function follow(init: TurnInit, events: TurnEvents): Promise<Answer> {
-  const { output } = init.engine.world
   const followed = readTurn(init, events)
   followed.catch(() => {})
   try {
-    const [outcome = NO_ANSWER] = await init.accepted
+    const [outcome = NO_ANSWER] = (await init.accepted) ?? [ACCEPTED]
     if (outcome.type === 'refused') throw new BatonError({ code: outcome.code, message: outcome.message })
   } catch (cause) {
-    init.frames.leave() // there is no turn to wait for
+    init.events.leave() // there is no turn to wait for
     throw cause
   }
   const answer = await followed
-  if (!output || answer.outcome !== 'answered') return answer
-  return { ...answer, output: await output.read(answer.text) }
+  if (!init.output || answer.outcome !== 'answered') return answer
+  return { ...answer, output: await init.output.read(answer.text) }
+}
+
+const ACCEPTED: Accepted = { type: 'accepted', pos: -1 }
+
+interface Seen {
+  /** The input was taken in. */
+  isKnown: boolean
+  /** The input entered: from here on the running turn is this one. */
+  isMine: boolean
+  readonly limits: Set<Answer['limits'][number]>
+  /** What its steps cite, each once, by its words. */
+  readonly sources: Map<string, SourcePart>
+  forgotten: boolean
 }
 
 async function readTurn(init: TurnInit, events: TurnEvents): Promise<Answer> {
-  const seen: Seen = { mine: false, attempt: 0, textChars: 0, reasoningChars: 0, usage: undefined }
-  let reader = init.frames
+  const seen: Seen = { isKnown: false, isMine: false, limits: new Set(), sources: new Map(), forgotten: false }
   try {
-    for (let batch = await reader.nextBatch(); batch; batch = await reader.nextBatch())
-      for (const frame of batch) {
-        // Frames were lost, and this was the last one of its reader.
-        if (frame.type === 'lagged') reader = init.engine.follow(frame.pos)
-        const answer = readFrame(init, seen, frame, events)
+    for (let batch = await init.events.nextBatch(); batch; batch = await init.events.nextBatch())
+      for (const event of batch.events) {
+        const answer = takeEvent(init.inputId, seen, event)
+        if (seen.isMine) events.push(event)
         if (answer) return answer
       }
   } finally {
-    reader.leave()
+    init.events.leave()
   }
   throw new BatonError({ code: 'session_closed', message: 'the session was closed before the turn ended' })
 }
 
-function readFrame(init: TurnInit, seen: Seen, frame: Frame, events: TurnEvents): Answer | undefined {
-  if (frame.type === 'fact') return readFact(init, seen, frame.fact, events)
-  if (!seen.mine) return undefined
-  if (frame.type === 'tool-progress') events.push(frame)
-  if (frame.type === 'server-tool') events.push({ type: frame.type, name: frame.name, status: frame.status })
-  if (frame.type !== 'text-delta' && frame.type !== 'reasoning-delta') return undefined
-  if (seen.attempt !== frame.attempt) {
-    seen.attempt = frame.attempt
-    seen.textChars = 0
-    seen.reasoningChars = 0
-  }
-  // A reader that reads again is told once more what the running attempt has said.
-  const field = frame.type === 'text-delta' ? 'textChars' : 'reasoningChars'
-  const known = seen[field] - frame.offset
-  const text = known > 0 ? frame.text.slice(known) : frame.text
-  seen[field] = Math.max(seen[field], frame.offset + frame.text.length)
-  if (text !== '') events.push({ type: frame.type, text })
-  return undefined
-}
-
-interface Seen {
-  /** The newest attempt of which something was told, and how many UTF-16 units of it. */
-  attempt: number
-  textChars: number
-  reasoningChars: number
-  /** The input entered: from here on the running turn is this one. */
-  mine: boolean
-  /** Of the steps so far. */
-  usage: Usage | undefined
-}
-
-function readFact(init: TurnInit, seen: Seen, fact: Fact, events: TurnEvents): Answer | undefined {
-  if (fact.type === 'inputs-entered') seen.mine ||= fact.entries.some((entry) => entry.inputs.includes(init.inputId))
-  if (!seen.mine) return undefined
-  switch (fact.type) {
-    case 'attempt-superseded':
-      events.push({ type: 'attempt-superseded', reason: fact.reason })
-      break
-    case 'step-finished':
-      seen.usage = addUsage(seen.usage, fact.usage)
-      for (const { callId } of fact.calls) {
-        const call = init.engine.history().openCall(callId) ?? describeClosedCall(fact, callId)
-        if (call) events.push({ type: 'call-proposed', call })
-      }
-      break
-    case 'approval-requested':
-      events.push({
-        type: 'approval-requested',
-        approvalId: fact.approvalId,
-        callId: fact.callId,
-        expiresAtMs: fact.expiresAtMs,
-      })
-      break
-    case 'question-asked': {
-      const { questionId, callId, message, schema, expiresAtMs } = fact
-      events.push({ type: 'question-asked', question: { questionId, callId, message, schema, expiresAtMs } })
-      break
-    }
-    case 'call-settled':
-      events.push({ type: 'call-settled', callId: fact.callId, settlement: fact.settlement })
-      break
-    case 'turn-finished': {
-      const { outcome, text, error } = fact
-      events.push({ type: 'turn-finished', outcome, text })
-      if (outcome === 'failed')
-        throw new BatonError({ code: error?.code ?? 'internal', message: error?.message ?? 'the turn failed' })
-      return { outcome, text, usage: seen.usage ?? {} }
-    }
+/** The answer, at the turn's end. */
+function takeEvent(inputId: string, seen: Seen, event: SessionEvent): Answer | undefined {
+  switch (event.type) {
+    case 'message-added':
+      seen.isKnown ||= event.message.id === inputId
+      return undefined
+    case 'message-entered':
+      seen.isMine ||= event.message === inputId
+      return undefined
+    case 'live':
+      if (!seen.isKnown) throw createUnknownError(inputId)
+      return undefined
+    case 'sources':
+      if (seen.isMine) noteSources(seen.sources, event.sources)
+      return undefined
+    case 'limit':
+      if (seen.isMine && event.reached) seen.limits.add(event.limit)
+      return undefined
+    case 'compacted':
+      seen.forgotten ||= seen.isMine
+      return undefined
+    case 'turn-finished':
+      return seen.isMine ? readAnswer(seen, event) : undefined
     default:
-      break
+      return undefined
   }
-  return undefined
 }
 
-function describeClosedCall(
-  fact: Extract<Fact, { readonly type: 'step-finished' }>,
-  callId: string,
-): OpenCall | undefined {
-  const part = fact.parts.find((candidate) => candidate.type === 'call' && candidate.callId === callId)
-  return part?.type === 'call' ? { callId, name: part.name, arguments: part.arguments, settled: true } : undefined
+/** Each step numbers its own. */
+function noteSources(known: Map<string, SourcePart>, cited: readonly SourcePart[]): void {
+  for (const { id: _, ...source } of cited) {
+    const words = JSON.stringify([source.url, source.title, source.mediaType, source.quote])
+    if (known.size < ANSWER_SOURCES_MAX && !known.has(words))
+      known.set(words, { ...source, id: `source-${known.size + 1}` })
+  }
 }
 
-/** A sum of costs of which one is not known is not known either. */
-function addUsage(one: Usage | undefined, other: Usage): Usage {
-  if (!one) return other
-  const { costMicros: _, ...sum }: Record<string, number> = { ...one }
-  for (const [key, value] of Object.entries(other))
-    if (typeof value === 'number' && key !== 'costMicros') sum[key] = (sum[key] ?? 0) + value
-  if (one.costMicros === undefined || other.costMicros === undefined) return sum
-  return { ...sum, costMicros: one.costMicros + other.costMicros }
+function createUnknownError(inputId: string): BatonError {
+  return new BatonError({
+    code: 'unknown_input',
+    message: `the session has taken no input "${inputId.slice(0, 100)}"`,
+    hint: 'Use the id of a turn that this session was asked for, or send the input again.',
+  })
+}
+
+const OUTCOMES: Readonly<Record<Answer['stop'], Exclude<TurnOutcome, 'failed'>>> = {
+  end: 'answered',
+  'max-tokens': 'answered',
+  limit: 'answered',
+  refused: 'refused',
+  cancelled: 'interrupted',
+  stopped: 'stopped',
+  silent: 'silent',
+}
+
+/** @throws BatonError with the code of a turn that failed */
+function readAnswer(
+  { limits, sources, forgotten }: Seen,
+  { stop, text, usage, error }: SessionEventOf<'turn-finished'>,
+): Answer {
+  if (stop === 'failed')
+    throw new BatonError({ code: error?.code ?? 'internal', message: error?.message ?? 'the turn failed' })
+  return { outcome: OUTCOMES[stop], stop, text, usage, sources: [...sources.values()], limits: [...limits], forgotten }
 }
 
 /** The events of one turn. Text that nobody reads is joined, so an unread turn holds no more than its answer. */
-class TurnEvents implements AsyncIterable<TurnEvent> {
-  #waiting: TurnEvent[] = []
+class TurnEvents implements AsyncIterable<SessionEvent> {
+  #waiting: SessionEvent[] = []
   /** What was taken and is being handed out. */
-  #batch: readonly TurnEvent[] = []
+  #batch: readonly SessionEvent[] = []
   #handedOut = 0
   #ended = false
   /** Shared by all who wait: several iterators share the events, and none of them hangs at the end. */
   #wake: PromiseWithResolvers<void> | undefined
 
-  push(event: TurnEvent): void {
-    const last = this.#waiting.at(-1)
-    if (last?.type === 'text-delta' && event.type === 'text-delta')
-      this.#waiting[this.#waiting.length - 1] = { type: 'text-delta', text: last.text + event.text }
-    else if (last?.type === 'reasoning-delta' && event.type === 'reasoning-delta')
-      this.#waiting[this.#waiting.length - 1] = { type: 'reasoning-delta', text: last.text + event.text }
+  push(event: SessionEvent): void {
+    const joined = joinTexts(this.#waiting.at(-1), event)
+    if (joined) this.#waiting[this.#waiting.length - 1] = joined
     else {
       // Of a call's progress only the newest counts; a tool may report for as long as it likes.
-      if (event.type === 'tool-progress')
+      if (event.type === 'call-progress')
         this.#waiting = this.#waiting.filter((other) => !isProgress(other, event.callId))
       this.#waiting.push(event)
     }
@@ -181,7 +162,7 @@ class TurnEvents implements AsyncIterable<TurnEvent> {
   }
 
   /** Not a generator: that would make three promises for each event. */
-  [Symbol.asyncIterator](): AsyncIterator<TurnEvent, undefined> {
+  [Symbol.asyncIterator](): AsyncIterator<SessionEvent, undefined> {
     let left = false
     return {
       next: () => (left ? Promise.resolve(END) : this.#next()),
@@ -192,7 +173,7 @@ class TurnEvents implements AsyncIterable<TurnEvent> {
     }
   }
 
-  async #next(): Promise<IteratorResult<TurnEvent, undefined>> {
+  async #next(): Promise<IteratorResult<SessionEvent, undefined>> {
     for (;;) {
       const event = this.#batch[this.#handedOut]
       this.#handedOut += 1
@@ -210,6 +191,14 @@ class TurnEvents implements AsyncIterable<TurnEvent> {
 
 const END = { done: true, value: undefined } as const
 
-function isProgress(event: TurnEvent, callId: string): boolean {
-  return event.type === 'tool-progress' && event.callId === callId
+function joinTexts(last: SessionEvent | undefined, event: SessionEvent): SessionEvent | undefined {
+  if (!last || (event.type !== 'text' && event.type !== 'reasoning' && event.type !== 'call-writing')) return undefined
+  if (last.type !== event.type || last.step !== event.step || last.offset + last.text.length !== event.offset)
+    return undefined
+  if (event.type === 'call-writing' && last.type === 'call-writing' && last.callId !== event.callId) return undefined
+  return { ...last, text: last.text + event.text, cursor: event.cursor }
+}
+
+function isProgress(event: SessionEvent, callId: string): boolean {
+  return event.type === 'call-progress' && event.callId === callId
 }

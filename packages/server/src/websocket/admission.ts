@@ -66,6 +66,12 @@ export const NO_PEER: Refusal = {
   message: 'this is no peer: the servers of a store need the same secret',
 }
 
+/** For a peer that does not tell in known words whose connection it passes on; peers know it by its status. */
+export const UNREADABLE_CLIENT: Refusal = {
+  status: '422 Unprocessable Content',
+  message: 'the header x-baton-client does not say whose connection this is',
+}
+
 /** For who has no name that the program knows. */
 export const UNKNOWN_PRINCIPAL: Refusal = {
   status: '401 Unauthorized',

@@ -5,8 +5,7 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import type { WebSocket } from 'ws'
-import { WebSocketServer } from 'ws'
+import { WebSocket, WebSocketServer } from 'ws'
 import { createMemorySocket } from './memory-socket.ts'
 import { PeerWarnings } from './peer-warnings.ts'
 import type { PeerLinkInit } from './peers.ts'
@@ -32,12 +31,17 @@ test('a peer is who knows the secret, and says for whom it speaks', () => {
 test.each([
   ['no secret', { 'x-baton-client': encode({ principal: { id: 'ann' }, client: 'x' }) }],
   ['another secret', { 'x-baton-peer': 'b'.repeat(SECRET.length), 'x-baton-client': encode({}) }],
+])('a request with %s comes from no peer, and does no harm', (_situation, headers) => {
+  expect(ask(headers)).toBeUndefined()
+})
+
+test.each([
   ['no client', { 'x-baton-peer': SECRET }],
   ['a client that is no JSON', { 'x-baton-peer': SECRET, 'x-baton-client': 'e30x' }],
   ['a client without a principal', { 'x-baton-peer': SECRET, 'x-baton-client': encode({ client: 'x' }) }],
   ['a principal without a name', { 'x-baton-peer': SECRET, 'x-baton-client': encode({ principal: {}, client: 'x' }) }],
-])('a request with %s comes from no peer, and does no harm', (_situation, headers) => {
-  expect(ask(headers)).toBeUndefined()
+])('a peer with %s is told apart from strangers', (_situation, headers) => {
+  expect(ask(headers)).toBe('unreadable')
 })
 
 test.each([
@@ -70,14 +74,34 @@ test('frames go both ways, and the close of the peer is that of the app', async 
   await expect.poll(app.closed).toEqual({ code: 1001, reason: 'the server is shutting down' })
 })
 
-test('a peer that does not know the secret says so', async () => {
-  const refusing = new WebSocketServer({ port: 0, host: '127.0.0.1', verifyClient: () => false })
+test.each([
+  ['does not know the secret', 401, 'secret'],
+  ['cannot read whose connection it is', 422, 'client'],
+  ['is no server of Baton', 404, 'address'],
+])('a peer that %s says so', async (_situation, status, problem) => {
+  const refusing = new WebSocketServer({
+    port: 0,
+    host: '127.0.0.1',
+    verifyClient: (_, answer) => answer(false, status),
+  })
   server = refusing
   await once(refusing, 'listening')
-  expect(await connectToPeer(createInit(refusing))).toEqual({
-    why: 'it answered with status 401',
-    isRefusal: true,
-  })
+  expect(await connectToPeer(createInit(refusing))).toEqual({ why: `it answered with status ${status}`, problem })
+})
+
+test('a peer with the secret whose client cannot be read is told the right cause, once', async () => {
+  const holder = await startServer({ peers: PEERS })
+  const headers = { 'x-baton-peer': SECRET, 'x-baton-client': 'e30x' }
+  for (let tries = 0; tries < 3; tries++) {
+    const peer = new WebSocket(holder.url, { headers })
+    peer.on('error', () => {}) // its close follows
+    const [, answer] = (await once(peer, 'unexpected-response')) as [unknown, IncomingMessage]
+    expect(answer.statusCode).toBe(422)
+    peer.terminate()
+  }
+  const told = holder.logged.filter((line) => line.includes('peer'))
+  expect(told).toEqual([expect.stringMatching(/cannot be read whose it is.*must run the same version.*x-baton-client/)])
+  await holder.stop()
 })
 
 test('a peer is found by an address that ends with a slash', async () => {
@@ -100,7 +124,7 @@ test.each(['', 'nonsense', 'http://127.0.0.1:1', 'ws://'])(
     const init = { secret: SECRET, principal: { id: 'ann' }, client: 'x', socket, limits: { outgoingBytes: 1 }, timers }
     expect(await connectToPeer({ ...init, address })).toEqual({
       why: 'its address is none of a WebSocket',
-      isRefusal: false,
+      problem: 'address',
     })
   },
 )
@@ -155,12 +179,12 @@ test('a peer that cannot be reached is told of once, until it is reached again',
   const told: string[] = []
   const write = (message: string, data?: object): void => void told.push(`${message} ${JSON.stringify(data)}`)
   const warnings = new PeerWarnings({ info: write, warn: write })
-  const away = { why: 'connect ECONNREFUSED', isRefusal: false }
+  const away = { why: 'connect ECONNREFUSED', problem: 'address' } as const
   for (let tries = 0; tries < 5; tries++) warnings.noteUnreachable('ws://10.0.0.5:8080', away)
   expect(told).toEqual([expect.stringContaining('--peer-address')])
   warnings.noteReached('ws://10.0.0.5:8080')
   warnings.noteUnreachable('ws://10.0.0.5:8080', away)
-  warnings.noteUnreachable('ws://10.0.0.5:8080', { why: 'it answered with status 401', isRefusal: true })
+  warnings.noteUnreachable('ws://10.0.0.5:8080', { why: 'it answered with status 401', problem: 'secret' } as const)
   warnings.noteUnreachable('ws://10.0.0.6:8080', away)
   expect(told).toHaveLength(4)
 })

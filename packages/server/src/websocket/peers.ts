@@ -30,6 +30,8 @@ const CLIENT_HEADER = 'x-baton-client'
 const SECRET_CHARS = 16
 /** The HTTP status that a peer with a different secret answers with. */
 const UNAUTHORIZED = 401
+/** The one of a peer that cannot read who is passed on: no app's first request is answered with it. */
+const UNREADABLE = 422
 /** Milliseconds that a peer has to take a connection. */
 const CONNECT_MS = 3000
 
@@ -53,13 +55,13 @@ export function claimsToBePeer({ headers }: IncomingMessage): boolean {
   return headers[SECRET_HEADER] !== undefined
 }
 
-/** Undefined for a connection that does not come from a peer, and for one whose client it does not tell. */
-export function readPeer({ headers }: IncomingMessage, { secret }: PeerOptions): PeerClient | undefined {
+/** Undefined for a connection that does not come from a peer; `unreadable` for a peer that does not tell who its client is. */
+export function readPeer({ headers }: IncomingMessage, { secret }: PeerOptions): PeerClient | 'unreadable' | undefined {
   const given = headers[SECRET_HEADER]
   if (typeof given !== 'string' || !isSameSecret(given, secret)) return undefined
   const parsed = parseJson(Buffer.from(String(headers[CLIENT_HEADER]), 'base64url').toString())
   const { principal, client } = parsed.ok && isJsonObject(parsed.value) ? parsed.value : {}
-  if (!isJsonObject(principal) || typeof principal['id'] !== 'string' || typeof client !== 'string') return undefined
+  if (!isJsonObject(principal) || typeof principal['id'] !== 'string' || typeof client !== 'string') return 'unreadable'
   return { principal: { ...principal, id: principal['id'] }, client }
 }
 
@@ -83,8 +85,8 @@ export interface PeerLink {
 /** Why there is no link to a peer. */
 export interface NoLink {
   readonly why: string
-  /** It was reached, and did not take this server for its peer. */
-  readonly isRefusal: boolean
+  /** What is to be checked: `secret`: it was reached, and did not take this server for its peer; `client`: nor who is passed on. */
+  readonly problem: 'address' | 'secret' | 'client'
 }
 
 /** The peer has 3 s to take the connection. */
@@ -94,7 +96,7 @@ export function connectToPeer(init: PeerLinkInit): Promise<PeerLink | NoLink> {
   // It was published by the other server, which may have checked less than this one.
   const url = URL.parse(PATH, address)
   if (!url || !/^wss?:$/.test(url.protocol))
-    return Promise.resolve({ why: 'its address is none of a WebSocket', isRefusal: false })
+    return Promise.resolve({ why: 'its address is none of a WebSocket', problem: 'address' })
   const peer = new WebSocket(url, {
     handshakeTimeout: CONNECT_MS,
     maxPayload: limits.outgoingBytes,
@@ -105,9 +107,10 @@ export function connectToPeer(init: PeerLinkInit): Promise<PeerLink | NoLink> {
     },
   })
   return new Promise((resolve) => {
-    peer.on('error', (cause) => resolve({ why: cause.message, isRefusal: false })) // its close follows
+    peer.on('error', (cause) => resolve({ why: cause.message, problem: 'address' })) // its close follows
     peer.once('unexpected-response', (request, { statusCode }) => {
-      resolve({ why: `it answered with status ${statusCode}`, isRefusal: statusCode === UNAUTHORIZED })
+      const problem = statusCode === UNAUTHORIZED ? 'secret' : statusCode === UNREADABLE ? 'client' : 'address'
+      resolve({ why: `it answered with status ${statusCode}`, problem })
       request.destroy()
     })
     peer.once('open', () => resolve(joinSockets(peer, init)))

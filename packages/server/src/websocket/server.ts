@@ -18,6 +18,7 @@ import {
   refuse,
   TOO_MANY,
   UNKNOWN_PRINCIPAL,
+  UNREADABLE_CLIENT,
   UPGRADE_REQUIRED,
 } from './admission.ts'
 import { deriveLimitKey, findClientAddress } from './client-address.ts'
@@ -242,6 +243,10 @@ function admit(
   const state = { draining: isDraining(), full: open.size >= limits.connections, isLocal: isLoopback(address) }
   // A peer has asked for the token already. Its clients' turns may run here while this server drains.
   const peer = peers && readPeer(request, peers)
+  if (peer === 'unreadable') {
+    peerWarnings.noteUnreadable(client)
+    return { client, admitted: UNREADABLE_CLIENT }
+  }
   if (peer) unasked.notePeer(request.socket)
   if (peer) return { client: peer.client, admitted: state.full ? TOO_MANY : { ...peer, isFromPeer: true } }
   // Taken for an app, it would be let in where no token is asked for, under another name.

@@ -2,8 +2,10 @@
 import type { Fact } from '@baton/core/machine'
 import { afterAll, describe, expect, test } from 'vitest'
 import { APPROVAL_SITUATIONS } from './approvals-situations.ts'
+import { ARGUMENT_SITUATIONS } from './arguments-situations.ts'
 import { CLIENT_SITUATIONS } from './clients-situations.ts'
 import { CONTROL_SITUATIONS } from './control-situations.ts'
+import { EVENT_SITUATIONS } from './events-situations.ts'
 import { FRAME_SITUATIONS } from './frames-situations.ts'
 import { createHostKinds } from './host-kinds.ts'
 import { INPUT_SITUATIONS } from './inputs-situations.ts'
@@ -14,6 +16,7 @@ import { MODEL_SITUATIONS } from './models-situations.ts'
 import { OUTPUT_SITUATIONS } from './output-situations.ts'
 import { QUESTION_SITUATIONS } from './questions-situations.ts'
 import { RESTART_SITUATIONS } from './restart-situations.ts'
+import { RESULT_SITUATIONS } from './results-situations.ts'
 import { SESSION_SITUATIONS } from './sessions-situations.ts'
 import { listHostCases } from './situation.ts'
 import { TIME_SITUATIONS } from './time-situations.ts'
@@ -23,6 +26,8 @@ import { WORLD_SITUATIONS } from './worlds-situations.ts'
 
 const SITUATIONS = {
   ...TOOL_SITUATIONS,
+  ...ARGUMENT_SITUATIONS,
+  ...RESULT_SITUATIONS,
   ...CLIENT_SITUATIONS,
   ...LEASE_CLIENT_SITUATIONS,
   ...MEDIA_SITUATIONS,
@@ -35,6 +40,7 @@ const SITUATIONS = {
   ...QUESTION_SITUATIONS,
   ...INPUT_SITUATIONS,
   ...INTERRUPT_SITUATIONS,
+  ...EVENT_SITUATIONS,
   ...FRAME_SITUATIONS,
   ...WORLD_SITUATIONS,
   ...TIME_SITUATIONS,

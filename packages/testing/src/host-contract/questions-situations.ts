@@ -147,7 +147,7 @@ export const QUESTION_SITUATIONS: Situations = {
     expect(await answer(session, { value: { size: 4 } })).toBe('accepted')
     await world.time.until(turn.answer)
     const asked = []
-    for await (const event of turn.events) if (event.type === 'question-asked') asked.push(event.question)
+    for await (const event of turn) if (event.type === 'question-asked') asked.push(event)
     expect(asked).toMatchObject([{ questionId, ...QUESTION }])
   },
   'what a tool asks wrongly is its own error': async (stage) => {

@@ -76,6 +76,28 @@ export const RESTART_SITUATIONS: Situations = {
     const reopened = await later.open()
     expect((await later.time.until(reopened.send('go', { inputId: 'i1' }).answer)).text).toBe('only once')
   },
+  'an answer has what its steps cite, each once, and has it after a restart, too': async ({ createWorld }) => {
+    const sky = { url: 'https://sky.test', title: 'Sky', quote: 'It is blue.' }
+    const sea = { url: 'https://sea.test', title: 'Sea' }
+    const world = await createWorld({
+      tools: [act(() => 'blue')],
+      steps: [
+        { text: 'One moment.', sources: [sky], ...listCalls('act') },
+        { text: 'Blue.', sources: [sea, sky] },
+        { text: 'Nothing new.' },
+      ],
+    })
+    const session = await world.open()
+    const { sources } = await world.time.until(session.send('go', { inputId: 'i1' }).answer)
+    expect(sources).toEqual([
+      { type: 'source', id: 'source-1', ...sky },
+      { type: 'source', id: 'source-2', ...sea },
+    ])
+    expect((await world.time.until(session.send('and now?').answer)).sources).toEqual([])
+    const later = await restart(world, { steps: [] })
+    const reopened = await later.open()
+    expect((await later.time.until(reopened.send('go', { inputId: 'i1' }).answer)).sources).toEqual(sources)
+  },
   'a session belongs to who opened it first, also after its host has begun anew': async ({ createWorld }) => {
     const world = await createWorld({ steps: [] })
     await world.time.until(world.host.session(world.session, { principal: { id: 'ann' } }))

@@ -4,6 +4,8 @@ import { expect } from 'vitest'
 import { act, CALL, listCalls, collect, never, textsTold } from './situation-parts.ts'
 import type { Situations } from './situation.ts'
 
+const ANSWERED = { outcome: 'answered', stop: 'end', usage: {}, sources: [], limits: [], forgotten: false } as const
+
 export const SESSION_SITUATIONS: Situations = {
   'an input that is sent during a turn is answered by the next one': async ({ createWorld }) => {
     const world = await createWorld({ steps: [{ text: 'one', pieceMs: 100 }, { text: 'two' }] })
@@ -41,7 +43,7 @@ export const SESSION_SITUATIONS: Situations = {
     await world.time.until(Promise.all(at))
     at.push(again())
     const answers = await world.time.until(Promise.all(at))
-    expect(answers).toEqual(answers.map(() => ({ outcome: 'answered', text: 'only once', usage: {} })))
+    expect(answers).toEqual(answers.map(() => ({ ...ANSWERED, text: 'only once' })))
     expect(world.model.requests).toHaveLength(1)
   },
   'an input that is refused leaves no reader behind': async ({ createWorld }) => {
@@ -50,7 +52,7 @@ export const SESSION_SITUATIONS: Situations = {
     const turn = session.send('far too long an input')
     await expect(turn.answer).rejects.toMatchObject({ code: 'input_too_large' })
     const events = []
-    for await (const event of turn.events) events.push(event)
+    for await (const event of turn) events.push(event)
     expect(events).toEqual([])
   },
   'a paused session keeps its turn for later, a stopped one ends it and takes no input': async ({ createWorld }) => {
@@ -142,16 +144,13 @@ export const SESSION_SITUATIONS: Situations = {
     const turn = session.send('go')
     await world.time.until(turn.answer)
     const events = []
-    for await (const event of turn.events) events.push(event)
-    expect(events.map(({ type }) => type)).toEqual([
-      'text-delta',
-      'call-proposed',
-      'tool-progress',
-      'call-settled',
-      'text-delta',
-      'turn-finished',
-    ])
-    expect(events).toContainEqual({ type: 'tool-progress', callId: CALL, note: { done: 4999 } })
+    for await (const event of turn) events.push(event)
+    const shown = events.filter(({ type }) => ['text', 'call-progress', 'turn-finished'].includes(type))
+    expect(shown.map(({ type }) => type)).toEqual(['text', 'call-progress', 'text', 'turn-finished'])
+    expect(events).toContainEqual(
+      expect.objectContaining({ type: 'call-progress', callId: CALL, note: { done: 4999 } }),
+    )
+    expect(events.length).toBeLessThan(30)
   },
   'two who read the events of one turn both come to its end': async ({ createWorld }) => {
     const world = await createWorld({ steps: [{ text: 'some words', pieceMs: 10 }] })
@@ -159,7 +158,7 @@ export const SESSION_SITUATIONS: Situations = {
     const turn = session.send('go')
     const read = async (): Promise<string[]> => {
       const types: string[] = []
-      for await (const event of turn.events) types.push(event.type)
+      for await (const event of turn) types.push(event.type)
       return types
     }
     const types = await world.time.until(Promise.all([read(), read()]))

@@ -18,6 +18,13 @@ export function createClientTool(name: string, effect: 'pure' | 'once' = 'pure')
   return tool({ name, description: name, input: { type: 'object' }, effect })
 }
 
+/** A value that JSON cannot say. */
+export function createCyclic(): object {
+  const cyclic: { self?: object } = {}
+  cyclic.self = cyclic
+  return cyclic
+}
+
 /** A step that calls tools by name, with `{}`. */
 export function listCalls(...names: readonly string[]): ScriptedStep {
   return { calls: names.map((name) => ({ name, arguments: {} })) }

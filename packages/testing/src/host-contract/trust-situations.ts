@@ -142,7 +142,7 @@ export const TRUST_SITUATIONS: Situations = {
       const { world, session, turn, gate } = await createRunningWorld(stage)
       const refused = session.send(value as string)
       await expect(world.time.until(refused.answer)).rejects.toMatchObject({ code: 'invalid_event' })
-      for await (const event of refused.events) throw new Error(`there is no such turn: ${event.type}`)
+      for await (const event of refused) throw new Error(`there is no such turn: ${event.type}`)
       expect(await submitRaw(session, value)).toMatchObject({ type: 'refused' })
       expect(await session.decide(value as never)).toMatchObject({ type: 'refused' })
       expect(await session.answer(value as never)).toMatchObject({ type: 'refused' })

@@ -117,7 +117,7 @@ describe.skipIf(program === undefined)('through LiteLLM’s proxy', () => {
       const { session } = await open(modelOf(id))
       const turn = session.send('Look')
       const deltas: string[] = []
-      for await (const event of turn.events) if (event.type === 'text-delta') deltas.push(event.text)
+      for await (const event of turn) if (event.type === 'text') deltas.push(event.text)
       const { text, usage } = await turn.answer
       expect(text).toBe(`I look.\n\n${LONG}`)
       expect(deltas.join('')).toBe(`I look.${LONG}`)
@@ -182,7 +182,7 @@ describe.skipIf(program === undefined)('through LiteLLM’s proxy', () => {
       const { session } = await open(modelOf(id))
       const before = server.aborted()
       const turn = session.send('Tell')
-      for await (const event of turn.events) if (event.type === 'text-delta') break
+      for await (const event of turn) if (event.type === 'text') break
       await session.interrupt()
       expect((await turn.answer).outcome).toBe('interrupted')
       await expect.poll(() => server.aborted() - before, { timeout: 10_000 }).toBe(1)
@@ -210,7 +210,7 @@ describe.skipIf(program === undefined)('through LiteLLM’s proxy', () => {
     })
     const turn = session.send('Look')
     const thoughts: string[] = []
-    for await (const event of turn.events) if (event.type === 'reasoning-delta') thoughts.push(event.text)
+    for await (const event of turn) if (event.type === 'reasoning') thoughts.push(event.text)
     expect((await turn.answer).text).toBe('I look.\n\nBlue.')
     expect(thoughts.join('')).toBe('I must look.')
     expect(JSON.stringify(server.asked.at(-1)?.body)).toContain('"thinking":"I must look."')

@@ -168,7 +168,7 @@ export const PROVIDER_SITUATIONS: Readonly<Record<string, Act>> = {
     const session = await host.session('s')
     const turn = session.send('How is the weather?')
     const deltas: string[] = []
-    for await (const event of turn.events) if (event.type === 'text-delta') deltas.push(event.text)
+    for await (const event of turn) if (event.type === 'text') deltas.push(event.text)
     const { text, usage } = await turn.answer
     expect(text).toMatch(
       /^One moment\.\s+15 °C in Berlin and 15 °C in Paris "x" 🦀\s+Say: .*there is no such city.*\.$/s,
@@ -298,10 +298,14 @@ export const PROVIDER_SITUATIONS: Readonly<Record<string, Act>> = {
     expect(body).not.toContain('foreign')
   },
 
-  'no setting that the model refuses is sent': async ({ open }) => {
+  'no setting that the model refuses is sent': async ({ open, kind }) => {
     const { model, server } = await open(() => ({ text: 'Fine.' }))
     const sampling = { temperature: 0.3, topP: 0.9, stop: ['END'], seed: 7 }
-    const all = { ...sampling, parallelCalls: false, strictTools: true, cache: '1h', maxOutputTokens: 4096 } as const
+    // What the bridge cannot say to a server of no kind that it knows it refuses itself.
+    const own = { parallelCalls: false, cache: '1h' } as const
+    for (const settings of kind.isBridge ? [{ parallelCalls: false }, { cache: '1h' } as const] : [])
+      expect((await ask(model, { ...REQUEST, settings })).outcome).toMatchObject({ code: 'model_invalid_request' })
+    const all = { ...sampling, ...(!kind.isBridge && own), strictTools: true, maxOutputTokens: 4096 } as const
     for (const settings of [all, { ...all, effort: 'high' }, { ...all, effort: 'none' }, {}] as const) {
       for (const toolChoice of [
         { type: 'auto' },

@@ -1,0 +1,29 @@
+// An agent is tried without a network: a scripted model says what a real one would say, and the program looks at what it was told.
+import { defineAgent, tool } from '@baton/core'
+import { createScriptedModel } from '@baton/core/testing'
+import { createHost } from '@baton/host'
+import assert from 'node:assert/strict'
+import { z } from 'zod'
+
+const population = tool({
+  name: 'city.population',
+  description: 'The population of a city',
+  input: z.object({ city: z.string().trim().min(1) }),
+  effect: 'pure',
+  execute: ({ city }) => ({ city, people: city === 'Oslo' ? 717_710 : null }),
+})
+const model = createScriptedModel({
+  steps: [
+    // One request each: two calls, of which the second does not fit the schema, then an answer that cites a page.
+    { calls: ['Oslo ', ''].map((city) => ({ name: population.name, arguments: { city } })) },
+    { text: 'About 718,000 people.', sources: [{ url: 'https://www.ssb.no', title: 'Statistics Norway' }] },
+  ],
+})
+const host = createHost({ agent: defineAgent({ name: 'cities', model, tools: [population] }) })
+const session = await host.session(undefined)
+const answer = await session.send('How many people live in Oslo?').answer
+assert.equal(answer.text, 'About 718,000 people.')
+assert.equal(answer.sources?.[0]?.title, 'Statistics Norway')
+for (const part of model.requests[1]?.messages.at(-1)?.parts ?? [])
+  if (part.type === 'result') console.log(part.isError ? 'refused:' : 'told:', part.content)
+await host.stop()

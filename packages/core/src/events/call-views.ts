@@ -1,0 +1,224 @@
+// The calls of a turn as whole views: each fact about a call makes a new view of it.
+import type { JsonValue } from '../json.ts'
+import { isJsonObject, parseJson } from '../json.ts'
+import type { CallProposal, Fact, FactOf, Settlement } from '../machine/fact.ts'
+import type { CallResult, CallView, MessageId } from './session-event.ts'
+
+export type CallFact = FactOf<
+  | 'approval-requested'
+  | 'approval-decided'
+  | 'question-asked'
+  | 'question-answered'
+  | 'call-started'
+  | 'call-offered'
+  | 'call-claimed'
+  | 'call-returned'
+  | 'call-clock-set'
+  | 'call-settled'
+>
+
+interface CallNotes {
+  /** Of a call that a person has denied, and of one that waits for an answer of a person. */
+  deniedByPerson: boolean
+  readonly questions: Set<string>
+  /** Milliseconds that were left of its time when it asked: its clock stands still until it is answered. */
+  heldMs: number | null
+}
+
+/** A call that was told before. */
+export interface KnownCall {
+  readonly view: CallView
+  readonly heldMs: number | null
+  /** Ids of those that are open. */
+  readonly questions: readonly string[]
+}
+
+/** Bounded by the turn: a call leaves with the next turn. */
+export class CallViews {
+  readonly #views = new Map<string, CallView>()
+  readonly #notes = new Map<string, CallNotes>()
+  /** Those that have changed and were not told, in the order of their change. */
+  readonly #changed = new Set<string>()
+
+  /** Takes up calls that were told before. */
+  start(calls: readonly KnownCall[]): void {
+    for (const { view, heldMs, questions } of calls) {
+      this.#views.set(view.callId, view)
+      this.#notes.set(view.callId, { deniedByPerson: false, questions: new Set(questions), heldMs })
+    }
+  }
+
+  /** A new turn begins: all calls of the one before have settled. */
+  clear(): void {
+    this.#views.clear()
+    this.#notes.clear()
+    this.#changed.clear()
+  }
+
+  find(callId: string): CallView | undefined {
+    return this.#views.get(callId)
+  }
+
+  propose(message: MessageId, fact: FactOf<'step-finished'>): void {
+    if (fact.calls.length === 0) return
+    const proposals = new Map(fact.calls.map((call) => [call.callId, call]))
+    for (const part of fact.parts) {
+      const proposal = part.type === 'call' ? proposals.get(part.callId) : undefined
+      if (part.type === 'call' && proposal) this.#set(createView(message, fact.step, proposal, part.arguments))
+    }
+  }
+
+  note(fact: CallFact, nowMs: number): void {
+    const call = this.#views.get(fact.callId)
+    if (!call) return
+    this.#set(changeView(call, { fact, nowMs, notes: this.#notesOf(fact.callId) }))
+  }
+
+  /** What has changed since it was asked last. */
+  takeChanged(): readonly CallView[] {
+    if (this.#changed.size === 0) return []
+    const changed = [...this.#changed].flatMap((callId) => this.#views.get(callId) ?? [])
+    this.#changed.clear()
+    return changed
+  }
+
+  /** Whether calls are open, and each of them waits for a person or a client. */
+  waitForOthers(): boolean {
+    let open = 0
+    for (const call of this.#views.values()) {
+      if (call.status === 'settled') continue
+      open += 1
+      const asks = (this.#notes.get(call.callId)?.questions.size ?? 0) > 0
+      if (call.status !== 'awaiting-approval' && call.runs === 'server' && !asks) return false
+    }
+    return open > 0
+  }
+
+  #notesOf(callId: string): CallNotes {
+    const known = this.#notes.get(callId)
+    if (known) return known
+    const notes: CallNotes = { deniedByPerson: false, questions: new Set(), heldMs: null }
+    this.#notes.set(callId, notes)
+    return notes
+  }
+
+  #set(call: CallView): void {
+    this.#views.set(call.callId, call)
+    this.#changed.delete(call.callId)
+    this.#changed.add(call.callId)
+  }
+}
+
+export function isCallFact(fact: Fact): fact is CallFact {
+  return CALL_FACTS.has(fact.type)
+}
+
+const CALL_FACTS: ReadonlySet<string> = new Set<CallFact['type']>([
+  'approval-requested',
+  'approval-decided',
+  'question-asked',
+  'question-answered',
+  'call-started',
+  'call-offered',
+  'call-claimed',
+  'call-returned',
+  'call-clock-set',
+  'call-settled',
+])
+
+function createView(message: MessageId, step: number, proposal: CallProposal, text: string): CallView {
+  const { callId, name, runs, effect, provenance, about } = proposal
+  return {
+    callId,
+    message,
+    step,
+    name,
+    ...(about as Pick<CallView, 'title' | 'kind' | 'locations' | 'diff'> | undefined), // as the tool's description was bounded
+    input: readInput(text),
+    runs,
+    effect,
+    ...(provenance && { provenance }),
+    status: 'proposed',
+  }
+}
+
+interface Change {
+  readonly fact: CallFact
+  readonly nowMs: number
+  readonly notes: CallNotes
+}
+
+function changeView(call: CallView, { fact, nowMs, notes }: Change): CallView {
+  switch (fact.type) {
+    case 'approval-requested':
+      return { ...call, status: 'awaiting-approval', deadlineMs: fact.expiresAtMs }
+    case 'approval-decided': {
+      notes.deniedByPerson = fact.decision === 'deny'
+      const { edited } = fact
+      const input = edited ? ({ input: readInput(edited.arguments), inputEdited: true } as const) : {}
+      return { ...withoutDeadline(call), ...input, status: 'proposed' }
+    }
+    case 'question-asked':
+      notes.questions.add(fact.questionId)
+      if (call.deadlineMs !== undefined) notes.heldMs = Math.max(0, call.deadlineMs - nowMs)
+      return withoutDeadline(call)
+    case 'question-answered':
+      notes.questions.delete(fact.questionId)
+      if (notes.questions.size > 0 || notes.heldMs === null) return call
+      return { ...call, deadlineMs: nowMs + notes.heldMs }
+    case 'call-started':
+      if (notes.questions.size === 0) return { ...call, status: 'running', deadlineMs: fact.deadlineMs }
+      notes.heldMs = fact.deadlineMs - nowMs
+      return { ...call, status: 'running' }
+    case 'call-offered':
+      return { ...call, status: 'waiting', holder: fact.connection }
+    case 'call-claimed':
+      return { ...call, status: 'running', holder: fact.connection }
+    case 'call-returned': {
+      const { holder: _, ...free } = withoutDeadline(call)
+      return { ...free, status: 'proposed' }
+    }
+    case 'call-clock-set':
+      return fact.deadlineMs === null ? withoutDeadline(call) : { ...call, deadlineMs: fact.deadlineMs }
+    case 'call-settled':
+      return {
+        ...withoutDeadline(call),
+        status: 'settled',
+        result: readCallResult(fact.settlement, notes.deniedByPerson),
+      }
+    default:
+      return fact satisfies never
+  }
+}
+
+function withoutDeadline(call: CallView): CallView {
+  const { deadlineMs: _, ...rest } = call
+  return rest
+}
+
+/** Arguments that the ledger took are an object; what a person edited too. */
+export function readInput(text: string): JsonValue {
+  const parsed = parseJson(text)
+  return parsed.ok && isJsonObject(parsed.value) ? parsed.value : text
+}
+
+/** How a call ended, as events tell it. */
+export function readCallResult(settlement: Settlement, deniedByPerson = false): CallResult {
+  switch (settlement.type) {
+    case 'ok':
+    case 'error':
+      return settlement as CallResult // a settlement of these types has the fields of the result
+    case 'denied': {
+      const { type, code, message } = settlement
+      return { type, code, message, ...(deniedByPerson && { byPerson: true }) }
+    }
+    case 'timed-out':
+      return { type: 'timed-out', message: 'nobody ran it in its time' }
+    case 'cancelled':
+      return { type: 'cancelled', message: settlement.reason, ...(settlement.begun && { begun: true }) }
+    case 'unknown':
+      return { type: 'unknown', message: settlement.reason }
+    default:
+      return settlement satisfies never
+  }
+}

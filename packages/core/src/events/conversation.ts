@@ -1,0 +1,176 @@
+// The conversation as it stands: the fold of session events into messages. For lists, exports, and fronts that show a chat.
+import type { FinishReason, SourcePart, Usage } from '../messages.ts'
+import type {
+  AnswerView,
+  CallView,
+  EventBody,
+  EventError,
+  MessageId,
+  TurnStop,
+  UserMessageView,
+} from './session-event.ts'
+
+/** A message of the conversation, whole. */
+export type ChatMessage = UserChatMessage | AssistantChatMessage
+
+export interface UserChatMessage extends UserMessageView {
+  /** It waits for the model to be free. */
+  readonly waits: boolean
+  /** Present once the model has read it. */
+  readonly exchange?: number
+  /** A provider refused its images and files for good, for this reason. */
+  readonly leftOut?: string
+}
+
+export interface AssistantChatMessage extends AnswerView {
+  /** In their order; one for each time that the model was asked. */
+  readonly steps: readonly StepView[]
+  /** Present once the turn has ended. */
+  readonly stop?: TurnStop
+  readonly usage?: Usage
+  readonly error?: EventError
+}
+
+export interface StepView {
+  readonly step: number
+  readonly model: string
+  readonly text: string
+  readonly reasoning: string
+  readonly calls: readonly CallView[]
+  readonly sources: readonly SourcePart[]
+  /** Present once the model has finished it. */
+  readonly finish?: FinishReason
+  readonly usage?: Usage
+}
+
+type Writable<View> = { -readonly [Field in keyof View]: View[Field] }
+type WritableStep = Writable<Omit<StepView, 'calls'>> & { calls: CallView[] }
+type WritableAnswer = Writable<Omit<AssistantChatMessage, 'steps'>> & { steps: WritableStep[] }
+
+/** Holds every message of the conversation. Feed it every event from the start, or from where `messages` was read. */
+export class Conversation {
+  #messages: (Writable<UserChatMessage> | WritableAnswer)[] = []
+  readonly #byId = new Map<MessageId, Writable<UserChatMessage> | WritableAnswer>()
+
+  /** Oldest first; messages that wait stand last. The views are copies. */
+  messages(): readonly ChatMessage[] {
+    return this.#messages.map((message) =>
+      message.role === 'user'
+        ? { ...message }
+        : { ...message, steps: message.steps.map((step) => ({ ...step, calls: [...step.calls] })) },
+    )
+  }
+
+  take(event: EventBody): void {
+    switch (event.type) {
+      case 'message-added':
+        this.#add(event.message)
+        break
+      case 'message-entered':
+        this.#enter(event.message, event.exchange)
+        break
+      case 'message-withdrawn':
+        this.#remove((message) => message.id === event.message)
+        break
+      case 'messages-removed': {
+        const keep = new Set(event.keep)
+        this.#remove(({ id, exchange }) => exchange !== undefined && exchange >= event.fromExchange && !keep.has(id))
+        break
+      }
+      case 'content-left-out':
+        for (const id of event.messages) {
+          const message = this.#byId.get(id)
+          if (message?.role === 'user') message.leftOut = event.reason
+        }
+        break
+      case 'turn-finished': {
+        const answer = this.#byId.get(event.message)
+        if (answer?.role !== 'assistant') break
+        answer.stop = event.stop
+        answer.usage = event.usage
+        if (event.error) answer.error = event.error
+        break
+      }
+      case 'call':
+        this.#takeCall(event.call)
+        break
+      default:
+        this.#takeStepEvent(event)
+    }
+  }
+
+  #takeStepEvent(event: EventBody): void {
+    if (!('step' in event) || !('message' in event) || typeof event.message !== 'string') return
+    const answer = this.#byId.get(event.message)
+    if (answer?.role !== 'assistant') return
+    const known = answer.steps.find(({ step }) => step === event.step)
+    const step = known ?? createStep(event.step)
+    if (!known) answer.steps.push(step)
+    switch (event.type) {
+      case 'step-started':
+        step.model = event.model
+        break
+      case 'text':
+      case 'reasoning':
+        step[event.type] = step[event.type].slice(0, event.offset) + event.text
+        break
+      case 'step-reset':
+        answer.steps = answer.steps.filter((other) => other !== step)
+        break
+      case 'text-cut':
+        step.text = step.text.slice(0, event.keepChars)
+        break
+      case 'sources':
+        step.sources = event.sources
+        break
+      case 'step-finished':
+        step.finish = event.finish
+        step.usage = event.usage
+        break
+      default:
+        break
+    }
+  }
+
+  #takeCall(call: CallView): void {
+    const answer = this.#byId.get(call.message)
+    if (answer?.role !== 'assistant') return
+    const step = answer.steps.find((one) => one.step === call.step)
+    if (!step) return
+    const index = step.calls.findIndex(({ callId }) => callId === call.callId)
+    if (index >= 0) step.calls[index] = call
+    else step.calls.push(call)
+  }
+
+  #add(view: UserMessageView | AnswerView): void {
+    const message = view.role === 'user' ? { ...view, waits: true } : { ...view, steps: [] }
+    this.#byId.set(view.id, message)
+    if (message.role === 'user') this.#messages.push(message)
+    else this.#place(message)
+  }
+
+  /** It stands behind all that the model has read, and before what waits. */
+  #enter(id: MessageId, exchange: number): void {
+    const message = this.#byId.get(id)
+    if (message?.role !== 'user') return
+    message.exchange = exchange
+    message.waits = false
+    this.#messages = this.#messages.filter((other) => other !== message)
+    this.#place(message)
+  }
+
+  #place(message: Writable<UserChatMessage> | WritableAnswer): void {
+    const waiting = this.#messages.findIndex((other) => other.role === 'user' && other.waits)
+    if (waiting < 0) this.#messages.push(message)
+    else this.#messages.splice(waiting, 0, message)
+  }
+
+  #remove(leaves: (message: Writable<UserChatMessage> | WritableAnswer) => boolean): void {
+    for (const message of this.#messages) if (leaves(message)) this.#byId.delete(message.id)
+    this.#messages = this.#messages.filter((message) => !leaves(message))
+  }
+}
+
+function createStep(step: number): WritableStep {
+  return { step, model: '', text: '', reasoning: '', calls: [], sources: [] }
+}

@@ -1,0 +1,61 @@
+// Values of events, made of facts.
+import type { AssistantPart } from '../messages.ts'
+import type { InputBody, TurnOutcome } from '../machine/fact.ts'
+import type { ProjectedRecord } from './projection.ts'
+import type { MessageId, TurnStop, UserMessageView } from './session-event.ts'
+
+const STOPS: Readonly<Record<TurnOutcome, TurnStop>> = {
+  answered: 'end',
+  silent: 'silent',
+  interrupted: 'cancelled',
+  stopped: 'stopped',
+  refused: 'refused',
+  failed: 'failed',
+}
+
+/** `finish`: why the model stopped in the last step. */
+export function findStop(outcome: TurnOutcome, finish: string | undefined, hasUsedRounds: boolean): TurnStop {
+  if (outcome !== 'answered') return STOPS[outcome]
+  if (finish === 'max-tokens') return 'max-tokens'
+  return hasUsedRounds ? 'limit' : 'end'
+}
+
+export function createUserMessage(id: MessageId, body: InputBody, atMs: number): UserMessageView {
+  switch (body.type) {
+    case 'user':
+      return { role: 'user', id, from: 'user', parts: body.parts, atMs }
+    case 'transcript':
+      return { role: 'user', id, from: 'transcript', speaker: body.speaker, parts: [textOf(body.text)], atMs }
+    case 'urgent': {
+      const { name, detail, message } = body
+      const parts = message === undefined ? [] : [textOf(message)]
+      return { role: 'user', id, from: 'event', name, ...(detail !== undefined && { detail }), parts, atMs }
+    }
+    default:
+      return body satisfies never
+  }
+}
+
+function textOf(text: string): { readonly type: 'text'; readonly text: string } {
+  return { type: 'text', text }
+}
+
+/** What enters again in the same record, as when an answer is asked for once more. */
+export function listEntered({ facts }: ProjectedRecord): readonly MessageId[] {
+  return facts.flatMap((fact) => (fact.type === 'inputs-entered' ? fact.entries.flatMap(({ inputs }) => inputs) : []))
+}
+
+export function joinReasoning(parts: readonly AssistantPart[]): string {
+  let text = ''
+  for (const part of parts) if (part.type === 'reasoning') text += part.text
+  return text
+}
+
+export function readWallMs({ nowMs, wallMs }: ProjectedRecord): number {
+  return wallMs ?? nowMs
+}
+
+/** As the machine names the calls of a step, so that a call has its id while the model writes it. */
+export function nameCalls(birth: string, step: number): string {
+  return `call_${birth === '' ? '' : `${birth}_`}${step}_`
+}

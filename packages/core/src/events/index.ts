@@ -1,0 +1,11 @@
+// Session events: what fronts and programs see of a session.
+export * from './session-event.ts'
+export type { AssistantChatMessage, ChatMessage, StepView, UserChatMessage } from './conversation.ts'
+export { readCallResult } from './call-views.ts'
+export { Conversation } from './conversation.ts'
+export type { ProjectedRecord, ProjectionInit } from './projection.ts'
+export { SessionProjection } from './projection.ts'
+export type { ProjectionStart } from './projection-start.ts'
+export { nameAnswer, readStart } from './projection-start.ts'
+export type { TurnLimits } from './turn-account.ts'
+export { addUsage } from './turn-account.ts'

@@ -1,0 +1,77 @@
+// Where a projection begins that has not read the log: at a session's state, whose newest record is the last one it knows.
+import type { History } from '../machine/history.ts'
+import type { Call, CallState, State } from '../machine/state.ts'
+import type { KnownCall } from './call-views.ts'
+import { readInput } from './call-views.ts'
+import type { CallStatus, CallView, MessageId } from './session-event.ts'
+
+export interface ProjectionStart {
+  readonly state: State
+  /** Position of the record that began the newest turn. */
+  readonly since: number | undefined
+  readonly calls: readonly KnownCall[]
+  /** What the log has of the text that is being written. */
+  readonly progress: string
+  /** The answers that the steps of the newest turn belong to. */
+  readonly steps: ReadonlyMap<number, MessageId>
+}
+
+export function nameAnswer(turn: number): MessageId {
+  return `t${turn}`
+}
+
+export function readStart(state: State, history: History): ProjectionStart {
+  const { step, turn, lastTurn, counters } = state
+  const steps = new Map<number, MessageId>()
+  for (const one of [lastTurn, turn])
+    for (const { step: of } of one?.steps ?? []) steps.set(of, nameAnswer(one?.turn ?? 0))
+  if (step && !steps.has(step.step)) steps.set(step.step, nameAnswer(counters.turn))
+  const message = step ? (steps.get(step.step) ?? '') : ''
+  return {
+    state,
+    since: history.lastTurn()?.pos,
+    progress: history.progressText(),
+    calls:
+      step?.calls.map((call) => ({
+        view: createView(call, { message, step: step.step }, history),
+        heldMs: call.heldMs,
+        questions: call.questions.flatMap(({ id, deadline }) => (deadline ? [id] : [])),
+      })) ?? [],
+    steps,
+  }
+}
+
+const STATUSES: Readonly<Record<CallState, CallStatus>> = {
+  proposed: 'proposed',
+  'awaiting-approval': 'awaiting-approval',
+  ready: 'proposed',
+  offered: 'waiting',
+  claimed: 'running',
+  started: 'running',
+  settled: 'settled',
+}
+
+function createView(
+  call: Call,
+  place: { readonly message: MessageId; readonly step: number },
+  history: History,
+): CallView {
+  const { callId, name, runs, effect, provenance, state, offer, editedChars } = call
+  const known = history.openCall(callId)
+  const deadline =
+    state === 'awaiting-approval' ? call.approval?.deadline : (call.deadline ?? call.clock.deadline ?? undefined)
+  return {
+    callId,
+    ...place,
+    name,
+    ...known?.about,
+    input: readInput(known?.arguments ?? '{}'),
+    ...(editedChars > 0 && { inputEdited: true }),
+    runs,
+    effect,
+    ...(provenance && { provenance }),
+    status: STATUSES[state],
+    ...((state === 'offered' || state === 'claimed') && offer && { holder: offer.connection }),
+    ...(deadline && { deadlineMs: deadline.atMs }),
+  }
+}

@@ -1,0 +1,399 @@
+// From facts and live frames to session events. Pure: the same records and frames give the same events, on every host.
+import type { LiveFrame } from '../agent/session-api.ts'
+import type { SourcePart } from '../messages.ts'
+import { readText } from '../messages.ts'
+import type { Fact, FactOf } from '../machine/fact.ts'
+import type { CallFact } from './call-views.ts'
+import { CallViews, isCallFact } from './call-views.ts'
+import type {
+  AnswerView,
+  EventBody,
+  EventCursor,
+  EventError,
+  MessageId,
+  SessionActivity,
+  SessionEvent,
+  StepResetReason,
+} from './session-event.ts'
+import { createUserMessage, findStop, joinReasoning, listEntered, nameCalls, readWallMs } from './event-values.ts'
+import type { ProjectionStart } from './projection-start.ts'
+import { nameAnswer } from './projection-start.ts'
+import type { TurnLimits } from './turn-account.ts'
+import { TurnAccount } from './turn-account.ts'
+import { WrittenStep } from './written-step.ts'
+
+export interface ProjectionInit {
+  /** Of a session that it does not read from its first record: ids of calls are made of it. */
+  readonly birth?: string
+  /** Where it begins, in place of the first record. */
+  readonly start?: ProjectionStart
+  /** Where they are known, their use is told before they bite. */
+  readonly limits?: TurnLimits
+  /** Tokens that the window of a model has. */
+  readonly contextTokens?: (model: string) => number | undefined
+}
+
+/** A record, or what a reader is shown of one. */
+export interface ProjectedRecord {
+  readonly pos: number
+  readonly nowMs: number
+  readonly wallMs?: number
+  readonly facts: readonly Fact[]
+}
+
+interface TurnFold {
+  readonly message: MessageId
+  readonly account: TurnAccount
+  /** Why the model stopped in its newest step. */
+  finish: string
+}
+
+export class SessionProjection {
+  readonly #init: ProjectionInit
+  readonly #calls = new CallViews()
+  #birth: string
+  #pos = 0
+  #since: number | undefined
+  #turn: TurnFold | undefined
+  /** The answer that each step of the newest turn belongs to. */
+  #steps = new Map<number, MessageId>()
+  #written: WrittenStep | undefined
+  /** The answer that begins: it is told behind what it answers. */
+  #begins: AnswerView | undefined
+  #isPaused = false
+  #isStopped = false
+  #activity: SessionActivity = 'idle'
+  /** Events of the record that is being projected. */
+  #events: EventBody[] = []
+
+  constructor(init: ProjectionInit = {}) {
+    this.#init = init
+    this.#birth = init.birth ?? init.start?.state.birth ?? ''
+    if (init.start) this.#startAt(init.start)
+  }
+
+  /** Where a reader that has read everything so far goes on. */
+  get cursor(): EventCursor {
+    const since = this.#since
+    return { pos: this.#pos, ...(since !== undefined && { since }), ...this.#written?.cursor }
+  }
+
+  /** Takes up what a reader has read of the step that is being written, so that it is not told again. */
+  resume(cursor: EventCursor): void {
+    if (this.#written && cursor.attempt === this.#written.attempt) this.#written.resume(cursor)
+  }
+
+  /** The events of a record. Records come in their order; a reader may begin at `since` of its cursor. */
+  takeRecord(record: ProjectedRecord): readonly SessionEvent[] {
+    const { pos, nowMs, facts } = record
+    const before = this.cursor
+    this.#events = []
+    for (const fact of facts) this.#takeFact(fact, record)
+    this.#flush(nowMs)
+    this.#tellActivity()
+    this.#pos = pos + 1
+    return this.#events.map((body, index, { length }) => ({
+      ...body,
+      cursor: index === length - 1 ? this.cursor : { ...before, pos, read: index + 1 },
+    }))
+  }
+
+  /** Undefined for what was told before, or belongs to no step that is being written. */
+  takeLive(frame: LiveFrame): SessionEvent | undefined {
+    if (frame.type === 'tool-progress')
+      return { type: 'call-progress', callId: frame.callId, note: frame.note, cursor: this.cursor }
+    if (this.#written?.attempt !== frame.attempt) return undefined
+    const body = this.#written.take(frame)
+    return body && { ...body, cursor: this.cursor }
+  }
+
+  #startAt({ state, since, calls, steps, progress }: ProjectionStart): void {
+    const { pos, phase, turn, attempt } = state
+    this.#pos = pos + 1
+    this.#since = since
+    this.#isPaused = phase === 'paused'
+    this.#isStopped = phase === 'stopped'
+    this.#steps = new Map(steps)
+    this.#calls.start(calls)
+    if (turn) {
+      const account = TurnAccount.goOn(state, turn, this.#init.limits)
+      this.#turn = { message: nameAnswer(turn.turn), account, finish: '' }
+    }
+    if (turn && attempt?.purpose === 'step') this.#write(attempt.attempt, attempt.step, progress)
+    this.#activity = this.#findActivity()
+  }
+
+  #tell(...bodies: readonly EventBody[]): void {
+    if (bodies.length === 0) return
+    for (const call of this.#calls.takeChanged()) this.#events.push({ type: 'call', call })
+    this.#events.push(...bodies)
+  }
+
+  #flush(nowMs: number): void {
+    for (const call of this.#calls.takeChanged()) this.#events.push({ type: 'call', call })
+    if (this.#turn) this.#events.push(...this.#turn.account.takeEvents(nowMs))
+  }
+
+  get activity(): SessionActivity {
+    return this.#activity
+  }
+
+  #findActivity(): SessionActivity {
+    if (this.#isStopped) return 'stopped'
+    if (this.#isPaused) return 'paused'
+    if (!this.#turn) return 'idle'
+    return this.#calls.waitForOthers() ? 'waiting' : 'running'
+  }
+
+  #tellActivity(): void {
+    const activity = this.#findActivity()
+    if (activity === this.#activity) return
+    this.#activity = activity
+    this.#events.push({ type: 'session', activity })
+  }
+
+  #takeFact(fact: Fact, record: ProjectedRecord): void {
+    if (isCallFact(fact)) {
+      this.#takeCallFact(fact, record.nowMs)
+      return
+    }
+    switch (fact.type) {
+      case 'session-opened':
+        this.#birth = fact.birth
+        this.#tell({ type: 'session', activity: 'idle', agent: fact.agent })
+        break
+      case 'agent-changed':
+        if (fact.agent !== undefined) this.#tell({ type: 'session', agent: fact.agent })
+        break
+      case 'model-set':
+        this.#tell({ type: 'session', model: fact.model })
+        break
+      case 'session-described': {
+        const { title, meta } = fact
+        this.#tell({ type: 'session', ...(title !== undefined && { title }), ...(meta && { meta }) })
+        break
+      }
+      case 'plan-set':
+        this.#tell({ type: 'session', plan: fact.entries })
+        break
+      case 'session-paused':
+      case 'session-continued':
+        this.#isPaused = fact.type === 'session-paused'
+        break
+      case 'session-stopped':
+      case 'session-started':
+        this.#isStopped = fact.type === 'session-stopped'
+        this.#isPaused = false
+        break
+      default:
+        this.#takeMessageFact(fact, record)
+    }
+  }
+
+  #takeMessageFact(fact: Fact, record: ProjectedRecord): void {
+    switch (fact.type) {
+      case 'input-accepted':
+        this.#tell({ type: 'message-added', message: createUserMessage(fact.inputId, fact.body, readWallMs(record)) })
+        break
+      case 'inputs-entered':
+        for (const { inputs } of fact.entries)
+          for (const message of inputs) this.#tell({ type: 'message-entered', message, exchange: fact.exchange })
+        this.#tellAnswer()
+        break
+      case 'history-rewound':
+        this.#tell({ type: 'messages-removed', fromExchange: fact.exchange, keep: listEntered(record) })
+        break
+      case 'window-moved':
+        this.#tell({ type: 'compacted', how: 'dropped' })
+        break
+      case 'summary-finished':
+        this.#turn?.account.addUsage(fact.usage)
+        this.#tell({ type: 'compacted', how: 'summary', text: fact.text })
+        break
+      case 'inputs-left-out':
+        this.#tell({ type: 'content-left-out', messages: fact.inputs, reason: fact.reason })
+        break
+      case 'turn-started':
+        this.#startTurn(fact, record)
+        break
+      case 'turn-clock-set':
+        this.#turn?.account.setClock(fact)
+        break
+      case 'turn-finished':
+        this.#finishTurn(fact, record)
+        break
+      default:
+        this.#takeStepFact(fact)
+    }
+  }
+
+  #takeStepFact(fact: Fact): void {
+    switch (fact.type) {
+      case 'model-started':
+        this.#startStep(fact)
+        break
+      case 'attempt-progressed':
+        if (this.#written?.attempt === fact.attempt) this.#tell(...this.#written.noteProgress(fact.offset, fact.text))
+        break
+      case 'attempt-superseded':
+      case 'attempt-failed': {
+        const reason = fact.type === 'attempt-failed' ? 'gave-up' : fact.reason
+        const { retryAtMs } = 'retryAtMs' in fact ? fact : {}
+        this.#resetStep(reason, fact.error, retryAtMs)
+        break
+      }
+      case 'step-finished':
+        this.#finishStep(fact)
+        break
+      case 'step-salvaged': {
+        const { step, textChars } = fact
+        const message = this.#messageOf(step)
+        if (this.#written) this.#tell(...this.#written.salvage(textChars))
+        this.#written = undefined
+        this.#tell({ type: 'step-finished', message, step, finish: 'end', usage: {}, interrupted: true })
+        break
+      }
+      case 'step-closed':
+        this.#tell({ type: 'step-closed', message: this.#messageOf(fact.step), step: fact.step })
+        break
+      case 'answer-cut':
+        for (const cut of fact.cuts) this.#tell({ type: 'text-cut', message: this.#messageOf(cut.step), ...cut })
+        break
+      default:
+        break // facts of hosts and clients, and what other facts tell better
+    }
+  }
+
+  #takeCallFact(fact: CallFact, nowMs: number): void {
+    if (fact.type === 'call-settled' && fact.settlement.type === 'denied')
+      this.#turn?.account.refuseCall(fact.settlement.code)
+    if (fact.type === 'approval-decided') {
+      const { approvalId, callId, decision, principal, reason, remember } = fact
+      const how = { ...(reason !== undefined && { reason }), ...(remember && { remember }) }
+      this.#tell({ type: fact.type, approvalId, callId, decision, principal, ...how })
+    }
+    this.#calls.note(fact, nowMs)
+    const call = this.#calls.find(fact.callId)
+    switch (fact.type) {
+      case 'approval-requested':
+        if (call) this.#tell({ type: fact.type, approvalId: fact.approvalId, call, expiresAtMs: fact.expiresAtMs })
+        break
+      case 'question-asked': {
+        const { type, questionId, callId, message, schema, expiresAtMs } = fact
+        this.#tell({ type, questionId, callId, message, schema, expiresAtMs })
+        break
+      }
+      case 'question-answered': {
+        const { type, questionId, callId } = fact
+        const answer = 'value' in fact ? { value: fact.value } : { declined: fact.declined }
+        this.#tell({ type, questionId, callId, ...answer })
+        break
+      }
+      default:
+        break
+    }
+  }
+
+  #startTurn(fact: FactOf<'turn-started'>, record: ProjectedRecord): void {
+    const { turn, exchange } = fact
+    const message = nameAnswer(turn)
+    this.#calls.clear()
+    this.#steps = new Map()
+    this.#since = record.pos
+    this.#isPaused = false
+    this.#isStopped = false
+    const { deadlineMs } = fact
+    const { limits } = this.#init
+    const account = new TurnAccount({ deadlineMs, turnMs: deadlineMs - record.nowMs, limits })
+    this.#turn = { message, account, finish: '' }
+    this.#begins = { role: 'assistant', id: message, turn, exchange, atMs: readWallMs(record) }
+  }
+
+  #tellAnswer(): void {
+    const message = this.#begins
+    this.#begins = undefined
+    if (message) this.#tell({ type: 'message-added', message })
+  }
+
+  #startStep({ attempt, step, model, choice }: FactOf<'model-started'>): void {
+    this.#tellAnswer()
+    const message = this.#write(attempt, step)
+    this.#tell({ type: 'step-started', message, step, attempt, model })
+    if (choice === 'none') this.#turn?.account.endRounds()
+  }
+
+  #write(attempt: number, step: number, progress = ''): MessageId {
+    const message = this.#turn?.message ?? ''
+    this.#steps.set(step, message)
+    this.#written = new WrittenStep({ message, step, attempt, callPrefix: nameCalls(this.#birth, step), progress })
+    return message
+  }
+
+  #resetStep(reason: StepResetReason, error: EventError | undefined, retryAtMs: number | undefined): void {
+    const written = this.#written
+    this.#written = undefined
+    if (!written) return // of a summary
+    this.#tell({
+      type: 'step-reset',
+      message: written.message,
+      step: written.step,
+      reason,
+      ...(error && { error: { code: error.code, message: error.message } }),
+      ...(retryAtMs !== undefined && { retryAtMs }),
+    })
+  }
+
+  #finishStep(fact: FactOf<'step-finished'>): void {
+    const { step, parts, finish, usage, interrupted } = fact
+    const message = this.#messageOf(step)
+    const written = this.#written
+    this.#written = undefined
+    if (written) {
+      this.#tell(...written.write('reasoning', 0, joinReasoning(parts)))
+      this.#tell(...written.finish(readText(parts)))
+    }
+    const sources = parts.filter((part): part is SourcePart => part.type === 'source')
+    if (sources.length > 0) this.#tell({ type: 'sources', message, step, sources })
+    this.#calls.propose(message, fact)
+    if (this.#turn) {
+      this.#turn.finish = finish
+      this.#turn.account.finishStep(fact)
+    }
+    const used = (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0)
+    const size = this.#init.contextTokens?.(fact.model)
+    this.#tell({
+      type: 'step-finished',
+      message,
+      step,
+      finish,
+      usage,
+      ...(used > 0 && { context: { used, ...(size !== undefined && { size }) } }),
+      ...(interrupted && { interrupted }),
+    })
+  }
+
+  #finishTurn(fact: FactOf<'turn-finished'>, { nowMs }: ProjectedRecord): void {
+    const { turn, outcome, text, error } = fact
+    this.#tellAnswer()
+    // What an interrupt left of an answer was nothing.
+    if (this.#written?.hasSaid) this.#resetStep('interrupted', undefined, undefined)
+    this.#written = undefined
+    const fold = this.#turn
+    fold?.account.finish(error?.code)
+    this.#flush(nowMs)
+    this.#turn = undefined
+    this.#tell({
+      type: 'turn-finished',
+      message: nameAnswer(turn),
+      turn,
+      stop: findStop(outcome, fold?.finish, fold?.account.isReached('rounds') ?? false),
+      text,
+      usage: fold?.account.usage ?? {},
+      ...(error && { error }),
+    })
+  }
+
+  #messageOf(step: number): MessageId {
+    return this.#steps.get(step) ?? this.#turn?.message ?? ''
+  }
+}

@@ -1,0 +1,254 @@
+// What happens in a session, as programs and fronts see it: messages, steps, calls, approvals, turns. Made of records and of
+// live frames by one pure projection; nothing in it binds an approval, names a process or needs an older event.
+import type { ErrorCode } from '../errors.ts'
+import type { JsonObject, JsonValue } from '../json.ts'
+import type { FinishReason, Provenance, SourcePart, StoredPart, Usage } from '../messages.ts'
+import type { EffectClass, ToolKind } from '../agent/tool.ts'
+import type { SupersedeReason } from '../machine/fact.ts'
+import type { PlanEntry } from '../machine/spec.ts'
+
+/** Of session events. A new kind of event or a new field may come without a new version: pass over what you do not know. */
+export const EVENTS_VERSION = 1
+
+/**
+ * Where a reader goes on, after any event. Keep it as it is and hand it back; its fields are plain numbers, so it can be
+ * sent to a browser and back. The text fields are there while a step is being written.
+ */
+export interface EventCursor {
+  /** Position of the record that comes next. */
+  readonly pos: number
+  /** Events of that record that were read already. */
+  readonly read?: number
+  /** Position of the record that began the newest turn: what came before it need not be read again. */
+  readonly since?: number
+  /** The attempt that is being written. */
+  readonly attempt?: number
+  /** UTF-16 units of its text that were read, of its reasoning, and of the input of each of its calls. */
+  readonly text?: number
+  readonly reasoning?: number
+  readonly inputs?: readonly number[]
+}
+
+/** The id of the input for what a user said, `t<turn>` for an answer: the same for ever and on every front. */
+export type MessageId = string
+
+/** What was said to the agent. */
+export interface UserMessageView {
+  readonly role: 'user'
+  readonly id: MessageId
+  /** `transcript`: what a speaker said in a call that the agent listens to. `event`: an urgent event of a program. */
+  readonly from: 'user' | 'transcript' | 'event'
+  /** Text, images and files; bytes are named by `source`, and read with `session.media`. */
+  readonly parts: readonly StoredPart[]
+  /** Of a transcript. */
+  readonly speaker?: string
+  /** Of an event. */
+  readonly name?: string
+  readonly detail?: JsonValue
+  /** Milliseconds since 1970. */
+  readonly atMs: number
+}
+
+/** An answer as it begins; its text and calls follow. */
+export interface AnswerView {
+  readonly role: 'assistant'
+  readonly id: MessageId
+  readonly turn: number
+  /** Counts questions with their answers; `messages-removed` names it. */
+  readonly exchange: number
+  readonly atMs: number
+}
+
+export type CallStatus = 'proposed' | 'awaiting-approval' | 'waiting' | 'running' | 'settled'
+
+/** A call, whole: each event that names it has all of it. */
+export interface CallView {
+  readonly callId: string
+  readonly message: MessageId
+  readonly step: number
+  readonly name: string
+  readonly title?: string
+  readonly kind?: ToolKind
+  readonly locations?: readonly { readonly path: string; readonly line?: number }[]
+  readonly diff?: readonly { readonly path: string; readonly oldText: string | null; readonly newText: string }[]
+  /** What the model wrote, or what a person put in its place; a text where that is no JSON. */
+  readonly input: JsonValue
+  readonly inputEdited?: true
+  readonly runs: 'server' | 'client'
+  readonly effect: EffectClass
+  /** Where its result comes from; absent: a tool of the agent's own, which is trusted. */
+  readonly provenance?: Provenance
+  /** `proposed`: nobody was asked to run it yet. `waiting`: a client was. `running`: it may have an effect already. */
+  readonly status: CallStatus
+  /** The client that was asked to run it. */
+  readonly holder?: string
+  /** In the session's time. */
+  readonly deadlineMs?: number
+  /** Present once it is settled. */
+  readonly result?: CallResult
+}
+
+export type CallResult =
+  | { readonly type: 'ok'; readonly content: readonly StoredPart[]; readonly value?: JsonValue }
+  /** `byPerson`: a person said no, and `message` is the reason, where one was given. */
+  | { readonly type: 'denied'; readonly code: ErrorCode; readonly message: string; readonly byPerson?: true }
+  | { readonly type: 'error'; readonly code: ErrorCode; readonly message: string }
+  /** `begun`: it was running, and may have had an effect. */
+  | { readonly type: 'cancelled'; readonly message: string; readonly begun?: true }
+  /** `timed-out`: it had no effect. `unknown`: it may have had one. */
+  | { readonly type: 'timed-out' | 'unknown'; readonly message: string }
+
+/**
+ * Why a turn ended. `limit`: the answer is complete, but a limit of the turn kept the model from calling more tools.
+ * `max-tokens`: the answer is cut at the model's output limit. `cancelled`: the user interrupted it. `stopped`: the session
+ * was stopped. `silent`: the agent may say nothing, and did.
+ */
+export type TurnStop = 'end' | 'max-tokens' | 'limit' | 'refused' | 'cancelled' | 'stopped' | 'failed' | 'silent'
+
+export interface EventError {
+  readonly code: ErrorCode
+  readonly message: string
+}
+
+export type LimitName = 'rounds' | 'calls' | 'tokens' | 'cost' | 'time' | 'output'
+
+export interface ContextUse {
+  /** Tokens of the last request and its answer, as the provider counted them. */
+  readonly used: number
+  /** Tokens that the model's window has; absent where that is not known. */
+  readonly size?: number
+}
+
+/**
+ * Why what a step has said is void. `gave-up`: it failed for good, and the turn ends. `interrupted`: nothing of it is kept.
+ * After all others the model is asked again.
+ */
+export type StepResetReason = SupersedeReason | 'gave-up' | 'interrupted'
+
+interface OfStep {
+  readonly message: MessageId
+  readonly step: number
+}
+
+/** One event without its cursor. */
+export type EventBody =
+  /** A user's message that was taken in, or an answer that begins. A user's message waits until `message-entered`. */
+  | { readonly type: 'message-added'; readonly message: UserMessageView | AnswerView }
+  /** The model reads it from now on. It stands in the conversation at this place. */
+  | { readonly type: 'message-entered'; readonly message: MessageId; readonly exchange: number }
+  /** It waited, and was taken back before the model had read it. */
+  | { readonly type: 'message-withdrawn'; readonly message: MessageId }
+  /** The conversation was taken back: this exchange and all later ones are gone, but for the messages that enter again. */
+  | { readonly type: 'messages-removed'; readonly fromExchange: number; readonly keep: readonly MessageId[] }
+  | (OfStep & { readonly type: 'step-started'; readonly attempt: number; readonly model: string })
+  /** More of the step's text or reasoning. `offset` counts UTF-16 units of it, so that a repeat is harmless. */
+  | (OfStep & { readonly type: 'text' | 'reasoning'; readonly offset: number; readonly text: string })
+  /** A call's input as the model writes it: JSON text that has not ended. The call itself follows as `call`. */
+  | (OfStep & {
+      readonly type: 'call-writing'
+      readonly callId: string
+      readonly name: string
+      readonly offset: number
+      readonly text: string
+    })
+  /** A tool that the provider runs in the midst of an answer, in the provider's words. */
+  | (OfStep & { readonly type: 'server-tool'; readonly name: string; readonly status: 'started' | 'finished' })
+  /** What this step has said is void; it comes again, unless the turn ends. */
+  | (OfStep & {
+      readonly type: 'step-reset'
+      readonly reason: StepResetReason
+      readonly error?: EventError
+      readonly retryAtMs?: number
+    })
+  /** Of the step's text only so much stays: it was cut where the user interrupted it. */
+  | (OfStep & { readonly type: 'text-cut'; readonly keepChars: number })
+  /** What the step's text rests on. */
+  | (OfStep & { readonly type: 'sources'; readonly sources: readonly SourcePart[] })
+  /** A call is new or has changed. */
+  | { readonly type: 'call'; readonly call: CallView }
+  | { readonly type: 'call-progress'; readonly callId: string; readonly note: JsonValue }
+  | {
+      readonly type: 'approval-requested'
+      readonly approvalId: string
+      readonly call: CallView
+      readonly expiresAtMs: number
+    }
+  | {
+      readonly type: 'approval-decided'
+      readonly approvalId: string
+      readonly callId: string
+      readonly decision: 'approve' | 'deny' | 'edit'
+      readonly principal: string
+      readonly reason?: string
+      readonly remember?: 'tool' | 'arguments'
+    }
+  | {
+      readonly type: 'question-asked'
+      readonly questionId: string
+      readonly callId: string
+      readonly message: string
+      readonly schema: JsonObject
+      readonly expiresAtMs: number
+    }
+  | {
+      readonly type: 'question-answered'
+      readonly questionId: string
+      readonly callId: string
+      readonly value?: JsonValue
+      readonly declined?: 'person' | 'expired' | 'nobody'
+    }
+  /**
+   * Told once when four fifths of a limit are used, and when it bites. `used` and `max` are rounds, calls, tokens, millionths
+   * of a US dollar, or milliseconds; of `output` only what was used is known.
+   */
+  | {
+      readonly type: 'limit'
+      readonly limit: LimitName
+      readonly used?: number
+      readonly max?: number
+      readonly reached: boolean
+    }
+  | (OfStep & {
+      readonly type: 'step-finished'
+      readonly finish: FinishReason
+      readonly usage: Usage
+      readonly context?: ContextUse
+      /** It was interrupted, and has no calls. */
+      readonly interrupted?: true
+    })
+  /** All calls of the step have settled. */
+  | (OfStep & { readonly type: 'step-closed' })
+  | {
+      readonly type: 'turn-finished'
+      readonly message: MessageId
+      readonly turn: number
+      readonly stop: TurnStop
+      /** The whole answer: the texts of all steps joined by a blank line. Empty for a turn that did not end by itself. */
+      readonly text: string
+      /** Of all steps; a cost is there where all their costs are known. */
+      readonly usage: Usage
+      readonly error?: EventError
+    }
+  /** What has changed of the session as a whole. `waiting`: for a person or a client alone. */
+  | {
+      readonly type: 'session'
+      readonly activity?: SessionActivity
+      readonly agent?: string
+      readonly model?: string
+      readonly title?: string | null
+      readonly meta?: JsonObject
+      readonly plan?: readonly PlanEntry[]
+    }
+  /** Older messages are no longer sent to the model: a summary stands for them, or nothing. */
+  | { readonly type: 'compacted'; readonly how: 'summary' | 'dropped'; readonly text?: string }
+  /** A provider refused images or files for good: a note stands for them. */
+  | { readonly type: 'content-left-out'; readonly messages: readonly MessageId[]; readonly reason: string }
+  /** The past has been told; what follows happens now. */
+  | { readonly type: 'live' }
+
+export type SessionActivity = 'idle' | 'running' | 'waiting' | 'paused' | 'stopped'
+
+/** `cursor`: where to go on after it. */
+export type SessionEvent = { readonly cursor: EventCursor } & EventBody
+export type SessionEventType = SessionEvent['type']
+export type SessionEventOf<Type extends SessionEventType> = Extract<SessionEvent, { readonly type: Type }>

@@ -1,0 +1,170 @@
+// What a turn has used of its limits, and which of them were told.
+import type { Usage } from '../messages.ts'
+import type { FactOf } from '../machine/fact.ts'
+import type { Limits } from '../machine/spec.ts'
+import type { State, Turn } from '../machine/state.ts'
+import type { EventBody, LimitName } from './session-event.ts'
+
+/** Of an agent's limits, those that a turn has. */
+export type TurnLimits = Pick<Limits, 'toolRounds' | 'callsPerTurn' | 'turnTokens' | 'turnCostMicros' | 'turnMs'>
+
+export interface TurnAccountInit {
+  /** Null while its clock stands still. */
+  readonly deadlineMs: number | null
+  readonly turnMs: number
+  readonly limits: TurnLimits | undefined
+}
+
+export type LimitEvent = Extract<EventBody, { readonly type: 'limit' }>
+
+/** The share of a limit at which it is told for the first time. */
+const WARNED_AT = 0.8
+
+/** Codes with which a turn ends at a limit. */
+const LIMIT_CODES: Readonly<Record<string, LimitName>> = {
+  tool_round_limit_exceeded: 'rounds',
+  turn_tokens_exceeded: 'tokens',
+  turn_cost_exceeded: 'cost',
+  turn_time_exceeded: 'time',
+}
+
+export class TurnAccount {
+  readonly #limits: TurnLimits | undefined
+  readonly #turnMs: number
+  #deadlineMs: number | null
+  #remainingMs: number
+  #rounds = 0
+  #calls = 0
+  #tokens = 0
+  #costMicros = 0
+  #usage: Usage | undefined
+  readonly #told = new Map<LimitName, 'near' | 'reached'>()
+  #events: LimitEvent[] = []
+
+  constructor({ deadlineMs, turnMs, limits }: TurnAccountInit) {
+    this.#limits = limits
+    this.#deadlineMs = deadlineMs
+    this.#turnMs = turnMs
+    this.#remainingMs = turnMs
+  }
+
+  /** Of a turn that was begun before. What was told of it is not told again. */
+  static goOn({ nowMs, attempt }: State, turn: Turn, limits: TurnLimits | undefined): TurnAccount {
+    const { deadline, remainingMs } = turn
+    const account = new TurnAccount({
+      deadlineMs: deadline?.atMs ?? null,
+      turnMs: limits?.turnMs ?? remainingMs,
+      limits,
+    })
+    account.#remainingMs = remainingMs
+    account.#rounds = turn.rounds
+    account.#calls = turn.calls
+    account.#tokens = turn.tokens
+    account.#costMicros = turn.costMicros
+    account.#warnAll()
+    if (attempt?.purpose === 'step' && attempt.choice === 'none') account.endRounds()
+    account.takeEvents(nowMs)
+    return account
+  }
+
+  get usage(): Usage {
+    return this.#usage ?? {}
+  }
+
+  isReached(limit: LimitName): boolean {
+    return this.#told.get(limit) === 'reached'
+  }
+
+  finishStep({ usage, calls, finish }: FactOf<'step-finished'>): void {
+    if (calls.length > 0) this.#rounds += 1
+    this.#calls += calls.length
+    this.addUsage(usage)
+    if (finish === 'max-tokens') this.#reach('output', usage.outputTokens, undefined)
+  }
+
+  addUsage(usage: Usage): void {
+    this.#usage = addUsage(this.#usage, usage)
+    this.#tokens += (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0)
+    this.#costMicros += usage.costMicros ?? 0
+    this.#warnAll()
+  }
+
+  /** The model may call no more tools in this turn. */
+  endRounds(): void {
+    this.#reach('rounds', this.#rounds, this.#limits?.toolRounds)
+  }
+
+  refuseCall(code: string): void {
+    if (code === 'call_limit_exceeded') this.#reach('calls', this.#calls, this.#limits?.callsPerTurn)
+  }
+
+  setClock({ deadlineMs, remainingMs }: FactOf<'turn-clock-set'>): void {
+    this.#deadlineMs = deadlineMs
+    this.#remainingMs = remainingMs
+  }
+
+  finish(code: string | undefined): void {
+    const limit = code === undefined ? undefined : LIMIT_CODES[code]
+    if (limit) this.#reach(limit, ...this.#measure(limit))
+  }
+
+  /** What is to be told by now. */
+  takeEvents(nowMs: number): readonly LimitEvent[] {
+    const leftMs = this.#deadlineMs === null ? this.#remainingMs : this.#deadlineMs - nowMs
+    this.#warn('time', this.#turnMs - leftMs, this.#turnMs)
+    if (this.#events.length === 0) return []
+    const events = this.#events
+    this.#events = []
+    return events
+  }
+
+  #measure(limit: LimitName): readonly [used: number | undefined, max: number | undefined] {
+    switch (limit) {
+      case 'rounds':
+        return [this.#rounds, this.#limits?.toolRounds]
+      case 'tokens':
+        return [this.#tokens, this.#limits?.turnTokens]
+      case 'cost':
+        return [this.#costMicros, this.#limits?.turnCostMicros]
+      case 'time':
+        return [this.#turnMs, this.#turnMs]
+      default:
+        return [undefined, undefined]
+    }
+  }
+
+  #warnAll(): void {
+    this.#warn('rounds', this.#rounds, this.#limits?.toolRounds)
+    this.#warn('calls', this.#calls, this.#limits?.callsPerTurn)
+    this.#warn('tokens', this.#tokens, this.#limits?.turnTokens)
+    this.#warn('cost', this.#costMicros, this.#limits?.turnCostMicros)
+  }
+
+  #warn(limit: LimitName, used: number, max: number | undefined): void {
+    if (max === undefined || max <= 0 || used < WARNED_AT * max || this.#told.has(limit)) return
+    this.#told.set(limit, 'near')
+    this.#events.push({ type: 'limit', limit, used, max, reached: false })
+  }
+
+  #reach(limit: LimitName, used: number | undefined, max: number | undefined): void {
+    if (this.#told.get(limit) === 'reached') return
+    this.#told.set(limit, 'reached')
+    this.#events.push({
+      type: 'limit',
+      limit,
+      ...(used !== undefined && { used }),
+      ...(max !== undefined && { max }),
+      reached: true,
+    })
+  }
+}
+
+/** A sum of costs of which one is not known is not known either. */
+export function addUsage(one: Usage | undefined, other: Usage): Usage {
+  if (!one) return other
+  const { costMicros: _, ...sum }: Record<string, number> = { ...one }
+  for (const [key, value] of Object.entries(other))
+    if (typeof value === 'number' && key !== 'costMicros') sum[key] = (sum[key] ?? 0) + value
+  if (one.costMicros === undefined || other.costMicros === undefined) return sum
+  return { ...sum, costMicros: one.costMicros + other.costMicros }
+}

@@ -1,0 +1,119 @@
+// A step while the model writes it: how much of it was told, so that each piece is told once, in its order, from whichever
+// of live frames, progress and the finished step it comes first.
+import type { LiveFrame } from '../agent/session-api.ts'
+import type { EventBody, EventCursor, MessageId } from './session-event.ts'
+
+export interface WrittenStepInit {
+  readonly message: MessageId
+  readonly step: number
+  readonly attempt: number
+  /** Before the number of a call in its id. */
+  readonly callPrefix: string
+  /** What the log had of its text when the reading began. */
+  readonly progress?: string
+}
+
+type Piece = Exclude<LiveFrame, { readonly type: 'tool-progress' }>
+
+export class WrittenStep {
+  readonly message: MessageId
+  readonly step: number
+  readonly attempt: number
+  readonly #callPrefix: string
+  readonly #told = { text: 0, reasoning: 0 }
+  #inputs: number[] = []
+  #progress: string
+
+  constructor({ message, step, attempt, callPrefix, progress = '' }: WrittenStepInit) {
+    this.#progress = progress
+    this.message = message
+    this.step = step
+    this.attempt = attempt
+    this.#callPrefix = callPrefix
+  }
+
+  get hasSaid(): boolean {
+    return this.#told.text + this.#told.reasoning + this.#inputs.length > 0
+  }
+
+  get cursor(): Pick<EventCursor, 'attempt' | 'text' | 'reasoning' | 'inputs'> {
+    const { text, reasoning } = this.#told
+    return {
+      attempt: this.attempt,
+      text,
+      ...(reasoning > 0 && { reasoning }),
+      ...(this.#inputs.length > 0 && { inputs: [...this.#inputs] }),
+    }
+  }
+
+  resume({ text = 0, reasoning = 0, inputs = [] }: EventCursor): void {
+    this.#told.text = text
+    this.#told.reasoning = reasoning
+    this.#inputs = [...inputs]
+  }
+
+  take(piece: Piece): EventBody | undefined {
+    const { message, step } = this
+    switch (piece.type) {
+      case 'text-delta':
+        return this.write('text', piece.offset, piece.text)[0]
+      case 'reasoning-delta':
+        return this.write('reasoning', piece.offset, piece.text)[0]
+      case 'call-delta':
+        return this.#writeInput(piece)
+      case 'server-tool':
+        return { type: 'server-tool', message, step, name: piece.name, status: piece.status }
+      default:
+        return piece satisfies never
+    }
+  }
+
+  /** What of this piece was not told. A piece behind a gap waits for the finished step, which has it all. */
+  write(type: 'text' | 'reasoning', offset: number, text: string): readonly EventBody[] {
+    const told = this.#told[type]
+    if (offset > told || offset + text.length <= told) return []
+    this.#told[type] = offset + text.length
+    const { message, step } = this
+    return [{ type, message, step, offset: told, text: text.slice(told - offset) }]
+  }
+
+  /** The rest of the step's text, or how much of what was told stays. */
+  finish(text: string): readonly EventBody[] {
+    return this.#told.text > text.length ? this.cutTo(text.length) : this.write('text', 0, text)
+  }
+
+  /** What the log has of the text: told where it was not told live, and kept for a step that is never finished. */
+  noteProgress(offset: number, text: string): readonly EventBody[] {
+    this.#progress = this.#progress.slice(0, offset) + text
+    return this.write('text', offset, text)
+  }
+
+  /** The step ends with so much of its progress. */
+  salvage(textChars: number): readonly EventBody[] {
+    return this.finish(this.#progress.slice(0, textChars))
+  }
+
+  cutTo(keepChars: number): readonly EventBody[] {
+    const { message, step } = this
+    return this.#told.text > keepChars ? [{ type: 'text-cut', message, step, keepChars }] : []
+  }
+
+  #writeInput({ index, name, offset, text }: Extract<Piece, { readonly type: 'call-delta' }>): EventBody | undefined {
+    const isNew = index >= this.#inputs.length
+    const told = this.#inputs[index] ?? 0
+    if (offset > told || (!isNew && offset + text.length <= told)) return undefined
+    while (this.#inputs.length <= index) this.#inputs.push(0)
+    this.#inputs[index] = Math.max(told, offset + text.length)
+    const { message, step } = this
+    const rest = text.slice(told - offset)
+    return {
+      type: 'call-writing',
+      message,
+      step,
+      callId: `${this.#callPrefix}${index}`,
+      name,
+      offset: told,
+      text: rest,
+    }
+  }
+}

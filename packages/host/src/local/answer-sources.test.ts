@@ -1,0 +1,34 @@
+// What an answer cites: at most so many sources, each once, and none where it cites nothing or too much.
+import type { Model } from '@baton/core'
+import { ANSWER_LIMITS, ANSWER_SOURCES_MAX, defineAgent } from '@baton/core'
+import { createScriptedModel } from '@baton/core/testing'
+import { expect, test } from 'vitest'
+import { createNodeEnvironment } from '../environment.ts'
+import { createHost } from './create-host.ts'
+
+async function ask(model: Model) {
+  const environment = createNodeEnvironment({ post: () => Promise.reject(new Error('no network')) })
+  const host = createHost({ agent: defineAgent({ name: 'a', model, retry: { attempts: 1 } }), environment })
+  try {
+    return await (await host.session('s')).send('go').answer
+  } finally {
+    await host.stop()
+  }
+}
+
+test('an answer has its first sources, however many its model cites', async () => {
+  const pages = Array.from({ length: ANSWER_SOURCES_MAX + 50 }, (_, index) => ({ url: `https://example.org/${index}` }))
+  const { sources } = await ask(createScriptedModel({ steps: [{ text: 'Blue.', sources: [...pages, ...pages] }] }))
+  expect(sources).toHaveLength(ANSWER_SOURCES_MAX)
+  expect(sources?.[199]).toEqual({ type: 'source', id: 'source-200', url: 'https://example.org/199' })
+})
+
+test('an answer that cites nothing has no sources', async () => {
+  expect((await ask(createScriptedModel({ steps: [{ text: 'Blue.' }] }))).sources).toEqual([])
+})
+
+test('a source that is too long for an answer fails it', async () => {
+  const quote = 'x'.repeat(ANSWER_LIMITS.chars + 1)
+  const asked = ask(createScriptedModel({ steps: [{ text: 'Blue.', sources: [{ title: 'A page', quote }] }] }))
+  await expect(asked).rejects.toMatchObject({ code: 'model_answer_too_large' })
+})

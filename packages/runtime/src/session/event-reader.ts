@@ -1,0 +1,126 @@
+// Session events for one reader: the frames of an engine, projected. Where the reader was too slow for the feed, it reads
+// the log again, from where it was.
+import type { EventBatch, EventCursor, EventStream, Frame, SessionEvent, SessionProjection } from '@baton/core'
+import type { Fact } from '@baton/core/machine'
+import type { SessionEngine } from '../engine.ts'
+import type { FrameReader } from './frame-reader.ts'
+
+export interface EventReaderInit {
+  readonly follow: SessionEngine['follow']
+  readonly frames: FrameReader
+  readonly projection: SessionProjection
+  /** Records before this cursor are read, and not told. */
+  readonly from: EventCursor
+  /** The last record of the past; absent: `live` is not told. */
+  readonly headPos?: number
+  /** Called once, when the reading has ended. */
+  readonly onEnd?: (reader: EventReader) => void
+}
+
+export class EventReader implements EventStream, AsyncIterator<SessionEvent, undefined> {
+  readonly #init: EventReaderInit
+  #frames: FrameReader
+  /** Of the record that is being read. */
+  #facts: Fact[] = []
+  #nextPos = 0
+  #isResumed = false
+  #isLive: boolean
+  #ended = false
+  /** What the iterator took and has not handed out. */
+  #batch: readonly SessionEvent[] = []
+  #handedOut = 0
+
+  constructor(init: EventReaderInit) {
+    this.#init = init
+    this.#frames = init.frames
+    this.#isLive = init.headPos === undefined
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<SessionEvent, undefined> {
+    return this
+  }
+
+  async nextBatch(): Promise<EventBatch | undefined> {
+    for (;;) {
+      const events: SessionEvent[] = []
+      if (!this.#isLive) this.#tellLive(events)
+      if (events.length === 0) {
+        const frames = await this.#frames.nextBatch()
+        if (!frames || this.#ended) {
+          this.leave()
+          return undefined
+        }
+        for (const frame of frames) this.#take(frame, events)
+      }
+      if (events.length > 0) return { events, next: this.#init.projection.cursor }
+    }
+  }
+
+  async next(): Promise<IteratorResult<SessionEvent, undefined>> {
+    for (;;) {
+      const event = this.#batch[this.#handedOut]
+      this.#handedOut += 1
+      if (event) return { done: false, value: event }
+      const batch = await this.nextBatch()
+      if (!batch) return END
+      this.#batch = batch.events
+      this.#handedOut = 0
+    }
+  }
+
+  return(): Promise<IteratorResult<SessionEvent, undefined>> {
+    this.leave()
+    return Promise.resolve(END)
+  }
+
+  leave(): void {
+    if (this.#ended) return
+    this.#ended = true
+    this.#batch = []
+    this.#frames.leave()
+    this.#init.onEnd?.(this)
+  }
+
+  #take(frame: Frame, events: SessionEvent[]): void {
+    const { projection, from, follow } = this.#init
+    if (frame.type === 'lagged') {
+      this.#facts = []
+      this.#frames = follow(Math.max(frame.pos, this.#nextPos))
+      return
+    }
+    if (frame.type !== 'fact') {
+      this.#resume()
+      const event = projection.takeLive(frame)
+      if (event) events.push(event)
+      return
+    }
+    // Told again after a reading that was too slow.
+    if (frame.pos < this.#nextPos) return
+    this.#facts.push(frame.fact)
+    if (frame.more) return
+    const { pos, nowMs, wallMs } = frame
+    if (pos >= from.pos) this.#resume()
+    const told = projection.takeRecord({ pos, nowMs, ...(wallMs !== undefined && { wallMs }), facts: this.#facts })
+    this.#facts = []
+    this.#nextPos = pos + 1
+    if (pos > from.pos) events.push(...told)
+    else if (pos === from.pos) events.push(...told.slice(from.read ?? 0))
+    if (!this.#isLive) this.#tellLive(events)
+  }
+
+  /** What was told of a step that is being written is known to the projection once it has read as far. */
+  #resume(): void {
+    if (this.#isResumed) return
+    this.#isResumed = true
+    this.#init.projection.resume(this.#init.from)
+  }
+
+  #tellLive(events: SessionEvent[]): void {
+    const { projection, headPos = -1 } = this.#init
+    if (projection.cursor.pos <= headPos) return
+    this.#isLive = true
+    events.push({ type: 'live', cursor: projection.cursor })
+  }
+}
+
+const END = { done: true, value: undefined } as const

@@ -1,0 +1,118 @@
+// What programs read of a session: its events from any place on, its messages, and what it is now.
+import type {
+  EventCursor,
+  EventsOptions,
+  MessagesPage,
+  MessagesQuery,
+  ProjectionInit,
+  SessionDetails,
+} from '@baton/core'
+import { BatonError, Conversation, readStart, SessionProjection } from '@baton/core'
+import type { SessionEngine } from '../engine.ts'
+import { listApprovals } from './approvals.ts'
+import { EventReader } from './event-reader.ts'
+
+type ReadEngine = Pick<SessionEngine, 'session' | 'follow' | 'state' | 'history' | 'world'>
+
+/** What a projection of this session knows of its agent. */
+export function readProjectionInit(engine: Pick<ReadEngine, 'state' | 'world'>): ProjectionInit {
+  const { limits, window } = engine.world.spec
+  return { birth: engine.state().birth, limits, contextTokens: () => window.contextTokens }
+}
+
+export interface EventsInit extends Pick<EventsOptions, 'from'> {
+  /** Whether the reader is told where the past ends. */
+  readonly tellsLive?: boolean
+  readonly onEnd?: (reader: EventReader) => void
+}
+
+/** @throws BatonError `invalid_event` */
+export function openEvents(engine: ReadEngine, { from = 'now', tellsLive, onEnd }: EventsInit): EventReader {
+  const headPos = engine.state().pos
+  const init = readProjectionInit(engine)
+  const more = { ...(tellsLive && { headPos }), ...(onEnd && { onEnd }) }
+  const follow: ReadEngine['follow'] = (pos) => engine.follow(pos)
+  if (from === 'now') {
+    const start = readStart(engine.state(), engine.history())
+    const projection = new SessionProjection({ ...init, start })
+    return new EventReader({ follow, frames: follow(headPos + 1), projection, from: projection.cursor, ...more })
+  }
+  const newest = engine.history().lastTurn()?.pos ?? headPos + 1
+  const cursor: EventCursor = from === 'start' ? { pos: 0 } : from === 'turn' ? { pos: newest, since: newest } : from
+  checkPlace(cursor, headPos, engine.session)
+  const frames = follow(Math.min(cursor.since ?? 0, cursor.pos))
+  return new EventReader({ follow, frames, projection: new SessionProjection(init), from: cursor, ...more })
+}
+
+function checkPlace({ pos, since = 0 }: EventCursor, headPos: number, session: string): void {
+  if (pos <= headPos + 1 && since <= pos) return
+  throw new BatonError({
+    code: 'invalid_event',
+    message: `session ${session} has no place ${pos} (since ${since}); its newest record is ${headPos}`,
+    hint: 'Hand back a cursor of an event of this session, as it was.',
+  })
+}
+
+/** Messages of a page that names no limit. */
+const PAGE = 50
+
+/** The log is read as far as it goes now, with what is being written. */
+export async function readMessages(engine: ReadEngine, query: MessagesQuery): Promise<MessagesPage> {
+  const { before, limit = PAGE } = query
+  const conversation = new Conversation()
+  const reader = openEvents(engine, { from: 'start', tellsLive: true })
+  let next: EventCursor = { pos: 0 }
+  try {
+    for (let isPast = true; isPast;) {
+      const batch = await reader.nextBatch()
+      if (!batch) break
+      for (const event of batch.events) {
+        isPast &&= event.type !== 'live'
+        conversation.take(event)
+      }
+      next = batch.next
+    }
+  } finally {
+    reader.leave()
+  }
+  const all = conversation.messages()
+  const end = before === undefined ? all.length : all.findIndex(({ id }) => id === before)
+  if (end < 0)
+    throw new BatonError({
+      code: 'invalid_option',
+      message: `before names no message: "${String(before).slice(0, 100)}"`,
+    })
+  const from = Math.max(0, end - limit)
+  return { messages: all.slice(from, end), more: from > 0, next }
+}
+
+const CHARS_PER_1000_TOKENS = 1000
+
+export function readDetails(engine: ReadEngine): SessionDetails {
+  const state = engine.state()
+  const history = engine.history()
+  const { spec } = engine.world
+  const { cursor, activity } = new SessionProjection({ start: readStart(state, history) })
+  const models = state.turn?.models ?? spec.models
+  const model = state.model ?? spec.models[0] ?? ''
+  const chars = state.index.reduce((sum, entry) => sum + entry.chars, 0)
+  const used = spec.window.overheadTokens + Math.ceil((chars * state.tokensPer1000Chars) / CHARS_PER_1000_TOKENS)
+  const { contextTokens: size } = spec.window
+  return {
+    id: engine.session,
+    agent: state.agent,
+    principal: state.principal,
+    ...(state.title !== null && { title: state.title }),
+    meta: state.meta,
+    activity,
+    model,
+    models,
+    queued: state.queue.map(({ inputId, delivery }) => ({ inputId, delivery })),
+    approvals: listApprovals(engine),
+    questions: history.openQuestions(),
+    plan: history.plan(),
+    context: { used, ...(size !== undefined && { size }) },
+    lastMs: state.nowMs,
+    head: cursor,
+  }
+}
