@@ -1,6 +1,7 @@
 // What programs import from @baton/host: the local host and the things that it is given.
 export { createHost } from './local/create-host.ts'
 export type { HostOptions, LocalHost } from './local/create-host.ts'
+export type { ObservedSession, SessionObserver } from './observer.ts'
 export { createNodeEnvironment } from './environment.ts'
 export type { Recovery, RecoverOptions } from './local/recover.ts'
 export { createMemoryStore } from './stores/memory-store.ts'

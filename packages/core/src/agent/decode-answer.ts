@@ -17,6 +17,9 @@ export const ANSWER_LIMITS = {
   pieces: 1_000_000,
 } as const
 
+/** UTF-16 units; what is longer is cut. */
+const REQUEST_ID_CHARS = 200
+
 /** Says what is wrong, and where. */
 type Refuse = (where: string, problem: string, code?: Code) => never
 type Code = 'model_malformed_answer' | 'model_answer_too_large'
@@ -67,11 +70,15 @@ export function decodeModelAnswer(answer: unknown): Decoded<ModelAnswer> {
       // JSON writes NaN as null, and past what a number holds exactly sums would be wrong.
       if (typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER) usage[name] = value
     }
-    // It is one of the reasons.
-    return {
-      ok: true,
-      value: { parts: copies, finish: finish as FinishReason, usage, model: wellFormed(model.slice(0, MODEL_CHARS)) },
+    const requestId = own(answer, 'requestId')
+    const value: ModelAnswer = {
+      parts: copies,
+      finish: finish as FinishReason, // it is one of the reasons
+      usage,
+      model: wellFormed(model.slice(0, MODEL_CHARS)),
+      ...(typeof requestId === 'string' && { requestId: wellFormed(requestId.slice(0, REQUEST_ID_CHARS)) }),
     }
+    return { ok: true, value }
   } catch {
     return { ok: false, refusal: refused }
   }

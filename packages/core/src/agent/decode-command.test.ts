@@ -217,3 +217,19 @@ test('what is decoded has the types of what is meant', () => {
   const decoded = decodeUserCommand({ type: 'interrupt', reason: '', heard: { type: 'all' } })
   expect(decoded.ok && decoded.value.type === 'interrupt' && command(decoded.value).type).toBe('interrupt')
 })
+
+test('a trace context is taken as W3C says it, and refused with a name otherwise', () => {
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+  expect(decodeSendOptions({ traceparent })).toEqual({ ok: true, value: { traceparent } })
+  for (const wrong of [
+    '',
+    traceparent.toUpperCase(),
+    `${traceparent}-more`,
+    `ff${traceparent.slice(2)}`,
+    traceparent.replace(/b7ad6b7169203331/, '0'.repeat(16)),
+  ])
+    expect(refusal(decodeSendOptions({ traceparent: wrong }))).toMatchObject({
+      code: 'invalid_event',
+      message: expect.stringContaining('traceparent must be a W3C traceparent') as unknown,
+    })
+})

@@ -35,6 +35,14 @@ export const readReason = readTextBetween(0, REASON_CHARS_MAX)
 export const readModelId = readTextBetween(1, MODEL_CHARS_MAX)
 const readDelivery = readOneOf('queue', 'steer', 'interrupt')
 
+/** W3C Trace Context 1, 3.2: version, trace, parent and flags; ids of zeros only are invalid, and so is version ff. */
+const TRACEPARENT = /^(?!ff)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}$/
+
+const readTraceparent: Read<string> = (reader, value) => {
+  const text = readText(reader, value)
+  return TRACEPARENT.test(text) ? text : reader.refuse('must be a W3C traceparent, such as 00-<32 hex>-<16 hex>-01')
+}
+
 export const readHeard: Read<Played> = readVariant('type', {
   all: readFields('heard', { type: readOneOf('all') }),
   chars: readFields('heard', { type: readOneOf('chars'), chars: readNumber(0) }),
@@ -127,6 +135,7 @@ const readCommand = readInputs({
     settings: { optional: readSettings },
     heard: { optional: readHeard },
     asks: { optional: readBoolean },
+    traceparent: { optional: readTraceparent },
   }),
   transcript: readFields('a transcript', {
     type: readOneOf('transcript'),
@@ -219,6 +228,7 @@ const readSendOptions: Read<DecodedSendOptions> = readFields('the options of sen
   inputId: { optional: readName },
   delivery: { optional: readDelivery },
   asks: { optional: readBoolean },
+  traceparent: { optional: readTraceparent },
 })
 
 /** Decodes the options of `send`; none are given as `undefined`. Never throws. */

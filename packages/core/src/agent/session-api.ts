@@ -98,6 +98,8 @@ export interface SendOptions {
   readonly delivery?: Delivery
   /** Whether whoever sends this can be asked for approvals and questions while it is answered; true by default. */
   readonly asks?: boolean
+  /** W3C `traceparent` of the sender: its span becomes the parent of the turn's. Kept in the log. */
+  readonly traceparent?: string
 }
 
 /**

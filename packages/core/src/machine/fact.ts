@@ -129,6 +129,8 @@ export type Fact =
       readonly settings?: ModelSettings
       /** Its sender cannot be asked anything. */
       readonly asks?: false
+      /** W3C trace context of its sender. */
+      readonly traceparent?: string
     }
   | { readonly type: 'input-withdrawn'; readonly inputId: string }
   | { readonly type: 'batch-flushed' }

@@ -73,6 +73,8 @@ export type UserCommand =
       readonly settings?: ModelSettings
       readonly heard?: Played
       readonly asks?: boolean
+      /** W3C trace context of whoever sends it: the parent of its turn's spans. */
+      readonly traceparent?: string
     }
   | {
       readonly type: 'transcript'

@@ -212,6 +212,7 @@ const FACTS: { readonly [Type in FactType]: FieldsOf<Type> } = {
     model: optional(checkText),
     settings: optional(checkSettings),
     asks: optional(checkWord(false)),
+    traceparent: optional(checkText),
   },
   'batch-flushed': {},
   'inputs-entered': {

@@ -123,6 +123,7 @@ const VARYING: ReadonlySet<string> = new Set([
   'birth',
   'connection',
   'broughtBy',
+  'traceparent',
 ])
 /** Fields that hold what people, models and tools said: whatever their keys are called, it belongs to the conversation. */
 const CONTENT: ReadonlySet<string> = new Set(['body', 'parts', 'settlement', 'tools', 'schema', 'value', 'meta'])

@@ -1,6 +1,7 @@
 // What people and programs say: one queue, one order, nothing lost, nothing twice.
 import { describe, expect, test } from 'vitest'
 import type { Input } from './input.ts'
+import { canonicalLog } from './record.ts'
 import { toOutcome, serverTool, TestSession } from '../testing/test-session.ts'
 
 function transcript(inputId: string, text: string, speaker = 'ann'): Input {
@@ -507,4 +508,15 @@ describe('settings of the session', () => {
     session.send({ type: 'user-input', inputId: 'b', parts, settings: { maxOutputTokens: 5 } })
     expect(session.state.turn?.settings).toEqual({ temperature: 0, maxOutputTokens: 5 })
   })
+})
+
+describe('a trace context', () => {
+test('a trace context stands in the log with its input, and is no part of the canonical log', () => {
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+  const parts = [{ type: 'text', text: 'hi' }] as const
+  const traced = new TestSession().send({ type: 'user-input', inputId: 'i', parts, traceparent })
+  const plain = new TestSession().send({ type: 'user-input', inputId: 'i', parts })
+  const facts = traced.records.flatMap((record) => record.facts)
+  expect(facts.find((fact) => fact.type === 'input-accepted')).toMatchObject({ traceparent })
+  expect(canonicalLog(traced.records)).toEqual(canonicalLog(plain.records))
 })

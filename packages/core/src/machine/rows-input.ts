@@ -11,7 +11,7 @@ import { applyCallEventToAll } from './call-event.ts'
 import { closeStep } from './turn.ts'
 
 export function acceptInput(draft: Draft, input: InputOf<'user-input'>): void {
-  const { inputId, parts, delivery = 'queue', model, settings, heard, asks } = input
+  const { inputId, parts, delivery = 'queue', model, settings, heard, asks, traceparent } = input
   flushBatch(draft)
   emit(draft, {
     type: 'input-accepted',
@@ -24,6 +24,7 @@ export function acceptInput(draft: Draft, input: InputOf<'user-input'>): void {
     ...(model !== undefined && { model }),
     ...(settings && { settings }),
     ...(asks === false && { asks }),
+    ...(traceparent !== undefined && { traceparent }),
   })
   deliver(draft, delivery, heard)
 }

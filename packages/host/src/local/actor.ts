@@ -93,7 +93,7 @@ async function recoverActor(init: ActorInit, owned: OwnedLog): Promise<Actor> {
     await appendSurely(init, { session, owned, afterPos: state.pos, records: [opening] })
     state = applyRecord(state, opening)
     log.history.fold(opening)
-    init.listener.onRecord(opening)
+    init.listener.onRecord(opening, true)
   }
   const actor = new SessionActor(init, { owned, spec, state, history: log.history, clock })
   init.leases.whenLost(session, epoch, (cause) => actor.kill(cause))
@@ -230,7 +230,7 @@ class SessionActor implements Actor {
     this.state = batch.state
     for (const record of batch.records) {
       this.history.fold(record)
-      listener.onRecord(record)
+      listener.onRecord(record, true)
     }
     let next = 0
     for (const { inputs, resolve } of mail) resolve(batch.answers.slice(next, (next += inputs.length)))

@@ -28,8 +28,8 @@ export interface LogAccess {
 }
 
 export interface LogListener {
-  /** Every record of the log in order: those that were read when it was opened, then each that is committed. */
-  onRecord(record: SessionRecord): void
+  /** Every record of the log in order: those that were read when it was opened, then each that is committed (`isNew`). */
+  onRecord(record: SessionRecord, isNew?: boolean): void
   /** The records up to this position were not read when it was opened: a snapshot has what they did. */
   onSnapshot(pos: number): void
 }
