@@ -510,7 +510,6 @@ describe('settings of the session', () => {
   })
 })
 
-describe('a trace context', () => {
 test('a trace context stands in the log with its input, and is no part of the canonical log', () => {
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
   const parts = [{ type: 'text', text: 'hi' }] as const
