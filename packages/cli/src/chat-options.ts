@@ -40,7 +40,7 @@ Options:
   --session NAME goes on with that session, or begins it (a new one)
 ${MODEL_HELP}
   --store URL    where sessions are kept: sqlite:FILE, or memory: (BATON_STORE, else a file for this folder in the
-                 user's data folder; with --once and no --session memory:)
+                 user's data folder; with --once and no --session memory:). A server that has it open is talked to
   --url URL      talks to a running server instead, such as ws://127.0.0.1:8080/ws; its agent, model and store count
   --token TEXT   what that server asks for (better BATON_TOKEN)
 

@@ -2,7 +2,7 @@
 import type { StartedCommand } from '@baton/testing/start-command'
 import { startCommand } from '@baton/testing/start-command'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -202,21 +202,27 @@ async function baton(words: readonly string[]) {
   return { ...(await command.ended), output: command.output(), errors: command.errors() }
 }
 
-test('beside a running server its store is read, not written, and the chat says how to talk to it', async () => {
+test('a chat beside a running server talks to it, with its token, and to nobody once it was killed', async () => {
   await serve()
   const store = ['--store', 'sqlite:shop.db']
-  const locked = await baton(['chat', '--once', 'x', ...store])
-  expect([locked.code, locked.errors]).toEqual([
-    1,
-    expect.stringMatching(
-      /^baton: another process, such as "baton serve", uses the store .* --url .*ws:.* --store memory:\n$/,
-    ),
-  ])
+  const joined = await baton(['chat', '--once', 'x', ...store])
+  expect(joined).toMatchObject({ code: 0, output: 'No.\n' })
+  expect(joined.errors).toMatch(/^server ws:.*, which has the store of this folder open\n$/)
+  expect(await baton(['chat', '--once', 'x', '--model', 'offline', ...store])).toMatchObject({
+    code: 2,
+    errors: expect.stringMatching(/^baton: the server ws:.* leave --model away to talk to it/) as string,
+  })
   expect(await baton(['sessions', 'list', ...store])).toMatchObject({ code: 0 })
   expect(await baton(['sessions', 'delete', 'x', ...store])).toMatchObject({
     code: 1,
     errors: expect.stringMatching(/^baton: another process.*; stop it first\n$/) as string,
   })
+  server?.kill('SIGKILL')
+  await server?.ended
+  expect(existsSync(join(folder, 'shop.db.server'))).toBe(true)
+  const alone = await baton(['chat', '--once', 'list the files', '--model', 'offline', ...store])
+  expect(alone).toMatchObject({ code: 0, output: expect.stringContaining('notes.md') as string })
+  expect(existsSync(join(folder, 'shop.db.server'))).toBe(false)
 })
 
 test.runIf(hasTmux)('a chat with a running server runs its client tools and leaves its log there', async () => {

@@ -1,5 +1,6 @@
 // `baton chat`: puts a person (a terminal, a pipe, one question) together with where turns run (here, or a server).
-import type { ChatOptions } from './chat-options.ts'
+import { isBatonError } from '@baton/core'
+import type { ChatOptions, EmbeddedOptions } from './chat-options.ts'
 import { CHAT_HELP, chatOptions } from './chat-options.ts'
 import type { Command } from './command.ts'
 import type { Console, ConsoleStreams } from './console.ts'
@@ -11,6 +12,7 @@ import { createQuestions } from './questions.ts'
 import { createRemoteChat } from './remote-chat.ts'
 import type { Screen } from './screen.ts'
 import { createScreen } from './screen.ts'
+import { findServer } from './server-address.ts'
 import { SLASH_NAMES } from './slash-commands.ts'
 import type { Talk } from './talk.ts'
 import { startTalk } from './talk.ts'
@@ -115,5 +117,27 @@ async function createPartner(
 ): Promise<ChatPartner> {
   const onNews = (line: string): void => screen.note(line, 'dim')
   if (partner.type === 'server') return createRemoteChat({ ...partner, askPerson: ask, onNews })
-  return await openEmbeddedChat({ ...partner, keepDays: undefined, terminal, askPerson: ask, onNews })
+  try {
+    return await openEmbeddedChat({ ...partner, keepDays: undefined, terminal, askPerson: ask, onNews })
+  } catch (cause) {
+    const server = isBatonError(cause) && cause.code === 'store_locked' ? findServer(partner.store) : undefined
+    if (!server) throw cause
+    checkJoinable(partner, server.url)
+    return createRemoteChat({ url: server.url, token: server.token, askPerson: ask, onNews, isHolder: true })
+  }
+}
+
+/** @throws UsageError for what the server that holds the store has chosen already */
+function checkJoinable({ agent, model, baseUrl }: EmbeddedOptions, url: string): void {
+  const given = [
+    agent !== undefined && '--agent',
+    model !== undefined && '--model',
+    baseUrl !== undefined && '--base-url',
+  ]
+  const names = given.filter((name) => name !== false).join(', ')
+  if (names === '') return
+  throw new UsageError(
+    `the server ${url} has the store of this folder, with its own agent and model: leave ${names} away to talk to it, ` +
+      'or begin a chat of its own by --store memory:',
+  )
 }

@@ -33,9 +33,8 @@ async function openHost(init: EmbeddedChatInit): Promise<EmbeddedHost> {
   } catch (cause) {
     if (!isBatonError(cause) || cause.code !== 'store_locked' || init.store?.type !== 'sqlite') throw cause
     const message =
-      `another process, such as "baton serve", uses the store ${init.store.path}; ` +
-      'talk to that server by --url and the address that it printed (ws://127.0.0.1:8080/ws by default), ' +
-      'or begin a chat of its own by --store memory:'
+      `another process, such as "baton chat", uses the store ${init.store.path}; ` +
+      'end it, talk to a server by --url and the address that it printed, or begin a chat of its own by --store memory:'
     throw new BatonError({ code: 'store_locked', message, cause })
   }
 }
