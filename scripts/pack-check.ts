@@ -51,8 +51,10 @@ function checkPacks(folder: string): void {
   const bins = packed.flatMap(({ bins: own }) => Object.keys(own))
   for (const bin of bins) run(join(consumer, 'node_modules/.bin', bin), ['--help'], consumer)
   answerFromPacks(consumer)
+  const modules = countModules(consumer)
+  beginFromPacks(folder, { baton: join(consumer, 'node_modules/.bin/baton'), tarballs })
   console.log(
-    `packs: ${tarballs.length} installed, each with its licence, ${entries.length} entries imported with ${exported} exports and compiled, ${bins.length} bins run, an agent answered from a program and from the command`,
+    `packs: ${tarballs.length} installed, each with its licence, ${entries.length} entries imported with ${exported} exports and compiled, ${bins.length} bins run, an agent answered from a program and from the command, --version loads ${modules} modules, "baton init" began a package whose test passes`,
   )
 }
 
@@ -101,6 +103,39 @@ function answerFromPacks(consumer: string): void {
     consumer,
   )
   if (!found.includes('answer.ts')) throw new Error(`the command answered: ${found}`)
+}
+
+/** Modules that "baton --version" loads: who only asks waits for no library. @throws Error */
+function countModules(consumer: string): number {
+  const counter = `import { registerHooks } from 'node:module'
+let count = 0
+registerHooks({ load: (url, context, next) => { if (!url.startsWith('node:')) count += 1; return next(url, context) } })
+process.on('exit', () => process.stdout.write('modules ' + count))
+`
+  writeFileSync(join(consumer, 'counter.js'), counter)
+  const bin = join(consumer, 'node_modules/@baton/cli/bin/baton.mjs')
+  const told = run(process.execPath, ['--import', join(consumer, 'counter.js'), bin, '--version'], consumer)
+  const count = Number(/modules (\d+)/.exec(told)?.[1])
+  if (!(count <= VERSION_MODULES_MAX)) throw new Error(`"baton --version" loads ${count} modules: ${told}`)
+  return count
+}
+
+const VERSION_MODULES_MAX = 12
+
+interface Began {
+  readonly baton: string
+  readonly tarballs: readonly string[]
+}
+
+/** An empty folder, as "baton init" fills it: its test, its agent, and the command that it names. @throws Error */
+function beginFromPacks(folder: string, { baton, tarballs }: Began): void {
+  const starter = join(folder, 'starter')
+  mkdirSync(starter)
+  run(baton, ['init'], starter)
+  run('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', ...tarballs], starter)
+  run('npm', ['test'], starter)
+  const said = run('npx', ['baton', 'run', 'agent.ts', 'What is the population of the city "Oslo"?'], starter)
+  if (!said.includes('717710')) throw new Error(`the agent of "baton init" answered: ${said}`)
 }
 
 function compileAgainst(entries: readonly string[], consumer: string): void {

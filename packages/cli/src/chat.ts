@@ -7,6 +7,8 @@ import type { Console, ConsoleStreams } from './console.ts'
 import { wantsColor } from './console.ts'
 import type { AskPerson, ChatPartner, Person } from './conversation.ts'
 import { openEmbeddedChat } from './embedded-chat.ts'
+import { createEventLines } from './event-lines.ts'
+import { joinInput } from './joined-input.ts'
 import { createOncePerson, createPipedPerson } from './piped-person.ts'
 import { createQuestions } from './questions.ts'
 import { createRemoteChat } from './remote-chat.ts'
@@ -17,16 +19,16 @@ import { SLASH_NAMES } from './slash-commands.ts'
 import type { Talk } from './talk.ts'
 import { startTalk } from './talk.ts'
 import { createTerminalPerson } from './terminal-person.ts'
+import { createTurnDisplay } from './turn-display.ts'
 import { UsageError } from './usage-error.ts'
 
 export const chatCommand: Command = {
-  summary: 'a conversation in the terminal, here or with a running server',
   help: CHAT_HELP,
   run: (words, terminal) => chat(chatOptions(words, terminal), terminal),
 }
 
 async function chat(options: ChatOptions, terminal: Console): Promise<number> {
-  const isTyped = options.once === undefined && terminal.streams?.input.isTTY === true
+  const isTyped = options.once === undefined && !options.json && terminal.streams?.input.isTTY === true
   const screen = createScreenFor(terminal, isTyped)
   const current: { talk?: Talk } = {}
   const interrupt = (hadText?: boolean): void => current.talk?.interrupt(hadText)
@@ -44,6 +46,7 @@ async function chat(options: ChatOptions, terminal: Console): Promise<number> {
       person,
       questions,
       screen,
+      createDisplay: () => (options.json ? createEventLines(terminal.write) : createTurnDisplay(screen)),
       nowMs: () => performance.now(),
       failsAtOnce: options.once !== undefined,
     })
@@ -57,13 +60,14 @@ async function chat(options: ChatOptions, terminal: Console): Promise<number> {
 }
 
 async function createPerson(
-  { once }: ChatOptions,
-  { streams, variables }: Console,
+  { once, json }: ChatOptions,
+  terminal: Console,
   onInterrupt: (hadText: boolean) => void,
 ): Promise<Person> {
-  if (once !== undefined) return createOncePerson(once)
+  const { streams, variables } = terminal
+  if (once !== undefined) return createOncePerson(await joinInput(once, terminal))
   if (!streams) throw new UsageError(NOBODY)
-  if (streams.input.isTTY !== true) return await withFirstLine(createPipedPerson(streams.input))
+  if (json || streams.input.isTTY !== true) return await withFirstLine(createPipedPerson(streams.input))
   const output = shownOn(streams)
   const prompt = wantsColor(output, variables) ? '\u001b[1m›\u001b[22m ' : '› '
   return createTerminalPerson({ input: streams.input, output, prompt, completions: SLASH_NAMES, onInterrupt })

@@ -27,7 +27,6 @@ import type { StoreLocation } from './store-location.ts'
 import { hasRecords, nameOfStore, storeLocation } from './store-location.ts'
 
 export const serveCommand: Command = {
-  summary: 'a WebSocket server for apps of protocol version 1',
   help: SERVE_HELP,
   run: (words, terminal) => serve(serveOptions(words, terminal), terminal),
 }

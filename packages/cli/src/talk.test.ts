@@ -7,6 +7,7 @@ import { createEventQueue } from './event-queue.ts'
 import { createQuestions } from './questions.ts'
 import { createScreen } from './screen.ts'
 import { startTalk } from './talk.ts'
+import { createTurnDisplay } from './turn-display.ts'
 
 type Answering = (text: string, turn: ReturnType<typeof createOpenTurn>) => void
 
@@ -92,6 +93,7 @@ async function talk(lines: readonly string[], answering: Answering = echo, isTyp
     person,
     questions: createQuestions(person, screen),
     screen,
+    createDisplay: () => createTurnDisplay(screen),
     nowMs: () => 0,
     failsAtOnce: false,
   })

@@ -1,13 +1,14 @@
 // A conversation with a person: what they say becomes turns, what they command is done, Ctrl+C interrupts. It knows neither
 // terminals nor hosts.
-import type { EventBody } from '@baton/core'
+import type { EventBody, TurnStop } from '@baton/core'
 import type { ChatPartner, Conversation, ConversationTurn, Person } from './conversation.ts'
 import { errorLine } from './error-line.ts'
 import { LOG_MARGIN } from './log-lines.ts'
 import type { Questions } from './questions.ts'
 import type { Screen } from './screen.ts'
 import { readSlashCommand, SLASH_COMMANDS } from './slash-commands.ts'
-import { createTurnDisplay, writeInput } from './turn-display.ts'
+import type { TurnDisplay } from './turn-display.ts'
+import { writeInput } from './turn-display.ts'
 
 export interface TalkInit {
   readonly partner: ChatPartner
@@ -15,6 +16,8 @@ export interface TalkInit {
   readonly person: Person
   readonly questions: Questions
   readonly screen: Screen
+  /** For each turn. */
+  readonly createDisplay: () => TurnDisplay
   readonly nowMs: () => number
   /** Throws what makes a turn fail, instead of telling it and going on. */
   readonly failsAtOnce: boolean
@@ -25,6 +28,8 @@ export interface Talk {
   readonly ended: Promise<number>
   /** The first time in a turn it is interrupted; else the chat is left. `hadText`: only a begun line was meant. */
   interrupt(hadText?: boolean): void
+  /** How the newest turn ended; `end` before there is one. */
+  lastStop(): TurnStop
 }
 
 /** What a shell expects of a program that Ctrl+C ended. */
@@ -34,6 +39,7 @@ interface TalkState extends TalkInit {
   conversation: Conversation
   turn: 'none' | 'running' | 'interrupted'
   hasFailed: boolean
+  lastStop: TurnStop
   readonly left: PromiseWithResolvers<number>
 }
 
@@ -41,9 +47,9 @@ interface TalkState extends TalkInit {
 export async function startTalk(init: TalkInit): Promise<Talk> {
   const conversation = await init.partner.open(init.session)
   const left = Promise.withResolvers<number>()
-  const state: TalkState = { ...init, conversation, turn: 'none', hasFailed: false, left }
+  const state: TalkState = { ...init, conversation, turn: 'none', hasFailed: false, lastStop: 'end', left }
   const ended = converseUntilLeft(state)
-  return { ended, interrupt: (hadText = false) => interrupt(state, hadText) }
+  return { ended, interrupt: (hadText = false) => interrupt(state, hadText), lastStop: () => state.lastStop }
 }
 
 async function converseUntilLeft(state: TalkState): Promise<number> {
@@ -99,12 +105,13 @@ async function say(state: TalkState, text: string): Promise<void> {
 
 async function follow(state: TalkState, turn: ConversationTurn): Promise<void> {
   const { screen, questions } = state
-  const display = createTurnDisplay(screen)
+  const display = state.createDisplay()
   state.turn = 'running'
   try {
     for await (const event of turn) {
       const atMs = state.nowMs()
       questions.whenQuiet(() => display.show(event, atMs))
+      if (event.type === 'turn-finished') state.lastStop = event.stop
       if (event.type === 'call' && event.call.result) questions.settle(event.call.callId)
       if (event.type === 'approval-requested')
         approve(state, event, (callId) => display.restartClock(callId, state.nowMs())).catch((cause: unknown) =>
