@@ -35,7 +35,8 @@ export interface ServerChoice {
 export const CHAT_HELP = `baton chat: a conversation in the terminal
 
 Answers stream; calls are shown as they run and settle. Tools of apps are yours to run, and approvals yours to
-give. Ctrl+C interrupts the answer, a second time it leaves. In the chat: /model NAME, /new, /log, /help, /quit.
+give. Ctrl+C interrupts the answer, a second time it leaves. In the chat /help has the commands: /model NAME, /retry,
+/undo, /fork, /show, /tools, /usage and others.
 
 Options:
   --once TEXT    one question: the answer goes to the standard output, calls to the standard error. What is piped in

@@ -2,6 +2,9 @@
 import { isBatonError } from '@baton/core'
 import type { ChatOptions, EmbeddedOptions } from './chat-options.ts'
 import { CHAT_HELP, chatOptions } from './chat-options.ts'
+import envPaths from 'env-paths'
+import { join } from 'node:path'
+import { openChatHistory } from './chat-history.ts'
 import type { Command } from './command.ts'
 import type { Console, ConsoleStreams } from './console.ts'
 import { wantsColor } from './console.ts'
@@ -15,6 +18,7 @@ import { createRemoteChat } from './remote-chat.ts'
 import type { Screen } from './screen.ts'
 import { createScreen } from './screen.ts'
 import { findServer } from './server-address.ts'
+import { createShownCalls } from './shown-calls.ts'
 import { SLASH_NAMES } from './slash-commands.ts'
 import type { Talk } from './talk.ts'
 import { startTalk } from './talk.ts'
@@ -34,6 +38,7 @@ async function chat(options: ChatOptions, terminal: Console): Promise<number> {
   const interrupt = (hadText?: boolean): void => current.talk?.interrupt(hadText)
   const person = await createPerson(options, terminal, interrupt)
   const questions = createQuestions(person, screen)
+  const shownCalls = createShownCalls()
   let partner: ChatPartner | undefined
   const stopListening = terminal.onStop(() => interrupt())
   try {
@@ -46,7 +51,9 @@ async function chat(options: ChatOptions, terminal: Console): Promise<number> {
       person,
       questions,
       screen,
-      createDisplay: () => (options.json ? createEventLines(terminal.write) : createTurnDisplay(screen)),
+      createDisplay: () =>
+        options.json ? createEventLines(terminal.write) : createTurnDisplay(screen, isTyped ? shownCalls : undefined),
+      shownCalls,
       nowMs: () => performance.now(),
       failsAtOnce: options.once !== undefined,
     })
@@ -60,7 +67,7 @@ async function chat(options: ChatOptions, terminal: Console): Promise<number> {
 }
 
 async function createPerson(
-  { once, json }: ChatOptions,
+  { once, json, partner }: ChatOptions,
   terminal: Console,
   onInterrupt: (hadText: boolean) => void,
 ): Promise<Person> {
@@ -70,7 +77,24 @@ async function createPerson(
   if (json || streams.input.isTTY !== true) return await withFirstLine(createPipedPerson(streams.input))
   const output = shownOn(streams)
   const prompt = wantsColor(output, variables) ? '\u001b[1m›\u001b[22m ' : '› '
-  return createTerminalPerson({ input: streams.input, output, prompt, completions: SLASH_NAMES, onInterrupt })
+  const history = keepsNothing(partner)
+    ? undefined
+    : openChatHistory(join(envPaths('baton', { suffix: '' }).data, HISTORY))
+  return createTerminalPerson({
+    input: streams.input,
+    output,
+    prompt,
+    completions: SLASH_NAMES,
+    onInterrupt,
+    ...(history && { history }),
+  })
+}
+
+const HISTORY = 'chat-history'
+
+/** Of a chat that leaves no session nothing is left. */
+function keepsNothing(partner: ChatOptions['partner']): boolean {
+  return partner.type === 'embedded' && partner.store.type === 'memory'
 }
 
 const NOBODY = 'chat needs a terminal, lines on its standard input, or --once "what you want to know"'

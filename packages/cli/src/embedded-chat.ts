@@ -8,6 +8,7 @@ import type { AskPerson, ChatPartner, Conversation } from './conversation.ts'
 import type { EmbeddedHost, EmbeddedHostInit } from './embedded-host.ts'
 import { openEmbeddedHost } from './embedded-host.ts'
 import { logLines } from './log-lines.ts'
+import { createSessionControls } from './session-controls.ts'
 import { nameOfStore } from './store-location.ts'
 
 export interface EmbeddedChatInit extends EmbeddedHostInit {
@@ -78,9 +79,11 @@ async function openConversation(
     },
     interrupt: () => session.interrupt({ reason: 'the person interrupted' }),
     setModel,
-    decide: async (approvalId, isApproved) => {
-      await accepted(session.decide({ approvalId, decision: isApproved ? 'approve' : 'deny' }))
+    decide: async (approvalId, answer) => {
+      const decision = answer === 'deny' ? 'deny' : 'approve'
+      await accepted(session.decide({ approvalId, decision, ...(answer === 'always' && { remember: 'tool' }) }))
     },
+    controls: createSessionControls(session, agent),
     log: async () => logLines(await listRecords(store, session.id)),
     close: async () => {
       await session.close()

@@ -9,6 +9,7 @@ import { joinInput } from './joined-input.ts'
 import { createOncePerson } from './piped-person.ts'
 import { createQuestions } from './questions.ts'
 import { createScreen } from './screen.ts'
+import { createShownCalls } from './shown-calls.ts'
 import { storeLocation } from './store-location.ts'
 import { startTalk } from './talk.ts'
 import { createTurnDisplay } from './turn-display.ts'
@@ -84,6 +85,7 @@ async function runGoal(words: readonly string[], terminal: Console): Promise<num
       questions,
       screen,
       createDisplay: () => (values.json ? createEventLines(terminal.write) : createTurnDisplay(screen)),
+      shownCalls: createShownCalls(),
       nowMs: () => performance.now(),
       failsAtOnce: true,
     })

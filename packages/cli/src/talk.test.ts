@@ -6,6 +6,7 @@ import type { ChatPartner, Conversation, Person } from './conversation.ts'
 import { createEventQueue } from './event-queue.ts'
 import { createQuestions } from './questions.ts'
 import { createScreen } from './screen.ts'
+import { createShownCalls } from './shown-calls.ts'
 import { startTalk } from './talk.ts'
 import { createTurnDisplay } from './turn-display.ts'
 
@@ -70,8 +71,8 @@ async function talk(lines: readonly string[], answering: Answering = echo, isTyp
       name === 'none'
         ? Promise.reject(new Error('no model is named "none"'))
         : Promise.resolve(`model ${name ?? 'one'}`),
-    decide: (approvalId, isApproved) => {
-      done.push(`${approvalId} ${isApproved}`)
+    decide: (approvalId, answer) => {
+      done.push(`${approvalId} ${answer}`)
       running?.end('answered')
       return Promise.resolve()
     },
@@ -94,6 +95,7 @@ async function talk(lines: readonly string[], answering: Answering = echo, isTyp
     questions: createQuestions(person, screen),
     screen,
     createDisplay: () => createTurnDisplay(screen),
+    shownCalls: createShownCalls(),
     nowMs: () => 0,
     failsAtOnce: false,
   })
@@ -121,7 +123,7 @@ test('commands are obeyed, and one that is unknown says which there are', async 
   expect(await started.ended).toBe(0)
   expect(text()).toBe(
     'model a/b\nmodel one\nno model is named "none"\nthe log\na new session, new-1\n' +
-      'there is no command /modle, did you mean /model? there are /model, /new, /log, /help, /quit\n',
+      'there is no command /modle, did you mean /model? there are /model, /retry, /undo, /fork, /show, /tools, /usage, /approve, /new, /log, /help, /quit\n',
   )
   expect(done).toEqual(['close s', 'close new-1'])
 })
@@ -173,6 +175,6 @@ test('an approval is decided by the person', async () => {
   }
   const { started, done, text } = await talk(['one'], asking, true)
   await started.ended
-  expect(done).toEqual(['approval_c_1 false', 'close s'])
+  expect(done).toEqual(['approval_c_1 deny', 'close s'])
   expect(text()).toContain('pay asks for your approval:\n  euro: 5\n')
 })
