@@ -18,6 +18,14 @@ test('a wide character that does not fit whole stands in the next row, and so do
   expect(lay('1234567漢字', 7)).toEqual({ rows: ['› 1234567', '漢字'], cursor: { row: 1, column: 0 } })
 })
 
+test('a question that is longer than a row is broken too', () => {
+  const laid = layOut({ prompt: 'which size? ', continued: '', text: 'm', cursor: 1, columns: 10 })
+  expect(laid).toEqual({ rows: ['which size', '? m'], cursor: { row: 1, column: 3 } })
+  expect(layOut({ prompt: '\u001b[1m›\u001b[22m ', continued: '', text: 'm', cursor: 1, columns: 10 }).rows).toEqual([
+    '\u001b[1m›\u001b[22m m',
+  ])
+})
+
 test('each line of a message begins with its mark', () => {
   expect(lay('a\nb\n')).toEqual({ rows: ['› a', '… b', '… '], cursor: { row: 2, column: 2 } })
 })

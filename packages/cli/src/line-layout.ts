@@ -21,8 +21,8 @@ export interface LayoutInit {
 const TAB = '    '
 
 export function layOut({ prompt, continued, text, cursor, columns }: LayoutInit): Laid {
-  const rows = [prompt]
-  let column = stringWidth(prompt)
+  const rows = breakPrompt(prompt, columns)
+  let column = stringWidth(rows.at(-1) ?? '')
   let place: Laid['cursor'] | undefined
   const breakRow = (begin: string): void => {
     rows.push(begin)
@@ -44,6 +44,12 @@ export function layOut({ prompt, continued, text, cursor, columns }: LayoutInit)
     at += char.length
   }
   return { rows, cursor: place ?? { row: rows.length - 1, column } }
+}
+
+/** A question may be longer than a row; one that is not stays as it is, with its style. */
+function breakPrompt(prompt: string, columns: number): string[] {
+  if (stringWidth(prompt) < columns) return [prompt]
+  return [...layOut({ prompt: '', continued: '', text: prompt, cursor: 0, columns }).rows]
 }
 
 /** Characters as people count them: a flag, a family and a letter with its accents are one each. */
