@@ -56,7 +56,7 @@ function checkPacks(folder: string): void {
 
 /** The commands of the README before the packages are installed, as a newcomer types them. @throws Error */
 function listFirstCommands(readme: string): readonly (readonly [string, ...string[]])[] {
-  const line = /^(npm init -y.*)\nnpm install @baton\/core/m.exec(readme)?.[1]
+  const line = /^(npm init -y.*)\nnpm install @baton\/host/m.exec(readme)?.[1]
   if (line === undefined) throw new Error('the README does not say how a package begins: npm init -y, then npm install')
   return line.split(' && ').map((command) => command.split(' ') as [string, ...string[]]) // a line has a word
 }

@@ -79,7 +79,7 @@ export const ERROR_CODES = {
     'caller',
     false,
     'No model has this name, or it cannot be used here.',
-    'Name a model that there is, or give the agent a model object. Names need a `modelOf` of the host, as createModelOf of @baton/models/choose-model makes one.',
+    'Name a model that there is, as `baton models` lists them, or give the agent a model object.',
   ),
   model_not_configured: row(
     'caller',

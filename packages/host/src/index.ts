@@ -1,4 +1,7 @@
-// What programs import from @baton/host: the local host and the things that it is given.
+// What programs import from @baton/host, all of it from here: agents and tools, the local host, and what it is given.
+export type * from '@baton/core'
+export { BatonError, defineAgent, isBatonError, isErrorCode, readOutput, tool } from '@baton/core'
+export { createOfflineModel } from '@baton/models/offline'
 export { createHost } from './local/create-host.ts'
 export type { HostOptions, LocalHost } from './local/create-host.ts'
 export { createNodeEnvironment } from './environment.ts'
@@ -7,7 +10,7 @@ export { createMemoryStore } from './stores/memory-store.ts'
 export type { MemoryStore } from './stores/memory-store.ts'
 export type { LeaseOptions } from './stores/lease-book.ts'
 export { openSqliteStore } from './stores/sqlite/sqlite-store.ts'
-export type { SqliteStoreOptions } from './stores/sqlite/sqlite-store.ts'
+export type { SqliteStore, SqliteStoreOptions } from './stores/sqlite/sqlite-store.ts'
 export { checkStoreFile } from './stores/sqlite/check-file.ts'
 export type { StoreFinding, StoreReport } from './stores/sqlite/check-file.ts'
 export { backUpStoreFile, restoreStoreFile } from './stores/sqlite/backup-file.ts'

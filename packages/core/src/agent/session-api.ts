@@ -15,11 +15,11 @@ import type { CallDescription, EffectClass, Principal, ToolKind } from './tool.t
 
 export interface Host {
   /**
-   * Opens a session, or makes a new one when `id` is undefined or unknown.
+   * Opens a session, or makes a new one when `id` is absent or unknown.
    * @throws BatonError `unauthorized` (it belongs to another principal), `session_held` (another host holds it),
    * `host_stopped`, `store_failed`, `store_conflict`, `unknown_model`, `invalid_agent`
    */
-  session(id: string | undefined, init?: SessionInit): Promise<Session>
+  session(id?: string, init?: SessionInit): Promise<Session>
   /** Lets running turns end for `drainMs` (0 by default), then closes every session. */
   stop(options?: { readonly drainMs?: number }): Promise<void>
 }
@@ -101,8 +101,7 @@ export interface SendOptions {
 
 /**
  * Whatever is handed in is decoded: a value of the wrong shape is refused with a code and the field's name, and nothing
- * that a caller hands in can throw inside a session. Its methods need their session: `session.send(…)`, not
- * `const { send } = session`.
+ * that a caller hands in can throw inside a session. Its methods work on their own: `const { send } = session`.
  */
 export interface Session {
   readonly id: string

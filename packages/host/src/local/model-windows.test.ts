@@ -30,14 +30,3 @@ test('a session never asks for more than the window of its model, and says once 
     ],
   ])
 })
-
-test('a model by name is refused at the start where nobody can say what the name means', () => {
-  const agent = defineAgent({ name: 'a', model: 'groq/openai/gpt-oss-120b' })
-  expect(() => createHost({ agent })).toThrow(
-    expect.objectContaining({
-      code: 'unknown_model',
-      message: 'no model is named "groq/openai/gpt-oss-120b": this host has no modelOf',
-      hint: expect.stringContaining('@baton/models/choose-model'),
-    }),
-  )
-})
