@@ -109,7 +109,7 @@ export const ERROR_CODES = {
   question_refused: row(
     'peer',
     false,
-    'A tool asked too much, or an answer names no open question, came too late, or comes from another principal.',
+    'A tool asked too much, or an answer names no open question, does not fit its schema, came too late, or comes from another principal.',
     'Ask fewer or shorter questions; answer the question that is open now.',
   ),
   // Definitions

@@ -1,6 +1,17 @@
 // The local host: sessions as actors in this process, over a store.
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { BlobStore, Environment, Host, Logger, Model, SessionDirectory, Store, Usage } from '@baton/core'
+import type {
+  Agent,
+  AgentServices,
+  BlobStore,
+  Environment,
+  Host,
+  Logger,
+  Model,
+  SessionDirectory,
+  Store,
+  Usage,
+} from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { AgentChoice, Engine, RunTool, ToolJob } from '@baton/runtime'
 import { createCatalog, createForeignError, createHostOver, SharedTimers } from '@baton/runtime'
@@ -20,7 +31,9 @@ import { SNAPSHOT_RECORDS } from './snapshot-taker.ts'
 import type { LimitedStore } from './store-in-time.ts'
 import { limitStoreActs } from './store-in-time.ts'
 
-export interface HostOptions extends AgentChoice {
+export interface HostOptions<A extends Agent = Agent> extends AgentChoice {
+  /** The agent of sessions that name none. */
+  readonly agent?: A
   /** The system's clock, timers, randomness and network by default. */
   readonly environment?: Environment
   /**
@@ -41,7 +54,7 @@ export interface HostOptions extends AgentChoice {
    * sessions. With @baton/server: `ws://10.0.0.5:8080`, the same as the `address` of its `peers`.
    */
   readonly address?: string
-  /** Handed to every tool as `context.services`. */
+  /** Handed to every tool as `context.services`; what the agent's tools say that they need. */
   readonly services?: unknown
   /**
    * What no message of a failed tool or model may show, such as keys; each is replaced by `[redacted]`. Those of the
@@ -57,8 +70,12 @@ export interface HostOptions extends AgentChoice {
   readonly log?: Logger
 }
 
+/** Required where a tool of the agent says what it needs. */
+export type NeededServices<A extends Agent> =
+  unknown extends AgentServices<A> ? unknown : { readonly services: AgentServices<A> }
+
 /** `await using host = createHost(…)` stops it at the end of the block. Its methods work on their own. */
-export interface LocalHost extends Host, SessionDirectory, AsyncDisposable {
+export interface LocalHost<A extends Agent = Agent> extends Host<A>, SessionDirectory, AsyncDisposable {
   /**
    * In a handler of `uncaughtException` or `unhandledRejection`: the call whose tool left the error behind, as in a timer
    * of its own; undefined where it was not a tool of this host.
@@ -79,6 +96,7 @@ export interface LocalHost extends Host, SessionDirectory, AsyncDisposable {
  * @throws BatonError `unknown_model`, `model_not_configured` (the key of a model that an agent names is not set; not where
  * `modelOf` is given), `invalid_agent`, `invalid_option`
  */
+export function createHost<A extends Agent = Agent>(options?: HostOptions<A> & NeededServices<A>): LocalHost<A>
 export function createHost(options: HostOptions = {}): LocalHost {
   // Nobody else can own what is in a store that nobody else has.
   const disk = options.store ?? createMemoryStore({ leaseMs: Infinity })

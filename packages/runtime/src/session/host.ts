@@ -42,7 +42,10 @@ export function createHostOver({ engine, newId }: HostOverInit): Host {
     leave()
     throw refusal
   }
-  return { session, stop: ({ drainMs = 0 } = {}) => (stopping ??= engine.stop({ drainMs })) }
+  return {
+    session: session as Host['session'], // the same session, with the types of its agent
+    stop: ({ drainMs = 0 } = {}) => (stopping ??= engine.stop({ drainMs })),
+  }
 }
 
 /** The answer of a host that was stopped. */
