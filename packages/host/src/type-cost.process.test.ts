@@ -13,7 +13,7 @@ const TOOLS = 50
 const INSTANTIATIONS_MAX = 40_000
 const OPTIONS =
   '--ignoreConfig --noEmit --strict --module nodenext --target es2023 --lib es2024,esnext.disposable --types node ' +
-  '--skipLibCheck --customConditions @baton/source --allowImportingTsExtensions --extendedDiagnostics'
+  '--skipLibCheck --exactOptionalPropertyTypes --noUncheckedIndexedAccess --customConditions @baton/source --allowImportingTsExtensions --extendedDiagnostics'
 
 test(`a program with ${TOOLS} tools is checked quickly`, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'baton-types-'))
