@@ -3,6 +3,7 @@ import { BatonError } from '../errors.ts'
 import type { BatchSpec, Limits, RetrySpec, Spec, ToolSpec, WindowSpec } from '../machine/spec.ts'
 import { toObjectSchema } from './schema.ts'
 import { checkModel, checkSettings } from './check-model.ts'
+import type { AgentProfile } from './profiles.ts'
 import { describeValue } from './value-reader.ts'
 import type { OutputOf, Schema } from './schema.ts'
 import type { JsonObject } from '../json.ts'
@@ -31,6 +32,8 @@ export interface AgentInit<
   readonly approvalPolicy?: ApprovalPolicy
   /** Changes one step: which tools are in force, which model answers, with which instructions. */
   readonly prepareStep?: PrepareStep
+  /** Limits and settings for a kind of program, such as `voice`; what the agent says itself wins. */
+  readonly profile?: AgentProfile
   readonly limits?: Partial<Limits>
   readonly window?: Partial<WindowSpec>
   readonly retry?: Partial<RetrySpec>
@@ -148,10 +151,17 @@ export function defineAgent(init: AgentInit): Agent {
     if (names.has(name)) throw wrong(init.name, `two tools are named "${name}"`)
     names.add(name)
   }
-  const limits = addDefaults({ agent: init.name, field: 'limits' }, DEFAULT_LIMITS, init.limits)
-  const window = addDefaults({ agent: init.name, field: 'window' }, DEFAULT_WINDOW, init.window)
-  const retry = addDefaults({ agent: init.name, field: 'retry' }, DEFAULT_RETRY, init.retry)
-  const batch = addDefaults({ agent: init.name, field: 'batch' }, DEFAULT_BATCH, init.batch)
+  const { profile = {} } = init
+  const limits = addDefaults({ agent: init.name, field: 'limits' }, DEFAULT_LIMITS, {
+    ...profile.limits,
+    ...init.limits,
+  })
+  const window = addDefaults({ agent: init.name, field: 'window' }, DEFAULT_WINDOW, {
+    ...profile.window,
+    ...init.window,
+  })
+  const retry = addDefaults({ agent: init.name, field: 'retry' }, DEFAULT_RETRY, { ...profile.retry, ...init.retry })
+  const batch = addDefaults({ agent: init.name, field: 'batch' }, DEFAULT_BATCH, { ...profile.batch, ...init.batch })
   checkNumbers(init.name, { limits, window, retry, batch })
   const model = init.model ?? []
   const models = Array.isArray(model) ? (model as readonly (string | Model)[]) : [model as string | Model]
@@ -169,8 +179,8 @@ export function defineAgent(init: AgentInit): Agent {
     window,
     retry,
     batch,
-    settings: checkSettings(`agent "${init.name}"`, init.settings),
-    emptyAnswer: init.emptyAnswer ?? 'retry',
+    settings: checkSettings(`agent "${init.name}"`, { ...profile.settings, ...init.settings }),
+    emptyAnswer: init.emptyAnswer ?? profile.emptyAnswer ?? 'retry',
     ...(init.output && {
       output: init.output,
       outputSchema: toObjectSchema(`output of agent "${init.name}"`, init.output),

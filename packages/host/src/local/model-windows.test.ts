@@ -12,7 +12,7 @@ test('a session never asks for more than the window of its model, and says once 
   const capabilities = { contextTokens: 1000, assumedTraits: 'Claude Fable 5.1' }
   const model = createScriptedModel({ steps: () => ({ text: 'ok' }), capabilities })
   const host = createHost({
-    agent: defineAgent({ name: 'a', model: 'x/new' }),
+    agent: defineAgent({ name: 'a', model: 'x/new', window: { summarise: false } }),
     modelOf: () => model,
     log: { info: () => undefined, warn: (message, data) => void warnings.push([message, data]) },
   })

@@ -78,7 +78,8 @@ class SessionHandle implements Session {
     this.id = init.engine.session
     this.#init = init
     this.#clients = new SessionClients(init)
-    for (const name of METHODS) Object.defineProperty(this, name, { value: this[name].bind(this) })
+    for (const name of METHODS)
+      Object.defineProperty(this, name, { value: this[name].bind(this), writable: true, configurable: true })
     this.#spoken = new SpokenInputs(init.principal, init.engine)
   }
 
