@@ -3,7 +3,8 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
-const conditions = ['@baton/source', 'node', 'module', 'default']
+// Those of Node, which knows no `module`.
+const conditions = ['@baton/source', 'node', 'default']
 const shared = { resolve: { conditions }, ssr: { resolve: { conditions, externalConditions: ['@baton/source'] } } }
 const places = (suffix: string) => ['packages/*/src', 'scripts', 'examples'].map((folder) => `${folder}/**/*${suffix}`)
 const longer = ['.property.test.ts', '.process.test.ts', '.deep.test.ts'].flatMap(places)

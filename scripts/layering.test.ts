@@ -27,7 +27,7 @@ const NODE_ALLOWED_IN: Readonly<Record<string, readonly string[]>> = {
   protocol: [],
   client: [],
   runtime: [],
-  models: ['packages/models/src/gguf/', 'packages/models/src/transport/'],
+  models: ['packages/models/src/gguf/', 'packages/models/src/recorded/', 'packages/models/src/transport/'],
 }
 
 const MACHINE = 'packages/core/src/machine/'

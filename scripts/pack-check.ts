@@ -46,7 +46,9 @@ function checkPacks(folder: string): void {
   const tarballs = readdirSync(packs).map((name) => join(packs, name))
   for (const [command, ...args] of listFirstCommands(readFileSync(join(REPOSITORY, 'README.md'), 'utf8')))
     run(command, args, consumer)
-  run('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', ...tarballs], consumer)
+  // A subpath that needs an optional peer is imported too.
+  const peers = ['@opentelemetry/api@1.9']
+  run('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', ...tarballs, ...peers], consumer)
   checkLicenses(packed, consumer)
   const entries = packed.flatMap(entryNames)
   const exported = importEntries(entries, consumer)

@@ -25,6 +25,7 @@ test.each([
   ['fallback.ts', ['asks main/model\nasks spare/model\nI am the spare one.']],
   ['own-store.ts', ['trip has more than 2 records']],
   ['approval.ts', ['asks for your approval: Look up Oslo', '717710']],
+  ['reading.ts', ["[ 'user', 'assistant' ]", "[ 'question', 't1' ] idle", 'end []']],
   ['tool-source.ts', ["[ 'trip: A trip to Oslo' ]", '717710']],
   ['scripted-model.ts', ['told: [', '717710', 'refused: [']],
   ['picture.ts', ['I see: text, image, file.']],

@@ -1,6 +1,6 @@
 // The host that `serve` and `chat` run: the agent, the model that was chosen for it, and the way to providers.
 import type { Agent, AgentProfile, Environment, Logger, Model, Store } from '@baton/core'
-import type { LocalHost } from '@baton/host'
+import type { LocalHost, SessionObserver } from '@baton/host'
 import { createHost, createNodeEnvironment } from '@baton/host'
 import type { ModelChoice, Variables } from '@baton/models/choose-model'
 import { chooseModel, createModelOf, readMaxOutputTokens, secretsIn } from '@baton/models/choose-model'
@@ -45,6 +45,7 @@ export interface EmbeddedHostInit {
   readonly address?: string | undefined
   readonly terminal: Console
   readonly log?: Logger
+  readonly observers?: readonly SessionObserver[]
   /** Told in a sentence what a person should know, such as that a server takes no tools. */
   readonly onNews?: (line: string) => void
 }
@@ -83,6 +84,7 @@ export async function openEmbeddedHost(init: EmbeddedHostInit): Promise<Embedded
     ...(init.address !== undefined && { address: init.address }),
     ...(init.keepDays !== undefined && { retentionMs: init.keepDays * DAY_MS }),
     ...(init.log && { log: init.log }),
+    ...(init.observers && { observers: init.observers }),
   })
   const stop = async (drainMs: number): Promise<void> => {
     await host.stop({ drainMs })

@@ -6,6 +6,7 @@ import { doctorCommand } from './doctor.ts'
 import { errorLine } from './error-line.ts'
 import { logCommand } from './log.ts'
 import { modelsCommand } from './models.ts'
+import { replayCommand } from './replay.ts'
 import { serveCommand } from './serve.ts'
 import { sessionsCommand } from './sessions.ts'
 import { storeCommand } from './store.ts'
@@ -20,6 +21,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   sessions: sessionsCommand,
   store: storeCommand,
   log: logCommand,
+  replay: replayCommand,
   doctor: doctorCommand,
 }
 

@@ -89,7 +89,9 @@ const STOPS = 'the server stops'
 test('a turn that runs when the signal comes is told whole, and the exit is clean', async () => {
   writeAgent('Seen.')
   const { command, url } = await serve()
+  let meanwhile = ''
   const app = await connect(url, async () => {
+    meanwhile = await (await fetch(url.replace(/^ws(.*)\/ws$/, 'http$1/metrics'))).text()
     command.kill('SIGTERM')
     await untilErrors(command, STOPS)
     return 'a cat'
@@ -97,6 +99,7 @@ test('a turn that runs when the signal comes is told whole, and the exit is clea
   await app.say('Look')
   expect(await command.ended).toEqual({ code: 0, signal: null })
   expect(findFinal(app)).toBe('Seen.')
+  expect(meanwhile).toContain('\nbaton_open_calls 1\n')
   expect(app.frames.slice(-3).map(({ payload }) => payload['name'])).toEqual([
     'convo.setState',
     'tts.speak',

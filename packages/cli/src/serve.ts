@@ -2,6 +2,7 @@
 import type { Agent, Logger } from '@baton/core'
 import { BatonError, isBatonError, readMonotonicMs, voice } from '@baton/core'
 import type { LocalHost } from '@baton/host'
+import { createMetrics } from '@baton/host/metrics'
 import type { WebSocketFront } from '@baton/server/websocket'
 import { createWebSocketFront, isLoopback } from '@baton/server/websocket'
 import { secretsIn } from '@baton/models/choose-model'
@@ -33,7 +34,8 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
   const secrets = listSecrets(options, terminal)
   const log = await createServerLog(server, terminal, secrets)
   const tls = server.tls && readTls(server.tls, terminal.folder)
-  const embedded = await openHost({ ...options, secrets }, terminal, log)
+  const metrics = createMetrics()
+  const embedded = await openHost({ ...options, secrets, observers: [metrics] }, terminal, log)
   let isListening = false
   const findStoreIssue = createReadiness({ store: embedded.store, log, clock: embedded.environment.clock })
   const front = createWebSocketFront({
@@ -45,6 +47,7 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
     limits: server.limits,
     trustedProxies: server.trustedProxies,
     hasSession: (session) => hasRecords(embedded.store, session),
+    metrics: metrics.prometheus,
     unreadyReason: () => (isListening ? findStoreIssue() : 'starting'),
     ...(options.origins && { origins: options.origins }),
     ...(server.token !== undefined && { token: server.token }),
@@ -90,7 +93,7 @@ function listSecrets({ server, store }: ServeOptions, { variables }: Console): r
 
 /** @throws BatonError as openEmbeddedHost does; of a store that is in use, how to do without it */
 async function openHost(
-  options: ServeOptions & Pick<EmbeddedHostInit, 'secrets'>,
+  options: ServeOptions & Pick<EmbeddedHostInit, 'secrets' | 'observers'>,
   terminal: Console,
   log: Logger,
 ): Promise<EmbeddedHost> {

@@ -391,6 +391,7 @@ export const ERROR_CODES = {
     'Connect again when there is something to say.',
   ),
   unauthorized: row('peer', false, 'The client gave no valid token.', 'Send the token.'),
+  replay_mismatch: row('caller', false, 'A request was not recorded.', 'Record it again, or undo what differs.'),
   internal: row('baton', false, 'Baton broke one of its own rules.', 'Report it with the message.'),
 } as const satisfies Record<string, ErrorCodeRow>
 

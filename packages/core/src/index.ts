@@ -13,6 +13,8 @@ export * from './agent/agent.ts'
 export * from './agent/profiles.ts'
 export * from './agent/hash.ts'
 export * from './agent/session-api.ts'
+export type * from './agent/client-handlers.ts'
+export type * from './agent/session-control.ts'
 export type * from './agent/session-reading.ts'
 export * from './events/index.ts'
 export * from './agent/forced-nulls.ts'
@@ -21,7 +23,23 @@ export { listParts, listTypes, findProperty } from './agent/schema-parts.ts'
 export * from './agent/store.ts'
 export type { Refusal } from './machine/refusal.ts'
 export { ANSWER_LIMITS, decodeModelAnswer } from './agent/decode-answer.ts'
-export * from './agent/decode-command.ts'
+export {
+  decodeCursor,
+  decodeDecision,
+  decodeDescription,
+  decodeModelSettings,
+  decodeQuestionAnswer,
+  decodeSendOptions,
+  decodeUserCommand,
+} from './agent/decode-command.ts'
+export type {
+  DecodedCommand,
+  DecodedDecision,
+  DecodedDescription,
+  DecodedQuestionAnswer,
+  DecodedSendOptions,
+} from './agent/decode-command.ts'
+export * from './agent/decode-control.ts'
 export { decodeEventsOptions, decodeMessagesQuery } from './agent/decode-reading.ts'
 export * from './agent/decode-report.ts'
 export { decodeUserInput, findBase64Issue, PARTS_MAX } from './agent/decode-content.ts'

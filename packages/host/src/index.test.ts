@@ -27,6 +27,10 @@ test('every method of a host, a session and a turn works without what it belongs
     agent: defineAgent({ name: 'a', model }),
   })
   const session = await open('s')
+  // None was forgotten.
+  const methods = Object.entries(Object.getOwnPropertyDescriptors(Object.getPrototypeOf(session) as object))
+  const names = methods.flatMap(([name, { value }]) => (typeof value === 'function' ? name : []))
+  expect(names.filter((name) => name !== 'constructor' && !Object.hasOwn(session, name))).toEqual([])
   const { send, turn, events, messages, info, submit, interrupt, attach, client, toolResult } = session
   const { approvals, decide, questions, answer, describe, frames, openCall, lastTurn, close } = session
   const sent = send('Hi')

@@ -4,6 +4,7 @@ export { BatonError, defineAgent, isBatonError, isErrorCode, readOutput, tool, v
 export { createOfflineModel } from '@baton/models/offline'
 export { createHost } from './local/create-host.ts'
 export type { HostOptions, LocalHost, NeededServices } from './local/create-host.ts'
+export type { ObservedSession, SessionObserver } from './observer.ts'
 export { createNodeEnvironment } from './environment.ts'
 export type { Recovery, RecoverOptions } from './local/recover.ts'
 export { createMemoryStore } from './stores/memory-store.ts'

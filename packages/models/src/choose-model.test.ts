@@ -201,7 +201,7 @@ test.each<[ChooseModelInit, string, string]>([
   [
     { flag: 'vllm/m', variables: { VLLM_BASE_URL: 'gpu:8000' } },
     'invalid_option',
-    'VLLM_BASE_URL must be an address such as http://127.0.0.1:8000/v1, without a query, not "gpu:8000"',
+    'VLLM_BASE_URL must be an address such as http://127.0.0.1:8000/v1, without a query; in a password "?" and "#" are %3F and %23',
   ],
   [{ flag: 'anthropic/', variables: KEY }, 'unknown_model', `no model is named "anthropic/"; ${USABLE}`],
 ])('%j is refused', (init, code, message) => {
@@ -250,25 +250,34 @@ test('a model is made once, with the address and the output tokens of the variab
   ])
 })
 
-const WRONG_ADDRESS = 'ANTHROPIC_BASE_URL must be an address such as https://api.anthropic.com, without a query, not '
+const WRONG_ADDRESS =
+  'ANTHROPIC_BASE_URL must be an address such as https://api.anthropic.com, without a query; in a password "?" and "#" are %3F and %23'
 const WRONG_TOOLS =
   'BATON_TOOLS must be probe, native, prompted or one of hermes, json-fence, llama, brackets, qwen-coder, glm, deepseek, harmony, kimi, granite, minimax, gemma, mistral, not "always"'
 const WRONG_KEY = 'ANTHROPIC_API_KEY has a line break or another character that no key has; set it to the key alone'
 
 test.each([
   ['ANTHROPIC_MAX_TOKENS', 'many', 'ANTHROPIC_MAX_TOKENS must be a whole number above 0, not "many"'],
-  ['ANTHROPIC_BASE_URL', 'notaurl', `${WRONG_ADDRESS}"notaurl"`],
-  ['ANTHROPIC_BASE_URL', 'localhost:8080', `${WRONG_ADDRESS}"localhost:8080"`],
-  ['ANTHROPIC_BASE_URL', 'http://', `${WRONG_ADDRESS}"http://"`],
-  ['ANTHROPIC_BASE_URL', 'https://me:pass@gateway.example/?key=1', `${WRONG_ADDRESS}"https://gateway.example/"`],
+  ['ANTHROPIC_BASE_URL', 'notaurl', WRONG_ADDRESS],
+  ['ANTHROPIC_BASE_URL', 'localhost:8080', WRONG_ADDRESS],
+  ['ANTHROPIC_BASE_URL', 'http://', WRONG_ADDRESS],
+  ['ANTHROPIC_BASE_URL', 'https://me:pass@gateway.example/?key=1', WRONG_ADDRESS],
   ['ANTHROPIC_API_KEY', 'sk-1\nsk-2', WRONG_KEY],
   ['ANTHROPIC_API_KEY', 'sk-1…', WRONG_KEY],
   ['BATON_TOOLS', 'always', WRONG_TOOLS],
   ['BATON_MODEL_TIMEOUT_MS', '30s', 'BATON_MODEL_TIMEOUT_MS must be a whole number above 0, not "30s"'],
-  ['BATON_SERVERS', 'gpu', 'BATON_SERVERS needs entries such as gpu-1=http://gpu-1:8000/v1, not "gpu"'],
-  ['BATON_SERVERS', 'a=http://a a=http://b', 'BATON_SERVERS uses the name "a", which is taken'],
-  ['BATON_SERVERS', 'ollama=http://a', 'BATON_SERVERS uses the name "ollama", which is taken'],
-  ['BATON_SERVERS', 'a=ftp://b', 'BATON_SERVERS needs an address without a query for "a", not "ftp://b"'],
+  [
+    'BATON_SERVERS',
+    'gpu',
+    'BATON_SERVERS has a wrong entry, number 1: it needs a name in small letters and an address, such as gpu-1=http://gpu-1:8000/v1',
+  ],
+  ['BATON_SERVERS', 'a=http://a a=http://b', 'BATON_SERVERS has a wrong entry, number 2: the name "a" is taken'],
+  ['BATON_SERVERS', 'ollama=http://a', 'BATON_SERVERS has a wrong entry, number 1: the name "ollama" is taken'],
+  [
+    'BATON_SERVERS',
+    'a=ftp://b',
+    'BATON_SERVERS has a wrong entry, number 1: it needs an http or https address without "?" and "#"; in a password write them as %3F and %23',
+  ],
 ])('%s=%j is refused at the start', (name, value, message) => {
   const init = { transport: { post: () => Promise.reject(new Error('unused')) }, clock: { nowMs: () => 0 } }
   expect(thrownBy(() => createModelOf({ ...init, variables: { [name]: value } }))).toEqual(['invalid_option', message])
@@ -340,7 +349,7 @@ test('an address that a program is told stands over the variable of the model’
   ])
   expect(thrownBy(() => withBaseUrl(variables, 'openai-compatible/m', 'new'))).toEqual([
     'invalid_option',
-    'the base address must be an address such as http://127.0.0.1:8000/v1, without a query, not "new"',
+    'the base address must be an address such as http://127.0.0.1:8000/v1, without a query; in a password "?" and "#" are %3F and %23',
   ])
 })
 
@@ -393,7 +402,7 @@ test('the password of a proxy is a secret, as it stands in its address and as it
 })
 
 test('servers of one’s own are there beside each other, with secrets that no log shows', () => {
-  const variables = { BATON_SERVERS: 'a=http://me:hidden@a/v1 b=http://b', A_API_KEY: 'key-a', B_MODEL: 'small' }
+  const variables = { BATON_SERVERS: 'a=http://me:hidden@a/v1 b=http://b', B_API_KEY: 'key-b', B_MODEL: 'small' }
   const modelOf = createModelOf({
     variables,
     transport: { post: () => Promise.reject(new Error('unused')) },
@@ -401,7 +410,7 @@ test('servers of one’s own are there beside each other, with secrets that no l
   })
   expect([modelOf('a/m').id, modelOf('b/m').id]).toEqual(['a/m', 'b/m'])
   expect(chooseModel({ flag: 'b', variables }).id).toBe('b/small')
-  expect(secretsIn(variables)).toEqual(expect.arrayContaining(['key-a', 'hidden']))
+  expect(secretsIn(variables)).toEqual(expect.arrayContaining(['key-b', 'hidden']))
   expect(thrownBy(() => modelOf('c/m'))[0]).toBe('unknown_model')
 })
 

@@ -99,6 +99,13 @@ export function withBaseUrl(variables: Variables, model: string, baseUrl: string
   return { ...variables, [baseUrlVariable]: baseUrl }
 }
 
+/** Models that are kept; names may come from apps. */
+const MODELS_MAX = 1024
+/** Characters of a model's name. */
+const NAME_CHARS = 4096
+/** Characters of a wrong one that are shown. */
+const SHOWN_CHARS = 80
+
 export interface ModelOfInit {
   readonly variables: Variables
   readonly transport: Transport
@@ -127,6 +134,7 @@ export function createModelOf(init: ModelOfInit): (id: string) => Model {
     const model = withTools(makeModel(name, init), chooseToolsWay(name.provider, init.variables), init.onToolVerdict)
     const named = withListedWindow(model, name)
     const limited = maxOutputTokens === undefined ? named : withModelSettings(named, { maxOutputTokens })
+    if (models.size >= MODELS_MAX) models.clear()
     models.set(id, limited)
     return limited
   }
@@ -174,11 +182,14 @@ interface ModelName {
 /** @throws BatonError `unknown_model` */
 function parseModelName(name: string, variables: Variables): ModelName {
   const slash = name.indexOf('/')
+  if (name.length > NAME_CHARS)
+    throw unknownModel(`no model has a name of ${name.length} characters: "${name.slice(0, SHOWN_CHARS)}…"; ${USABLE}`)
   const provider = slash < 0 ? name : name.slice(0, slash)
   const model = slash < 0 ? undefined : name.slice(slash + 1)
   if (provider === 'offline' && model === undefined) return { provider, model }
   if (findVariables(provider, variables) && model?.trim() !== '') return { provider, model }
-  throw unknownModel(`no model is named "${name}"; ${hintFor(name)}`)
+  const shown = name.length > SHOWN_CHARS ? `${name.slice(0, SHOWN_CHARS)}…` : name
+  throw unknownModel(`no model is named "${shown}"; ${hintFor(shown)}`)
 }
 
 function hintFor(name: string): string {

@@ -20,6 +20,7 @@ import { createAnswerReader } from './transport/answer-reader.ts'
 import { SYSTEM_TIME } from './transport/deadlines.ts'
 import { createFetchTransport } from './transport/fetch-transport.ts'
 import { listSecrets } from './transport/redact.ts'
+import { mergeHeaders, moveUserInfo } from './transport/sent-headers.ts'
 
 /** What the options of all these models have in common. */
 export interface HttpModelOptions {
@@ -66,17 +67,23 @@ export interface HttpModelInit<List extends string, Body extends { readonly [key
 
 const TIMEOUT_MS = 30_000
 
+const ADAPTER_HEADERS: Headers = { 'content-type': 'application/json', accept: 'text/event-stream' }
+
 export function createHttpModel<
   List extends string,
   Body extends { readonly [key in List]: readonly object[] },
   Wire extends object,
 >(options: HttpModelOptions, init: HttpModelInit<List, Body, Wire>): Model {
-  const { id, provider, capabilities, label, url, requestIdHeaders, readError, decodeWhole } = init
+  const { id, provider, capabilities, label, requestIdHeaders, readError, decodeWhole } = init
   const { model, transport = createFetchTransport(), clock = SYSTEM_TIME.clock, answerLengthMax } = options
   const memory = createRequestMemory<Wire>()
   // The same objects each time: the transport looks at them once.
-  const plain: Headers = { 'content-type': 'application/json', accept: 'text/event-stream', ...init.headers }
-  let proven = { headers: plain, secrets: listSecrets({ url, headers: plain }) }
+  const merged = mergeHeaders(ADAPTER_HEADERS, init.headers)
+  const { url, headers: plain } = moveUserInfo({ url: init.url, headers: merged })
+  // Those of the address as it was given, too.
+  const own = listSecrets({ url: init.url, headers: {} })
+  const findSecrets = (headers: Headers) => [...own, ...listSecrets({ url, headers })]
+  let proven = { headers: plain, secrets: findSecrets(plain) }
   return {
     id,
     provider,
@@ -85,7 +92,7 @@ export function createHttpModel<
       const encoded = init.encode(request, memory)
       const body = memory.write(encoded, init.history)
       const headers = init.prove ? await init.prove({ url, headers: plain, body }, signal) : plain
-      if (headers !== proven.headers) proven = { headers, secrets: listSecrets({ url, headers }) }
+      if (headers !== proven.headers) proven = { headers, secrets: findSecrets(headers) }
       const { secrets } = proven
       const timeoutMs = init.findTimeoutMs?.(encoded, request) ?? TIMEOUT_MS
       const { firstByteTimeoutMs = timeoutMs, betweenBytesTimeoutMs = timeoutMs } = options
@@ -107,13 +114,14 @@ export function createHttpModel<
         createReader: (head) => init.createReader(describeAnswer(head), encoded, head),
         ...(decodeWhole && { decodeWhole: (value, head) => decodeWhole(value, describeAnswer(head), encoded) }),
         readError,
+        readNowMs: () => clock.nowMs(),
       })
       const head = await transport.post(
         { url, headers, body, firstByteTimeoutMs, betweenBytesTimeoutMs },
         signal,
         reader.push,
       )
-      return reader.end(head, clock.nowMs())
+      return reader.end(head)
     },
   }
 }

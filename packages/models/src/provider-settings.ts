@@ -7,10 +7,10 @@ import type { VertexAccess } from './gemini/address.ts'
 import { GEMINI_BASE_URL } from './gemini/address.ts'
 import type { Preset } from './presets.ts'
 import { PRESETS } from './presets.ts'
-import { findServer, listOwnServers } from './own-servers.ts'
+import { findServer, listOwnServers, listServerNames, listServerSecrets } from './own-servers.ts'
 import type { PromptedFormatName } from './prompted/formats.ts'
 import { PROMPTED_FORMATS, isPromptedFormat } from './prompted/formats.ts'
-import { describePlace, listSecrets } from './transport/redact.ts'
+import { listSecrets } from './transport/redact.ts'
 import { isHeaderValue, isHttpUrl } from './transport/transport-errors.ts'
 
 export type Variables = Readonly<Record<string, string | undefined>>
@@ -94,12 +94,17 @@ export function secretsIn(variables: Variables): readonly string[] {
   const listValues = (name: string | undefined) => (name === undefined ? [] : (readValue(variables, name) ?? []))
   const addresses = known.flatMap((each) => each?.baseUrlVariable ?? [])
   const urls = [...addresses.flatMap(listValues), ...readOwnServers(variables).flatMap(({ baseUrl = [] }) => baseUrl)]
+  const ownKeys = listServerNames(variables).map((name) => `${name.toUpperCase().replaceAll('-', '_')}_API_KEY`)
   return [
-    ...[...keys, ...OTHER_SECRETS].flatMap(listValues),
+    ...[...keys, ...ownKeys, ...OTHER_SECRETS].flatMap(listValues),
+    ...listServerSecrets(variables).filter((secret) => secret.length >= SECRET_LENGTH_MIN),
     ...[...urls, ...PLACES.flatMap(listValues)].flatMap(findPassword),
     ...urls.flatMap((url) => listSecrets({ url, headers: {} })),
   ]
 }
+
+/** Shorter texts are words; without them messages can be read. */
+const SECRET_LENGTH_MIN = 6
 
 /** None where BATON_SERVERS cannot be read: that is told when a model is asked for. */
 function readOwnServers(variables: Variables): readonly ProviderVariables[] {
@@ -112,8 +117,12 @@ function readOwnServers(variables: Variables): readonly ProviderVariables[] {
 
 /** As it stands in the address, and as it is meant: what an error or a log line would repeat. */
 function findPassword(address: string): readonly string[] {
-  const password = /^[a-z]+:\/\/[^/?#]*?:([^/?#]+)@/i.exec(address)?.[1]
-  return password === undefined ? [] : [...new Set([password, decodePercents(password)])]
+  const userInfo = /^[a-z]+:\/\/([^]*)@/i.exec(address)?.[1]
+  // An `@` in the path of an address that is whole is none of a user.
+  const isWhole = !/[?#]/.test(address) && URL.parse(address)?.password === ''
+  if (userInfo === undefined || isWhole) return []
+  const password = userInfo.slice(userInfo.indexOf(':') + 1)
+  return [...new Set([password, decodePercents(password)])]
 }
 
 function decodePercents(text: string): string {
@@ -185,8 +194,10 @@ export function checkedAddress(known: ProviderVariables, variables: Variables): 
   // The path of the API is put behind it.
   if (text === undefined || (isHttpUrl(text) && !/[?#]/.test(text))) return text
   const example = known.baseUrl ?? 'http://127.0.0.1:8000/v1'
-  const shown = describePlace(text).slice(0, 40)
-  throw wrongVariable(`${known.baseUrlVariable} must be an address such as ${example}, without a query, not "${shown}"`)
+  // What it is set to is not shown: it may hold a password.
+  throw wrongVariable(
+    `${known.baseUrlVariable} must be an address such as ${example}, without a query; in a password "?" and "#" are %3F and %23`,
+  )
 }
 
 /** How a provider's models are given tools: `probe` finds out, `native` believes; `prompted` asks in words, as a format does. */

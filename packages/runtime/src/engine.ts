@@ -49,6 +49,16 @@ export interface SessionEngine extends SessionReplica {
   follow(fromPos?: number, onEnd?: (reader: FrameReader) => void): FrameReader
 }
 
+/** A host that can copy a session's log has this too. */
+export interface CopyingEngine extends SessionEngine {
+  /**
+   * Copies the log, with images and files, to a new session of this name: up to the newest record after which nothing ran
+   * and nothing waited.
+   * @throws BatonError `session_exists`, `store_failed`, `log_damaged`
+   */
+  copyTo(session: string): Promise<void>
+}
+
 /** What was folded of a session's records, up to the newest that reached this process. */
 export interface SessionReplica {
   state(): State

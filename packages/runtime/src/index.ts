@@ -1,5 +1,5 @@
 // What hosts import from @baton/runtime: the work of one effect, sessions over an engine, the catalog of agents and models.
-export type { Engine, OpenedSession, SessionEngine, SessionOpening, SessionReplica } from './engine.ts'
+export type { CopyingEngine, Engine, OpenedSession, SessionEngine, SessionOpening, SessionReplica } from './engine.ts'
 export { startSessionClock, within } from './deadline.ts'
 export type { Limit } from './deadline.ts'
 export { describeThrown } from './describe-thrown.ts'

@@ -1,5 +1,7 @@
-// What programs import from @baton/testing: the simulator.
-export { simulate, SimulationError } from './simulator/simulate.ts'
+// What programs import from @baton/testing: a simulation of their own agent, and the one of the host.
+export { simulateAgent as simulate, AgentSimulationError } from './simulate-agent/simulate-agent.ts'
+export type { SimulateAgentOptions, SimulatedFault, SimulationReport } from './simulate-agent/simulate-agent.ts'
+export { simulate as simulateHost, SimulationError } from './simulator/simulate.ts'
 export type { SimulateOptions } from './simulator/simulate.ts'
 export { createSimulationCoverage } from './simulator/coverage.ts'
 export type { SimulationCoverage } from './simulator/coverage.ts'

@@ -17,6 +17,9 @@ export const ANSWER_LIMITS = {
   pieces: 1_000_000,
 } as const
 
+/** UTF-16 units; what is longer is cut. */
+const REQUEST_ID_CHARS = 200
+
 /** Says what is wrong, and where. */
 type Refuse = (where: string, problem: string, code?: Code) => never
 type Code = 'model_malformed_answer' | 'model_answer_too_large'
@@ -67,12 +70,22 @@ export function decodeModelAnswer(answer: unknown): Decoded<ModelAnswer> {
       // JSON writes NaN as null, and past what a number holds exactly sums would be wrong.
       if (typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER) usage[name] = value
     }
-    // It is one of the reasons.
-    return { ok: true, value: { parts: copies, finish: finish as FinishReason, usage, model: wellFormed(model) } }
+    const requestId = own(answer, 'requestId')
+    const value: ModelAnswer = {
+      parts: copies,
+      finish: finish as FinishReason, // it is one of the reasons
+      usage,
+      model: wellFormed(model.slice(0, MODEL_CHARS)),
+      ...(typeof requestId === 'string' && { requestId: wellFormed(requestId.slice(0, REQUEST_ID_CHARS)) }),
+    }
+    return { ok: true, value }
   } catch {
     return { ok: false, refusal: refused }
   }
 }
+
+/** Of the name that a provider gives its model. */
+const MODEL_CHARS = 256
 
 const FINISHES: ReadonlySet<unknown> = new Set<FinishReason>([
   'end',
@@ -149,10 +162,15 @@ function readRepairs(given: unknown, where: string, refuse: Refuse): readonly st
   return words
 }
 
+/** UTF-16 units of a source that are kept; an address is whole or none. */
+const SOURCE_CHARS = { id: 256, url: 2048, title: 512, mediaType: 256, quote: 4096 }
+
+/** It may be shown as a link: an address that is none of the web is left out. */
 function readSource(part: object, where: string, refuse: Refuse): SourcePart {
-  const readText = (name: string): string | undefined => {
+  const readText = (name: keyof typeof SOURCE_CHARS): string | undefined => {
     const text = own(part, name)
-    if (text === undefined || typeof text === 'string') return text === undefined ? undefined : wellFormed(text)
+    if (text === undefined) return undefined
+    if (typeof text === 'string') return wellFormed(text.slice(0, SOURCE_CHARS[name] + (name === 'url' ? 1 : 0)))
     return refuse(`${where}.${name}`, `must be text, not ${describeValue(text)}`)
   }
   const [id, url, title] = [readText('id'), readText('url'), readText('title')]
@@ -161,7 +179,7 @@ function readSource(part: object, where: string, refuse: Refuse): SourcePart {
   return {
     type: 'source',
     id,
-    ...(url !== undefined && { url }),
+    ...(url !== undefined && url.length <= SOURCE_CHARS.url && /^https?:\/\//i.test(url) && { url }),
     ...(title !== undefined && { title }),
     ...(mediaType !== undefined && { mediaType }),
     ...(quote !== undefined && { quote }),

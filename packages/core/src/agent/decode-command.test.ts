@@ -6,11 +6,11 @@ import {
   decodeCursor,
   decodeDecision,
   decodeDescription,
-  decodeInterruptOptions,
   decodeQuestionAnswer,
   decodeSendOptions,
   decodeUserCommand,
 } from './decode-command.ts'
+import { decodeInterruptOptions } from './decode-control.ts'
 import type { DecodedCommand, DecodedDecision } from './decode-command.ts'
 import { decodeClientReport, decodeOutcome } from './decode-report.ts'
 import type { Decoded } from './value-reader.ts'
@@ -216,4 +216,20 @@ test('what is decoded has the types of what is meant', () => {
   expect(edit.ok && input(edit.value)).toBe(1)
   const decoded = decodeUserCommand({ type: 'interrupt', reason: '', heard: { type: 'all' } })
   expect(decoded.ok && decoded.value.type === 'interrupt' && command(decoded.value).type).toBe('interrupt')
+})
+
+test('a trace context is taken as W3C says it, and refused with a name otherwise', () => {
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+  expect(decodeSendOptions({ traceparent })).toEqual({ ok: true, value: { traceparent } })
+  for (const wrong of [
+    '',
+    traceparent.toUpperCase(),
+    `${traceparent}-more`,
+    `ff${traceparent.slice(2)}`,
+    traceparent.replace(/b7ad6b7169203331/, '0'.repeat(16)),
+  ])
+    expect(refusal(decodeSendOptions({ traceparent: wrong }))).toMatchObject({
+      code: 'invalid_event',
+      message: expect.stringContaining('traceparent must be a W3C traceparent') as unknown,
+    })
 })

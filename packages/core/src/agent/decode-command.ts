@@ -31,11 +31,19 @@ const REASON_CHARS_MAX = 4096
 /** UTF-16 units; the id of a model in a file is as long as the file's path. */
 const MODEL_CHARS_MAX = 4096
 
-const readReason = readTextBetween(0, REASON_CHARS_MAX)
-const readModelId = readTextBetween(1, MODEL_CHARS_MAX)
+export const readReason = readTextBetween(0, REASON_CHARS_MAX)
+export const readModelId = readTextBetween(1, MODEL_CHARS_MAX)
 const readDelivery = readOneOf('queue', 'steer', 'interrupt')
 
-const readHeard: Read<Played> = readVariant('type', {
+/** W3C Trace Context 1, 3.2: version, trace, parent and flags; ids of zeros only are invalid, and so is version ff. */
+const TRACEPARENT = /^(?!ff)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}$/
+
+const readTraceparent: Read<string> = (reader, value) => {
+  const text = readText(reader, value)
+  return TRACEPARENT.test(text) ? text : reader.refuse('must be a W3C traceparent, such as 00-<32 hex>-<16 hex>-01')
+}
+
+export const readHeard: Read<Played> = readVariant('type', {
   all: readFields('heard', { type: readOneOf('all') }),
   chars: readFields('heard', { type: readOneOf('chars'), chars: readNumber(0) }),
   display: readFields('heard', { type: readOneOf('display') }),
@@ -75,7 +83,7 @@ const readShare: Read<number> = (reader, value) => {
   return share > 0 && share <= 1 ? share : reader.refuse('must be above 0 and at most 1')
 }
 
-const readSettings: Read<ModelSettings> = readFields('the settings of a model', {
+export const readSettings: Read<ModelSettings> = readFields('the settings of a model', {
   maxOutputTokens: { optional: readInteger(1) },
   temperature: { optional: readNumber(0) },
   reasoningTokens: { optional: readInteger(0) },
@@ -107,7 +115,8 @@ const readPlainDecision: Read<'approve' | 'deny'> = (reader, value) =>
 
 const readTitle: Read<string | null> = (reader, value) => (value === null ? null : readText(reader, value))
 
-const readTrue: Read<true> = (reader, value) => (value === true ? value : reader.refuse('must be true, or absent'))
+export const readTrue: Read<true> = (reader, value) =>
+  value === true ? value : reader.refuse('must be true, or absent')
 
 const DESCRIPTION = { title: { optional: readTitle }, meta: { optional: readJsonObject } } as const
 
@@ -126,6 +135,7 @@ const readCommand = readInputs({
     settings: { optional: readSettings },
     heard: { optional: readHeard },
     asks: { optional: readBoolean },
+    traceparent: { optional: readTraceparent },
   }),
   transcript: readFields('a transcript', {
     type: readOneOf('transcript'),
@@ -149,9 +159,23 @@ const readCommand = readInputs({
     type: readOneOf('rewind'),
     inputId: readName,
     exchange: readInteger(0),
+    fromEntry: { optional: readInteger(0) },
     again: readBoolean,
+    interrupt: { optional: readTrue },
+    replace: {
+      optional: readFields('what replaces a message', {
+        parts: readContent,
+        model: { optional: readModelId },
+        settings: { optional: readSettings },
+      }),
+    },
   }),
   'set-model': readFields('a set-model', { type: readOneOf('set-model'), model: readModelId }),
+  'set-settings': readFields('a set-settings', {
+    type: readOneOf('set-settings'),
+    settings: (reader, value) => (value === null ? null : readSettings(reader, value)),
+  }),
+  withdraw: readFields('a withdraw', { type: readOneOf('withdraw'), target: readName }),
   pause: readFields('a pause', { type: readOneOf('pause') }),
   continue: readFields('a continue', { type: readOneOf('continue') }),
   stop: readFields('a stop', { type: readOneOf('stop') }),
@@ -204,26 +228,12 @@ const readSendOptions: Read<DecodedSendOptions> = readFields('the options of sen
   inputId: { optional: readName },
   delivery: { optional: readDelivery },
   asks: { optional: readBoolean },
+  traceparent: { optional: readTraceparent },
 })
 
 /** Decodes the options of `send`; none are given as `undefined`. Never throws. */
 export function decodeSendOptions(value: unknown): Decoded<DecodedSendOptions> {
   return value === undefined ? { ok: true, value: {} } : decodeWith('the options', value, readSendOptions)
-}
-
-export interface DecodedInterruptOptions {
-  readonly reason?: string
-  readonly heard?: Played
-}
-
-const readInterruptOptions: Read<DecodedInterruptOptions> = readFields('the options of interrupt', {
-  reason: { optional: readReason },
-  heard: { optional: readHeard },
-})
-
-/** Decodes the options of `interrupt`; none are given as `undefined`. Never throws. */
-export function decodeInterruptOptions(value: unknown): Decoded<DecodedInterruptOptions> {
-  return value === undefined ? { ok: true, value: {} } : decodeWith('the options', value, readInterruptOptions)
 }
 
 const PLAIN_DECISION = { approvalId: readName, reason: { optional: readReason }, remember: { optional: readRemember } }

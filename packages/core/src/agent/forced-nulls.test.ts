@@ -55,3 +55,13 @@ test('variants that share their variants are looked at once each, however deep t
   const schema = { type: 'object', properties: { x: { $ref: '#/$defs/d0' } }, $defs }
   expect(withoutForcedNulls(schema, { x: { a: null } })).toEqual({ x: {} })
 })
+
+test('whether null is meant is decided in steps as many as there are schemas', () => {
+  const $defs: Record<string, JsonObject> = { d60: { type: 'string' } }
+  for (let level = 0; level < 60; level++) {
+    const next = { $ref: `#/$defs/d${level + 1}` }
+    $defs[`d${level}`] = { anyOf: [next, next] }
+  }
+  const schema = { type: 'object', properties: { x: { $ref: '#/$defs/d0' } }, $defs }
+  expect(withoutForcedNulls(schema, { x: null })).toEqual({})
+})

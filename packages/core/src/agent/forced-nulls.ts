@@ -4,6 +4,9 @@ import { isJsonObject } from '../json.ts'
 import type { SchemaPlace } from './schema-parts.ts'
 import { findProperty, findReference, listParts, listTypes, SCHEMA_DEPTH_MAX } from './schema-parts.ts'
 
+/** Schemas that one question looks at; behind them nothing is demanded, and null may be meant. */
+const SCHEMAS_MAX = 1000
+
 /** The value without properties that are null, that its schema does not require, and that may not be null there. */
 export function withoutForcedNulls(schema: JsonObject, value: JsonValue): JsonValue {
   return clean({ root: schema, depth: 0 }, schema, value)
@@ -38,6 +41,7 @@ function listRequired(
   if (!isJsonObject(schema)) return new Set()
   const before = known.get(schema)
   if (before) return before
+  if (known.size >= SCHEMAS_MAX) return new Set()
   known.set(schema, new Set()) // inside of itself it demands no more
   const read = (one: JsonValue | undefined): ReadonlySet<string> => listRequired({ root, depth: 0 }, one, known)
   const whole = [...listSchemas(schema['allOf']), findReference(root, schema['$ref'])].map(read)
@@ -57,21 +61,25 @@ function listSchemas(value: JsonValue | undefined): readonly JsonValue[] {
 function allowsNull(
   root: JsonObject,
   schema: JsonValue | undefined,
-  above: ReadonlySet<JsonValue> = new Set(),
+  known: Map<JsonObject, boolean> = new Map(),
 ): boolean {
-  if (!isJsonObject(schema) || above.has(schema)) return schema !== false
+  if (!isJsonObject(schema)) return schema !== false
+  const before = known.get(schema)
+  if (before !== undefined || known.size >= SCHEMAS_MAX) return before ?? true
+  known.set(schema, true) // inside of itself it forbids no more
   const { type, nullable, enum: values, $ref: reference } = schema
   if (nullable === true) return true
   if (type !== undefined && !listTypes(schema).includes('null')) return false
   if (Array.isArray(values) && !values.includes(null)) return false
   if ('const' in schema && schema['const'] !== null) return false
-  const inside = new Set([...above, schema])
-  const allows = (one: JsonValue | undefined): boolean => allowsNull(root, one, inside)
+  const allows = (one: JsonValue | undefined): boolean => allowsNull(root, one, known)
   const isChosen = (['anyOf', 'oneOf'] as const).every((keyword) => {
     const variants = listSchemas(schema[keyword])
     return variants.length === 0 || variants.some(allows)
   })
-  return isChosen && listSchemas(schema['allOf']).every(allows) && allows(findReference(root, reference))
+  const isAllowed = isChosen && listSchemas(schema['allOf']).every(allows) && allows(findReference(root, reference))
+  known.set(schema, isAllowed)
+  return isAllowed
 }
 
 function textsIn(value: JsonValue | undefined): readonly string[] {

@@ -11,11 +11,11 @@ import {
   decodeCursor,
   decodeDecision,
   decodeDescription,
-  decodeInterruptOptions,
   decodeQuestionAnswer,
   decodeSendOptions,
   decodeUserCommand,
 } from './decode-command.ts'
+import { decodeInterruptOptions } from './decode-control.ts'
 import { decodeUserInput } from './decode-content.ts'
 import { decodeClientReport, decodeOutcome } from './decode-report.ts'
 import type { Decoded } from './value-reader.ts'
@@ -93,7 +93,19 @@ const SAMPLES: readonly (readonly [string, Decode, unknown])[] = [
     { type: 'interrupt', reason: 'barge_in', heard: { type: 'display' } },
     { type: 'interrupt', reason: '', heard: { type: 'all' } },
     { type: 'rewind', inputId: 'i', exchange: 1, again: true },
+    {
+      type: 'rewind',
+      inputId: 'i',
+      exchange: 1,
+      fromEntry: 2,
+      again: false,
+      interrupt: true,
+      replace: { parts: [{ type: 'text', text: 'x' }], model: 'm', settings: { temperature: 1 } },
+    },
     { type: 'set-model', model: 'm' },
+    { type: 'set-settings', settings: { temperature: 1, stop: ['x'] } },
+    { type: 'set-settings', settings: null },
+    { type: 'withdraw', target: 'i' },
     { type: 'pause' },
     { type: 'continue' },
     { type: 'stop' },

@@ -4,14 +4,16 @@ import type { JsonObject, JsonValue } from '../json.ts'
 import type { ContentPart, SourcePart, Usage } from '../messages.ts'
 import type { Fact, TurnOutcome } from '../machine/fact.ts'
 import type { OpenCall } from '../machine/history.ts'
-import type { ClientReport, Delivery, Played, Outcome, UserCommand } from '../machine/input.ts'
+import type { ClientReport, Delivery, Outcome, UserCommand } from '../machine/input.ts'
 import type { Accepted, Refused } from '../machine/refusal.ts'
 import type { Phase } from '../machine/state.ts'
 import type { Agent, AgentOutput } from './agent.ts'
+import type { Client, HandlersOf } from './client-handlers.ts'
 import type { ModelSettings } from './model.ts'
 import type { LimitName, MessageId, SessionEvent, TurnStop } from '../events/session-event.ts'
+import type { InterruptOptions, RewindOptions, Rewound, SessionConfiguration } from './session-control.ts'
 import type { EventsOptions, EventStream, MessagesPage, MessagesQuery, SessionDetails } from './session-reading.ts'
-import type { CallDescription, EffectClass, Principal, Tool, ToolKind, ToolResult } from './tool.ts'
+import type { CallDescription, EffectClass, Principal, ToolKind } from './tool.ts'
 
 export interface Host<A extends Agent = Agent> {
   /**
@@ -97,6 +99,8 @@ export interface SendOptions {
   readonly delivery?: Delivery
   /** Whether whoever sends this can be asked for approvals and questions while it is answered; true by default. */
   readonly asks?: boolean
+  /** W3C `traceparent` of the sender: its span becomes the parent of the turn's. Kept in the log. */
+  readonly traceparent?: string
 }
 
 /**
@@ -117,8 +121,31 @@ export interface Session<A extends Agent = Agent> {
    * client with `unauthorized`. Never throws for an input that is not allowed: it says so.
    */
   submit(input: UserCommand | ClientReport): Promise<Accepted | Refused>
-  /** The user interrupts; `heard` says how much of the answer was taken in (`all` by default). */
-  interrupt(options?: { readonly reason?: string; readonly heard?: Played }): Promise<void>
+  /**
+   * The user interrupts; `heard` says how much of the answer was taken in (`all` by default). `queue: 'withdraw'` takes back
+   * what waits, in the same commit.
+   */
+  interrupt(options?: InterruptOptions): Promise<void>
+  /**
+   * Takes the conversation back to a message, in one commit: it and all that follows leave, also behind the window. With
+   * `replace` something else is said in its place, with `again` what was asked is asked once more (of an answer: another
+   * one). Refused with `turn_in_progress` while a turn runs, unless `interrupt` ends it.
+   * @throws BatonError `unknown_input` for a message that is not in the conversation
+   */
+  rewind(at: RewindOptions): Promise<Rewound | Refused>
+  /**
+   * Makes a new session of the same principal that has this conversation up to a message, or up to where it last rested. It
+   * has the images and files too, and an agent of its own. Gives its id.
+   * @throws BatonError `unknown_input`, `store_failed`; `illegal_input` where this kind of host cannot copy a session
+   */
+  fork(options?: { readonly before?: MessageId }): Promise<string>
+  /** Takes back an input that waits. Refused with `unknown_input` once the model has read it. */
+  withdraw(inputId: MessageId): Promise<Accepted | Refused>
+  /**
+   * What the session asks from the next turn on: another model (a running turn's next step too), and settings that stand
+   * below those of `send`. Null takes the settings away. Refused with `unknown_model`.
+   */
+  configure(patch: SessionConfiguration): Promise<Accepted | Refused>
   /**
    * Makes this program the client that runs the client tools that it has handlers for; without handlers, all of them, by
    * `toolResult`.
@@ -268,33 +295,6 @@ export interface SessionDescription {
   readonly title?: string | null
   /** Replaces what was noted; at most 8,192 characters as JSON. */
   readonly meta?: JsonObject
-}
-
-/** Gets the validated input, and returns the result: a value, or content for the model. */
-export type ClientHandler<Input, Output> = {
-  // A method: the handlers of an agent are handlers of any agent.
-  handle(input: Input, call: OpenCall): ToolResult<Output>
-}['handle']
-
-export type ClientHandlers = Readonly<Record<string, ClientHandler<JsonValue, unknown>>>
-
-/** Handlers of an agent's client tools, by their names and with their types; of an agent whose tools are not known, of any. */
-export type HandlersOf<A extends Agent> = {
-  readonly [T in ClientRun<A['tools'][number]> as T['name']]?: HandlerOf<T['types']>
-}
-
-type ClientRun<T extends Tool> = T extends { readonly execute: (...given: never) => unknown } ? never : T
-
-type HandlerOf<Types> =
-  NonNullable<Types> extends { readonly input: infer Input; readonly output: infer Output }
-    ? ClientHandler<unknown extends Input ? JsonValue : Input, Output>
-    : never
-
-export interface Client {
-  readonly connection: string
-  /** For calls without a handler. */
-  toolResult(callId: string, outcome: Outcome): Promise<Accepted | Refused>
-  detach(): Promise<void>
 }
 
 /** The next position to read. */

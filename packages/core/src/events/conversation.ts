@@ -1,5 +1,6 @@
 // The conversation as it stands: the fold of session events into messages. For lists, exports, and fronts that show a chat.
 import type { FinishReason, SourcePart, Usage } from '../messages.ts'
+import { wholeChars } from '../machine/cut-parts.ts'
 import type {
   AnswerView,
   CallView,
@@ -73,8 +74,7 @@ export class Conversation {
         this.#remove((message) => message.id === event.message)
         break
       case 'messages-removed': {
-        const keep = new Set(event.keep)
-        this.#remove(({ id, exchange }) => exchange !== undefined && exchange >= event.fromExchange && !keep.has(id))
+        this.#takeBack(event)
         break
       }
       case 'content-left-out':
@@ -118,7 +118,7 @@ export class Conversation {
         answer.steps = answer.steps.filter((other) => other !== step)
         break
       case 'text-cut':
-        step.text = step.text.slice(0, event.keepChars)
+        step.text = step.text.slice(0, wholeChars(step.text, event.keepChars))
         break
       case 'sources':
         step.sources = event.sources
@@ -163,6 +163,18 @@ export class Conversation {
     const waiting = this.#messages.findIndex((other) => other.role === 'user' && other.waits)
     if (waiting < 0) this.#messages.push(message)
     else this.#messages.splice(waiting, 0, message)
+  }
+
+  #takeBack({ fromExchange, keep, keepSteps }: Extract<EventBody, { readonly type: 'messages-removed' }>): void {
+    const kept = new Set(keep)
+    const steps = new Set(keepSteps)
+    for (const message of this.#messages)
+      if (message.role === 'assistant' && message.exchange >= fromExchange)
+        message.steps = message.steps.filter(({ step }) => steps.has(step))
+    this.#remove((message) => {
+      if (message.exchange === undefined || message.exchange < fromExchange) return false
+      return message.role === 'assistant' ? message.steps.length === 0 : !kept.has(message.id)
+    })
   }
 
   #remove(leaves: (message: Writable<UserChatMessage> | WritableAnswer) => boolean): void {

@@ -1,8 +1,8 @@
 // Values of events, made of facts.
 import type { AssistantPart } from '../messages.ts'
-import type { InputBody, TurnOutcome } from '../machine/fact.ts'
+import type { FactOf, InputBody, TurnOutcome } from '../machine/fact.ts'
 import type { ProjectedRecord } from './projection.ts'
-import type { MessageId, TurnStop, UserMessageView } from './session-event.ts'
+import type { EventBody, MessageId, TurnStop, UserMessageView } from './session-event.ts'
 
 const STOPS: Readonly<Record<TurnOutcome, TurnStop>> = {
   answered: 'end',
@@ -40,9 +40,39 @@ function textOf(text: string): { readonly type: 'text'; readonly text: string } 
   return { type: 'text', text }
 }
 
-/** What enters again in the same record, as when an answer is asked for once more. */
-export function listEntered({ facts }: ProjectedRecord): readonly MessageId[] {
-  return facts.flatMap((fact) => (fact.type === 'inputs-entered' ? fact.entries.flatMap(({ inputs }) => inputs) : []))
+/** What stays of the exchange that a conversation was taken back to, and what enters again in the same record. */
+export function listKept(
+  { exchange, index }: FactOf<'history-rewound'>,
+  { facts }: ProjectedRecord,
+): { readonly keep: readonly MessageId[]; readonly keepSteps: readonly number[] } {
+  const stays = index.filter((entry) => entry.exchange === exchange)
+  const again = facts.flatMap((fact) => (fact.type === 'inputs-entered' ? fact.entries : []))
+  return {
+    keep: [...stays, ...again].flatMap(({ inputs = [] }) => inputs),
+    keepSteps: stays.flatMap(({ step }) => step ?? []),
+  }
+}
+
+/** What has changed of the session as a whole. */
+export function readSessionChange(
+  fact: FactOf<'agent-changed' | 'model-set' | 'settings-set' | 'session-described' | 'plan-set'>,
+): readonly EventBody[] {
+  switch (fact.type) {
+    case 'agent-changed':
+      return fact.agent === undefined ? [] : [{ type: 'session', agent: fact.agent }]
+    case 'model-set':
+      return [{ type: 'session', model: fact.model }]
+    case 'settings-set':
+      return [{ type: 'session', settings: fact.settings ?? {} }]
+    case 'session-described': {
+      const { title, meta } = fact
+      return [{ type: 'session', ...(title !== undefined && { title }), ...(meta && { meta }) }]
+    }
+    case 'plan-set':
+      return [{ type: 'session', plan: fact.entries }]
+    default:
+      return fact satisfies never
+  }
 }
 
 export function joinReasoning(parts: readonly AssistantPart[]): string {

@@ -15,7 +15,15 @@ import type {
   SessionEvent,
   StepResetReason,
 } from './session-event.ts'
-import { createUserMessage, findStop, joinReasoning, listEntered, nameCalls, readWallMs } from './event-values.ts'
+import {
+  createUserMessage,
+  findStop,
+  joinReasoning,
+  listKept,
+  nameCalls,
+  readSessionChange,
+  readWallMs,
+} from './event-values.ts'
 import type { ProjectionStart } from './projection-start.ts'
 import { nameAnswer } from './projection-start.ts'
 import type { TurnLimits } from './turn-account.ts'
@@ -60,8 +68,8 @@ export class SessionProjection {
   #written: WrittenStep | undefined
   /** The answer that begins: it is told behind what it answers. */
   #begins: AnswerView | undefined
-  #isPaused = false
-  #isStopped = false
+  /** What keeps the session from going on, whatever is said. */
+  #rest: 'paused' | 'stopped' | undefined
   #activity: SessionActivity = 'idle'
   /** Events of the record that is being projected. */
   #events: EventBody[] = []
@@ -92,10 +100,11 @@ export class SessionProjection {
     this.#flush(nowMs)
     this.#tellActivity()
     this.#pos = pos + 1
-    return this.#events.map((body, index, { length }) => ({
-      ...body,
-      cursor: index === length - 1 ? this.cursor : { ...before, pos, read: index + 1 },
-    }))
+    const last = this.#events.length - 1
+    // Each body was made for this event alone, and is completed in its place.
+    return this.#events.map((body, index) =>
+      Object.assign(body, { cursor: index === last ? this.cursor : { ...before, pos, read: index + 1 } }),
+    )
   }
 
   /** Undefined for what was told before, or belongs to no step that is being written. */
@@ -104,15 +113,14 @@ export class SessionProjection {
       return { type: 'call-progress', callId: frame.callId, note: frame.note, cursor: this.cursor }
     if (this.#written?.attempt !== frame.attempt) return undefined
     const body = this.#written.take(frame)
-    return body && { ...body, cursor: this.cursor }
+    return body && Object.assign(body, { cursor: this.cursor })
   }
 
   #startAt({ state, since, calls, steps, progress }: ProjectionStart): void {
     const { pos, phase, turn, attempt } = state
     this.#pos = pos + 1
     this.#since = since
-    this.#isPaused = phase === 'paused'
-    this.#isStopped = phase === 'stopped'
+    this.#rest = phase === 'paused' || phase === 'stopped' ? phase : undefined
     this.#steps = new Map(steps)
     this.#calls.start(calls)
     if (turn) {
@@ -139,9 +147,7 @@ export class SessionProjection {
   }
 
   #findActivity(): SessionActivity {
-    if (this.#isStopped) return 'stopped'
-    if (this.#isPaused) return 'paused'
-    if (!this.#turn) return 'idle'
+    if (this.#rest || !this.#turn) return this.#rest ?? 'idle'
     return this.#calls.waitForOthers() ? 'waiting' : 'running'
   }
 
@@ -163,27 +169,19 @@ export class SessionProjection {
         this.#tell({ type: 'session', activity: 'idle', agent: fact.agent })
         break
       case 'agent-changed':
-        if (fact.agent !== undefined) this.#tell({ type: 'session', agent: fact.agent })
-        break
       case 'model-set':
-        this.#tell({ type: 'session', model: fact.model })
-        break
-      case 'session-described': {
-        const { title, meta } = fact
-        this.#tell({ type: 'session', ...(title !== undefined && { title }), ...(meta && { meta }) })
-        break
-      }
+      case 'settings-set':
+      case 'session-described':
       case 'plan-set':
-        this.#tell({ type: 'session', plan: fact.entries })
+        this.#tell(...readSessionChange(fact))
         break
       case 'session-paused':
-      case 'session-continued':
-        this.#isPaused = fact.type === 'session-paused'
-        break
       case 'session-stopped':
+        this.#rest = fact.type === 'session-paused' ? 'paused' : 'stopped'
+        break
+      case 'session-continued':
       case 'session-started':
-        this.#isStopped = fact.type === 'session-stopped'
-        this.#isPaused = false
+        this.#rest = undefined
         break
       default:
         this.#takeMessageFact(fact, record)
@@ -195,13 +193,16 @@ export class SessionProjection {
       case 'input-accepted':
         this.#tell({ type: 'message-added', message: createUserMessage(fact.inputId, fact.body, readWallMs(record)) })
         break
+      case 'input-withdrawn':
+        this.#tell({ type: 'message-withdrawn', message: fact.inputId })
+        break
       case 'inputs-entered':
         for (const { inputs } of fact.entries)
           for (const message of inputs) this.#tell({ type: 'message-entered', message, exchange: fact.exchange })
         this.#tellAnswer()
         break
       case 'history-rewound':
-        this.#tell({ type: 'messages-removed', fromExchange: fact.exchange, keep: listEntered(record) })
+        this.#tell({ type: 'messages-removed', fromExchange: fact.exchange, ...listKept(fact, record) })
         break
       case 'window-moved':
         this.#tell({ type: 'compacted', how: 'dropped' })
@@ -300,8 +301,7 @@ export class SessionProjection {
     this.#calls.clear()
     this.#steps = new Map()
     this.#since = record.pos
-    this.#isPaused = false
-    this.#isStopped = false
+    this.#rest = undefined
     const { deadlineMs } = fact
     const { limits } = this.#init
     const account = new TurnAccount({ deadlineMs, turnMs: deadlineMs - record.nowMs, limits })

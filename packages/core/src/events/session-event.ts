@@ -5,6 +5,7 @@ import type { JsonObject, JsonValue } from '../json.ts'
 import type { FinishReason, Provenance, SourcePart, StoredPart, Usage } from '../messages.ts'
 import type { EffectClass, ToolKind } from '../agent/tool.ts'
 import type { SupersedeReason } from '../machine/fact.ts'
+import type { ModelSettings } from '../agent/model.ts'
 import type { PlanEntry } from '../machine/spec.ts'
 
 /** Of session events. A new kind of event or a new field may come without a new version: pass over what you do not know. */
@@ -138,8 +139,16 @@ export type EventBody =
   | { readonly type: 'message-entered'; readonly message: MessageId; readonly exchange: number }
   /** It waited, and was taken back before the model had read it. */
   | { readonly type: 'message-withdrawn'; readonly message: MessageId }
-  /** The conversation was taken back: this exchange and all later ones are gone, but for the messages that enter again. */
-  | { readonly type: 'messages-removed'; readonly fromExchange: number; readonly keep: readonly MessageId[] }
+  /**
+   * The conversation was taken back: this exchange and all later ones are gone, but for the messages and steps of it that
+   * stay or enter again.
+   */
+  | {
+      readonly type: 'messages-removed'
+      readonly fromExchange: number
+      readonly keep: readonly MessageId[]
+      readonly keepSteps: readonly number[]
+    }
   | (OfStep & { readonly type: 'step-started'; readonly attempt: number; readonly model: string })
   /** More of the step's text or reasoning. `offset` counts UTF-16 units of it, so that a repeat is harmless. */
   | (OfStep & { readonly type: 'text' | 'reasoning'; readonly offset: number; readonly text: string })
@@ -160,7 +169,7 @@ export type EventBody =
       readonly error?: EventError
       readonly retryAtMs?: number
     })
-  /** Of the step's text only so much stays: it was cut where the user interrupted it. */
+  /** Of the step's text only so much stays, and a character that `keepChars` would halve: the user interrupted it there. */
   | (OfStep & { readonly type: 'text-cut'; readonly keepChars: number })
   /** What the step's text rests on. */
   | (OfStep & { readonly type: 'sources'; readonly sources: readonly SourcePart[] })
@@ -238,6 +247,8 @@ export type EventBody =
       readonly title?: string | null
       readonly meta?: JsonObject
       readonly plan?: readonly PlanEntry[]
+      /** Of all turns from the next one on. */
+      readonly settings?: ModelSettings
     }
   /** Older messages are no longer sent to the model: a summary stands for them, or nothing. */
   | { readonly type: 'compacted'; readonly how: 'summary' | 'dropped'; readonly text?: string }

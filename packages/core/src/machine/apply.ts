@@ -28,6 +28,10 @@ export function apply(state: State, fact: Fact): State {
       return { ...state, specHash: fact.specHash, agent: fact.agent ?? state.agent }
     case 'model-set':
       return { ...state, model: fact.model, turn: state.turn && withModel(state.turn, fact.model) }
+    case 'settings-set':
+      return { ...state, settings: fact.settings ?? {} }
+    case 'input-withdrawn':
+      return { ...state, queue: state.queue.filter((item) => item.inputId !== fact.inputId) }
     case 'session-described':
       return { ...state, title: fact.title === undefined ? state.title : fact.title, meta: fact.meta ?? state.meta }
     // People are shown the plan; nothing is decided by it.

@@ -51,7 +51,9 @@ export function checkNew(spec: Spec, state: State, input: Input): Refusal | unde
     case 'describe':
       return checkDescription(input)
     case 'rewind':
-      return checkRewind(state, input)
+      return checkRewind(spec, state, input)
+    case 'withdraw':
+      return checkWithdrawal(state, input)
     case 'question-asked':
       return checkQuestion(input)
     case 'call-claimed':
@@ -104,13 +106,29 @@ function checkDescription({ title, meta }: InputOf<'describe'>): Refusal | undef
   return refuse(`meta must be a JSON object of at most ${RULES.metaChars} characters`)
 }
 
-function checkRewind(state: State, input: InputOf<'rewind'>): Refusal | undefined {
-  if (state.turn) return { code: 'turn_in_progress', message: 'the session has a running turn' }
-  if (input.again && state.phase !== 'idle')
+function checkRewind(spec: Spec, state: State, input: InputOf<'rewind'>): Refusal | undefined {
+  if (state.turn && !input.interrupt)
+    return { code: 'turn_in_progress', message: 'the session has a running turn; a rewind that interrupts ends it' }
+  if (input.again && input.replace)
+    return { code: 'invalid_event', message: 'a rewind asks again, or replaces what was said, and not both' }
+  if (input.again && state.phase === 'paused')
     return { code: 'illegal_input', message: 'a paused session asks nothing again' }
   const index = input.index ?? state.index
-  if (index.some((entry) => entry.exchange === input.exchange && entry.role === 'user')) return undefined
-  return { code: 'unknown_exchange', message: `the history has no exchange ${input.exchange}` }
+  if (!index.some((entry) => entry.exchange === input.exchange && entry.role === 'user'))
+    return { code: 'unknown_exchange', message: `the history has no exchange ${input.exchange}` }
+  const { exchange, fromEntry = 0 } = input
+  const asks = index.some((entry) => entry.exchange === exchange && entry.role === 'user' && entry.entry >= fromEntry)
+  if (input.again && !asks)
+    return {
+      code: 'unknown_exchange',
+      message: `exchange ${exchange} has no input from entry ${fromEntry} on to ask again`,
+    }
+  return input.replace && checkParts(spec, state, input.replace.parts)
+}
+
+function checkWithdrawal({ queue }: State, { target }: InputOf<'withdraw'>): Refusal | undefined {
+  if (queue.some(({ inputId }) => inputId === target)) return undefined
+  return { code: 'unknown_input', message: `no input "${target.slice(0, 100)}" waits: it was read, or is not known` }
 }
 
 function checkClient(state: State, input: InputOf<'client-attached'>): Refusal | undefined {

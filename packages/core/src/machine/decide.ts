@@ -63,6 +63,8 @@ const ROWS = {
   interrupt: interrupts.interrupt satisfies Row<'interrupt'>,
   rewind: inputs.rewind satisfies Row<'rewind'>,
   'set-model': control.setModel satisfies Row<'set-model'>,
+  'set-settings': control.setSettings satisfies Row<'set-settings'>,
+  withdraw: inputs.withdraw satisfies Row<'withdraw'>,
   describe: control.describe satisfies Row<'describe'>,
   pause: control.pause satisfies Row<'pause'>,
   continue: control.continueSession satisfies Row<'continue'>,

@@ -80,6 +80,7 @@ export type Fact =
   /** `agent`: its name, where that changed too. */
   | { readonly type: 'agent-changed'; readonly specHash: string; readonly agent?: string }
   | { readonly type: 'model-set'; readonly model: string }
+  | { readonly type: 'settings-set'; readonly settings: ModelSettings | null }
   /** Without a connection, as in older records: the tools of all clients together. */
   | { readonly type: 'client-tools-set'; readonly connection?: string; readonly tools: readonly ClientToolSpec[] }
   /** A client that is gone lost these to a newer one. */
@@ -128,7 +129,10 @@ export type Fact =
       readonly settings?: ModelSettings
       /** Its sender cannot be asked anything. */
       readonly asks?: false
+      /** W3C trace context of its sender. */
+      readonly traceparent?: string
     }
+  | { readonly type: 'input-withdrawn'; readonly inputId: string }
   | { readonly type: 'batch-flushed' }
   | { readonly type: 'inputs-entered'; readonly exchange: number; readonly entries: readonly EnteredInputs[] }
   | { readonly type: 'note-queued'; readonly note: number; readonly text: string }

@@ -12,6 +12,7 @@ import type {
 } from './history-fold.ts'
 import { foldFact } from './history-fold.ts'
 import type { PlanEntry } from './spec.ts'
+import type { IndexEntry } from './state.ts'
 import type { SessionRecord } from './record.ts'
 
 export type { HistoryEntry, OpenQuestion } from './history-fold.ts'
@@ -60,6 +61,10 @@ export interface History {
   turnTexts(): readonly string[]
   /** The newest turn and the position of the record that began it. */
   lastTurn(): { readonly turn: number; readonly pos: number } | undefined
+  /** Whether it has every entry that a state has: a rewind may ask for what had left the window. */
+  has(index: readonly IndexEntry[]): boolean
+  /** Takes up what another one has folded from the same records, in place of its own. */
+  takeOver(other: History): void
   /** All that it knows, for a snapshot. */
   takeSnapshot(): HistorySnapshot
 }
@@ -81,7 +86,7 @@ interface Described {
 }
 
 class FoldedHistory implements History {
-  readonly #content: HistoryContent
+  #content: HistoryContent
   /** Calls of the open step by their ids, made when the first of them is asked for. */
   #openCalls: { readonly of: readonly AssistantPart[]; readonly byId: ReadonlyMap<string, Described> } | undefined
 
@@ -150,6 +155,15 @@ class FoldedHistory implements History {
 
   lastTurn(): { readonly turn: number; readonly pos: number } | undefined {
     return this.#content.lastTurn ?? undefined
+  }
+
+  has(index: readonly IndexEntry[]): boolean {
+    const known = new Set(this.#content.entries.map(({ entry, role }) => `${role} ${entry}`))
+    return index.every(({ entry, role }) => known.has(`${role} ${entry}`))
+  }
+
+  takeOver(other: History): void {
+    this.#content = { ...restoreContent(other.takeSnapshot()), left: null }
   }
 
   takeSnapshot(): HistorySnapshot {

@@ -73,6 +73,8 @@ export type UserCommand =
       readonly settings?: ModelSettings
       readonly heard?: Played
       readonly asks?: boolean
+      /** W3C trace context of whoever sends it: the parent of its turn's spans. */
+      readonly traceparent?: string
     }
   | {
       readonly type: 'transcript'
@@ -97,12 +99,26 @@ export type UserCommand =
       readonly inputId: string
       /** This exchange and all later ones leave the history. */
       readonly exchange: number
-      /** Whether that exchange's inputs are asked again. */
+      /** Of that exchange, only what stands from this entry on; absent: all of it. */
+      readonly fromEntry?: number
+      /** Whether the inputs that leave that exchange are asked again. */
       readonly again: boolean
+      /** A running turn ends first. Without it a rewind is refused while one runs. */
+      readonly interrupt?: true
+      /** Said in place of what leaves, under the id of this input. */
+      readonly replace?: {
+        readonly parts: readonly StoredPart[]
+        readonly model?: string
+        readonly settings?: ModelSettings
+      }
       /** The index as it stood, where state no longer has it; the host folds it from the log. */
       readonly index?: readonly IndexEntry[]
     }
   | { readonly type: 'set-model'; readonly model: string }
+  /** Of all turns from the next one on; settings of an input stand above them. Null: none. */
+  | { readonly type: 'set-settings'; readonly settings: ModelSettings | null }
+  /** Takes back an input that waits. */
+  | { readonly type: 'withdraw'; readonly target: string }
   /** What people call the session (null: nothing; at most 200 characters), and what programs note of it (replaced whole). */
   | { readonly type: 'describe'; readonly title?: string | null; readonly meta?: JsonObject }
   | { readonly type: 'pause' }
@@ -224,6 +240,8 @@ export const USER_COMMANDS: ReadonlySet<InputType> = new Set<UserCommand['type']
   'interrupt',
   'rewind',
   'set-model',
+  'set-settings',
+  'withdraw',
   'describe',
   'pause',
   'continue',

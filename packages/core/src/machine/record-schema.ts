@@ -25,7 +25,6 @@ import {
 
 const checkState = checkFields({ provider: checkText, model: checkText, data: checkJson })
 const STATE = { state: optional(checkState) }
-
 const checkSource = checkVariant({
   base64: checkFields({ data: checkText }),
   url: checkFields({ url: checkText }),
@@ -169,6 +168,8 @@ const FACTS: { readonly [Type in FactType]: FieldsOf<Type> } = {
   },
   'agent-changed': { specHash: checkText, agent: optional(checkText) },
   'model-set': { model: checkText },
+  'settings-set': { settings: checkNullOr(checkSettings) },
+  'input-withdrawn': { inputId: checkText },
   'client-tools-set': { connection: optional(checkText), tools: checkList(checkClientTool) },
   'client-tools-dropped': { connection: checkNullOr(checkText), names: checkTexts },
   'plan-set': {
@@ -210,6 +211,7 @@ const FACTS: { readonly [Type in FactType]: FieldsOf<Type> } = {
     model: optional(checkText),
     settings: optional(checkSettings),
     asks: optional(checkWord(false)),
+    traceparent: optional(checkText),
   },
   'batch-flushed': {},
   'inputs-entered': {

@@ -14,7 +14,7 @@ import { initialState } from './state.ts'
 export const FORMAT_VERSION = 1
 
 /** Of snapshots: raised with every change of what a state or a history holds. An older one is folded again from its log. */
-export const SNAPSHOT_VERSION = 3
+export const SNAPSHOT_VERSION = 4
 
 /** The stored envelope of an input: enough to tell what it was, without its content. */
 export interface InputEnvelope {
@@ -123,6 +123,7 @@ const VARYING: ReadonlySet<string> = new Set([
   'birth',
   'connection',
   'broughtBy',
+  'traceparent',
 ])
 /** Fields that hold what people, models and tools said: whatever their keys are called, it belongs to the conversation. */
 const CONTENT: ReadonlySet<string> = new Set(['body', 'parts', 'settlement', 'tools', 'schema', 'value', 'meta'])

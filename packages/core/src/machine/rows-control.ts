@@ -20,6 +20,11 @@ export function setModel(draft: Draft, input: InputOf<'set-model'>): void {
   emit(draft, { type: 'model-set', model: input.model })
 }
 
+/** The next turn begins with them. */
+export function setSettings(draft: Draft, { settings }: InputOf<'set-settings'>): void {
+  emit(draft, { type: 'settings-set', settings })
+}
+
 /** What is not named stays as it is. */
 export function describe(draft: Draft, { title, meta }: InputOf<'describe'>): void {
   if (title === undefined && meta === undefined) return

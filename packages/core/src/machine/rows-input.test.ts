@@ -1,6 +1,7 @@
 // What people and programs say: one queue, one order, nothing lost, nothing twice.
 import { describe, expect, test } from 'vitest'
 import type { Input } from './input.ts'
+import { canonicalLog } from './record.ts'
 import { toOutcome, serverTool, TestSession } from '../testing/test-session.ts'
 
 function transcript(inputId: string, text: string, speaker = 'ann'): Input {
@@ -336,6 +337,51 @@ describe('a rewind', () => {
     expect(session.lines()).toEqual(['user: one', 'assistant: 1', 'user: two', 'assistant: two again'])
   })
 
+  test('of a running turn ends it first, whatever it does', () => {
+    const rewind = { type: 'rewind', inputId: 'r', exchange: 1, again: true } as const
+    const session = new TestSession().user('one').says({ calls: ['read', 'look'] })
+    expect(session.refusal(rewind)).toBe('turn_in_progress')
+    session.send({ ...rewind, interrupt: true })
+    expect(session.told()).toEqual(['user: one'])
+    expect(session.state.turn?.turn).toBe(2)
+    const writing = new TestSession().user('one').send({ ...rewind, again: false, interrupt: true })
+    expect(writing.state).toMatchObject({ phase: 'idle', attempt: null, index: [] })
+  })
+
+  test('says something else in place of what leaves, in the same record', () => {
+    const session = spoken()
+    const replace = { parts: [{ type: 'text', text: 'other' }], settings: { temperature: 1 } } as const
+    session.send({ type: 'rewind', inputId: 'r', exchange: 2, again: false, replace })
+    expect(session.told()).toEqual(['user: one', 'assistant: 1', 'user: other'])
+    expect(session.factTypes()).toEqual([
+      'history-rewound',
+      'input-accepted',
+      'turn-started',
+      'inputs-entered',
+      'model-started',
+    ])
+    expect(session.state.turn?.settings).toEqual({ temperature: 1 })
+    const blank = { parts: [{ type: 'text', text: ' ' }] } as const
+    expect(spoken().refusal({ type: 'rewind', inputId: 'r', exchange: 2, again: false, replace: blank })).toBe(
+      'invalid_event',
+    )
+    expect(spoken().refusal({ type: 'rewind', inputId: 'r', exchange: 2, again: true, replace })).toBe('invalid_event')
+  })
+
+  test('may leave the first inputs of an exchange where they are', () => {
+    const session = new TestSession().user('one')
+    session.send({ type: 'user-input', inputId: 'b', parts: [{ type: 'text', text: 'and this' }], delivery: 'steer' })
+    session
+      .says({ calls: ['read'] })
+      .returns('call_1_0')
+      .says('both')
+    const later = session.state.index.find((entry) => entry.inputs?.includes('b'))?.entry ?? 0
+    session.send({ type: 'rewind', inputId: 'r', exchange: 1, fromEntry: later, again: false })
+    expect(session.state.index.map(({ role }) => role)).toEqual(['user', 'step'])
+    session.user('more')
+    expect(session.told().at(-1)).toBe('user: more')
+  })
+
   test('asks a batch again as the one message that it was', () => {
     const session = new TestSession().send(transcript('a', 'x')).send(transcript('b', 'y')).fire('batch').says('1')
     const before = session.state.index[0]
@@ -436,4 +482,40 @@ describe('a rewind', () => {
     session.user('next').send({ type: 'rewind', inputId: 'r', exchange: 1, again: false })
     expect(session.told()).toEqual(['user: next'])
   })
+})
+
+describe('a withdrawal', () => {
+  test('takes back what waits, and nothing else', () => {
+    const session = new TestSession().user('one')
+    session.send({ type: 'user-input', inputId: 'b', parts: [{ type: 'text', text: 'wait' }] })
+    session.send({ type: 'withdraw', target: 'b' })
+    expect(session.state.queue).toEqual([])
+    expect(session.refusal({ type: 'withdraw', target: 'b' })).toBe('unknown_input')
+    session.says('1')
+    expect(session.lines()).toEqual(['user: one', 'assistant: 1'])
+  })
+})
+
+describe('settings of the session', () => {
+  test('stand below those of an input, from the next turn on', () => {
+    const session = new TestSession().send({ type: 'set-settings', settings: { temperature: 0, maxOutputTokens: 9 } })
+    session.user('one')
+    expect(session.state.turn?.settings).toEqual({ temperature: 0, maxOutputTokens: 9 })
+    session.send({ type: 'set-settings', settings: null })
+    expect(session.state.turn?.settings).toEqual({ temperature: 0, maxOutputTokens: 9 })
+    session.says('1').send({ type: 'set-settings', settings: { temperature: 0 } })
+    const parts = [{ type: 'text', text: 'two' }] as const
+    session.send({ type: 'user-input', inputId: 'b', parts, settings: { maxOutputTokens: 5 } })
+    expect(session.state.turn?.settings).toEqual({ temperature: 0, maxOutputTokens: 5 })
+  })
+})
+
+test('a trace context stands in the log with its input, and is no part of the canonical log', () => {
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+  const parts = [{ type: 'text', text: 'hi' }] as const
+  const traced = new TestSession().send({ type: 'user-input', inputId: 'i', parts, traceparent })
+  const plain = new TestSession().send({ type: 'user-input', inputId: 'i', parts })
+  const facts = traced.records.flatMap((record) => record.facts)
+  expect(facts.find((fact) => fact.type === 'input-accepted')).toMatchObject({ traceparent })
+  expect(canonicalLog(traced.records)).toEqual(canonicalLog(plain.records))
 })

@@ -5,12 +5,13 @@ import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
 import { interruptTurn } from './rows-interrupt.ts'
 import { countChars, heldChars } from './size.ts'
-import { advance, enterAgain, openTurn } from './turn.ts'
+import type { IndexEntry } from './state.ts'
+import { advance, enterAgain, finishTurn, openTurn } from './turn.ts'
 import { applyCallEventToAll } from './call-event.ts'
 import { closeStep } from './turn.ts'
 
 export function acceptInput(draft: Draft, input: InputOf<'user-input'>): void {
-  const { inputId, parts, delivery = 'queue', model, settings, heard, asks } = input
+  const { inputId, parts, delivery = 'queue', model, settings, heard, asks, traceparent } = input
   flushBatch(draft)
   emit(draft, {
     type: 'input-accepted',
@@ -23,6 +24,7 @@ export function acceptInput(draft: Draft, input: InputOf<'user-input'>): void {
     ...(model !== undefined && { model }),
     ...(settings && { settings }),
     ...(asks === false && { asks }),
+    ...(traceparent !== undefined && { traceparent }),
   })
   deliver(draft, delivery, heard)
 }
@@ -90,16 +92,28 @@ export function flushBatch(draft: Draft): void {
 
 /** Takes exchanges back. Calls that an interrupted turn left behind are settled first: they leave with it. */
 export function rewind(draft: Draft, input: InputOf<'rewind'>): void {
+  if (draft.state.turn) {
+    applyCallEventToAll(draft, 'interrupt')
+    finishTurn(draft, 'interrupted')
+  }
   applyCallEventToAll(draft, 'grace-over')
   closeStep(draft)
-  const { inputId, exchange, again } = input
+  const { inputId, exchange, fromEntry = 0, again, replace } = input
   const before = input.index ?? draft.state.index
-  const index = before.filter((entry) => entry.exchange < exchange)
-  const asked = before.filter((entry) => entry.exchange === exchange && entry.role === 'user')
+  const leaves = (entry: IndexEntry): boolean =>
+    entry.exchange > exchange || (entry.exchange === exchange && entry.entry >= fromEntry)
+  const index = before.filter((entry) => !leaves(entry))
+  const asked = before.filter((entry) => entry.exchange === exchange && leaves(entry) && entry.role === 'user')
   emit(draft, { type: 'history-rewound', inputId, exchange, index })
   if (again) {
     openTurn(draft)
     enterAgain(draft, asked)
   }
-  advance(draft)
+  if (replace) acceptInput(draft, { type: 'user-input', inputId, ...replace })
+  else advance(draft)
+}
+
+/** `check` has seen that it waits. */
+export function withdraw(draft: Draft, { target }: InputOf<'withdraw'>): void {
+  emit(draft, { type: 'input-withdrawn', inputId: target })
 }

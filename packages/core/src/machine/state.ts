@@ -254,6 +254,8 @@ export interface State {
   readonly phase: Phase
   /** Set by `set-model`; null: the agent's own. */
   readonly model: string | null
+  /** Set by `set-settings`; those of an input stand above them. */
+  readonly settings: ModelSettings
   readonly clients: readonly Client[]
   /** One list for each client that brought tools, also of those that are gone; the newest last. */
   readonly clientTools: readonly ClientToolList[]
@@ -296,6 +298,7 @@ export function initialState(session: string): State {
     epoch: 0,
     phase: 'idle',
     model: null,
+    settings: {},
     clients: [],
     clientTools: [],
     queue: [],

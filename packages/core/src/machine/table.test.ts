@@ -54,8 +54,16 @@ const OF_CALLS: ReadonlySet<InputType> = new Set([
 
 function sessionFor(phase: Phase, type: InputType): TestSession {
   if (phase === 'idle' && OF_CALLS.has(type)) return inPhase('calling').interrupt()
+  if (type === 'withdraw') return withWaiting(phase)
   if (phase === 'paused' && type === 'rewind') return inPhase('idle').send({ type: 'pause' })
   return inPhase(phase)
+}
+
+/** An overheard line waits in every phase: its batch is not over. */
+function withWaiting(phase: Phase): TestSession {
+  const waits = { type: 'transcript', inputId: 'waits', speaker: 'ann', text: 'hello' } as const
+  if (phase === 'stopped') return inPhase('idle').send(waits).send({ type: 'stop' })
+  return inPhase(phase).send(waits)
 }
 
 const CAN = { sequential: false, claims: true, reportsPlayback: true, asks: true } as const
@@ -77,7 +85,17 @@ function inputFor(session: TestSession, type: InputType): Input {
     case 'interrupt':
       return { type, reason: 'barge_in', heard: { type: 'chars', chars: 2 } }
     case 'rewind':
-      return { type, inputId: 'new', exchange: 1, again: state.phase === 'idle' }
+      return {
+        type,
+        inputId: 'new',
+        exchange: 1,
+        again: state.phase === 'idle',
+        ...(state.turn && { interrupt: true }),
+      }
+    case 'withdraw':
+      return { type, target: 'waits' }
+    case 'set-settings':
+      return { type, settings: { temperature: 0 } }
     case 'set-model':
       return { type, model: 'two' }
     case 'describe':
@@ -206,10 +224,10 @@ const PINS: Readonly<Record<InputType, Readonly<Record<Phase, string>>>> = {
   },
   rewind: {
     idle: 'modelling: history-rewound turn-started inputs-entered model-started',
-    modelling: 'refused: turn_in_progress',
-    calling: 'refused: turn_in_progress',
-    interrupting: 'refused: turn_in_progress',
-    summarising: 'refused: turn_in_progress',
+    modelling: 'idle: turn-finished history-rewound',
+    calling: 'idle: call-settled turn-finished call-settled call-settled step-closed history-rewound',
+    interrupting: 'idle: turn-finished history-rewound',
+    summarising: 'idle: turn-finished history-rewound',
     paused: 'paused: history-rewound',
     stopped: 'refused: session_stopped',
   },
@@ -221,6 +239,24 @@ const PINS: Readonly<Record<InputType, Readonly<Record<Phase, string>>>> = {
     summarising: 'summarising: model-set',
     paused: 'paused: model-set',
     stopped: 'stopped: model-set',
+  },
+  'set-settings': {
+    idle: 'idle: settings-set',
+    modelling: 'modelling: settings-set',
+    calling: 'calling: settings-set',
+    interrupting: 'interrupting: settings-set',
+    summarising: 'summarising: settings-set',
+    paused: 'paused: settings-set',
+    stopped: 'stopped: settings-set',
+  },
+  withdraw: {
+    idle: 'idle: input-withdrawn',
+    modelling: 'modelling: input-withdrawn',
+    calling: 'calling: input-withdrawn',
+    interrupting: 'interrupting: input-withdrawn',
+    summarising: 'summarising: input-withdrawn',
+    paused: 'paused: input-withdrawn',
+    stopped: 'stopped: input-withdrawn',
   },
   describe: {
     idle: 'idle: session-described',

@@ -12,6 +12,8 @@ export type Action =
   | 'interrupt'
   | 'rewind'
   | 'set-model'
+  | 'set-settings'
+  | 'withdraw'
   | 'describe'
   | 'pause'
   | 'continue'
@@ -53,7 +55,6 @@ const go = (action: Action, ...to: readonly Phase[]): Cell => ({ action, to })
 const refuse = (code: ErrorCode): Cell => ({ refuse: code })
 const QUIET: Cell = { quiet: true }
 const STOPPED = refuse('session_stopped')
-const BUSY = refuse('turn_in_progress')
 const ILLEGAL = refuse('illegal_input')
 
 /** The phases of a session without a running turn, and of one whose next model call is decided. */
@@ -134,14 +135,16 @@ export const SESSION_TABLE: Readonly<Record<InputType, Readonly<Record<Phase, Ce
   },
   rewind: {
     idle: go('rewind', ...BEGIN),
-    modelling: BUSY,
-    calling: BUSY,
-    interrupting: BUSY,
-    summarising: BUSY,
+    modelling: go('rewind', ...BEGIN),
+    calling: go('rewind', ...BEGIN),
+    interrupting: go('rewind', ...BEGIN),
+    summarising: go('rewind', ...BEGIN),
     paused: go('rewind', 'paused'),
     stopped: STOPPED,
   },
   'set-model': everywhere('set-model'),
+  'set-settings': everywhere('set-settings'),
+  withdraw: everywhere('withdraw'),
   describe: everywhere('describe'),
   pause: {
     idle: go('pause', 'paused'),

@@ -65,12 +65,13 @@ function startTurn(draft: Draft): void {
 export function openTurn(draft: Draft, model?: string, settings?: QueuedInput['settings']): void {
   const { spec, state } = draft
   const first = model ?? state.model ?? spec.models[0] ?? ''
+  const all = { ...state.settings, ...settings }
   emit(draft, {
     type: 'turn-started',
     turn: state.counters.turn + 1,
     exchange: state.counters.exchange + 1,
     models: [first, ...spec.models.filter((candidate) => candidate !== first)],
-    ...(settings && { settings }),
+    ...(Object.keys(all).length > 0 && { settings: all }),
     deadlineMs: state.nowMs + spec.limits.turnMs,
   })
 }
@@ -149,7 +150,8 @@ function nextStep(draft: Draft): void {
 /** What comes into a running turn may bring a model and settings, as what begins one may. */
 function steerTurn(draft: Draft, turn: Turn, items: readonly QueuedInput[]): void {
   const model = items.findLast((item) => item.model !== undefined)?.model
-  const settings = items.findLast((item) => item.settings)?.settings ?? turn.settings
+  const brought = items.findLast((item) => item.settings)?.settings
+  const settings = brought ? { ...draft.state.settings, ...brought } : turn.settings
   const models = model === undefined ? turn.models : [model, ...draft.spec.models.filter((other) => other !== model)]
   if (models !== turn.models || settings !== turn.settings) emit(draft, { type: 'turn-settings-set', models, settings })
   enterInputs(draft, items)

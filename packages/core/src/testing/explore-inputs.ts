@@ -43,6 +43,8 @@ const CHOICES: readonly (readonly [number, Chooser])[] = [
   [1, rewind],
   [1, (world) => ({ type: 'set-model', model: world.random.pick(['one', 'two', 'three']) })],
   [1, (world) => ({ type: 'describe', title: world.random.pick(['a trip', null, 't'.repeat(201)]), meta: { n: 1 } })],
+  [1, withdrawal],
+  [1, (world) => ({ type: 'set-settings', settings: world.random.pick([null, { temperature: 1 }]) })],
   [1, pauseOrStop],
   [1, agentChanged],
   [2, clientTools],
@@ -205,13 +207,28 @@ function fireTimer(world: World): Input | undefined {
   return { type: 'timer-fired', timer: timer.timer, generation: timer.generation }
 }
 
+function withdrawal({ random, state }: World): Input {
+  const waiting = state.queue.map(({ inputId }) => inputId)
+  return { type: 'withdraw', target: random.pick(waiting.length > 0 ? [...waiting, 'nobody’s'] : ['nobody’s']) }
+}
+
 function rewind(world: World): Input | undefined {
   const { random, state } = world
   const exchanges = state.index.map((entry) => entry.exchange)
   if (exchanges.length === 0) return undefined
   world.serial += 1
   const exchange = random.chance(0.9) ? random.pick(exchanges) : 999
-  return { type: 'rewind', inputId: `in-${world.serial}`, exchange, again: random.chance(0.5) }
+  const entries = state.index.filter((entry) => entry.exchange === exchange)
+  const how = random.pick(['again', 'replace', 'away'] as const)
+  return {
+    type: 'rewind',
+    inputId: `in-${world.serial}`,
+    exchange,
+    again: how === 'again',
+    ...(random.chance(0.5) && { interrupt: true }),
+    ...(random.chance(0.4) && entries.length > 0 && { fromEntry: random.pick(entries).entry }),
+    ...(how === 'replace' && { replace: { parts: [{ type: 'text', text: random.pick(['instead', ' ']) }] } }),
+  }
 }
 
 function pauseOrStop(world: World): Input {

@@ -131,6 +131,12 @@ function checkFact(ledger: Ledger, observation: Observation, fact: Fact): void {
       if (ledger.inputs.has(fact.inputId)) fail('4 no input is lost', `${fact.inputId} was accepted twice`)
       ledger.inputs.set(fact.inputId, 'waiting')
       break
+    case 'input-withdrawn':
+      if (ledger.inputs.get(fact.inputId) !== 'waiting')
+        fail('4 no input is lost', `${fact.inputId} was withdrawn, and did not wait`)
+      // Whoever said it has taken it back.
+      ledger.inputs.set(fact.inputId, 'seen')
+      break
     case 'inputs-entered':
       enterInputs(ledger, fact)
       break

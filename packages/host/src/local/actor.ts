@@ -6,7 +6,7 @@ import { applyRecord, decideBatch, openSession, outstanding } from '@baton/core/
 import { describeThrown, startSessionClock } from '@baton/runtime'
 import type { Performer } from './performer.ts'
 import type { LogAccess, LogListener } from './session-log.ts'
-import { acquireLog, appendSurely, readLog } from './session-log.ts'
+import { acquireLog, appendSurely, readLog, refillHistory } from './session-log.ts'
 import type { OwnedLog } from './session-leases.ts'
 
 export interface ActorInit extends LogAccess {
@@ -93,7 +93,7 @@ async function recoverActor(init: ActorInit, owned: OwnedLog): Promise<Actor> {
     await appendSurely(init, { session, owned, afterPos: state.pos, records: [opening] })
     state = applyRecord(state, opening)
     log.history.fold(opening)
-    init.listener.onRecord(opening)
+    init.listener.onRecord(opening, true)
   }
   const actor = new SessionActor(init, { owned, spec, state, history: log.history, clock })
   init.leases.whenLost(session, epoch, (cause) => actor.kill(cause))
@@ -210,6 +210,7 @@ class SessionActor implements Actor {
         // Killed in the meantime: whether the records are there, the next owner reads from the log.
         if (this.#dead) return this.#die(this.#dead, mail)
         this.#acknowledge(batch, mail)
+        if (batch.records.some(({ input }) => input.type === 'rewind')) await refillHistory(this.#init, this)
         // Started here and not in a function of its own: this is part of the way of every call. An effect that was
         // performed before may have ended the session.
         for (const effect of batch.effects) {
@@ -229,7 +230,7 @@ class SessionActor implements Actor {
     this.state = batch.state
     for (const record of batch.records) {
       this.history.fold(record)
-      listener.onRecord(record)
+      listener.onRecord(record, true)
     }
     let next = 0
     for (const { inputs, resolve } of mail) resolve(batch.answers.slice(next, (next += inputs.length)))

@@ -17,6 +17,9 @@ import type { AgentChoice, Engine, RunTool, ToolJob } from '@baton/runtime'
 import { createCatalog, createForeignError, createHostOver, SharedTimers } from '@baton/runtime'
 import { createNodeEnvironment, digest, digestMedia } from '../environment.ts'
 import { createMemoryStore } from '../stores/memory-store.ts'
+import type { SessionObserver } from '../observer.ts'
+import { joinObservers } from '../observer.ts'
+import { createAttemptLog } from './attempt-log.ts'
 import { createLocalEngine } from './local-engine.ts'
 import type { NamedModels } from './named-models.ts'
 import { checkNamedModels, createNamedModels } from './named-models.ts'
@@ -68,6 +71,8 @@ export interface HostOptions<A extends Agent = Agent> extends AgentChoice {
   /** Records of a busy session between two snapshots of it. 256. */
   readonly snapshotRecords?: number
   readonly log?: Logger
+  /** Watch the sessions from beside, as `traceSessions` and `createMetrics` do. */
+  readonly observers?: readonly SessionObserver[]
 }
 
 /** Required where a tool of the agent says what it needs. */
@@ -102,10 +107,10 @@ export function createHost(options: HostOptions = {}): LocalHost {
   const disk = options.store ?? createMemoryStore({ leaseMs: Infinity })
   const environment = shareTimers(options.environment ?? createNodeEnvironment())
   const store = limitStoreActs(disk, environment.timers)
-  const log = options.log ?? SILENT
+  const log = options.log ? guardLog(options.log) : SILENT
   const running = new AsyncLocalStorage<ToolJob>()
   const runTool = running.run.bind(running) as RunTool // with a call's own input and context
-  const { snapshotRecords = SNAPSHOT_RECORDS } = options
+  const { snapshotRecords = SNAPSHOT_RECORDS, observers = [] } = options
   const openSessions = new OpenSessions(environment)
   const blobs = guardBlobs(store.blobs, openSessions)
   const models = options.modelOf ? undefined : readNamedModels(options, environment, log)
@@ -121,8 +126,9 @@ export function createHost(options: HostOptions = {}): LocalHost {
     onHandover: (session) => openSessions.handOver(session),
   })
   const directory = new Directory({ store, log, findOpen: (session) => openSessions.find(session)?.state() })
+  const observer = joinObservers(options.log ? [createAttemptLog(log), ...observers] : observers, log)
   const engine = createLocalEngine(
-    { leases, catalog, store, disk, environment, log, snapshotRecords, directory },
+    { observer, leases, catalog, store, disk, environment, log, snapshotRecords, directory },
     openSessions,
   )
 
@@ -154,7 +160,7 @@ export function createHost(options: HostOptions = {}): LocalHost {
     if (models && init?.agent) checkNamedModels(models.modelOf, [init.agent])
     return await host.session(id, init)
   }
-  const [sessions, watch] = [directory.sessions, directory.watch]
+  const { sessions, watch } = directory
   return {
     session,
     stop: host.stop,
@@ -214,4 +220,19 @@ function shareTimers(environment: Environment): Environment {
   return { clock, transport, timers: new SharedTimers(environment), newId: environment.newId.bind(environment) }
 }
 
-const SILENT: Logger = { info: () => {}, warn: () => {} }
+/** What a program's logger throws must not end what is logged. */
+function guardLog(log: Logger): Logger {
+  const guard =
+    (level: keyof Logger): Logger['info'] =>
+    (message, data) => {
+      try {
+        log[level](message, data)
+      } catch {
+        // Nobody is left to tell.
+      }
+    }
+  return { info: guard('info'), warn: guard('warn') }
+}
+
+/** Takes what it is told and does nothing; a built-in is no step on the way of a call. */
+const SILENT: Logger = { info: Boolean, warn: Boolean }

@@ -11,13 +11,15 @@ import type {
   Store,
 } from '@baton/core'
 import { BatonError } from '@baton/core'
-import type { History, Input, Phase, Spec, State } from '@baton/core/machine'
+import type { History, Input, Phase, SessionRecord, Spec, State } from '@baton/core/machine'
 import { outstanding } from '@baton/core/machine'
-import type { Catalog, SessionEngine, SessionWorld } from '@baton/runtime'
+import type { Catalog, CopyingEngine, SessionEngine, SessionWorld } from '@baton/runtime'
 import { describeThrown, OpenWorld, SessionFeed } from '@baton/runtime'
 import type { Actor, ActorListener } from './actor.ts'
 import { openActor } from './actor.ts'
+import { copySession } from './copy-session.ts'
 import { Performer } from './performer.ts'
+import type { ObservedSession, SessionObserver } from '../observer.ts'
 import type { SessionLeases } from './session-leases.ts'
 import type { Directory } from './session-directory.ts'
 import { isListedOtherwise } from './session-directory.ts'
@@ -40,6 +42,7 @@ export interface LocalSessionInit {
   readonly log: Logger
   /** Records between two snapshots. */
   readonly snapshotRecords: number
+  readonly observer: SessionObserver | undefined
   /** Told when a list of sessions would show it otherwise. */
   readonly directory: Pick<Directory, 'isWatched' | 'noteChange'>
 }
@@ -57,7 +60,7 @@ export async function openLocalSession(init: LocalSessionInit): Promise<LocalSes
   return session
 }
 
-export class LocalSession implements SessionEngine, ActorListener {
+export class LocalSession implements CopyingEngine, ActorListener {
   readonly session: string
   /** The actor's own; while the session is opened again, one that waits for its successor. */
   submit!: SessionEngine['submit']
@@ -66,6 +69,11 @@ export class LocalSession implements SessionEngine, ActorListener {
   readonly onRecord: ActorListener['onRecord']
   readonly #init: LocalSessionInit
   readonly #feed: SessionFeed
+  /** Where live frames go: the feed, and who observes. */
+  readonly #shown: Pick<SessionFeed, 'publishLive'>
+  readonly #observed: ObservedSession | undefined
+  /** What is committed while the session is opened: its observer is told of it when there is a state to look at. */
+  #untold: SessionRecord[] | undefined
   readonly #snapshots: SnapshotTaker
   /** From `open` on. */
   #actor!: Actor
@@ -83,6 +91,24 @@ export class LocalSession implements SessionEngine, ActorListener {
     this.#feed = new SessionFeed({ readPast: (fromPos) => store.read(session, fromPos) })
     this.follow = this.#feed.read.bind(this.#feed)
     this.onRecord = this.#feed.publishRecord.bind(this.#feed)
+    this.#shown = this.#feed
+    const { observer } = init
+    if (observer) {
+      const { onRecord } = this
+      const observed = (this.#observed = this.#describe())
+      this.onRecord = (record, isNew) => {
+        onRecord(record)
+        if (!isNew) return
+        if (this.#untold) this.#untold.push(record)
+        else observer.onRecord?.(record, observed)
+      }
+      this.#shown = {
+        publishLive: (frame) => {
+          this.#feed.publishLive(frame)
+          observer.onLive?.(frame, observed)
+        },
+      }
+    }
     this.#snapshots = new SnapshotTaker(init)
     const { catalog } = init
     this.#world = new OpenWorld({
@@ -124,6 +150,11 @@ export class LocalSession implements SessionEngine, ActorListener {
     return this.#world.adopt(agent, () => this.state())
   }
 
+  /** @throws BatonError `session_exists`, `store_failed`, `log_damaged` */
+  copyTo(to: string): Promise<void> {
+    return copySession(this.#init.store, { from: this.session, to })
+  }
+
   /** Its log has another owner, or its store failed for good: ask the host for it again. */
   isClosed(): boolean {
     return this.#closed !== undefined
@@ -147,6 +178,7 @@ export class LocalSession implements SessionEngine, ActorListener {
     // A removal of the session comes after its snapshots.
     await (rests ? this.#snapshots.finish(actor.state, actor.history) : this.#snapshots.settled())
     await actor.release(rests ? 'nothing' : 'work')
+    if (this.#observed) this.#init.observer?.onClose?.(this.#observed)
     await this.#world.dispose()
   }
 
@@ -180,6 +212,17 @@ export class LocalSession implements SessionEngine, ActorListener {
     })
   }
 
+  /** As an observer sees it. */
+  #describe(): ObservedSession {
+    const { store } = this.#init
+    return {
+      id: this.session,
+      state: () => this.#actor.state,
+      lastTurn: () => this.#actor.history.lastTurn(),
+      read: (fromPos) => store.read(this.session, fromPos),
+    }
+  }
+
   async #submitLater(reopening: Reopening, inputs: readonly Input[]): Promise<readonly (Accepted | Refused)[]> {
     if (reopening.waiting >= WAITING_MAX) return inputs.map(() => FULL)
     reopening.waiting += inputs.length
@@ -188,6 +231,7 @@ export class LocalSession implements SessionEngine, ActorListener {
   }
 
   #openActor(): Promise<Actor> {
+    this.#untold = []
     const { leases, principal, store, disk, environment } = this.#init
     return openActor({
       session: this.session,
@@ -231,12 +275,15 @@ export class LocalSession implements SessionEngine, ActorListener {
   #startActor(): void {
     const actor = this.#actor
     this.submit = actor.submit.bind(actor)
+    const untold = this.#untold ?? []
+    this.#untold = undefined
+    if (this.#observed) for (const record of untold) this.#init.observer?.onRecord?.(record, this.#observed)
     try {
       actor.start(() => {
         const { timers } = this.#init.environment
         const { history, clock } = actor
         const submit = actor.submit.bind(actor)
-        const init = { environment: { clock, timers }, session: this, history, feed: this.#feed, submit }
+        const init = { environment: { clock, timers }, session: this, history, feed: this.#shown, submit }
         return (this.#performer = new Performer(init))
       })
     } catch (cause) {
@@ -266,6 +313,7 @@ export class LocalSession implements SessionEngine, ActorListener {
     this.#closed ??= cause
     this.#feed.end()
     await this.#actor.release('work')
+    if (this.#observed) this.#init.observer?.onClose?.(this.#observed)
     await this.#world.dispose()
   }
 

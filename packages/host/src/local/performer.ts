@@ -19,7 +19,7 @@ export interface PerformerInit {
   /** Its agent may change. */
   readonly session: Pick<SessionEngine, 'world'>
   readonly history: History
-  readonly feed: SessionFeed
+  readonly feed: Pick<SessionFeed, 'publishLive'>
   /** Rejects when the session died: its successor begins from the log. */
   readonly submit: (inputs: readonly Input[]) => Promise<readonly (Accepted | Refused)[]>
 }

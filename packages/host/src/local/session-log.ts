@@ -28,8 +28,8 @@ export interface LogAccess {
 }
 
 export interface LogListener {
-  /** Every record of the log in order: those that were read when it was opened, then each that is committed. */
-  onRecord(record: SessionRecord): void
+  /** Every record of the log in order: those that were read when it was opened, then each that is committed (`isNew`). */
+  onRecord(record: SessionRecord, isNew?: boolean): void
   /** The records up to this position were not read when it was opened: a snapshot has what they did. */
   onSnapshot(pos: number): void
 }
@@ -73,11 +73,23 @@ async function foldLog(access: LogAccess, lastPos: number): Promise<SessionLog> 
     history.fold(record)
     listener.onRecord(record)
   }
+  await refillHistory(access, { state, history })
   if (state.pos === lastPos) return { state, history, lastMs: state.nowMs }
   throw new BatonError({
     code: 'log_damaged',
     message: `the log ends at record ${state.pos}; its last one is ${lastPos}`,
   })
+}
+
+/** A rewind may reach behind the window, to what the history has let go: then it is folded again, from the whole log. */
+export async function refillHistory(
+  { store, session }: Pick<LogAccess, 'store' | 'session'>,
+  { state, history }: Pick<SessionLog, 'state' | 'history'>,
+): Promise<void> {
+  if (history.has(state.index)) return
+  const whole = createHistory({ keepAll: true })
+  for await (const record of store.read(session, 0)) if (record.pos <= state.pos) whole.fold(record)
+  history.takeOver(whole)
 }
 
 export interface BegunFold {

@@ -62,6 +62,7 @@ export function messagesUrl(baseUrl = 'https://api.anthropic.com'): string {
 /** Joined with the user's own betas: a header of one name is sent once. */
 function betaHeader(options: AnthropicModelOptions): Readonly<Record<string, string>> {
   if (options.thinkingMismatch !== 'drop') return {}
-  const own = options.headers?.['anthropic-beta']
+  const given = Object.entries(options.headers ?? {})
+  const own = given.find(([name]) => name.toLowerCase() === 'anthropic-beta')?.[1]
   return { 'anthropic-beta': own === undefined ? THINKING_BINDING_BETA : `${own},${THINKING_BINDING_BETA}` }
 }

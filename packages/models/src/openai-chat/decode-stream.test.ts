@@ -452,3 +452,37 @@ describe('an answer in one piece', () => {
     ])
   })
 })
+
+describe('an answer that is said twice', () => {
+  const whole = (message: JsonObject, more: JsonObject = {}): JsonObject => ({
+    choices: [{ index: 0, message, finish_reason: 'stop', ...more }],
+  })
+
+  test('a message in the last chunk repeats the text of the pieces, and may go on', () => {
+    const text = (message: JsonObject) =>
+      readAnswer([delta({ content: 'Hel' }), delta({ content: 'lo' }), whole(message)]).parts
+    expect(text({ content: 'Hello' })).toEqual([{ type: 'text', text: 'Hello' }])
+    expect(text({ content: 'Hello you' })).toEqual([{ type: 'text', text: 'Hello you' }])
+    expect(text({ content: 'Else' })).toEqual([{ type: 'text', text: 'Hello' }])
+  })
+
+  test.each([{}, { index: 0 }, { id: 'c1' }])(
+    'a message in the last chunk repeats the calls of the pieces: %j',
+    (more) => {
+      const call = { ...made('a', '{"x":1}'), ...more }
+      const last = whole({ tool_calls: [call] }, { delta: {} })
+      expect(listCalls([calls({ index: 0, ...call }), last])).toEqual([['a', '{"x":1}']])
+      expect(listCalls([delta({ content: 'So:' }), last])).toEqual([['a', '{"x":1}']])
+    },
+  )
+
+  test('nothing counts behind the reason for the end', () => {
+    const chunks = [
+      delta({ content: 'Hello', tool_calls: [{ index: 0, id: 'c1', ...made('a', '{"x":1}') }] }, 'tool_calls'),
+      delta({ content: ' again', tool_calls: [{ index: 0, ...made(null, '{"x":2}') }] }),
+      calls({ index: 1, id: 'c2', ...made('b', '{}') }),
+    ]
+    expect(listCalls(chunks)).toEqual([['a', '{"x":1}']])
+    expect(readAnswer(chunks).parts[0]).toEqual({ type: 'text', text: 'Hello' })
+  })
+})

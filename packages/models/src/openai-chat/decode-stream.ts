@@ -84,6 +84,7 @@ class StreamDecoder implements OpenAiChatDecoder {
   #id = ''
   #usage: JsonObject = {}
   #hasChoice = false
+  #hasDeltas = false
   #finish: string | undefined
   #isDone = false
 
@@ -171,9 +172,11 @@ class StreamDecoder implements OpenAiChatDecoder {
     }
     // A whole answer has a message; some servers stream one as well, or put an empty delta beside it.
     const { delta, message } = choice
-    const isBeside = isJsonObject(delta) && isJsonObject(message) && isEmptyDelta(delta) && this.#saidNothing
-    const said = isJsonObject(delta) && !isBeside ? delta : message
-    if (isJsonObject(said)) this.#handleDelta(said)
+    const hasDelta = isJsonObject(delta) && !isEmptyDelta(delta)
+    this.#hasDeltas ||= hasDelta
+    // Behind a reason nothing is said any more.
+    const said = this.#finish !== undefined ? undefined : hasDelta ? delta : message
+    if (isJsonObject(said)) this.#handleDelta(!hasDelta && this.#hasDeltas ? this.#findUnsaid(said) : said)
     const reason = choice['finish_reason']
     // Some servers send "" in every chunk in place of null.
     if (typeof reason !== 'string' || reason === '' || this.failure) return
@@ -183,6 +186,17 @@ class StreamDecoder implements OpenAiChatDecoder {
     }
     this.#finish = reason
     this.#endParts()
+  }
+
+  /** A message behind pieces is all of the answer once more; what the pieces left out of it is new. */
+  #findUnsaid({ content, tool_calls: calls, ...rest }: JsonObject): JsonObject {
+    const hasText = this.#text !== ''
+    const isMore = typeof content === 'string' && content.startsWith(this.#text)
+    return {
+      ...(!hasText && { ...rest, content: content ?? null }),
+      ...(hasText && isMore && { content: content.slice(this.#text.length) }),
+      ...(this.#calls.all.length === 0 && { tool_calls: calls ?? null }),
+    }
   }
 
   #handleDelta(delta: JsonObject): void {
@@ -221,10 +235,6 @@ class StreamDecoder implements OpenAiChatDecoder {
       else if (typeof part['refusal'] === 'string') this.#addRefusal(part['refusal'])
       else if (typeof part['text'] === 'string') this.#addText(part['text'])
     }
-  }
-
-  get #saidNothing(): boolean {
-    return this.#text === '' && this.#calls.all.length === 0 && this.#reasoning.isEmpty
   }
 
   #addText(text: string): void {

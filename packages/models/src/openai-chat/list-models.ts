@@ -1,6 +1,7 @@
 // The models that a server offers: GET …/models, in the shapes that servers give it. It knows nothing of presets or variables.
 import type { JsonObject, JsonValue } from '@baton/core'
 import { BatonError, isBatonError, isJsonObject, parseJson } from '@baton/core'
+import { mergeHeaders, moveUserInfo } from '../transport/sent-headers.ts'
 import { describePlace, describeReason, redact, safeCause, listSecrets } from '../transport/redact.ts'
 import { apiUrl, authorization } from './address.ts'
 import { errorFromHttp } from './errors.ts'
@@ -55,9 +56,11 @@ const MODELS_MAX = 10_000
  *   refusal, `model_malformed_answer`, `cancelled`
  */
 export async function listModels(init: ListModelsInit): Promise<readonly ListedModel[]> {
-  const url = apiUrl(init.baseUrl, 'models')
-  const headers = { accept: 'application/json', ...authorization(init.apiKey), ...init.headers }
-  const asking = { init, url, headers, secrets: listSecrets({ url, headers }) }
+  const given = apiUrl(init.baseUrl, 'models')
+  const merged = mergeHeaders({ accept: 'application/json', ...authorization(init.apiKey) }, init.headers ?? {})
+  const { url, headers } = moveUserInfo({ url: given, headers: merged })
+  const secrets = [...listSecrets({ url: given, headers: {} }), ...listSecrets({ url, headers })]
+  const asking = { init, url, headers: { ...headers }, secrets }
   const { status, head, body } = await get(asking)
   if (status < 200 || status >= 300) {
     const failure = { provider: init.label, head: { status, headers: head }, body, nowMs: Date.now() }

@@ -15,7 +15,7 @@ const TOOLS = offeredTools([{ name: 'look', inputSchema: { type: 'object' } }])
 
 // prettier-ignore
 const COMMON = [
-  '`', '``', '```', '~~~', '\n', '\n\n', ' ', '    ', '\t', 'a', 'b c', '- ', '1. ', '> ', '# ', '---', '\\', '<think>', '</think>',
+  '`', '``', '```', '~~~', '\n', '\n\n', ' ', '    ', '\t', 'a', 'b c', '- ', '1. ', '> ', '# ', '---', '\\', '<think>', '</think>', '<Thinking >', '</thinking>', '<!--', '-->', '<pre', '>', '</pre>', '\\begin{verbatim}', '\\end{verbatim}',
   '{', '}', '[', ']', '"', "'", '{"name": "look"', '"arguments": {}', ',', ':', 'look', '(', ')', '=', 'None', '<', '|', '😀', '<code>',
   '```json\n', 'print(', '"""', ';', '<function=look>', '<parameter=a>', '</parameter>', '</function>', '<arg_key>a</arg_key>',
   '<arg_value>', '</arg_value>', '<invoke name="look">', '</invoke>', '[ARGS]', 'assistant', 'analysis', 'final',

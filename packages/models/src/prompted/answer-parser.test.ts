@@ -38,6 +38,13 @@ const TEXTS: readonly (readonly [name: string, format: PromptedFormatName, text:
   ['heads', 'harmony', repeat('<|channel|>')],
   ['heads of thoughts', 'harmony', repeat('<|channel|>analysis<|message|>')],
   ['sections', 'kimi', repeat('<|tool_calls_section_begin|><|tool_call_begin|>')],
+  ['blanks of a list', 'brackets', `<|tool_call_start|>${repeat(' ')}x`],
+  ['blanks of a block', 'gemma', `\`\`\`tool_code\n${repeat('\t')}x`],
+  ['words for thoughts', 'hermes', `a ${repeat('<think>')}`],
+  ['words for many thoughts', 'hermes', `a ${repeat('<think><thinking><THOUGHT> [think] ')}`],
+  ['ends of thoughts', 'hermes', repeat('</reasoning>')],
+  ['comments', 'hermes', repeat('<!-- a --')],
+  ['TeX', 'hermes', repeat('\\begin{verbatim')],
   ['names', 'mistral', repeat('[TOOL_CALLS]look')],
 ]
 

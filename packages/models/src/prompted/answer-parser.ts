@@ -5,8 +5,9 @@ import { createBodyEnd, withoutPart } from './body-end.ts'
 import { CodeTracker, isBlank } from './code-tracker.ts'
 import type { Body, Head, Mark, OfferedTools, PromptedFormat, ReadCall } from './format.ts'
 import { anyBegins, START_CHARS } from './format.ts'
-import type { Found } from './mark-finder.ts'
+import type { Found, MarkFinder } from './mark-finder.ts'
 import { createMarkFinder } from './mark-finder.ts'
+import { ThoughtEnd } from './thought-tags.ts'
 
 export interface ParsedCall extends ReadCall {
   readonly type: 'call'
@@ -25,7 +26,7 @@ export interface AnswerParserInit {
   readonly tools: OfferedTools
   /** The answer is whole: small mistakes in calls may be repaired. */
   readonly mayRepair: boolean
-  /** Hears of each thing as soon as it is certain. White space around calls is dropped, else nothing is. */
+  /** Hears of each thing once it is certain. White space around calls is dropped, else nothing is. */
   readonly onParsed: (parsed: Parsed) => void
 }
 
@@ -48,7 +49,7 @@ type Mode =
       length: number
     }
   /** A thought in the text stays text; what a head began is told as a thought. */
-  | { readonly type: 'thought'; readonly close: string; tail: string }
+  | { readonly type: 'thought'; readonly end: ThoughtEnd; held: string | undefined }
   | { readonly type: 'head-thought'; readonly head: Head; tail: string }
 
 type ModeOf<Type extends Mode['type']> = Extract<Mode, { readonly type: Type }>
@@ -67,8 +68,7 @@ export class AnswerParser {
   /** How many characters were looked at, those that were looked at again included. */
   looks = 0
   readonly #init: AnswerParserInit
-  readonly #find: (tail: string, at: Parameters<ReturnType<typeof createMarkFinder>['find']>[1]) => Found
-  readonly #mayBegin: (char: string) => boolean
+  readonly #finder: MarkFinder
   #tracker = new CodeTracker()
   #mode: Mode = TEXT
   #doubt: Doubt | undefined
@@ -82,14 +82,13 @@ export class AnswerParser {
   #isAfterCall = false
   /** A thought ended by another head than its own end: what that head begins is no call. */
   #isInThought = false
-  /** False once a call did not end: from then on the first closing mark counts. */
+  /** False once a call, or a thought, did not end: from then on the first closing mark counts. */
   #seesTexts = true
+  #seesThoughts = true
 
   constructor(init: AnswerParserInit) {
     this.#init = init
-    const finder = createMarkFinder(init.format)
-    this.#find = finder.find
-    this.#mayBegin = finder.mayBegin
+    this.#finder = createMarkFinder(init.format)
   }
 
   push(piece: string): void {
@@ -124,9 +123,9 @@ export class AnswerParser {
       const tail = this.#tail
       const first = tail[0] ?? ''
       this.#tracker.before(first)
-      if (this.#mayBegin(first) && !this.#tracker.isCode) {
+      if (this.#finder.mayBegin(first) && !this.#tracker.isCode) {
         const { isLineStart } = this.#tracker
-        const found = this.#find(tail, { isLineStart, isStart: this.#isStart, isAfterCall: this.#isAfterCall })
+        const found = this.#finder.find(tail, { isLineStart, isAfterCall: this.#isAfterCall })
         if (found.type === 'maybe') return
         if (found.type !== 'none') {
           this.#tail = ''
@@ -158,14 +157,16 @@ export class AnswerParser {
       const { paragraph, line } = this.#tracker
       this.#doubt = { before: this.#tracker.copy(), paragraph, line, held: tail }
       this.#tracker.noteRuns()
-      for (let index = 0; index < tail.length; index++) this.#tracker.push(tail[index] ?? '')
+      for (const char of tail.split('')) this.#tracker.push(char)
       return
     }
     if (found.type === 'mark') this.#mode = createStart(found.mark)
     else if (found.type === 'head') this.#mode = { type: 'head', head: found.head, open: tail, raw: '' }
     else {
       this.#takeAll(tail)
-      this.#mode = { type: 'thought', close: found.close, tail: '' }
+      // In the middle of an answer it may be the word for a tag: then no end comes.
+      const mode: Mode = { type: 'thought', end: new ThoughtEnd(found.kind), held: this.#isStart ? undefined : '' }
+      if (this.#seesThoughts) this.#mode = mode
     }
   }
 
@@ -278,9 +279,10 @@ export class AnswerParser {
   }
 
   #feedThought(mode: ModeOf<'thought'>, char: string): void {
-    mode.tail = (mode.tail + char).slice(-mode.close.length)
-    this.#say('text', char)
-    if (mode.tail === mode.close) this.#mode = TEXT
+    const held = mode.held === undefined ? char : (mode.held += char)
+    const isEnd = mode.end.push(char)
+    this.#mode = isEnd ? TEXT : mode
+    if (isEnd || mode.held === undefined) this.#say('text', held)
   }
 
   #feedHeadThought(mode: ModeOf<'head-thought'>, char: string): void {
@@ -299,7 +301,7 @@ export class AnswerParser {
   }
 
   #takeAll(text: string): void {
-    for (let index = 0; index < text.length; index++) this.#takeText(text[index] ?? '')
+    for (const char of text.split('')) this.#takeText(char)
   }
 
   #takeText(char: string): void {
@@ -345,7 +347,12 @@ export class AnswerParser {
     } else if (mode.type === 'head' && !isWhole) this.#mode = TEXT
     else if (mode.type === 'start' || mode.type === 'head') this.#release()
     else if (mode.type === 'body') this.#finishBody(mode, isWhole)
-    else {
+    else if (mode.type === 'thought' && mode.held !== undefined) {
+      this.#mode = TEXT
+      this.#seesThoughts = false
+      if (isWhole) this.#feed(mode.held)
+      else this.#say('text', mode.held)
+    } else {
       if (mode.type === 'head-thought') this.#say('thought', mode.tail)
       // Half a mark at the end of an answer that was cut off is no text.
       else if (isWhole || this.#tail.length === 1) this.#takeAll(this.#tail)

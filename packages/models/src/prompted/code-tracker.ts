@@ -1,6 +1,7 @@
-// Where in a text of Markdown code is: fenced, indented and inline code, `<code>` and `<pre>`, quoted lines. It is told the text
+// Where in a text of Markdown code is: fenced, indented and inline code, markup that is shown as it is, quoted lines. It is told the text
 // character by character, keeps none of it, and says of the place before the next character whether it is code. It reads
 // CommonMark (0.31.2); in doubt more is code than less.
+import { RawMarkup } from './raw-markup.ts'
 
 interface Fence {
   readonly char: string
@@ -61,8 +62,7 @@ export class CodeTracker {
   #sure = 0
   #known: KnownRuns | undefined
   #lastRuns: Map<number, number> | undefined
-  #tag: string | undefined
-  #html: 'code' | 'pre' | undefined
+  #markup = new RawMarkup()
 
   /** Looks at the character that comes next; it changes nothing of the place but what that character decides. */
   before(char: string): void {
@@ -74,7 +74,7 @@ export class CodeTracker {
 
   /** Certain: nothing here is more than text. */
   get isCode(): boolean {
-    return this.#fence !== undefined || this.#isIndented || this.#isQuoted || this.#sure > 0 || this.#html !== undefined
+    return this.#fence !== undefined || this.#isIndented || this.#isQuoted || this.#sure > 0 || this.#markup.isInside
   }
 
   /** A backtick stands open: the rest of the paragraph decides whether this is code. */
@@ -93,8 +93,10 @@ export class CodeTracker {
 
   push(char: string): void {
     this.before(char)
-    if (char === '\n') this.#endLine()
-    else if (this.#isPrefix && isBlank(char) && this.#marker === '')
+    if (char === '\n') {
+      this.#endLine()
+      this.#markup.push(char)
+    } else if (this.#isPrefix && isBlank(char) && this.#marker === '')
       this.#indent += char === '\t' ? 4 - (this.#indent % 4) : 1
     else this.#readChar(char)
     this.position += 1
@@ -131,7 +133,7 @@ export class CodeTracker {
     copy.#isOver = this.#isOver
     copy.#lead = this.#lead && { ...this.#lead }
     copy.#open = [...this.#open]
-    copy.#html = this.#html
+    copy.#markup = this.#markup.copy()
     return copy
   }
 
@@ -173,7 +175,7 @@ export class CodeTracker {
       this.#run += 1
     }
     this.#isEscaped = char === '\\' && !this.#isEscaped && this.#sure === 0
-    this.#readTag(char)
+    if (this.#sure === 0) this.#markup.push(char)
   }
 
   /** The first character of a line that is not blank, or that a list's mark is followed by. */
@@ -315,7 +317,7 @@ export class CodeTracker {
     this.#open = []
     this.#sure = 0
     this.#run = 0
-    if (this.#html === 'code') this.#html = undefined
+    this.#markup.endParagraph()
   }
 
   #endRun(): void {
@@ -330,19 +332,6 @@ export class CodeTracker {
       if ((this.#known.last.get(opens) ?? -1) > at) this.#sure = opens
     } else if (this.#open[0]?.opens === closes) this.#open = []
     else if (opens > 0 || this.#open.length > 0) this.#open.push({ opens, closes })
-  }
-
-  #readTag(char: string): void {
-    if (char === '<') this.#tag = ''
-    else if (this.#tag === undefined || this.#sure > 0) return
-    else if (char !== '>') this.#tag = this.#tag.length < 64 ? this.#tag + char : undefined
-    else {
-      const [, slash = '', name = ''] = /^(\/?)(code|pre)(?:\s|$)/i.exec(this.#tag) ?? []
-      const found = name.toLowerCase()
-      if (slash === '' && !this.#html && (found === 'code' || found === 'pre')) this.#html = found
-      else if (slash !== '' && this.#html === found) this.#html = undefined
-      this.#tag = undefined
-    }
   }
 }
 

@@ -37,6 +37,9 @@ export const PROMPTED_FORMATS: Readonly<Record<PromptedFormatName, PromptedForma
   mistral: MISTRAL,
 }
 
+/** Characters of a name that are looked at. */
+const NAME_CHARS = 256
+
 /** Where nothing is known of a model: most of the open ones were taught it. */
 export const USUAL_FORMAT: PromptedFormatName = 'hermes'
 
@@ -90,7 +93,7 @@ export interface KnownModel {
 export function findOwnFormat({ id = '', template = '' }: KnownModel): PromptedFormatName | undefined {
   const byTemplate = BY_TEMPLATE.find(([part]) => template.includes(part))
   // `ollama/` is no llama.
-  const name = id.slice(id.indexOf('/') + 1).toLowerCase()
+  const name = id.slice(id.indexOf('/') + 1, id.indexOf('/') + NAME_CHARS).toLowerCase()
   return (byTemplate ?? BY_NAME.find(([pattern]) => pattern.test(name)))?.[1]
 }
 

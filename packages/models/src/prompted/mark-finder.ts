@@ -1,5 +1,6 @@
 // Which mark of a format stands at the end of what was held back, or may yet.
 import type { Head, Mark, PromptedFormat } from './format.ts'
+import { readThoughtTag } from './thought-tags.ts'
 
 export type Found =
   | { readonly type: 'none' }
@@ -9,13 +10,11 @@ export type Found =
   | { readonly type: 'thought-end' }
   | { readonly type: 'mark'; readonly mark: Mark }
   | { readonly type: 'head'; readonly head: Head }
-  /** A thought in the text, at the beginning of the answer. */
-  | { readonly type: 'thought'; readonly close: string }
+  /** A thought in the text. */
+  | { readonly type: 'thought'; readonly kind: string }
 
 export interface MarkPlace {
   readonly isLineStart: boolean
-  /** Nothing but white space has come. */
-  readonly isStart: boolean
   readonly isAfterCall: boolean
 }
 
@@ -31,13 +30,6 @@ interface Candidate {
   readonly isThere?: (place: MarkPlace) => boolean
 }
 
-/** Thoughts that a server leaves in the text: Qwen, DeepSeek and GLM; Nova; Magistral. */
-const THOUGHTS: readonly (readonly [open: string, close: string])[] = [
-  ['<think>', '</think>'],
-  ['<thinking>', '</thinking>'],
-  ['[THINK]', '[/THINK]'],
-]
-
 export function createMarkFinder({ marks, head, strays = [] }: PromptedFormat): MarkFinder {
   const candidates: readonly Candidate[] = [
     ...marks.map((mark): Candidate => {
@@ -47,18 +39,14 @@ export function createMarkFinder({ marks, head, strays = [] }: PromptedFormat): 
     ...(head?.open ?? []).map((open): Candidate => ({ open, found: { type: 'head', head: head as Head } })), // it has some
     ...(head?.close ?? []).map((open): Candidate => ({ open, found: { type: 'stray' } })),
     ...strays.map((open): Candidate => ({ open, found: { type: 'stray' }, isThere: ({ isAfterCall }) => isAfterCall })),
-    ...THOUGHTS.map(([open, close]): Candidate => ({
-      open,
-      found: { type: 'thought', close },
-      isThere: ({ isStart }) => isStart,
-    })),
-    { open: '</think>', found: { type: 'thought-end' } },
   ]
-  const firsts = new Set(candidates.map(({ open }) => open[0]))
+  const firsts = new Set(['<', '[', ...candidates.map(({ open }) => open[0])])
   return {
     mayBegin: (char) => firsts.has(char),
     find: (tail, place) => {
-      let found: Found = { type: 'none' }
+      const tag = readThoughtTag(tail)
+      if (typeof tag === 'object') return tag.isClosing ? { type: 'thought-end' } : { type: 'thought', kind: tag.kind }
+      let found: Found = { type: tag ?? 'none' }
       for (const { open, found: known, isThere } of candidates) {
         if (!open.startsWith(tail) || isThere?.(place) === false) continue
         if (open.length === tail.length) return known

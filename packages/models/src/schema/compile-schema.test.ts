@@ -2,6 +2,8 @@
 import type { JsonObject } from '@baton/core'
 import { expect, test } from 'vitest'
 import { compileSchema } from './compile-schema.ts'
+import type { DialectName } from './dialects.ts'
+import { DIALECTS } from './dialects.ts'
 
 const text = { type: 'string' }
 
@@ -192,3 +194,48 @@ test('a reference with a bare percent sign is a name like any other, and costs t
   const { schema, losses } = compileSchema({ ...share, $defs: { '50%': { type: 'number' } } }, 'gemini')
   expect([schema['properties'], losses]).toEqual([{ share: { type: 'number' }, name: text }, []])
 })
+
+function twice(levels: number, keyword: string): JsonObject {
+  const $defs: Record<string, JsonObject> = { [`d${levels}`]: { type: 'string' } }
+  for (let level = 0; level < levels; level++) {
+    const next = { $ref: `#/$defs/d${level + 1}` }
+    $defs[`d${level}`] = { [keyword]: [next, next] }
+  }
+  return { type: 'object', properties: { x: { $ref: '#/$defs/d0' } }, $defs }
+}
+
+function chain(length: number): JsonObject {
+  const links = Array.from({ length }, (_, index): [string, JsonObject] => [
+    `d${index}`,
+    index === length - 1 ? { type: 'string' } : { $ref: `#/$defs/d${index + 1}` },
+  ])
+  return { type: 'object', properties: { a: { $ref: '#/$defs/d0' } }, $defs: Object.fromEntries(links) }
+}
+
+function anchors(count: number): JsonObject {
+  const numbers = Array.from({ length: count }, (_, index) => index)
+  return {
+    type: 'object',
+    properties: Object.fromEntries(numbers.map((number) => [`a${number}`, { $ref: `#n${number}` }])),
+    $defs: Object.fromEntries(numbers.map((number) => [`d${number}`, { $anchor: `n${number}`, type: 'string' }])),
+  }
+}
+
+// Each took from a minute to for ever.
+test.each([
+  ['a doubling anyOf', twice(40, 'anyOf')],
+  ['a doubling oneOf', twice(40, 'oneOf')],
+  ['a doubling allOf', twice(40, 'allOf')],
+  ['a doubling tuple', twice(40, 'prefixItems')],
+  ['a chain of references', chain(30_000)],
+  ['many anchors', anchors(20_000)],
+  ['a long allOf', { type: 'object', allOf: Array.from({ length: 30_000 }, (_, index) => ({ title: `t${index}` })) }],
+] satisfies (readonly [string, JsonObject])[])(
+  '%s is compiled in a bounded number of steps',
+  (_, schema) => {
+    for (const name of Object.keys(DIALECTS) as DialectName[])
+      // the keys of that record
+      expect(JSON.stringify(compileSchema(schema, name)).length).toBeLessThan(4_000_000)
+  },
+  30_000,
+)

@@ -7,7 +7,8 @@ import { DIALECTS, NOT_AT_ROOT } from './dialects.ts'
 import { shapeForGemini } from './gemini-shape.ts'
 import { readableSchema } from './keyword-shapes.ts'
 import { mergeSchemas, unionOfProperties } from './merge-schemas.ts'
-import { resolveReference, withoutUnusedDefinitions } from './references.ts'
+import type { Resolve } from './references.ts'
+import { createResolver, withoutUnusedDefinitions } from './references.ts'
 import { closeSchema, isNullSchema, namesMore, spreadChoice } from './strict-shape.ts'
 import { flattenTuple } from './tuples.ts'
 
@@ -32,6 +33,8 @@ export interface CompiledSchema {
 const DEPTH_MAX = 24
 /** Schemas of one compilation, references written out included; then the rest allows anything. */
 const SCHEMAS_MAX = 5000
+/** References that are written out inside of each other. */
+const REFERENCES_MAX = 256
 
 export type CompileSchema = (schema: JsonObject, name: DialectName) => CompiledSchema
 
@@ -41,7 +44,17 @@ export function compileSchema(schema: JsonObject, name: DialectName): CompiledSc
   const dialect = DIALECTS[name]
   try {
     const root = withoutUnusedDefinitions(schema)
-    return { schema: compileRoot({ dialect, root, losses, left: SCHEMAS_MAX }), losses: distinct(losses) }
+    return {
+      schema: compileRoot({
+        dialect,
+        root,
+        resolve: createResolver(root),
+        losses,
+        left: SCHEMAS_MAX,
+        references: SCHEMAS_MAX,
+      }),
+      losses: distinct(losses),
+    }
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
     return { schema: anyObject(dialect), losses: [{ path: '', keyword: why, how: 'degraded' }] }
@@ -51,8 +64,11 @@ export function compileSchema(schema: JsonObject, name: DialectName): CompiledSc
 interface Work {
   readonly dialect: Dialect
   readonly root: JsonObject
+  readonly resolve: Resolve
   readonly losses: SchemaLoss[]
   left: number
+  /** That may still be written out. */
+  references: number
 }
 
 /** Where a schema stands, and the references that led there. */
@@ -103,10 +119,12 @@ function followed(
 ): { readonly schema: JsonObject; readonly place: Place } {
   const { $ref: reference, ...beside } = schema
   if (typeof reference !== 'string') return { schema, place }
-  const found = resolveReference(work.root, reference)
+  const found = work.resolve(reference)
   const isPointer = reference === '#' || reference.startsWith('#/')
   if (!work.dialect.inlinesRefs && isPointer && place.depth > 0 && found !== undefined) return { schema, place }
-  const isInside = place.followed.includes(reference) || place.depth >= DEPTH_MAX
+  work.references -= 1
+  const isDeep = place.depth >= DEPTH_MAX || place.followed.length >= REFERENCES_MAX || work.references < 0
+  const isInside = isDeep || place.followed.includes(reference)
   if (!isJsonObject(found) || isInside) {
     lose(work, place, isInside ? 'recursion' : '$ref', 'widened')
     // Where it ends, the kind of value is known at least.
@@ -273,14 +291,30 @@ function typeOrVariants(schema: JsonObject, types: readonly JsonValue[]): JsonOb
   return types.length === 1 || schema['anyOf'] ? { type: only } : { anyOf: types.map((type) => ({ type })) }
 }
 
-/** Dialects without `allOf` get its parts as one schema. */
-function mergeAllOf(work: Work, schema: JsonObject, place: Place): JsonObject {
+/** Dialects without `allOf` get its parts as one schema. @param known what was merged before, by part or reference */
+function mergeAllOf(
+  work: Work,
+  schema: JsonObject,
+  place: Place,
+  known: Map<JsonValue, JsonObject> = new Map(),
+): JsonObject {
   const { allOf, ...rest } = schema
   if (!Array.isArray(allOf) || (work.dialect.keywords?.has('allOf') ?? true)) return schema
   const parts = (allOf as readonly JsonValue[]).filter(isJsonObject)
   const inner = { ...place, depth: place.depth + 1 }
   if (place.depth > DEPTH_MAX) return rest
-  return mergeSchemas([rest, ...parts.map((part) => mergeAllOf(work, followedFully(work, part, inner), inner))])
+  const merge = (part: JsonObject): JsonObject => {
+    const { $ref: reference = part, ...beside } = part
+    const key = Object.keys(beside).length === 0 ? reference : part
+    const before = known.get(key)
+    if (before) return before
+    work.left -= 1
+    if (work.left < 0) return {}
+    const merged = mergeAllOf(work, followedFully(work, part, inner), inner, known)
+    known.set(key, merged)
+    return merged
+  }
+  return mergeSchemas([rest, ...new Set(parts.map(merge))])
 }
 
 const TYPES: ReadonlySet<JsonValue> = new Set('object array string number integer boolean null'.split(' '))
@@ -323,7 +357,7 @@ function shown(schema: JsonValue): string {
 function followedFully(work: Work, schema: JsonObject, place: Place): JsonObject {
   const { $ref: reference, ...beside } = schema
   if (typeof reference !== 'string') return schema
-  const found = resolveReference(work.root, reference)
+  const found = work.resolve(reference)
   if (isJsonObject(found) && found['$ref'] === undefined && !place.followed.includes(reference))
     return mergeSchemas([found, beside])
   lose(work, place, '$ref', 'widened')

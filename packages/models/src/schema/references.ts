@@ -2,33 +2,42 @@
 import type { JsonObject, JsonValue } from '@baton/core'
 import { isJsonObject } from '@baton/core'
 
+/** Looks up the references of one schema, each once. */
+export type Resolve = (reference: string) => JsonValue | undefined
+
 /** What a reference leads to, unless it leads in a circle of nothing but references. */
-export function resolveReference(root: JsonObject, reference: string): JsonValue | undefined {
-  const passed = new Set<string>()
-  const found = target(root, reference)
-  for (let at = found; isJsonObject(at) && typeof at['$ref'] === 'string'; at = target(root, at['$ref'])) {
-    if (passed.has(at['$ref'])) return undefined
-    passed.add(at['$ref'])
+export function createResolver(root: JsonObject): Resolve {
+  const find = createFinder(root)
+  const known = new Map<string, JsonValue | undefined>()
+  return (reference) => {
+    const passed = new Set<string>()
+    let [at, isCircle]: [string | undefined, boolean] = [reference, false]
+    while (at !== undefined && !known.has(at) && !isCircle) {
+      passed.add(at)
+      const found: JsonValue | undefined = find(at)
+      at = isJsonObject(found) && typeof found['$ref'] === 'string' ? found['$ref'] : undefined
+      isCircle = at !== undefined && (passed.has(at) || (known.has(at) && known.get(at) === undefined))
+    }
+    for (const one of passed) known.set(one, isCircle ? undefined : find(one))
+    return known.get(reference)
   }
-  return found
 }
 
 /** The schema without definitions that nothing leads to: libraries ship hundreds of them with each schema. */
 export function withoutUnusedDefinitions(root: JsonObject): JsonObject {
   const { $defs, definitions, ...rest } = root
-  const used = new Set<JsonValue>()
+  const find = createFinder(root)
+  const seen = new Set<JsonValue>()
   const open: JsonValue[] = [rest]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (typeof next !== 'object' || next === null) continue
+    if (typeof next !== 'object' || next === null || seen.has(next)) continue
+    seen.add(next)
     const reference = isJsonObject(next) ? next['$ref'] : undefined
-    const found = typeof reference === 'string' ? target(root, reference) : undefined
-    if (found !== undefined && !used.has(found)) {
-      used.add(found)
-      open.push(found)
-    }
-    open.push(...(Object.values(next) as JsonValue[]))
+    const found = typeof reference === 'string' ? find(reference) : undefined
+    if (found !== undefined) open.push(found)
+    for (const value of Object.values(next) as JsonValue[]) open.push(value)
   }
-  return { ...rest, ...pickUsed({ $defs, definitions }, used) }
+  return { ...rest, ...pickUsed({ $defs, definitions }, seen) }
 }
 
 function pickUsed(groups: Readonly<Record<string, JsonValue | undefined>>, used: ReadonlySet<JsonValue>): JsonObject {
@@ -40,17 +49,20 @@ function pickUsed(groups: Readonly<Record<string, JsonValue | undefined>>, used:
   return Object.fromEntries(kept)
 }
 
-/** What a pointer such as `#/$defs/node` leads to in `root`; undefined when there is no such place. */
-function target(root: JsonObject, reference: string): JsonValue | undefined {
-  if (reference === '#') return root
-  if (!reference.startsWith('#/')) return anchored(root, reference)
-  let at: JsonValue | undefined = root
-  for (const step of reference.slice(2).split('/')) {
-    const key = decoded(step).replaceAll('~1', '/').replaceAll('~0', '~')
-    if (Array.isArray(at)) at = (at as readonly JsonValue[])[Number(key)]
-    else at = isJsonObject(at) && Object.hasOwn(at, key) ? at[key] : undefined
+/** What a pointer such as `#/$defs/node` leads to in `root`, or an anchor; undefined when there is no such place. */
+function createFinder(root: JsonObject): Resolve {
+  const anchors = listAnchors(root)
+  return (reference) => {
+    if (reference === '#') return root
+    if (!reference.startsWith('#/')) return anchors.get(reference)
+    let at: JsonValue | undefined = root
+    for (const step of reference.slice(2).split('/')) {
+      const key = decoded(step).replaceAll('~1', '/').replaceAll('~0', '~')
+      if (Array.isArray(at)) at = (at as readonly JsonValue[])[Number(key)]
+      else at = isJsonObject(at) && Object.hasOwn(at, key) ? at[key] : undefined
+    }
+    return at
   }
-  return at
 }
 
 /** Libraries that write a `%` of a name as it is lose no more than that. */
@@ -62,12 +74,15 @@ function decoded(step: string): string {
   }
 }
 
-/** `#name`, as `$anchor` gives it to a definition. */
-function anchored(root: JsonObject, reference: string): JsonValue | undefined {
-  const definitions = [root['$defs'], root['definitions']].flatMap((found) =>
-    isJsonObject(found) ? Object.values(found) : [],
-  )
-  return definitions.find(
-    (one) => isJsonObject(one) && (one['$anchor'] === reference.slice(1) || one['$id'] === reference),
-  )
+/** `#name`, as `$anchor` gives it to a definition; the first of several counts. */
+function listAnchors(root: JsonObject): ReadonlyMap<string, JsonObject> {
+  const anchors = new Map<string, JsonObject>()
+  for (const group of [root['$defs'], root['definitions']])
+    for (const one of isJsonObject(group) ? Object.values(group) : []) {
+      if (!isJsonObject(one)) continue
+      const { $anchor: anchor, $id: id } = one
+      for (const name of [typeof anchor === 'string' ? `#${anchor}` : undefined, id])
+        if (typeof name === 'string' && !anchors.has(name)) anchors.set(name, one)
+    }
+  return anchors
 }

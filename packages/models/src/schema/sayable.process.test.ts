@@ -40,6 +40,7 @@ test.each<[string, () => readonly Named[] | Promise<readonly Named[]>]>([
   ['GitHub', () => chooseSample(listPublished(), 40)],
   ['chance', () => generateSchemas(RANDOM)],
   ['MCP servers', listMcpTools],
+  ['those who double', listDoubling],
 ])(
   'every value that schemas of %s allow can be said, and is read as it was meant',
   async (_source, list) => {
@@ -56,6 +57,20 @@ test.each<[string, () => readonly Named[] | Promise<readonly Named[]>]>([
   },
   300_000,
 )
+
+/** References that double with each level, as deep as the reference validator can follow. */
+function listDoubling(): readonly Named[] {
+  return ['anyOf', 'oneOf', 'allOf', 'prefixItems'].flatMap((keyword) =>
+    [1, 4, 8].map((levels): Named => {
+      const $defs: Record<string, JsonObject> = { [`d${levels}`]: { type: 'string' } }
+      for (let level = 0; level < levels; level++) {
+        const next = { $ref: `#/$defs/d${level + 1}` }
+        $defs[`d${level}`] = { [keyword]: [next, next] }
+      }
+      return [`${keyword} ${levels}`, { type: 'object', properties: { x: { $ref: '#/$defs/d0' } }, $defs }]
+    }),
+  )
+}
 
 interface Case {
   readonly name: string

@@ -1,4 +1,5 @@
-// Reading an answer, whoever sent it: what is too long is given up, and nothing is read behind an error.
+// Reading an answer, whoever sent it: what is too long is given up, nothing is read behind an error, and nothing of a key is kept.
+import type { ModelAnswer, ModelPart } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { expect, test } from 'vitest'
 import type { AnswerReaderInit } from './answer-reader.ts'
@@ -10,9 +11,11 @@ const init: AnswerReaderInit = {
   secrets: [],
   createReader: () => ({ push: () => undefined, failure, end: () => failure }),
   decodeWhole: () => failure,
+  readNowMs: () => 0,
   readError: ({ body }) => new BatonError({ code: 'model_provider_failed', message: body.slice(0, 10) }),
 }
 const json = (status: number) => ({ status, headers: { 'content-type': 'application/json' } })
+const STREAM = { status: 200, headers: { 'content-type': 'text/event-stream' } }
 const HALF = new TextEncoder().encode(' '.repeat(8 * 1024 * 1024))
 
 test('a whole answer above its bound is no answer, and is not asked for again', () => {
@@ -24,10 +27,127 @@ test('a whole answer above its bound is no answer, and is not asked for again', 
   )
 })
 
-test('of an error that is too long the beginning is read', () => {
+test('of an error 64 KiB are read, and it is told while the rest comes', () => {
+  const { push } = createAnswerReader(init)
+  expect(() => {
+    for (const bytes of [new TextEncoder().encode('too bad'), HALF]) push(bytes, json(500))
+  }).toThrow('too bad')
+})
+
+test('where an error is cut, no half of a key is left', () => {
+  const readError = ({ body }: { readonly body: string }) =>
+    new BatonError({ code: 'model_provider_failed', message: body.slice(-60) })
+  const secrets = ['sk-secret-0123456789']
+  for (let before = 0; before < 60; before++) {
+    const { push, end } = createAnswerReader({ ...init, secrets, readError })
+    const text = `${'x'.repeat(64 * 1024 - before)}${secrets[0]}${'y'.repeat(before)}`
+    const read = (): unknown => {
+      push(new TextEncoder().encode(text), json(500))
+      return end(json(500))
+    }
+    expect(read).toThrow(/^(?!.*sk-)/)
+  }
+})
+
+test('what a reader throws is told by the status, or as an answer that is malformed', () => {
+  const readError: AnswerReaderInit['readError'] = ({ body }) => {
+    if (body !== '') throw new RangeError('Maximum call stack size exceeded')
+    return new BatonError({ code: 'model_rate_limited', message: 'x' })
+  }
+  const createReader = () => ({
+    push: () => {
+      throw new RangeError('Maximum call stack size exceeded')
+    },
+    failure: undefined,
+    end: () => failure,
+  })
+  const { push, end } = createAnswerReader({ ...init, readError, createReader })
+  push(new Uint8Array(1), json(429))
+  expect(() => end(json(429))).toThrow(expect.objectContaining({ code: 'model_rate_limited' }) as Error)
+  expect(() => createAnswerReader({ ...init, createReader }).push(new Uint8Array(1), STREAM)).toThrow(
+    expect.objectContaining({ code: 'model_malformed_answer' }) as Error,
+  )
+})
+
+test('a page in place of an answer is told with its words, and is not asked for again', () => {
   const { push, end } = createAnswerReader(init)
-  for (const bytes of [new TextEncoder().encode('too bad'), HALF, HALF, HALF]) push(bytes, json(500))
-  expect(() => end(json(500), 0)).toThrow('too bad')
+  const head = { status: 200, headers: { 'content-type': 'text/html; charset=utf-8' } }
+  push(new TextEncoder().encode('<html><body>Please <b>log in</b></body></html>'), head)
+  expect(() => end(head)).toThrow(
+    expect.objectContaining({
+      code: 'model_malformed_answer',
+      retryable: false,
+      message: 'Theirs answered 200 with text/html; charset=utf-8 in place of an answer: Please log in',
+    }) as Error,
+  )
+})
+
+test('a stream that is called HTML is a stream', () => {
+  const { push } = createAnswerReader(init)
+  const head = { status: 200, headers: { 'content-type': 'text/html' } }
+  expect(() => push(new TextEncoder().encode('data: {}'), head)).toThrow('x')
+})
+
+test('what a provider says of itself is bounded, and has no key in it', () => {
+  const key = 'sk-secret-0123456789'
+  const answer: ModelAnswer = {
+    parts: [
+      { type: 'text', text: 'x' },
+      { type: 'source', id: 's1', url: 'javascript:alert(1)', title: 'y'.repeat(5000), quote: 'z'.repeat(9000) },
+      { type: 'source', id: 's2', url: `https://x.test/${'y'.repeat(5000)}` },
+      { type: 'source', id: 's3', url: `https://x.test/?a=${key}` },
+    ],
+    finish: 'end',
+    usage: {},
+    model: `\u001b[2J${key}${'m'.repeat(9000)}`,
+    requestId: key,
+  }
+  const createReader = () => ({ push: () => undefined, failure: undefined, end: () => answer })
+  const read = createAnswerReader({ ...init, secrets: [key], createReader }).end(STREAM)
+  expect(read.model).toBe(`[2J[redacted]${'m'.repeat(256 - 14)}`)
+  expect(read.requestId).toBe('[redacted]')
+  expect(read.parts).toEqual([
+    { type: 'text', text: 'x' },
+    { type: 'source', id: 's1', title: 'y'.repeat(512), quote: 'z'.repeat(4096) },
+    { type: 'source', id: 's3', url: 'https://x.test/?a=[redacted]' },
+  ])
+})
+
+test('a call that comes twice with one id is one; with other arguments it is another', () => {
+  const call = (id: string, given: string): ModelPart => ({
+    type: 'call',
+    name: 'pay',
+    arguments: given,
+    state: { provider: 'p', model: 'm', data: { id } },
+  })
+  const parts = [call('c1', '{"a":1}'), call('c1', '{"a":1}'), call('c1', '{"a":2}'), call('c2', '{"a":1}')]
+  const answer: ModelAnswer = { parts, finish: 'tool-calls', usage: {}, model: 'm' }
+  const createReader = () => ({ push: () => undefined, failure: undefined, end: () => answer })
+  expect(createAnswerReader({ ...init, createReader }).end(STREAM).parts).toEqual([
+    { ...call('c1', '{"a":1}'), repairs: ['repeated-call'] },
+    call('c1', '{"a":2}'),
+    call('c2', '{"a":1}'),
+  ])
+})
+
+test('an error is bounded, and has no key in it', () => {
+  const key = 'sk-secret-0123456789'
+  const told = new BatonError({
+    code: 'model_cut_off',
+    message: `index ${key} ${'x'.repeat(9000)}`,
+    data: { requestId: key, type: 'y'.repeat(9000) },
+  })
+  const createReader = () => ({ push: () => undefined, failure: told, end: () => told })
+  const { push } = createAnswerReader({ ...init, secrets: [key], createReader })
+  let thrown: unknown
+  try {
+    push(new Uint8Array(1), STREAM)
+  } catch (error) {
+    thrown = error
+  }
+  expect(thrown).toMatchObject({ code: 'model_cut_off', data: { requestId: '[redacted]', type: 'y'.repeat(256) } })
+  expect(thrown instanceof Error && thrown.message.startsWith('index [redacted] xxx')).toBe(true)
+  expect(thrown instanceof Error && thrown.message.length).toBe(2000)
 })
 
 test('after a failure nothing more is read: the connection can be closed', () => {

@@ -3,7 +3,9 @@
 import type { HttpHead, JsonValue, ModelAnswer, ModelEvent } from '@baton/core'
 import { BatonError, isBatonError, parseJson } from '@baton/core'
 import type { ToolNames } from '../tool-names.ts'
+import { cleanAnswer, cleanError } from './clean-answer.ts'
 import type { HttpFailure } from './http-errors.ts'
+import { readErrorBody } from './http-errors.ts'
 import { redact } from './redact.ts'
 import type { SseEvent } from './sse.ts'
 import { createSseReader } from './sse.ts'
@@ -12,7 +14,7 @@ export interface AnswerReader {
   /** @throws BatonError when nothing more can come of it */
   readonly push: (bytes: Uint8Array, head: HttpHead) => void
   /** @throws BatonError */
-  readonly end: (head: HttpHead, nowMs: number) => ModelAnswer
+  readonly end: (head: HttpHead) => ModelAnswer
 }
 
 /** What every decoder knows about the answer it decodes. */
@@ -47,18 +49,40 @@ export interface AnswerReaderInit {
   /** Of a body of JSON; without it such a body goes to the reader. */
   readonly decodeWhole?: (value: JsonValue, head: HttpHead) => ModelAnswer | BatonError
   readonly readError: (failure: HttpFailure) => BatonError
+  /** Of the clock: for advice that is a date. */
+  readonly readNowMs: () => number
 }
 
-/** Characters of a body that is not a stream: an error page, or a whole answer. */
+/** Characters of a whole answer. */
 const BODY_LENGTH_MAX = 16 * 1024 * 1024
+/** Characters of an error or a page; behind them nothing is read. */
+const ERROR_LENGTH_MAX = 64 * 1024
+const PAGE_SHOWN = 120
 
 export function createAnswerReader(init: AnswerReaderInit): AnswerReader {
   const { label, secrets } = init
   let reader: BodyReader | undefined
   let body = ''
   const text = new TextDecoder()
-  const isStream = (head: HttpHead): boolean => isSuccess(head) && !(init.decodeWhole && isJson(head))
+  // What is no answer, and is collected to say so.
+  let isMarkup = false
+  const isRefusal = (head: HttpHead): boolean => !isSuccess(head) || (isMarkup && isPage(head))
+  const isStream = (head: HttpHead): boolean => !isRefusal(head) && !(init.decodeWhole && isJson(head))
   const openReader = (head: HttpHead): BodyReader => (reader ??= init.createReader(head))
+  // Where a body was cut, the last secret may have been cut, too.
+  const secretMax = Math.max(0, ...secrets.map((secret) => encodeURIComponent(secret).length))
+  const isEnough = (): boolean => body.length >= ERROR_LENGTH_MAX + secretMax
+  const readRefusal = (head: HttpHead): BatonError => {
+    const said = isEnough() ? redact(body, secrets).slice(0, -secretMax || undefined) : body
+    if (isSuccess(head)) return answeredPage(label, head, readErrorBody(said, secrets).message)
+    const failure = { provider: label, head, nowMs: init.readNowMs(), secrets }
+    try {
+      return init.readError({ ...failure, body: said })
+    } catch {
+      // Deeper than it can be read; the status says enough.
+      return init.readError({ ...failure, body: '' })
+    }
+  }
   const decodeWhole = (head: HttpHead): ModelAnswer | BatonError => {
     const parsed = parseJson(body)
     if (parsed.ok && init.decodeWhole) return init.decodeWhole(parsed.value, head)
@@ -66,24 +90,50 @@ export function createAnswerReader(init: AnswerReaderInit): AnswerReader {
     const isCut = !parsed.ok && parsed.cutOff
     return new BatonError({ code: isCut ? 'model_cut_off' : 'model_malformed_answer', message })
   }
-  return {
-    push: (bytes, head) => {
-      if (isStream(head)) {
-        const streaming = openReader(head)
-        streaming.push(bytes)
-        // Nothing more can come of it, and the provider would go on writing.
-        if (streaming.failure) throw streaming.failure
-      } else if (body.length < BODY_LENGTH_MAX) body += text.decode(bytes, { stream: true })
-      // Of an error its beginning is enough; half an answer is none.
-      else if (isSuccess(head)) throw answerTooLong(label, BODY_LENGTH_MAX)
-    },
-    end: (head, nowMs) => {
-      if (!isSuccess(head)) throw init.readError({ provider: label, head, body, nowMs, secrets })
-      const answer = isStream(head) ? openReader(head).end() : decodeWhole(head)
-      if (isBatonError(answer)) throw answer
-      return answer
-    },
+  /** Whatever is thrown inside is a clean BatonError outside. */
+  const guard = <Result>(run: () => Result): Result => {
+    try {
+      return run()
+    } catch (thrown) {
+      throw cleanError(thrown, label, secrets)
+    }
   }
+  return {
+    push: (bytes, head) =>
+      guard(() => {
+        // Some programs call all that they write HTML.
+        if (!reader && body === '') isMarkup = /^\s*</.test(new TextDecoder().decode(bytes.subarray(0, 256)))
+        if (isStream(head)) {
+          const streaming = openReader(head)
+          streaming.push(bytes)
+          // Nothing more can come of it, and the provider would go on writing.
+          if (streaming.failure) throw streaming.failure
+          return
+        }
+        body += text.decode(bytes, { stream: true })
+        if (isRefusal(head) && isEnough()) throw readRefusal(head)
+        // Half an answer is none.
+        if (body.length > BODY_LENGTH_MAX) throw answerTooLong(label, BODY_LENGTH_MAX)
+      }),
+    end: (head) =>
+      guard(() => {
+        if (isRefusal(head)) throw readRefusal(head)
+        const answer = isStream(head) ? openReader(head).end() : decodeWhole(head)
+        if (isBatonError(answer)) throw answer
+        return cleanAnswer(answer, secrets)
+      }),
+  }
+}
+
+/** A page of a proxy or a login, or an address that is no API's: it would come again. */
+function answeredPage(label: string, head: HttpHead, words: string): BatonError {
+  const type = head.headers['content-type'] ?? ''
+  return new BatonError({
+    code: 'model_malformed_answer',
+    message: `${label} answered ${head.status} with ${type.slice(0, PAGE_SHOWN)} in place of an answer: ${words.slice(0, PAGE_SHOWN)}`,
+    hint: 'Check the base address, and what stands between here and the server.',
+    retryable: false,
+  })
 }
 
 /** Bytes go through a framing to the decoder. */
@@ -117,6 +167,10 @@ export function answerTooLong(label: string, lengthMax: number): BatonError {
 
 export function isJson(head: HttpHead): boolean {
   return (head.headers['content-type'] ?? '').includes('application/json')
+}
+
+function isPage(head: HttpHead): boolean {
+  return /^\s*text\/html\b/i.test(head.headers['content-type'] ?? '')
 }
 
 function isSuccess({ status }: HttpHead): boolean {

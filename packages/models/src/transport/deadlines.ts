@@ -15,6 +15,14 @@ export interface Deadlines {
   stop(): void
 }
 
+/** Milliseconds for the rest of a refusal, from its head on: what has come says enough. */
+export const REFUSAL_MS = 2000
+
+/** Whether an answer is one that only says why there is none. */
+export function isRefused(status: number): boolean {
+  return status < 200 || status >= 300
+}
+
 export function startDeadlines(request: HttpRequest, time: Time, onTimeout: (error: BatonError) => void): Deadlines {
   let lastBytesMs = readMonotonicMs(time.clock)
   let limitMs = request.firstByteTimeoutMs

@@ -1,7 +1,7 @@
 // The transport for browsers, edge workers and other places without undici: the global `fetch`, or one that is given.
 import type { AbortSignalLike, HttpHead, HttpRequest, Transport } from '@baton/core'
 import type { Time } from './deadlines.ts'
-import { SYSTEM_TIME, startDeadlines } from './deadlines.ts'
+import { REFUSAL_MS, SYSTEM_TIME, isRefused, startDeadlines } from './deadlines.ts'
 import type { CheckRequest } from './transport-errors.ts'
 import { cancelledError, createRequestCheck, networkError } from './transport-errors.ts'
 
@@ -55,6 +55,7 @@ async function runPost(post: Post, onBytes: (bytes: Uint8Array, head: HttpHead) 
   if (wrong) throw wrong
   const aborter = new AbortController()
   let stop: (error: Error) => void = () => undefined
+  let noteHead: (head: HttpHead) => void = () => undefined
   // Not every fetch settles when it is aborted while it waits, so its promise is raced with the abort itself.
   const stopped = new Promise<never>((_resolve, reject) => {
     stop = (error) => {
@@ -63,18 +64,30 @@ async function runPost(post: Post, onBytes: (bytes: Uint8Array, head: HttpHead) 
     }
   })
   stopped.catch(() => undefined)
+  let stopRefusal = () => {}
+  const refused = new Promise<HttpHead>((resolve) => {
+    noteHead = (head) => {
+      if (!isRefused(head.status)) return
+      stopRefusal = time.timers.start(REFUSAL_MS, () => {
+        resolve(head)
+        aborter.abort(new Error('the refusal goes on for too long'))
+      })
+    }
+  })
   const onAbort = () => stop(cancelledError(signal))
   const deadlines = startDeadlines(request, time, (error) => stop(error))
   signal.addEventListener('abort', onAbort, { once: true })
   try {
     return await Promise.race([
       stopped,
-      readAnswer(post, aborter.signal, { onBytes, noteBytes: () => deadlines.noteBytes() }),
+      refused,
+      readAnswer(post, aborter.signal, { onBytes, noteHead, noteBytes: () => deadlines.noteBytes() }),
     ])
   } catch (thrown) {
     aborter.abort(thrown)
     throw thrown
   } finally {
+    stopRefusal()
     deadlines.stop()
     signal.removeEventListener('abort', onAbort)
   }
@@ -82,6 +95,7 @@ async function runPost(post: Post, onBytes: (bytes: Uint8Array, head: HttpHead) 
 
 interface Listeners {
   readonly onBytes: (bytes: Uint8Array, head: HttpHead) => void
+  readonly noteHead: (head: HttpHead) => void
   readonly noteBytes: () => void
 }
 
@@ -96,6 +110,7 @@ async function readAnswer(post: Post, signal: AbortSignal, listeners: Listeners)
   // A browser hides a redirect behind status 0.
   if (answer.status === 0) throw networkError(request, new Error('the answer is a redirect'))
   const head: HttpHead = { status: answer.status, headers: plainHeaders(answer) }
+  listeners.noteHead(head)
   const reader = answer.body?.getReader()
   while (reader) {
     const piece = await guarded(request, () => reader.read())

@@ -1,7 +1,7 @@
 // What becomes of a provider's refusal: code, advice to wait, and no key in it.
 import type { HttpHead } from '@baton/core'
 import { describe, expect, test } from 'vitest'
-import { errorFromResponse } from './http-errors.ts'
+import { errorFromResponse, readErrorBody, saysContextOverflow } from './http-errors.ts'
 import { redact, listSecrets } from './redact.ts'
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12, 0, 0)
@@ -167,4 +167,23 @@ test('what is no secret is left alone', () => {
 test('a wrong key that is told as a bad request (xAI) is still a wrong key', () => {
   const error = 'Incorrect API key provided: xa***bc. You can obtain an API key from https://console.x.ai.'
   expect(describeError(400, { code: 'Client specified an invalid argument', error }).code).toBe('model_auth_failed')
+})
+
+// Each took minutes where the time grew with the square of the length.
+test('long messages and pages are looked at in time with their length', () => {
+  expect(saysContextOverflow({ message: 'input token count '.repeat(400_000) })).toBe(false)
+  expect(readErrorBody('<'.repeat(2_000_000)).message.length).toBe(8192)
+  expect(readErrorBody(`<${'a'.repeat(2_000_000)}`).message.length).toBe(8192)
+})
+
+test('a key at the end of a long page is removed before the page is cut', () => {
+  const key = 'sk-secret-0123456789'
+  for (let more = 0; more < 30; more++)
+    expect(readErrorBody(`${'x'.repeat(8192 - more)}${key}`, [key]).message).not.toContain('sk-')
+})
+
+test('advice to wait longer than a day is advice to wait a day', () => {
+  const waits = (headers: HttpHead['headers']) => describeError(429, {}, headers).data
+  expect(waits({ 'retry-after': '1e306' })).toMatchObject({ retryAfterMs: 86_400_000 })
+  expect(waits({ 'retry-after-ms': '1e300' })).toMatchObject({ retryAfterMs: 86_400_000 })
 })

@@ -21,16 +21,18 @@ export interface HttpFailure {
 
 /** Characters of a provider's message that are kept; proxies answer with whole pages. */
 const MESSAGE_LENGTH_MAX = 600
-const PAGE_LENGTH_MAX = 64 * 1024
+/** Characters of a message that are looked at for known words. */
+const CLASSIFIED_LENGTH_MAX = 8 * 1024
+/** Longer advice is none. */
+const RETRY_AFTER_MAX_MS = 24 * 60 * 60 * 1000
 
 export function errorFromResponse(failure: HttpFailure): BatonError {
   const { provider, head, nowMs, secrets } = failure
-  const said = readErrorBody(failure.body)
+  const said = readErrorBody(failure.body, secrets)
   const code = findCode(failure, said)
   const requestId = readRequestId(head.headers) ?? said.requestId
   const retryAfterMs = readRetryAfterMs(head.headers, nowMs) ?? said.retryAfterMs
   const retryable = isRetryable(head, said)
-  // Redacted before it is cut: half a key is still too much.
   const words = redact(said.message, secrets).slice(0, MESSAGE_LENGTH_MAX)
   return new BatonError({
     code,
@@ -57,18 +59,20 @@ export interface SaidError {
  * The shapes of an error body: `{error:{message,type|status,code}}` (Anthropic, OpenAI, Gemini), the same inside an
  * array (Gemini without SSE), `{message}` (Bedrock), `{error:"text"}` (Ollama), or no JSON at all (proxies).
  */
-export function readErrorBody(body: string): SaidError {
+export function readErrorBody(body: string, secrets: readonly string[] = []): SaidError {
   const parsed = parseJson(body)
-  if (!parsed.ok) return { message: textOfPage(body) }
+  if (!parsed.ok) return { message: textOfPage(redact(body, secrets)) }
   const root: JsonValue | undefined = Array.isArray(parsed.value) ? parsed.value[0] : parsed.value
-  if (!isJsonObject(root)) return { message: textOfPage(body) }
+  if (!isJsonObject(root)) return { message: textOfPage(redact(body, secrets)) }
   const error = root['error']
-  if (typeof error === 'string') return { message: error }
+  if (typeof error === 'string') return { message: redact(error, secrets).slice(0, CLASSIFIED_LENGTH_MAX) }
   const holder: JsonObject = isJsonObject(error) ? error : root
   const type = readString(holder, 'type') ?? readString(holder, 'status')
   const code = readString(holder, 'code')
   const requestId = readString(root, 'request_id')
-  const message = readString(holder, 'message') ?? readString(holder, 'Message') ?? ''
+  const whole = readString(holder, 'message') ?? readString(holder, 'Message') ?? ''
+  // Redacted before it is cut: half a key is still too much.
+  const message = redact(whole, secrets).slice(0, CLASSIFIED_LENGTH_MAX)
   const retryAfterMs = readRetryInfo(holder['details']) ?? readQuotedRetryInfo(message)
   return {
     message,
@@ -86,7 +90,7 @@ const OVERFLOW = [
   /context[_ ]length[_ ]exceeded/i, // OpenAI's code
   /maximum context length/i, // OpenAI chat and vLLM
   /exceeds the context window/i, // OpenAI Responses
-  /input token count.*exceeds the maximum/i, // Gemini
+  /input token count[^\n]{0,80}exceeds the maximum/i, // Gemini
   /input is too long for requested model/i, // Bedrock
   /prompt too long; exceeded max context length/i, // Ollama
   /too_many_prompt_tokens/, // Perplexity's type
@@ -95,7 +99,7 @@ const OVERFLOW = [
 ]
 
 export function saysContextOverflow(said: SaidError): boolean {
-  const text = `${said.code ?? ''} ${said.type ?? ''} ${said.message}`
+  const text = [said.code, said.type, said.message].map((words = '') => words.slice(0, CLASSIFIED_LENGTH_MAX)).join(' ')
   return OVERFLOW.some((pattern) => pattern.test(text))
 }
 
@@ -151,13 +155,13 @@ function readRequestId(headers: HttpHead['headers']): string | undefined {
  */
 export function readRetryAfterMs(headers: HttpHead['headers'], nowMs: number): number | undefined {
   const milliseconds = numberIn(headers['retry-after-ms'])
-  if (milliseconds !== undefined) return milliseconds
+  if (milliseconds !== undefined) return Math.min(RETRY_AFTER_MAX_MS, milliseconds)
   const after = headers['retry-after'] ?? headers['llm_provider-retry-after']
   if (after === undefined) return undefined
   const seconds = numberIn(after)
-  if (seconds !== undefined) return Math.round(seconds * 1000)
+  if (seconds !== undefined) return Math.min(RETRY_AFTER_MAX_MS, Math.round(seconds * 1000))
   const atMs = Date.parse(after)
-  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs)
+  return Number.isNaN(atMs) ? undefined : Math.min(RETRY_AFTER_MAX_MS, Math.max(0, atMs - nowMs))
 }
 
 /** Gemini: details[] has a RetryInfo with `retryDelay: "34.4s"` (recorded). */
@@ -174,7 +178,7 @@ function readRetryInfo(details: JsonValue | undefined): number | undefined {
 
 /** Milliseconds. LiteLLM's proxy quotes Gemini's whole error in its message. */
 export function readQuotedRetryInfo(message: string): number | undefined {
-  const seconds = numberIn(/"retryDelay":\s?"(\d+(?:\.\d+)?)s"/.exec(message)?.[1])
+  const seconds = numberIn(/"retryDelay":\s?"(\d+(?:\.\d+)?)s"/.exec(message.slice(0, CLASSIFIED_LENGTH_MAX))?.[1])
   return seconds === undefined ? undefined : Math.round(seconds * 1000)
 }
 
@@ -186,9 +190,10 @@ function numberIn(text: string | undefined): number | undefined {
 
 /** The words of an HTML page or plain text, without its markup. */
 function textOfPage(body: string): string {
+  // Each tag ends at the next one at the latest, so that no text is looked at twice.
   return body
-    .slice(0, PAGE_LENGTH_MAX)
-    .replace(/<[^>]*>/g, ' ')
+    .replace(/<[^<>]*>/g, ' ')
     .replace(/\s+/g, ' ')
     .trim()
+    .slice(0, CLASSIFIED_LENGTH_MAX)
 }

@@ -22,7 +22,8 @@ export function listSecrets(request: Pick<HttpRequest, 'url' | 'headers'>): read
     secrets.push(pair.slice(equals + 1), decoded(pair.slice(equals + 1)))
   }
   const userInfo = /^[a-z]+:\/\/([^/?#]*)@/i.exec(request.url)?.[1]
-  if (userInfo !== undefined) secrets.push(userInfo, decoded(userInfo), ...userInfo.split(':'))
+  if (userInfo !== undefined)
+    secrets.push(userInfo, decoded(userInfo), ...userInfo.split(':'), ...userInfo.split(':').map(decoded))
   return secrets.filter((secret) => secret.length >= SECRET_LENGTH_MIN)
 }
 
@@ -36,9 +37,14 @@ export function redact(text: string, secrets: readonly string[]): string {
   return clean
 }
 
-/** Where a request went, without its query and user info; of a password with slashes not even the path. */
+/**
+ * Where a request went, without its query and user info; of a password with slashes not even the path. Where an `@` stands behind
+ * a `?` or `#`, those may be of a password, and nothing but the scheme is shown.
+ */
 export function describePlace(url: string): string {
-  return (url.split(/[?#]/)[0] ?? '').replace(/^([a-z]+:\/\/)?.*@/i, '$1')
+  const [place = '', ...behind] = url.split(/[?#]/)
+  if (behind.some((part) => part.includes('@'))) return `${/^[a-z]{1,16}:\/\//i.exec(url)?.[0] ?? ''}…`
+  return place.replace(/^([a-z]+:\/\/)?.*@/i, '$1')
 }
 
 /**

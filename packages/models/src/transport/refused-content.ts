@@ -22,6 +22,9 @@ const CODES: ReadonlySet<string> = new Set([
   'content_filter',
 ])
 
+/** Characters of a message that are looked at. */
+const MESSAGE_CHARS = 8 * 1024
+
 /** Literals as seen. */
 const WORDS = [
   // Anthropic, also behind Bedrock: "…image.source.base64: image exceeds 5 MB maximum: 15908784 bytes > 5242880 bytes"
@@ -46,5 +49,5 @@ export function saysContentRefused(said: {
 }): boolean {
   const { message, type, code } = said
   if ((code !== undefined && CODES.has(code)) || (type !== undefined && CODES.has(type))) return true
-  return WORDS.some((pattern) => pattern.test(message))
+  return WORDS.some((pattern) => pattern.test(message.slice(0, MESSAGE_CHARS)))
 }

@@ -164,6 +164,22 @@ describe.each(kinds)('%s transport', (_name, create) => {
     expect(seen).toEqual({ status: 529, text: '{"error":1}' })
   })
 
+  test('a refusal that goes on and on is told 2 s after its head, and its socket closed', async () => {
+    const time = manualTime()
+    const arrived = gate()
+    const closed = gate()
+    handler = (incoming, response) => {
+      incoming.socket.on('close', closed.open)
+      response.writeHead(503)
+      response.write('busy')
+    }
+    const post = create(time).post(request(), new AbortController().signal, arrived.open)
+    await arrived.promise
+    time.advance(2000)
+    expect((await post).status).toBe(503)
+    await closed.promise
+  })
+
   test('a redirect is not followed', async () => {
     let requests = 0
     handler = (_incoming, response) => {

@@ -5,7 +5,7 @@ import { BatonError } from '@baton/core'
 import type { Dispatcher } from 'undici'
 import { Agent, EnvHttpProxyAgent } from 'undici'
 import type { Time } from './deadlines.ts'
-import { SYSTEM_TIME, startDeadlines } from './deadlines.ts'
+import { REFUSAL_MS, SYSTEM_TIME, isRefused, startDeadlines } from './deadlines.ts'
 import type { CheckRequest } from './transport-errors.ts'
 import { cancelledError, createRequestCheck, networkError } from './transport-errors.ts'
 
@@ -96,16 +96,18 @@ interface Post {
 function runPost(post: Post, onBytes: (bytes: Uint8Array, head: HttpHead) => void): Promise<HttpHead> {
   const { dispatcher, time, check, findPlace, request, signal } = post
   return new Promise((resolve, reject) => {
-    const refusal = signal.aborted ? cancelledError(signal) : check(request)
-    if (refusal) {
-      reject(refusal)
+    const wrong = signal.aborted ? cancelledError(signal) : check(request)
+    if (wrong) {
+      reject(wrong)
       return
     }
     let controller: Dispatcher.DispatchController | undefined
     let head: HttpHead | undefined
     let settled = false
+    let stopRefusal = () => {}
     const settle = () => {
       settled = true
+      stopRefusal()
       deadlines.stop()
       signal.removeEventListener('abort', onAbort)
     }
@@ -128,7 +130,15 @@ function runPost(post: Post, onBytes: (bytes: Uint8Array, head: HttpHead) => voi
         if (settled) return
         deadlines.noteBytes()
         // 1xx answers come before the real one.
-        if (status >= 200) head = { status, headers: plainHeaders(headers) }
+        if (status < 200) return
+        head = { status, headers: plainHeaders(headers) }
+        const refusal = head
+        if (!isRefused(status)) return
+        stopRefusal = time.timers.start(REFUSAL_MS, () => {
+          settle()
+          resolve(refusal)
+          controller?.abort(new Error('the refusal goes on for too long'))
+        })
       },
       onResponseData(_controller, chunk) {
         if (settled || !head) return

@@ -1,8 +1,10 @@
 // A host as programs and fronts have it, over any engine: who may open which session.
-import type { Host, Principal, Session, SessionDescription, SessionInit } from '@baton/core'
+import type { Host, MessageId, Principal, Session, SessionDescription, SessionInit } from '@baton/core'
 import { BatonError, checkName, decodeDescription } from '@baton/core'
 import { checkAgent } from '../catalog/catalog.ts'
-import type { Engine } from '../engine.ts'
+import type { CopyingEngine, Engine, SessionEngine } from '../engine.ts'
+import { findMessage } from './find-message.ts'
+import { rewindSession } from './rewind.ts'
 import { createSession } from './session.ts'
 
 export interface HostOverInit {
@@ -35,7 +37,13 @@ export function createHostOver({ engine, newId }: HostOverInit): Host {
         ? undefined
         : createForeignError(opened.session, principal)
     if (!refusal) {
-      const session = createSession({ engine: opened, principal, newId, onClose: leave })
+      const session = createSession({
+        engine: opened,
+        principal,
+        newId,
+        onClose: leave,
+        fork: (before) => forkSession({ engine, newId }, { opened, principal, before }),
+      })
       if (init.description && opened.state().pos === 0) await describeNew(session, init.description)
       return session
     }
@@ -46,6 +54,31 @@ export function createHostOver({ engine, newId }: HostOverInit): Host {
     session: session as Host['session'], // the same session, with the types of its agent
     stop: ({ drainMs = 0 } = {}) => (stopping ??= engine.stop({ drainMs })),
   }
+}
+
+interface Forking {
+  readonly opened: SessionEngine
+  readonly principal: Principal
+  readonly before: MessageId | undefined
+}
+
+/** @throws BatonError `illegal_input`, `unknown_input`, `store_failed` */
+async function forkSession({ engine, newId }: HostOverInit, { opened, principal, before }: Forking): Promise<string> {
+  if (!('copyTo' in opened))
+    throw new BatonError({ code: 'illegal_input', message: 'this kind of host cannot copy a session' })
+  if (before !== undefined) await findMessage(opened, before)
+  const id = newId()
+  await (opened as CopyingEngine).copyTo(id) // it has the method
+  if (before === undefined) return id
+  const { engine: copy, leave } = await engine.open(id, { principal, agent: opened.world.agent })
+  try {
+    const isCopied = await findMessage(copy, before).catch(() => undefined)
+    const outcome = isCopied && (await rewindSession(copy, { message: before, inputId: newId() }))
+    if (outcome?.type === 'refused') throw new BatonError({ code: outcome.code, message: outcome.message })
+  } finally {
+    leave()
+  }
+  return id
 }
 
 /** The answer of a host that was stopped. */

@@ -17,8 +17,12 @@ import type {
   PendingQuestion,
   Principal,
   QuestionAnswer,
+  MessageId,
   Refused,
+  RewindOptions,
+  Rewound,
   SendOptions,
+  SessionConfiguration,
   Session,
   SessionDescription,
   SessionDetails,
@@ -27,6 +31,10 @@ import type {
 } from '@baton/core'
 import {
   BatonError,
+  isBatonError,
+  decodeConfiguration,
+  decodeForkOptions,
+  decodeRewind,
   decodeDecision,
   decodeDescription,
   decodeEventsOptions,
@@ -42,14 +50,17 @@ import {
 import type { ClientReport, Input, OpenCall, Outcome, UserCommand } from '@baton/core/machine'
 import { isMedia } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
-import { submitAlone } from '../engine.ts'
+import { NO_ANSWER, submitAlone } from '../engine.ts'
+import { describeThrown } from '../describe-thrown.ts'
 import { createApproval, findAnswerIssues, listApprovals } from './approvals.ts'
 import { SessionClients } from './clients.ts'
 import { openLeaseClient } from './lease-client.ts'
 import { SpokenInputs } from './spoken-inputs.ts'
 import { bringsBytes, submitMedia } from './submit-media.ts'
+import { findTurn } from './find-message.ts'
+import { rewindSession } from './rewind.ts'
 import { openEvents, readDetails, readMessages } from './reading.ts'
-import { followTurn } from './turn.ts'
+import { createUnknownInputError, followTurn } from './turn.ts'
 
 export interface SessionHandleInit {
   readonly engine: SessionEngine
@@ -57,6 +68,8 @@ export interface SessionHandleInit {
   readonly newId: () => string
   /** Called once, when the handle was closed. */
   readonly onClose: () => void
+  /** Makes a session of the same principal out of this one; see `Session.fork`. */
+  readonly fork: (before: MessageId | undefined) => Promise<string>
 }
 
 export function createSession(init: SessionHandleInit): Session {
@@ -95,9 +108,11 @@ class SessionHandle implements Session {
     if (refusal || !given.ok || !parts.ok) return refuseTurn(newId(), refusal ?? CLOSED)
     const { inputId = newId(), ...more } = given.value
     const said: Input = { type: 'user-input', inputId, parts: parts.value, ...more }
+    const refused = findModelRefusal(engine, given.value.model)
+    if (refused) return refuseTurn(inputId, refused)
     // An input that was sent before: its turn may be over already, so it is looked for in the log.
-    const isKnown = given.value.inputId !== undefined && isRemembered(engine, inputId)
-    const events = openEvents(engine, { from: isKnown ? 'start' : 'now' })
+    if (given.value.inputId !== undefined && isRemembered(engine, inputId)) return this.turn(inputId)
+    const events = openEvents(engine, {})
     // Directly, where nothing is to be stored and nothing is being stored: then a stack shows no detour.
     const accepted =
       this.#storing || parts.value.some(isMedia) ? this.#submitInOrder(said).then(toBatch) : engine.submit([said])
@@ -107,8 +122,12 @@ class SessionHandle implements Session {
   turn(inputId: string): Turn {
     const { engine } = this.#init
     if (this.#closed) return refuseTurn(String(inputId), CLOSED)
-    const events = openEvents(engine, { from: 'start', tellsLive: true })
-    return followTurn({ inputId: String(inputId), output: engine.world.output, events })
+    const id = String(inputId)
+    const events = findTurn(engine, id).then((from) => {
+      if (from) return openEvents(engine, { from })
+      throw createUnknownInputError(id)
+    })
+    return followTurn({ inputId: id, output: engine.world.output, events })
   }
 
   events(options: EventsOptions = {}): EventStream {
@@ -142,6 +161,8 @@ class SessionHandle implements Session {
     const spoken = this.#spoken.decode(input)
     if (!spoken.ok) return Promise.resolve({ type: 'refused', ...spoken.refusal })
     const { value } = spoken
+    const refused = findModelRefusal(this.#init.engine, 'model' in value ? value.model : undefined)
+    if (refused) return Promise.resolve(refused)
     if ('inputId' in value && (this.#storing || bringsBytes(value))) return this.#submitInOrder(value)
     return this.#submit(value)
   }
@@ -149,9 +170,49 @@ class SessionHandle implements Session {
   async interrupt(options?: Parameters<Session['interrupt']>[0]): Promise<void> {
     const given = decodeInterruptOptions(options)
     if (!given.ok) throw new BatonError(given.refusal)
-    const { reason = 'interrupt', heard = { type: 'all' } } = given.value
-    const outcome = await this.#submit({ type: 'interrupt', reason, heard })
-    if (outcome.type === 'refused') throw new BatonError({ code: outcome.code, message: outcome.message })
+    const { reason = 'interrupt', heard = { type: 'all' }, queue = 'keep' } = given.value
+    const { engine } = this.#init
+    const waiting = queue === 'withdraw' ? engine.state().queue : []
+    const withdrawals = waiting.map(({ inputId }): Input => ({ type: 'withdraw', target: inputId }))
+    if (this.#closed) throw new BatonError({ code: CLOSED.code, message: CLOSED.message })
+    const outcomes = await engine.submit([...withdrawals, { type: 'interrupt', reason, heard }])
+    const outcome = outcomes.at(-1)
+    if (outcome?.type === 'refused') throw new BatonError({ code: outcome.code, message: outcome.message })
+  }
+
+  async rewind(at: RewindOptions): Promise<Rewound | Refused> {
+    const given = decodeRewind(at)
+    if (!given.ok) return { type: 'refused', ...given.refusal }
+    if (this.#closed) return CLOSED
+    const { engine, newId } = this.#init
+    return await rewindSession(engine, { ...given.value, inputId: given.value.inputId ?? newId() })
+  }
+
+  async fork(options?: Parameters<Session['fork']>[0]): Promise<string> {
+    const given = decodeForkOptions(options ?? {})
+    if (!given.ok) throw new BatonError(given.refusal)
+    if (this.#closed) throw new BatonError({ code: CLOSED.code, message: CLOSED.message })
+    return await this.#init.fork(given.value.before)
+  }
+
+  withdraw(inputId: string): Promise<Accepted | Refused> {
+    return this.submit({ type: 'withdraw', target: inputId })
+  }
+
+  async configure(patch: SessionConfiguration): Promise<Accepted | Refused> {
+    const given = decodeConfiguration(patch)
+    if (!given.ok) return { type: 'refused', ...given.refusal }
+    const { engine } = this.#init
+    const { model, settings } = given.value
+    const refused = this.#closed ? CLOSED : findModelRefusal(engine, model)
+    if (refused) return refused
+    const inputs: readonly Input[] = [
+      ...(model === undefined ? [] : [{ type: 'set-model', model } as const]),
+      ...(settings === undefined ? [] : [{ type: 'set-settings', settings } as const]),
+    ]
+    if (inputs.length === 0) return { type: 'accepted', pos: engine.state().pos }
+    const outcomes = await engine.submit(inputs)
+    return outcomes.at(-1) ?? NO_ANSWER
   }
 
   attach(handlers?: ClientHandlers): Promise<Client> {
@@ -260,6 +321,10 @@ const METHODS = [
   'info',
   'submit',
   'interrupt',
+  'rewind',
+  'fork',
+  'withdraw',
+  'configure',
   'attach',
   'client',
   'toolResult',
@@ -276,6 +341,19 @@ const METHODS = [
 
 const NO_OPTIONS = { ok: true, value: {} } as ReturnType<typeof decodeSendOptions> // what it makes of none
 const CLOSED = { type: 'refused', code: 'session_closed', message: 'this session was closed here' } as const
+
+/** A name that no model has would be found out only when it is asked; then another model would answer. */
+function findModelRefusal({ world }: SessionEngine, model: string | undefined): Refused | undefined {
+  if (model === undefined) return undefined
+  try {
+    world.modelOf(model)
+    return undefined
+  } catch (cause) {
+    const why = isBatonError(cause) ? cause : new BatonError({ code: 'unknown_model', message: describeThrown(cause) })
+    const known = world.models.includes(model) ? '' : `; the models of this agent are ${world.models.join(', ')}`
+    return { type: 'refused', code: why.code, message: `${why.message}${known}` }
+  }
+}
 
 function isRemembered(engine: SessionEngine, inputId: string): boolean {
   return engine.state().recentInputs.some((recent) => recent.inputId === inputId)

@@ -30,12 +30,18 @@ export async function submitMedia(engine: SessionEngine, input: Input): Promise<
 
 function listParts(input: Input): readonly StoredPart[] {
   if (input.type === 'user-input') return input.parts
+  if (input.type === 'rewind') return input.replace?.parts ?? []
   return input.type === 'tool-result' && input.outcome.type === 'ok' ? input.outcome.content : []
 }
 
 async function storeInput(engine: SessionEngine, input: Input): Promise<Input> {
   const world = engine.world
   if (input.type === 'user-input') return { ...input, parts: await storeMedia(engine.session, input.parts, world) }
+  if (input.type === 'rewind') {
+    const { replace } = input
+    if (!replace) return input
+    return { ...input, replace: { ...replace, parts: await storeMedia(engine.session, replace.parts, world) } }
+  }
   if (input.type !== 'tool-result' || input.outcome.type !== 'ok') return input
   const { content } = input.outcome
   const isOpen = engine.history().openCall(input.callId)?.settled === false

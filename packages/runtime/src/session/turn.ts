@@ -10,8 +10,8 @@ export interface TurnInit {
   readonly inputId: string
   /** Of an agent with an output schema. */
   readonly output: OutputReader | undefined
-  /** Registered before the input is submitted, so that no event is missed. */
-  readonly events: EventReader
+  /** Registered before the input is submitted, so that no event is missed. Of a turn that was asked for before, found first. */
+  readonly events: EventReader | Promise<EventReader>
   /** The answer to the input, the first of its batch; absent for a turn that was asked for before. */
   readonly accepted?: Promise<readonly (Accepted | Refused)[]>
 }
@@ -31,7 +31,8 @@ async function follow(init: TurnInit, events: TurnEvents): Promise<Answer> {
     const [outcome = NO_ANSWER] = (await init.accepted) ?? [ACCEPTED]
     if (outcome.type === 'refused') throw new BatonError({ code: outcome.code, message: outcome.message })
   } catch (cause) {
-    init.events.leave() // there is no turn to wait for
+    const events = await init.events
+    events.leave() // there is no turn to wait for
     throw cause
   }
   const answer = await followed
@@ -42,8 +43,6 @@ async function follow(init: TurnInit, events: TurnEvents): Promise<Answer> {
 const ACCEPTED: Accepted = { type: 'accepted', pos: -1 }
 
 interface Seen {
-  /** The input was taken in. */
-  isKnown: boolean
   /** The input entered: from here on the running turn is this one. */
   isMine: boolean
   readonly limits: Set<Answer['limits'][number]>
@@ -53,16 +52,17 @@ interface Seen {
 }
 
 async function readTurn(init: TurnInit, events: TurnEvents): Promise<Answer> {
-  const seen: Seen = { isKnown: false, isMine: false, limits: new Set(), sources: new Map(), forgotten: false }
+  const seen: Seen = { isMine: false, limits: new Set(), sources: new Map(), forgotten: false }
+  const reader = await init.events
   try {
-    for (let batch = await init.events.nextBatch(); batch; batch = await init.events.nextBatch())
+    for (let batch = await reader.nextBatch(); batch; batch = await reader.nextBatch())
       for (const event of batch.events) {
         const answer = takeEvent(init.inputId, seen, event)
         if (seen.isMine) events.push(event)
         if (answer) return answer
       }
   } finally {
-    init.events.leave()
+    reader.leave()
   }
   throw new BatonError({ code: 'session_closed', message: 'the session was closed before the turn ended' })
 }
@@ -70,14 +70,11 @@ async function readTurn(init: TurnInit, events: TurnEvents): Promise<Answer> {
 /** The answer, at the turn's end. */
 function takeEvent(inputId: string, seen: Seen, event: SessionEvent): Answer | undefined {
   switch (event.type) {
-    case 'message-added':
-      seen.isKnown ||= event.message.id === inputId
-      return undefined
+    case 'message-withdrawn':
+      if (event.message !== inputId || seen.isMine) return undefined
+      throw new BatonError({ code: 'cancelled', message: `the input "${inputId}" was withdrawn before it was read` })
     case 'message-entered':
       seen.isMine ||= event.message === inputId
-      return undefined
-    case 'live':
-      if (!seen.isKnown) throw createUnknownError(inputId)
       return undefined
     case 'sources':
       if (seen.isMine) noteSources(seen.sources, event.sources)
@@ -104,7 +101,8 @@ function noteSources(known: Map<string, SourcePart>, cited: readonly SourcePart[
   }
 }
 
-function createUnknownError(inputId: string): BatonError {
+/** For an input that the session does not know. */
+export function createUnknownInputError(inputId: string): BatonError {
   return new BatonError({
     code: 'unknown_input',
     message: `the session has taken no input "${inputId.slice(0, 100)}"`,

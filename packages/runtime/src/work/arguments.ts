@@ -1,8 +1,9 @@
 // Validates a call's arguments against its tool's own schema, in words that a model can act on.
 import type { JsonObject, JsonValue, SchemaIssue, StandardSchema, Tool } from '@baton/core'
-import { isStandardSchema, toJsonSchema, parseJson, withoutForcedNulls } from '@baton/core'
-import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
-import { Ajv2020 } from 'ajv/dist/2020.js'
+import { BatonError, isBatonError, isStandardSchema, toJsonSchema, parseJson, withoutForcedNulls } from '@baton/core'
+import type { ErrorObject, KeywordCxt, ValidateFunction } from 'ajv/dist/2020.js'
+import { _, Ajv2020 } from 'ajv/dist/2020.js'
+import { createLinearPattern } from './linear-pattern.ts'
 
 export type Validated = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly issues: string }
 
@@ -14,24 +15,84 @@ export interface ArgumentValidator {
 /** Characters of what is wrong: enough to correct it, also where each of a thousand items is wrong. */
 const ISSUES_CHARS = 2000
 
+/** All that is wrong is looked for in arguments so short; of longer ones the first thing is told. */
+const ALL_ISSUES_CHARS = 16 * 1024
+/** Steps of one check: so many, and so many for each character. References that name each other twice double with each level. */
+const STEPS = 100_000
+const STEPS_PER_CHAR = 16
+/** What multiplies: each counts as many steps as its list is long. */
+const COUNTED =
+  '$ref $dynamicRef anyOf oneOf allOf not if properties patternProperties required enum dependentSchemas dependentRequired'
+
+/** Steps that are left of the check that runs. */
+interface Budget {
+  left: number
+  readonly spend: (steps: number) => void
+}
+
+class TooManySteps extends Error {}
+
+function createBudget(): Budget {
+  const budget: Budget = {
+    left: STEPS,
+    spend: (steps) => {
+      budget.left -= steps
+      if (budget.left < 0) throw new TooManySteps()
+    },
+  }
+  return budget
+}
+
+function createAjv(budget: Budget, allErrors: boolean): Ajv2020 {
+  const regExp = Object.assign((pattern: string) => createLinearPattern(pattern, budget.spend), { code: '' })
+  const ajv = new Ajv2020({
+    strict: false,
+    allErrors,
+    logger: false,
+    validateFormats: false,
+    validateSchema: false,
+    code: { regExp },
+  })
+  for (const keyword of COUNTED.split(' ')) {
+    const rule = ajv.RULES.all[keyword]
+    if (typeof rule !== 'object' || !('code' in rule.definition)) continue
+    const { definition } = rule
+    const { code } = definition
+    // The definition is this validator's own copy.
+    Object.assign(definition, {
+      code: (context: KeywordCxt, type?: string) => {
+        const given: unknown = context.schema
+        const steps = typeof given === 'object' && given !== null ? Object.keys(given).length : 1
+        const spend = context.gen.scopeValue('func', { ref: budget.spend })
+        context.gen.code(_`${spend}(${Math.max(1, steps)})`)
+        code(context, type)
+      },
+    })
+  }
+  return ajv
+}
+
 /**
  * Compiled JSON Schemas are kept for as long as their schema object lives. The draft that a schema names is not looked
  * at: most tools in the world still say draft 7, and mean what 2020-12 means.
  */
 export function createArgumentValidator(): ArgumentValidator {
-  const ajv = new Ajv2020({
-    strict: false,
-    allErrors: true,
-    logger: false,
-    validateFormats: false,
-    validateSchema: false,
-  })
+  const budget = createBudget()
+  const ajv = createAjv(budget, true)
   const compiled = new WeakMap<object, ValidateFunction>()
-  const compile = (schema: object): ValidateFunction => {
-    const check = ajv.compile(schema)
-    // Else it is kept for ever, and a second schema with its `$id` would be refused.
-    ajv.removeSchema(schema)
-    compiled.set(schema, check)
+  // Of the first arguments that are long.
+  let quickAjv: Ajv2020 | undefined
+  const quickCompiled = new WeakMap<object, ValidateFunction>()
+  const findQuickCheck = (schema: object, usual: ValidateFunction): ValidateFunction => {
+    const known = quickCompiled.get(schema)
+    if (known) return known
+    let check = usual
+    try {
+      check = compileSchema((quickAjv ??= createAjv(budget, false)), schema)
+    } catch {
+      // It nests what the other writes one behind the other, and thousands of properties are too deep.
+    }
+    quickCompiled.set(schema, check)
     return check
   }
   return {
@@ -39,16 +100,83 @@ export function createArgumentValidator(): ArgumentValidator {
       const parsed = parseJson(argumentsText)
       if (!parsed.ok) return { ok: false, issues: 'the arguments are not JSON' }
       const { value } = parsed
+      if (PROTO.test(argumentsText) && holdsProto(value))
+        return { ok: false, issues: 'the arguments may not have a property "__proto__"' }
       const known = compiled.get(schema)
       if (!known && isStandardSchema(schema)) return validateStandard(schema, value)
-      const check = known ?? compile(schema)
-      if (check(value)) return { ok: true, value }
-      const complaints = check.errors ?? []
-      const meant = withoutForcedNulls(schema as JsonObject, value) // it is not the schema of a library
-      if (check(meant)) return { ok: true, value: meant }
-      return { ok: false, issues: joinIssues(complaints.map(describeError)) }
+      const usual = known ?? compileSchema(ajv, schema)
+      if (!known) compiled.set(schema, usual)
+      const check = argumentsText.length > ALL_ISSUES_CHARS ? findQuickCheck(schema, usual) : usual
+      budget.left = STEPS + argumentsText.length * STEPS_PER_CHAR
+      try {
+        if (check(value)) return { ok: true, value }
+        const complaints = check.errors ?? []
+        const meant = withoutForcedNulls(schema as JsonObject, value) // it is not the schema of a library
+        if (check(meant)) return { ok: true, value: meant }
+        return { ok: false, issues: joinIssues(complaints.map(describeError)) }
+      } catch (thrown) {
+        if (thrown instanceof TooManySteps) return { ok: false, issues: TOO_MANY_STEPS }
+        throw thrown
+      }
     },
   }
+}
+
+const TOO_MANY_STEPS =
+  'the arguments take too many steps to check against their schema: its references or its patterns multiply; give shorter arguments'
+
+/** References and variants of one schema: the time that ajv takes to compile them grows with their square. */
+const JOINTS_MAX = 3000
+const JOINING = ['allOf', 'anyOf', 'oneOf']
+
+function countJoints(schema: object): number {
+  let count = 0
+  const seen = new Set<unknown>()
+  const open: unknown[] = [schema]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (typeof next !== 'object' || next === null || seen.has(next)) continue
+    seen.add(next)
+    for (const [keyword, value] of Object.entries(next)) {
+      if (keyword === '$ref') count += 1
+      if (JOINING.includes(keyword) && Array.isArray(value)) count += value.length
+      open.push(value)
+    }
+  }
+  return count
+}
+
+/** @throws BatonError `invalid_schema` */
+function compileSchema(ajv: Ajv2020, schema: object): ValidateFunction {
+  const joints = countJoints(schema)
+  if (joints > JOINTS_MAX) {
+    const message = `the schema has ${joints} references and variants; at most ${JOINTS_MAX} are taken`
+    throw new BatonError({ code: 'invalid_schema', message, hint: 'Say it with fewer, or in several tools.' })
+  }
+  try {
+    return ajv.compile(schema)
+  } catch (cause) {
+    if (isBatonError(cause)) throw cause
+    const said = cause instanceof Error ? cause.message : String(cause)
+    const why = cause instanceof RangeError ? 'the references of the schema lead too far into each other' : said
+    throw new BatonError({ code: 'invalid_schema', message: why.slice(0, 600), cause })
+  } finally {
+    // Else it is kept for ever, and a second schema with its `$id` would be refused.
+    ajv.removeSchema(schema)
+  }
+}
+
+/** Also where its letters are written as escapes. */
+const PROTO = /__proto__|\\u00/
+
+/** Whether a property of it is named `__proto__`: what copies it would change the kind of the copy. */
+function holdsProto(value: JsonValue): boolean {
+  const open: JsonValue[] = [value]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (typeof next !== 'object' || next === null) continue
+    if (Object.hasOwn(next, '__proto__')) return true
+    for (const one of Object.values(next) as JsonValue[]) open.push(one)
+  }
+  return false
 }
 
 async function validateStandard(schema: StandardSchema, value: JsonValue): Promise<Validated> {

@@ -1,5 +1,5 @@
 // Performs one model call: materialises the request, streams what is said, and reports the whole answer.
-import type { LiveFrame, StoredMessage, ModelEvent, ModelPart, ModelRequest, Usage } from '@baton/core'
+import type { JsonObject, LiveFrame, StoredMessage, ModelEvent, ModelPart, ModelRequest, Usage } from '@baton/core'
 import { ANSWER_LIMITS, BatonError, decodeModelAnswer, isBatonError, isErrorCode } from '@baton/core'
 import type { CallCheck, Failure, HostReport, State } from '@baton/core/machine'
 import { listClientTools, RUNS_AFTER } from '@baton/core/machine'
@@ -47,7 +47,18 @@ export async function performModel(context: WorkContext, job: ModelJob, io: Mode
     const work = { context, job, io, heard }
     return isStep ? await askStep(work, effect) : await askSummary(work)
   } catch (cause) {
-    const error = describeFailure(heard.failure ?? cause, context.secrets)
+    const thrown = heard.failure ?? cause
+    const error = describeFailure(thrown, context.secrets)
+    // An abort was asked for, and is no news. The message is left out: providers quote in it what they were sent.
+    if (!io.signal.aborted || heard.failure)
+      context.log.warn('a model call failed', {
+        session,
+        model: job.model,
+        attempt: effect.attempt,
+        code: error.code,
+        retryable: error.retryable,
+        ...describeResponse(thrown, context.secrets),
+      })
     return { type: isStep ? 'model-failed' : 'summary-failed', attempt: effect.attempt, error }
   }
 }
@@ -157,7 +168,7 @@ async function finishStep(work: ModelWork, request: ModelRequest, answer: unknow
   if (heard.failure) throw heard.failure
   const decoded = decodeModelAnswer(answer)
   if (!decoded.ok) throw new BatonError(decoded.refusal)
-  const { parts, finish, model } = decoded.value
+  const { parts, finish, model, requestId } = decoded.value
   const { session, principal, clientTools, effect } = job
   const calls = parts.filter((part) => part.type === 'call')
   const untrusted = calls.length > 0 && context.agent.approvalPolicy ? listUntrusted(request.messages) : []
@@ -179,6 +190,16 @@ async function finishStep(work: ModelWork, request: ModelRequest, answer: unknow
     }),
   )
   const usage = addPrice(context, job, decoded.value.usage)
+  context.log.info('a model answered', {
+    session,
+    model: job.model,
+    attempt: effect.attempt,
+    finish,
+    calls: calls.length,
+    ...(usage.inputTokens !== undefined && { inputTokens: usage.inputTokens }),
+    ...(usage.outputTokens !== undefined && { outputTokens: usage.outputTokens }),
+    ...(requestId !== undefined && { requestId: hideSecrets(requestId, context.secrets) }),
+  })
   const textBefore = io.history.turnTexts().join('\n\n')
   const output = calls.length === 0 && finish !== 'pause' ? await context.output?.check(joinText(parts)) : undefined
   const { attempt } = effect
@@ -223,6 +244,23 @@ function addPrice({ priceOf }: WorkContext, { model }: ModelJob, usage: Usage): 
 /** JSON writes NaN as null. Above what a number holds exactly, sums would be wrong, and in the end infinite. */
 function isCount(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER
+}
+
+/** UTF-16 units of a request's id in a line of the log. */
+const REQUEST_ID_CHARS = 200
+
+/** The HTTP status and the provider's id of the request, where the error says them. Never throws. */
+function describeResponse(thrown: unknown, secrets?: readonly string[]): JsonObject {
+  try {
+    const { status, requestId } = (isBatonError(thrown) && thrown.data) || {}
+    const hidden = typeof requestId === 'string' ? hideSecrets(requestId, secrets) : undefined
+    return {
+      ...(typeof status === 'number' && { status }),
+      ...(hidden !== undefined && { requestId: hidden.slice(0, REQUEST_ID_CHARS) }),
+    }
+  } catch {
+    return {} // it has a getter that throws
+  }
 }
 
 /** UTF-16 units of a failure's message: it stands in the log. */

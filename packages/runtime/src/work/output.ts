@@ -37,9 +37,19 @@ export function createOutputReader(agent: Agent, validator: ArgumentValidator): 
 
 /** Models like to put JSON into a code block, and a word of courtesy before it. */
 function findJson(text: string): string {
-  const [, fenced] = /```(?:json)?\s*\n([^]*?)\n?```/.exec(text) ?? []
-  const candidate = fenced ?? text
+  const candidate = findFenced(text) ?? text
   const from = candidate.indexOf('{')
   const to = candidate.lastIndexOf('}')
   return from >= 0 && to > from ? candidate.slice(from, to + 1) : candidate
+}
+
+/** What stands in the first code block that ends: its kind is JSON, or it has none. */
+function findFenced(text: string): string | undefined {
+  for (const { index } of text.matchAll(/```(?:json)?[^\S\n]*\n/g)) {
+    const from = text.indexOf('\n', index) + 1
+    const to = text.indexOf('```', from)
+    // Behind it there is none, either.
+    return to < 0 ? undefined : text.slice(from, to)
+  }
+  return undefined
 }

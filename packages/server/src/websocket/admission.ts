@@ -32,6 +32,11 @@ export function checkAdmission(request: IncomingMessage, admission: Admission): 
   return undefined
 }
 
+/** Where a token is asked for, numbers of the server are for who has it. */
+export function checkToken(request: IncomingMessage, token: string | undefined): Refusal | undefined {
+  return token === undefined || hasToken(request, token) ? undefined : UNAUTHORIZED
+}
+
 export function refuse(stream: Duplex, { status, message, headers = [] }: Refusal): void {
   // A client that never ends its half would keep the socket, and with it a server that stops.
   stream.once('finish', () => stream.destroy())

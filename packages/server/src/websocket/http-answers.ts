@@ -6,11 +6,16 @@ import { parseUrl, PATH } from './admission.ts'
 
 export interface Answers {
   readonly unreadyReason: () => Promise<string | undefined>
+  /** In Prometheus' text format; absent: there is nothing at `/metrics`. */
+  readonly metrics?: (() => string) | undefined
+  /** Why a request for the metrics gets none. */
+  readonly metricsRefusal: () => Refusal | undefined
   /** Why a request for the WebSocket's path gets none. */
   readonly refusal: () => Refusal
 }
 
-export function answer(request: IncomingMessage, response: ServerResponse, { unreadyReason, refusal }: Answers): void {
+export function answer(request: IncomingMessage, response: ServerResponse, answers: Answers): void {
+  const { unreadyReason, refusal, metrics, metricsRefusal } = answers
   request.resume()
   // Kept for a next request, it would count among the sockets of its address that ask for nothing.
   response.shouldKeepAlive = false
@@ -30,6 +35,13 @@ export function answer(request: IncomingMessage, response: ServerResponse, { unr
         reason === undefined ? tell(200, { status: 'ready' }) : tell(503, { status: 'not ready', reason }),
       )
       .catch(() => response.destroy())
+    return
+  }
+  if (pathname === '/metrics' && metrics) {
+    const refused = metricsRefusal()
+    const headers = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8', 'cache-control': 'no-store' }
+    response.writeHead(refused ? Number.parseInt(refused.status, 10) : 200, headers)
+    response.end(refused ? refused.message : metrics())
     return
   }
   if (pathname === PATH) {

@@ -75,6 +75,17 @@ test('health and readiness need no token', async () => {
   expect((await ask(port, '/'))[0]).toBe(404)
 })
 
+test('numbers are for who has the token, where one is asked for', async () => {
+  const metrics = (): string => 'baton_open_calls 0\n'
+  const { port } = await start({ token: TOKEN, metrics })
+  expect((await ask(port, '/metrics'))[0]).toBe(401)
+  expect(await ask(port, '/metrics', { authorization: `Bearer ${TOKEN}` })).toEqual([200, 'baton_open_calls 0\n'])
+  const open = await start({ metrics })
+  expect((await ask(open.port, '/metrics'))[0]).toBe(200)
+  const without = await start()
+  expect((await ask(without.port, '/metrics'))[0]).toBe(404)
+})
+
 test('a server that cannot take sessions lives, and says why it is not ready', async () => {
   let reason: string | undefined = 'recovering'
   const { port } = await start({ unreadyReason: () => Promise.resolve(reason) })
@@ -160,8 +171,13 @@ test('a drain waits also for the voice of an answer that the store has not taken
   expect(app.frames.at(-2)?.payload['name']).toBe('tts.speak')
 })
 
-async function ask(port: number, path: string): Promise<readonly [number, string]> {
-  const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { connection: 'close' } })
+async function ask(
+  port: number,
+  path: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<readonly [number, string]> {
+  const headers = { connection: 'close', ...more }
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers })
   return [response.status, await response.text()]
 }
 

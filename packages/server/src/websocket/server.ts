@@ -1,5 +1,5 @@
 // The WebSocket server: `ws` and node:http around the connections of version 1. `/ws` is the front; `/healthz` says that
-// the process lives, `/readyz` whether it takes sessions.
+// the process lives, `/readyz` whether it takes sessions, `/metrics` what it has done.
 import type { Clock, Host, Logger, Principal, Timers } from '@baton/core'
 import { readMonotonicMs } from '@baton/core'
 import type { Duplex } from 'node:stream'
@@ -10,6 +10,7 @@ import { describeThrown } from '@baton/runtime'
 import type { Refusal } from './admission.ts'
 import {
   checkAdmission,
+  checkToken,
   createQuotaRefusal,
   isLoopback,
   NO_PEER,
@@ -80,6 +81,8 @@ export interface WebSocketServerInit {
    * connection waits until the session is free.
    */
   readonly peers?: PeerOptions
+  /** What `/metrics` answers, in Prometheus' text format, to who has the token; absent: 404. */
+  readonly metrics?: () => string
   /** Why no session can be taken now, in a few words, for `/readyz`; undefined when it can. Draining need not be told. */
   readonly unreadyReason?: () => string | undefined | Promise<string | undefined>
 }
@@ -122,7 +125,8 @@ export function createWebSocketFront(init: WebSocketServerInit): WebSocketFront 
       const { admitted } = admit(shared, request)
       return 'principal' in admitted ? UPGRADE_REQUIRED : admitted
     }
-    answer(request, response, { unreadyReason, refusal })
+    const metricsRefusal = (): Refusal | undefined => checkToken(request, init.token)
+    answer(request, response, { unreadyReason, refusal, metrics: init.metrics, metricsRefusal })
   })
   // Behind proxies all sockets are theirs, and say nothing of who is behind them.
   if (!init.trustedProxies) http.on('connection', (socket) => unasked.open(socket))

@@ -15,6 +15,7 @@ import { MEDIA_SITUATIONS } from './media-situations.ts'
 import { MODEL_SITUATIONS } from './models-situations.ts'
 import { OUTPUT_SITUATIONS } from './output-situations.ts'
 import { QUESTION_SITUATIONS } from './questions-situations.ts'
+import { REWIND_SITUATIONS } from './rewind-situations.ts'
 import { RESTART_SITUATIONS } from './restart-situations.ts'
 import { RESULT_SITUATIONS } from './results-situations.ts'
 import { SESSION_SITUATIONS } from './sessions-situations.ts'
@@ -40,6 +41,7 @@ const SITUATIONS = {
   ...QUESTION_SITUATIONS,
   ...INPUT_SITUATIONS,
   ...INTERRUPT_SITUATIONS,
+  ...REWIND_SITUATIONS,
   ...EVENT_SITUATIONS,
   ...FRAME_SITUATIONS,
   ...WORLD_SITUATIONS,

@@ -152,12 +152,14 @@ export const MODEL_SITUATIONS: Situations = {
       expect((await world.time.until(session.send('go').answer)).usage.costMicros).toBe(expected)
     },
   ),
-  'a model that nobody knows fails its turn, and the next turn works': async ({ createWorld }) => {
+  'a model that nobody knows is refused, and the next turn works': async ({ createWorld }) => {
     const world = await createWorld({ steps: [{ text: 'known' }] })
     const session = await world.open()
-    // The agent’s own model is the fallback of the one that is named.
-    expect((await world.time.until(session.send('go', { model: 'no/such' }).answer)).text).toBe('known')
-    expect(await world.facts('attempt-superseded')).toMatchObject([{ error: { code: 'unknown_model' } }])
+    await expect(session.send('go', { model: 'no/such' }).answer).rejects.toMatchObject({ code: 'unknown_model' })
+    const set = await session.submit({ type: 'set-model', model: 'no/such' })
+    expect(set).toMatchObject({ type: 'refused', code: 'unknown_model' })
+    expect((await world.time.until(session.send('go').answer)).text).toBe('known')
+    expect(await world.facts('attempt-superseded')).toEqual([])
   },
   'a stream of a hundred thousand pieces at once is one whole answer': async ({ createWorld }) => {
     const pieces = Array.from({ length: 100_000 }, (_, index) => `${index} `)

@@ -197,7 +197,7 @@ class WorkflowRun implements WorkflowService {
   #work(effect: WorkEffect, state: State, activity: Activity): Promise<HostReport | undefined> {
     const world = this.#world.current
     // An activity has no memory of its session: it folds what was recorded.
-    const history = createHistory()
+    const history = createHistory({ keepAll: true })
     for (const record of this.records) history.fold(record)
     return performEffect(effect, {
       work: {

@@ -13,9 +13,10 @@ const DEEPSEEK_MARKS: MarkSyntax = {
   end: '<｜tool▁call▁end｜>',
   split: (head, rest, { tools }) => {
     // V3 and R1 write the kind before the name, and the arguments in a code block.
-    const [begin, name = ''] = head === 'function' ? (/^\s*([^\n`]{1,256})\n\s*```(?:json)?/.exec(rest) ?? []) : []
-    if (begin === undefined || tools.has(head)) return { name: head, json: rest }
-    const json = rest.slice(begin.length).trimEnd()
+    const [begin, name = ''] = head === 'function' ? (/^([^\n`]{1,256})\n/.exec(rest.trimStart()) ?? []) : []
+    const behind = begin === undefined ? '' : rest.trimStart().slice(begin.length).trimStart()
+    if (!behind.startsWith('```') || tools.has(head)) return { name: head, json: rest }
+    const json = behind.replace(/^```(?:json)?/, '').trimEnd()
     return { name: name.trim(), json: json.endsWith('```') ? json.slice(0, -3) : json }
   },
 }

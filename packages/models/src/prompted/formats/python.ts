@@ -15,8 +15,8 @@ function readPython(inside: string): readonly ReadCall[] | undefined {
 function readPythonOrJson(inside: string, reading: Reading): readonly ReadCall[] {
   const calls = readPythonCalls(inside)
   if (calls) return calls
-  if (/^\s*\[?\s*\{/.test(inside)) return readJsonCalls(inside, reading)
-  const [, name = ''] = /([A-Za-z_][\w.]*)\s*\(/.exec(inside.slice(0, 2000)) ?? []
+  if (/^\[?\s*\{/.test(inside.trimStart())) return readJsonCalls(inside, reading)
+  const [, name = ''] = /([A-Za-z_][\w.]*)\s*\(/.exec(inside.trimStart().slice(0, 500)) ?? []
   return [{ name, arguments: '{}', problem: 'it is more than calls whose arguments have names and are literals' }]
 }
 

@@ -1,0 +1,13 @@
+// The numbers of a host, as Prometheus reads them.
+import { defineAgent } from '@baton/core'
+import { createHost } from '@baton/host'
+import { createMetrics } from '@baton/host/metrics'
+import { createOfflineModel } from '@baton/models/offline'
+
+const metrics = createMetrics()
+const agent = defineAgent({ name: 'parrot', model: createOfflineModel() })
+const host = createHost({ agent, observers: [metrics] })
+const session = await host.session('talk')
+await session.send('Hello!').answer
+console.log(metrics.prometheus())
+await host.stop()

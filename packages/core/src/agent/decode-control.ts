@@ -1,0 +1,56 @@
+// Decodes what programs say of a session's course: how it is interrupted, taken back and configured.
+import type { StoredPart } from '../messages.ts'
+import { readContent } from './decode-content.ts'
+import { readHeard, readModelId, readReason, readSettings, readTrue } from './decode-command.ts'
+import { readFields, readName, readOneOf } from './read-value.ts'
+import type { InterruptOptions, RewindOptions, SessionConfiguration } from './session-control.ts'
+import type { Decoded, Read } from './value-reader.ts'
+import { decodeWith } from './value-reader.ts'
+
+const readInterruptOptions: Read<InterruptOptions> = readFields('the options of interrupt', {
+  reason: { optional: readReason },
+  heard: { optional: readHeard },
+  queue: { optional: readOneOf('keep', 'withdraw') },
+})
+
+/** Decodes the options of `interrupt`; none are given as `undefined`. Never throws. */
+export function decodeInterruptOptions(value: unknown): Decoded<InterruptOptions> {
+  return value === undefined ? { ok: true, value: {} } : decodeWith('the options', value, readInterruptOptions)
+}
+
+export interface DecodedRewind extends Omit<RewindOptions, 'replace'> {
+  readonly replace?: readonly StoredPart[]
+}
+
+const readRewind: Read<DecodedRewind> = readFields('a rewind', {
+  message: readName,
+  replace: {
+    optional: (reader, value) =>
+      readContent(reader, typeof value === 'string' ? [{ type: 'text', text: value }] : value),
+  },
+  again: { optional: readTrue },
+  interrupt: { optional: readTrue },
+  inputId: { optional: readName },
+})
+
+/** Decodes where a conversation is taken back to. Never throws. */
+export function decodeRewind(value: unknown): Decoded<DecodedRewind> {
+  return decodeWith('the rewind', value, readRewind)
+}
+
+const readConfiguration: Read<SessionConfiguration> = readFields('a configuration', {
+  model: { optional: readModelId },
+  settings: { optional: (reader, value) => (value === null ? null : readSettings(reader, value)) },
+})
+
+/** Decodes what a session is configured with. Never throws. */
+export function decodeConfiguration(value: unknown): Decoded<SessionConfiguration> {
+  return decodeWith('the configuration', value, readConfiguration)
+}
+
+const readForkOptions = readFields('the options of fork', { before: { optional: readName } })
+
+/** Decodes the options of `fork`. Never throws. */
+export function decodeForkOptions(value: unknown): Decoded<{ readonly before?: string }> {
+  return decodeWith('the options', value, readForkOptions)
+}

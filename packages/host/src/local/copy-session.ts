@@ -1,0 +1,43 @@
+// A session's log under another name, up to where it last rested: what ran then would run twice.
+import type { Store } from '@baton/core'
+import type { SessionRecord, State } from '@baton/core/machine'
+import { applyRecord, followRecord, initialState } from '@baton/core/machine'
+
+export interface Copying {
+  readonly from: string
+  readonly to: string
+}
+
+/** @throws BatonError `session_exists`, `store_failed`, `log_damaged` */
+export async function copySession(
+  store: Pick<Store, 'read' | 'restore' | 'blobs'>,
+  { from, to }: Copying,
+): Promise<void> {
+  const records: SessionRecord[] = []
+  let rested = 0
+  let state = initialState(from)
+  for await (const record of store.read(from, 0)) {
+    followRecord(state, record)
+    state = applyRecord(state, record)
+    records.push(rename(record, to))
+    if (rests(state)) rested = records.length
+  }
+  // Blobs first: a record never names what is not there.
+  for (const name of await store.blobs.names(from)) {
+    const text = await store.blobs.get(from, name)
+    if (text !== undefined) await store.blobs.put(to, name, text)
+  }
+  await store.restore(to, records.slice(0, rested))
+}
+
+function rests({ turn, step, attempt, queue }: State): boolean {
+  return turn === null && step === null && attempt === null && queue.length === 0
+}
+
+function rename(record: SessionRecord, session: string): SessionRecord {
+  if (record.pos > 0) return record
+  return {
+    ...record,
+    facts: record.facts.map((fact) => (fact.type === 'session-opened' ? { ...fact, session } : fact)),
+  }
+}

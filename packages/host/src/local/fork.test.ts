@@ -1,0 +1,67 @@
+// Copies of sessions, and conversations that were taken back behind their window before the host began anew.
+import { defineAgent, tool } from '@baton/core'
+import { createScriptedModel } from '@baton/core/testing'
+import { expect, test } from 'vitest'
+import { createMemoryStore } from '../stores/memory-store.ts'
+import { createHost } from './create-host.ts'
+
+const PIXEL = Buffer.from('not really a picture').toString('base64')
+
+test('a copy has the conversation and its images, goes its own way, and runs nothing again', async () => {
+  let ran = 0
+  const pay = tool({
+    name: 'pay',
+    description: 'Pays',
+    input: { type: 'object' },
+    execute: async () => {
+      ran += 1
+      return await new Promise(() => {})
+    },
+  })
+  const model = createScriptedModel({
+    steps: ({ messages }, call) => {
+      const last = messages.findLast(({ role }) => role === 'user')?.parts[0]
+      if (last?.type === 'text' && last.text === 'pay') return { calls: [{ name: 'pay', arguments: {} }] }
+      return { text: `answer ${call}` }
+    },
+  })
+  const host = createHost({ agent: defineAgent({ name: 'a', model, tools: [pay] }) })
+  const session = await host.session('s', { principal: { id: 'ann' } })
+  const image = { type: 'image', mediaType: 'image/png', source: { type: 'base64', data: PIXEL } } as const
+  await session.send([{ type: 'text', text: 'one' }, image], { inputId: 'one' }).answer
+  await session.send('two', { inputId: 'two' }).answer
+  const events = session.events({ from: 'now' })[Symbol.asyncIterator]()
+  session.send('pay').answer.catch(() => {})
+  for (let next = await events.next(); next.value?.type !== 'call' || next.value.call.status !== 'running';)
+    next = await events.next()
+
+  const whole = await host.session(await session.fork(), { principal: { id: 'ann' } })
+  expect((await whole.messages()).messages.map(({ id }) => id)).toEqual(['one', 't1', 'two', 't2'])
+  expect((await whole.info()).activity).toBe('idle')
+  expect(ran).toBe(1)
+
+  const part = await host.session(await session.fork({ before: 'two' }), { principal: { id: 'ann' } })
+  expect((await part.send('other').answer).text).toMatch(/^answer/)
+  const told = model.requests.at(-1)?.messages ?? []
+  expect(told.map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
+  expect(told[0]?.parts[1]).toMatchObject({ type: 'image', source: { type: 'base64', data: PIXEL } })
+  expect((await session.info()).activity).toBe('running')
+  await expect(session.fork({ before: 'nobody’s' })).rejects.toMatchObject({ code: 'unknown_input' })
+  await host.stop()
+})
+
+test('what was taken back behind the window is told to the model after a restart too', async () => {
+  const store = createMemoryStore()
+  const model = createScriptedModel({ steps: (_, call) => ({ text: `answer ${call}` }) })
+  const agent = defineAgent({ name: 'a', model, window: { exchanges: 2 } })
+  const first = createHost({ agent, store })
+  const session = await first.session('s')
+  for (const text of ['zero', 'one', 'two', 'three', 'four']) await session.send(text, { inputId: text }).answer
+  expect(await session.rewind({ message: 'one' })).toMatchObject({ type: 'accepted' })
+  await first.stop()
+  const second = createHost({ agent, store })
+  await (await second.session('s')).send('again').answer
+  const told = model.requests.at(-1)?.messages ?? []
+  expect(told.map(({ parts }) => parts[0])).toMatchObject([{ text: 'zero' }, { text: 'answer 0' }, { text: 'again' }])
+  await second.stop()
+})

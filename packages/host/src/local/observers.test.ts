@@ -1,0 +1,113 @@
+// What the log and the observers of a host hear: model calls with their ids, retries, another model, every commit.
+import { BatonError, defineAgent } from '@baton/core'
+import type { JsonObject, Logger } from '@baton/core'
+import type { ScriptedStep } from '@baton/core/testing'
+import { createScriptedModel } from '@baton/core/testing'
+import { expect, test } from 'vitest'
+import type { SessionObserver } from '../observer.ts'
+import { createMemoryStore } from '../stores/memory-store.ts'
+import type { HostOptions } from './create-host.ts'
+import { createHost } from './create-host.ts'
+import { createManualTime } from './test-world.ts'
+
+type Line = { readonly level: string; readonly message: string } & JsonObject
+
+function createNotes(): { readonly lines: Line[]; readonly log: Logger } {
+  const lines: Line[] = []
+  const note =
+    (level: string): Logger['info'] =>
+    (message, data = {}) =>
+      void lines.push({ ...data, level, message })
+  return { lines, log: { info: note('info'), warn: note('warn') } }
+}
+
+const overloaded = (data: JsonObject): ScriptedStep => ({
+  error: new BatonError({ code: 'model_overloaded', message: 'busy; you said: my secret wish', data }),
+})
+
+async function runTurn(models: readonly (readonly ScriptedStep[])[], options: HostOptions): Promise<void> {
+  const time = createManualTime()
+  const model = models.map((steps, index) => createScriptedModel({ id: `scripted/m${index}`, steps }))
+  const agent = defineAgent({ name: 'watched', model, retry: { attempts: 2 } })
+  const host = createHost({ environment: time.environment, agent, secrets: ['sk-12345678'], ...options })
+  const session = await host.session('s')
+  await time.until(session.send('my secret wish').answer.catch(() => {}))
+  await host.stop()
+}
+
+test('the log has each model call, its retry and the model that takes over, with status and request id, without content', async () => {
+  const { lines, log } = createNotes()
+  const failure = overloaded({ status: 529, requestId: 'req-1 sk-12345678' })
+  await runTurn([[failure, failure], [{ text: 'a secret answer', usage: { inputTokens: 3, outputTokens: 2 } }]], {
+    log,
+  })
+  const told = lines.map(({ level, message, model, code, status, requestId, from, to }) =>
+    Object.values({ level, message, model, code, status, requestId, from, to })
+      .filter((field) => field !== undefined)
+      .map((field) => (typeof field === 'string' ? field : JSON.stringify(field)))
+      .join(' | '),
+  )
+  expect(told).toEqual([
+    'warn | a model call failed | scripted/m0 | model_overloaded | 529 | req-1 [redacted]',
+    'warn | a model is asked again | scripted/m0 | model_overloaded',
+    'warn | a model call failed | scripted/m0 | model_overloaded | 529 | req-1 [redacted]',
+    'warn | a model is asked again | scripted/m0 | model_overloaded',
+    'warn | another model takes over | scripted/m0 | scripted/m1',
+    'info | a model answered | scripted/m1',
+  ])
+  expect(lines.at(-1)).toMatchObject({ finish: 'end', inputTokens: 3, outputTokens: 2, attempt: 3 })
+  expect(JSON.stringify(lines)).not.toContain('secret')
+})
+
+test('the provider’s id of a request that was answered is in the log', async () => {
+  const { lines, log } = createNotes()
+  const model = createScriptedModel({ steps: [{ text: 'hello' }] })
+  const identified: typeof model = {
+    ...model,
+    run: async (...asked) => ({ ...(await model.run(...asked)), requestId: 'req-7' }),
+  }
+  const time = createManualTime()
+  const host = createHost({ environment: time.environment, agent: defineAgent({ name: 'a', model: identified }), log })
+  await time.until((await host.session('s')).send('hi').answer)
+  await host.stop()
+  expect(lines).toMatchObject([{ message: 'a model answered', requestId: 'req-7' }])
+})
+
+test('a logger or an observer that throws changes nothing for the session', async () => {
+  const fail = (): never => {
+    throw new Error('broken')
+  }
+  const heard: number[] = []
+  const observers: readonly SessionObserver[] = [
+    { onRecord: fail, onLive: fail, onClose: fail },
+    { onRecord: ({ pos }) => void heard.push(pos) },
+  ]
+  await runTurn([[{ text: 'fine' }]], { log: { info: fail, warn: fail }, observers })
+  expect(heard.length).toBeGreaterThan(2)
+})
+
+test('an observer hears each record once, in order, and none that was committed before its host', async () => {
+  const time = createManualTime()
+  const store = createMemoryStore()
+  const heard: number[][] = []
+  const live: string[] = []
+  for (let host = 0; host < 2; host++) {
+    const own: number[] = []
+    heard.push(own)
+    const observer: SessionObserver = {
+      onRecord: ({ pos }, session) => {
+        own.push(session.state().pos >= pos ? pos : -1)
+      },
+      onLive: (frame) => void live.push(frame.type),
+      onClose: ({ id }) => void live.push(`close ${id}`),
+    }
+    const agent = defineAgent({ name: 'a', model: createScriptedModel({ steps: [{ text: 'one' }] }) })
+    const made = createHost({ environment: time.environment, store, agent, observers: [observer] })
+    await time.until((await made.session('s')).send('hi').answer)
+    await made.stop()
+  }
+  const [first = [], second = []] = heard
+  expect([...first, ...second]).toEqual([...first, ...second].map((_, index) => index))
+  expect(second.length).toBeGreaterThan(2)
+  expect(live).toEqual(['text-delta', 'close s', 'text-delta', 'close s'])
+})

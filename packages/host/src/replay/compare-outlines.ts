@@ -1,0 +1,71 @@
+// Two outlines of one conversation, line by line: what was recorded, and what happens now.
+import type { Settlement } from '@baton/core/machine'
+import type { OutlinedCall, OutlinedTurn } from './session-outline.ts'
+
+export interface ReplayDifference {
+  readonly turn: number
+  /** Where in the turn: `step 2, look`. */
+  readonly place: string
+  readonly recorded: string
+  readonly now: string
+}
+
+/** UTF-16 units of a text in a difference. */
+const SHOWN_CHARS = 200
+
+/** `results`: whether what tools returned is compared too, not only how their calls ended. */
+export function compareTurns(
+  recorded: OutlinedTurn,
+  now: OutlinedTurn | undefined,
+  results: boolean,
+): ReplayDifference[] {
+  const one = listLines(recorded, results)
+  const other = now ? listLines(now, results) : new Map<string, string>()
+  const { turn } = recorded
+  return [...new Set([...one.keys(), ...other.keys()])].flatMap((place): ReplayDifference[] => {
+    const before = one.get(place) ?? 'nothing'
+    const after = other.get(place) ?? 'nothing'
+    return before === after || before === WORLD ? [] : [{ turn, place, recorded: before, now: after }]
+  })
+}
+
+/** How a call ended that the world decided: it came too late, or its process died. */
+const WORLD = 'as the world was'
+
+function listLines({ steps, end }: OutlinedTurn, results: boolean): Map<string, string> {
+  const lines = new Map<string, string>()
+  for (const [index, { calls, refusedOutput }] of steps.entries()) {
+    for (const [number, call] of calls.entries()) {
+      const place = `step ${index + 1}, call ${number + 1}, ${call.name}`
+      lines.set(`${place}, approval`, describeApproval(call))
+      lines.set(place, describeSettlement(call.settlement, results))
+    }
+    lines.set(`step ${index + 1}, output`, refusedOutput === undefined ? 'fits' : `does not fit: ${refusedOutput}`)
+  }
+  lines.set('end', end ? `${end.outcome}${end.error ? `, ${end.error.code}` : ''}` : 'nothing')
+  lines.set('answer', end ? show(end.text) : 'nothing')
+  return lines
+}
+
+function describeApproval({ asks, decision }: OutlinedCall): string {
+  if (!asks) return 'is not asked for'
+  return `is asked for${decision ? `: ${decision.decision}` : ''}`
+}
+
+function describeSettlement(settlement: Settlement | undefined, results: boolean): string {
+  switch (settlement?.type) {
+    case undefined:
+      return 'nothing'
+    case 'ok':
+      return results ? `ok: ${show(JSON.stringify(settlement.value ?? settlement.content))}` : 'ok'
+    case 'error':
+    case 'denied':
+      return `${settlement.type}, ${settlement.code}`
+    default:
+      return WORLD
+  }
+}
+
+function show(text: string): string {
+  return text.length <= SHOWN_CHARS ? text : `${text.slice(0, SHOWN_CHARS).toWellFormed()}…`
+}

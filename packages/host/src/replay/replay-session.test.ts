@@ -1,0 +1,156 @@
+// A session of yesterday and an agent of today: what is as it was, and what is told to differ.
+import type { Agent, AgentInit, LogStore, Tool } from '@baton/core'
+import { defineAgent, tool } from '@baton/core'
+import type { ScriptedStep } from '@baton/core/testing'
+import { createScriptedModel } from '@baton/core/testing'
+import { expect, test } from 'vitest'
+import { createHost } from '../local/create-host.ts'
+import { createMemoryStore } from '../stores/memory-store.ts'
+import { exportSession } from '../stores/transfer.ts'
+import { replaySession } from './replay-session.ts'
+
+const OBJECT = { type: 'object' } as const
+const starts: string[] = []
+const pure = tool({
+  name: 'read',
+  description: 'r',
+  input: OBJECT,
+  effect: 'pure',
+  execute: () => starts.push('read') && 'bread',
+})
+const pay = tool({
+  name: 'pay',
+  description: 'p',
+  input: OBJECT,
+  effect: 'once',
+  approval: true,
+  execute: () => starts.push('pay') && 'paid',
+})
+const look = tool({ name: 'look', description: 'l', input: OBJECT, effect: 'pure' })
+const TOOLS = [pure, pay, look]
+
+const STEPS: readonly ScriptedStep[] = [
+  {
+    calls: [
+      { name: 'read', arguments: { n: 1 } },
+      { name: 'pay', arguments: {} },
+      { name: 'look', arguments: {} },
+    ],
+  },
+  { text: 'All is done.' },
+  { text: 'You are welcome.' },
+]
+
+async function readExport(store: LogStore): Promise<readonly string[]> {
+  const lines: string[] = []
+  for await (const line of exportSession(store, 's')) lines.push(line)
+  return lines
+}
+
+/** Two turns: three calls of every kind, then thanks. */
+async function record(init: Partial<AgentInit> = {}): Promise<readonly string[]> {
+  const store = createMemoryStore({ leaseMs: Infinity })
+  const model = createScriptedModel({ steps: STEPS })
+  const host = createHost({ store, agent: defineAgent({ name: 'a', model, tools: TOOLS, ...init }) })
+  const session = await host.session('s')
+  await session.attach({ look: () => 'seen' })
+  const turn = session.send('Go')
+  for await (const event of turn)
+    if (event.type === 'approval-requested') await session.decide({ approvalId: event.approvalId, decision: 'approve' })
+  await turn.answer
+  await session.send('Thanks').answer
+  await host.stop()
+  return await readExport(store)
+}
+
+const createAgent = (tools: readonly Tool[] = TOOLS, more: Partial<AgentInit> = {}): Agent =>
+  defineAgent({ name: 'a', tools, ...more })
+
+test('the same agent does the same, and none of its tools runs', async () => {
+  const lines = await record()
+  starts.length = 0
+  expect(await replaySession({ agent: createAgent(), lines })).toEqual({
+    session: 's',
+    turns: 2,
+    differences: [],
+    notes: [],
+  })
+  expect(starts).toEqual([])
+})
+
+test('a tool that is gone, takes other arguments or must not be approved any more is told', async () => {
+  const lines = await record()
+  const strict = { ...OBJECT, properties: { n: { type: 'string' } } } as const
+  const changed = [
+    { ...pure, ...tool({ name: 'read', description: 'r', input: strict, effect: 'pure', execute: () => '' }) },
+    { ...pay, approval: false },
+  ]
+  const { differences } = await replaySession({ agent: createAgent(changed as readonly Tool[]), lines })
+  expect(differences).toEqual([
+    { turn: 1, place: 'step 1, call 1, read', recorded: 'ok', now: 'error, invalid_arguments' },
+    { turn: 1, place: 'step 1, call 2, pay, approval', recorded: 'is asked for: approve', now: 'is not asked for' },
+    { turn: 1, place: 'step 1, call 3, look', recorded: 'ok', now: 'error, tool_not_found' },
+  ])
+})
+
+test('a limit that bites now is told', async () => {
+  const { differences } = await replaySession({
+    agent: createAgent(TOOLS, { limits: { callsPerTurn: 1 } }),
+    lines: await record(),
+  })
+  expect(differences.map(({ place, now }) => `${place}: ${now}`)).toContain(
+    'step 1, call 2, pay: denied, call_limit_exceeded',
+  )
+})
+
+test('tools that run are compared by what they return', async () => {
+  const lines = await record()
+  starts.length = 0
+  const stale = tool({ name: 'read', description: 'r', input: OBJECT, effect: 'pure', execute: () => 'stale bread' })
+  const { differences } = await replaySession({ agent: createAgent([stale, pay, look]), lines, run: 'pure' })
+  expect(differences).toMatchObject([
+    {
+      place: 'step 1, call 1, read',
+      recorded: expect.stringContaining('"bread"') as unknown,
+      now: expect.stringContaining('stale bread') as unknown,
+    },
+  ])
+  expect(starts).toEqual([])
+  await replaySession({ agent: createAgent(), lines, run: 'all' })
+  expect(starts).toEqual(['read', 'pay'])
+})
+
+test('what follows an interruption is not compared, and that is said', async () => {
+  const store = createMemoryStore({ leaseMs: Infinity })
+  const model = createScriptedModel({ steps: [{ text: 'One.' }, { text: 'Two', hangs: 'until-aborted' }] })
+  const host = createHost({ store, agent: defineAgent({ name: 'a', model }) })
+  const session = await host.session('s')
+  await session.send('first').answer
+  const second = session.send('second')
+  for await (const event of second) if (event.type === 'text') await session.interrupt()
+  await host.stop()
+  const lines = await readExport(store)
+  expect(await replaySession({ agent: createAgent([]), lines })).toEqual({
+    session: 's',
+    turns: 1,
+    differences: [],
+    notes: ['an answer was interrupted: only the turns before (1) are compared'],
+  })
+})
+
+test('a tool that runs and asks somebody is told that nobody answers', async () => {
+  const lines = await record()
+  const asking = tool({
+    name: 'read',
+    description: 'r',
+    input: OBJECT,
+    effect: 'pure',
+    execute: async (_, { ask }) => await ask({ message: 'sure?', schema: { type: 'object', properties: {} } }),
+  })
+  const { differences } = await replaySession({ agent: createAgent([asking, pay, look]), lines, run: 'pure' })
+  expect(differences).toMatchObject([{ place: 'step 1, call 1, read', now: 'error, question_declined' }])
+})
+
+test('what is no export is refused', async () => {
+  await expect(replaySession({ agent: createAgent(), lines: ['{}'] })).rejects.toMatchObject({ code: 'log_damaged' })
+})

@@ -1,0 +1,228 @@
+// An exported session, run again: the agent of today gets the model answers of then, and what comes out otherwise is named.
+// Its tools return what they returned then, unless they are to run.
+import type { Agent, ClientHandlers, JsonObject, Model, Session, Tool } from '@baton/core'
+import { BatonError, isErrorCode, isJsonObject, parseJson, tool } from '@baton/core'
+import type { SessionRecord } from '@baton/core/machine'
+import { createNodeEnvironment } from '../environment.ts'
+import { createHost } from '../local/create-host.ts'
+import { createMemoryStore } from '../stores/memory-store.ts'
+import { importSession } from '../stores/transfer.ts'
+import type { ReplayDifference } from './compare-outlines.ts'
+import { compareTurns } from './compare-outlines.ts'
+import type { OutlinedCall, OutlinedTurn, SessionOutline } from './session-outline.ts'
+import { outlineSession, readInputs } from './session-outline.ts'
+
+export interface ReplaySessionOptions {
+  readonly agent: Agent
+  /** Lines of an export, as `exportSession` gives them. */
+  readonly lines: AsyncIterable<string> | Iterable<string>
+  /**
+   * Which tools of the server run: none by default, then they return what they returned; `pure` runs those without an effect,
+   * `all` those with effects too. What tools that ran return is compared.
+   */
+  readonly run?: 'none' | 'pure' | 'all'
+  /** Handed to tools that run. */
+  readonly services?: unknown
+}
+
+export type { ReplayDifference }
+
+export interface ReplayReport {
+  readonly session: string
+  /** Turns that were compared. */
+  readonly turns: number
+  readonly differences: readonly ReplayDifference[]
+  /** What was not compared, and why. */
+  readonly notes: readonly string[]
+}
+
+/** Where the replay stands. */
+interface Place {
+  readonly turn: OutlinedTurn
+  /** Steps that were answered in it. */
+  steps: number
+}
+
+/**
+ * Replays a session turn by turn, without network, up to where somebody interrupted, paused or rewound it.
+ * @throws BatonError `log_damaged`, `log_version_unknown`, `invalid_option` for lines that are no export
+ */
+export async function replaySession(options: ReplaySessionOptions): Promise<ReplayReport> {
+  const { lines, run = 'none' } = options
+  const source = createMemoryStore()
+  const session = await importSession(source, lines)
+  const records: SessionRecord[] = []
+  for await (const record of source.read(session, 0)) records.push(record)
+  const outline = outlineSession(records)
+  const store = createMemoryStore({ leaseMs: Infinity })
+  const place: { current: Place | undefined } = { current: undefined }
+  const held: { session: Session | undefined } = { session: undefined }
+  const model = createReplayedModel(place, held)
+  const agent = createReplayedAgent(options, { outline, records, place, model })
+  const environment = createNodeEnvironment({ post: () => Promise.reject(new Error('a replay has no network')) })
+  const host = createHost({ agent, store, environment, modelOf: () => model, services: options.services })
+  try {
+    held.session = await host.session(session)
+    for (const name of await source.blobs.names(session))
+      await store.blobs.put(session, name, (await source.blobs.get(session, name)) ?? '')
+    await held.session.attach(createHandlers(agent, place))
+    for (const turn of outline.turns) {
+      place.current = { turn, steps: 0 }
+      await playTurn(held.session, place.current)
+    }
+  } finally {
+    await host.stop()
+  }
+  const now: SessionRecord[] = []
+  for await (const record of store.read(session, 0)) now.push(record)
+  const replayed = outlineSession(now)
+  const differences = outline.turns.flatMap((turn, index) => compareTurns(turn, replayed.turns[index], run !== 'none'))
+  const notes =
+    outline.cutBy === undefined
+      ? []
+      : [`${outline.cutBy}: only the turns before (${outline.turns.length}) are compared`]
+  return { session, turns: outline.turns.length, differences, notes }
+}
+
+/** What was recorded of this call, which the model of the replay has just asked for. */
+function findRecorded(place: Place | undefined, callId: string): OutlinedCall | undefined {
+  const index = Number(/_(\d+)$/.exec(callId)?.[1])
+  return place?.turn.steps[place.steps - 1]?.calls[index]
+}
+
+/** Sends what was said, decides as people decided. Never rejects: how the turn ended stands in the log. */
+async function playTurn(session: Session, place: Place): Promise<void> {
+  const { inputs } = place.turn
+  const sent = session.send(readInputs(inputs), { asks: inputs.every(({ asks }) => asks !== false) })
+  for await (const event of sent) {
+    if (event.type === 'question-asked') await session.answer({ questionId: event.questionId, decline: true })
+    if (event.type !== 'approval-requested') continue
+    const { decision, reason, edited } = findRecorded(place, event.call.callId)?.decision ?? {
+      decision: 'deny' as const,
+    }
+    const input = edited === undefined ? undefined : parseJson(edited.arguments)
+    const decided =
+      decision === 'edit' && input?.ok && isJsonObject(input.value)
+        ? { decision, input: input.value }
+        : { decision: decision === 'edit' ? ('approve' as const) : decision }
+    await session.decide({ approvalId: event.approvalId, ...decided, ...(reason !== undefined && { reason }) })
+  }
+  await sent.answer.catch(() => {})
+}
+
+/** Says what was said at this place. What came into the turn then comes now, before the answer is given. */
+function createReplayedModel(
+  place: { readonly current: Place | undefined },
+  held: { readonly session: Session | undefined },
+): Model {
+  const run: Model['run'] = async (_, sink) => {
+    const { current } = place
+    const step = current?.turn.steps[current.steps]
+    const failure = current?.turn.failure
+    if (current) current.steps += 1
+    if (!step && failure)
+      throw new BatonError({
+        code: isErrorCode(failure.code) ? failure.code : 'internal',
+        message: failure.message,
+        retryable: false,
+      })
+    if (!step)
+      throw new BatonError({
+        code: 'replay_mismatch',
+        message: 'the model is asked more often than it was',
+        retryable: false,
+      })
+    if (step.steered.length > 0)
+      await held.session?.submit({
+        type: 'user-input',
+        inputId: `steered-${current?.turn.turn}-${current?.steps}`,
+        parts: [{ type: 'text', text: readInputs(step.steered) }],
+        delivery: 'steer',
+      })
+    for (const part of step.answer.parts) if (part.type === 'text') sink({ type: 'text-delta', text: part.text })
+    return step.answer
+  }
+  const capabilities = { tools: 'native', output: 'native', images: true } as const
+  return { id: 'replay/model', provider: 'replay', capabilities, run }
+}
+
+interface Replaying {
+  readonly outline: SessionOutline
+  readonly records: readonly SessionRecord[]
+  readonly place: { readonly current: Place | undefined }
+  readonly model: Model
+}
+
+/** The agent with the model of the replay, and with tools that return what they returned. */
+function createReplayedAgent(
+  { agent, run = 'none' }: ReplaySessionOptions,
+  { outline, records, place, model }: Replaying,
+): Agent {
+  const repeat = (each: Tool): Tool => {
+    const runs = run === 'all' || (run === 'pure' && each.effect === 'pure')
+    return runs || !each.execute
+      ? each
+      : { ...each, execute: (_, { callId }) => repeatResult(findRecorded(place.current, callId)) }
+  }
+  const own = agent.tools.map(repeat)
+  const known = new Set(own.map(({ name }) => name))
+  const brought = listBrought(records).filter(({ name }) => !known.has(name))
+  for (const { name } of brought) known.add(name)
+  // Tools of sources come from outside, where a replay does not go.
+  const used = new Set(
+    outline.turns.flatMap(({ steps }) => steps.flatMap(({ calls }) => calls.map(({ name }) => name))),
+  )
+  const foreign =
+    agent.sources.length === 0 || run === 'all'
+      ? []
+      : [...used].filter((name) => !known.has(name) && name !== 'result.read')
+  const execute = repeat(
+    tool({ name: 'repeated', description: '', input: { type: 'object' }, effect: 'pure', execute: () => '' }),
+  ).execute
+  const stubs = foreign.map((name) => ({
+    ...tool({ name, description: name, input: { type: 'object' }, effect: 'pure', execute: () => '' }),
+    execute,
+  }))
+  return {
+    ...agent,
+    models: [model.id],
+    tools: [...own, ...brought, ...(stubs as readonly Tool[])], // each has `execute` of a tool
+    sources: run === 'all' ? agent.sources : [],
+    window: { ...agent.window, summarise: false },
+  }
+}
+
+/** Tools that clients brought with them, as client tools of the agent. */
+function listBrought(records: readonly SessionRecord[]): readonly Tool[] {
+  const tools = new Map<string, Tool>()
+  for (const { facts } of records)
+    for (const fact of facts)
+      if (fact.type === 'client-tools-set')
+        for (const { name, description, inputSchema, effect } of fact.tools)
+          tools.set(name, tool({ name, description, input: inputSchema as JsonObject, effect })) // an object when it was brought
+  return [...tools.values()]
+}
+
+function createHandlers({ tools }: Agent, place: { readonly current: Place | undefined }): ClientHandlers {
+  const client = tools.filter(({ execute }) => !execute)
+  return Object.fromEntries(
+    client.map(({ name }) => [
+      name,
+      (_: unknown, { callId }: { readonly callId: string }) => repeatResult(findRecorded(place.current, callId)),
+    ]),
+  )
+}
+
+/** @throws Error where the call did not return anything then */
+function repeatResult(recorded: OutlinedCall | undefined): unknown {
+  const settlement = recorded?.settlement
+  if (settlement?.type === 'ok')
+    return (
+      settlement.value ?? {
+        content: settlement.content.map((part) =>
+          part.type === 'text' ? part : { type: 'text', text: `[${part.type}]` },
+        ),
+      }
+    )
+  throw new Error(settlement && 'message' in settlement ? settlement.message : 'nothing was returned')
+}

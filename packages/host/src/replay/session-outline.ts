@@ -1,0 +1,129 @@
+// What a session came to, turn by turn and without times and ids: what a replay compares, and what it is driven by.
+import type { ModelAnswer, ModelPart } from '@baton/core'
+import type { Fact, FactOf, InputBody, SessionRecord, Settlement } from '@baton/core/machine'
+
+export interface OutlinedCall {
+  readonly name: string
+  readonly callId: string
+  asks: boolean
+  decision?: FactOf<'approval-decided'>
+  settlement?: Settlement
+}
+
+export interface OutlinedStep {
+  readonly answer: ModelAnswer
+  readonly calls: readonly OutlinedCall[]
+  refusedOutput?: string
+  /** What came into the turn after this step. */
+  readonly steered: FactOf<'input-accepted'>[]
+}
+
+export interface OutlinedTurn {
+  readonly turn: number
+  readonly inputs: FactOf<'input-accepted'>[]
+  readonly steps: OutlinedStep[]
+  /** Of a turn whose model failed for good. */
+  failure?: FactOf<'attempt-failed'>['error']
+  end?: FactOf<'turn-finished'>
+}
+
+export interface SessionOutline {
+  readonly turns: readonly OutlinedTurn[]
+  /** Why turns after these are left out. */
+  readonly cutBy?: string
+}
+
+/** Up to where a person took something back, interrupted or paused: from there on nothing is comparable. */
+export function outlineSession(records: readonly SessionRecord[]): SessionOutline {
+  const turns: OutlinedTurn[] = []
+  const waiting = new Map<string, FactOf<'input-accepted'>>()
+  const calls = new Map<string, OutlinedCall>()
+  for (const { facts } of records)
+    for (const fact of facts) {
+      const why = findCut(fact)
+      if (why !== undefined) return { turns: turns.filter(({ end }) => end), cutBy: why }
+      if (fact.type === 'input-accepted') waiting.set(fact.inputId, fact)
+      else if (fact.type === 'turn-started') turns.push({ turn: fact.turn, inputs: [], steps: [] })
+      const turn = turns.at(-1)
+      if (turn) outlineFact({ turn, waiting, calls }, fact)
+    }
+  const isWhole = turns.every(({ end }) => end)
+  return isWhole ? { turns } : { turns: turns.filter(({ end }) => end), cutBy: 'its last turn has not ended' }
+}
+
+function findCut(fact: Fact): string | undefined {
+  if (fact.type === 'interrupt-accepted') return 'an answer was interrupted'
+  if (fact.type === 'history-rewound') return 'the conversation was rewound'
+  if (fact.type === 'session-paused' || fact.type === 'session-stopped') return 'the session was paused or stopped'
+  return fact.type === 'turn-finished' && fact.error?.code === 'turn_time_exceeded'
+    ? 'a turn ran out of time'
+    : undefined
+}
+
+interface Outlining {
+  readonly turn: OutlinedTurn
+  readonly waiting: Map<string, FactOf<'input-accepted'>>
+  readonly calls: Map<string, OutlinedCall>
+}
+
+function outlineFact({ turn, waiting, calls }: Outlining, fact: Fact): void {
+  const step = turn.steps.at(-1)
+  switch (fact.type) {
+    case 'inputs-entered': {
+      const inputs = fact.entries.flatMap(({ inputs: ids }) => ids.flatMap((id) => waiting.get(id) ?? []))
+      ;(step ? step.steered : turn.inputs).push(...inputs)
+      return
+    }
+    case 'step-finished': {
+      const proposed = fact.calls.map(({ name, callId }): OutlinedCall => ({ name, callId, asks: false }))
+      for (const call of proposed) calls.set(call.callId, call)
+      turn.steps.push({ answer: toAnswer(fact), calls: proposed, steered: [] })
+      return
+    }
+    case 'output-refused':
+      if (step) step.refusedOutput = fact.issue
+      return
+    case 'approval-requested': {
+      const call = calls.get(fact.callId)
+      if (call) call.asks = true
+      return
+    }
+    case 'approval-decided': {
+      const call = calls.get(fact.callId)
+      if (call) call.decision = fact
+      return
+    }
+    case 'call-settled': {
+      const call = calls.get(fact.callId)
+      if (call) call.settlement = fact.settlement
+      return
+    }
+    case 'attempt-failed':
+      turn.failure = fact.error
+      return
+    case 'turn-finished':
+      turn.end = fact
+      return
+    default:
+  }
+}
+
+function toAnswer({ parts, finish, usage, model }: FactOf<'step-finished'>): ModelAnswer {
+  const said = parts.map((part): ModelPart => {
+    if (part.type !== 'call') return part
+    const { callId: _, ...call } = part
+    return call
+  })
+  return { parts: said, finish, usage, model }
+}
+
+/** What somebody said, as text: what a replay's model is asked does not matter. */
+export function readInputs(inputs: readonly FactOf<'input-accepted'>[]): string {
+  return inputs.map(({ body }) => readBody(body)).join('\n') || '(nothing new)'
+}
+
+function readBody(body: InputBody): string {
+  if (body.type === 'transcript') return `${body.speaker}: ${body.text}`
+  if (body.type === 'urgent') return `${body.name}: ${body.message ?? ''}`
+  return body.parts.map((part) => (part.type === 'text' ? part.text : `[${part.type}]`)).join('\n')
+}

@@ -1,0 +1,40 @@
+// The same numbers as in @baton/host/metrics, for a meter of OpenTelemetry.
+import type { Counter, Histogram, Meter } from '@opentelemetry/api'
+import type { SessionObserver } from '../observer.ts'
+import { measureSessions } from './measure-sessions.ts'
+import type { MetricSink, MetricSpec } from './prometheus.ts'
+
+export interface MeterOptions {
+  readonly meter: Meter
+  /** Milliseconds since any moment, at the pace of a second a second; `performance.now` by default. */
+  readonly nowMs?: () => number
+}
+
+/** Numbers of every session of a host: `createHost({ observers: [meterSessions({ meter })] })`. */
+export function meterSessions({ meter, nowMs = () => performance.now() }: MeterOptions): SessionObserver {
+  const counters = new Map<MetricSpec, Counter>()
+  const histograms = new Map<MetricSpec, Histogram>()
+  const sink: MetricSink = {
+    add: (metric, labels, value) => {
+      const counter = counters.get(metric) ?? meter.createCounter(toMeterName(metric), { description: metric.help })
+      counters.set(metric, counter)
+      counter.add(value, labels)
+    },
+    observe: (metric, labels, value) => {
+      const options = { description: metric.help, unit: 's' }
+      const histogram = histograms.get(metric) ?? meter.createHistogram(toMeterName(metric), options)
+      histograms.set(metric, histogram)
+      histogram.record(value, labels)
+    },
+    watch: (metric, read) =>
+      meter
+        .createObservableGauge(toMeterName(metric), { description: metric.help })
+        .addCallback((result) => result.observe(read())),
+  }
+  return measureSessions(sink, nowMs)
+}
+
+/** Names have dots there, and the unit stands beside them. */
+function toMeterName({ name }: MetricSpec): string {
+  return name.replace(/^baton_/, 'baton.').replace(/_seconds$/, '')
+}

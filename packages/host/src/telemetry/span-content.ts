@@ -1,0 +1,49 @@
+// What people, models and tools said, as attributes of spans: only for those who asked for it. The shapes are those of the
+// GenAI conventions (gen-ai-input-messages.json, gen-ai-output-messages.json).
+import type { AssistantPart, FinishReason, StoredPart } from '@baton/core'
+import type { FactOf, InputBody, Settlement } from '@baton/core/machine'
+import type { Attributes } from './span-data.ts'
+
+/** UTF-16 units of one attribute; what is longer is cut. */
+const CONTENT_CHARS = 16_384
+
+export function describeInputs(inputs: readonly FactOf<'input-accepted'>[]): Attributes {
+  const messages = inputs.map(({ body }) => ({ role: 'user', parts: listParts(body) }))
+  return { 'gen_ai.input.messages': cut(JSON.stringify(messages)) }
+}
+
+function listParts(body: InputBody): readonly object[] {
+  if (body.type === 'transcript') return [{ type: 'text', content: `${body.speaker}: ${body.text}` }]
+  if (body.type === 'urgent') return [{ type: 'text', content: `${body.name}: ${body.message ?? ''}` }]
+  return body.parts.map(describePart)
+}
+
+/** The bytes of images and files stay where they are. */
+function describePart(part: StoredPart): object {
+  return part.type === 'text' ? { type: 'text', content: part.text } : { type: part.type, mime_type: part.mediaType }
+}
+
+export function describeAnswer(parts: readonly AssistantPart[], finish: FinishReason): Attributes {
+  const said = parts.flatMap((part): object[] => {
+    if (part.type === 'text') return [{ type: 'text', content: part.text }]
+    if (part.type === 'reasoning') return [{ type: 'reasoning', content: part.text }]
+    if (part.type !== 'call') return []
+    return [{ type: 'tool_call', id: part.callId, name: part.name, arguments: part.arguments }]
+  })
+  const message = [{ role: 'assistant', parts: said, finish_reason: finish }]
+  return { 'gen_ai.output.messages': cut(JSON.stringify(message)) }
+}
+
+export function describeArguments(parts: readonly AssistantPart[], callId: string): Attributes {
+  const call = parts.find((part) => part.type === 'call' && part.callId === callId)
+  return call?.type === 'call' ? { 'gen_ai.tool.call.arguments': cut(call.arguments) } : {}
+}
+
+export function describeResult(settlement: Settlement): Attributes {
+  if (settlement.type !== 'ok') return {}
+  return { 'gen_ai.tool.call.result': cut(JSON.stringify(settlement.value ?? settlement.content.map(describePart))) }
+}
+
+function cut(text: string): string {
+  return text.length <= CONTENT_CHARS ? text : text.slice(0, CONTENT_CHARS).toWellFormed()
+}

@@ -1,0 +1,195 @@
+// OpenTelemetry: the spans that were folded from records, started and ended with a tracer of the program's own. A span that a
+// former process began is begun again under the same ids, and only who commits a span's end ends it.
+import type { Context, Span, SpanContext, Tracer } from '@opentelemetry/api'
+import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
+import type { Logger } from '@baton/core'
+import { BatonError } from '@baton/core'
+import type { SessionRecord } from '@baton/core/machine'
+import type { ObservedSession, SessionObserver } from '../observer.ts'
+import type { SpanChange, SpanEnd, SpanStart, TurnTrace } from './span-data.ts'
+import { SpanFold } from './span-fold.ts'
+import type { LogName, SpanIds } from './span-ids.ts'
+import { deriveSpanId, deriveTraceId, readTraceparent } from './span-ids.ts'
+
+export interface TracingOptions {
+  /** Of a provider whose `idGenerator` is `ids`. */
+  readonly tracer: Tracer
+  readonly ids: SpanIds
+  /** Whether spans hold messages, arguments, results and the texts of errors; false by default. */
+  readonly content?: boolean
+  /** Told where a span could not be gone on with. */
+  readonly log?: Logger
+}
+
+export interface Tracing extends SessionObserver {
+  /** When everything that was committed so far is told to the tracer; before the provider is shut down. Never rejects. */
+  settled(): Promise<void>
+}
+
+/** Records of one session that may wait while its log is read; with more, the log is read again. */
+const WAITING_MAX = 10_000
+
+/**
+ * Spans of every session of a host: `createHost({ observers: [traceSessions({ tracer, ids })] })`.
+ * @throws BatonError `invalid_option` when the tracer's provider does not ask `ids`
+ */
+export function traceSessions(options: TracingOptions): Tracing {
+  checkIds(options)
+  const sessions = new Map<string, SessionTracer>()
+  return {
+    onRecord: (record, session) => {
+      const known = sessions.get(session.id)
+      // A log that begins anew is another session of the same name.
+      const tracer = known && record.pos > 0 ? known : new SessionTracer(options, session)
+      if (tracer !== known) sessions.set(session.id, tracer)
+      tracer.take(record)
+    },
+    onClose: ({ id }) => void sessions.delete(id),
+    settled: async () => {
+      for (const tracer of sessions.values()) await tracer.loading
+    },
+  }
+}
+
+/** A tracer that records nothing has no ids at all: then there is nothing to check. */
+function checkIds({ tracer, ids }: TracingOptions): void {
+  const wanted = { traceId: 'ba'.repeat(16), spanId: 'ba'.repeat(8) }
+  const probe = ids.use(wanted, () => tracer.startSpan('baton.probe', { root: true }, ROOT_CONTEXT)).spanContext()
+  if (trace.isSpanContextValid(probe) && probe.spanId !== wanted.spanId)
+    throw new BatonError({
+      code: 'invalid_option',
+      message: 'the tracer gives its spans ids of its own, so a span could not go on after a restart',
+      hint: 'Make the tracer provider with `idGenerator: ids`, the same `ids` that traceSessions gets.',
+    })
+}
+
+class SessionTracer {
+  /** While what came before this process is read from the log. */
+  loading: Promise<void> | undefined
+  readonly #options: TracingOptions
+  readonly #session: ObservedSession
+  readonly #name: LogName
+  #fold: SpanFold
+  readonly #spans = new Map<string, Span>()
+  #waiting: SessionRecord[] = []
+  /** Of the newest record that was told to the tracer. */
+  #toldPos = -1
+  #epoch = -1
+
+  constructor(options: TracingOptions, session: ObservedSession) {
+    const { birth } = session.state()
+    this.#options = options
+    this.#session = session
+    this.#name = { session: session.id, birth }
+    this.#fold = this.#createFold()
+  }
+
+  take(record: SessionRecord): void {
+    if (this.loading) {
+      if (this.#waiting.length < WAITING_MAX) this.#waiting.push(record)
+      return
+    }
+    if (record.pos !== this.#fold.pos + 1) {
+      this.#waiting = [record]
+      this.loading = this.#load(record)
+      return
+    }
+    this.#epoch = record.epoch
+    this.#toldPos = record.pos
+    for (const change of this.#fold.fold(record)) this.#apply(change)
+  }
+
+  /** From where the newest turn began, or from the beginning where an input of it was accepted long before. Never rejects. */
+  async #load(first: SessionRecord): Promise<void> {
+    const turn = this.#session.lastTurn()
+    try {
+      await this.#read(Math.min(turn?.pos ?? first.pos, first.pos), first)
+      if (this.#fold.missesInputs) await this.#read(0, first)
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.message : String(cause)
+      this.#options.log?.warn('spans that began before are lost', { session: this.#session.id, cause: why })
+      this.#fold = this.#createFold()
+      this.#fold.pos = first.pos - 1
+    }
+    this.#goOn()
+    this.loading = undefined
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const record of waiting) this.take(record)
+  }
+
+  async #read(fromPos: number, { pos: untilPos }: SessionRecord): Promise<void> {
+    this.#fold = this.#createFold()
+    this.#fold.pos = untilPos - 1
+    for await (const record of this.#session.read(fromPos)) {
+      if (record.pos >= untilPos) return
+      // What this process committed without hearing of it, as where a store failed after it had stored.
+      const isUntold = record.epoch === this.#epoch && record.pos > this.#toldPos
+      const changes = this.#fold.fold(record)
+      if (!isUntold) continue
+      this.#toldPos = record.pos
+      for (const change of changes) this.#apply(change)
+    }
+  }
+
+  /** Spans that are open in the log are begun, those that others ended are left alone. */
+  #goOn(): void {
+    for (const key of this.#spans.keys()) if (!this.#fold.open.has(key)) this.#spans.delete(key)
+    for (const { start } of this.#fold.open.values()) if (!this.#spans.has(start.key)) this.#start(start)
+  }
+
+  #createFold(): SpanFold {
+    const { agent } = this.#session.state()
+    return new SpanFold({ session: this.#session.id, agent, content: this.#options.content === true })
+  }
+
+  #apply(change: SpanChange): void {
+    if (change.type === 'start') this.#start(change.span)
+    else if (change.type === 'end') this.#end(change.span)
+    else if (change.type === 'event')
+      this.#spans.get(change.key)?.addEvent(change.event.name, change.event.attributes, change.event.atMs)
+    else this.#spans.get(change.key)?.addLink({ context: toContext(change.traceparent) })
+  }
+
+  #start(start: SpanStart): void {
+    const { key, parentKey, name, kind, startMs, attributes } = start
+    const ids = { traceId: this.#findTraceId(start.trace), spanId: deriveSpanId(this.#name, key) }
+    const options = {
+      kind: kind === 'client' ? SpanKind.CLIENT : SpanKind.INTERNAL,
+      startTime: startMs,
+      attributes: { ...attributes },
+    }
+    const context = this.#findParent(start.trace, parentKey)
+    this.#spans.set(
+      key,
+      this.#options.ids.use(ids, () => this.#options.tracer.startSpan(name, options, context)),
+    )
+  }
+
+  #end({ key, endMs, attributes, error }: SpanEnd): void {
+    const span = this.#spans.get(key)
+    if (!span) return
+    this.#spans.delete(key)
+    span.setAttributes({ ...attributes })
+    const message = this.#options.content ? (error?.message ?? error?.type) : error?.type
+    if (error) span.setStatus({ code: SpanStatusCode.ERROR, ...(message !== undefined && { message }) })
+    span.end(endMs)
+  }
+
+  #findTraceId({ parent, turn }: TurnTrace): string {
+    return parent === undefined ? deriveTraceId(this.#name, turn) : readTraceparent(parent).traceId
+  }
+
+  #findParent(turn: TurnTrace, parentKey: string | undefined): Context {
+    if (parentKey === undefined)
+      return turn.parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, toContext(turn.parent))
+    const open = this.#spans.get(parentKey)
+    if (open) return trace.setSpan(ROOT_CONTEXT, open)
+    const ids = { traceId: this.#findTraceId(turn), spanId: deriveSpanId(this.#name, parentKey) }
+    return trace.setSpanContext(ROOT_CONTEXT, { ...ids, traceFlags: 1 })
+  }
+}
+
+function toContext(traceparent: string): SpanContext {
+  return { ...readTraceparent(traceparent), isRemote: true }
+}

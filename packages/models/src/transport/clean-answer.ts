@@ -1,0 +1,97 @@
+// What a provider says of itself, before anybody keeps it: without the request's keys, without controls, and bounded.
+import type { JsonValue, ModelAnswer, ModelPart } from '@baton/core'
+import { BatonError, isBatonError, isJsonObject } from '@baton/core'
+import { redact } from './redact.ts'
+import { isHttpUrl } from './transport-errors.ts'
+
+const MESSAGE_CHARS = 2000
+/** Names of models, ids of requests, types of errors. */
+const NAME_CHARS = 256
+const URL_CHARS = 2048
+const TITLE_CHARS = 512
+const QUOTE_CHARS = 4096
+
+/** The model, the request's id and the sources of an answer; all else of it is bounded as it is decoded. */
+export function cleanAnswer(answer: ModelAnswer, secrets: readonly string[]): ModelAnswer {
+  const { requestId } = answer
+  return {
+    ...answer,
+    parts: mergeRepeated(answer.parts).flatMap((part) => cleanSource(part, secrets)),
+    model: cleanName(answer.model, secrets),
+    ...(requestId !== undefined && { requestId: cleanName(requestId, secrets) }),
+  }
+}
+
+/**
+ * A call that comes twice with one id of the provider's, one name and the same arguments is one, and says so in `repairs`. With
+ * other arguments it is another call: servers give one id to several.
+ */
+function mergeRepeated(parts: readonly ModelPart[]): readonly ModelPart[] {
+  const first = new Map<string, number>()
+  const kept: ModelPart[] = []
+  for (const part of parts) {
+    const data = part.type === 'call' ? part.state?.data : undefined
+    const id = isJsonObject(data) ? data['id'] : undefined
+    const key = part.type === 'call' && typeof id === 'string' ? JSON.stringify([id, part.name, part.arguments]) : ''
+    const known = key === '' ? undefined : first.get(key)
+    const before = known === undefined ? undefined : kept[known]
+    if (known !== undefined && before?.type === 'call')
+      kept[known] = { ...before, repairs: [...new Set([...(before.repairs ?? []), 'repeated-call'])] }
+    else {
+      first.set(key, kept.length)
+      kept.push(part)
+    }
+  }
+  return kept
+}
+
+/** Anything that was thrown while an answer was read. */
+export function cleanError(thrown: unknown, label: string, secrets: readonly string[]): BatonError {
+  if (!isBatonError(thrown)) {
+    const why = thrown instanceof Error ? thrown.message : String(thrown)
+    const message = redact(`${label}’s answer cannot be read: ${why}`, secrets).slice(0, MESSAGE_CHARS)
+    return new BatonError({ code: 'model_malformed_answer', message })
+  }
+  const { code, message, retryable, hint, data, cause } = thrown
+  return new BatonError({
+    code,
+    message: redact(message, secrets).slice(0, MESSAGE_CHARS),
+    retryable,
+    hint,
+    ...(data !== undefined && { data: cleanData(data, secrets) }),
+    ...(cause !== undefined && { cause }),
+  })
+}
+
+function cleanData<Data extends JsonValue>(data: Data, secrets: readonly string[]): Data {
+  if (!isJsonObject(data)) return data
+  const entries = Object.entries(data).map(([key, value]) => [
+    key,
+    typeof value === 'string' ? cleanName(value, secrets) : value,
+  ])
+  return Object.fromEntries(entries) as Data // of the same keys and kinds
+}
+
+// Redacted before it is cut: half a key is still too much.
+function cleanName(text: string, secrets: readonly string[]): string {
+  return redact(text, secrets)
+    .slice(0, NAME_CHARS)
+    .replace(/[\p{Cc}\p{Cf}]/gu, '')
+}
+
+/** A source may be shown as a link: it leads to the web or nowhere. */
+function cleanSource(part: ModelPart, secrets: readonly string[]): readonly ModelPart[] {
+  if (part.type !== 'source') return [part]
+  const { url, title, quote, ...rest } = part
+  const shown = url === undefined ? undefined : redact(url, secrets)
+  const isShown = shown !== undefined && shown.length <= URL_CHARS && isHttpUrl(shown)
+  if (!isShown && title === undefined) return []
+  return [
+    {
+      ...rest,
+      ...(isShown && { url: shown }),
+      ...(title !== undefined && { title: redact(title, secrets).slice(0, TITLE_CHARS) }),
+      ...(quote !== undefined && { quote: redact(quote, secrets).slice(0, QUOTE_CHARS) }),
+    },
+  ]
+}

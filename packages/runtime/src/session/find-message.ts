@@ -1,0 +1,124 @@
+// Where messages and turns stand in a session's log: found there, also where the window has passed them by.
+import type { EventCursor, MessageId } from '@baton/core'
+import { BatonError, nameAnswer } from '@baton/core'
+import type { Fact, IndexEntry, State } from '@baton/core/machine'
+import { applyRecord, FORMAT_VERSION, initialState, RULES } from '@baton/core/machine'
+import type { SessionEngine } from '../engine.ts'
+
+type ReadEngine = Pick<SessionEngine, 'follow' | 'state' | 'session'>
+
+export interface FoundMessage {
+  readonly role: 'user' | 'assistant'
+  readonly exchange: number
+  /** The first entry of the message; absent for an answer that has said nothing. */
+  readonly entry?: number
+  /** Ids of what was asked, from the message on. */
+  readonly asked: readonly MessageId[]
+  /** All entries of the conversation up to the end of the message's exchange, whatever the window has dropped. */
+  readonly index: readonly IndexEntry[]
+}
+
+/** @throws BatonError `unknown_input` for a message that is not in the conversation, `store_failed`, `log_damaged` */
+export async function findMessage(engine: ReadEngine, message: MessageId): Promise<FoundMessage> {
+  const entries = new ConversationEntries(engine.session)
+  await readRecords(engine, (pos, nowMs, facts) => entries.take(pos, nowMs, facts))
+  const found = entries.find(message)
+  if (found) return found
+  throw new BatonError({
+    code: 'unknown_input',
+    message: `the conversation has no message "${String(message).slice(0, 100)}"`,
+    hint: 'Use the id of a message of `session.messages()`. What waits is taken back with `session.withdraw`.',
+  })
+}
+
+/** Where the turn of an input is read from: the newest, where it was asked again. Undefined for an input that was not taken in. */
+export async function findTurn(engine: ReadEngine, inputId: MessageId): Promise<EventCursor | undefined> {
+  let since: number | undefined
+  let found: EventCursor | undefined
+  const note = (pos: number): EventCursor => ({ pos, ...(since !== undefined && { since }) })
+  await readRecords(engine, (pos, _, facts) => {
+    for (const fact of facts) {
+      if (fact.type === 'turn-started') since = pos
+      if (fact.type === 'input-accepted' && fact.inputId === inputId) found = note(pos)
+      // From the turn's beginning on, so that it is whole.
+      if (fact.type === 'inputs-entered' && fact.entries.some(({ inputs }) => inputs.includes(inputId)))
+        found = note(since ?? pos)
+    }
+  })
+  return found
+}
+
+/** Every record up to the newest. */
+async function readRecords(
+  engine: ReadEngine,
+  take: (pos: number, nowMs: number, facts: readonly Fact[]) => void,
+): Promise<void> {
+  const headPos = engine.state().pos
+  const frames = engine.follow(0)
+  let facts: Fact[] = []
+  try {
+    for (let pos = -1; pos < headPos;) {
+      const batch = await frames.nextBatch()
+      if (!batch) return
+      for (const frame of batch) {
+        if (frame.type !== 'fact') continue
+        facts.push(frame.fact)
+        if (frame.more) continue
+        take(frame.pos, frame.nowMs, facts)
+        facts = []
+        pos = frame.pos
+      }
+    }
+  } finally {
+    frames.leave()
+  }
+}
+
+class ConversationEntries {
+  #state: State
+  /** By their numbers; summaries stand in for nothing here. */
+  readonly #entries = new Map<number, IndexEntry>()
+  /** Exchanges of turns. */
+  readonly #turns = new Map<MessageId, number>()
+
+  constructor(session: string) {
+    this.#state = initialState(session)
+  }
+
+  take(pos: number, nowMs: number, facts: readonly Fact[]): void {
+    const before = this.#state.index
+    const record = { version: FORMAT_VERSION, pos, nowMs, epoch: 0, input: { type: 'start' }, facts } as const
+    this.#state = applyRecord(this.#state, record)
+    for (const fact of facts) {
+      if (fact.type === 'turn-started') this.#turns.set(nameAnswer(fact.turn), fact.exchange)
+      if (fact.type === 'history-rewound') this.#takeBack(fact.exchange, fact.index)
+    }
+    if (this.#state.index === before) return
+    for (const entry of this.#state.index) if (entry.role !== 'summary') this.#entries.set(entry.entry, entry)
+  }
+
+  find(message: MessageId): FoundMessage | undefined {
+    const entries = [...this.#entries.values()].toSorted((one, other) => one.entry - other.entry)
+    const said = entries.find(({ inputs }) => inputs?.includes(message))
+    const exchange = said?.exchange ?? this.#turns.get(message)
+    const own = entries.filter((entry) => entry.exchange === exchange)
+    if (exchange === undefined || own.length === 0) return undefined
+    const step = own.find(({ role }) => role === 'step')
+    const first = said ?? step
+    const end = entries.findLastIndex((entry) => entry.exchange === exchange) + 1
+    return {
+      role: said ? 'user' : 'assistant',
+      exchange,
+      ...(first && { entry: first.entry }),
+      asked: own.filter(({ entry }) => entry >= (said?.entry ?? 0)).flatMap(({ inputs = [] }) => inputs),
+      // The newest that a request may have at all.
+      index: entries.slice(Math.max(0, end - RULES.indexed), end),
+    }
+  }
+
+  #takeBack(exchange: number, index: readonly IndexEntry[]): void {
+    const kept = new Set(index.map(({ entry }) => entry))
+    for (const entry of this.#entries.values())
+      if (entry.exchange >= exchange && !kept.has(entry.entry)) this.#entries.delete(entry.entry)
+  }
+}

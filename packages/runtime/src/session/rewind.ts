@@ -1,0 +1,42 @@
+// Takes a conversation back to one of its messages: one input, so that an edit or another try is one commit.
+import type { DecodedRewind, Refused, Rewound } from '@baton/core'
+import type { InputOf } from '@baton/core/machine'
+import type { SessionEngine } from '../engine.ts'
+import { findMessage } from './find-message.ts'
+import { submitMedia, bringsBytes } from './submit-media.ts'
+import { submitAlone } from '../engine.ts'
+
+/** @throws BatonError `unknown_input`, `store_failed` */
+export async function rewindSession(
+  engine: SessionEngine,
+  { message, replace, again, interrupt, inputId }: DecodedRewind & { readonly inputId: string },
+): Promise<Rewound | Refused> {
+  const found = await findMessage(engine, message)
+  if (replace && found.role === 'assistant') return ONLY_USERS
+  const { exchange, asked } = found
+  const first = found.index.find((entry) => entry.exchange === exchange)?.entry
+  // Another try of an answer asks all of its exchange again.
+  const isWhole = (again === true && found.role === 'assistant') || found.entry === first
+  const fromEntry = found.entry ?? (found.index.at(-1)?.entry ?? 0) + 1
+  const isInWindow = engine.state().index.some((entry) => entry.exchange === exchange && entry.role !== 'summary')
+  const input: InputOf<'rewind'> = {
+    type: 'rewind',
+    inputId,
+    exchange,
+    again: again === true,
+    ...(!isWhole && { fromEntry }),
+    ...(interrupt && { interrupt }),
+    ...(replace && { replace: { parts: replace } }),
+    ...(!isInWindow && { index: found.index }),
+  }
+  const outcome = await (bringsBytes(input) ? submitMedia(engine, input) : submitAlone(engine, input))
+  if (outcome.type === 'refused') return outcome
+  const turn = replace ? inputId : again ? asked[0] : undefined
+  return { ...outcome, ...(turn !== undefined && { turn }) }
+}
+
+const ONLY_USERS: Refused = {
+  type: 'refused',
+  code: 'invalid_event',
+  message: 'only what a user said can be replaced; `again` asks for another answer',
+}

@@ -1,0 +1,227 @@
+// Patterns of JSON Schema without backtracking: texts of models and strangers are tested in steps that are counted, at most the
+// pattern's size for each character. The syntax is JavaScript's own; each character is left to the engine's own RegExp.
+import { BatonError } from '@baton/core'
+
+/** States of one pattern; `.{0,65535}` has twice as many as it repeats. */
+const STATES_MAX = 150_000
+const GROUPS_MAX = 200
+
+type State =
+  | { readonly type: 'one'; readonly reads: (char: string) => boolean; next: number }
+  | { readonly type: 'ways'; readonly next: number[] }
+  | { readonly type: 'place'; readonly holds: (text: string, at: number) => boolean; next: number }
+  | { readonly type: 'look'; readonly from: number; readonly isWanted: boolean; next: number }
+  | { readonly type: 'end' }
+
+/** Takes the state that comes behind it, and gives the state that it begins with. */
+type Part = (states: State[], next: number) => number
+
+/** What ajv asks of an expression. */
+export interface LinearPattern {
+  test(text: string): boolean
+  /** By it ajv knows an expression again. */
+  toString(): string
+}
+
+/**
+ * @param spend is told of steps before they are made, and may throw
+ * @throws SyntaxError for what is no pattern, BatonError `invalid_schema` for a backreference, a look back, and too large a pattern
+ */
+export function createLinearPattern(pattern: string, spend: (steps: number) => void): LinearPattern {
+  // It knows better what is wrong.
+  void new RegExp(pattern, 'u')
+  const states: State[] = [{ type: 'end' }]
+  const from = new PatternReader(pattern).read()(states, 0)
+  return {
+    test: (text) => runStates({ states, text, spend }, from, 0, false),
+    toString: () => `/${pattern}/u`,
+  }
+}
+
+interface Run {
+  readonly states: readonly State[]
+  readonly text: string
+  readonly spend: (steps: number) => void
+}
+
+/** Whether the states read what stands at `at`, or anywhere behind it. */
+function runStates(run: Run, from: number, at: number, isHere: boolean): boolean {
+  const { states, text, spend } = run
+  let now: number[] = []
+  // Where each state was entered last.
+  const entered = new Map<number, number>()
+  /** True at the end of the pattern. */
+  const enter = (first: number, place: number, into: number[]): boolean => {
+    const open = [first]
+    for (let number = open.pop(); number !== undefined; number = open.pop()) {
+      if (entered.get(number) === place) continue
+      entered.set(number, place)
+      spend(1)
+      const state = states[number]
+      if (state?.type === 'end') return true
+      if (state?.type === 'one') into.push(number)
+      else if (state?.type === 'ways') open.push(...state.next)
+      else if (state?.type === 'place' && state.holds(text, place)) open.push(state.next)
+      else if (state?.type === 'look' && runStates(run, state.from, place, true) === state.isWanted)
+        open.push(state.next)
+    }
+    return false
+  }
+  if (enter(from, at, now)) return true
+  for (let place = at; place < text.length;) {
+    const char = String.fromCodePoint(text.codePointAt(place) ?? 0)
+    place += char.length
+    const next: number[] = []
+    for (const number of now) {
+      const state = states[number]
+      spend(1)
+      if (state?.type === 'one' && state.reads(char) && enter(state.next, place, next)) return true
+    }
+    if (!isHere && enter(from, place, next)) return true
+    if (next.length === 0 && isHere) return false
+    now = next
+  }
+  return false
+}
+
+const PLACES: Readonly<Record<string, (text: string, at: number) => boolean>> = {
+  '^': (_text, at) => at === 0,
+  $: (text, at) => at === text.length,
+  '\\b': (text, at) => isWord(text[at - 1]) !== isWord(text[at]),
+  '\\B': (text, at) => isWord(text[at - 1]) === isWord(text[at]),
+}
+
+function isWord(char: string | undefined): boolean {
+  return char !== undefined && /^\w$/.test(char)
+}
+
+/** The syntax of JavaScript with the flag `u`; what is read is known to be legal. */
+class PatternReader {
+  readonly #pattern: string
+  #at = 0
+  #depth = 0
+
+  constructor(pattern: string) {
+    this.#pattern = pattern
+  }
+
+  read(): Part {
+    const ways: Part[] = [this.#readSequence()]
+    while (this.#take('|')) ways.push(this.#readSequence())
+    const [only] = ways
+    return only && ways.length === 1 ? only : joinWays(ways)
+  }
+
+  #readSequence(): Part {
+    const parts: Part[] = []
+    while (this.#at < this.#pattern.length && !/^[|)]/.test(this.#pattern[this.#at] ?? ''))
+      parts.push(this.#readRepeated(this.#readOne()))
+    return (states, next) => parts.reduceRight((behind, part) => part(states, behind), next)
+  }
+
+  #readOne(): Part {
+    if (this.#take('(')) return this.#readGroup()
+    const [source] = this.#match(
+      /\\[bB]|\\[pP]\{[^}]*\}|\\u\{[^}]*\}|\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u.{4}|\\x..|\\c.|\\.|\[(?:\\.|[^\]\\])*\]|./suy,
+    )
+    const holds = Object.hasOwn(PLACES, source) ? PLACES[source] : undefined
+    if (holds) return (states, next) => states.push({ type: 'place', holds, next }) - 1
+    if (/^\\(?:[1-9]|k)/.test(source)) throw this.#refuse('a backreference')
+    const one = new RegExp(`^${source}$`, 'u')
+    const known = new Map<string, boolean>()
+    const reads = (char: string): boolean => {
+      const before = known.get(char)
+      if (before !== undefined) return before
+      const found = one.test(char)
+      if (known.size < 256) known.set(char, found)
+      return found
+    }
+    return (states, next) => addState(states, { type: 'one', reads, next }, this.#pattern)
+  }
+
+  #readGroup(): Part {
+    this.#depth += 1
+    if (this.#depth > GROUPS_MAX) throw this.#refuse(`more than ${GROUPS_MAX} groups inside of each other`)
+    const [opening] = this.#match(/\?<?[=!]|\?:|\?<[^>]*>|\?[a-z-]*:|/suy)
+    if (opening === '?<=' || opening === '?<!') throw this.#refuse('a look back')
+    if (/^\?[a-z-]+:/.test(opening)) throw this.#refuse('flags')
+    const inside = this.read()
+    this.#take(')')
+    this.#depth -= 1
+    if (opening !== '?=' && opening !== '?!') return inside
+    return (states, next) => {
+      const from = inside(states, 0)
+      return states.push({ type: 'look', from, isWanted: opening === '?=', next }) - 1
+    }
+  }
+
+  #readRepeated(part: Part): Part {
+    const [all, sign = '', least = '', comma = '', most = ''] = this.#match(/(?:([*+?])|\{(\d+)(?:(,)(\d*))?\})\??|/suy)
+    if (all === '') return part
+    const min = sign === '' ? Number(least) : sign === '+' ? 1 : 0
+    const max = sign === '?' ? 1 : sign !== '' || (comma !== '' && most === '') ? Infinity : Number(most || least)
+    if (Math.max(min, max === Infinity ? 0 : max) > STATES_MAX) throw this.#refuse('too much')
+    return (states, next) => repeatPart({ part, min, max, pattern: this.#pattern }, states, next)
+  }
+
+  #take(char: string): boolean {
+    if (this.#pattern[this.#at] !== char) return false
+    this.#at += 1
+    return true
+  }
+
+  #match(expression: RegExp): RegExpExecArray {
+    expression.lastIndex = this.#at
+    const found = expression.exec(this.#pattern)
+    if (!found) throw this.#refuse('something unknown')
+    this.#at += found[0].length
+    return found
+  }
+
+  #refuse(what: string): BatonError {
+    return refusePattern(this.#pattern, what)
+  }
+}
+
+function joinWays(ways: readonly Part[]): Part {
+  return (states, next) => states.push({ type: 'ways', next: ways.map((way) => way(states, next)) }) - 1
+}
+
+interface Repeat {
+  readonly part: Part
+  readonly min: number
+  readonly max: number
+  readonly pattern: string
+}
+
+function repeatPart({ part, min, max, pattern }: Repeat, states: State[], next: number): number {
+  let from = next
+  if (max === Infinity) {
+    const again: number[] = []
+    from = addState(states, { type: 'ways', next: again }, pattern)
+    again.push(part(states, from), next)
+  } else {
+    for (let count = min; count < max; count++)
+      from = addState(states, { type: 'ways', next: [part(states, from), next] }, pattern)
+  }
+  for (let count = 0; count < min; count++) {
+    const before = from
+    from = part(states, before)
+    if (from === before) break // it reads nothing
+    if (states.length > STATES_MAX) throw refusePattern(pattern, 'too much')
+  }
+  return from
+}
+
+function addState(states: State[], state: State, pattern: string): number {
+  if (states.length > STATES_MAX) throw refusePattern(pattern, 'too much')
+  return states.push(state) - 1
+}
+
+function refusePattern(pattern: string, what: string): BatonError {
+  return new BatonError({
+    code: 'invalid_schema',
+    message: `the pattern ${JSON.stringify(pattern.slice(0, 80))} has ${what}, so that its time has no bound`,
+    hint: 'Say it without backreferences, looks back and large repeats, or check it in the tool.',
+  })
+}
