@@ -1,7 +1,8 @@
 // Session events over random logs: a reader that goes away after any event and comes back at any later moment has read what a
 // reader that stayed has read. Nothing is told twice, and nothing is left out.
 import type { EventCursor, LiveFrame, SessionEvent } from '@baton/core'
-import { Conversation, readStart, readText, SessionProjection } from '@baton/core'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { Conversation, readStart, readText, SESSION_EVENT_SCHEMA, SessionProjection } from '@baton/core'
 import type { Fact, History, Limits, SessionRecord, State } from '@baton/core/machine'
 import type { Random } from '@baton/core/testing'
 import { applyRecord, createHistory, initialState } from '@baton/core/machine'
@@ -108,6 +109,28 @@ test('the conversation that events make has the texts and results of the log', (
       open: [],
     })
   }
+})
+
+test('every event is what its JSON Schema says, and every kind of event is told', () => {
+  const validate = new Ajv2020({ strict: false, discriminator: false }).compile(SESSION_EVENT_SCHEMA)
+  const kinds = new Set<string>()
+  const wrong: unknown[] = []
+  for (let seed = 1; seed <= SEEDS; seed++) {
+    const { records } = exploreSession(seed)
+    const { events } = readWhole(addLive(records, createRandom(seed)))
+    for (const event of events) {
+      kinds.add(event.type)
+      if (!validate(JSON.parse(JSON.stringify(event)))) wrong.push({ seed, event, errors: validate.errors })
+    }
+  }
+  expect(wrong.slice(0, 3)).toEqual([])
+  const named = (
+    SESSION_EVENT_SCHEMA['oneOf'] as readonly { readonly properties: { readonly type: { readonly const: string } } }[]
+  ) // as it is written
+    .map(({ properties }) => properties.type.const)
+  // Exploration has no live calls, no sources and no limits.
+  const others = ['call-writing', 'server-tool', 'sources', 'call-progress', 'live', 'limit', 'content-left-out']
+  expect(named.filter((kind) => !kinds.has(kind) && !others.includes(kind))).toEqual([])
 })
 
 test('nothing that binds an approval, and no fact of a host, gets out', () => {

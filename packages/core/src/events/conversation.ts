@@ -1,5 +1,6 @@
 // The conversation as it stands: the fold of session events into messages. For lists, exports, and fronts that show a chat.
 import type { FinishReason, SourcePart, Usage } from '../messages.ts'
+import { wholeChars } from '../machine/cut-parts.ts'
 import type {
   AnswerView,
   CallView,
@@ -117,7 +118,7 @@ export class Conversation {
         answer.steps = answer.steps.filter((other) => other !== step)
         break
       case 'text-cut':
-        step.text = step.text.slice(0, event.keepChars)
+        step.text = step.text.slice(0, wholeChars(step.text, event.keepChars))
         break
       case 'sources':
         step.sources = event.sources

@@ -169,7 +169,7 @@ export type EventBody =
       readonly error?: EventError
       readonly retryAtMs?: number
     })
-  /** Of the step's text only so much stays: it was cut where the user interrupted it. */
+  /** Of the step's text only so much stays, and a character that `keepChars` would halve: the user interrupted it there. */
   | (OfStep & { readonly type: 'text-cut'; readonly keepChars: number })
   /** What the step's text rests on. */
   | (OfStep & { readonly type: 'sources'; readonly sources: readonly SourcePart[] })

@@ -116,6 +116,13 @@ function checkRewind(spec: Spec, state: State, input: InputOf<'rewind'>): Refusa
   const index = input.index ?? state.index
   if (!index.some((entry) => entry.exchange === input.exchange && entry.role === 'user'))
     return { code: 'unknown_exchange', message: `the history has no exchange ${input.exchange}` }
+  const { exchange, fromEntry = 0 } = input
+  const asks = index.some((entry) => entry.exchange === exchange && entry.role === 'user' && entry.entry >= fromEntry)
+  if (input.again && !asks)
+    return {
+      code: 'unknown_exchange',
+      message: `exchange ${exchange} has no input from entry ${fromEntry} on to ask again`,
+    }
   return input.replace && checkParts(spec, state, input.replace.parts)
 }
 

@@ -25,7 +25,6 @@ import {
 
 const checkState = checkFields({ provider: checkText, model: checkText, data: checkJson })
 const STATE = { state: optional(checkState) }
-
 const checkSource = checkVariant({
   base64: checkFields({ data: checkText }),
   url: checkFields({ url: checkText }),
