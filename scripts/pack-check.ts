@@ -151,6 +151,8 @@ function compileExamples(consumer: string): number {
   }
   const libraries = ['zod', 'valibot', 'arktype', '@valibot/to-json-schema']
   const wanted = libraries.map((name) => `${name}@${devDependencies[name] ?? 'latest'}`)
+  // A development dependency of the host's package, for the example of traces.
+  wanted.push('@opentelemetry/sdk-trace-base@2')
   run('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', ...wanted], consumer)
   const programs = readdirSync(folder).filter((name) => !name.endsWith('.test.ts'))
   for (const name of programs) copyFileSync(join(folder, name), join(consumer, name))
