@@ -1,6 +1,5 @@
 // Reading a conversation: as events from any place on, in pages, and taken back to a message.
-import { Conversation, defineAgent } from '@baton/core'
-import { createHost } from '@baton/host'
+import { Conversation, createHost, defineAgent } from '@baton/host'
 import { createOfflineModel } from '@baton/models/offline'
 
 const host = createHost({ agent: defineAgent({ name: 'friend', model: createOfflineModel() }) })

@@ -1,6 +1,17 @@
 // What programs import from @baton/host, all of it from here: agents and tools, the local host, and what it is given.
 export type * from '@baton/core'
-export { BatonError, defineAgent, isBatonError, isErrorCode, readOutput, tool, voice } from '@baton/core'
+export {
+  BatonError,
+  Conversation,
+  defineAgent,
+  EVENTS_VERSION,
+  isBatonError,
+  isErrorCode,
+  readOutput,
+  SESSION_EVENT_SCHEMA,
+  tool,
+  voice,
+} from '@baton/core'
 export { createOfflineModel } from '@baton/models/offline'
 export { createHost } from './local/create-host.ts'
 export type { HostOptions, LocalHost, NeededServices } from './local/create-host.ts'

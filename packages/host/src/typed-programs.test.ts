@@ -85,11 +85,18 @@ describe('a tool', () => {
   test('takes no name that it does not have', () => {
     const words = { name: 'look', description: 'Looks', input: { type: 'object' } } as const
     // @ts-expect-error excute
-    tool({ ...words, excute: () => 1 })
+    expect(() => tool({ ...words, excute: () => 1 })).toThrow('it is called "execute" here')
     // @ts-expect-error an effect that there is not
     tool({ ...words, effect: 'twice', execute: () => 1 })
     // @ts-expect-error timeout
-    expect(tool({ name: 'look', description: 'Looks', input: { type: 'object' }, timeout: 5 }).timeoutMs).toBe(30_000)
+    expect(() => tool({ ...words, timeout: 5 })).toThrow('"timeoutMs"')
+    // A spread hides it from the compiler, and nothing runs unasked for all that.
+    const theirs = { needsApproval: true }
+    expect(() => tool({ ...words, ...theirs })).toThrow('it is called "approval" here')
+    // @ts-expect-error no input
+    expect(() => tool({ name: 'look', description: 'Looks', inputSchema: { type: 'object' } })).toThrow('"input"')
+    // @ts-expect-error no input at all
+    expect(() => tool({ name: 'look', description: 'Looks' })).toThrow('it has no input')
   })
 
   test('asks with a schema, and knows the answer', () => {
@@ -133,7 +140,11 @@ const db: Db = { find: () => 717_710 }
 describe('an agent', () => {
   test('takes no name that it does not have, and no misspelt limit or setting', () => {
     // @ts-expect-error instruction
-    defineAgent({ name: 'a', model, instruction: 'Be brief.' })
+    expect(() => defineAgent({ name: 'a', model, instruction: 'Be brief.' })).toThrow('"instructions"')
+    const theirs = { system: 'Be brief.' }
+    expect(() => defineAgent({ name: 'a', model, ...theirs })).toThrow('it is called "instructions" here')
+    // @ts-expect-error tools by name
+    expect(() => defineAgent({ name: 'a', model, tools: {} })).toThrow('tools must be an array')
     // @ts-expect-error maxTokens
     expect(() => defineAgent({ name: 'a', settings: { maxTokens: 5 } })).toThrow('maxTokens')
     // @ts-expect-error toolRound
@@ -167,7 +178,7 @@ describe('a host', () => {
     // @ts-expect-error find is missing
     await createHost({ agent: cities, services: {} }).stop()
     // @ts-expect-error servces
-    await createHost({ agent: defineAgent({ name: 'a', model }), servces: db }).stop()
+    expect(() => createHost({ agent: defineAgent({ name: 'a', model }), servces: db })).toThrow('"services"')
     const host: Host = createHost({ agent: cities, services: db })
     await host.stop()
   })

@@ -2,6 +2,7 @@
 import { BatonError } from '../errors.ts'
 import type { BatchSpec, Limits, RetrySpec, Spec, ToolSpec, WindowSpec } from '../machine/spec.ts'
 import { toObjectSchema } from './schema.ts'
+import { checkFields } from './known-fields.ts'
 import { checkModel, checkSettings } from './check-model.ts'
 import type { AgentProfile } from './profiles.ts'
 import { describeValue } from './value-reader.ts'
@@ -143,6 +144,15 @@ export function defineAgent<
   const Tools extends readonly Tool[] = readonly [],
 >(init: AgentInit<Output, Tools>): Agent<OutputOf<Output>, Tools>
 export function defineAgent(init: AgentInit): Agent {
+  checkFields(init, {
+    what: `agent "${String(init?.name).slice(0, 100)}"`,
+    code: 'invalid_agent',
+    ...AGENT_FIELDS,
+    fields: listAgentFields(init),
+  })
+  if (typeof init.name !== 'string') throw wrong(String(init.name), 'name must be text')
+  if (init.tools !== undefined && !Array.isArray(init.tools))
+    throw wrong(init.name, 'tools must be an array of what tool() gives, such as [weather, hours]')
   if (init.name === '' || init.name.length > 64) throw wrong(init.name, 'name must have 1 to 64 characters')
   const tools = init.tools ?? []
   const names = new Set<string>()
@@ -187,6 +197,36 @@ export function defineAgent(init: AgentInit): Agent {
     }),
   }
 }
+
+/** An agent that is made of another one has that one's fields too; what counts is `model`. */
+function listAgentFields(init: AgentInit): ReadonlySet<string> {
+  const { fields } = AGENT_FIELDS
+  return typeof init === 'object' && init !== null && 'model' in init
+    ? new Set([...fields, 'models', 'outputSchema'])
+    : fields
+}
+
+const AGENT_FIELDS = {
+  fields: new Set([
+    'name',
+    'model',
+    'instructions',
+    'tools',
+    'sources',
+    'collisions',
+    'approvalPolicy',
+    'prepareStep',
+    'profile',
+    'limits',
+    'window',
+    'retry',
+    'batch',
+    'settings',
+    'output',
+    'emptyAnswer',
+  ]),
+  elsewhere: { system: 'instructions', systemPrompt: 'instructions', models: 'model', id: 'name', maxSteps: 'limits' },
+} as const
 
 /** Reads on in a long result; the host brings it. */
 const RESERVED_NAME = 'result.read'

@@ -5,6 +5,7 @@ import type { ContentPart } from '../messages.ts'
 import type { PlatformAbortSignal } from './environment.ts'
 import type { PlanEntry } from '../machine/spec.ts'
 import type { InputOf, OutputOf, Schema, StandardSchema } from './schema.ts'
+import { checkFields } from './known-fields.ts'
 import { toObjectSchema } from './schema.ts'
 
 /**
@@ -181,6 +182,34 @@ export interface ServerRunTool<Input, Output, Services> extends Tool<string, Inp
 /** The schema of a tool that does not say what it returns: anything. */
 type Untold = StandardSchema
 
+const TOOL_FIELDS = {
+  fields: new Set([
+    'name',
+    'description',
+    'input',
+    'output',
+    'effect',
+    'timeoutMs',
+    'parallel',
+    'approval',
+    'onInterrupt',
+    'title',
+    'kind',
+    'describe',
+    'trust',
+    'execute',
+  ]),
+  elsewhere: {
+    needsApproval: 'approval',
+    requireApproval: 'approval',
+    inputSchema: 'input',
+    parameters: 'input',
+    outputSchema: 'output',
+    id: 'name',
+    label: 'title',
+  },
+} as const
+
 const TIMEOUT_MS = 30_000
 const NAME_LENGTH_MAX = 256
 
@@ -195,6 +224,10 @@ export function tool<const Input extends Schema, const Output extends Schema = U
   init: ServerRunToolInit<Input, Output, Services>,
 ): ServerRunTool<OutputOf<Input>, InputOf<Output>, Services>
 export function tool(init: ToolInit<string, Schema, Schema> & Partial<Pick<Tool, 'execute'>>): Tool {
+  checkFields(init, { what: `tool "${String(init?.name).slice(0, 100)}"`, code: 'invalid_tool', ...TOOL_FIELDS })
+  if (typeof init.name !== 'string') throw wrong(String(init.name), 'name must be text')
+  if (init.input === undefined)
+    throw wrong(init.name, 'it has no input: a schema of Zod, Valibot or ArkType, or a JSON Schema with type "object"')
   if (init.name === '' || init.name.length > NAME_LENGTH_MAX)
     throw wrong(init.name, `name must have 1 to ${NAME_LENGTH_MAX} characters, not ${init.name.length}`)
   const timeoutMs = init.timeoutMs ?? TIMEOUT_MS

@@ -133,7 +133,10 @@ interface OfStep {
 
 /** One event without its cursor. */
 export type EventBody =
-  /** A user's message that was taken in, or an answer that begins. A user's message waits until `message-entered`. */
+  /**
+   * A user's message that was taken in, or an answer that begins. A user's message waits until `message-entered`. A turn's
+   * events begin with the message that asked for it.
+   */
   | { readonly type: 'message-added'; readonly message: UserMessageView | AnswerView }
   /** The model reads it from now on. It stands in the conversation at this place. */
   | { readonly type: 'message-entered'; readonly message: MessageId; readonly exchange: number }

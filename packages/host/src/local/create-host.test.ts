@@ -39,6 +39,7 @@ test('a turn calls a tool, and its result goes back to the model', async () => {
   })
   const kinds = events.map((event) => event.type)
   expect(kinds.filter((kind, index) => kind !== kinds[index - 1])).toEqual([
+    'message-added',
     'message-entered',
     'message-added',
     'step-started',

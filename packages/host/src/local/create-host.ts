@@ -12,7 +12,7 @@ import type {
   Store,
   Usage,
 } from '@baton/core'
-import { BatonError } from '@baton/core'
+import { checkFields, BatonError } from '@baton/core'
 import type { AgentChoice, Engine, RunTool, ToolJob } from '@baton/runtime'
 import { createCatalog, createForeignError, createHostOver, SharedTimers } from '@baton/runtime'
 import { createNodeEnvironment, digest, digestMedia } from '../environment.ts'
@@ -103,6 +103,7 @@ export interface LocalHost<A extends Agent = Agent> extends Host<A>, SessionDire
  */
 export function createHost<A extends Agent = Agent>(options?: HostOptions<A> & NeededServices<A>): LocalHost<A>
 export function createHost(options: HostOptions = {}): LocalHost {
+  checkFields(options, { what: 'createHost', code: 'invalid_option', ...HOST_FIELDS })
   // Nobody else can own what is in a store that nobody else has.
   const disk = options.store ?? createMemoryStore({ leaseMs: Infinity })
   const environment = shareTimers(options.environment ?? createNodeEnvironment())
@@ -160,15 +161,14 @@ export function createHost(options: HostOptions = {}): LocalHost {
     if (models && init?.agent) checkNamedModels(models.modelOf, [init.agent])
     return await host.session(id, init)
   }
-  const { sessions, watch } = directory
   return {
     session,
     stop: host.stop,
     recover,
     strayCall,
     remove,
-    sessions,
-    watch,
+    sessions: directory.sessions,
+    watch: directory.watch,
     [Symbol.asyncDispose]: () => host.stop(),
   }
 }
@@ -236,3 +236,26 @@ function guardLog(log: Logger): Logger {
 
 /** Takes what it is told and does nothing; a built-in is no step on the way of a call. */
 const SILENT: Logger = { info: Boolean, warn: Boolean }
+
+const HOST_FIELDS = {
+  fields: new Set([
+    'agent',
+    'agents',
+    'agentOf',
+    'environment',
+    'modelOf',
+    'variables',
+    'defaultModel',
+    'priceOf',
+    'store',
+    'address',
+    'services',
+    'secrets',
+    'interruptMs',
+    'retentionMs',
+    'snapshotRecords',
+    'log',
+    'observers',
+  ]),
+  elsewhere: { storage: 'store', logger: 'log', models: 'modelOf', model: 'defaultModel' },
+} as const

@@ -35,14 +35,17 @@ export async function findMessage(engine: ReadEngine, message: MessageId): Promi
 export async function findTurn(engine: ReadEngine, inputId: MessageId): Promise<EventCursor | undefined> {
   let since: number | undefined
   let found: EventCursor | undefined
+  let hasEntered = false
   const note = (pos: number): EventCursor => ({ pos, ...(since !== undefined && { since }) })
   await readRecords(engine, (pos, _, facts) => {
     for (const fact of facts) {
       if (fact.type === 'turn-started') since = pos
       if (fact.type === 'input-accepted' && fact.inputId === inputId) found = note(pos)
-      // From the turn's beginning on, so that it is whole.
-      if (fact.type === 'inputs-entered' && fact.entries.some(({ inputs }) => inputs.includes(inputId)))
-        found = note(since ?? pos)
+      // Its first turn from where it was taken in, a later one from its own beginning: each is whole.
+      if (fact.type === 'inputs-entered' && fact.entries.some(({ inputs }) => inputs.includes(inputId))) {
+        if (hasEntered || !found) found = note(since ?? pos)
+        hasEntered = true
+      }
     }
   })
   return found

@@ -86,6 +86,8 @@ class SessionHandle implements Session {
   /** Never rejects; there while pictures or files of what was said are being stored. */
   #storing: Promise<void> | undefined
   #closed = false
+  /** Never rejects; what was said last through this handle is taken in, or refused, when it ends. */
+  #said: Promise<void> | undefined
 
   constructor(init: SessionHandleInit) {
     this.id = init.engine.session
@@ -116,6 +118,7 @@ class SessionHandle implements Session {
     // Directly, where nothing is to be stored and nothing is being stored: then a stack shows no detour.
     const accepted =
       this.#storing || parts.value.some(isMedia) ? this.#submitInOrder(said).then(toBatch) : engine.submit([said])
+    this.#said = accepted.then(ignore, ignore)
     return followTurn({ inputId, output: engine.world.output, events, accepted })
   }
 
@@ -150,6 +153,7 @@ class SessionHandle implements Session {
   async messages(page: MessagesQuery = {}): Promise<MessagesPage> {
     const given = decodeMessagesQuery(page)
     if (!given.ok) throw new BatonError(given.refusal)
+    await this.#said
     return await readMessages(this.#init.engine, given.value)
   }
 
@@ -185,6 +189,7 @@ class SessionHandle implements Session {
     if (!given.ok) return { type: 'refused', ...given.refusal }
     if (this.#closed) return CLOSED
     const { engine, newId } = this.#init
+    await this.#said
     return await rewindSession(engine, { ...given.value, inputId: given.value.inputId ?? newId() })
   }
 
@@ -192,11 +197,13 @@ class SessionHandle implements Session {
     const given = decodeForkOptions(options ?? {})
     if (!given.ok) throw new BatonError(given.refusal)
     if (this.#closed) throw new BatonError({ code: CLOSED.code, message: CLOSED.message })
+    await this.#said
     return await this.#init.fork(given.value.before)
   }
 
-  withdraw(inputId: string): Promise<Accepted | Refused> {
-    return this.submit({ type: 'withdraw', target: inputId })
+  async withdraw(inputId: string): Promise<Accepted | Refused> {
+    await this.#said
+    return await this.submit({ type: 'withdraw', target: inputId })
   }
 
   async configure(patch: SessionConfiguration): Promise<Accepted | Refused> {

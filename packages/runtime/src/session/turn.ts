@@ -57,8 +57,11 @@ async function readTurn(init: TurnInit, events: TurnEvents): Promise<Answer> {
   try {
     for (let batch = await reader.nextBatch(); batch; batch = await reader.nextBatch())
       for (const event of batch.events) {
+        const isAsked = event.type === 'message-added' && event.message.id === init.inputId
+        const isEntered = event.type === 'message-entered' && event.message === init.inputId
+        // Before it is taken: who reads the events of a turn that fails is told of its end too.
+        if (seen.isMine || isAsked || isEntered) events.push(event)
         const answer = takeEvent(init.inputId, seen, event)
-        if (seen.isMine) events.push(event)
         if (answer) return answer
       }
   } finally {

@@ -83,6 +83,20 @@ export const MODEL_SITUATIONS: Situations = {
       'turn-finished',
     ])
   },
+  'the events of a turn that fails end with its end': async ({ createWorld }) => {
+    const error = new BatonError({ code: 'model_auth_failed', message: 'no key', retryable: false })
+    const world = await createWorld({ steps: () => ({ error }) })
+    const session = await world.open()
+    const turn = session.send('go')
+    await expect(world.time.until(turn.answer)).rejects.toMatchObject({ code: 'model_auth_failed' })
+    const events = []
+    for await (const event of turn) events.push(event)
+    expect(events.at(-1)).toMatchObject({
+      type: 'turn-finished',
+      stop: 'failed',
+      error: { code: 'model_auth_failed', message: 'no key' },
+    })
+  },
   'the second model answers where the first cannot': async ({ createWorld }) => {
     const refuses = createScriptedModel({
       id: 'one/refuses',

@@ -1,6 +1,7 @@
 // What is taken back, said otherwise or asked once more; what is withdrawn; what a session is configured with; its copies.
 import { expect } from 'vitest'
 import type { Session } from '@baton/core'
+import { Conversation } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { act, listCalls, textsTold } from './situation-parts.ts'
 import type { Situations } from './situation.ts'
@@ -34,6 +35,24 @@ export const REWIND_SITUATIONS: Situations = {
     // An answer alone is taken back: what was asked stays.
     await session.rewind({ message: 't5' })
     expect(await listTexts(session)).toEqual(['one', 'answer 0', 'two, but other'])
+  },
+  'what is taken back at once was said before': async ({ createWorld }) => {
+    const world = await createWorld({ steps: (_, call) => ({ text: `answer ${call}`, pieceMs: 100 }) })
+    const session = await world.open()
+    const first = session.send('a', { inputId: 'a' })
+    const edited = await world.time.until(session.rewind({ message: 'a', replace: 'b', interrupt: true, inputId: 'b' }))
+    expect(edited).toMatchObject({ type: 'accepted', turn: 'b' })
+    expect((await world.time.until(first.answer)).stop).toBe('cancelled')
+    const second = session.turn('b')
+    await world.time.until(second.answer)
+    // Its events make the conversation by themselves.
+    const conversation = new Conversation()
+    for await (const event of second) conversation.take(event)
+    expect(conversation.messages().map(({ role }) => role)).toEqual(['user', 'assistant'])
+    const waits = session.send('slow', { inputId: 'slow' })
+    session.send('later', { inputId: 'later' }).answer.catch(() => {})
+    expect(await session.withdraw('later')).toMatchObject({ type: 'accepted' })
+    await world.time.until(waits.answer)
   },
   'a message behind the window comes back with all that it said': async ({ createWorld }) => {
     const world = await createWorld({
