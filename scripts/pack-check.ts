@@ -45,6 +45,7 @@ function checkPacks(folder: string): void {
   const peers = ['@opentelemetry/api@1.9']
   run('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', ...tarballs, ...peers], consumer)
   checkLicenses(packed, consumer)
+  const pages = checkPages(join(consumer, 'node_modules/@baton/host/docs'))
   const entries = packed.flatMap(entryNames)
   const exported = importEntries(entries, consumer)
   compileAgainst(entries, consumer)
@@ -52,7 +53,7 @@ function checkPacks(folder: string): void {
   for (const bin of bins) run(join(consumer, 'node_modules/.bin', bin), ['--help'], consumer)
   answerFromPacks(consumer)
   console.log(
-    `packs: ${tarballs.length} installed, each with its licence, ${entries.length} entries imported with ${exported} exports and compiled, ${bins.length} bins run, an agent answered from a program and from the command`,
+    `packs: ${tarballs.length} installed, each with its licence, ${pages} pages, ${entries.length} entries imported with ${exported} exports and compiled, ${bins.length} bins run, an agent answered from a program and from the command`,
   )
 }
 
@@ -70,6 +71,19 @@ function checkLicenses(packed: readonly Package[], consumer: string): void {
     const file = join(consumer, 'node_modules', name, 'LICENSE')
     if (!existsSync(file) || readFileSync(file, 'utf8') !== ours) throw new Error(`the pack of ${name} has no LICENSE`)
   }
+}
+
+/** How many pages the pack has: those that its list names, whose links lead to each other. @throws Error */
+function checkPages(folder: string): number {
+  const files = new Set(readdirSync(folder))
+  for (const file of files) {
+    const links = readFileSync(join(folder, file), 'utf8').matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)
+    for (const [, target = ''] of links)
+      if (!files.has(target)) throw new Error(`${file} of the packed pages links to ${target}, which is not there`)
+  }
+  const listed = readFileSync(join(folder, 'llms.txt'), 'utf8').match(/^- \[/gm) ?? []
+  if (listed.length === 0) throw new Error('the packed pages have no list')
+  return listed.length
 }
 
 function entryNames({ name, entries }: Package): readonly string[] {
