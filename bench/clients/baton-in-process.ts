@@ -33,7 +33,7 @@ export function openBaton({ base, store, isNewEachTurn = false }: BatonInit): Cl
     return async (onText) => {
       const session = free.pop() ?? (await host.session(undefined, { agent }))
       const turn = session.send('hi')
-      for await (const event of turn.events) if (event.type === 'text-delta') onText(event.text)
+      for await (const event of turn) if (event.type === 'text') onText(event.text)
       await turn.answer
       if (isNewEachTurn) await host.remove(session.id)
       else free.push(session)

@@ -100,10 +100,11 @@ export class SessionProjection {
     this.#flush(nowMs)
     this.#tellActivity()
     this.#pos = pos + 1
-    return this.#events.map((body, index, { length }) => ({
-      ...body,
-      cursor: index === length - 1 ? this.cursor : { ...before, pos, read: index + 1 },
-    }))
+    const last = this.#events.length - 1
+    // Each body was made for this event alone, and is completed in its place.
+    return this.#events.map((body, index) =>
+      Object.assign(body, { cursor: index === last ? this.cursor : { ...before, pos, read: index + 1 } }),
+    )
   }
 
   /** Undefined for what was told before, or belongs to no step that is being written. */
@@ -112,7 +113,7 @@ export class SessionProjection {
       return { type: 'call-progress', callId: frame.callId, note: frame.note, cursor: this.cursor }
     if (this.#written?.attempt !== frame.attempt) return undefined
     const body = this.#written.take(frame)
-    return body && { ...body, cursor: this.cursor }
+    return body && Object.assign(body, { cursor: this.cursor })
   }
 
   #startAt({ state, since, calls, steps, progress }: ProjectionStart): void {

@@ -60,8 +60,11 @@ export class SessionFeed {
     const { pos, facts } = record
     if (pos <= this.#publishedPos) return
     this.#publishedPos = pos
-    for (const [index, fact] of facts.entries()) {
-      this.#push(toFrame(record, index, fact))
+    const last = facts.length - 1
+    for (let index = 0; index <= last; index++) {
+      const fact = facts[index]
+      if (!fact) continue
+      this.#push(toFrame(record, fact, index < last))
       if (fact.type === 'model-started') {
         this.#written = { attempt: fact.attempt, text: '', reasoning: '', calls: new Map() }
         this.#lastAttempt = fact.attempt
@@ -171,20 +174,15 @@ function append(text: string, { offset, text: more }: Piece): string {
 async function* readFacts({ readPast }: FeedInit, fromPos: number, nextPos: number): AsyncGenerator<Frame> {
   for await (const record of readPast(fromPos)) {
     if (record.pos >= nextPos) return
-    for (const [index, fact] of record.facts.entries()) yield toFrame(record, index, fact)
+    for (const [index, fact] of record.facts.entries()) yield toFrame(record, fact, index < record.facts.length - 1)
   }
 }
 
-function toFrame({ pos, nowMs, wallMs, facts }: SessionRecord, index: number, fact: Fact): Frame {
-  const more = index < facts.length - 1
-  return {
-    type: 'fact',
-    pos,
-    nowMs,
-    fact: hideBindings(fact),
-    ...(wallMs !== undefined && { wallMs }),
-    ...(more && { more }),
-  }
+/** A frame of few fields: one is made for each fact, for each session. */
+function toFrame({ pos, nowMs, wallMs }: SessionRecord, fact: Fact, more: boolean): Frame {
+  const shown = hideBindings(fact)
+  if (wallMs !== undefined) return { type: 'fact', pos, nowMs, fact: shown, wallMs, ...(more && { more }) }
+  return more ? { type: 'fact', pos, nowMs, fact: shown, more } : { type: 'fact', pos, nowMs, fact: shown }
 }
 
 /** Facts as readers are told them: what binds an approval to its arguments stays inside. */
