@@ -10,14 +10,27 @@ export interface PageGroup {
 }
 
 export const PAGE_GROUPS: readonly PageGroup[] = [
-  { title: 'Build an agent', pages: ['events', 'sessions', 'media', 'testing-your-agent', 'observability'] },
+  { title: 'Start', pages: ['concepts'] },
+  {
+    title: 'Build an agent',
+    pages: ['tools', 'events', 'client-tools', 'approvals', 'structured-output', 'context', 'media', 'error-handling'],
+  },
+  {
+    title: 'Keep and test it',
+    pages: ['persistence', 'sessions', 'testing-your-agent', 'observability', 'cookbook'],
+  },
   { title: 'Models', pages: ['models', 'providers'] },
-  { title: 'Run it for others', pages: ['cli', 'serving', 'reliability', 'protocol'] },
+  { title: 'Run it for others', pages: ['embedding', 'cli', 'serving', 'security', 'reliability', 'protocol'] },
+  { title: 'Come from elsewhere', pages: ['migrating-from-ai-sdk', 'migrating-from-pi'] },
+  {
+    title: 'Five systems on Baton',
+    pages: ['voice-conductor', 'listening-agent', 'issue-solver', 'temporal-orchestrator', 'workspace-explorer'],
+  },
   { title: 'Reference', pages: ['errors', 'workspace-tools', 'performance', 'glossary'] },
 ]
 
 /** Pictures that pages show. */
-export const PICTURES: readonly string[] = []
+export const PICTURES: readonly string[] = ['concepts.svg']
 
 /** For people who work on Baton: on the site at the end, not in the packs. */
 export const CONTRIBUTOR_PAGES: readonly string[] = ['architecture', 'mutation']
