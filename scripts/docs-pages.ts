@@ -10,7 +10,7 @@ export interface PageGroup {
 }
 
 export const PAGE_GROUPS: readonly PageGroup[] = [
-  { title: 'Start', pages: ['concepts'] },
+  { title: 'Start', pages: ['getting-started', 'library', 'concepts'] },
   {
     title: 'Build an agent',
     pages: ['tools', 'events', 'client-tools', 'approvals', 'structured-output', 'context', 'media', 'error-handling'],

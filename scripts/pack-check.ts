@@ -20,6 +20,11 @@ import type { Package } from './packages.ts'
 import { packagesInOrder } from './packages.ts'
 import { REPOSITORY } from './source-files.ts'
 
+/** As the projects of users are. */
+const RESOLUTIONS = ['--module nodenext', '--module esnext --moduleResolution bundler'] as const
+/** What a program is started with: any file does for a picture. */
+const ARGUMENTS: Readonly<Record<string, readonly string[]>> = { 'picture.ts': ['package.json'] }
+
 const place = mkdtempSync(join(tmpdir(), 'baton-packs-'))
 try {
   checkPacks(place)
@@ -52,14 +57,15 @@ function checkPacks(folder: string): void {
   const bins = packed.flatMap(({ bins: own }) => Object.keys(own))
   for (const bin of bins) run(join(consumer, 'node_modules/.bin', bin), ['--help'], consumer)
   answerFromPacks(consumer)
+  const programs = compileExamples(consumer)
   console.log(
-    `packs: ${tarballs.length} installed, each with its licence, ${pages} pages, ${entries.length} entries imported with ${exported} exports and compiled, ${bins.length} bins run, an agent answered from a program and from the command`,
+    `packs: ${tarballs.length} installed, each with its licence, ${pages} pages, ${entries.length} entries imported with ${exported} exports and compiled, ${bins.length} bins run, an agent answered from a program and from the command, ${programs} examples compiled and run`,
   )
 }
 
 /** The commands of the README before the packages are installed, as a newcomer types them. @throws Error */
 function listFirstCommands(readme: string): readonly (readonly [string, ...string[]])[] {
-  const line = /^(npm init -y.*)\nnpm install @baton\/core/m.exec(readme)?.[1]
+  const line = /^(npm init -y.*)\nnpm install @baton\/host/m.exec(readme)?.[1]
   if (line === undefined) throw new Error('the README does not say how a package begins: npm init -y, then npm install')
   return line.split(' && ').map((command) => command.split(' ') as [string, ...string[]]) // a line has a word
 }
@@ -115,6 +121,36 @@ function answerFromPacks(consumer: string): void {
     consumer,
   )
   if (!found.includes('answer.ts')) throw new Error(`the command answered: ${found}`)
+}
+
+/** The programs that the pages show, with the libraries that they use, compiled in both ways and run. Gives how many. */
+function compileExamples(consumer: string): number {
+  const folder = join(REPOSITORY, 'examples/library')
+  const { devDependencies } = JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8')) as {
+    readonly devDependencies: Readonly<Record<string, string>>
+  }
+  const libraries = ['zod', 'valibot', 'arktype', '@valibot/to-json-schema']
+  const wanted = libraries.map((name) => `${name}@${devDependencies[name] ?? 'latest'}`)
+  run('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', ...wanted], consumer)
+  const programs = readdirSync(folder).filter((name) => !name.endsWith('.test.ts'))
+  for (const name of programs) copyFileSync(join(folder, name), join(consumer, name))
+  const options = '--ignoreConfig --noEmit --strict --exactOptionalPropertyTypes --target es2023 --skipLibCheck'
+  const types = [
+    '--lib',
+    'es2023,esnext.disposable',
+    '--typeRoots',
+    join(REPOSITORY, 'node_modules/@types'),
+    '--types',
+    'node',
+  ]
+  for (const resolution of RESOLUTIONS)
+    run(
+      join(REPOSITORY, 'node_modules/.bin/tsc'),
+      [...options.split(' '), ...resolution.split(' '), ...types, ...programs],
+      consumer,
+    )
+  for (const name of programs) run(process.execPath, [name, ...(ARGUMENTS[name] ?? [])], consumer)
+  return programs.length
 }
 
 function compileAgainst(entries: readonly string[], consumer: string): void {

@@ -172,7 +172,10 @@ function moduleState(file: SourceFile): readonly Finding[] {
     const declaration = statement.type === 'ExportNamedDeclaration' ? statement.declaration : statement
     if (declaration?.type !== 'VariableDeclaration' || declaration.declare === true) return []
     const isState =
-      declaration.kind !== 'const' || declaration.declarations.some(({ init }) => init && isEmptyContainer(init))
+      // What is disposed of at the end is as constant.
+      declaration.kind === 'let' ||
+      declaration.kind === 'var' ||
+      declaration.declarations.some(({ init }) => init && isEmptyContainer(init))
     const message = 'the module keeps state; give it to who needs it'
     return isState ? [finding(file, 'module-state', { size: 1, line: file.lineOf(declaration.start), message })] : []
   })

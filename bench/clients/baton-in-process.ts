@@ -28,7 +28,7 @@ export function openBaton({ base, store, isNewEachTurn = false }: BatonInit): Cl
     const execute = (input: unknown): string => echo(input as EchoInput) // validated by the schema
     const tools = [tool({ name: 'echo', description: 'echo', input: ECHO_SCHEMA, effect: 'pure', execute })]
     const settings = { maxOutputTokens: 4096 }
-    const agent = defineAgent({ name: 'bench', model, tools, settings, window: { exchanges: 1 } })
+    const agent = defineAgent({ name: 'bench', model, tools, settings, window: { exchanges: 1, summarise: false } })
     const free: Session[] = []
     return async (onText) => {
       const session = free.pop() ?? (await host.session(undefined, { agent }))

@@ -27,7 +27,7 @@ export const open: OpenClient = async ({ base }) => {
     model: createAnthropicModel({ ...createProvider(base), transport, clock }),
     tools: [tool({ name: 'echo', description: 'echo', input: ECHO_SCHEMA, effect: 'pure' })],
     settings: { maxOutputTokens: 4096 },
-    window: { exchanges: 1 },
+    window: { exchanges: 1, summarise: false },
   })
   const host = createHost({ environment, agent })
   const log = { info: () => {}, warn: () => {} }

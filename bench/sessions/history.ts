@@ -1,7 +1,7 @@
 // What one input costs when the session has a long history: a model in this process that answers at once, so that all that
 // is measured is Baton's own work. Sessions of all lengths take turns.
 import type { Host, Model, Session } from '@baton/core'
-import { defineAgent } from '@baton/core'
+import { defineAgent, voice } from '@baton/core'
 import { createHost } from '@baton/host'
 import type { Measured } from '../measure.ts'
 import { compared } from '../measure.ts'
@@ -13,7 +13,7 @@ const BATCH = 20
 const WARM_TURNS = 2000
 
 export async function measureHistory(_origin: string, rounds: number): Promise<readonly Measured[]> {
-  const host = createHost({ agent: defineAgent({ name: 'bench', model: READY }) })
+  const host = createHost({ agent: defineAgent({ name: 'bench', profile: voice, model: READY }) })
   await talk(await host.session(undefined), WARM_TURNS)
   const long = new Map<number, Session>()
   for (const size of SIZES.slice(1)) long.set(size, await grown(host, size))

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Model } from '@baton/core'
-import { defineAgent } from '@baton/core'
+import { defineAgent, voice } from '@baton/core'
 import { createHost, openSqliteStore } from '@baton/host'
 import type { Measured } from '../measure.ts'
 import { compared } from '../measure.ts'
@@ -48,7 +48,7 @@ const TALKER: Model = {
 /** Milliseconds in which the session opened. A new host each time, as after a restart. */
 async function withSession(path: string, use: (send: () => Promise<unknown>) => Promise<unknown>): Promise<number> {
   const store = await openSqliteStore(path)
-  const host = createHost({ store, agent: defineAgent({ name: 'bench', model: TALKER }) })
+  const host = createHost({ store, agent: defineAgent({ name: 'bench', profile: voice, model: TALKER }) })
   const startMs = performance.now()
   const session = await host.session(SESSION)
   const openedMs = performance.now() - startMs

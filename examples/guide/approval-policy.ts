@@ -1,8 +1,7 @@
 // A policy for all tools: small refunds run, large ones ask a person, and none runs after the model has read a stranger's text.
-import { defineAgent, tool } from '@baton/core'
-import type { ApprovalPolicy } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
-import { createHost } from '@baton/host'
+import type { ApprovalPolicy } from '@baton/host'
+import { createHost, defineAgent, tool } from '@baton/host'
 import { z } from 'zod'
 
 const Refund = z.object({ cents: z.number().int() })

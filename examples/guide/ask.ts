@@ -1,7 +1,6 @@
 // A tool that asks its user in the middle of a call, and waits for the answer.
-import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
-import { createHost } from '@baton/host'
+import { createHost, defineAgent, tool } from '@baton/host'
 
 const schema = { type: 'object', properties: { size: { enum: ['S', 'M', 'L'] } }, required: ['size'] }
 const shirt = tool({

@@ -1,7 +1,6 @@
 // A client tool has no `execute`: whoever is attached to the session runs it. Here that is the program itself.
-import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
-import { createHost } from '@baton/host'
+import { createHost, defineAgent, tool } from '@baton/host'
 import { z } from 'zod'
 
 const door = tool({

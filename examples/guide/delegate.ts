@@ -1,14 +1,14 @@
 // An agent that hands work to another one: a tool that asks a session of its own. The call's key names that session, so a
 // repeated call finds the answer of the first one.
-import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
-import { createHost } from '@baton/host'
+import { createHost, defineAgent, tool } from '@baton/host'
 import { z } from 'zod'
 
 const researcher = defineAgent({
   name: 'researcher',
   model: createScriptedModel({ steps: () => ({ text: 'Oslo has 717,710 people.' }) }),
 })
+const researchers = createHost({ agent: researcher })
 const research = tool({
   name: 'research',
   description: 'Asks a researcher',
@@ -16,7 +16,7 @@ const research = tool({
   effect: 'idempotent',
   timeoutMs: 120_000,
   execute: async ({ question }, { idempotencyKey }) => {
-    const session = await host.session(`research-${idempotencyKey}`, { agent: researcher })
+    const session = await researchers.session(`research-${idempotencyKey}`)
     try {
       return (await session.send(question, { inputId: idempotencyKey }).answer).text
     } finally {
@@ -31,8 +31,8 @@ const model = createScriptedModel({
     return { calls: [{ name: 'research', arguments: { question: 'How many people live in Oslo?' } }] }
   },
 })
-const writer = defineAgent({ name: 'writer', model, tools: [research] })
-const host = createHost({ agents: [writer, researcher], agent: writer })
+const host = createHost({ agent: defineAgent({ name: 'writer', model, tools: [research] }) })
 const session = await host.session('article')
 console.log((await session.send('Write about Oslo.').answer).text)
 await host.stop()
+await researchers.stop()

@@ -1,8 +1,7 @@
 // A WebSocket server inside your own program, for users that it knows; and an app that talks to it, which could be a web page.
 import { createClient } from '@baton/client'
-import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
-import { createHost, createLogger, createNodeEnvironment } from '@baton/host'
+import { createHost, createLogger, createNodeEnvironment, defineAgent, tool } from '@baton/host'
 import { createWebSocketFront } from '@baton/server/websocket'
 
 const users: Readonly<Record<string, string>> = { 'a-secret-of-ann': 'ann' }

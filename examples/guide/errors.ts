@@ -1,7 +1,6 @@
 // What a program catches: a BatonError with a code. Branch on the code, never on the class.
-import { BatonError, defineAgent, isBatonError } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
-import { createHost } from '@baton/host'
+import { BatonError, createHost, defineAgent, isBatonError } from '@baton/host'
 
 const overloaded = new BatonError({ code: 'model_invalid_request', message: 'the provider refused the request' })
 const model = createScriptedModel({ steps: [{ error: overloaded }, { text: 'Hello!' }] })

@@ -1,8 +1,6 @@
 // An explorer of a folder, with a plan that people see and a model that runs in this process: `node explore.ts model.gguf`.
-import { defineAgent } from '@baton/core'
-import { createHost } from '@baton/host'
+import { createHost, createOfflineModel, defineAgent } from '@baton/host'
 import { loadGgufModel } from '@baton/models/gguf'
-import { createOfflineModel } from '@baton/models/offline'
 import { workspaceTools } from '@baton/tools/workspace'
 
 const [file] = process.argv.slice(2)

@@ -1,4 +1,6 @@
 // The programs of the pages run and print what the pages say; all code of all pages is a file that compiles.
+import { startFakeAnthropic } from '@baton/testing/fake-anthropic'
+import type { FakeScript } from '@baton/testing/fake-server'
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,9 +12,20 @@ import { expect, test } from 'vitest'
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const FOLDER = fileURLToPath(new URL('.', import.meta.url))
 
-async function run(name: string, args: readonly string[] = []): Promise<string> {
+async function run(name: string, args: readonly string[] = [], variables = {}): Promise<string> {
   const command = ['--conditions=@baton/source', join(FOLDER, name), ...args]
-  return (await promisify(execFile)(process.execPath, command, { timeout: 15_000, cwd: FOLDER })).stdout
+  const env = { ...process.env, ...variables }
+  return (await promisify(execFile)(process.execPath, command, { timeout: 15_000, cwd: FOLDER, env })).stdout
+}
+
+/** What a program prints whose model is Anthropic's, asked at a server that answers by a script. */
+async function runWithAnthropic(name: string, script: FakeScript): Promise<string> {
+  const anthropic = await startFakeAnthropic(script)
+  try {
+    return await run(name, [], { ANTHROPIC_BASE_URL: anthropic.url, ANTHROPIC_API_KEY: 'key-of-a-test' })
+  } finally {
+    await anthropic.close()
+  }
 }
 
 const SAID: Readonly<Record<string, readonly string[]>> = {
@@ -23,11 +36,9 @@ const SAID: Readonly<Record<string, readonly string[]>> = {
   'embed.ts': ['You are in Oslo.'],
   'errors.ts': ['first model_invalid_request false', 'second Hello!'],
   'explore.ts': ['> code.grep', 'explore.ts'],
-  'fallback.ts': ['asks first/model\nfailed: model_auth_failed\nasks second/model\nHello from the second one.'],
-  'interrupt.ts': ['cancelled\nBye!'],
   'limits.ts': ["rounds 4 of 5 false\nrounds 5 of 5 true\nI found nothing. limit [ 'rounds' ] false\n"],
   'listen.ts': ['[Transcript] Ann: Shall we', '[Transcript] Bob: Gladly.\n[Event] offer_made', 'end Ask for a week'],
-  'output.ts': ["valid [ 'it answers the question' ]"],
+  'output.ts': ["valid\n[ 'it answers the question' ]"],
   'services.ts': ["{ title: 'acme/shop#7', readWith: 12 }"],
   'tools.ts': [
     'order.read error {"id":"A-71"}\norder.refund ok {"id":"A-17","cents":500}\norder.annotate ok {"id":"A-17","note":"arrived late"}\n',
@@ -52,9 +63,41 @@ test('a second process goes on with the conversation of the first one', async ()
   }
 })
 
+test('the first program asks the provider that it names, with its tool', async () => {
+  const printed = await runWithAnthropic('first.ts', ({ results, toolLike }) =>
+    results.length === 0
+      ? { calls: [{ name: toolLike(/hours/), input: { day: 'saturday' } }] }
+      : { text: `No: ${results.join()}.` },
+  )
+  expect(printed).toContain('No: 10 to 14.\n')
+  expect(printed).toContain('outputTokens')
+})
+
+test('what stands beside the AI SDK streams, asks a person, and gives a value', async () => {
+  const printed = await runWithAnthropic('../migrate/from-ai-sdk.ts', ({ body, results, toolLike }) => {
+    if (!JSON.stringify(body).includes('refund')) return { text: '{"mood":"angry"}' }
+    return results.length === 0
+      ? { calls: [{ name: toolLike(/refund/), input: { id: 'A-17', cents: 2000 } }] }
+      : { text: `Done: ${results.join()}. ` }
+  })
+  expect(printed).toContain('"refunded":2000')
+  expect(printed).toContain('angry')
+})
+
+test('what stands beside pi calls its tool and is steered', async () => {
+  const printed = await runWithAnthropic('../migrate/from-pi.ts', ({ body, results, toolLike }) => {
+    if (JSON.stringify(body).includes('In one sentence')) return { text: 'Oslo is a city.' }
+    return results.length === 0
+      ? { calls: [{ name: toolLike(/population/), input: { city: 'Oslo' } }] }
+      : { text: `It has ${results.join()} people.` }
+  })
+  expect(printed).toContain('population ok\nIt has 717710 people.')
+  expect(printed).toContain('Oslo is a city.')
+})
+
 test('each program of this folder is run by a test', async () => {
   const programs = (await readdir(FOLDER)).filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
-  expect([...Object.keys(SAID), 'persistence.ts'].toSorted()).toEqual(programs.toSorted())
+  expect([...Object.keys(SAID), 'first.ts', 'persistence.ts'].toSorted()).toEqual(programs.toSorted())
 })
 
 /** Its programs are plain JavaScript; packages/client/src/docs.process.test.ts runs them. */

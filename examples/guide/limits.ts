@@ -1,7 +1,6 @@
 // What a turn may take, and how a program hears of it.
-import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
-import { createHost } from '@baton/host'
+import { createHost, defineAgent, tool } from '@baton/host'
 
 const look = tool({
   name: 'look',

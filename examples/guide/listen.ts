@@ -1,7 +1,6 @@
 // An agent that listens to a conversation: transcript entries are batched into one message, and an urgent event goes in at once.
-import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
-import { createHost } from '@baton/host'
+import { createHost, defineAgent } from '@baton/host'
 
 const model = createScriptedModel({
   steps: ({ messages }) => {

@@ -1,7 +1,6 @@
 // An answer that is a value: validated by the agent's schema, and typed by it.
-import { defineAgent, readOutput } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
-import { createHost } from '@baton/host'
+import { createHost, defineAgent, readOutput } from '@baton/host'
 import { z } from 'zod'
 
 const Verdict = z.object({
@@ -16,7 +15,8 @@ const model = createScriptedModel({
 })
 const judge = defineAgent({ name: 'judge', model, instructions: 'Judge the comment.', output: Verdict })
 const host = createHost({ agent: judge })
-const session = await host.session('comment-42', { agent: judge })
-const { verdict, reasons } = readOutput(judge, await session.send('"Use a lease, as in the paper."').answer)
-console.log(verdict, reasons)
+const session = await host.session('comment-42')
+const answer = await session.send('"Use a lease, as in the paper."').answer
+console.log(answer.output?.verdict) // undefined where the turn was interrupted
+console.log(readOutput(judge, answer).reasons) // the same value; throws where there is none
 await host.stop()

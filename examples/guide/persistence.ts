@@ -1,7 +1,5 @@
 // A conversation in a SQLite file. Run it twice: the second process goes on where the first one ended.
-import { defineAgent } from '@baton/core'
-import { createHost, openSqliteStore } from '@baton/host'
-import { createOfflineModel } from '@baton/models/offline'
+import { createHost, createOfflineModel, defineAgent, openSqliteStore } from '@baton/host'
 
 const store = await openSqliteStore(process.argv[2] ?? 'chat.db')
 const host = createHost({ agent: defineAgent({ name: 'friend', model: createOfflineModel() }), store })

@@ -1,8 +1,7 @@
 // What tools need, such as a database or a client of an API, is handed to the host once; each call knows for whom it runs.
-import { defineAgent, tool } from '@baton/core'
-import type { ToolContext } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
-import { createHost } from '@baton/host'
+import type { ToolContext } from '@baton/host'
+import { createHost, defineAgent, tool } from '@baton/host'
 import { z } from 'zod'
 
 interface Services {

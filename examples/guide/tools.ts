@@ -1,7 +1,6 @@
 // Three tools: one that reads, one that may be repeated, and one that must not be.
-import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
-import { createHost } from '@baton/host'
+import { createHost, defineAgent, tool } from '@baton/host'
 import { z } from 'zod'
 
 const orders = new Map([['A-17', { status: 'packed', note: '', refunded: 0 }]])

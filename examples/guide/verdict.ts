@@ -1,7 +1,6 @@
 // A goal in, a typed verdict out: the scan comes first by rule, a turn has a budget, and the calls behind the verdict are listed.
-import { defineAgent, readOutput, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
-import { createHost } from '@baton/host'
+import { createHost, defineAgent, readOutput, tool } from '@baton/host'
 import { createPriceOf } from '@baton/models/prices'
 import { z } from 'zod'
 
@@ -36,7 +35,7 @@ const judge = defineAgent({
       : undefined,
 })
 const host = createHost({ agent: judge, priceOf: createPriceOf() })
-const session = await host.session('submission-17', { agent: judge })
+const session = await host.session('submission-17')
 const goal = 'Requirement: explain leases. Comment: "Use a lease."'
 // The submission's own id: asked again, it is answered with the same verdict and costs nothing.
 const turn = session.send(goal, { inputId: 'submission-17' })

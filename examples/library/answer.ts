@@ -1,7 +1,5 @@
-// The smallest program on Baton: an agent with one tool answers one question.
-import { defineAgent, tool } from '@baton/core'
-import { createHost } from '@baton/host'
-import { createOfflineModel } from '@baton/models/offline'
+// The smallest program with a tool: an agent answers one question.
+import { createHost, defineAgent, tool } from '@baton/host'
 
 const population = tool({
   name: 'city.population',
@@ -10,8 +8,6 @@ const population = tool({
   effect: 'pure',
   execute: ({ city }) => ({ city, people: city === 'Oslo' ? 717_710 : null }),
 })
-const agent = defineAgent({ name: 'cities', model: createOfflineModel(), tools: [population] })
-const host = createHost({ agent })
-const session = await host.session(undefined)
+const host = createHost({ agent: defineAgent({ name: 'cities', model: 'offline', tools: [population] }) })
+const session = await host.session()
 console.log((await session.send('What is the population of the city "Oslo"?').answer).text)
-await host.stop()

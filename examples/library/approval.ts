@@ -9,7 +9,7 @@ const population = tool({
   input: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
   effect: 'pure',
   approval: true,
-  describe: ({ city }) => ({ title: `Look up ${city as string}` }), // its schema says so
+  describe: ({ city }) => ({ title: `Look up ${city}` }),
   execute: ({ city }) => ({ city, people: city === 'Oslo' ? 717_710 : null }),
 })
 const host = createHost({ agent: defineAgent({ name: 'cities', model: createOfflineModel(), tools: [population] }) })

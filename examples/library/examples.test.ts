@@ -1,6 +1,8 @@
 // The examples that pages show are files that run, and the pages show them as they are.
 import { execFile } from 'node:child_process'
-import { readFile, readdir } from 'node:fs/promises'
+import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
@@ -11,7 +13,17 @@ const FOLDER = fileURLToPath(new URL('.', import.meta.url))
 const PICTURE = fileURLToPath(import.meta.url)
 
 test.each([
+  ['hello.ts', ['Hello! I am the offline planner']],
   ['answer.ts', ['717710']],
+  ['streaming.ts', ['[city.population: settled]', '717710', '[end]']],
+  ['tools.ts', ['zod: [', '{\\"people\\":717710}', 'valibot: [', 'arktype: [', 'json-schema: [']],
+  ['client-tools.ts', ['city: Oslo']],
+  ['structured-output.ts', ['Oslo: 717,710']],
+  ['conversation.ts', ['user: Hello!\nassistant: Hello!', 'user: Are you there?', 'A trip to Oslo: idle, more: false']],
+  ['interrupt.ts', ['there was a city… (interrupted: cancelled)', 'Of course.']],
+  ['own-model.ts', ['You said: Hello!']],
+  ['fallback.ts', ['asks main/model\nasks spare/model\nI am the spare one.']],
+  ['own-store.ts', ['trip has more than 2 records']],
   ['approval.ts', ['asks for your approval: Look up Oslo', '717710']],
   ['reading.ts', ["[ 'user', 'assistant' ]", "[ 'question', 't1' ] idle", 'end []']],
   ['tool-source.ts', ["[ 'trip: A trip to Oslo' ]", '717710']],
@@ -21,6 +33,16 @@ test.each([
   const command = ['--conditions=@baton/source', `${FOLDER}${name}`, ...(name === 'picture.ts' ? [PICTURE] : [])]
   const { stdout } = await promisify(execFile)(process.execPath, command, { timeout: 15_000 })
   for (const words of said) expect(stdout).toContain(words)
+})
+
+test('resume.ts goes on in the file that it is given, each time', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'baton-resume-'))
+  const command = ['--conditions=@baton/source', `${FOLDER}resume.ts`, join(folder, 'chat.db')]
+  const run = async () => (await promisify(execFile)(process.execPath, command, { timeout: 15_000 })).stdout
+  const said = [await run(), await run()]
+  await rm(folder, { recursive: true })
+  expect(said[0]).toMatch(/^first: Oslo .*\nagain: Oslo .*\nsecond: And Bergen .*\nsince then: \S+\nsince then: t2\n$/)
+  expect(said[1]).toMatch(/^first: Oslo .*\nagain: Oslo .*\nsecond: And Bergen .*\nsince then: \S+\nsince then: t4\n$/)
 })
 
 test('the files that are agents are agents, with the models that they say', async () => {

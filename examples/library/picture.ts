@@ -8,7 +8,7 @@ const model = createScriptedModel({
   steps: ({ messages: [first] }) => ({ text: `I see: ${first?.parts.map(({ type }) => type).join(', ')}.` }),
 })
 const host = createHost({ agent: defineAgent({ name: 'plans', model }) })
-const session = await host.session(undefined)
+const session = await host.session()
 const data = (await readFile(process.argv[2] ?? 'plan.png')).toString('base64')
 const rules = 'https://example.org/rules.pdf' // fetched by the provider
 const { text } = await session.send([

@@ -20,7 +20,7 @@ const model = createScriptedModel({
   ],
 })
 const host = createHost({ agent: defineAgent({ name: 'cities', model, tools: [population] }) })
-const session = await host.session(undefined)
+const session = await host.session()
 const answer = await session.send('How many people live in Oslo?').answer
 assert.equal(answer.text, 'About 718,000 people.')
 assert.equal(answer.sources?.[0]?.title, 'Statistics Norway')

@@ -1,6 +1,5 @@
 // On Baton: a chat with a tool that a person approves, and an answer that is a value.
-import { defineAgent, readOutput, tool } from '@baton/core'
-import { createHost } from '@baton/host'
+import { createHost, defineAgent, tool } from '@baton/host'
 import { z } from 'zod'
 
 const model = 'anthropic/claude-haiku-4-5'
@@ -21,7 +20,6 @@ for await (const event of session.send('Refund 20 euros of order A-17.')) {
 }
 
 const Mood = z.object({ mood: z.enum(['happy', 'angry']) })
-const judge = defineAgent({ name: 'judge', model, output: Mood })
-const judging = await host.session('mood-1', { agent: judge })
-console.log(readOutput(judge, await judging.send('My order came late again.').answer).mood)
+const judging = await host.session('mood-1', { agent: defineAgent({ name: 'judge', model, output: Mood }) })
+console.log((await judging.send('My order came late again.').answer).output?.mood)
 await host.stop()

@@ -1,6 +1,5 @@
 // On Baton: an agent with a tool, text as it comes, and a message that steers it.
-import { defineAgent, tool } from '@baton/core'
-import { createHost } from '@baton/host'
+import { createHost, defineAgent, tool } from '@baton/host'
 import { z } from 'zod'
 
 const population = tool({

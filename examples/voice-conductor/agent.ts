@@ -1,6 +1,6 @@
 // The voice conductor: a voice app through which a person hands work to coding agents. Every tool is the app's own: none
 // has `execute`, so a connected app runs them.
-import { defineAgent, tool } from '@baton/core'
+import { defineAgent, tool, voice } from '@baton/core'
 import { z } from 'zod'
 
 const spawn = tool({
@@ -61,6 +61,7 @@ const list = tool({
 
 export default defineAgent({
   name: 'voice-conductor',
+  profile: voice,
   instructions: `You are a voice assistant that conducts coding agents.
 Use agent.spawn when the user asks for work on code, a pull request, an analysis of a repository, or any coding task.
 Leave autoCreatePr and autoBranch false unless the user asks for a pull request or a branch.

@@ -24,7 +24,7 @@ export default defineConfig({
     search: { provider: 'local' },
     outline: [2, 3],
     nav: [
-      { text: 'Guide', link: '/concepts' },
+      { text: 'Guide', link: '/getting-started' },
       { text: 'API', link: '/api/' },
     ],
     sidebar: {

@@ -1,5 +1,5 @@
 // The agent of who names none: it looks around in one folder and never writes.
-import type { Agent } from '@baton/core'
+import type { Agent, AgentProfile } from '@baton/core'
 import { defineAgent } from '@baton/core'
 import { workspaceTools } from '@baton/tools/workspace'
 
@@ -10,9 +10,10 @@ When a result is truncated, read on as it says, or say that there is more.
 Answer briefly, in the language of the question.`
 
 /** @throws BatonError `invalid_option` when the folder does not exist */
-export function createDefaultAgent(folder: string): Agent {
+export function createDefaultAgent(folder: string, profile: AgentProfile = {}): Agent {
   return defineAgent({
     name: 'workspace-explorer',
+    profile,
     instructions: INSTRUCTIONS,
     tools: workspaceTools({ root: folder }),
   })

@@ -1,9 +1,9 @@
 // The host that `serve` and `chat` run: the agent, the model that was chosen for it, and the way to providers.
-import type { Agent, Environment, Logger, Model, Store } from '@baton/core'
+import type { Agent, AgentProfile, Environment, Logger, Model, Store } from '@baton/core'
 import type { LocalHost, SessionObserver } from '@baton/host'
 import { createHost, createNodeEnvironment } from '@baton/host'
 import type { ModelChoice, Variables } from '@baton/models/choose-model'
-import { chooseModel, createModelOf, secretsIn } from '@baton/models/choose-model'
+import { chooseModel, createModelOf, readMaxOutputTokens, secretsIn } from '@baton/models/choose-model'
 import { describeToolVerdict } from '@baton/models/prompted'
 import type { ToolVerdict } from '@baton/models/prompted'
 import { createPriceOf } from '@baton/models/prices'
@@ -34,6 +34,8 @@ export interface EmbeddedHostInit {
   readonly model: string | undefined
   readonly baseUrl: string | undefined
   readonly exchanges: number | undefined
+  /** Of the agent of who names none. */
+  readonly profile?: AgentProfile
   /** In memory by default. */
   readonly store?: StoreLocation
   readonly keepDays?: number | undefined
@@ -54,13 +56,15 @@ const DAY_MS = 86_400_000
 export async function openEmbeddedHost(init: EmbeddedHostInit): Promise<EmbeddedHost> {
   const { folder } = init.terminal
   const { variables, model } = withAddress(init.terminal.variables, init.model, init.baseUrl)
-  const loaded = init.agent === undefined ? createDefaultAgent(folder) : await loadAgent(init.agent, folder)
+  const loaded =
+    init.agent === undefined ? createDefaultAgent(folder, init.profile) : await loadAgent(init.agent, folder)
   const [named = loaded.models[0]] = model === undefined ? [] : [model]
   const local = isLocalModel(named) ? await loadLocalModel(named, folder) : undefined
   const choice = local
     ? { id: local.id, reason: `because the ${model === undefined ? 'agent' : 'option --model'} names it` }
     : chooseModel({ variables, agentModels: loaded.models, ...(model !== undefined && { flag: model }) })
-  const agent = adapted(loaded, { ...init, model: local?.id ?? model }, choice)
+  const maxOutputTokens = readMaxOutputTokens(variables)
+  const agent = adapted(loaded, { ...init, model: local?.id ?? model, maxOutputTokens }, choice)
   const transport = createUndiciTransport({ variables })
   const environment = createNodeEnvironment(transport)
   const onToolVerdict = toldTo(init)
@@ -104,11 +108,17 @@ function toldTo({ log, onNews }: EmbeddedHostInit): (verdict: ToolVerdict, model
   }
 }
 
+interface Adapting extends Pick<EmbeddedHostInit, 'model' | 'exchanges'> {
+  readonly maxOutputTokens: number | undefined
+}
+
 /** What the person who starts the program says wins over the file. */
-function adapted(agent: Agent, init: Pick<EmbeddedHostInit, 'model' | 'exchanges'>, choice: ModelChoice): Agent {
+function adapted(agent: Agent, init: Adapting, choice: ModelChoice): Agent {
+  const { maxOutputTokens } = init
   return {
     ...agent,
     ...(init.model !== undefined && { models: [choice.id] }),
+    ...(maxOutputTokens !== undefined && { settings: { ...agent.settings, maxOutputTokens } }),
     ...(init.exchanges !== undefined && { window: { ...agent.window, exchanges: init.exchanges } }),
   }
 }

@@ -1,6 +1,6 @@
 // `baton serve`: the local host behind the WebSocket front, until a signal ends it.
 import type { Agent, Logger } from '@baton/core'
-import { BatonError, isBatonError, readMonotonicMs } from '@baton/core'
+import { BatonError, isBatonError, readMonotonicMs, voice } from '@baton/core'
 import type { LocalHost } from '@baton/host'
 import { createMetrics } from '@baton/host/metrics'
 import type { WebSocketFront } from '@baton/server/websocket'
@@ -98,7 +98,7 @@ async function openHost(
   log: Logger,
 ): Promise<EmbeddedHost> {
   try {
-    return await openEmbeddedHost({ ...options, address: options.server.peers?.address, terminal, log })
+    return await openEmbeddedHost({ ...options, profile: voice, address: options.server.peers?.address, terminal, log })
   } catch (cause) {
     if (!isBatonError(cause) || cause.code !== 'store_locked' || options.store.type !== 'sqlite') throw cause
     const message =

@@ -6,17 +6,17 @@ import type { Listeners } from './listeners.ts'
 import { createListeners } from './listeners.ts'
 import type { Outbox } from './outbox.ts'
 import { createOutbox } from './outbox.ts'
-import type { ClientTool, ToolCalls, ToolResult } from './tool-calls.ts'
+import type { ClientTool, ToolCalls, ToolHandlers, ToolResult, TypedAgent } from './tool-calls.ts'
 import { createToolCalls, describeThrown } from './tool-calls.ts'
 import type { World } from './world.ts'
 import { platformWorld } from './world.ts'
 
-export interface ClientInit {
+export interface ClientInit<Tools = Readonly<Record<string, ClientTool>>> {
   /** `ws://127.0.0.1:8080/ws`; a token goes into `?token=`. */
   readonly url: string
   readonly session: string
   /** The agent's client tools that this app runs, by name. */
-  readonly tools?: Readonly<Record<string, ClientTool>>
+  readonly tools?: Tools
   /** Runs calls of tools that `tools` does not name, as a console does that asks a person; without it they fail. */
   readonly otherTool?: ClientTool
   /** Speaks a text; what comes after it waits until it is done. */
@@ -51,8 +51,13 @@ export interface Client {
   close(): void
 }
 
-/** Opens a client and connects at once. */
-export function createClient(init: ClientInit): Client {
+/**
+ * Opens a client and connects at once. `createClient<typeof agent>(…)`, with the type of the server's agent alone, knows the
+ * names and the inputs of its client tools.
+ */
+export function createClient<A extends TypedAgent>(init: ClientInit<ToolHandlers<A>>): Client
+export function createClient(init: ClientInit): Client
+export function createClient(init: ClientInit<unknown>): Client {
   const world = init.world ?? platformWorld()
   // As the platform's own events do: what a listener throws is an uncaught error, after the event.
   const report = (cause: unknown): void =>
@@ -78,7 +83,8 @@ export function createClient(init: ClientInit): Client {
   const state: ClientState = {
     listeners,
     outbox,
-    calls: createToolCalls(init.tools ?? {}, init.otherTool),
+    // Functions by names, as both overloads say.
+    calls: createToolCalls((init.tools ?? {}) as NonNullable<ClientInit['tools']>, init.otherTool),
     speak: init.speak ?? (() => {}),
     display: Promise.resolve(),
   }

@@ -5,6 +5,28 @@ import { createBoundedMap } from './bounded-map.ts'
 /** A tool of this client: it gets the parsed arguments and returns anything that JSON can hold, or a text. */
 export type ClientTool = (input: never, call: { readonly callId: string; readonly name: string }) => unknown
 
+/** What is read of an agent's type: its tools with their names and the types of their inputs. */
+export interface TypedAgent {
+  readonly tools: readonly TypedTool[]
+}
+
+interface TypedTool {
+  readonly name: string
+  readonly execute?: unknown
+  readonly types?: { readonly input: unknown } | undefined
+}
+
+/** Handlers of an agent's client tools, by their names and with their types. */
+export type ToolHandlers<A extends TypedAgent> = {
+  readonly [T in ClientRun<A['tools'][number]> as T['name']]?: (
+    input: NonNullable<T['types']>['input'],
+    call: { readonly callId: string; readonly name: string },
+  ) => unknown
+}
+
+/** Those without `execute`. */
+type ClientRun<T extends TypedTool> = T extends { readonly execute: (...given: never) => unknown } ? never : T
+
 export interface ToolResult {
   readonly callId: string
   readonly result: string | null

@@ -79,7 +79,7 @@ export const ERROR_CODES = {
     'caller',
     false,
     'No model has this name, or it cannot be used here.',
-    'Name a model that there is, or give the agent a model object. Names need a `modelOf` of the host, as createModelOf of @baton/models/choose-model makes one.',
+    'Name a model that there is, as `baton models` lists them, or give the agent a model object.',
   ),
   model_not_configured: row(
     'caller',
@@ -109,7 +109,7 @@ export const ERROR_CODES = {
   question_refused: row(
     'peer',
     false,
-    'A tool asked too much, or an answer names no open question, came too late, or comes from another principal.',
+    'A tool asked too much, or an answer names no open question, does not fit its schema, came too late, or comes from another principal.',
     'Ask fewer or shorter questions; answer the question that is open now.',
   ),
   // Definitions

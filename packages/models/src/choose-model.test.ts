@@ -331,7 +331,8 @@ test.each<[string, string, object, string, object]>([
     },
   }
   const model = createModelOf({ variables: { ...variables }, transport, clock: { nowMs: () => 0 } })(id)
-  const request = { instructions: '', messages: [], tools: [], toolChoice: { type: 'auto' }, settings: {} } as const
+  const settings = { maxOutputTokens: 512 }
+  const request = { instructions: '', messages: [], tools: [], toolChoice: { type: 'auto' }, settings } as const
   await model.run({ ...request, session: 's' }, () => {}, new AbortController().signal).catch(() => {})
   expect(model.id).toBe(id)
   const path = id.startsWith('openai/') ? 'responses' : 'chat/completions'

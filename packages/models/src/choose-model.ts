@@ -249,6 +249,11 @@ function withListedWindow(model: Model, { provider }: ModelName): Model {
   return listed === undefined ? model : { ...model, capabilities: { ...model.capabilities, contextTokens: listed } }
 }
 
+/** ANTHROPIC_MAX_TOKENS, which holds for every provider. @throws BatonError `invalid_option` */
+export function readMaxOutputTokens(variables: Variables): number | undefined {
+  return readNumber(variables, 'ANTHROPIC_MAX_TOKENS')
+}
+
 function readNumber(variables: Variables, name: 'ANTHROPIC_MAX_TOKENS' | 'BATON_MODEL_TIMEOUT_MS'): number | undefined {
   const text = readValue(variables, name)
   if (text === undefined) return undefined

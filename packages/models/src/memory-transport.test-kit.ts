@@ -7,7 +7,7 @@ export const HELLO: ModelRequest = {
   messages: [{ role: 'user', parts: [{ type: 'text', text: 'hi' }] }],
   tools: [],
   toolChoice: { type: 'auto' },
-  settings: {},
+  settings: { maxOutputTokens: 512 },
   session: 's',
 }
 

@@ -1,7 +1,7 @@
 // Traces of protocol version 1: what apps do and what they get, as a text that is played again over the real front and
 // host. docs/protocol.md describes the frames, packages/protocol/traces/README.md the lines of a trace.
 import type { Host, JsonObject, Message, Model } from '@baton/core'
-import { BatonError, defineAgent, readText, tool } from '@baton/core'
+import { BatonError, defineAgent, readText, tool, voice } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createMemoryStore } from '@baton/host'
@@ -222,7 +222,7 @@ function agentOf(model: Model, { tools = TOOLS, ...init }: JsonObject) {
       typeof tool
     >[0]),
   )
-  return defineAgent({ name: 'traced', model, tools: clientTools, ...(init as object) })
+  return defineAgent({ name: 'traced', profile: voice, model, tools: clientTools, ...(init as object) })
 }
 
 /** Tells what the model is asked: the conversation as it sees it. */

@@ -3,23 +3,27 @@ import { BatonError } from '../errors.ts'
 import type { BatchSpec, Limits, RetrySpec, Spec, ToolSpec, WindowSpec } from '../machine/spec.ts'
 import { toObjectSchema } from './schema.ts'
 import { checkModel, checkSettings } from './check-model.ts'
+import type { AgentProfile } from './profiles.ts'
 import { describeValue } from './value-reader.ts'
-import type { Schema } from './schema.ts'
+import type { OutputOf, Schema } from './schema.ts'
 import type { JsonObject } from '../json.ts'
 import { DEFAULT_BATCH, DEFAULT_INTERRUPT_MS, DEFAULT_LIMITS, DEFAULT_RETRY, DEFAULT_WINDOW } from '../machine/spec.ts'
 import { shortHash } from './hash.ts'
 import type { Model, ModelSettings, ToolChoice } from './model.ts'
 import type { Message } from '../messages.ts'
-import type { EffectClass, Principal, Tool, ToolKind, Trust } from './tool.ts'
+import type { EffectClass, Principal, Tool, ToolContext, ToolKind, Trust } from './tool.ts'
 import type { CollisionPolicy, ToolSource } from './tool-source.ts'
 
-export interface AgentInit<Output = unknown> {
+export interface AgentInit<
+  Output extends Schema | undefined = Schema | undefined,
+  Tools extends readonly Tool[] = readonly Tool[],
+> {
   /** 1 to 64 characters; part of the log and of telemetry. */
   readonly name: string
   /** A model, the id of one (`anthropic/claude-haiku-4-5`), or several in the order of fallback. Absent: the host's choice. */
   readonly model?: string | Model | readonly (string | Model)[]
   readonly instructions?: string
-  readonly tools?: readonly Tool[]
+  readonly tools?: Tools
   /** Tools that come and go while a session lives. */
   readonly sources?: readonly ToolSource[]
   /** What becomes of two tools of one name; `refuse` by default. */
@@ -28,16 +32,18 @@ export interface AgentInit<Output = unknown> {
   readonly approvalPolicy?: ApprovalPolicy
   /** Changes one step: which tools are in force, which model answers, with which instructions. */
   readonly prepareStep?: PrepareStep
+  /** Limits and settings for a kind of program, such as `voice`; what the agent says itself wins. */
+  readonly profile?: AgentProfile
   readonly limits?: Partial<Limits>
   readonly window?: Partial<WindowSpec>
   readonly retry?: Partial<RetrySpec>
   readonly batch?: Partial<BatchSpec>
   readonly settings?: ModelSettings
   /**
-   * The agent's answers are values of this schema, an object at the root: `readOutput(agent, answer)` gives them. An answer
-   * that does not fit is asked for once more; then the turn fails with `invalid_output`.
+   * The agent's answers are values of this schema, an object at the root: `answer.output`. An answer that does not fit is
+   * asked for once more; then the turn fails with `invalid_output`.
    */
-  readonly output?: Schema<Output>
+  readonly output?: Output
   /** What to do with an answer that says nothing: ask once more (default), or take it as silence. */
   readonly emptyAnswer?: 'retry' | 'silence'
 }
@@ -91,11 +97,11 @@ export interface StepChange {
 export type PrepareStep = (step: StepToPrepare) => StepChange | undefined | Promise<StepChange | undefined>
 
 /** A checked agent. Make one with `defineAgent()`. */
-export interface Agent<Output = unknown> {
+export interface Agent<Output = unknown, Tools extends readonly Tool[] = readonly Tool[]> {
   readonly name: string
   readonly models: readonly (string | Model)[]
   readonly instructions: string
-  readonly tools: readonly Tool[]
+  readonly tools: Tools
   readonly sources: readonly ToolSource[]
   readonly collisions: CollisionPolicy
   readonly approvalPolicy?: ApprovalPolicy
@@ -109,13 +115,34 @@ export interface Agent<Output = unknown> {
   readonly output?: Schema<Output>
   /** JSON Schema of `output`. */
   readonly outputSchema?: JsonObject
+  /** For the compiler alone: nothing is there. */
+  readonly types?: { readonly output: Output }
 }
+
+/** The type of `answer.output`; undefined for an agent without an output schema. */
+export type AgentOutput<A extends Agent> = NonNullable<A['types']>['output']
+
+/** What the tools of an agent expect as `context.services`; unknown where they expect nothing. */
+export type AgentServices<A extends Agent> = [ServicesTaker<A['tools'][number]>] extends [
+  (services: infer Services) => void,
+]
+  ? Services
+  : unknown
+
+/** Of several tools the services that each of them expects, together. */
+type ServicesTaker<T> = T extends { execute(input: never, context: ToolContext<infer Services>): unknown }
+  ? (services: Services) => void
+  : never
 
 /**
  * Defines an agent.
  * @throws BatonError `invalid_agent` (name, model, settings, limits, two tools of one name), `invalid_schema` (of the output)
  */
-export function defineAgent<Output = unknown>(init: AgentInit<Output>): Agent<Output> {
+export function defineAgent<
+  const Output extends Schema | undefined = undefined,
+  const Tools extends readonly Tool[] = readonly [],
+>(init: AgentInit<Output, Tools>): Agent<OutputOf<Output>, Tools>
+export function defineAgent(init: AgentInit): Agent {
   if (init.name === '' || init.name.length > 64) throw wrong(init.name, 'name must have 1 to 64 characters')
   const tools = init.tools ?? []
   const names = new Set<string>()
@@ -124,10 +151,17 @@ export function defineAgent<Output = unknown>(init: AgentInit<Output>): Agent<Ou
     if (names.has(name)) throw wrong(init.name, `two tools are named "${name}"`)
     names.add(name)
   }
-  const limits = addDefaults({ agent: init.name, field: 'limits' }, DEFAULT_LIMITS, init.limits)
-  const window = addDefaults({ agent: init.name, field: 'window' }, DEFAULT_WINDOW, init.window)
-  const retry = addDefaults({ agent: init.name, field: 'retry' }, DEFAULT_RETRY, init.retry)
-  const batch = addDefaults({ agent: init.name, field: 'batch' }, DEFAULT_BATCH, init.batch)
+  const { profile = {} } = init
+  const limits = addDefaults({ agent: init.name, field: 'limits' }, DEFAULT_LIMITS, {
+    ...profile.limits,
+    ...init.limits,
+  })
+  const window = addDefaults({ agent: init.name, field: 'window' }, DEFAULT_WINDOW, {
+    ...profile.window,
+    ...init.window,
+  })
+  const retry = addDefaults({ agent: init.name, field: 'retry' }, DEFAULT_RETRY, { ...profile.retry, ...init.retry })
+  const batch = addDefaults({ agent: init.name, field: 'batch' }, DEFAULT_BATCH, { ...profile.batch, ...init.batch })
   checkNumbers(init.name, { limits, window, retry, batch })
   const model = init.model ?? []
   const models = Array.isArray(model) ? (model as readonly (string | Model)[]) : [model as string | Model]
@@ -145,8 +179,8 @@ export function defineAgent<Output = unknown>(init: AgentInit<Output>): Agent<Ou
     window,
     retry,
     batch,
-    settings: checkSettings(`agent "${init.name}"`, init.settings),
-    emptyAnswer: init.emptyAnswer ?? 'retry',
+    settings: checkSettings(`agent "${init.name}"`, { ...profile.settings, ...init.settings }),
+    emptyAnswer: init.emptyAnswer ?? profile.emptyAnswer ?? 'retry',
     ...(init.output && {
       output: init.output,
       outputSchema: toObjectSchema(`output of agent "${init.name}"`, init.output),

@@ -36,7 +36,10 @@ test.each<[object, RegExp]>([
 })
 
 test('tools of the provider leave room for calls, too', () => {
-  expect(outputTokensFor({}, false)).toBe(512)
-  expect(outputTokensFor({ serverTools: { anthropic: [] } }, false)).toBe(512)
-  expect(outputTokensFor({ serverTools: { anthropic: [{ type: 'web_search_20250305' }] } }, false)).toBe(2048)
+  const maxOutputTokens = 512
+  expect(outputTokensFor({ maxOutputTokens }, false)).toBe(512)
+  expect(outputTokensFor({ maxOutputTokens, serverTools: { anthropic: [] } }, false)).toBe(512)
+  const serverTools = { anthropic: [{ type: 'web_search_20250305' }] }
+  expect(outputTokensFor({ maxOutputTokens, serverTools }, false)).toBe(2048)
+  expect(outputTokensFor({ serverTools }, true)).toBeUndefined()
 })

@@ -31,8 +31,8 @@ export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 
 /** What a user may set for an agent, a session or a single turn. Absent: the model's default. */
 export interface ModelSettings {
   /**
-   * Most tokens of one answer without its thoughts; 512 by default, more while tools are active (see `outputTokensFor`).
-   * Adapters add room for thoughts, and never ask for more than the model can write.
+   * Most tokens of one answer without its thoughts, more while tools are active (see `outputTokensFor`); by default as many
+   * as the model can write. Adapters add room for thoughts, and never ask for more than the model can write.
    */
   readonly maxOutputTokens?: number
   readonly temperature?: number
@@ -148,12 +148,15 @@ export interface Model {
 }
 
 /**
- * Output tokens of a call: with tools active, the provider's own included, at least what arguments need, but a larger setting is
- * never lowered
- * (requirement: max(configured, min(4 × configured, 4096))).
+ * Output tokens of a call where they are set: with tools active, the provider's own included, at least what arguments need,
+ * but a larger setting is never lowered (max(configured, min(4 × configured, 4096))). Undefined: as many as the model can write.
  */
-export function outputTokensFor(settings: ModelSettings, hasTools: boolean): number {
-  const configured = settings.maxOutputTokens ?? 512
-  const hasServerTools = Object.values(settings.serverTools ?? {}).some((tools) => tools.length > 0)
-  return hasTools || hasServerTools ? Math.max(configured, Math.min(4 * configured, 4096)) : configured
+export function outputTokensFor(
+  { maxOutputTokens, serverTools }: ModelSettings,
+  hasTools: boolean,
+): number | undefined {
+  if (maxOutputTokens === undefined) return undefined
+  const hasServerTools = Object.values(serverTools ?? {}).some((tools) => tools.length > 0)
+  if (!hasTools && !hasServerTools) return maxOutputTokens
+  return Math.max(maxOutputTokens, Math.min(4 * maxOutputTokens, 4096))
 }

@@ -3,6 +3,7 @@
 import type { JsonObject } from '../json.ts'
 import { BatonError } from '../errors.ts'
 import { isJsonObject } from '../json.ts'
+import type { FromJsonSchema } from './json-schema-type.ts'
 
 export interface SchemaIssue {
   readonly message: string
@@ -28,15 +29,26 @@ export interface StandardSchema<Input = unknown, Output = Input> {
 
 export type Schema<Output = unknown> = StandardSchema<unknown, Output> | JsonObject
 
-/** The type that a schema validates to; a plain JSON Schema says nothing at compile time. */
+/** The type that a schema validates to. A JSON Schema says it where it is written as a literal; else it is a `JsonObject`. */
 export type OutputOf<S> = S extends { readonly '~standard': { readonly types?: infer T } }
   ? NonNullable<T> extends { readonly output: infer Output }
     ? Output
     : unknown
-  : JsonObject
+  : FromLiteral<S>
 
-export function isStandardSchema(schema: object): schema is StandardSchema {
-  return '~standard' in schema
+/** The type that a schema takes, before it fills in defaults and transforms. */
+export type InputOf<S> = S extends { readonly '~standard': { readonly types?: infer T } }
+  ? NonNullable<T> extends { readonly input: infer Input }
+    ? Input
+    : unknown
+  : FromLiteral<S>
+
+/** Undefined where there is no schema. */
+type FromLiteral<S> = S extends JsonObject ? (string extends keyof S ? JsonObject : FromJsonSchema<S>) : S
+
+export function isStandardSchema(schema: Schema): schema is StandardSchema {
+  const isObject = typeof schema === 'function' || (typeof schema === 'object' && schema !== null)
+  return isObject && '~standard' in schema
 }
 
 /**

@@ -7,20 +7,21 @@ import type { OpenCall } from '../machine/history.ts'
 import type { ClientReport, Delivery, Outcome, UserCommand } from '../machine/input.ts'
 import type { Accepted, Refused } from '../machine/refusal.ts'
 import type { Phase } from '../machine/state.ts'
-import type { Agent } from './agent.ts'
+import type { Agent, AgentOutput } from './agent.ts'
+import type { Client, HandlersOf } from './client-handlers.ts'
 import type { ModelSettings } from './model.ts'
 import type { LimitName, MessageId, SessionEvent, TurnStop } from '../events/session-event.ts'
 import type { InterruptOptions, RewindOptions, Rewound, SessionConfiguration } from './session-control.ts'
 import type { EventsOptions, EventStream, MessagesPage, MessagesQuery, SessionDetails } from './session-reading.ts'
 import type { CallDescription, EffectClass, Principal, ToolKind } from './tool.ts'
 
-export interface Host {
+export interface Host<A extends Agent = Agent> {
   /**
-   * Opens a session, or makes a new one when `id` is undefined or unknown.
+   * Opens a session, or makes a new one when `id` is absent or unknown.
    * @throws BatonError `unauthorized` (it belongs to another principal), `session_held` (another host holds it),
    * `host_stopped`, `store_failed`, `store_conflict`, `unknown_model`, `invalid_agent`
    */
-  session(id: string | undefined, init?: SessionInit): Promise<Session>
+  session<B extends Agent = A>(id?: string, init?: SessionInit<B>): Promise<Session<B>>
   /** Lets running turns end for `drainMs` (0 by default), then closes every session. */
   stop(options?: { readonly drainMs?: number }): Promise<void>
 }
@@ -78,8 +79,8 @@ export type SessionChange =
   | { readonly type: 'changed'; readonly session: SessionInfo }
   | { readonly type: 'removed'; readonly id: string; readonly principal: string }
 
-export interface SessionInit {
-  readonly agent?: Agent
+export interface SessionInit<A extends Agent = Agent> {
+  readonly agent?: A
   readonly principal?: Principal
   /** Of a session that is new; an existing one keeps its own. */
   readonly description?: SessionDescription
@@ -104,17 +105,16 @@ export interface SendOptions {
 
 /**
  * Whatever is handed in is decoded: a value of the wrong shape is refused with a code and the field's name, and nothing
- * that a caller hands in can throw inside a session. Its methods need their session: `session.send(…)`, not
- * `const { send } = session`.
+ * that a caller hands in can throw inside a session. Its methods work on their own: `const { send } = session`.
  */
-export interface Session {
+export interface Session<A extends Agent = Agent> {
   readonly id: string
   /**
    * Sends what a user says; it is answered by a turn of its own or, while one runs, with the next. Images and files are
    * stored first: refused with `input_too_large` over `limits.mediaBytes`, with `store_failed` when the store fails. What this
    * handle says afterwards comes after them; an interrupt does not wait.
    */
-  send(input: UserInput, options?: SendOptions): Turn
+  send(input: UserInput, options?: SendOptions): Turn<AgentOutput<A>>
   /**
    * Hands in a command, or a report of a client that was attached through this handle. What only a host may say (results
    * of server tools, answers of models, timers) is refused with `illegal_input`, and a report in the name of another
@@ -151,7 +151,7 @@ export interface Session {
    * `toolResult`.
    * @throws BatonError `rate_limited` when the session has too many clients
    */
-  attach(handlers?: ClientHandlers): Promise<Client>
+  attach(handlers?: HandlersOf<A>): Promise<Client>
   /**
    * A client without a connection, as behind HTTP: it holds its place and its calls by a lease that it renews, and may
    * bring tools of its own. Called again with the same name, by the same principal, it goes on where it was.
@@ -192,7 +192,7 @@ export interface Session {
    * A turn that was begun before, here or elsewhere, by the id of its input: its events from its beginning, and its answer.
    * The answer rejects with `unknown_input` where the session has taken no input of this id.
    */
-  turn(inputId: string): Turn
+  turn(inputId: string): Turn<AgentOutput<A>>
   /** Every fact from `cursor` on (from now on without one), then as they come, with live text between them. */
   frames(cursor?: Cursor): FrameStream
   /** A call that is not settled, with what the client needs to run it. */
@@ -297,15 +297,6 @@ export interface SessionDescription {
   readonly meta?: JsonObject
 }
 
-export type ClientHandlers = Readonly<Record<string, (input: JsonValue, call: OpenCall) => unknown>>
-
-export interface Client {
-  readonly connection: string
-  /** For calls without a handler. */
-  toolResult(callId: string, outcome: Outcome): Promise<Accepted | Refused>
-  detach(): Promise<void>
-}
-
 /** The next position to read. */
 export interface Cursor {
   readonly pos: number
@@ -357,21 +348,21 @@ export type LiveFrame =
  * What happens from the moment in which the model is told the input, up to the turn's end: `for await (const event of turn)`.
  * Text that nobody reads yet is joined, so an unread turn stays small. A turn is not awaited itself: its `answer` is.
  */
-export interface Turn extends AsyncIterable<SessionEvent> {
+export interface Turn<Output = unknown> extends AsyncIterable<SessionEvent> {
   /** The id of the input that asks for it. */
   readonly id: MessageId
   /** @throws BatonError with the turn's code when it fails, or the refusal's when the input is not accepted */
-  readonly answer: Promise<Answer>
+  readonly answer: Promise<Answer<Output>>
 }
 
-export interface Answer {
+export interface Answer<Output = unknown> {
   readonly outcome: Exclude<TurnOutcome, 'failed'>
   /** Why it ended there: `end`, or what cut it short. */
   readonly stop: Exclude<TurnStop, 'failed'>
   /** The whole text; empty unless `answered` or `refused`. */
   readonly text: string
-  /** The value of an agent with an output schema, when `answered`; see `readOutput`. */
-  readonly output?: unknown
+  /** The value of an agent with an output schema, when `answered`; `readOutput` throws where there is none. */
+  readonly output?: Output
   /** Of all steps of the turn. */
   readonly usage: Usage
   /**

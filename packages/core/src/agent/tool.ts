@@ -4,7 +4,7 @@ import { BatonError } from '../errors.ts'
 import type { ContentPart } from '../messages.ts'
 import type { PlatformAbortSignal } from './environment.ts'
 import type { PlanEntry } from '../machine/spec.ts'
-import type { OutputOf, Schema } from './schema.ts'
+import type { InputOf, OutputOf, Schema, StandardSchema } from './schema.ts'
 import { toObjectSchema } from './schema.ts'
 
 /**
@@ -41,11 +41,11 @@ export type Trust = 'trusted' | 'untrusted'
 
 export type { PlanEntry } from '../machine/spec.ts'
 
-export interface Question {
+export interface Question<Answer extends Schema = Schema> {
   /** What is asked, at most 4,000 characters. */
   readonly message: string
-  /** JSON Schema of the answer, an object at the root. */
-  readonly schema: JsonObject
+  /** The schema of the answer, an object at the root. A Standard Schema fills in defaults and transforms. */
+  readonly schema: Answer
   /** Milliseconds until it counts as declined; 10 minutes by default. */
   readonly timeoutMs?: number
 }
@@ -72,9 +72,10 @@ export interface ToolContext<Services = unknown> {
   /**
    * Asks the user in mid-call and waits for the answer; the tool's clock stands still meanwhile. Durable: after a restart
    * a pure or idempotent tool runs again, and its nth question has the recorded answer.
-   * @throws BatonError `question_declined` (by the user, by its deadline, or nobody can be asked), `question_refused`
+   * @throws BatonError `question_declined` (by the user, by its deadline, or nobody can be asked), `question_refused` (it
+   * cannot be asked, or its Standard Schema refuses what the user answered)
    */
-  ask(question: Question): Promise<JsonValue>
+  ask<const Answer extends Schema>(question: Question<Answer>): Promise<OutputOf<Answer>>
 }
 
 /** A result that is more than JSON: text and images for the model, and optionally the value they stand for. */
@@ -82,13 +83,25 @@ export interface ToolContent {
   readonly content: readonly ContentPart[]
 }
 
-export interface ToolInit<Input extends Schema, Services> {
+/** What `execute` and the handlers of clients may return; without an output schema anything that is JSON, or `ToolContent`. */
+export type ToolResult<Output> = Unchanged<Output> | Promise<Unchanged<Output>>
+
+/** A result is only read: lists and objects that may not be written to are as good. */
+type Unchanged<T> = T extends object ? { readonly [Name in keyof T]: Unchanged<T[Name]> } : T
+
+/** What all tools say of themselves. */
+export interface ToolInit<Name extends string, Input extends Schema, Output extends Schema> {
   /** Any string, as you wish to read it: `agent.spawn`. Adapters encode it for each provider. */
-  readonly name: string
+  readonly name: Name
   /** What the model reads to decide when to call it. */
   readonly description: string
+  /**
+   * A JSON Schema, or a Standard Schema that can describe itself as one: Zod 4.2, ArkType, Valibot by
+   * `toStandardJsonSchema`.
+   */
   readonly input: Input
-  readonly output?: Schema
+  /** What the tool returns; a result that does not fit is an error for the model (`result_invalid`). */
+  readonly output?: Output
   /** `once` by default: the safe assumption about a tool that says nothing. */
   readonly effect?: EffectClass
   /** Milliseconds until the call settles as timed-out, whatever the tool does; 30 s by default. */
@@ -107,13 +120,35 @@ export interface ToolInit<Input extends Schema, Services> {
   readonly describe?: (input: OutputOf<Input>) => CallDescription
   /** `trusted` by default. Results of an untrusted tool are marked as such for policies. */
   readonly trust?: Trust
-  /** Absent: a connected client runs the tool. */
-  readonly execute?: (input: OutputOf<Input>, context: ToolContext<Services>) => unknown
 }
 
+/** A tool that a connected client runs. */
+export interface ClientRunToolInit<Name extends string, Input extends Schema, Output extends Schema> extends ToolInit<
+  Name,
+  Input,
+  Output
+> {
+  readonly execute?: undefined
+}
+
+/** A tool that the host runs. */
+export interface ServerRunToolInit<Input extends Schema, Output extends Schema, Services> extends ToolInit<
+  string,
+  Input,
+  Output
+> {
+  /** `context.services` is what the host was given: say its type by `context: ToolContext<Services>`. */
+  readonly execute: (input: OutputOf<Input>, context: ToolContext<Services>) => ToolResult<NoInfer<InputOf<Output>>>
+}
+
+export type Execute<Input, Result, Services> = {
+  // A method: a tool of any input is a tool. The host calls it with what the tool's schema has validated.
+  run(input: Input, context: ToolContext<Services>): Result
+}['run']
+
 /** A checked tool. Make one with `tool()`. */
-export interface Tool {
-  readonly name: string
+export interface Tool<Name extends string = string, Input = unknown, Output = unknown> {
+  readonly name: Name
   readonly description: string
   readonly input: Schema
   readonly inputSchema: JsonObject
@@ -129,17 +164,37 @@ export interface Tool {
   readonly trust?: Trust
   /** The name of the source that brought it; absent for an agent's own. */
   readonly source?: string
-  readonly execute?: (input: unknown, context: ToolContext) => unknown
+  /** Absent: a connected client runs the tool. */
+  readonly execute?: Execute<unknown, unknown, unknown> | undefined
+  /** For the compiler alone: nothing is there. */
+  readonly types?: { readonly input: Input; readonly output: Output }
 }
+
+export interface ClientRunTool<Name extends string, Input, Output> extends Tool<Name, Input, Output> {
+  readonly execute?: undefined
+}
+
+export interface ServerRunTool<Input, Output, Services> extends Tool<string, Input, Output> {
+  readonly execute: Execute<Input, ToolResult<Output>, Services>
+}
+
+/** The schema of a tool that does not say what it returns: anything. */
+type Untold = StandardSchema
 
 const TIMEOUT_MS = 30_000
 const NAME_LENGTH_MAX = 256
 
 /**
- * Defines a tool.
+ * Defines a tool. With `execute` the host runs it; without, a connected client does.
  * @throws BatonError `invalid_tool` (name, description, time-out), `invalid_schema`
  */
-export function tool<const Input extends Schema, Services = unknown>(init: ToolInit<Input, Services>): Tool {
+export function tool<const Name extends string, const Input extends Schema, const Output extends Schema = Untold>(
+  init: ClientRunToolInit<Name, Input, Output>,
+): ClientRunTool<Name, OutputOf<Input>, InputOf<Output>>
+export function tool<const Input extends Schema, const Output extends Schema = Untold, Services = unknown>(
+  init: ServerRunToolInit<Input, Output, Services>,
+): ServerRunTool<OutputOf<Input>, InputOf<Output>, Services>
+export function tool(init: ToolInit<string, Schema, Schema> & Partial<Pick<Tool, 'execute'>>): Tool {
   if (init.name === '' || init.name.length > NAME_LENGTH_MAX)
     throw wrong(init.name, `name must have 1 to ${NAME_LENGTH_MAX} characters, not ${init.name.length}`)
   const timeoutMs = init.timeoutMs ?? TIMEOUT_MS
@@ -162,7 +217,7 @@ export function tool<const Input extends Schema, Services = unknown>(init: ToolI
     ...(init.kind && { kind: init.kind }),
     ...(init.trust && { trust: init.trust }),
     ...(init.describe && { describe: init.describe as NonNullable<Tool['describe']> }),
-    ...(init.execute && { execute: init.execute as NonNullable<Tool['execute']> }),
+    ...(init.execute && { execute: init.execute }),
   }
 }
 

@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest'
 import { createSpec } from '../agent/agent.ts'
 import { defineAgent } from '../agent/agent.ts'
+import { voice } from '../agent/profiles.ts'
 import type { History, Input, Spec, State } from './index.ts'
 import { applyRecord, createHistory, decide, initialState, openSession, makeRecord } from './index.ts'
 
@@ -30,7 +31,7 @@ test('an input costs the same after ten and after ten thousand messages', () => 
 })
 
 function openRunning(): Running {
-  const spec = createSpec(defineAgent({ name: 'cost', model: 'none' }), ['none'])
+  const spec = createSpec(defineAgent({ name: 'cost', model: 'none', profile: voice }), ['none'])
   const opening = openSession({ session: 'cost', spec, nowMs: 0, epoch: 1 })
   return { spec, history: createHistory(), state: applyRecord(initialState('cost'), opening) }
 }

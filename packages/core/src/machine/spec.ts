@@ -23,9 +23,9 @@ export interface PlanEntry {
 }
 
 export interface Limits {
-  /** Steps with calls in a turn; then the model is asked once more, without tools. 8. */
+  /** Steps with calls in a turn; then the model is asked once more, without tools. 50. */
   readonly toolRounds: number
-  /** Calls in a turn; a call over it settles as denied. 64. */
+  /** Calls in a turn; a call over it settles as denied. 256. */
   readonly callsPerTurn: number
   /** Server tools that run at once. 8. */
   readonly parallelCalls: number
@@ -58,7 +58,7 @@ export interface Limits {
 }
 
 export interface WindowSpec {
-  /** Exchanges that a request may hold, the running one included. 20. */
+  /** Exchanges that a request may hold, the running one included. No limit by default. */
   readonly exchanges: number
   /** The model's window in tokens; absent: no check. */
   readonly contextTokens?: number
@@ -68,7 +68,7 @@ export interface WindowSpec {
   readonly reserveTokens: number
   /** Tokens of instructions and tool schemas; measured by the host. */
   readonly overheadTokens: number
-  /** Whether older exchanges are summarised before they are dropped. False. */
+  /** Whether older exchanges are summarised before they are dropped. True. */
   readonly summarise: boolean
   /** Newest exchanges that are never summarised. 5. */
   readonly keepExchanges: number
@@ -110,8 +110,8 @@ export interface Spec {
 }
 
 export const DEFAULT_LIMITS: Limits = {
-  toolRounds: 8,
-  callsPerTurn: 64,
+  toolRounds: 50,
+  callsPerTurn: 256,
   parallelCalls: 8,
   inputChars: 65_536,
   resultChars: 262_144,
@@ -129,10 +129,10 @@ export const DEFAULT_LIMITS: Limits = {
 }
 
 export const DEFAULT_WINDOW: WindowSpec = {
-  exchanges: 20,
+  exchanges: Number.MAX_SAFE_INTEGER,
   reserveTokens: 4096,
   overheadTokens: 0,
-  summarise: false,
+  summarise: true,
   keepExchanges: 5,
 }
 

@@ -60,14 +60,20 @@ export interface SpecChange {
   readonly interruptMs?: number
 }
 
+/** Limits that a test reaches; a test that means others says so. */
+const SMALL = {
+  limits: { toolRounds: 8, callsPerTurn: 64 },
+  window: { exchanges: 20, summarise: false },
+} satisfies { readonly limits: Partial<Limits>; readonly window: Partial<WindowSpec> }
+
 export function testSpec(change: SpecChange = {}): Spec {
   return {
     agent: 'tested',
     hash: change.hash ?? 'v1',
     models: change.models ?? ['one'],
     tools: change.tools ?? TOOLS,
-    limits: { ...DEFAULT_LIMITS, ...change.limits },
-    window: { ...DEFAULT_WINDOW, ...change.window },
+    limits: { ...DEFAULT_LIMITS, ...SMALL.limits, ...change.limits },
+    window: { ...DEFAULT_WINDOW, ...SMALL.window, ...change.window },
     retry: { ...DEFAULT_RETRY, ...change.retry },
     batch: DEFAULT_BATCH,
     emptyAnswer: change.emptyAnswer ?? 'retry',

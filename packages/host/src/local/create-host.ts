@@ -1,6 +1,17 @@
 // The local host: sessions as actors in this process, over a store.
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { BlobStore, Environment, Host, Logger, Model, SessionDirectory, Store, Usage } from '@baton/core'
+import type {
+  Agent,
+  AgentServices,
+  BlobStore,
+  Environment,
+  Host,
+  Logger,
+  Model,
+  SessionDirectory,
+  Store,
+  Usage,
+} from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { AgentChoice, Engine, RunTool, ToolJob } from '@baton/runtime'
 import { createCatalog, createForeignError, createHostOver, SharedTimers } from '@baton/runtime'
@@ -10,6 +21,8 @@ import type { SessionObserver } from '../observer.ts'
 import { joinObservers } from '../observer.ts'
 import { createAttemptLog } from './attempt-log.ts'
 import { createLocalEngine } from './local-engine.ts'
+import type { NamedModels } from './named-models.ts'
+import { checkNamedModels, createNamedModels } from './named-models.ts'
 import { OpenSessions } from './open-sessions.ts'
 import type { Recovery, RecoverOptions } from './recover.ts'
 import { createRecovery } from './recover.ts'
@@ -18,13 +31,21 @@ import { Directory } from './session-directory.ts'
 import { SessionLeases } from './session-leases.ts'
 import { readOpening } from './session-log.ts'
 import { SNAPSHOT_RECORDS } from './snapshot-taker.ts'
+import type { LimitedStore } from './store-in-time.ts'
 import { limitStoreActs } from './store-in-time.ts'
 
-export interface HostOptions extends AgentChoice {
+export interface HostOptions<A extends Agent = Agent> extends AgentChoice {
+  /** The agent of sessions that name none. */
+  readonly agent?: A
   /** The system's clock, timers, randomness and network by default. */
   readonly environment?: Environment
-  /** Turns a model's id into a model. @throws BatonError `unknown_model`, `model_not_configured` */
+  /**
+   * Turns a model's id into a model. By default ids are those of `baton models`, such as `anthropic/claude-haiku-4-5`, and
+   * keys are read from the variables. @throws BatonError `unknown_model`, `model_not_configured`
+   */
   readonly modelOf?: (id: string) => Model
+  /** Where the default `modelOf` finds keys and addresses: `ANTHROPIC_API_KEY`. The process's by default. */
+  readonly variables?: Readonly<Record<string, string | undefined>>
   /** The model of agents that name none. */
   readonly defaultModel?: string | Model
   /** What a model call costs, in millionths of a US dollar; undefined where that is not known. See @baton/models/prices. */
@@ -36,9 +57,12 @@ export interface HostOptions extends AgentChoice {
    * sessions. With @baton/server: `ws://10.0.0.5:8080`, the same as the `address` of its `peers`.
    */
   readonly address?: string
-  /** Handed to every tool as `context.services`. */
+  /** Handed to every tool as `context.services`; what the agent's tools say that they need. */
   readonly services?: unknown
-  /** What no message of a failed tool or model may show, such as keys; each is replaced by `[redacted]`. */
+  /**
+   * What no message of a failed tool or model may show, such as keys; each is replaced by `[redacted]`. Those of the
+   * variables by default, where `modelOf` is the default too.
+   */
   readonly secrets?: readonly string[]
   /** Milliseconds that an interrupted model has to say what it had said; 0 to 60,000. 1,000 by default. */
   readonly interruptMs?: number
@@ -51,7 +75,12 @@ export interface HostOptions extends AgentChoice {
   readonly observers?: readonly SessionObserver[]
 }
 
-export interface LocalHost extends Host, SessionDirectory {
+/** Required where a tool of the agent says what it needs. */
+export type NeededServices<A extends Agent> =
+  unknown extends AgentServices<A> ? unknown : { readonly services: AgentServices<A> }
+
+/** `await using host = createHost(…)` stops it at the end of the block. Its methods work on their own. */
+export interface LocalHost<A extends Agent = Agent> extends Host<A>, SessionDirectory, AsyncDisposable {
   /**
    * In a handler of `uncaughtException` or `unhandledRejection`: the call whose tool left the error behind, as in a timer
    * of its own; undefined where it was not a tool of this host.
@@ -67,6 +96,12 @@ export interface LocalHost extends Host, SessionDirectory {
   recover(options?: RecoverOptions): Promise<Recovery>
 }
 
+/**
+ * Makes a host. It does not keep the process alive: what does is a turn that runs, or a client's call that is waited for.
+ * @throws BatonError `unknown_model`, `model_not_configured` (the key of a model that an agent names is not set; not where
+ * `modelOf` is given), `invalid_agent`, `invalid_option`
+ */
+export function createHost<A extends Agent = Agent>(options?: HostOptions<A> & NeededServices<A>): LocalHost<A>
 export function createHost(options: HostOptions = {}): LocalHost {
   // Nobody else can own what is in a store that nobody else has.
   const disk = options.store ?? createMemoryStore({ leaseMs: Infinity })
@@ -75,10 +110,11 @@ export function createHost(options: HostOptions = {}): LocalHost {
   const log = options.log ? guardLog(options.log) : SILENT
   const running = new AsyncLocalStorage<ToolJob>()
   const runTool = running.run.bind(running) as RunTool // with a call's own input and context
-  const { snapshotRecords = SNAPSHOT_RECORDS } = options
+  const { snapshotRecords = SNAPSHOT_RECORDS, observers = [] } = options
   const openSessions = new OpenSessions(environment)
   const blobs = guardBlobs(store.blobs, openSessions)
-  const catalog = createCatalog({ ...options, environment, blobs, log, digest, digestMedia, runTool })
+  const models = options.modelOf ? undefined : readNamedModels(options, environment, log)
+  const catalog = createCatalog({ ...options, ...models, environment, blobs, log, digest, digestMedia, runTool })
   const { timers } = environment
   const leases = new SessionLeases({
     store,
@@ -90,18 +126,13 @@ export function createHost(options: HostOptions = {}): LocalHost {
     onHandover: (session) => openSessions.handOver(session),
   })
   const directory = new Directory({ store, log, findOpen: (session) => openSessions.find(session)?.state() })
-  const { observers = [] } = options
   const observer = joinObservers(options.log ? [createAttemptLog(log), ...observers] : observers, log)
   const engine = createLocalEngine(
     { observer, leases, catalog, store, disk, environment, log, snapshotRecords, directory },
     openSessions,
   )
 
-  const removeAlone = async (name: string): Promise<void> => {
-    const opening = await readOpening(store, name).catch(() => undefined) // what is damaged can be removed
-    await leases.remove(name)
-    if (opening) directory.noteRemoval(name, opening.principal)
-  }
+  const { remove, removeAlone } = createRemoval({ store, leases, directory, openSessions })
   const stopRetention =
     options.retentionMs === undefined
       ? () => {}
@@ -125,13 +156,51 @@ export function createHost(options: HostOptions = {}): LocalHost {
     const job = running.getStore()
     return job && { session: job.session, callId: job.callId, tool: job.name }
   }
+  const session: LocalHost['session'] = async (id, init) => {
+    if (models && init?.agent) checkNamedModels(models.modelOf, [init.agent])
+    return await host.session(id, init)
+  }
+  const { sessions, watch } = directory
+  return {
+    session,
+    stop: host.stop,
+    recover,
+    strayCall,
+    remove,
+    sessions,
+    watch,
+    [Symbol.asyncDispose]: () => host.stop(),
+  }
+}
+
+/** @throws BatonError `unknown_model`, `model_not_configured`, `invalid_option` */
+function readNamedModels(options: HostOptions, environment: Environment, log: Logger): NamedModels {
+  const { modelOf, secrets } = createNamedModels({ variables: options.variables ?? process.env, environment, log })
+  const agents = [...(options.agents ?? []), ...(options.agent ? [options.agent] : [])]
+  checkNamedModels(modelOf, agents, options.defaultModel)
+  return { modelOf, secrets: options.secrets ?? secrets }
+}
+
+interface RemovalInit {
+  readonly store: LimitedStore
+  readonly leases: SessionLeases
+  readonly directory: Directory
+  readonly openSessions: OpenSessions
+}
+
+function createRemoval({ store, leases, directory, openSessions }: RemovalInit) {
+  const removeAlone = async (name: string): Promise<void> => {
+    const opening = await readOpening(store, name).catch(() => undefined) // what is damaged can be removed
+    await leases.remove(name)
+    if (opening) directory.noteRemoval(name, opening.principal)
+  }
   const remove: LocalHost['remove'] = async (name, by) => {
     // Before it is closed: a session is not disturbed by someone whose it is not, nor where nobody can say whose it is.
     const opening = by && (await readOpening(store, name))
     if (by && opening && opening.principal !== by.id) throw createForeignError(name, by)
     await openSessions.alone(name, () => removeAlone(name))
   }
-  return { ...host, recover, strayCall, remove, sessions: directory.sessions, watch: directory.watch }
+  return { remove, removeAlone }
 }
 
 /** What a tool still brings when its session was closed or removed would belong to nobody, or to the next of its name. */

@@ -1,7 +1,7 @@
 // A session of a thousand turns holds no more of the world than one of a single turn: no timers, listeners or runs.
 import { getEventListeners } from 'node:events'
 import type { Model } from '@baton/core'
-import { BatonError, defineAgent } from '@baton/core'
+import { BatonError, defineAgent, voice } from '@baton/core'
 import type { Effect, Input, SessionRecord } from '@baton/core/machine'
 import { createHistory, initialState } from '@baton/core/machine'
 import type { SessionWorld, WorkContext } from '@baton/runtime'
@@ -39,7 +39,7 @@ test('a thousand turns with tools that answer, throw and hang leave no timer and
       return Promise.resolve({ parts, finish: asks ? 'tool-calls' : 'end', usage: {}, model: 'm' })
     },
   }
-  const world = createTestWorld({ tools, models: model, steps: [] })
+  const world = createTestWorld({ profile: voice, tools, models: model, steps: [] })
   const session = await world.open()
   for (let turn = 0; turn < 1000; turn++) expect((await world.time.until(session.send('go').answer)).text).toBe('done')
   expect(signals).toHaveLength(3000)

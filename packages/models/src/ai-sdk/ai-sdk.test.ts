@@ -12,7 +12,7 @@ const REQUEST: ModelRequest = {
   messages: [{ role: 'user', parts: [{ type: 'text', text: 'hi' }] }],
   tools: [{ name: 'agent.spawn', description: 'Starts one.', inputSchema: { type: 'object', properties: {} } }],
   toolChoice: { type: 'auto' },
-  settings: { reasoningTokens: 8000 },
+  settings: { reasoningTokens: 8000, maxOutputTokens: 512 },
   session: 's',
 }
 const USAGE = {

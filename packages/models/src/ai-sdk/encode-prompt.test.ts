@@ -11,7 +11,7 @@ function encode(model: string, settings: ModelSettings) {
       messages: [{ role: 'user', parts: [{ type: 'text', text: 'hi' }] }],
       tools: [],
       toolChoice: { type: 'auto' },
-      settings,
+      settings: { maxOutputTokens: 512, ...settings },
       session: 's',
     },
     { provider: 'ai-sdk:x', model, names: createToolNames([]) },

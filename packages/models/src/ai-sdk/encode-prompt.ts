@@ -52,9 +52,10 @@ export function encodeCallOptions(request: ModelRequest, target: EncodingFor): C
   const providerTools = listProviderTools(request, target.provider, target.names.encode)
   const strict = chooseStrictDialect(request, asking)
   const hasTools = tools.length + providerTools.length > 0
+  const maxOutputTokens = limitOutput(traits, outputTokensFor(settings, hasTools), { plan, request })
   return {
     prompt: encodePrompt(request, target),
-    maxOutputTokens: limitOutput(traits, outputTokensFor(settings, hasTools), plan),
+    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
     ...sampling,
     ...(settings.stop && traits.stop && { stopSequences: settings.stop }),
     ...(settings.seed !== undefined && { seed: settings.seed }),

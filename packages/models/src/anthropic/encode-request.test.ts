@@ -38,9 +38,9 @@ function encode(request: Partial<ModelRequest>, options: Partial<AnthropicEncode
     messages: [user('hi')],
     tools: [],
     toolChoice: { type: 'auto' },
-    settings: {},
     session: 's',
     ...request,
+    settings: { maxOutputTokens: 512, ...request.settings },
   }
   return encodeAnthropicRequest(whole, { model: MODEL, cache: 'off', ...options })
 }

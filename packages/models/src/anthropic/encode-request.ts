@@ -43,6 +43,9 @@ export interface AnthropicEncodeOptions {
   readonly serverTools?: readonly JsonObject[]
 }
 
+/** Asked for where the table does not know the model: this API wants a number, and every model can write so much. */
+const UNKNOWN_OUTPUT_TOKENS = 8192
+
 export function encodeAnthropicRequest(
   given: ModelRequest,
   options: AnthropicEncodeOptions,
@@ -59,7 +62,7 @@ export function encodeAnthropicRequest(
   const { settings } = request
   const { messages, plan } = encodeHistory(request, { options, traits }, memory)
   const answerTokens = outputTokensFor(settings, request.tools.length + (options.serverTools?.length ?? 0) > 0)
-  const maxTokens = limitOutput(traits, answerTokens, plan)
+  const maxTokens = limitOutput(traits, answerTokens, { plan, request }) ?? UNKNOWN_OUTPUT_TOKENS
   const thinking = encodeThinking(plan, { options, traits }, maxTokens)
   const tools = encodeTools(request, messages, { compile: memory.compile, traits })
   const chosen = findChosenServerTool(request, PROVIDER, serverTools)

@@ -39,7 +39,10 @@ const base: ModelRequest = {
 }
 
 function encode(model: string, more: Partial<ModelRequest> = {}, options: { readonly cache?: '5m' } = {}) {
-  const body = encodeBedrockRequest({ ...base, ...more }, { model, ...options })
+  const body = encodeBedrockRequest(
+    { ...base, ...more, settings: { maxOutputTokens: 512, ...more.settings } },
+    { model, ...options },
+  )
   expect(validateBedrockRequest(JSON.parse(JSON.stringify(body)))).toEqual([])
   return body
 }

@@ -63,15 +63,15 @@ export function encodeBedrockRequest(
   const { messages, plan } = encodeHistory(work)
   const { instructions, output, settings } = request
   const mark = buildMark(settings.cache ?? options.cache, traits)
-  const maxTokens = limitOutput(traits, outputTokensFor(settings, request.tools.length > 0), plan)
+  const maxTokens = limitOutput(traits, outputTokensFor(settings, request.tools.length > 0), { plan, request })
   const { temperature, topP } = chooseInference(work, plan)
-  const fields = modelFields(work, plan, maxTokens)
+  const fields = modelFields(work, plan, maxTokens ?? Number.MAX_SAFE_INTEGER)
   const body: BedrockRequest = {
     messages: marked(messages, mark),
     ...(instructions.trim() !== '' && { system: [{ text: instructions }, ...mark] }),
     inferenceConfig: {
       // Thoughts are part of maxTokens; what is left is for the answer.
-      maxTokens,
+      ...(maxTokens !== undefined && { maxTokens }),
       ...(temperature !== undefined && { temperature }),
       ...(topP !== undefined && { topP }),
       ...(settings.stop && traits.stop && { stopSequences: settings.stop }),

@@ -7,6 +7,7 @@ import { assertConfigured, createHttpModel } from '../http-model.ts'
 import type { RequestMemory } from '../request-memory.ts'
 import { describeCapabilities, findTraits } from '../traits/find-traits.ts'
 import { joinReader } from '../transport/answer-reader.ts'
+import { SYSTEM_TIME } from '../transport/deadlines.ts'
 import { createBedrockDecoder, decodeBedrockMessage } from './decode-stream.ts'
 import type { BedrockEncodeOptions } from './encode-request.ts'
 import { encodeBedrockRequest, findQuery } from './encode-request.ts'
@@ -93,7 +94,7 @@ export function converseUrl({
   return `${base.replace(/\/+$/, '')}/model/${encodeURIComponent(model)}/converse-stream`
 }
 
-function signWith({ credentials, region, clock }: BedrockModelOptions): Prove | undefined {
+function signWith({ credentials, region, clock = SYSTEM_TIME.clock }: BedrockModelOptions): Prove | undefined {
   if (!credentials) return undefined
   return async (request, signal) => {
     const taken = typeof credentials === 'function' ? await takeCredentials(credentials, signal) : credentials

@@ -36,7 +36,7 @@ export interface BedrockRequest {
   readonly messages: readonly WireMessage[]
   readonly system?: readonly WireBlock[]
   readonly inferenceConfig: {
-    readonly maxTokens: number
+    readonly maxTokens?: number
     readonly temperature?: number
     readonly topP?: number
     readonly stopSequences?: readonly string[]

@@ -101,7 +101,7 @@ test.each([
   ['gemini-2.0-flash', 5000, undefined, 512],
   ['gemma-3-27b-it', 5000, undefined, 512],
 ])('%s with %i tokens of reasoning', (model, reasoningTokens, config, most) => {
-  const { generationConfig } = encode({ settings: { reasoningTokens } }, model)
+  const { generationConfig } = encode({ settings: { reasoningTokens, maxOutputTokens: 512 } }, model)
   expect([generationConfig.thinkingConfig, generationConfig.maxOutputTokens]).toEqual([config, most])
 })
 

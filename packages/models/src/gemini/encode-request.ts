@@ -77,19 +77,17 @@ function encodeToolChoice({ toolChoice, tools }: ModelRequest): WireCallingConfi
   return { mode: toolChoice.type === 'any' ? 'ANY' : 'NONE' }
 }
 
-function encodeGeneration(
-  { settings, tools, output }: ModelRequest,
-  traits: ModelTraits,
-  compile: CompileSchema,
-): WireGenerationConfig {
+function encodeGeneration(request: ModelRequest, traits: ModelTraits, compile: CompileSchema): WireGenerationConfig {
+  const { settings, tools, output } = request
   const plan = planThinking(traits, settings)
+  const maxOutputTokens = limitOutput(traits, outputTokensFor(settings, tools.length > 0), { plan, request })
   const thinkingConfig = encodeThinking(traits, plan)
   const sampling = chooseSampling(traits, settings, { thinks: plan.isOn, temperatureMax: TEMPERATURE_MAX })
   // 400 "Function calling with a response mime type: 'application/json' is unsupported", of models before Gemini 3.
   const isJson = output !== undefined && (tools.length === 0 || traits.output === 'native')
   const responseSchema = isJson ? buildSchema(output.schema, compile) : undefined
   return {
-    maxOutputTokens: limitOutput(traits, outputTokensFor(settings, tools.length > 0), plan),
+    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
     ...sampling,
     ...(settings.stop && traits.stop && { stopSequences: settings.stop }),
     ...(settings.seed !== undefined && { seed: settings.seed }),

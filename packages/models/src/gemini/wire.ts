@@ -33,7 +33,7 @@ export interface WireThinking {
 }
 
 export interface WireGenerationConfig {
-  readonly maxOutputTokens: number
+  readonly maxOutputTokens?: number
   readonly temperature?: number
   readonly topP?: number
   readonly stopSequences?: readonly string[]

@@ -234,8 +234,11 @@ async function optionsFor(
 ): Promise<GenerateOptions> {
   const { settings, tools, toolChoice, output } = request
   const plan = planThinking(traits, settings)
+  const tokens = outputTokensFor(settings, tools.length > 0)
   const base = {
-    maxTokens: limitOutput(traits, outputTokensFor(settings, tools.length > 0), plan),
+    // What its window has room for is found out by its own tokenizer, see `roomFor`.
+    maxTokens:
+      tokens === undefined ? Number.MAX_SAFE_INTEGER : (limitOutput(traits, tokens, { plan, request }) ?? tokens),
     temperature: 0,
     ...chooseSampling(traits, settings, { thinks: plan.isOn, temperatureMax: Infinity }),
     ...(settings.seed !== undefined && { seed: settings.seed }),

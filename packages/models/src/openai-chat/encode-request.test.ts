@@ -20,7 +20,10 @@ const base: ModelRequest = {
 }
 const findQuirks = (preset: string): OpenAiChatQuirks => PRESETS[preset]?.quirks ?? OPENAI_QUIRKS
 const encode = (more: Partial<ModelRequest>, quirks = OPENAI_QUIRKS, model = 'gpt-4.1') =>
-  encodeOpenAiChatRequest({ ...base, ...more }, { model, provider: 'p', quirks })
+  encodeOpenAiChatRequest(
+    { ...base, ...more, settings: { maxOutputTokens: 512, ...more.settings } },
+    { model, provider: 'p', quirks },
+  )
 const state = (data: JsonObject, model = 'gpt-4.1', provider = 'p'): ProviderState => ({ provider, model, data })
 const call = (callId: string, more: Partial<AssistantPart> = {}) =>
   ({ type: 'call', callId, name: 'agent.spawn', arguments: '{"x":1}', ...more }) as AssistantPart

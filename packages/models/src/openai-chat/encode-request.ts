@@ -55,7 +55,7 @@ export function encodeOpenAiChatRequest(
   const choice = encodeToolChoice(request, chooseField(quirks, traits, plan))
   const hasTools = choice.tools.length > 0
   // Reasoning counts as output, so what the model may think is added to what it may answer.
-  const maxTokens = limitOutput(traits, outputTokensFor(settings, request.tools.length > 0), plan)
+  const maxTokens = limitOutput(traits, outputTokensFor(settings, request.tools.length > 0), { plan, request })
   const { temperature, topP } = chooseSampling(traits, settings, { thinks: plan.isOn, temperatureMax: 2 })
   const hasCacheKey = quirks.promptCacheKey && settings.cache !== 'off' && session !== ''
   const body: OpenAiChatRequest = {
@@ -63,7 +63,7 @@ export function encodeOpenAiChatRequest(
     stream: true,
     ...(quirks.streamOptions && { stream_options: { include_usage: true } }),
     ...(hasCacheKey && { prompt_cache_key: buildCacheKey(session) }),
-    [quirks.maxTokensField]: maxTokens,
+    ...(maxTokens !== undefined && { [quirks.maxTokensField]: maxTokens }),
     messages: memory.histories.encode(request.messages, instructions, () =>
       createMessageEncoder({ provider, model, instructions, quirks }),
     ),

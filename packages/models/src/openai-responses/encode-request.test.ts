@@ -21,7 +21,10 @@ const base: ModelRequest = {
 }
 
 function encode(request: Partial<ModelRequest>, options: Partial<OpenAiResponsesEncodeOptions> = {}) {
-  const body = encodeOpenAiResponsesRequest({ ...base, ...request }, { model: MODEL, ...options })
+  const body = encodeOpenAiResponsesRequest(
+    { ...base, ...request, settings: { maxOutputTokens: 512, ...request.settings } },
+    { model: MODEL, ...options },
+  )
   expect(validateOpenAiResponsesRequest(JSON.parse(JSON.stringify(body)))).toEqual([])
   return body
 }

@@ -51,7 +51,10 @@ export function encodeOpenAiResponsesRequest(
   const plan = planThinking(traits, settings)
   const reasoning = encodeReasoning(plan, traits, options)
   // Reasoning counts as output, so what the model may think is added to what it may answer.
-  const tokens = limitOutput(traits, outputTokensFor(settings, request.tools.length + serverTools.length > 0), plan)
+  const tokens = limitOutput(traits, outputTokensFor(settings, request.tools.length + serverTools.length > 0), {
+    plan,
+    request,
+  })
   const toolChoice = encodeToolChoice(request, serverTools)
   const limits = settings.strictTools === true ? traits.schemas : undefined
   const isSingle = settings.parallelCalls === false && traits.singleCalls
@@ -66,7 +69,7 @@ export function encodeOpenAiResponsesRequest(
     ...((plan.isOn || traits.thinking.off === 'none') && { include: ['reasoning.encrypted_content'] as const }),
     ...(instructions.trim() !== '' && { instructions }),
     input: memory.histories.encode(request.messages, '', () => createMessageEncoder(model)),
-    max_output_tokens: Math.max(tokens, OUTPUT_TOKENS_MIN),
+    ...(tokens !== undefined && { max_output_tokens: Math.max(tokens, OUTPUT_TOKENS_MIN) }),
     ...(hasCacheKey && { prompt_cache_key: session.slice(-CACHE_KEY_LENGTH_MAX) }),
     ...(tools.length > 0 && { tools }),
     ...(toolChoice !== undefined && { tool_choice: toolChoice }),

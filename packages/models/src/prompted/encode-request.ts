@@ -26,6 +26,7 @@ export function encodePromptedRequest(
   const offered = request.toolChoice.type !== 'none' && request.tools.length > 0
   // A provider that keeps the text to a schema leaves no room for calls in it.
   const asked = offered ? withOutputInWords(request) : request
+  const tokens = outputTokensFor(request.settings, offered)
   return {
     ...asked,
     instructions: [asked.instructions, ...(offered ? [toolPrompt(request, format)] : [])]
@@ -35,7 +36,7 @@ export function encodePromptedRequest(
     tools: [],
     toolChoice: { type: 'none' },
     // A call in words is as long as any other.
-    settings: { ...request.settings, maxOutputTokens: outputTokensFor(request.settings, offered) },
+    settings: { ...request.settings, ...(tokens !== undefined && { maxOutputTokens: tokens }) },
   }
 }
 

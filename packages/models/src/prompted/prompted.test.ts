@@ -33,7 +33,7 @@ const REQUEST: ModelRequest = {
     inputSchema: { type: 'object' },
   })),
   toolChoice: { type: 'auto' },
-  settings: {},
+  settings: { maxOutputTokens: 512 },
   session: 's',
 }
 

@@ -32,7 +32,20 @@ test.each<[string, ModelSettings, object]>([
 test('a request asks for no more than the model can write, and leaves half of a known window to the question', () => {
   const { traits } = findTraits({ model: 'claude-haiku-4-5' })
   const most = plan('claude-haiku-4-5', { reasoningTokens: 90_000 })
-  expect(limitOutput(traits, 2048, most)).toBe(64_000)
+  const request = { instructions: '', messages: [] }
+  expect(limitOutput(traits, 2048, { plan: most, request })).toBe(64_000)
   const small = findTraits({ model: 'qwen3', override: { contextTokens: 4096 } }).traits
-  expect(limitOutput(small, 512, planThinking(small, {}))).toBe(2048)
+  expect(limitOutput(small, 512, { plan: planThinking(small, {}), request })).toBe(2048)
+})
+
+test.each([
+  ['a short question: all that the model can write', 3000, 64_000],
+  ['a long history: what the window has room for', 450_000, 42_000],
+  ['a full window: enough for an answer', 600_000, 4096],
+])('without a number, %s', (_, chars, tokens) => {
+  const { traits } = findTraits({ model: 'claude-haiku-4-5' })
+  const messages = [{ role: 'user' as const, parts: [{ type: 'text' as const, text: 'x'.repeat(chars) }] }]
+  const asked = { plan: plan('claude-haiku-4-5', {}), request: { instructions: '', messages } }
+  expect(limitOutput(traits, undefined, asked)).toBe(tokens)
+  expect(limitOutput(findTraits({ model: 'my-own' }).traits, undefined, asked)).toBeUndefined()
 })

@@ -1,6 +1,6 @@
 // How much a model is to think in one request, by what its user asks for and what the table says of it, and how much room its
 // thoughts need: they count as output everywhere, and an answer must not be cut by them.
-import type { Effort, ModelSettings } from '@baton/core'
+import type { Effort, ModelRequest, ModelSettings } from '@baton/core'
 import type { ModelTraits } from './model-traits.ts'
 
 export interface ThinkingPlan {
@@ -53,12 +53,39 @@ export function planThinking({ thinking }: ModelTraits, settings: ModelSettings,
 
 /**
  * The most tokens of the request: those of the answer and of its thoughts, as far as the model can write them. Thoughts are
- * given no more than half of the window: the question needs the rest.
+ * given no more than half of the window: the question needs the rest. Where nobody set a number, what the model can write and
+ * its window has room for; undefined where the table does not know it.
  */
-export function limitOutput(traits: ModelTraits, answerTokens: number, { roomTokens }: ThinkingPlan): number {
-  const { outputTokens = Number.MAX_SAFE_INTEGER, contextTokens = Number.MAX_SAFE_INTEGER } = traits
-  const room = Math.max(Math.min(roomTokens, Math.floor(contextTokens / 2) - answerTokens), 0)
-  return Math.min(answerTokens + room, outputTokens)
+export function limitOutput(
+  traits: Pick<ModelTraits, 'outputTokens' | 'contextTokens'>,
+  answerTokens: number | undefined,
+  { plan, request }: { readonly plan: ThinkingPlan; readonly request: Pick<ModelRequest, 'instructions' | 'messages'> },
+): number | undefined {
+  const { outputTokens, contextTokens = Number.MAX_SAFE_INTEGER } = traits
+  if (answerTokens === undefined) return outputTokens && Math.min(outputTokens, findRoom(request, contextTokens))
+  const room = Math.max(Math.min(plan.roomTokens, Math.floor(contextTokens / 2) - answerTokens), 0)
+  return Math.min(answerTokens + room, outputTokens ?? Number.MAX_SAFE_INTEGER)
+}
+
+/** What an answer needs at least, or a quarter of a small window; where there is less, the provider says that it is full. */
+const LEAST_ROOM_TOKENS = 4096
+/** Of an image or a file, as a guess; what instructions and tools of a request need beside its messages. */
+const MEDIA_TOKENS = 3000
+const OTHER_TOKENS = 8000
+/** Fewer than most texts have, so that the guess is high. */
+const CHARS_PER_TOKEN = 3
+
+/** Providers refuse a request whose input and longest answer together do not fit into the window. */
+function findRoom({ instructions, messages }: Pick<ModelRequest, 'instructions' | 'messages'>, window: number): number {
+  let tokens = Math.min(OTHER_TOKENS, window / 8) + instructions.length / CHARS_PER_TOKEN
+  for (const { parts } of messages)
+    for (const part of parts)
+      if (part.type === 'result')
+        for (const piece of part.content)
+          tokens += piece.type === 'text' ? piece.text.length / CHARS_PER_TOKEN : MEDIA_TOKENS
+      else if (part.type === 'text' || part.type === 'reasoning') tokens += part.text.length / CHARS_PER_TOKEN
+      else tokens += part.type === 'call' ? part.arguments.length / CHARS_PER_TOKEN : MEDIA_TOKENS
+  return Math.max(Math.min(LEAST_ROOM_TOKENS, Math.floor(window / 4)), Math.floor(window - tokens))
 }
 
 function readAsked({ effort, reasoningTokens = 0 }: ModelSettings): Effort | undefined {

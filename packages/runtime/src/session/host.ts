@@ -18,7 +18,7 @@ export function createHostOver({ engine, newId }: HostOverInit): Host {
   let stopping: Promise<void> | undefined
   const isStopping = (): boolean => stopping !== undefined // a session that opens meanwhile asks too
 
-  const session = async (id: string | undefined, init: SessionInit = {}): Promise<Session> => {
+  const session = async (id?: string, init: SessionInit = {}): Promise<Session> => {
     if (isStopping()) throw createStoppedError()
     const { agent, principal = ANONYMOUS } = init
     if (id !== undefined) checkName('a session’s id', id)
@@ -50,7 +50,10 @@ export function createHostOver({ engine, newId }: HostOverInit): Host {
     leave()
     throw refusal
   }
-  return { session, stop: ({ drainMs = 0 } = {}) => (stopping ??= engine.stop({ drainMs })) }
+  return {
+    session: session as Host['session'], // the same session, with the types of its agent
+    stop: ({ drainMs = 0 } = {}) => (stopping ??= engine.stop({ drainMs })),
+  }
 }
 
 interface Forking {

@@ -91,6 +91,8 @@ class SessionHandle implements Session {
     this.id = init.engine.session
     this.#init = init
     this.#clients = new SessionClients(init)
+    for (const name of METHODS)
+      Object.defineProperty(this, name, { value: this[name].bind(this), writable: true, configurable: true })
     this.#spoken = new SpokenInputs(init.principal, init.engine)
   }
 
@@ -309,6 +311,33 @@ function ignore(): void {}
 function toBatch(answer: Accepted | Refused): readonly (Accepted | Refused)[] {
   return [answer]
 }
+
+/** They work without their session: `const { send } = session`. */
+const METHODS = [
+  'send',
+  'turn',
+  'events',
+  'messages',
+  'info',
+  'submit',
+  'interrupt',
+  'rewind',
+  'fork',
+  'withdraw',
+  'configure',
+  'attach',
+  'client',
+  'toolResult',
+  'approvals',
+  'decide',
+  'questions',
+  'answer',
+  'describe',
+  'frames',
+  'openCall',
+  'lastTurn',
+  'close',
+] as const satisfies readonly (keyof Session)[]
 
 const NO_OPTIONS = { ok: true, value: {} } as ReturnType<typeof decodeSendOptions> // what it makes of none
 const CLOSED = { type: 'refused', code: 'session_closed', message: 'this session was closed here' } as const

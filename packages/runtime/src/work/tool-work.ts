@@ -1,7 +1,7 @@
 // Performs one run of a server tool. It may throw, hang or ignore its signal: its call settles by the machine's clock all
 // the same.
-import type { JsonValue, LiveFrame, Question, Tool, ToolContext } from '@baton/core'
-import { BatonError, isJsonObject, parseJson } from '@baton/core'
+import type { JsonObject, JsonValue, LiveFrame, OutputOf, Question, Schema, Tool, ToolContext } from '@baton/core'
+import { BatonError, isJsonObject, isStandardSchema, parseJson, toJsonSchema } from '@baton/core'
 import type { History, HostReport, Outcome, State } from '@baton/core/machine'
 import { describeThrown } from '../describe-thrown.ts'
 import type { ToolQuestions } from '../session/tool-questions.ts'
@@ -118,22 +118,40 @@ function createContext(context: WorkContext, job: ToolJob, io: ToolIo, plans: La
       else io.live({ type: 'tool-progress', callId, note: shown })
     },
     plan: (entries) => (plans.current ??= new ToolPlans(context, job, io)).set(entries),
-    ask: async (question) => {
-      checkSchema(context, question)
-      return await io.ask({ ...question, n: (questions += 1) })
+    ask: async <Answer extends Schema>(question: Question<Answer>) => {
+      const schema = describeAnswer(context, question)
+      const answer = await io.ask({ ...question, schema, n: (questions += 1) })
+      return (await readAnswer(question, answer)) as OutputOf<Answer> // by the question's own schema
     },
   }
 }
 
-/** An answer must be checked against it later. @throws BatonError `question_refused` for a schema that is none */
-function checkSchema({ validator }: WorkContext, { schema }: Question): void {
-  if (!isJsonObject(schema)) return // which is refused where the question is asked
+/**
+ * The JSON Schema that the user is shown, and that the answer must be checked against later.
+ * @throws BatonError `question_refused` for a schema that is none, or cannot describe itself
+ */
+function describeAnswer({ validator }: WorkContext, { schema }: Question): JsonObject {
   try {
-    void validator.validate({ input: schema }, '{}')
+    if (!isStandardSchema(schema)) {
+      if (isJsonObject(schema)) void validator.validate({ input: schema }, '{}')
+      return schema // what is no object is refused where the question is asked
+    }
+    // A copy: a library may hang itself on its JSON Schema, and nothing of it is in the log.
+    const copy = parseJson(JSON.stringify(toJsonSchema(schema)))
+    return copy.ok && isJsonObject(copy.value) ? copy.value : {}
   } catch (cause) {
     const message = `the question cannot be asked: its schema is wrong: ${describeThrown(cause)}`
     throw new BatonError({ code: 'question_refused', message })
   }
+}
+
+/** @throws BatonError `question_refused` */
+async function readAnswer({ schema }: Question, answer: JsonValue): Promise<unknown> {
+  if (!isStandardSchema(schema)) return answer
+  const result = await schema['~standard'].validate(answer)
+  if (!result.issues) return result.value
+  const issues = result.issues.map(({ message }) => message).join('; ')
+  throw new BatonError({ code: 'question_refused', message: `the answer does not fit: ${issues}` })
 }
 
 /** A copy: the tool may go on to change its own. A note that cannot be shown is no reason for a tool to fail. */

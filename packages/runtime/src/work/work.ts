@@ -4,6 +4,7 @@ import type {
   AbortSignalLike,
   Agent,
   BlobStore,
+  JsonObject,
   JsonValue,
   LiveFrame,
   Logger,
@@ -81,7 +82,7 @@ export interface ToolIo {
 }
 
 /** The nth question of a call, counted from 1. */
-export interface AskedQuestion extends Question {
+export interface AskedQuestion extends Question<JsonObject> {
   readonly n: number
 }
 

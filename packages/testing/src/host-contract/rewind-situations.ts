@@ -37,7 +37,7 @@ export const REWIND_SITUATIONS: Situations = {
   },
   'a message behind the window comes back with all that it said': async ({ createWorld }) => {
     const world = await createWorld({
-      window: { exchanges: 2 },
+      window: { exchanges: 2, summarise: false },
       steps: (_, call) => ({ text: `answer ${call}` }),
     })
     const session = await world.open()

@@ -117,7 +117,7 @@ class Search {
     this.#isTruncated = this.#budget.hasStopped
   }
 
-  result(): object {
+  result() {
     const { filesSearched, hidden, unreadable } = this.#budget
     return {
       files: this.#files,

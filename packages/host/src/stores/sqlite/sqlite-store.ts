@@ -31,6 +31,9 @@ export interface SqliteStoreOptions extends LeaseOptions {
   readonly onWarning?: (message: string) => void
 }
 
+/** `await using store = …` closes it at the end of the block. While it is open it does not keep the process alive. */
+export interface SqliteStore extends OwnedLogStore, AsyncDisposable {}
+
 /** Records, and sessions of a list, that one request brings over from the worker. */
 const ROWS = 256
 const LOG_BYTES = 33_554_432
@@ -41,7 +44,7 @@ const LOG_BYTES = 33_554_432
  * @throws BatonError `store_locked` (another process has it, or it has several names), `store_failed` (it cannot be opened or
  * written, or is of a newer format), `log_damaged` (it is no database, or its list of sessions is damaged), `invalid_option`
  */
-export async function openSqliteStore(path: string, options: SqliteStoreOptions = {}): Promise<OwnedLogStore> {
+export async function openSqliteStore(path: string, options: SqliteStoreOptions = {}): Promise<SqliteStore> {
   const { readOnly = false, maxBytes, logBytes = LOG_BYTES } = options
   const warn = options.onWarning ?? ((message: string): void => process.emitWarning(message, 'BatonStoreWarning'))
   const leases = new LeaseBook(options)
@@ -92,6 +95,7 @@ export async function openSqliteStore(path: string, options: SqliteStoreOptions 
       },
     },
     close: thread.close,
+    [Symbol.asyncDispose]: thread.close,
   }
 }
 

@@ -46,7 +46,6 @@ export async function startStoreThread(init: StoreThreadInit): Promise<StoreThre
   // The first commit of a connection is slow, whatever the disk: it is made where nobody waits for an answer yet.
   if (here && commitMs <= QUICK_MS) for (let probe = 0; probe < 3; probe++) commitUnlessBusy(here, [PROBE])
   const checkpointer = owner && startThread('checkpointer', { path, logBytes })
-  checkpointer?.unref()
 
   let checkpoints: Checkpoints | undefined
   const queue = new WriteQueue({
@@ -57,6 +56,10 @@ export async function startStoreThread(init: StoreThreadInit): Promise<StoreThre
     onCommit: (chars) => checkpoints?.note(chars),
   })
   if (checkpointer) checkpoints = new Checkpoints({ path, thread: checkpointer, queue, logBytes, warn })
+  // A program that has nothing else to do may end with its store open; a request holds it until it is answered. A thread
+  // that is listened to later would count again.
+  worker.unref()
+  checkpointer?.unref()
 
   const close = async (): Promise<void> => {
     checkpoints?.stop()
@@ -107,6 +110,7 @@ class Requests {
   readonly #waiting = new Map<number, (reply: StoreReply) => void>()
   #lastId = 0
   #broken: BatonError | undefined
+  #isClosing = false
 
   constructor(worker: Worker, path: string) {
     this.#worker = worker
@@ -115,6 +119,7 @@ class Requests {
       if (!('id' in reply)) return
       this.#waiting.get(reply.id)?.(reply)
       this.#waiting.delete(reply.id)
+      if (this.#waiting.size === 0 && !this.#isClosing) worker.unref()
     })
     worker.on('error', (cause) => this.#breakDown(String(cause)))
     worker.on('exit', () => this.#breakDown('its thread has ended'))
@@ -132,6 +137,7 @@ class Requests {
       }
       this.#lastId += 1
       const id = this.#lastId
+      if (this.#waiting.size === 0) this.#worker.ref()
       this.#waiting.set(id, (reply) => {
         if (reply.type === 'done')
           resolve(reply.value as never) // each request names the type of its own answer
@@ -142,6 +148,8 @@ class Requests {
   }
 
   async close(): Promise<void> {
+    this.#isClosing = true
+    this.#worker.ref()
     const ended = waitForEnd(this.#worker)
     if (!this.#broken) await this.ask({ type: 'close' })
     await ended

@@ -1,0 +1,34 @@
+// What a program hands in to run an agent's client tools, with the types of those tools.
+import type { JsonValue } from '../json.ts'
+import type { OpenCall } from '../machine/history.ts'
+import type { Outcome } from '../machine/input.ts'
+import type { Accepted, Refused } from '../machine/refusal.ts'
+import type { Agent } from './agent.ts'
+import type { Tool, ToolResult } from './tool.ts'
+
+/** Gets the validated input, and returns the result: a value, or content for the model. */
+export type ClientHandler<Input, Output> = {
+  // A method: the handlers of an agent are handlers of any agent.
+  handle(input: Input, call: OpenCall): ToolResult<Output>
+}['handle']
+
+export type ClientHandlers = Readonly<Record<string, ClientHandler<JsonValue, unknown>>>
+
+/** Handlers of an agent's client tools, by their names and with their types; of an agent whose tools are not known, of any. */
+export type HandlersOf<A extends Agent> = {
+  readonly [T in ClientRun<A['tools'][number]> as T['name']]?: HandlerOf<T['types']>
+}
+
+type ClientRun<T extends Tool> = T extends { readonly execute: (...given: never) => unknown } ? never : T
+
+type HandlerOf<Types> =
+  NonNullable<Types> extends { readonly input: infer Input; readonly output: infer Output }
+    ? ClientHandler<unknown extends Input ? JsonValue : Input, Output>
+    : never
+
+export interface Client {
+  readonly connection: string
+  /** For calls without a handler. */
+  toolResult(callId: string, outcome: Outcome): Promise<Accepted | Refused>
+  detach(): Promise<void>
+}

@@ -1,0 +1,15 @@
+// Profiles: limits and settings that belong together, for a kind of program. An agent takes one and changes what it likes.
+import type { AgentInit } from './agent.ts'
+
+/** What is set in a profile holds where the agent says nothing. */
+export type AgentProfile = Pick<AgentInit, 'limits' | 'window' | 'retry' | 'batch' | 'settings' | 'emptyAnswer'>
+
+/**
+ * For voice: answers that are short enough to be spoken (512 tokens; more while tools are active), the last 20 exchanges
+ * without summaries, 8 rounds of tools.
+ */
+export const voice: AgentProfile = {
+  settings: { maxOutputTokens: 512 },
+  window: { exchanges: 20, summarise: false },
+  limits: { toolRounds: 8, callsPerTurn: 64 },
+}

@@ -1,0 +1,213 @@
+// What the compiler knows of tools, agents, sessions and clients: `tsc` is the test, and what must not compile is marked.
+import type { Answer, Host, Session, Tool, ToolContext } from './index.ts'
+import { createHost, createOfflineModel, defineAgent, tool } from './index.ts'
+import { describe, expect, expectTypeOf, test } from 'vitest'
+import { z } from 'zod'
+
+interface Db {
+  readonly find: (city: string) => number
+}
+
+const model = createOfflineModel()
+
+describe('a tool', () => {
+  test('has the type of its JSON Schema, where that is a literal', () => {
+    const given = tool({
+      name: 'given',
+      description: 'Takes all kinds of values',
+      input: {
+        type: 'object',
+        properties: {
+          city: { type: 'string' },
+          count: { type: 'integer' },
+          unit: { enum: ['m', 'km'] },
+          kind: { const: 'place' },
+          tags: { type: 'array', items: { type: 'string' } },
+          size: { anyOf: [{ type: 'number' }, { type: 'null' }] },
+          either: { type: ['string', 'boolean'] },
+          more: { type: 'object', additionalProperties: { type: 'number' } },
+          inner: { type: 'object', properties: { deep: { type: 'boolean' } }, required: ['deep'] },
+        },
+        required: ['city', 'unit', 'kind', 'tags', 'size', 'either', 'more', 'inner'],
+      },
+      execute: (input) => {
+        expectTypeOf(input).toEqualTypeOf<{
+          city: string
+          unit: 'm' | 'km'
+          kind: 'place'
+          tags: string[]
+          size: number | null
+          either: string | boolean
+          more: { [name: string]: number }
+          inner: { deep: boolean }
+          count?: number
+        }>()
+        return input.city
+      },
+    })
+    expectTypeOf(given).toExtend<Tool>()
+    expect(given.effect).toBe('once')
+  })
+
+  test('has the type of its Standard Schema, after defaults', () => {
+    const find = tool({
+      name: 'find',
+      description: 'Finds',
+      input: z.object({ text: z.string(), most: z.number().default(5) }),
+      approval: ({ most }) => most > 10,
+      describe: ({ text }) => ({ title: text.trim() }),
+      execute: ({ text, most }, { services, signal }) => {
+        expectTypeOf(most).toEqualTypeOf<number>()
+        expectTypeOf(services).toBeUnknown()
+        // It is the platform's own.
+        expectTypeOf(signal).toExtend<AbortSignal>()
+        expectTypeOf(fetch).toBeCallableWith('https://example.org', { signal })
+        return text
+      },
+    })
+    expectTypeOf(find).toExtend<Tool<string, { text: string; most: number }>>()
+    expect(find.name).toBe('find')
+  })
+
+  test('returns what its output schema takes', () => {
+    const words = { name: 'count', description: 'Counts', input: { type: 'object' } } as const
+    const output = z.object({ count: z.number(), note: z.string().default('') })
+    tool({ ...words, output, execute: () => ({ count: 1 }) })
+    tool({ ...words, output, execute: async () => await Promise.resolve({ count: 1, note: 'one' }) })
+    // @ts-expect-error count is a number
+    tool({ ...words, output, execute: () => ({ count: 'one' }) })
+    const literal = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } as const
+    tool({ ...words, output: literal, execute: () => ({ n: 1 }) })
+    // @ts-expect-error n is missing
+    expect(tool({ ...words, output: literal, execute: () => ({}) }).effect).toBe('once')
+  })
+
+  test('takes no name that it does not have', () => {
+    const words = { name: 'look', description: 'Looks', input: { type: 'object' } } as const
+    // @ts-expect-error excute
+    tool({ ...words, excute: () => 1 })
+    // @ts-expect-error an effect that there is not
+    tool({ ...words, effect: 'twice', execute: () => 1 })
+    // @ts-expect-error timeout
+    expect(tool({ name: 'look', description: 'Looks', input: { type: 'object' }, timeout: 5 }).timeoutMs).toBe(30_000)
+  })
+
+  test('asks with a schema, and knows the answer', () => {
+    const asks = tool({
+      name: 'asks',
+      description: 'Asks',
+      input: { type: 'object' },
+      execute: async (_, { ask }) => {
+        const answer = await ask({ message: 'How many?', schema: z.object({ count: z.number() }) })
+        expectTypeOf(answer).toEqualTypeOf<{ count: number }>()
+        const schema = { type: 'object', properties: { size: { type: 'string' } }, required: ['size'] } as const
+        expectTypeOf(await ask({ message: 'Which?', schema })).toEqualTypeOf<{ size: string }>()
+        return answer.count
+      },
+    })
+    expect(asks.name).toBe('asks')
+  })
+})
+
+const look = tool({ name: 'look', description: 'Looks', input: z.object({ at: z.string() }) })
+const measure = tool({
+  name: 'measure',
+  description: 'Measures',
+  input: { type: 'object', properties: { unit: { enum: ['m', 'km'] } }, required: ['unit'] },
+  output: { type: 'object', properties: { length: { type: 'number' } }, required: ['length'] },
+})
+const population = tool({
+  name: 'population',
+  description: 'The population of a city',
+  input: z.object({ city: z.string() }),
+  execute: ({ city }, { services }: ToolContext<Db>) => services.find(city),
+})
+const cities = defineAgent({
+  name: 'cities',
+  model,
+  tools: [look, measure, population],
+  output: z.object({ people: z.number() }),
+})
+const db: Db = { find: () => 717_710 }
+
+describe('an agent', () => {
+  test('takes no name that it does not have, and no misspelt limit or setting', () => {
+    // @ts-expect-error instruction
+    defineAgent({ name: 'a', model, instruction: 'Be brief.' })
+    // @ts-expect-error maxTokens
+    expect(() => defineAgent({ name: 'a', settings: { maxTokens: 5 } })).toThrow('maxTokens')
+    // @ts-expect-error toolRound
+    expect(() => defineAgent({ name: 'a', limits: { toolRound: 5 } })).toThrow('toolRound')
+  })
+
+  test('gives its output a type, and no output where it has no schema', async () => {
+    await using host = createHost({ agent: cities, services: db })
+    const session = await host.session()
+    expectTypeOf(session.send).returns.toHaveProperty('answer').resolves.toEqualTypeOf<Answer<{ people: number }>>()
+    await using plain = createHost({ agent: defineAgent({ name: 'a', model }) })
+    const { output } = await (await plain.session()).send('Hi').answer
+    expectTypeOf(output).toEqualTypeOf<undefined>()
+    expect(output).toBeUndefined()
+    const other = defineAgent({
+      name: 'b',
+      model,
+      output: { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] },
+    })
+    const chosen = await plain.session('other', { agent: other })
+    expectTypeOf<Awaited<ReturnType<typeof chosen.send>['answer']>['output']>().toEqualTypeOf<
+      { ok: boolean } | undefined
+    >()
+  })
+})
+
+describe('a host', () => {
+  test('has the services that the tools of its agent need', async () => {
+    // @ts-expect-error services are missing
+    await createHost({ agent: cities }).stop()
+    // @ts-expect-error find is missing
+    await createHost({ agent: cities, services: {} }).stop()
+    // @ts-expect-error servces
+    await createHost({ agent: defineAgent({ name: 'a', model }), servces: db }).stop()
+    const host: Host = createHost({ agent: cities, services: db })
+    await host.stop()
+  })
+
+  test('takes no misspelt word of a session', async () => {
+    await using host = createHost({ agent: cities, services: db })
+    // @ts-expect-error principle
+    const session: Session = await host.session('s', { principle: { id: 'ann' } })
+    // @ts-expect-error model settings have no maxTokens
+    await expect(session.send('Hi', { settings: { maxTokens: 5 } }).answer).rejects.toThrow('maxTokens')
+  })
+})
+
+describe('a client', () => {
+  test('has handlers with the types of the client tools', async () => {
+    await using host = createHost({ agent: cities, services: db })
+    const session = await host.session()
+    await session.attach({
+      look: ({ at }, call) => {
+        expectTypeOf(at).toEqualTypeOf<string>()
+        return `${call.callId} ${at}`
+      },
+      measure: async ({ unit }) => {
+        expectTypeOf(unit).toEqualTypeOf<'m' | 'km'>()
+        return await Promise.resolve({ length: 5 })
+      },
+    })
+    // @ts-expect-error length is a number
+    await session.attach({ measure: () => ({ length: 'five' }) })
+    // @ts-expect-error there is no such tool
+    await session.attach({ lok: () => 1 })
+    // @ts-expect-error the host runs it
+    await session.attach({ population: () => 1 })
+  })
+
+  test('has any handlers where the tools of the agent are not known', async () => {
+    const tools: readonly Tool[] = [look]
+    await using host = createHost({ agent: defineAgent({ name: 'a', model, tools }) })
+    const session = await host.session()
+    const client = await session.attach({ look: (input) => ({ input }) })
+    expect(client.connection).toContain('program')
+  })
+})
