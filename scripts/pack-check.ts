@@ -5,6 +5,7 @@
 import { spawnSync } from 'node:child_process'
 import {
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -23,7 +24,10 @@ import { REPOSITORY } from './source-files.ts'
 /** As the projects of users are. */
 const RESOLUTIONS = ['--module nodenext', '--module esnext --moduleResolution bundler'] as const
 /** What a program is started with: any file does for a picture. */
-const ARGUMENTS: Readonly<Record<string, readonly string[]>> = { 'picture.ts': ['package.json'] }
+const ARGUMENTS: Readonly<Record<string, readonly string[]>> = { 'library/picture.ts': ['package.json'] }
+const EXAMPLES = ['library', 'guide', 'migrate'] as const
+/** Programs that ask a provider: they are compiled alone. */
+const WITH_KEY = /^(migrate\/.*|guide\/first\.ts)$/
 
 const place = mkdtempSync(join(tmpdir(), 'baton-packs-'))
 try {
@@ -59,7 +63,7 @@ function checkPacks(folder: string): void {
   answerFromPacks(consumer)
   const programs = compileExamples(consumer)
   console.log(
-    `packs: ${tarballs.length} installed, each with its licence, ${pages} pages, ${entries.length} entries imported with ${exported} exports and compiled, ${bins.length} bins run, an agent answered from a program and from the command, ${programs} examples compiled and run`,
+    `packs: ${tarballs.length} installed, each with its licence, ${pages} pages, ${entries.length} entries imported with ${exported} exports and compiled, ${bins.length} bins run, an agent answered from a program and from the command, ${programs} examples compiled, and run but for those that ask a provider`,
   )
 }
 
@@ -125,15 +129,20 @@ function answerFromPacks(consumer: string): void {
 
 /** The programs that the pages show, with the libraries that they use, compiled in both ways and run. Gives how many. */
 function compileExamples(consumer: string): number {
-  const folder = join(REPOSITORY, 'examples/library')
   const { devDependencies } = JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8')) as {
     readonly devDependencies: Readonly<Record<string, string>>
   }
   const libraries = ['zod', 'valibot', 'arktype', '@valibot/to-json-schema']
   const wanted = libraries.map((name) => `${name}@${devDependencies[name] ?? 'latest'}`)
+  wanted.push('@opentelemetry/sdk-trace-base@2')
   run('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', ...wanted], consumer)
-  const programs = readdirSync(folder).filter((name) => !name.endsWith('.test.ts'))
-  for (const name of programs) copyFileSync(join(folder, name), join(consumer, name))
+  for (const folder of EXAMPLES)
+    cpSync(join(REPOSITORY, 'examples', folder), join(consumer, folder), { recursive: true })
+  const programs = EXAMPLES.flatMap((folder) =>
+    readdirSync(join(consumer, folder))
+      .filter((name) => !name.endsWith('.test.ts'))
+      .map((name) => `${folder}/${name}`),
+  )
   const options = '--ignoreConfig --noEmit --strict --exactOptionalPropertyTypes --target es2023 --skipLibCheck'
   const types = [
     '--lib',
@@ -149,7 +158,8 @@ function compileExamples(consumer: string): number {
       [...options.split(' '), ...resolution.split(' '), ...types, ...programs],
       consumer,
     )
-  for (const name of programs) run(process.execPath, [name, ...(ARGUMENTS[name] ?? [])], consumer)
+  for (const name of programs)
+    if (!WITH_KEY.test(name)) run(process.execPath, [name, ...(ARGUMENTS[name] ?? [])], consumer)
   return programs.length
 }
 
