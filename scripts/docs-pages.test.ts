@@ -16,6 +16,7 @@ test('the list for language models has each page for users with what it is about
   const index = createLlmsIndex()
   for (const name of listed) expect(index).toMatch(new RegExp(`^- \\[.+\\]\\(${name}\\.md\\): \\S.{20,}$`, 'm'))
   expect(index.match(/^- \[/gm)).toHaveLength(listed.length)
+  expect(index).not.toMatch(/```|<!--|execute: \(/)
 })
 
 test('the text for language models has each page whole', () => {

@@ -39,7 +39,7 @@ export interface Page {
   readonly name: string
   /** The first heading. */
   readonly title: string
-  /** The first paragraph, as plain text. */
+  /** Of the first paragraph, as plain text, whole sentences of together `SUMMARY_CHARS` at most, but one at least. */
   readonly summary: string
   readonly text: string
 }
@@ -48,10 +48,20 @@ export interface Page {
 export function readPage(name: string): Page {
   const text = readFileSync(join(REPOSITORY, 'docs', `${name}.md`), 'utf8')
   const title = /^# (.+)$/m.exec(text)?.[1]
-  const paragraphs = text.split(/\n{2,}/).map((paragraph) => paragraph.trim())
-  const first = paragraphs.find((paragraph) => /^[^#<`|![-]/.test(paragraph))
+  const paragraphs = text.replace(/^```[^]*?^```$/gm, '').split(/\n{2,}/)
+  const first = paragraphs.map((paragraph) => paragraph.trim()).find((paragraph) => /^[\p{L}`*]/u.test(paragraph))
   if (title === undefined || first === undefined) throw new Error(`docs/${name}.md lacks a title or a first paragraph`)
-  return { name, title, summary: toPlainText(first), text }
+  return { name, title, summary: shorten(toPlainText(first)), text }
+}
+
+const SUMMARY_CHARS = 200
+
+function shorten(paragraph: string): string {
+  const sentences = paragraph.split(/(?<=[.?!])\s/)
+  const whole = sentences.reduce((text, sentence) =>
+    text.length + sentence.length < SUMMARY_CHARS ? `${text} ${sentence}` : text,
+  )
+  return whole.replace(/:$/, '.')
 }
 
 function toPlainText(markdown: string): string {

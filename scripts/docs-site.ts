@@ -48,7 +48,7 @@ function writeEntries(): void {
     for (const { subpath, source } of entries) {
       const entry = name + subpath.slice(1)
       if (INTERNAL.test(entry)) continue
-      const module = join(ENTRIES, `${entry.slice('@baton/'.length)}.ts`)
+      const module = join(ENTRIES, `${entry}.ts`)
       mkdirSync(dirname(module), { recursive: true })
       const target = relative(dirname(module), join(path, source))
       writeFileSync(module, `export * from '${target.replaceAll('\\', '/')}'\n`)

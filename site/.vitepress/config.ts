@@ -12,6 +12,10 @@ function readApiSidebar(): DefaultTheme.SidebarItem[] {
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as DefaultTheme.SidebarItem[]) : []
 }
 
+function isForContributors(path: string): boolean {
+  return path.startsWith('decisions/') || CONTRIBUTOR_PAGES.includes(path.replace(/\.md$/, ''))
+}
+
 export default defineConfig({
   title: 'Baton',
   description: 'Agents whose tool calls always come home',
@@ -21,7 +25,14 @@ export default defineConfig({
   // A link to a page that does not exist fails the build.
   ignoreDeadLinks: false,
   themeConfig: {
-    search: { provider: 'local' },
+    search: {
+      provider: 'local',
+      options: {
+        // People who use Baton search; pages for contributors would be in their way.
+        _render: (text, env: { readonly relativePath: string }, md) =>
+          isForContributors(env.relativePath) ? '' : md.render(text, env),
+      },
+    },
     outline: [2, 3],
     nav: [
       { text: 'Guide', link: '/getting-started' },
