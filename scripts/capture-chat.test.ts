@@ -12,6 +12,6 @@ test('docs/cli.md shows the captured session', () => {
 
 test('the captured session has calls, an interrupt, a switch of the model, and the log', () => {
   expect(readText('docs/chat-session.txt')).toMatch(
-    /^> code\.grep [^]*^✓ code\.grep \d+ ms$[^]*^the turn was interrupted$[^]*^› \/model [^]*^› \/log$[^]*turn 3 was answered/m,
+    /^> code\.grep [^]*^✓ code\.grep \d+ ms .*$[^]*^the turn was interrupted$[^]*^› \/model [^]*^› \/log$[^]*turn 3 was answered/m,
   )
 })

@@ -61,9 +61,11 @@ function checkPacks(folder: string): void {
   const bins = packed.flatMap(({ bins: own }) => Object.keys(own))
   for (const bin of bins) run(join(consumer, 'node_modules/.bin', bin), ['--help'], consumer)
   answerFromPacks(consumer)
+  const modules = countModules(consumer)
+  beginFromPacks(folder, { baton: join(consumer, 'node_modules/.bin/baton'), tarballs })
   const programs = compileExamples(consumer)
   console.log(
-    `packs: ${tarballs.length} installed, each with its licence, ${pages} pages, ${entries.length} entries imported with ${exported} exports and compiled, ${bins.length} bins run, an agent answered from a program and from the command, ${programs} examples compiled, and run but for those that ask a provider`,
+    `packs: ${tarballs.length} installed, each with its licence, ${pages} pages, ${entries.length} entries imported with ${exported} exports and compiled, ${bins.length} bins run, an agent answered from a program and from the command, ${programs} examples compiled, and run but for those that ask a provider, --version loads ${modules} modules, "baton init" began a package whose test passes`,
   )
 }
 
@@ -127,6 +129,38 @@ function answerFromPacks(consumer: string): void {
   if (!found.includes('answer.ts')) throw new Error(`the command answered: ${found}`)
 }
 
+/** Modules that "baton --version" loads: who only asks waits for no library. @throws Error */
+function countModules(consumer: string): number {
+  const counter = `import { registerHooks } from 'node:module'
+let count = 0
+registerHooks({ load: (url, context, next) => { if (!url.startsWith('node:')) count += 1; return next(url, context) } })
+process.on('exit', () => process.stdout.write('modules ' + count))
+`
+  writeFileSync(join(consumer, 'counter.js'), counter)
+  const bin = join(consumer, 'node_modules/@baton/cli/bin/baton.mjs')
+  const told = run(process.execPath, ['--import', join(consumer, 'counter.js'), bin, '--version'], consumer)
+  const count = Number(/modules (\d+)/.exec(told)?.[1])
+  const most = 12
+  if (!(count <= most)) throw new Error(`"baton --version" loads ${count} modules: ${told}`)
+  return count
+}
+
+interface Began {
+  readonly baton: string
+  readonly tarballs: readonly string[]
+}
+
+/** An empty folder, as "baton init" fills it: its test, its agent, and the command that it names. @throws Error */
+function beginFromPacks(folder: string, { baton, tarballs }: Began): void {
+  const starter = join(folder, 'starter')
+  mkdirSync(starter)
+  run(baton, ['init'], starter)
+  run('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', ...tarballs], starter)
+  run('npm', ['test'], starter)
+  const said = run('npx', ['baton', 'run', 'agent.ts', 'What is the population of the city "Oslo"?'], starter)
+  if (!said.includes('717710')) throw new Error(`the agent of "baton init" answered: ${said}`)
+}
+
 /** The programs that the pages show, with the libraries that they use, compiled in both ways and run. Gives how many. */
 function compileExamples(consumer: string): number {
   const { devDependencies } = JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8')) as {
@@ -134,6 +168,7 @@ function compileExamples(consumer: string): number {
   }
   const libraries = ['zod', 'valibot', 'arktype', '@valibot/to-json-schema']
   const wanted = libraries.map((name) => `${name}@${devDependencies[name] ?? 'latest'}`)
+  // A development dependency of the host's package, for the example of traces.
   wanted.push('@opentelemetry/sdk-trace-base@2')
   run('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', ...wanted], consumer)
   for (const folder of EXAMPLES)

@@ -11,6 +11,8 @@ import { notBlank, numberOfVariable, readWords } from './words.ts'
 export interface ChatOptions {
   readonly once: string | undefined
   readonly session: string | undefined
+  /** Events in place of answers. */
+  readonly json: boolean
   readonly partner: EmbeddedOptions | ServerChoice
 }
 
@@ -33,14 +35,17 @@ export interface ServerChoice {
 export const CHAT_HELP = `baton chat: a conversation in the terminal
 
 Answers stream; calls are shown as they run and settle. Tools of apps are yours to run, and approvals yours to
-give. Ctrl+C interrupts the answer, a second time it leaves. In the chat: /model NAME, /new, /log, /help, /quit.
+give. Ctrl+C interrupts the answer, a second time it leaves. In the chat /help has the commands: /model NAME, /retry,
+/undo, /fork, /show, /tools, /usage and others.
 
 Options:
-  --once TEXT    one question: the answer goes to the standard output, calls to the standard error
+  --once TEXT    one question: the answer goes to the standard output, calls to the standard error. What is piped in
+                 joins the question
+  --json         each event as a line of JSON in place of the answers (docs/events.md)
   --session NAME goes on with that session, or begins it (a new one)
 ${MODEL_HELP}
   --store URL    where sessions are kept: sqlite:FILE, or memory: (BATON_STORE, else a file for this folder in the
-                 user's data folder; with --once and no --session memory:)
+                 user's data folder; with --once and no --session memory:). A server that has it open is talked to
   --url URL      talks to a running server instead, such as ws://127.0.0.1:8080/ws; its agent, model and store count
   --token TEXT   what that server asks for (better BATON_TOKEN)
 
@@ -54,6 +59,7 @@ Examples:
   baton chat --model openai-compatible/my-model --base-url http://gpu-1:8080/v1
   baton chat --url ws://127.0.0.1:8080/ws --session kitchen
   baton chat --once "which files here mention WebSocket?"
+  git diff | baton chat --once "what does this change?"
   printf 'list the files\\nwhat is in README.md?\\n' | baton chat
 `
 
@@ -72,8 +78,10 @@ export function chatOptions(words: readonly string[], { variables, folder }: Con
       store: { type: 'string' },
       url: { type: 'string' },
       token: { type: 'string' },
+      json: { type: 'boolean', default: false },
     },
   })
+  const { json } = values
   const once = notBlank(values.once, '--once')
   const session = notBlank(values.session, '--session')
   if (session !== undefined && session.length > NAME_CHARS_MAX)
@@ -82,7 +90,7 @@ export function chatOptions(words: readonly string[], { variables, folder }: Con
     for (const name of ['agent', 'model', 'base-url', 'store'] as const)
       if (values[name] !== undefined) throw new UsageError(`--url and --${name} do not go together: it is the server's`)
     const partner = { type: 'server', url: readUrl(values.url), token: readToken(values.token, variables) } as const
-    return { once, session, partner }
+    return { once, session, json, partner }
   }
   if (values.token !== undefined) throw new UsageError('--token is for a server, named by --url')
   const isBrief = once !== undefined && session === undefined && values.store === undefined
@@ -94,7 +102,7 @@ export function chatOptions(words: readonly string[], { variables, folder }: Con
     exchanges: numberOfVariable(variables, 'MAX_TURNS', 10_000),
     store: isBrief ? { type: 'memory' } : storeLocation(values.store, variables, folder),
   }
-  return { once, session, partner }
+  return { once, session, json, partner }
 }
 
 /** `ws://127.0.0.1:8080` is enough. */

@@ -2,7 +2,7 @@
 import type { StartedCommand } from '@baton/testing/start-command'
 import { startCommand } from '@baton/testing/start-command'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -93,15 +93,30 @@ const model = createScriptedModel({
   steps: ({ messages }) => {
     const last = messages.at(-1)
     if (last.role === 'tool') return { text: 'It was ' + said(last) + '.' }
-    const given = { look: { where: 'door' }, pay: { euro: 12 }, slow: {} }
+    const given = { look: { where: 'door' }, pay: { euro: 12 }, slow: {}, many: {}, ask: {} }
     const name = last.parts[0].text
+    if (name === 'markdown') return { text: markdown, usage: { inputTokens: 1234, outputTokens: 56, costMicros: 1200 } }
     return given[name] ? { calls: [{ name, arguments: given[name] }] } : { text: 'No.' }
   },
 })
+const markdown = \`# Title
+Some **bold** text that is rather long, so that it is wrapped
+- one
+\\\`\\\`\\\`ts
+const veryLong = someFunction(withArguments, andMore, andStillMore)
+\\\`\\\`\\\`
+\`
 const input = { type: 'object' }
+const size = { type: 'object', properties: { size: { enum: ['s', 'm'] }, number: { type: 'integer' } }, required: ['size'] }
 export default defineAgent({ name: 'looker', model, tools: [
   tool({ name: 'look', description: 'Looks', input, effect: 'pure' }),
   tool({ name: 'pay', description: 'Pays', input, effect: 'once', approval: true, execute: () => 'paid' }),
+  tool({ name: 'many', description: 'Many lines', input, effect: 'pure', execute: (_, context) => {
+    context.progress('half way')
+    return ['first', 'second', 'a third one that is long enough to be folded with all of the others']
+  } }),
+  tool({ name: 'ask', description: 'Asks', input, effect: 'once', execute: (_, context) =>
+    context.ask({ message: 'Which size?', schema: size }) }),
   tool({ name: 'slow', description: 'Waits for a file', input, effect: 'pure', execute: async () => {
     while (!existsSync('go')) await new Promise((resolve) => setTimeout(resolve, 20))
     return 'done'
@@ -115,7 +130,9 @@ test.runIf(hasTmux)('calls, their times and the answer are seen, and the next pr
   await chat('--store memory:')
   type('list the files')
   const shown = await shows(/\n\n› *$/)
-  expect(shown).toMatch(/› list the files\n> fs\.list_dir \{\}\n✓ fs\.list_dir \d+ ms\n[^]*- notes\.md/)
+  expect(shown).toMatch(
+    /› list the files\n> fs\.list_dir \{\}\n✓ fs\.list_dir \d+ ms \(\d+ lines, \/show 1\)\n[^]*[-•] notes\.md/,
+  )
 })
 
 test.runIf(hasTmux)('a client tool is run by the person, and an approval given or denied', async () => {
@@ -124,15 +141,116 @@ test.runIf(hasTmux)('a client tool is run by the person, and an approval given o
   type('look')
   await shows(/look is yours to run:\n {2}where: "door"\nresult, or \/fail why: *$/)
   type('a red one')
-  await shows(/why: a red one\n✓ look \d+(\.\d)? m?s\nIt was a red one\.\n\n› *$/)
+  await shows(/why: a red one\n✓ look \d+(\.\d)? m?s: a red one\nIt was a red one\.\n\n› *$/)
   type('pay')
-  await shows(/pay asks for your approval:\n {2}euro: 12\nrun it\? y\/n: *$/)
+  await shows(/pay asks for your approval:\n {2}euro: 12\nrun it\? y\/n\/always: *$/)
   type('y')
-  await shows(/✓ pay \d+ ms\nIt was paid\.\n\n› *$/)
+  await shows(/✓ pay \d+ ms: paid\nIt was paid\.\n\n› *$/)
   type('pay')
-  await shows(/run it\? y\/n: *$/)
+  await shows(/run it\? y\/n\/always: *$/)
   type('n')
   await shows(/✗ pay .*denied.*\n[^]*\n\n› *$/)
+})
+
+test.runIf(hasTmux)('Markdown is shown as it streams, and code is neither wrapped nor indented', async () => {
+  writeAgent()
+  await chat('--store memory: --agent agent.ts', { columns: 40, variables: 'TERM=xterm-256color' })
+  type('markdown')
+  const shown = await shows(/tokens in[^]*› *$/)
+  expect(shown).toMatch(/\nTitle\nSome bold text that is rather long, so\nthat it is wrapped\n• one\n/)
+  // Lines that are joined stay one line of the terminal, which is copied as it was written.
+  const joined = tmux('capture-pane', '-p', '-J', '-t', 'chat', '-S', '-')
+  expect(joined).toContain('\nconst veryLong = someFunction(withArguments, andMore, andStillMore)\n')
+  expect(tmux('capture-pane', '-p', '-e', '-t', 'chat', '-S', '-')).toContain('\u001b[1mbold')
+  expect(shown).toMatch(/scripted\/model · 1,234 tokens in, 56 out\n {2}· \$0\.0012 · context \d+ tokens/)
+})
+
+test.runIf(hasTmux)(
+  'results are folded and shown whole; answers are asked for again, taken back and copied',
+  async () => {
+    writeAgent()
+    await chat('--session s --store sqlite:s.db --agent agent.ts')
+    type('many')
+    await shows(/· many: half way\n✓ many \d+ ms \(5 lines, \/show 1\)\n[^]*\n\n› *$/)
+    type('/show')
+    await shows(/many, call 1:\n\[\n {2}"first",\n {2}"second",\n[^]*\]\n› *$/)
+    type('/retry')
+    await shows(/\/retry\n> many[^]*\n\n› *$/)
+    type('/undo')
+    await shows(/taken back: many\n› *$/)
+    type('/fork')
+    await shows(/a copy, session \S+\n› *$/)
+    type('/tools')
+    await shows(/pay \(once, asks for an approval\): Pays\n[^]*› *$/)
+    type('/usage')
+    await shows(/scripted\/model[^\n]*\n› *$/)
+    type('/approve always')
+    await shows(/get it unasked[^]*› *$/)
+    type('pay')
+    expect(await shows(/✓ pay \d+ ms: paid\n[^]*\n\n› *$/)).not.toContain('run it?')
+  },
+)
+
+test.runIf(hasTmux)('a tool asks, field by field, and what does not fit is asked for again', async () => {
+  writeAgent()
+  await chat('--store memory: --agent agent.ts')
+  type('ask')
+  await shows(/a tool asks: Which size\?[^]*size \(s\/m\): *$/)
+  type('xl')
+  await shows(/size \(s\/m\): xl\nsize \(s\/m\): *$/)
+  type('m')
+  await shows(/number, or nothing: *$/)
+  type('3')
+  await shows(/✓ ask [^\n]*: \{"size":"m","number":3\}\n/)
+  await shows(/\n\n› *$/)
+  type('ask')
+  await shows(/size \(s\/m\): *$/)
+  type('/decline')
+  await shows(/✗ ask [^]*\n\n› *$/)
+})
+
+test.runIf(hasTmux)('wide characters are edited where they stand at 40 columns', async () => {
+  writeAgent()
+  await chat('--store memory: --agent agent.ts', { columns: 40 })
+  const wide = '漢字'.repeat(12)
+  tmux('send-keys', '-t', 'chat', '-l', wide)
+  await shows(/字漢字漢字$/)
+  for (let count = 0; count < 8; count++) press('Left')
+  press('BSpace')
+  tmux('send-keys', '-t', 'chat', '-l', 'ab👩‍👩‍👧')
+  press('BSpace')
+  await shows(/漢ab漢字/)
+  press('Enter')
+  const shown = await shows(/No\.\n\n› *$/)
+  // Nothing is repeated, and all of it stands in two rows.
+  expect(shown).toMatch(/leaves\n› (漢字){7}漢ab漢字漢\n字漢字漢字\nNo\./)
+})
+
+test.runIf(hasTmux)('a message may have several lines, and what was typed is there in the next chat', async () => {
+  writeAgent()
+  await chat('--session s --store sqlite:s.db --agent agent.ts')
+  type('first \\')
+  await shows(/› first\n… *$/)
+  tmux('send-keys', '-t', 'chat', '-l', 'second')
+  press('M-Enter')
+  tmux('send-keys', '-t', 'chat', '-l', 'third')
+  await shows(/… second\n… third$/)
+  press('Up')
+  tmux('send-keys', '-t', 'chat', '-l', '!')
+  await shows(/… secon!d\n… third$/)
+  press('Enter')
+  await shows(/No\.\n\n› *$/)
+  tmux('set-buffer', 'pasted one\npasted two')
+  tmux('paste-buffer', '-p', '-t', 'chat')
+  await shows(/› pasted one\n… pasted two$/)
+  press('Enter')
+  await shows(/pasted two\nNo\.\n\n› *$/)
+  type('/quit')
+  await shows(/code 0/)
+  await chat('--session t --store sqlite:s.db --agent agent.ts')
+  // Back over "/quit", then over two lines of what was pasted.
+  for (let count = 0; count < 4; count++) press('Up')
+  await shows(/› first\n… secon!d\n… third$/)
 })
 
 test.runIf(hasTmux)('Ctrl+C takes back what is typed, interrupts a turn, and leaves where there is none', async () => {
@@ -202,21 +320,27 @@ async function baton(words: readonly string[]) {
   return { ...(await command.ended), output: command.output(), errors: command.errors() }
 }
 
-test('beside a running server its store is read, not written, and the chat says how to talk to it', async () => {
+test('a chat beside a running server talks to it, with its token, and to nobody once it was killed', async () => {
   await serve()
   const store = ['--store', 'sqlite:shop.db']
-  const locked = await baton(['chat', '--once', 'x', ...store])
-  expect([locked.code, locked.errors]).toEqual([
-    1,
-    expect.stringMatching(
-      /^baton: another process, such as "baton serve", uses the store .* --url .*ws:.* --store memory:\n$/,
-    ),
-  ])
+  const joined = await baton(['chat', '--once', 'x', ...store])
+  expect(joined).toMatchObject({ code: 0, output: 'No.\n' })
+  expect(joined.errors).toMatch(/^server ws:.*, which has the store of this folder open\n$/)
+  expect(await baton(['chat', '--once', 'x', '--model', 'offline', ...store])).toMatchObject({
+    code: 2,
+    errors: expect.stringMatching(/^baton: the server ws:.* leave --model away to talk to it/) as string,
+  })
   expect(await baton(['sessions', 'list', ...store])).toMatchObject({ code: 0 })
   expect(await baton(['sessions', 'delete', 'x', ...store])).toMatchObject({
     code: 1,
     errors: expect.stringMatching(/^baton: another process.*; stop it first\n$/) as string,
   })
+  server?.kill('SIGKILL')
+  await server?.ended
+  expect(existsSync(join(folder, 'shop.db.server'))).toBe(true)
+  const alone = await baton(['chat', '--once', 'list the files', '--model', 'offline', ...store])
+  expect(alone).toMatchObject({ code: 0, output: expect.stringContaining('notes.md') as string })
+  expect(existsSync(join(folder, 'shop.db.server'))).toBe(false)
 })
 
 test.runIf(hasTmux)('a chat with a running server runs its client tools and leaves its log there', async () => {

@@ -1,35 +1,44 @@
 // `baton chat`: puts a person (a terminal, a pipe, one question) together with where turns run (here, or a server).
-import type { ChatOptions } from './chat-options.ts'
+import { isBatonError } from '@baton/core'
+import type { ChatOptions, EmbeddedOptions } from './chat-options.ts'
 import { CHAT_HELP, chatOptions } from './chat-options.ts'
+import envPaths from 'env-paths'
+import { join } from 'node:path'
+import { openChatHistory } from './chat-history.ts'
 import type { Command } from './command.ts'
 import type { Console, ConsoleStreams } from './console.ts'
 import { wantsColor } from './console.ts'
 import type { AskPerson, ChatPartner, Person } from './conversation.ts'
 import { openEmbeddedChat } from './embedded-chat.ts'
+import { createEventLines } from './event-lines.ts'
+import { joinInput } from './joined-input.ts'
 import { createOncePerson, createPipedPerson } from './piped-person.ts'
 import { createQuestions } from './questions.ts'
 import { createRemoteChat } from './remote-chat.ts'
 import type { Screen } from './screen.ts'
 import { createScreen } from './screen.ts'
+import { findServer } from './server-address.ts'
+import { createShownCalls } from './shown-calls.ts'
 import { SLASH_NAMES } from './slash-commands.ts'
 import type { Talk } from './talk.ts'
 import { startTalk } from './talk.ts'
 import { createTerminalPerson } from './terminal-person.ts'
+import { createTurnDisplay } from './turn-display.ts'
 import { UsageError } from './usage-error.ts'
 
 export const chatCommand: Command = {
-  summary: 'a conversation in the terminal, here or with a running server',
   help: CHAT_HELP,
   run: (words, terminal) => chat(chatOptions(words, terminal), terminal),
 }
 
 async function chat(options: ChatOptions, terminal: Console): Promise<number> {
-  const isTyped = options.once === undefined && terminal.streams?.input.isTTY === true
+  const isTyped = options.once === undefined && !options.json && terminal.streams?.input.isTTY === true
   const screen = createScreenFor(terminal, isTyped)
   const current: { talk?: Talk } = {}
   const interrupt = (hadText?: boolean): void => current.talk?.interrupt(hadText)
   const person = await createPerson(options, terminal, interrupt)
   const questions = createQuestions(person, screen)
+  const shownCalls = createShownCalls()
   let partner: ChatPartner | undefined
   const stopListening = terminal.onStop(() => interrupt())
   try {
@@ -42,6 +51,9 @@ async function chat(options: ChatOptions, terminal: Console): Promise<number> {
       person,
       questions,
       screen,
+      createDisplay: () =>
+        options.json ? createEventLines(terminal.write) : createTurnDisplay(screen, isTyped ? shownCalls : undefined),
+      shownCalls,
       nowMs: () => performance.now(),
       failsAtOnce: options.once !== undefined,
     })
@@ -55,16 +67,34 @@ async function chat(options: ChatOptions, terminal: Console): Promise<number> {
 }
 
 async function createPerson(
-  { once }: ChatOptions,
-  { streams, variables }: Console,
+  { once, json, partner }: ChatOptions,
+  terminal: Console,
   onInterrupt: (hadText: boolean) => void,
 ): Promise<Person> {
-  if (once !== undefined) return createOncePerson(once)
+  const { streams, variables } = terminal
+  if (once !== undefined) return createOncePerson(await joinInput(once, terminal))
   if (!streams) throw new UsageError(NOBODY)
-  if (streams.input.isTTY !== true) return await withFirstLine(createPipedPerson(streams.input))
+  if (json || streams.input.isTTY !== true) return await withFirstLine(createPipedPerson(streams.input))
   const output = shownOn(streams)
   const prompt = wantsColor(output, variables) ? '\u001b[1m›\u001b[22m ' : '› '
-  return createTerminalPerson({ input: streams.input, output, prompt, completions: SLASH_NAMES, onInterrupt })
+  const history = keepsNothing(partner)
+    ? undefined
+    : openChatHistory(join(envPaths('baton', { suffix: '' }).data, HISTORY))
+  return createTerminalPerson({
+    input: streams.input,
+    output,
+    prompt,
+    completions: SLASH_NAMES,
+    onInterrupt,
+    ...(history && { history }),
+  })
+}
+
+const HISTORY = 'chat-history'
+
+/** Of a chat that leaves no session nothing is left. */
+function keepsNothing(partner: ChatOptions['partner']): boolean {
+  return partner.type === 'embedded' && partner.store.type === 'memory'
 }
 
 const NOBODY = 'chat needs a terminal, lines on its standard input, or --once "what you want to know"'
@@ -115,5 +145,27 @@ async function createPartner(
 ): Promise<ChatPartner> {
   const onNews = (line: string): void => screen.note(line, 'dim')
   if (partner.type === 'server') return createRemoteChat({ ...partner, askPerson: ask, onNews })
-  return await openEmbeddedChat({ ...partner, keepDays: undefined, terminal, askPerson: ask, onNews })
+  try {
+    return await openEmbeddedChat({ ...partner, keepDays: undefined, terminal, askPerson: ask, onNews })
+  } catch (cause) {
+    const server = isBatonError(cause) && cause.code === 'store_locked' ? findServer(partner.store) : undefined
+    if (!server) throw cause
+    checkJoinable(partner, server.url)
+    return createRemoteChat({ url: server.url, token: server.token, askPerson: ask, onNews, isHolder: true })
+  }
+}
+
+/** @throws UsageError for what the server that holds the store has chosen already */
+function checkJoinable({ agent, model, baseUrl }: EmbeddedOptions, url: string): void {
+  const given = [
+    agent !== undefined && '--agent',
+    model !== undefined && '--model',
+    baseUrl !== undefined && '--base-url',
+  ]
+  const names = given.filter((name) => name !== false).join(', ')
+  if (names === '') return
+  throw new UsageError(
+    `the server ${url} has the store of this folder, with its own agent and model: leave ${names} away to talk to it, ` +
+      'or begin a chat of its own by --store memory:',
+  )
 }

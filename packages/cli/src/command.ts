@@ -2,8 +2,6 @@
 import type { Console } from './console.ts'
 
 export interface Command {
-  /** In the list of all commands. */
-  readonly summary: string
   /** Options and examples, ending in a line break. */
   readonly help: string
   /**

@@ -78,7 +78,7 @@ test('serve says where it listens, which model answers and why, and what to try'
   await command.untilLine((line) => line.includes('Ctrl+C'))
   expect(command.output()).toMatch(/^Baton listens on ws:\/\/127\.0\.0\.1:\d+\/ws\n/)
   expect(command.output()).toContain('model  offline, because the option --model names it')
-  expect(command.output()).toContain('npx baton chat --url ws://127.0.0.1:')
+  expect(command.output()).toMatch(/\n +npx baton chat\n/)
 })
 
 test('a port that is in use is one line', async () => {
@@ -90,6 +90,10 @@ test('a port that is in use is one line', async () => {
 })
 
 const AGENT_FILES = {
+  'script.mjs': 'const a = 1\nexport default {,\n',
+  'lost.ts': "// one\nimport { x } from './none.ts'\nexport default x\n",
+  'other.ts': "import './throws.ts'\n",
+  'enum.ts': 'const a = 1\nenum X { A }\n',
   'empty.ts': '',
   'throws.ts': "throw new Error('first\\nsecond')",
   'broken.ts': 'export default {',
@@ -194,13 +198,37 @@ const MISTAKES: readonly [string, readonly string[], Readonly<Record<string, str
     'an agent file that throws',
     ['serve', '--agent', 'throws.ts'],
     {},
-    [1, 'the agent file throws.ts could not be loaded: first second'],
+    [1, 'the agent file throws.ts could not be loaded: throws.ts:1: first second'],
+  ],
+  [
+    'an agent file of JavaScript that is no program',
+    ['serve', '--agent', 'script.mjs'],
+    {},
+    [1, "the agent file script.mjs could not be loaded: script.mjs:2: Unexpected token ','"],
+  ],
+  [
+    'an agent file that imports what is not there',
+    ['serve', '--agent', 'lost.ts'],
+    {},
+    [1, /^the agent file lost\.ts could not be loaded: lost\.ts:2: Cannot find module '.*none\.ts' imported from /],
+  ],
+  [
+    'an agent file that imports a file that throws',
+    ['serve', '--agent', 'other.ts'],
+    {},
+    [1, 'the agent file other.ts could not be loaded: throws.ts:1: first second'],
+  ],
+  [
+    'an agent file with types that cannot be stripped',
+    ['serve', '--agent', 'enum.ts'],
+    {},
+    [1, 'the agent file enum.ts could not be loaded: enum.ts:2: TypeScript enum is not supported in strip-only mode'],
   ],
   [
     'an agent file that is no program',
     ['serve', '--agent', 'broken.ts'],
     {},
-    [1, /^the agent file broken\.ts could not be loaded: /],
+    [1, /^the agent file broken\.ts could not be loaded: broken\.ts:1: /],
   ],
 ]
 
@@ -219,6 +247,17 @@ test.each(chooseSample(MISTAKES, 8))(
     expect({ said, fits }).toEqual({ said, fits: true })
   },
 )
+
+test('--verbose says where an error comes from, without the secrets of the variables', async () => {
+  writeFileSync(join(folder, 'throws.ts'), "throw new Error(process.env['OPENAI_API_KEY'])")
+  const command = baton(['chat', '--once', 'x', '--agent', 'throws.ts', '--verbose'], {
+    OPENAI_API_KEY: 'key-of-a-test',
+  })
+  expect(await command.ended).toEqual({ code: 1, signal: null })
+  expect(command.errors()).toMatch(/^baton: the agent file throws\.ts could not be loaded: throws\.ts:1: /)
+  expect(command.errors()).toMatch(/\ncaused by Error: .*\n {4}at .*throws\.ts:1:7/)
+  expect(command.errors()).not.toContain('key-of-a-test')
+})
 
 test('an agent file in a package of CommonJS is told with the remedy', async () => {
   // As `npm init -y` makes it; Node warns before.

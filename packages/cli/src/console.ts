@@ -31,6 +31,7 @@ export interface ConsoleStreams {
 export interface TerminalOutput extends Writable {
   readonly isTTY?: boolean
   readonly columns?: number
+  readonly rows?: number
   hasColors?(variables?: object): boolean
 }
 

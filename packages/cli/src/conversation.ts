@@ -1,5 +1,5 @@
 // The two ends of a chat, each behind an interface: where turns run (in this process, or on a server), and the person.
-import type { EventBody } from '@baton/core'
+import type { ContextUse, EventBody, JsonValue, Usage } from '@baton/core'
 
 /** Where turns run. */
 export interface ChatPartner {
@@ -20,11 +20,32 @@ export interface Conversation {
   interrupt(): Promise<void>
   /** The model that answers from now on, or what answers now without a name. Resolves with a line about it. @throws */
   setModel(name: string | undefined): Promise<string>
-  /** Answers a request for an approval, as it was shown. */
-  decide(approvalId: string, isApproved: boolean): Promise<void>
+  /** Answers a request for an approval, as it was shown. `always`: later calls of the tool are approved too. */
+  decide(approvalId: string, answer: ApprovalAnswer): Promise<void>
+  /** Absent where the session is out of reach, as behind protocol version 1. */
+  readonly controls?: SessionControls
   /** The session so far, readable. @throws */
   log(): Promise<readonly string[]>
   close(): Promise<void>
+}
+
+export type ApprovalAnswer = 'approve' | 'deny' | 'always'
+
+/** Each throws BatonError when the session refuses. */
+export interface SessionControls {
+  /** The last answer once more. */
+  retry(): Promise<ConversationTurn>
+  /** Takes back the last message with its answer. Resolves with its text. */
+  undo(): Promise<string>
+  /** A new session with the same conversation. Resolves with its name. */
+  fork(): Promise<string>
+  /** A line for each. */
+  tools(): readonly string[]
+  status(): Promise<{ readonly model: string; readonly context: ContextUse }>
+  /** Of all answers of the conversation as it stands. */
+  usage(): Promise<Usage>
+  /** Answers what a tool asks; without a value it is declined. */
+  answer(questionId: string, value: JsonValue | undefined): Promise<void>
 }
 
 export interface ConversationTurn extends AsyncIterable<EventBody> {

@@ -43,7 +43,7 @@ Examples:
   ANTHROPIC_API_KEY=... baton doctor
 `
 
-export const doctorCommand: Command = { summary: 'what is configured, reachable or missing', help: HELP, run: doctor }
+export const doctorCommand: Command = { help: HELP, run: doctor }
 
 /** What was found about one thing: it works, it does not, or nobody asked for it. */
 interface Finding {

@@ -8,6 +8,7 @@ import type { AskPerson, ChatPartner, Conversation } from './conversation.ts'
 import type { EmbeddedHost, EmbeddedHostInit } from './embedded-host.ts'
 import { openEmbeddedHost } from './embedded-host.ts'
 import { logLines } from './log-lines.ts'
+import { createSessionControls } from './session-controls.ts'
 import { nameOfStore } from './store-location.ts'
 
 export interface EmbeddedChatInit extends EmbeddedHostInit {
@@ -33,9 +34,8 @@ async function openHost(init: EmbeddedChatInit): Promise<EmbeddedHost> {
   } catch (cause) {
     if (!isBatonError(cause) || cause.code !== 'store_locked' || init.store?.type !== 'sqlite') throw cause
     const message =
-      `another process, such as "baton serve", uses the store ${init.store.path}; ` +
-      'talk to that server by --url and the address that it printed (ws://127.0.0.1:8080/ws by default), ' +
-      'or begin a chat of its own by --store memory:'
+      `another process, such as "baton chat", uses the store ${init.store.path}; ` +
+      'end it, talk to a server by --url and the address that it printed, or begin a chat of its own by --store memory:'
     throw new BatonError({ code: 'store_locked', message, cause })
   }
 }
@@ -79,9 +79,11 @@ async function openConversation(
     },
     interrupt: () => session.interrupt({ reason: 'the person interrupted' }),
     setModel,
-    decide: async (approvalId, isApproved) => {
-      await accepted(session.decide({ approvalId, decision: isApproved ? 'approve' : 'deny' }))
+    decide: async (approvalId, answer) => {
+      const decision = answer === 'deny' ? 'deny' : 'approve'
+      await accepted(session.decide({ approvalId, decision, ...(answer === 'always' && { remember: 'tool' }) }))
     },
+    controls: createSessionControls(session, agent),
     log: async () => logLines(await listRecords(store, session.id)),
     close: async () => {
       await session.close()

@@ -2,7 +2,7 @@
 import { ERROR_CODES, isBatonError } from '@baton/core'
 import { redact, redactAddresses, secretsIn } from '@baton/models/choose-model'
 import { describeThrown } from '@baton/runtime'
-import { escapeLine } from './escape-controls.ts'
+import { escapeControls, escapeLine } from './escape-controls.ts'
 import type { Variables } from './words.ts'
 
 /** What happened, and what to do where the message does not say so itself; without secrets of the variables and of addresses. */
@@ -18,3 +18,14 @@ export function errorLine(cause: unknown, variables: Variables = {}): string {
   // The hint of a code says what its message says already; one of its own was written for this very error.
   return cause.hint === ERROR_CODES[cause.code].solve ? line : `${line} (${makeLine(cause.hint)})`
 }
+
+/** The stack of what went wrong, then those of its causes; without secrets, and harmless for a terminal. */
+export function errorStack(cause: unknown, variables: Variables = {}): string {
+  const stacks: string[] = []
+  for (let each = cause; each instanceof Error && stacks.length < CAUSES_MAX; each = each.cause)
+    stacks.push(each.stack ?? String(each))
+  const text = redactAddresses(redact(stacks.join('\ncaused by '), secretsIn(variables)))
+  return escapeControls(text)
+}
+
+const CAUSES_MAX = 8

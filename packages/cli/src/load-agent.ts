@@ -4,8 +4,9 @@ import { BatonError } from '@baton/core'
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { locateError } from './locate-error.ts'
 
-/** @throws BatonError `invalid_agent`, in one line, whatever is wrong with the file */
+/** @throws BatonError `invalid_agent`, in one line with the place, whatever is wrong with the file */
 export async function loadAgent(file: string, folder: string): Promise<Agent> {
   const path = resolve(folder, file)
   const found = statSync(path, { throwIfNoEntry: false })
@@ -19,9 +20,10 @@ export async function loadAgent(file: string, folder: string): Promise<Agent> {
     const said = cause instanceof Error ? cause.message : String(cause)
     // What `npm init -y` makes of a folder.
     const isCommon = cause instanceof SyntaxError && /import statement outside a module|token 'export'/.test(said)
+    const place = isCommon ? undefined : locateError(cause, path, folder)
     const why = isCommon
       ? `it is an ES module, loaded as CommonJS; run "npm pkg set type=module", or name it .mts`
-      : said
+      : `${place === undefined ? '' : `${place}: `}${said}`
     throw wrong(file, `could not be loaded: ${why}`, cause)
   }
   if (!isAgent(module.default))

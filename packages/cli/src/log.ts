@@ -26,7 +26,7 @@ Examples:
   baton log kitchen --json | grep call-settled
 `
 
-export const logCommand: Command = { summary: 'what happened in a session', help: HELP, run: log }
+export const logCommand: Command = { help: HELP, run: log }
 
 async function log(words: readonly string[], terminal: Console): Promise<number> {
   const { values, positionals } = readWords(words, {

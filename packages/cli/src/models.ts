@@ -25,7 +25,7 @@ Examples:
   baton models --base-url http://gpu-1:8080/v1
 `
 
-export const modelsCommand: Command = { summary: 'providers, and the models that they offer', help: HELP, run: models }
+export const modelsCommand: Command = { help: HELP, run: models }
 
 async function models(words: readonly string[], terminal: Console): Promise<number> {
   const { values, positionals } = readWords(words, {

@@ -40,9 +40,9 @@ test('who decides sees the name and every argument', async () => {
   asked[0]?.answer('maybe')
   await settled()
   asked[1]?.answer(' Yes ')
-  expect(await answer).toBe(true)
+  expect(await answer).toBe('approve')
   expect(notes).toEqual(['look asks for your approval:', '  where: "here"', '  deep: {"a":1}'])
-  expect(asked.map(({ question }) => question)).toEqual(['run it? y/n: ', 'run it? y/n: '])
+  expect(asked.map(({ question }) => question)).toEqual(['run it? y/n/always: ', 'run it? y/n/always: '])
 })
 
 test('a second question waits for the first answer and for what became of it', async () => {
@@ -89,7 +89,7 @@ test('a call that ends takes its question back', async () => {
 test('where nobody is, an approval is denied and a client tool fails', async () => {
   const { questions, notes } = createAsking({ next: () => Promise.resolve(undefined), close: () => {} })
   await expect(questions.result(call('a'))).rejects.toThrow('none is connected to "baton chat"')
-  expect(await questions.approval(call('a'))).toBe(false)
+  expect(await questions.approval(call('a'))).toBe('deny')
   expect(notes).toEqual(['look needs an approval and nobody is there to give it: denied'])
 })
 
@@ -100,7 +100,7 @@ test('a call cannot look like another one, whatever its name and its arguments h
   const answer = questions.approval({ callId: 'a', name: 'put\u001b[1A', arguments: JSON.stringify(tricky) })
   await settled()
   asked[0]?.answer('n')
-  expect(await answer).toBe(false)
+  expect(await answer).toBe('deny')
   expect(notes).toEqual([
     'put\\u001b[1A asks for your approval:',
     '  a: "ls\\r\\u001b[2K"',

@@ -1,14 +1,19 @@
 // Questions to the person, one at a time, in the order of their calls. A call that has ended needs no answer any more.
 import { setTimeout as wait } from 'node:timers/promises'
-import type { AskedCall, Person } from './conversation.ts'
+import type { JsonValue } from '@baton/core'
+import { askQuestion } from './ask-question.ts'
+import type { AskedQuestion } from './ask-question.ts'
+import type { ApprovalAnswer, AskedCall, Person } from './conversation.ts'
 import { escapeLine } from './escape-controls.ts'
 import type { Screen } from './screen.ts'
 
 export interface Questions {
   /** The result of a client tool. @throws Error with what the person says went wrong */
   result(call: AskedCall): Promise<string>
-  /** False also where nobody can be asked. Undefined: the call ended first. */
-  approval(call: AskedCall): Promise<boolean | undefined>
+  /** `deny` also where nobody can be asked. Undefined: the call ended first. */
+  approval(call: AskedCall): Promise<ApprovalAnswer | undefined>
+  /** What a tool asks. The value is undefined where the person declines or nobody can be asked; so is all once the call ended. */
+  question(asked: AskedQuestion): Promise<{ readonly value: JsonValue | undefined } | undefined>
   /** Shows something now, or once the open question is answered. */
   whenQuiet(show: () => void): void
   /** The call has ended. */
@@ -27,8 +32,11 @@ interface OpenQuestion {
   readonly ended: PromiseWithResolvers<void>
 }
 
-export function createQuestions(person: Person, screen: Screen): Questions {
+/** One question at a time; what happens meanwhile is shown after it. */
+function createQuestionQueue() {
   const open = new Map<string, OpenQuestion>()
+  /** Questions of a call's tool, which may ask several times. */
+  const byCall = new Map<string, readonly string[]>()
   const held: (() => void)[] = []
   let isAsking = false
   let last: Promise<unknown> = Promise.resolve()
@@ -57,11 +65,36 @@ export function createQuestions(person: Person, screen: Screen): Questions {
     return asked
   }
   const settle = (callId: string): void => {
-    open.get(callId)?.controller.abort()
-    open.get(callId)?.ended.resolve()
-    open.delete(callId)
+    for (const id of [callId, ...(byCall.get(callId) ?? [])]) {
+      open.get(id)?.controller.abort()
+      open.get(id)?.ended.resolve()
+      open.delete(id)
+    }
+    byCall.delete(callId)
   }
 
+  return {
+    inTurn,
+    /** The call asks under a name of its own, and ends with it. */
+    inTurnOf: <Answer>(callId: string, questionId: string, ask: (signal: AbortSignal) => Promise<Answer>) => {
+      const id = `${callId} ${questionId}`
+      byCall.set(callId, [...(byCall.get(callId) ?? []), id])
+      return inTurn(id, ask)
+    },
+    settle,
+    whenQuiet: (show: () => void): void => {
+      if (isAsking) held.push(show)
+      else show()
+    },
+    settleAll: async (): Promise<void> => {
+      for (const callId of [...open.keys(), ...byCall.keys()]) settle(callId)
+      await last
+    },
+  }
+}
+
+export function createQuestions(person: Person, screen: Screen): Questions {
+  const { inTurn, inTurnOf, settle, settleAll, whenQuiet } = createQuestionQueue()
   return {
     result: async (call) => {
       const { ask } = person
@@ -80,19 +113,23 @@ export function createQuestions(person: Person, screen: Screen): Questions {
       const { ask } = person
       if (!ask) {
         screen.note(`${escapeLine(call.name)} needs an approval and nobody is there to give it: denied`, 'bad')
-        return false
+        return 'deny'
       }
       return await inTurn(call.callId, (signal) => askApproval(call, screen, (question) => ask(question, signal)))
     },
-    whenQuiet: (show) => {
-      if (isAsking) held.push(show)
-      else show()
+    question: async (asked) => {
+      const { ask } = person
+      if (!ask) {
+        screen.note('a tool asks and nobody is there to answer: declined', 'bad')
+        return { value: undefined }
+      }
+      return await inTurnOf(asked.callId, asked.questionId, async (signal) => ({
+        value: await askQuestion(asked, screen, (question) => ask(question, signal)),
+      }))
     },
+    whenQuiet,
     settle,
-    settleAll: async () => {
-      for (const callId of open.keys()) settle(callId)
-      await last
-    },
+    settleAll,
   }
 }
 
@@ -100,13 +137,14 @@ async function askApproval(
   call: AskedCall,
   screen: Screen,
   ask: (question: string) => Promise<string>,
-): Promise<boolean> {
+): Promise<ApprovalAnswer> {
   screen.note(`${escapeLine(call.name)} asks for your approval:`, 'bold')
   for (const line of shown(call.arguments)) screen.note(`  ${line}`)
   for (;;) {
-    const said = (await ask('run it? y/n: ')).trim().toLowerCase()
-    if (said === 'y' || said === 'yes') return true
-    if (said === 'n' || said === 'no') return false
+    const said = (await ask('run it? y/n/always: ')).trim().toLowerCase()
+    if (said === 'y' || said === 'yes') return 'approve'
+    if (said === 'n' || said === 'no') return 'deny'
+    if (said === 'always' || said === '/approve always') return 'always'
   }
 }
 

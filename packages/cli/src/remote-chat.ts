@@ -16,6 +16,8 @@ export interface RemoteChatInit {
   readonly askPerson: AskPerson
   /** Told when the connection is lost, and when it is back. */
   readonly onNews: (line: string) => void
+  /** It was found by the store that it holds. */
+  readonly isHolder?: boolean
 }
 
 /** Milliseconds for the first connection. */
@@ -23,7 +25,7 @@ const CONNECT_MS = 10_000
 
 export function createRemoteChat(init: RemoteChatInit): ChatPartner {
   return {
-    about: [`server ${init.url}`],
+    about: [`server ${init.url}${init.isHolder ? ', which has the store of this folder open' : ''}`],
     open: (session) => openConversation(init, session ?? randomUUID()),
     close: () => Promise.resolve(),
   }

@@ -33,7 +33,6 @@ Examples:
 `
 
 export const replayCommand: Command = {
-  summary: 'run an exported session again with the agent as it is now',
   help: HELP,
   run: replay,
 }

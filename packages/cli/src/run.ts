@@ -1,53 +1,92 @@
 // The `baton` command: finds the command that is meant, and turns what goes wrong into one line and an exit code.
-import { chatCommand } from './chat.ts'
 import type { Command } from './command.ts'
 import type { Console } from './console.ts'
-import { doctorCommand } from './doctor.ts'
-import { errorLine } from './error-line.ts'
-import { logCommand } from './log.ts'
-import { modelsCommand } from './models.ts'
-import { replayCommand } from './replay.ts'
-import { serveCommand } from './serve.ts'
-import { sessionsCommand } from './sessions.ts'
-import { storeCommand } from './store.ts'
 import { UsageError } from './usage-error.ts'
 import { VERSION } from './version.ts'
-import { suggestion } from './words.ts'
 
-const COMMANDS: Readonly<Record<string, Command>> = {
-  chat: chatCommand,
-  serve: serveCommand,
-  models: modelsCommand,
-  sessions: sessionsCommand,
-  store: storeCommand,
-  log: logCommand,
-  replay: replayCommand,
-  doctor: doctorCommand,
+interface Entry {
+  /** In the list of all commands. */
+  readonly summary: string
+  /** Loads the command with all that it needs: who asks for the version waits for none of them. */
+  readonly load: () => Promise<Command>
+}
+
+const COMMANDS: Readonly<Record<string, Entry>> = {
+  chat: {
+    summary: 'a conversation in the terminal, here or with a running server',
+    load: async () => (await import('./chat.ts')).chatCommand,
+  },
+  init: {
+    summary: 'an agent, its test and a package in this folder',
+    load: async () => (await import('./init.ts')).initCommand,
+  },
+  run: {
+    summary: 'one goal for an agent, for scripts',
+    load: async () => (await import('./run-command.ts')).runCommand,
+  },
+  serve: {
+    summary: 'a WebSocket server for apps of protocol version 1',
+    load: async () => (await import('./serve.ts')).serveCommand,
+  },
+  models: {
+    summary: 'providers, and the models that they offer',
+    load: async () => (await import('./models.ts')).modelsCommand,
+  },
+  sessions: {
+    summary: 'list, delete, export or import sessions',
+    load: async () => (await import('./sessions.ts')).sessionsCommand,
+  },
+  store: {
+    summary: 'check, back up or restore the file of a store',
+    load: async () => (await import('./store.ts')).storeCommand,
+  },
+  log: { summary: 'what happened in a session', load: async () => (await import('./log.ts')).logCommand },
+  replay: {
+    summary: 'run an exported session again with the agent as it is now',
+    load: async () => (await import('./replay.ts')).replayCommand,
+  },
+  doctor: {
+    summary: 'what is configured, reachable or missing',
+    load: async () => (await import('./doctor.ts')).doctorCommand,
+  },
 }
 
 const USAGE_EXIT = 2
 
 /** Returns the exit code: 0, 1 when it failed, 2 when it was asked wrongly; `baton chat` has more. */
 export async function run(words: readonly string[], terminal: Console): Promise<number> {
+  const { rest, isVerbose } = takeVerbose(words)
   try {
-    return await runCommand(words, terminal)
+    return await runCommand(rest, terminal)
   } catch (cause) {
+    const { errorLine, errorStack } = await import('./error-line.ts')
     terminal.note(`baton: ${errorLine(cause, terminal.variables)}`)
+    if (isVerbose) terminal.note(errorStack(cause, terminal.variables))
     return cause instanceof UsageError ? USAGE_EXIT : 1
   }
+}
+
+const VERBOSE = '--verbose'
+
+/** It is every command's, and no text of an option: "--once=--verbose" says it. */
+function takeVerbose(words: readonly string[]): { readonly rest: readonly string[]; readonly isVerbose: boolean } {
+  const end = words.indexOf('--')
+  const ours = end < 0 ? words : words.slice(0, end)
+  if (!ours.includes(VERBOSE)) return { rest: words, isVerbose: false }
+  return { rest: [...ours.filter((word) => word !== VERBOSE), ...words.slice(ours.length)], isVerbose: true }
 }
 
 async function runCommand([name, ...rest]: readonly string[], terminal: Console): Promise<number> {
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
     const [about] = name === 'help' ? rest : []
-    terminal.write(about === undefined ? HELP : findCommand(about).help)
+    terminal.write(about === undefined ? HELP : (await findCommand(about)).help)
     return 0
   }
   if (name === '--version' || name === '-v') {
     terminal.write(`${VERSION}\n`)
     return 0
   }
-  const command = findCommand(name)
+  const command = await findCommand(name)
   if (rest.includes('--help') || rest.includes('-h')) {
     terminal.write(command.help)
     return 0
@@ -56,9 +95,10 @@ async function runCommand([name, ...rest]: readonly string[], terminal: Console)
 }
 
 /** @throws UsageError */
-function findCommand(name: string): Command {
-  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
-  if (command) return command
+async function findCommand(name: string): Promise<Command> {
+  const entry = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+  if (entry) return await entry.load()
+  const { suggestion } = await import('./words.ts')
   const near = suggestion(name, Object.keys(COMMANDS))
   const names = Object.keys(COMMANDS).join(', ')
   throw new UsageError(`there is no command "${name}"${near || `; there are ${names};`} see "baton --help"`)
@@ -73,11 +113,13 @@ ${Object.entries(COMMANDS)
   .join('\n')}
   help COMMAND  options and examples of a command
   --version
+  --verbose     with any command: where an error comes from, with its stack
 
 Without options the agent explores the folder that you are in, and the model needs no key and no network.
 Examples:
   baton chat
   baton chat --once "which files here mention WebSocket?"
+  baton init
   baton serve
   baton doctor
 `

@@ -3,6 +3,7 @@
 import stringWidth from 'string-width'
 import { styleText } from 'node:util'
 import { escapeControls } from './escape-controls.ts'
+import { createMarkdownStream } from './markdown-stream.ts'
 import { createWordWrap } from './word-wrap.ts'
 
 export type Tone = 'plain' | 'dim' | 'good' | 'bad' | 'bold'
@@ -16,6 +17,8 @@ export interface Screen {
   note(line: string, tone?: Tone, hang?: number): void
   /** Like a note, but what does not fit in one line is cut off. `mark` stands before it. */
   brief(mark: string, line: string, tone?: Tone): void
+  /** Text of several lines, as it is: nothing is wrapped, so that it can be copied. */
+  copy(text: string): void
   readonly isTerminal: boolean
 }
 
@@ -24,7 +27,7 @@ export interface ScreenInit {
   readonly writeNote: (text: string) => void
   /** Present: a terminal, and its width in cells. */
   readonly columns?: () => number
-  /** Of notes; answers are never coloured. */
+  /** Notes have colours, and on a terminal the Markdown of answers is shown; else it stays as it is written. */
   readonly color: boolean
 }
 
@@ -35,9 +38,15 @@ const COLUMNS_LEAST = 20
 export function createScreen({ writeText, writeNote, columns, color }: ScreenInit): Screen {
   const width = (): number => Math.max(COLUMNS_LEAST, columns?.() ?? BRIEF_CELLS)
   const wrap = columns && createWordWrap({ write: writeText, columns: width })
+  const verbatim = (text: string): void => {
+    wrap?.flush()
+    writeText(text)
+  }
+  const markdown = wrap && createMarkdownStream({ prose: (text) => wrap.push(text), verbatim, isPlain: !color })
   let isLineOpen = false
 
   const endText = (): void => {
+    markdown?.end()
     wrap?.flush()
     if (isLineOpen && wrap) wrap.push('\n')
     else if (isLineOpen) writeText('\n')
@@ -47,7 +56,7 @@ export function createScreen({ writeText, writeNote, columns, color }: ScreenIni
   return {
     text: (piece) => {
       if (piece === '') return
-      if (wrap) wrap.push(escapeControls(piece))
+      if (markdown) markdown.push(escapeControls(piece))
       else writeText(piece)
       isLineOpen = !piece.endsWith('\n')
     },
@@ -61,6 +70,10 @@ export function createScreen({ writeText, writeNote, columns, color }: ScreenIni
       endText()
       const shown = cut(escapeControls(line).replace(/\s+/g, ' '), width() - stringWidth(mark) - 1)
       writeNote(`${paint(`${mark} ${shown}`, tone)}\n`)
+    },
+    copy: (text) => {
+      endText()
+      writeNote(`${escapeControls(text)}\n`)
     },
     isTerminal: columns !== undefined,
   }

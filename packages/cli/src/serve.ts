@@ -6,6 +6,8 @@ import { createMetrics } from '@baton/host/metrics'
 import type { WebSocketFront } from '@baton/server/websocket'
 import { createWebSocketFront, isLoopback } from '@baton/server/websocket'
 import { secretsIn } from '@baton/models/choose-model'
+import { describeThrown } from '@baton/runtime'
+import { randomUUID } from 'node:crypto'
 import type { Command } from './command.ts'
 import type { Console } from './console.ts'
 import { develop } from './develop.ts'
@@ -19,11 +21,12 @@ import { serveOptions } from './serve-options.ts'
 import { readTls } from './read-tls.ts'
 import { createServerLog } from './server-log.ts'
 import { createReadiness } from './readiness.ts'
+import type { ServerAddress } from './server-address.ts'
+import { publishAddress } from './server-address.ts'
 import type { StoreLocation } from './store-location.ts'
-import { hasRecords, nameOfStore } from './store-location.ts'
+import { hasRecords, nameOfStore, storeLocation } from './store-location.ts'
 
 export const serveCommand: Command = {
-  summary: 'a WebSocket server for apps of protocol version 1',
   help: SERVE_HELP,
   run: (words, terminal) => serve(serveOptions(words, terminal), terminal),
 }
@@ -31,7 +34,9 @@ export const serveCommand: Command = {
 async function serve(options: ServeOptions, terminal: Console): Promise<number> {
   if (options.dev) return await develop(options.dev, terminal)
   const { server } = options
-  const secrets = listSecrets(options, terminal)
+  /** For chats of the same user on this machine, which find it beside the store. */
+  const localToken = randomUUID()
+  const secrets = [...listSecrets(options, terminal), localToken]
   const log = await createServerLog(server, terminal, secrets)
   const tls = server.tls && readTls(server.tls, terminal.folder)
   const metrics = createMetrics()
@@ -50,17 +55,19 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
     metrics: metrics.prometheus,
     unreadyReason: () => (isListening ? findStoreIssue() : 'starting'),
     ...(options.origins && { origins: options.origins }),
-    ...(server.token !== undefined && { token: server.token }),
+    ...(server.token !== undefined && { token: [server.token, localToken] }),
     ...(tls && { tls }),
     ...(server.peers && { peers: server.peers }),
   })
   const stopped = untilStopped(terminal)
   const stray = watchStray(terminal, embedded.host, log)
+  let withdrawAddress = (): void => {}
   try {
     const { url } = await front.listen()
     const { recovered } = await embedded.host.recover({ everyMs: RECOVER_EVERY_MS })
     if (recovered > 0) log.info('sessions that were at work when the server ended go on', { sessions: recovered })
     isListening = true
+    withdrawAddress = tellAddress(options.store, { url, ...(server.token !== undefined && { token: localToken }) }, log)
     if (server.token === undefined && !isLoopback(options.host))
       log.warn('whoever reaches this address can talk to the agent: nobody is asked for a token', {
         host: options.host,
@@ -68,15 +75,26 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
     terminal.write(
       options.json
         ? `${JSON.stringify({ event: 'listening', url })}\n`
-        : escapeControls(greeting(url, embedded, options.store)),
+        : escapeControls(greeting(url, embedded, { store: options.store, folder: terminal.folder })),
     )
   } catch (cause) {
     await embedded.stop(0)
     throw cause
   }
   const code = await Promise.race([stopped.then(() => 0), stray.then(() => STRAY_EXIT)])
+  withdrawAddress()
   await end(server.drainMs, { front, embedded, log })
   return code
+}
+
+/** Without it a chat is told to name the server. */
+function tellAddress(store: StoreLocation, address: ServerAddress, log: Logger): () => void {
+  try {
+    return publishAddress(store, address)
+  } catch (cause) {
+    log.warn('the address of the server could not be kept beside its store', { cause: describeThrown(cause) })
+    return () => {}
+  }
 }
 
 /** Milliseconds between two looks for sessions of a server that died over the same store. */
@@ -156,14 +174,25 @@ function warnOfApprovals({ tools, approvalPolicy }: Agent): string {
   return `\n  note   apps of version 1 cannot be asked for an approval: ${what} are denied at once`
 }
 
-function greeting(url: string, { agent, choice }: EmbeddedHost, store: StoreLocation): string {
+interface ServedFrom {
+  readonly store: StoreLocation
+  readonly folder: string
+}
+
+function greeting(url: string, { agent, choice }: EmbeddedHost, { store, folder }: ServedFrom): string {
   const tools = agent.tools.map((tool) => tool.name).join(', ')
   return `Baton listens on ${url}
   agent  ${agent.name}${tools === '' ? '' : `: ${tools}`}
   model  ${choice.id}, ${choice.reason}
   store  ${nameOfStore(store)}${warnOfApprovals(agent)}
   try    an app of protocol version 1 (docs/protocol.md), or in another terminal:
-         npx baton chat --url ${url}
+         npx baton chat${chatOption(url, { store, folder })}
   end    Ctrl+C
 `
+}
+
+/** A chat in the same folder finds the server by itself. */
+function chatOption(url: string, { store, folder }: ServedFrom): string {
+  const own = storeLocation(undefined, {}, folder)
+  return store.type === 'sqlite' && own.type === 'sqlite' && own.path === store.path ? '' : ` --url ${url}`
 }

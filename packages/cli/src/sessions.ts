@@ -38,7 +38,6 @@ Examples:
 `
 
 export const sessionsCommand: Command = {
-  summary: 'list, delete, export or import sessions',
   help: HELP,
   run: sessions,
 }

@@ -7,6 +7,7 @@ import envPaths from 'env-paths'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
+import { forgetServer } from './server-address.ts'
 import { UsageError } from './usage-error.ts'
 
 /** The memory of the process, a file by its absolute path, or a database, whose address may hold a password. */
@@ -59,7 +60,9 @@ export async function openStore(location: StoreLocation, onWarning?: (message: s
     const message = `the folder of the store ${location.path} cannot be made: ${why}`
     throw new BatonError({ code: 'store_failed', message, cause })
   }
-  return await openSqliteStore(location.path, { ...(onWarning && { onWarning }) })
+  const store = await openSqliteStore(location.path, { ...(onWarning && { onWarning }) })
+  forgetServer(location.path)
+  return store
 }
 
 /**

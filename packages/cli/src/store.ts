@@ -29,7 +29,6 @@ Examples:
 `
 
 export const storeCommand: Command = {
-  summary: 'check, back up or restore the file of a store',
   help: HELP,
   run: store,
 }

@@ -2,11 +2,13 @@
 import type { EventBody } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { expect, test } from 'vitest'
-import type { ChatPartner, Conversation, Person } from './conversation.ts'
+import type { ChatPartner, Conversation, Person, SessionControls } from './conversation.ts'
 import { createEventQueue } from './event-queue.ts'
 import { createQuestions } from './questions.ts'
 import { createScreen } from './screen.ts'
+import { createShownCalls } from './shown-calls.ts'
 import { startTalk } from './talk.ts'
+import { createTurnDisplay } from './turn-display.ts'
 
 type Answering = (text: string, turn: ReturnType<typeof createOpenTurn>) => void
 
@@ -36,7 +38,7 @@ const echo: Answering = (text, turn) => {
   turn.end('answered')
 }
 
-async function talk(lines: readonly string[], answering: Answering = echo, isTyped = false) {
+async function talk(lines: readonly string[], answering: Answering = echo, isTyped = false, hasControls = false) {
   const said: string[] = []
   const done: string[] = []
   const waiting = [...lines]
@@ -69,11 +71,30 @@ async function talk(lines: readonly string[], answering: Answering = echo, isTyp
       name === 'none'
         ? Promise.reject(new Error('no model is named "none"'))
         : Promise.resolve(`model ${name ?? 'one'}`),
-    decide: (approvalId, isApproved) => {
-      done.push(`${approvalId} ${isApproved}`)
+    decide: (approvalId, answer) => {
+      done.push(`${approvalId} ${answer}`)
       running?.end('answered')
       return Promise.resolve()
     },
+    ...(hasControls && {
+      controls: {
+        retry: () => {
+          running = createOpenTurn()
+          answering('again', running)
+          return Promise.resolve(running)
+        },
+        undo: () => Promise.reject(new BatonError({ code: 'unknown_input', message: 'nothing was said' })),
+        fork: () => Promise.resolve('copy'),
+        tools: () => ['look (pure): Looks'],
+        status: () => Promise.resolve({ model: 'a/b', context: { used: 5, size: 50 } }),
+        usage: () => Promise.resolve({ inputTokens: 3, outputTokens: 2 }),
+        answer: (questionId, value) => {
+          done.push(`${questionId} ${JSON.stringify(value)}`)
+          running?.end('answered')
+          return Promise.resolve()
+        },
+      } satisfies SessionControls,
+    }),
     log: () => Promise.resolve(['the log']),
     close: () => {
       done.push(`close ${session}`)
@@ -92,6 +113,8 @@ async function talk(lines: readonly string[], answering: Answering = echo, isTyp
     person,
     questions: createQuestions(person, screen),
     screen,
+    createDisplay: () => createTurnDisplay(screen),
+    shownCalls: createShownCalls(),
     nowMs: () => 0,
     failsAtOnce: false,
   })
@@ -119,7 +142,7 @@ test('commands are obeyed, and one that is unknown says which there are', async 
   expect(await started.ended).toBe(0)
   expect(text()).toBe(
     'model a/b\nmodel one\nno model is named "none"\nthe log\na new session, new-1\n' +
-      'there is no command /modle, did you mean /model? there are /model, /new, /log, /help, /quit\n',
+      'there is no command /modle, did you mean /model? there are /model, /retry, /undo, /fork, /show, /tools, /usage, /approve, /new, /log, /help, /quit\n',
   )
   expect(done).toEqual(['close s', 'close new-1'])
 })
@@ -154,7 +177,44 @@ test('a second Ctrl+C in a turn that does not end leaves', async () => {
   expect(done).toEqual(['interrupt', 'close s'])
 })
 
-test('an approval is decided by the person', async () => {
+test('what the session is told is done, and what it refuses is told', async () => {
+  const lines = ['/retry', '/undo', '/fork', '/tools', '/usage', '/show', '/show x', '/approve', '/quit']
+  const { started, text, done } = await talk(lines, echo, false, true)
+  expect(await started.ended).toBe(0)
+  expect(text().split('\n')).toEqual([
+    'you said again',
+    'nothing was said',
+    'a copy, session copy',
+    'look (pure): Looks',
+    'a/b · 3 tokens in, 2 out · context 10 %',
+    'no call has a result yet',
+    '/show takes the number of a call, not "x"',
+    '/approve takes always or ask',
+    '',
+  ])
+  expect(done).toEqual(['close s', 'close copy'])
+})
+
+test('a server out of reach says that it does not offer a command', async () => {
+  const { started, text } = await talk(['/retry'])
+  await started.ended
+  expect(text()).toMatch(/^this needs the session in this process/)
+})
+
+test('what a tool asks is answered by the person, and declined where nobody is', async () => {
+  const asking: Answering = (_text, turn) => {
+    const asked = { questionId: 'q', callId: 'c', message: 'Why?', schema: { type: 'string' }, expiresAtMs: 0 }
+    turn.push({ type: 'question-asked', ...asked })
+  }
+  const typed = await talk(['one'], asking, true, true)
+  await typed.started.ended
+  expect(typed.done).toEqual(['q "n"', 'close s'])
+  const piped = await talk(['one'], asking, false, true)
+  await piped.started.ended
+  expect(piped.done).toEqual(['q undefined', 'close s'])
+})
+
+test('an approval is decided by the person, or unasked where they have said so', async () => {
   const asking: Answering = (_text, turn) => {
     const call = {
       callId: 'c',
@@ -171,6 +231,9 @@ test('an approval is decided by the person', async () => {
   }
   const { started, done, text } = await talk(['one'], asking, true)
   await started.ended
-  expect(done).toEqual(['approval_c_1 false', 'close s'])
+  expect(done).toEqual(['approval_c_1 deny', 'close s'])
   expect(text()).toContain('pay asks for your approval:\n  euro: 5\n')
+  const unasked = await talk(['/approve always', 'one'], asking, true)
+  await unasked.started.ended
+  expect([unasked.done, unasked.text().includes('asks for')]).toEqual([['approval_c_1 approve', 'close s'], false])
 })

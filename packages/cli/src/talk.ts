@@ -1,13 +1,16 @@
 // A conversation with a person: what they say becomes turns, what they command is done, Ctrl+C interrupts. It knows neither
 // terminals nor hosts.
-import type { EventBody } from '@baton/core'
-import type { ChatPartner, Conversation, ConversationTurn, Person } from './conversation.ts'
+import type { EventBody, TurnStop, Usage } from '@baton/core'
+import type { ChatPartner, ConversationTurn, Person } from './conversation.ts'
 import { errorLine } from './error-line.ts'
-import { LOG_MARGIN } from './log-lines.ts'
+import type { ChatRoom } from './obey.ts'
+import { obey } from './obey.ts'
 import type { Questions } from './questions.ts'
 import type { Screen } from './screen.ts'
-import { readSlashCommand, SLASH_COMMANDS } from './slash-commands.ts'
-import { createTurnDisplay, writeInput } from './turn-display.ts'
+import type { ShownCalls } from './shown-calls.ts'
+import type { TurnDisplay } from './turn-display.ts'
+import { writeInput } from './turn-display.ts'
+import { describeUsage } from './usage-line.ts'
 
 export interface TalkInit {
   readonly partner: ChatPartner
@@ -15,6 +18,10 @@ export interface TalkInit {
   readonly person: Person
   readonly questions: Questions
   readonly screen: Screen
+  /** For each turn. */
+  readonly createDisplay: () => TurnDisplay
+  /** Results of calls, for `/show`. */
+  readonly shownCalls: ShownCalls
   readonly nowMs: () => number
   /** Throws what makes a turn fail, instead of telling it and going on. */
   readonly failsAtOnce: boolean
@@ -25,15 +32,17 @@ export interface Talk {
   readonly ended: Promise<number>
   /** The first time in a turn it is interrupted; else the chat is left. `hadText`: only a begun line was meant. */
   interrupt(hadText?: boolean): void
+  /** How the newest turn ended; `end` before there is one. */
+  lastStop(): TurnStop
 }
 
 /** What a shell expects of a program that Ctrl+C ended. */
 const LEFT_IN_A_TURN = 130
 
-interface TalkState extends TalkInit {
-  conversation: Conversation
+interface TalkState extends TalkInit, ChatRoom {
   turn: 'none' | 'running' | 'interrupted'
   hasFailed: boolean
+  lastStop: TurnStop
   readonly left: PromiseWithResolvers<number>
 }
 
@@ -41,9 +50,23 @@ interface TalkState extends TalkInit {
 export async function startTalk(init: TalkInit): Promise<Talk> {
   const conversation = await init.partner.open(init.session)
   const left = Promise.withResolvers<number>()
-  const state: TalkState = { ...init, conversation, turn: 'none', hasFailed: false, left }
+  const state: TalkState = {
+    ...init,
+    conversation,
+    turn: 'none',
+    hasFailed: false,
+    lastStop: 'end',
+    left,
+    approvesAlways: false,
+    move: async (session) => {
+      const next = await init.partner.open(session)
+      await state.conversation.close()
+      state.conversation = next
+    },
+    follow: (turn) => follow(state, turn),
+  }
   const ended = converseUntilLeft(state)
-  return { ended, interrupt: (hadText = false) => interrupt(state, hadText) }
+  return { ended, interrupt: (hadText = false) => interrupt(state, hadText), lastStop: () => state.lastStop }
 }
 
 async function converseUntilLeft(state: TalkState): Promise<number> {
@@ -99,17 +122,22 @@ async function say(state: TalkState, text: string): Promise<void> {
 
 async function follow(state: TalkState, turn: ConversationTurn): Promise<void> {
   const { screen, questions } = state
-  const display = createTurnDisplay(screen)
+  const display = state.createDisplay()
   state.turn = 'running'
+  let usage: Usage | undefined
   try {
     for await (const event of turn) {
       const atMs = state.nowMs()
       questions.whenQuiet(() => display.show(event, atMs))
+      if (event.type === 'turn-finished') state.lastStop = event.stop
       if (event.type === 'call' && event.call.result) questions.settle(event.call.callId)
       if (event.type === 'approval-requested')
         approve(state, event, (callId) => display.restartClock(callId, state.nowMs())).catch((cause: unknown) =>
           tellFailure(state, cause),
         )
+      if (event.type === 'question-asked')
+        answerQuestion(state, event).catch((cause: unknown) => tellFailure(state, cause))
+      if (event.type === 'turn-finished') usage = event.usage
     }
     const { outcome } = await turn.answer
     if (outcome !== 'answered' && outcome !== 'silent') state.hasFailed = true
@@ -119,6 +147,7 @@ async function follow(state: TalkState, turn: ConversationTurn): Promise<void> {
     tellFailure(state, cause)
   } finally {
     screen.endText()
+    if (screen.isTerminal && usage) await showStatus(state, usage)
     if (screen.isTerminal) screen.note('')
     state.turn = 'none'
   }
@@ -130,53 +159,34 @@ async function approve(
   restartClock: (callId: string) => void,
 ): Promise<void> {
   const { callId, name } = call
-  const isApproved = await state.questions.approval({ callId, name, arguments: writeInput(call) })
+  const answer = state.approvesAlways
+    ? 'approve'
+    : await state.questions.approval({ callId, name, arguments: writeInput(call) })
   restartClock(callId)
-  if (isApproved !== undefined) await state.conversation.decide(approvalId, isApproved)
+  if (answer !== undefined) await state.conversation.decide(approvalId, answer)
+}
+
+async function answerQuestion(
+  { questions, conversation }: TalkState,
+  asked: Extract<EventBody, { readonly type: 'question-asked' }>,
+): Promise<void> {
+  const answer = await questions.question(asked)
+  if (answer) await conversation.controls?.answer(asked.questionId, answer.value)
+}
+
+/** One quiet line below the answer, where the model has told its usage. */
+async function showStatus({ conversation, screen }: TalkState, usage: Usage): Promise<void> {
+  if (usage.inputTokens === undefined && usage.outputTokens === undefined) return
+  try {
+    const status = await conversation.controls?.status()
+    if (status) screen.note(describeUsage({ usage, ...status }), 'dim')
+  } catch {
+    // What cannot be read now is told with the next turn.
+  }
 }
 
 function tellFailure(state: TalkState, cause: unknown): void {
   if (state.failsAtOnce) throw cause
   state.hasFailed = true
   state.screen.note(`✗ ${errorLine(cause)}`, 'bad')
-}
-
-/** Cells of the commands in the help, which stand before what they do. */
-const HELP_COLUMN = 14
-
-/** True: the person leaves. */
-async function obey(state: TalkState, text: string): Promise<boolean> {
-  const { screen } = state
-  const command = readSlashCommand(text)
-  try {
-    switch (command.type) {
-      case 'quit':
-        return true
-      case 'help':
-        for (const { usage, does } of SLASH_COMMANDS)
-          screen.note(`${usage.padEnd(HELP_COLUMN)}${does}`, 'plain', HELP_COLUMN)
-        break
-      case 'model':
-        screen.note(await state.conversation.setModel(command.name), 'dim')
-        break
-      case 'log':
-        for (const line of await state.conversation.log()) screen.note(line, 'plain', LOG_MARGIN)
-        break
-      case 'new': {
-        const next = await state.partner.open(undefined)
-        await state.conversation.close()
-        state.conversation = next
-        screen.note(`a new session, ${next.session}`, 'dim')
-        break
-      }
-      case 'wrong':
-        screen.note(command.message, 'bad')
-        break
-      default:
-        command satisfies never
-    }
-  } catch (cause) {
-    screen.note(errorLine(cause), 'bad')
-  }
-  return false
 }

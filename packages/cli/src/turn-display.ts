@@ -1,6 +1,7 @@
 // What is shown of a turn, event by event: the answer as it streams, calls as they run and settle, what became void.
-import type { CallResult, CallView, EventBody, LimitName, StepResetReason, TurnStop } from '@baton/core'
+import type { CallResult, CallView, EventBody, JsonValue, LimitName, StepResetReason, TurnStop } from '@baton/core'
 import type { Screen } from './screen.ts'
+import type { ShownCalls } from './shown-calls.ts'
 
 export interface TurnDisplay {
   /** `atMs`: when it happened, on any clock that does not jump. */
@@ -12,9 +13,14 @@ export interface TurnDisplay {
 interface ShownCall {
   readonly name: string
   startedMs: number
+  progressMs?: number
 }
 
-export function createTurnDisplay(screen: Screen): TurnDisplay {
+/** Milliseconds between two lines about how far a tool is. */
+const PROGRESS_MS = 1000
+
+/** With `shown` results are folded into the lines of their calls, and running tools tell how far they are. */
+export function createTurnDisplay(screen: Screen, shown?: ShownCalls): TurnDisplay {
   const calls = new Map<string, ShownCall>()
   const settled = new Set<string>()
   /** Text of the step that runs has been shown. */
@@ -32,7 +38,14 @@ export function createTurnDisplay(screen: Screen): TurnDisplay {
     if (!result) return
     settled.add(callId)
     const { mark, words, tone } = describeResult(result)
-    screen.brief(mark, `${name} ${duration(atMs - (calls.get(callId)?.startedMs ?? atMs))}${words}`, tone)
+    const folded = result.type === 'ok' ? (shown?.add(name, result) ?? '') : ''
+    screen.brief(mark, `${name} ${duration(atMs - (calls.get(callId)?.startedMs ?? atMs))}${words}${folded}`, tone)
+  }
+  const showProgress = (callId: string, note: JsonValue, atMs: number): void => {
+    const call = calls.get(callId)
+    if (!shown || !call || atMs - (call.progressMs ?? -PROGRESS_MS) < PROGRESS_MS) return
+    call.progressMs = atMs
+    screen.brief('·', `${call.name}: ${typeof note === 'string' ? note : JSON.stringify(note)}`, 'dim')
   }
   const show = (event: EventBody, atMs: number): void => {
     switch (event.type) {
@@ -55,21 +68,18 @@ export function createTurnDisplay(screen: Screen): TurnDisplay {
       case 'call':
         showCall(event.call, atMs)
         break
+      case 'call-progress':
+        showProgress(event.callId, event.note, atMs)
+        break
       case 'server-tool':
         if (event.status === 'started') screen.brief('>', `${event.name}, run by the provider`, 'dim')
-        break
-      case 'compacted':
-        screen.note(event.how === 'summary' ? 'older messages were summarised' : 'older messages are forgotten', 'dim')
-        break
-      case 'limit':
-        if (event.reached) screen.note(LIMITS[event.limit], 'dim')
         break
       case 'turn-finished':
         screen.endText()
         if (STOPS[event.stop]) screen.note(STOPS[event.stop], 'dim')
         break
       default:
-        break
+        tellLimits(screen, event)
     }
   }
   return {
@@ -79,6 +89,13 @@ export function createTurnDisplay(screen: Screen): TurnDisplay {
       if (call) call.startedMs = atMs
     },
   }
+}
+
+/** What was left out, and which limit was reached. */
+function tellLimits(screen: Screen, event: EventBody): void {
+  if (event.type === 'compacted')
+    screen.note(event.how === 'summary' ? 'older messages were summarised' : 'older messages are forgotten', 'dim')
+  else if (event.type === 'limit' && event.reached) screen.note(LIMITS[event.limit], 'dim')
 }
 
 /** As JSON text. */

@@ -19,7 +19,7 @@ export interface Admission {
   /** The server listens on this machine only. */
   readonly isLocal: boolean
   readonly origins?: readonly string[]
-  readonly token?: string
+  readonly token?: string | readonly string[]
 }
 
 export function checkAdmission(request: IncomingMessage, admission: Admission): Refusal | undefined {
@@ -33,7 +33,7 @@ export function checkAdmission(request: IncomingMessage, admission: Admission): 
 }
 
 /** Where a token is asked for, numbers of the server are for who has it. */
-export function checkToken(request: IncomingMessage, token: string | undefined): Refusal | undefined {
+export function checkToken(request: IncomingMessage, token: Admission['token']): Refusal | undefined {
   return token === undefined || hasToken(request, token) ? undefined : UNAUTHORIZED
 }
 
@@ -97,10 +97,10 @@ function isOriginAllowed({ headers: { origin } }: IncomingMessage, { origins, is
 }
 
 /** Pages cannot set a header of a WebSocket, so the address may carry the token too. */
-function hasToken(request: IncomingMessage, token: string): boolean {
+function hasToken(request: IncomingMessage, token: string | readonly string[]): boolean {
   const bearer = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1]
   const given = bearer ?? parseUrl(request).searchParams.get('token')
-  return given !== null && isSameSecret(given, token)
+  return given !== null && [token].flat().some((each) => isSameSecret(given, each))
 }
 
 /** Takes as long whatever the two have in common; of equal length by their hashes. */

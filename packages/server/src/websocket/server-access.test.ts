@@ -52,6 +52,12 @@ test.each([
   app.socket.terminate()
 })
 
+test('of several tokens each opens', async () => {
+  const { url } = await start({ token: [TOKEN, 'second'] })
+  for (const token of [TOKEN, 'second']) (await connectApp(`${url}?token=${token}`)).socket.terminate()
+  expect(await refusedWith(`${url}?token=third`)).toMatchObject({ status: 401 })
+})
+
 test('who the program does not know gets 401, and the server goes on', async () => {
   const authenticate = ({ headers }: IncomingMessage) => {
     if (headers.authorization === undefined) throw new Error('no session cookie')

@@ -63,10 +63,10 @@ export interface WebSocketServerInit {
   /** Who is behind a connection; `anonymous` by default. Who it throws for gets 401. */
   readonly authenticate?: (request: IncomingMessage) => Principal
   /**
-   * What every connection must show, by `Authorization: Bearer` or `?token=`; others get 401. By default none is asked for:
-   * then the address must be one that only friends can reach.
+   * What every connection must show, by `Authorization: Bearer` or `?token=`; others get 401. Of several tokens each opens. By
+   * default none is asked for: then the address must be one that only friends can reach.
    */
-  readonly token?: string
+  readonly token?: string | readonly string[]
   /**
    * Whether the host has a session of this name, as its store knows. With it an app that only connects leaves no session: the
    * first thing that is said makes it. Only where all that speaks to sessions comes over this front.

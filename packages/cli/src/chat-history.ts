@@ -1,0 +1,58 @@
+// What a person typed in chats, kept between runs for Arrow Up: a file of the user's own, as the shell's.
+import { appendFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+export interface ChatHistory {
+  /** Newest first, as Node's line editor wants them. */
+  readonly lines: readonly string[]
+  add(line: string): void
+}
+
+const LINES_MAX = 1000
+const LINE_CHARS_MAX = 4096
+/** Bytes from which the file is written anew with the newest lines. */
+const BYTES_MAX = 1024 * 1024
+
+/** Where the file cannot be read or written, there is no history, and the chat goes on. */
+export function openChatHistory(file: string): ChatHistory {
+  return {
+    lines: readLines(file),
+    add: (line) => {
+      // As in a shell, what begins with a blank is not kept.
+      if (line.trim() === '' || line.startsWith(' ') || line.length > LINE_CHARS_MAX) return
+      try {
+        mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+        appendFileSync(file, `${JSON.stringify(line)}\n`, { mode: 0o600 })
+      } catch {
+        // The next run has less to offer.
+      }
+    },
+  }
+}
+
+function readLines(file: string): readonly string[] {
+  try {
+    if (!statSync(file).isFile()) return []
+    const text = readFileSync(file, 'utf8')
+    const written = text.split('\n').filter((line) => line !== '')
+    if (text.length > BYTES_MAX) writeFileSync(file, `${written.slice(-LINES_MAX).join('\n')}\n`, { mode: 0o600 })
+    return written
+      .slice(-LINES_MAX)
+      .map(readLine)
+      .filter((line) => line !== '')
+      .reverse()
+  } catch {
+    return []
+  }
+}
+
+/** What is no text is passed over; a message may have several lines. */
+function readLine(text: string): string {
+  try {
+    const line: unknown = JSON.parse(text)
+    // oxlint-disable-next-line no-control-regex -- these are the characters that are looked for
+    return typeof line === 'string' && !/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/.test(line) ? line : ''
+  } catch {
+    return ''
+  }
+}

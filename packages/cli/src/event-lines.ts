@@ -1,0 +1,12 @@
+// The events of a turn as lines of JSON, for programs (docs/events.md).
+import type { EventBody } from '@baton/core'
+import { escapeControls } from './escape-controls.ts'
+import type { TurnDisplay } from './turn-display.ts'
+
+/** What controls a terminal is written as escapes, which are the same text in JSON. */
+export function createEventLines(write: (text: string) => void): TurnDisplay {
+  return {
+    show: (event: EventBody) => write(`${escapeControls(JSON.stringify(event))}\n`),
+    restartClock: () => {},
+  }
+}

@@ -1,0 +1,67 @@
+// Where in somebody's own files an error was thrown or found, from what Node says of it.
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { relative } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+interface Place {
+  readonly file: string
+  readonly line: number
+}
+
+/** What loads the file, and what it calls, is not at fault. */
+const OWN_PACKAGES = fileURLToPath(new URL('../..', import.meta.url))
+/** Milliseconds for Node to look at the syntax of one file. */
+const CHECK_MS = 10_000
+
+/**
+ * `agent.ts:12`, relative to `folder`; undefined where nothing tells it. `file` is the program that was loaded: of a thrown
+ * error its own line says more than one of a library that it calls.
+ */
+export function locateError(cause: unknown, file: string, folder: string): string | undefined {
+  if (!(cause instanceof Error)) return undefined
+  const found = readHead(cause) ?? findImport(cause) ?? checkSyntax(cause, file) ?? readFrames(cause, file)
+  return found && `${relative(folder, found.file) || found.file}:${found.line}`
+}
+
+/** What Node cannot parse stands above the stack: the file, the line, then the source. */
+function readHead({ stack = '' }: Error): Place | undefined {
+  const [, file, line] = /^((?:file:\/\/|\/|[A-Za-z]:\\)[^\n]*?):(\d+)\n/.exec(stack) ?? []
+  return file === undefined ? undefined : { file: toPath(file), line: Number(line) }
+}
+
+function readFrames({ stack = '' }: Error, file: string): Place | undefined {
+  const frames = [...stack.matchAll(/\((file:\/\/[^\n]*?):(\d+):\d+\)|at (?:async )?(file:\/\/[^\n]*?):(\d+):\d+/g)]
+  const places = frames.map(([, inner, innerLine, outer, outerLine]) => ({
+    file: toPath(inner ?? outer ?? ''),
+    line: Number(innerLine ?? outerLine),
+  }))
+  const isOthers = (place: Place): boolean => place.file.includes('node_modules') || place.file.startsWith(OWN_PACKAGES)
+  return places.find((place) => place.file === file) ?? places.find((place) => !isOthers(place))
+}
+
+/** A module that is not there is named with who imports it, but not with the line. */
+function findImport({ message }: Error): Place | undefined {
+  const [, missing = '', importer] = /^Cannot find (?:module|package) '([^']+)' imported from (.+)$/.exec(message) ?? []
+  if (importer === undefined) return undefined
+  try {
+    const name = missing.replace(/^.*[\\/]/, '')
+    const lines = readFileSync(toPath(importer), 'utf8').split('\n')
+    const at = lines.findIndex((line) => /import|export|require/.test(line) && line.includes(name))
+    return at < 0 ? undefined : { file: toPath(importer), line: at + 1 }
+  } catch {
+    return undefined
+  }
+}
+
+/** Of a JavaScript file that it cannot parse, Node tells the line only to who asks for nothing else. */
+function checkSyntax(cause: Error, file: string): Place | undefined {
+  if (!(cause instanceof SyntaxError)) return undefined
+  const { stderr } = spawnSync(process.execPath, ['--check', file], { encoding: 'utf8', timeout: CHECK_MS })
+  const [, found, line] = /^((?:file:\/\/|\/|[A-Za-z]:\\)[^\n]*?):(\d+)$/m.exec(stderr) ?? []
+  return found === undefined ? undefined : { file: toPath(found), line: Number(line) }
+}
+
+function toPath(file: string): string {
+  return file.startsWith('file:') ? fileURLToPath(file) : fileURLToPath(pathToFileURL(file))
+}

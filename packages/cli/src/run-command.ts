@@ -1,0 +1,109 @@
+// `baton run`: one goal for an agent, for scripts. The exit code says what came of it.
+import type { TurnStop } from '@baton/core'
+import type { Command } from './command.ts'
+import type { Console } from './console.ts'
+import { wantsColor } from './console.ts'
+import { openEmbeddedChat } from './embedded-chat.ts'
+import { createEventLines } from './event-lines.ts'
+import { joinInput } from './joined-input.ts'
+import { createOncePerson } from './piped-person.ts'
+import { createQuestions } from './questions.ts'
+import { createScreen } from './screen.ts'
+import { createShownCalls } from './shown-calls.ts'
+import { storeLocation } from './store-location.ts'
+import { startTalk } from './talk.ts'
+import { createTurnDisplay } from './turn-display.ts'
+import { UsageError } from './usage-error.ts'
+import { notBlank, numberOfVariable, readWords } from './words.ts'
+
+const HELP = `baton run: one goal for an agent, for scripts
+
+The answer goes to the standard output, and what happens meanwhile to the standard error. What is piped in joins the
+goal. Nobody can be asked, so client tools fail, approvals are denied and questions are declined.
+
+Usage: baton run AGENT "GOAL" [options]
+
+Options:
+  --json         each event of the session as a line of JSON in place of the answer (docs/events.md)
+  --model NAME   "<provider>/<model>" or "offline" (the agent's own, then as "baton chat" chooses)
+  --base-url URL another address of that provider; alone it means openai-compatible
+  --session NAME goes on with that session, or begins it
+  --store URL    where it is kept: sqlite:FILE or postgres://HOST/DATABASE (with --session the file of this folder, else
+                 memory:)
+
+Exit code: 0 answered; 1 it failed; 2 asked wrongly; 3 the answer is not whole: cut at a limit, refused or stopped;
+130 interrupted by Ctrl+C.
+
+Examples:
+  baton run agent.ts "How many people live in Oslo?"
+  git diff | baton run reviewer.ts "Review this change" --json | jq -r 'select(.type == "turn-finished").text'
+`
+
+export const runCommand: Command = { help: HELP, run: runGoal }
+
+async function runGoal(words: readonly string[], terminal: Console): Promise<number> {
+  const { values, positionals } = readWords(words, {
+    command: 'run',
+    options: {
+      json: { type: 'boolean', default: false },
+      model: { type: 'string' },
+      'base-url': { type: 'string' },
+      session: { type: 'string' },
+      store: { type: 'string' },
+    },
+    words: ['AGENT', 'GOAL'],
+  })
+  const [agent, goal] = positionals
+  if (agent === undefined || goal === undefined || goal.trim() === '')
+    throw new UsageError('run needs an agent file and a goal: baton run agent.ts "what is to be done"')
+  const { variables, folder } = terminal
+  const session = notBlank(values.session, '--session')
+  const isBrief = session === undefined && values.store === undefined
+  const screen = createScreen({
+    writeText: terminal.write,
+    writeNote: (text) => terminal.note(text.replace(/\n$/, '')),
+    color: wantsColor(terminal.streams?.errors, variables),
+  })
+  const person = createOncePerson(await joinInput(goal, terminal))
+  const questions = createQuestions(person, screen)
+  const partner = await openEmbeddedChat({
+    agent,
+    model: values.model,
+    baseUrl: values['base-url'],
+    exchanges: numberOfVariable(variables, 'MAX_TURNS', 10_000),
+    store: isBrief ? { type: 'memory' } : storeLocation(values.store, variables, folder),
+    terminal,
+    askPerson: questions.result,
+    onNews: (line) => screen.note(line, 'dim'),
+  })
+  try {
+    if (!values.json) for (const line of partner.about.slice(0, 1)) screen.note(line, 'dim')
+    const talk = await startTalk({
+      partner,
+      session,
+      person,
+      questions,
+      screen,
+      createDisplay: () => (values.json ? createEventLines(terminal.write) : createTurnDisplay(screen)),
+      shownCalls: createShownCalls(),
+      nowMs: () => performance.now(),
+      failsAtOnce: true,
+    })
+    const stopListening = terminal.onStop(() => talk.interrupt())
+    const code = await talk.ended
+    stopListening()
+    return UNFINISHED[talk.lastStop()] ?? code
+  } finally {
+    await questions.settleAll()
+    await partner.close()
+  }
+}
+
+/** Exit codes of turns that ended without a whole answer. */
+const UNFINISHED: Readonly<Partial<Record<TurnStop, number>>> = {
+  'max-tokens': 3,
+  limit: 3,
+  refused: 3,
+  stopped: 3,
+  cancelled: 130,
+}

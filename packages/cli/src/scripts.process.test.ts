@@ -1,0 +1,138 @@
+// `baton run`, `--json`, what is piped in, `baton init`, and how little `--version` loads, in processes of their own.
+import { startCommand } from '@baton/testing/start-command'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+
+const BATON = fileURLToPath(new URL('../bin/baton.mjs', import.meta.url))
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'baton-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+/** A line of the shell, in which `baton` is the command. */
+async function shell(line: string) {
+  const define = `baton() { "${process.execPath}" "${BATON}" "$@"; }; `
+  const command = startCommand('sh', { words: ['-c', define + line], folder, variables: { HOME: folder } })
+  const { code } = await command.ended
+  return { code, output: command.output(), errors: command.errors() }
+}
+
+const core = JSON.stringify(new URL('../../core/src/index.ts', import.meta.url).href)
+const testing = JSON.stringify(new URL('../../core/src/testing/index.ts', import.meta.url).href)
+
+/** An agent whose model says its question back, and ends as the question names. */
+function writeAgent(): void {
+  writeFileSync(
+    join(folder, 'agent.ts'),
+    `import { defineAgent, tool } from ${core}
+import { createScriptedModel } from ${testing}
+const model = createScriptedModel({
+  steps: ({ messages }) => {
+    const text = messages.at(-1).parts.map((part) => part.text ?? 'result').join('')
+    if (text === 'pay') return { calls: [{ name: 'pay', arguments: {} }] }
+    if (text === 'long') return { text: 'cut', finish: 'max-tokens' }
+    if (text === 'fail') throw new Error('no model')
+    return { text: 'said: ' + text }
+  },
+})
+export default defineAgent({ name: 'echo', model, tools: [
+  tool({ name: 'pay', description: 'Pays', input: { type: 'object' }, effect: 'once', approval: true, execute: () => 'paid' }),
+] })
+`,
+  )
+}
+
+test('run answers on its output, joins what is piped in, and its code says what came of it', async () => {
+  writeAgent()
+  expect(await shell('baton run agent.ts hello')).toMatchObject({ code: 0, output: 'said: hello\n' })
+  expect(await shell('echo more | baton run agent.ts hello')).toMatchObject({
+    code: 0,
+    output: 'said: hello\n\nmore\n',
+  })
+  expect(await shell('baton run agent.ts fail')).toMatchObject({ code: 1, output: '' })
+  expect(await shell('baton run agent.ts long')).toMatchObject({ code: 3, output: 'cut\n' })
+  expect(await shell('baton run agent.ts')).toMatchObject({ code: 2, output: '' })
+  const denied = await shell('baton run agent.ts pay')
+  expect(denied).toMatchObject({ code: 0, output: 'said: result\n' })
+  expect(denied.errors).toContain('pay needs an approval and nobody is there to give it: denied')
+})
+
+test.each(['baton run agent.ts hello --json', 'baton chat --agent agent.ts --once hello --json'])(
+  '%s writes each event as a line, and nothing else',
+  async (line) => {
+    writeAgent()
+    const { code, output } = await shell(line)
+    expect(code).toBe(0)
+    const events = output.trimEnd().split('\n')
+    const types = events.map((each) => (JSON.parse(each) as { readonly type: string }).type)
+    expect(types.filter((type) => type === 'text').length).toBeGreaterThan(0)
+    expect(JSON.parse(events.at(-1) ?? '')).toMatchObject({ type: 'turn-finished', stop: 'end', text: 'said: hello' })
+  },
+)
+
+test('events of a chat of several lines are told in their order, without what could steer a terminal', async () => {
+  writeAgent()
+  const { code, output } = await shell(`printf 'one\\ntwo \\302\\233\\n' | baton chat --agent agent.ts --json`)
+  expect([code, output.includes('\u009b')]).toEqual([0, false])
+  const texts = output
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { readonly type: string; readonly text?: string })
+    .filter(({ type }) => type === 'turn-finished')
+  expect(texts.map(({ text }) => text)).toEqual(['said: one', 'said: two \u009b'])
+})
+
+test('what is piped into --once joins the question; an empty pipe and /dev/null change nothing', async () => {
+  writeAgent()
+  const once = 'baton chat --agent agent.ts --once hello'
+  expect((await shell(`printf 'a\\nb' | ${once}`)).output).toBe('said: hello\n\na\nb\n')
+  expect((await shell(`: | ${once}`)).output).toBe('said: hello\n')
+  expect((await shell(`${once} < /dev/null`)).output).toBe('said: hello\n')
+  expect(await shell(`printf '\\377' | ${once}`)).toMatchObject({
+    code: 1,
+    errors: expect.stringContaining('the standard input is no text in UTF-8') as string,
+  })
+})
+
+test('init writes an agent, its test and a package, and writes nothing over', async () => {
+  const first = await shell('baton init "My Shop"')
+  expect(first).toMatchObject({ code: 0, errors: '' })
+  const manifest = JSON.parse(readFileSync(join(folder, 'My Shop/package.json'), 'utf8')) as object
+  expect(manifest).toMatchObject({ name: 'my-shop', type: 'module', scripts: { test: 'node --test' } })
+  writeFileSync(join(folder, 'My Shop/agent.ts'), 'mine')
+  expect(await shell('cd "My Shop" && baton init')).toMatchObject({
+    code: 1,
+    output: '',
+    errors: expect.stringMatching(/^baton: agent\.ts and agent\.test\.ts are in .* already \(/) as string,
+  })
+  expect(readFileSync(join(folder, 'My Shop/agent.ts'), 'utf8')).toBe('mine')
+  mkdirSync(join(folder, 'old'))
+  writeFileSync(join(folder, 'old/package.json'), '{}')
+  const beside = await shell('cd old && baton init')
+  expect(beside.output).toContain('next  npm pkg set type=module && npm install @baton/cli @baton/core @baton/host\n')
+  expect(readFileSync(join(folder, 'old/package.json'), 'utf8')).toBe('{}')
+  expect(existsSync(join(folder, 'old/agent.test.ts'))).toBe(true)
+})
+
+/** Counts modules that are no part of Node as they are loaded. */
+const COUNTER = `
+import { registerHooks } from 'node:module'
+let count = 0
+registerHooks({ load: (url, context, next) => { if (!url.startsWith('node:')) count += 1; return next(url, context) } })
+process.on('exit', () => process.stderr.write('modules ' + count))
+`
+
+test.each([['--version'], ['--help']])('%s loads the command itself and no more', async (word) => {
+  writeFileSync(join(folder, 'counter.mjs'), COUNTER)
+  const command = startCommand(process.execPath, {
+    words: ['--import', join(folder, 'counter.mjs'), BATON, word],
+    folder,
+  })
+  expect(await command.ended).toEqual({ code: 0, signal: null })
+  // The bin, main, console, run, usage-error and version.
+  expect(command.errors()).toBe('modules 6')
+})

@@ -1,0 +1,81 @@
+// Where a server is found by its store, and which files are not believed.
+import { chmodSync, existsSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { findServer, forgetServer, publishAddress } from './server-address.ts'
+import { openStore } from './store-location.ts'
+
+let folder: string
+let store: { readonly type: 'sqlite'; readonly path: string }
+let file: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'baton-'))
+  store = { type: 'sqlite', path: join(folder, 'shop.db') }
+  file = `${store.path}.server`
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+/** No process has it: the largest that Linux gives is 2^22. */
+const NO_PROCESS = 2 ** 22 + 1
+
+function write(value: unknown, mode = 0o600): void {
+  writeFileSync(file, typeof value === 'string' ? value : JSON.stringify(value), { mode })
+  chmodSync(file, mode)
+}
+
+test('a server that runs is found by its store, by any link to it, until it ends', () => {
+  const withdraw = publishAddress(store, { url: 'ws://127.0.0.1:9/ws', token: 'secret' })
+  expect(findServer(store)).toEqual({ url: 'ws://127.0.0.1:9/ws', token: 'secret' })
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  const other = mkdtempSync(join(tmpdir(), 'baton-'))
+  symlinkSync(folder, join(other, 'link'))
+  expect(findServer({ type: 'sqlite', path: join(other, 'link/shop.db') })?.token).toBe('secret')
+  withdraw()
+  expect([findServer(store), existsSync(file)]).toEqual([undefined, false])
+  rmSync(other, { recursive: true })
+})
+
+test.each([
+  ['ws://0.0.0.0:9/ws', 'ws://127.0.0.1:9/ws'],
+  ['wss://[::]:9/ws', 'wss://[::1]:9/ws'],
+])('a server on %s is reached at %s', (url, reached) => {
+  publishAddress(store, { url })
+  expect(findServer(store)).toEqual({ url: reached })
+})
+
+test('the file of a server that died is found out and removed', () => {
+  write({ url: 'ws://127.0.0.1:9/ws', pid: NO_PROCESS })
+  expect([findServer(store), existsSync(file)]).toEqual([undefined, false])
+})
+
+test('who opens the store knows that no server has it', async () => {
+  write({ url: 'ws://127.0.0.1:9/ws', pid: process.pid })
+  const opened = await openStore(store)
+  expect(existsSync(file)).toBe(false)
+  await opened.close()
+  forgetServer(store.path)
+})
+
+test.each([
+  ['that others can read', { url: 'ws://127.0.0.1:9/ws', pid: process.pid }, 0o644],
+  ['that others can write', { url: 'ws://127.0.0.1:9/ws', pid: process.pid }, 0o620],
+  ['that is no JSON', 'ws://127.0.0.1:9/ws', 0o600],
+  ['that is null', null, 0o600],
+  ['without an address', { pid: process.pid }, 0o600],
+  ['with an address of another kind', { url: 'http://127.0.0.1:9/ws', pid: process.pid }, 0o600],
+  ['with a process that is no number', { url: 'ws://127.0.0.1:9/ws', pid: 'x' }, 0o600],
+  ['that never ends', ' '.repeat(100_000), 0o600],
+])('a file %s is not believed', (_situation, value, mode) => {
+  write(value, mode)
+  expect(findServer(store)).toBeUndefined()
+})
+
+test('a link in the place of the file is not followed, and a store that is no file has no server', () => {
+  const elsewhere = join(folder, 'elsewhere')
+  writeFileSync(elsewhere, JSON.stringify({ url: 'ws://127.0.0.1:9/ws', pid: process.pid }), { mode: 0o600 })
+  symlinkSync(elsewhere, file)
+  expect(findServer(store)).toBeUndefined()
+  publishAddress({ type: 'memory' }, { url: 'ws://127.0.0.1:9/ws' })()
+  expect(findServer({ type: 'memory' })).toBeUndefined()
+})

@@ -1,0 +1,77 @@
+// What a person may do with the session of a chat in this process: go back, copy, look at tools and usage, answer questions.
+import type { Agent, ChatMessage, Refused, Session, Usage } from '@baton/core'
+import { addUsage, BatonError, readText } from '@baton/core'
+import type { ConversationTurn, SessionControls } from './conversation.ts'
+
+/** Messages of a page. */
+const PAGE = 200
+
+export function createSessionControls(session: Session, agent: Agent): SessionControls {
+  return {
+    retry: async () => {
+      const last = await findLast(session, 'assistant')
+      return await rewind(session, { message: last.id, again: true })
+    },
+    undo: async () => {
+      const last = await findLast(session, 'user')
+      checkAccepted(await session.rewind({ message: last.id }))
+      return last.role === 'user' ? readText(last.parts) : ''
+    },
+    fork: () => session.fork(),
+    tools: () => agent.tools.map(describeTool),
+    status: async () => {
+      const { model, context } = await session.info()
+      return { model, context }
+    },
+    usage: async () => {
+      let usage: Usage | undefined
+      for (const message of await listMessages(session))
+        if (message.role === 'assistant' && message.usage) usage = addUsage(usage, message.usage)
+      return usage ?? {}
+    },
+    answer: async (questionId, value) => {
+      checkAccepted(await session.answer(value === undefined ? { questionId, decline: true } : { questionId, value }))
+    },
+  }
+}
+
+/** @throws BatonError of a refusal */
+function checkAccepted(outcome: { readonly type: 'accepted' } | Refused): void {
+  if (outcome.type === 'refused') throw new BatonError({ code: outcome.code, message: outcome.message })
+}
+
+/** @throws BatonError `unknown_input` where nothing was said yet */
+async function findLast(session: Session, role: ChatMessage['role']): Promise<ChatMessage> {
+  const { messages } = await session.messages({ limit: PAGE })
+  const last = messages.findLast((message) => message.role === role)
+  if (last) return last
+  throw new BatonError({
+    code: 'unknown_input',
+    message: 'nothing was said in this session yet',
+    hint: 'Say something.',
+  })
+}
+
+async function rewind(session: Session, at: Parameters<Session['rewind']>[0]): Promise<ConversationTurn> {
+  const outcome = await session.rewind(at)
+  checkAccepted(outcome)
+  if (outcome.type === 'refused' || outcome.turn === undefined)
+    throw new BatonError({ code: 'unknown_input', message: 'there is nothing to answer again' })
+  return session.turn(outcome.turn)
+}
+
+async function listMessages(session: Session): Promise<readonly ChatMessage[]> {
+  const all: ChatMessage[] = []
+  let page = await session.messages({ limit: PAGE })
+  all.unshift(...page.messages)
+  while (page.more && all[0]) {
+    page = await session.messages({ limit: PAGE, before: all[0].id })
+    all.unshift(...page.messages)
+  }
+  return all
+}
+
+function describeTool({ name, description, execute, approval, effect }: Agent['tools'][number]): string {
+  const notes = [effect, !execute && 'run by you', approval !== false && 'asks for an approval']
+  return `${name} (${notes.filter((note) => note !== false).join(', ')}): ${description}`
+}
