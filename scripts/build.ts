@@ -3,6 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { writePackedPages } from './docs-pages.ts'
 import type { Package } from './packages.ts'
 import { packagesInOrder } from './packages.ts'
 import { REPOSITORY } from './source-files.ts'
@@ -10,6 +11,8 @@ import { REPOSITORY } from './source-files.ts'
 /** Packages whose compiler must not know Node. */
 const WITHOUT_NODE: ReadonlySet<string> = new Set(['core', 'protocol'])
 const CONFIG = 'tsconfig.build.json'
+/** The package that has the pages: every program on Baton installs it. */
+const WITH_PAGES = 'host'
 
 /** @throws Error with the compiler's output when a package does not compile, or an entry is not there afterwards */
 export function buildPackages(): readonly Package[] {
@@ -22,6 +25,7 @@ function buildPackage(one: Package): void {
   const config = join(one.path, CONFIG)
   // A pack has files of its own folder only.
   copyFileSync(join(REPOSITORY, 'LICENSE'), join(one.path, 'LICENSE'))
+  if (one.folder === WITH_PAGES) writePackedPages(join(one.path, 'docs'))
   rmSync(join(one.path, 'dist'), { recursive: true, force: true })
   // Written for the time of the build only: it differs from package to package by two words.
   writeFileSync(config, JSON.stringify(readConfig(one)))

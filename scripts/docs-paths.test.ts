@@ -45,6 +45,30 @@ test('relative links of pages lead somewhere', () => {
   expect(missing).toEqual([])
 })
 
+/** The anchors that a page's headings get. */
+function listAnchors(page: string): readonly string[] {
+  const text = readFileSync(page, 'utf8').replace(/^```[^]*?^```/gm, '')
+  return [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\w\s-]/g, '')
+      .replace(/\s/g, '-'),
+  )
+}
+
+test('links to a part of a page lead to one of its headings', () => {
+  const missing = pages().flatMap((page) => {
+    const links = [...readFileSync(join(REPOSITORY, page), 'utf8').matchAll(/\]\(([\w./-]*\.md)?#([^)\s]+)\)/g)]
+    return links
+      .filter(([, target, anchor = '']) => {
+        const file = join(REPOSITORY, target === undefined ? page : join(page, '..', target))
+        return existsSync(file) && !listAnchors(file).includes(anchor)
+      })
+      .map(([link]) => `${page}: ${link}`)
+  })
+  expect(missing).toEqual([])
+})
+
 test('generated pages are up to date', () => {
   expect(stalePages().map(({ path }) => path)).toEqual([])
 })

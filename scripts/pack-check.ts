@@ -5,6 +5,7 @@
 import { spawnSync } from 'node:child_process'
 import {
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -23,7 +24,10 @@ import { REPOSITORY } from './source-files.ts'
 /** As the projects of users are. */
 const RESOLUTIONS = ['--module nodenext', '--module esnext --moduleResolution bundler'] as const
 /** What a program is started with: any file does for a picture. */
-const ARGUMENTS: Readonly<Record<string, readonly string[]>> = { 'picture.ts': ['package.json'] }
+const ARGUMENTS: Readonly<Record<string, readonly string[]>> = { 'library/picture.ts': ['package.json'] }
+const EXAMPLES = ['library', 'guide', 'migrate'] as const
+/** Programs that ask a provider: they are compiled alone. */
+const WITH_KEY = /^(migrate\/.*|guide\/first\.ts)$/
 
 const place = mkdtempSync(join(tmpdir(), 'baton-packs-'))
 try {
@@ -50,6 +54,7 @@ function checkPacks(folder: string): void {
   const peers = ['@opentelemetry/api@1.9']
   run('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', ...tarballs, ...peers], consumer)
   checkLicenses(packed, consumer)
+  const pages = checkPages(join(consumer, 'node_modules/@baton/host/docs'))
   const entries = packed.flatMap(entryNames)
   const exported = importEntries(entries, consumer)
   compileAgainst(entries, consumer)
@@ -60,7 +65,7 @@ function checkPacks(folder: string): void {
   beginFromPacks(folder, { baton: join(consumer, 'node_modules/.bin/baton'), tarballs })
   const programs = compileExamples(consumer)
   console.log(
-    `packs: ${tarballs.length} installed, each with its licence, ${entries.length} entries imported with ${exported} exports and compiled, ${bins.length} bins run, an agent answered from a program and from the command, ${programs} examples compiled and run, --version loads ${modules} modules, "baton init" began a package whose test passes`,
+    `packs: ${tarballs.length} installed, each with its licence, ${pages} pages, ${entries.length} entries imported with ${exported} exports and compiled, ${bins.length} bins run, an agent answered from a program and from the command, ${programs} examples compiled, and run but for those that ask a provider, --version loads ${modules} modules, "baton init" began a package whose test passes`,
   )
 }
 
@@ -78,6 +83,19 @@ function checkLicenses(packed: readonly Package[], consumer: string): void {
     const file = join(consumer, 'node_modules', name, 'LICENSE')
     if (!existsSync(file) || readFileSync(file, 'utf8') !== ours) throw new Error(`the pack of ${name} has no LICENSE`)
   }
+}
+
+/** How many pages the pack has: those that its list names, whose links lead to each other. @throws Error */
+function checkPages(folder: string): number {
+  const files = new Set(readdirSync(folder))
+  for (const file of files) {
+    const links = readFileSync(join(folder, file), 'utf8').matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)
+    for (const [, target = ''] of links)
+      if (!files.has(target)) throw new Error(`${file} of the packed pages links to ${target}, which is not there`)
+  }
+  const listed = readFileSync(join(folder, 'llms.txt'), 'utf8').match(/^- \[/gm) ?? []
+  if (listed.length === 0) throw new Error('the packed pages have no list')
+  return listed.length
 }
 
 function entryNames({ name, entries }: Package): readonly string[] {
@@ -145,7 +163,6 @@ function beginFromPacks(folder: string, { baton, tarballs }: Began): void {
 
 /** The programs that the pages show, with the libraries that they use, compiled in both ways and run. Gives how many. */
 function compileExamples(consumer: string): number {
-  const folder = join(REPOSITORY, 'examples/library')
   const { devDependencies } = JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8')) as {
     readonly devDependencies: Readonly<Record<string, string>>
   }
@@ -154,8 +171,13 @@ function compileExamples(consumer: string): number {
   // A development dependency of the host's package, for the example of traces.
   wanted.push('@opentelemetry/sdk-trace-base@2')
   run('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', ...wanted], consumer)
-  const programs = readdirSync(folder).filter((name) => !name.endsWith('.test.ts'))
-  for (const name of programs) copyFileSync(join(folder, name), join(consumer, name))
+  for (const folder of EXAMPLES)
+    cpSync(join(REPOSITORY, 'examples', folder), join(consumer, folder), { recursive: true })
+  const programs = EXAMPLES.flatMap((folder) =>
+    readdirSync(join(consumer, folder))
+      .filter((name) => !name.endsWith('.test.ts'))
+      .map((name) => `${folder}/${name}`),
+  )
   const options = '--ignoreConfig --noEmit --strict --exactOptionalPropertyTypes --target es2023 --skipLibCheck'
   const types = [
     '--lib',
@@ -171,7 +193,8 @@ function compileExamples(consumer: string): number {
       [...options.split(' '), ...resolution.split(' '), ...types, ...programs],
       consumer,
     )
-  for (const name of programs) run(process.execPath, [name, ...(ARGUMENTS[name] ?? [])], consumer)
+  for (const name of programs)
+    if (!WITH_KEY.test(name)) run(process.execPath, [name, ...(ARGUMENTS[name] ?? [])], consumer)
   return programs.length
 }
 

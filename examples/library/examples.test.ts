@@ -80,15 +80,14 @@ test('pages show the examples as they are', async () => {
       expect(code, `${page} shows ${path}`).toBe(await readFile(new URL(path, ROOT), 'utf8'))
     }
   }
-  const examples = (await readdir(new URL('examples', ROOT), { recursive: true })).filter((name) =>
-    /^(library|models)\/[\w-]+\.ts$/.test(name),
-  )
-  expect(shown.toSorted()).toEqual(examples.map((name) => `examples/${name}`).toSorted())
-})
-
-test.each(['library', 'media', 'models', 'serving', 'sessions'])('all code of %s.md is an example', async (page) => {
-  const text = await readFile(new URL(`docs/${page}.md`, ROOT), 'utf8')
-  expect(text.match(/(?<!<!-- example: [\w./-]+ -->\n)^```(ts|js|typescript|javascript)\b/gm)).toBeNull()
+  const list = async (folder: string, names: RegExp): Promise<readonly string[]> =>
+    (await readdir(new URL(folder, ROOT), { recursive: true }))
+      .filter((name) => names.test(name))
+      .map((name) => `${folder}/${name}`)
+  const examples = await list('examples', /^(guide|library|migrate|models)\/[\w-]+\.ts$/)
+  // Of other libraries, beside ours.
+  const others = await list('bench', /^migrate\/[\w-]+\.ts$/)
+  expect([...new Set(shown)].toSorted()).toEqual([...examples, ...others].toSorted())
 })
 
 test('the first example has fifteen lines of code at most', async () => {

@@ -1,0 +1,38 @@
+// An agent that hands work to another one: a tool that asks a session of its own. The call's key names that session, so a
+// repeated call finds the answer of the first one.
+import { createScriptedModel } from '@baton/core/testing'
+import { createHost, defineAgent, tool } from '@baton/host'
+import { z } from 'zod'
+
+const researcher = defineAgent({
+  name: 'researcher',
+  model: createScriptedModel({ steps: () => ({ text: 'Oslo has 717,710 people.' }) }),
+})
+const researchers = createHost({ agent: researcher })
+const research = tool({
+  name: 'research',
+  description: 'Asks a researcher',
+  input: z.object({ question: z.string() }),
+  effect: 'idempotent',
+  timeoutMs: 120_000,
+  execute: async ({ question }, { idempotencyKey }) => {
+    const session = await researchers.session(`research-${idempotencyKey}`)
+    try {
+      return (await session.send(question, { inputId: idempotencyKey }).answer).text
+    } finally {
+      await session.close()
+    }
+  },
+})
+const model = createScriptedModel({
+  steps: ({ messages }) => {
+    const [result] = messages.at(-1)?.parts ?? []
+    if (result?.type === 'result') return { text: 'My researcher says: Oslo has 717,710 people.' }
+    return { calls: [{ name: 'research', arguments: { question: 'How many people live in Oslo?' } }] }
+  },
+})
+const host = createHost({ agent: defineAgent({ name: 'writer', model, tools: [research] }) })
+const session = await host.session('article')
+console.log((await session.send('Write about Oslo.').answer).text)
+await host.stop()
+await researchers.stop()

@@ -1,0 +1,43 @@
+// A WebSocket server inside your own program, for users that it knows; and an app that talks to it, which could be a web page.
+import { createClient } from '@baton/client'
+import { createScriptedModel } from '@baton/core/testing'
+import { createHost, createLogger, createNodeEnvironment, defineAgent, tool } from '@baton/host'
+import { createWebSocketFront } from '@baton/server/websocket'
+
+const users: Readonly<Record<string, string>> = { 'a-secret-of-ann': 'ann' }
+const place = tool({ name: 'app.place', description: 'Where the user is', input: { type: 'object' }, effect: 'pure' })
+const model = createScriptedModel({
+  steps: [{ calls: [{ name: 'app.place', arguments: {} }] }, { text: 'You are in Oslo.' }],
+})
+
+const { clock, timers, newId } = createNodeEnvironment()
+const log = createLogger({ level: 'silent' })
+const host = createHost({ agent: defineAgent({ name: 'guide', model, tools: [place] }), log })
+const front = createWebSocketFront({
+  host,
+  clock,
+  timers,
+  newId,
+  log,
+  port: 0, // a free one
+  authenticate: ({ url }) => {
+    const id = users[new URL(url ?? '/', 'ws://localhost').searchParams.get('key') ?? '']
+    if (id === undefined) throw new Error('unknown user') // answered by 401
+    return { id }
+  },
+})
+const { url } = await front.listen()
+
+const app = createClient({
+  url: `${url}?key=a-secret-of-ann`,
+  session: 'ann-1',
+  tools: { 'app.place': () => ({ city: 'Oslo' }) },
+})
+const answered = new Promise<string>((resolve) => app.on('final', resolve))
+app.say('Where am I?')
+console.log(await answered)
+
+app.close()
+await front.drain({ withinMs: 5000 })
+await front.close()
+await host.stop()

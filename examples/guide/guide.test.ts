@@ -1,0 +1,113 @@
+// The programs of the pages run and print what the pages say; all code of all pages is a file that compiles.
+import { startFakeAnthropic } from '@baton/testing/fake-anthropic'
+import type { FakeScript } from '@baton/testing/fake-server'
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const FOLDER = fileURLToPath(new URL('.', import.meta.url))
+
+async function run(name: string, args: readonly string[] = [], variables = {}): Promise<string> {
+  const command = ['--conditions=@baton/source', join(FOLDER, name), ...args]
+  const env = { ...process.env, ...variables }
+  return (await promisify(execFile)(process.execPath, command, { timeout: 15_000, cwd: FOLDER, env })).stdout
+}
+
+/** What a program prints whose model is Anthropic's, asked at a server that answers by a script. */
+async function runWithAnthropic(name: string, script: FakeScript): Promise<string> {
+  const anthropic = await startFakeAnthropic(script)
+  try {
+    return await run(name, [], { ANTHROPIC_BASE_URL: anthropic.url, ANTHROPIC_API_KEY: 'key-of-a-test' })
+  } finally {
+    await anthropic.close()
+  }
+}
+
+const SAID: Readonly<Record<string, readonly string[]>> = {
+  'approval-policy.ts': ['refund ok', 'mail.read ok', 'refund denied no refunds after reading mail.read'],
+  'ask.ts': ['Which size?', 'It is on its way.'],
+  'client-tools.ts': ['the door opens { seconds: 5 }', 'The door is open.'],
+  'delegate.ts': ['717,710 people'],
+  'embed.ts': ['You are in Oslo.'],
+  'errors.ts': ['first model_invalid_request false', 'second Hello!'],
+  'explore.ts': ['> code.grep', 'explore.ts'],
+  'limits.ts': ["rounds 4 of 5 false\nrounds 5 of 5 true\nI found nothing. limit [ 'rounds' ] false\n"],
+  'listen.ts': ['[Transcript] Ann: Shall we', '[Transcript] Bob: Gladly.\n[Event] offer_made', 'end Ask for a week'],
+  'output.ts': ["valid\n[ 'it answers the question' ]"],
+  'services.ts': ["{ title: 'acme/shop#7', readWith: 12 }"],
+  'tools.ts': [
+    'order.read error {"id":"A-71"}\norder.refund ok {"id":"A-17","cents":500}\norder.annotate ok {"id":"A-17","note":"arrived late"}\n',
+    "{ status: 'packed', note: 'arrived late', refunded: 500 }",
+  ],
+  'verdict.ts': ['because of scan_text_for_malicious_content ok\nvalid'],
+}
+
+test.each(Object.entries(SAID))('%s runs and prints what it should', async (name, said) => {
+  const printed = await run(name)
+  for (const words of said) expect(printed).toContain(words)
+})
+
+test('a second process goes on with the conversation of the first one', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'baton-guide-'))
+  const file = join(folder, 'chat.db')
+  try {
+    expect(await run('persistence.ts', [file])).toContain('messages so far: 0')
+    expect(await run('persistence.ts', [file])).toContain('messages so far: 2')
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
+
+test('the first program asks the provider that it names, with its tool', async () => {
+  const printed = await runWithAnthropic('first.ts', ({ results, toolLike }) =>
+    results.length === 0
+      ? { calls: [{ name: toolLike(/hours/), input: { day: 'saturday' } }] }
+      : { text: `No: ${results.join()}.` },
+  )
+  expect(printed).toContain('No: 10 to 14.\n')
+  expect(printed).toContain('outputTokens')
+})
+
+test('what stands beside the AI SDK streams, asks a person, and gives a value', async () => {
+  const printed = await runWithAnthropic('../migrate/from-ai-sdk.ts', ({ body, results, toolLike }) => {
+    if (!JSON.stringify(body).includes('refund')) return { text: '{"mood":"angry"}' }
+    return results.length === 0
+      ? { calls: [{ name: toolLike(/refund/), input: { id: 'A-17', cents: 2000 } }] }
+      : { text: `Done: ${results.join()}. ` }
+  })
+  expect(printed).toContain('"refunded":2000')
+  expect(printed).toContain('angry')
+})
+
+test('what stands beside pi calls its tool and is steered', async () => {
+  const printed = await runWithAnthropic('../migrate/from-pi.ts', ({ body, results, toolLike }) => {
+    if (JSON.stringify(body).includes('In one sentence')) return { text: 'Oslo is a city.' }
+    return results.length === 0
+      ? { calls: [{ name: toolLike(/population/), input: { city: 'Oslo' } }] }
+      : { text: `It has ${results.join()} people.` }
+  })
+  expect(printed).toContain('population ok\nIt has 717710 people.')
+  expect(printed).toContain('Oslo is a city.')
+})
+
+test('each program of this folder is run by a test', async () => {
+  const programs = (await readdir(FOLDER)).filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+  expect([...Object.keys(SAID), 'first.ts', 'persistence.ts'].toSorted()).toEqual(programs.toSorted())
+})
+
+/** Its programs are plain JavaScript; packages/client/src/docs.process.test.ts runs them. */
+const RUN_ELSEWHERE = 'protocol.md'
+
+test('all code of all pages is a file of the repository', async () => {
+  const pages = (await readdir(join(ROOT, 'docs'))).filter((name) => name.endsWith('.md') && name !== RUN_ELSEWHERE)
+  for (const page of pages) {
+    const text = await readFile(join(ROOT, 'docs', page), 'utf8')
+    const alone = text.match(/(?<!<!-- example: [\w./-]+ -->\n)^```(ts|js|typescript|javascript)\b[^]*?^```/gm)
+    expect([page, alone]).toEqual([page, null])
+  }
+})

@@ -1,0 +1,34 @@
+// An agent that listens to a conversation: transcript entries are batched into one message, and an urgent event goes in at once.
+import { createScriptedModel } from '@baton/core/testing'
+import { createHost, defineAgent } from '@baton/host'
+
+const model = createScriptedModel({
+  steps: ({ messages }) => {
+    const told = messages.flatMap(({ parts }) => parts.map((part) => (part.type === 'text' ? part.text : '')))
+    console.log(told.join('\n'))
+    return { text: 'Ask for a week to decide.' } // an empty text would be silence, which is legal here
+  },
+})
+const agent = defineAgent({
+  name: 'negotiator',
+  model,
+  emptyAnswer: 'silence',
+  batch: { silenceMs: 50, ageMs: 1000, entries: 50 },
+})
+const host = createHost({ agent })
+const session = await host.session('call-1')
+const events = session.events({ from: 'now' })
+const say = (inputId: string, speaker: string, text: string) =>
+  session.submit({ type: 'transcript', inputId, speaker, text })
+
+await say('1', 'Ann', 'Shall we talk about the price?')
+await say('2', 'Bob', 'Gladly.')
+const detail = { cents: 120_000 }
+await session.submit({ type: 'urgent-event', inputId: '3', name: 'offer_made', detail, message: 'Bob made an offer.' })
+
+for await (const event of events) {
+  if (event.type !== 'turn-finished') continue
+  console.log(event.stop, event.text)
+  break
+}
+await host.stop()

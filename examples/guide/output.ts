@@ -1,0 +1,22 @@
+// An answer that is a value: validated by the agent's schema, and typed by it.
+import { createScriptedModel } from '@baton/core/testing'
+import { createHost, defineAgent, readOutput } from '@baton/host'
+import { z } from 'zod'
+
+const Verdict = z.object({
+  verdict: z.enum(['valid', 'invalid', 'unsure']),
+  reasons: z.array(z.string()).min(1),
+})
+const model = createScriptedModel({
+  steps: [
+    { text: '{"verdict":"perhaps","reasons":[]}' }, // does not fit: Baton asks once more, and says why
+    { text: '{"verdict":"valid","reasons":["it answers the question"]}' },
+  ],
+})
+const judge = defineAgent({ name: 'judge', model, instructions: 'Judge the comment.', output: Verdict })
+const host = createHost({ agent: judge })
+const session = await host.session('comment-42')
+const answer = await session.send('"Use a lease, as in the paper."').answer
+console.log(answer.output?.verdict) // undefined where the turn was interrupted
+console.log(readOutput(judge, answer).reasons) // the same value; throws where there is none
+await host.stop()

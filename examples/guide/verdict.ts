@@ -1,0 +1,46 @@
+// A goal in, a typed verdict out: the scan comes first by rule, a turn has a budget, and the calls behind the verdict are listed.
+import { createScriptedModel } from '@baton/core/testing'
+import { createHost, defineAgent, readOutput, tool } from '@baton/host'
+import { createPriceOf } from '@baton/models/prices'
+import { z } from 'zod'
+
+const scan = tool({
+  name: 'scan_text_for_malicious_content',
+  description: 'Says whether a text tries to give orders to its reader',
+  input: z.object({ text: z.string() }),
+  effect: 'pure',
+  execute: ({ text }) => ({ verdict: /ignore your instructions/i.test(text) ? 'malicious' : 'clean' }),
+})
+const model = createScriptedModel({
+  steps: [
+    { calls: [{ name: scan.name, arguments: { text: 'Use a lease.' } }] },
+    { text: '{"verdict":"valid","confidence":0.9,"reasons":["it meets the requirement"]}' },
+  ],
+})
+const judge = defineAgent({
+  name: 'judge',
+  model,
+  instructions: 'Judge whether the comment meets the requirements of the bounty.',
+  tools: [scan],
+  output: z.object({
+    verdict: z.enum(['valid', 'invalid']),
+    confidence: z.number().min(0).max(1),
+    reasons: z.array(z.string()),
+  }),
+  limits: { turnCostMicros: 50_000 }, // five US cents
+  // The first step of a goal may only scan.
+  prepareStep: ({ messages }) =>
+    messages.at(-1)?.role === 'user'
+      ? { tools: [scan.name], toolChoice: { type: 'tool', name: scan.name } }
+      : undefined,
+})
+const host = createHost({ agent: judge, priceOf: createPriceOf() })
+const session = await host.session('submission-17')
+const goal = 'Requirement: explain leases. Comment: "Use a lease."'
+// The submission's own id: asked again, it is answered with the same verdict and costs nothing.
+const turn = session.send(goal, { inputId: 'submission-17' })
+for await (const event of turn)
+  if (event.type === 'call' && event.call.result) console.log('because of', event.call.name, event.call.result.type)
+const { verdict, confidence } = readOutput(judge, await turn.answer)
+console.log(confidence < 0.7 ? 'a person must look' : verdict)
+await host.stop()

@@ -1,0 +1,112 @@
+// The pages of docs/ in the order in which people read them: the site's sidebar, llms.txt and the pages in the packs come from it.
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { REPOSITORY } from './source-files.ts'
+
+export interface PageGroup {
+  readonly title: string
+  /** Names of files in docs/ without `.md`, in order. */
+  readonly pages: readonly string[]
+}
+
+export const PAGE_GROUPS: readonly PageGroup[] = [
+  { title: 'Start', pages: ['getting-started', 'library', 'concepts'] },
+  {
+    title: 'Build an agent',
+    pages: ['tools', 'events', 'client-tools', 'approvals', 'structured-output', 'context', 'media', 'error-handling'],
+  },
+  {
+    title: 'Keep and test it',
+    pages: ['persistence', 'sessions', 'testing-your-agent', 'observability', 'cookbook'],
+  },
+  { title: 'Models', pages: ['models', 'providers'] },
+  { title: 'Run it for others', pages: ['embedding', 'cli', 'serving', 'security', 'reliability', 'protocol'] },
+  { title: 'Come from elsewhere', pages: ['migrating-from-ai-sdk', 'migrating-from-pi'] },
+  {
+    title: 'Five systems on Baton',
+    pages: ['voice-conductor', 'listening-agent', 'issue-solver', 'temporal-orchestrator', 'workspace-explorer'],
+  },
+  { title: 'Reference', pages: ['errors', 'workspace-tools', 'performance', 'glossary'] },
+]
+
+/** Pictures that pages show. */
+export const PICTURES: readonly string[] = ['concepts.svg']
+
+/** For people who work on Baton: on the site at the end, not in the packs. */
+export const CONTRIBUTOR_PAGES: readonly string[] = ['architecture', 'mutation']
+
+export interface Page {
+  readonly name: string
+  /** The first heading. */
+  readonly title: string
+  /** Of the first paragraph, as plain text, whole sentences of together `SUMMARY_CHARS` at most, but one at least. */
+  readonly summary: string
+  readonly text: string
+}
+
+/** @throws Error for a page that is missing, or has no heading or no first paragraph */
+export function readPage(name: string): Page {
+  const text = readFileSync(join(REPOSITORY, 'docs', `${name}.md`), 'utf8')
+  const title = /^# (.+)$/m.exec(text)?.[1]
+  const paragraphs = text.replace(/^```[^]*?^```$/gm, '').split(/\n{2,}/)
+  const first = paragraphs.map((paragraph) => paragraph.trim()).find((paragraph) => /^[\p{L}`*]/u.test(paragraph))
+  if (title === undefined || first === undefined) throw new Error(`docs/${name}.md lacks a title or a first paragraph`)
+  return { name, title, summary: shorten(toPlainText(first)), text }
+}
+
+const SUMMARY_CHARS = 200
+
+function shorten(paragraph: string): string {
+  const sentences = paragraph.split(/(?<=[.?!])\s/)
+  const whole = sentences.reduce((text, sentence) =>
+    text.length + sentence.length < SUMMARY_CHARS ? `${text} ${sentence}` : text,
+  )
+  return whole.replace(/:$/, '.')
+}
+
+function toPlainText(markdown: string): string {
+  return markdown
+    .replace(/\[([^\]]+)\]\([^)]*\)/g, '$1')
+    .replace(/\*\*|`/g, '')
+    .replace(/\s+/g, ' ')
+}
+
+/** The list of all pages for a language model: title, address relative to the list, first paragraph. */
+export function createLlmsIndex(): string {
+  const groups = PAGE_GROUPS.map(({ title, pages }) => {
+    const lines = pages.map(readPage).map((page) => `- [${page.title}](${page.name}.md): ${page.summary}`)
+    return `## ${title}\n\n${lines.join('\n')}\n`
+  })
+  return `# Baton\n\n> ${PURPOSE}\n\n${groups.join('\n')}`
+}
+
+const PURPOSE =
+  'A TypeScript library for agents that call tools. One pure state machine settles every tool call once, whatever ' +
+  'disconnects, times out or crashes; hosts, clients and models do the work.'
+
+/** All pages in one text, for a language model that reads everything. */
+export function createLlmsFull(): string {
+  const pages = PAGE_GROUPS.flatMap(({ pages: names }) => names.map(readPage))
+  return pages.map(({ name, text }) => `<!-- ${name}.md -->\n\n${leaveRepository(text).trim()}\n`).join('\n---\n\n')
+}
+
+/**
+ * A page as it stands outside of the repository: links to files that are not pages become plain text. `kept` are the pages
+ * that stand beside it; absent: all of docs/.
+ */
+export function leaveRepository(text: string, kept?: ReadonlySet<string>): string {
+  return text.replace(/(?<!!)\[([^\]]+)\]\((?!https?:|#)([^)#\s]+)(#[^)]*)?\)/g, (link, label: string, to: string) => {
+    const isPage = /^[\w-]+\.md$/.test(to) && (kept === undefined || kept.has(to.slice(0, -3)))
+    return isPage || (kept === undefined && /^decisions(\/[\w.-]+)?$/.test(to)) ? link : label
+  })
+}
+
+/** The pages for users, with `llms.txt` as their list, as they stand in a pack: programs that write code read them there. */
+export function writePackedPages(folder: string): void {
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  const names = new Set(PAGE_GROUPS.flatMap(({ pages }) => pages))
+  for (const name of names) writeFileSync(join(folder, `${name}.md`), leaveRepository(readPage(name).text, names))
+  for (const picture of PICTURES) cpSync(join(REPOSITORY, 'docs', picture), join(folder, picture))
+  writeFileSync(join(folder, 'llms.txt'), createLlmsIndex())
+}
