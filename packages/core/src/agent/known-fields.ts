@@ -35,9 +35,9 @@ export function checkFields(value: unknown, { what, code, fields, elsewhere = {}
 function countEdits(one: string, other: string): number {
   if (Math.abs(one.length - other.length) > NEAR) return Infinity
   let row = Array.from({ length: other.length + 1 }, (_, index) => index)
-  for (const [index, letter] of [...one].entries()) {
+  for (const [index, letter] of one.split('').entries()) {
     const next = [index + 1]
-    for (const [column, wanted] of [...other].entries())
+    for (const [column, wanted] of other.split('').entries())
       next.push(
         Math.min((next[column] ?? 0) + 1, (row[column + 1] ?? 0) + 1, (row[column] ?? 0) + (letter === wanted ? 0 : 1)),
       )
