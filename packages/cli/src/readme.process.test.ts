@@ -1,6 +1,7 @@
 // The first commands of the README, in its order: a server is started, then a chat finds it, then the others run beside it. As
-// who runs the tests and, where that is root, as an ordinary user too.
+// who runs the tests and, in the deep run of root, as an ordinary user too.
 import type { StartedCommand } from '@baton/testing/start-command'
+import { isDeep } from '@baton/testing/depth'
 import { startCommand } from '@baton/testing/start-command'
 import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -16,7 +17,7 @@ const ORDINARY = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-
 
 /** Programs in front of a command. */
 const users: [string, readonly string[]][] = [['who runs the tests', []]]
-if (process.getuid?.() === 0) {
+if (isDeep() && process.getuid?.() === 0) {
   const [program = '', ...words] = ORDINARY
   const canRead = spawnSync(program, [...words, 'test', '-x', join(REPOSITORY, 'node_modules/.bin')]).status === 0
   if (canRead) users.push(['an ordinary user', ORDINARY])

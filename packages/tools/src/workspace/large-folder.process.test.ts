@@ -8,7 +8,7 @@ import { createToolContext } from '@baton/core/testing'
 import { expect, test } from 'vitest'
 import { workspaceTools } from './workspace-tools.ts'
 
-const FILES = chooseCount({ quick: 25_000, deep: 60_000 })
+const FILES = chooseCount({ quick: 6_000, deep: 60_000 })
 /** A quick machine looks at all of fewer files in one call. */
 const LEAST_CALLS = isDeep() ? 2 : 1
 /** Each hundredth has the word. */
