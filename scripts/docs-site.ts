@@ -1,4 +1,4 @@
-// Builds docs/ and the API reference into a static site: `npm run docs:site`. It needs `npm ci --prefix site` once, and then no
+// Builds docs/ and the API reference into a static site: `npm run docs:site`. It needs `npm install --no-save --prefix site` once, and then no
 // network. Pages are copied first: the site has no links to files of the repository, and pages that are made by the way.
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ const ENTRIES = join(SITE, 'entries')
 const INTERNAL = /^@baton\/(core\/machine|testing\/|runtime$|cli$)/
 
 if (!existsSync(join(SITE, 'node_modules'))) {
-  console.error('the site needs its tools: npm ci --prefix site --ignore-scripts')
+  console.error('the site needs its tools: npm install --no-save --prefix site --ignore-scripts')
   process.exit(1)
 }
 rmSync(PAGES, { recursive: true, force: true })
