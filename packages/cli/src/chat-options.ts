@@ -51,7 +51,7 @@ ${MODEL_HELP}
 
 Without a terminal each line of the standard input is a turn; nobody can be asked then, so approvals are denied.
 Exit code: 0; 1 when it could not begin or, without a terminal, a turn failed or was not answered; 2 when the command
-was asked wrongly; 130 when it was left while an answer came. NO_COLOR=1 takes the colours away.
+was used wrongly; 130 when it was left while an answer came. NO_COLOR=1 takes the colours away.
 
 Examples:
   baton chat

@@ -9,8 +9,8 @@ const BYTES_MAX = 4 * 1024 * 1024
 const FIRST_BYTE_MS = 3000
 
 /**
- * The question, then what the standard input says. A terminal is not read, nor is what is no file and no pipe.
- * @throws BatonError `input_too_large`, `invalid_option` for what is no text
+ * The question, followed by standard input. Reads files and pipes only, never a terminal.
+ * @throws BatonError `input_too_large`, `invalid_option` for bytes that are not UTF-8 text
  */
 export async function joinInput(question: string, terminal: Console): Promise<string> {
   const { streams } = terminal

@@ -31,7 +31,7 @@ Options:
   --store URL    where it is kept: sqlite:FILE or postgres://HOST/DATABASE (with --session the file of this folder, else
                  memory:)
 
-Exit code: 0 answered; 1 it failed; 2 asked wrongly; 3 the answer is not whole: cut at a limit, refused or stopped;
+Exit code: 0 answered; 1 it failed; 2 wrong usage; 3 the answer is incomplete: cut at a limit, refused or stopped;
 130 interrupted by Ctrl+C.
 
 Examples:

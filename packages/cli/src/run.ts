@@ -53,7 +53,7 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
 
 const USAGE_EXIT = 2
 
-/** Returns the exit code: 0, 1 when it failed, 2 when it was asked wrongly; `baton chat` has more. */
+/** Returns the exit code: 0, 1 when it failed, 2 for wrong usage; `baton chat` has more. */
 export async function run(words: readonly string[], terminal: Console): Promise<number> {
   const { rest, isVerbose } = takeVerbose(words)
   try {

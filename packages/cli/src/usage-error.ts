@@ -1,4 +1,4 @@
-// What a person who asked wrongly is told.
+// The error for wrong usage of a command.
 
-/** The command was asked wrongly: one line, and exit code 2. */
+/** Wrong usage: one line, and exit code 2. */
 export class UsageError extends Error {}

@@ -165,7 +165,7 @@ function readRepairs(given: unknown, where: string, refuse: Refuse): readonly st
 /** UTF-16 units of a source that are kept; an address is whole or none. */
 const SOURCE_CHARS = { id: 256, url: 2048, title: 512, mediaType: 256, quote: 4096 }
 
-/** It may be shown as a link: an address that is none of the web is left out. */
+/** People may click it, so only `http` and `https` addresses are kept. */
 function readSource(part: object, where: string, refuse: Refuse): SourcePart {
   const readText = (name: keyof typeof SOURCE_CHARS): string | undefined => {
     const text = own(part, name)

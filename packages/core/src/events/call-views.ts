@@ -37,7 +37,7 @@ export interface KnownCall {
 export class CallViews {
   readonly #views = new Map<string, CallView>()
   readonly #notes = new Map<string, CallNotes>()
-  /** Those that have changed and were not told, in the order of their change. */
+  /** Ids of calls whose newest view has not been told yet, in the order of their change. */
   readonly #changed = new Set<string>()
 
   /** Takes up calls that were told before. */

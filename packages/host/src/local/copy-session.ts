@@ -22,12 +22,11 @@ export async function copySession(
     records.push(rename(record, to))
     if (rests(state)) rested = records.length
   }
-  // Blobs first: a record never names what is not there.
+  await store.restore(to, records.slice(0, rested))
   for (const name of await store.blobs.names(from)) {
     const text = await store.blobs.get(from, name)
     if (text !== undefined) await store.blobs.put(to, name, text)
   }
-  await store.restore(to, records.slice(0, rested))
 }
 
 function rests({ turn, step, attempt, queue }: State): boolean {

@@ -1,13 +1,23 @@
 // Copies of sessions, and conversations that were taken back behind their window before the host began anew.
+import type { Store } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { openSqliteStore } from '../stores/sqlite/sqlite-store.ts'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import { createHost } from './create-host.ts'
 
 const PIXEL = Buffer.from('not really a picture').toString('base64')
 
-test('a copy has the conversation and its images, goes its own way, and runs nothing again', async () => {
+const KINDS: readonly (readonly [string, () => Promise<Store>])[] = [
+  ['memory', () => Promise.resolve(createMemoryStore())],
+  ['SQLite', () => openSqliteStore(join(mkdtempSync(join(tmpdir(), 'baton-')), 's.db'))],
+]
+
+test.each(KINDS)('a copy in %s has the conversation and its images, and runs nothing again', async (_, open) => {
   let ran = 0
   const pay = tool({
     name: 'pay',
@@ -25,7 +35,8 @@ test('a copy has the conversation and its images, goes its own way, and runs not
       return { text: `answer ${call}` }
     },
   })
-  const host = createHost({ agent: defineAgent({ name: 'a', model, tools: [pay] }) })
+  const store = await open()
+  const host = createHost({ store, agent: defineAgent({ name: 'a', model, tools: [pay] }) })
   const session = await host.session('s', { principal: { id: 'ann' } })
   const image = { type: 'image', mediaType: 'image/png', source: { type: 'base64', data: PIXEL } } as const
   await session.send([{ type: 'text', text: 'one' }, image], { inputId: 'one' }).answer
@@ -48,6 +59,7 @@ test('a copy has the conversation and its images, goes its own way, and runs not
   expect((await session.info()).activity).toBe('running')
   await expect(session.fork({ before: 'nobody’s' })).rejects.toMatchObject({ code: 'unknown_input' })
   await host.stop()
+  await store.close()
 })
 
 test('what was taken back behind the window is told to the model after a restart too', async () => {

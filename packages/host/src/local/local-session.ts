@@ -72,7 +72,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
   /** Where live frames go: the feed, and who observes. */
   readonly #shown: Pick<SessionFeed, 'publishLive'>
   readonly #observed: ObservedSession | undefined
-  /** What is committed while the session is opened: its observer is told of it when there is a state to look at. */
+  /** Records committed during the opening. The observer gets them once the session has a state. */
   #untold: SessionRecord[] | undefined
   readonly #snapshots: SnapshotTaker
   /** From `open` on. */

@@ -1,4 +1,4 @@
-// What is counted of an answer, and what is no count.
+// Which usage counts of an answer are kept, and which are ignored.
 import { expect, test } from 'vitest'
 import { readUsage as readBedrockUsage } from '../bedrock/decode-end.ts'
 import { readUsage } from './decode-end.ts'

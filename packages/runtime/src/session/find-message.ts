@@ -62,7 +62,7 @@ async function readRecords(
   try {
     for (let pos = -1; pos < headPos;) {
       const batch = await frames.nextBatch()
-      if (!batch) return
+      if (!batch) throw createUnreadError(engine.session)
       for (const frame of batch) {
         if (frame.type !== 'fact') continue
         facts.push(frame.fact)
@@ -75,6 +75,11 @@ async function readRecords(
   } finally {
     frames.leave()
   }
+}
+
+/** Of half a log nothing can be said. */
+function createUnreadError(session: string): BatonError {
+  return new BatonError({ code: 'session_closed', message: `session ${session} was closed before its log was read` })
 }
 
 class ConversationEntries {

@@ -137,15 +137,20 @@ class SessionHandle implements Session {
     const given = decodeEventsOptions(options)
     if (!given.ok) throw new BatonError(given.refusal)
     const { from, signal } = given.value
+    const leave = (): void => reader.leave()
     const reader = openEvents(this.#init.engine, {
       ...(from !== undefined && { from }),
       tellsLive: true,
-      onEnd: (ended) => this.#readers.delete(ended),
+      onEnd: (ended) => {
+        this.#readers.delete(ended)
+        // One signal may outlive many readers.
+        signal?.removeEventListener('abort', leave)
+      },
     })
-    if (this.#closed || signal?.aborted) reader.leave()
+    if (this.#closed || signal?.aborted) leave()
     else {
       this.#readers.add(reader)
-      signal?.addEventListener('abort', () => reader.leave(), { once: true })
+      signal?.addEventListener('abort', leave, { once: true })
     }
     return reader
   }

@@ -59,7 +59,7 @@ async function readTurn(init: TurnInit, events: TurnEvents): Promise<Answer> {
       for (const event of batch.events) {
         const isAsked = event.type === 'message-added' && event.message.id === init.inputId
         const isEntered = event.type === 'message-entered' && event.message === init.inputId
-        // Before it is taken: who reads the events of a turn that fails is told of its end too.
+        // Pushed first: `takeEvent` throws when the turn failed, and readers must still see its end.
         if (seen.isMine || isAsked || isEntered) events.push(event)
         const answer = takeEvent(init.inputId, seen, event)
         if (answer) return answer
@@ -133,6 +133,8 @@ function readAnswer(
   return { outcome: OUTCOMES[stop], stop, text, usage, sources: [...sources.values()], limits: [...limits], forgotten }
 }
 
+const WAITING_MAX = 1000
+
 /** The events of one turn. Text that nobody reads is joined, so an unread turn holds no more than its answer. */
 class TurnEvents implements AsyncIterable<SessionEvent> {
   #waiting: SessionEvent[] = []
@@ -140,6 +142,8 @@ class TurnEvents implements AsyncIterable<SessionEvent> {
   #batch: readonly SessionEvent[] = []
   #handedOut = 0
   #ended = false
+  /** Waiting events at which they are looked through for what a later one replaces. */
+  #boundAt = WAITING_MAX
   /** Shared by all who wait: several iterators share the events, and none of them hangs at the end. */
   #wake: PromiseWithResolvers<void> | undefined
 
@@ -152,8 +156,24 @@ class TurnEvents implements AsyncIterable<SessionEvent> {
         this.#waiting = this.#waiting.filter((other) => !isProgress(other, event.callId))
       this.#waiting.push(event)
     }
+    if (this.#waiting.length > this.#boundAt) this.#shrink()
     this.#wake?.resolve()
     this.#wake = undefined
+  }
+
+  /** Of what was told again and again (a call whose clients come and go), only the newest counts. */
+  #shrink(): void {
+    const newer = new Set<string>()
+    const kept = this.#waiting.toReversed().filter((event) => {
+      const key =
+        event.type === 'call' ? event.call.callId : event.type === 'session' ? Object.keys(event).join() : undefined
+      if (key === undefined) return true
+      const isNewest = !newer.has(key)
+      newer.add(key)
+      return isNewest
+    })
+    this.#waiting = kept.toReversed()
+    this.#boundAt = Math.max(WAITING_MAX, 2 * kept.length)
   }
 
   end(): void {

@@ -1,10 +1,11 @@
 // What readers of a session are told: every fact once from where they say, live pieces in their place among them.
-import type { Frame, LiveFrame, Model, ModelEvent, Session } from '@baton/core'
+import type { Frame, LiveFrame, Session } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { expect } from 'vitest'
 import { act, listCalls, collect } from './situation-parts.ts'
 import type { Situations } from './situation.ts'
 import { forEachRow } from './situation.ts'
+import { createStreamingModel } from './streaming-model.ts'
 
 /** The whole text of pieces that may come again, by their offsets. */
 function joinPieces(pieces: readonly { readonly offset: number; readonly text: string }[]): string {
@@ -31,35 +32,6 @@ function checkOrder(frames: readonly Frame[]): void {
       running = undefined
     else if (frame.type !== 'fact' && 'attempt' in frame) expect(frame.attempt).toBe(running)
   }
-}
-
-const EVENTS: readonly ModelEvent[] = [
-  { type: 'reasoning-delta', text: 'Let me ' },
-  { type: 'reasoning-delta', text: 'think.' },
-  { type: 'text-delta', text: 'I look ' },
-  { type: 'text-delta', text: 'at it.' },
-  { type: 'call-start', index: 0, name: 'act' },
-  { type: 'call-delta', index: 0, text: '{"a"' },
-  { type: 'call-start', index: 1, name: 'act' },
-  { type: 'call-delta', index: 1, text: '{"b":2}' },
-  { type: 'call-delta', index: 0, text: ':1}' },
-]
-
-/** Streams every kind of piece in its first step, with a pause after each when `pauseMs` says so. */
-function createStreamingModel(pause: () => Promise<void>): Model {
-  let asked = 0
-  const run: Model['run'] = async (_, sink) => {
-    asked += 1
-    if (asked > 1) return { parts: [{ type: 'text', text: 'done' }], finish: 'end', usage: {}, model: 'm' }
-    for (const event of EVENTS) {
-      await pause()
-      sink(event)
-    }
-    const call = (text: string) => ({ type: 'call', name: 'act', arguments: text }) as const
-    const said = { type: 'text', text: 'I look at it.' } as const
-    return { parts: [said, call('{"a":1}'), call('{"b":2}')], finish: 'tool-calls', usage: {}, model: 'm' }
-  }
-  return { id: 'streaming/model', provider: 'streaming', capabilities: { tools: 'native', images: true }, run }
 }
 
 function checkPieces(frames: readonly Frame[]): void {
