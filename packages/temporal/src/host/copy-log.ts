@@ -1,0 +1,34 @@
+// A session's log under another name, up to where it last rested: what ran then would run twice.
+import type { SessionRecord } from '@baton/core/machine'
+import { applyRecord, followRecord, initialState } from '@baton/core/machine'
+import type { SessionLog } from '../session-view.ts'
+
+export interface Copying {
+  readonly from: string
+  readonly to: string
+}
+
+/** @throws BatonError `session_exists`, `store_failed`, `log_damaged` */
+export async function copyLog(store: SessionLog, { from, to }: Copying): Promise<void> {
+  const records: SessionRecord[] = []
+  let rested = 0
+  let state = initialState(from)
+  for await (const record of store.read(from, 0)) {
+    followRecord(state, record)
+    state = applyRecord(state, record)
+    records.push(renameSession(record, to))
+    const { turn, step, attempt, queue } = state
+    if (turn === null && step === null && attempt === null && queue.length === 0) rested = records.length
+  }
+  await store.restore(to, records.slice(0, rested))
+  for (const name of await store.blobs.names(from)) {
+    const text = await store.blobs.get(from, name)
+    if (text !== undefined) await store.blobs.put(to, name, text)
+  }
+}
+
+function renameSession(record: SessionRecord, session: string): SessionRecord {
+  if (record.pos > 0) return record
+  const facts = record.facts.map((fact) => (fact.type === 'session-opened' ? { ...fact, session } : fact))
+  return { ...record, facts }
+}

@@ -1,0 +1,88 @@
+// The host over a Temporal service: a stateless gateway. Every front works on it, and any gateway serves any session.
+import type { Agent, Host, Logger } from '@baton/core'
+import type { AgentChoice, CatalogInit } from '@baton/runtime'
+import { createCatalog, createHostOver } from '@baton/runtime'
+import { Client, Connection } from '@temporalio/client'
+import type { DataConverter } from '@temporalio/common'
+import { randomUUID } from 'node:crypto'
+import type { Tuning } from '../contract.ts'
+import { TASK_QUEUE } from '../contract.ts'
+import { createDataConverter } from '../data-converter.ts'
+import type { LiveBus } from '../live/live-bus.ts'
+import { openBus } from '../live/open-bus.ts'
+import { digest, digestMedia, NODE_WORLD } from '../node-world.ts'
+import type { SessionLog } from '../session-view.ts'
+import { TemporalEngine } from './temporal-engine.ts'
+
+export interface TemporalHostOptions<A extends Agent = Agent>
+  extends AgentChoice, Tuning, Pick<CatalogInit, 'modelOf' | 'defaultModel'> {
+  readonly agent?: A
+  /** Of the service's frontend; `localhost:7233` by default. */
+  readonly address?: string
+  /** An open connection in place of `address`; whoever opened it closes it. */
+  readonly connection?: Connection
+  /** `default` by default. */
+  readonly namespace?: string
+  /** Of the workers; `baton` by default. */
+  readonly taskQueue?: string
+  /** Where the workers put the records of sessions. */
+  readonly logStore: SessionLog
+  /** `redis://…`, the same as the workers'; a bus of one process by default. */
+  readonly redis?: string | LiveBus
+  readonly log?: Logger
+  /** Milliseconds after which the clients of a gateway that died count as gone; 30 s by default. */
+  readonly clientLeaseMs?: number
+  /** The same as the workers'. */
+  readonly dataConverter?: DataConverter
+  readonly newId?: () => string
+}
+
+export interface TemporalHost<A extends Agent = Agent> extends Host<A>, AsyncDisposable {
+  /** Undefined while it works; else why not, in words for whoever runs it. */
+  problem(): Promise<string | undefined>
+}
+
+const SILENT: Logger = { info: () => {}, warn: () => {} }
+const CLIENT_LEASE_MS = 30_000
+
+/**
+ * The agents are those of the workers, by name: what is decided and done is decided and done there.
+ * @throws Error when the service cannot be reached
+ */
+export async function createTemporalHost<A extends Agent = Agent>(
+  options: TemporalHostOptions<A>,
+): Promise<TemporalHost<A>> {
+  const { address, namespace = 'default', taskQueue = TASK_QUEUE, logStore: store, log = SILENT } = options
+  const { idleMs, updatesMax, clientLeaseMs: leaseMs = CLIENT_LEASE_MS, newId = randomUUID } = options
+  const connection = options.connection ?? (await Connection.connect(address === undefined ? {} : { address }))
+  const bus = await openBus(options.redis, log)
+  const client = new Client({ connection, namespace, dataConverter: createDataConverter(store.blobs, options.dataConverter) })
+  const world = { environment: NODE_WORLD, blobs: store.blobs, log, digest, digestMedia }
+  const { agent, agents, agentOf, modelOf, defaultModel } = options
+  const choice = { ...(agent && { agent }), ...(agents && { agents }), ...(agentOf && { agentOf }) }
+  const models = { ...(modelOf && { modelOf }), ...(defaultModel && { defaultModel }) }
+  const catalog = createCatalog({ ...choice, ...models, ...world })
+  const tuning = { ...(idleMs !== undefined && { idleMs }), ...(updatesMax !== undefined && { updatesMax }) }
+  const engine = new TemporalEngine({ client, taskQueue, catalog, store, bus, log, tuning, leaseMs })
+  const host = createHostOver({ engine, newId })
+  let stopped: Promise<void> | undefined
+  const stop: Host['stop'] = (how) =>
+    (stopped ??= host.stop(how).finally(async () => {
+      if (typeof options.redis !== 'object') await bus.close()
+      if (!options.connection) await connection.close()
+    }))
+  return {
+    session: host.session as Host<A>['session'], // the same session, with the types of its agent
+    stop,
+    [Symbol.asyncDispose]: () => stop(),
+    problem: async () => {
+      try {
+        await connection.workflowService.getSystemInfo({})
+      } catch (cause) {
+        return `the Temporal service does not answer: ${cause instanceof Error ? cause.message : String(cause)}`
+      }
+      const health = await store.health()
+      return health.ok ? bus.problem() : health.message
+    },
+  }
+}

@@ -1,0 +1,62 @@
+// What processes tell each other of a session beside its log: that there are new records, and what a model is saying. A bus
+// may lose anything: records are in the log, and live text comes again with its step.
+import type { LiveFrame } from '@baton/core'
+import type { SessionRecord } from '@baton/core/machine'
+
+export type BusMessage =
+  | { readonly type: 'records'; readonly records: readonly SessionRecord[] }
+  /** There are records up to here; they are too large to be sent along. */
+  | { readonly type: 'pos'; readonly pos: number }
+  | { readonly type: 'live'; readonly frames: readonly LiveFrame[] }
+
+export interface LiveBus {
+  /** Never throws and never waits for long: what cannot be sent is dropped. */
+  publish(session: string, message: BusMessage): void
+  /** Calls `onMessage` for what is published from now on, and `onGap` when something may have been missed. */
+  subscribe(session: string, onMessage: (message: BusMessage) => void, onGap: () => void): Promise<() => void>
+  /** What the newest attempt of a session has said, as far as it is kept. */
+  readAttempt(session: string): Promise<readonly LiveFrame[]>
+  /** Keeps pieces of the running attempt for those who come later. */
+  keepAttempt(session: string, attempt: number, frames: readonly LiveFrame[]): void
+  /** Undefined while it works; else why not, in words for whoever runs the server. */
+  problem(): string | undefined
+  close(): Promise<void>
+}
+
+/** Frames of an attempt that are kept at most; a reader that comes later than that waits for the step. */
+const KEPT_MAX = 10_000
+
+/** For workers and hosts of one process, as in tests and small programs. */
+export function createMemoryBus(): LiveBus {
+  const listeners = new Map<string, Set<(message: BusMessage) => void>>()
+  const attempts = new Map<string, { readonly attempt: number; readonly frames: LiveFrame[] }>()
+  return {
+    publish: (session, message) => {
+      // As a network would: plain data, later, nothing shared.
+      const text = JSON.stringify(message)
+      for (const listener of listeners.get(session) ?? [])
+        setImmediate(() => listener(JSON.parse(text) as BusMessage)) // what was published
+    },
+    subscribe: async (session, onMessage) => {
+      const own = listeners.get(session) ?? new Set()
+      listeners.set(session, own)
+      own.add(onMessage)
+      return () => {
+        own.delete(onMessage)
+        if (own.size === 0) listeners.delete(session)
+      }
+    },
+    readAttempt: async (session) => attempts.get(session)?.frames ?? [],
+    keepAttempt: (session, attempt, frames) => {
+      const known = attempts.get(session)
+      const kept = known?.attempt === attempt ? known : { attempt, frames: [] }
+      if (kept.frames.length + frames.length <= KEPT_MAX) kept.frames.push(...frames)
+      attempts.set(session, kept)
+    },
+    problem: () => undefined,
+    close: async () => {
+      listeners.clear()
+      attempts.clear()
+    },
+  }
+}

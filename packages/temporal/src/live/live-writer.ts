@@ -1,0 +1,44 @@
+// What an activity streams: pieces are gathered for a moment, so that a fast model costs the network one message and not a
+// hundred.
+import type { LiveFrame } from '@baton/core'
+import type { LiveBus } from './live-bus.ts'
+
+/** Milliseconds for which pieces are gathered. */
+const GATHER_MS = 20
+
+export class LiveWriter {
+  readonly #bus: LiveBus
+  readonly #session: string
+  readonly #attempt: number | undefined
+  #frames: LiveFrame[] = []
+  #timer: NodeJS.Timeout | undefined
+  /** The text of the answer so far. */
+  said = ''
+
+  /** `attempt`: of a model, whose pieces are kept for readers that come later. */
+  constructor(bus: LiveBus, session: string, attempt?: number) {
+    this.#bus = bus
+    this.#session = session
+    this.#attempt = attempt
+  }
+
+  readonly write = (frame: LiveFrame): void => {
+    if (frame.type === 'text-delta') this.said += frame.text
+    const last = this.#frames.at(-1)
+    if (last && frame.type === last.type && (frame.type === 'text-delta' || frame.type === 'reasoning-delta')) {
+      const before = last as typeof frame // of the same type
+      this.#frames[this.#frames.length - 1] = { ...before, text: before.text + frame.text }
+    } else this.#frames.push(frame)
+    this.#timer ??= setTimeout(() => this.flush(), GATHER_MS)
+  }
+
+  flush(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    if (this.#frames.length === 0) return
+    const frames = this.#frames
+    this.#frames = []
+    if (this.#attempt !== undefined) this.#bus.keepAttempt(this.#session, this.#attempt, frames)
+    this.#bus.publish(this.#session, { type: 'live', frames })
+  }
+}

@@ -1,0 +1,43 @@
+// Payloads that are too long for a service stand in the blob store, under the hash of what they hold; the service has their
+// names alone.
+import type { BlobStore } from '@baton/core'
+import type { Payload, PayloadCodec } from '@temporalio/common'
+import { createHash } from 'node:crypto'
+
+/** Under this name in place of a session's. */
+const FOLDER = 'baton-payloads'
+const ENCODING = 'baton/blob'
+/** Bytes of a payload that goes as it is. The service warns from 256 KiB on, and refuses 2 MB. */
+const INLINE_BYTES = 128 * 1024
+
+const encode = (text: string): Uint8Array => new TextEncoder().encode(text)
+const decode = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
+
+export function createBlobCodec(blobs: BlobStore): PayloadCodec {
+  return {
+    encode: (payloads) => Promise.all(payloads.map((payload) => keep(blobs, payload))),
+    decode: (payloads) => Promise.all(payloads.map((payload) => fetchKept(blobs, payload))),
+  }
+}
+
+async function keep(blobs: BlobStore, payload: Payload): Promise<Payload> {
+  const { data, metadata } = payload
+  if (!data || data.byteLength <= INLINE_BYTES) return payload
+  const name = createHash('sha256').update(data).digest('hex')
+  const kept = Object.fromEntries(Object.entries(metadata ?? {}).map(([key, value]) => [key, decode(value)]))
+  await blobs.put(FOLDER, name, JSON.stringify({ metadata: kept, data: Buffer.from(data).toString('base64') }))
+  return { metadata: { encoding: encode(ENCODING) }, data: encode(name) }
+}
+
+/** @throws Error when the blob is gone, which is told by its name */
+async function fetchKept(blobs: BlobStore, payload: Payload): Promise<Payload> {
+  const { data, metadata } = payload
+  const encoding = metadata?.['encoding']
+  if (!data || !encoding || decode(encoding) !== ENCODING) return payload
+  const name = decode(data)
+  const text = await blobs.get(FOLDER, name)
+  if (text === undefined) throw new Error(`payload ${name} is not in the blob store`)
+  const kept = JSON.parse(text) as { readonly metadata: Readonly<Record<string, string>>; readonly data: string } // as put
+  const restored = Object.entries(kept.metadata).map(([key, value]) => [key, encode(value)])
+  return { metadata: Object.fromEntries(restored) as Record<string, Uint8Array>, data: Buffer.from(kept.data, 'base64') }
+}

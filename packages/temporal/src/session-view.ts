@@ -1,0 +1,185 @@
+// A session as one process sees it, be it a gateway or a worker: folded from the log, told of news by the bus, and read again
+// where the bus was silent.
+import type { BlobStore, Logger, LogStore } from '@baton/core'
+import { BatonError } from '@baton/core'
+import type { Input, SessionRecord } from '@baton/core/machine'
+import { createHistory } from '@baton/core/machine'
+import type { OpenWorld } from '@baton/runtime'
+import { ReplicatedSession } from '@baton/runtime'
+import type { Answers } from './contract.ts'
+import type { BusMessage, LiveBus } from './live/live-bus.ts'
+
+export interface SessionViewInit {
+  readonly session: string
+  readonly store: SessionLog
+  readonly bus: LiveBus
+  readonly log: Logger
+  readonly world: Pick<OpenWorld, 'current'>
+  /** Hands inputs to the workflow. */
+  readonly update: (inputs: readonly Input[]) => Promise<Answers>
+}
+
+/** Where workers put the records of sessions, and everybody reads them. */
+export type SessionLog = Pick<LogStore, 'put' | 'read' | 'restore' | 'list' | 'health'> & { readonly blobs: BlobStore }
+
+/** Milliseconds between two looks into the log: while somebody waits for a record, while a turn runs, and else. */
+const POLL_MS = { waiting: 100, running: 1000, resting: 15_000 } as const
+/** Milliseconds for which a record is waited for that the workflow has decided. */
+const REACH_MS = 60_000
+
+export class SessionView {
+  readonly replica: ReplicatedSession
+  readonly #init: SessionViewInit
+  readonly #listeners = new Set<() => void>()
+  #unsubscribe = (): void => {}
+  #reading: Promise<void> | undefined
+  #readAgain = false
+  #wantedPos = -1
+  #timer: NodeJS.Timeout | undefined
+  #isClosed = false
+
+  constructor(init: SessionViewInit) {
+    this.#init = init
+    const { session, store, world, update } = init
+    this.replica = new ReplicatedSession({
+      session,
+      world,
+      update: async (inputs) => {
+        const answers = await update(inputs)
+        const last = answers.findLast((answer) => answer.type === 'accepted')
+        if (last?.type === 'accepted') await this.reach(last.pos)
+        return answers
+      },
+      readPast: (fromPos) => store.read(session, fromPos),
+    })
+  }
+
+  /** @throws BatonError `store_failed`, `log_damaged` */
+  async open(): Promise<void> {
+    const { bus, session } = this.#init
+    this.#unsubscribe = await bus.subscribe(
+      session,
+      (message) => this.#hear(message),
+      () => void this.#catchUp(),
+    )
+    await this.#read()
+    this.#poll()
+    for (const frame of await bus.readAttempt(session)) this.replica.publishLive(frame)
+  }
+
+  /** Called after every record. */
+  onRecords(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  /** Resolves when the record of this position is folded. @throws BatonError `store_failed` when it does not come */
+  async reach(pos: number, timeoutMs = REACH_MS): Promise<void> {
+    if (this.replica.state().pos >= pos) return
+    this.#wantedPos = Math.max(this.#wantedPos, pos)
+    this.#poll()
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_, reject) => {
+      const message = `record ${pos} of session ${this.#init.session} did not reach the log in ${timeoutMs} ms`
+      timer = setTimeout(() => reject(new BatonError({ code: 'store_failed', message })), timeoutMs)
+    })
+    try {
+      await Promise.race([this.replica.reached(pos), late])
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  /** Records that this process has put into the log itself. */
+  take(records: readonly SessionRecord[]): void {
+    this.#publish(records)
+  }
+
+  /** The messages of a request may reach behind the window after a rewind: then all of the log is folded again. */
+  async completeHistory(): Promise<void> {
+    const history = this.replica.history()
+    const { session, store } = this.#init
+    while (!history.has(this.replica.state().index)) {
+      const whole = createHistory({ keepAll: true })
+      let pos = -1
+      for await (const record of store.read(session, 0)) {
+        whole.fold(record)
+        pos = record.pos
+      }
+      if (pos === this.replica.state().pos) history.takeOver(whole)
+      else await this.#catchUp()
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true
+    clearTimeout(this.#timer)
+    this.#unsubscribe()
+    const message = `session ${this.#init.session} was closed`
+    this.replica.end(new BatonError({ code: 'session_closed', message }))
+  }
+
+  #hear(message: BusMessage): void {
+    if (this.#isClosed) return
+    if (message.type === 'live') for (const frame of message.frames) this.replica.publishLive(frame)
+    else if (message.type === 'records') this.#publish(message.records)
+    else if (message.pos > this.replica.state().pos) void this.#catchUp()
+  }
+
+  #publish(records: readonly SessionRecord[]): void {
+    const { pos } = this.replica.state()
+    const news = records.filter((record) => record.pos > pos)
+    const [first] = news
+    if (!first) return
+    if (first.pos !== pos + 1) {
+      void this.#catchUp()
+      return
+    }
+    try {
+      this.replica.publishRecords(news)
+    } catch (cause) {
+      this.#init.log.warn('a record that was announced cannot be folded', { session: this.#init.session, cause: String(cause) })
+      return
+    }
+    for (const listener of this.#listeners) listener()
+  }
+
+  /** One reading at a time; who asks meanwhile gets the next one. Never rejects. */
+  #catchUp(): Promise<void> {
+    this.#readAgain = true
+    this.#reading ??= this.#readOn().finally(() => {
+      this.#reading = undefined
+    })
+    return this.#reading
+  }
+
+  async #readOn(): Promise<void> {
+    while (this.#readAgain && !this.#isClosed) {
+      this.#readAgain = false
+      try {
+        await this.#read()
+      } catch (cause) {
+        this.#init.log.warn('the log of a session cannot be read; it is tried again', {
+          session: this.#init.session,
+          cause: cause instanceof Error ? cause.message : String(cause),
+        })
+      }
+    }
+  }
+
+  async #read(): Promise<void> {
+    const { session, store } = this.#init
+    const records: SessionRecord[] = []
+    for await (const record of store.read(session, this.replica.state().pos + 1)) records.push(record)
+    if (!this.#isClosed) this.#publish(records)
+  }
+
+  #poll(): void {
+    clearTimeout(this.#timer)
+    if (this.#isClosed) return
+    const { pos, turn } = this.replica.state()
+    const delayMs = this.#wantedPos > pos ? POLL_MS.waiting : turn ? POLL_MS.running : POLL_MS.resting
+    this.#timer = setTimeout(() => void this.#catchUp().then(() => this.#poll()), delayMs)
+    this.#timer.unref()
+  }
+}

@@ -1,0 +1,145 @@
+// Hands inputs to the workflows of sessions. Of one session one Update is under way from here at a time: what comes meanwhile
+// goes with the next, as a group commit. A service takes ten at once, and 2,000 in a run.
+import { BatonError, isErrorCode } from '@baton/core'
+import type { Input } from '@baton/core/machine'
+import {
+  ServiceError,
+  WithStartWorkflowOperation,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+} from '@temporalio/client'
+import type { Client } from '@temporalio/client'
+import { ApplicationFailure } from '@temporalio/common'
+import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Answers, Submission } from './contract.ts'
+import { INPUTS_MAX, SUBMIT } from './contract.ts'
+
+/** Bytes of one Update's inputs: the service takes 2 MB, and a run that is given more does not come to its end. */
+const BYTES_MAX = 1_500_000
+/** Milliseconds for which an Update is tried, and between two tries. */
+const TRY_MS = 60_000
+const AGAIN_MS = 200
+
+interface Waiting {
+  readonly inputs: readonly Input[]
+  readonly resolve: (answers: Answers) => void
+  readonly reject: (cause: unknown) => void
+}
+
+export interface SubmitterInit {
+  readonly client: Client
+  /** Starts the workflow of a session that has none that runs; absent: it is `session_closed`. */
+  readonly start?: (session: string) => WithStartWorkflowOperation<() => Promise<void>>
+}
+
+export class Submitter {
+  readonly #init: SubmitterInit
+  readonly #queues = new Map<string, Waiting[]>()
+
+  constructor(init: SubmitterInit) {
+    this.#init = init
+  }
+
+  /** @throws BatonError `session_closed`, `store_failed`, `input_too_large`, `queue_full` */
+  submitTo(session: string): (inputs: readonly Input[]) => Promise<Answers> {
+    return (inputs) =>
+      new Promise((resolve, reject) => {
+        const queue = this.#queues.get(session)
+        if (queue) {
+          queue.push({ inputs, resolve, reject })
+          return
+        }
+        this.#queues.set(session, [{ inputs, resolve, reject }])
+        void this.#drain(session)
+      })
+  }
+
+  /** For one Update alone, with another agent. */
+  async submit(session: string, submission: Submission): Promise<Answers> {
+    const bytes = Buffer.byteLength(JSON.stringify(submission))
+    if (bytes > BYTES_MAX) {
+      const message = `the input has ${bytes} bytes as JSON; a session takes ${BYTES_MAX} at once`
+      throw new BatonError({ code: 'input_too_large', message })
+    }
+    const updateId = randomUUID()
+    const untilMs = performance.now() + TRY_MS
+    for (;;) {
+      try {
+        return await this.#update(session, submission, updateId)
+      } catch (cause) {
+        const error = describeFailure(session, cause)
+        if (!error.retryable || performance.now() > untilMs) throw error
+        await wait(AGAIN_MS)
+      }
+    }
+  }
+
+  async #update(session: string, submission: Submission, updateId: string): Promise<Answers> {
+    const { client, start } = this.#init
+    const options = { args: [submission] as [Submission], updateId }
+    try {
+      return await client.workflow.getHandle(session).executeUpdate<Answers, [Submission]>(SUBMIT, options)
+    } catch (cause) {
+      if (!(cause instanceof WorkflowNotFoundError) || !start) throw cause
+      return await client.workflow.executeUpdateWithStart<() => Promise<void>, Answers, [Submission]>(SUBMIT, {
+        ...options,
+        startWorkflowOperation: start(session),
+      })
+    }
+  }
+
+  async #drain(session: string): Promise<void> {
+    const queue = this.#queues.get(session) ?? []
+    while (queue.length > 0) {
+      // What is handed in within the same moment goes together.
+      await Promise.resolve()
+      const taken = takeSome(queue)
+      try {
+        const answers = await this.submit(session, { inputs: taken.flatMap((one) => one.inputs) })
+        let next = 0
+        for (const { inputs, resolve } of taken) resolve(answers.slice(next, (next += inputs.length)))
+      } catch (cause) {
+        for (const { reject } of taken) reject(cause)
+      }
+    }
+    this.#queues.delete(session)
+  }
+}
+
+/** As many as one Update takes, at least one. */
+function takeSome(queue: Waiting[]): readonly Waiting[] {
+  const taken: Waiting[] = []
+  let count = 0
+  let chars = 0
+  for (const one of queue) {
+    count += one.inputs.length
+    chars += JSON.stringify(one.inputs).length
+    if (taken.length > 0 && (count > INPUTS_MAX || chars > BYTES_MAX / 3)) break
+    taken.push(one)
+  }
+  queue.splice(0, taken.length)
+  return taken
+}
+
+/** `retryable`: the same Update may be sent again, since its id tells it from another one. */
+function describeFailure(session: string, cause: unknown): BatonError {
+  if (cause instanceof BatonError) return cause
+  if (cause instanceof WorkflowUpdateFailedError) {
+    const why = cause.cause
+    const type = why instanceof ApplicationFailure ? (why.type ?? '') : ''
+    const message = why?.message ?? cause.message
+    if (isErrorCode(type)) return new BatonError({ code: type, message })
+    // A run that ended while it had the Update: the next one takes it.
+    if (type === 'AcceptedUpdateCompletedWorkflow')
+      return new BatonError({ code: 'store_failed', message, retryable: true, cause })
+    return new BatonError({ code: 'store_failed', message: `session ${session} could not decide: ${message}`, cause })
+  }
+  if (cause instanceof WorkflowNotFoundError)
+    return new BatonError({ code: 'session_closed', message: `no workflow runs for session ${session}`, cause })
+  const isPassing = cause instanceof WorkflowUpdateRPCTimeoutOrCancelledError || cause instanceof ServiceError
+  const why = cause instanceof Error ? cause.message : String(cause)
+  const message = `the Temporal service did not take an input of session ${session}: ${why}`
+  return new BatonError({ code: 'store_failed', message, retryable: isPassing, cause })
+}

@@ -1,0 +1,169 @@
+// The activities of a worker: decisions, model calls, tools, and what brings records into the log.
+import type { Logger } from '@baton/core'
+import { isBatonError } from '@baton/core'
+import type { SessionRecord } from '@baton/core/machine'
+import { effectKey, outstanding } from '@baton/core/machine'
+import { Cancellation, performEffect, performModel, performTool } from '@baton/runtime'
+import type { HostReport } from '@baton/core/machine'
+import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity'
+import { ApplicationFailure } from '@temporalio/common'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { BatonActivities, WorkJob } from '../contract.ts'
+import { NOT_BEGUN } from '../contract.ts'
+import type { LiveBus } from '../live/live-bus.ts'
+import { LiveWriter } from '../live/live-writer.ts'
+import type { SessionLog } from '../session-view.ts'
+import type { DecisionInit } from './decide.ts'
+import { decideInputs, openLog } from './decide.ts'
+import { readGoalResult } from './goal-result.ts'
+import type { Place, Places } from './places.ts'
+
+export interface ActivitiesInit extends DecisionInit {
+  readonly places: Places
+  readonly store: SessionLog
+  readonly bus: LiveBus
+  readonly log: Logger
+}
+
+/** Records as JSON that are announced with their content; longer ones are read from the log. */
+const ANNOUNCED_CHARS = 128 * 1024
+/** Milliseconds that an activity waits for the log to take or to have what must be in it before it begins. */
+const BEGIN_MS = 10_000
+/** Milliseconds between two signs of life; the service hears of fewer. */
+const BEAT_MS = 1000
+/** Milliseconds that aborted work has to end; then it is left to itself. */
+const ABORT_MS = 5000
+
+export function createActivities(init: ActivitiesInit): BatonActivities {
+  return {
+    'baton.open': (job) => tellFailure(() => openLog(init, job)),
+    'baton.decide': (job) => tellFailure(() => decideInputs(init, job)),
+    'baton.publish': ({ session, records }) => tellFailure(() => putRecords(init, session, records)),
+    'baton.result': ({ identity }) => tellFailure(() => readGoalResult(init.places, identity)),
+    'baton.model': (job) => performWork(init, job),
+    'baton.tool': (job) => performWork(init, job),
+  }
+}
+
+/** With its code as the failure's type. An agent that is not there is somebody's mistake, and no try mends it. */
+async function tellFailure<Value>(act: () => Promise<Value>): Promise<Value> {
+  try {
+    return await act()
+  } catch (cause) {
+    if (!isBatonError(cause)) throw cause
+    const { code: type, message, hint } = cause
+    const nonRetryable = type === 'invalid_agent' || type === 'log_damaged' || type === 'log_version_unknown'
+    throw ApplicationFailure.create({ type, message: `${message}. ${hint}`, nonRetryable, cause })
+  }
+}
+
+async function putRecords(
+  { store, bus }: Pick<ActivitiesInit, 'store' | 'bus'>,
+  session: string,
+  records: readonly SessionRecord[],
+): Promise<void> {
+  const last = records.at(-1)
+  if (!last) return
+  await store.put(session, records)
+  const isShort = JSON.stringify(records).length <= ANNOUNCED_CHARS
+  bus.publish(session, isShort ? { type: 'records', records } : { type: 'pos', pos: last.pos })
+}
+
+/** Undefined: there is nothing to report. @throws ApplicationFailure of type `baton.not_begun` */
+async function performWork(init: ActivitiesInit, job: WorkJob): Promise<HostReport | undefined> {
+  const place = await begin(init, job)
+  try {
+    return await perform(init, job, place)
+  } finally {
+    place.leave()
+  }
+}
+
+async function begin(init: ActivitiesInit, job: WorkJob): Promise<Place> {
+  const { identity, records, pos } = job
+  const untilMs = performance.now() + BEGIN_MS
+  for (;;) {
+    let place: Place | undefined
+    try {
+      await putRecords(init, identity.session, records)
+      place = await init.places.enter(identity)
+      place.view.take(records)
+      await place.view.reach(pos, Math.max(1, untilMs - performance.now()))
+      await place.view.completeHistory()
+      return place
+    } catch (cause) {
+      place?.leave()
+      const message = cause instanceof Error ? cause.message : String(cause)
+      const isFinal = isBatonError(cause) && cause.code === 'store_conflict'
+      if (isFinal || performance.now() > untilMs || cancellationSignal().aborted)
+        throw ApplicationFailure.create({ type: NOT_BEGUN, message: `it could not begin: ${message}` })
+      heartbeat()
+      await wait(200)
+    }
+  }
+}
+
+async function perform({ bus, log }: ActivitiesInit, job: WorkJob, { view, world }: Place): Promise<HostReport | undefined> {
+  const { effect } = job
+  const { replica } = view
+  const key = effectKey(effect)
+  const cancellation = new Cancellation()
+  const isOwed = (): boolean => outstanding(replica.state()).some((owed) => effectKey(owed) === key)
+  const writer = new LiveWriter(bus, job.identity.session, effect.type === 'call-model' ? effect.attempt : undefined)
+  const cancelled = Promise.withResolvers<undefined>()
+  const cancel = (): void => {
+    cancellation.abort()
+    cancelled.resolve(undefined)
+  }
+  // The news of an interrupt comes with its record; the service's own way takes as long as a heartbeat.
+  const stopListening = view.onRecords(() => {
+    if (!isOwed()) cancel()
+  })
+  const signal = cancellationSignal()
+  signal.addEventListener('abort', cancel, { once: true })
+  const beat = setInterval(() => heartbeat({ said: writer.said.slice(0, SAID_MAX) }), BEAT_MS)
+  try {
+    heartbeat({ said: '' })
+    if (!isOwed()) cancel()
+    const working = performEffect(effect, {
+      work: {
+        model: (modelJob, io) => performModel(world, modelJob, io),
+        tool: (toolJob, io) => performTool(world, toolJob, io),
+      },
+      state: replica.state(),
+      history: replica.history(),
+      cancellation,
+      questions: replica.questions,
+      isClosed: () => false,
+      live: (frame) => {
+        if (!cancellation.aborted) writer.write(frame)
+      },
+      report: (report) => void replica.submit([report]).catch(() => {}),
+    })
+    if (effect.type === 'run-tool') {
+      const report = await Promise.race([working, cancelled.promise.then(() => wait(ABORT_MS, undefined, { ref: false }))])
+      return dropIfShutDown(report, signal)
+    }
+    const report = await Promise.race([working, cancelled.promise])
+    if (!cancellation.aborted) return report
+    dropIfShutDown(report, signal)
+    return { type: 'model-stopped', attempt: effect.attempt, text: writer.said }
+  } finally {
+    clearInterval(beat)
+    stopListening()
+    signal.removeEventListener('abort', cancel)
+    writer.flush()
+    log.info('work has ended', { session: job.identity.session, work: key, activity: activityInfo().activityId })
+  }
+}
+
+/** UTF-16 units of what was said that a heartbeat tells. */
+const SAID_MAX = 65_536
+
+/** Work that ends because its worker does is lost, and is done again where it may be. @throws ApplicationFailure */
+function dropIfShutDown(report: HostReport | undefined, signal: AbortSignal): HostReport | undefined {
+  const reason = signal.aborted && signal.reason instanceof Error ? signal.reason.message : ''
+  if (report === undefined && reason === 'WORKER_SHUTDOWN')
+    throw ApplicationFailure.create({ type: 'baton.worker_shutdown', message: 'the worker was shut down' })
+  return report
+}

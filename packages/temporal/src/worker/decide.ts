@@ -1,0 +1,160 @@
+// Policy as a local activity: what it decides is recorded, so that another policy changes no session that runs.
+import type { JsonValue, Tool } from '@baton/core'
+import { BatonError, parseJson } from '@baton/core'
+import type { HostReport, Input, SessionRecord, State } from '@baton/core/machine'
+import {
+  applyRecord,
+  createHistory,
+  decideBatch,
+  effectKey,
+  findCall,
+  followRecord,
+  initialState,
+  openSession,
+  outstanding,
+} from '@baton/core/machine'
+import type { SessionWorld } from '@baton/runtime'
+import { Cancellation, isWorkEffect, performTool } from '@baton/runtime'
+import { randomUUID } from 'node:crypto'
+import type { Decided, DecideJob, ForeignFinished, Opened, OpenJob, WorkPlan } from '../contract.ts'
+import type { SessionLog } from '../session-view.ts'
+import { findForeignWork } from '../temporal-tool.ts'
+import type { Places } from './places.ts'
+
+export interface WorkAbout {
+  readonly agent: string
+  /** The tool's name; absent for a model call. */
+  readonly tool?: string
+}
+
+export interface WorkTimes {
+  /** Another task queue than the session's. */
+  readonly taskQueue?: string
+  /** Milliseconds; the machine's own deadlines settle a call before. Seven days for a tool, a day for a model call. */
+  readonly startToCloseMs?: number
+  /** Milliseconds without a sign of life after which the work counts as lost. 10 s. */
+  readonly heartbeatMs?: number
+}
+
+export interface DecisionInit {
+  readonly places: Places
+  readonly store: SessionLog
+  readonly timesOf: ((about: WorkAbout) => WorkTimes | undefined) | undefined
+}
+
+const DAY_MS = 86_400_000
+const MODEL_MS = DAY_MS
+const TOOL_MS = 7 * DAY_MS
+const HEARTBEAT_MS = 10_000
+/** Milliseconds that somebody's own activity has beyond its tool's time-out. */
+const GRACE_MS = 10_000
+
+/** @throws BatonError `invalid_agent`, `store_failed`, `log_damaged` */
+export async function openLog({ places, store }: DecisionInit, { identity }: OpenJob): Promise<Opened> {
+  const { session, principal } = identity
+  let state = initialState(session)
+  for await (const record of store.read(session, 0)) {
+    followRecord(state, record)
+    state = applyRecord(state, record)
+  }
+  if (state.pos >= 0) return { state, records: [] }
+  const { spec } = await places.findWorld(identity)
+  const birth = randomUUID().replaceAll('-', '').slice(0, 8)
+  return { records: [openSession({ session, birth, principal, spec, nowMs: Date.now(), epoch: 1 })] }
+}
+
+/** @throws BatonError `invalid_agent`, `store_failed` */
+export async function decideInputs(init: DecisionInit, job: DecideJob): Promise<Decided> {
+  const { state, nowMs, underWay } = job
+  const world = await init.places.findWorld(job.identity)
+  const inputs: Input[] = []
+  for (const input of job.inputs)
+    inputs.push(input.type === 'foreign-finished' ? await readForeign(world, state, input) : input)
+  const batch = decideBatch({ spec: world.spec, state, nowMs, wallMs: Date.now() }, inputs)
+  const known = new Set(underWay)
+  const owed = outstanding(batch.state).filter(isWorkEffect)
+  const plans: Record<string, WorkPlan> = {}
+  for (const effect of owed) {
+    const key = effectKey(effect)
+    if (known.has(key)) continue
+    plans[key] =
+      effect.type === 'run-tool'
+        ? await planTool(init, world, { job, callId: effect.callId, attempt: effect.attempt, state: batch.state, records: batch.records })
+        : { runs: 'model', ...timesOf(init, { agent: world.agent.name }, MODEL_MS) }
+  }
+  return { records: batch.records, answers: batch.answers, plans }
+}
+
+function timesOf({ timesOf: ask }: DecisionInit, about: WorkAbout, longestMs: number): WorkTimes & { readonly startToCloseMs: number } {
+  const { taskQueue, startToCloseMs = longestMs, heartbeatMs = HEARTBEAT_MS } = ask?.(about) ?? {}
+  return { startToCloseMs, heartbeatMs, ...(taskQueue !== undefined && { taskQueue }) }
+}
+
+interface ToolRun {
+  readonly job: DecideJob
+  readonly callId: string
+  readonly attempt: number
+  readonly state: State
+  readonly records: readonly SessionRecord[]
+}
+
+async function planTool(init: DecisionInit, world: SessionWorld, run: ToolRun): Promise<WorkPlan> {
+  const { callId, attempt, state } = run
+  const name = findCall(state, callId)?.name ?? ''
+  const times = timesOf(init, { agent: world.agent.name, tool: name }, TOOL_MS)
+  const tool = world.tools.find((one) => one.name === name)
+  const foreign = tool && findForeignWork(tool)
+  if (!tool || !foreign) return { runs: 'tool', ...times }
+  const { session } = state
+  const text = await findArguments(init, run)
+  const parsed = parseJson(text)
+  const context = { session, callId, attempt, idempotencyKey: `${session}/${callId}` }
+  return {
+    runs: foreign.runs,
+    type: foreign.type,
+    name,
+    args: [parsed.ok ? parsed.value : {}, context],
+    attempts: tool.effect === 'once' ? 1 : (foreign.attempts ?? 1),
+    // The machine settles the call by then; whoever performs it need not go on.
+    startToCloseMs: Math.min(tool.timeoutMs + GRACE_MS, times.startToCloseMs),
+    ...(foreign.heartbeatMs !== undefined && { heartbeatMs: foreign.heartbeatMs }),
+    ...(foreign.taskQueue !== undefined && { taskQueue: foreign.taskQueue }),
+  }
+}
+
+/** They stand in the record of their step: in what was just decided, in what is on its way to the log, or in the log. */
+async function findArguments({ store }: DecisionInit, { job, callId, records }: ToolRun): Promise<string> {
+  const history = createHistory()
+  let pos = -1
+  for await (const record of store.read(job.identity.session, 0)) {
+    if (record.pos > job.state.pos) break
+    history.fold(record)
+    pos = record.pos
+  }
+  for (const record of [...job.recent, ...records]) if (record.pos > pos) history.fold(record)
+  return history.openCall(callId)?.arguments ?? '{}'
+}
+
+/** As the result of a tool of the agent: checked by its schema, bounded, its long texts kept apart. */
+async function readForeign(world: SessionWorld, state: State, ended: ForeignFinished): Promise<HostReport> {
+  const { callId, attempt, name, value, failure } = ended
+  const call = findCall(state, callId)
+  const execute = (): JsonValue => {
+    if (failure !== undefined) throw new BatonError({ code: 'tool_failed', message: failure })
+    return value ?? null
+  }
+  const tools = world.tools.map((tool): Tool => (tool.name === name ? { ...tool, execute } : tool))
+  const { session, principal } = state
+  const job = { session, principal, turn: state.turn?.turn ?? 0, callId, attempt, name: call?.name ?? name, arguments: '{}' }
+  const io = {
+    cancellation: new Cancellation(),
+    isClosed: () => false,
+    live: () => {},
+    plan: () => {},
+    ask: () => Promise.reject(new BatonError({ code: 'cancelled', message: 'its tool has ended' })),
+  }
+  // Its arguments were validated when the model wrote them.
+  const validated = { take: () => ({ value: {} }) } as unknown as SessionWorld['validated']
+  const report = await performTool({ ...world, tools, validated }, job, io)
+  return report ?? { type: 'work-lost', work: { type: 'tool', callId, attempt } }
+}

@@ -1,0 +1,28 @@
+// The agent of a goal: the agent that was named, with the tools, the verdict and the limits of the goal.
+import type { Agent } from '@baton/core'
+import { BatonError } from '@baton/core'
+import type { GoalTerms } from '../contract.ts'
+
+/** @throws BatonError `invalid_agent` with what the agent lacks */
+export function narrowAgent(agent: Agent, { tools, outputSchema, limits }: GoalTerms): Agent {
+  const unknown = (tools ?? []).filter((name) => !agent.tools.some((tool) => tool.name === name))
+  if (unknown.length > 0) {
+    const names = agent.tools.map(({ name }) => name).join(', ')
+    throw refuse(agent, `has no tool ${unknown.map((name) => `"${name}"`).join(', ')}; it has: ${names}`)
+  }
+  if (outputSchema && outputSchema['type'] !== 'object')
+    throw refuse(agent, 'cannot give that verdict: the root of outputSchema must have the type "object"')
+  for (const [name, value] of Object.entries(limits ?? {}))
+    if (!Object.hasOwn(agent.limits, name) || !(Number.isFinite(value) && value > 0))
+      throw refuse(agent, `has no limit "${name}" of ${value}; limits are: ${Object.keys(agent.limits).join(', ')}`)
+  return {
+    ...agent,
+    ...(tools && { tools: agent.tools.filter(({ name }) => tools.includes(name)), sources: [] }),
+    ...(outputSchema && { output: outputSchema as NonNullable<Agent['output']>, outputSchema }), // a JSON Schema is one
+    limits: { ...agent.limits, ...limits },
+  }
+}
+
+function refuse(agent: Agent, why: string): BatonError {
+  return new BatonError({ code: 'invalid_agent', message: `the goal cannot be judged: agent "${agent.name}" ${why}` })
+}

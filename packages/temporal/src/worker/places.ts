@@ -1,0 +1,190 @@
+// What a worker knows of sessions, for as long as it is of use: their agents, and their logs as they were folded. All of it can
+// be forgotten at any time.
+import type { Agent, Logger } from '@baton/core'
+import { BatonError } from '@baton/core'
+import type { AgentChoice, Catalog, CatalogInit, SessionIdentity, SessionParts, SessionWorld } from '@baton/runtime'
+import { createCatalog, OpenWorld } from '@baton/runtime'
+import type { GoalTerms, Identity } from '../contract.ts'
+import type { LiveBus } from '../live/live-bus.ts'
+import { digest, digestMedia, NODE_WORLD } from '../node-world.ts'
+import type { SessionLog } from '../session-view.ts'
+import { SessionView } from '../session-view.ts'
+import type { Submitter } from '../submitter.ts'
+import { narrowAgent } from './goal-agent.ts'
+
+export type WorkerCatalog = AgentChoice &
+  Pick<CatalogInit, 'modelOf' | 'defaultModel' | 'priceOf' | 'services' | 'secrets' | 'interruptMs'>
+
+export interface PlacesInit {
+  readonly catalog: WorkerCatalog
+  readonly store: SessionLog
+  readonly bus: LiveBus
+  readonly log: Logger
+  readonly submitter: Submitter
+}
+
+/** A session while work of it is done here. */
+export interface Place {
+  readonly view: SessionView
+  readonly world: SessionWorld
+  leave(): void
+}
+
+interface Known {
+  readonly world: OpenWorld
+  readonly opened: Promise<void>
+  /** Made for the first work: what only decides needs no log. */
+  view: Promise<SessionView> | undefined
+  users: number
+  usedMs: number
+}
+
+/** Milliseconds for which a session that nobody works for is remembered, and how many are. */
+const REMEMBERED_MS = 60_000
+const REMEMBERED_MAX = 1000
+/** Milliseconds that an interrupted model has to say what it had said: an abort goes through the network. */
+const INTERRUPT_MS = 5000
+
+export class Places {
+  readonly #init: PlacesInit
+  readonly #catalog: Catalog
+  readonly #known = new Map<string, Known>()
+  /** Of sessions that are goals, while their agent is being opened. */
+  readonly #terms = new Map<string, GoalTerms>()
+  #isClosed = false
+
+  constructor(init: PlacesInit) {
+    this.#init = init
+    const { store, log, catalog } = init
+    this.#catalog = createCatalog({
+      interruptMs: INTERRUPT_MS,
+      ...catalog,
+      agentOf: (session) => this.#choose(session),
+      environment: NODE_WORLD,
+      blobs: store.blobs,
+      log,
+      digest,
+      digestMedia,
+    })
+  }
+
+  /** The agent with its tools, and the log up to what is there now. @throws BatonError `invalid_agent`, `store_failed` */
+  async enter(identity: Identity): Promise<Place> {
+    const known = await this.#open(identity)
+    known.users += 1
+    const leave = (): void => {
+      known.users -= 1
+      known.usedMs = Date.now()
+      this.#forget()
+    }
+    try {
+      known.view ??= this.#openView(identity, known)
+      return { view: await known.view, world: known.world.current, leave }
+    } catch (cause) {
+      known.view = undefined
+      leave()
+      throw cause
+    }
+  }
+
+  /** The agent with its tools. @throws BatonError `invalid_agent` */
+  async findWorld(identity: Identity): Promise<SessionWorld> {
+    const known = await this.#open(identity)
+    this.#forget()
+    return known.world.current
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    const all = [...this.#known.values()]
+    this.#known.clear()
+    for (const { view } of all) closeView(view)
+    await Promise.all(all.map(({ world }) => world.dispose()))
+  }
+
+  async #open(identity: Identity): Promise<Known> {
+    const { session, agent, goal } = identity
+    const key = JSON.stringify([session, agent, goal ?? null])
+    const before = this.#known.get(key)
+    if (before) {
+      before.usedMs = Date.now()
+      await before.opened
+      return before
+    }
+    const known = this.#begin(identity)
+    this.#known.set(key, known)
+    try {
+      await known.opened
+    } catch (cause) {
+      this.#known.delete(key)
+      throw cause
+    }
+    return known
+  }
+
+  #begin({ session, agent, principal, meta, goal }: Identity): Known {
+    const submit = this.#init.submitter.submitTo(session)
+    const world = new OpenWorld({
+      catalog: this.#catalog,
+      onChange: () => void submit([{ type: 'agent-changed' }]).catch(() => {}),
+      isClosed: () => this.#isClosed,
+    })
+    const open = async (): Promise<void> => {
+      if (goal) this.#terms.set(session, goal)
+      try {
+        await world.open({ id: session, agent, principal, meta })
+      } finally {
+        this.#terms.delete(session)
+      }
+    }
+    return { world, opened: open(), view: undefined, users: 0, usedMs: Date.now() }
+  }
+
+  async #openView({ session }: Identity, { world }: Known): Promise<SessionView> {
+    const { store, bus, log, submitter } = this.#init
+    const view = new SessionView({ session, store, bus, log, world, update: submitter.submitTo(session) })
+    try {
+      await view.open()
+      return view
+    } catch (cause) {
+      view.close()
+      throw cause
+    }
+  }
+
+  /** Of those that nobody uses, the ones that were not used for long, and the oldest where there are too many. */
+  #forget(): void {
+    const beforeMs = Date.now() - REMEMBERED_MS
+    for (const [key, known] of this.#known) {
+      const isOver = known.usedMs < beforeMs || this.#known.size > REMEMBERED_MAX
+      if (known.users > 0 || !isOver) continue
+      this.#known.delete(key)
+      closeView(known.view)
+      void known.world.dispose()
+    }
+  }
+
+  /** @throws BatonError `invalid_agent` where this worker has no agent of that name */
+  async #choose(session: SessionIdentity): Promise<Agent | SessionParts> {
+    const { agentOf, agents = [], agent: only } = this.#init.catalog
+    const named = [...agents, ...(only ? [only] : [])].find(({ name }) => name === session.agent)
+    const chosen = (await agentOf?.(session)) ?? named ?? (session.agent === '' ? (only ?? agents[0]) : undefined)
+    if (!chosen) throw createUnknownAgentError(session.agent, agents, only)
+    const terms = this.#terms.get(session.id)
+    if (!terms) return chosen
+    return 'agent' in chosen ? { ...chosen, agent: narrowAgent(chosen.agent, terms) } : narrowAgent(chosen, terms)
+  }
+}
+
+function closeView(view: Promise<SessionView> | undefined): void {
+  view?.then((opened) => opened.close()).catch(() => {})
+}
+
+function createUnknownAgentError(name: string, agents: readonly Agent[], only: Agent | undefined): BatonError {
+  const names = [...agents, ...(only ? [only] : [])].map((agent) => agent.name).join(', ')
+  return new BatonError({
+    code: 'invalid_agent',
+    message: name === '' ? 'the worker has no agent' : `the worker has no agent "${name}"`,
+    hint: names === '' ? 'Give the worker `agent` or `agents`.' : `It has: ${names}.`,
+  })
+}

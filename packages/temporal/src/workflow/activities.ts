@@ -1,0 +1,42 @@
+// How the workflow reaches its activities, and the names that others reach the workflow by.
+import { defineQuery, defineUpdate, scheduleActivity, scheduleLocalActivity } from '@temporalio/workflow'
+import type { SessionRecord } from '@baton/core/machine'
+import type { Answers, BatonActivities, PublishJob, ResultJob, SessionStateView, Submission } from '../contract.ts'
+import { STATE, SUBMIT } from '../contract.ts'
+
+export const submitUpdate = defineUpdate<Answers, [Submission]>(SUBMIT)
+export const stateQuery = defineQuery<SessionStateView>(STATE)
+
+/** Milliseconds of one try of a decision, and of all tries before the workflow is told. */
+const DECIDE_MS = 10_000
+const DECIDE_ALL_MS = 30_000
+/** Of one try to publish; it is tried until it is done. */
+const PUBLISH_MS = 30_000
+
+type LocalType = 'baton.open' | 'baton.decide'
+
+export async function callLocally<Type extends LocalType>(
+  type: Type,
+  job: Parameters<BatonActivities[Type]>[0],
+): Promise<Awaited<ReturnType<BatonActivities[Type]>>> {
+  return await scheduleLocalActivity<Awaited<ReturnType<BatonActivities[Type]>>>(type, [job], {
+    startToCloseTimeout: DECIDE_MS,
+    scheduleToCloseTimeout: DECIDE_ALL_MS,
+    retry: { initialInterval: 100, maximumInterval: 5000 },
+  })
+}
+
+export async function publishRecords(session: string, records: readonly SessionRecord[]): Promise<void> {
+  const job: PublishJob = { session, records }
+  await scheduleActivity('baton.publish', [job], {
+    startToCloseTimeout: PUBLISH_MS,
+    retry: { initialInterval: 200, backoffCoefficient: 2, maximumInterval: 10_000 },
+  })
+}
+
+export async function readResult(job: ResultJob): Promise<Awaited<ReturnType<BatonActivities['baton.result']>>> {
+  return await scheduleActivity('baton.result', [job], {
+    startToCloseTimeout: PUBLISH_MS,
+    retry: { initialInterval: 200, backoffCoefficient: 2, maximumInterval: 10_000 },
+  })
+}

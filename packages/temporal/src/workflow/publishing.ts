@@ -1,0 +1,64 @@
+// Records on their way to the log: they leave with the next activity, or by one of their own, and are kept until one has
+// answered that carried them.
+import type { SessionRecord } from '@baton/core/machine'
+import { publishRecords } from './activities.ts'
+
+export class Publishing {
+  /** Not known to be in the log. */
+  waiting: readonly SessionRecord[]
+  readonly #session: string
+  #newestPos = -1
+  /** Up to here an activity carries them. */
+  #carriedPos = -1
+  #flight: Promise<void> | undefined
+
+  constructor(session: string, waiting: readonly SessionRecord[]) {
+    this.#session = session
+    this.waiting = waiting
+    this.#newestPos = waiting.at(-1)?.pos ?? -1
+  }
+
+  add(records: readonly SessionRecord[]): void {
+    if (records.length === 0) return
+    this.waiting = [...this.waiting, ...records]
+    this.#newestPos = records.at(-1)?.pos ?? this.#newestPos
+  }
+
+  /** What the next activity takes along; empty where another one has it. */
+  takeAlong(): readonly SessionRecord[] {
+    if (this.#carriedPos >= this.#newestPos) return []
+    this.#carriedPos = this.#newestPos
+    return this.waiting
+  }
+
+  /** An activity that carried records up to `pos` has written them. */
+  confirm(pos: number): void {
+    this.waiting = this.waiting.filter((record) => record.pos > pos)
+  }
+
+  /** One that carried them did not come through. */
+  release(): void {
+    this.#carriedPos = Math.min(this.#carriedPos, (this.waiting[0]?.pos ?? this.#newestPos + 1) - 1)
+  }
+
+  /** Starts an activity for what nobody carries, one at a time. */
+  publish(): void {
+    if (this.#flight || this.#carriedPos >= this.#newestPos) return
+    const records = this.takeAlong()
+    const pos = this.#newestPos
+    this.#flight = publishRecords(this.#session, records).then(() => {
+      this.#flight = undefined
+      this.confirm(pos)
+      this.publish()
+    })
+  }
+
+  /** Resolves when everything is in the log. */
+  async flush(): Promise<void> {
+    while (this.waiting.length > 0) {
+      if (!this.#flight) this.release()
+      this.publish()
+      await this.#flight
+    }
+  }
+}

@@ -1,0 +1,308 @@
+// A session as a workflow. It only folds: what decides, what a model says and what a tool does are activities, and what they
+// give is its history. So a change of policy never breaks a session that runs.
+import {
+  allHandlersFinished,
+  ApplicationFailure,
+  CancellationScope,
+  CancelledFailure,
+  condition,
+  continueAsNew,
+  setHandler,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow'
+import type { HostReport, SessionRecord, State } from '@baton/core/machine'
+import { applyRecord, effectKey, followRecord, initialState, outstanding } from '@baton/core/machine'
+import type { Answers, Carried, Identity, SessionStart, Submission, Tuning, WorkflowInput, WorkPlan } from '../contract.ts'
+import { AGAIN_MS } from '../contract.ts'
+import { callLocally, stateQuery, submitUpdate } from './activities.ts'
+import { checkSubmission } from './check-submission.ts'
+import { Deadlines } from './deadlines.ts'
+import { Publishing } from './publishing.ts'
+import type { Ended } from './work-under-way.ts'
+import { WorkUnderWay } from './work-under-way.ts'
+
+/** What waits to be decided: an Update's inputs, or what became of work. */
+interface Mail {
+  readonly inputs: readonly WorkflowInput[]
+  readonly agent?: string
+  /** The work that has ended with it. */
+  readonly ended?: string
+  readonly resolve?: (answers: Answers) => void
+  readonly reject?: (cause: unknown) => void
+}
+
+export interface SessionRunInit {
+  readonly identity: Identity
+  readonly tuning?: Tuning | undefined
+  readonly carried?: Carried | undefined
+}
+
+const DAY_MS = 86_400_000
+const UPDATES_MAX = 1500
+/** Inputs that may wait to be decided. */
+const WAITING_MAX = 1000
+
+export class SessionRun {
+  #identity: Identity
+  #state: State
+  #inbox: Mail[] = []
+  #plans: Readonly<Record<string, WorkPlan>> = {}
+  #updates = 0
+  /** Mail that is being decided. */
+  #deciding = 0
+  #isCancelled = false
+  /** Set once a cancelled session has been told to stop. */
+  #isStopping = false
+  readonly #idleMs: number
+  readonly #updatesMax: number
+  readonly #deadlines: Deadlines
+  readonly #work: WorkUnderWay
+  readonly #publishing: Publishing
+
+  constructor({ identity, tuning = {}, carried }: SessionRunInit) {
+    this.#identity = carried?.identity ?? identity
+    this.#state = carried?.state ?? initialState(identity.session)
+    this.#idleMs = tuning.idleMs ?? DAY_MS
+    this.#updatesMax = tuning.updatesMax ?? UPDATES_MAX
+    this.#deadlines = new Deadlines()
+    this.#publishing = new Publishing(identity.session, carried?.unpublished ?? [])
+    this.#work = new WorkUnderWay({
+      publishing: this.#publishing,
+      identity: () => this.#identity,
+      state: () => this.#state,
+      onEnd: (ended) => this.#noteEnd(ended),
+    })
+  }
+
+  get state(): State {
+    return this.#state
+  }
+
+  get identity(): Identity {
+    return this.#identity
+  }
+
+  /** Called first, in the same task in which the run begins: an Update may be there already. */
+  listen(): void {
+    setHandler(submitUpdate, (submission) => this.#submit(submission), {
+      validator: (submission) => checkSubmission(submission, this.#inbox.length >= WAITING_MAX),
+    })
+    setHandler(stateQuery, () => {
+      const { session, agent, principal, title, pos, phase, turn, step } = this.#state
+      const calls = step?.calls ?? []
+      const openCalls = calls
+        .filter((call) => call.state !== 'settled')
+        .map(({ callId, name, state }) => ({ callId, name, state }))
+      const underWay = this.#work.keys()
+      const unpublished = this.#publishing.waiting.length
+      const waiting = this.#inbox.length + this.#deciding
+      const about = { session, agent, principal, title, pos, phase, turn: turn?.turn ?? null }
+      return { ...about, openCalls, underWay, unpublished, waiting }
+    })
+    CancellationScope.current().cancelRequested.catch(() => {
+      this.#isCancelled = true
+    })
+  }
+
+  /** A new session gets its first record; one that another run left goes on where its log ends. */
+  async open(): Promise<void> {
+    if (this.#state.pos >= 0) {
+      // Of the run before: what it owed is begun anew here.
+      await this.#decide([])
+      return
+    }
+    const before = Date.now()
+    const { state, records } = await this.#insist(() => callLocally('baton.open', { identity: this.#identity }))
+    if (state) this.#state = { ...state, epoch: state.epoch + 1 }
+    this.#fold(records)
+    if (this.#identity.agent === '') this.#identity = { ...this.#identity, agent: this.#state.agent }
+    if (!state) return
+    const downMs = Math.max(0, before - state.nowMs)
+    await this.#decide([{ inputs: [{ type: 'agent-changed' }, { type: 'host-restarted', downMs }] }])
+  }
+
+  /** Hands in what the workflow itself has to say. */
+  push(inputs: readonly WorkflowInput[]): void {
+    this.#inbox.push({ inputs })
+  }
+
+  /**
+   * Decides what comes, until `isDone` says so after a decision, the session was cancelled, or it has rested for long enough.
+   */
+  async run(isDone: () => boolean = () => false): Promise<'done' | 'cancelled' | 'idle' | 'full'> {
+    for (;;) {
+      // A run that leaves begins nothing: the next one does.
+      if (!this.#isLeaving()) this.#perform()
+      await condition(() => this.#hasWork())
+      const due = this.#deadlines.takeDue(this.#state, this.#nowMs())
+      if (due.length > 0) this.#inbox.push({ inputs: due })
+      if (this.#isCancelled && !this.#isStopping) this.#stop()
+      const mail = this.#inbox
+      this.#inbox = []
+      if (mail.length > 0) await this.#decide(mail)
+      if (this.#inbox.length > 0) continue
+      if (this.#isStopping && this.#work.isEmpty) return 'cancelled'
+      if (isDone() && this.#work.isEmpty) return 'done'
+      if (this.#isLeaving()) return 'full'
+      if (this.#nowMs() >= this.#idleAtMs()) return 'idle'
+    }
+  }
+
+  /** What runs is settled, and nothing is asked any more. */
+  #stop(): void {
+    this.#isStopping = true
+    const heard = { type: 'all' } as const
+    const interrupt = { type: 'interrupt', reason: 'the workflow was cancelled', heard } as const
+    this.#inbox.push({ inputs: this.#state.turn === null ? [{ type: 'stop' }] : [interrupt, { type: 'stop' }] })
+  }
+
+  #isLeaving(): boolean {
+    return this.#isFull() && this.#work.isEmpty && this.#state.interrupting === null
+  }
+
+  /** Everything is in the log, and whoever asked has its answer. False when something came meanwhile. */
+  async settle(): Promise<boolean> {
+    await this.#publishing.flush()
+    await condition(() => this.#inbox.length > 0 || allHandlersFinished())
+    return this.#inbox.length === 0
+  }
+
+  carry(): Carried {
+    return { state: this.#state, identity: this.#identity, unpublished: this.#publishing.waiting }
+  }
+
+  #hasWork(): boolean {
+    return this.#inbox.length > 0 || this.#deadlines.isDue || (this.#isCancelled && !this.#isStopping)
+  }
+
+  /** When it has rested for long enough; Infinity while it does not rest. */
+  #idleAtMs(): number {
+    const { turn, queue, nowMs } = this.#state
+    const rests = this.#work.isEmpty && turn === null && queue.length === 0
+    return rests ? nowMs + this.#idleMs : Infinity
+  }
+
+  #isFull(): boolean {
+    return this.#updates >= this.#updatesMax || workflowInfo().continueAsNewSuggested
+  }
+
+  #nowMs(): number {
+    return Math.max(this.#state.nowMs, Date.now(), this.#deadlines.reachedMs)
+  }
+
+  async #submit({ inputs, agent }: Submission): Promise<Answers> {
+    this.#updates += 1
+    return await new Promise((resolve, reject) => {
+      this.#inbox.push({ inputs, resolve, reject, ...(agent !== undefined && { agent }) })
+    })
+  }
+
+  #noteEnd({ key, inputs }: Ended): void {
+    this.#inbox.push({ inputs, ended: key })
+  }
+
+  async #decide(mail: readonly Mail[]): Promise<void> {
+    const agent = mail.findLast((one) => one.agent !== undefined)?.agent
+    if (agent !== undefined) this.#identity = { ...this.#identity, agent }
+    const inputs: readonly WorkflowInput[] = [
+      ...(agent === undefined ? [] : [{ type: 'agent-changed' } as const]),
+      ...mail.flatMap((one) => one.inputs),
+    ]
+    const ended = mail.flatMap((one) => one.ended ?? [])
+    this.#deciding = mail.length
+    try {
+      const { records, answers, plans } = await callLocally('baton.decide', {
+        identity: this.#identity,
+        state: this.#state,
+        inputs,
+        nowMs: this.#nowMs(),
+        underWay: this.#work.keys().filter((key) => !ended.includes(key)),
+        recent: this.#publishing.waiting,
+      })
+      this.#plans = plans
+      this.#fold(records)
+      let next = agent === undefined ? 0 : 1
+      for (const one of mail) {
+        const own = answers.slice(next, (next += one.inputs.length))
+        one.resolve?.(own)
+        if (one.ended !== undefined) this.#work.forget(one.ended)
+        // A report that the machine does not take would leave its work undone for ever.
+        if (one.ended !== undefined && own.some(({ type }) => type === 'refused')) this.#loseRefused(one, own)
+      }
+    } catch (cause) {
+      // Whoever waits is told, and may ask again; what work brought is not lost.
+      for (const one of mail) one.reject?.(cause)
+      const kept = mail.filter((one) => !one.reject)
+      this.#inbox = [...kept, ...this.#inbox]
+      await sleep(AGAIN_MS)
+    } finally {
+      this.#deciding = 0
+    }
+  }
+
+  #loseRefused(one: Mail, answers: Answers): void {
+    const key = one.ended
+    const effect = outstanding(this.#state).find((owed) => effectKey(owed) === key)
+    const refused = answers.find(({ type }) => type === 'refused')
+    if (!effect || refused?.type !== 'refused') return
+    const { code, message } = refused
+    const error = { code, message, retryable: false }
+    const report: HostReport | undefined =
+      effect.type === 'call-model'
+        ? { type: 'model-failed', attempt: effect.attempt, error }
+        : effect.type === 'summarise'
+          ? { type: 'summary-failed', attempt: effect.attempt, error }
+          : effect.type === 'run-tool'
+            ? { type: 'tool-finished', callId: effect.callId, attempt: effect.attempt, outcome: { type: 'error', code, message } }
+            : undefined
+    if (report) this.#inbox.push({ inputs: [report] })
+  }
+
+  #fold(records: readonly SessionRecord[]): void {
+    for (const record of records) {
+      followRecord(this.#state, record)
+      this.#state = applyRecord(this.#state, record)
+    }
+    this.#publishing.add(records)
+  }
+
+  /** Begins what is owed and not under way, ends what is under way and not owed, and publishes. */
+  #perform(): void {
+    this.#work.perform(outstanding(this.#state), this.#plans)
+    this.#publishing.publish()
+    this.#deadlines.set(this.#state, this.#nowMs(), this.#idleAtMs())
+  }
+
+  /** A worker that cannot do it now may be replaced by one that can. */
+  async #insist<Value>(act: () => Promise<Value>): Promise<Value> {
+    for (;;) {
+      try {
+        return await act()
+      } catch (cause) {
+        if (cause instanceof CancelledFailure || (cause instanceof Error && isFinal(cause))) throw cause
+        await sleep(AGAIN_MS)
+      }
+    }
+  }
+}
+
+function isFinal(cause: Error): boolean {
+  return cause.cause instanceof ApplicationFailure && cause.cause.nonRetryable === true
+}
+
+export async function runSession({ identity, tuning, carried }: SessionStart): Promise<void> {
+  const run = new SessionRun({ identity, tuning, carried })
+  run.listen()
+  await CancellationScope.nonCancellable(async () => {
+    await run.open()
+    for (;;) {
+      const end = await run.run()
+      if (!(await run.settle())) continue
+      if (end === 'cancelled') throw new CancelledFailure('the session was cancelled: its calls are settled')
+      if (end === 'full')
+        return await continueAsNew<typeof runSession>({ identity, ...(tuning && { tuning }), carried: run.carry() })
+      return undefined
+    }
+  })
+}

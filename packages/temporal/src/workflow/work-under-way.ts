@@ -1,0 +1,189 @@
+// The activities of a session: begun when the machine owes their effect, cancelled when it does not any more, and turned into
+// inputs when they end, however they end.
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  executeChild,
+  isCancellation,
+  scheduleActivity,
+  sleep,
+  TimeoutFailure,
+} from '@temporalio/workflow'
+import { ActivityCancellationType } from '@temporalio/common'
+import type { JsonValue } from '@baton/core'
+import type { AwaitedEffect, HostReport, State } from '@baton/core/machine'
+import { effectKey } from '@baton/core/machine'
+import type { Identity, WorkEffectData, WorkflowInput, WorkJob, WorkPlan } from '../contract.ts'
+import { AGAIN_MS, NOT_BEGUN } from '../contract.ts'
+import type { Publishing } from './publishing.ts'
+
+export interface Ended {
+  readonly key: string
+  readonly inputs: readonly WorkflowInput[]
+}
+
+export interface WorkUnderWayInit {
+  readonly publishing: Publishing
+  readonly identity: () => Identity
+  readonly state: () => State
+  readonly onEnd: (ended: Ended) => void
+}
+
+interface Running {
+  readonly effect: WorkEffectData
+  readonly scope: CancellationScope
+}
+
+export class WorkUnderWay {
+  readonly #init: WorkUnderWayInit
+  readonly #running = new Map<string, Running>()
+
+  constructor(init: WorkUnderWayInit) {
+    this.#init = init
+  }
+
+  get isEmpty(): boolean {
+    return this.#running.size === 0
+  }
+
+  keys(): readonly string[] {
+    return [...this.#running.keys()]
+  }
+
+  forget(key: string): void {
+    this.#running.delete(key)
+  }
+
+  perform(owed: readonly AwaitedEffect[], plans: Readonly<Record<string, WorkPlan>>): void {
+    const keys = new Set(owed.map(effectKey))
+    for (const [key, { scope }] of this.#running)
+      if (!keys.has(key)) {
+        // It may still say what it had done; the machine knows what to make of it.
+        this.#running.delete(key)
+        scope.cancel()
+      }
+    for (const effect of owed) {
+      const key = effectKey(effect)
+      const plan = plans[key]
+      if (plan && isWork(effect) && !this.#running.has(key)) this.#start(key, effect, plan)
+    }
+  }
+
+  #start(key: string, effect: WorkEffectData, plan: WorkPlan): void {
+    const scope = new CancellationScope()
+    this.#running.set(key, { effect, scope })
+    void this.#follow(key, effect, () => scope.run(() => this.#invoke(effect, plan)))
+  }
+
+  async #follow(key: string, effect: WorkEffectData, invoke: () => Promise<WorkflowInput | undefined>): Promise<void> {
+    for (;;) {
+      try {
+        const report = await invoke()
+        this.#init.onEnd({ key, inputs: [report ?? createLoss(effect)] })
+        return
+      } catch (cause) {
+        const isOwed = this.#running.has(key)
+        if (isNotBegun(cause) && isOwed) await sleep(AGAIN_MS)
+        else {
+          const inputs = this.#describeEnd(effect, cause, isOwed)
+          if (inputs.length > 0 || isOwed) this.#init.onEnd({ key, inputs })
+          return
+        }
+        if (!this.#running.has(key)) return
+      }
+    }
+  }
+
+  async #invoke(effect: WorkEffectData, plan: WorkPlan): Promise<WorkflowInput | undefined> {
+    if (plan.runs === 'activity' || plan.runs === 'workflow') return await invokeForeign(effect, plan)
+    const { publishing } = this.#init
+    const records = publishing.takeAlong()
+    const { pos } = this.#init.state()
+    const job: WorkJob = { identity: this.#init.identity(), effect, pos, records }
+    try {
+      const report = await scheduleActivity<HostReport | null | undefined>(`baton.${plan.runs}`, [job], {
+        ...(plan.taskQueue !== undefined && { taskQueue: plan.taskQueue }),
+        startToCloseTimeout: plan.startToCloseMs,
+        ...(plan.heartbeatMs !== undefined && { heartbeatTimeout: plan.heartbeatMs }),
+        // The machine repeats what may be repeated, and counts it.
+        retry: { maximumAttempts: 1 },
+        // What was said and done up to the end is wanted.
+        cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+      })
+      if (records.length > 0) publishing.confirm(pos)
+      return report ?? undefined
+    } catch (cause) {
+      if (records.length > 0) publishing.release()
+      throw cause
+    }
+  }
+
+  #describeEnd(effect: WorkEffectData, cause: unknown, isOwed: boolean): readonly WorkflowInput[] {
+    const { interrupting, attempt } = this.#init.state()
+    const isStopped = effect.type === 'call-model' && interrupting !== null && attempt?.attempt === effect.attempt
+    const said = effect.type === 'call-model' ? readHeartbeat(cause) : ''
+    // An interrupt waits to be told what had been said.
+    if (isStopped) return [{ type: 'model-stopped', attempt: effect.attempt, text: said }]
+    if (!isOwed) return []
+    const loss = createLoss(effect)
+    if (said === '' || effect.type !== 'call-model') return [loss]
+    return [{ type: 'attempt-progress', attempt: effect.attempt, offset: 0, text: said }, loss]
+  }
+}
+
+function isWork(effect: AwaitedEffect): effect is WorkEffectData {
+  return effect.type === 'call-model' || effect.type === 'summarise' || effect.type === 'run-tool'
+}
+
+function createLoss(effect: WorkEffectData): HostReport {
+  const { attempt } = effect
+  if (effect.type !== 'run-tool') return { type: 'work-lost', work: { type: 'model', attempt } }
+  return { type: 'work-lost', work: { type: 'tool', callId: effect.callId, attempt } }
+}
+
+function isNotBegun(cause: unknown): boolean {
+  return cause instanceof ActivityFailure && cause.cause instanceof ApplicationFailure && cause.cause.type === NOT_BEGUN
+}
+
+/** What a model had said, as its activity told with its last heartbeat. */
+function readHeartbeat(cause: unknown): string {
+  const timeout = cause instanceof ActivityFailure ? cause.cause : undefined
+  if (!(timeout instanceof TimeoutFailure)) return ''
+  const details = timeout.lastHeartbeatDetails as { readonly said?: unknown } | undefined
+  return typeof details?.said === 'string' ? details.said : ''
+}
+
+type ForeignPlan = Extract<WorkPlan, { readonly runs: 'activity' | 'workflow' }>
+
+/** Somebody's own activity or workflow; what it gives is turned into a result where decisions are made. */
+async function invokeForeign(effect: WorkEffectData, plan: ForeignPlan): Promise<WorkflowInput | undefined> {
+  if (effect.type !== 'run-tool') return undefined
+  const { callId, attempt } = effect
+  const about = { type: 'foreign-finished', callId, attempt, name: plan.name } as const
+  const taskQueue = plan.taskQueue === undefined ? {} : { taskQueue: plan.taskQueue }
+  const retry = { maximumAttempts: plan.attempts }
+  try {
+    const value: JsonValue | undefined =
+      plan.runs === 'activity'
+        ? await scheduleActivity<JsonValue | undefined>(plan.type, [...plan.args], {
+            ...taskQueue,
+            startToCloseTimeout: plan.startToCloseMs,
+            ...(plan.heartbeatMs !== undefined && { heartbeatTimeout: plan.heartbeatMs }),
+            retry,
+          })
+        : ((await executeChild(plan.type, {
+            ...taskQueue,
+            args: [...plan.args],
+            workflowId: `${callId}/${attempt}`,
+            workflowExecutionTimeout: plan.startToCloseMs,
+            retry,
+          })) as JsonValue | undefined)
+    return { ...about, value: value ?? null }
+  } catch (cause) {
+    // A time-out leaves open whether it was done, as the death of a tool's process does.
+    if (isCancellation(cause) || (cause instanceof Error && cause.cause instanceof TimeoutFailure)) throw cause
+    const why = cause instanceof Error ? (cause.cause instanceof Error ? cause.cause.message : cause.message) : String(cause)
+    return { ...about, failure: why }
+  }
+}

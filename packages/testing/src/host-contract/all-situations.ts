@@ -1,0 +1,44 @@
+// Every situation that any kind of host plays.
+import { APPROVAL_SITUATIONS } from './approvals-situations.ts'
+import { ARGUMENT_SITUATIONS } from './arguments-situations.ts'
+import { CLIENT_SITUATIONS } from './clients-situations.ts'
+import { CONTROL_SITUATIONS } from './control-situations.ts'
+import { EVENT_SITUATIONS } from './events-situations.ts'
+import { FRAME_SITUATIONS } from './frames-situations.ts'
+import { INPUT_SITUATIONS } from './inputs-situations.ts'
+import { INTERRUPT_SITUATIONS } from './interrupts-situations.ts'
+import { LEASE_CLIENT_SITUATIONS } from './lease-clients-situations.ts'
+import { MEDIA_SITUATIONS } from './media-situations.ts'
+import { MODEL_SITUATIONS } from './models-situations.ts'
+import { OUTPUT_SITUATIONS } from './output-situations.ts'
+import { QUESTION_SITUATIONS } from './questions-situations.ts'
+import { REWIND_SITUATIONS } from './rewind-situations.ts'
+import { RESULT_SITUATIONS } from './results-situations.ts'
+import { SESSION_SITUATIONS } from './sessions-situations.ts'
+import { TIME_SITUATIONS } from './time-situations.ts'
+import { TOOL_SITUATIONS } from './tools-situations.ts'
+import { TRUST_SITUATIONS } from './trust-situations.ts'
+import { WORLD_SITUATIONS } from './worlds-situations.ts'
+
+export const SITUATIONS = {
+  ...TOOL_SITUATIONS,
+  ...ARGUMENT_SITUATIONS,
+  ...RESULT_SITUATIONS,
+  ...CLIENT_SITUATIONS,
+  ...LEASE_CLIENT_SITUATIONS,
+  ...MEDIA_SITUATIONS,
+  ...MODEL_SITUATIONS,
+  ...APPROVAL_SITUATIONS,
+  ...OUTPUT_SITUATIONS,
+  ...CONTROL_SITUATIONS,
+  ...SESSION_SITUATIONS,
+  ...TRUST_SITUATIONS,
+  ...QUESTION_SITUATIONS,
+  ...INPUT_SITUATIONS,
+  ...INTERRUPT_SITUATIONS,
+  ...REWIND_SITUATIONS,
+  ...EVENT_SITUATIONS,
+  ...FRAME_SITUATIONS,
+  ...WORLD_SITUATIONS,
+  ...TIME_SITUATIONS,
+}

@@ -1,0 +1,127 @@
+// Hosts over a Temporal service in the contract. Its time is the real one: a situation that needs more of it than a moment is
+// left to the hosts whose time can be moved.
+import type { Agent, Host, Session, Store } from '@baton/core'
+import { createMemoryStore } from '@baton/host'
+import type { SessionRecord } from '@baton/core/machine'
+import type { SessionStateView } from '@baton/temporal'
+import { bundleWorkflows, createMemoryBus, createTemporalHost, createTemporalWorker, sendTemporalLogs, STATE } from '@baton/temporal'
+import { Client, Connection } from '@temporalio/client'
+import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { VirtualTime } from '../simulator/virtual-time.ts'
+import type { HostKind } from './host-kind.ts'
+import { assembleWorld, createSerialIds, createWorldParts } from './world-parts.ts'
+
+/** A situation asks for more time than passes here. */
+export class NeedsTime extends Error {}
+
+/** Milliseconds that pass in truth. */
+const PASS_MAX_MS = 2000
+/** Milliseconds for which work is waited for. */
+const PATIENCE_MS = 10_000
+/** Milliseconds between two looks that must see the same. */
+const QUIET_MS = 150
+
+/** `address`: of a service. */
+export function createTemporalKind(address: string): HostKind {
+  const bundle = bundleWorkflows()
+  const connecting = Connection.connect({ address })
+  sendTemporalLogs({ info: () => {}, warn: () => {} })
+  return {
+    name: 'over Temporal',
+    restarts: false,
+    createWorld: async (init) => {
+      const newId = createSerialIds()
+      // A local host takes one for itself and one for a log's birth: inputs have the same ids on all kinds.
+      newId()
+      newId()
+      const memory = createMemoryStore()
+      const store: Store = { ...memory, blobs: { ...memory.blobs, ...init.blobs } }
+      const session = `tested-${randomUUID()}`
+      const parts = createWorldParts(createRealTime(store, new Client({ connection: await connecting })), newId, init)
+      const { log, agent } = parts
+      const bus = createMemoryBus()
+      const taskQueue = session
+      // What a deployment of workers would have: the agents that a situation opens its sessions with.
+      const agents = new Map<string, Agent>([[agent.name, agent]])
+      const shared = { address, taskQueue, logStore: store, redis: bus, log, agent, ...init.catalog }
+      const agentOf = ({ agent: name }: { readonly agent: string }): Agent | undefined => agents.get(name)
+      const worker = await createTemporalWorker({ ...shared, agentOf, workflowBundle: await bundle, drainMs: 500 })
+      const running = worker.run()
+      const over = await createTemporalHost({ ...shared, newId })
+      const stop = async (): Promise<void> => {
+        await over.stop()
+        worker.shutdown()
+        await running
+      }
+      const records = async (of = session): Promise<readonly SessionRecord[]> => {
+        const all: SessionRecord[] = []
+        for await (const record of store.read(of, 0)) all.push(record)
+        return all
+      }
+      const open = (id?: string, options?: Parameters<Host['session']>[1]): Promise<Session> => {
+        const given: unknown = options?.agent
+        if (isNamed(given)) agents.set(given.name, given)
+        return over.session(id, options)
+      }
+      return assembleWorld(parts, { host: { session: open as Host['session'], stop }, session, records })
+    },
+    close: async () => (await connecting).close(),
+  }
+}
+
+/** A situation may hand in what is none. */
+function isNamed(given: unknown): given is Agent {
+  return typeof given === 'object' && given !== null && 'name' in given && 'models' in given
+}
+
+function createRealTime(store: Store, client: Client): VirtualTime {
+  const look = async (): Promise<string> => {
+    const seen: unknown[] = []
+    for await (const { session, records } of store.list()) {
+      const asked = client.workflow.getHandle(session).query<SessionStateView>(STATE)
+      const state = await asked.catch(() => undefined)
+      seen.push(session, records, state)
+      // What is decided and not published yet is under way.
+      if (state && (state.waiting > 0 || state.unpublished > 0 || state.pos + 1 !== records)) seen.push(Math.random())
+    }
+    return JSON.stringify(seen)
+  }
+  const settle = async (): Promise<void> => {
+    await wait(QUIET_MS)
+    for (let before = '', now = await look(); before !== now; now = await look()) {
+      before = now
+      await wait(QUIET_MS)
+    }
+  }
+  const refuse = (): never => {
+    throw new NeedsTime('its time cannot be moved')
+  }
+  return {
+    clock: { nowMs: () => Date.now(), monotonicMs: () => performance.now() },
+    nowMs: () => Date.now(),
+    setWall: refuse,
+    seeFromElsewhere: refuse,
+    timers: {
+      start: (delayMs, callback) => {
+        const timer = setTimeout(callback, delayMs)
+        return () => clearTimeout(timer)
+      },
+    },
+    wait: (delayMs) => wait(delayMs),
+    settle,
+    runNext: refuse,
+    runUntil: refuse,
+    pass: async (ms) => {
+      if (ms > PASS_MAX_MS) refuse()
+      await wait(ms)
+      await settle()
+    },
+    until: async (work) => {
+      const late = wait(PATIENCE_MS, undefined, { ref: false }).then(() => {
+        throw new NeedsTime(`it did not end in ${PATIENCE_MS} ms`)
+      })
+      return (await Promise.race([work, late])) as Awaited<typeof work>
+    },
+  }
+}
