@@ -28,6 +28,10 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     summary: 'a WebSocket server for apps of protocol version 1',
     load: async () => (await import('./serve.ts')).serveCommand,
   },
+  worker: {
+    summary: 'a worker for sessions and goals of a Temporal service',
+    load: async () => (await import('./worker.ts')).workerCommand,
+  },
   models: {
     summary: 'providers, and the models that they offer',
     load: async () => (await import('./models.ts')).modelsCommand,

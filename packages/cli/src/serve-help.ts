@@ -32,6 +32,10 @@ Several servers over one PostgreSQL store:
                  where the others reach this server: ws://10.0.0.5:8080. What comes for a session that another one
                  holds is passed on to it; BATON_PEER_SECRET must be the same for all of them, 16 characters or more
 
+Sessions as workflows of a Temporal service, whose workers "baton worker" starts:
+  --temporal HOST:PORT, --namespace NAME, --task-queue NAME, --redis URL
+                 as "baton worker" has them; the store must be PostgreSQL
+
 How much:
   --rate-limit NUMBER
                  frames a minute of a session, and of an address (SESSION_RATE_LIMIT_PER_MIN, else 300)

@@ -6,6 +6,8 @@ import { SERVER_WORDS, serverOptions, withProxyCount } from './server-options.ts
 import type { StoreLocation } from './store-location.ts'
 import { storeLocation } from './store-location.ts'
 import { UsageError } from './usage-error.ts'
+import type { TemporalPlace } from './temporal-options.ts'
+import { readTemporalPlace, TEMPORAL_WORDS } from './temporal-options.ts'
 import type { Variables } from './words.ts'
 import { numberOfVariable, readWords } from './words.ts'
 
@@ -23,6 +25,8 @@ export interface ServeOptions {
   /** Days that a session is kept after its last use; for ever without. */
   readonly keepDays: number | undefined
   readonly server: ServerOptions
+  /** Sessions are workflows of this service. */
+  readonly temporal: TemporalPlace | undefined
   /** The other words, when the server is to start anew at every change. */
   readonly dev: readonly string[] | undefined
 }
@@ -45,10 +49,12 @@ export function serveOptions(
       'allow-origin': { type: 'string', multiple: true },
       json: { type: 'boolean', default: false },
       ...SERVER_WORDS,
+      ...TEMPORAL_WORDS,
     },
   })
   if (values.host.trim() === '')
     throw new UsageError('--host must not be empty; 0.0.0.0 is every address of the machine')
+  const store = storeLocation(values.store, variables, folder)
   return {
     agent: values.agent,
     model: values.model,
@@ -58,7 +64,8 @@ export function serveOptions(
     origins: values['allow-origin'],
     json: values.json,
     exchanges: numberOfVariable(variables, 'MAX_TURNS', 10_000),
-    store: storeLocation(values.store, variables, folder),
+    store,
+    temporal: readTemporalPlace(values, store, variables),
     keepDays:
       values['keep-days'] === undefined ? undefined : wholeNumber(values['keep-days'], '--keep-days', [1, 36_500]),
     server: serverOptions(values, variables),

@@ -15,6 +15,8 @@ import type { EmbeddedHost } from './embedded-host.ts'
 import type { EmbeddedHostInit } from './embedded-host.ts'
 import { openEmbeddedHost } from './embedded-host.ts'
 import { escapeControls } from './escape-controls.ts'
+import type { GatewayHost } from './gateway-host.ts'
+import { openGatewayHost } from './gateway-host.ts'
 import { SERVE_HELP } from './serve-help.ts'
 import type { ServeOptions } from './serve-options.ts'
 import { serveOptions } from './serve-options.ts'
@@ -41,6 +43,7 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
   const tls = server.tls && readTls(server.tls, terminal.folder)
   const metrics = createMetrics()
   const embedded = await openHost({ ...options, secrets, observers: [metrics] }, terminal, log)
+  const local = 'strayCall' in embedded.host ? (embedded.host as LocalHost) : undefined // it has its methods
   let isListening = false
   const findStoreIssue = createReadiness({ store: embedded.store, log, clock: embedded.environment.clock })
   const front = createWebSocketFront({
@@ -60,11 +63,12 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
     ...(server.peers && { peers: server.peers }),
   })
   const stopped = untilStopped(terminal)
-  const stray = watchStray(terminal, embedded.host, log)
+  const stray = watchStray(terminal, local, log)
   let withdrawAddress = (): void => {}
   try {
     const { url } = await front.listen()
-    const { recovered } = await embedded.host.recover({ everyMs: RECOVER_EVERY_MS })
+    // Over Temporal nothing ends with this process, and nothing is to be recovered.
+    const { recovered } = (await local?.recover({ everyMs: RECOVER_EVERY_MS })) ?? { recovered: 0 }
     if (recovered > 0) log.info('sessions that were at work when the server ended go on', { sessions: recovered })
     isListening = true
     withdrawAddress = tellAddress(options.store, { url, ...(server.token !== undefined && { token: localToken }) }, log)
@@ -114,7 +118,8 @@ async function openHost(
   options: ServeOptions & Pick<EmbeddedHostInit, 'secrets' | 'observers'>,
   terminal: Console,
   log: Logger,
-): Promise<EmbeddedHost> {
+): Promise<EmbeddedHost | GatewayHost> {
+  if (options.temporal) return await openGatewayHost({ ...options, profile: voice, terminal, log }, options.temporal)
   try {
     return await openEmbeddedHost({ ...options, profile: voice, address: options.server.peers?.address, terminal, log })
   } catch (cause) {
@@ -133,12 +138,12 @@ const STRAY_EXIT = 70
  * An error that nobody caught, as in a timer of a tool. Nobody knows what it left half done, so the process is not to be
  * trusted for long: running turns may end, and then it ends. Resolves at the first one; each is logged.
  */
-function watchStray(terminal: Console, host: LocalHost, log: Logger): Promise<void> {
+function watchStray(terminal: Console, host: LocalHost | undefined, log: Logger): Promise<void> {
   return new Promise((resolve) => {
     terminal.onStray((cause) => {
       const why = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
       log.warn('an error was caught by nobody; the server ends when running turns have', {
-        ...host.strayCall(),
+        ...host?.strayCall(),
         cause: why,
       })
       resolve()
@@ -148,7 +153,7 @@ function watchStray(terminal: Console, host: LocalHost, log: Logger): Promise<vo
 
 interface Running {
   readonly front: WebSocketFront
-  readonly embedded: EmbeddedHost
+  readonly embedded: EmbeddedHost | GatewayHost
   readonly log: Logger
 }
 
@@ -179,7 +184,7 @@ interface ServedFrom {
   readonly folder: string
 }
 
-function greeting(url: string, { agent, choice }: EmbeddedHost, { store, folder }: ServedFrom): string {
+function greeting(url: string, { agent, choice }: Pick<EmbeddedHost, 'agent' | 'choice'>, { store, folder }: ServedFrom): string {
   const tools = agent.tools.map((tool) => tool.name).join(', ')
   return `Baton listens on ${url}
   agent  ${agent.name}${tools === '' ? '' : `: ${tools}`}

@@ -10,7 +10,20 @@ import type { Variables } from './words.ts'
 
 export type LogFormat = 'json' | 'pretty'
 
-export interface ServerOptions {
+export interface LogOptions {
+  readonly logFormat: LogFormat | undefined
+  readonly logLevel: LogLevel
+}
+
+/** @throws UsageError */
+export function readLogOptions(values: Pick<ServerValues, 'log-format' | 'log-level'>): LogOptions {
+  return {
+    logFormat: pickChoice<LogFormat>(values['log-format'], '--log-format', ['json', 'pretty']),
+    logLevel: pickChoice(values['log-level'], '--log-level', ['info', 'warn', 'silent']) ?? 'info',
+  }
+}
+
+export interface ServerOptions extends LogOptions {
   readonly token: string | undefined
   /** Names of files. */
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined
@@ -19,8 +32,6 @@ export interface ServerOptions {
   readonly peers: PeerOptions | undefined
   readonly limits: Partial<V1Limits>
   readonly drainMs: number
-  readonly logFormat: LogFormat | undefined
-  readonly logLevel: LogLevel
 }
 
 /** For `parseArgs`. */
@@ -75,8 +86,7 @@ export function serverOptions(values: ServerValues, variables: Variables): Serve
     peers: readPeers(values['peer-address'], variables),
     limits: { ...limitsOfVariables(values['rate-limit'], variables), ...readLimits(values.limit ?? []) },
     drainMs: readNumber(values['drain-ms'], '--drain-ms', [0, HOUR_MS]) ?? DRAIN_MS,
-    logFormat: pickChoice<LogFormat>(values['log-format'], '--log-format', ['json', 'pretty']),
-    logLevel: pickChoice(values['log-level'], '--log-level', ['info', 'warn', 'silent']) ?? 'info',
+    ...readLogOptions(values),
   }
 }
 

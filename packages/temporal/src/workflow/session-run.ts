@@ -270,6 +270,10 @@ export class SessionRun {
   /** Begins what is owed and not under way, ends what is under way and not owed, and publishes. */
   #perform(): void {
     this.#work.perform(outstanding(this.#state), this.#plans)
+    const { interrupting, attempt } = this.#state
+    // A model that was never asked, since it was interrupted in the commit that began it, has said nothing.
+    if (interrupting && attempt && !this.#work.isAwaited(`call-model:${attempt.attempt}`))
+      this.#inbox.push({ inputs: [{ type: 'model-stopped', attempt: attempt.attempt, text: '' }] })
     this.#publishing.publish()
     this.#deadlines.set(this.#state, this.#nowMs(), this.#idleAtMs())
   }

@@ -38,6 +38,8 @@ interface Running {
 export class WorkUnderWay {
   readonly #init: WorkUnderWayInit
   readonly #running = new Map<string, Running>()
+  /** Cancelled, and not ended. */
+  readonly #ending = new Set<string>()
 
   constructor(init: WorkUnderWayInit) {
     this.#init = init
@@ -51,6 +53,11 @@ export class WorkUnderWay {
     return [...this.#running.keys()]
   }
 
+  /** Whether it runs, or has yet to say what it had done. */
+  isAwaited(key: string): boolean {
+    return this.#running.has(key) || this.#ending.has(key)
+  }
+
   forget(key: string): void {
     this.#running.delete(key)
   }
@@ -61,6 +68,7 @@ export class WorkUnderWay {
       if (!keys.has(key)) {
         // It may still say what it had done; the machine knows what to make of it.
         this.#running.delete(key)
+        this.#ending.add(key)
         scope.cancel()
       }
     for (const effect of owed) {
@@ -73,7 +81,9 @@ export class WorkUnderWay {
   #start(key: string, effect: WorkEffectData, plan: WorkPlan): void {
     const scope = new CancellationScope()
     this.#running.set(key, { effect, scope })
-    void this.#follow(key, effect, () => scope.run(() => this.#invoke(effect, plan)))
+    void this.#follow(key, effect, () => scope.run(() => this.#invoke(effect, plan))).finally(() => {
+      this.#ending.delete(key)
+    })
   }
 
   async #follow(key: string, effect: WorkEffectData, invoke: () => Promise<WorkflowInput | undefined>): Promise<void> {

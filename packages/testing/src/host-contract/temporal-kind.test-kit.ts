@@ -9,6 +9,7 @@ import { Client, Connection } from '@temporalio/client'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { VirtualTime } from '../simulator/virtual-time.ts'
+import { createVirtualTime } from '../simulator/virtual-time.ts'
 import type { HostKind } from './host-kind.ts'
 import { assembleWorld, createSerialIds, createWorldParts } from './world-parts.ts'
 
@@ -20,7 +21,10 @@ const PASS_MAX_MS = 2000
 /** Milliseconds for which work is waited for. */
 const PATIENCE_MS = 10_000
 /** Milliseconds between two looks that must see the same. */
-const QUIET_MS = 150
+const QUIET_MS = 50
+const HOUR_MS = 3_600_000
+/** Of an activity that a worker has taken: `PENDING_ACTIVITY_STATE_STARTED`. */
+const STARTED = 2
 
 /** `address`: of a service. */
 export function createTemporalKind(address: string): HostKind {
@@ -38,7 +42,7 @@ export function createTemporalKind(address: string): HostKind {
       const memory = createMemoryStore()
       const store: Store = { ...memory, blobs: { ...memory.blobs, ...init.blobs } }
       const session = `tested-${randomUUID()}`
-      const parts = createWorldParts(createRealTime(store, new Client({ connection: await connecting })), newId, init)
+      const parts = createWorldParts(createHalfVirtualTime(store, new Client({ connection: await connecting })), newId, init)
       const { log, agent } = parts
       const bus = createMemoryBus()
       const taskQueue = session
@@ -75,53 +79,68 @@ function isNamed(given: unknown): given is Agent {
   return typeof given === 'object' && given !== null && 'name' in given && 'models' in given
 }
 
-function createRealTime(store: Store, client: Client): VirtualTime {
-  const look = async (): Promise<string> => {
+/**
+ * The time of models and tools is virtual: it stands still while the service is busy. That of the service is the real one.
+ */
+function createHalfVirtualTime(store: Store, client: Client): VirtualTime {
+  const virtual = createVirtualTime(Date.now())
+  /** Undefined while something is under way that takes no time. */
+  const look = async (): Promise<string | undefined> => {
     const seen: unknown[] = []
     for await (const { session, records } of store.list()) {
-      const asked = client.workflow.getHandle(session).query<SessionStateView>(STATE)
-      const state = await asked.catch(() => undefined)
+      const handle = client.workflow.getHandle(session)
+      const state = await handle.query<SessionStateView>(STATE).catch(() => undefined)
       seen.push(session, records, state)
-      // What is decided and not published yet is under way.
-      if (state && (state.waiting > 0 || state.unpublished > 0 || state.pos + 1 !== records)) seen.push(Math.random())
+      if (!state) continue
+      const isDecided = state.waiting === 0 && state.pos + 1 === records
+      const { pendingActivities } = (await handle.describe()).raw;
+      if (!isDecided || pendingActivities?.some(({ state: at }) => at !== STARTED)) return undefined
     }
     return JSON.stringify(seen)
   }
   const settle = async (): Promise<void> => {
-    await wait(QUIET_MS)
-    for (let before = '', now = await look(); before !== now; now = await look()) {
-      before = now
+    let before: string | undefined
+    for (let same = 0; same < 2; ) {
       await wait(QUIET_MS)
+      await virtual.settle()
+      const now = await look()
+      same = now !== undefined && now === before ? same + 1 : 0
+      before = now
+    }
+  }
+  const runNext = async (untilMs: number): Promise<boolean> => {
+    await settle()
+    return await virtual.runNext(untilMs)
+  }
+  const until = async <Value>(work: Promise<Value>): Promise<Value> => {
+    let hasEnded = false
+    work.finally(() => (hasEnded = true)).catch(() => {})
+    let idle = performance.now()
+    for (;;) {
+      await wait(QUIET_MS)
+      if (hasEnded) return await work
+      if (await runNext(virtual.nowMs() + HOUR_MS)) idle = performance.now()
+      else if (performance.now() - idle > PATIENCE_MS) throw new NeedsTime(`it did not end in ${PATIENCE_MS} ms`)
     }
   }
   const refuse = (): never => {
     throw new NeedsTime('its time cannot be moved')
   }
   return {
-    clock: { nowMs: () => Date.now(), monotonicMs: () => performance.now() },
-    nowMs: () => Date.now(),
+    ...virtual,
     setWall: refuse,
     seeFromElsewhere: refuse,
-    timers: {
-      start: (delayMs, callback) => {
-        const timer = setTimeout(callback, delayMs)
-        return () => clearTimeout(timer)
-      },
-    },
-    wait: (delayMs) => wait(delayMs),
     settle,
-    runNext: refuse,
+    runNext,
     runUntil: refuse,
     pass: async (ms) => {
       if (ms > PASS_MAX_MS) refuse()
+      const untilMs = virtual.nowMs() + ms
+      while (await runNext(untilMs));
+      await virtual.runUntil(untilMs)
       await wait(ms)
       await settle()
     },
-    until: async (work) => {
-      const late = wait(PATIENCE_MS, undefined, { ref: false }).then(() => {
-        throw new NeedsTime(`it did not end in ${PATIENCE_MS} ms`)
-      })
-      return (await Promise.race([work, late])) as Awaited<typeof work>
-    },
+    until,
   }
 }

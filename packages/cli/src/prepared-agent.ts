@@ -1,0 +1,92 @@
+// What every command prepares that runs an agent: the agent, the model that was chosen for it, and the way to providers.
+import type { Agent, AgentProfile, Environment, Logger, Model } from '@baton/core'
+import { createNodeEnvironment } from '@baton/host'
+import type { ModelChoice, Variables } from '@baton/models/choose-model'
+import { chooseModel, createModelOf, readMaxOutputTokens } from '@baton/models/choose-model'
+import { describeToolVerdict } from '@baton/models/prompted'
+import type { ToolVerdict } from '@baton/models/prompted'
+import { createSchemaWarnings } from '@baton/models/schema-warnings'
+import { createUndiciTransport } from '@baton/models/transport/undici'
+import type { Console } from './console.ts'
+import { createDefaultAgent } from './default-agent.ts'
+import { loadAgent } from './load-agent.ts'
+import { isLocalModel, loadLocalModel } from './local-model.ts'
+import { withAddress } from './model-options.ts'
+
+export interface AgentWords {
+  readonly agent: string | undefined
+  readonly model: string | undefined
+  readonly baseUrl: string | undefined
+  readonly exchanges: number | undefined
+  /** Of the agent of who names none. */
+  readonly profile?: AgentProfile
+  readonly terminal: Console
+  readonly log?: Logger
+  /** Told in a sentence what a person should know, such as that a server takes no tools. */
+  readonly onNews?: (line: string) => void
+}
+
+export interface PreparedAgent {
+  readonly agent: Agent
+  readonly choice: ModelChoice
+  readonly environment: Environment
+  readonly modelOf: (id: string) => Model
+  /** The variables, with the address of `--base-url` in them. */
+  readonly variables: Variables
+  /** Ends the connections to providers. */
+  close(): Promise<void>
+}
+
+/** @throws BatonError `invalid_agent`, `unknown_model`, `model_not_configured`, `invalid_option` */
+export async function prepareAgent(init: AgentWords): Promise<PreparedAgent> {
+  const { folder } = init.terminal
+  const { variables, model } = withAddress(init.terminal.variables, init.model, init.baseUrl)
+  const loaded =
+    init.agent === undefined ? createDefaultAgent(folder, init.profile) : await loadAgent(init.agent, folder)
+  const [named = loaded.models[0]] = model === undefined ? [] : [model]
+  const local = isLocalModel(named) ? await loadLocalModel(named, folder) : undefined
+  const choice = local
+    ? { id: local.id, reason: `because the ${model === undefined ? 'agent' : 'option --model'} names it` }
+    : chooseModel({ variables, agentModels: loaded.models, ...(model !== undefined && { flag: model }) })
+  const maxOutputTokens = readMaxOutputTokens(variables)
+  const agent = adapted(loaded, { ...init, model: local?.id ?? model, maxOutputTokens }, choice)
+  const transport = createUndiciTransport({ variables })
+  const environment = createNodeEnvironment(transport)
+  const onToolVerdict = toldTo(init)
+  const remote = createModelOf({ variables, transport, clock: environment.clock, onToolVerdict })
+  const warned = init.log ? createSchemaWarnings(init.log) : (model: Model): Model => model
+  const modelOf = (id: string): Model => warned(local && id === local.id ? local : remote(id))
+  const close = async (): Promise<void> => {
+    await transport.close()
+    await local?.close()
+  }
+  return { agent, choice, environment, modelOf, variables, close }
+}
+
+/** That tools work is nothing new to a person. */
+function toldTo({ log, onNews }: AgentWords): (verdict: ToolVerdict, model: string) => void {
+  return (verdict, model) => {
+    const line = describeToolVerdict(model, verdict)
+    if (verdict.type === 'native') {
+      log?.info(line, { model })
+      return
+    }
+    log?.warn(line, { model, reason: verdict.reason, format: verdict.format })
+    onNews?.(line)
+  }
+}
+
+interface Adapting extends Pick<AgentWords, 'model' | 'exchanges'> {
+  readonly maxOutputTokens: number | undefined
+}
+
+/** What the person who starts the program says wins over the file. */
+function adapted(agent: Agent, init: Adapting, choice: ModelChoice): Agent {
+  const { maxOutputTokens } = init
+  return {
+    ...agent,
+    ...(init.model !== undefined && { models: [choice.id] }),
+    ...(maxOutputTokens !== undefined && { settings: { ...agent.settings, maxOutputTokens } }),
+    ...(init.exchanges !== undefined && { window: { ...agent.window, exchanges: init.exchanges } }),
+  }
+}

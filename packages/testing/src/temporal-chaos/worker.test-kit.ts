@@ -1,0 +1,24 @@
+// A worker as a process of its own, for tests that kill it.
+import { openPostgresStore } from '@baton/host/postgres'
+import { createTemporalWorker, sendTemporalLogs } from '@baton/temporal'
+import { createChaosAgent } from './chaos-agent.ts'
+
+const [address = '', taskQueue = '', postgres = '', redis = '', effects = ''] = process.argv.slice(2)
+const log = {
+  info: () => {},
+  warn: (message: string, data?: object) => process.stderr.write(`${JSON.stringify({ message, ...data })}\n`),
+}
+sendTemporalLogs(log)
+const worker = await createTemporalWorker({
+  address,
+  taskQueue,
+  logStore: await openPostgresStore(postgres),
+  redis,
+  agent: createChaosAgent(effects),
+  log,
+  timesOf: () => ({ heartbeatMs: 2000 }),
+})
+process.stdout.write('working\n')
+process.once('SIGTERM', () => worker.shutdown())
+await worker.run()
+process.exit(0)
