@@ -184,7 +184,11 @@ interface ServedFrom {
   readonly folder: string
 }
 
-function greeting(url: string, { agent, choice }: Pick<EmbeddedHost, 'agent' | 'choice'>, { store, folder }: ServedFrom): string {
+function greeting(
+  url: string,
+  { agent, choice }: Pick<EmbeddedHost, 'agent' | 'choice'>,
+  { store, folder }: ServedFrom,
+): string {
   const tools = agent.tools.map((tool) => tool.name).join(', ')
   return `Baton listens on ${url}
   agent  ${agent.name}${tools === '' ? '' : `: ${tools}`}

@@ -50,7 +50,9 @@ export function readTemporalPlace(
   if (!/^[^\s:/]+:\d{1,5}$/.test(address))
     throw new UsageError(`--temporal must be HOST:PORT, such as localhost:7233, not "${address}"`)
   if (store.type !== 'postgres')
-    throw new UsageError('--temporal needs a store that all workers and servers share: --store postgres://HOST/DATABASE')
+    throw new UsageError(
+      '--temporal needs a store that all workers and servers share: --store postgres://HOST/DATABASE',
+    )
   const redis = values.redis ?? (variables['BATON_REDIS']?.trim() || undefined)
   if (redis !== undefined && !/^rediss?:\/\/./.test(redis))
     throw new UsageError('--redis must be redis://HOST:PORT, or rediss:// over TLS')

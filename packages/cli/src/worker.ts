@@ -112,7 +112,8 @@ async function work(options: WorkerOptions, terminal: Console): Promise<number> 
     drainMs,
   })
   const running = worker.run()
-  const health = options.healthPort === undefined ? undefined : await answerHealth(options.healthPort, worker.problem, log)
+  const health =
+    options.healthPort === undefined ? undefined : await answerHealth(options.healthPort, worker.problem, log)
   terminal.onStop(() => {
     log.info('the worker stops; running work may end', { withinMs: drainMs })
     worker.shutdown()
@@ -125,7 +126,10 @@ async function work(options: WorkerOptions, terminal: Console): Promise<number> 
   return 0
 }
 
-function describeStart({ json, place }: WorkerOptions, about: { readonly agent: string; readonly model: string }): string {
+function describeStart(
+  { json, place }: WorkerOptions,
+  about: { readonly agent: string; readonly model: string },
+): string {
   const { taskQueue, address } = place
   if (json) return `${JSON.stringify({ event: 'working', taskQueue })}\n`
   return escapeControls(`Baton works for ${address}, task queue ${taskQueue}
@@ -136,7 +140,11 @@ function describeStart({ json, place }: WorkerOptions, about: { readonly agent: 
 }
 
 /** `/readyz` says no more than that something is wrong; what it is, the log says. */
-async function answerHealth(port: number, findProblem: () => Promise<string | undefined>, log: Logger): Promise<Server> {
+async function answerHealth(
+  port: number,
+  findProblem: () => Promise<string | undefined>,
+  log: Logger,
+): Promise<Server> {
   const server = createServer((request, response) => {
     if (request.url === '/healthz') {
       response.end('ok\n')

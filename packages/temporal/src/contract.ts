@@ -158,10 +158,7 @@ export interface WorkJob {
   readonly records: readonly SessionRecord[]
 }
 
-export type WorkEffectData = Extract<
-  AwaitedEffect,
-  { readonly type: 'call-model' | 'summarise' | 'run-tool' }
->
+export type WorkEffectData = Extract<AwaitedEffect, { readonly type: 'call-model' | 'summarise' | 'run-tool' }>
 
 export interface PublishJob {
   readonly session: string

@@ -22,10 +22,14 @@ export function createBlobCodec(blobs: BlobStore): PayloadCodec {
 
 async function keep(blobs: BlobStore, payload: Payload): Promise<Payload> {
   const { data, metadata } = payload
-  if (!data || data.byteLength <= INLINE_BYTES) return payload
-  const name = createHash('sha256').update(data).digest('hex')
-  const kept = Object.fromEntries(Object.entries(metadata ?? {}).map(([key, value]) => [key, decode(value)]))
-  await blobs.put(FOLDER, name, JSON.stringify({ metadata: kept, data: Buffer.from(data).toString('base64') }))
+  if (!data || data.length <= INLINE_BYTES) return payload
+  // A payload out of a workflow has plain numbers.
+  const bytes = Buffer.from(data)
+  const name = createHash('sha256').update(bytes).digest('hex')
+  const kept = Object.fromEntries(
+    Object.entries(metadata ?? {}).map(([key, value]) => [key, decode(Uint8Array.from(value))]),
+  )
+  await blobs.put(FOLDER, name, JSON.stringify({ metadata: kept, data: bytes.toString('base64') }))
   return { metadata: { encoding: encode(ENCODING) }, data: encode(name) }
 }
 
@@ -33,11 +37,14 @@ async function keep(blobs: BlobStore, payload: Payload): Promise<Payload> {
 async function fetchKept(blobs: BlobStore, payload: Payload): Promise<Payload> {
   const { data, metadata } = payload
   const encoding = metadata?.['encoding']
-  if (!data || !encoding || decode(encoding) !== ENCODING) return payload
-  const name = decode(data)
+  if (!data || !encoding || decode(Uint8Array.from(encoding)) !== ENCODING) return payload
+  const name = decode(Uint8Array.from(data))
   const text = await blobs.get(FOLDER, name)
   if (text === undefined) throw new Error(`payload ${name} is not in the blob store`)
   const kept = JSON.parse(text) as { readonly metadata: Readonly<Record<string, string>>; readonly data: string } // as put
   const restored = Object.entries(kept.metadata).map(([key, value]) => [key, encode(value)])
-  return { metadata: Object.fromEntries(restored) as Record<string, Uint8Array>, data: Buffer.from(kept.data, 'base64') }
+  return {
+    metadata: Object.fromEntries(restored) as Record<string, Uint8Array>,
+    data: Buffer.from(kept.data, 'base64'),
+  }
 }

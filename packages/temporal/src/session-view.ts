@@ -138,7 +138,10 @@ export class SessionView {
     try {
       this.replica.publishRecords(news)
     } catch (cause) {
-      this.#init.log.warn('a record that was announced cannot be folded', { session: this.#init.session, cause: String(cause) })
+      this.#init.log.warn('a record that was announced cannot be folded', {
+        session: this.#init.session,
+        cause: String(cause),
+      })
       return
     }
     for (const listener of this.#listeners) listener()

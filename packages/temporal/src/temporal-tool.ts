@@ -41,7 +41,9 @@ export function temporalTool<const Name extends string, Input extends Schema>(
     ...(attempts !== undefined && { attempts }),
     ...(heartbeatMs !== undefined && { heartbeatMs }),
   }
-  return Object.assign(Object.create(Object.getPrototypeOf(made) as object) as object, made, { [FOREIGN]: work }) as Tool
+  return Object.assign(Object.create(Object.getPrototypeOf(made) as object) as object, made, {
+    [FOREIGN]: work,
+  }) as Tool
 }
 
 /** Undefined for a tool that has an `execute` of its own. */

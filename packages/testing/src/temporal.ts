@@ -1,20 +1,23 @@
 // A Temporal service of its own for a test run, over a file and on free ports of the loopback interface. It is a part of the
 // machine: BATON_TEMPORAL names the `temporal` command, or it is in PATH.
 import type { ChildProcess } from 'node:child_process'
-import { execFileSync, spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { findFreePort } from './free-port.ts'
 import { leaveOut } from './left-out.ts'
+
+const execute = promisify(execFile)
 
 export interface TemporalServer {
   readonly address: string
   /** Runs the `temporal` command against this service, and gives what it prints. @throws Error when it fails */
-  command(words: readonly string[]): string
+  command(words: readonly string[]): Promise<string>
   /** Kills the service, as a power cut would. */
   kill(): Promise<void>
   /** Starts it again over the same file. */
@@ -46,7 +49,17 @@ export async function startTemporal(program: string): Promise<TemporalServer> {
   let server: ChildProcess | undefined
   const start = async (): Promise<void> => {
     const file = join(folder, 'service.sqlite')
-    const words = ['server', 'start-dev', '--headless', '--ip', '127.0.0.1', '--port', String(port), '--db-filename', file]
+    const words = [
+      'server',
+      'start-dev',
+      '--headless',
+      '--ip',
+      '127.0.0.1',
+      '--port',
+      String(port),
+      '--db-filename',
+      file,
+    ]
     server = spawn(program, [...words, '--log-level', 'error'], { stdio: 'ignore' })
     for (let tries = 0; !(await answers(program, address)); tries++) {
       if (tries > 300 || server.exitCode !== null) throw new Error('the Temporal service does not start')
@@ -62,7 +75,7 @@ export async function startTemporal(program: string): Promise<TemporalServer> {
   await start()
   return {
     address,
-    command: (words) => execFileSync(program, [...words, '--address', address], { encoding: 'utf8', stdio: 'pipe' }),
+    command: async (words) => (await execute(program, [...words, '--address', address])).stdout,
     kill,
     start,
     close: async () => {
@@ -82,7 +95,7 @@ async function answers(program: string, address: string): Promise<boolean> {
   socket.destroy()
   if (!isOpen) return false
   try {
-    execFileSync(program, ['operator', 'namespace', 'describe', 'default', '--address', address], { stdio: 'ignore' })
+    await execute(program, ['operator', 'namespace', 'describe', 'default', '--address', address])
     return true
   } catch {
     return false

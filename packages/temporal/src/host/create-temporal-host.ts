@@ -56,7 +56,11 @@ export async function createTemporalHost<A extends Agent = Agent>(
   const { idleMs, updatesMax, clientLeaseMs: leaseMs = CLIENT_LEASE_MS, newId = randomUUID } = options
   const connection = options.connection ?? (await Connection.connect(address === undefined ? {} : { address }))
   const bus = await openBus(options.redis, log)
-  const client = new Client({ connection, namespace, dataConverter: createDataConverter(store.blobs, options.dataConverter) })
+  const client = new Client({
+    connection,
+    namespace,
+    dataConverter: createDataConverter(store.blobs, options.dataConverter),
+  })
   const world = { environment: NODE_WORLD, blobs: store.blobs, log, digest, digestMedia }
   const { agent, agents, agentOf, modelOf, defaultModel } = options
   const choice = { ...(agent && { agent }), ...(agents && { agents }), ...(agentOf && { agentOf }) }

@@ -34,8 +34,7 @@ export function createMemoryBus(): LiveBus {
     publish: (session, message) => {
       // As a network would: plain data, later, nothing shared.
       const text = JSON.stringify(message)
-      for (const listener of listeners.get(session) ?? [])
-        setImmediate(() => listener(JSON.parse(text) as BusMessage)) // what was published
+      for (const listener of listeners.get(session) ?? []) setImmediate(() => listener(JSON.parse(text) as BusMessage)) // what was published
     },
     subscribe: async (session, onMessage) => {
       const own = listeners.get(session) ?? new Set()

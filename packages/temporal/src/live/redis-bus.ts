@@ -31,7 +31,10 @@ export async function connectRedisBus({ url, prefix = 'baton', log }: RedisBusIn
   const newestOf = (session: string): string => `${prefix}:attempt:${session}`
   const listeners = new Map<string, Set<Listener>>()
   let problem: string | undefined
-  const socket = { reconnectStrategy: (tries: number) => Math.min(50 * 2 ** tries, RECONNECT_MAX_MS), connectTimeout: 5000 }
+  const socket = {
+    reconnectStrategy: (tries: number) => Math.min(50 * 2 ** tries, RECONNECT_MAX_MS),
+    connectTimeout: 5000,
+  }
   // What cannot be sent now is of no use later.
   const writer = createClient({ url, socket, disableOfflineQueue: true })
   const reader = createClient({ url, socket })
@@ -100,12 +103,9 @@ export async function connectRedisBus({ url, prefix = 'baton', log }: RedisBusIn
       const line = `${JSON.stringify(frames)}\n`
       const kept = writer.multi().append(key, line).expire(key, KEPT_SECONDS)
       kept.set(newestOf(session), String(attempt), { expiration: { type: 'EX', value: KEPT_SECONDS } })
-      kept.exec().then(
-        ([length]) => {
-          if (Number(length) > KEPT_BYTES) writer.del(key).catch(ignore)
-        },
-        ignore,
-      )
+      kept.exec().then(([length]) => {
+        if (Number(length) > KEPT_BYTES) writer.del(key).catch(ignore)
+      }, ignore)
     },
     problem: () => problem,
     close: async () => {

@@ -53,7 +53,7 @@ async function tellFailure<Value>(act: () => Promise<Value>): Promise<Value> {
     if (!isBatonError(cause)) throw cause
     const { code: type, message, hint } = cause
     const nonRetryable = type === 'invalid_agent' || type === 'log_damaged' || type === 'log_version_unknown'
-    throw ApplicationFailure.create({ type, message: `${message}. ${hint}`, nonRetryable, cause })
+    throw ApplicationFailure.create({ type, message: `${message}. ${hint}`, nonRetryable })
   }
 }
 
@@ -103,7 +103,11 @@ async function begin(init: ActivitiesInit, job: WorkJob): Promise<Place> {
   }
 }
 
-async function perform({ bus, log }: ActivitiesInit, job: WorkJob, { view, world }: Place): Promise<HostReport | undefined> {
+async function perform(
+  { bus, log }: ActivitiesInit,
+  job: WorkJob,
+  { view, world }: Place,
+): Promise<HostReport | undefined> {
   const { effect } = job
   const { replica } = view
   const key = effectKey(effect)
@@ -141,7 +145,10 @@ async function perform({ bus, log }: ActivitiesInit, job: WorkJob, { view, world
       report: (report) => void replica.submit([report]).catch(() => {}),
     })
     if (effect.type === 'run-tool') {
-      const report = await Promise.race([working, cancelled.promise.then(() => wait(ABORT_MS, undefined, { ref: false }))])
+      const report = await Promise.race([
+        working,
+        cancelled.promise.then(() => wait(ABORT_MS, undefined, { ref: false })),
+      ])
       return dropIfShutDown(report, signal)
     }
     const report = await Promise.race([working, cancelled.promise])

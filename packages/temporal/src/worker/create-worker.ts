@@ -4,7 +4,14 @@ import type { Logger } from '@baton/core'
 import { Client } from '@temporalio/client'
 import type { DataConverter } from '@temporalio/common'
 import type { WorkerOptions, WorkflowBundleWithSourceMap } from '@temporalio/worker'
-import { bundleWorkflowCode, DefaultLogger, makeTelemetryFilterString, NativeConnection, Runtime, Worker } from '@temporalio/worker'
+import {
+  bundleWorkflowCode,
+  DefaultLogger,
+  makeTelemetryFilterString,
+  NativeConnection,
+  Runtime,
+  Worker,
+} from '@temporalio/worker'
 import { fileURLToPath } from 'node:url'
 import { TASK_QUEUE } from '../contract.ts'
 import { createDataConverter } from '../data-converter.ts'
@@ -118,7 +125,10 @@ export function sendTemporalLogs(log: Logger): void {
     const data = { level, ...(meta && { meta: JSON.stringify(meta).slice(0, META_CHARS) }) }
     log.warn(`Temporal: ${message}`, data)
   })
-  Runtime.install({ logger, telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'WARN' }), forward: {} } } })
+  Runtime.install({
+    logger,
+    telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'WARN' }), forward: {} } },
+  })
 }
 
 /** UTF-16 units of what the SDK says beside its message. */

@@ -79,13 +79,23 @@ export async function decideInputs(init: DecisionInit, job: DecideJob): Promise<
     if (known.has(key)) continue
     plans[key] =
       effect.type === 'run-tool'
-        ? await planTool(init, world, { job, callId: effect.callId, attempt: effect.attempt, state: batch.state, records: batch.records })
+        ? await planTool(init, world, {
+            job,
+            callId: effect.callId,
+            attempt: effect.attempt,
+            state: batch.state,
+            records: batch.records,
+          })
         : { runs: 'model', ...timesOf(init, { agent: world.agent.name }, MODEL_MS) }
   }
   return { records: batch.records, answers: batch.answers, plans }
 }
 
-function timesOf({ timesOf: ask }: DecisionInit, about: WorkAbout, longestMs: number): WorkTimes & { readonly startToCloseMs: number } {
+function timesOf(
+  { timesOf: ask }: DecisionInit,
+  about: WorkAbout,
+  longestMs: number,
+): WorkTimes & { readonly startToCloseMs: number } {
   const { taskQueue, startToCloseMs = longestMs, heartbeatMs = HEARTBEAT_MS } = ask?.(about) ?? {}
   return { startToCloseMs, heartbeatMs, ...(taskQueue !== undefined && { taskQueue }) }
 }
@@ -145,7 +155,15 @@ async function readForeign(world: SessionWorld, state: State, ended: ForeignFini
   }
   const tools = world.tools.map((tool): Tool => (tool.name === name ? { ...tool, execute } : tool))
   const { session, principal } = state
-  const job = { session, principal, turn: state.turn?.turn ?? 0, callId, attempt, name: call?.name ?? name, arguments: '{}' }
+  const job = {
+    session,
+    principal,
+    turn: state.turn?.turn ?? 0,
+    callId,
+    attempt,
+    name: call?.name ?? name,
+    arguments: '{}',
+  }
   const io = {
     cancellation: new Cancellation(),
     isClosed: () => false,

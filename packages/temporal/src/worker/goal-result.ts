@@ -11,7 +11,13 @@ export async function readGoalResult(places: Places, identity: Identity): Promis
   const { session: id, principal } = identity
   const newId = (): string => id // nothing is sent
   const fork = (): Promise<string> => Promise.resolve(id)
-  const session = createSession({ engine: place.view.replica, principal: { id: principal }, newId, onClose: () => {}, fork })
+  const session = createSession({
+    engine: place.view.replica,
+    principal: { id: principal },
+    newId,
+    onClose: () => {},
+    fork,
+  })
   try {
     const calls = new Map<string, CallView>()
     const turn = session.turn(GOAL_INPUT)
@@ -26,7 +32,12 @@ export async function readGoalResult(places: Places, identity: Identity): Promis
         stop,
         text,
         ...(output !== undefined && { output: output as NonNullable<GoalResult['output']> }), // read from JSON
-        calls: [...calls.values()].map(({ callId, name, input, result }) => ({ callId, name, input, ...(result && { result }) })),
+        calls: [...calls.values()].map(({ callId, name, input, result }) => ({
+          callId,
+          name,
+          input,
+          ...(result && { result }),
+        })),
         usage,
         ...(error && { error }),
       }

@@ -1,6 +1,12 @@
 // A goal as a workflow: one turn of a session, its verdict as the workflow's result. Any program in any language starts it
 // with plain JSON, as a child of another workflow or on a schedule too.
-import { ApplicationFailure, CancellationScope, CancelledFailure, continueAsNew, workflowInfo } from '@temporalio/workflow'
+import {
+  ApplicationFailure,
+  CancellationScope,
+  CancelledFailure,
+  continueAsNew,
+  workflowInfo,
+} from '@temporalio/workflow'
 import type { GoalResult, GoalStart, Identity } from '../contract.ts'
 import { GOAL_INPUT } from '../contract.ts'
 import { readResult } from './activities.ts'

@@ -13,7 +13,16 @@ import {
 } from '@temporalio/workflow'
 import type { HostReport, SessionRecord, State } from '@baton/core/machine'
 import { applyRecord, effectKey, followRecord, initialState, outstanding } from '@baton/core/machine'
-import type { Answers, Carried, Identity, SessionStart, Submission, Tuning, WorkflowInput, WorkPlan } from '../contract.ts'
+import type {
+  Answers,
+  Carried,
+  Identity,
+  SessionStart,
+  Submission,
+  Tuning,
+  WorkflowInput,
+  WorkPlan,
+} from '../contract.ts'
 import { AGAIN_MS } from '../contract.ts'
 import { callLocally, stateQuery, submitUpdate } from './activities.ts'
 import { checkSubmission } from './check-submission.ts'
@@ -254,7 +263,12 @@ export class SessionRun {
         : effect.type === 'summarise'
           ? { type: 'summary-failed', attempt: effect.attempt, error }
           : effect.type === 'run-tool'
-            ? { type: 'tool-finished', callId: effect.callId, attempt: effect.attempt, outcome: { type: 'error', code, message } }
+            ? {
+                type: 'tool-finished',
+                callId: effect.callId,
+                attempt: effect.attempt,
+                outcome: { type: 'error', code, message },
+              }
             : undefined
     if (report) this.#inbox.push({ inputs: [report] })
   }
@@ -284,15 +298,15 @@ export class SessionRun {
       try {
         return await act()
       } catch (cause) {
-        if (cause instanceof CancelledFailure || (cause instanceof Error && isFinal(cause))) throw cause
+        if (cause instanceof CancelledFailure || isFinal(cause)) throw cause
         await sleep(AGAIN_MS)
       }
     }
   }
 }
 
-function isFinal(cause: Error): boolean {
-  return cause.cause instanceof ApplicationFailure && cause.cause.nonRetryable === true
+function isFinal(cause: unknown): boolean {
+  return cause instanceof ApplicationFailure && cause.nonRetryable === true
 }
 
 export async function runSession({ identity, tuning, carried }: SessionStart): Promise<void> {

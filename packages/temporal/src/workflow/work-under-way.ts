@@ -193,7 +193,8 @@ async function invokeForeign(effect: WorkEffectData, plan: ForeignPlan): Promise
   } catch (cause) {
     // A time-out leaves open whether it was done, as the death of a tool's process does.
     if (isCancellation(cause) || (cause instanceof Error && cause.cause instanceof TimeoutFailure)) throw cause
-    const why = cause instanceof Error ? (cause.cause instanceof Error ? cause.cause.message : cause.message) : String(cause)
+    const why =
+      cause instanceof Error ? (cause.cause instanceof Error ? cause.cause.message : cause.message) : String(cause)
     return { ...about, failure: why }
   }
 }

@@ -4,7 +4,14 @@ import type { Agent, Host, Session, Store } from '@baton/core'
 import { createMemoryStore } from '@baton/host'
 import type { SessionRecord } from '@baton/core/machine'
 import type { SessionStateView } from '@baton/temporal'
-import { bundleWorkflows, createMemoryBus, createTemporalHost, createTemporalWorker, sendTemporalLogs, STATE } from '@baton/temporal'
+import {
+  bundleWorkflows,
+  createMemoryBus,
+  createTemporalHost,
+  createTemporalWorker,
+  sendTemporalLogs,
+  STATE,
+} from '@baton/temporal'
 import { Client, Connection } from '@temporalio/client'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -42,7 +49,11 @@ export function createTemporalKind(address: string): HostKind {
       const memory = createMemoryStore()
       const store: Store = { ...memory, blobs: { ...memory.blobs, ...init.blobs } }
       const session = `tested-${randomUUID()}`
-      const parts = createWorldParts(createHalfVirtualTime(store, new Client({ connection: await connecting })), newId, init)
+      const parts = createWorldParts(
+        createHalfVirtualTime(store, new Client({ connection: await connecting })),
+        newId,
+        init,
+      )
       const { log, agent } = parts
       const bus = createMemoryBus()
       const taskQueue = session
@@ -93,14 +104,14 @@ function createHalfVirtualTime(store: Store, client: Client): VirtualTime {
       seen.push(session, records, state)
       if (!state) continue
       const isDecided = state.waiting === 0 && state.pos + 1 === records
-      const { pendingActivities } = (await handle.describe()).raw;
+      const { pendingActivities } = (await handle.describe()).raw
       if (!isDecided || pendingActivities?.some(({ state: at }) => at !== STARTED)) return undefined
     }
     return JSON.stringify(seen)
   }
   const settle = async (): Promise<void> => {
     let before: string | undefined
-    for (let same = 0; same < 2; ) {
+    for (let same = 0; same < 2;) {
       await wait(QUIET_MS)
       await virtual.settle()
       const now = await look()

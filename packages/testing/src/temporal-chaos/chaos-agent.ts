@@ -36,12 +36,25 @@ export function createChaosAgent(effects: string): Agent {
       return 'approved'
     },
   })
-  const client = tool({ name: 'client.look', description: 'looks', input: { type: 'object' }, effect: 'once', timeoutMs: 60_000 })
+  const client = tool({
+    name: 'client.look',
+    description: 'looks',
+    input: { type: 'object' },
+    effect: 'once',
+    timeoutMs: 60_000,
+  })
   return defineAgent({
     name: 'chaos',
     model: createChaosModel(),
     tools: [...serverTools, asked, client],
-    window: { exchanges: 3, summarise: true, keepExchanges: 1, contextTokens: 4000, reserveTokens: 500, actAtTokens: 300 },
+    window: {
+      exchanges: 3,
+      summarise: true,
+      keepExchanges: 1,
+      contextTokens: 4000,
+      reserveTokens: 500,
+      actAtTokens: 300,
+    },
   })
 }
 
@@ -54,7 +67,8 @@ function createChaosModel(): Model {
     capabilities: { tools: 'native', images: false },
     run: async ({ messages, tools }, sink, signal): Promise<ModelAnswer> => {
       const told = messages.at(-1)
-      const asked = told?.role === 'user' ? told.parts.map((part) => (part.type === 'text' ? part.text : '')).join('') : ''
+      const asked =
+        told?.role === 'user' ? told.parts.map((part) => (part.type === 'text' ? part.text : '')).join('') : ''
       if (tools.length === 0) return answer([{ type: 'text', text: 'a summary' }])
       if (asked.includes(TALK)) {
         let said = ''

@@ -21,7 +21,11 @@ import { checkConversation, converse, readTwice } from './conversation.test-kit.
 
 const warn = (message: string): void => console.warn(message)
 const what = 'conversations over Temporal whose workers are killed'
-const programs = { temporal: findTemporal(what, warn), postgres: findPostgres(what, warn), redis: findRedis(what, warn) }
+const programs = {
+  temporal: findTemporal(what, warn),
+  postgres: findPostgres(what, warn),
+  redis: findRedis(what, warn),
+}
 const { temporal, postgres, redis } = programs
 const services =
   temporal !== undefined && postgres !== undefined && redis !== undefined
@@ -74,7 +78,10 @@ async function createPlace(): Promise<Place> {
       return worker
     },
     countEvents: async () => {
-      const described = await client.workflow.getHandle(session).describe().catch(() => undefined)
+      const described = await client.workflow
+        .getHandle(session)
+        .describe()
+        .catch(() => undefined)
       return described?.historyLength ?? 0
     },
     close: async () => {
@@ -119,13 +126,17 @@ async function playKilled(at: number): Promise<void> {
 }
 
 describe.skipIf(!services)('conversations over Temporal', () => {
-  const events = Array.from({ length: EVENTS }, (_, index) => index + 1).filter((event) => event % SHARE === SEED % SHARE)
+  const events = Array.from({ length: EVENTS }, (_, index) => index + 1).filter(
+    (event) => event % SHARE === SEED % SHARE,
+  )
   console.log(`chaos: one event of ${SHARE}, seed ${SEED}`)
   test.concurrent.each(events)('a worker that is killed at event %i', { timeout: 240_000 }, playKilled)
 })
 
 afterAll(async () => {
-  console.log(`chaos: ${counts.kills} workers killed, ${counts.turns} turns, ${counts.calls} calls, ${counts.unknown} unknown`)
+  console.log(
+    `chaos: ${counts.kills} workers killed, ${counts.turns} turns, ${counts.calls} calls, ${counts.unknown} unknown`,
+  )
   await services?.temporal.close()
   await services?.postgres.close()
   await services?.redis.kill()

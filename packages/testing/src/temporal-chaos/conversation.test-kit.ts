@@ -33,8 +33,7 @@ async function take(session: Session, text: string, inputId: string): Promise<vo
   turn.answer.catch(() => {})
   let words = 0
   for await (const event of turn) {
-    if (event.type === 'approval-requested')
-      await session.decide({ approvalId: event.approvalId, decision: 'approve' })
+    if (event.type === 'approval-requested') await session.decide({ approvalId: event.approvalId, decision: 'approve' })
     if (event.type === 'text' && text === TALK && (words += 1) === 10) await session.interrupt()
   }
   const answer = await turn.answer

@@ -1,0 +1,90 @@
+// A worker and a host of one process over a real Temporal service, with a model that a script answers for.
+import type { Agent, AgentInit, Host, Store } from '@baton/core'
+import { defineAgent } from '@baton/core'
+import type { SessionRecord } from '@baton/core/machine'
+import type { ScriptedModel, ScriptedModelInit } from '@baton/core/testing'
+import { createScriptedModel } from '@baton/core/testing'
+import { createMemoryStore } from '@baton/host'
+import type { TemporalServer } from '@baton/testing/temporal'
+import { Client, Connection } from '@temporalio/client'
+import type { WorkflowHandle } from '@temporalio/client'
+import { randomUUID } from 'node:crypto'
+import { NODE_WORLD } from './node-world.ts'
+import type { TemporalHostOptions, TemporalWorkerOptions } from './index.ts'
+import {
+  bundleWorkflows,
+  createMemoryBus,
+  createTemporalHost,
+  createTemporalWorker,
+  sendTemporalLogs,
+} from './index.ts'
+
+export interface TemporalWorldInit extends Partial<Omit<AgentInit, 'model'>> {
+  readonly steps: ScriptedModelInit['steps']
+  readonly host?: Partial<TemporalHostOptions>
+  readonly worker?: Partial<TemporalWorkerOptions>
+  readonly store?: Store
+}
+
+export interface TemporalWorld {
+  readonly host: Host
+  readonly agent: Agent
+  readonly model: ScriptedModel
+  readonly store: Store
+  readonly client: Client
+  readonly taskQueue: string
+  handle(workflow: string): WorkflowHandle
+  records(session: string): Promise<readonly SessionRecord[]>
+  /** Ends its worker, and starts another one. */
+  replaceWorker(): Promise<void>
+  close(): Promise<void>
+}
+
+let bundle: ReturnType<typeof bundleWorkflows> | undefined
+
+export async function createTemporalWorld(server: TemporalServer, init: TemporalWorldInit): Promise<TemporalWorld> {
+  const { steps, host: hostOptions, worker: workerOptions, store = createMemoryStore(), ...own } = init
+  if (!bundle) sendTemporalLogs({ info: () => {}, warn: (message, data) => console.warn(message, data) })
+  bundle ??= bundleWorkflows()
+  const workflowBundle = await bundle
+  const model = createScriptedModel({ steps, timers: NODE_WORLD.timers })
+  const agent = defineAgent({ name: 'tested', ...own, model })
+  const taskQueue = `queue-${randomUUID()}`
+  const { address } = server
+  const shared = { address, taskQueue, agent, logStore: store, redis: createMemoryBus() }
+  const startWorker = async (): Promise<() => Promise<void>> => {
+    const worker = await createTemporalWorker({ ...shared, workflowBundle, drainMs: 500, ...workerOptions })
+    const running = worker.run()
+    return async () => {
+      worker.shutdown()
+      await running
+    }
+  }
+  let stopWorker = await startWorker()
+  const host = await createTemporalHost({ ...shared, ...hostOptions })
+  const connection = await Connection.connect({ address })
+  const client = new Client({ connection })
+  return {
+    host,
+    agent,
+    model,
+    store,
+    client,
+    taskQueue,
+    handle: (workflow) => client.workflow.getHandle(workflow),
+    records: async (session) => {
+      const all: SessionRecord[] = []
+      for await (const record of store.read(session, 0)) all.push(record)
+      return all
+    },
+    replaceWorker: async () => {
+      await stopWorker()
+      stopWorker = await startWorker()
+    },
+    close: async () => {
+      await host.stop()
+      await stopWorker()
+      await connection.close()
+    },
+  }
+}

@@ -1,0 +1,276 @@
+// What a Temporal host does beside the contract of every host: runs that go on as new ones, sessions that rest, cancellation,
+// long payloads, goals, and tools that are somebody's own activities.
+import type { Settlement } from '@baton/core/machine'
+import { canonicalLog } from '@baton/core/machine'
+import { tool } from '@baton/core'
+import { createHost, createMemoryStore } from '@baton/host'
+import { findTemporal, startTemporal } from '@baton/testing/temporal'
+import type { TemporalServer } from '@baton/testing/temporal'
+import { ApplicationFailure } from '@temporalio/common'
+import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import { afterAll, describe, expect, test } from 'vitest'
+import type { GoalResult } from './index.ts'
+import { GOAL_WORKFLOW, temporalTool } from './index.ts'
+import { createTemporalWorld } from './temporal-world.test-kit.ts'
+import type { TemporalWorld, TemporalWorldInit } from './temporal-world.test-kit.ts'
+
+const program = findTemporal('sessions and goals over Temporal', (message) => console.warn(message))
+const server: TemporalServer | undefined = program === undefined ? undefined : await startTemporal(program)
+afterAll(() => server?.close())
+
+async function withWorld(init: TemporalWorldInit, play: (world: TemporalWorld) => Promise<void>): Promise<void> {
+  if (!server) throw new Error('there is no service')
+  const world = await createTemporalWorld(server, init)
+  try {
+    await play(world)
+  } finally {
+    await world.close()
+  }
+}
+
+const add = tool({
+  name: 'add',
+  description: 'adds',
+  input: {
+    type: 'object',
+    properties: { a: { type: 'number' }, b: { type: 'number' } },
+    required: ['a', 'b'],
+  } as const,
+  effect: 'pure',
+  execute: ({ a, b }) => ({ sum: a + b }),
+})
+const callAdd = { calls: [{ name: 'add', arguments: '{"a":1,"b":2}' }] }
+const look = tool({ name: 'look', description: 'looks', input: { type: 'object' } as const, timeoutMs: 60_000 })
+const VERDICT = {
+  type: 'object',
+  properties: { valid: { type: 'boolean' }, evidence: { type: 'array', items: { type: 'string' } } },
+  required: ['valid', 'evidence'],
+  additionalProperties: false,
+} as const
+
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await wait(50)
+}
+
+async function settlements(world: TemporalWorld, session: string): Promise<readonly Settlement[]> {
+  const facts = (await world.records(session)).flatMap((record) => record.facts)
+  return facts.flatMap((fact) => (fact.type === 'call-settled' ? [fact.settlement] : []))
+}
+
+describe.skipIf(!server)('a session over Temporal', { timeout: 90_000 }, () => {
+  test('goes on over many runs, with the log of a local host', async () => {
+    const said = Array.from({ length: 12 }, (_, index) => `question ${index}`)
+    const steps: TemporalWorldInit['steps'] = (_, call) => ({ text: `answer ${call % said.length}` })
+    const local = createMemoryStore()
+    await withWorld({ steps, host: { updatesMax: 4 } }, async (world) => {
+      const id = randomUUID()
+      const session = await world.host.session(id)
+      for (const [index, text] of said.entries())
+        expect((await session.send(text, { inputId: `i${index}` }).answer).text).toBe(`answer ${index}`)
+      const runs: unknown[] = []
+      for await (const run of world.client.workflow.list({ query: `WorkflowId = "${id}"` })) runs.push(run)
+      expect(runs.length).toBeGreaterThanOrEqual(3)
+      const host = createHost({ agent: world.agent, store: local })
+      const other = await host.session('local')
+      for (const [index, text] of said.entries()) await other.send(text, { inputId: `i${index}` }).answer
+      await host.stop()
+      const records = []
+      for await (const record of local.read('local', 0)) records.push(record)
+      expect(canonicalLog(await world.records(id))).toEqual(canonicalLog(records))
+    })
+  })
+
+  test('a call waits for its client over runs that go on as new ones, and a new worker', async () => {
+    const steps = [{ calls: [{ name: 'look', arguments: '{}' }] }, { text: 'seen' }]
+    await withWorld({ steps, tools: [look], host: { updatesMax: 3 } }, async (world) => {
+      const id = randomUUID()
+      const session = await world.host.session(id)
+      const turn = session.send('go')
+      await until(() => session.phase === 'calling')
+      for (let index = 0; index < 8; index++) await session.describe({ title: `title ${index}` })
+      await world.replaceWorker()
+      await session.attach({ look: () => 'a tree' } as never)
+      expect((await turn.answer).text).toBe('seen')
+      expect((await settlements(world, id)).map(({ type }) => type)).toEqual(['ok'])
+    })
+  })
+
+  test('a session that rests completes, and the next input starts it again', async () => {
+    await withWorld({ steps: [{ text: 'one' }, { text: 'two' }], host: { idleMs: 300 } }, async (world) => {
+      const id = randomUUID()
+      const session = await world.host.session(id)
+      await session.send('first').answer
+      await until(async () => (await world.handle(id).describe()).status.name === 'COMPLETED')
+      expect((await session.send('second').answer).text).toBe('two')
+      expect((await session.messages()).messages).toHaveLength(4)
+    })
+  })
+
+  test('a workflow that is cancelled settles its calls and ends the turn', async () => {
+    let hasStarted = false
+    const slow = tool({
+      name: 'slow',
+      description: 'slow',
+      input: { type: 'object' },
+      effect: 'pure',
+      execute: (_, { signal }) =>
+        new Promise((_resolve, reject) => {
+          hasStarted = true
+          signal.addEventListener('abort', () => reject(new Error('stopped')))
+        }),
+    })
+    await withWorld({ steps: [{ calls: [{ name: 'slow', arguments: '{}' }] }], tools: [slow] }, async (world) => {
+      const id = randomUUID()
+      const session = await world.host.session(id)
+      const turn = session.send('go')
+      turn.answer.catch(() => {})
+      await until(() => hasStarted)
+      await world.handle(id).cancel()
+      await until(async () => (await world.handle(id).describe()).status.name === 'CANCELLED')
+      expect((await settlements(world, id)).map(({ type }) => type)).toEqual(['cancelled'])
+      expect(await turn.answer.catch((cause: unknown) => cause)).toBeDefined()
+    })
+  })
+
+  test('takes what is longer than the service takes, and refuses with a code what is longer than it may be', async () => {
+    const big = 'x'.repeat(60_000)
+    const calls = Array.from({ length: 20 }, () => ({
+      name: 'say',
+      arguments: JSON.stringify({ text: big.slice(0, 40_000) }),
+    }))
+    const say = tool({
+      name: 'say',
+      description: 'says',
+      input: { type: 'object', properties: { text: { type: 'string' } } },
+      effect: 'pure',
+      execute: ({ text }: { text?: string }) => String(text?.length),
+    })
+    await withWorld({ steps: [{ calls }, { text: 'done' }], tools: [say as typeof add] }, async (world) => {
+      const session = await world.host.session(randomUUID())
+      expect((await session.send(big).answer).text).toBe('done')
+      expect((await world.handle(session.id).describe()).historyLength).toBeLessThan(400)
+    })
+  })
+
+  test('a hundred inputs at once are each answered, in Updates that the service takes', async () => {
+    const steps = Array.from({ length: 101 }, () => ({ text: 'ok' }))
+    await withWorld({ steps, limits: { queueInputs: 200 } }, async (world) => {
+      const session = await world.host.session(randomUUID())
+      const turns = Array.from({ length: 100 }, (_, index) => session.send(`question ${index}`))
+      const answers = await Promise.all(turns.map(({ answer }) => answer))
+      expect(answers.map(({ outcome }) => outcome)).toEqual(turns.map(() => 'answered'))
+    })
+  })
+
+  test('a conversation that began on a local host goes on over Temporal', async () => {
+    const store = createMemoryStore()
+    const steps = [{ text: 'one' }, { text: 'two' }]
+    await withWorld({ steps, store }, async (world) => {
+      const id = randomUUID()
+      const host = createHost({ agent: world.agent, store })
+      await (await host.session(id)).send('first').answer
+      await host.stop()
+      const session = await world.host.session(id)
+      expect((await session.send('second').answer).text).toBe('two')
+      expect((await session.messages()).messages.map((message) => message.role)).toEqual([
+        'user',
+        'assistant',
+        'user',
+        'assistant',
+      ])
+    })
+  })
+})
+
+describe.skipIf(!server)('a goal', { timeout: 60_000 }, () => {
+  const verdict = { text: '{"valid":true,"evidence":["call_0"]}' }
+
+  test('is judged from the Temporal command line, with a typed verdict and the calls behind it', async () => {
+    await withWorld({ steps: [callAdd, verdict], tools: [add] }, async (world) => {
+      const id = randomUUID()
+      const input = JSON.stringify({ agent: 'tested', goal: 'Is it valid?', tools: ['add'], outputSchema: VERDICT })
+      const words = ['--type', GOAL_WORKFLOW, '--task-queue', world.taskQueue, '--workflow-id', id, '--input', input]
+      const printed = await server?.command(['workflow', 'execute', ...words, '-o', 'json'])
+      const { result } = JSON.parse(printed ?? '') as { readonly result: GoalResult }
+      expect(result).toMatchObject({ session: id, stop: 'end', output: { valid: true, evidence: ['call_0'] } })
+      expect(result.calls).toMatchObject([
+        { name: 'add', input: { a: 1, b: 2 }, result: { type: 'ok', value: { sum: 3 } } },
+      ])
+    })
+  })
+
+  test.each([
+    [{ agent: 'nobody', goal: 'x' }, 'invalid_agent', 'nobody'],
+    [{ goal: 'x', tools: ['subtract'] }, 'invalid_agent', 'subtract'],
+    [{ goal: '' }, 'invalid_goal', 'goal must be a text'],
+    [{ goal: 'x', limits: { hours: 3 } }, 'invalid_agent', 'hours'],
+  ])('%j fails with %s', async (start, type, words) => {
+    await withWorld({ steps: [], tools: [add] }, async (world) => {
+      const options = { taskQueue: world.taskQueue, workflowId: randomUUID(), args: [start] }
+      const failed: unknown = await world.client.workflow
+        .execute(GOAL_WORKFLOW, options)
+        .catch((cause: unknown) => cause)
+      const cause = failed instanceof Error ? failed.cause : undefined
+      expect(cause).toBeInstanceOf(ApplicationFailure)
+      expect(cause).toMatchObject({ type })
+      expect((cause as Error).message).toContain(words)
+    })
+  })
+
+  test('waits for a person who must approve, and goes on by their decision', async () => {
+    const pay = tool({
+      name: 'pay',
+      description: 'pays',
+      input: { type: 'object' },
+      approval: true,
+      execute: () => 'paid',
+    })
+    const steps = [{ calls: [{ name: 'pay', arguments: '{}' }] }, verdict]
+    await withWorld({ steps, tools: [pay] }, async (world) => {
+      const id = randomUUID()
+      const args = [{ goal: 'Pay it', outputSchema: VERDICT }]
+      const started = await world.client.workflow.start(GOAL_WORKFLOW, {
+        taskQueue: world.taskQueue,
+        workflowId: id,
+        args,
+      })
+      await until(async () => (await world.records(id)).length > 0)
+      const session = await world.host.session(id)
+      await until(async () => (await session.approvals()).length > 0)
+      const [asked] = await session.approvals()
+      await session.decide({ approvalId: asked?.approvalId ?? '', decision: 'approve' })
+      expect(await started.result()).toMatchObject({ output: { valid: true } })
+    })
+  })
+})
+
+describe.skipIf(!server)('a tool that is somebody’s own activity', { timeout: 60_000 }, () => {
+  test.each([
+    ['gives its value', 'count', { words: 2 }, 'ok'],
+    ['fails with its message', 'break', undefined, 'error'],
+  ])('%s', async (_, type, value, settled) => {
+    const own = temporalTool({
+      name: 'own',
+      description: 'counts words',
+      input: { type: 'object', properties: { text: { type: 'string' } } } as const,
+      effect: 'pure',
+      runs: 'activity',
+      type,
+    })
+    const activities = {
+      count: async ({ text }: { text: string }, { callId }: { callId: string }) =>
+        callId.startsWith('call_') ? { words: text.split(' ').length } : {},
+      break: async () => {
+        throw ApplicationFailure.nonRetryable('it is broken')
+      },
+    }
+    const steps = [{ calls: [{ name: 'own', arguments: '{"text":"two words"}' }] }, { text: 'done' }]
+    await withWorld({ steps, tools: [own], worker: { activities } }, async (world) => {
+      const session = await world.host.session(randomUUID())
+      await session.send('go').answer
+      const [settlement] = await settlements(world, session.id)
+      expect(settlement).toMatchObject({ type: settled, ...(value && { value }) })
+    })
+  })
+})
