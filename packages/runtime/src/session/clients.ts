@@ -1,9 +1,11 @@
 // The clients that one handle has made of its program, and its results by hand.
 import type { Accepted, Client, ClientHandlers, Principal, Refused } from '@baton/core'
 import { BatonError } from '@baton/core'
-import type { Outcome } from '@baton/core/machine'
+import type { ClientReport, Outcome } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
+import { submitAlone } from '../engine.ts'
 import { attachProgramClient } from './program-client.ts'
+import { bringsBytes, checkResult, submitMedia } from './submit-media.ts'
 
 export interface SessionClientsInit {
   readonly engine: SessionEngine
@@ -16,6 +18,8 @@ export class SessionClients {
   /** Those that are attached. */
   readonly #clients = new Map<string, Client>()
   #closed = false
+  /** Never rejects; there while a result is being checked by a schema that takes its time. */
+  #checking: Promise<void> | undefined
 
   constructor(init: SessionClientsInit) {
     this.#init = init
@@ -38,6 +42,22 @@ export class SessionClients {
     // Only for this tool: a program that answers one call by hand takes no others away from their clients.
     const client = await this.#attachFor({}, [call.name])
     return await client.toolResult(callId, outcome)
+  }
+
+  /** Reports keep their order, also behind a result that is being checked. */
+  report(report: ClientReport): Promise<Accepted | Refused> {
+    const { engine } = this.#init
+    const before = this.#checking
+    const checked = report.type === 'tool-result' ? checkResult(engine, report) : report
+    const submit = (ready: ClientReport): Promise<Accepted | Refused> =>
+      bringsBytes(ready) ? submitMedia(engine, ready) : submitAlone(engine, ready)
+    if (!before && !('then' in checked)) return submit(checked)
+    const answer = Promise.all([checked, before]).then(([ready]) => submit(ready))
+    const done = answer.then(ignore, ignore).then(() => {
+      if (this.#checking === done) this.#checking = undefined
+    })
+    this.#checking = done
+    return answer
   }
 
   /** For good. */
@@ -67,6 +87,8 @@ export class SessionClients {
     return client
   }
 }
+
+function ignore(): void {}
 
 /** @throws BatonError `invalid_event` */
 function checkHandlers(handlers: unknown): void {

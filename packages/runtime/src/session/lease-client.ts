@@ -3,6 +3,7 @@ import type { Accepted, LeaseClient, LeaseClientInit, Principal, Refused } from 
 import { BatonError, decodeClientReport, decodeOutcome } from '@baton/core'
 import type { ClientReport, OpenCall, Outcome } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
+import { submitResult } from './submit-media.ts'
 
 export interface LeaseClientParts {
   readonly engine: SessionEngine
@@ -77,7 +78,8 @@ class Lease implements LeaseClient {
   async result(callId: string, outcome: Outcome): Promise<Accepted | Refused> {
     const given = decodeOutcome(outcome)
     if (!given.ok) return { type: 'refused', ...given.refusal }
-    return await this.#report({ type: 'tool-result', callId, connection: this.client, outcome: given.value })
+    const { engine } = this.#parts
+    return await submitResult(engine, { type: 'tool-result', callId, connection: this.client, outcome: given.value })
   }
 
   async release(): Promise<void> {

@@ -48,7 +48,7 @@ import {
   decodeUserInput,
 } from '@baton/core'
 import type { ClientReport, Input, OpenCall, Outcome, UserCommand } from '@baton/core/machine'
-import { isMedia } from '@baton/core/machine'
+import { CLIENT_REPORTS, isMedia } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import { NO_ANSWER, submitAlone } from '../engine.ts'
 import { describeThrown } from '../describe-thrown.ts'
@@ -172,6 +172,7 @@ class SessionHandle implements Session {
     const { value } = spoken
     const refused = findModelRefusal(this.#init.engine, 'model' in value ? value.model : undefined)
     if (refused) return Promise.resolve(refused)
+    if (isReport(value)) return this.#closed ? Promise.resolve(CLOSED) : this.#clients.report(value)
     if ('inputId' in value && (this.#storing || bringsBytes(value))) return this.#submitInOrder(value)
     return this.#submit(value)
   }
@@ -319,6 +320,10 @@ class SessionHandle implements Session {
 }
 
 function ignore(): void {}
+
+function isReport(input: UserCommand | ClientReport): input is ClientReport {
+  return CLIENT_REPORTS.has(input.type)
+}
 
 function toBatch(answer: Accepted | Refused): readonly (Accepted | Refused)[] {
   return [answer]

@@ -3,6 +3,7 @@ import type { Fact } from '@baton/core/machine'
 import { afterAll, describe, expect, test } from 'vitest'
 import { APPROVAL_SITUATIONS } from './approvals-situations.ts'
 import { ARGUMENT_SITUATIONS } from './arguments-situations.ts'
+import { CLIENT_RESULT_SITUATIONS } from './client-results-situations.ts'
 import { CLIENT_SITUATIONS } from './clients-situations.ts'
 import { CONTROL_SITUATIONS } from './control-situations.ts'
 import { EVENT_SITUATIONS } from './events-situations.ts'
@@ -30,6 +31,7 @@ const SITUATIONS = {
   ...ARGUMENT_SITUATIONS,
   ...RESULT_SITUATIONS,
   ...CLIENT_SITUATIONS,
+  ...CLIENT_RESULT_SITUATIONS,
   ...LEASE_CLIENT_SITUATIONS,
   ...MEDIA_SITUATIONS,
   ...MODEL_SITUATIONS,
