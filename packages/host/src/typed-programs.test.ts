@@ -209,9 +209,25 @@ describe('a client', () => {
     // @ts-expect-error length is a number
     await session.attach({ measure: () => ({ length: 'five' }) })
     // @ts-expect-error there is no such tool
-    await session.attach({ lok: () => 1 })
+    await expect(session.attach({ lok: () => 1 })).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: 'agent "cities" has no client tool "lok"; did you mean "look"?',
+      hint: 'Its client tools are look, measure.',
+    })
     // @ts-expect-error the host runs it
-    await session.attach({ population: () => 1 })
+    await expect(session.attach({ population: () => 1 })).rejects.toThrow('has an execute of its own')
+    await expect(session.client({ client: 'web', runs: ['look', 'measur'] })).rejects.toThrow('did you mean "measure"?')
+  })
+
+  test('has no handlers where the agent has no client tools', async () => {
+    await using host = createHost({ agent: defineAgent({ name: 'a', model }) })
+    const session = await host.session()
+    // @ts-expect-error it has no tools at all
+    await expect(session.attach({ look: () => 1 })).rejects.toMatchObject({
+      code: 'invalid_option',
+      hint: 'It has no client tools: tools without execute.',
+    })
+    await (await session.attach({})).detach()
   })
 
   test('has any handlers where the tools of the agent are not known', async () => {

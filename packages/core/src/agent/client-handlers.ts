@@ -14,10 +14,13 @@ export type ClientHandler<Input, Output> = {
 
 export type ClientHandlers = Readonly<Record<string, ClientHandler<JsonValue, unknown>>>
 
-/** Handlers of an agent's client tools, by their names and with their types; of an agent whose tools are not known, of any. */
-export type HandlersOf<A extends Agent> = {
-  readonly [T in ClientRun<A['tools'][number]> as T['name']]?: HandlerOf<T['types']>
-}
+/**
+ * Handlers of an agent's client tools, by their names and with their types; of an agent whose tools are not known, as of one
+ * that is typed as `Agent`, of any. An agent without client tools takes none.
+ */
+export type HandlersOf<A extends Agent> = [ClientRun<A['tools'][number]>] extends [never]
+  ? { readonly [name: string]: never }
+  : { readonly [T in ClientRun<A['tools'][number]> as T['name']]?: HandlerOf<T['types']> }
 
 type ClientRun<T extends Tool> = T extends { readonly execute: (...given: never) => unknown } ? never : T
 

@@ -148,14 +148,17 @@ export interface Session<A extends Agent = Agent> {
   configure(patch: SessionConfiguration): Promise<Accepted | Refused>
   /**
    * Makes this program the client that runs the client tools that it has handlers for; without handlers, all of them, by
-   * `toolResult`.
-   * @throws BatonError `rate_limited` when the session has too many clients
+   * `toolResult`. A call that no attached client can run waits for `limits.awayMs` (10 minutes by default), and the log
+   * and the call's event say so at once.
+   * @throws BatonError `rate_limited` when the session has too many clients, `invalid_option` for a handler of a tool that
+   * the agent does not have, or that the host runs
    */
   attach(handlers?: HandlersOf<A>): Promise<Client>
   /**
    * A client without a connection, as behind HTTP: it holds its place and its calls by a lease that it renews, and may
    * bring tools of its own. Called again with the same name, by the same principal, it goes on where it was.
-   * @throws BatonError `invalid_event`, `rate_limited` (too many clients or tools), `unauthorized`
+   * @throws BatonError `invalid_event`, `invalid_option` (`runs` names what is no client tool of the agent), `rate_limited`
+   * (too many clients or tools), `unauthorized`
    */
   client(init: LeaseClientInit): Promise<LeaseClient>
   /** Answers a client tool's call by hand; this program is attached as that tool's client if it is not yet. */

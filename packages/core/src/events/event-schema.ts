@@ -56,6 +56,7 @@ const CALL = object({
   status: oneOf('proposed', 'awaiting-approval', 'waiting', 'running', 'settled'),
   'holder?': TEXT,
   'deadlineMs?': NUMBER,
+  'waitsForClient?': FLAG,
   'result?': refer('result'),
 })
 

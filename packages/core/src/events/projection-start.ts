@@ -73,5 +73,6 @@ function createView(
     status: STATUSES[state],
     ...((state === 'offered' || state === 'claimed') && offer && { holder: offer.connection }),
     ...(deadline && { deadlineMs: deadline.atMs }),
+    ...(deadline && deadline === call.clock.deadline && call.clock.mode === 'away' && { waitsForClient: true }),
   }
 }

@@ -85,6 +85,8 @@ export interface CallView {
   readonly holder?: string
   /** In the session's time. */
   readonly deadlineMs?: number
+  /** No connected client can run it: it waits for one until its deadline. */
+  readonly waitsForClient?: true
   /** Present once it is settled. */
   readonly result?: CallResult
 }

@@ -1,7 +1,8 @@
 // The clients that one handle has made of its program, and its results by hand.
 import type { Accepted, Client, ClientHandlers, Principal, Refused } from '@baton/core'
-import { BatonError } from '@baton/core'
+import { BatonError, findNearName } from '@baton/core'
 import type { ClientReport, Outcome } from '@baton/core/machine'
+import type { SessionWorld } from '../catalog/catalog.ts'
 import type { SessionEngine } from '../engine.ts'
 import { submitAlone } from '../engine.ts'
 import { attachProgramClient } from './program-client.ts'
@@ -25,11 +26,16 @@ export class SessionClients {
     this.#init = init
   }
 
-  /** @throws BatonError `session_closed` after `detachAll`, `rate_limited`, `invalid_event` for what is no handler */
+  /**
+   * @throws BatonError `session_closed` after `detachAll`, `rate_limited`, `invalid_event` for what is no handler,
+   * `invalid_option` for a handler of a tool that no client runs
+   */
   async attach(handlers?: ClientHandlers): Promise<Client> {
     if (handlers === undefined) return await this.#attachFor({})
     checkHandlers(handlers)
-    return await this.#attachFor(handlers, Object.keys(handlers))
+    const tools = Object.keys(handlers)
+    checkClientTools(this.#init.engine.world, tools)
+    return await this.#attachFor(handlers, tools)
   }
 
   async toolResult(callId: string, outcome: Outcome): Promise<Accepted | Refused> {
@@ -86,6 +92,28 @@ export class SessionClients {
     this.#clients.set(connection, client)
     return client
   }
+}
+
+/**
+ * A misspelt name would let its calls wait in silence. Where tools come and go, one that is not there yet may be meant.
+ * @throws BatonError `invalid_option` for a name that no client tool has
+ */
+export function checkClientTools({ tools, changes, agent }: SessionWorld, names: readonly string[]): void {
+  const known = tools.flatMap(({ name, execute }) => (execute ? [] : [name]))
+  const wrong = names.find((name) => !known.includes(name))
+  if (wrong === undefined) return
+  const shown = `"${wrong.slice(0, 100)}"`
+  const isServers = tools.some(({ name }) => name === wrong)
+  if (changes && !isServers) return
+  const near = findNearName(known, wrong)
+  throw new BatonError({
+    code: 'invalid_option',
+    message: isServers
+      ? `the tool ${shown} of agent "${agent.name}" has an execute of its own: no client runs it`
+      : `agent "${agent.name}" has no client tool ${shown}${near === undefined ? '' : `; did you mean "${near}"?`}`,
+    hint:
+      known.length > 0 ? `Its client tools are ${known.join(', ')}.` : 'It has no client tools: tools without execute.',
+  })
 }
 
 function ignore(): void {}

@@ -3,6 +3,7 @@ import type { Accepted, LeaseClient, LeaseClientInit, Principal, Refused } from 
 import { BatonError, decodeClientReport, decodeOutcome } from '@baton/core'
 import type { ClientReport, OpenCall, Outcome } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
+import { checkClientTools } from './clients.ts'
 import { submitResult } from './submit-media.ts'
 
 export interface LeaseClientParts {
@@ -14,8 +15,9 @@ export interface LeaseClientParts {
 const LEASE_MS = 30_000
 const TOOL_MS = 30_000
 
-/** @throws BatonError `invalid_event`, `rate_limited`, `unauthorized` */
+/** @throws BatonError `invalid_event`, `invalid_option` for tools that no client runs, `rate_limited`, `unauthorized` */
 export async function openLeaseClient(parts: LeaseClientParts): Promise<LeaseClient> {
+  if (parts.init.runs) checkClientTools(parts.engine.world, parts.init.runs)
   const client = new Lease(parts)
   await client.renew()
   await client.bringTools()

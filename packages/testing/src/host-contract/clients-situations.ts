@@ -147,7 +147,9 @@ export const CLIENT_SITUATIONS: Situations = {
     expect((await time.until(other.send('hello').answer)).text).toBe('one')
   },
   'a program that has handlers for other tools takes no call away': async (stage) => {
-    const { time, model, open } = await createWorld(stage)
+    const { time, model, open } = await createWorld(stage, {
+      tools: [createClientTool('look'), createClientTool('other')],
+    })
     const session = await open()
     await session.attach({ look: () => 'seen' })
     await session.attach({ other: () => 'never asked' })
