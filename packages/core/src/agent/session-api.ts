@@ -362,7 +362,7 @@ export interface Answer<Output = unknown> {
   readonly outcome: Exclude<TurnOutcome, 'failed'>
   /** Why it ended there: `end`, or what cut it short. */
   readonly stop: Exclude<TurnStop, 'failed'>
-  /** The whole text; empty unless `answered` or `refused`. */
+  /** The whole text. Of a turn that was interrupted or stopped, what was said until then and stays in the conversation. */
   readonly text: string
   /** The value of an agent with an output schema, when `answered`; `readOutput` throws where there is none. */
   readonly output?: Output

@@ -128,6 +128,8 @@ export interface ContextUse {
  */
 export type StepResetReason = SupersedeReason | 'gave-up' | 'interrupted'
 
+export type StepFinish = FinishReason | 'interrupted'
+
 interface OfStep {
   readonly message: MessageId
   readonly step: number
@@ -224,7 +226,8 @@ export type EventBody =
     }
   | (OfStep & {
       readonly type: 'step-finished'
-      readonly finish: FinishReason
+      /** Why the model ended it. `interrupted`: the user did, or the session was stopped. */
+      readonly finish: StepFinish
       readonly usage: Usage
       readonly context?: ContextUse
       /** It was interrupted, and has no calls. */
@@ -237,7 +240,10 @@ export type EventBody =
       readonly message: MessageId
       readonly turn: number
       readonly stop: TurnStop
-      /** The whole answer: the texts of all steps joined by a blank line. Empty for a turn that did not end by itself. */
+      /**
+       * The texts of all steps joined by a blank line. Of a turn that was interrupted or stopped, what was said until then and
+       * stays in the conversation; empty for one that failed.
+       */
       readonly text: string
       /** Of all steps; a cost is there where all their costs are known. */
       readonly usage: Usage

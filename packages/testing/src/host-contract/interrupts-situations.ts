@@ -39,6 +39,51 @@ function calling(tool: Tool): ContractWorldInit {
 }
 
 export const INTERRUPT_SITUATIONS: Situations = {
+  ...forEachRow<[string, Played | undefined, string]>(
+    'the answer of an interrupted turn holds what was said, of which the user heard %s',
+    [
+      ['all', undefined, 'Look: \n\nOne two '],
+      ['only the first step', { type: 'chars', chars: 4 }, 'Look'],
+      ['a part of the second step', { type: 'chars', chars: 10 }, 'Look: \n\nOn'],
+      ['nothing', { type: 'chars', chars: 0 }, ''],
+    ],
+    async ({ createWorld }, [, heard, text]) => {
+      const world = await createWorld({
+        ...calling(act(() => 'seen')),
+        steps: [{ text: 'Look: ', ...listCalls('act') }, SPEAKS],
+      })
+      const session = await world.open()
+      const turn = session.send('go')
+      await world.time.pass(250)
+      await session.interrupt(heard && { heard })
+      expect(await world.time.until(turn.answer)).toMatchObject({ stop: 'cancelled', text })
+      expect(await world.time.until(session.turn(turn.id).answer)).toMatchObject({ stop: 'cancelled', text })
+      const ends: string[] = []
+      for await (const event of session.events({ from: 'start' })) {
+        if (event.type === 'live') break
+        if (event.type === 'step-finished') ends.push(event.finish)
+        if (event.type === 'turn-finished') ends.push(event.text)
+      }
+      const isKept = text.includes('O')
+      expect(ends).toEqual(['tool-calls', ...(isKept ? ['interrupted'] : []), text])
+    },
+  ),
+  'a reader that comes in the midst of a turn is told all that an interrupted turn has said': async ({
+    createWorld,
+  }) => {
+    const world = await createWorld({ ...calling(act(never)) })
+    const session = await world.open()
+    const turn = session.send('go')
+    await world.time.settle()
+    const events = session.events({ from: 'now' })
+    await session.interrupt()
+    await world.time.until(turn.answer)
+    for await (const event of events) {
+      if (event.type !== 'turn-finished') continue
+      expect(event.text).toBe('Look: ')
+      break
+    }
+  },
   ...forEachRow<[string, Played, readonly string[]]>(
     'an interrupt while the model speaks, of which the user heard %s',
     [

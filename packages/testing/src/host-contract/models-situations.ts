@@ -17,7 +17,7 @@ export const MODEL_SITUATIONS: Situations = {
     const turn = session.send('count')
     await world.time.pass(250)
     await session.interrupt()
-    expect(await turn.answer).toMatchObject({ outcome: 'interrupted', text: '' })
+    expect(await turn.answer).toMatchObject({ outcome: 'interrupted', text: 'One two ' })
     await world.time.until(session.send('go on').answer)
     expect(textsTold(world.model, 'assistant')).toEqual(['One two '])
   },
