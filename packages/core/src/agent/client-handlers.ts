@@ -2,7 +2,7 @@
 import type { JsonValue } from '../json.ts'
 import type { OpenCall } from '../machine/history.ts'
 import type { Outcome } from '../machine/input.ts'
-import type { Accepted, Refused } from '../machine/refusal.ts'
+import type { Accepted } from '../machine/refusal.ts'
 import type { Agent } from './agent.ts'
 import type { Tool, ToolResult } from './tool.ts'
 
@@ -32,6 +32,6 @@ type HandlerOf<Types> =
 export interface Client {
   readonly connection: string
   /** For calls without a handler. */
-  toolResult(callId: string, outcome: Outcome): Promise<Accepted | Refused>
+  toolResult(callId: string, outcome: Outcome): Promise<Accepted>
   detach(): Promise<void>
 }

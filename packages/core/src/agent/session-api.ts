@@ -104,8 +104,9 @@ export interface SendOptions {
 }
 
 /**
- * Whatever is handed in is decoded: a value of the wrong shape is refused with a code and the field's name, and nothing
- * that a caller hands in can throw inside a session. Its methods work on their own: `const { send } = session`.
+ * What a session does not take rejects: every method rejects with a `BatonError` whose code says why, and `submit` alone answers
+ * with the refusal as data. Whatever is handed in is decoded: a value of the wrong shape is refused with the field's name. Its
+ * methods work on their own: `const { send } = session`.
  */
 export interface Session<A extends Agent = Agent> {
   readonly id: string
@@ -118,7 +119,8 @@ export interface Session<A extends Agent = Agent> {
   /**
    * Hands in a command, or a report of a client that was attached through this handle. What only a host may say (results
    * of server tools, answers of models, timers) is refused with `illegal_input`, and a report in the name of another
-   * client with `unauthorized`. Never throws for an input that is not allowed: it says so.
+   * client with `unauthorized`. For fronts, which hand on what others say: an input that is not allowed never rejects, and
+   * the refusal is the answer.
    */
   submit(input: UserCommand | ClientReport): Promise<Accepted | Refused>
   /**
@@ -129,23 +131,25 @@ export interface Session<A extends Agent = Agent> {
   /**
    * Takes the conversation back to a message, in one commit: it and all that follows leave, also behind the window. With
    * `replace` something else is said in its place, with `again` what was asked is asked once more (of an answer: another
-   * one). Refused with `turn_in_progress` while a turn runs, unless `interrupt` ends it.
-   * @throws BatonError `unknown_input` for a message that is not in the conversation
+   * one).
+   * @throws BatonError `turn_in_progress` while a turn runs, unless `interrupt` ends it; `unknown_input` for a message that is
+   * not in the conversation
    */
-  rewind(at: RewindOptions): Promise<Rewound | Refused>
+  rewind(at: RewindOptions): Promise<Rewound>
   /**
    * Makes a new session of the same principal that has this conversation up to a message, or up to where it last rested. It
    * has the images and files too, and an agent of its own. Gives its id.
    * @throws BatonError `unknown_input`, `store_failed`; `illegal_input` where this kind of host cannot copy a session
    */
   fork(options?: { readonly before?: MessageId }): Promise<string>
-  /** Takes back an input that waits. Refused with `unknown_input` once the model has read it. */
-  withdraw(inputId: MessageId): Promise<Accepted | Refused>
+  /** Takes back an input that waits. @throws BatonError `unknown_input` once the model has read it */
+  withdraw(inputId: MessageId): Promise<Accepted>
   /**
    * What the session asks from the next turn on: another model (a running turn's next step too), and settings that stand
-   * below those of `send`. Null takes the settings away. Refused with `unknown_model`.
+   * below those of `send`. Null takes the settings away.
+   * @throws BatonError `unknown_model`, `model_not_configured`
    */
-  configure(patch: SessionConfiguration): Promise<Accepted | Refused>
+  configure(patch: SessionConfiguration): Promise<Accepted>
   /**
    * Makes this program the client that runs the client tools that it has handlers for; without handlers, all of them, by
    * `toolResult`. A call that no attached client can run waits for `limits.awayMs` (10 minutes by default), and the log
@@ -162,21 +166,21 @@ export interface Session<A extends Agent = Agent> {
    */
   client(init: LeaseClientInit): Promise<LeaseClient>
   /** Answers a client tool's call by hand; this program is attached as that tool's client if it is not yet. */
-  toolResult(callId: string, outcome: Outcome): Promise<Accepted | Refused>
+  toolResult(callId: string, outcome: Outcome): Promise<Accepted>
   /** Calls that wait for a decision, oldest first. */
   approvals(): Promise<readonly PendingApproval[]>
   /**
-   * Decides one request, as this handle's principal. Refused with `approval_refused` when the request is stale, was
-   * replaced, has expired or is of another principal's session; an edit whose input does not fit the tool with
-   * `invalid_arguments`, and the request stays open.
+   * Decides one request, as this handle's principal.
+   * @throws BatonError `approval_refused` when the request is stale, was replaced, has expired or is of another principal's
+   * session; `invalid_arguments` for an edit whose input does not fit the tool: the request stays open
    */
-  decide(decision: Decision): Promise<Accepted | Refused>
+  decide(decision: Decision): Promise<Accepted>
   /** What running tools ask their user, oldest first. */
   questions(): Promise<readonly PendingQuestion[]>
-  /** Answers a question, as this handle's principal. Refused with `question_refused` as an approval is. */
-  answer(answer: QuestionAnswer): Promise<Accepted | Refused>
+  /** Answers a question, as this handle's principal. @throws BatonError `question_refused`, as `decide` does */
+  answer(answer: QuestionAnswer): Promise<Accepted>
   /** Names the session, and keeps what a program notes about it. */
-  describe(patch: SessionDescription): Promise<Accepted | Refused>
+  describe(patch: SessionDescription): Promise<Accepted>
   /**
    * What happens in the session, as messages, steps, calls and turns: the past from `from` on, `live`, then what comes.
    * A reader that is slow misses nothing: it reads the log again. Ends when the session is closed, or `signal` aborts.
@@ -246,8 +250,8 @@ export interface LeaseClient {
   /** Calls that it is asked to run and has not claimed. */
   calls(): readonly OpenCall[]
   /** Before it acts: from now on the call is its own. Gives what it needs to run it. */
-  claim(callId: string): Promise<OpenCall | Refused>
-  result(callId: string, outcome: Outcome): Promise<Accepted | Refused>
+  claim(callId: string): Promise<OpenCall>
+  result(callId: string, outcome: Outcome): Promise<Accepted>
   /** It is gone, with the tools that it brought: what it did not claim may move to another client. */
   release(): Promise<void>
 }

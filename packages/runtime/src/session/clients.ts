@@ -38,13 +38,13 @@ export class SessionClients {
     return await this.#attachFor(handlers, tools)
   }
 
-  async toolResult(callId: string, outcome: Outcome): Promise<Accepted | Refused> {
+  async toolResult(callId: string, outcome: Outcome): Promise<Accepted> {
     const { engine } = this.#init
     const asked = engine.state().step?.calls.find((open) => open.callId === callId)?.offer?.connection
     const holder = asked === undefined ? undefined : this.#clients.get(asked)
     if (holder) return await holder.toolResult(callId, outcome)
     const call = engine.history().openCall(callId)
-    if (!call || call.settled) return NO_CALL
+    if (!call || call.settled) throw new BatonError({ code: 'illegal_input', message: 'there is no such open call' })
     // Only for this tool: a program that answers one call by hand takes no others away from their clients.
     const client = await this.#attachFor({}, [call.name])
     return await client.toolResult(callId, outcome)
@@ -129,8 +129,6 @@ function checkHandlers(handlers: unknown): void {
   throw new BatonError({ code: 'invalid_event', message })
 }
 
-function createClosedError(): BatonError {
+export function createClosedError(): BatonError {
   return new BatonError({ code: 'session_closed', message: 'this session was closed here' })
 }
-
-const NO_CALL: Refused = { type: 'refused', code: 'illegal_input', message: 'there is no such open call' }

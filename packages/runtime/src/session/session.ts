@@ -50,10 +50,10 @@ import {
 import type { ClientReport, Input, OpenCall, Outcome, UserCommand } from '@baton/core/machine'
 import { CLIENT_REPORTS, isMedia } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
-import { NO_ANSWER, submitAlone } from '../engine.ts'
+import { insist, NO_ANSWER, submitAlone } from '../engine.ts'
 import { describeThrown } from '../describe-thrown.ts'
 import { createApproval, findAnswerIssues, listApprovals } from './approvals.ts'
-import { SessionClients } from './clients.ts'
+import { createClosedError, SessionClients } from './clients.ts'
 import { openLeaseClient } from './lease-client.ts'
 import { SpokenInputs } from './spoken-inputs.ts'
 import { bringsBytes, submitMedia } from './submit-media.ts'
@@ -184,48 +184,46 @@ class SessionHandle implements Session {
     const { engine } = this.#init
     const waiting = queue === 'withdraw' ? engine.state().queue : []
     const withdrawals = waiting.map(({ inputId }): Input => ({ type: 'withdraw', target: inputId }))
-    if (this.#closed) throw new BatonError({ code: CLOSED.code, message: CLOSED.message })
+    if (this.#closed) throw createClosedError()
     const outcomes = await engine.submit([...withdrawals, { type: 'interrupt', reason, heard }])
-    const outcome = outcomes.at(-1)
-    if (outcome?.type === 'refused') throw new BatonError({ code: outcome.code, message: outcome.message })
+    insist(outcomes.at(-1) ?? NO_ANSWER)
   }
 
-  async rewind(at: RewindOptions): Promise<Rewound | Refused> {
+  async rewind(at: RewindOptions): Promise<Rewound> {
     const given = decodeRewind(at)
-    if (!given.ok) return { type: 'refused', ...given.refusal }
-    if (this.#closed) return CLOSED
+    if (!given.ok) throw new BatonError(given.refusal)
+    if (this.#closed) throw createClosedError()
     const { engine, newId } = this.#init
     await this.#said
-    return await rewindSession(engine, { ...given.value, inputId: given.value.inputId ?? newId() })
+    return insist(await rewindSession(engine, { ...given.value, inputId: given.value.inputId ?? newId() }))
   }
 
   async fork(options?: Parameters<Session['fork']>[0]): Promise<string> {
     const given = decodeForkOptions(options ?? {})
     if (!given.ok) throw new BatonError(given.refusal)
-    if (this.#closed) throw new BatonError({ code: CLOSED.code, message: CLOSED.message })
+    if (this.#closed) throw createClosedError()
     await this.#said
     return await this.#init.fork(given.value.before)
   }
 
-  async withdraw(inputId: string): Promise<Accepted | Refused> {
+  async withdraw(inputId: string): Promise<Accepted> {
     await this.#said
-    return await this.submit({ type: 'withdraw', target: inputId })
+    return insist(await this.submit({ type: 'withdraw', target: inputId }))
   }
 
-  async configure(patch: SessionConfiguration): Promise<Accepted | Refused> {
+  async configure(patch: SessionConfiguration): Promise<Accepted> {
     const given = decodeConfiguration(patch)
-    if (!given.ok) return { type: 'refused', ...given.refusal }
+    if (!given.ok) throw new BatonError(given.refusal)
     const { engine } = this.#init
     const { model, settings } = given.value
-    const refused = this.#closed ? CLOSED : findModelRefusal(engine, model)
-    if (refused) return refused
+    insist((this.#closed ? CLOSED : findModelRefusal(engine, model)) ?? {})
     const inputs: readonly Input[] = [
       ...(model === undefined ? [] : [{ type: 'set-model', model } as const]),
       ...(settings === undefined ? [] : [{ type: 'set-settings', settings } as const]),
     ]
     if (inputs.length === 0) return { type: 'accepted', pos: engine.state().pos }
     const outcomes = await engine.submit(inputs)
-    return outcomes.at(-1) ?? NO_ANSWER
+    return insist(outcomes.at(-1) ?? NO_ANSWER)
   }
 
   attach(handlers?: ClientHandlers): Promise<Client> {
@@ -233,43 +231,45 @@ class SessionHandle implements Session {
   }
 
   async client(init: LeaseClientInit): Promise<LeaseClient> {
-    if (this.#closed) throw new BatonError({ code: CLOSED.code, message: CLOSED.message })
+    if (this.#closed) throw createClosedError()
     const given = decodeLeaseClientInit(init)
     if (!given.ok) throw new BatonError(given.refusal)
     return await openLeaseClient({ engine: this.#init.engine, principal: this.#init.principal, init: given.value })
   }
 
-  async toolResult(callId: string, outcome: Outcome): Promise<Accepted | Refused> {
+  async toolResult(callId: string, outcome: Outcome): Promise<Accepted> {
     const given = decodeOutcome(outcome)
-    return given.ok ? this.#clients.toolResult(callId, given.value) : { type: 'refused', ...given.refusal }
+    if (!given.ok) throw new BatonError(given.refusal)
+    return await this.#clients.toolResult(callId, given.value)
   }
 
   async approvals(): Promise<readonly PendingApproval[]> {
     return listApprovals(this.#init.engine)
   }
 
-  async decide(decision: Decision): Promise<Accepted | Refused> {
+  async decide(decision: Decision): Promise<Accepted> {
     const given = decodeDecision(decision)
-    if (!given.ok) return { type: 'refused', ...given.refusal }
+    if (!given.ok) throw new BatonError(given.refusal)
     const { engine, principal } = this.#init
-    return await this.#submit(await createApproval(engine, principal, given.value))
+    return insist(await this.#submit(await createApproval(engine, principal, given.value)))
   }
 
   async questions(): Promise<readonly PendingQuestion[]> {
     return this.#init.engine.history().openQuestions()
   }
 
-  async answer(answer: QuestionAnswer): Promise<Accepted | Refused> {
+  async answer(answer: QuestionAnswer): Promise<Accepted> {
     const given = decodeQuestionAnswer(answer)
-    if (!given.ok) return { type: 'refused', ...given.refusal }
+    if (!given.ok) throw new BatonError(given.refusal)
     const issues = await findAnswerIssues(this.#init.engine, given.value)
-    if (issues !== undefined) return { type: 'refused', code: 'question_refused', message: issues }
-    return await this.#submit({ type: 'question-answer', principal: this.#init.principal.id, ...given.value })
+    if (issues !== undefined) throw new BatonError({ code: 'question_refused', message: issues })
+    return insist(await this.#submit({ type: 'question-answer', principal: this.#init.principal.id, ...given.value }))
   }
 
-  async describe(patch: SessionDescription): Promise<Accepted | Refused> {
+  async describe(patch: SessionDescription): Promise<Accepted> {
     const given = decodeDescription(patch)
-    return given.ok ? await this.#submit({ type: 'describe', ...given.value }) : { type: 'refused', ...given.refusal }
+    if (!given.ok) throw new BatonError(given.refusal)
+    return insist(await this.#submit({ type: 'describe', ...given.value }))
   }
 
   frames(cursor?: Cursor): FrameStream {

@@ -153,7 +153,7 @@ export const CLIENT_SITUATIONS: Situations = {
     const session = await open()
     await session.attach({ look: () => 'seen' })
     await session.attach({ other: () => 'never asked' })
-    expect(await session.toolResult('call_id2_9_9', { type: 'ok', content: [] })).toMatchObject({
+    await expect(session.toolResult('call_id2_9_9', { type: 'ok', content: [] })).rejects.toMatchObject({
       code: 'illegal_input',
     })
     await time.until(session.send('go').answer)
