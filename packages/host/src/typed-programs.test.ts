@@ -1,5 +1,6 @@
 // What the compiler knows of tools, agents, sessions and clients: `tsc` is the test, and what must not compile is marked.
-import type { Answer, Host, Session, Tool, ToolContext } from './index.ts'
+import { createScriptedModel } from '@baton/core/testing'
+import type { AgentCall, Answer, EventStream, Host, Session, Tool, ToolContext } from './index.ts'
 import { createHost, createOfflineModel, defineAgent, tool } from './index.ts'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
@@ -189,6 +190,40 @@ describe('a host', () => {
     const session: Session = await host.session('s', { principle: { id: 'ann' } })
     // @ts-expect-error model settings have no maxTokens
     await expect(session.send('Hi', { settings: { maxTokens: 5 } }).answer).rejects.toThrow('maxTokens')
+  })
+})
+
+describe('an event', () => {
+  const sum = tool({
+    name: 'sum',
+    description: 'Adds',
+    input: z.object({ terms: z.array(z.number()), note: z.string().optional() }),
+    output: z.object({ sum: z.number() }),
+    execute: ({ terms }) => ({ sum: terms.reduce((one, other) => one + other, 0) }),
+  })
+  const steps = [{ calls: [{ name: 'sum', arguments: { terms: [1, 2] } }] }, { text: 'three' }]
+  const counting = defineAgent({ name: 'counts', model: createScriptedModel({ steps }), tools: [sum, measure] })
+
+  test('has calls with the names, inputs and results of the agent’s tools', async () => {
+    await using host = createHost({ agent: counting })
+    const session = await host.session()
+    const seen: unknown[] = []
+    for await (const event of session.send('Add')) {
+      if (event.type !== 'call') continue
+      expectTypeOf(event.call.name).toEqualTypeOf<'sum' | 'measure'>()
+      // @ts-expect-error no tool has this name
+      if (event.call.name === 'add') continue
+      if (event.call.name === 'measure') expectTypeOf(event.call.input).toEqualTypeOf<{ unit: 'm' | 'km' }>()
+      if (event.call.name !== 'sum') continue
+      expectTypeOf(event.call.input.terms).toEqualTypeOf<number[]>()
+      if (event.call.result?.type !== 'ok') continue
+      expectTypeOf(event.call.result.value).toEqualTypeOf<{ sum: number } | undefined>()
+      seen.push(event.call.input.terms, event.call.result.value?.sum)
+    }
+    expect(seen).toEqual([[1, 2], 3])
+    expectTypeOf(session.events).returns.toEqualTypeOf<EventStream<AgentCall<typeof counting>>>()
+    const any: Session = session
+    expectTypeOf(any.events).returns.toEqualTypeOf<EventStream>()
   })
 })
 

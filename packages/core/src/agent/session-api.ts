@@ -10,9 +10,10 @@ import type { Phase } from '../machine/state.ts'
 import type { Agent, AgentOutput } from './agent.ts'
 import type { Client, HandlersOf } from './client-handlers.ts'
 import type { ModelSettings } from './model.ts'
-import type { LimitName, MessageId, SessionEvent, TurnStop } from '../events/session-event.ts'
+import type { CallView, LimitName, MessageId, SessionEvent, TurnStop } from '../events/session-event.ts'
 import type { InterruptOptions, RewindOptions, Rewound, SessionConfiguration } from './session-control.ts'
 import type { EventsOptions, EventStream, MessagesPage, MessagesQuery, SessionDetails } from './session-reading.ts'
+import type { AgentCall } from './typed-calls.ts'
 import type { CallDescription, EffectClass, Principal, ToolKind } from './tool.ts'
 
 export interface Host<A extends Agent = Agent> {
@@ -115,7 +116,7 @@ export interface Session<A extends Agent = Agent> {
    * stored first: refused with `input_too_large` over `limits.mediaBytes`, with `store_failed` when the store fails. What this
    * handle says afterwards comes after them; an interrupt does not wait.
    */
-  send(input: UserInput, options?: SendOptions): Turn<AgentOutput<A>>
+  send(input: UserInput, options?: SendOptions): Turn<AgentOutput<A>, AgentCall<A>>
   /**
    * Hands in a command, or a report of a client that was attached through this handle. What only a host may say (results
    * of server tools, answers of models, timers) is refused with `illegal_input`, and a report in the name of another
@@ -186,7 +187,7 @@ export interface Session<A extends Agent = Agent> {
    * A reader that is slow misses nothing: it reads the log again. Ends when the session is closed, or `signal` aborts.
    * @throws BatonError `invalid_event` for a place that this session has not reached
    */
-  events(options?: EventsOptions): EventStream
+  events(options?: EventsOptions): EventStream<AgentCall<A>>
   /**
    * The conversation as it stands, oldest first: what was taken back is not in it, and of an answer that is being written
    * what was said so far is. Reads the log.
@@ -199,7 +200,7 @@ export interface Session<A extends Agent = Agent> {
    * A turn that was begun before, here or elsewhere, by the id of its input: its events from its beginning, and its answer.
    * The answer rejects with `unknown_input` where the session has taken no input of this id.
    */
-  turn(inputId: string): Turn<AgentOutput<A>>
+  turn(inputId: string): Turn<AgentOutput<A>, AgentCall<A>>
   /** Every fact from `cursor` on (from now on without one), then as they come, with live text between them. */
   frames(cursor?: Cursor): FrameStream
   /** A call that is not settled, with what the client needs to run it. */
@@ -355,7 +356,7 @@ export type LiveFrame =
  * What happens from the moment in which the model is told the input, up to the turn's end: `for await (const event of turn)`.
  * Text that nobody reads yet is joined, so an unread turn stays small. A turn is not awaited itself: its `answer` is.
  */
-export interface Turn<Output = unknown> extends AsyncIterable<SessionEvent> {
+export interface Turn<Output = unknown, Call extends CallView = CallView> extends AsyncIterable<SessionEvent<Call>> {
   /** The id of the input that asks for it. */
   readonly id: MessageId
   /** @throws BatonError with the turn's code when it fails, or the refusal's when the input is not accepted */

@@ -135,8 +135,8 @@ interface OfStep {
   readonly step: number
 }
 
-/** One event without its cursor. */
-export type EventBody =
+/** One event without its cursor. `Call`: the calls of the session's agent, with the names and types of its tools. */
+export type EventBody<Call extends CallView = CallView> =
   /**
    * A user's message that was taken in, or an answer that begins. A user's message waits until `message-entered`. A turn's
    * events begin with the message that asked for it.
@@ -181,12 +181,12 @@ export type EventBody =
   /** What the step's text rests on. */
   | (OfStep & { readonly type: 'sources'; readonly sources: readonly SourcePart[] })
   /** A call is new or has changed. */
-  | { readonly type: 'call'; readonly call: CallView }
+  | { readonly type: 'call'; readonly call: Call }
   | { readonly type: 'call-progress'; readonly callId: string; readonly note: JsonValue }
   | {
       readonly type: 'approval-requested'
       readonly approvalId: string
-      readonly call: CallView
+      readonly call: Call
       readonly expiresAtMs: number
     }
   | {
@@ -271,6 +271,6 @@ export type EventBody =
 export type SessionActivity = 'idle' | 'running' | 'waiting' | 'paused' | 'stopped'
 
 /** `cursor`: where to go on after it. */
-export type SessionEvent = { readonly cursor: EventCursor } & EventBody
+export type SessionEvent<Call extends CallView = CallView> = { readonly cursor: EventCursor } & EventBody<Call>
 export type SessionEventType = SessionEvent['type']
 export type SessionEventOf<Type extends SessionEventType> = Extract<SessionEvent, { readonly type: Type }>
