@@ -1,6 +1,6 @@
 // A WebSocket server inside your own program, for users that it knows; and an app that talks to it, which could be a web page.
 import { createClient } from '@baton/client'
-import { createScriptedModel } from '@baton/core/testing'
+import { createScriptedModel } from '@baton/host/testing'
 import { createHost, createLogger, createNodeEnvironment, defineAgent, tool } from '@baton/host'
 import { createWebSocketFront } from '@baton/server/websocket'
 

@@ -322,12 +322,13 @@ function findWindow(
 ): number | undefined {
   const sizes = models.flatMap((id) => {
     try {
-      const { contextTokens = [], assumedTraits } = modelOf(id).capabilities
+      const { contextTokens = [], assumedTraits, meantId } = modelOf(id).capabilities
       if (assumedTraits !== undefined && !told.has(id) && told.size < ASSUMED_MAX) {
         told.add(id)
         log.warn('a model is in no table; it is asked as the newest known of its family is', {
           model: id,
           as: assumedTraits,
+          ...(meantId !== undefined && { meant: meantId }),
         })
       }
       return contextTokens
