@@ -166,9 +166,10 @@ describe('an agent', () => {
       output: { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] },
     })
     const chosen = await plain.session('other', { agent: other })
-    expectTypeOf<Awaited<ReturnType<typeof chosen.send>['answer']>['output']>().toEqualTypeOf<
-      { ok: boolean } | undefined
-    >()
+    type Chosen = Awaited<ReturnType<typeof chosen.send>['answer']>
+    expectTypeOf<Chosen['output']>().toEqualTypeOf<{ ok: boolean } | undefined>()
+    // An answer that ended by itself has been validated.
+    expectTypeOf<Extract<Chosen, { stop: 'end' }>['output']>().toEqualTypeOf<{ ok: boolean }>()
   })
 })
 

@@ -1,16 +1,17 @@
 // The Session API: the one way in which fronts and programs reach a session, whatever host runs it.
-import { BatonError } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
-import type { ContentPart, SourcePart, Usage } from '../messages.ts'
-import type { Fact, TurnOutcome } from '../machine/fact.ts'
+import type { ContentPart } from '../messages.ts'
+import type { Fact } from '../machine/fact.ts'
 import type { OpenCall } from '../machine/history.ts'
 import type { ClientReport, Delivery, Outcome, UserCommand } from '../machine/input.ts'
 import type { Accepted, Refused } from '../machine/refusal.ts'
 import type { Phase } from '../machine/state.ts'
 import type { Agent, AgentOutput } from './agent.ts'
+import type { Turn } from './answer.ts'
 import type { Client, HandlersOf } from './client-handlers.ts'
+import type { AbortSignalLike } from './environment.ts'
 import type { ModelSettings } from './model.ts'
-import type { CallView, LimitName, MessageId, SessionEvent, TurnStop } from '../events/session-event.ts'
+import type { MessageId } from '../events/session-event.ts'
 import type { InterruptOptions, RewindOptions, Rewound, SessionConfiguration } from './session-control.ts'
 import type { EventsOptions, EventStream, MessagesPage, MessagesQuery, SessionDetails } from './session-reading.ts'
 import type { AgentCall } from './typed-calls.ts'
@@ -100,6 +101,11 @@ export interface SendOptions {
   readonly delivery?: Delivery
   /** Whether whoever sends this can be asked for approvals and questions while it is answered; true by default. */
   readonly asks?: boolean
+  /**
+   * Takes the question back: an input that waits is withdrawn, and `answer` rejects with `cancelled`; a turn that runs is
+   * interrupted, and its answer has `stop: 'cancelled'` with what was said.
+   */
+  readonly signal?: AbortSignalLike
   /** W3C `traceparent` of the sender: its span becomes the parent of the turn's. Kept in the log. */
   readonly traceparent?: string
 }
@@ -351,49 +357,3 @@ export type LiveFrame =
       readonly status: 'started' | 'finished'
     }
   | { readonly type: 'tool-progress'; readonly callId: string; readonly note: JsonValue }
-
-/**
- * What happens from the moment in which the model is told the input, up to the turn's end: `for await (const event of turn)`.
- * Text that nobody reads yet is joined, so an unread turn stays small. A turn is not awaited itself: its `answer` is.
- */
-export interface Turn<Output = unknown, Call extends CallView = CallView> extends AsyncIterable<SessionEvent<Call>> {
-  /** The id of the input that asks for it. */
-  readonly id: MessageId
-  /** @throws BatonError with the turn's code when it fails, or the refusal's when the input is not accepted */
-  readonly answer: Promise<Answer<Output>>
-}
-
-export interface Answer<Output = unknown> {
-  readonly outcome: Exclude<TurnOutcome, 'failed'>
-  /** Why it ended there: `end`, or what cut it short. */
-  readonly stop: Exclude<TurnStop, 'failed'>
-  /** The whole text. Of a turn that was interrupted or stopped, what was said until then and stays in the conversation. */
-  readonly text: string
-  /** The value of an agent with an output schema, when `answered`; `readOutput` throws where there is none. */
-  readonly output?: Output
-  /** Of all steps of the turn. */
-  readonly usage: Usage
-  /**
-   * The pages and documents that the steps of the turn cite, each once and numbered (`source-1`), in the order in which they
-   * were cited. The first `ANSWER_SOURCES_MAX` (200); the events have all of them.
-   */
-  readonly sources: readonly SourcePart[]
-  /** Limits that were reached. */
-  readonly limits: readonly LimitName[]
-  /** The model was no longer told the oldest messages: they are summarised, or left out. */
-  readonly forgotten: boolean
-}
-
-/** Sources that an `Answer` has at most. */
-export const ANSWER_SOURCES_MAX = 200
-
-/**
- * The validated answer of an agent with an output schema, with its type.
- * @throws BatonError `invalid_output` when there is none: the agent has no schema, or the turn was not answered
- */
-export function readOutput<Output>(agent: Agent<Output>, answer: Answer): Output {
-  // It was validated by this agent's schema before the turn was answered.
-  if (answer.output !== undefined) return answer.output as Output
-  const why = agent.output ? `the turn was ${answer.outcome}` : `agent "${agent.name}" has no output schema`
-  throw new BatonError({ code: 'invalid_output', message: `there is no output: ${why}` })
-}

@@ -152,6 +152,7 @@ const EVENTS: Readonly<Record<SessionEventType, Readonly<Record<string, JsonValu
     'interrupted?': FLAG,
   },
   'step-closed': STEP,
+  'output-refused': { ...STEP, issue: TEXT },
   'turn-finished': {
     message: TEXT,
     turn: COUNT,

@@ -254,6 +254,9 @@ export class SessionProjection {
       case 'step-closed':
         this.#tell({ type: 'step-closed', message: this.#messageOf(fact.step), step: fact.step })
         break
+      case 'output-refused':
+        this.#tell({ ...fact, message: this.#messageOf(fact.step) })
+        break
       case 'answer-cut':
         this.#turn?.texts.cut(fact)
         for (const cut of fact.cuts) this.#tell({ type: 'text-cut', message: this.#messageOf(cut.step), ...cut })
@@ -294,13 +297,12 @@ export class SessionProjection {
   }
 
   #startTurn(fact: FactOf<'turn-started'>, record: ProjectedRecord): void {
-    const { turn, exchange } = fact
+    const { turn, exchange, deadlineMs } = fact
     const message = nameAnswer(turn)
     this.#calls.clear()
     this.#steps = new Map()
     this.#since = record.pos
     this.#rest = undefined
-    const { deadlineMs } = fact
     const { limits } = this.#init
     const account = new TurnAccount({ deadlineMs, turnMs: deadlineMs - record.nowMs, limits })
     this.#turn = { message, account, texts: new TurnTexts(), finish: '' }

@@ -235,6 +235,8 @@ export type EventBody<Call extends CallView = CallView> =
     })
   /** All calls of the step have settled. */
   | (OfStep & { readonly type: 'step-closed' })
+  /** The step's answer does not fit the agent's output schema, for this reason: the model is told, and asked once more. */
+  | (OfStep & { readonly type: 'output-refused'; readonly issue: string })
   | {
       readonly type: 'turn-finished'
       readonly message: MessageId

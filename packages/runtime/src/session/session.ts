@@ -52,6 +52,7 @@ import { CLIENT_REPORTS, isMedia } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import { insist, NO_ANSWER, submitAlone } from '../engine.ts'
 import { describeThrown } from '../describe-thrown.ts'
+import { endWithSignal } from './abort-turn.ts'
 import { createApproval, findAnswerIssues, listApprovals } from './approvals.ts'
 import { createClosedError, SessionClients } from './clients.ts'
 import { openLeaseClient } from './lease-client.ts'
@@ -108,18 +109,23 @@ class SessionHandle implements Session {
     const parts = decodeUserInput(input)
     const refusal = this.#closed ? CLOSED : !given.ok ? given.refusal : !parts.ok ? parts.refusal : undefined
     if (refusal || !given.ok || !parts.ok) return refuseTurn(newId(), refusal ?? CLOSED)
-    const { inputId = newId(), ...more } = given.value
+    const { inputId = newId(), signal, ...more } = given.value
+    if (signal?.aborted) return refuseTurn(inputId, ABORTED)
     const said: Input = { type: 'user-input', inputId, parts: parts.value, ...more }
     const refused = findModelRefusal(engine, given.value.model)
     if (refused) return refuseTurn(inputId, refused)
     // An input that was sent before: its turn may be over already, so it is looked for in the log.
-    if (given.value.inputId !== undefined && isRemembered(engine, inputId)) return this.turn(inputId)
+    if (given.value.inputId !== undefined && isRemembered(engine, inputId)) {
+      const turn = this.turn(inputId)
+      return signal ? endWithSignal(turn, signal, { engine, accepted: Promise.resolve() }) : turn
+    }
     const events = openEvents(engine, {})
     // Directly, where nothing is to be stored and nothing is being stored: then a stack shows no detour.
     const accepted =
       this.#storing || parts.value.some(isMedia) ? this.#submitInOrder(said).then(toBatch) : engine.submit([said])
     this.#said = accepted.then(ignore, ignore)
-    return followTurn({ inputId, output: engine.world.output, events, accepted })
+    const turn = followTurn({ inputId, output: engine.world.output, events, accepted })
+    return signal ? endWithSignal(turn, signal, { engine, accepted }) : turn
   }
 
   turn(inputId: string): Turn {
@@ -357,6 +363,7 @@ const METHODS = [
 ] as const satisfies readonly (keyof Session)[]
 
 const NO_OPTIONS = { ok: true, value: {} } as ReturnType<typeof decodeSendOptions> // what it makes of none
+const ABORTED = { code: 'cancelled', message: 'the signal was aborted before the input was sent' } as const
 const CLOSED = { type: 'refused', code: 'session_closed', message: 'this session was closed here' } as const
 
 /** A name that no model has would be found out only when it is asked; then another model would answer. */

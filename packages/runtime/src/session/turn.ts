@@ -130,7 +130,8 @@ function readAnswer(
 ): Answer {
   if (stop === 'failed')
     throw new BatonError({ code: error?.code ?? 'internal', message: error?.message ?? 'the turn failed' })
-  return { outcome: OUTCOMES[stop], stop, text, usage, sources: [...sources.values()], limits: [...limits], forgotten }
+  const answer = { stop, text, usage, sources: [...sources.values()], limits: [...limits], forgotten }
+  return { outcome: OUTCOMES[stop], ...answer } as Answer // the output of one that has it is read behind this
 }
 
 const WAITING_MAX = 1000

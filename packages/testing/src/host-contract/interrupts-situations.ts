@@ -34,11 +34,53 @@ async function interruptAt({ createWorld }: Stage, { afterMs, heard, init }: Int
 const SPEAKS: ScriptedStep = { pieces: ['One ', 'two ', 'three'], pieceMs: 100 }
 const AFTER: ScriptedStep = { text: 'after' }
 
+function createSignal() {
+  const controller = new AbortController()
+  return { signal: controller.signal, abort: () => controller.abort() }
+}
+
 function calling(tool: Tool): ContractWorldInit {
   return { tools: [tool], steps: [{ text: 'Look: ', ...listCalls('act') }, AFTER, AFTER] }
 }
 
 export const INTERRUPT_SITUATIONS: Situations = {
+  'a signal ends the turn that it was sent with, and what was said stays': async ({ createWorld }) => {
+    const world = await createWorld({ steps: [SPEAKS, AFTER] })
+    const session = await world.open()
+    const { signal, abort } = createSignal()
+    const turn = session.send('go', { signal })
+    await world.time.pass(250)
+    abort()
+    expect(await world.time.until(turn.answer)).toMatchObject({ stop: 'cancelled', text: 'One two ' })
+    expect((await world.time.until(session.send('next', { signal: createSignal().signal }).answer)).text).toBe('after')
+  },
+  'a signal takes back an input that waits, and the running turn goes on': async ({ createWorld }) => {
+    const world = await createWorld({ steps: [SPEAKS, AFTER] })
+    const session = await world.open()
+    const { signal, abort } = createSignal()
+    const running = session.send('go')
+    const waiting = session.send('and then?', { signal })
+    await world.time.pass(150)
+    abort()
+    await expect(waiting.answer).rejects.toMatchObject({ code: 'cancelled' })
+    expect(await world.time.until(running.answer)).toMatchObject({ stop: 'end', text: 'One two three' })
+    expect(textsTold(world.model, 'user')).toEqual(['go'])
+  },
+  'a signal that aborts after its turn ends no later one, and one that was aborted before sends nothing': async (
+    stage,
+  ) => {
+    const world = await stage.createWorld({ steps: [AFTER, SPEAKS] })
+    const session = await world.open()
+    const { signal, abort } = createSignal()
+    await world.time.until(session.send('go', { signal }).answer)
+    const next = session.send('next')
+    await world.time.pass(150)
+    abort()
+    expect(await world.time.until(next.answer)).toMatchObject({ stop: 'end' })
+    await expect(session.send('too late', { signal }).answer).rejects.toMatchObject({ code: 'cancelled' })
+    await expect(session.send('no signal', { signal: 5 as never }).answer).rejects.toThrow('must be an AbortSignal')
+    expect(world.model.requests).toHaveLength(2)
+  },
   ...forEachRow<[string, Played | undefined, string]>(
     'the answer of an interrupted turn holds what was said, of which the user heard %s',
     [

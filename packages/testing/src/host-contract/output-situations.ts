@@ -40,7 +40,7 @@ export const OUTPUT_SITUATIONS: Situations = {
     },
   ),
   'an answer that does not fit is asked for once more, with what is wrong in front of the model': async (stage) => {
-    const { answer, model, facts } = await ask(stage, [
+    const { answer, model, facts, open } = await ask(stage, [
       { text: '{"valid":"yes","score":3}' },
       { text: '{"valid":true,"score":3}' },
     ])
@@ -48,6 +48,12 @@ export const OUTPUT_SITUATIONS: Situations = {
     expect(model.requests[1]?.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
     expect(textsTold(model, 'user')[1]).toMatch(/^Your answer does not fit the output schema: valid: .*boolean/)
     expect(await facts('output-refused')).toMatchObject([{ step: 1, issue: expect.stringContaining('valid') }])
+    const told: string[] = []
+    for await (const event of (await open()).events({ from: 'start' })) {
+      if (event.type === 'live') break
+      if (event.type === 'output-refused') told.push(event.issue)
+    }
+    expect(told).toEqual([expect.stringContaining('valid')])
   },
   'an answer that does not fit twice fails the turn with a code, and the session goes on': async (stage) => {
     const steps = [{ text: 'No idea.' }, { text: '{}' }, { text: '{"valid":false,"score":0}' }]
