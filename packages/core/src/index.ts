@@ -2,6 +2,7 @@
 export * from './errors.ts'
 export * from './json.ts'
 export * from './repair-json.ts'
+export * from './partial-json.ts'
 export * from './messages.ts'
 export * from './agent/environment.ts'
 export * from './agent/model.ts'

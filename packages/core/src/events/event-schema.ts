@@ -113,7 +113,7 @@ const EVENTS: Readonly<Record<SessionEventType, Readonly<Record<string, JsonValu
   'message-withdrawn': { message: TEXT },
   'messages-removed': { fromExchange: COUNT, keep: listOf(TEXT), keepSteps: listOf(COUNT) },
   'step-started': { ...STEP, attempt: COUNT, model: TEXT },
-  text: PIECE,
+  text: { ...PIECE, 'partial?': OBJECT },
   reasoning: PIECE,
   'call-writing': { ...PIECE, callId: TEXT, name: TEXT },
   'server-tool': { ...STEP, name: TEXT, status: oneOf('started', 'finished') },

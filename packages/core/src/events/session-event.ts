@@ -158,7 +158,16 @@ export type EventBody<Call extends CallView = CallView> =
     }
   | (OfStep & { readonly type: 'step-started'; readonly attempt: number; readonly model: string })
   /** More of the step's text or reasoning. `offset` counts UTF-16 units of it, so that a repeat is harmless. */
-  | (OfStep & { readonly type: 'text' | 'reasoning'; readonly offset: number; readonly text: string })
+  | (OfStep & {
+      readonly type: 'text' | 'reasoning'
+      readonly offset: number
+      readonly text: string
+      /**
+       * In the events of a turn whose agent has an output schema: the value that the step's text has so far, not validated.
+       * It is there as often as reading it costs little, and not in every event.
+       */
+      readonly partial?: JsonObject
+    })
   /** A call's input as the model writes it: JSON text that has not ended. The call itself follows as `call`. */
   | (OfStep & {
       readonly type: 'call-writing'

@@ -1,6 +1,6 @@
 // The Turn that `send` returns: the session's events from the moment in which its input enters, up to the turn's end.
 import type { Accepted, Answer, Refused, SessionEvent, SessionEventOf, SourcePart, Turn } from '@baton/core'
-import { ANSWER_SOURCES_MAX, BatonError } from '@baton/core'
+import { ANSWER_SOURCES_MAX, BatonError, readPartialJson } from '@baton/core'
 import type { TurnOutcome } from '@baton/core/machine'
 import { NO_ANSWER } from '../engine.ts'
 import type { OutputReader } from '../work/output.ts'
@@ -17,7 +17,7 @@ export interface TurnInit {
 }
 
 export function followTurn(init: TurnInit): Turn {
-  const events = new TurnEvents()
+  const events = new TurnEvents(init.output !== undefined)
   const answer = follow(init, events).finally(() => events.end())
   // Who only reads the events must not be punished for a turn that fails.
   answer.catch(() => {})
@@ -145,8 +145,14 @@ class TurnEvents implements AsyncIterable<SessionEvent> {
   #ended = false
   /** Waiting events at which they are looked through for what a later one replaces. */
   #boundAt = WAITING_MAX
+  /** The text of the step that is handed out, and how much of it was read as a value; of an agent with an output schema. */
+  #written: { text: string; readChars: number } | undefined
   /** Shared by all who wait: several iterators share the events, and none of them hangs at the end. */
   #wake: PromiseWithResolvers<void> | undefined
+
+  constructor(hasOutput: boolean) {
+    if (hasOutput) this.#written = { text: '', readChars: 0 }
+  }
 
   push(event: SessionEvent): void {
     const joined = joinTexts(this.#waiting.at(-1), event)
@@ -199,7 +205,7 @@ class TurnEvents implements AsyncIterable<SessionEvent> {
     for (;;) {
       const event = this.#batch[this.#handedOut]
       this.#handedOut += 1
-      if (event) return { done: false, value: event }
+      if (event) return { done: false, value: this.#written ? addPartial(this.#written, event) : event }
       this.#batch = this.#waiting
       this.#waiting = []
       this.#handedOut = 0
@@ -209,6 +215,21 @@ class TurnEvents implements AsyncIterable<SessionEvent> {
       await this.#wake.promise
     }
   }
+}
+
+/** Characters of new text that are read again at least, and their least share of the whole: so the cost stays linear. */
+const PARTIAL_CHARS = 16
+const PARTIAL_SHARE = 1 / 16
+
+function addPartial(written: { text: string; readChars: number }, event: SessionEvent): SessionEvent {
+  if (event.type !== 'text') return event
+  if (event.offset === 0) written.readChars = 0
+  written.text = written.text.slice(0, event.offset) + event.text
+  const { length } = written.text
+  if (length - written.readChars < Math.max(PARTIAL_CHARS, length * PARTIAL_SHARE)) return event
+  written.readChars = length
+  const partial = readPartialJson(written.text)
+  return partial ? { ...event, partial } : event
 }
 
 const END = { done: true, value: undefined } as const
