@@ -346,7 +346,8 @@ export type LiveFrame =
 
 /**
  * What happens from the moment in which the model is told the input, up to the turn's end: `for await (const event of turn)`.
- * Text that nobody reads yet is joined, so an unread turn stays small. A turn is not awaited itself: its `answer` is.
+ * The loop throws what `answer` rejects with, after the last event. Text that nobody reads yet is joined, so an unread turn
+ * stays small. A turn is not awaited itself: its `answer` is.
  */
 export interface Turn<Output = unknown> extends AsyncIterable<SessionEvent> {
   /** The id of the input that asks for it. */
