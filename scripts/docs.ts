@@ -2,6 +2,7 @@
 // A new page is one entry in GENERATORS.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { comparisonPage } from './docs-comparison.ts'
 import { errorsPage } from './docs-errors.ts'
 import { modelsPage } from './docs-models.ts'
 import { providersPage } from './docs-providers.ts'
@@ -20,6 +21,7 @@ export const GENERATORS: readonly GeneratedPage[] = [
   { path: 'docs/architecture.md', generate: architecturePage },
   { path: 'docs/providers.md', generate: providersPage },
   { path: 'docs/models.md', generate: modelsPage },
+  { path: 'docs/comparison.md', generate: comparisonPage },
 ]
 
 /** The pages whose file is missing or differs from what the code says. */
