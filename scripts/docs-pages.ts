@@ -30,7 +30,7 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
 ]
 
 /** Pictures that pages show. */
-export const PICTURES: readonly string[] = ['concepts.svg']
+export const PICTURES: readonly string[] = ['concepts.svg', 'trace.svg', 'reconnect.svg']
 
 /** For people who work on Baton: on the site at the end, not in the packs. */
 export const CONTRIBUTOR_PAGES: readonly string[] = ['architecture', 'mutation']
