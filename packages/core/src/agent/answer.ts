@@ -7,7 +7,8 @@ import type { Agent } from './agent.ts'
 
 /**
  * What happens from the moment in which the model is told the input, up to the turn's end: `for await (const event of turn)`.
- * Text that nobody reads yet is joined, so an unread turn stays small. A turn is not awaited itself: its `answer` is.
+ * The loop throws what `answer` rejects with, after the last event. Text that nobody reads yet is joined, so an unread turn
+ * stays small. A turn is not awaited itself: its `answer` is.
  */
 export interface Turn<Output = unknown, Call extends CallView = CallView> extends AsyncIterable<SessionEvent<Call>> {
   /** The id of the input that asks for it. */

@@ -18,9 +18,12 @@ export interface TurnInit {
 
 export function followTurn(init: TurnInit): Turn {
   const events = new TurnEvents(init.output !== undefined)
-  const answer = follow(init, events).finally(() => events.end())
-  // Who only reads the events must not be punished for a turn that fails.
-  answer.catch(() => {})
+  const answer = follow(init, events)
+  // Whoever reads the events gets the failure there, after the last one; whoever awaits the answer gets it there.
+  answer.then(
+    () => events.end(),
+    (cause: unknown) => events.end({ cause }),
+  )
   return { id: init.inputId, answer, [Symbol.asyncIterator]: () => events[Symbol.asyncIterator]() }
 }
 
@@ -143,6 +146,7 @@ class TurnEvents implements AsyncIterable<SessionEvent> {
   #batch: readonly SessionEvent[] = []
   #handedOut = 0
   #ended = false
+  #failure: { readonly cause: unknown } | undefined
   /** Waiting events at which they are looked through for what a later one replaces. */
   #boundAt = WAITING_MAX
   /** The text of the step that is handed out, and how much of it was read as a value; of an agent with an output schema. */
@@ -183,8 +187,10 @@ class TurnEvents implements AsyncIterable<SessionEvent> {
     this.#boundAt = Math.max(WAITING_MAX, 2 * kept.length)
   }
 
-  end(): void {
+  /** With `failure`, a reader that has had all events gets its cause thrown. */
+  end(failure?: { readonly cause: unknown }): void {
     this.#ended = true
+    this.#failure = failure
     this.#wake?.resolve()
     this.#wake = undefined
   }
@@ -210,6 +216,7 @@ class TurnEvents implements AsyncIterable<SessionEvent> {
       this.#waiting = []
       this.#handedOut = 0
       if (this.#batch.length > 0) continue
+      if (this.#failure) throw this.#failure.cause
       if (this.#ended) return END
       this.#wake ??= Promise.withResolvers()
       await this.#wake.promise
