@@ -22,6 +22,10 @@ Every error of Baton is a \`BatonError\` with one of these codes. Branch on \`co
 may be loaded. The message says what happened and with which value; \`hint\` says what to do. On the wire the same codes
 stand in \`error\` frames, and in the results that a model gets.
 
+What Baton does not take rejects, or throws where nothing is waited for: every method of a host, a session, a turn and a client.
+\`session.submit\` alone, the entrance for fronts, answers with \`{ type: 'refused', code, message }\`.
+[error-handling.md](error-handling.md) says who hears of what.
+
 Whose fault it is:
 
 ${faults.join('\n')}

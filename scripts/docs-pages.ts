@@ -21,7 +21,7 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
   },
   { title: 'Models', pages: ['models', 'providers'] },
   { title: 'Run it for others', pages: ['embedding', 'cli', 'serving', 'security', 'reliability', 'protocol'] },
-  { title: 'Come from elsewhere', pages: ['migrating-from-ai-sdk', 'migrating-from-pi'] },
+  { title: 'Come from elsewhere', pages: ['comparison', 'migrating-from-ai-sdk', 'migrating-from-pi'] },
   {
     title: 'Five systems on Baton',
     pages: ['voice-conductor', 'listening-agent', 'issue-solver', 'temporal-orchestrator', 'workspace-explorer'],
@@ -30,7 +30,7 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
 ]
 
 /** Pictures that pages show. */
-export const PICTURES: readonly string[] = ['concepts.svg']
+export const PICTURES: readonly string[] = ['concepts.svg', 'trace.svg', 'reconnect.svg']
 
 /** For people who work on Baton: on the site at the end, not in the packs. */
 export const CONTRIBUTOR_PAGES: readonly string[] = ['architecture', 'mutation']

@@ -2,8 +2,11 @@
 // A new page is one entry in GENERATORS.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { comparisonPage } from './docs-comparison.ts'
 import { errorsPage } from './docs-errors.ts'
 import { modelsPage } from './docs-models.ts'
+import { drawReconnect } from './docs-reconnect.ts'
+import { drawTrace } from './docs-trace.ts'
 import { providersPage } from './docs-providers.ts'
 import { REPOSITORY } from './source-files.ts'
 import { architecturePage } from './state-diagram.ts'
@@ -12,7 +15,7 @@ export interface GeneratedPage {
   /** The page's path in the repository. */
   readonly path: string
   /** The whole page. It must give the same text for the same code. */
-  readonly generate: () => string
+  readonly generate: () => string | Promise<string>
 }
 
 export const GENERATORS: readonly GeneratedPage[] = [
@@ -20,11 +23,15 @@ export const GENERATORS: readonly GeneratedPage[] = [
   { path: 'docs/architecture.md', generate: architecturePage },
   { path: 'docs/providers.md', generate: providersPage },
   { path: 'docs/models.md', generate: modelsPage },
+  { path: 'docs/comparison.md', generate: comparisonPage },
+  { path: 'docs/trace.svg', generate: drawTrace },
+  { path: 'docs/reconnect.svg', generate: drawReconnect },
 ]
 
-/** The pages whose file is missing or differs from what the code says. */
-export function stalePages(): readonly GeneratedPage[] {
-  return GENERATORS.filter(({ path, generate }) => readPage(path) !== generate())
+/** A page that is missing, or differs from what the code says: with the text that it should have. */
+export async function findStalePages(): Promise<readonly { readonly path: string; readonly text: string }[]> {
+  const pages = await Promise.all(GENERATORS.map(async ({ path, generate }) => ({ path, text: await generate() })))
+  return pages.filter(({ path, text }) => readPage(path) !== text)
 }
 
 function readPage(path: string): string | undefined {
@@ -36,13 +43,13 @@ function readPage(path: string): string | undefined {
 }
 
 if (process.argv[1] === import.meta.filename) {
-  const stale = stalePages()
+  const stale = await findStalePages()
   const isCheck = process.argv.includes('--check')
-  for (const { path, generate } of stale) {
+  for (const { path, text } of stale) {
     if (isCheck) console.error(`${path} is out of date; run: npm run docs`)
     else {
       mkdirSync(dirname(join(REPOSITORY, path)), { recursive: true })
-      writeFileSync(join(REPOSITORY, path), generate())
+      writeFileSync(join(REPOSITORY, path), text)
     }
   }
   console.log(`docs: ${GENERATORS.length} generated pages, ${stale.length} ${isCheck ? 'out of date' : 'written'}`)

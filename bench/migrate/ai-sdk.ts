@@ -1,22 +1,27 @@
 // The AI SDK 7: a chat with a tool that a person approves, and an answer that is a value.
 import { createAnthropic } from '@ai-sdk/anthropic'
 import type { ModelMessage } from 'ai'
-import { generateText, Output, stepCountIs, streamText, tool } from 'ai'
+import { generateText, isStepCount, Output, streamText, tool } from 'ai'
 import { z } from 'zod'
 
 const model = createAnthropic()('claude-haiku-4-5')
 const refund = tool({
   description: 'Refunds an order',
   inputSchema: z.object({ id: z.string(), cents: z.number().int() }),
-  needsApproval: ({ cents }) => cents > 1000,
   execute: ({ id, cents }) => ({ id, refunded: cents }),
 })
 const messages: ModelMessage[] = [{ role: 'user', content: 'Refund 20 euros of order A-17.' }]
 
 for (let isWaiting = true; isWaiting;) {
   isWaiting = false
-  const result = streamText({ model, tools: { refund }, messages, stopWhen: stepCountIs(10) })
-  for await (const part of result.fullStream) {
+  const result = streamText({
+    model,
+    tools: { refund },
+    toolApproval: { refund: ({ cents }) => (cents > 1000 ? 'user-approval' : undefined) },
+    messages,
+    stopWhen: isStepCount(10),
+  })
+  for await (const part of result.stream) {
     if (part.type === 'text-delta') process.stdout.write(part.text)
     if (part.type === 'error') throw part.error
     if (part.type !== 'tool-approval-request') continue

@@ -1,5 +1,5 @@
 // A policy for all tools: small refunds run, large ones ask a person, and none runs after the model has read a stranger's text.
-import { createScriptedModel } from '@baton/core/testing'
+import { createScriptedModel } from '@baton/host/testing'
 import type { ApprovalPolicy } from '@baton/host'
 import { createHost, defineAgent, tool } from '@baton/host'
 import { z } from 'zod'

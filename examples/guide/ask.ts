@@ -1,5 +1,5 @@
 // A tool that asks its user in the middle of a call, and waits for the answer.
-import { createScriptedModel } from '@baton/core/testing'
+import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent, tool } from '@baton/host'
 
 const schema = { type: 'object', properties: { size: { enum: ['S', 'M', 'L'] } }, required: ['size'] }

@@ -1,5 +1,5 @@
 // A client tool has no `execute`: whoever is attached to the session runs it. Here that is the program itself.
-import { createScriptedModel } from '@baton/core/testing'
+import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent, tool } from '@baton/host'
 import { z } from 'zod'
 

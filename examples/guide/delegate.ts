@@ -1,6 +1,6 @@
 // An agent that hands work to another one: a tool that asks a session of its own. The call's key names that session, so a
 // repeated call finds the answer of the first one.
-import { createScriptedModel } from '@baton/core/testing'
+import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent, tool } from '@baton/host'
 import { z } from 'zod'
 

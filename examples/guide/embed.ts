@@ -1,7 +1,7 @@
 // A WebSocket server inside your own program, for users that it knows; and an app that talks to it, which could be a web page.
 import { createClient } from '@baton/client'
-import { createScriptedModel } from '@baton/core/testing'
-import { createHost, createLogger, createNodeEnvironment, defineAgent, tool } from '@baton/host'
+import { createScriptedModel } from '@baton/host/testing'
+import { createHost, defineAgent, tool } from '@baton/host'
 import { createWebSocketFront } from '@baton/server/websocket'
 
 const users: Readonly<Record<string, string>> = { 'a-secret-of-ann': 'ann' }
@@ -10,15 +10,9 @@ const model = createScriptedModel({
   steps: [{ calls: [{ name: 'app.place', arguments: {} }] }, { text: 'You are in Oslo.' }],
 })
 
-const { clock, timers, newId } = createNodeEnvironment()
-const log = createLogger({ level: 'silent' })
-const host = createHost({ agent: defineAgent({ name: 'guide', model, tools: [place] }), log })
+const host = createHost({ agent: defineAgent({ name: 'guide', model, tools: [place] }) })
 const front = createWebSocketFront({
   host,
-  clock,
-  timers,
-  newId,
-  log,
   port: 0, // a free one
   authenticate: ({ url }) => {
     const id = users[new URL(url ?? '/', 'ws://localhost').searchParams.get('key') ?? '']

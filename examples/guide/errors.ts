@@ -1,5 +1,5 @@
 // What a program catches: a BatonError with a code. Branch on the code, never on the class.
-import { createScriptedModel } from '@baton/core/testing'
+import { createScriptedModel } from '@baton/host/testing'
 import { BatonError, createHost, defineAgent, isBatonError } from '@baton/host'
 
 const overloaded = new BatonError({ code: 'model_invalid_request', message: 'the provider refused the request' })

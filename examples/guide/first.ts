@@ -20,5 +20,5 @@ const session = await host.session()
 const turn = session.send('Can I come on Saturday afternoon?')
 for await (const event of turn) if (event.type === 'text') process.stdout.write(event.text)
 console.log()
-const { usage } = await turn.answer // throws when the turn failed
+const { usage } = await turn.answer
 console.log(usage)

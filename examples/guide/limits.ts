@@ -1,5 +1,5 @@
 // What a turn may take, and how a program hears of it.
-import { createScriptedModel } from '@baton/core/testing'
+import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent, tool } from '@baton/host'
 
 const look = tool({

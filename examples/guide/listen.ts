@@ -1,5 +1,5 @@
 // An agent that listens to a conversation: transcript entries are batched into one message, and an urgent event goes in at once.
-import { createScriptedModel } from '@baton/core/testing'
+import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent } from '@baton/host'
 
 const model = createScriptedModel({

@@ -1,5 +1,5 @@
 // An answer that is a value: validated by the agent's schema, and typed by it.
-import { createScriptedModel } from '@baton/core/testing'
+import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent, readOutput } from '@baton/host'
 import { z } from 'zod'
 

@@ -1,5 +1,5 @@
 // What tools need, such as a database or a client of an API, is handed to the host once; each call knows for whom it runs.
-import { createScriptedModel } from '@baton/core/testing'
+import { createScriptedModel } from '@baton/host/testing'
 import type { ToolContext } from '@baton/host'
 import { createHost, defineAgent, tool } from '@baton/host'
 import { z } from 'zod'

@@ -1,5 +1,5 @@
 // Three tools: one that reads, one that may be repeated, and one that must not be.
-import { createScriptedModel } from '@baton/core/testing'
+import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent, tool } from '@baton/host'
 import { z } from 'zod'
 

@@ -1,5 +1,5 @@
 // A goal in, a typed verdict out: the scan comes first by rule, a turn has a budget, and the calls behind the verdict are listed.
-import { createScriptedModel } from '@baton/core/testing'
+import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent, readOutput, tool } from '@baton/host'
 import { createPriceOf } from '@baton/models/prices'
 import { z } from 'zod'

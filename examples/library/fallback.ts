@@ -1,6 +1,6 @@
 // Several models in their order: where the first one fails for good, the next one takes over, and the reader is told.
 import { BatonError, createHost, defineAgent } from '@baton/host'
-import { createScriptedModel } from '@baton/core/testing'
+import { createScriptedModel } from '@baton/host/testing'
 
 const error = new BatonError({ code: 'model_auth_failed', message: 'the key is wrong' })
 const main = createScriptedModel({ id: 'main/model', steps: [{ error }] })

@@ -1,6 +1,6 @@
 // The user stops an answer. What was heard of it stays in the conversation, and the next question goes on from there.
 import { createHost, defineAgent } from '@baton/host'
-import { createScriptedModel } from '@baton/core/testing'
+import { createScriptedModel } from '@baton/host/testing'
 
 const model = createScriptedModel({
   steps: [{ text: 'Once upon a time, there was a city', hangs: 'until-aborted' }, { text: 'Of course.' }],

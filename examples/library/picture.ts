@@ -1,6 +1,6 @@
 // A picture goes in beside words: `node picture.ts plan.png`. The scripted model stands for one that sees.
 import { defineAgent } from '@baton/core'
-import { createScriptedModel } from '@baton/core/testing'
+import { createScriptedModel } from '@baton/host/testing'
 import { createHost } from '@baton/host'
 import { readFile } from 'node:fs/promises'
 

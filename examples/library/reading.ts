@@ -30,7 +30,7 @@ console.log(
 
 // Said otherwise: the old message and its answer leave, in one commit.
 const edited = await session.rewind({ message: 'question', replace: 'What is the capital of Peru?' })
-if (edited.type === 'accepted' && edited.turn !== undefined) {
+if (edited.turn !== undefined) {
   const { text, stop, limits } = await session.turn(edited.turn).answer
   console.log(text, stop, limits)
 }

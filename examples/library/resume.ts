@@ -1,6 +1,6 @@
 // A conversation in a SQLite file goes on after a restart, also in the middle of a turn: `node resume.ts chat.db`.
 import { createHost, defineAgent, openSqliteStore } from '@baton/host'
-import { createScriptedModel } from '@baton/core/testing'
+import { createScriptedModel } from '@baton/host/testing'
 
 const path = process.argv[2] ?? 'chat.db'
 

@@ -1,6 +1,6 @@
 // Twenty worlds in which processes die, the store fails and the client loses its connection: nobody is charged twice.
 import { defineAgent, tool } from '@baton/core'
-import { createScriptedModel } from '@baton/core/testing'
+import { createScriptedModel } from '@baton/host/testing'
 import { simulate } from '@baton/testing'
 
 async function checkIn(): Promise<string> {

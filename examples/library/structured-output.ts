@@ -1,6 +1,6 @@
 // An answer that is a value: the agent has an output schema, and `answer.output` has its type.
 import { createHost, defineAgent } from '@baton/host'
-import { createScriptedModel } from '@baton/core/testing'
+import { createScriptedModel } from '@baton/host/testing'
 import { z } from 'zod'
 
 const model = createScriptedModel({ steps: [{ text: '{"city":"Oslo","people":717710}' }] })

@@ -1,7 +1,7 @@
 // One tool, described in four ways: by Zod, Valibot, ArkType and plain JSON Schema. `execute` has the type of each.
 import type { ToolContext } from '@baton/host'
 import { createHost, defineAgent, tool } from '@baton/host'
-import { createScriptedModel } from '@baton/core/testing'
+import { createScriptedModel } from '@baton/host/testing'
 import { toStandardJsonSchema } from '@valibot/to-json-schema'
 import { type } from 'arktype'
 import * as v from 'valibot'

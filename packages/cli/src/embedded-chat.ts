@@ -81,7 +81,7 @@ async function openConversation(
     setModel,
     decide: async (approvalId, answer) => {
       const decision = answer === 'deny' ? 'deny' : 'approve'
-      await accepted(session.decide({ approvalId, decision, ...(answer === 'always' && { remember: 'tool' }) }))
+      await session.decide({ approvalId, decision, ...(answer === 'always' && { remember: 'tool' }) })
     },
     controls: createSessionControls(session, agent),
     log: async () => logLines(await listRecords(store, session.id)),

@@ -19,8 +19,8 @@ export default defineAgent({ name: 'cities', instructions: 'Answer briefly.', to
 export const AGENT_TEST = `// What the agent does when a model says exactly this. No key and no network are needed.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createScriptedModel } from '@baton/core/testing'
 import { createHost } from '@baton/host'
+import { createScriptedModel } from '@baton/host/testing'
 import agent from './agent.ts'
 
 test('the population comes from the tool', async () => {

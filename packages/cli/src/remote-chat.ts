@@ -137,7 +137,7 @@ function createTurns(): Turns {
     begin: () => {
       const events = createEventQueue()
       const done = Promise.withResolvers<Answer>()
-      done.promise.catch(() => {}) // who only reads the events is told nothing
+      done.promise.catch(() => {}) // a chat reads the events, and awaits the answer after them
       turn = { events, text: '', done }
       return { answer: done.promise, [Symbol.asyncIterator]: () => events[Symbol.asyncIterator]() }
     },

@@ -1,5 +1,5 @@
 // What a person may do with the session of a chat in this process: go back, copy, look at tools and usage, answer questions.
-import type { Agent, ChatMessage, Refused, Session, Usage } from '@baton/core'
+import type { Agent, ChatMessage, Session, Usage } from '@baton/core'
 import { addUsage, BatonError, readText } from '@baton/core'
 import type { ConversationTurn, SessionControls } from './conversation.ts'
 
@@ -14,7 +14,7 @@ export function createSessionControls(session: Session, agent: Agent): SessionCo
     },
     undo: async () => {
       const last = await findLast(session, 'user')
-      checkAccepted(await session.rewind({ message: last.id }))
+      await session.rewind({ message: last.id })
       return last.role === 'user' ? readText(last.parts) : ''
     },
     fork: () => session.fork(),
@@ -30,14 +30,9 @@ export function createSessionControls(session: Session, agent: Agent): SessionCo
       return usage ?? {}
     },
     answer: async (questionId, value) => {
-      checkAccepted(await session.answer(value === undefined ? { questionId, decline: true } : { questionId, value }))
+      await session.answer(value === undefined ? { questionId, decline: true } : { questionId, value })
     },
   }
-}
-
-/** @throws BatonError of a refusal */
-function checkAccepted(outcome: { readonly type: 'accepted' } | Refused): void {
-  if (outcome.type === 'refused') throw new BatonError({ code: outcome.code, message: outcome.message })
 }
 
 /** @throws BatonError `unknown_input` where nothing was said yet */
@@ -53,11 +48,9 @@ async function findLast(session: Session, role: ChatMessage['role']): Promise<Ch
 }
 
 async function rewind(session: Session, at: Parameters<Session['rewind']>[0]): Promise<ConversationTurn> {
-  const outcome = await session.rewind(at)
-  checkAccepted(outcome)
-  if (outcome.type === 'refused' || outcome.turn === undefined)
-    throw new BatonError({ code: 'unknown_input', message: 'there is nothing to answer again' })
-  return session.turn(outcome.turn)
+  const { turn } = await session.rewind(at)
+  if (turn === undefined) throw new BatonError({ code: 'unknown_input', message: 'there is nothing to answer again' })
+  return session.turn(turn)
 }
 
 async function listMessages(session: Session): Promise<readonly ChatMessage[]> {

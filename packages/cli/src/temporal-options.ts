@@ -1,5 +1,6 @@
 // The options of commands that work over a Temporal service.
 import { BatonError } from '@baton/core'
+import type * as Temporal from '@baton/temporal'
 import type { StoreLocation } from './store-location.ts'
 import { UsageError } from './usage-error.ts'
 import type { Variables } from './words.ts'
@@ -61,7 +62,7 @@ export function readTemporalPlace(
 }
 
 /** @throws BatonError `invalid_option` where it is not installed */
-export async function importTemporal(): Promise<typeof import('@baton/temporal')> {
+export async function importTemporal(): Promise<typeof Temporal> {
   try {
     return await import('@baton/temporal')
   } catch (cause) {

@@ -16,13 +16,15 @@ interface TypedTool {
   readonly types?: { readonly input: unknown } | undefined
 }
 
-/** Handlers of an agent's client tools, by their names and with their types. */
-export type ToolHandlers<A extends TypedAgent> = {
-  readonly [T in ClientRun<A['tools'][number]> as T['name']]?: (
-    input: NonNullable<T['types']>['input'],
-    call: { readonly callId: string; readonly name: string },
-  ) => unknown
-}
+/** Handlers of an agent's client tools, by their names and with their types; none where it has no client tools. */
+export type ToolHandlers<A extends TypedAgent> = [ClientRun<A['tools'][number]>] extends [never]
+  ? { readonly [name: string]: never }
+  : {
+      readonly [T in ClientRun<A['tools'][number]> as T['name']]?: (
+        input: NonNullable<T['types']>['input'],
+        call: { readonly callId: string; readonly name: string },
+      ) => unknown
+    }
 
 /** Those without `execute`. */
 type ClientRun<T extends TypedTool> = T extends { readonly execute: (...given: never) => unknown } ? never : T

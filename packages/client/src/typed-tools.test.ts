@@ -43,6 +43,15 @@ test('with the type of its agent an app knows the names and inputs of its tools'
   expect(look.connection).toBe('closed')
 })
 
+test('an app of an agent without client tools has none', () => {
+  const alone = defineAgent({ name: 'alone' })
+  // @ts-expect-error there is no such tool
+  createClient<typeof alone>({ ...place, tools: { look: () => 1 } }).close()
+  const client = createClient<typeof alone>({ ...place, tools: {} })
+  client.close()
+  expect(client.connection).toBe('closed')
+})
+
 test('without it an app has any tools', () => {
   const init: ClientInit = { ...place, tools: { look: ({ at }: { at: string }) => at } }
   const client = createClient(init)

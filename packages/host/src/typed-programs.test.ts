@@ -1,5 +1,6 @@
 // What the compiler knows of tools, agents, sessions and clients: `tsc` is the test, and what must not compile is marked.
-import type { Answer, Host, Session, Tool, ToolContext } from './index.ts'
+import { createScriptedModel } from '@baton/core/testing'
+import type { AgentCall, Answer, EventStream, Host, Session, Tool, ToolContext } from './index.ts'
 import { createHost, createOfflineModel, defineAgent, tool } from './index.ts'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
@@ -165,9 +166,10 @@ describe('an agent', () => {
       output: { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] },
     })
     const chosen = await plain.session('other', { agent: other })
-    expectTypeOf<Awaited<ReturnType<typeof chosen.send>['answer']>['output']>().toEqualTypeOf<
-      { ok: boolean } | undefined
-    >()
+    type Chosen = Awaited<ReturnType<typeof chosen.send>['answer']>
+    expectTypeOf<Chosen['output']>().toEqualTypeOf<{ ok: boolean } | undefined>()
+    // An answer that ended by itself has been validated.
+    expectTypeOf<Extract<Chosen, { stop: 'end' }>['output']>().toEqualTypeOf<{ ok: boolean }>()
   })
 })
 
@@ -192,6 +194,40 @@ describe('a host', () => {
   })
 })
 
+describe('an event', () => {
+  const sum = tool({
+    name: 'sum',
+    description: 'Adds',
+    input: z.object({ terms: z.array(z.number()), note: z.string().optional() }),
+    output: z.object({ sum: z.number() }),
+    execute: ({ terms }) => ({ sum: terms.reduce((one, other) => one + other, 0) }),
+  })
+  const steps = [{ calls: [{ name: 'sum', arguments: { terms: [1, 2] } }] }, { text: 'three' }]
+  const counting = defineAgent({ name: 'counts', model: createScriptedModel({ steps }), tools: [sum, measure] })
+
+  test('has calls with the names, inputs and results of the agent’s tools', async () => {
+    await using host = createHost({ agent: counting })
+    const session = await host.session()
+    const seen: unknown[] = []
+    for await (const event of session.send('Add')) {
+      if (event.type !== 'call') continue
+      expectTypeOf(event.call.name).toEqualTypeOf<'sum' | 'measure'>()
+      // @ts-expect-error no tool has this name
+      if (event.call.name === 'add') continue
+      if (event.call.name === 'measure') expectTypeOf(event.call.input).toEqualTypeOf<{ unit: 'm' | 'km' }>()
+      if (event.call.name !== 'sum') continue
+      expectTypeOf(event.call.input.terms).toEqualTypeOf<number[]>()
+      if (event.call.result?.type !== 'ok') continue
+      expectTypeOf(event.call.result.value).toEqualTypeOf<{ sum: number } | undefined>()
+      seen.push(event.call.input.terms, event.call.result.value?.sum)
+    }
+    expect(seen).toEqual([[1, 2], 3])
+    expectTypeOf(session.events).returns.toEqualTypeOf<EventStream<AgentCall<typeof counting>>>()
+    const any: Session = session
+    expectTypeOf(any.events).returns.toEqualTypeOf<EventStream>()
+  })
+})
+
 describe('a client', () => {
   test('has handlers with the types of the client tools', async () => {
     await using host = createHost({ agent: cities, services: db })
@@ -209,9 +245,25 @@ describe('a client', () => {
     // @ts-expect-error length is a number
     await session.attach({ measure: () => ({ length: 'five' }) })
     // @ts-expect-error there is no such tool
-    await session.attach({ lok: () => 1 })
+    await expect(session.attach({ lok: () => 1 })).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: 'agent "cities" has no client tool "lok"; did you mean "look"?',
+      hint: 'Its client tools are look, measure.',
+    })
     // @ts-expect-error the host runs it
-    await session.attach({ population: () => 1 })
+    await expect(session.attach({ population: () => 1 })).rejects.toThrow('has an execute of its own')
+    await expect(session.client({ client: 'web', runs: ['look', 'measur'] })).rejects.toThrow('did you mean "measure"?')
+  })
+
+  test('has no handlers where the agent has no client tools', async () => {
+    await using host = createHost({ agent: defineAgent({ name: 'a', model }) })
+    const session = await host.session()
+    // @ts-expect-error it has no tools at all
+    await expect(session.attach({ look: () => 1 })).rejects.toMatchObject({
+      code: 'invalid_option',
+      hint: 'It has no client tools: tools without execute.',
+    })
+    await (await session.attach({})).detach()
   })
 
   test('has any handlers where the tools of the agent are not known', async () => {

@@ -10,6 +10,7 @@ import type { FetchLike, ListedModel } from './openai-chat/index.ts'
 import { createOpenAiChatModel, listModels } from './openai-chat/index.ts'
 import { createOpenAiResponsesModel } from './openai-responses/index.ts'
 import { withModelSettings } from './model-settings.ts'
+import { findMeantModel, withMeantName } from './near-name.ts'
 import { findServer, listOwnServers } from './own-servers.ts'
 import { findPreset } from './presets.ts'
 import type { ToolVerdict } from './prompted/index.ts'
@@ -133,7 +134,9 @@ export function createModelOf(init: ModelOfInit): (id: string) => Model {
     const name = parseModelName(id, init.variables)
     const model = withTools(makeModel(name, init), chooseToolsWay(name.provider, init.variables), init.onToolVerdict)
     const named = withListedWindow(model, name)
-    const limited = maxOutputTokens === undefined ? named : withModelSettings(named, { maxOutputTokens })
+    const meant = findMeantModel(name.provider, named.id.slice(name.provider.length + 1))
+    const asked = meant === undefined ? named : withMeantName(named, `${name.provider}/${meant}`)
+    const limited = maxOutputTokens === undefined ? asked : withModelSettings(asked, { maxOutputTokens })
     if (models.size >= MODELS_MAX) models.clear()
     models.set(id, limited)
     return limited

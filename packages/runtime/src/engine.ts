@@ -1,6 +1,7 @@
 // The seam between what every host shares and what each host is: how inputs reach a session's one writer, and how what it
 // decided is read. Local: an actor in this process. Others: an actor elsewhere, or a workflow.
 import type { JsonObject, Accepted, Agent, Principal, Refused } from '@baton/core'
+import { BatonError } from '@baton/core'
 import type { History, Input, State } from '@baton/core/machine'
 import type { SessionWorld } from './catalog/catalog.ts'
 import type { FrameReader } from './session/frame-reader.ts'
@@ -72,6 +73,15 @@ export interface SessionReplica {
 export async function submitAlone(engine: Pick<SessionEngine, 'submit'>, input: Input): Promise<Accepted | Refused> {
   const [answer = NO_ANSWER] = await engine.submit([input])
   return answer
+}
+
+/** What was accepted. @throws BatonError with the code of a refusal */
+export function insist<Answer extends object>(answer: Answer | Refused): Answer {
+  if ('type' in answer && answer.type === 'refused') {
+    const { code, message } = answer as Refused // by its type
+    throw new BatonError({ code, message })
+  }
+  return answer as Answer // what else there is
 }
 
 export const NO_ANSWER: Refused = { type: 'refused', code: 'internal', message: 'the engine gave no answer' }

@@ -4,12 +4,11 @@ import { BatonError, isErrorCode } from '@baton/core'
 import type { Input } from '@baton/core/machine'
 import {
   ServiceError,
-  WithStartWorkflowOperation,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client'
-import type { Client } from '@temporalio/client'
+import type { Client, WithStartWorkflowOperation } from '@temporalio/client'
 import { ApplicationFailure } from '@temporalio/common'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'

@@ -44,7 +44,7 @@ let bundle: ReturnType<typeof bundleWorkflows> | undefined
 
 export async function createTemporalWorld(server: TemporalServer, init: TemporalWorldInit): Promise<TemporalWorld> {
   const { steps, host: hostOptions, worker: workerOptions, store = createMemoryStore(), ...own } = init
-  if (!bundle) sendTemporalLogs({ info: () => {}, warn: (message, data) => console.warn(message, data) })
+  if (!bundle) sendTemporalLogs({ info: () => {}, warn: () => {} })
   bundle ??= bundleWorkflows()
   const workflowBundle = await bundle
   const model = createScriptedModel({ steps, timers: NODE_WORLD.timers })

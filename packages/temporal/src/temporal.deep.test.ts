@@ -146,7 +146,7 @@ describe.skipIf(!server)('a session over Temporal', { timeout: 90_000 }, () => {
       effect: 'pure',
       execute: ({ text }: { text?: string }) => String(text?.length),
     })
-    await withWorld({ steps: [{ calls }, { text: 'done' }], tools: [say as typeof add] }, async (world) => {
+    await withWorld({ steps: [{ calls }, { text: 'done' }], tools: [say] }, async (world) => {
       const session = await world.host.session(randomUUID())
       expect((await session.send(big).answer).text).toBe('done')
       expect((await world.handle(session.id).describe()).historyLength).toBeLessThan(400)

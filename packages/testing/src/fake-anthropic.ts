@@ -14,11 +14,16 @@ import {
   startFakeServer,
 } from './fake-server.ts'
 
-/** Its address is for ANTHROPIC_BASE_URL. */
-export function startFakeAnthropic(script: FakeScript): Promise<FakeServer> {
+export type { FakeAnswer, FakeRequest, FakeServer } from './fake-server.ts'
+
+/** Its address is for ANTHROPIC_BASE_URL. It refuses requests that do not stream unless `takesWhole`: Baton always streams. */
+export function startFakeAnthropic(
+  script: FakeScript,
+  { takesWhole = false }: { readonly takesWhole?: boolean } = {},
+): Promise<FakeServer> {
   return startFakeServer(
     {
-      findRefusal,
+      findRefusal: (asked) => findRefusal(asked, takesWhole),
       listTools: (body) => listObjects(body['tools']).map(({ name }) => readText(name)),
       listResults,
       encodeError: (error) => ({
@@ -49,16 +54,20 @@ function describeError({ status, type = TYPES[status] ?? 'api_error', message }:
   return { type, message }
 }
 
-function findRefusal(asked: FakeAsked): FakeError | undefined {
+function findRefusal(asked: FakeAsked, takesWhole: boolean): FakeError | undefined {
   const { method, url, headers, body } = asked
-  if (method !== 'POST' || url !== '/v1/messages') return { status: 404, message: `Not found: ${method} ${url}` }
+  // Clients of beta features ask with a query, which the real API takes for every request.
+  if (method !== 'POST' || url.replace(/\?beta=true$/, '') !== '/v1/messages')
+    return { status: 404, message: `Not found: ${method} ${url}` }
   const key = headers['x-api-key'] ?? ''
   if (key === '' || key === 'bad') return { status: 401, message: 'invalid x-api-key' }
   if (headers['anthropic-version'] === undefined)
     return { status: 400, message: 'anthropic-version: header is required' }
   const issue = findJsonIssue(asked) ?? joinIssues(validateAnthropicRequest(body ?? {}))
   if (issue !== undefined) return { status: 400, message: issue }
-  return body?.['stream'] === true ? undefined : { status: 400, message: 'this server answers streams only' }
+  return takesWhole || body?.['stream'] === true
+    ? undefined
+    : { status: 400, message: 'this server answers streams only' }
 }
 
 function listResults(body: JsonObject): readonly string[] {

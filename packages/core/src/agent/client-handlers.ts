@@ -2,7 +2,7 @@
 import type { JsonValue } from '../json.ts'
 import type { OpenCall } from '../machine/history.ts'
 import type { Outcome } from '../machine/input.ts'
-import type { Accepted, Refused } from '../machine/refusal.ts'
+import type { Accepted } from '../machine/refusal.ts'
 import type { Agent } from './agent.ts'
 import type { Tool, ToolResult } from './tool.ts'
 
@@ -14,10 +14,13 @@ export type ClientHandler<Input, Output> = {
 
 export type ClientHandlers = Readonly<Record<string, ClientHandler<JsonValue, unknown>>>
 
-/** Handlers of an agent's client tools, by their names and with their types; of an agent whose tools are not known, of any. */
-export type HandlersOf<A extends Agent> = {
-  readonly [T in ClientRun<A['tools'][number]> as T['name']]?: HandlerOf<T['types']>
-}
+/**
+ * Handlers of an agent's client tools, by their names and with their types; of an agent whose tools are not known, as of one
+ * that is typed as `Agent`, of any. An agent without client tools takes none.
+ */
+export type HandlersOf<A extends Agent> = [ClientRun<A['tools'][number]>] extends [never]
+  ? { readonly [name: string]: never }
+  : { readonly [T in ClientRun<A['tools'][number]> as T['name']]?: HandlerOf<T['types']> }
 
 type ClientRun<T extends Tool> = T extends { readonly execute: (...given: never) => unknown } ? never : T
 
@@ -29,6 +32,6 @@ type HandlerOf<Types> =
 export interface Client {
   readonly connection: string
   /** For calls without a handler. */
-  toolResult(callId: string, outcome: Outcome): Promise<Accepted | Refused>
+  toolResult(callId: string, outcome: Outcome): Promise<Accepted>
   detach(): Promise<void>
 }

@@ -21,6 +21,7 @@ import {
   readText,
   readTextBetween,
   readVariant,
+  readSignal,
 } from './read-value.ts'
 import type { Cursor, SendOptions } from './session-api.ts'
 import type { Decoded, Read } from './value-reader.ts'
@@ -228,6 +229,7 @@ const readSendOptions: Read<DecodedSendOptions> = readFields('the options of sen
   inputId: { optional: readName },
   delivery: { optional: readDelivery },
   asks: { optional: readBoolean },
+  signal: { optional: readSignal },
   traceparent: { optional: readTraceparent },
 })
 

@@ -1,7 +1,6 @@
 // Decodes where a program wants to read a session.
 import type { EventCursor } from '../events/session-event.ts'
-import type { AbortSignalLike } from './environment.ts'
-import { readFields, readInteger, readList, readOneOf, readText } from './read-value.ts'
+import { readFields, readInteger, readList, readOneOf, readSignal, readText } from './read-value.ts'
 import type { EventsOptions, MessagesQuery } from './session-reading.ts'
 import type { Decoded, Read } from './value-reader.ts'
 import { decodeWith } from './value-reader.ts'
@@ -28,11 +27,6 @@ const readOptions = readFields('the options of events', {
 /** Decodes the options of `events`; the signal is kept as it is. Never throws. */
 export function decodeEventsOptions(options: unknown): Decoded<EventsOptions> {
   return decodeWith('the options', options, readOptions)
-}
-
-function readSignal(...[reader, value]: Parameters<Read<unknown>>): AbortSignalLike {
-  const isSignal = typeof value === 'object' && value !== null && 'aborted' in value && 'addEventListener' in value
-  return isSignal ? (value as AbortSignalLike) : reader.refuse('must be an AbortSignal') // it has what Baton uses
 }
 
 /** Messages of a page at most. */

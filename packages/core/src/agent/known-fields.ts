@@ -21,14 +21,17 @@ export function checkFields(value: unknown, { what, code, fields, elsewhere = {}
     throw new BatonError({ code, message: `${what} must be an object of options, not ${String(value).slice(0, 100)}` })
   const unknown = Object.keys(value).find((name) => !fields.has(name))
   if (unknown === undefined) return
-  const meant = Object.hasOwn(elsewhere, unknown)
-    ? elsewhere[unknown]
-    : [...fields].find((name) => countEdits(name, unknown) <= NEAR || name.startsWith(unknown))
+  const meant = Object.hasOwn(elsewhere, unknown) ? elsewhere[unknown] : findNearName(fields, unknown)
   throw new BatonError({
     code,
     message: `${what} has no field "${unknown.slice(0, 100)}"${meant === undefined ? '' : `; it is called "${meant}" here`}`,
     hint: meant === undefined ? `Its fields are ${[...fields].join(', ')}.` : `Write "${meant}" in its place.`,
   })
+}
+
+/** The name that is most likely meant by one that does not exist; undefined where none is near. */
+export function findNearName(names: Iterable<string>, unknown: string): string | undefined {
+  return [...names].find((name) => countEdits(name, unknown) <= NEAR || name.startsWith(unknown))
 }
 
 /** The distance of Levenshtein, for names of a few letters. */

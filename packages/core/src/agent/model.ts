@@ -131,6 +131,8 @@ export interface ModelCapabilities {
   readonly images: boolean
   /** The table row that was assumed for a model name that no row knows: the newest of its family. */
   readonly assumedTraits?: string
+  /** The id that may be meant, where this one looks misspelt. */
+  readonly meantId?: string
 }
 
 export interface Model {

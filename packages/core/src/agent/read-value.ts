@@ -1,5 +1,6 @@
 // Readers of the values that a caller hands in. Each gives a fresh plain copy of what it takes, or refuses it through the
 // ValueReader; what a command or a report consists of is put together from them in the files that decode it.
+import type { AbortSignalLike } from './environment.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
 import { isLegalName, NAME_CHARS_MAX } from './legal-name.ts'
 import type { Read, ValueReader } from './value-reader.ts'
@@ -178,4 +179,10 @@ export function peek(reader: ValueReader, value: unknown, key: string): unknown 
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return reader.refuseForm(`must be a plain object, not ${describeValue(value)}`)
   return Reflect.getOwnPropertyDescriptor(value, key)?.value
+}
+
+/** The signal itself: nothing of it is copied. */
+export function readSignal(...[reader, value]: Parameters<Read<unknown>>): AbortSignalLike {
+  const isSignal = typeof value === 'object' && value !== null && 'aborted' in value && 'addEventListener' in value
+  return isSignal ? (value as AbortSignalLike) : reader.refuse('must be an AbortSignal') // it has what Baton uses
 }

@@ -1,12 +1,13 @@
 // What the Session API gives and refuses by itself, before any host.
 import { expect, test } from 'vitest'
 import { defineAgent } from './agent.ts'
-import type { Answer } from './session-api.ts'
-import { readOutput } from './session-api.ts'
+import type { Answer } from './answer.ts'
+import { readOutput } from './answer.ts'
 
 const ANSWER: Answer = {
   outcome: 'answered',
   stop: 'end',
+  output: undefined,
   text: 'hi',
   usage: {},
   sources: [],

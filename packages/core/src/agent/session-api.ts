@@ -1,18 +1,20 @@
 // The Session API: the one way in which fronts and programs reach a session, whatever host runs it.
-import { BatonError } from '../errors.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
-import type { ContentPart, SourcePart, Usage } from '../messages.ts'
-import type { Fact, TurnOutcome } from '../machine/fact.ts'
+import type { ContentPart } from '../messages.ts'
+import type { Fact } from '../machine/fact.ts'
 import type { OpenCall } from '../machine/history.ts'
 import type { ClientReport, Delivery, Outcome, UserCommand } from '../machine/input.ts'
 import type { Accepted, Refused } from '../machine/refusal.ts'
 import type { Phase } from '../machine/state.ts'
 import type { Agent, AgentOutput } from './agent.ts'
+import type { Turn } from './answer.ts'
 import type { Client, HandlersOf } from './client-handlers.ts'
+import type { AbortSignalLike } from './environment.ts'
 import type { ModelSettings } from './model.ts'
-import type { LimitName, MessageId, SessionEvent, TurnStop } from '../events/session-event.ts'
+import type { MessageId } from '../events/session-event.ts'
 import type { InterruptOptions, RewindOptions, Rewound, SessionConfiguration } from './session-control.ts'
 import type { EventsOptions, EventStream, MessagesPage, MessagesQuery, SessionDetails } from './session-reading.ts'
+import type { AgentCall } from './typed-calls.ts'
 import type { CallDescription, EffectClass, Principal, ToolKind } from './tool.ts'
 
 export interface Host<A extends Agent = Agent> {
@@ -99,13 +101,19 @@ export interface SendOptions {
   readonly delivery?: Delivery
   /** Whether whoever sends this can be asked for approvals and questions while it is answered; true by default. */
   readonly asks?: boolean
+  /**
+   * Takes the question back: an input that waits is withdrawn, and `answer` rejects with `cancelled`; a turn that runs is
+   * interrupted, and its answer has `stop: 'cancelled'` with what was said.
+   */
+  readonly signal?: AbortSignalLike
   /** W3C `traceparent` of the sender: its span becomes the parent of the turn's. Kept in the log. */
   readonly traceparent?: string
 }
 
 /**
- * Whatever is handed in is decoded: a value of the wrong shape is refused with a code and the field's name, and nothing
- * that a caller hands in can throw inside a session. Its methods work on their own: `const { send } = session`.
+ * What a session does not take rejects: every method rejects with a `BatonError` whose code says why, and `submit` alone answers
+ * with the refusal as data. Whatever is handed in is decoded: a value of the wrong shape is refused with the field's name. Its
+ * methods work on their own: `const { send } = session`.
  */
 export interface Session<A extends Agent = Agent> {
   readonly id: string
@@ -114,11 +122,12 @@ export interface Session<A extends Agent = Agent> {
    * stored first: refused with `input_too_large` over `limits.mediaBytes`, with `store_failed` when the store fails. What this
    * handle says afterwards comes after them; an interrupt does not wait.
    */
-  send(input: UserInput, options?: SendOptions): Turn<AgentOutput<A>>
+  send(input: UserInput, options?: SendOptions): Turn<AgentOutput<A>, AgentCall<A>>
   /**
    * Hands in a command, or a report of a client that was attached through this handle. What only a host may say (results
    * of server tools, answers of models, timers) is refused with `illegal_input`, and a report in the name of another
-   * client with `unauthorized`. Never throws for an input that is not allowed: it says so.
+   * client with `unauthorized`. For fronts, which hand on what others say: an input that is not allowed never rejects, and
+   * the refusal is the answer.
    */
   submit(input: UserCommand | ClientReport): Promise<Accepted | Refused>
   /**
@@ -129,57 +138,62 @@ export interface Session<A extends Agent = Agent> {
   /**
    * Takes the conversation back to a message, in one commit: it and all that follows leave, also behind the window. With
    * `replace` something else is said in its place, with `again` what was asked is asked once more (of an answer: another
-   * one). Refused with `turn_in_progress` while a turn runs, unless `interrupt` ends it.
-   * @throws BatonError `unknown_input` for a message that is not in the conversation
+   * one).
+   * @throws BatonError `turn_in_progress` while a turn runs, unless `interrupt` ends it; `unknown_input` for a message that is
+   * not in the conversation
    */
-  rewind(at: RewindOptions): Promise<Rewound | Refused>
+  rewind(at: RewindOptions): Promise<Rewound>
   /**
    * Makes a new session of the same principal that has this conversation up to a message, or up to where it last rested. It
    * has the images and files too, and an agent of its own. Gives its id.
    * @throws BatonError `unknown_input`, `store_failed`; `illegal_input` where this kind of host cannot copy a session
    */
   fork(options?: { readonly before?: MessageId }): Promise<string>
-  /** Takes back an input that waits. Refused with `unknown_input` once the model has read it. */
-  withdraw(inputId: MessageId): Promise<Accepted | Refused>
+  /** Takes back an input that waits. @throws BatonError `unknown_input` once the model has read it */
+  withdraw(inputId: MessageId): Promise<Accepted>
   /**
    * What the session asks from the next turn on: another model (a running turn's next step too), and settings that stand
-   * below those of `send`. Null takes the settings away. Refused with `unknown_model`.
+   * below those of `send`. Null takes the settings away.
+   * @throws BatonError `unknown_model`, `model_not_configured`
    */
-  configure(patch: SessionConfiguration): Promise<Accepted | Refused>
+  configure(patch: SessionConfiguration): Promise<Accepted>
   /**
    * Makes this program the client that runs the client tools that it has handlers for; without handlers, all of them, by
-   * `toolResult`.
-   * @throws BatonError `rate_limited` when the session has too many clients
+   * `toolResult`. A call that no attached client can run waits for `limits.awayMs` (10 minutes by default), and the log
+   * and the call's event say so at once.
+   * @throws BatonError `rate_limited` when the session has too many clients, `invalid_option` for a handler of a tool that
+   * the agent does not have, or that the host runs
    */
   attach(handlers?: HandlersOf<A>): Promise<Client>
   /**
    * A client without a connection, as behind HTTP: it holds its place and its calls by a lease that it renews, and may
    * bring tools of its own. Called again with the same name, by the same principal, it goes on where it was.
-   * @throws BatonError `invalid_event`, `rate_limited` (too many clients or tools), `unauthorized`
+   * @throws BatonError `invalid_event`, `invalid_option` (`runs` names what is no client tool of the agent), `rate_limited`
+   * (too many clients or tools), `unauthorized`
    */
   client(init: LeaseClientInit): Promise<LeaseClient>
   /** Answers a client tool's call by hand; this program is attached as that tool's client if it is not yet. */
-  toolResult(callId: string, outcome: Outcome): Promise<Accepted | Refused>
+  toolResult(callId: string, outcome: Outcome): Promise<Accepted>
   /** Calls that wait for a decision, oldest first. */
   approvals(): Promise<readonly PendingApproval[]>
   /**
-   * Decides one request, as this handle's principal. Refused with `approval_refused` when the request is stale, was
-   * replaced, has expired or is of another principal's session; an edit whose input does not fit the tool with
-   * `invalid_arguments`, and the request stays open.
+   * Decides one request, as this handle's principal.
+   * @throws BatonError `approval_refused` when the request is stale, was replaced, has expired or is of another principal's
+   * session; `invalid_arguments` for an edit whose input does not fit the tool: the request stays open
    */
-  decide(decision: Decision): Promise<Accepted | Refused>
+  decide(decision: Decision): Promise<Accepted>
   /** What running tools ask their user, oldest first. */
   questions(): Promise<readonly PendingQuestion[]>
-  /** Answers a question, as this handle's principal. Refused with `question_refused` as an approval is. */
-  answer(answer: QuestionAnswer): Promise<Accepted | Refused>
+  /** Answers a question, as this handle's principal. @throws BatonError `question_refused`, as `decide` does */
+  answer(answer: QuestionAnswer): Promise<Accepted>
   /** Names the session, and keeps what a program notes about it. */
-  describe(patch: SessionDescription): Promise<Accepted | Refused>
+  describe(patch: SessionDescription): Promise<Accepted>
   /**
    * What happens in the session, as messages, steps, calls and turns: the past from `from` on, `live`, then what comes.
    * A reader that is slow misses nothing: it reads the log again. Ends when the session is closed, or `signal` aborts.
    * @throws BatonError `invalid_event` for a place that this session has not reached
    */
-  events(options?: EventsOptions): EventStream
+  events(options?: EventsOptions): EventStream<AgentCall<A>>
   /**
    * The conversation as it stands, oldest first: what was taken back is not in it, and of an answer that is being written
    * what was said so far is. Reads the log.
@@ -192,7 +206,7 @@ export interface Session<A extends Agent = Agent> {
    * A turn that was begun before, here or elsewhere, by the id of its input: its events from its beginning, and its answer.
    * The answer rejects with `unknown_input` where the session has taken no input of this id.
    */
-  turn(inputId: string): Turn<AgentOutput<A>>
+  turn(inputId: string): Turn<AgentOutput<A>, AgentCall<A>>
   /** Every fact from `cursor` on (from now on without one), then as they come, with live text between them. */
   frames(cursor?: Cursor): FrameStream
   /** A call that is not settled, with what the client needs to run it. */
@@ -243,8 +257,8 @@ export interface LeaseClient {
   /** Calls that it is asked to run and has not claimed. */
   calls(): readonly OpenCall[]
   /** Before it acts: from now on the call is its own. Gives what it needs to run it. */
-  claim(callId: string): Promise<OpenCall | Refused>
-  result(callId: string, outcome: Outcome): Promise<Accepted | Refused>
+  claim(callId: string): Promise<OpenCall>
+  result(callId: string, outcome: Outcome): Promise<Accepted>
   /** It is gone, with the tools that it brought: what it did not claim may move to another client. */
   release(): Promise<void>
 }
@@ -343,49 +357,3 @@ export type LiveFrame =
       readonly status: 'started' | 'finished'
     }
   | { readonly type: 'tool-progress'; readonly callId: string; readonly note: JsonValue }
-
-/**
- * What happens from the moment in which the model is told the input, up to the turn's end: `for await (const event of turn)`.
- * Text that nobody reads yet is joined, so an unread turn stays small. A turn is not awaited itself: its `answer` is.
- */
-export interface Turn<Output = unknown> extends AsyncIterable<SessionEvent> {
-  /** The id of the input that asks for it. */
-  readonly id: MessageId
-  /** @throws BatonError with the turn's code when it fails, or the refusal's when the input is not accepted */
-  readonly answer: Promise<Answer<Output>>
-}
-
-export interface Answer<Output = unknown> {
-  readonly outcome: Exclude<TurnOutcome, 'failed'>
-  /** Why it ended there: `end`, or what cut it short. */
-  readonly stop: Exclude<TurnStop, 'failed'>
-  /** The whole text; empty unless `answered` or `refused`. */
-  readonly text: string
-  /** The value of an agent with an output schema, when `answered`; `readOutput` throws where there is none. */
-  readonly output?: Output
-  /** Of all steps of the turn. */
-  readonly usage: Usage
-  /**
-   * The pages and documents that the steps of the turn cite, each once and numbered (`source-1`), in the order in which they
-   * were cited. The first `ANSWER_SOURCES_MAX` (200); the events have all of them.
-   */
-  readonly sources: readonly SourcePart[]
-  /** Limits that were reached. */
-  readonly limits: readonly LimitName[]
-  /** The model was no longer told the oldest messages: they are summarised, or left out. */
-  readonly forgotten: boolean
-}
-
-/** Sources that an `Answer` has at most. */
-export const ANSWER_SOURCES_MAX = 200
-
-/**
- * The validated answer of an agent with an output schema, with its type.
- * @throws BatonError `invalid_output` when there is none: the agent has no schema, or the turn was not answered
- */
-export function readOutput<Output>(agent: Agent<Output>, answer: Answer): Output {
-  // It was validated by this agent's schema before the turn was answered.
-  if (answer.output !== undefined) return answer.output as Output
-  const why = agent.output ? `the turn was ${answer.outcome}` : `agent "${agent.name}" has no output schema`
-  throw new BatonError({ code: 'invalid_output', message: `there is no output: ${why}` })
-}

@@ -1,6 +1,13 @@
 // What a program reads of a session: its events, its messages, and what it is now.
 import type { ChatMessage } from '../events/conversation.ts'
-import type { ContextUse, EventCursor, MessageId, SessionActivity, SessionEvent } from '../events/session-event.ts'
+import type {
+  CallView,
+  ContextUse,
+  EventCursor,
+  MessageId,
+  SessionActivity,
+  SessionEvent,
+} from '../events/session-event.ts'
 import type { JsonObject } from '../json.ts'
 import type { Delivery } from '../machine/input.ts'
 import type { PlanEntry } from '../machine/spec.ts'
@@ -16,15 +23,15 @@ export interface EventsOptions {
 }
 
 /** Events one by one, or as many as there are: read it one way or the other, and not both. */
-export interface EventStream extends AsyncIterable<SessionEvent> {
+export interface EventStream<Call extends CallView = CallView> extends AsyncIterable<SessionEvent<Call>> {
   /** All events that are there, at least one; the events of a record stand together. Undefined at the end. */
-  nextBatch(): Promise<EventBatch | undefined>
+  nextBatch(): Promise<EventBatch<Call> | undefined>
   /** Ends the reading at once. */
   leave(): void
 }
 
-export interface EventBatch {
-  readonly events: readonly SessionEvent[]
+export interface EventBatch<Call extends CallView = CallView> {
+  readonly events: readonly SessionEvent<Call>[]
   /** Where to go on after them. */
   readonly next: EventCursor
 }

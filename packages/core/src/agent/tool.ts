@@ -179,6 +179,11 @@ export interface ServerRunTool<Input, Output, Services> extends Tool<string, Inp
   readonly execute: Execute<Input, ToolResult<Output>, Services>
 }
 
+/** With its name, which events of its calls have. */
+type Named<Name extends string, T extends Tool> = T & {
+  readonly name: Name
+}
+
 /** The schema of a tool that does not say what it returns: anything. */
 type Untold = StandardSchema
 
@@ -220,9 +225,14 @@ const NAME_LENGTH_MAX = 256
 export function tool<const Name extends string, const Input extends Schema, const Output extends Schema = Untold>(
   init: ClientRunToolInit<Name, Input, Output>,
 ): ClientRunTool<Name, OutputOf<Input>, InputOf<Output>>
-export function tool<const Input extends Schema, const Output extends Schema = Untold, Services = unknown>(
-  init: ServerRunToolInit<Input, Output, Services>,
-): ServerRunTool<OutputOf<Input>, InputOf<Output>, Services>
+export function tool<
+  const Name extends string,
+  const Input extends Schema,
+  const Output extends Schema = Untold,
+  Services = unknown,
+>(
+  init: ServerRunToolInit<Input, Output, Services> & { readonly name: Name },
+): Named<Name, ServerRunTool<OutputOf<Input>, InputOf<Output>, Services>>
 export function tool(init: ToolInit<string, Schema, Schema> & Partial<Pick<Tool, 'execute'>>): Tool {
   checkFields(init, { what: `tool "${String(init?.name).slice(0, 100)}"`, code: 'invalid_tool', ...TOOL_FIELDS })
   if (typeof init.name !== 'string') throw wrong(String(init.name), 'name must be text')

@@ -179,7 +179,12 @@ function changeView(call: CallView, { fact, nowMs, notes }: Change): CallView {
       return { ...free, status: 'proposed' }
     }
     case 'call-clock-set':
-      return fact.deadlineMs === null ? withoutDeadline(call) : { ...call, deadlineMs: fact.deadlineMs }
+      if (fact.deadlineMs === null) return withoutDeadline(call)
+      return {
+        ...withoutDeadline(call),
+        deadlineMs: fact.deadlineMs,
+        ...(fact.mode === 'away' && { waitsForClient: true }),
+      }
     case 'call-settled':
       return {
         ...withoutDeadline(call),
@@ -192,7 +197,7 @@ function changeView(call: CallView, { fact, nowMs, notes }: Change): CallView {
 }
 
 function withoutDeadline(call: CallView): CallView {
-  const { deadlineMs: _, ...rest } = call
+  const { deadlineMs: _, waitsForClient: __, ...rest } = call
   return rest
 }
 

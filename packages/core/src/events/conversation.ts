@@ -1,5 +1,5 @@
 // The conversation as it stands: the fold of session events into messages. For lists, exports, and fronts that show a chat.
-import type { FinishReason, SourcePart, Usage } from '../messages.ts'
+import type { SourcePart, Usage } from '../messages.ts'
 import { wholeChars } from '../machine/cut-parts.ts'
 import type {
   AnswerView,
@@ -7,6 +7,7 @@ import type {
   EventBody,
   EventError,
   MessageId,
+  StepFinish,
   TurnStop,
   UserMessageView,
 } from './session-event.ts'
@@ -40,7 +41,7 @@ export interface StepView {
   readonly calls: readonly CallView[]
   readonly sources: readonly SourcePart[]
   /** Present once the model has finished it. */
-  readonly finish?: FinishReason
+  readonly finish?: StepFinish
   readonly usage?: Usage
 }
 

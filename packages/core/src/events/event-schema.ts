@@ -56,6 +56,7 @@ const CALL = object({
   status: oneOf('proposed', 'awaiting-approval', 'waiting', 'running', 'settled'),
   'holder?': TEXT,
   'deadlineMs?': NUMBER,
+  'waitsForClient?': FLAG,
   'result?': refer('result'),
 })
 
@@ -112,7 +113,7 @@ const EVENTS: Readonly<Record<SessionEventType, Readonly<Record<string, JsonValu
   'message-withdrawn': { message: TEXT },
   'messages-removed': { fromExchange: COUNT, keep: listOf(TEXT), keepSteps: listOf(COUNT) },
   'step-started': { ...STEP, attempt: COUNT, model: TEXT },
-  text: PIECE,
+  text: { ...PIECE, 'partial?': OBJECT },
   reasoning: PIECE,
   'call-writing': { ...PIECE, callId: TEXT, name: TEXT },
   'server-tool': { ...STEP, name: TEXT, status: oneOf('started', 'finished') },
@@ -151,6 +152,7 @@ const EVENTS: Readonly<Record<SessionEventType, Readonly<Record<string, JsonValu
     'interrupted?': FLAG,
   },
   'step-closed': STEP,
+  'output-refused': { ...STEP, issue: TEXT },
   'turn-finished': {
     message: TEXT,
     turn: COUNT,

@@ -1,8 +1,15 @@
 // Values of events, made of facts.
 import type { AssistantPart } from '../messages.ts'
-import type { FactOf, InputBody, TurnOutcome } from '../machine/fact.ts'
-import type { ProjectedRecord } from './projection.ts'
+import type { Fact, FactOf, InputBody, TurnOutcome } from '../machine/fact.ts'
 import type { EventBody, MessageId, TurnStop, UserMessageView } from './session-event.ts'
+
+/** A record, or what a reader is shown of one. */
+export interface ProjectedRecord {
+  readonly pos: number
+  readonly nowMs: number
+  readonly wallMs?: number
+  readonly facts: readonly Fact[]
+}
 
 const STOPS: Readonly<Record<TurnOutcome, TurnStop>> = {
   answered: 'end',

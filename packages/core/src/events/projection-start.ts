@@ -4,6 +4,7 @@ import type { Call, CallState, State } from '../machine/state.ts'
 import type { KnownCall } from './call-views.ts'
 import { readInput } from './call-views.ts'
 import type { CallStatus, CallView, MessageId } from './session-event.ts'
+import type { StepText } from './turn-texts.ts'
 
 export interface ProjectionStart {
   readonly state: State
@@ -12,6 +13,8 @@ export interface ProjectionStart {
   readonly calls: readonly KnownCall[]
   /** What the log has of the text that is being written. */
   readonly progress: string
+  /** What the running turn has said in its finished steps. */
+  readonly texts: readonly StepText[]
   /** The answers that the steps of the newest turn belong to. */
   readonly steps: ReadonlyMap<number, MessageId>
 }
@@ -31,6 +34,7 @@ export function readStart(state: State, history: History): ProjectionStart {
     state,
     since: history.lastTurn()?.pos,
     progress: history.progressText(),
+    texts: history.turnTexts(),
     calls:
       step?.calls.map((call) => ({
         view: createView(call, { message, step: step.step }, history),
@@ -73,5 +77,6 @@ function createView(
     status: STATUSES[state],
     ...((state === 'offered' || state === 'claimed') && offer && { holder: offer.connection }),
     ...(deadline && { deadlineMs: deadline.atMs }),
+    ...(deadline && deadline === call.clock.deadline && call.clock.mode === 'away' && { waitsForClient: true }),
   }
 }

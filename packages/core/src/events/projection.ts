@@ -24,10 +24,12 @@ import {
   readSessionChange,
   readWallMs,
 } from './event-values.ts'
+import type { ProjectedRecord } from './event-values.ts'
 import type { ProjectionStart } from './projection-start.ts'
 import { nameAnswer } from './projection-start.ts'
 import type { TurnLimits } from './turn-account.ts'
 import { TurnAccount } from './turn-account.ts'
+import { TurnTexts } from './turn-texts.ts'
 import { WrittenStep } from './written-step.ts'
 
 export interface ProjectionInit {
@@ -41,17 +43,10 @@ export interface ProjectionInit {
   readonly contextTokens?: (model: string) => number | undefined
 }
 
-/** A record, or what a reader is shown of one. */
-export interface ProjectedRecord {
-  readonly pos: number
-  readonly nowMs: number
-  readonly wallMs?: number
-  readonly facts: readonly Fact[]
-}
-
 interface TurnFold {
   readonly message: MessageId
   readonly account: TurnAccount
+  readonly texts: TurnTexts
   /** Why the model stopped in its newest step. */
   finish: string
 }
@@ -116,7 +111,7 @@ export class SessionProjection {
     return body && Object.assign(body, { cursor: this.cursor })
   }
 
-  #startAt({ state, since, calls, steps, progress }: ProjectionStart): void {
+  #startAt({ state, since, calls, steps, progress, texts }: ProjectionStart): void {
     const { pos, phase, turn, attempt } = state
     this.#pos = pos + 1
     this.#since = since
@@ -125,7 +120,7 @@ export class SessionProjection {
     this.#calls.start(calls)
     if (turn) {
       const account = TurnAccount.goOn(state, turn, this.#init.limits)
-      this.#turn = { message: nameAnswer(turn.turn), account, finish: '' }
+      this.#turn = { message: nameAnswer(turn.turn), account, texts: new TurnTexts(texts), finish: '' }
     }
     if (turn && attempt?.purpose === 'step') this.#write(attempt.attempt, attempt.step, progress)
     this.#activity = this.#findActivity()
@@ -249,15 +244,21 @@ export class SessionProjection {
       case 'step-salvaged': {
         const { step, textChars } = fact
         const message = this.#messageOf(step)
-        if (this.#written) this.#tell(...this.#written.salvage(textChars))
+        const said = this.#written?.salvage(textChars)
+        if (said) this.#tell(...said.bodies)
+        this.#turn?.texts.note(step, said?.text ?? '')
         this.#written = undefined
-        this.#tell({ type: 'step-finished', message, step, finish: 'end', usage: {}, interrupted: true })
+        this.#tell({ type: 'step-finished', message, step, finish: 'interrupted', usage: {}, interrupted: true })
         break
       }
       case 'step-closed':
         this.#tell({ type: 'step-closed', message: this.#messageOf(fact.step), step: fact.step })
         break
+      case 'output-refused':
+        this.#tell({ ...fact, message: this.#messageOf(fact.step) })
+        break
       case 'answer-cut':
+        this.#turn?.texts.cut(fact)
         for (const cut of fact.cuts) this.#tell({ type: 'text-cut', message: this.#messageOf(cut.step), ...cut })
         break
       default:
@@ -296,16 +297,15 @@ export class SessionProjection {
   }
 
   #startTurn(fact: FactOf<'turn-started'>, record: ProjectedRecord): void {
-    const { turn, exchange } = fact
+    const { turn, exchange, deadlineMs } = fact
     const message = nameAnswer(turn)
     this.#calls.clear()
     this.#steps = new Map()
     this.#since = record.pos
     this.#rest = undefined
-    const { deadlineMs } = fact
     const { limits } = this.#init
     const account = new TurnAccount({ deadlineMs, turnMs: deadlineMs - record.nowMs, limits })
-    this.#turn = { message, account, finish: '' }
+    this.#turn = { message, account, texts: new TurnTexts(), finish: '' }
     this.#begins = { role: 'assistant', id: message, turn, exchange, atMs: readWallMs(record) }
   }
 
@@ -358,6 +358,7 @@ export class SessionProjection {
     if (this.#turn) {
       this.#turn.finish = finish
       this.#turn.account.finishStep(fact)
+      this.#turn.texts.note(step, readText(parts))
     }
     const used = (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0)
     const size = this.#init.contextTokens?.(fact.model)
@@ -365,7 +366,7 @@ export class SessionProjection {
       type: 'step-finished',
       message,
       step,
-      finish,
+      finish: interrupted ? 'interrupted' : finish,
       usage,
       ...(used > 0 && { context: { used, ...(size !== undefined && { size }) } }),
       ...(interrupted && { interrupted }),
@@ -387,7 +388,7 @@ export class SessionProjection {
       message: nameAnswer(turn),
       turn,
       stop: findStop(outcome, fold?.finish, fold?.account.isReached('rounds') ?? false),
-      text,
+      text: outcome === 'interrupted' || outcome === 'stopped' ? (fold?.texts.join() ?? '') : text,
       usage: fold?.account.usage ?? {},
       ...(error && { error }),
     })

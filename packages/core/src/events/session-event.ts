@@ -85,6 +85,8 @@ export interface CallView {
   readonly holder?: string
   /** In the session's time. */
   readonly deadlineMs?: number
+  /** No connected client can run it: it waits for one until its deadline. */
+  readonly waitsForClient?: true
   /** Present once it is settled. */
   readonly result?: CallResult
 }
@@ -126,13 +128,15 @@ export interface ContextUse {
  */
 export type StepResetReason = SupersedeReason | 'gave-up' | 'interrupted'
 
+export type StepFinish = FinishReason | 'interrupted'
+
 interface OfStep {
   readonly message: MessageId
   readonly step: number
 }
 
-/** One event without its cursor. */
-export type EventBody =
+/** One event without its cursor. `Call`: the calls of the session's agent, with the names and types of its tools. */
+export type EventBody<Call extends CallView = CallView> =
   /**
    * A user's message that was taken in, or an answer that begins. A user's message waits until `message-entered`. A turn's
    * events begin with the message that asked for it.
@@ -154,7 +158,16 @@ export type EventBody =
     }
   | (OfStep & { readonly type: 'step-started'; readonly attempt: number; readonly model: string })
   /** More of the step's text or reasoning. `offset` counts UTF-16 units of it, so that a repeat is harmless. */
-  | (OfStep & { readonly type: 'text' | 'reasoning'; readonly offset: number; readonly text: string })
+  | (OfStep & {
+      readonly type: 'text' | 'reasoning'
+      readonly offset: number
+      readonly text: string
+      /**
+       * In the events of a turn whose agent has an output schema: the value that the step's text has so far, not validated.
+       * It is there as often as reading it costs little, and not in every event.
+       */
+      readonly partial?: JsonObject
+    })
   /** A call's input as the model writes it: JSON text that has not ended. The call itself follows as `call`. */
   | (OfStep & {
       readonly type: 'call-writing'
@@ -177,12 +190,12 @@ export type EventBody =
   /** What the step's text rests on. */
   | (OfStep & { readonly type: 'sources'; readonly sources: readonly SourcePart[] })
   /** A call is new or has changed. */
-  | { readonly type: 'call'; readonly call: CallView }
+  | { readonly type: 'call'; readonly call: Call }
   | { readonly type: 'call-progress'; readonly callId: string; readonly note: JsonValue }
   | {
       readonly type: 'approval-requested'
       readonly approvalId: string
-      readonly call: CallView
+      readonly call: Call
       readonly expiresAtMs: number
     }
   | {
@@ -222,7 +235,8 @@ export type EventBody =
     }
   | (OfStep & {
       readonly type: 'step-finished'
-      readonly finish: FinishReason
+      /** Why the model ended it. `interrupted`: the user did, or the session was stopped. */
+      readonly finish: StepFinish
       readonly usage: Usage
       readonly context?: ContextUse
       /** It was interrupted, and has no calls. */
@@ -230,12 +244,17 @@ export type EventBody =
     })
   /** All calls of the step have settled. */
   | (OfStep & { readonly type: 'step-closed' })
+  /** The step's answer does not fit the agent's output schema, for this reason: the model is told, and asked once more. */
+  | (OfStep & { readonly type: 'output-refused'; readonly issue: string })
   | {
       readonly type: 'turn-finished'
       readonly message: MessageId
       readonly turn: number
       readonly stop: TurnStop
-      /** The whole answer: the texts of all steps joined by a blank line. Empty for a turn that did not end by itself. */
+      /**
+       * The texts of all steps joined by a blank line. Of a turn that was interrupted or stopped, what was said until then and
+       * stays in the conversation; empty for one that failed.
+       */
       readonly text: string
       /** Of all steps; a cost is there where all their costs are known. */
       readonly usage: Usage
@@ -263,6 +282,6 @@ export type EventBody =
 export type SessionActivity = 'idle' | 'running' | 'waiting' | 'paused' | 'stopped'
 
 /** `cursor`: where to go on after it. */
-export type SessionEvent = { readonly cursor: EventCursor } & EventBody
+export type SessionEvent<Call extends CallView = CallView> = { readonly cursor: EventCursor } & EventBody<Call>
 export type SessionEventType = SessionEvent['type']
 export type SessionEventOf<Type extends SessionEventType> = Extract<SessionEvent, { readonly type: Type }>

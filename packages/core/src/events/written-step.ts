@@ -89,8 +89,9 @@ export class WrittenStep {
   }
 
   /** The step ends with so much of its progress. */
-  salvage(textChars: number): readonly EventBody[] {
-    return this.finish(this.#progress.slice(0, textChars))
+  salvage(textChars: number): { readonly text: string; readonly bodies: readonly EventBody[] } {
+    const text = this.#progress.slice(0, textChars)
+    return { text, bodies: this.finish(text) }
   }
 
   cutTo(keepChars: number): readonly EventBody[] {

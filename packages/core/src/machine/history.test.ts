@@ -99,9 +99,12 @@ describe('the texts of the running turn', () => {
       .user('a')
       .says({ text: 'one', calls: ['read'] })
       .returns('call_1_0')
-    expect(session.says({ calls: ['read'] }).history.turnTexts()).toEqual(['one'])
+    expect(session.says({ calls: ['read'] }).history.turnTexts()).toEqual([{ step: 1, text: 'one' }])
     session.returns('call_2_0').says('two')
-    expect(session.history.turnTexts()).toEqual(['one', 'two'])
+    expect(session.history.turnTexts()).toEqual([
+      { step: 1, text: 'one' },
+      { step: 3, text: 'two' },
+    ])
     expect(session.user('b').history.turnTexts()).toEqual([])
   })
 
@@ -110,7 +113,7 @@ describe('the texts of the running turn', () => {
       .user('a')
       .says({ text: 'x😀y', calls: ['read'] })
       .interrupt({ type: 'chars', chars: 2 })
-    expect(session.history.turnTexts()).toEqual(['x😀'])
+    expect(session.history.turnTexts()).toEqual([{ step: 1, text: 'x😀' }])
     expect(session.history.openParts()).toEqual([])
   })
 })

@@ -58,7 +58,7 @@ export interface History {
   /** What the log has of the text that the running attempt, or the last one, has said. */
   progressText(): string
   /** Texts of the running turn's finished steps. */
-  turnTexts(): readonly string[]
+  turnTexts(): readonly { readonly step: number; readonly text: string }[]
   /** The newest turn and the position of the record that began it. */
   lastTurn(): { readonly turn: number; readonly pos: number } | undefined
   /** Whether it has every entry that a state has: a rewind may ask for what had left the window. */
@@ -149,8 +149,8 @@ class FoldedHistory implements History {
     return this.#content.progress.text
   }
 
-  turnTexts(): readonly string[] {
-    return this.#content.texts.map((step) => step.text).filter((said) => said !== '')
+  turnTexts(): HistoryContent['texts'] {
+    return this.#content.texts.filter(({ text }) => text !== '')
   }
 
   lastTurn(): { readonly turn: number; readonly pos: number } | undefined {

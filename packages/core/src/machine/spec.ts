@@ -49,7 +49,7 @@ export interface Limits {
   readonly queueInputs: number
   /** UTF-16 units of all inputs that wait. 262,144. */
   readonly queueChars: number
-  /** Milliseconds that a client call may wait while no client is attached. 10 minutes. */
+  /** Milliseconds that a client call may wait while no attached client can run it; then it is `timed-out`. 10 minutes. */
   readonly awayMs: number
   /** Milliseconds in which a call must be approved. 10 minutes. */
   readonly approvalMs: number

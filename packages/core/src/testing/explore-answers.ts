@@ -57,7 +57,8 @@ export function modelFinished(world: World, attempt: number, kind: boolean): Inp
   if (finish === 'pause' && random.chance(0.7))
     parts.push({ type: 'provider', state: { provider: 'p', model: 'm', data: { type: 'search' } } })
   const checks = parts.filter((part) => part.type === 'call').map(() => callCheck(random))
-  const textBefore = world.history.turnTexts().join('\n\n')
+  const textsBefore = world.history.turnTexts().map(({ text }) => text)
+  const textBefore = textsBefore.join('\n\n')
   const usage = random.chance(0.5) ? { inputTokens: random.below(900), outputTokens: random.below(200) } : {}
   // As an agent with an output schema has it.
   const output =

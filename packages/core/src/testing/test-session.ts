@@ -200,7 +200,8 @@ export class TestSession {
       ...(call.approval && { asks: true }),
       ...(call.denied !== undefined && { denied: call.denied }),
     }))
-    const textBefore = this.history.turnTexts().join('\n\n')
+    const textsBefore = this.history.turnTexts().map(({ text }) => text)
+    const textBefore = textsBefore.join('\n\n')
     return {
       type: 'model-finished',
       attempt,

@@ -19,7 +19,6 @@ import { createNodeEnvironment, digest, digestMedia } from '../environment.ts'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import type { SessionObserver } from '../observer.ts'
 import { joinObservers } from '../observer.ts'
-import { createAttemptLog } from './attempt-log.ts'
 import { createLocalEngine } from './local-engine.ts'
 import type { NamedModels } from './named-models.ts'
 import { checkNamedModels, createNamedModels } from './named-models.ts'
@@ -30,6 +29,7 @@ import { startRetention } from './retention.ts'
 import { Directory } from './session-directory.ts'
 import { SessionLeases } from './session-leases.ts'
 import { readOpening } from './session-log.ts'
+import { createSessionWarnings } from './session-warnings.ts'
 import { SNAPSHOT_RECORDS } from './snapshot-taker.ts'
 import type { LimitedStore } from './store-in-time.ts'
 import { limitStoreActs } from './store-in-time.ts'
@@ -127,7 +127,7 @@ export function createHost(options: HostOptions = {}): LocalHost {
     onHandover: (session) => openSessions.handOver(session),
   })
   const directory = new Directory({ store, log, findOpen: (session) => openSessions.find(session)?.state() })
-  const observer = joinObservers(options.log ? [createAttemptLog(log), ...observers] : observers, log)
+  const observer = joinObservers(options.log ? [createSessionWarnings(log), ...observers] : observers, log)
   const engine = createLocalEngine(
     { observer, leases, catalog, store, disk, environment, log, snapshotRecords, directory },
     openSessions,

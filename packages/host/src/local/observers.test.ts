@@ -1,6 +1,6 @@
 // What the log and the observers of a host hear: model calls with their ids, retries, another model, every commit.
-import { BatonError, defineAgent } from '@baton/core'
-import type { JsonObject, Logger } from '@baton/core'
+import { BatonError, defineAgent, tool } from '@baton/core'
+import type { CallView, JsonObject, Logger } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'
@@ -34,6 +34,41 @@ async function runTurn(models: readonly (readonly ScriptedStep[])[], options: Ho
   await time.until(session.send('my secret wish').answer.catch(() => {}))
   await host.stop()
 }
+
+test('the log and the call’s event say at once that no connected client runs a tool', async () => {
+  const { lines, log } = createNotes()
+  const time = createManualTime()
+  const steps = [{ calls: [{ name: 'look', arguments: {} }] }, { text: 'done' }]
+  const tools = ['look', 'listen'].map((name) => tool({ name, description: name, input: { type: 'object' } }))
+  const agent = defineAgent({ name: 'watched', model: createScriptedModel({ steps }), tools })
+  const host = createHost({ environment: time.environment, agent, log })
+  const session = await host.session('s')
+  await session.attach({ listen: () => 'quiet' })
+  const turn = session.send('go')
+  await time.settle()
+  const warnings = lines.filter(({ level }) => level === 'warn')
+  expect(warnings).toMatchObject([
+    {
+      message: 'no connected client runs the tool of a call, which waits for one',
+      session: 's',
+      tool: 'look',
+      clients: 1,
+      waitsMs: 600_000,
+    },
+  ])
+  const client = await session.attach({ look: () => 'seen' })
+  await time.until(turn.answer)
+  await client.detach()
+  const calls: CallView[] = []
+  for await (const event of session.events({ from: 'start' })) {
+    if (event.type === 'call') calls.push(event.call)
+    if (event.type === 'live') break
+  }
+  const told = calls.map(({ status, waitsForClient = false }) => `${status} ${waitsForClient}`)
+  expect(told).toEqual(['proposed false', 'proposed true', 'waiting false', 'running false', 'settled false'])
+  expect(lines.filter(({ level }) => level === 'warn')).toHaveLength(1)
+  await host.stop()
+})
 
 test('the log has each model call, its retry and the model that takes over, with status and request id, without content', async () => {
   const { lines, log } = createNotes()

@@ -95,7 +95,8 @@ async function playTurn(session: Session, place: Place): Promise<void> {
   const { inputs } = place.turn
   const sent = session.send(readInputs(inputs), { asks: inputs.every(({ asks }) => asks !== false) })
   for await (const event of sent) {
-    if (event.type === 'question-asked') await session.answer({ questionId: event.questionId, decline: true })
+    if (event.type === 'question-asked')
+      await session.answer({ questionId: event.questionId, decline: true }).catch(ignore)
     if (event.type !== 'approval-requested') continue
     const { decision, reason, edited } = findRecorded(place, event.call.callId)?.decision ?? {
       decision: 'deny' as const,
@@ -105,10 +106,15 @@ async function playTurn(session: Session, place: Place): Promise<void> {
       decision === 'edit' && input?.ok && isJsonObject(input.value)
         ? { decision, input: input.value }
         : { decision: decision === 'edit' ? ('approve' as const) : decision }
-    await session.decide({ approvalId: event.approvalId, ...decided, ...(reason !== undefined && { reason }) })
+    // An edit may fit the tool no more: then the request runs out of its time, and the log says so.
+    await session
+      .decide({ approvalId: event.approvalId, ...decided, ...(reason !== undefined && { reason }) })
+      .catch(ignore)
   }
-  await sent.answer.catch(() => {})
+  await sent.answer.catch(ignore)
 }
+
+function ignore(): void {}
 
 /** Says what was said at this place. What came into the turn then comes now, before the answer is given. */
 function createReplayedModel(

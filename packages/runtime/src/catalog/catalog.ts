@@ -104,6 +104,8 @@ export interface SessionWorld extends WorkContext {
   readonly models: readonly string[]
   /** What the machine sees of the agent. It and the tools are others after a change of the tools. */
   readonly spec: Spec
+  /** Whether there are sources, whose tools come and go. */
+  readonly changes: boolean
   /** Calls the listener after every change of the tools; one listener at most. */
   readonly onChange: (listener: () => void) => void
   /** Frees what was made for this session alone. Never rejects. */
@@ -175,6 +177,7 @@ class SharedCatalog implements Catalog {
     const world: Changing<SessionWorld> = {
       agent,
       models,
+      changes: sources !== undefined,
       modelOf,
       blobs,
       log,
@@ -319,12 +322,13 @@ function findWindow(
 ): number | undefined {
   const sizes = models.flatMap((id) => {
     try {
-      const { contextTokens = [], assumedTraits } = modelOf(id).capabilities
+      const { contextTokens = [], assumedTraits, meantId } = modelOf(id).capabilities
       if (assumedTraits !== undefined && !told.has(id) && told.size < ASSUMED_MAX) {
         told.add(id)
         log.warn('a model is in no table; it is asked as the newest known of its family is', {
           model: id,
           as: assumedTraits,
+          ...(meantId !== undefined && { meant: meantId }),
         })
       }
       return contextTokens

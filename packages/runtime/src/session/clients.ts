@@ -1,9 +1,12 @@
 // The clients that one handle has made of its program, and its results by hand.
 import type { Accepted, Client, ClientHandlers, Principal, Refused } from '@baton/core'
-import { BatonError } from '@baton/core'
-import type { Outcome } from '@baton/core/machine'
+import { BatonError, findNearName } from '@baton/core'
+import type { ClientReport, Outcome } from '@baton/core/machine'
+import type { SessionWorld } from '../catalog/catalog.ts'
 import type { SessionEngine } from '../engine.ts'
+import { submitAlone } from '../engine.ts'
 import { attachProgramClient } from './program-client.ts'
+import { bringsBytes, checkResult, submitMedia } from './submit-media.ts'
 
 export interface SessionClientsInit {
   readonly engine: SessionEngine
@@ -16,28 +19,51 @@ export class SessionClients {
   /** Those that are attached. */
   readonly #clients = new Map<string, Client>()
   #closed = false
+  /** Never rejects; there while a result is being checked by a schema that takes its time. */
+  #checking: Promise<void> | undefined
 
   constructor(init: SessionClientsInit) {
     this.#init = init
   }
 
-  /** @throws BatonError `session_closed` after `detachAll`, `rate_limited`, `invalid_event` for what is no handler */
+  /**
+   * @throws BatonError `session_closed` after `detachAll`, `rate_limited`, `invalid_event` for what is no handler,
+   * `invalid_option` for a handler of a tool that no client runs
+   */
   async attach(handlers?: ClientHandlers): Promise<Client> {
     if (handlers === undefined) return await this.#attachFor({})
     checkHandlers(handlers)
-    return await this.#attachFor(handlers, Object.keys(handlers))
+    const tools = Object.keys(handlers)
+    checkClientTools(this.#init.engine.world, tools)
+    return await this.#attachFor(handlers, tools)
   }
 
-  async toolResult(callId: string, outcome: Outcome): Promise<Accepted | Refused> {
+  async toolResult(callId: string, outcome: Outcome): Promise<Accepted> {
     const { engine } = this.#init
     const asked = engine.state().step?.calls.find((open) => open.callId === callId)?.offer?.connection
     const holder = asked === undefined ? undefined : this.#clients.get(asked)
     if (holder) return await holder.toolResult(callId, outcome)
     const call = engine.history().openCall(callId)
-    if (!call || call.settled) return NO_CALL
+    if (!call || call.settled) throw new BatonError({ code: 'illegal_input', message: 'there is no such open call' })
     // Only for this tool: a program that answers one call by hand takes no others away from their clients.
     const client = await this.#attachFor({}, [call.name])
     return await client.toolResult(callId, outcome)
+  }
+
+  /** Reports keep their order, also behind a result that is being checked. */
+  report(report: ClientReport): Promise<Accepted | Refused> {
+    const { engine } = this.#init
+    const before = this.#checking
+    const checked = report.type === 'tool-result' ? checkResult(engine, report) : report
+    const submit = (ready: ClientReport): Promise<Accepted | Refused> =>
+      bringsBytes(ready) ? submitMedia(engine, ready) : submitAlone(engine, ready)
+    if (!before && !('then' in checked)) return submit(checked)
+    const answer = Promise.all([checked, before]).then(([ready]) => submit(ready))
+    const done = answer.then(ignore, ignore).then(() => {
+      if (this.#checking === done) this.#checking = undefined
+    })
+    this.#checking = done
+    return answer
   }
 
   /** For good. */
@@ -68,6 +94,30 @@ export class SessionClients {
   }
 }
 
+/**
+ * A misspelt name would let its calls wait in silence. Where tools come and go, one that is not there yet may be meant.
+ * @throws BatonError `invalid_option` for a name that no client tool has
+ */
+export function checkClientTools({ tools, changes, agent }: SessionWorld, names: readonly string[]): void {
+  const known = tools.flatMap(({ name, execute }) => (execute ? [] : [name]))
+  const wrong = names.find((name) => !known.includes(name))
+  if (wrong === undefined) return
+  const shown = `"${wrong.slice(0, 100)}"`
+  const isServers = tools.some(({ name }) => name === wrong)
+  if (changes && !isServers) return
+  const near = findNearName(known, wrong)
+  throw new BatonError({
+    code: 'invalid_option',
+    message: isServers
+      ? `the tool ${shown} of agent "${agent.name}" has an execute of its own: no client runs it`
+      : `agent "${agent.name}" has no client tool ${shown}${near === undefined ? '' : `; did you mean "${near}"?`}`,
+    hint:
+      known.length > 0 ? `Its client tools are ${known.join(', ')}.` : 'It has no client tools: tools without execute.',
+  })
+}
+
+function ignore(): void {}
+
 /** @throws BatonError `invalid_event` */
 function checkHandlers(handlers: unknown): void {
   const isObject = typeof handlers === 'object' && handlers !== null
@@ -79,8 +129,6 @@ function checkHandlers(handlers: unknown): void {
   throw new BatonError({ code: 'invalid_event', message })
 }
 
-function createClosedError(): BatonError {
+export function createClosedError(): BatonError {
   return new BatonError({ code: 'session_closed', message: 'this session was closed here' })
 }
-
-const NO_CALL: Refused = { type: 'refused', code: 'illegal_input', message: 'there is no such open call' }

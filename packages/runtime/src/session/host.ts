@@ -3,6 +3,7 @@ import type { Host, MessageId, Principal, Session, SessionDescription, SessionIn
 import { BatonError, checkName, decodeDescription } from '@baton/core'
 import { checkAgent } from '../catalog/catalog.ts'
 import type { CopyingEngine, Engine, SessionEngine } from '../engine.ts'
+import { insist } from '../engine.ts'
 import { findMessage } from './find-message.ts'
 import { rewindSession } from './rewind.ts'
 import { createSession } from './session.ts'
@@ -74,7 +75,7 @@ async function forkSession({ engine, newId }: HostOverInit, { opened, principal,
   try {
     const isCopied = await findMessage(copy, before).catch(() => undefined)
     const outcome = isCopied && (await rewindSession(copy, { message: before, inputId: newId() }))
-    if (outcome?.type === 'refused') throw new BatonError({ code: outcome.code, message: outcome.message })
+    if (outcome) insist(outcome)
   } finally {
     leave()
   }
@@ -92,8 +93,10 @@ export function createForeignError(session: string, { id }: Principal): BatonErr
 
 /** @throws BatonError `invalid_event` for a title or a meta that is too long */
 async function describeNew(session: Session, description: SessionDescription): Promise<void> {
-  const outcome = await session.describe(description)
-  if (outcome.type === 'accepted') return
-  await session.close()
-  throw new BatonError({ code: outcome.code, message: outcome.message })
+  try {
+    await session.describe(description)
+  } catch (cause) {
+    await session.close()
+    throw cause
+  }
 }

@@ -3,6 +3,9 @@ import type { Accepted, LeaseClient, LeaseClientInit, Principal, Refused } from 
 import { BatonError, decodeClientReport, decodeOutcome } from '@baton/core'
 import type { ClientReport, OpenCall, Outcome } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
+import { insist } from '../engine.ts'
+import { checkClientTools } from './clients.ts'
+import { submitResult } from './submit-media.ts'
 
 export interface LeaseClientParts {
   readonly engine: SessionEngine
@@ -13,8 +16,9 @@ export interface LeaseClientParts {
 const LEASE_MS = 30_000
 const TOOL_MS = 30_000
 
-/** @throws BatonError `invalid_event`, `rate_limited`, `unauthorized` */
+/** @throws BatonError `invalid_event`, `invalid_option` for tools that no client runs, `rate_limited`, `unauthorized` */
 export async function openLeaseClient(parts: LeaseClientParts): Promise<LeaseClient> {
+  if (parts.init.runs) checkClientTools(parts.engine.world, parts.init.runs)
   const client = new Lease(parts)
   await client.renew()
   await client.bringTools()
@@ -32,7 +36,7 @@ class Lease implements LeaseClient {
 
   async renew(): Promise<void> {
     const { init, principal } = this.#parts
-    await this.#insist({
+    await this.#report({
       type: 'client-attached',
       connection: this.client,
       principal: principal.id,
@@ -52,7 +56,7 @@ class Lease implements LeaseClient {
       const runs = { runs: 'client', parallel: true, onInterrupt: effect === 'pure' ? 'cancel' : 'finish' } as const
       return { name, description, inputSchema, effect, timeoutMs, ...runs }
     })
-    await this.#insist({ type: 'client-tools', connection: this.client, tools: brought })
+    await this.#report({ type: 'client-tools', connection: this.client, tools: brought })
   }
 
   calls(): readonly OpenCall[] {
@@ -61,23 +65,21 @@ class Lease implements LeaseClient {
     return (asked ?? []).flatMap(({ callId }) => engine.history().openCall(callId) ?? [])
   }
 
-  async claim(callId: string): Promise<OpenCall | Refused> {
+  async claim(callId: string): Promise<OpenCall> {
     const { engine } = this.#parts
     const offer = engine.state().step?.calls.find((call) => call.callId === callId)?.offer
-    const answer = await this.#report({
-      type: 'call-claimed',
-      callId,
-      connection: this.client,
-      offer: offer && this.#isOwn(offer) ? offer.number : 0,
-    })
-    if (answer.type === 'refused') return answer
-    return engine.history().openCall(callId) ?? NO_CALL
+    const number = offer && this.#isOwn(offer) ? offer.number : 0
+    await this.#report({ type: 'call-claimed', callId, connection: this.client, offer: number })
+    return insist(engine.history().openCall(callId) ?? NO_CALL)
   }
 
-  async result(callId: string, outcome: Outcome): Promise<Accepted | Refused> {
+  async result(callId: string, outcome: Outcome): Promise<Accepted> {
     const given = decodeOutcome(outcome)
-    if (!given.ok) return { type: 'refused', ...given.refusal }
-    return await this.#report({ type: 'tool-result', callId, connection: this.client, outcome: given.value })
+    if (!given.ok) throw new BatonError(given.refusal)
+    const { engine } = this.#parts
+    return insist(
+      await submitResult(engine, { type: 'tool-result', callId, connection: this.client, outcome: given.value }),
+    )
   }
 
   async release(): Promise<void> {
@@ -90,18 +92,12 @@ class Lease implements LeaseClient {
     return offer?.connection === this.client
   }
 
-  /** @throws BatonError when it is refused */
-  async #insist(report: ClientReport): Promise<void> {
-    const answer = await this.#report(report)
-    if (answer.type === 'refused') throw new BatonError({ code: answer.code, message: answer.message })
-  }
-
-  /** Decoded: names and schemas are the caller's own. */
-  async #report(report: ClientReport): Promise<Accepted | Refused> {
+  /** Decoded: names and schemas are the caller's own. @throws BatonError when it is refused */
+  async #report(report: ClientReport): Promise<void> {
     const decoded = decodeClientReport(report)
-    if (!decoded.ok) return { type: 'refused', ...decoded.refusal }
-    const [answer] = await this.#parts.engine.submit([decoded.value])
-    return answer ?? NO_CALL
+    if (!decoded.ok) throw new BatonError(decoded.refusal)
+    const [answer = NO_CALL] = await this.#parts.engine.submit([decoded.value])
+    insist(answer)
   }
 }
 

@@ -3,11 +3,11 @@ import type { Client, ClientHandlers, Principal } from '@baton/core'
 import { BatonError, decodeOutcome, parseJson } from '@baton/core'
 import type { Fact, OpenCall, Outcome } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
-import { submitAlone } from '../engine.ts'
+import { insist, submitAlone } from '../engine.ts'
 import { storeMediaOrSay } from '../work/media.ts'
 import { describeToolFailure, toClientOutcome } from '../work/tool-result.ts'
 import type { FrameReader } from './frame-reader.ts'
-import { submitMedia } from './submit-media.ts'
+import { checkResult, submitResult } from './submit-media.ts'
 
 export interface ProgramClientInit {
   readonly engine: SessionEngine
@@ -41,8 +41,8 @@ export async function attachProgramClient(init: ProgramClientInit): Promise<Clie
     connection,
     toolResult: async (callId, outcome) => {
       const given = decodeOutcome(outcome)
-      if (!given.ok) return { type: 'refused', ...given.refusal }
-      return await submitMedia(engine, { type: 'tool-result', callId, connection, outcome: given.value })
+      if (!given.ok) throw new BatonError(given.refusal)
+      return insist(await submitResult(engine, { type: 'tool-result', callId, connection, outcome: given.value }))
     },
     detach: async () => {
       if (state.detached) return
@@ -67,7 +67,7 @@ async function register({ engine, connection, principal, tools }: ClientState): 
     asks: true,
     ...(tools && { tools }),
   })
-  if (attached.type === 'refused') throw new BatonError({ code: attached.code, message: attached.message })
+  insist(attached)
 }
 
 async function serve(state: ClientState): Promise<void> {
@@ -99,9 +99,10 @@ async function handle(state: ClientState, callId: string, offer: number): Promis
   const claimed = await submitAlone(engine, { type: 'call-claimed', callId, connection, offer })
   if (claimed.type === 'refused') return
   const outcome = await runHandler(state, call)
+  const result = await checkResult(engine, { type: 'tool-result', callId, connection, outcome })
   // Only an attached client is listened to.
   if (!state.detached) await register(state)
-  await submitAlone(engine, { type: 'tool-result', callId, connection, outcome })
+  await submitAlone(engine, result)
 }
 
 async function runHandler(state: ClientState, call: OpenCall): Promise<Outcome> {

@@ -48,12 +48,13 @@ import {
   decodeUserInput,
 } from '@baton/core'
 import type { ClientReport, Input, OpenCall, Outcome, UserCommand } from '@baton/core/machine'
-import { isMedia } from '@baton/core/machine'
+import { CLIENT_REPORTS, isMedia } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
-import { NO_ANSWER, submitAlone } from '../engine.ts'
+import { insist, NO_ANSWER, submitAlone } from '../engine.ts'
 import { describeThrown } from '../describe-thrown.ts'
+import { endWithSignal } from './abort-turn.ts'
 import { createApproval, findAnswerIssues, listApprovals } from './approvals.ts'
-import { SessionClients } from './clients.ts'
+import { createClosedError, SessionClients } from './clients.ts'
 import { openLeaseClient } from './lease-client.ts'
 import { SpokenInputs } from './spoken-inputs.ts'
 import { bringsBytes, submitMedia } from './submit-media.ts'
@@ -108,18 +109,23 @@ class SessionHandle implements Session {
     const parts = decodeUserInput(input)
     const refusal = this.#closed ? CLOSED : !given.ok ? given.refusal : !parts.ok ? parts.refusal : undefined
     if (refusal || !given.ok || !parts.ok) return refuseTurn(newId(), refusal ?? CLOSED)
-    const { inputId = newId(), ...more } = given.value
+    const { inputId = newId(), signal, ...more } = given.value
+    if (signal?.aborted) return refuseTurn(inputId, ABORTED)
     const said: Input = { type: 'user-input', inputId, parts: parts.value, ...more }
     const refused = findModelRefusal(engine, given.value.model)
     if (refused) return refuseTurn(inputId, refused)
     // An input that was sent before: its turn may be over already, so it is looked for in the log.
-    if (given.value.inputId !== undefined && isRemembered(engine, inputId)) return this.turn(inputId)
+    if (given.value.inputId !== undefined && isRemembered(engine, inputId)) {
+      const turn = this.turn(inputId)
+      return signal ? endWithSignal(turn, signal, { engine, accepted: Promise.resolve() }) : turn
+    }
     const events = openEvents(engine, {})
     // Directly, where nothing is to be stored and nothing is being stored: then a stack shows no detour.
     const accepted =
       this.#storing || parts.value.some(isMedia) ? this.#submitInOrder(said).then(toBatch) : engine.submit([said])
     this.#said = accepted.then(ignore, ignore)
-    return followTurn({ inputId, output: engine.world.output, events, accepted })
+    const turn = followTurn({ inputId, output: engine.world.output, events, accepted })
+    return signal ? endWithSignal(turn, signal, { engine, accepted }) : turn
   }
 
   turn(inputId: string): Turn {
@@ -172,6 +178,7 @@ class SessionHandle implements Session {
     const { value } = spoken
     const refused = findModelRefusal(this.#init.engine, 'model' in value ? value.model : undefined)
     if (refused) return Promise.resolve(refused)
+    if (isReport(value)) return this.#closed ? Promise.resolve(CLOSED) : this.#clients.report(value)
     if ('inputId' in value && (this.#storing || bringsBytes(value))) return this.#submitInOrder(value)
     return this.#submit(value)
   }
@@ -183,48 +190,46 @@ class SessionHandle implements Session {
     const { engine } = this.#init
     const waiting = queue === 'withdraw' ? engine.state().queue : []
     const withdrawals = waiting.map(({ inputId }): Input => ({ type: 'withdraw', target: inputId }))
-    if (this.#closed) throw new BatonError({ code: CLOSED.code, message: CLOSED.message })
+    if (this.#closed) throw createClosedError()
     const outcomes = await engine.submit([...withdrawals, { type: 'interrupt', reason, heard }])
-    const outcome = outcomes.at(-1)
-    if (outcome?.type === 'refused') throw new BatonError({ code: outcome.code, message: outcome.message })
+    insist(outcomes.at(-1) ?? NO_ANSWER)
   }
 
-  async rewind(at: RewindOptions): Promise<Rewound | Refused> {
+  async rewind(at: RewindOptions): Promise<Rewound> {
     const given = decodeRewind(at)
-    if (!given.ok) return { type: 'refused', ...given.refusal }
-    if (this.#closed) return CLOSED
+    if (!given.ok) throw new BatonError(given.refusal)
+    if (this.#closed) throw createClosedError()
     const { engine, newId } = this.#init
     await this.#said
-    return await rewindSession(engine, { ...given.value, inputId: given.value.inputId ?? newId() })
+    return insist(await rewindSession(engine, { ...given.value, inputId: given.value.inputId ?? newId() }))
   }
 
   async fork(options?: Parameters<Session['fork']>[0]): Promise<string> {
     const given = decodeForkOptions(options ?? {})
     if (!given.ok) throw new BatonError(given.refusal)
-    if (this.#closed) throw new BatonError({ code: CLOSED.code, message: CLOSED.message })
+    if (this.#closed) throw createClosedError()
     await this.#said
     return await this.#init.fork(given.value.before)
   }
 
-  async withdraw(inputId: string): Promise<Accepted | Refused> {
+  async withdraw(inputId: string): Promise<Accepted> {
     await this.#said
-    return await this.submit({ type: 'withdraw', target: inputId })
+    return insist(await this.submit({ type: 'withdraw', target: inputId }))
   }
 
-  async configure(patch: SessionConfiguration): Promise<Accepted | Refused> {
+  async configure(patch: SessionConfiguration): Promise<Accepted> {
     const given = decodeConfiguration(patch)
-    if (!given.ok) return { type: 'refused', ...given.refusal }
+    if (!given.ok) throw new BatonError(given.refusal)
     const { engine } = this.#init
     const { model, settings } = given.value
-    const refused = this.#closed ? CLOSED : findModelRefusal(engine, model)
-    if (refused) return refused
+    insist((this.#closed ? CLOSED : findModelRefusal(engine, model)) ?? {})
     const inputs: readonly Input[] = [
       ...(model === undefined ? [] : [{ type: 'set-model', model } as const]),
       ...(settings === undefined ? [] : [{ type: 'set-settings', settings } as const]),
     ]
     if (inputs.length === 0) return { type: 'accepted', pos: engine.state().pos }
     const outcomes = await engine.submit(inputs)
-    return outcomes.at(-1) ?? NO_ANSWER
+    return insist(outcomes.at(-1) ?? NO_ANSWER)
   }
 
   attach(handlers?: ClientHandlers): Promise<Client> {
@@ -232,43 +237,45 @@ class SessionHandle implements Session {
   }
 
   async client(init: LeaseClientInit): Promise<LeaseClient> {
-    if (this.#closed) throw new BatonError({ code: CLOSED.code, message: CLOSED.message })
+    if (this.#closed) throw createClosedError()
     const given = decodeLeaseClientInit(init)
     if (!given.ok) throw new BatonError(given.refusal)
     return await openLeaseClient({ engine: this.#init.engine, principal: this.#init.principal, init: given.value })
   }
 
-  async toolResult(callId: string, outcome: Outcome): Promise<Accepted | Refused> {
+  async toolResult(callId: string, outcome: Outcome): Promise<Accepted> {
     const given = decodeOutcome(outcome)
-    return given.ok ? this.#clients.toolResult(callId, given.value) : { type: 'refused', ...given.refusal }
+    if (!given.ok) throw new BatonError(given.refusal)
+    return await this.#clients.toolResult(callId, given.value)
   }
 
   async approvals(): Promise<readonly PendingApproval[]> {
     return listApprovals(this.#init.engine)
   }
 
-  async decide(decision: Decision): Promise<Accepted | Refused> {
+  async decide(decision: Decision): Promise<Accepted> {
     const given = decodeDecision(decision)
-    if (!given.ok) return { type: 'refused', ...given.refusal }
+    if (!given.ok) throw new BatonError(given.refusal)
     const { engine, principal } = this.#init
-    return await this.#submit(await createApproval(engine, principal, given.value))
+    return insist(await this.#submit(await createApproval(engine, principal, given.value)))
   }
 
   async questions(): Promise<readonly PendingQuestion[]> {
     return this.#init.engine.history().openQuestions()
   }
 
-  async answer(answer: QuestionAnswer): Promise<Accepted | Refused> {
+  async answer(answer: QuestionAnswer): Promise<Accepted> {
     const given = decodeQuestionAnswer(answer)
-    if (!given.ok) return { type: 'refused', ...given.refusal }
+    if (!given.ok) throw new BatonError(given.refusal)
     const issues = await findAnswerIssues(this.#init.engine, given.value)
-    if (issues !== undefined) return { type: 'refused', code: 'question_refused', message: issues }
-    return await this.#submit({ type: 'question-answer', principal: this.#init.principal.id, ...given.value })
+    if (issues !== undefined) throw new BatonError({ code: 'question_refused', message: issues })
+    return insist(await this.#submit({ type: 'question-answer', principal: this.#init.principal.id, ...given.value }))
   }
 
-  async describe(patch: SessionDescription): Promise<Accepted | Refused> {
+  async describe(patch: SessionDescription): Promise<Accepted> {
     const given = decodeDescription(patch)
-    return given.ok ? await this.#submit({ type: 'describe', ...given.value }) : { type: 'refused', ...given.refusal }
+    if (!given.ok) throw new BatonError(given.refusal)
+    return insist(await this.#submit({ type: 'describe', ...given.value }))
   }
 
   frames(cursor?: Cursor): FrameStream {
@@ -320,6 +327,10 @@ class SessionHandle implements Session {
 
 function ignore(): void {}
 
+function isReport(input: UserCommand | ClientReport): input is ClientReport {
+  return CLIENT_REPORTS.has(input.type)
+}
+
 function toBatch(answer: Accepted | Refused): readonly (Accepted | Refused)[] {
   return [answer]
 }
@@ -352,6 +363,7 @@ const METHODS = [
 ] as const satisfies readonly (keyof Session)[]
 
 const NO_OPTIONS = { ok: true, value: {} } as ReturnType<typeof decodeSendOptions> // what it makes of none
+const ABORTED = { code: 'cancelled', message: 'the signal was aborted before the input was sent' } as const
 const CLOSED = { type: 'refused', code: 'session_closed', message: 'this session was closed here' } as const
 
 /** A name that no model has would be found out only when it is asked; then another model would answer. */

@@ -1,5 +1,5 @@
 // Inputs with pictures and files: their bytes are stored first, then the input is handed in with the handles. An input
-// that the machine would refuse is not stored.
+// that the machine would refuse is not stored. Results of clients are checked before that.
 import type { Accepted, Refused, StoredPart } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import type { Input, InputOf } from '@baton/core/machine'
@@ -7,6 +7,7 @@ import { check, findLargeMedia, isMedia } from '@baton/core/machine'
 import { describeThrown } from '../describe-thrown.ts'
 import type { SessionEngine } from '../engine.ts'
 import { submitAlone } from '../engine.ts'
+import { checkClientResult } from '../work/client-result.ts'
 import { holdsBytes, storeMedia } from '../work/media.ts'
 
 /** Whether something of the input must be stored before it is handed in. */
@@ -27,6 +28,21 @@ export async function submitMedia(engine: SessionEngine, input: Input): Promise<
   }
   return await submitAlone(engine, stored)
 }
+
+/** A client's result with its outcome checked: at once, where the tool's schema can be. */
+export function checkResult(engine: SessionEngine, result: ToolResult): ToolResult | Promise<ToolResult> {
+  const call = engine.history().openCall(result.callId)
+  if (!call || call.settled) return result
+  const checked = checkClientResult(engine.world, call.name, result.outcome)
+  return 'then' in checked ? checked.then((outcome) => ({ ...result, outcome })) : { ...result, outcome: checked }
+}
+
+export async function submitResult(engine: SessionEngine, result: ToolResult): Promise<Accepted | Refused> {
+  const checked = await checkResult(engine, result)
+  return await (bringsBytes(checked) ? submitMedia(engine, checked) : submitAlone(engine, checked))
+}
+
+type ToolResult = InputOf<'tool-result'>
 
 function listParts(input: Input): readonly StoredPart[] {
   if (input.type === 'user-input') return input.parts

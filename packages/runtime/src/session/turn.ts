@@ -1,6 +1,6 @@
 // The Turn that `send` returns: the session's events from the moment in which its input enters, up to the turn's end.
 import type { Accepted, Answer, Refused, SessionEvent, SessionEventOf, SourcePart, Turn } from '@baton/core'
-import { ANSWER_SOURCES_MAX, BatonError } from '@baton/core'
+import { ANSWER_SOURCES_MAX, BatonError, readPartialJson } from '@baton/core'
 import type { TurnOutcome } from '@baton/core/machine'
 import { NO_ANSWER } from '../engine.ts'
 import type { OutputReader } from '../work/output.ts'
@@ -17,10 +17,13 @@ export interface TurnInit {
 }
 
 export function followTurn(init: TurnInit): Turn {
-  const events = new TurnEvents()
-  const answer = follow(init, events).finally(() => events.end())
-  // Who only reads the events must not be punished for a turn that fails.
-  answer.catch(() => {})
+  const events = new TurnEvents(init.output !== undefined)
+  const answer = follow(init, events)
+  // Whoever reads the events gets the failure there, after the last one; whoever awaits the answer gets it there.
+  answer.then(
+    () => events.end(),
+    (cause: unknown) => events.end({ cause }),
+  )
   return { id: init.inputId, answer, [Symbol.asyncIterator]: () => events[Symbol.asyncIterator]() }
 }
 
@@ -130,7 +133,8 @@ function readAnswer(
 ): Answer {
   if (stop === 'failed')
     throw new BatonError({ code: error?.code ?? 'internal', message: error?.message ?? 'the turn failed' })
-  return { outcome: OUTCOMES[stop], stop, text, usage, sources: [...sources.values()], limits: [...limits], forgotten }
+  const answer = { stop, text, usage, sources: [...sources.values()], limits: [...limits], forgotten }
+  return { outcome: OUTCOMES[stop], ...answer } as Answer // the output of one that has it is read behind this
 }
 
 const WAITING_MAX = 1000
@@ -142,10 +146,17 @@ class TurnEvents implements AsyncIterable<SessionEvent> {
   #batch: readonly SessionEvent[] = []
   #handedOut = 0
   #ended = false
+  #failure: { readonly cause: unknown } | undefined
   /** Waiting events at which they are looked through for what a later one replaces. */
   #boundAt = WAITING_MAX
+  /** The text of the step that is handed out, and how much of it was read as a value; of an agent with an output schema. */
+  #written: { text: string; readChars: number } | undefined
   /** Shared by all who wait: several iterators share the events, and none of them hangs at the end. */
   #wake: PromiseWithResolvers<void> | undefined
+
+  constructor(hasOutput: boolean) {
+    if (hasOutput) this.#written = { text: '', readChars: 0 }
+  }
 
   push(event: SessionEvent): void {
     const joined = joinTexts(this.#waiting.at(-1), event)
@@ -176,8 +187,10 @@ class TurnEvents implements AsyncIterable<SessionEvent> {
     this.#boundAt = Math.max(WAITING_MAX, 2 * kept.length)
   }
 
-  end(): void {
+  /** With `failure`, a reader that has had all events gets its cause thrown. */
+  end(failure?: { readonly cause: unknown }): void {
     this.#ended = true
+    this.#failure = failure
     this.#wake?.resolve()
     this.#wake = undefined
   }
@@ -198,16 +211,32 @@ class TurnEvents implements AsyncIterable<SessionEvent> {
     for (;;) {
       const event = this.#batch[this.#handedOut]
       this.#handedOut += 1
-      if (event) return { done: false, value: event }
+      if (event) return { done: false, value: this.#written ? addPartial(this.#written, event) : event }
       this.#batch = this.#waiting
       this.#waiting = []
       this.#handedOut = 0
       if (this.#batch.length > 0) continue
+      if (this.#failure) throw this.#failure.cause
       if (this.#ended) return END
       this.#wake ??= Promise.withResolvers()
       await this.#wake.promise
     }
   }
+}
+
+/** Characters of new text that are read again at least, and their least share of the whole: so the cost stays linear. */
+const PARTIAL_CHARS = 16
+const PARTIAL_SHARE = 1 / 16
+
+function addPartial(written: { text: string; readChars: number }, event: SessionEvent): SessionEvent {
+  if (event.type !== 'text') return event
+  if (event.offset === 0) written.readChars = 0
+  written.text = written.text.slice(0, event.offset) + event.text
+  const { length } = written.text
+  if (length - written.readChars < Math.max(PARTIAL_CHARS, length * PARTIAL_SHARE)) return event
+  written.readChars = length
+  const partial = readPartialJson(written.text)
+  return partial ? { ...event, partial } : event
 }
 
 const END = { done: true, value: undefined } as const

@@ -200,7 +200,8 @@ async function finishStep(work: ModelWork, request: ModelRequest, answer: unknow
     ...(usage.outputTokens !== undefined && { outputTokens: usage.outputTokens }),
     ...(requestId !== undefined && { requestId: hideSecrets(requestId, context.secrets) }),
   })
-  const textBefore = io.history.turnTexts().join('\n\n')
+  const textsBefore = io.history.turnTexts().map(({ text }) => text)
+  const textBefore = textsBefore.join('\n\n')
   const output = calls.length === 0 && finish !== 'pause' ? await context.output?.check(joinText(parts)) : undefined
   const { attempt } = effect
   const said = parts.map((part): ModelPart => {

@@ -1,6 +1,6 @@
 // The WebSocket server: `ws` and node:http around the connections of version 1. `/ws` is the front; `/healthz` says that
 // the process lives, `/readyz` whether it takes sessions, `/metrics` what it has done.
-import type { Clock, Host, Logger, Principal, Timers } from '@baton/core'
+import type { Host, Logger, Principal, Timers } from '@baton/core'
 import { readMonotonicMs } from '@baton/core'
 import type { Duplex } from 'node:stream'
 import type { IncomingMessage } from 'node:http'
@@ -33,6 +33,8 @@ import type { TlsFiles } from './listen.ts'
 import { createServer, listen, SOCKETS_PER_CONNECTION } from './listen.ts'
 import { Quotas } from './quotas.ts'
 import { sampleLog } from './sampled-log.ts'
+import type { ServerWorld } from './server-world.ts'
+import { createServerWorld } from './server-world.ts'
 import { SessionStarts } from './session-starts.ts'
 import type { Socket } from './socket.ts'
 import { countBytes, decodeText, encodeTextFrames } from './text-frames.ts'
@@ -43,12 +45,8 @@ import { createV1Rates } from './v1-rates.ts'
 import type { V1Connection } from './v1-session.ts'
 import { openV1Connection } from './v1-session.ts'
 
-export interface WebSocketServerInit {
+export interface WebSocketFrontInit extends Partial<ServerWorld> {
   readonly host: Host
-  readonly clock: Clock
-  readonly timers: Timers
-  readonly newId: () => string
-  readonly log: Logger
   readonly limits?: Partial<V1Limits>
   /** `127.0.0.1` by default. */
   readonly address?: string
@@ -87,6 +85,8 @@ export interface WebSocketServerInit {
   readonly unreadyReason?: () => string | undefined | Promise<string | undefined>
 }
 
+export type WebSocketServerInit = WebSocketFrontInit & ServerWorld
+
 export interface WebSocketFront {
   /**
    * Resolves when connections are taken.
@@ -109,8 +109,12 @@ const LOCAL = '127.0.0.1'
 /** Milliseconds between two looks at whether the running turns have ended. */
 const DRAIN_LOOK_MS = 20
 
-/** @throws BatonError `invalid_option` when the TLS certificate and key cannot be used */
-export function createWebSocketFront(init: WebSocketServerInit): WebSocketFront {
+/**
+ * Clock, timers and ids are Node's by default; without a `log` nothing is logged.
+ * @throws BatonError `invalid_option` when the TLS certificate and key cannot be used
+ */
+export function createWebSocketFront(options: WebSocketFrontInit): WebSocketFront {
+  const init: WebSocketServerInit = { ...createServerWorld(), ...options }
   const { timers, tls, address = LOCAL } = init
   const open = new Map<WebSocket, V1Connection>()
   let draining = false

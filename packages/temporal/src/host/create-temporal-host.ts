@@ -69,12 +69,16 @@ export async function createTemporalHost<A extends Agent = Agent>(
   const tuning = { ...(idleMs !== undefined && { idleMs }), ...(updatesMax !== undefined && { updatesMax }) }
   const engine = new TemporalEngine({ client, taskQueue, catalog, store, bus, log, tuning, leaseMs })
   const host = createHostOver({ engine, newId })
-  let stopped: Promise<void> | undefined
-  const stop: Host['stop'] = (how) =>
-    (stopped ??= host.stop(how).finally(async () => {
+  const endHost = async (how: Parameters<Host['stop']>[0]): Promise<void> => {
+    try {
+      await host.stop(how)
+    } finally {
       if (typeof options.redis !== 'object') await bus.close()
       if (!options.connection) await connection.close()
-    }))
+    }
+  }
+  let stopped: Promise<void> | undefined
+  const stop: Host['stop'] = (how) => (stopped ??= endHost(how))
   return {
     session: host.session as Host<A>['session'], // the same session, with the types of its agent
     stop,

@@ -16,8 +16,9 @@ export interface RedisBusInit {
 const KEPT_SECONDS = 900
 /** Bytes of the text that is kept of one attempt. */
 const KEPT_BYTES = 4 * 1024 * 1024
-/** Milliseconds between two tries to connect, at most. */
+/** Milliseconds between two tries to connect, at most, and of one try. */
 const RECONNECT_MAX_MS = 2000
+const CONNECT_MS = 5000
 
 interface Listener {
   readonly onMessage: (message: BusMessage) => void
@@ -25,96 +26,138 @@ interface Listener {
 }
 
 /** Goes on without Redis where there is none, and comes back to it: then live text is what is lost. */
-export async function connectRedisBus({ url, prefix = 'baton', log }: RedisBusInit): Promise<LiveBus> {
-  const channelOf = (session: string): string => `${prefix}:session:${session}`
-  const keyOf = (session: string, attempt: number): string => `${prefix}:said:${session}:${attempt}`
-  const newestOf = (session: string): string => `${prefix}:attempt:${session}`
-  const listeners = new Map<string, Set<Listener>>()
-  let problem: string | undefined
-  const socket = {
-    reconnectStrategy: (tries: number) => Math.min(50 * 2 ** tries, RECONNECT_MAX_MS),
-    connectTimeout: 5000,
+export async function connectRedisBus(init: RedisBusInit): Promise<LiveBus> {
+  const bus = new RedisBus(init)
+  await bus.connect()
+  return bus
+}
+
+type RedisClient = ReturnType<typeof openClient>
+
+function openClient(url: string, drops: boolean) {
+  const reconnectStrategy = (tries: number): number => Math.min(50 * 2 ** tries, RECONNECT_MAX_MS)
+  // What cannot be sent now is of no use later; what is subscribed to is, once Redis is back.
+  return createClient({ url, socket: { reconnectStrategy, connectTimeout: CONNECT_MS }, disableOfflineQueue: drops })
+}
+
+class RedisBus implements LiveBus {
+  readonly #log: Logger
+  readonly #prefix: string
+  readonly #listeners = new Map<string, Set<Listener>>()
+  readonly #writer: RedisClient
+  readonly #reader: RedisClient
+  #problem: string | undefined
+
+  constructor({ url, prefix = 'baton', log }: RedisBusInit) {
+    this.#log = log
+    this.#prefix = prefix
+    this.#writer = openClient(url, true)
+    this.#reader = openClient(url, false)
+    for (const client of [this.#writer, this.#reader]) client.on('error', (cause: unknown) => this.#noteLoss(cause))
+    this.#writer.on('ready', () => this.#noteReturn())
+    this.#reader.on('ready', () => {
+      for (const own of this.#listeners.values()) for (const { onGap } of own) onGap()
+    })
   }
-  // What cannot be sent now is of no use later.
-  const writer = createClient({ url, socket, disableOfflineQueue: true })
-  const reader = createClient({ url, socket })
-  const note = (cause: unknown): void => {
+
+  /** The first connection is waited for, so that a start says what is wrong; it is no reason not to start. */
+  async connect(): Promise<void> {
+    const connecting = [this.#writer.connect(), this.#reader.connect()]
+    for (const one of connecting) one.catch(ignore)
+    const late = new Promise<void>((resolve) => void setTimeout(resolve, CONNECT_MS).unref())
+    await Promise.race([Promise.allSettled(connecting), late])
+  }
+
+  publish(session: string, message: BusMessage): void {
+    if (this.#writer.isReady) this.#writer.publish(this.#channelOf(session), JSON.stringify(message)).catch(ignore)
+  }
+
+  async subscribe(session: string, onMessage: Listener['onMessage'], onGap: () => void): Promise<() => void> {
+    const listener = { onMessage, onGap }
+    const known = this.#listeners.get(session)
+    if (known) known.add(listener)
+    else await this.#begin(session, listener)
+    return () => {
+      const own = this.#listeners.get(session)
+      own?.delete(listener)
+      if (own?.size !== 0) return
+      this.#listeners.delete(session)
+      if (this.#reader.isOpen) this.#reader.unsubscribe(this.#channelOf(session)).catch(ignore)
+    }
+  }
+
+  async readAttempt(session: string): Promise<readonly LiveFrame[]> {
+    if (!this.#writer.isReady) return []
+    try {
+      const attempt = await this.#writer.get(this.#newestOf(session))
+      const text = attempt === null ? null : await this.#writer.get(this.#textOf(session, Number(attempt)))
+      return text === null ? [] : text.split('\n').flatMap(parseFrames)
+    } catch {
+      return []
+    }
+  }
+
+  keepAttempt(session: string, attempt: number, frames: readonly LiveFrame[]): void {
+    if (!this.#writer.isReady) return
+    const key = this.#textOf(session, attempt)
+    const kept = this.#writer
+      .multi()
+      .append(key, `${JSON.stringify(frames)}\n`)
+      .expire(key, KEPT_SECONDS)
+    kept.set(this.#newestOf(session), String(attempt), { expiration: { type: 'EX', value: KEPT_SECONDS } })
+    kept.exec().then(([length]) => {
+      if (Number(length) > KEPT_BYTES) this.#writer.del(key).catch(ignore)
+    }, ignore)
+  }
+
+  problem(): string | undefined {
+    return this.#problem
+  }
+
+  async close(): Promise<void> {
+    this.#listeners.clear()
+    this.#writer.destroy()
+    this.#reader.destroy()
+  }
+
+  async #begin(session: string, listener: Listener): Promise<void> {
+    const own = new Set([listener])
+    this.#listeners.set(session, own)
+    const subscribed = this.#reader.subscribe(this.#channelOf(session), (text) => {
+      const message = parseMessage(text)
+      if (message) for (const one of own) one.onMessage(message)
+    })
+    subscribed.catch(ignore)
+    // Without Redis it is subscribed as soon as that is back.
+    if (this.#reader.isReady) await subscribed.catch(ignore)
+  }
+
+  #noteLoss(cause: unknown): void {
     const why = cause instanceof Error ? cause.message : String(cause)
-    if (problem === undefined) log.warn('Redis cannot be reached: live text is lost until it is back', { cause: why })
-    problem = `Redis cannot be reached: ${why}`
+    if (this.#problem === undefined)
+      this.#log.warn('Redis cannot be reached: live text is lost until it is back', { cause: why })
+    this.#problem = `Redis cannot be reached: ${why}`
   }
-  for (const client of [writer, reader]) client.on('error', note)
-  writer.on('ready', () => {
-    if (problem !== undefined) log.info('Redis is back')
-    problem = undefined
-  })
-  reader.on('ready', () => {
-    for (const own of listeners.values()) for (const { onGap } of own) onGap()
-  })
-  const ignore = (): void => {}
-  // The first connection is waited for, so that a start says what is wrong; it is no reason not to start.
-  const connecting = [writer.connect(), reader.connect()]
-  await Promise.race([
-    Promise.allSettled(connecting),
-    new Promise<void>((resolve) => void setTimeout(resolve, socket.connectTimeout).unref()),
-  ])
-  for (const one of connecting) one.catch(ignore)
-  return {
-    publish: (session, message) => {
-      if (writer.isReady) writer.publish(channelOf(session), JSON.stringify(message)).catch(ignore)
-    },
-    subscribe: async (session, onMessage, onGap) => {
-      const listener = { onMessage, onGap }
-      const known = listeners.get(session)
-      if (known) known.add(listener)
-      else {
-        const own = new Set([listener])
-        listeners.set(session, own)
-        const hear = (text: string): void => {
-          const message = parseMessage(text)
-          if (message) for (const one of own) one.onMessage(message)
-        }
-        // Without Redis it is subscribed as soon as that is back.
-        const subscribed = reader.subscribe(channelOf(session), hear)
-        subscribed.catch(ignore)
-        if (reader.isReady) await subscribed.catch(ignore)
-      }
-      return () => {
-        const own = listeners.get(session)
-        own?.delete(listener)
-        if (own?.size !== 0) return
-        listeners.delete(session)
-        reader.unsubscribe(channelOf(session)).catch(ignore)
-      }
-    },
-    readAttempt: async (session) => {
-      if (!writer.isReady) return []
-      try {
-        const attempt = await writer.get(newestOf(session))
-        const text = attempt === null ? null : await writer.get(keyOf(session, Number(attempt)))
-        return text === null ? [] : text.split('\n').flatMap(parseFrames)
-      } catch {
-        return []
-      }
-    },
-    keepAttempt: (session, attempt, frames) => {
-      if (!writer.isReady) return
-      const key = keyOf(session, attempt)
-      const line = `${JSON.stringify(frames)}\n`
-      const kept = writer.multi().append(key, line).expire(key, KEPT_SECONDS)
-      kept.set(newestOf(session), String(attempt), { expiration: { type: 'EX', value: KEPT_SECONDS } })
-      kept.exec().then(([length]) => {
-        if (Number(length) > KEPT_BYTES) writer.del(key).catch(ignore)
-      }, ignore)
-    },
-    problem: () => problem,
-    close: async () => {
-      listeners.clear()
-      writer.destroy()
-      reader.destroy()
-    },
+
+  #noteReturn(): void {
+    if (this.#problem !== undefined) this.#log.info('Redis is back')
+    this.#problem = undefined
+  }
+
+  #channelOf(session: string): string {
+    return `${this.#prefix}:session:${session}`
+  }
+
+  #textOf(session: string, attempt: number): string {
+    return `${this.#prefix}:said:${session}:${attempt}`
+  }
+
+  #newestOf(session: string): string {
+    return `${this.#prefix}:attempt:${session}`
   }
 }
+
+function ignore(): void {}
 
 function parseMessage(text: string): BusMessage | undefined {
   try {

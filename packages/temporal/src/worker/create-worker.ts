@@ -91,7 +91,13 @@ export async function createTemporalWorker(options: TemporalWorkerOptions): Prom
     if (!options.connection) await connection.close()
   }
   return {
-    run: () => worker.run().finally(close),
+    run: async () => {
+      try {
+        await worker.run()
+      } finally {
+        await close()
+      }
+    },
     shutdown: () => {
       if (worker.getState() === 'RUNNING') worker.shutdown()
     },

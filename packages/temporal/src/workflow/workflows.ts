@@ -1,6 +1,5 @@
 // The workflows of Baton, under their types. A worker's own workflows can stand beside them:
 // `export * from '@baton/temporal/workflows'`.
-import { GOAL_WORKFLOW, SESSION_WORKFLOW } from '../contract.ts'
 import type { GoalResult, GoalStart, SessionStart } from '../contract.ts'
 import { judgeGoal } from './goal.ts'
 import { runSession } from './session-run.ts'
@@ -14,4 +13,3 @@ async function goal(start: GoalStart): Promise<GoalResult> {
 }
 
 export { session as 'baton.session', goal as 'baton.goal' }
-export type Workflows = { readonly [SESSION_WORKFLOW]: typeof session; readonly [GOAL_WORKFLOW]: typeof goal }

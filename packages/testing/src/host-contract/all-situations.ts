@@ -19,8 +19,10 @@ import { TIME_SITUATIONS } from './time-situations.ts'
 import { TOOL_SITUATIONS } from './tools-situations.ts'
 import { TRUST_SITUATIONS } from './trust-situations.ts'
 import { WORLD_SITUATIONS } from './worlds-situations.ts'
+import { CLIENT_RESULT_SITUATIONS } from './client-results-situations.ts'
 
 export const SITUATIONS = {
+  ...CLIENT_RESULT_SITUATIONS,
   ...TOOL_SITUATIONS,
   ...ARGUMENT_SITUATIONS,
   ...RESULT_SITUATIONS,

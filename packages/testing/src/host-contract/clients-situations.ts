@@ -147,11 +147,13 @@ export const CLIENT_SITUATIONS: Situations = {
     expect((await time.until(other.send('hello').answer)).text).toBe('one')
   },
   'a program that has handlers for other tools takes no call away': async (stage) => {
-    const { time, model, open } = await createWorld(stage)
+    const { time, model, open } = await createWorld(stage, {
+      tools: [createClientTool('look'), createClientTool('other')],
+    })
     const session = await open()
     await session.attach({ look: () => 'seen' })
     await session.attach({ other: () => 'never asked' })
-    expect(await session.toolResult('call_id2_9_9', { type: 'ok', content: [] })).toMatchObject({
+    await expect(session.toolResult('call_id2_9_9', { type: 'ok', content: [] })).rejects.toMatchObject({
       code: 'illegal_input',
     })
     await time.until(session.send('go').answer)

@@ -34,11 +34,98 @@ async function interruptAt({ createWorld }: Stage, { afterMs, heard, init }: Int
 const SPEAKS: ScriptedStep = { pieces: ['One ', 'two ', 'three'], pieceMs: 100 }
 const AFTER: ScriptedStep = { text: 'after' }
 
+function createSignal() {
+  const controller = new AbortController()
+  return { signal: controller.signal, abort: () => controller.abort() }
+}
+
 function calling(tool: Tool): ContractWorldInit {
   return { tools: [tool], steps: [{ text: 'Look: ', ...listCalls('act') }, AFTER, AFTER] }
 }
 
 export const INTERRUPT_SITUATIONS: Situations = {
+  'a signal ends the turn that it was sent with, and what was said stays': async ({ createWorld }) => {
+    const world = await createWorld({ steps: [SPEAKS, AFTER] })
+    const session = await world.open()
+    const { signal, abort } = createSignal()
+    const turn = session.send('go', { signal })
+    await world.time.pass(250)
+    abort()
+    expect(await world.time.until(turn.answer)).toMatchObject({ stop: 'cancelled', text: 'One two ' })
+    expect((await world.time.until(session.send('next', { signal: createSignal().signal }).answer)).text).toBe('after')
+  },
+  'a signal takes back an input that waits, and the running turn goes on': async ({ createWorld }) => {
+    const world = await createWorld({ steps: [SPEAKS, AFTER] })
+    const session = await world.open()
+    const { signal, abort } = createSignal()
+    const running = session.send('go')
+    const waiting = session.send('and then?', { signal })
+    await world.time.pass(150)
+    abort()
+    await expect(waiting.answer).rejects.toMatchObject({ code: 'cancelled' })
+    expect(await world.time.until(running.answer)).toMatchObject({ stop: 'end', text: 'One two three' })
+    expect(textsTold(world.model, 'user')).toEqual(['go'])
+  },
+  'a signal that aborts after its turn ends no later one, and one that was aborted before sends nothing': async (
+    stage,
+  ) => {
+    const world = await stage.createWorld({ steps: [AFTER, SPEAKS] })
+    const session = await world.open()
+    const { signal, abort } = createSignal()
+    await world.time.until(session.send('go', { signal }).answer)
+    const next = session.send('next')
+    await world.time.pass(150)
+    abort()
+    expect(await world.time.until(next.answer)).toMatchObject({ stop: 'end' })
+    await expect(session.send('too late', { signal }).answer).rejects.toMatchObject({ code: 'cancelled' })
+    await expect(session.send('no signal', { signal: 5 as never }).answer).rejects.toThrow('must be an AbortSignal')
+    expect(world.model.requests).toHaveLength(2)
+  },
+  ...forEachRow<[string, Played | undefined, string]>(
+    'the answer of an interrupted turn holds what was said, of which the user heard %s',
+    [
+      ['all', undefined, 'Look: \n\nOne two '],
+      ['only the first step', { type: 'chars', chars: 4 }, 'Look'],
+      ['a part of the second step', { type: 'chars', chars: 10 }, 'Look: \n\nOn'],
+      ['nothing', { type: 'chars', chars: 0 }, ''],
+    ],
+    async ({ createWorld }, [, heard, text]) => {
+      const world = await createWorld({
+        ...calling(act(() => 'seen')),
+        steps: [{ text: 'Look: ', ...listCalls('act') }, SPEAKS],
+      })
+      const session = await world.open()
+      const turn = session.send('go')
+      await world.time.pass(250)
+      await session.interrupt(heard && { heard })
+      expect(await world.time.until(turn.answer)).toMatchObject({ stop: 'cancelled', text })
+      expect(await world.time.until(session.turn(turn.id).answer)).toMatchObject({ stop: 'cancelled', text })
+      const ends: string[] = []
+      for await (const event of session.events({ from: 'start' })) {
+        if (event.type === 'live') break
+        if (event.type === 'step-finished') ends.push(event.finish)
+        if (event.type === 'turn-finished') ends.push(event.text)
+      }
+      const isKept = text.includes('O')
+      expect(ends).toEqual(['tool-calls', ...(isKept ? ['interrupted'] : []), text])
+    },
+  ),
+  'a reader that comes in the midst of a turn is told all that an interrupted turn has said': async ({
+    createWorld,
+  }) => {
+    const world = await createWorld({ ...calling(act(never)) })
+    const session = await world.open()
+    const turn = session.send('go')
+    await world.time.settle()
+    const events = session.events({ from: 'now' })
+    await session.interrupt()
+    await world.time.until(turn.answer)
+    for await (const event of events) {
+      if (event.type !== 'turn-finished') continue
+      expect(event.text).toBe('Look: ')
+      break
+    }
+  },
   ...forEachRow<[string, Played, readonly string[]]>(
     'an interrupt while the model speaks, of which the user heard %s',
     [

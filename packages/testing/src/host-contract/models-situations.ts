@@ -1,5 +1,5 @@
 // Model calls through the Session API: interrupts, retries, fallback, and models that hang, throw or ignore their signal.
-import type { Model } from '@baton/core'
+import type { Model, SessionEvent } from '@baton/core'
 import { BatonError } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect } from 'vitest'
@@ -17,7 +17,7 @@ export const MODEL_SITUATIONS: Situations = {
     const turn = session.send('count')
     await world.time.pass(250)
     await session.interrupt()
-    expect(await turn.answer).toMatchObject({ outcome: 'interrupted', text: '' })
+    expect(await turn.answer).toMatchObject({ outcome: 'interrupted', text: 'One two ' })
     await world.time.until(session.send('go on').answer)
     expect(textsTold(world.model, 'assistant')).toEqual(['One two '])
   },
@@ -83,14 +83,17 @@ export const MODEL_SITUATIONS: Situations = {
       'turn-finished',
     ])
   },
-  'the events of a turn that fails end with its end': async ({ createWorld }) => {
+  'whoever reads a turn that fails gets its end, and then its error': async ({ createWorld }) => {
     const error = new BatonError({ code: 'model_auth_failed', message: 'no key', retryable: false })
     const world = await createWorld({ steps: () => ({ error }) })
     const session = await world.open()
     const turn = session.send('go')
-    await expect(world.time.until(turn.answer)).rejects.toMatchObject({ code: 'model_auth_failed' })
-    const events = []
-    for await (const event of turn) events.push(event)
+    const events: SessionEvent[] = []
+    const read = async (): Promise<void> => {
+      for await (const event of turn) events.push(event)
+    }
+    await expect(world.time.until(read())).rejects.toMatchObject({ code: 'model_auth_failed' })
+    await expect(turn.answer).rejects.toMatchObject({ code: 'model_auth_failed' })
     expect(events.at(-1)).toMatchObject({
       type: 'turn-finished',
       stop: 'failed',

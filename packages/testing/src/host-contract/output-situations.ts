@@ -40,7 +40,7 @@ export const OUTPUT_SITUATIONS: Situations = {
     },
   ),
   'an answer that does not fit is asked for once more, with what is wrong in front of the model': async (stage) => {
-    const { answer, model, facts } = await ask(stage, [
+    const { answer, model, facts, open } = await ask(stage, [
       { text: '{"valid":"yes","score":3}' },
       { text: '{"valid":true,"score":3}' },
     ])
@@ -48,6 +48,31 @@ export const OUTPUT_SITUATIONS: Situations = {
     expect(model.requests[1]?.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
     expect(textsTold(model, 'user')[1]).toMatch(/^Your answer does not fit the output schema: valid: .*boolean/)
     expect(await facts('output-refused')).toMatchObject([{ step: 1, issue: expect.stringContaining('valid') }])
+    const told: string[] = []
+    for await (const event of (await open()).events({ from: 'start' })) {
+      if (event.type === 'live') break
+      if (event.type === 'output-refused') told.push(event.issue)
+    }
+    expect(told).toEqual([expect.stringContaining('valid')])
+  },
+  'the events of a turn have the value as far as it is written, also where it is written once more': async (stage) => {
+    const note = 'a note that is long enough to be read in several pieces'
+    const pieces = ['{"valid":', '"maybe","note":"a note', ' that is long"}']
+    const right = JSON.stringify({ note, valid: true, score: 3 })
+    const steps = [{ pieces }, { pieces: right.match(/.{1,20}/g) ?? [] }]
+    const { time, open } = await ask(stage, steps)
+    const partials: unknown[] = []
+    const turn = (await open()).send('is it valid?')
+    const reading = (async () => {
+      for await (const event of turn) if (event.type === 'text' && event.partial) partials.push(event.partial)
+    })()
+    await time.until(Promise.all([turn.answer, reading]))
+    expect(partials.length).toBeGreaterThan(1)
+    const isBeginning = (part: unknown): boolean =>
+      note.startsWith((part as { note?: string }).note ?? '') ||
+      'a note that is long'.startsWith((part as { note: string }).note)
+    expect(partials.every(isBeginning)).toBe(true)
+    expect(partials.at(-1)).toMatchObject({ note, valid: true })
   },
   'an answer that does not fit twice fails the turn with a code, and the session goes on': async (stage) => {
     const steps = [{ text: 'No idea.' }, { text: '{}' }, { text: '{"valid":false,"score":0}' }]

@@ -1,5 +1,5 @@
 // Tools that ask their user in mid-call, and tools that set the session's plan.
-import type { Question, QuestionAnswer, Session, Tool } from '@baton/core'
+import type { BatonError, Question, QuestionAnswer, Session, Tool } from '@baton/core'
 import { expect } from 'vitest'
 import type { ContractWorldInit } from './host-kind.ts'
 import { act, CALL, listCalls, resultsTold } from './situation-parts.ts'
@@ -29,8 +29,11 @@ async function askIn(stage: Stage, questions: readonly Question[], more: Partial
 
 async function answer(session: Session, reply: object): Promise<string> {
   const [question] = await session.questions()
-  const outcome = await session.answer({ questionId: question?.questionId ?? '', ...reply } as QuestionAnswer)
-  return outcome.type === 'accepted' ? 'accepted' : outcome.code
+  const answering = session.answer({ questionId: question?.questionId ?? '', ...reply } as QuestionAnswer)
+  return await answering.then(
+    ({ type }) => type,
+    (refusal: BatonError) => refusal.code,
+  )
 }
 
 function planning(entries: (plan: Parameters<NonNullable<Tool['execute']>>[1]['plan']) => unknown): Tool {
@@ -64,7 +67,7 @@ export const QUESTION_SITUATIONS: Situations = {
     expect(await session.questions()).toHaveLength(1)
     expect(await answer(session, { value: { size: 4 } })).toBe('accepted')
     const again = { questionId: question?.questionId ?? '', value: { size: 5 } }
-    expect(await session.answer(again)).toMatchObject({ code: 'question_refused' })
+    await expect(session.answer(again)).rejects.toMatchObject({ code: 'question_refused' })
     await world.time.until(turn.answer)
     expect(told).toEqual([{ size: 4 }])
   },
@@ -134,8 +137,8 @@ export const QUESTION_SITUATIONS: Situations = {
     expect((await world.time.until(turn.answer)).outcome).toBe('interrupted')
     await world.time.settle()
     expect(await session.questions()).toEqual([])
-    const late = await session.answer({ questionId: question?.questionId ?? '', value: { size: 4 } })
-    expect(late).toMatchObject({ code: 'question_refused' })
+    const late = session.answer({ questionId: question?.questionId ?? '', value: { size: 4 } })
+    await expect(late).rejects.toMatchObject({ code: 'question_refused' })
     expect(told).toEqual([['cancelled', expect.any(String)]])
   },
   'another principal cannot answer, and a reader of the turn is told what is asked': async (stage) => {

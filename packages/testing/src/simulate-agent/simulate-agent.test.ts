@@ -1,5 +1,5 @@
 // A user's own agent in worlds that break: what holds, and what is told where it does not.
-import type { ModelRequest } from '@baton/core'
+import type { ModelRequest, Tool } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
@@ -30,7 +30,8 @@ const TOOLS = [
   }),
 ]
 
-const createAgent = (tools = TOOLS) => defineAgent({ name: 'mine', model: createScriptedModel({ steps: say }), tools })
+const createAgent = (tools: readonly Tool[] = TOOLS) =>
+  defineAgent({ name: 'mine', model: createScriptedModel({ steps: say }), tools })
 
 test('an agent with tools of all kinds survives every world, and the crashes were real', async () => {
   const report = await simulate(createAgent(), {

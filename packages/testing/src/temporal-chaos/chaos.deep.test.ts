@@ -10,7 +10,7 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, test } from 'vitest'
 import { findPostgres, startPostgres } from '../postgres.ts'
 import { findRedis, startRedis } from '../redis.ts'
 import type { StartedCommand } from '../start-command.ts'
@@ -140,5 +140,4 @@ afterAll(async () => {
   await services?.temporal.close()
   await services?.postgres.close()
   await services?.redis.kill()
-  expect(counts.turns).toBeGreaterThanOrEqual(0)
 })

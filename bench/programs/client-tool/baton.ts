@@ -1,0 +1,25 @@
+// A tool that runs where the user is. Both sides stand in this file and share only an address, as two programs would.
+import { createClient } from '@baton/client'
+import { createHost, defineAgent, tool } from '@baton/host'
+import { createWebSocketFront } from '@baton/server/websocket'
+import { z } from 'zod'
+
+const place = tool({
+  name: 'place',
+  description: 'Where the user is',
+  input: z.object({ exact: z.boolean().optional() }),
+  effect: 'pure',
+})
+const agent = defineAgent({ name: 'guide', model: 'anthropic/claude-haiku-4-5', tools: [place] })
+const front = createWebSocketFront({ host: createHost({ agent }), port: 0 })
+const { url } = await front.listen()
+
+const app = createClient<typeof agent>({ url, session: 'ann', tools: { place: () => ({ city: 'Oslo' }) } })
+const text = await new Promise<string>((resolve, reject) => {
+  app.on('final', resolve)
+  app.on('error', ({ message }) => reject(new Error(message)))
+  app.say('Where am I?')
+})
+console.log(text)
+app.close()
+await front.close()

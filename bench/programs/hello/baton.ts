@@ -1,0 +1,8 @@
+// One question, one answer.
+import { createHost, defineAgent } from '@baton/host'
+
+const session = await createHost({
+  agent: defineAgent({ name: 'shop', model: 'anthropic/claude-haiku-4-5' }),
+}).session()
+const { text } = await session.send('Say hello.').answer
+console.log(text)

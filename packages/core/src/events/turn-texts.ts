@@ -1,0 +1,35 @@
+// What a turn has said so far, step by step: the answer of a turn that was interrupted.
+import { wholeChars } from '../machine/cut-parts.ts'
+import type { FactOf } from '../machine/fact.ts'
+import { TEXT_SEPARATOR } from '../machine/turn.ts'
+
+export interface StepText {
+  readonly step: number
+  readonly text: string
+}
+
+export class TurnTexts {
+  #steps: readonly StepText[]
+
+  constructor(steps: readonly StepText[] = []) {
+    this.#steps = steps
+  }
+
+  note(step: number, text: string): void {
+    if (text !== '') this.#steps = [...this.#steps, { step, text }]
+  }
+
+  cut({ cuts }: FactOf<'answer-cut'>): void {
+    this.#steps = this.#steps.map(({ step, text }) => {
+      const keepChars = cuts.find((cut) => cut.step === step)?.keepChars ?? text.length
+      return { step, text: text.slice(0, wholeChars(text, keepChars)) }
+    })
+  }
+
+  join(): string {
+    return this.#steps
+      .map(({ text }) => text)
+      .filter((text) => text.trim() !== '')
+      .join(TEXT_SEPARATOR)
+  }
+}

@@ -1,0 +1,58 @@
+// Every limit of a turn that bites is told: as an event, on the answer or as the error of the turn. The page of the limits says
+// the defaults that hold.
+import { readFile } from 'node:fs/promises'
+import type { SessionEventOf } from '@baton/core'
+import { DEFAULT_LIMITS } from '@baton/core/machine'
+import { afterEach, expect, test } from 'vitest'
+import type { TestWorldInit } from './test-world.ts'
+import { act, createTestWorld, listCalls, noUnhandledRejections } from './test-world.ts'
+
+afterEach(noUnhandledRejections())
+
+const usage = { inputTokens: 8, outputTokens: 2 }
+const again = { ...listCalls('act'), usage }
+const end = { text: 'done', usage }
+
+test.each<[SessionEventOf<'limit'>['limit'], Partial<TestWorldInit>, string]>([
+  ['rounds', { limits: { toolRounds: 1 } }, 'limit'],
+  ['calls', { limits: { callsPerTurn: 1 }, steps: [{ ...listCalls('act', 'act'), usage }, end] }, 'end'],
+  ['tokens', { limits: { turnTokens: 9 } }, 'turn_tokens_exceeded'],
+  ['cost', { limits: { turnCostMicros: 4 }, host: { priceOf: () => 5 } }, 'turn_cost_exceeded'],
+  ['time', { limits: { turnMs: 1000 }, steps: [{ text: 'Well', hangs: 'until-aborted' }] }, 'turn_time_exceeded'],
+  ['output', { steps: [{ text: 'cut', finish: 'max-tokens', usage }] }, 'max-tokens'],
+])('the limit of %s is told when it bites', async (limit, init, outcome) => {
+  const world = createTestWorld({ tools: [act(() => 'ok')], steps: [again, end], ...init })
+  const session = await world.open()
+  const turn = session.send('go')
+  const ended = await world.time.until(
+    turn.answer.then(
+      ({ stop, limits }) => ({ outcome: stop, limits }),
+      ({ code }: { code: string }) => ({ outcome: code, limits: [limit] }),
+    ),
+  )
+  expect(ended).toEqual({ outcome, limits: [limit] })
+  const told: unknown[] = []
+  for await (const event of session.events({ from: 'start' })) {
+    if (event.type === 'live') break
+    if (event.type === 'limit' && event.reached) told.push(event.limit)
+  }
+  expect(told).toEqual([limit])
+})
+
+test('the page of the limits has the defaults that hold, of every limit', async () => {
+  const page = await readFile(new URL('../../../../docs/context.md', import.meta.url), 'utf8')
+  const table = page.split('## What a turn may take')[1]?.split('\n## ')[0] ?? ''
+  const told: Record<string, number> = {}
+  for (const [, names = '', defaults = ''] of table.matchAll(/^\| (`.*?) \| (.*?) \|/gm))
+    for (const [index, [, name = '']] of [...names.matchAll(/`(\w+)`/g)].entries())
+      told[name] = readDefault(defaults.split(/, (?=\d)/)[index] ?? '')
+  expect(told).toEqual(DEFAULT_LIMITS)
+})
+
+const UNITS: Readonly<Record<string, number>> = { minutes: 60_000, MiB: 1024 * 1024 }
+
+function readDefault(text: string): number {
+  const [, digits = '', unit = ''] = /^([\d,]+) ?(\w*)/.exec(text) ?? []
+  if (digits === '') return Number.MAX_SAFE_INTEGER // "none"
+  return Number(digits.replaceAll(',', '')) * (UNITS[unit] ?? 1)
+}

@@ -1,0 +1,56 @@
+// Warns in the log of what a turn waits for or suffers from: model calls that are made again, another model that takes over, a
+// call that no client runs. Neither content nor a secret is in it.
+import type { Logger } from '@baton/core'
+import type { FactOf, State } from '@baton/core/machine'
+import type { SessionObserver } from '../observer.ts'
+
+export function createSessionWarnings(log: Logger): SessionObserver {
+  /** By session: the model that was asked last, and whether another one takes over. */
+  const asked = new Map<string, { readonly model: string; readonly isLeft: boolean }>()
+  return {
+    onRecord: ({ facts, nowMs }, { id: session, state }) => {
+      for (const fact of facts)
+        if (fact.type === 'model-started') {
+          const { model, attempt } = fact
+          const before = asked.get(session)
+          if (before?.isLeft === true && before.model !== model)
+            log.warn('another model takes over', { session, attempt, from: before.model, to: model })
+          asked.set(session, { model, isLeft: false })
+        } else if (fact.type === 'attempt-superseded') {
+          const { attempt, reason, error, retryAtMs } = fact
+          const model = asked.get(session)?.model
+          if (model !== undefined) asked.set(session, { model, isLeft: reason === 'fallback' })
+          log.warn('a model is asked again', {
+            session,
+            attempt,
+            reason,
+            ...(model !== undefined && { model }),
+            ...(error && { code: error.code }),
+            ...(retryAtMs !== undefined && { retryInMs: Math.max(0, retryAtMs - nowMs) }),
+          })
+        } else if (fact.type === 'call-clock-set') warnOfCall(log, { session, nowMs, state: state() }, fact)
+        else if (fact.type === 'turn-finished') asked.delete(session)
+    },
+    onClose: ({ id }) => void asked.delete(id),
+  }
+}
+
+interface Moment {
+  readonly session: string
+  readonly nowMs: number
+  readonly state: State
+}
+
+/** Only of a call that nobody was asked to run: clients come and go, and what one of them has left is taken up by the next. */
+function warnOfCall(log: Logger, { session, nowMs, state }: Moment, clock: FactOf<'call-clock-set'>): void {
+  const { callId, mode, deadlineMs, graces } = clock
+  const call = state.step?.calls.find((open) => open.callId === callId)
+  if (mode !== 'away' || deadlineMs === null || graces > 0 || !call || call.offer) return
+  log.warn('no connected client runs the tool of a call, which waits for one', {
+    session,
+    callId,
+    tool: call.name,
+    clients: state.clients.length,
+    waitsMs: deadlineMs - nowMs,
+  })
+}

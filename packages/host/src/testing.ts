@@ -1,0 +1,6 @@
+// What a program needs to test its agents, from the package that it has: models that say what a script or a recording says, and
+// the context of a tool that is called directly.
+export { createScriptedModel, createToolContext } from '@baton/core/testing'
+export type { ScriptedModel, ScriptedModelInit, ScriptedStep } from '@baton/core/testing'
+export { recordModel, replayModel } from '@baton/models/recorded'
+export { replaySession } from './replay/replay-session.ts'

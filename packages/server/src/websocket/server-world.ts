@@ -1,0 +1,29 @@
+// What a server needs of the world around it: time, ids and a log. Node's own by default.
+import type { Clock, Logger, Timers } from '@baton/core'
+import { randomUUID } from 'node:crypto'
+
+export interface ServerWorld {
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly newId: () => string
+  readonly log: Logger
+}
+
+/** setTimeout takes no longer delay; a caller that asks for more is called early and asks again. */
+const DELAY_MAX_MS = 2 ** 31 - 1
+
+/** Node's clock, timers and ids, and a log that writes nothing. */
+export function createServerWorld(): ServerWorld {
+  return {
+    clock: { nowMs: () => Date.now(), monotonicMs: () => performance.now() },
+    timers: {
+      start: (delayMs, callback, { isBackground = false } = {}) => {
+        const timer = setTimeout(callback, Math.min(delayMs, DELAY_MAX_MS))
+        if (isBackground) timer.unref()
+        return () => clearTimeout(timer)
+      },
+    },
+    newId: () => randomUUID(),
+    log: { info: () => {}, warn: () => {} },
+  }
+}
