@@ -17,7 +17,7 @@ export interface Measured {
 
 export interface MeasureOptions {
   readonly rounds: number
-  /** Milliseconds that each client runs before anything counts. */
+  /** Milliseconds that each client runs before anything counts; then all go on to the turns of the one that made the most. */
   readonly warmMs: number
   /** All of the scenario's by default. */
   readonly clients?: readonly string[]
@@ -28,6 +28,8 @@ export interface MeasureOptions {
 }
 
 const WARM_TURNS = 20
+/** Turns to which a slower client is warmed up; by then nearly all of its code is compiled as it stays. */
+const WARM_TURNS_MOST = 2000
 
 /** @throws Error when a client fails, or gives another text or another number of calls than it should */
 export async function measure(
@@ -48,15 +50,19 @@ export async function measureRounds(
   const names = scenario.clients.filter((name) => name === scenario.floor || !clients || clients.includes(name))
   const others = baseTree === undefined ? [] : names.filter((name) => name !== scenario.floor)
   const base = `${provider.origin}/${scenario.path}`
-  const runners: Runner[] = []
+  const warming: Warming[] = []
   try {
     const start = async (label: string, starting: Promise<ClientProcess>): Promise<void> => {
-      runners.push(await warmedUp(label, await starting, scenario, options.warmMs))
+      const one = { label, process: await starting, turns: 0, turnMs: 0 }
+      warming.push(one)
+      const endMs = performance.now() + options.warmMs
+      while (one.turns < WARM_TURNS || performance.now() < endMs) await warm(one, scenario)
     }
     for (let copy = 0; copy < copies; copy++) {
       for (const name of names) await start(name, startClient(name, base))
       for (const name of others) await start(`${name} of base`, startClient(name, base, baseTree))
     }
+    const runners = await warmAlike(warming, scenario)
     const values = new Map<string, number[]>(runners.map(({ label }) => [label, Array(options.rounds).fill(0)]))
     for (let round = 0; round < options.rounds; round++)
       // Each round begins with another client, so that none always follows the same one.
@@ -69,7 +75,7 @@ export async function measureRounds(
       }
     return values
   } finally {
-    for (const { process } of runners) process.stop()
+    for (const { process } of warming) process.stop()
   }
 }
 
@@ -80,15 +86,37 @@ interface Runner {
   readonly turns: number
 }
 
-async function warmedUp(label: string, process: ClientProcess, scenario: Scenario, warmMs: number): Promise<Runner> {
-  const endMs = performance.now() + warmMs
-  let turnMs = 0
-  for (let turns = 0; turns < WARM_TURNS || performance.now() < endMs; turns += scenario.atOnce) {
-    const { wallMs } = await runBatch(scenario, { label, process, turns: scenario.atOnce })
-    turnMs = wallMs / scenario.atOnce
+/** While it is warmed up. */
+interface Warming {
+  readonly label: string
+  readonly process: ClientProcess
+  /** That it has made. */
+  turns: number
+  /** Of the newest ones, each. */
+  turnMs: number
+}
+
+async function warm(one: Warming, scenario: Scenario): Promise<void> {
+  const { wallMs } = await runBatch(scenario, { ...one, turns: scenario.atOnce })
+  one.turns += scenario.atOnce
+  one.turnMs = wallMs / scenario.atOnce
+}
+
+/**
+ * In the same time a quick client makes more turns, and more of its code is compiled: measured then, a slow one would pay for
+ * its compiler too.
+ */
+async function warmAlike(warming: readonly Warming[], scenario: Scenario): Promise<readonly Runner[]> {
+  const turns = Math.min(WARM_TURNS_MOST, Math.max(...warming.map((one) => one.turns)))
+  for (const one of warming) {
+    while (one.turns < turns) await warm(one, scenario)
+    await one.process.collect()
   }
-  await process.collect()
-  return { label, process, turns: Math.max(scenario.atOnce, Math.ceil(scenario.batchMs / turnMs)) }
+  return warming.map(({ label, process, turnMs }) => ({
+    label,
+    process,
+    turns: Math.max(scenario.atOnce, Math.ceil(scenario.batchMs / turnMs)),
+  }))
 }
 
 async function runBatch(scenario: Scenario, { process, turns }: Runner): Promise<Batch> {

@@ -7,16 +7,20 @@ import { createWriteRequest } from './request-text.ts'
 import type { CompileSchema, CompiledSchema } from './schema/compile-schema.ts'
 import { compileSchema } from './schema/compile-schema.ts'
 import type { DialectName } from './schema/dialects.ts'
+import type { FoundTraits } from './traits/find-traits.ts'
 
 export interface RequestMemory<Wire> {
   readonly histories: Histories<Wire>
   readonly write: WriteRequest
   /** Each schema once: it must not be changed afterwards. */
   readonly compile: CompileSchema
+  /** What the table says of the model whose requests these are: it is looked up for the first one. */
+  readonly traits: (look: () => FoundTraits) => FoundTraits
 }
 
 export function createRequestMemory<Wire>(): RequestMemory<Wire> {
   const compiled = new WeakMap<JsonObject, Map<DialectName, CompiledSchema>>()
+  let found: FoundTraits | undefined
   return {
     histories: createHistories(),
     write: createWriteRequest(),
@@ -26,5 +30,6 @@ export function createRequestMemory<Wire>(): RequestMemory<Wire> {
       compiled.set(schema, dialects.set(dialect, known))
       return known
     },
+    traits: (look) => (found ??= look()),
   }
 }

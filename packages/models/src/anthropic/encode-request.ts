@@ -51,7 +51,9 @@ export function encodeAnthropicRequest(
   options: AnthropicEncodeOptions,
   memory: RequestMemory<WireMessage> = createRequestMemory(),
 ): AnthropicRequest {
-  const { traits } = findTraits({ model: options.model, family: 'messages', override: options.traits })
+  const { traits } = memory.traits(() =>
+    findTraits({ model: options.model, family: 'messages', override: options.traits }),
+  )
   const { serverTools = [] } = options
   const hasServerTools = serverTools.length + (given.settings.serverTools?.[PROVIDER]?.length ?? 0) > 0
   const request = withChoiceInWords(

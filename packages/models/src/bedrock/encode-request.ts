@@ -54,7 +54,7 @@ export function encodeBedrockRequest(
   options: BedrockEncodeOptions,
   memory: RequestMemory<WireMessage> = createRequestMemory(),
 ): BedrockRequest {
-  const { family, traits } = findTraits(findQuery(options))
+  const { family, traits } = memory.traits(() => findTraits(findQuery(options)))
   const request = withSayableOutput(given, 'anthropic-strict', memory.compile, traits.schemas)
   refuseChosenServerTool(request, PROVIDER)
   const mayCall = request.tools.length > 0 && request.toolChoice.type !== 'none'

@@ -38,7 +38,9 @@ export function encodeGeminiRequest(
   const { instructions, tools } = request
   refuseChosenServerTool(request, PROVIDER)
   const config = encodeToolChoice(request)
-  const { traits } = findTraits({ model: options.model, family: 'gemini', override: options.traits })
+  const { traits } = memory.traits(() =>
+    findTraits({ model: options.model, family: 'gemini', override: options.traits }),
+  )
   const body: GeminiRequest = {
     contents: memory.histories.encode(request.messages, '', () =>
       createMessageEncoder(options.model, traits.signedCalls),

@@ -49,7 +49,7 @@ export function encodeOpenAiChatRequest(
   const { model, provider = PROVIDER, quirks = OPENAI_QUIRKS } = options
   const { settings, instructions, session } = request
   refuseChosenServerTool(request, provider)
-  const { traits } = findTraits(findQuery({ ...options, quirks }))
+  const { traits } = memory.traits(() => findTraits(findQuery({ ...options, quirks })))
   const reasoning = planReasoning(request, { model, quirks, traits })
   const { plan } = reasoning
   const choice = encodeToolChoice(request, chooseField(quirks, traits, plan))

@@ -47,7 +47,7 @@ export function encodeOpenAiResponsesRequest(
 ): OpenAiResponsesRequest {
   const { model, serverTools = [], promptCacheKey = true } = options
   const { settings, instructions, session } = request
-  const { traits } = findTraits({ model, override: options.traits })
+  const { traits } = memory.traits(() => findTraits({ model, override: options.traits }))
   const plan = planThinking(traits, settings)
   const reasoning = encodeReasoning(plan, traits, options)
   // Reasoning counts as output, so what the model may think is added to what it may answer.

@@ -4,49 +4,81 @@ import type { AbortSignalLike } from '@baton/core'
 
 type Listener = ((...given: readonly unknown[]) => unknown) | { handleEvent(...given: readonly unknown[]): unknown }
 
-/** The same signal; what its listeners throw or reject with goes to `report`. */
+/** The same signal; what its listeners throw or reject with goes to `report`. Of one signal only once. */
 export function guardSignal<Signal extends AbortSignalLike>(signal: Signal, report: (cause: unknown) => void): Signal {
-  const open: AbortSignalLike = signal
-  const add = open.addEventListener.bind(signal)
-  const remove = open.removeEventListener.bind(signal)
-  // The platform tells a listener by its identity.
-  let wrapped: WeakMap<object, () => void> | undefined
-  const wrap = (listener: Listener): (() => void) => {
-    const known = wrapped?.get(listener)
-    if (known) return known
-    const safe = (...given: readonly unknown[]): void => {
-      try {
-        const result =
-          typeof listener === 'function' ? listener.apply(signal, given as []) : listener.handleEvent(...given)
-        Promise.resolve(result).catch(report)
-      } catch (cause) {
-        report(cause)
-      }
+  const { addEventListener, removeEventListener } = signal as Platform // what it is not typed for is passed on
+  const guard: Guard = { report, addEventListener, removeEventListener, safe: undefined, onabort: null }
+  Object.defineProperty(signal, GUARD, { value: guard })
+  return Object.defineProperties(signal, GUARDED)
+}
+
+const GUARD: unique symbol = Symbol('guard')
+
+interface Guard extends Platform {
+  readonly report: (cause: unknown) => void
+  /** The platform tells a listener by its identity. */
+  safe: Map<Listener, () => void> | undefined
+  onabort: unknown
+}
+
+interface Platform {
+  readonly addEventListener: (type: 'abort', listener: () => void, options?: object) => void
+  readonly removeEventListener: (type: 'abort', listener: () => void, options?: object) => void
+}
+
+interface Guarded {
+  readonly [GUARD]: Guard
+}
+
+/**
+ * The same functions for every signal: an accessor of its own would give each signal a shape of its own, and shapes, with
+ * all that their accessors hold, outlive the signal until the next full garbage collection.
+ */
+const GUARDED = {
+  addEventListener: {
+    value(this: Guarded, type: 'abort', listener: Listener | null, options?: object): void {
+      if (listener !== null) this[GUARD].addEventListener.call(this, type, makeSafe(this, listener), options)
+    },
+  },
+  removeEventListener: {
+    value(this: Guarded, type: 'abort', listener: Listener | null, options?: object): void {
+      const { safe, removeEventListener } = this[GUARD]
+      const known = listener === null ? undefined : safe?.get(listener)
+      if (listener === null || !known) return
+      removeEventListener.call(this, type, known, options)
+      // With options another registration of the same listener may be left.
+      if (options === undefined) safe?.delete(listener)
+    },
+  },
+  onabort: {
+    get(this: Guarded): unknown {
+      return this[GUARD].onabort
+    },
+    set(this: Guarded, listener: unknown): void {
+      const guard = this[GUARD]
+      if (typeof guard.onabort === 'function')
+        guard.removeEventListener.call(this, 'abort', makeSafe(this, guard.onabort as Listener))
+      guard.onabort = listener
+      if (typeof listener === 'function')
+        guard.addEventListener.call(this, 'abort', makeSafe(this, listener as Listener))
+    },
+  },
+}
+
+function makeSafe(signal: Guarded, listener: Listener): () => void {
+  const guard = signal[GUARD]
+  const known = guard.safe?.get(listener)
+  if (known) return known
+  const safe = (...given: readonly unknown[]): void => {
+    try {
+      const result =
+        typeof listener === 'function' ? listener.apply(signal, given as []) : listener.handleEvent(...given)
+      Promise.resolve(result).catch(guard.report)
+    } catch (cause) {
+      guard.report(cause)
     }
-    wrapped ??= new WeakMap()
-    wrapped.set(listener, safe)
-    return safe
   }
-  let onAbort: unknown = null
-  Object.defineProperties(signal, {
-    addEventListener: {
-      value: (type: 'abort', listener: Listener | null, options?: object) => {
-        if (listener !== null) add(type, wrap(listener), options)
-      },
-    },
-    removeEventListener: {
-      value: (type: 'abort', listener: Listener | null) => {
-        if (listener !== null) remove(type, wrapped?.get(listener) ?? wrap(listener))
-      },
-    },
-    onabort: {
-      get: () => onAbort,
-      set: (listener: unknown) => {
-        if (typeof onAbort === 'function') remove('abort', wrap(onAbort as Listener))
-        onAbort = listener
-        if (typeof listener === 'function') add('abort', wrap(listener as Listener))
-      },
-    },
-  })
-  return signal
+  guard.safe ??= new Map()
+  guard.safe.set(listener, safe)
+  return safe
 }

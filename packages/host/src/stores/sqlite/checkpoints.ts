@@ -110,14 +110,18 @@ export class Checkpoints {
 
   #ask(mode: CheckpointRequest['mode']): Promise<CheckpointReply> {
     if (this.#hasEnded) return Promise.resolve(NOTHING)
+    const { thread } = this.#init
     return new Promise((resolve) => {
+      // Commits may wait for the answer, and a program that waits for nothing else must not end.
+      if (this.#answers.length === 0) thread.ref()
       this.#answers.push(resolve)
-      this.#init.thread.postMessage({ mode } satisfies CheckpointRequest)
+      thread.postMessage({ mode } satisfies CheckpointRequest)
     })
   }
 
   #take(reply: CheckpointReply): void {
     this.#answers.shift()?.(reply)
+    if (this.#answers.length === 0 && !this.#hasEnded) this.#init.thread.unref()
   }
 }
 

@@ -117,7 +117,7 @@ function createCommitter(
   const end = db.prepare('COMMIT')
   const owner = db.prepare('SELECT token FROM opening')
   const commitTogether = (acts: readonly Act[]): readonly ActOutcome[] => {
-    file.check()
+    if (file.gone) throw file.gone
     begin.run()
     try {
       if (!isOwn(owner, token)) throw createTakenError(file.path)
@@ -128,6 +128,7 @@ function createCommitter(
     } catch (cause) {
       // A failed commit (a full disk) may have ended the transaction already.
       if (db.isTransaction) db.exec('ROLLBACK')
+      file.check() // why it failed, where it is gone
       throw cause
     }
   }

@@ -103,9 +103,14 @@ export class OpenedFile {
     this.#identities = [path, `${path}-wal`].map((one) => [one, identifyFile(one)])
   }
 
+  /** Why the file is gone, as far as it was looked at. */
+  get gone(): BatonError | undefined {
+    return this.#gone
+  }
+
   /**
-   * Before and after a commit, and before a read: what is written to a file that has no name any more is lost with this
-   * process. Once it is gone it stays gone.
+   * After a commit, before anybody is told of it, and before a read: what is written to a file that has no name any more is
+   * lost with this process. Once it is gone it stays gone.
    * @throws BatonError `store_gone`
    */
   check(): void {

@@ -1,6 +1,7 @@
 // The write-ahead log of a SQLite store: how many commits it takes, how large it grows, and who is told when it does not shrink.
 import type { Store } from '@baton/core'
 import type { SessionRecord } from '@baton/core/machine'
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -108,4 +109,26 @@ test('a reader that stays open keeps the log from shrinking, which is told once;
   reader.exec('COMMIT')
   reader.close()
   await store.close()
+})
+
+test('a program that only writes goes on until all is written, also while the log is written back', () => {
+  const source = new URL('./sqlite-store.ts', import.meta.url).href
+  const program = `
+    import { openSqliteStore } from ${JSON.stringify(source)}
+    const store = await openSqliteStore(${JSON.stringify(path)})
+    let { epoch, pos } = await store.acquire('s', 'me')
+    while (pos < 3000)
+      pos = await store.append('s', epoch, pos, [
+        { version: 1, pos: pos + 1, nowMs: 1, epoch, input: { type: 'pause' }, facts: [{ type: 'note-queued', note: pos, text: 'x'.repeat(2000) }] },
+      ])
+    await store.close()
+    console.log('all is written')`
+  const ran = spawnSync(process.execPath, ['--conditions=@baton/source', '--input-type=module', '-e', program], {
+    encoding: 'utf8',
+    cwd: import.meta.dirname,
+  })
+  expect({ code: ran.status, said: ran.stdout.trim(), wrong: ran.stderr }).toMatchObject({
+    code: 0,
+    said: 'all is written',
+  })
 })

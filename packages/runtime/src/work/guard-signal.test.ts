@@ -1,0 +1,88 @@
+// A signal with its listeners guarded: the platform's own behaviour, but for what they throw.
+import { describe, expect, it } from 'vitest'
+import { guardSignal } from './guard-signal.ts'
+
+function openGuarded() {
+  const controller = new AbortController()
+  const reported: unknown[] = []
+  const signal = guardSignal(controller.signal, (cause) => reported.push(cause))
+  return { controller, signal, reported }
+}
+
+describe('a guarded signal', () => {
+  it('is the same real signal', () => {
+    const { controller, signal } = openGuarded()
+    expect(signal).toBe(controller.signal)
+    expect(AbortSignal.any([signal]).aborted).toBe(false)
+    controller.abort('why')
+    expect([signal.aborted, signal.reason]).toEqual([true, 'why'])
+  })
+
+  it('reports what listeners of every kind throw, and tells the others', async () => {
+    const { controller, signal, reported } = openGuarded()
+    const told: string[] = []
+    signal.addEventListener('abort', () => {
+      throw new Error('thrown')
+    })
+    signal.addEventListener('abort', {
+      handleEvent: () => {
+        throw new Error('thrown by an object')
+      },
+    })
+    const rejects: () => unknown = () => Promise.reject(new Error('rejected'))
+    signal.addEventListener('abort', rejects)
+    signal.onabort = () => {
+      throw new Error('thrown by onabort')
+    }
+    signal.addEventListener('abort', () => told.push('last'))
+    controller.abort()
+    await Promise.resolve()
+    await Promise.resolve()
+    expect(told).toEqual(['last'])
+    expect(reported.map(String).toSorted()).toEqual([
+      'Error: rejected',
+      'Error: thrown',
+      'Error: thrown by an object',
+      'Error: thrown by onabort',
+    ])
+  })
+
+  it('tells a listener that was removed nothing, also one that was added with options or again', () => {
+    const { controller, signal } = openGuarded()
+    const told: string[] = []
+    const plain = (): unknown => told.push('plain')
+    const early = (): unknown => told.push('early')
+    const twice = (): unknown => told.push('twice')
+    const never = (): unknown => told.push('never added')
+    signal.addEventListener('abort', plain)
+    signal.addEventListener('abort', early, { capture: true })
+    signal.addEventListener('abort', twice)
+    signal.addEventListener('abort', twice)
+    signal.removeEventListener('abort', plain)
+    signal.removeEventListener('abort', early, { capture: true })
+    signal.removeEventListener('abort', twice)
+    signal.addEventListener('abort', twice)
+    signal.removeEventListener('abort', never)
+    controller.abort()
+    expect(told).toEqual(['twice'])
+  })
+
+  it('tells the newest onabort alone', () => {
+    const { controller, signal } = openGuarded()
+    const told: string[] = []
+    signal.onabort = () => told.push('first')
+    signal.onabort = () => told.push('second')
+    expect(signal.onabort).toBeTypeOf('function')
+    controller.abort()
+    expect(told).toEqual(['second'])
+  })
+
+  // An accessor of its own would give each signal a shape of its own, and a shape outlives its object by far.
+  it('has the same accessors as every other one', () => {
+    const [one, other] = [openGuarded(), openGuarded()].map(({ signal }) =>
+      Object.getOwnPropertyDescriptors<object>(signal),
+    )
+    expect(one).toMatchObject({ onabort: { get: expect.any(Function) } })
+    expect(one?.onabort?.get).toBe(other?.onabort?.get)
+  })
+})
