@@ -199,7 +199,8 @@ export const APPROVAL_SITUATIONS: Situations = {
     await world.time.until(turn.answer)
     expect(runs).toHaveLength(2)
     const denied = await ask(stage, true, {}, steps)
-    await denied.session.decide({ approvalId, decision: 'deny', remember: 'tool' })
+    const asked = await shown(denied.session)
+    await denied.session.decide({ approvalId: asked.approvalId, decision: 'deny', remember: 'tool' })
     await denied.world.time.until(denied.turn.answer)
     expect(denied.runs).toEqual([])
   },

@@ -3,14 +3,12 @@
 import type { Agent, Host, Session, Store } from '@baton/core'
 import { createMemoryStore } from '@baton/host'
 import type { SessionRecord } from '@baton/core/machine'
-import type { SessionStateView } from '@baton/temporal'
 import {
   bundleWorkflows,
   createMemoryBus,
   createTemporalHost,
   createTemporalWorker,
   sendTemporalLogs,
-  STATE,
 } from '@baton/temporal'
 import { Client, Connection } from '@temporalio/client'
 import { randomUUID } from 'node:crypto'
@@ -26,12 +24,14 @@ export class NeedsTime extends Error {}
 /** Milliseconds that pass in truth. */
 const PASS_MAX_MS = 2000
 /** Milliseconds for which work is waited for. */
-const PATIENCE_MS = 10_000
+const PATIENCE_MS = 4000
 /** Milliseconds between two looks that must see the same. */
 const QUIET_MS = 50
 const HOUR_MS = 3_600_000
-/** Of an activity that a worker has taken: `PENDING_ACTIVITY_STATE_STARTED`. */
-const STARTED = 2
+/** As on the other kinds; only models and tools see it. */
+const START_MS = 10 ** 12
+/** Of an activity that no worker has taken: `PENDING_ACTIVITY_STATE_SCHEDULED`. */
+const SCHEDULED = 1
 
 /** `address`: of a service. */
 export function createTemporalKind(address: string): HostKind {
@@ -94,18 +94,21 @@ function isNamed(given: unknown): given is Agent {
  * The time of models and tools is virtual: it stands still while the service is busy. That of the service is the real one.
  */
 function createHalfVirtualTime(store: Store, client: Client): VirtualTime {
-  const virtual = createVirtualTime(Date.now())
+  const virtual = createVirtualTime(START_MS)
   /** Undefined while something is under way that takes no time. */
   const look = async (): Promise<string | undefined> => {
     const seen: unknown[] = []
     for await (const { session, records } of store.list()) {
-      const handle = client.workflow.getHandle(session)
-      const state = await handle.query<SessionStateView>(STATE).catch(() => undefined)
-      seen.push(session, records, state)
-      if (!state) continue
-      const isDecided = state.waiting === 0 && state.pos + 1 === records
-      const { pendingActivities } = (await handle.describe()).raw
-      if (!isDecided || pendingActivities?.some(({ state: at }) => at !== STARTED)) return undefined
+      const described = await client.workflow
+        .getHandle(session)
+        .describe()
+        .catch(() => undefined)
+      seen.push(session, records, described?.historyLength)
+      const { pendingActivities = [], pendingWorkflowTask } = described?.raw ?? {}
+      const isBusy = (pendingActivities ?? []).some(
+        ({ state, activityType }) => state === SCHEDULED || activityType?.name === 'baton.publish',
+      )
+      if (pendingWorkflowTask || isBusy) return undefined
     }
     return JSON.stringify(seen)
   }
