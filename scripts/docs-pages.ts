@@ -20,7 +20,10 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
     pages: ['persistence', 'sessions', 'testing-your-agent', 'observability', 'cookbook'],
   },
   { title: 'Models', pages: ['models', 'providers'] },
-  { title: 'Run it for others', pages: ['embedding', 'cli', 'serving', 'security', 'reliability', 'protocol'] },
+  {
+    title: 'Run it for others',
+    pages: ['embedding', 'cli', 'serving', 'temporal', 'scaling', 'security', 'reliability', 'protocol'],
+  },
   { title: 'Come from elsewhere', pages: ['comparison', 'migrating-from-ai-sdk', 'migrating-from-pi'] },
   {
     title: 'Five systems on Baton',

@@ -61,11 +61,12 @@ function checkPacks(folder: string): void {
   const bins = packed.flatMap(({ bins: own }) => Object.keys(own))
   for (const bin of bins) run(join(consumer, 'node_modules/.bin', bin), ['--help'], consumer)
   answerFromPacks(consumer)
+  const bundleBytes = bundleFromPacks(consumer)
   const modules = countModules(consumer)
   beginFromPacks(folder, { baton: join(consumer, 'node_modules/.bin/baton'), tarballs })
   const programs = compileExamples(consumer)
   console.log(
-    `packs: ${tarballs.length} installed, each with its licence, ${pages} pages, ${entries.length} entries imported with ${exported} exports and compiled, ${bins.length} bins run, an agent answered from a program and from the command, ${programs} examples compiled, and run but for those that ask a provider, --version loads ${modules} modules, "baton init" began a package whose test passes`,
+    `packs: ${tarballs.length} installed, each with its licence, ${pages} pages, ${entries.length} entries imported with ${exported} exports and compiled, ${bins.length} bins run, an agent answered from a program and from the command, Temporal's workflows bundled into ${bundleBytes} bytes, ${programs} examples compiled, and run but for those that ask a provider, --version loads ${modules} modules, "baton init" began a package whose test passes`,
   )
 }
 
@@ -127,6 +128,18 @@ function answerFromPacks(consumer: string): void {
     consumer,
   )
   if (!found.includes('answer.ts')) throw new Error(`the command answered: ${found}`)
+}
+
+/** The workflows of Temporal's worker, bundled from what is built. Gives the bundle's size. @throws Error */
+function bundleFromPacks(consumer: string): number {
+  const program = `import { bundleWorkflows, GOAL_WORKFLOW, SESSION_WORKFLOW } from '@baton/temporal'
+const { code } = await bundleWorkflows()
+for (const type of [SESSION_WORKFLOW, GOAL_WORKFLOW])
+  if (!code.includes(JSON.stringify(type)) && !code.includes("'" + type + "'")) throw new Error('the bundle lacks ' + type)
+console.log(code.length)
+`
+  writeFileSync(join(consumer, 'bundle.js'), program)
+  return Number(run(process.execPath, ['bundle.js'], consumer))
 }
 
 /** Modules that "baton --version" loads: who only asks waits for no library. @throws Error */

@@ -17,7 +17,7 @@ export interface Package {
   readonly name: string
   readonly path: string
   readonly entries: readonly PackageEntry[]
-  /** Names of its packages of ours. */
+  /** Names of its packages of ours, optional ones too: their types are compiled against. */
   readonly needs: readonly string[]
   readonly bins: Readonly<Record<string, string>>
 }
@@ -26,6 +26,7 @@ interface Manifest {
   readonly name: string
   readonly exports?: Readonly<Record<string, { readonly '@baton/source': string; readonly default: string }>>
   readonly dependencies?: Readonly<Record<string, string>>
+  readonly peerDependencies?: Readonly<Record<string, string>>
   readonly bin?: Readonly<Record<string, string>>
 }
 
@@ -58,7 +59,9 @@ function readPackage(folder: string): Package {
     name: manifest.name,
     path,
     entries: entries.filter(({ source }) => existsSync(join(path, source))),
-    needs: Object.keys(manifest.dependencies ?? {}).filter((name) => name.startsWith('@baton/')),
+    needs: Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }).filter((name) =>
+      name.startsWith('@baton/'),
+    ),
     bins: Object.fromEntries(Object.entries(manifest.bin ?? {}).filter(([, file]) => existsSync(join(path, file)))),
   }
 }

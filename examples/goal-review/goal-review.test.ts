@@ -1,0 +1,49 @@
+// The reviewer on the local host, without a key: the scan comes first, evidence is cited, and a person has the last word where
+// the reviewer is not sure.
+import type { Session } from '@baton/host'
+import { createHost, readOutput } from '@baton/host'
+import { expect, test } from 'vitest'
+import agent from './agent.ts'
+
+async function judge(id: string, decision?: 'approve' | 'deny') {
+  const host = createHost({ agent })
+  try {
+    const session: Session<typeof agent> = await host.session(`submission-${id}`)
+    const turn = session.send(`Is submission "${id}" valid for payout?`, { inputId: 'goal' })
+    const calls = new Map<string, string>()
+    for await (const event of turn) {
+      if (event.type !== 'call') continue
+      calls.set(event.call.callId, event.call.name)
+      const [asked] = await session.approvals()
+      if (asked && decision) await session.decide({ approvalId: asked.approvalId, decision })
+    }
+    return { ...readOutput(agent, await turn.answer), calls }
+  } finally {
+    await host.stop()
+  }
+}
+
+test('a good submission is valid, and the verdict cites the calls behind it', async () => {
+  const { verdict, evidence, calls } = await judge('leases')
+  expect(verdict).toBe('valid')
+  expect(evidence.map((callId) => calls.get(callId))).toEqual([
+    'scan_text_for_malicious_content',
+    'get_content_details',
+    'analyze_image_for_visual_requirements',
+  ])
+})
+
+test('a submission that gives orders is invalid before anything else reads it', async () => {
+  const { verdict, calls } = await judge('orders')
+  expect(verdict).toBe('invalid')
+  expect([...calls.values()]).toEqual(['scan_text_for_malicious_content'])
+})
+
+test.each([
+  ['approve', 'invalid'],
+  ['deny', 'unclear'],
+] as const)('where confidence is low a person may %s, and the verdict is %s', async (decision, expected) => {
+  const { verdict, calls } = await judge('vague', decision)
+  expect(verdict).toBe(expected)
+  expect([...calls.values()]).toContain('ask_a_person')
+})
