@@ -1,7 +1,7 @@
 // A worker and a host of one process over a real Temporal service, with a model that a script answers for.
 import type { Agent, AgentInit, Host, Store } from '@baton/core'
 import { defineAgent } from '@baton/core'
-import type { SessionRecord } from '@baton/core/machine'
+import type { SessionRecord, Settlement } from '@baton/core/machine'
 import type { ScriptedModel, ScriptedModelInit } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
 import { createMemoryStore } from '@baton/host'
@@ -9,6 +9,7 @@ import type { TemporalServer } from '@baton/testing/temporal'
 import { Client, Connection } from '@temporalio/client'
 import type { WorkflowHandle } from '@temporalio/client'
 import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
 import { NODE_WORLD } from './node-world.ts'
 import type { TemporalHostOptions, TemporalWorkerOptions } from './index.ts'
 import {
@@ -87,4 +88,13 @@ export async function createTemporalWorld(server: TemporalServer, init: Temporal
       await connection.close()
     },
   }
+}
+
+export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await wait(50)
+}
+
+export async function settlements(world: TemporalWorld, session: string): Promise<readonly Settlement[]> {
+  const facts = (await world.records(session)).flatMap((record) => record.facts)
+  return facts.flatMap((fact) => (fact.type === 'call-settled' ? [fact.settlement] : []))
 }
