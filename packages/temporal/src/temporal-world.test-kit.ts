@@ -11,13 +11,14 @@ import type { WorkflowHandle } from '@temporalio/client'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { NODE_WORLD } from './node-world.ts'
-import type { TemporalHostOptions, TemporalWorkerOptions } from './index.ts'
+import type { SessionStateView, TemporalHostOptions, TemporalWorkerOptions } from './index.ts'
 import {
   bundleWorkflows,
   createMemoryBus,
   createTemporalHost,
   createTemporalWorker,
   sendTemporalLogs,
+  STATE,
 } from './index.ts'
 
 export interface TemporalWorldInit extends Partial<Omit<AgentInit, 'model'>> {
@@ -36,6 +37,8 @@ export interface TemporalWorld {
   readonly taskQueue: string
   handle(workflow: string): WorkflowHandle
   records(session: string): Promise<readonly SessionRecord[]>
+  /** Resolves when nothing of a session is under way, and all of it is in the log. */
+  settle(session: string): Promise<void>
   /** Ends its worker, and starts another one. */
   replaceWorker(): Promise<void>
   close(): Promise<void>
@@ -78,6 +81,11 @@ export async function createTemporalWorld(server: TemporalServer, init: Temporal
       for await (const record of store.read(session, 0)) all.push(record)
       return all
     },
+    settle: (session) =>
+      until(async () => {
+        const view = await client.workflow.getHandle(session).query<SessionStateView>(STATE)
+        return view.phase === 'idle' && view.unpublished === 0 && view.underWay.length === 0 && view.waiting === 0
+      }),
     replaceWorker: async () => {
       await stopWorker()
       stopWorker = await startWorker()
