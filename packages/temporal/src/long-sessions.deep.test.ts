@@ -138,9 +138,10 @@ describe.skipIf(!server)('what Temporal is asked for', { timeout: 150_000 }, () 
       const submitters = Array.from({ length: 3 }, () => new Submitter({ client: world.client }))
       const inputs = Array.from({ length: 100 }, (_, index) => `input-${index}`)
       const answers = await Promise.all(
-        inputs.map((inputId, index) => {
+        inputs.flatMap((inputId, index) => {
           const input = { type: 'user-input', inputId, parts: [{ type: 'text', text: inputId }] } as const
-          return submitters[index % 3]?.submit(session.id, { inputs: [input] }) ?? []
+          const submitter = submitters[index % submitters.length]
+          return submitter ? [submitter.submit(session.id, { inputs: [input] })] : []
         }),
       )
       expect(answers.flat().map(({ type }) => type)).toEqual(inputs.map(() => 'accepted'))
