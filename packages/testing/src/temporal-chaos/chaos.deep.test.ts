@@ -11,7 +11,7 @@ const services = await startServices(what, (message) => console.warn(message))
 /** Events of the history of a conversation that nothing disturbs, at least. */
 const EVENTS = 150
 /** One of so many events is tried. */
-const SHARE = Number(process.env['BATON_CHAOS_SHARE'] ?? 12)
+const SHARE = Number(process.env['BATON_CHAOS_SHARE'] ?? 25)
 const SEED = Number(process.env['BATON_CHAOS_SEED'] ?? Math.floor(Date.now() / 86_400_000))
 const counts = { kills: 0, turns: 0, calls: 0, unknown: 0 }
 
