@@ -1,7 +1,7 @@
 // A worker and a host of one process over a real Temporal service, with a model that a script answers for.
 import type { Agent, AgentInit, Host, Store } from '@baton/core'
 import { defineAgent } from '@baton/core'
-import type { SessionRecord } from '@baton/core/machine'
+import type { SessionRecord, Settlement } from '@baton/core/machine'
 import type { ScriptedModel, ScriptedModelInit } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
 import { createMemoryStore } from '@baton/host'
@@ -9,14 +9,16 @@ import type { TemporalServer } from '@baton/testing/temporal'
 import { Client, Connection } from '@temporalio/client'
 import type { WorkflowHandle } from '@temporalio/client'
 import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
 import { NODE_WORLD } from './node-world.ts'
-import type { TemporalHostOptions, TemporalWorkerOptions } from './index.ts'
+import type { SessionStateView, TemporalHostOptions, TemporalWorkerOptions } from './index.ts'
 import {
   bundleWorkflows,
   createMemoryBus,
   createTemporalHost,
   createTemporalWorker,
   sendTemporalLogs,
+  STATE,
 } from './index.ts'
 
 export interface TemporalWorldInit extends Partial<Omit<AgentInit, 'model'>> {
@@ -35,6 +37,8 @@ export interface TemporalWorld {
   readonly taskQueue: string
   handle(workflow: string): WorkflowHandle
   records(session: string): Promise<readonly SessionRecord[]>
+  /** Resolves when nothing of a session is under way, and all of it is in the log. */
+  settle(session: string): Promise<void>
   /** Ends its worker, and starts another one. */
   replaceWorker(): Promise<void>
   close(): Promise<void>
@@ -77,6 +81,11 @@ export async function createTemporalWorld(server: TemporalServer, init: Temporal
       for await (const record of store.read(session, 0)) all.push(record)
       return all
     },
+    settle: (session) =>
+      until(async () => {
+        const view = await client.workflow.getHandle(session).query<SessionStateView>(STATE)
+        return view.phase === 'idle' && view.unpublished === 0 && view.underWay.length === 0 && view.waiting === 0
+      }),
     replaceWorker: async () => {
       await stopWorker()
       stopWorker = await startWorker()
@@ -87,4 +96,13 @@ export async function createTemporalWorld(server: TemporalServer, init: Temporal
       await connection.close()
     },
   }
+}
+
+export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await wait(50)
+}
+
+export async function settlements(world: TemporalWorld, session: string): Promise<readonly Settlement[]> {
+  const facts = (await world.records(session)).flatMap((record) => record.facts)
+  return facts.flatMap((fact) => (fact.type === 'call-settled' ? [fact.settlement] : []))
 }

@@ -1,6 +1,5 @@
 // What a Temporal host does beside the contract of every host: runs that go on as new ones, sessions that rest, cancellation,
 // long payloads, goals, and tools that are somebody's own activities.
-import type { Settlement } from '@baton/core/machine'
 import { canonicalLog } from '@baton/core/machine'
 import { tool } from '@baton/core'
 import { createHost, createMemoryStore } from '@baton/host'
@@ -8,11 +7,10 @@ import { findTemporal, startTemporal } from '@baton/testing/temporal'
 import type { TemporalServer } from '@baton/testing/temporal'
 import { ApplicationFailure } from '@temporalio/common'
 import { randomUUID } from 'node:crypto'
-import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { GoalResult } from './index.ts'
 import { GOAL_WORKFLOW, temporalTool } from './index.ts'
-import { createTemporalWorld } from './temporal-world.test-kit.ts'
+import { createTemporalWorld, settlements, until } from './temporal-world.test-kit.ts'
 import type { TemporalWorld, TemporalWorldInit } from './temporal-world.test-kit.ts'
 
 const program = findTemporal('sessions and goals over Temporal', (message) => console.warn(message))
@@ -48,15 +46,6 @@ const VERDICT = {
   required: ['valid', 'evidence'],
   additionalProperties: false,
 } as const
-
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await wait(50)
-}
-
-async function settlements(world: TemporalWorld, session: string): Promise<readonly Settlement[]> {
-  const facts = (await world.records(session)).flatMap((record) => record.facts)
-  return facts.flatMap((fact) => (fact.type === 'call-settled' ? [fact.settlement] : []))
-}
 
 describe.skipIf(!server)('a session over Temporal', { timeout: 90_000 }, () => {
   test('goes on over many runs, with the log of a local host', async () => {

@@ -101,7 +101,14 @@ export class TemporalEngine implements Engine {
       if (isNew) {
         await client.workflow.start(SESSION_WORKFLOW, this.#startOptions(session))
         await view.reach(0, OPEN_MS)
-      }
+      } else if (view.replica.state().turn !== null)
+        // Where its workflow was terminated, it goes on with what it owes before anybody says something.
+        client.workflow.start(SESSION_WORKFLOW, this.#startOptions(session)).catch((cause: unknown) => {
+          log.warn('the workflow of a session with an open turn could not be started', {
+            session,
+            cause: String(cause),
+          })
+        })
       const engine = createEngine(view, store)
       return { view, world, leases, engine, users: 0 }
     } catch (cause) {

@@ -52,10 +52,13 @@ async function tellFailure<Value>(act: () => Promise<Value>): Promise<Value> {
   } catch (cause) {
     if (!isBatonError(cause)) throw cause
     const { code: type, message, hint } = cause
-    const nonRetryable = type === 'invalid_agent' || type === 'log_damaged' || type === 'log_version_unknown'
+    const nonRetryable = FINAL_CODES.includes(type)
     throw ApplicationFailure.create({ type, message: `${message}. ${hint}`, nonRetryable })
   }
 }
+
+/** No try mends them. `store_conflict`: another writer has the log. */
+const FINAL_CODES: readonly string[] = ['invalid_agent', 'log_damaged', 'log_version_unknown', 'store_conflict']
 
 async function putRecords(
   { store, bus }: Pick<ActivitiesInit, 'store' | 'bus'>,
@@ -94,8 +97,9 @@ async function begin(init: ActivitiesInit, job: WorkJob): Promise<Place> {
     } catch (cause) {
       place?.leave()
       const message = cause instanceof Error ? cause.message : String(cause)
-      const isFinal = isBatonError(cause) && cause.code === 'store_conflict'
-      if (isFinal || performance.now() > untilMs || cancellationSignal().aborted)
+      if (isBatonError(cause) && cause.code === 'store_conflict')
+        throw ApplicationFailure.nonRetryable(message, cause.code)
+      if (performance.now() > untilMs || cancellationSignal().aborted)
         throw ApplicationFailure.create({ type: NOT_BEGUN, message: `it could not begin: ${message}` })
       heartbeat()
       await wait(200)

@@ -1,11 +1,14 @@
 // Records on their way to the log: they leave with the next activity, or by one of their own, and are kept until one has
 // answered that carried them.
+import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow'
 import type { SessionRecord } from '@baton/core/machine'
 import { publishRecords } from './activities.ts'
 
 export class Publishing {
   /** Not known to be in the log. */
   waiting: readonly SessionRecord[]
+  /** Set when another writer has the log: what this run decides can no longer be kept. */
+  conflict: ApplicationFailure | undefined
   readonly #session: string
   #newestPos = -1
   /** Up to here an activity carries them. */
@@ -46,19 +49,43 @@ export class Publishing {
     if (this.#flight || this.#carriedPos >= this.#newestPos) return
     const records = this.takeAlong()
     const pos = this.#newestPos
-    this.#flight = publishRecords(this.#session, records).then(() => {
-      this.#flight = undefined
-      this.confirm(pos)
-      this.publish()
-    })
+    this.#flight = publishRecords(this.#session, records).then(
+      () => {
+        this.#flight = undefined
+        this.confirm(pos)
+        this.publish()
+      },
+      (cause: unknown) => void this.noteConflict(cause),
+    )
   }
 
-  /** Resolves when everything is in the log. */
+  /** Writes what waits. False: the log goes on with something else, and what waits is dropped. */
+  async claim(): Promise<boolean> {
+    this.publish()
+    await this.#flight
+    if (!this.conflict) return true
+    this.conflict = undefined
+    this.#flight = undefined
+    this.waiting = []
+    this.#newestPos = this.#carriedPos = -1
+    return false
+  }
+
+  /** Whether an activity failed because another writer has the log. */
+  noteConflict(cause: unknown): boolean {
+    const failure = cause instanceof ActivityFailure ? cause.cause : undefined
+    if (!(failure instanceof ApplicationFailure) || failure.nonRetryable !== true) return false
+    this.conflict = ApplicationFailure.nonRetryable(failure.message, failure.type)
+    return true
+  }
+
+  /** Resolves when everything is in the log. @throws ApplicationFailure when another writer has it */
   async flush(): Promise<void> {
-    while (this.waiting.length > 0) {
+    while (this.waiting.length > 0 && !this.conflict) {
       if (!this.#flight) this.release()
       this.publish()
       await this.#flight
     }
+    if (this.conflict) throw this.conflict
   }
 }

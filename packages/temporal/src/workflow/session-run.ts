@@ -121,14 +121,18 @@ export class SessionRun {
       await this.#decide([])
       return
     }
-    const before = Date.now()
-    const { state, records } = await this.#insist(() => callLocally('baton.open', { identity: this.#identity }))
-    if (state) this.#state = { ...state, epoch: state.epoch + 1 }
-    this.#fold(records)
-    if (this.#identity.agent === '') this.#identity = { ...this.#identity, agent: this.#state.agent }
-    if (!state) return
-    const downMs = Math.max(0, before - state.nowMs)
-    await this.#decide([{ inputs: [{ type: 'agent-changed' }, { type: 'host-restarted', downMs }] }])
+    do {
+      const before = Date.now()
+      const { state, records } = await this.#insist(() => callLocally('baton.open', { identity: this.#identity }))
+      if (state) this.#state = { ...state, epoch: state.epoch + 1 }
+      this.#fold(records)
+      if (this.#identity.agent === '') this.#identity = { ...this.#identity, agent: this.#state.agent }
+      if (!state) return
+      const downMs = Math.max(0, before - state.nowMs)
+      const inputs = [{ type: 'agent-changed' }, { type: 'host-restarted', downMs }] as const
+      while (!(await this.#decide([{ inputs, reject: () => {} }])));
+      // Activities of a run that was terminated may still write. What they wrote before this was taken is folded first.
+    } while (!(await this.#publishing.claim()))
   }
 
   /** Hands in what the workflow itself has to say. */
@@ -143,7 +147,8 @@ export class SessionRun {
     for (;;) {
       // A run that leaves begins nothing: the next one does.
       if (!this.#isLeaving()) this.#perform()
-      await condition(() => this.#hasWork())
+      await condition(() => this.#hasWork() || this.#publishing.conflict !== undefined)
+      if (this.#publishing.conflict) throw this.#publishing.conflict
       const due = this.#deadlines.takeDue(this.#state, this.#nowMs())
       if (due.length > 0) this.#inbox.push({ inputs: due })
       if (this.#isCancelled && !this.#isStopping) this.#stop()
@@ -211,7 +216,8 @@ export class SessionRun {
     this.#inbox.push({ inputs, ended: key })
   }
 
-  async #decide(mail: readonly Mail[]): Promise<void> {
+  /** False: nobody could decide, and it is to be tried again. */
+  async #decide(mail: readonly Mail[]): Promise<boolean> {
     const agent = mail.findLast((one) => one.agent !== undefined)?.agent
     if (agent !== undefined) this.#identity = { ...this.#identity, agent }
     const inputs: readonly WorkflowInput[] = [
@@ -239,12 +245,14 @@ export class SessionRun {
         // A report that the machine does not take would leave its work undone for ever.
         if (one.ended !== undefined && own.some(({ type }) => type === 'refused')) this.#loseRefused(one, own)
       }
+      return true
     } catch (cause) {
       // Whoever waits is told, and may ask again; what work brought is not lost.
       for (const one of mail) one.reject?.(cause)
       const kept = mail.filter((one) => !one.reject)
       this.#inbox = [...kept, ...this.#inbox]
       await sleep(AGAIN_MS)
+      return false
     } finally {
       this.#deciding = 0
     }

@@ -94,6 +94,7 @@ export class WorkUnderWay {
         return
       } catch (cause) {
         const isOwed = this.#running.has(key)
+        if (isConflict(cause) && this.#init.publishing.noteConflict(cause)) return
         if (isNotBegun(cause) && isOwed) await sleep(AGAIN_MS)
         else {
           const inputs = this.#describeEnd(effect, cause, isOwed)
@@ -154,6 +155,11 @@ function createLoss(effect: WorkEffectData): HostReport {
 
 function isNotBegun(cause: unknown): boolean {
   return cause instanceof ActivityFailure && cause.cause instanceof ApplicationFailure && cause.cause.type === NOT_BEGUN
+}
+
+function isConflict(cause: unknown): boolean {
+  const why = cause instanceof ActivityFailure ? cause.cause : undefined
+  return why instanceof ApplicationFailure && why.type === 'store_conflict'
 }
 
 /** What a model had said, as its activity told with its last heartbeat. */

@@ -7,7 +7,9 @@ import { setTimeout } from 'node:timers/promises'
 
 /** What asks the model to say something long. */
 export const TALK = 'talk'
-/** Words of that. */
+/** What asks the model for an answer without tools. */
+export const PLAIN = 'plainly'
+/** Words of the long answer. */
 export const TALK_WORDS = 40
 
 /** `effects` gets a line for each effect: tool, idempotency key. */
@@ -47,6 +49,7 @@ export function createChaosAgent(effects: string): Agent {
     name: 'chaos',
     model: createChaosModel(),
     tools: [...serverTools, asked, client],
+    limits: { queueInputs: 200 },
     window: {
       exchanges: 3,
       summarise: true,
@@ -80,6 +83,7 @@ function createChaosModel(): Model {
         }
         return answer([{ type: 'text', text: said }])
       }
+      if (asked.includes(PLAIN)) return answer([{ type: 'text', text: 'plain' }])
       if (told?.role === 'tool') {
         const text = `done: ${listOutcomes(told)}`
         sink({ type: 'text-delta', text })

@@ -17,6 +17,8 @@ const worker = await createTemporalWorker({
   agent: createChaosAgent(effects),
   log,
   timesOf: () => ({ heartbeatMs: 2000 }),
+  // The tasks of a worker that was killed go to another one as soon.
+  temporal: { stickyQueueScheduleToStartTimeout: 1000 },
 })
 process.stdout.write('working\n')
 process.once('SIGTERM', () => worker.shutdown())

@@ -1,0 +1,103 @@
+// Sessions whose workflow was ended by somebody else: they go on from their log, and what the ended run left behind changes
+// nothing.
+import type { Store } from '@baton/core'
+import { tool } from '@baton/core'
+import { createMemoryStore } from '@baton/host'
+import { findTemporal, startTemporal } from '@baton/testing/temporal'
+import { randomUUID } from 'node:crypto'
+import { afterAll, describe, expect, test } from 'vitest'
+import type { TemporalWorld, TemporalWorldInit } from './temporal-world.test-kit.ts'
+import { createTemporalWorld, settlements, until } from './temporal-world.test-kit.ts'
+
+const program = findTemporal('sessions whose workflow was terminated', (message) => console.warn(message))
+const server = program === undefined ? undefined : await startTemporal(program)
+afterAll(() => server?.close())
+
+async function withWorld(init: TemporalWorldInit, play: (world: TemporalWorld) => Promise<void>): Promise<void> {
+  if (!server) throw new Error('there is no service')
+  const world = await createTemporalWorld(server, init)
+  try {
+    await play(world)
+  } finally {
+    await world.close()
+  }
+}
+
+const callOnce = { calls: [{ name: 'pay', arguments: '{}' }] }
+
+describe.skipIf(!server)('a session whose workflow was terminated', { timeout: 60_000 }, () => {
+  test('settles the call that ran, and ends its turn, as soon as it is opened again', async () => {
+    let paid = 0
+    const mayEnd = Promise.withResolvers<void>()
+    const pay = tool({
+      name: 'pay',
+      description: 'pays',
+      input: { type: 'object' },
+      execute: async () => {
+        paid += 1
+        await mayEnd.promise
+        return 'paid'
+      },
+    })
+    await withWorld({ steps: [callOnce, { text: 'it is not known' }], tools: [pay] }, async (world) => {
+      const id = randomUUID()
+      const first = await world.host.session(id)
+      first.send('pay', { inputId: 'one' }).answer.catch(() => {})
+      await until(() => paid === 1)
+      await world.handle(id).terminate('an operator')
+      await first.close()
+      const again = await world.host.session(id)
+      expect((await again.turn('one').answer).text).toBe('it is not known')
+      mayEnd.resolve()
+      expect((await again.messages()).messages).toHaveLength(2)
+      expect((await settlements(world, id)).map(({ type }) => type)).toEqual(['unknown'])
+      expect(paid).toBe(1)
+    })
+  })
+
+  test.each([
+    ['before the next run does', true],
+    ['after the next run did', false],
+  ])('takes no harm from an activity of the ended run that writes %s', async (_, isEarlier) => {
+    const store = createMemoryStore()
+    const held: (() => void)[] = []
+    let isHolding = false
+    const slow: Store = {
+      ...store,
+      put: async (session, records) => {
+        if (isHolding) await new Promise<void>((resolve) => held.push(resolve))
+        await store.put(session, records)
+      },
+    }
+    await withWorld(
+      { steps: [{ text: 'one' }, { text: 'two' }, { text: 'three' }, { text: 'four' }], store: slow },
+      async (world) => {
+        const id = randomUUID()
+        const session = await world.host.session(id)
+        await session.send('first', { inputId: 'a' }).answer
+        isHolding = true
+        session.send('second', { inputId: 'b' }).answer.catch(() => {})
+        await until(() => held.length === 1)
+        await world.handle(id).terminate()
+        const next = session.send('third', { inputId: 'c' })
+        next.answer.catch(() => {})
+        if (isEarlier) await until(() => held.length === 2)
+        else isHolding = false
+        if (!isEarlier) await until(async () => (await world.records(id)).some(({ epoch }) => epoch === 2))
+        isHolding = false
+        // The run that was terminated writes first, or last.
+        for (const write of held) write()
+        await until(async () => (await world.records(id)).some(({ epoch }) => epoch === 2))
+        expect((await session.send('last', { inputId: 'd' }).answer).outcome).toBe('answered')
+        const records = await world.records(id)
+        expect(records.map(({ pos }) => pos)).toEqual(records.map((__, index) => index))
+        const epochs = records.map(({ epoch }) => epoch)
+        expect(epochs).toEqual(epochs.toSorted((one, other) => one - other))
+        const facts = records.flatMap((record) => record.facts)
+        const accepted = facts.flatMap((fact) => (fact.type === 'input-accepted' ? [fact.inputId] : []))
+        expect(new Set(accepted).size).toBe(accepted.length)
+        expect(accepted.includes('b')).toBe(isEarlier)
+      },
+    )
+  })
+})

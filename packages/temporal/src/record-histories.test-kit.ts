@@ -1,0 +1,123 @@
+// Records the histories that `replay.process.test.ts` replays, over a real service, into packages/temporal/histories. Those that
+// are there stay as they are: what a published version wrote must be replayed for ever. To add one, add its situation and run
+// node --conditions=@baton/source packages/temporal/src/record-histories.test-kit.ts VERSION
+import { tool } from '@baton/core'
+import { findTemporal, startTemporal } from '@baton/testing/temporal'
+import type { TemporalServer } from '@baton/testing/temporal'
+import { randomUUID } from 'node:crypto'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { GOAL_WORKFLOW } from './index.ts'
+import type { TemporalWorld, TemporalWorldInit } from './temporal-world.test-kit.ts'
+import { createTemporalWorld, until } from './temporal-world.test-kit.ts'
+
+interface Situation {
+  readonly name: string
+  readonly init: TemporalWorldInit
+  readonly play: (world: TemporalWorld, id: string) => Promise<void>
+}
+
+const add = tool({
+  name: 'add',
+  description: 'adds',
+  input: { type: 'object' },
+  effect: 'pure',
+  execute: () => ({ sum: 3 }),
+})
+const look = tool({ name: 'look', description: 'looks', input: { type: 'object' } as const })
+const endless = tool({
+  name: 'endless',
+  description: 'ends when it is told to',
+  input: { type: 'object' },
+  execute: (_, { signal }) =>
+    new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('stopped')))),
+})
+const call = (name: string): { readonly calls: readonly { readonly name: string; readonly arguments: string }[] } => ({
+  calls: [{ name, arguments: '{}' }],
+})
+
+const SITUATIONS: readonly Situation[] = [
+  {
+    name: 'tools',
+    init: {
+      steps: [{ calls: [...call('add').calls, ...call('look').calls] }, { text: 'seen' }, { text: 'more' }],
+      tools: [add, look],
+      host: { idleMs: 300 },
+    },
+    play: async ({ host }, id) => {
+      const session = await host.session(id)
+      await session.attach({ look: () => 'a tree' } as never)
+      await session.send('look').answer
+      await session.send('and more').answer
+      await session.close()
+    },
+  },
+  {
+    name: 'runs',
+    init: { steps: (_, index) => ({ text: `answer ${index}` }), host: { updatesMax: 3 } },
+    play: async ({ host, handle }, id) => {
+      const session = await host.session(id)
+      for (let turn = 0; turn < 4; turn++) await session.send(`question ${turn}`).answer
+      await handle(id).cancel()
+    },
+  },
+  {
+    name: 'cancelled',
+    init: { steps: [call('endless')], tools: [endless] },
+    play: async ({ host, handle }, id) => {
+      const session = await host.session(id)
+      session.send('go').answer.catch(() => {})
+      await until(() => session.phase === 'calling')
+      await handle(id).cancel()
+    },
+  },
+  {
+    name: 'terminated-and-on',
+    init: { steps: [call('endless'), { text: 'it is not known' }], tools: [endless], host: { idleMs: 300 } },
+    play: async ({ host, handle }, id) => {
+      const first = await host.session(id)
+      first.send('go', { inputId: 'one' }).answer.catch(() => {})
+      await until(() => first.phase === 'calling')
+      await handle(id).terminate()
+      await first.close()
+      const again = await host.session(id)
+      await again.turn('one').answer
+      await again.close()
+    },
+  },
+  {
+    name: 'goal',
+    init: { steps: [call('add'), { text: '{"valid":true}' }], tools: [add] },
+    play: async ({ client, taskQueue }, id) => {
+      const outputSchema = { type: 'object', properties: { valid: { type: 'boolean' } } }
+      const args = [{ goal: 'Is it valid?', outputSchema }]
+      await client.workflow.execute(GOAL_WORKFLOW, { taskQueue, workflowId: id, args })
+    },
+  },
+]
+
+async function record(server: TemporalServer, { name, init, play }: Situation, folder: string): Promise<void> {
+  const file = join(folder, `${name}.json`)
+  if (existsSync(file)) return
+  const world = await createTemporalWorld(server, init)
+  const id = randomUUID()
+  await play(world, id)
+  await until(async () => (await world.handle(id).describe()).status.name !== 'RUNNING')
+  const shown = await server.command(['workflow', 'show', '--workflow-id', id, '--output', 'json'])
+  await world.close()
+  // Who ran it where is nobody's business.
+  const anonymous = shown.replaceAll(/\d+@[\w.-]+/g, 'worker').replaceAll(hostname(), 'host')
+  writeFileSync(file, `${JSON.stringify(JSON.parse(anonymous))}\n`)
+  process.stdout.write(`${file}\n`)
+}
+
+const program = findTemporal('histories', (message) => process.stderr.write(`${message}\n`))
+const version = process.argv[2]
+if (program === undefined || version === undefined) process.exit(1)
+const folder = join(import.meta.dirname, '../histories', version)
+mkdirSync(folder, { recursive: true })
+const server = await startTemporal(program)
+for (const situation of SITUATIONS) await record(server, situation, folder)
+await server.close()
+process.exit(0)

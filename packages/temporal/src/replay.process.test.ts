@@ -1,0 +1,56 @@
+// Histories of finished runs are replayed against the workflows of today: a session that runs goes on with the next version.
+import { temporal } from '@temporalio/proto'
+import type { WorkflowBundleWithSourceMap } from '@temporalio/worker'
+import { Worker } from '@temporalio/worker'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { bundleWorkflows, sendTemporalLogs } from './index.ts'
+
+type Json = null | boolean | number | string | readonly Json[] | { readonly [field: string]: Json }
+
+const FOLDER = join(import.meta.dirname, '../histories')
+const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.json'))
+
+const { History } = temporal.api.history.v1
+
+/** As the service tells it, `temporal workflow show --output json`. */
+function readHistory(file: string): temporal.api.history.v1.History {
+  return History.fromObject(readTimes(JSON.parse(readFileSync(join(FOLDER, file), 'utf8')) as Json) as object) // of events
+}
+
+/** Times and durations as protobuf's own classes have them; theirs alone is a text in JSON. */
+function readTimes(value: Json, field = ''): Json {
+  if (Array.isArray(value)) return value.map((one: Json) => readTimes(one))
+  if (typeof value === 'object' && value !== null)
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, readTimes(one, name)]))
+  if (typeof value !== 'string') return value
+  if (/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value)) return { seconds: Math.floor(Date.parse(value) / 1000), nanos: 0 }
+  const [, seconds, fraction = ''] = /^(\d+)(?:\.(\d+))?s$/.exec(field === 'data' ? '' : value) ?? []
+  return seconds === undefined ? value : { seconds: Number(seconds), nanos: Number(fraction.padEnd(9, '0')) }
+}
+
+describe('old histories', { timeout: 60_000 }, () => {
+  let workflowBundle: WorkflowBundleWithSourceMap
+  beforeAll(async () => {
+    sendTemporalLogs({ info: () => {}, warn: () => {} })
+    workflowBundle = await bundleWorkflows()
+  }, 60_000)
+
+  test('there are some of each situation', () => {
+    expect(files.length).toBeGreaterThanOrEqual(5)
+  })
+
+  test.each(files)('%s is replayed by today’s workflows', async (file) => {
+    await Worker.runReplayHistory({ workflowBundle }, readHistory(file), 'replayed')
+  })
+
+  test.each(files)('%s is refused where it has another command', async (file) => {
+    const history = readHistory(file)
+    const scheduled = history.events.find((event) => event.activityTaskScheduledEventAttributes)
+    const activity = scheduled?.activityTaskScheduledEventAttributes?.activityType
+    if (activity) activity.name = 'other'
+    expect(activity).toBeDefined()
+    await expect(Worker.runReplayHistory({ workflowBundle }, history, 'replayed')).rejects.toThrow(/determinism/i)
+  })
+})

@@ -1,0 +1,17 @@
+// A gateway as a process of its own, for tests that kill it. It says what it reads, a batch of events on each line.
+import { openPostgresStore } from '@baton/host/postgres'
+import { createTemporalHost } from '@baton/temporal'
+import { createChaosAgent } from './chaos-agent.ts'
+
+const [address = '', taskQueue = '', postgres = '', redis = '', effects = '', said = '', inputId = ''] =
+  process.argv.slice(2)
+const logStore = await openPostgresStore(postgres)
+const host = await createTemporalHost({ address, taskQueue, logStore, redis, agent: createChaosAgent(effects) })
+const session = await host.session(taskQueue)
+const stream = session.events({ from: 'start' })
+session.send(said, { inputId }).answer.catch(() => {})
+for (;;) {
+  const batch = await stream.nextBatch()
+  if (!batch) break
+  process.stdout.write(`${JSON.stringify(batch)}\n`)
+}

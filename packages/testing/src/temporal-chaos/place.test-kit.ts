@@ -1,0 +1,119 @@
+// A session between real services: its log, its gateway, and workers and further gateways as processes that can be killed.
+import type { SessionRecord } from '@baton/core/machine'
+import type { OwnedLogStore } from '@baton/core'
+import { openPostgresStore } from '@baton/host/postgres'
+import { createTemporalHost } from '@baton/temporal'
+import type { TemporalHost } from '@baton/temporal'
+import { Client, Connection } from '@temporalio/client'
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { PostgresServer } from '../postgres.ts'
+import { findPostgres, startPostgres } from '../postgres.ts'
+import type { RedisServer } from '../redis.ts'
+import { findRedis, startRedis } from '../redis.ts'
+import type { StartedCommand } from '../start-command.ts'
+import { startCommand } from '../start-command.ts'
+import type { TemporalServer } from '../temporal.ts'
+import { findTemporal, startTemporal } from '../temporal.ts'
+import { createChaosAgent } from './chaos-agent.ts'
+
+export interface Services {
+  readonly temporal: TemporalServer
+  readonly postgres: PostgresServer
+  readonly redis: RedisServer
+  close(): Promise<void>
+}
+
+/** Undefined where a service is missing; the tests that need it are left out, and say so. */
+export async function startServices(what: string, warn: (message: string) => void): Promise<Services | undefined> {
+  const programs = [findTemporal(what, warn), findPostgres(what, warn), findRedis(what, warn)] as const
+  const [temporalProgram, postgresPrograms, redisProgram] = programs
+  if (temporalProgram === undefined || postgresPrograms === undefined || redisProgram === undefined) return undefined
+  const temporal = await startTemporal(temporalProgram)
+  const postgres = await startPostgres(postgresPrograms)
+  const redis = await startRedis(redisProgram)
+  const close = async (): Promise<void> => {
+    await temporal.close()
+    await postgres.close()
+    await redis.kill()
+  }
+  return { temporal, postgres, redis, close }
+}
+
+export interface Place {
+  readonly host: TemporalHost
+  readonly store: OwnedLogStore
+  readonly session: string
+  readonly effects: string
+  /** Another gateway, in this process. */
+  createHost(): Promise<TemporalHost>
+  startWorker(): Promise<StartedCommand>
+  /** Another gateway, as a process: it sends this, and says what it reads. */
+  startGateway(text: string, inputId: string): StartedCommand
+  /** Events of the history of its newest run. */
+  countEvents(): Promise<number>
+  /** Updates that its newest run has taken. */
+  countUpdates(): Promise<number>
+  readRecords(): Promise<readonly SessionRecord[]>
+  close(): Promise<void>
+}
+
+export async function createPlace(services: Services): Promise<Place> {
+  const url = services.postgres.createDatabase()
+  const session = `chaos-${randomUUID()}`
+  const effects = join(mkdtempSync(join(tmpdir(), 'baton-chaos-')), 'effects.txt')
+  const { address } = services.temporal
+  const store = await openPostgresStore(url)
+  const place = { address, taskQueue: session, logStore: store, redis: services.redis.url }
+  const agent = createChaosAgent(effects)
+  const hosts: TemporalHost[] = []
+  const createHost = async (): Promise<TemporalHost> => {
+    const created = await createTemporalHost({ ...place, agent, clientLeaseMs: 60_000 })
+    hosts.push(created)
+    return created
+  }
+  const host = await createHost()
+  const connection = await Connection.connect({ address })
+  const client = new Client({ connection })
+  const start = (kit: string, words: readonly string[]): StartedCommand => {
+    const program = join(import.meta.dirname, `${kit}.test-kit.ts`)
+    const shared = [address, session, url, services.redis.url, effects]
+    return startCommand(process.execPath, { words: ['--conditions=@baton/source', program, ...shared, ...words] })
+  }
+  return {
+    host,
+    store,
+    session,
+    effects,
+    createHost,
+    startWorker: async () => {
+      const worker = start('worker', [])
+      await worker.untilLine((line) => line === 'working')
+      return worker
+    },
+    startGateway: (text, inputId) => start('gateway', [text, inputId]),
+    countEvents: async () => {
+      const described = await client.workflow
+        .getHandle(session)
+        .describe()
+        .catch(() => undefined)
+      return described?.historyLength ?? 0
+    },
+    countUpdates: async () => {
+      const { events = [] } = await client.workflow.getHandle(session).fetchHistory()
+      return events?.filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes).length ?? 0
+    },
+    readRecords: async () => {
+      const records: SessionRecord[] = []
+      for await (const record of store.read(session, 0)) records.push(record)
+      return records
+    },
+    close: async () => {
+      await Promise.all(hosts.map((one) => one.stop()))
+      await connection.close()
+      await store.close()
+    },
+  }
+}
