@@ -30,7 +30,7 @@ export interface TemporalHostOptions<A extends Agent = Agent>
   /** `redis://…`, the same as the workers'; a bus of one process by default. */
   readonly redis?: string | LiveBus
   readonly log?: Logger
-  /** Milliseconds after which the clients of a gateway that died count as gone; 30 s by default. */
+  /** Milliseconds after which the clients of a gateway that died count as gone; 90 s by default. A gateway renews each client three times in it. */
   readonly clientLeaseMs?: number
   /** The same as the workers'. */
   readonly dataConverter?: DataConverter
@@ -43,7 +43,8 @@ export interface TemporalHost<A extends Agent = Agent> extends Host<A>, AsyncDis
 }
 
 const SILENT: Logger = { info: () => {}, warn: () => {} }
-const CLIENT_LEASE_MS = 30_000
+/** A renewal costs an Update. */
+const CLIENT_LEASE_MS = 90_000
 
 /**
  * The agents are those of the workers, by name: what is decided and done is decided and done there.

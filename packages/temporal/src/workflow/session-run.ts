@@ -48,6 +48,8 @@ export interface SessionRunInit {
 }
 
 const DAY_MS = 86_400_000
+/** Milliseconds between two tries to decide, at most: each is a few events of the history. */
+const AGAIN_MAX_MS = 60_000
 const UPDATES_MAX = 1500
 /** Inputs that may wait to be decided. */
 const WAITING_MAX = 1000
@@ -58,6 +60,8 @@ export class SessionRun {
   #inbox: Mail[] = []
   #plans: Readonly<Record<string, WorkPlan>> = {}
   #updates = 0
+  /** Decisions that failed one after another. */
+  #failures = 0
   /** Mail that is being decided. */
   #deciding = 0
   #isCancelled = false
@@ -235,6 +239,7 @@ export class SessionRun {
         underWay: this.#work.keys().filter((key) => !ended.includes(key)),
         recent: this.#publishing.waiting,
       })
+      this.#failures = 0
       this.#plans = plans
       this.#fold(records)
       let next = agent === undefined ? 0 : 1
@@ -251,7 +256,8 @@ export class SessionRun {
       for (const one of mail) one.reject?.(cause)
       const kept = mail.filter((one) => !one.reject)
       this.#inbox = [...kept, ...this.#inbox]
-      await sleep(AGAIN_MS)
+      await sleep(Math.min(AGAIN_MS * 2 ** this.#failures, AGAIN_MAX_MS))
+      this.#failures += 1
       return false
     } finally {
       this.#deciding = 0
