@@ -84,7 +84,10 @@ test('pages show the examples as they are', async () => {
     (await readdir(new URL(folder, ROOT), { recursive: true }))
       .filter((name) => names.test(name))
       .map((name) => `${folder}/${name}`)
-  const examples = await list('examples', /^(guide|library|migrate|models)\/[\w-]+\.ts$/)
+  const examples = await list(
+    'examples',
+    /^(guide|library|migrate|models|temporal)\/[\w-]+\.ts$|^goal-review\/agent-with-go\.ts$/,
+  )
   // Of other libraries, beside ours.
   const others = await list('bench', /^migrate\/[\w-]+\.ts$/)
   expect([...new Set(shown)].toSorted()).toEqual([...examples, ...others].toSorted())

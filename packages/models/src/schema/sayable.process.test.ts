@@ -37,7 +37,7 @@ afterAll(() => {
 
 test.each<[string, () => readonly Named[] | Promise<readonly Named[]>]>([
   ['people', () => WRITTEN],
-  ['GitHub', () => chooseSample(listPublished(), 12)],
+  ['GitHub', () => chooseSample(listPublished(), 6)],
   ['chance', () => generateSchemas(RANDOM)],
   ['MCP servers', listMcpTools],
   ['those who double', listDoubling],
