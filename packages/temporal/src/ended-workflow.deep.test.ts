@@ -69,35 +69,32 @@ describe.skipIf(!server)('a session whose workflow was terminated', { timeout: 6
         await store.put(session, records)
       },
     }
-    await withWorld(
-      { steps: [{ text: 'one' }, { text: 'two' }, { text: 'three' }, { text: 'four' }], store: slow },
-      async (world) => {
-        const id = randomUUID()
-        const session = await world.host.session(id)
-        await session.send('first', { inputId: 'a' }).answer
-        isHolding = true
-        session.send('second', { inputId: 'b' }).answer.catch(() => {})
-        await until(() => held.length === 1)
-        await world.handle(id).terminate()
-        const next = session.send('third', { inputId: 'c' })
-        next.answer.catch(() => {})
-        if (isEarlier) await until(() => held.length === 2)
-        else isHolding = false
-        if (!isEarlier) await until(async () => (await world.records(id)).some(({ epoch }) => epoch === 2))
-        isHolding = false
-        // The run that was terminated writes first, or last.
-        for (const write of held) write()
-        await until(async () => (await world.records(id)).some(({ epoch }) => epoch === 2))
-        expect((await session.send('last', { inputId: 'd' }).answer).outcome).toBe('answered')
-        const records = await world.records(id)
-        expect(records.map(({ pos }) => pos)).toEqual(records.map((__, index) => index))
-        const epochs = records.map(({ epoch }) => epoch)
-        expect(epochs).toEqual(epochs.toSorted((one, other) => one - other))
-        const facts = records.flatMap((record) => record.facts)
-        const accepted = facts.flatMap((fact) => (fact.type === 'input-accepted' ? [fact.inputId] : []))
-        expect(new Set(accepted).size).toBe(accepted.length)
-        expect(accepted.includes('b')).toBe(isEarlier)
-      },
-    )
+    await withWorld({ steps: (__, call) => ({ text: `answer ${call}` }), store: slow }, async (world) => {
+      const id = randomUUID()
+      const session = await world.host.session(id)
+      await session.send('first', { inputId: 'a' }).answer
+      isHolding = true
+      session.send('second', { inputId: 'b' }).answer.catch(() => {})
+      await until(() => held.length === 1)
+      await world.handle(id).terminate()
+      const next = session.send('third', { inputId: 'c' })
+      next.answer.catch(() => {})
+      if (isEarlier) await until(() => held.length === 2)
+      else isHolding = false
+      if (!isEarlier) await until(async () => (await world.records(id)).some(({ epoch }) => epoch === 2))
+      isHolding = false
+      // The run that was terminated writes first, or last.
+      for (const write of held) write()
+      await until(async () => (await world.records(id)).some(({ epoch }) => epoch === 2))
+      expect((await session.send('last', { inputId: 'd' }).answer).outcome).toBe('answered')
+      const records = await world.records(id)
+      expect(records.map(({ pos }) => pos)).toEqual(records.map((__, index) => index))
+      const epochs = records.map(({ epoch }) => epoch)
+      expect(epochs).toEqual(epochs.toSorted((one, other) => one - other))
+      const facts = records.flatMap((record) => record.facts)
+      const accepted = facts.flatMap((fact) => (fact.type === 'input-accepted' ? [fact.inputId] : []))
+      expect(new Set(accepted).size).toBe(accepted.length)
+      expect(accepted.includes('b')).toBe(isEarlier)
+    })
   })
 })
