@@ -9,6 +9,7 @@ import {
   validateOpenAiChatRequest,
   validateOpenAiResponsesRequest,
 } from '@baton/testing/wires'
+import { chooseCount, chooseSample } from '@baton/testing/depth'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { CompiledSchema } from './compile-schema.ts'
@@ -19,7 +20,7 @@ import { generateSchemas, listPublished } from './schema-sources.test-kit.ts'
 import { WRITTEN } from './written-schemas.test-kit.ts'
 
 const NAMES = Object.keys(DIALECTS) as readonly DialectName[] // the keys of that record
-const RANDOM = 150
+const RANDOM = chooseCount({ quick: 40, deep: 150 })
 
 const counts = { schemas: 0, compiled: 0, exact: 0, degraded: 0 }
 afterAll(() => {
@@ -118,7 +119,7 @@ function note({ losses }: CompiledSchema): void {
 
 describe.each([
   ['written', WRITTEN],
-  ['published', listPublished()],
+  ['published', chooseSample(listPublished(), 60)],
   ['generated', generateSchemas(RANDOM)],
 ])('%s schemas', (kind, schemas) => {
   counts.schemas += schemas.length
