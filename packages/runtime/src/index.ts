@@ -15,6 +15,7 @@ export type {
 } from './catalog/catalog.ts'
 export { OpenWorld } from './catalog/open-world.ts'
 export type { OpenWorldInit } from './catalog/open-world.ts'
+export { copySession } from './session/copy-session.ts'
 export { SessionFeed } from './session/feed.ts'
 export { FoldedReplica } from './session/folded-replica.ts'
 export { FrameReader } from './session/frame-reader.ts'

@@ -7,21 +7,14 @@ import { findTemporal, startTemporal } from '@baton/testing/temporal'
 import { randomUUID } from 'node:crypto'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { TemporalWorld, TemporalWorldInit } from './temporal-world.test-kit.ts'
-import { createTemporalWorld, settlements, until } from './temporal-world.test-kit.ts'
+import { playInWorld, settlements, until } from './temporal-world.test-kit.ts'
 
 const program = findTemporal('sessions whose workflow was terminated', (message) => console.warn(message))
 const server = program === undefined ? undefined : await startTemporal(program)
 afterAll(() => server?.close())
 
-async function withWorld(init: TemporalWorldInit, play: (world: TemporalWorld) => Promise<void>): Promise<void> {
-  if (!server) throw new Error('there is no service')
-  const world = await createTemporalWorld(server, init)
-  try {
-    await play(world)
-  } finally {
-    await world.close()
-  }
-}
+const withWorld = (init: TemporalWorldInit, play: (world: TemporalWorld) => Promise<void>): Promise<void> =>
+  playInWorld(server, init, play)
 
 const callOnce = { calls: [{ name: 'pay', arguments: '{}' }] }
 

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, describe, expect, test } from 'vitest'
 import { Submitter } from './submitter.ts'
 import type { TemporalWorld, TemporalWorldInit } from './temporal-world.test-kit.ts'
-import { createTemporalWorld, settlements } from './temporal-world.test-kit.ts'
+import { playInWorld, settlements } from './temporal-world.test-kit.ts'
 
 type HistoryEvent = temporal.api.history.v1.IHistoryEvent
 
@@ -15,15 +15,8 @@ const program = findTemporal('what long sessions cost Temporal', (message) => co
 const server = program === undefined ? undefined : await startTemporal(program)
 afterAll(() => server?.close())
 
-async function withWorld(init: TemporalWorldInit, play: (world: TemporalWorld) => Promise<void>): Promise<void> {
-  if (!server) throw new Error('there is no service')
-  const world = await createTemporalWorld(server, init)
-  try {
-    await play(world)
-  } finally {
-    await world.close()
-  }
-}
+const withWorld = (init: TemporalWorldInit, play: (world: TemporalWorld) => Promise<void>): Promise<void> =>
+  playInWorld(server, init, play)
 
 interface Cost {
   readonly events: number

@@ -20,6 +20,8 @@ const BYTES_MAX = 1_500_000
 /** Milliseconds for which an Update is tried, and between two tries. */
 const TRY_MS = 60_000
 const AGAIN_MS = 200
+/** Submissions of one session that may wait for the Update that is under way. */
+const QUEUE_MAX = 10_000
 
 interface Waiting {
   readonly inputs: readonly Input[]
@@ -46,6 +48,11 @@ export class Submitter {
     return (inputs) =>
       new Promise((resolve, reject) => {
         const queue = this.#queues.get(session)
+        if (queue && queue.length >= QUEUE_MAX) {
+          const message = `${QUEUE_MAX} inputs of session ${session} wait for the service already`
+          reject(new BatonError({ code: 'queue_full', message }))
+          return
+        }
         if (queue) {
           queue.push({ inputs, resolve, reject })
           return
@@ -66,7 +73,9 @@ export class Submitter {
     const untilMs = performance.now() + TRY_MS
     for (;;) {
       try {
-        return await this.#update(session, submission, updateId)
+        // Without a worker nobody answers: the service itself would wait for ever.
+        const deadlineMs = Date.now() + Math.max(1, untilMs - performance.now())
+        return await this.#init.client.withDeadline(deadlineMs, () => this.#update(session, submission, updateId))
       } catch (cause) {
         const error = describeFailure(session, cause)
         if (!error.retryable || performance.now() > untilMs) throw error

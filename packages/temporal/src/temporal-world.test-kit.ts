@@ -106,3 +106,18 @@ export async function settlements(world: TemporalWorld, session: string): Promis
   const facts = (await world.records(session)).flatMap((record) => record.facts)
   return facts.flatMap((fact) => (fact.type === 'call-settled' ? [fact.settlement] : []))
 }
+
+/** Plays in a world of its own, which is closed afterwards. @throws Error where there is no service */
+export async function playInWorld(
+  server: TemporalServer | undefined,
+  init: TemporalWorldInit,
+  play: (world: TemporalWorld) => Promise<void>,
+): Promise<void> {
+  if (!server) throw new Error('there is no service')
+  const world = await createTemporalWorld(server, init)
+  try {
+    await play(world)
+  } finally {
+    await world.close()
+  }
+}

@@ -10,22 +10,15 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { GoalResult } from './index.ts'
 import { GOAL_WORKFLOW, temporalTool } from './index.ts'
-import { createTemporalWorld, settlements, until } from './temporal-world.test-kit.ts'
+import { playInWorld, settlements, until } from './temporal-world.test-kit.ts'
 import type { TemporalWorld, TemporalWorldInit } from './temporal-world.test-kit.ts'
 
 const program = findTemporal('sessions and goals over Temporal', (message) => console.warn(message))
 const server: TemporalServer | undefined = program === undefined ? undefined : await startTemporal(program)
 afterAll(() => server?.close())
 
-async function withWorld(init: TemporalWorldInit, play: (world: TemporalWorld) => Promise<void>): Promise<void> {
-  if (!server) throw new Error('there is no service')
-  const world = await createTemporalWorld(server, init)
-  try {
-    await play(world)
-  } finally {
-    await world.close()
-  }
-}
+const withWorld = (init: TemporalWorldInit, play: (world: TemporalWorld) => Promise<void>): Promise<void> =>
+  playInWorld(server, init, play)
 
 const add = tool({
   name: 'add',
@@ -138,6 +131,7 @@ describe.skipIf(!server)('a session over Temporal', { timeout: 90_000 }, () => {
     await withWorld({ steps: [{ calls }, { text: 'done' }], tools: [say] }, async (world) => {
       const session = await world.host.session(randomUUID())
       expect((await session.send(big).answer).text).toBe('done')
+      await expect(session.send('x'.repeat(70_000)).answer).rejects.toMatchObject({ code: 'input_too_large' })
       expect((await world.handle(session.id).describe()).historyLength).toBeLessThan(400)
     })
   })

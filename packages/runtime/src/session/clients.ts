@@ -27,7 +27,7 @@ export class SessionClients {
   }
 
   /**
-   * @throws BatonError `session_closed` after `detachAll`, `rate_limited`, `invalid_event` for what is no handler,
+   * @throws BatonError `session_closed` after `detachAll`, `rate_limited`, `invalid_event` for a handler that is not a function,
    * `invalid_option` for a handler of a tool that no client runs
    */
   async attach(handlers?: ClientHandlers): Promise<Client> {

@@ -128,13 +128,13 @@ function createContext(context: WorkContext, job: ToolJob, io: ToolIo, plans: La
 
 /**
  * The JSON Schema that the user is shown, and that the answer must be checked against later.
- * @throws BatonError `question_refused` for a schema that is none, or cannot describe itself
+ * @throws BatonError `question_refused` when the value is not a schema, or the schema cannot describe itself
  */
 function describeAnswer({ validator }: WorkContext, { schema }: Question): JsonObject {
   try {
     if (!isStandardSchema(schema)) {
       if (isJsonObject(schema)) void validator.validate({ input: schema }, '{}')
-      return schema // what is no object is refused where the question is asked
+      return schema // `checkQuestion` refuses anything but an object
     }
     // A copy: a library may hang itself on its JSON Schema, and nothing of it is in the log.
     const copy = parseJson(JSON.stringify(toJsonSchema(schema)))

@@ -3,7 +3,7 @@ import type { Agent, JsonObject, Logger } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { Input } from '@baton/core/machine'
 import type { Catalog, CopyingEngine, Engine, OpenedSession, SessionOpening } from '@baton/runtime'
-import { OpenWorld, waitForTurns } from '@baton/runtime'
+import { copySession, OpenWorld, waitForTurns } from '@baton/runtime'
 import type { Client } from '@temporalio/client'
 import { WithStartWorkflowOperation, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/client'
 import type { Identity, SessionStart, Tuning } from '../contract.ts'
@@ -13,7 +13,6 @@ import { NODE_WORLD } from '../node-world.ts'
 import type { SessionLog } from '../session-view.ts'
 import { SessionView } from '../session-view.ts'
 import { Submitter } from '../submitter.ts'
-import { copyLog } from './copy-log.ts'
 import { ClientLeases } from './client-leases.ts'
 
 export interface TemporalEngineInit {
@@ -175,6 +174,6 @@ function createEngine(view: SessionView, store: SessionLog): CopyingEngine {
     history: () => replica.history(),
     submit: (inputs) => replica.submit(inputs),
     follow: (fromPos, onEnd) => replica.follow(fromPos, onEnd),
-    copyTo: (to) => copyLog(store, { from: replica.session, to }),
+    copyTo: (to) => copySession(store, { from: replica.session, to }),
   }
 }

@@ -25,6 +25,8 @@ export interface LiveBus {
 
 /** Frames of an attempt that are kept at most; a reader that comes later than that waits for the step. */
 const KEPT_MAX = 10_000
+/** Sessions whose newest attempt is kept; the oldest give way. */
+const SESSIONS_MAX = 1000
 
 /** For workers and hosts of one process, as in tests and small programs. */
 export function createMemoryBus(): LiveBus {
@@ -50,7 +52,10 @@ export function createMemoryBus(): LiveBus {
       const known = attempts.get(session)
       const kept = known?.attempt === attempt ? known : { attempt, frames: [] }
       if (kept.frames.length + frames.length <= KEPT_MAX) kept.frames.push(...frames)
+      attempts.delete(session)
       attempts.set(session, kept)
+      const [oldest] = attempts.keys()
+      if (attempts.size > SESSIONS_MAX && oldest !== undefined) attempts.delete(oldest)
     },
     problem: () => undefined,
     close: async () => {

@@ -1,5 +1,5 @@
 // A session's log under another name, up to where it last rested: what ran then would run twice.
-import type { Store } from '@baton/core'
+import type { LogStore } from '@baton/core'
 import type { SessionRecord, State } from '@baton/core/machine'
 import { applyRecord, followRecord, initialState } from '@baton/core/machine'
 
@@ -10,7 +10,7 @@ export interface Copying {
 
 /** @throws BatonError `session_exists`, `store_failed`, `log_damaged` */
 export async function copySession(
-  store: Pick<Store, 'read' | 'restore' | 'blobs'>,
+  store: Pick<LogStore, 'read' | 'restore' | 'blobs'>,
   { from, to }: Copying,
 ): Promise<void> {
   const records: SessionRecord[] = []
