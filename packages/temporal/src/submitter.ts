@@ -17,7 +17,7 @@ import { INPUTS_MAX, SUBMIT } from './contract.ts'
 
 /** Bytes of one Update's inputs: the service takes 2 MB, and a run that is given more does not come to its end. */
 const BYTES_MAX = 1_500_000
-/** Milliseconds for which an Update is tried, and between two tries. */
+/** Milliseconds for which an Update is tried by default, and between two tries. */
 const TRY_MS = 60_000
 const AGAIN_MS = 200
 /** Submissions of one session that may wait for the Update that is under way. */
@@ -31,6 +31,8 @@ interface Waiting {
 
 export interface SubmitterInit {
   readonly client: Client
+  /** Milliseconds for which an Update is tried; 60,000 by default. */
+  readonly tryMs?: number
   /** Starts the workflow of a session that has none that runs; absent: it is `session_closed`. */
   readonly start?: (session: string) => WithStartWorkflowOperation<() => Promise<void>>
 }
@@ -70,7 +72,7 @@ export class Submitter {
       throw new BatonError({ code: 'input_too_large', message })
     }
     const updateId = randomUUID()
-    const untilMs = performance.now() + TRY_MS
+    const untilMs = performance.now() + (this.#init.tryMs ?? TRY_MS)
     for (;;) {
       try {
         // Without a worker nobody answers: the service itself would wait for ever.

@@ -9,7 +9,8 @@ import { ApplicationFailure } from '@temporalio/common'
 import { randomUUID } from 'node:crypto'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { GoalResult } from './index.ts'
-import { GOAL_WORKFLOW, temporalTool } from './index.ts'
+import { GOAL_WORKFLOW, SESSION_WORKFLOW, temporalTool } from './index.ts'
+import { Submitter } from './submitter.ts'
 import { playInWorld, settlements, until } from './temporal-world.test-kit.ts'
 import type { TemporalWorld, TemporalWorldInit } from './temporal-world.test-kit.ts'
 
@@ -143,6 +144,16 @@ describe.skipIf(!server)('a session over Temporal', { timeout: 90_000 }, () => {
       const turns = Array.from({ length: 100 }, (_, index) => session.send(`question ${index}`))
       const answers = await Promise.all(turns.map(({ answer }) => answer))
       expect(answers.map(({ outcome }) => outcome)).toEqual(turns.map(() => 'answered'))
+    })
+  })
+
+  test('an input for which no worker comes is refused in its time, and may be sent again', async () => {
+    await withWorld({ steps: [] }, async ({ client }) => {
+      const id = randomUUID()
+      const identity = { session: id, principal: 'anonymous', agent: 'tested', meta: {} }
+      await client.workflow.start(SESSION_WORKFLOW, { workflowId: id, taskQueue: `${id}-nobody`, args: [{ identity }] })
+      const submitted = new Submitter({ client, tryMs: 1500 }).submit(id, { inputs: [{ type: 'pause' }] })
+      await expect(submitted).rejects.toMatchObject({ code: 'store_failed', retryable: true })
     })
   })
 
