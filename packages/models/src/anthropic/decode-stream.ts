@@ -6,12 +6,12 @@ import type { ToolNames } from '../tool-names.ts'
 import { listSources } from '../found-sources.ts'
 import { answerTooLong } from '../transport/answer-reader.ts'
 import { redact } from '../transport/redact.ts'
-import type { SseEvent } from '../transport/sse.ts'
+import type { ReadAhead, SseEvent } from '../transport/sse.ts'
 import type { Block } from './decode-block.ts'
 import { applyDelta, findSources, readCallName, lengthOfDelta, openBlock, readPart } from './decode-block.ts'
 import { errorFromEvent } from './errors.ts'
 import { readFinish, overlay, readUsage } from './decode-end.ts'
-import { readEvent } from './read-event.ts'
+import { PieceReader } from './read-pieces.ts'
 import type { WireEvent } from './wire.ts'
 
 export interface AnthropicDecoderOptions {
@@ -30,6 +30,8 @@ const ANSWER_LENGTH_MAX = 8 * 1024 * 1024
 
 export interface AnthropicDecoder {
   push(event: SseEvent): void
+  /** Most events of a stream say a piece of text, and come many at a time: neighbours are read as one. */
+  readonly readAhead: ReadAhead
   /** The whole answer when the stream has ended properly, else what is wrong with it so far. */
   end(): ModelAnswer | BatonError
   /** Set as soon as the stream can no longer become an answer. */
@@ -76,13 +78,19 @@ class StreamDecoder implements AnthropicDecoder {
     if (event.event === 'ping') return
     let parsed: unknown
     try {
-      parsed = readEvent(event.data)
+      parsed = JSON.parse(event.data)
     } catch {
       // Redacted before it is cut: half a key is still too much.
       this.#fail(`an event is not JSON: ${redact(event.data, this.#options.secrets ?? []).slice(0, 80)}`)
       return
     }
     if (isJsonObject(parsed)) this.handleEvent(parsed)
+  }
+
+  readonly readAhead: ReadAhead = (text, at) => {
+    const pieces = new PieceReader(text, at)
+    for (let piece = pieces.next(); piece; piece = pieces.next()) this.handleEvent(piece)
+    return pieces.end
   }
 
   handleEvent(event: WireEvent): void {

@@ -6,7 +6,7 @@ import type { RecordedExchange } from '@baton/testing/recordings'
 import { countLine, openRecordings } from '@baton/testing/recordings'
 import { afterAll, describe, expect, test } from 'vitest'
 import { createToolNames } from '../tool-names.ts'
-import { createSseReader } from '../transport/sse.ts'
+import { readSseInto } from '../transport/answer-reader.ts'
 import { overlay, readUsage } from './decode-end.ts'
 import { createAnthropicDecoder, decodeAnthropicMessage } from './decode-stream.ts'
 import { encodeAssistantParts } from './encode-messages.ts'
@@ -43,7 +43,7 @@ function decode(
     return decodeAnthropicMessage(parsed.ok ? parsed.value : null, options)
   }
   const decoder = createAnthropicDecoder(options)
-  const reader = createSseReader((event) => decoder.push(event))
+  const reader = readSseInto(decoder)
   for (let start = 0; start < exchange.body.length; start += pieceLength) {
     const end = Math.min(start + pieceLength, exchange.body.length)
     reader.push(exchange.body.subarray(start, end))

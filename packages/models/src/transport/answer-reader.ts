@@ -7,7 +7,7 @@ import { cleanAnswer, cleanError } from './clean-answer.ts'
 import type { HttpFailure } from './http-errors.ts'
 import { readErrorBody } from './http-errors.ts'
 import { redact } from './redact.ts'
-import type { SseEvent } from './sse.ts'
+import type { ReadAhead, SseEvent } from './sse.ts'
 import { createSseReader } from './sse.ts'
 
 export interface AnswerReader {
@@ -147,10 +147,15 @@ export function joinReader(framing: Pick<BodyReader, 'push'>, decoder: StreamDec
   }
 }
 
+interface SseDecoder extends StreamDecoder {
+  push(event: SseEvent): void
+  readonly readAhead?: ReadAhead
+}
+
 /** For a decoder of server-sent events. */
-export function readSseInto(decoder: StreamDecoder & { push(event: SseEvent): void }): BodyReader {
+export function readSseInto(decoder: SseDecoder): BodyReader {
   return joinReader(
-    createSseReader((event) => decoder.push(event)),
+    createSseReader((event) => decoder.push(event), undefined, decoder.readAhead),
     decoder,
   )
 }

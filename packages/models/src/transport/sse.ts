@@ -14,12 +14,24 @@ export interface SseReader {
   push(bytes: Uint8Array): void
 }
 
+/**
+ * Reads whole events of `text` from `at` on without the parser, as many as it knows, and answers where it stopped. It is
+ * asked only between two events.
+ */
+export type ReadAhead = (text: string, at: number) => number
+
 /** The largest event that is read, in UTF-16 units: 4 MiB. A web search result with its encrypted content has 100 KiB. */
 const EVENT_LENGTH_MAX = 4 * 1024 * 1024
 
 /** An event that is cut off at the end of the body is dropped, as the HTML standard asks (9.2.6). */
-export function createSseReader(onEvent: (event: SseEvent) => void, eventLengthMax = EVENT_LENGTH_MAX): SseReader {
+export function createSseReader(
+  onEvent: (event: SseEvent) => void,
+  eventLengthMax = EVENT_LENGTH_MAX,
+  readAhead?: ReadAhead,
+): SseReader {
   const decoder = new TextDecoder()
+  /** The parser has read a blank line last; before the first one there may be a byte order mark. */
+  let isBetweenEvents = false
   let overflowed = false
   const parser = createParser({
     onEvent,
@@ -32,9 +44,25 @@ export function createSseReader(onEvent: (event: SseEvent) => void, eventLengthM
         onEvent({ event: 'error', data: error.value ?? '' })
     },
   })
+  const feed = (text: string): void => {
+    if (!readAhead || text.length > eventLengthMax) {
+      isBetweenEvents = false
+      parser.feed(text)
+      return
+    }
+    for (let at = 0; at < text.length && !overflowed;) {
+      if (isBetweenEvents) at = readAhead(text, at)
+      if (at >= text.length) return
+      const blank = text.indexOf('\n\n', at)
+      isBetweenEvents = blank >= 0
+      const end = blank >= 0 ? blank + 2 : text.length
+      parser.feed(text.slice(at, end))
+      at = end
+    }
+  }
   return {
     push(bytes) {
-      if (!overflowed) parser.feed(decoder.decode(bytes, { stream: true }))
+      if (!overflowed) feed(decoder.decode(bytes, { stream: true }))
       if (overflowed)
         throw new BatonError({
           code: 'model_malformed_answer',

@@ -1,0 +1,89 @@
+// Pieces of text, thinking and arguments straight from Anthropic's stream, in the exact form in which its API writes them.
+// Whatever is written in another way is left to the parser of events and to JSON.parse.
+import type { WireEvent } from './wire.ts'
+
+const HEAD =
+  /event: content_block_delta\ndata: \{"type":"content_block_delta","index":(0|[1-9]\d{0,8}),"delta":\{"type":"(text_delta|thinking_delta|input_json_delta)","(text|thinking|partial_json)":"/y
+
+const FIELDS: Readonly<Record<string, string>> = {
+  text_delta: 'text',
+  thinking_delta: 'thinking',
+  input_json_delta: 'partial_json',
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const BRACE = 0x7d
+const SPACE = 0x20
+const TAB = 0x09
+const NEWLINE = 0x0a
+
+/** Reads `text` from a place between two events on. */
+export class PieceReader {
+  readonly #text: string
+  /** Behind the last event that was read. */
+  end: number
+
+  constructor(text: string, at: number) {
+    this.#text = text
+    this.end = at
+  }
+
+  /** The next piece; pieces of one block that follow each other are one. Undefined at the first event that is no piece. */
+  next(): WireEvent | undefined {
+    const text = this.#text
+    HEAD.lastIndex = this.end
+    const [head, index, type = '', field = ''] = HEAD.exec(text) ?? []
+    if (head === undefined || FIELDS[type] !== field) return undefined
+    const from = this.end
+    let raw = ''
+    // Not `startsWith`, which compares character by character and takes several times as long.
+    while (text.slice(this.end, this.end + head.length) === head) {
+      const start = this.end + head.length
+      const quote = this.#findQuote(start)
+      const end = quote < 0 ? -1 : this.#findEnd(quote + 1)
+      if (end < 0) break
+      raw += text.slice(start, quote)
+      this.end = end
+    }
+    if (this.end === from) return undefined
+    const said = raw.includes('\\') ? unescape(raw) : raw
+    if (said !== undefined) return { type: 'content_block_delta', index: Number(index), delta: { type, [field]: said } }
+    this.end = from // an escape that JSON does not know
+    return undefined
+  }
+
+  /** Where the string ends; -1 at a control, which JSON forbids, and where it does not end. */
+  #findQuote(from: number): number {
+    const text = this.#text
+    let at = from
+    for (let code = text.charCodeAt(at); code !== QUOTE; code = text.charCodeAt(++at))
+      if (code === BACKSLASH) at += 1
+      else if (!(code >= SPACE)) return -1 // NaN is no character
+    return at
+  }
+
+  /** Where the event ends, if it ends as it should; JSON allows blanks between its braces. Else -1. */
+  #findEnd(from: number): number {
+    const text = this.#text
+    if (text.charCodeAt(from) !== BRACE) return -1
+    const brace = this.#skipBlanks(from + 1)
+    if (text.charCodeAt(brace) !== BRACE) return -1
+    const end = this.#skipBlanks(brace + 1)
+    return text.charCodeAt(end) === NEWLINE && text.charCodeAt(end + 1) === NEWLINE ? end + 2 : -1
+  }
+
+  #skipBlanks(from: number): number {
+    let at = from
+    for (let code = this.#text.charCodeAt(at); code === SPACE || code === TAB;) code = this.#text.charCodeAt(++at)
+    return at
+  }
+}
+
+function unescape(raw: string): string | undefined {
+  try {
+    return String(JSON.parse(`"${raw}"`))
+  } catch {
+    return undefined
+  }
+}
