@@ -53,6 +53,15 @@ export function applyDelta(block: Block, delta: JsonObject): string {
   return ''
 }
 
+/** Whether such deltas are text of the block: neighbours of them may be taken as one. */
+export function takesDelta(block: Block, type: string): boolean {
+  return (
+    type === 'input_json_delta' ||
+    (type === 'text_delta' && block.type === 'text') ||
+    (type === 'thinking_delta' && block.type === 'thinking')
+  )
+}
+
 /** UTF-16 units that a delta adds to what is kept; of what is not text, those of its JSON. */
 export function lengthOfDelta(block: Block, delta: JsonObject): number {
   return (textOfDelta(block, delta) ?? JSON.stringify(delta)).length

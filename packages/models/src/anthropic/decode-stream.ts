@@ -8,7 +8,15 @@ import { answerTooLong } from '../transport/answer-reader.ts'
 import { redact } from '../transport/redact.ts'
 import type { ReadAhead, SseEvent } from '../transport/sse.ts'
 import type { Block } from './decode-block.ts'
-import { applyDelta, findSources, readCallName, lengthOfDelta, openBlock, readPart } from './decode-block.ts'
+import {
+  applyDelta,
+  findSources,
+  readCallName,
+  lengthOfDelta,
+  openBlock,
+  readPart,
+  takesDelta,
+} from './decode-block.ts'
 import { errorFromEvent } from './errors.ts'
 import { readFinish, overlay, readUsage } from './decode-end.ts'
 import { PieceReader } from './read-pieces.ts'
@@ -88,7 +96,10 @@ class StreamDecoder implements AnthropicDecoder {
   }
 
   readonly readAhead: ReadAhead = (text, at) => {
-    const pieces = new PieceReader(text, at)
+    const pieces = new PieceReader(text, at, (index, type) => {
+      const block = this.#blocks[index]
+      return block?.isOpen === true && takesDelta(block, type)
+    })
     for (let piece = pieces.next(); piece; piece = pieces.next()) this.handleEvent(piece)
     return pieces.end
   }

@@ -21,11 +21,14 @@ const NEWLINE = 0x0a
 /** Reads `text` from a place between two events on. */
 export class PieceReader {
   readonly #text: string
+  readonly #isTaken: (index: number, type: string) => boolean
   /** Behind the last event that was read. */
   end: number
 
-  constructor(text: string, at: number) {
+  /** `isTaken`: whether pieces of this type are text of the block with this index. */
+  constructor(text: string, at: number, isTaken: (index: number, type: string) => boolean) {
     this.#text = text
+    this.#isTaken = isTaken
     this.end = at
   }
 
@@ -34,7 +37,7 @@ export class PieceReader {
     const text = this.#text
     HEAD.lastIndex = this.end
     const [head, index, type = '', field = ''] = HEAD.exec(text) ?? []
-    if (head === undefined || FIELDS[type] !== field) return undefined
+    if (head === undefined || FIELDS[type] !== field || !this.#isTaken(Number(index), type)) return undefined
     const from = this.end
     let raw = ''
     // Not `startsWith`, which compares character by character and takes several times as long.
