@@ -200,6 +200,11 @@ export interface Session<A extends Agent = Agent> {
    * @throws BatonError `invalid_option`, `store_failed`, `log_damaged`
    */
   messages(page?: MessagesQuery): Promise<MessagesPage>
+  /**
+   * The bytes of an image or a file of the session, as base64, by the `handle` of its source in a message or a result.
+   * Undefined where the session has none of this handle. @throws BatonError `store_failed`
+   */
+  media(handle: string): Promise<string | undefined>
   /** What the session is and does now. */
   info(): Promise<SessionDetails>
   /**

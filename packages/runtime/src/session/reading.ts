@@ -10,6 +10,7 @@ import type {
 import { BatonError, Conversation, readStart, SessionProjection } from '@baton/core'
 import type { SessionEngine } from '../engine.ts'
 import { listApprovals } from './approvals.ts'
+import { inTime, nameMediaBlob } from '../work/media.ts'
 import { EventReader } from './event-reader.ts'
 
 type ReadEngine = Pick<SessionEngine, 'session' | 'follow' | 'state' | 'history' | 'world'>
@@ -84,6 +85,18 @@ export async function readMessages(engine: ReadEngine, query: MessagesQuery): Pr
     })
   const from = Math.max(0, end - limit)
   return { messages: all.slice(from, end), more: from > 0, next }
+}
+
+/** SHA-256 in hex. */
+const HANDLE = /^[0-9a-f]{64}$/
+
+/** As base64. @throws BatonError `store_failed` */
+export async function readMedia(
+  { session, world }: Pick<ReadEngine, 'session' | 'world'>,
+  handle: string,
+): Promise<string | undefined> {
+  if (!HANDLE.test(handle)) return undefined
+  return await inTime(world.timers, () => world.blobs.get(session, nameMediaBlob(handle)))
 }
 
 const CHARS_PER_1000_TOKENS = 1000

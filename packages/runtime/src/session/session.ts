@@ -60,7 +60,7 @@ import { SpokenInputs } from './spoken-inputs.ts'
 import { bringsBytes, submitMedia } from './submit-media.ts'
 import { findTurn } from './find-message.ts'
 import { rewindSession } from './rewind.ts'
-import { openEvents, readDetails, readMessages } from './reading.ts'
+import { openEvents, readDetails, readMedia, readMessages } from './reading.ts'
 import { createUnknownInputError, followTurn } from './turn.ts'
 
 export interface SessionHandleInit {
@@ -166,6 +166,10 @@ class SessionHandle implements Session {
     if (!given.ok) throw new BatonError(given.refusal)
     await this.#said
     return await readMessages(this.#init.engine, given.value)
+  }
+
+  media(handle: string): Promise<string | undefined> {
+    return readMedia(this.#init.engine, handle)
   }
 
   async info(): Promise<SessionDetails> {
@@ -341,6 +345,7 @@ const METHODS = [
   'turn',
   'events',
   'messages',
+  'media',
   'info',
   'submit',
   'interrupt',

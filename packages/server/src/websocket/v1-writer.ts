@@ -2,7 +2,7 @@
 import type { Clock, Logger } from '@baton/core'
 import type { ServerFrame } from '@baton/protocol'
 import { encodeFrame, PROTOCOL_VERSION } from '@baton/protocol'
-import { encodeAppError } from './app-errors.ts'
+import { encodeAppError } from '../shared/app-errors.ts'
 import type { V1Limits } from './limits.ts'
 import type { Socket } from './socket.ts'
 import { CLOSE_CODES } from './socket.ts'

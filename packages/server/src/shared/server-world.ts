@@ -1,6 +1,5 @@
-// What a server needs of the world around it: time, ids and a log. Node's own by default.
+// What a server needs of the world around it: time, ids and a log. That of Node, and of other runtimes with the web's standard objects, by default.
 import type { Clock, Logger, Timers } from '@baton/core'
-import { randomUUID } from 'node:crypto'
 
 export interface ServerWorld {
   readonly clock: Clock
@@ -12,18 +11,18 @@ export interface ServerWorld {
 /** setTimeout takes no longer delay; a caller that asks for more is called early and asks again. */
 const DELAY_MAX_MS = 2 ** 31 - 1
 
-/** Node's clock, timers and ids, and a log that writes nothing. */
+/** The process's clock, timers and ids, and a log that writes nothing. */
 export function createServerWorld(): ServerWorld {
   return {
     clock: { nowMs: () => Date.now(), monotonicMs: () => performance.now() },
     timers: {
       start: (delayMs, callback, { isBackground = false } = {}) => {
         const timer = setTimeout(callback, Math.min(delayMs, DELAY_MAX_MS))
-        if (isBackground) timer.unref()
+        if (isBackground && typeof timer === 'object') timer.unref() // elsewhere a timer is a number
         return () => clearTimeout(timer)
       },
     },
-    newId: () => randomUUID(),
+    newId: () => crypto.randomUUID(),
     log: { info: () => {}, warn: () => {} },
   }
 }

@@ -1,0 +1,115 @@
+// One response of a chat: the events of a turn as chunks, while the page that reads them is the client of the calls that it
+// was told to run. A call is claimed before the page hears of it, so that two pages never run it both.
+import type { CallView, LeaseClient, Session, SessionEvent, Timers } from '@baton/core'
+import type { UiChunk } from './ui-chunks.ts'
+import type { KnownAnswer } from './ui-answer.ts'
+import { UiAnswer } from './ui-answer.ts'
+import type { LinkMedia } from './ui-messages.ts'
+
+export interface ChatAnswerInit {
+  readonly session: Session
+  readonly linkMedia: LinkMedia
+  readonly known?: KnownAnswer
+  readonly timers: Timers
+  readonly nowMs: () => number
+  readonly newId: () => string
+  /** Events before this position have happened before; what they leave waiting is looked at once all are read. */
+  readonly livePos: number
+}
+
+/** The names of clients behind responses. */
+const CLIENT = 'chat-'
+const LEASE_MS = 30_000
+/** Milliseconds between two renewals while the response is open. */
+const RENEWAL_MS = 10_000
+/** A page may bring a result so much later than the call's deadline says, since clocks differ. */
+const GRACE_MS = 5000
+const LEASE_MAX_MS = 3_600_000
+
+export class ChatAnswer {
+  readonly #init: ChatAnswerInit
+  readonly #answer: UiAnswer
+  readonly #claimed = new Set<string>()
+  #client: LeaseClient | undefined
+  #stopRenewal: (() => void) | undefined
+  #isLive = false
+
+  constructor(init: ChatAnswerInit) {
+    this.#init = init
+    this.#answer = new UiAnswer({
+      linkMedia: init.linkMedia,
+      ...(init.known && { known: init.known }),
+      mayRun: (call) =>
+        this.#claimed.has(call.callId) || (call.status === 'running' && call.effect !== 'once' && isPage(call.holder)),
+    })
+  }
+
+  /** The response has told all that it can: the turn has ended, or waits for its page. */
+  isOver = false
+
+  async take(event: SessionEvent): Promise<readonly UiChunk[]> {
+    this.#isLive ||= event.type === 'live' || event.cursor.pos > this.#init.livePos
+    if (event.type === 'call') await this.#hold(event.call)
+    const chunks = this.#answer.take(event)
+    const isWhole = event.cursor.read === undefined // the last event of its record
+    if (this.#answer.ended) this.isOver = true
+    else if (this.#isLive && isWhole && this.#answer.waitsForPage) {
+      this.isOver = true
+      return [...chunks, ...this.#answer.pause()]
+    }
+    return chunks
+  }
+
+  /** Keeps what its page is to run until the calls' own deadlines; lets go of everything else. Never rejects. */
+  async leave(): Promise<void> {
+    this.#stopRenewal?.()
+    const { session, nowMs } = this.#init
+    const client = this.#client
+    if (!client) return
+    const own = this.#answer.ownCalls.filter(({ callId }) => this.#claimed.has(callId))
+    const untilMs = Math.max(0, ...own.map(({ deadlineMs }) => deadlineMs ?? nowMs() + LEASE_MAX_MS))
+    const leaseMs = Math.min(LEASE_MAX_MS, Math.max(LEASE_MS, untilMs - nowMs() + GRACE_MS))
+    try {
+      await (own.length > 0 ? session.client({ client: client.client, leaseMs }) : client.release())
+    } catch {
+      // The session is closed, or takes no clients any more: its lease runs out.
+    }
+  }
+
+  async #hold(call: CallView): Promise<void> {
+    if (call.runs !== 'client' || call.status === 'settled') return
+    const isOwn = call.holder !== undefined && call.holder === this.#client?.client
+    if (!isOwn && !this.#client && (call.waitsForClient || call.status !== 'proposed')) await this.#attach()
+    if (!isOwn || call.status !== 'waiting' || this.#claimed.has(call.callId)) return
+    try {
+      await this.#client?.claim(call.callId)
+      this.#claimed.add(call.callId)
+    } catch {
+      // It was withdrawn or went to another client meanwhile; its next event says so.
+    }
+  }
+
+  async #attach(): Promise<void> {
+    const { session, newId } = this.#init
+    try {
+      this.#client = await session.client({ client: `${CLIENT}${newId()}`, leaseMs: LEASE_MS })
+    } catch {
+      return // too many clients: another one runs it, or its deadline ends it
+    }
+    this.#renewLater()
+  }
+
+  #renewLater(): void {
+    this.#stopRenewal = this.#init.timers.start(RENEWAL_MS, () => {
+      this.#client?.renew().then(
+        () => this.#renewLater(),
+        () => {}, // the session takes it no more
+      )
+    })
+  }
+}
+
+/** Whether a client is a page of a chat. */
+export function isPage(holder: string | undefined): boolean {
+  return holder?.startsWith(CLIENT) === true
+}

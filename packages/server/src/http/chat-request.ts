@@ -1,0 +1,122 @@
+// What the transports of ai 7 send: the page's messages, of which only the newest says something new. Everything else the
+// session knows better.
+import type { ContentPart, JsonObject, JsonValue, ModelSettings } from '@baton/core'
+import { isJsonObject } from '@baton/core'
+import type { KnownAnswer } from './ui-answer.ts'
+import { createInvalid, readUserParts } from './ui-messages.ts'
+
+export interface ChatRequest {
+  /** Of the session. */
+  readonly chat: string
+  readonly wish: Wish
+  readonly model?: string
+  readonly settings: ModelSettings
+}
+
+export type Wish =
+  | { readonly type: 'send'; readonly id: string; readonly parts: readonly ContentPart[] }
+  /** Another text in place of one that was said. */
+  | { readonly type: 'edit'; readonly message: string; readonly parts: readonly ContentPart[] }
+  /** Another answer; to the newest message where `message` is absent. */
+  | { readonly type: 'regenerate'; readonly message?: string }
+  /** Results and decisions that the page has put into its copy of the answer. */
+  | { readonly type: 'continue'; readonly known: KnownAnswer; readonly given: readonly Given[] }
+
+export type Given =
+  | { readonly type: 'result'; readonly callId: string; readonly output: JsonValue }
+  | { readonly type: 'failed'; readonly callId: string; readonly message: string }
+  | {
+      readonly type: 'decision'
+      readonly approvalId: string
+      readonly isApproved: boolean
+      readonly reason?: string
+    }
+
+/** Which fields of a request's body may choose the model and its settings; none by default. */
+export interface AllowedSettings {
+  readonly models?: readonly string[]
+  readonly temperature?: boolean
+  /** The most that may be asked for. */
+  readonly maxOutputTokens?: number
+}
+
+/** @throws BatonError `invalid_event` with the field that is wrong */
+export function readChatRequest(body: JsonValue, allowed: AllowedSettings): ChatRequest {
+  if (!isJsonObject(body)) throw createInvalid('the body must be a JSON object')
+  const { id: chat, messages, trigger = 'submit-message', messageId } = body
+  if (typeof chat !== 'string' || chat === '') throw createInvalid('id must be the chat’s id')
+  if (!Array.isArray(messages)) throw createInvalid('messages must be an array')
+  const last = messages.at(-1) as JsonValue | undefined // an item of JSON
+  if (messageId !== undefined && messageId !== null && typeof messageId !== 'string')
+    throw createInvalid('messageId must be text')
+  const wish = readWish(trigger, typeof messageId === 'string' ? messageId : undefined, last)
+  return { chat, wish, ...readAsked(body, allowed) }
+}
+
+function readWish(trigger: JsonValue, messageId: string | undefined, last: JsonValue | undefined): Wish {
+  if (trigger === 'regenerate-message')
+    return { type: 'regenerate', ...(messageId !== undefined && { message: messageId }) }
+  if (trigger !== 'submit-message')
+    throw createInvalid(
+      `trigger must be "submit-message" or "regenerate-message", not ${JSON.stringify(trigger).slice(0, 80)}`,
+    )
+  if (!isJsonObject(last)) throw createInvalid('messages is empty: there is nothing to answer')
+  const { id, role, parts } = last
+  if (typeof id !== 'string' || id === '') throw createInvalid('the last message has no id')
+  if (!Array.isArray(parts)) throw createInvalid('the last message has no parts')
+  if (role === 'assistant') return readContinuation(id, parts as readonly JsonValue[])
+  if (role !== 'user') throw createInvalid('the last message must be of the role "user" or "assistant"')
+  const said = readUserParts(parts as readonly JsonValue[])
+  return messageId === undefined ? { type: 'send', id, parts: said } : { type: 'edit', message: messageId, parts: said }
+}
+
+function readContinuation(id: string, parts: readonly JsonValue[]): Wish {
+  const calls = new Map<string, string>()
+  const given: Given[] = []
+  let steps = 0
+  for (const part of parts) {
+    if (!isJsonObject(part)) continue
+    if (part['type'] === 'step-start') steps += 1
+    const { toolCallId: callId, state } = part
+    if (typeof callId !== 'string' || typeof state !== 'string') continue
+    calls.set(callId, state)
+    const one = readGiven(part, callId, state)
+    if (one) given.push(one)
+  }
+  return { type: 'continue', known: { id, steps, calls }, given }
+}
+
+function readGiven(part: JsonObject, callId: string, state: string): Given | undefined {
+  const { output = null, errorText, approval } = part
+  if (state === 'output-available' && part['preliminary'] !== true) return { type: 'result', callId, output }
+  if (state === 'output-error')
+    return { type: 'failed', callId, message: typeof errorText === 'string' ? errorText : 'the tool failed' }
+  if (state !== 'approval-responded' || !isJsonObject(approval)) return undefined
+  const { id, approved, reason } = approval
+  if (typeof id !== 'string' || typeof approved !== 'boolean') return undefined
+  return {
+    type: 'decision',
+    approvalId: id,
+    isApproved: approved,
+    ...(typeof reason === 'string' && reason !== '' && { reason }),
+  }
+}
+
+/** @throws BatonError `invalid_event` for a value that is not allowed; nothing is changed in silence */
+function readAsked(body: JsonObject, allowed: AllowedSettings): Pick<ChatRequest, 'model' | 'settings'> {
+  const { model, temperature, maxOutputTokens } = body
+  const most = allowed.maxOutputTokens ?? 0
+  if (model !== undefined && !(typeof model === 'string' && allowed.models?.includes(model)))
+    throw createInvalid(`model ${JSON.stringify(model).slice(0, 100)} may not be chosen here`)
+  if (temperature !== undefined && !(allowed.temperature && typeof temperature === 'number'))
+    throw createInvalid('temperature may not be set here')
+  if (maxOutputTokens !== undefined && !(typeof maxOutputTokens === 'number' && maxOutputTokens <= most))
+    throw createInvalid(most > 0 ? `maxOutputTokens must be ${most} at most` : 'maxOutputTokens may not be set here')
+  return {
+    ...(typeof model === 'string' && { model }),
+    settings: {
+      ...(typeof temperature === 'number' && { temperature }),
+      ...(typeof maxOutputTokens === 'number' && { maxOutputTokens }),
+    },
+  }
+}

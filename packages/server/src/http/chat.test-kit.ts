@@ -1,0 +1,63 @@
+// A page of the AI SDK in this process, unmodified: its `Chat` and its transport, over a handler of ours.
+import { Chat } from '@ai-sdk/react'
+import type { Agent, Store } from '@baton/core'
+import { createHost, createNodeEnvironment } from '@baton/host'
+import type { ChatInit, UIMessage } from 'ai'
+import {
+  DefaultChatTransport,
+  lastAssistantMessageIsCompleteWithApprovalResponses,
+  lastAssistantMessageIsCompleteWithToolCalls,
+} from 'ai'
+import type { HandlerOptions } from './handler.ts'
+import { createHandler } from './handler.ts'
+
+export interface PageParts {
+  readonly agent: Agent
+  readonly store?: Store
+  readonly handler?: HandlerOptions
+}
+
+export function startChats({ agent, store, handler: options }: PageParts) {
+  const environment = createNodeEnvironment({ post: () => Promise.reject(new Error('no network in this test')) })
+  const host = createHost({ environment, agent, ...(store && { store }) })
+  const logged: string[] = []
+  const note = (message: string, data: object = {}): void => void logged.push(`${message} ${JSON.stringify(data)}`)
+  const handler = createHandler(host, { log: { info: note, warn: note }, ...options })
+  const fetch = (address: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    if (address instanceof Request) return handler(new Request(address, init))
+    return handler(new Request(new URL(address, 'http://localhost'), init))
+  }
+  /** A page with this chat; `id` is the session's. */
+  const openPage = (
+    id: string,
+    more: Partial<ChatInit<UIMessage>> & { readonly body?: object } = {},
+  ): Chat<UIMessage> => {
+    const { body, ...init } = more
+    return new Chat<UIMessage>({
+      id,
+      transport: new DefaultChatTransport({ fetch, ...(body && { body }) }),
+      sendAutomaticallyWhen: (chat) =>
+        lastAssistantMessageIsCompleteWithToolCalls(chat) || lastAssistantMessageIsCompleteWithApprovalResponses(chat),
+      ...init,
+    })
+  }
+  return { host, handler, fetch, openPage, logged, environment, stop: () => host.stop() }
+}
+
+/** The page has all that it asked for. */
+export async function settled(chat: Chat<UIMessage>, isDone: (chat: Chat<UIMessage>) => boolean): Promise<void> {
+  for (let tries = 0; !isDone(chat); tries++) {
+    if (tries > 2000) throw new Error(`the page is ${chat.status}: ${JSON.stringify(chat.messages.at(-1))}`)
+    await new Promise((resolve) => void setTimeout(resolve, 5))
+  }
+}
+
+export function readTexts(chat: Chat<UIMessage>): readonly string[] {
+  return chat.messages.map(({ parts }) => parts.map((part) => (part.type === 'text' ? part.text : '')).join(''))
+}
+
+export function findTool(chat: Chat<UIMessage>, name: string): Readonly<Record<string, unknown>> {
+  const part = chat.messages.at(-1)?.parts.findLast(({ type }) => type === `tool-${name}`)
+  if (!part) throw new Error(`the newest message has no call of ${name}: ${JSON.stringify(chat.messages.at(-1))}`)
+  return part as unknown as Readonly<Record<string, unknown>> // a part of JSON
+}

@@ -1,0 +1,215 @@
+// What a chat page asks for, done to its session: a message, an edit, another answer, results and decisions, or the answer that
+// is being written once more.
+import type { CallView, EventStream, Session, SessionEvent } from '@baton/core'
+import { BatonError, isBatonError } from '@baton/core'
+import type { ChatAnswerInit } from './chat-answer.ts'
+import { ChatAnswer, isPage } from './chat-answer.ts'
+import type { ChatRequest, Given, Wish } from './chat-request.ts'
+import type { LinkMedia } from './ui-messages.ts'
+import { nameEdit, showMessageId } from './ui-messages.ts'
+import type { ServerWorld } from '../shared/server-world.ts'
+
+export interface ChatWorld extends Pick<ServerWorld, 'clock' | 'timers' | 'newId' | 'log'> {
+  readonly linkMedia: LinkMedia
+  /** Milliseconds after its end in which an answer is told again to a page that resumes. */
+  readonly replayMs: number
+}
+
+/** Events of one turn, and what the page has of it. */
+export interface OpenedChat {
+  readonly answer: ChatAnswer
+  readonly events: AsyncIterable<SessionEvent>
+}
+
+/**
+ * Does what the page asks for and gives what answers it.
+ * @throws BatonError what the session refuses, before anything is told
+ */
+export async function openChat(session: Session, request: ChatRequest, world: ChatWorld): Promise<OpenedChat> {
+  const { wish } = request
+  switch (wish.type) {
+    case 'send':
+      return await send(session, { ...request, wish }, world)
+    case 'edit':
+    case 'regenerate':
+      return await askAgain(session, wish, world)
+    case 'continue':
+      return await goOn(session, wish, world)
+    default:
+      return wish satisfies never
+  }
+}
+
+type Of<Type extends Wish['type']> = Extract<Wish, { readonly type: Type }>
+
+async function send(
+  session: Session,
+  { wish, model, settings }: ChatRequest & { readonly wish: Of<'send'> },
+  world: ChatWorld,
+): Promise<OpenedChat> {
+  const { head } = await session.info()
+  const turn = session.send(wish.parts, { inputId: wish.id, settings, ...(model !== undefined && { model }) })
+  turn.answer.catch(() => {}) // whoever reads the events gets the failure there
+  const iterator = turn[Symbol.asyncIterator]()
+  const first = await iterator.next() // it rejects with what the session refuses
+  const events: AsyncIterable<SessionEvent> = {
+    async *[Symbol.asyncIterator]() {
+      try {
+        for (let next = first; next.done !== true; next = await iterator.next()) yield next.value
+      } catch (cause) {
+        if (!isBatonError(cause)) throw cause // how the turn failed stands in its last event
+      } finally {
+        await iterator.return?.()
+      }
+    },
+  }
+  return { answer: createAnswer(session, world, { livePos: head.pos }), events }
+}
+
+async function askAgain(session: Session, wish: Of<'edit' | 'regenerate'>, world: ChatWorld): Promise<OpenedChat> {
+  const { head } = await session.info()
+  const message = await findMessage(session, wish.message, wish.type === 'edit' ? 'user' : undefined)
+  const reader = session.events({ from: head })
+  try {
+    const inputId = nameEdit(message, world.newId())
+    const change = wish.type === 'edit' ? ({ replace: wish.parts } as const) : ({ again: true } as const)
+    await session.rewind({ message, inputId, interrupt: true, ...change })
+  } catch (cause) {
+    reader.leave()
+    throw cause
+  }
+  // The end of a turn that was interrupted for it comes first.
+  const events = skipUntil(reader, ({ type }) => type === 'messages-removed')
+  return { answer: createAnswer(session, world, { livePos: head.pos }), events }
+}
+
+/** The session's own id of a message as the page knows it; of the newest one without an id. */
+async function findMessage(session: Session, id: string | undefined, role: 'user' | undefined): Promise<string> {
+  for (let before: string | undefined; ;) {
+    const page = await session.messages({ limit: 200, ...(before !== undefined && { before }) })
+    const found = page.messages.findLast((one) =>
+      id === undefined ? one.role === 'assistant' : one.id === id || showMessageId(one.id) === id,
+    )
+    if (found && role !== undefined && found.role !== role)
+      throw new BatonError({ code: 'invalid_event', message: `message ${found.id} is none of a user's` })
+    if (found) return found.id
+    before = page.messages[0]?.id
+    if (!page.more || before === undefined)
+      throw new BatonError({
+        code: 'unknown_input',
+        message: `the conversation has no message "${String(id).slice(0, 100)}"`,
+        hint: 'Load the conversation again: another page may have changed it.',
+      })
+  }
+}
+
+async function goOn(session: Session, { known, given }: Of<'continue'>, world: ChatWorld): Promise<OpenedChat> {
+  const { past, calls, reader, livePos } = await readTurn(session)
+  try {
+    for (const one of given) await take(session, one, calls)
+  } catch (cause) {
+    reader.leave()
+    throw cause
+  }
+  return { answer: createAnswer(session, world, { livePos, known }), events: chain(past, reader) }
+}
+
+/** What the log has settled already is passed over: a page may say it twice, and may be late. */
+async function take(session: Session, given: Given, calls: ReadonlyMap<string, CallView>): Promise<void> {
+  if (given.type === 'decision') {
+    const { approvalId, isApproved, reason } = given
+    const waiting = await session.approvals()
+    if (!waiting.some((one) => one.approvalId === approvalId)) return
+    const decision = isApproved ? 'approve' : 'deny'
+    await session.decide({ approvalId, decision, ...(reason !== undefined && { reason }) })
+    return
+  }
+  const call = calls.get(given.callId)
+  if (!call || call.runs !== 'client' || call.status === 'settled' || !isPage(call.holder)) return
+  const client = await session.client({ client: call.holder ?? '' })
+  if (call.status === 'waiting') await client.claim(call.callId)
+  await client.result(
+    call.callId,
+    given.type === 'failed'
+      ? { type: 'error', code: 'tool_failed', message: given.message }
+      : { type: 'ok', content: [{ type: 'text', text: asText(given.output) }], value: given.output },
+  )
+}
+
+function asText(output: unknown): string {
+  return typeof output === 'string' ? output : JSON.stringify(output)
+}
+
+/**
+ * The answer that is being written, from its beginning; undefined where there is none.
+ * @throws BatonError
+ */
+export async function resumeChat(session: Session, world: ChatWorld): Promise<OpenedChat | undefined> {
+  if (!session.lastTurn()) return undefined
+  const { past, reader, livePos } = await readTurn(session)
+  const { activity, lastMs } = await session.info()
+  const isOver = past.some(({ type }) => type === 'turn-finished') && activity !== 'running' && activity !== 'waiting'
+  if (isOver && world.clock.nowMs() - lastMs > world.replayMs) {
+    reader.leave()
+    return undefined
+  }
+  return { answer: createAnswer(session, world, { livePos }), events: chain(past, reader) }
+}
+
+interface ReadTurn {
+  /** Of the newest turn, so far. */
+  readonly past: readonly SessionEvent[]
+  readonly calls: ReadonlyMap<string, CallView>
+  /** What comes. */
+  readonly reader: EventStream
+  readonly livePos: number
+}
+
+async function readTurn(session: Session): Promise<ReadTurn> {
+  const { head } = await session.info()
+  const reader = session.events({ from: 'turn' })
+  const past: SessionEvent[] = []
+  const calls = new Map<string, CallView>()
+  for (let isPast = true; isPast;) {
+    const batch = await reader.nextBatch()
+    if (!batch) break
+    for (const event of batch.events) {
+      isPast &&= event.type !== 'live'
+      past.push(event)
+      if (event.type === 'call') calls.set(event.call.callId, event.call)
+    }
+  }
+  return { past, calls, reader, livePos: head.pos }
+}
+
+function createAnswer(
+  session: Session,
+  { clock, timers, newId, linkMedia }: ChatWorld,
+  more: Pick<ChatAnswerInit, 'livePos' | 'known'>,
+): ChatAnswer {
+  return new ChatAnswer({ session, timers, newId, linkMedia, nowMs: () => clock.nowMs(), ...more })
+}
+
+async function* chain(past: readonly SessionEvent[], reader: EventStream): AsyncGenerator<SessionEvent> {
+  try {
+    yield* past
+    yield* reader
+  } finally {
+    reader.leave()
+  }
+}
+
+async function* skipUntil(
+  reader: EventStream,
+  isFirst: (event: SessionEvent) => boolean,
+): AsyncGenerator<SessionEvent> {
+  try {
+    let isSkipped = true
+    for await (const event of reader) {
+      isSkipped &&= !isFirst(event)
+      if (!isSkipped) yield event
+    }
+  } finally {
+    reader.leave()
+  }
+}

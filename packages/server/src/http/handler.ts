@@ -1,0 +1,243 @@
+// Chats and sessions over HTTP, as one function from a web-standard request to its response. It can be mounted in any server
+// that speaks them: Node (`createNodeListener`), Hono, Next, Bun, Deno.
+import type { Host, JsonObject, Principal, Session, SessionDirectory } from '@baton/core'
+import { BatonError } from '@baton/core'
+import { describeThrown } from '@baton/runtime'
+import type { ServerWorld } from '../shared/server-world.ts'
+import { createServerWorld } from '../shared/server-world.ts'
+import type { OpenedChat } from './chat.ts'
+import { openChat, resumeChat } from './chat.ts'
+import type { AllowedSettings } from './chat-request.ts'
+import { readChatRequest } from './chat-request.ts'
+import { answerEvents, encodeEvent } from './event-response.ts'
+import { answerError, answerJson, answerRefusal } from './http-errors.ts'
+import { readJsonBody, readObjectBody } from './requests.ts'
+import { answerSessions } from './session-routes.ts'
+import { createInvalid, createMediaLinks } from './ui-messages.ts'
+
+export interface HttpLimits {
+  /** Bytes of a request's body; 32 MiB by default, since pictures come in it. */
+  readonly bodyBytes: number
+  /** Bytes of a response that may wait for its reader; then it is let go, and resumes. 4 MiB. */
+  readonly waitingBytes: number
+  /** Milliseconds of silence after which a comment keeps a response open. 15,000. */
+  readonly keepAliveMs: number
+  /** Milliseconds after its end in which an answer is told once more to a page that resumes. 300,000. */
+  readonly replayMs: number
+  /** Responses that stream at once; more get 503. 1,000. */
+  readonly streams: number
+}
+
+export interface HandlerOptions extends Partial<ServerWorld> {
+  /** Where it is mounted; `/api` by default. */
+  readonly basePath?: string
+  /** Who asks; absent: everybody is `anonymous`. Undefined, or an error: 401. */
+  readonly authenticate?: (request: Request) => Principal | undefined | Promise<Principal | undefined>
+  /** Pages of other origins that may ask, as `https://app.example`; `*` for all. None by default. */
+  readonly origins?: readonly string[]
+  /** What a chat's request may choose. Nothing by default: a body that asks for more is refused. */
+  readonly allow?: AllowedSettings
+  readonly limits?: Partial<HttpLimits>
+}
+
+/** A host with lists of its sessions has more routes. */
+export type HandledHost = Host & Partial<SessionDirectory>
+
+export interface Call {
+  readonly request: Request
+  readonly url: URL
+  readonly principal: Principal
+  readonly open: (id: string) => Promise<Session>
+}
+
+export interface HandlerParts {
+  readonly host: HandledHost
+  readonly world: ServerWorld
+  readonly limits: HttpLimits
+  readonly basePath: string
+  readonly allow: AllowedSettings
+  /** Responses that stream now. */
+  streams: number
+}
+
+const LIMITS: HttpLimits = {
+  bodyBytes: 32 * 1024 * 1024,
+  waitingBytes: 4 * 1024 * 1024,
+  keepAliveMs: 15_000,
+  replayMs: 300_000,
+  streams: 1000,
+}
+
+const UI_STREAM = { 'x-vercel-ai-ui-message-stream': 'v1' }
+
+/**
+ * `POST {base}/chat` and `GET {base}/chat/:id/stream` are what `useChat` asks for; `/chat/:id/stop`, `/answers` and `/approvals`
+ * are for what it cannot say, and `{base}/sessions` for lists, messages and events.
+ * @throws BatonError `invalid_option` for a base path that begins with no slash
+ */
+export function createHandler(
+  host: HandledHost,
+  options: HandlerOptions = {},
+): (request: Request) => Promise<Response> {
+  const { basePath = '/api', authenticate, origins = [], allow = {} } = options
+  if (!/^(?:\/[^/?#]+)*$/.test(basePath))
+    throw new BatonError({ code: 'invalid_option', message: `basePath must be like "/api", not "${basePath}"` })
+  const world = { ...createServerWorld(), ...options }
+  const parts: HandlerParts = { host, world, basePath, allow, limits: { ...LIMITS, ...options.limits }, streams: 0 }
+  return async (request) => {
+    const cors = describeCors(request, origins)
+    if (request.method === 'OPTIONS') return new Response(null, { status: 204, headers: cors })
+    const response = await answer(parts, request, authenticate)
+    for (const [name, value] of Object.entries(cors)) response.headers.set(name, value)
+    return response
+  }
+}
+
+async function answer(
+  parts: HandlerParts,
+  request: Request,
+  authenticate: HandlerOptions['authenticate'],
+): Promise<Response> {
+  const { host, world, basePath } = parts
+  const url = new URL(request.url)
+  const path = url.pathname.startsWith(`${basePath}/`) ? url.pathname.slice(basePath.length + 1) : undefined
+  if (path === undefined) return NOT_FOUND()
+  let principal: Principal | undefined
+  try {
+    principal = authenticate ? await authenticate(request) : ANONYMOUS
+  } catch (cause) {
+    world.log.info('a request could not be authenticated', { cause: describeThrown(cause) })
+  }
+  if (!principal) return answerRefusal(401, 'unauthorized', 'the server does not know who you are')
+  const by = principal
+  const call: Call = { request, url, principal: by, open: (id) => host.session(id, { principal: by }) }
+  try {
+    return await route(parts, call, path.split('/').map(decodePath))
+  } catch (cause) {
+    return answerError(cause, world.log)
+  }
+}
+
+const ANONYMOUS: Principal = { id: 'anonymous' }
+const NOT_FOUND = (): Response => answerRefusal(404, 'invalid_event', 'there is nothing at this address')
+
+function decodePath(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    throw createInvalid('the address is not percent-encoded as it should be')
+  }
+}
+
+async function route(parts: HandlerParts, call: Call, path: readonly string[]): Promise<Response> {
+  const [area, id, act] = path
+  if (area === 'sessions') return (await answerSessions(parts, call, path)) ?? NOT_FOUND()
+  if (area !== 'chat' || path.length > 3) return NOT_FOUND()
+  const { method } = call.request
+  if (id === undefined && method === 'POST') return await answerChat(parts, call)
+  if (id === undefined || act === undefined) return NOT_FOUND()
+  if (method === 'GET' && act === 'stream') return await answerResume(parts, call, id)
+  if (method !== 'POST') return NOT_FOUND()
+  return await answerAct(parts, call, { id, act })
+}
+
+async function answerChat(parts: HandlerParts, call: Call): Promise<Response> {
+  const body = await readJsonBody(call.request, parts.limits.bodyBytes)
+  const request = readChatRequest(body, parts.allow)
+  checkStreams(parts)
+  const session = await call.open(request.chat)
+  try {
+    return answerStream(parts, session, await openChat(session, request, createChatWorld(parts, request.chat)))
+  } catch (cause) {
+    await session.close()
+    throw cause
+  }
+}
+
+async function answerResume(parts: HandlerParts, call: Call, id: string): Promise<Response> {
+  checkStreams(parts)
+  const session = await call.open(id)
+  try {
+    const opened = await resumeChat(session, createChatWorld(parts, id))
+    if (opened) return answerStream(parts, session, opened)
+  } catch (cause) {
+    await session.close()
+    throw cause
+  }
+  await session.close()
+  return new Response(null, { status: 204 })
+}
+
+function createChatWorld({ world, limits, basePath }: HandlerParts, id: string) {
+  return { ...world, linkMedia: createMediaLinks(basePath, id), replayMs: limits.replayMs }
+}
+
+function checkStreams({ streams, limits }: HandlerParts): void {
+  if (streams < limits.streams) return
+  throw new BatonError({ code: 'server_draining', message: `more than ${limits.streams} answers stream already` })
+}
+
+/** Closes the session's handle when the response ends, however it ends: the turn goes on. */
+function answerStream(parts: HandlerParts, session: Session, { answer: told, events }: OpenedChat): Response {
+  const { world, limits } = parts
+  parts.streams += 1
+  return answerEvents({
+    ...limits,
+    timers: world.timers,
+    headers: UI_STREAM,
+    run: async (writer) => {
+      writer.left.then(() => session.close()).catch(() => {}) // ends the reading
+      try {
+        for await (const event of events) {
+          for (const chunk of await told.take(event)) writer.write(encodeEvent(JSON.stringify(chunk)))
+          if (told.isOver || writer.hasLeft) break
+        }
+        if (told.isOver) writer.write(encodeEvent('[DONE]'))
+      } catch (cause) {
+        // Without its end the page knows that something is missing, and resumes.
+        world.log.warn('an answer could not be told to its end', { session: session.id, cause: describeThrown(cause) })
+      } finally {
+        parts.streams -= 1
+        await told.leave()
+        await session.close()
+      }
+    },
+  })
+}
+
+interface ChatAct {
+  readonly id: string
+  readonly act: string
+}
+
+async function answerAct(parts: HandlerParts, call: Call, { id, act }: ChatAct): Promise<Response> {
+  const run = ACTS[act]
+  if (!run) return NOT_FOUND()
+  const body = await readObjectBody(call.request, parts.limits.bodyBytes)
+  const session = await call.open(id)
+  try {
+    await run(session, body)
+    return answerJson(200, { ok: true })
+  } finally {
+    await session.close()
+  }
+}
+
+/** What is handed in is decoded by the session, field by field. */
+const ACTS: Readonly<Record<string, (session: Session, body: JsonObject) => Promise<unknown>>> = {
+  stop: (session) => session.interrupt({ reason: 'stop' }),
+  answers: (session, body) => session.answer(body as Parameters<Session['answer']>[0]),
+  approvals: (session, body) => session.decide(body as unknown as Parameters<Session['decide']>[0]),
+}
+
+function describeCors(request: Request, origins: readonly string[]): Readonly<Record<string, string>> {
+  const origin = request.headers.get('origin')
+  if (origin === null || !(origins.includes('*') || origins.includes(origin))) return {}
+  return {
+    'access-control-allow-origin': origin,
+    vary: 'origin',
+    'access-control-allow-methods': 'GET, POST, PATCH, DELETE',
+    'access-control-allow-headers': 'content-type, authorization, idempotency-key, last-event-id, user-agent',
+    'access-control-max-age': '600',
+  }
+}

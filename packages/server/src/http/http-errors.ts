@@ -1,0 +1,57 @@
+// Refusals and failures as HTTP answers: a status, and JSON that says what happened and what to do.
+import type { JsonValue, Logger } from '@baton/core'
+import { isBatonError } from '@baton/core'
+import { describeThrown } from '@baton/runtime'
+import { encodeAppError } from '../shared/app-errors.ts'
+
+const STATUSES: Readonly<Record<string, number>> = {
+  unauthorized: 403,
+  unknown_input: 404,
+  unknown_exchange: 404,
+  turn_in_progress: 409,
+  approval_refused: 409,
+  question_refused: 409,
+  session_closed: 409,
+  session_stopped: 409,
+  input_too_large: 413,
+  rate_limited: 429,
+  quota_exceeded: 429,
+  queue_full: 429,
+  session_held: 503,
+  host_stopped: 503,
+  server_draining: 503,
+  store_failed: 503,
+  store_conflict: 503,
+}
+
+const INVALID: ReadonlySet<string> = new Set([
+  'invalid_event',
+  'invalid_option',
+  'invalid_arguments',
+  'illegal_input',
+  'unknown_model',
+  'model_not_configured',
+])
+
+export function answerJson(status: number, body: JsonValue, headers: Readonly<Record<string, string>> = {}): Response {
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers },
+  })
+}
+
+/** `error.message` is written for the app; what only an operator may read goes to the log. */
+export function answerError(cause: unknown, log: Logger): Response {
+  if (!isBatonError(cause)) {
+    log.warn('a request failed', { cause: describeThrown(cause) })
+    return answerRefusal(500, 'internal', 'the server failed')
+  }
+  const status = STATUSES[cause.code] ?? (INVALID.has(cause.code) ? 400 : 500)
+  if (status >= 500) log.warn('a request failed', { code: cause.code, cause: cause.message })
+  const told = INVALID.has(cause.code) || cause.code === 'unknown_input' ? cause : encodeAppError(cause)
+  return answerRefusal(status, told.code, told.message, cause.hint)
+}
+
+export function answerRefusal(status: number, code: string, message: string, hint?: string): Response {
+  return answerJson(status, { error: { code, message, ...(hint !== undefined && { hint }) } })
+}

@@ -1,0 +1,10 @@
+// What programs import from @baton/server/http.
+export { createHandler } from './handler.ts'
+export type { HandledHost, HandlerOptions, HttpLimits } from './handler.ts'
+export type { AllowedSettings } from './chat-request.ts'
+export { createNodeListener } from './node-listener.ts'
+export { UiAnswer } from './ui-answer.ts'
+export type { KnownAnswer, UiAnswerInit } from './ui-answer.ts'
+export type { UiChunk, UiFinish, UiInputPart } from './ui-chunks.ts'
+export { writeUiMessage } from './ui-messages.ts'
+export type { UiMessage } from './ui-messages.ts'

@@ -1,0 +1,177 @@
+// Sessions over HTTP: lists, messages, events, names, copies, and their end. A principal sees its own alone.
+import type { EventsOptions, JsonObject, JsonValue, Session } from '@baton/core'
+import { parseJson } from '@baton/core'
+import { describeThrown } from '@baton/runtime'
+import { answerEvents, encodeEvent } from './event-response.ts'
+import type { Call, HandlerParts } from './handler.ts'
+import { answerJson, answerRefusal } from './http-errors.ts'
+import { readNumber, readObjectBody } from './requests.ts'
+import { createInvalid, createMediaLinks, writeUiMessage } from './ui-messages.ts'
+
+/** Undefined: there is no such route. */
+export async function answerSessions(
+  parts: HandlerParts,
+  call: Call,
+  [, id, part, name, ...rest]: readonly string[],
+): Promise<Response | undefined> {
+  const { method } = call.request
+  if (rest.length > 0) return undefined
+  if (id === undefined) return method === 'GET' ? await listSessions(parts, call) : undefined
+  if (part === undefined && method === 'DELETE') return await removeSession(parts, call, id)
+  const route = ROUTES[`${method} ${part ?? ''}`]
+  if (!route || (name !== undefined) !== (part === 'media')) return undefined
+  const session = await call.open(id)
+  let streams = false
+  try {
+    const response = await route({ parts, call, session, name: name ?? '' })
+    streams = response.headers.get('content-type') === 'text/event-stream'
+    return response
+  } finally {
+    if (!streams) await session.close()
+  }
+}
+
+interface Routing {
+  readonly parts: HandlerParts
+  readonly call: Call
+  readonly session: Session
+  /** The last part of the address. */
+  readonly name: string
+}
+
+const ROUTES: Readonly<Record<string, (routing: Routing) => Promise<Response>>> = {
+  'GET ': async ({ session }) => answerJson(200, asJson(await session.info())),
+  'PATCH ': changeSession,
+  'GET messages': showMessages,
+  'GET events': showEvents,
+  'GET media': showMedia,
+  'GET export': exportSession,
+  'POST fork': forkSession,
+}
+
+async function listSessions({ host }: HandlerParts, { url, principal }: Call): Promise<Response> {
+  if (!host.sessions) return answerRefusal(501, 'invalid_option', 'this host keeps no list of its sessions')
+  const cursor = url.searchParams.get('cursor')
+  const limit = readNumber(url, 'limit')
+  const page = await host.sessions({
+    principal: principal.id,
+    ...(cursor !== null && { cursor }),
+    ...(limit !== undefined && { limit }),
+  })
+  return answerJson(200, asJson(page))
+}
+
+async function removeSession({ host }: HandlerParts, { principal }: Call, id: string): Promise<Response> {
+  if (!host.remove) return answerRefusal(501, 'invalid_option', 'this host removes no sessions')
+  await host.remove(id, principal)
+  return answerJson(200, { ok: true })
+}
+
+async function changeSession({ parts, call, session }: Routing): Promise<Response> {
+  const { title, meta, model, settings, ...unknown } = await readObjectBody(call.request, parts.limits.bodyBytes)
+  const [field] = Object.keys(unknown)
+  if (field !== undefined)
+    throw createInvalid(`a session has no field "${field.slice(0, 80)}"; it has title, meta, model and settings`)
+  if (model !== undefined || settings !== undefined)
+    if (!mayConfigure(parts, model, settings))
+      throw createInvalid('this model or these settings may not be chosen here')
+  if (title !== undefined || meta !== undefined)
+    await session.describe({ ...(title !== undefined && { title }), ...(meta !== undefined && { meta }) } as Parameters<
+      Session['describe']
+    >[0]) // decoded by the session
+  if (typeof model === 'string') await session.configure({ model })
+  return answerJson(200, asJson(await session.info()))
+}
+
+function mayConfigure({ allow }: HandlerParts, model: JsonValue | undefined, settings: JsonValue | undefined): boolean {
+  return settings === undefined && typeof model === 'string' && allow.models?.includes(model) === true
+}
+
+async function showMessages({ parts, call, session }: Routing): Promise<Response> {
+  const before = call.url.searchParams.get('before')
+  const limit = readNumber(call.url, 'limit')
+  const page = await session.messages({
+    ...(before !== null && { before }),
+    ...(limit !== undefined && { limit }),
+  })
+  const isPlain = call.url.searchParams.get('format') === 'baton'
+  const messages = isPlain
+    ? page.messages
+    : page.messages.map((message) => writeUiMessage(message, createMediaLinks(parts.basePath, session.id)))
+  return answerJson(200, asJson({ messages, more: page.more, next: page.next }))
+}
+
+/** Session events from a cursor; a browser's `EventSource` goes on where it was by itself. */
+async function showEvents({ parts, call, session }: Routing): Promise<Response> {
+  const { world, limits } = parts
+  const from = readFrom(call.request.headers.get('last-event-id') ?? call.url.searchParams.get('from') ?? 'now')
+  const reader = session.events({ from })
+  return answerEvents({
+    ...limits,
+    timers: world.timers,
+    headers: {},
+    run: async (writer) => {
+      writer.left.then(() => reader.leave()).catch(() => {})
+      try {
+        for (let batch = await reader.nextBatch(); batch; batch = await reader.nextBatch())
+          for (const event of batch.events)
+            writer.write(encodeEvent(JSON.stringify(event), JSON.stringify(event.cursor)))
+      } catch (cause) {
+        world.log.warn('events could not be told to their end', { session: session.id, cause: describeThrown(cause) })
+      } finally {
+        await session.close()
+      }
+    },
+  })
+}
+
+/** @throws BatonError `invalid_event` */
+function readFrom(text: string): NonNullable<EventsOptions['from']> {
+  if (text === 'start' || text === 'turn' || text === 'now') return text
+  const parsed = parseJson(text)
+  if (parsed.ok) return parsed.value as unknown as NonNullable<EventsOptions['from']> // decoded by the session
+  throw createInvalid('from must be "start", "turn", "now", or the cursor of an event as JSON')
+}
+
+async function showMedia({ call, session, name }: Routing): Promise<Response> {
+  const data = await session.media(name)
+  if (data === undefined) return answerRefusal(404, 'unknown_input', 'the session has no such image or file')
+  const bytes = Uint8Array.from(atob(data), (char) => char.codePointAt(0) ?? 0)
+  const type = call.url.searchParams.get('type') ?? ''
+  // A page or a script that somebody sent must not run in the origin of the app.
+  return new Response(bytes, {
+    headers: {
+      'content-type': SHOWN_TYPES.test(type) ? type : 'application/octet-stream',
+      'content-security-policy': "default-src 'none'; sandbox",
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'private, max-age=31536000, immutable',
+    },
+  })
+}
+
+const SHOWN_TYPES = /^(?:image|audio|video)\/[\w.+-]{1,80}$|^application\/pdf$|^text\/plain$/
+
+async function exportSession({ parts, session }: Routing): Promise<Response> {
+  const messages: JsonValue[] = []
+  for (let before: string | undefined, more = true; more;) {
+    const page = await session.messages({ limit: 200, ...(before !== undefined && { before }) })
+    messages.unshift(
+      ...page.messages.map((message) => asJson(writeUiMessage(message, createMediaLinks(parts.basePath, session.id)))),
+    )
+    before = page.messages[0]?.id
+    more = page.more && before !== undefined
+  }
+  return answerJson(200, { session: asJson(await session.info()), messages })
+}
+
+async function forkSession({ parts, call, session }: Routing): Promise<Response> {
+  const { before } = await readObjectBody(call.request, parts.limits.bodyBytes)
+  if (before !== undefined && typeof before !== 'string') throw createInvalid('before must be the id of a message')
+  const id = await session.fork(before === undefined ? {} : { before })
+  return answerJson(201, { id })
+}
+
+/** Views are plain data. */
+function asJson(view: object): JsonObject {
+  return view as JsonObject
+}

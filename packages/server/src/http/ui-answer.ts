@@ -1,0 +1,345 @@
+// One answer as a UI message stream: session events in, chunks out. Pure. It may begin where a page already has a part of the
+// answer, since a page that brings a tool's result or a decision goes on with the message that it has.
+import type { CallView, EventCursor, JsonValue, SessionEvent, SessionEventOf, TurnStop } from '@baton/core'
+import { encodeAppError } from '../shared/app-errors.ts'
+import type { UiChunk, UiFinish } from './ui-chunks.ts'
+import { UI_FINAL_STATES } from './ui-chunks.ts'
+import type { LinkMedia } from './ui-messages.ts'
+import { showContent, writeUserParts } from './ui-messages.ts'
+
+export interface UiAnswerInit {
+  /** What the page has of it; absent: nothing. */
+  readonly known?: KnownAnswer
+  /**
+   * Whether the page may run this call of a client tool now. Asked for a call that waits for a client, or that the page was
+   * asked for before.
+   */
+  readonly mayRun: (call: CallView) => boolean
+  readonly linkMedia: LinkMedia
+}
+
+/** What a page has of an answer. */
+export interface KnownAnswer {
+  readonly id: string
+  readonly steps: number
+  /** States of its calls, by their ids. */
+  readonly calls: ReadonlyMap<string, string>
+}
+
+type Block = 'text' | 'reasoning'
+
+export class UiAnswer {
+  readonly #init: UiAnswerInit
+  #message: string | undefined
+  #steps = 0
+  #step: number | undefined
+  #isStepOpen = false
+  #block: Block | undefined
+  #blocks = 0
+  readonly #calls = new Map<string, CallView>()
+  /** Calls whose input was told, and whether the page was to run it. */
+  readonly #told = new Map<string, boolean>()
+  /** Approvals that were asked for: of these calls a denial is shown as one. */
+  readonly #asked = new Set<string>()
+  readonly #questions = new Set<string>()
+  /** User messages that wait, until the model reads them. */
+  readonly #waiting = new Map<string, SessionEventOf<'message-added'>['message']>()
+  #ended = false
+  #chunks: UiChunk[] = []
+
+  constructor(init: UiAnswerInit) {
+    this.#init = init
+  }
+
+  /** The turn has ended, and `finish` was told. */
+  get ended(): boolean {
+    return this.#ended
+  }
+
+  /** Only the page or its user can go on: a client tool or an approval waits, and nothing else runs. */
+  get waitsForPage(): boolean {
+    const open = [...this.#calls.values()].filter(({ status }) => status !== 'settled')
+    return open.length > 0 && this.#questions.size === 0 && open.every((call) => this.#isOfPage(call))
+  }
+
+  /** Calls that the page is to run. */
+  get ownCalls(): readonly CallView[] {
+    return [...this.#calls.values()].filter(({ callId, status }) => status !== 'settled' && this.#told.get(callId))
+  }
+
+  take(event: SessionEvent): readonly UiChunk[] {
+    this.#chunks = []
+    this.#takeEvent(event)
+    return this.#chunks
+  }
+
+  /** The response ends, and the answer goes on when the page has brought what it waits for. */
+  pause(): readonly UiChunk[] {
+    this.#chunks = []
+    this.#closeStep()
+    this.#tell({ type: 'finish', finishReason: 'tool-calls' })
+    return this.#chunks
+  }
+
+  #isOfPage({ callId, status }: CallView): boolean {
+    return status === 'awaiting-approval' || this.#told.get(callId) === true
+  }
+
+  #tell(...chunks: readonly UiChunk[]): void {
+    this.#chunks.push(...chunks)
+  }
+
+  /** The page has what this step said, but for results. */
+  get #isKnownStep(): boolean {
+    return this.#steps <= (this.#init.known?.steps ?? 0)
+  }
+
+  #takeEvent(event: SessionEvent): void {
+    switch (event.type) {
+      case 'message-added':
+        if (event.message.role === 'user') this.#waiting.set(event.message.id, event.message)
+        else this.#start(event.message.id, event.message.turn)
+        break
+      case 'message-entered':
+        this.#enter(event.message)
+        break
+      case 'step-started':
+        this.#startStep(event.step)
+        break
+      case 'text':
+      case 'reasoning':
+        this.#write(event)
+        break
+      case 'call-writing':
+        this.#writeInput(event)
+        break
+      case 'step-reset':
+        this.#block = undefined
+        if (!this.#isKnownStep) this.#tell({ type: 'reset-step' })
+        break
+      case 'sources':
+        if (!this.#isKnownStep) this.#tellSources(event)
+        break
+      case 'step-finished':
+        this.#closeBlock()
+        break
+      case 'step-closed':
+        this.#closeStep()
+        break
+      case 'turn-finished':
+        this.#finish(event)
+        break
+      default:
+        this.#takeCallEvent(event)
+    }
+  }
+
+  #takeCallEvent(event: SessionEvent): void {
+    switch (event.type) {
+      case 'call':
+        this.#takeCall(event.call)
+        break
+      case 'call-progress':
+        this.#tell({ type: 'data-progress', data: { callId: event.callId, note: event.note }, transient: true })
+        break
+      case 'approval-requested': {
+        const { approvalId, call, expiresAtMs } = event
+        this.#takeCall(call)
+        this.#asked.add(call.callId)
+        if (this.#init.known?.calls.get(call.callId)?.startsWith('approval-')) break
+        const descriptor = { expiresAtMs, ...(call.title !== undefined && { title: call.title }) }
+        this.#tell({
+          type: 'tool-approval-request',
+          approvalId,
+          toolCallId: call.callId,
+          approvalDescriptor: descriptor,
+        })
+        break
+      }
+      case 'approval-decided': {
+        const { approvalId, callId, decision, reason } = event
+        const isKnown = this.#init.known?.calls.get(callId) === 'approval-responded'
+        const why = reason !== undefined && { reason }
+        if (!isKnown) this.#tell({ type: 'tool-approval-response', approvalId, approved: decision !== 'deny', ...why })
+        break
+      }
+      case 'question-asked': {
+        const { questionId, callId, message, schema, expiresAtMs } = event
+        this.#questions.add(questionId)
+        this.#tell({
+          type: 'data-question',
+          id: questionId,
+          data: { questionId, callId, message, schema, expiresAtMs },
+        })
+        break
+      }
+      case 'question-answered': {
+        const { questionId, callId } = event
+        this.#questions.delete(questionId)
+        const answer = 'value' in event ? { value: event.value ?? null } : { declined: event.declined ?? 'nobody' }
+        this.#tell({ type: 'data-question', id: questionId, data: { questionId, callId, ...answer } })
+        break
+      }
+      default:
+        this.#takeSessionEvent(event)
+    }
+  }
+
+  #takeSessionEvent(event: SessionEvent): void {
+    switch (event.type) {
+      case 'session':
+        if (event.plan) this.#tell({ type: 'data-plan', id: 'plan', data: event.plan as unknown as JsonValue }) // plain data
+        if (event.title !== undefined) this.#tell({ type: 'data-title', data: event.title, transient: true })
+        break
+      case 'limit': {
+        const { limit, used, max, reached } = event
+        const counts = { ...(used !== undefined && { used }), ...(max !== undefined && { max }) }
+        this.#tell({ type: 'data-limit', id: `limit-${limit}`, data: { limit, reached, ...counts } })
+        break
+      }
+      case 'compacted':
+        this.#tell({ type: 'data-compacted', data: { how: event.how }, transient: true })
+        break
+      case 'content-left-out':
+        this.#tell({ type: 'data-left-out', data: { messages: event.messages, reason: event.reason } })
+        break
+      default:
+        break // withdrawals and rewinds end a turn, or are no part of an answer
+    }
+  }
+
+  #start(id: string, turn: number): void {
+    this.#message = id
+    this.#tell({ type: 'start', messageId: id, messageMetadata: { turn } })
+  }
+
+  /** A message that the model reads in the midst of its answer. */
+  #enter(id: string): void {
+    const message = this.#waiting.get(id)
+    this.#waiting.delete(id)
+    if (this.#message === undefined || message?.role !== 'user' || this.#isKnownStep) return
+    this.#tell({ type: 'steering-message', id, parts: writeUserParts(message.parts, this.#init.linkMedia) })
+  }
+
+  #startStep(step: number): void {
+    // The same step again: what it had said is void, and the page has its beginning.
+    if (this.#step === step) return
+    this.#closeStep()
+    this.#step = step
+    this.#steps += 1
+    this.#isStepOpen = true
+    if (!this.#isKnownStep) this.#tell({ type: 'start-step' })
+  }
+
+  #write({ type, text }: SessionEventOf<'text' | 'reasoning'>): void {
+    if (this.#isKnownStep) return
+    if (this.#block !== type) {
+      this.#closeBlock()
+      this.#block = type
+      this.#blocks += 1
+      this.#tell({ type: `${type}-start`, id: this.#blockId })
+    }
+    this.#tell({ type: `${type}-delta`, id: this.#blockId, delta: text })
+  }
+
+  get #blockId(): string {
+    return `${this.#steps}-${this.#blocks}`
+  }
+
+  #closeBlock(): void {
+    if (this.#block !== undefined) this.#tell({ type: `${this.#block}-end`, id: this.#blockId })
+    this.#block = undefined
+  }
+
+  #closeStep(): void {
+    this.#closeBlock()
+    if (this.#isStepOpen && !this.#isKnownStep) this.#tell({ type: 'finish-step' })
+    this.#isStepOpen = false
+  }
+
+  #writeInput({ callId, name, offset, text }: SessionEventOf<'call-writing'>): void {
+    if (this.#isKnownStep) return
+    this.#closeBlock()
+    if (offset === 0) this.#tell({ type: 'tool-input-start', toolCallId: callId, toolName: name })
+    if (text !== '') this.#tell({ type: 'tool-input-delta', toolCallId: callId, inputTextDelta: text })
+  }
+
+  #takeCall(call: CallView): void {
+    this.#closeBlock()
+    const before = this.#calls.get(call.callId)
+    this.#calls.set(call.callId, call)
+    const known = this.#init.known?.calls.get(call.callId)
+    if (!this.#told.has(call.callId) && known !== undefined) this.#told.set(call.callId, false)
+    const isEdited = call.inputEdited === true && before?.inputEdited !== true && known === undefined
+    if (!this.#told.has(call.callId) || isEdited) this.#tellInput(call)
+    else if (this.#told.get(call.callId) === false && this.#isForPage(call)) this.#tellInput(call)
+    if (call.status === 'settled' && before?.status !== 'settled' && !UI_FINAL_STATES.has(known ?? ''))
+      this.#tellResult(call)
+  }
+
+  #isForPage(call: CallView): boolean {
+    const isOffered = call.status === 'waiting' || call.status === 'running'
+    return call.runs === 'client' && isOffered && this.#init.mayRun(call)
+  }
+
+  /** A call of a client tool is told once a client was asked: until then a page must not run it. */
+  #tellInput(call: CallView): void {
+    if (call.runs === 'client' && call.status === 'proposed') return
+    const { callId: toolCallId, name: toolName, input, title } = call
+    const runsHere = this.#isForPage(call)
+    this.#told.set(toolCallId, runsHere)
+    this.#tell({
+      type: 'tool-input-available',
+      toolCallId,
+      toolName,
+      input,
+      providerExecuted: !runsHere,
+      ...(title !== undefined && { title }),
+    })
+  }
+
+  #tellResult({ callId: toolCallId, result }: CallView): void {
+    if (!result) return
+    if (result.type === 'ok') {
+      const output = result.value ?? showContent(result.content, this.#init.linkMedia)
+      this.#tell({ type: 'tool-output-available', toolCallId, output })
+    } else if (result.type === 'denied' && this.#asked.has(toolCallId))
+      this.#tell({ type: 'tool-output-denied', toolCallId })
+    else this.#tell({ type: 'tool-output-error', toolCallId, errorText: result.message })
+  }
+
+  #tellSources({ sources }: SessionEventOf<'sources'>): void {
+    for (const { id: sourceId, url, title, mediaType } of sources)
+      if (url !== undefined) this.#tell({ type: 'source-url', sourceId, url, ...(title !== undefined && { title }) })
+      else
+        this.#tell({
+          type: 'source-document',
+          sourceId,
+          mediaType: mediaType ?? 'text/plain',
+          title: title ?? 'a document',
+        })
+  }
+
+  #finish({ stop, usage, error, cursor }: SessionEventOf<'turn-finished'>): void {
+    this.#closeStep()
+    this.#ended = true
+    if (error) this.#tell({ type: 'error', errorText: encodeAppError(error).message })
+    const metadata = { stop, usage: usage as JsonValue, cursor: writeCursor(cursor) } // counts alone
+    this.#tell({ type: 'finish', finishReason: FINISHES[stop], messageMetadata: metadata })
+  }
+}
+
+const FINISHES: Readonly<Record<TurnStop, UiFinish>> = {
+  end: 'stop',
+  silent: 'stop',
+  'max-tokens': 'length',
+  limit: 'other',
+  refused: 'content-filter',
+  cancelled: 'interrupted',
+  stopped: 'interrupted',
+  failed: 'error',
+}
+
+function writeCursor(cursor: EventCursor): JsonValue {
+  return { ...cursor, ...(cursor.inputs && { inputs: [...cursor.inputs] }) }
+}

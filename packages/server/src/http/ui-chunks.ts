@@ -1,0 +1,65 @@
+// The chunks of an AI SDK UI message stream, version 1, as `useChat` of ai 7 reads them. What is not in this list fails its
+// check, so what only Baton says is a `data-…` chunk. Source: ai 7.0.173, `ui-message-stream/ui-message-chunks.ts`.
+import type { JsonValue } from '@baton/core'
+
+export type UiFinish = 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'interrupted' | 'other'
+
+interface OfCall {
+  readonly toolCallId: string
+}
+
+export type UiChunk =
+  | { readonly type: 'start'; readonly messageId: string; readonly messageMetadata?: JsonValue }
+  | { readonly type: 'start-step' | 'finish-step' | 'reset-step' }
+  | { readonly type: 'text-start' | 'text-end' | 'reasoning-start' | 'reasoning-end'; readonly id: string }
+  | { readonly type: 'text-delta' | 'reasoning-delta'; readonly id: string; readonly delta: string }
+  | (OfCall & { readonly type: 'tool-input-start'; readonly toolName: string })
+  | (OfCall & { readonly type: 'tool-input-delta'; readonly inputTextDelta: string })
+  | (OfCall & {
+      readonly type: 'tool-input-available'
+      readonly toolName: string
+      readonly input: JsonValue
+      /** The page is not to run it. */
+      readonly providerExecuted: boolean
+      readonly title?: string
+    })
+  | (OfCall & { readonly type: 'tool-output-available'; readonly output: JsonValue })
+  | (OfCall & { readonly type: 'tool-output-error'; readonly errorText: string })
+  | (OfCall & { readonly type: 'tool-output-denied' })
+  | (OfCall & {
+      readonly type: 'tool-approval-request'
+      readonly approvalId: string
+      readonly approvalDescriptor?: JsonValue
+    })
+  | {
+      readonly type: 'tool-approval-response'
+      readonly approvalId: string
+      readonly approved: boolean
+      readonly reason?: string
+    }
+  | { readonly type: 'source-url'; readonly sourceId: string; readonly url: string; readonly title?: string }
+  | {
+      readonly type: 'source-document'
+      readonly sourceId: string
+      readonly mediaType: string
+      readonly title: string
+    }
+  | { readonly type: 'steering-message'; readonly id: string; readonly parts: readonly UiInputPart[] }
+  | {
+      readonly type: `data-${string}`
+      /** A later chunk with the same id takes its place. */
+      readonly id?: string
+      readonly data: JsonValue
+      /** Told to `onData`, and not kept in the message. */
+      readonly transient?: boolean
+    }
+  | { readonly type: 'error'; readonly errorText: string }
+  | { readonly type: 'finish'; readonly finishReason: UiFinish; readonly messageMetadata?: JsonValue }
+
+/** What a person says, as a UIMessage holds it. */
+export type UiInputPart =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'file'; readonly mediaType: string; readonly url: string; readonly filename?: string }
+
+/** States of a tool's part in a UIMessage in which it has its result. */
+export const UI_FINAL_STATES: ReadonlySet<string> = new Set(['output-available', 'output-error', 'output-denied'])

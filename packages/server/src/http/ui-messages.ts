@@ -1,0 +1,146 @@
+// Messages of a session as UIMessages of the AI SDK, and what a person says in one of those as parts of a message.
+import type { CallView, ChatMessage, ContentPart, JsonObject, JsonValue, StepView, StoredPart } from '@baton/core'
+import { BatonError, isJsonObject } from '@baton/core'
+import { encodeAppError } from '../shared/app-errors.ts'
+import type { UiInputPart } from './ui-chunks.ts'
+
+/** As `useChat` takes them for its `messages`. */
+export interface UiMessage {
+  readonly id: string
+  readonly role: 'user' | 'assistant'
+  readonly parts: readonly JsonObject[]
+  readonly metadata: JsonObject
+}
+
+/** The address of an image or a file of the session. */
+export type LinkMedia = (handle: string, mediaType: string) => string
+
+export function createMediaLinks(basePath: string, session: string): LinkMedia {
+  return (handle, mediaType) =>
+    `${basePath}/sessions/${encodeURIComponent(session)}/media/${handle}?type=${encodeURIComponent(mediaType)}`
+}
+
+/**
+ * An edited message has a new id in the session, since ids there are for ever, and keeps its old one in the page: what
+ * follows the tilde is the session's own.
+ */
+const EDITED = /~[0-9a-z]{1,64}$/
+
+export function showMessageId(id: string): string {
+  return id.replace(EDITED, '')
+}
+
+export function nameEdit(id: string, nonce: string): string {
+  return `${showMessageId(id)}~${nonce.replace(/[^0-9a-z]/g, '').slice(0, 64)}`
+}
+
+export function writeUiMessage(message: ChatMessage, linkMedia: LinkMedia): UiMessage {
+  if (message.role === 'user') {
+    const { from, atMs, waits, exchange } = message
+    const metadata = { from, atMs, waits, ...(exchange !== undefined && { exchange }) }
+    const parts = writeUserParts(message.parts, linkMedia).map((part) => ({ ...part }))
+    return { id: showMessageId(message.id), role: 'user', parts, metadata }
+  }
+  const { id, turn, exchange, atMs, stop, usage, error, steps } = message
+  return {
+    id,
+    role: 'assistant',
+    parts: steps.flatMap((step) => writeStep(step, linkMedia)),
+    metadata: {
+      turn,
+      exchange,
+      atMs,
+      ...(stop && { stop }),
+      ...(usage && { usage: { ...usage } }),
+      ...(error && { error: { ...encodeAppError(error) } }),
+    },
+  }
+}
+
+export function writeUserParts(parts: readonly StoredPart[], linkMedia: LinkMedia): readonly UiInputPart[] {
+  return parts.map((part) =>
+    part.type === 'text'
+      ? { type: 'text', text: part.text }
+      : {
+          type: 'file',
+          mediaType: part.mediaType,
+          url: linkSource(part, linkMedia),
+          ...(part.type === 'file' && part.name !== undefined && { filename: part.name }),
+        },
+  )
+}
+
+/** What a tool said, where it gave no value: its text, or parts where there is more than text. */
+export function showContent(content: readonly StoredPart[], linkMedia: LinkMedia): JsonValue {
+  if (content.every(({ type }) => type === 'text'))
+    return content.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
+  return writeUserParts(content, linkMedia).map((part) => ({ ...part }))
+}
+
+function linkSource({ mediaType, source }: Exclude<StoredPart, { readonly type: 'text' }>, link: LinkMedia): string {
+  if (source.type === 'url') return source.url
+  return source.type === 'blob' ? link(source.handle, mediaType) : `data:${mediaType};base64,${source.data}`
+}
+
+function writeStep({ text, reasoning, calls, sources }: StepView, linkMedia: LinkMedia): readonly JsonObject[] {
+  return [
+    { type: 'step-start' },
+    ...(reasoning === '' ? [] : [{ type: 'reasoning', text: reasoning, state: 'done' }]),
+    ...(text === '' ? [] : [{ type: 'text', text, state: 'done' }]),
+    ...sources.map(({ id: sourceId, url, title, mediaType }) =>
+      url === undefined
+        ? { type: 'source-document', sourceId, mediaType: mediaType ?? 'text/plain', title: title ?? 'a document' }
+        : { type: 'source-url', sourceId, url, ...(title !== undefined && { title }) },
+    ),
+    ...calls.map((call) => writeCall(call, linkMedia)),
+  ]
+}
+
+/** A page that shows it is not asked to run it: for that it resumes the stream. */
+function writeCall({ callId, name, input, title, result, runs }: CallView, linkMedia: LinkMedia): JsonObject {
+  const part = {
+    type: `tool-${name}`,
+    toolCallId: callId,
+    input,
+    ...(title !== undefined && { title }),
+    providerExecuted: runs === 'server',
+  }
+  if (!result) return { ...part, state: 'input-available' }
+  if (result.type !== 'ok') return { ...part, state: 'output-error', errorText: result.message }
+  return { ...part, state: 'output-available', output: result.value ?? showContent(result.content, linkMedia) }
+}
+
+/**
+ * What a person says in a UIMessage: texts and files. Other kinds of parts belong to answers, and are passed over.
+ * @throws BatonError `invalid_event`
+ */
+export function readUserParts(parts: readonly JsonValue[]): readonly ContentPart[] {
+  const said = parts.flatMap((part, index): readonly ContentPart[] => {
+    if (!isJsonObject(part)) throw createInvalid(`parts[${index}] must be an object`)
+    if (part['type'] === 'text') {
+      if (typeof part['text'] !== 'string') throw createInvalid(`parts[${index}].text must be text`)
+      return part['text'] === '' ? [] : [{ type: 'text', text: part['text'] }]
+    }
+    return part['type'] === 'file' ? [readFile(part, `parts[${index}]`)] : []
+  })
+  if (said.length === 0) throw createInvalid('the message says nothing: it has no text and no file')
+  return said
+}
+
+function readFile({ mediaType, url, filename }: JsonObject, where: string): ContentPart {
+  if (typeof url !== 'string') throw createInvalid(`${where}.url must be text`)
+  const inline = /^data:([^;,]*)(?:;[^;,]*)*;base64,/i.exec(url)
+  const type = typeof mediaType === 'string' && mediaType !== '' ? mediaType : (inline?.[1] ?? '')
+  if (type === '') throw createInvalid(`${where}.mediaType is missing`)
+  if (!inline && !/^https?:\/\//i.test(url))
+    throw createInvalid(`${where}.url must be a data: address in base64, or an http(s) address`)
+  const source = inline
+    ? ({ type: 'base64', data: url.slice(inline[0].length) } as const)
+    : ({ type: 'url', url } as const)
+  if (type.startsWith('image/')) return { type: 'image', mediaType: type, source }
+  return { type: 'file', mediaType: type, source, ...(typeof filename === 'string' && { name: filename }) }
+}
+
+export function createInvalid(message: string): BatonError {
+  return new BatonError({ code: 'invalid_event', message })
+}
