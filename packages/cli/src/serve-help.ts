@@ -1,7 +1,8 @@
 // The help text of `baton serve`.
 import { MODEL_HELP } from './model-options.ts'
 
-export const SERVE_HELP = `baton serve: a WebSocket server for apps of protocol version 1
+export const SERVE_HELP = `baton serve: chats over HTTP at /api (what useChat of the AI SDK asks for), and a WebSocket at /ws for apps of
+protocol version 1
 
 Options:
 ${MODEL_HELP}

@@ -4,7 +4,9 @@ import { BatonError, isBatonError, readMonotonicMs, voice } from '@baton/core'
 import type { LocalHost } from '@baton/host'
 import { createMetrics } from '@baton/host/metrics'
 import type { WebSocketFront } from '@baton/server/websocket'
-import { createWebSocketFront, isLoopback } from '@baton/server/websocket'
+import { createWebSocketFront, isLoopback, isSameSecret } from '@baton/server/websocket'
+import type { HandledHost } from '@baton/server/http'
+import { createHandler, createNodeListener } from '@baton/server/http'
 import { secretsIn } from '@baton/models/choose-model'
 import { describeThrown } from '@baton/runtime'
 import { randomUUID } from 'node:crypto'
@@ -33,6 +35,30 @@ export const serveCommand: Command = {
   run: (words, terminal) => serve(serveOptions(words, terminal), terminal),
 }
 
+/** Chats and sessions over HTTP, for who shows the token where one is asked for. */
+function createRequests(
+  host: HandledHost,
+  log: Logger,
+  { server, origins, host: address }: ServeOptions,
+  localToken: string,
+): ReturnType<typeof createNodeListener> {
+  const tokens = server.token === undefined ? undefined : [server.token, localToken]
+  const handler = createHandler(host, {
+    log,
+    ...(origins && { origins }),
+    // Nobody is asked for a token: a page must not reach this machine by a name of its own.
+    ...(isLoopback(address) && { hosts: ['localhost', '127.0.0.1', '[::1]', address] }),
+    ...(tokens && { authenticate: (request) => (hasToken(request, tokens) ? { id: 'anonymous' } : undefined) }),
+  })
+  return createNodeListener(handler)
+}
+
+function hasToken({ headers, url }: Request, tokens: readonly string[]): boolean {
+  const bearer = /^Bearer +(\S+) *$/i.exec(headers.get('authorization') ?? '')?.[1]
+  const given = bearer ?? new URL(url).searchParams.get('token')
+  return given !== null && tokens.some((token) => isSameSecret(given, token))
+}
+
 async function serve(options: ServeOptions, terminal: Console): Promise<number> {
   if (options.dev) return await develop(options.dev, terminal)
   const { server } = options
@@ -56,6 +82,7 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
     trustedProxies: server.trustedProxies,
     hasSession: (session) => hasRecords(embedded.store, session),
     metrics: metrics.prometheus,
+    requests: createRequests(embedded.host, log, options, localToken),
     unreadyReason: () => (isListening ? findStoreIssue() : 'starting'),
     ...(options.origins && { origins: options.origins }),
     ...(server.token !== undefined && { token: [server.token, localToken] }),

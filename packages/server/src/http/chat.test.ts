@@ -203,7 +203,7 @@ test('stop is an endpoint: the answer keeps what was said', async () => {
   const page = openPage('c10')
   const sent = page.sendMessage({ text: 'tell' })
   await settled(page, () => readTexts(page).at(-1) === 'A long story')
-  const response = await fetch('/api/chat/c10/stop', { method: 'POST', body: '{}' })
+  const response = await fetch('/api/chat/c10/stop', { method: 'POST' })
   expect(response.status).toBe(200)
   await sent
   expect(page.messages.at(-1)?.metadata).toMatchObject({ stop: 'cancelled' })
@@ -229,7 +229,8 @@ test('an image in', async () => {
 test('what the session refuses is an answer with its status', async () => {
   const { fetch } = start(defineAgent({ name: 'a', model: scripted([{ text: 'x' }]) }))
   const post = async (body: object): Promise<[number, string]> => {
-    const response = await fetch('/api/chat', { method: 'POST', body: JSON.stringify(body) })
+    const headers = { 'content-type': 'application/json' }
+    const response = await fetch('/api/chat', { method: 'POST', headers, body: JSON.stringify(body) })
     const told = (await response.json()) as { readonly error: { readonly message: string } }
     return [response.status, told.error.message]
   }

@@ -33,8 +33,13 @@ export interface HandlerOptions extends Partial<ServerWorld> {
   readonly basePath?: string
   /** Who asks; absent: everybody is `anonymous`. Undefined, or an error: 401. */
   readonly authenticate?: (request: Request) => Principal | undefined | Promise<Principal | undefined>
-  /** Pages of other origins that may ask, as `https://app.example`; `*` for all. None by default. */
+  /** Pages of other origins that may ask, as `https://app.example`; `*` for all. None by default: others get 403. */
   readonly origins?: readonly string[]
+  /**
+   * Names under which the server may be asked, as `app.example` or `localhost`; others get 403. A server that asks for no
+   * token needs them: a page could reach it by a name of its own that leads there. All by default.
+   */
+  readonly hosts?: readonly string[]
   /** What a chat's request may choose. Nothing by default: a body that asks for more is refused. */
   readonly allow?: AllowedSettings
   readonly limits?: Partial<HttpLimits>
@@ -79,12 +84,14 @@ export function createHandler(
   host: HandledHost,
   options: HandlerOptions = {},
 ): (request: Request) => Promise<Response> {
-  const { basePath = '/api', authenticate, origins = [], allow = {} } = options
+  const { basePath = '/api', authenticate, origins = [], hosts, allow = {} } = options
   if (!/^(?:\/[^/?#]+)*$/.test(basePath))
     throw new BatonError({ code: 'invalid_option', message: `basePath must be like "/api", not "${basePath}"` })
   const world = { ...createServerWorld(), ...options }
   const parts: HandlerParts = { host, world, basePath, allow, limits: { ...LIMITS, ...options.limits }, streams: 0 }
   return async (request) => {
+    const refusal = checkPage(request, origins, hosts)
+    if (refusal !== undefined) return answerRefusal(403, 'unauthorized', refusal)
     const cors = describeCors(request, origins)
     if (request.method === 'OPTIONS') return new Response(null, { status: 204, headers: cors })
     const response = await answer(parts, request, authenticate)
@@ -213,7 +220,8 @@ interface ChatAct {
 async function answerAct(parts: HandlerParts, call: Call, { id, act }: ChatAct): Promise<Response> {
   const run = ACTS[act]
   if (!run) return NOT_FOUND()
-  const body = await readObjectBody(call.request, parts.limits.bodyBytes)
+  // A page that goes away says it in a hurry, with no body.
+  const body = act === 'stop' ? {} : await readObjectBody(call.request, parts.limits.bodyBytes)
   const session = await call.open(id)
   try {
     await run(session, body)
@@ -228,6 +236,20 @@ const ACTS: Readonly<Record<string, (session: Session, body: JsonObject) => Prom
   stop: (session) => session.interrupt({ reason: 'stop' }),
   answers: (session, body) => session.answer(body as Parameters<Session['answer']>[0]),
   approvals: (session, body) => session.decide(body as unknown as Parameters<Session['decide']>[0]),
+}
+
+/** Why the page that asks may not, if it is a page. */
+function checkPage(
+  { headers, url }: Request,
+  origins: readonly string[],
+  hosts: readonly string[] | undefined,
+): string | undefined {
+  const { host, hostname } = new URL(url)
+  if (hosts && !hosts.includes(hostname)) return 'the server may not be asked under this name'
+  const origin = headers.get('origin')
+  if (origin === null || origins.includes('*') || origins.includes(origin)) return undefined
+  // Behind a proxy the page's scheme is another one than the request's.
+  return URL.parse(origin)?.host === host ? undefined : 'pages of this origin may not ask'
 }
 
 function describeCors(request: Request, origins: readonly string[]): Readonly<Record<string, string>> {

@@ -3,32 +3,25 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { Readable } from 'node:stream'
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
 
-/** `origin` is what addresses of requests are read against; the host header is never believed. */
-export function createNodeListener(
-  handler: (request: Request) => Promise<Response>,
-  origin = 'http://localhost',
-): RequestListener {
+/** The address of a request is made of its `Host` header: check it with `hosts` where that matters. */
+export function createNodeListener(handler: (request: Request) => Promise<Response>): RequestListener {
   return (incoming, outgoing) => {
-    serve(handler, { incoming, outgoing, origin }).catch(() => outgoing.destroy())
+    serve(handler, incoming, outgoing).catch(() => outgoing.destroy())
   }
-}
-
-interface Exchange {
-  readonly incoming: IncomingMessage
-  readonly outgoing: ServerResponse
-  readonly origin: string
 }
 
 async function serve(
   handler: (request: Request) => Promise<Response>,
-  { incoming, outgoing, origin }: Exchange,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
 ): Promise<void> {
   const { method = 'GET', url = '/' } = incoming
+  const base = URL.parse(`http://${incoming.headers.host ?? 'localhost'}`) ?? new URL('http://localhost')
   const headers = new Headers()
   for (const [name, value] of Object.entries(incoming.headers))
     for (const one of [value ?? []].flat()) headers.append(name, one)
   const hasBody = method !== 'GET' && method !== 'HEAD'
-  const request = new Request(new URL(url.startsWith('/') ? url : '/', origin), {
+  const request = new Request(new URL(url.startsWith('/') ? `${base.origin}${url}` : base), {
     method,
     headers,
     ...(hasBody && { body: Readable.toWeb(incoming) as ReadableStream, duplex: 'half' }),

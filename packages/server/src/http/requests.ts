@@ -5,6 +5,10 @@ import { createInvalid } from './ui-messages.ts'
 
 /** @throws BatonError `input_too_large`, `invalid_event` */
 export async function readJsonBody(request: Request, bytesMax: number): Promise<JsonValue> {
+  // A page of another origin can send text without asking first, and JSON it cannot.
+  const type = request.headers.get('content-type') ?? ''
+  if (!/^application\/json\b/i.test(type))
+    throw createInvalid(`content-type must be application/json, not ${JSON.stringify(type.slice(0, 80))}`)
   const pieces: Uint8Array[] = []
   let length = 0
   if (request.body)

@@ -269,12 +269,14 @@ export class UiAnswer {
     const before = this.#calls.get(call.callId)
     this.#calls.set(call.callId, call)
     const known = this.#init.known?.calls.get(call.callId)
-    if (!this.#told.has(call.callId) && known !== undefined) this.#told.set(call.callId, false)
+    const isFinal = UI_FINAL_STATES.has(known ?? '')
+    // What the page has and has not answered is its own, and is not told again.
+    if (!this.#told.has(call.callId) && known !== undefined)
+      this.#told.set(call.callId, !isFinal && call.runs === 'client')
     const isEdited = call.inputEdited === true && before?.inputEdited !== true && known === undefined
-    if (!this.#told.has(call.callId) || isEdited) this.#tellInput(call)
-    else if (this.#told.get(call.callId) === false && this.#isForPage(call)) this.#tellInput(call)
-    if (call.status === 'settled' && before?.status !== 'settled' && !UI_FINAL_STATES.has(known ?? ''))
-      this.#tellResult(call)
+    const isNew = !this.#told.has(call.callId) || (!isFinal && !this.#told.get(call.callId) && this.#isForPage(call))
+    if (isNew || isEdited) this.#tellInput(call)
+    if (call.status === 'settled' && before?.status !== 'settled' && !isFinal) this.#tellResult(call)
   }
 
   #isForPage(call: CallView): boolean {

@@ -14,6 +14,13 @@ export interface Answers {
   readonly refusal: () => Refusal
 }
 
+const OWN_PATHS: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics', PATH])
+
+/** Whether a request is for an address of this front. */
+export function isOwn(request: IncomingMessage): boolean {
+  return OWN_PATHS.has(parseUrl(request).pathname)
+}
+
 export function answer(request: IncomingMessage, response: ServerResponse, answers: Answers): void {
   const { unreadyReason, refusal, metrics, metricsRefusal } = answers
   request.resume()

@@ -1,6 +1,6 @@
 // What programs import from @baton/server/websocket: the server, and its parts for who brings connections of another kind.
 export { createWebSocketFront } from './server.ts'
-export { isLoopback, PATH } from './admission.ts'
+export { isLoopback, isSameSecret, PATH } from './admission.ts'
 export type { TlsFiles } from './listen.ts'
 export { createV1Rates } from './v1-rates.ts'
 export type { V1Rates } from './v1-rates.ts'

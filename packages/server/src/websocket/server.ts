@@ -3,7 +3,7 @@
 import type { Host, Logger, Principal, Timers } from '@baton/core'
 import { readMonotonicMs } from '@baton/core'
 import type { Duplex } from 'node:stream'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { WebSocket } from 'ws'
 import { WebSocketServer } from 'ws'
 import { describeThrown } from '@baton/runtime'
@@ -23,7 +23,7 @@ import {
 } from './admission.ts'
 import { deriveLimitKey, findClientAddress } from './client-address.ts'
 import { Heart } from './heart.ts'
-import { answer } from './http-answers.ts'
+import { answer, isOwn } from './http-answers.ts'
 import type { V1Limits } from './limits.ts'
 import { PeerWarnings } from './peer-warnings.ts'
 import type { PeerOptions } from './peers.ts'
@@ -81,6 +81,8 @@ export interface WebSocketFrontInit extends Partial<ServerWorld> {
   readonly peers?: PeerOptions
   /** What `/metrics` answers, in Prometheus' text format, to who has the token; absent: 404. */
   readonly metrics?: () => string
+  /** Answers requests for all addresses but those of this front, on the same port: see `createNodeListener`. Absent: 404. */
+  readonly requests?: (request: IncomingMessage, response: ServerResponse) => void
   /** Why no session can be taken now, in a few words, for `/readyz`; undefined when it can. Draining need not be told. */
   readonly unreadyReason?: () => string | undefined | Promise<string | undefined>
 }
@@ -130,7 +132,10 @@ export function createWebSocketFront(options: WebSocketFrontInit): WebSocketFron
       return 'principal' in admitted ? UPGRADE_REQUIRED : admitted
     }
     const metricsRefusal = (): Refusal | undefined => checkToken(request, init.token)
-    answer(request, response, { unreadyReason, refusal, metrics: init.metrics, metricsRefusal })
+    if (init.requests && !isOwn(request)) {
+      unasked.noteAsked(request.socket)
+      init.requests(request, response)
+    } else answer(request, response, { unreadyReason, refusal, metrics: init.metrics, metricsRefusal })
   })
   // Behind proxies all sockets are theirs, and say nothing of who is behind them.
   if (!init.trustedProxies) http.on('connection', (socket) => unasked.open(socket))

@@ -1,0 +1,179 @@
+// Who runs a client tool when pages come and go, and what is asked of people beside approvals.
+import type { Agent } from '@baton/core'
+import { defineAgent, tool } from '@baton/core'
+import { createScriptedModel } from '@baton/core/testing'
+import { afterEach, expect, test } from 'vitest'
+import { findTool, readTexts, settled, startChats } from './chat.test-kit.ts'
+
+const running: { stop(): Promise<void> }[] = []
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((one) => one.stop()))
+})
+
+function start(agent: Agent) {
+  const chats = startChats({ agent })
+  running.push(chats)
+  return chats
+}
+
+const empty = { type: 'object', properties: {}, additionalProperties: false } as const
+
+function createAgent(effect: 'pure' | 'idempotent' | 'once'): Agent {
+  const place = tool({ name: 'place', description: 'place', input: empty, effect, timeoutMs: 60_000 })
+  const steps = [{ calls: [{ name: 'place', arguments: {} }] }, { text: 'In Rome.' }]
+  return defineAgent({ name: 'a', model: createScriptedModel({ steps }), tools: [place] })
+}
+
+interface Shown {
+  readonly messages: []
+}
+
+test.each(['pure', 'idempotent'] as const)('after a reload a call that is %s is offered again', async (effect) => {
+  const { openPage, fetch } = start(createAgent(effect))
+  const asked: string[] = []
+  const first = openPage('r1', { onToolCall: ({ toolCall }) => void asked.push(`first ${toolCall.toolName}`) })
+  await first.sendMessage({ text: 'where?' })
+  expect(findTool(first, 'place')).toMatchObject({ state: 'input-available', providerExecuted: false })
+  const { messages } = (await (await fetch('/api/sessions/r1/messages')).json()) as Shown
+  const second = openPage('r1', {
+    messages,
+    onToolCall: ({ toolCall: { toolName, toolCallId } }) => {
+      asked.push(`second ${toolName}`)
+      void second.addToolOutput({ tool: toolName, toolCallId, output: 'Rome' })
+    },
+  })
+  await second.resumeStream()
+  await settled(second, () => readTexts(second).at(-1) === 'In Rome.' && second.status === 'ready')
+  expect(asked).toEqual(['first place', 'second place'])
+  expect(second.messages).toHaveLength(2)
+  // The first page is late: its result changes nothing.
+  await first.addToolOutput({
+    tool: 'place',
+    toolCallId: String(findTool(first, 'place')['toolCallId']),
+    output: 'Oslo',
+  })
+  await settled(first, ({ status }) => status === 'ready' && readTexts(first).at(-1) === 'In Rome.')
+  expect(asked).toHaveLength(2)
+})
+
+test('after a reload a call that runs once is not offered again, and takes its result from the page that has it', async () => {
+  const { openPage, fetch } = start(createAgent('once'))
+  const asked: string[] = []
+  const first = openPage('r2', { onToolCall: ({ toolCall }) => void asked.push(`first ${toolCall.toolName}`) })
+  await first.sendMessage({ text: 'where?' })
+  const { messages } = (await (await fetch('/api/sessions/r2/messages')).json()) as Shown
+  const second = openPage('r2', {
+    messages,
+    onToolCall: ({ toolCall }) => void asked.push(`second ${toolCall.toolName}`),
+  })
+  const resumed = second.resumeStream()
+  await settled(second, () => second.status === 'streaming')
+  const toolCallId = String(findTool(first, 'place')['toolCallId'])
+  await first.addToolOutput({ tool: 'place', toolCallId, output: 'Rome' })
+  await resumed
+  expect(readTexts(second).at(-1)).toBe('In Rome.')
+  expect(asked).toEqual(['first place'])
+})
+
+test('the same page that loses its connection is not asked twice for a call that runs once', async () => {
+  const { openPage } = start(createAgent('once'))
+  const asked: string[] = []
+  const page = openPage('r3', { onToolCall: ({ toolCall }) => void asked.push(toolCall.toolCallId) })
+  await page.sendMessage({ text: 'where?' })
+  const resumed = page.resumeStream()
+  await settled(page, () => page.status === 'streaming')
+  await page.addToolOutput({ tool: 'place', toolCallId: asked[0] ?? '', output: 'Rome' })
+  await page.stop()
+  await resumed
+  expect(asked).toHaveLength(1)
+})
+
+test('a tool asks: the page shows it, and answers by an endpoint of its own', async () => {
+  const sizes = { type: 'object', properties: { size: { enum: ['S', 'M'] } }, required: ['size'] } as const
+  const order = tool({
+    name: 'order',
+    description: 'order',
+    input: empty,
+    effect: 'pure',
+    execute: async (_input, { ask }) => {
+      const answer = await ask({ message: 'Which size?', schema: sizes })
+      return JSON.stringify(answer)
+    },
+  })
+  const steps = [{ calls: [{ name: 'order', arguments: {} }] }, { text: 'Ordered.' }]
+  const { openPage, fetch } = start(defineAgent({ name: 'a', model: createScriptedModel({ steps }), tools: [order] }))
+  const page = openPage('r4')
+  const sent = page.sendMessage({ text: 'a shirt' })
+  const findQuestion = () => page.messages.at(-1)?.parts.find(({ type }) => type === 'data-question')
+  await settled(page, () => findQuestion() !== undefined)
+  const { data } = findQuestion() as { readonly data: { readonly questionId: string; readonly message: string } }
+  expect(data.message).toBe('Which size?')
+  const answer = (size: string) =>
+    fetch('/api/chat/r4/answers', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ questionId: data.questionId, value: { size } }),
+    })
+  expect((await answer('XXL')).status).toBe(409)
+  expect((await answer('M')).status).toBe(200)
+  await sent
+  expect(findTool(page, 'order')).toMatchObject({ state: 'output-available', output: expect.stringContaining('"M"') })
+  expect(readTexts(page).at(-1)).toBe('Ordered.')
+})
+
+test('arguments are edited by an endpoint; the page shows what ran', async () => {
+  const ran: unknown[] = []
+  const pay = tool({
+    name: 'pay',
+    description: 'pay',
+    input: { type: 'object', properties: { euros: { type: 'number' } }, required: ['euros'] },
+    effect: 'once',
+    approval: true,
+    execute: (input) => {
+      ran.push(input)
+      return 'paid'
+    },
+  })
+  const steps = [{ calls: [{ name: 'pay', arguments: { euros: 500 } }] }, { text: 'Paid.' }]
+  const { openPage, fetch } = start(defineAgent({ name: 'a', model: createScriptedModel({ steps }), tools: [pay] }))
+  const page = openPage('r5')
+  await page.sendMessage({ text: 'pay' })
+  const { id } = findTool(page, 'pay')['approval'] as { readonly id: string }
+  const edited = await fetch('/api/chat/r5/approvals', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ approvalId: id, decision: 'edit', input: { euros: 5 } }),
+  })
+  expect(edited.status).toBe(200)
+  await page.resumeStream()
+  expect(ran).toEqual([{ euros: 5 }])
+  expect(findTool(page, 'pay')).toMatchObject({ state: 'output-available', input: { euros: 5 }, output: 'paid' })
+  expect(readTexts(page).at(-1)).toBe('Paid.')
+})
+
+test('what a person says while the agent works stands in the answer that heard it', async () => {
+  const wait = Promise.withResolvers<void>()
+  const slow = tool({
+    name: 'slow',
+    description: 'slow',
+    input: empty,
+    effect: 'pure',
+    execute: async () => {
+      await wait.promise
+      return 'done'
+    },
+  })
+  const steps = [{ calls: [{ name: 'slow', arguments: {} }] }, { text: 'Both.' }]
+  const agent = defineAgent({ name: 'a', model: createScriptedModel({ steps }), tools: [slow] })
+  const { openPage, host } = start(agent)
+  const page = openPage('r6')
+  const sent = page.sendMessage({ text: 'one' })
+  await settled(page, () => page.messages.at(-1)?.parts.some(({ type }) => type === 'tool-slow') === true)
+  const session = await host.session('r6')
+  session.send('and two', { delivery: 'steer', inputId: 'm2' }).answer.catch(() => {})
+  wait.resolve()
+  await sent
+  const steered = page.messages.at(-1)?.parts.find(({ type }) => type === 'steering-message')
+  expect(steered).toMatchObject({ id: 'm2', parts: [{ type: 'text', text: 'and two' }] })
+  expect(readTexts(page).at(-1)).toBe('Both.')
+})

@@ -1,0 +1,182 @@
+// Sessions over HTTP: each principal its own.
+import type { Principal, SessionEvent } from '@baton/core'
+import { defineAgent } from '@baton/core'
+import { createScriptedModel } from '@baton/core/testing'
+import { afterEach, expect, test } from 'vitest'
+import { startChats } from './chat.test-kit.ts'
+import type { HandlerOptions } from './handler.ts'
+
+const running: { stop(): Promise<void> }[] = []
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((one) => one.stop()))
+})
+
+const authenticate = ({ headers }: Request): Principal | undefined => {
+  const id = headers.get('authorization')?.replace(/^Bearer /, '')
+  if (id === 'broken') throw new Error('the directory is down')
+  return id === undefined ? undefined : { id }
+}
+
+function start(handler: HandlerOptions = { authenticate }) {
+  const model = createScriptedModel({ steps: () => ({ text: 'Good morning.' }) })
+  const chats = startChats({ agent: defineAgent({ name: 'a', model }), handler })
+  running.push(chats)
+  const ask = async (address: string, { as = 'ann', body, method = body ? 'POST' : 'GET', headers = {} }: Ask = {}) =>
+    await chats.fetch(address, {
+      method,
+      headers: { authorization: `Bearer ${as}`, ...(body && { 'content-type': 'application/json' }), ...headers },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+  const say = async (id: string, text: string, as = 'ann'): Promise<void> => {
+    const messages = [{ id: `${id}-${text}`, role: 'user', parts: [{ type: 'text', text }] }]
+    await (await ask('/api/chat', { as, body: { id, messages } })).text()
+  }
+  return { ...chats, ask, say }
+}
+
+interface Ask {
+  readonly as?: string
+  readonly body?: object
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+interface Named {
+  readonly id: string
+}
+
+/** Fields of all answers together. */
+interface Told extends Named {
+  readonly sessions: readonly Named[]
+  readonly cursor: string
+  readonly messages: readonly Named[]
+  readonly more: boolean
+}
+
+const readJson = async (response: Promise<Response>): Promise<Told> => (await (await response).json()) as Told // which of them a test knows
+const listIds = (named: readonly Named[]): readonly string[] => named.map(({ id }) => id)
+
+test('a list has the principal’s own, a page at a time', async () => {
+  const { ask, say } = start()
+  await say('s1', 'one')
+  await say('s2', 'two')
+  await say('s3', 'three', 'bob')
+  const first = await readJson(ask('/api/sessions?limit=1'))
+  expect(listIds(first.sessions)).toEqual(['s1'])
+  const second = await readJson(ask(`/api/sessions?limit=1&cursor=${encodeURIComponent(first.cursor)}`))
+  expect(listIds(second.sessions)).toEqual(['s2'])
+  expect((await readJson(ask('/api/sessions', { as: 'bob' }))).sessions).toHaveLength(1)
+})
+
+test('of another principal nothing can be read or done', async () => {
+  const { ask, say } = start()
+  await say('s1', 'one')
+  const readMessages = async (): Promise<unknown> => (await readJson(ask('/api/sessions/s1/messages'))).messages
+  const before = await readMessages()
+  for (const [address, more] of [
+    ['/api/sessions/s1', {}],
+    ['/api/sessions/s1/messages', {}],
+    ['/api/sessions/s1/events', {}],
+    ['/api/sessions/s1/export', {}],
+    ['/api/sessions/s1/fork', { body: {} }],
+    ['/api/sessions/s1', { method: 'DELETE' }],
+    ['/api/sessions/s1', { method: 'PATCH', body: { title: 'mine' } }],
+    ['/api/chat/s1/stream', {}],
+    ['/api/chat/s1/stop', { method: 'POST' }],
+  ] as const)
+    expect([address, (await ask(address, { as: 'bob', ...more })).status]).toEqual([address, 403])
+  expect(await readMessages()).toEqual(before)
+})
+
+test.each([
+  ['without a name', undefined, 401],
+  ['with a directory that fails', 'broken', 401],
+])('who asks %s gets 401', async (_who, as, status) => {
+  const { fetch } = start()
+  const headers: Record<string, string> = as === undefined ? {} : { authorization: `Bearer ${as}` }
+  expect((await fetch('/api/sessions', { headers })).status).toBe(status)
+})
+
+test('a session is named, copied, exported and removed', async () => {
+  const { ask, say } = start()
+  await say('s1', 'one')
+  await say('s1', 'two')
+  const named = await readJson(ask('/api/sessions/s1', { method: 'PATCH', body: { title: 'Greetings' } }))
+  expect(named).toMatchObject({ title: 'Greetings', activity: 'idle' })
+  const odd = await ask('/api/sessions/s1', { method: 'PATCH', body: { titel: 'x' } })
+  expect([odd.status, await odd.text()]).toEqual([400, expect.stringContaining('titel')])
+  const copied = await readJson(ask('/api/sessions/s1/fork', { body: { before: 's1-two' } }))
+  const copy = await readJson(ask(`/api/sessions/${copied.id}/messages`))
+  expect(listIds(copy.messages)).toEqual(['s1-one', 't1'])
+  const exported = await readJson(ask('/api/sessions/s1/export'))
+  expect(exported.messages).toHaveLength(4)
+  expect((await ask('/api/sessions/s1', { method: 'DELETE' })).status).toBe(200)
+  expect(listIds((await readJson(ask('/api/sessions'))).sessions)).toEqual([copied.id])
+})
+
+test('pages of messages go back to the first one', async () => {
+  const { ask, say } = start()
+  for (const text of ['one', 'two', 'three']) await say('s1', text)
+  const newest = await readJson(ask('/api/sessions/s1/messages?limit=2'))
+  expect(listIds(newest.messages)).toEqual(['s1-three', 't3'])
+  const older = await readJson(ask('/api/sessions/s1/messages?limit=200&before=s1-three'))
+  expect([older.messages.length, older.more]).toEqual([4, false])
+  expect((await ask('/api/sessions/s1/messages?limit=x')).status).toBe(400)
+})
+
+test('events go on after any of them, by the id that a browser sends back', async () => {
+  const { ask, say } = start()
+  await say('s1', 'one')
+  const all = await readEvents(ask('/api/sessions/s1/events?from=start'), 'live')
+  expect(all.map(({ type }) => type)).toContain('turn-finished')
+  for (const [index, event] of all.slice(0, -1).entries()) {
+    const headers = { 'last-event-id': JSON.stringify(event.cursor) }
+    const rest = await readEvents(ask('/api/sessions/s1/events', { headers }), 'live')
+    // The place of `live` moves: each opening of a session that rested is a record.
+    expect(rest.slice(0, -1)).toEqual(all.slice(index + 1, -1))
+  }
+  expect((await ask('/api/sessions/s1/events?from=yesterday')).status).toBe(400)
+  expect((await ask('/api/sessions/s1/events?from={"pos":9999}')).status).toBe(400)
+})
+
+test('a body over the limit, a body that is no JSON, an address that is none', async () => {
+  const { ask, fetch } = start({ limits: { bodyBytes: 100 } })
+  expect((await ask('/api/chat', { body: { id: 'x'.repeat(200) } })).status).toBe(413)
+  const post = (body: string, type: string) =>
+    fetch('/api/chat', { method: 'POST', headers: { 'content-type': type }, body })
+  expect((await post('{', 'application/json')).status).toBe(400)
+  expect((await post('{}', 'text/plain')).status).toBe(400)
+  expect((await fetch('/api/nothing')).status).toBe(404)
+  expect((await fetch('/elsewhere')).status).toBe(404)
+  expect((await fetch('/api/sessions/%E0%A4%A')).status).toBe(400)
+})
+
+test('pages of other origins, and names of others', async () => {
+  const { fetch } = start({ origins: ['https://app.example'], hosts: ['localhost'] })
+  const ask = async (headers: Readonly<Record<string, string>>) => await fetch('/api/sessions', { headers })
+  expect((await ask({ origin: 'http://localhost' })).status).toBe(200)
+  expect((await ask({ origin: 'https://evil.example' })).status).toBe(403)
+  const allowed = await ask({ origin: 'https://app.example' })
+  expect([allowed.status, allowed.headers.get('access-control-allow-origin')]).toEqual([200, 'https://app.example'])
+  expect((await fetch('http://evil.example/api/sessions')).status).toBe(403)
+})
+
+/** Events up to the first of this type. */
+async function readEvents(asked: Promise<Response>, last: SessionEvent['type']): Promise<readonly SessionEvent[]> {
+  const events: SessionEvent[] = []
+  let text = ''
+  const decoder = new TextDecoder()
+  for await (const bytes of (await asked).body ?? []) {
+    text += decoder.decode(bytes, { stream: true })
+    const whole = text.split('\n\n')
+    text = whole.pop() ?? ''
+    for (const one of whole) {
+      const data = one.split('\n').find((line) => line.startsWith('data: '))
+      if (data === undefined) continue
+      const event = JSON.parse(data.slice('data: '.length)) as SessionEvent // as the server writes it
+      events.push(event)
+      if (event.type === last) return events
+    }
+  }
+  return events
+}
