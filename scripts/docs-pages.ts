@@ -22,7 +22,7 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
   { title: 'Models', pages: ['models', 'providers'] },
   {
     title: 'Run it for others',
-    pages: ['embedding', 'cli', 'serving', 'temporal', 'scaling', 'security', 'reliability', 'protocol'],
+    pages: ['embedding', 'chat', 'cli', 'serving', 'temporal', 'scaling', 'security', 'reliability', 'protocol'],
   },
   { title: 'Come from elsewhere', pages: ['comparison', 'migrating-from-ai-sdk', 'migrating-from-pi'] },
   {

@@ -31,6 +31,7 @@ async function runWithAnthropic(name: string, script: FakeScript): Promise<strin
 const SAID: Readonly<Record<string, readonly string[]>> = {
   'approval-policy.ts': ['refund ok', 'mail.read ok', 'refund denied no refunds after reading mail.read'],
   'ask.ts': ['Which size?', 'It is on its way.'],
+  'chat.ts': ['"type":"text-delta"', 'At nine.', 'data: [DONE]'],
   'client-tools.ts': ['the door opens { seconds: 5 }', 'The door is open.'],
   'delegate.ts': ['717,710 people'],
   'embed.ts': ['You are in Oslo.'],

@@ -10,7 +10,7 @@ import { openChat, resumeChat } from './chat.ts'
 import type { AllowedSettings } from './chat-request.ts'
 import { readChatRequest } from './chat-request.ts'
 import { answerEvents, encodeEvent } from './event-response.ts'
-import { answerError, answerJson, answerRefusal } from './http-errors.ts'
+import { answerError, answerJson, answerRefusal, asPlainText } from './http-errors.ts'
 import { readJsonBody, readObjectBody } from './requests.ts'
 import { answerSessions } from './session-routes.ts'
 import { createInvalid, createMediaLinks } from './ui-messages.ts'
@@ -141,11 +141,19 @@ async function route(parts: HandlerParts, call: Call, path: readonly string[]): 
   if (area === 'sessions') return (await answerSessions(parts, call, path)) ?? NOT_FOUND()
   if (area !== 'chat' || path.length > 3) return NOT_FOUND()
   const { method } = call.request
-  if (id === undefined && method === 'POST') return await answerChat(parts, call)
+  if (id === undefined && method === 'POST') return await inPlainText(parts, () => answerChat(parts, call))
   if (id === undefined || act === undefined) return NOT_FOUND()
-  if (method === 'GET' && act === 'stream') return await answerResume(parts, call, id)
+  if (method === 'GET' && act === 'stream') return await inPlainText(parts, () => answerResume(parts, call, id))
   if (method !== 'POST') return NOT_FOUND()
   return await answerAct(parts, call, { id, act })
+}
+
+async function inPlainText({ world }: HandlerParts, run: () => Promise<Response>): Promise<Response> {
+  try {
+    return await run()
+  } catch (cause) {
+    return await asPlainText(answerError(cause, world.log))
+  }
 }
 
 async function answerChat(parts: HandlerParts, call: Call): Promise<Response> {

@@ -52,6 +52,17 @@ export function answerError(cause: unknown, log: Logger): Response {
   return answerRefusal(status, told.code, told.message, cause.hint)
 }
 
+/** As `useChat` shows it: its error's message is all of the body. */
+export async function asPlainText(response: Response): Promise<Response> {
+  const { error } = (await response.json()) as { readonly error: { readonly code: string; readonly message: string } } // written below
+  const headers = {
+    'content-type': 'text/plain; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-baton-error': error.code,
+  }
+  return new Response(error.message, { status: response.status, headers })
+}
+
 export function answerRefusal(status: number, code: string, message: string, hint?: string): Response {
   return answerJson(status, { error: { code, message, ...(hint !== undefined && { hint }) } })
 }

@@ -1,0 +1,38 @@
+// An agent with a tool of each kind: one that the server runs, one that the page runs, and one that a person must approve.
+import { defineAgent, tool } from '@baton/host'
+
+const none = { type: 'object', properties: {}, additionalProperties: false } as const
+
+export default defineAgent({
+  name: 'chat-web',
+  instructions: 'You help a person in a web page. Use your tools where they help, and answer in a few sentences.',
+  tools: [
+    tool({
+      name: 'time.now',
+      description: 'The time of the server, in UTC',
+      input: none,
+      effect: 'pure',
+      title: 'Time',
+      kind: 'read',
+      execute: () => new Date().toISOString(),
+    }),
+    // No `execute`: the page runs it.
+    tool({
+      name: 'page.theme',
+      description: 'Makes the page dark or light',
+      input: { type: 'object', properties: { theme: { enum: ['dark', 'light'] } }, required: ['theme'] },
+      effect: 'idempotent',
+      title: 'Theme of the page',
+    }),
+    tool({
+      name: 'note.save',
+      description: 'Keeps a note of the user',
+      input: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
+      effect: 'once',
+      title: 'Save a note',
+      kind: 'edit',
+      approval: true,
+      execute: ({ text }) => `saved ${text.length} characters`,
+    }),
+  ],
+})
