@@ -30,7 +30,10 @@ export interface TemporalHostOptions<A extends Agent = Agent>
   /** `redis://…`, the same as the workers'; a bus of one process by default. */
   readonly redis?: string | LiveBus
   readonly log?: Logger
-  /** Milliseconds after which the clients of a gateway that died count as gone; 90 s by default. A gateway renews each client three times in it. */
+  /**
+   * Milliseconds after which the clients of a gateway that died count as gone; 90 s by default. A gateway renews its clients
+   * three times in it while a turn runs, and with the first input after a rest.
+   */
   readonly clientLeaseMs?: number
   /** The same as the workers'. */
   readonly dataConverter?: DataConverter
@@ -43,7 +46,7 @@ export interface TemporalHost<A extends Agent = Agent> extends Host<A>, AsyncDis
 }
 
 const SILENT: Logger = { info: () => {}, warn: () => {} }
-/** A renewal costs an Update. */
+/** A renewal costs an Update, of all clients of a session together. */
 const CLIENT_LEASE_MS = 90_000
 
 /**

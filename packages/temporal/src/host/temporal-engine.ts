@@ -1,7 +1,7 @@
 // Sessions whose one writer is a workflow: inputs go out as Updates, records come back through the log.
 import type { Agent, JsonObject, Logger } from '@baton/core'
 import { BatonError } from '@baton/core'
-import type { Input } from '@baton/core/machine'
+import type { Input, State } from '@baton/core/machine'
 import type { Catalog, CopyingEngine, Engine, OpenedSession, SessionOpening } from '@baton/runtime'
 import { copySession, OpenWorld, waitForTurns } from '@baton/runtime'
 import type { Client } from '@temporalio/client'
@@ -86,12 +86,14 @@ export class TemporalEngine implements Engine {
   async #begin(session: string, { principal, agent, meta = {} }: SessionOpening): Promise<Gateway> {
     const { store, bus, log, catalog, client, leaseMs } = this.#init
     const world = new OpenWorld({ catalog, onChange: () => {}, isClosed: () => false })
+    const isNeeded = (): boolean => isAtWork(view.replica.state())
     const submit = this.#submitter.submitTo(session)
-    const leases = new ClientLeases({ leaseMs, submit, log })
-    const update = (inputs: readonly Input[]): ReturnType<typeof submit> => submit(leases.addLeases(inputs))
+    const leases = new ClientLeases({ ...NODE_WORLD, leaseMs, submit, isNeeded, log })
+    const update = (inputs: readonly Input[]): ReturnType<typeof submit> => leases.submit(inputs)
     const view = new SessionView({ session, store, bus, log, world, update })
     try {
       await view.open()
+      view.onRecords(() => leases.notice())
       const isNew = view.replica.state().pos < 0
       const name = isNew ? (agent?.name ?? '') : view.replica.state().agent
       const identity = { session, principal: principal.id, agent: name, meta }
@@ -152,6 +154,11 @@ export class TemporalEngine implements Engine {
       memo: { agent: identity.agent, principal: identity.principal },
     }
   }
+}
+
+/** A client may be asked for something, or has been. */
+function isAtWork({ turn, step, queue }: State): boolean {
+  return turn !== null || step !== null || queue.length > 0
 }
 
 interface Gateway {
