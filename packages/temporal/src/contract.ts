@@ -1,6 +1,7 @@
 // What a session's workflow, its activities and those who talk to it say to each other: plain data under stable names.
 import type { Accepted, CallView, JsonObject, JsonValue, Refused, TurnStop, Usage } from '@baton/core'
 import type { AwaitedEffect, HostReport, Input, SessionRecord, State } from '@baton/core/machine'
+import type { PackedState } from './workflow/pack-state.ts'
 
 /** The task queue of workers and of those who start sessions and goals. */
 export const TASK_QUEUE = 'baton'
@@ -72,7 +73,8 @@ export interface Tuning {
 
 /** What goes from one run to the next: no text of the conversation but what is not published yet. */
 export interface Carried {
-  readonly state: State
+  /** Unpacked by what earlier versions left. */
+  readonly state: PackedState | State
   readonly identity: Identity
   readonly unpublished: readonly SessionRecord[]
 }
@@ -84,7 +86,8 @@ export interface Submission {
   readonly agent?: string
 }
 
-export type Answers = readonly (Accepted | Refused)[]
+/** `epoch`: of the record that holds it. Another one at its place says that the record was never written. */
+export type Answers = readonly ((Accepted & { readonly epoch?: number }) | Refused)[]
 
 /** An input as the workflow hands it to policy; `foreign-finished` is turned into a report there. */
 export type WorkflowInput = Input | ForeignFinished

@@ -5,7 +5,12 @@ import type { Input, State } from '@baton/core/machine'
 import type { Catalog, CopyingEngine, Engine, OpenedSession, SessionOpening } from '@baton/runtime'
 import { copySession, OpenWorld, waitForTurns } from '@baton/runtime'
 import type { Client } from '@temporalio/client'
-import { WithStartWorkflowOperation, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/client'
+import {
+  WithStartWorkflowOperation,
+  WorkflowIdConflictPolicy,
+  WorkflowIdReusePolicy,
+  WorkflowNotFoundError,
+} from '@temporalio/client'
 import type { Identity, SessionStart, Tuning } from '../contract.ts'
 import { SESSION_WORKFLOW } from '../contract.ts'
 import type { LiveBus } from '../live/live-bus.ts'
@@ -90,7 +95,8 @@ export class TemporalEngine implements Engine {
     const submit = this.#submitter.submitTo(session)
     const leases = new ClientLeases({ ...NODE_WORLD, leaseMs, submit, isNeeded, log })
     const update = (inputs: readonly Input[]): ReturnType<typeof submit> => leases.submit(inputs)
-    const view = new SessionView({ session, store, bus, log, world, update })
+    const isRunning = (): Promise<boolean> => isWorkflowRunning(client, session)
+    const view = new SessionView({ session, store, bus, log, world, update, isRunning })
     try {
       await view.open()
       view.onRecords(() => leases.notice())
@@ -153,6 +159,16 @@ export class TemporalEngine implements Engine {
       workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
       memo: { agent: identity.agent, principal: identity.principal },
     }
+  }
+}
+
+/** A service that does not answer has not said that it does not run. */
+async function isWorkflowRunning(client: Client, session: string): Promise<boolean> {
+  try {
+    const { status } = await client.workflow.getHandle(session).describe()
+    return status.name === 'RUNNING'
+  } catch (cause) {
+    return !(cause instanceof WorkflowNotFoundError)
   }
 }
 

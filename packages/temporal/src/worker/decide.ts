@@ -88,7 +88,12 @@ export async function decideInputs(init: DecisionInit, job: DecideJob): Promise<
           })
         : { runs: 'model', ...timesOf(init, { agent: world.agent.name }, MODEL_MS) }
   }
-  return { records: batch.records, answers: batch.answers, plans }
+  const epochs = new Map([...job.recent, ...batch.records].map(({ pos, epoch }) => [pos, epoch]))
+  const answers = batch.answers.map((answer) => {
+    const epoch = answer.type === 'accepted' ? epochs.get(answer.pos) : undefined
+    return epoch === undefined ? answer : { ...answer, epoch }
+  })
+  return { records: batch.records, answers, plans }
 }
 
 function timesOf(

@@ -27,6 +27,7 @@ import { AGAIN_MS } from '../contract.ts'
 import { callLocally, stateQuery, submitUpdate } from './activities.ts'
 import { checkSubmission } from './check-submission.ts'
 import { Deadlines } from './deadlines.ts'
+import { packState, unpackState } from './pack-state.ts'
 import { Publishing } from './publishing.ts'
 import type { Ended } from './work-under-way.ts'
 import { WorkUnderWay } from './work-under-way.ts'
@@ -45,6 +46,8 @@ export interface SessionRunInit {
   readonly identity: Identity
   readonly tuning?: Tuning | undefined
   readonly carried?: Carried | undefined
+  /** Looks at what the log of the session has come to, before anything is added to it. @throws ApplicationFailure */
+  readonly checkFound?: (state: State) => void
 }
 
 const DAY_MS = 86_400_000
@@ -67,15 +70,18 @@ export class SessionRun {
   #isCancelled = false
   /** Set once a cancelled session has been told to stop. */
   #isStopping = false
+  readonly #checkFound: SessionRunInit['checkFound']
   readonly #idleMs: number
   readonly #updatesMax: number
   readonly #deadlines: Deadlines
   readonly #work: WorkUnderWay
   readonly #publishing: Publishing
 
-  constructor({ identity, tuning = {}, carried }: SessionRunInit) {
+  constructor({ identity, tuning = {}, carried, checkFound }: SessionRunInit) {
+    this.#checkFound = checkFound
     this.#identity = carried?.identity ?? identity
-    this.#state = carried?.state ?? initialState(identity.session)
+    const state = carried?.state ?? initialState(identity.session)
+    this.#state = 'packed' in state ? unpackState(state) : state
     this.#idleMs = tuning.idleMs ?? DAY_MS
     this.#updatesMax = tuning.updatesMax ?? UPDATES_MAX
     this.#deadlines = new Deadlines()
@@ -128,6 +134,7 @@ export class SessionRun {
     do {
       const before = Date.now()
       const { state, records } = await this.#insist(() => callLocally('baton.open', { identity: this.#identity }))
+      if (state) this.#checkFound?.(state)
       if (state) this.#state = { ...state, epoch: state.epoch + 1 }
       this.#fold(records)
       if (this.#identity.agent === '') this.#identity = { ...this.#identity, agent: this.#state.agent }
@@ -187,7 +194,7 @@ export class SessionRun {
   }
 
   carry(): Carried {
-    return { state: this.#state, identity: this.#identity, unpublished: this.#publishing.waiting }
+    return { state: packState(this.#state), identity: this.#identity, unpublished: this.#publishing.waiting }
   }
 
   #hasWork(): boolean {
