@@ -84,6 +84,8 @@ export interface Submission {
   readonly inputs: readonly Input[]
   /** The name of the agent that the session goes on with. */
   readonly agent?: string
+  /** Of the session that it is meant for: one of this name may have been removed, and another one begun. */
+  readonly birth?: string
 }
 
 /** `epoch`: of the record that holds it. Another one at its place says that the record was never written. */
@@ -159,6 +161,8 @@ export interface WorkJob {
   readonly pos: number
   /** Records to publish first. */
   readonly records: readonly SessionRecord[]
+  /** Of the session: one of this name may have been removed, and another one begun. */
+  readonly birth?: string
 }
 
 export type WorkEffectData = Extract<AwaitedEffect, { readonly type: 'call-model' | 'summarise' | 'run-tool' }>

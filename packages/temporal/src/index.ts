@@ -1,6 +1,8 @@
 // Sessions of Baton as Temporal workflows: the host, the worker, goals, and tools that are somebody's own activities.
 export { createTemporalHost } from './host/create-temporal-host.ts'
 export type { TemporalHost, TemporalHostOptions } from './host/create-temporal-host.ts'
+export { removeTemporalSession } from './host/remove-session.ts'
+export type { TemporalRemovalOptions } from './host/remove-session.ts'
 export { bundleWorkflows, createTemporalWorker, sendTemporalLogs } from './worker/create-worker.ts'
 export type { TemporalWorker, TemporalWorkerOptions } from './worker/create-worker.ts'
 export type { WorkAbout, WorkTimes } from './worker/decide.ts'

@@ -19,10 +19,14 @@ export interface SessionViewInit {
   readonly update: (inputs: readonly Input[]) => Promise<Answers>
   /** Whether a workflow of the session runs; absent: nobody asks, and what was decided is waited for. */
   readonly isRunning?: () => Promise<boolean>
+  /** The session was removed, and nothing comes of it any more. */
+  readonly onRemoved: () => void
 }
 
 /** Where workers put the records of sessions, and everybody reads them. */
-export type SessionLog = Pick<LogStore, 'put' | 'read' | 'restore' | 'list' | 'health'> & { readonly blobs: BlobStore }
+export type SessionLog = Pick<LogStore, 'put' | 'read' | 'restore' | 'list' | 'remove' | 'health'> & {
+  readonly blobs: BlobStore
+}
 
 /** Milliseconds between two looks into the log: while somebody waits for a record, while a turn runs, and else. */
 const POLL_MS = { waiting: 100, running: 1000, resting: 15_000 } as const
@@ -153,6 +157,7 @@ export class SessionView {
   }
 
   close(): void {
+    if (this.#isClosed) return
     this.#isClosed = true
     clearTimeout(this.#timer)
     this.#unsubscribe()
@@ -164,7 +169,13 @@ export class SessionView {
     if (this.#isClosed) return
     if (message.type === 'live') for (const frame of message.frames) this.replica.publishLive(frame)
     else if (message.type === 'records') this.#publish(message.records)
-    else if (message.pos > this.replica.state().pos) void this.#catchUp()
+    else if (message.type === 'removed') this.#hearRemoval(message.birth)
+    else if (message.type === 'pos' && message.pos > this.replica.state().pos) void this.#catchUp()
+  }
+
+  /** Of an earlier session of this name it says nothing. */
+  #hearRemoval(birth: string | undefined): void {
+    if (birth === undefined || birth === this.replica.state().birth) this.#init.onRemoved()
   }
 
   #publish(records: readonly SessionRecord[]): void {

@@ -3,7 +3,7 @@ import type { Agent, JsonObject, Logger } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { Input, State } from '@baton/core/machine'
 import type { Catalog, CopyingEngine, Engine, OpenedSession, SessionOpening } from '@baton/runtime'
-import { copySession, OpenWorld, waitForTurns } from '@baton/runtime'
+import { copySession, OpenWorld, readOpening, waitForTurns } from '@baton/runtime'
 import type { Client } from '@temporalio/client'
 import {
   WithStartWorkflowOperation,
@@ -38,13 +38,17 @@ const OPEN_MS = 30_000
 export class TemporalEngine implements Engine {
   readonly #init: TemporalEngineInit
   readonly #open = new Map<string, Promise<Gateway>>()
-  readonly #identities = new Map<string, Identity>()
+  readonly #known = new Map<string, KnownSession>()
   readonly #submitter: Submitter
 
   constructor(init: TemporalEngineInit) {
     this.#init = init
     const { client } = init
-    this.#submitter = new Submitter({ client, start: (session) => this.#createStart(session) })
+    this.#submitter = new Submitter({
+      client,
+      start: (session) => this.#createStart(session),
+      findBirth: (session) => findBirth(this.#known.get(session)),
+    })
   }
 
   async open(session: string, opening: SessionOpening): Promise<OpenedSession> {
@@ -80,12 +84,24 @@ export class TemporalEngine implements Engine {
     for (const gateway of gateways) this.#close(gateway.view.replica.session, gateway)
   }
 
-  #close(session: string, gateway: Gateway): void {
+  /** The session is gone: handles that are open here are told so, and the next who asks for it gets a new one. */
+  drop(session: string, birth: string | undefined): void {
+    const known = this.#known.get(session)
+    if (known && (birth === undefined || birth === findBirth(known))) this.#forget(session, known.view)
+  }
+
+  #close(session: string, { leases, view, world }: Gateway): void {
+    leases.close()
+    this.#forget(session, view)
+    void world.dispose()
+  }
+
+  /** There may be another one of this name already. */
+  #forget(session: string, view: SessionView): void {
+    view.close()
+    if (this.#known.get(session)?.view !== view) return
+    this.#known.delete(session)
     this.#open.delete(session)
-    this.#identities.delete(session)
-    gateway.leases.close()
-    gateway.view.close()
-    void gateway.world.dispose()
   }
 
   async #begin(session: string, { principal, agent, meta = {} }: SessionOpening): Promise<Gateway> {
@@ -96,7 +112,8 @@ export class TemporalEngine implements Engine {
     const leases = new ClientLeases({ ...NODE_WORLD, leaseMs, submit, isNeeded, log })
     const update = (inputs: readonly Input[]): ReturnType<typeof submit> => leases.submit(inputs)
     const isRunning = (): Promise<boolean> => isWorkflowRunning(client, session)
-    const view = new SessionView({ session, store, bus, log, world, update, isRunning })
+    const onRemoved = (): void => this.#forget(session, view)
+    const view = new SessionView({ session, store, bus, log, world, update, isRunning, onRemoved })
     try {
       await view.open()
       view.onRecords(() => leases.notice())
@@ -104,7 +121,7 @@ export class TemporalEngine implements Engine {
       const name = isNew ? (agent?.name ?? '') : view.replica.state().agent
       const identity = { session, principal: principal.id, agent: name, meta }
       await world.open({ id: session, agent: name, principal: principal.id, meta }, isNew ? agent : undefined)
-      this.#identities.set(session, { ...identity, agent: world.current.agent.name })
+      this.#known.set(session, { identity: { ...identity, agent: world.current.agent.name }, view })
       if (isNew) {
         await client.workflow.start(SESSION_WORKFLOW, this.#startOptions(session))
         await view.reach(0, OPEN_MS)
@@ -132,11 +149,18 @@ export class TemporalEngine implements Engine {
     await world.adopt(agent, () => view.replica.state())
     if (agent.name === before) return
     await this.#submitter.submit(engine.session, { inputs: [], agent: agent.name })
-    const identity = this.#identities.get(engine.session)
-    if (identity) this.#identities.set(engine.session, { ...identity, agent: agent.name })
+    const known = this.#known.get(engine.session)
+    if (known) this.#known.set(engine.session, { view, identity: { ...known.identity, agent: agent.name } })
   }
 
-  #createStart(session: string): WithStartWorkflowOperation<() => Promise<void>> {
+  /** A session whose log is gone must not begin anew by what somebody says to the old one. */
+  async #createStart(session: string): Promise<WithStartWorkflowOperation<() => Promise<void>>> {
+    const known = this.#known.get(session)
+    const opening = await readOpening(this.#init.store, session)
+    if (known && opening?.birth !== findBirth(known)) {
+      this.#forget(session, known.view)
+      throw new BatonError({ code: 'session_closed', message: `session ${session} was removed` })
+    }
     return new WithStartWorkflowOperation(SESSION_WORKFLOW, this.#startOptions(session))
   }
 
@@ -149,7 +173,7 @@ export class TemporalEngine implements Engine {
     readonly memo: JsonObject
   } {
     const { taskQueue, tuning } = this.#init
-    const identity = this.#identities.get(session)
+    const { identity } = this.#known.get(session) ?? {}
     if (!identity) throw new BatonError({ code: 'session_closed', message: `session ${session} is not open here` })
     return {
       workflowId: session,
@@ -160,6 +184,11 @@ export class TemporalEngine implements Engine {
       memo: { agent: identity.agent, principal: identity.principal },
     }
   }
+}
+
+/** Undefined as long as it has no record. */
+function findBirth(known: KnownSession | undefined): string | undefined {
+  return known?.view.replica.state().birth || undefined
 }
 
 /** A service that does not answer has not said that it does not run. */
@@ -175,6 +204,11 @@ async function isWorkflowRunning(client: Client, session: string): Promise<boole
 /** A client may be asked for something, or has been. */
 function isAtWork({ turn, step, queue }: State): boolean {
   return turn !== null || step !== null || queue.length > 0
+}
+
+interface KnownSession {
+  readonly identity: Identity
+  readonly view: SessionView
 }
 
 interface Gateway {

@@ -36,6 +36,7 @@ import { WorkUnderWay } from './work-under-way.ts'
 interface Mail {
   readonly inputs: readonly WorkflowInput[]
   readonly agent?: string
+  readonly birth?: string
   /** The work that has ended with it. */
   readonly ended?: string
   readonly resolve?: (answers: Answers) => void
@@ -163,7 +164,7 @@ export class SessionRun {
       const due = this.#deadlines.takeDue(this.#state, this.#nowMs())
       if (due.length > 0) this.#inbox.push({ inputs: due })
       if (this.#isCancelled && !this.#isStopping) this.#stop()
-      const mail = this.#inbox
+      const mail = this.#inbox.filter((one) => this.#isForHere(one))
       this.#inbox = []
       if (mail.length > 0) await this.#decide(mail)
       if (this.#inbox.length > 0) continue
@@ -172,6 +173,14 @@ export class SessionRun {
       if (this.#isLeaving()) return 'full'
       if (this.#nowMs() >= this.#idleAtMs()) return 'idle'
     }
+  }
+
+  /** What is meant for a removed session of this name is refused. */
+  #isForHere({ birth, reject }: Mail): boolean {
+    const { session, birth: own } = this.#state
+    if (birth === undefined || birth === own) return true
+    reject?.(ApplicationFailure.nonRetryable(`session ${session} was removed`, 'session_closed'))
+    return false
   }
 
   /** What runs is settled, and nothing is asked any more. */
@@ -216,10 +225,11 @@ export class SessionRun {
     return Math.max(this.#state.nowMs, Date.now(), this.#deadlines.reachedMs)
   }
 
-  async #submit({ inputs, agent }: Submission): Promise<Answers> {
+  async #submit({ inputs, agent, birth }: Submission): Promise<Answers> {
     this.#updates += 1
     return await new Promise((resolve, reject) => {
-      this.#inbox.push({ inputs, resolve, reject, ...(agent !== undefined && { agent }) })
+      const about = { ...(agent !== undefined && { agent }), ...(birth !== undefined && { birth }) }
+      this.#inbox.push({ inputs, resolve, reject, ...about })
     })
   }
 
