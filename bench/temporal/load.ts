@@ -145,7 +145,7 @@ function show({ p50, p99, turnsPerSecond, errors }: Measured): string {
 }
 
 function describe(measured: readonly Level[], { plain, tool }: Record<'plain' | 'tool', TurnPrice>): string {
-  const [{ model = 'unknown' } = {}] = cpus()
+  const model = cpus()[0]?.model ?? 'unknown'
   const machine = `${cpus().length} cores (${model.trim()}), ${Math.round(totalmem() / 2 ** 30)} GB, Node ${process.version}`
   const rows = measured.map(({ sessions, local, temporal: over }) =>
     [
