@@ -15,6 +15,16 @@ export const STATE = 'baton.state'
 /** The type of the failure of an activity that could not begin: nothing of its work was done. */
 export const NOT_BEGUN = 'baton.not_begun'
 
+/** What lists of workflows show of a session, by the names of search attributes; each is a keyword. */
+export const SEARCH_ATTRIBUTES = {
+  agent: 'BatonAgent',
+  principal: 'BatonPrincipal',
+  /** `idle`, `running`, `paused` or `stopped`. */
+  activity: 'BatonActivity',
+  title: 'BatonTitle',
+} as const
+export type SearchField = keyof typeof SEARCH_ATTRIBUTES
+
 /** Inputs of one Update; further ones go into the next. */
 export const INPUTS_MAX = 256
 
@@ -77,6 +87,7 @@ export interface Carried {
   readonly state: PackedState | State
   readonly identity: Identity
   readonly unpublished: readonly SessionRecord[]
+  readonly searchFields?: readonly SearchField[]
 }
 
 /** An Update's argument. */
@@ -114,6 +125,8 @@ export interface Opened {
   readonly state?: State
   /** The first record of a new session. */
   readonly records: readonly SessionRecord[]
+  /** What may be written as search attributes; absent: an earlier version opened it. */
+  readonly searchFields?: readonly SearchField[]
 }
 
 export interface DecideJob {

@@ -29,6 +29,7 @@ import { checkSubmission } from './check-submission.ts'
 import { Deadlines } from './deadlines.ts'
 import { packState, unpackState } from './pack-state.ts'
 import { Publishing } from './publishing.ts'
+import { SearchAttributes } from './search-attributes.ts'
 import type { Ended } from './work-under-way.ts'
 import { WorkUnderWay } from './work-under-way.ts'
 
@@ -74,6 +75,7 @@ export class SessionRun {
   readonly #checkFound: SessionRunInit['checkFound']
   readonly #idleMs: number
   readonly #updatesMax: number
+  readonly #search: SearchAttributes
   readonly #deadlines: Deadlines
   readonly #work: WorkUnderWay
   readonly #publishing: Publishing
@@ -85,6 +87,7 @@ export class SessionRun {
     this.#state = 'packed' in state ? unpackState(state) : state
     this.#idleMs = tuning.idleMs ?? DAY_MS
     this.#updatesMax = tuning.updatesMax ?? UPDATES_MAX
+    this.#search = new SearchAttributes(carried?.searchFields)
     this.#deadlines = new Deadlines()
     this.#publishing = new Publishing(identity.session, carried?.unpublished ?? [])
     this.#work = new WorkUnderWay({
@@ -134,7 +137,9 @@ export class SessionRun {
     }
     do {
       const before = Date.now()
-      const { state, records } = await this.#insist(() => callLocally('baton.open', { identity: this.#identity }))
+      const opened = await this.#insist(() => callLocally('baton.open', { identity: this.#identity }))
+      const { state, records, searchFields } = opened
+      this.#search.fields = searchFields
       if (state) this.#checkFound?.(state)
       if (state) this.#state = { ...state, epoch: state.epoch + 1 }
       this.#fold(records)
@@ -203,7 +208,9 @@ export class SessionRun {
   }
 
   carry(): Carried {
-    return { state: packState(this.#state), identity: this.#identity, unpublished: this.#publishing.waiting }
+    const { fields: searchFields } = this.#search
+    const carried = { state: packState(this.#state), identity: this.#identity, unpublished: this.#publishing.waiting }
+    return { ...carried, ...(searchFields && { searchFields }) }
   }
 
   #hasWork(): boolean {
@@ -314,6 +321,7 @@ export class SessionRun {
 
   /** Begins what is owed and not under way, ends what is under way and not owed, and publishes. */
   #perform(): void {
+    this.#search.show(this.#state)
     this.#work.perform(outstanding(this.#state), this.#plans)
     const { interrupting, attempt } = this.#state
     // A model that was never asked, since it was interrupted in the commit that began it, has said nothing.
