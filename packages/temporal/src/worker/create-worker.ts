@@ -140,7 +140,7 @@ const DRAIN_MS = 10_000
  */
 export function sendTemporalLogs(log: Logger): void {
   const logger = new DefaultLogger('WARN', ({ level, message, meta }) => {
-    const data = { level, ...(meta && { meta: JSON.stringify(meta).slice(0, META_CHARS) }) }
+    const data = { severity: level, ...(meta && { meta: JSON.stringify(meta).slice(0, META_CHARS) }) }
     log.warn(`Temporal: ${message}`, data)
   })
   Runtime.install({
