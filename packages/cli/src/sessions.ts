@@ -14,6 +14,8 @@ import { readLines } from './read-lines.ts'
 import type { StoreLocation } from './store-location.ts'
 import { hasRecords, nameOfStore, openStore, openStoreToRead, storeLocation } from './store-location.ts'
 import { tableLines } from './table-lines.ts'
+import type { TemporalPlace } from './temporal-options.ts'
+import { importTemporal, readTemporalPlace, TEMPORAL_WORDS } from './temporal-options.ts'
 import { UsageError } from './usage-error.ts'
 import { readWords, suggestion } from './words.ts'
 
@@ -21,7 +23,8 @@ const HELP = `baton sessions: the sessions of a store
 
   baton sessions list            name, last use, records, "open" where a turn may be under way, "damaged" where the store
                                  is (see baton store check); also beside a server
-  baton sessions delete SESSION  removes it for good; not while a server has the store
+  baton sessions delete SESSION  removes it for good; not while a server has the store, unless it is one over Temporal: then
+                                 its workflow is ended too
   baton sessions export SESSION  as lines of JSON, to the standard output or to --file; also beside a server
   baton sessions import FILE     puts an exported session into the store, under its own name
 
@@ -29,6 +32,8 @@ Options:
   --store URL    sqlite:FILE (BATON_STORE, else the file of this folder)
   --file FILE    where an export goes; a file that exists is kept
   --json         list: a line of JSON for each session
+  --temporal HOST:PORT, --namespace NAME, --redis URL
+                 delete: as of "baton serve --temporal" (BATON_TEMPORAL, BATON_REDIS)
 
 Examples:
   baton sessions list
@@ -42,12 +47,16 @@ export const sessionsCommand: Command = {
   run: sessions,
 }
 
+const { temporal, namespace, redis } = TEMPORAL_WORDS
+const TEMPORAL_PLACE = { temporal, namespace, redis }
 const ACTIONS = ['list', 'delete', 'export', 'import'] as const
 type Action = (typeof ACTIONS)[number]
 
 interface Request {
   readonly terminal: Console
   readonly location: StoreLocation
+  /** Where the workflow of a session may run. */
+  readonly place: TemporalPlace | undefined
   readonly json: boolean
   readonly file: string | undefined
 }
@@ -55,7 +64,12 @@ interface Request {
 async function sessions(words: readonly string[], terminal: Console): Promise<number> {
   const { values, positionals } = readWords(words, {
     command: 'sessions',
-    options: { store: { type: 'string' }, file: { type: 'string' }, json: { type: 'boolean', default: false } },
+    options: {
+      store: { type: 'string' },
+      file: { type: 'string' },
+      json: { type: 'boolean', default: false },
+      ...TEMPORAL_PLACE,
+    },
     words: [`one of ${ACTIONS.join(', ')}`, 'and the name of a session or file'],
   })
   const [given, name] = positionals
@@ -64,7 +78,14 @@ async function sessions(words: readonly string[], terminal: Console): Promise<nu
   if (action !== 'export' && values.file !== undefined) throw new UsageError('--file is for sessions export')
   if (action !== 'list' && values.json) throw new UsageError('--json is for sessions list; an export is JSON anyway')
   const location = storeLocation(values.store, terminal.variables, terminal.folder)
-  const request = { terminal, location, json: values.json, file: values.file }
+  const { temporal, namespace, redis } = values
+  if (action !== 'delete' && (temporal ?? namespace ?? redis) !== undefined)
+    throw new UsageError('--temporal, --namespace and --redis are for sessions delete; the others read the store alone')
+  const place =
+    action === 'delete' && (temporal !== undefined || location.type === 'postgres')
+      ? readTemporalPlace(values, location, terminal.variables)
+      : undefined
+  const request = { terminal, location, place, json: values.json, file: values.file }
   if (action === 'list') return await list(request)
   if (name === undefined)
     throw new UsageError(`sessions ${action} needs ${action === 'import' ? 'a file' : 'a session'}`)
@@ -114,16 +135,23 @@ function isDate(ms: number): boolean {
   return !Number.isNaN(new Date(ms).getTime())
 }
 
-async function remove({ terminal, location }: Request, session: string): Promise<number> {
+async function remove({ terminal, location, place }: Request, session: string): Promise<number> {
   const store = await openToWrite(location)
   try {
     if (!(await hasRecords(store, session))) throw noSession(session, nameOfStore(location))
-    await store.remove(session)
+    if (place) await removeOverTemporal(place, store, session)
+    else await store.remove(session)
   } finally {
     await store.close()
   }
   terminal.note(`session ${escapeLine(session)} was deleted from ${escapeLine(nameOfStore(location))}`)
   return 0
+}
+
+async function removeOverTemporal(place: TemporalPlace, logStore: LogStore, session: string): Promise<void> {
+  const { address, namespace, redis } = place
+  const { removeTemporalSession } = await importTemporal()
+  await removeTemporalSession({ address, namespace, logStore, ...(redis !== undefined && { redis }) }, session)
 }
 
 async function exportOne({ terminal, location, file }: Request, session: string): Promise<number> {

@@ -6,6 +6,9 @@ import { startCommand } from '@baton/testing/start-command'
 import { findTemporal, startTemporal } from '@baton/testing/temporal'
 import { connectV1App } from '@baton/testing/v1-app'
 import { findFreePort } from '@baton/testing/free-port'
+import { mkdtempSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
@@ -37,6 +40,8 @@ afterEach(async () => {
   await Promise.all(commands.map(({ ended }) => ended))
   commands = []
 })
+
+const ENDED = { code: 0, signal: null }
 
 function start(words: readonly string[]): StartedCommand {
   const command = startCommand(process.execPath, { words: [BATON, ...words], folder: ROOT })
@@ -84,6 +89,18 @@ describe.skipIf(!services)('the commands over Temporal', { timeout: 120_000 }, (
     const log = start(['log', 'shared', '--store', String(places[3])])
     expect(await log.ended).toEqual({ code: 0, signal: null })
     expect(log.output()).toContain('valid for payout')
+    const file = join(mkdtempSync(join(tmpdir(), 'baton-export-')), 'shared.jsonl')
+    expect(await start(['sessions', 'export', 'shared', '--store', String(places[3]), '--file', file]).ended).toEqual(
+      ENDED,
+    )
+    expect(readFileSync(file, 'utf8')).toContain('valid for payout')
+    const removal = start(['sessions', 'delete', 'shared', ...places])
+    expect(await removal.ended).toEqual(ENDED)
+    const list = start(['sessions', 'list', '--store', String(places[3])])
+    await list.ended
+    expect(list.output()).not.toContain('shared')
+    const workflows = await services?.temporal.command(['workflow', 'list', '--query', 'ExecutionStatus = "Running"'])
+    expect(workflows).not.toContain('shared')
     const all = [worker, ...gateways.map(({ command }) => command)]
     for (const command of all) command.kill('SIGTERM')
     for (const command of all) expect(await command.ended).toEqual({ code: 0, signal: null })

@@ -1,6 +1,7 @@
 // What a session's workflow, its activities and those who talk to it say to each other: plain data under stable names.
 import type { Accepted, CallView, JsonObject, JsonValue, Refused, TurnStop, Usage } from '@baton/core'
 import type { AwaitedEffect, HostReport, Input, SessionRecord, State } from '@baton/core/machine'
+import type { PackedState } from './workflow/pack-state.ts'
 
 /** The task queue of workers and of those who start sessions and goals. */
 export const TASK_QUEUE = 'baton'
@@ -13,6 +14,16 @@ export const SUBMIT = 'baton.submit'
 export const STATE = 'baton.state'
 /** The type of the failure of an activity that could not begin: nothing of its work was done. */
 export const NOT_BEGUN = 'baton.not_begun'
+
+/** What lists of workflows show of a session, by the names of search attributes; each is a keyword. */
+export const SEARCH_ATTRIBUTES = {
+  agent: 'BatonAgent',
+  principal: 'BatonPrincipal',
+  /** `idle`, `running`, `paused` or `stopped`. */
+  activity: 'BatonActivity',
+  title: 'BatonTitle',
+} as const
+export type SearchField = keyof typeof SEARCH_ATTRIBUTES
 
 /** Inputs of one Update; further ones go into the next. */
 export const INPUTS_MAX = 256
@@ -72,9 +83,11 @@ export interface Tuning {
 
 /** What goes from one run to the next: no text of the conversation but what is not published yet. */
 export interface Carried {
-  readonly state: State
+  /** Unpacked by what earlier versions left. */
+  readonly state: PackedState | State
   readonly identity: Identity
   readonly unpublished: readonly SessionRecord[]
+  readonly searchFields?: readonly SearchField[]
 }
 
 /** An Update's argument. */
@@ -82,9 +95,12 @@ export interface Submission {
   readonly inputs: readonly Input[]
   /** The name of the agent that the session goes on with. */
   readonly agent?: string
+  /** Of the session that it is meant for: one of this name may have been removed, and another one begun. */
+  readonly birth?: string
 }
 
-export type Answers = readonly (Accepted | Refused)[]
+/** `epoch`: of the record that holds it. Another one at its place says that the record was never written. */
+export type Answers = readonly ((Accepted & { readonly epoch?: number }) | Refused)[]
 
 /** An input as the workflow hands it to policy; `foreign-finished` is turned into a report there. */
 export type WorkflowInput = Input | ForeignFinished
@@ -109,6 +125,8 @@ export interface Opened {
   readonly state?: State
   /** The first record of a new session. */
   readonly records: readonly SessionRecord[]
+  /** What may be written as search attributes; absent: an earlier version opened it. */
+  readonly searchFields?: readonly SearchField[]
 }
 
 export interface DecideJob {
@@ -156,6 +174,8 @@ export interface WorkJob {
   readonly pos: number
   /** Records to publish first. */
   readonly records: readonly SessionRecord[]
+  /** Of the session: one of this name may have been removed, and another one begun. */
+  readonly birth?: string
 }
 
 export type WorkEffectData = Extract<AwaitedEffect, { readonly type: 'call-model' | 'summarise' | 'run-tool' }>

@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { GOAL_WORKFLOW } from './index.ts'
+import { GOAL_WORKFLOW, SEARCH_ATTRIBUTES } from './index.ts'
 import type { TemporalWorld, TemporalWorldInit } from './temporal-world.test-kit.ts'
 import { createTemporalWorld, until } from './temporal-world.test-kit.ts'
 
@@ -87,6 +87,17 @@ const SITUATIONS: readonly Situation[] = [
     },
   },
   {
+    name: 'listed',
+    init: { steps: (_, index) => ({ text: `answer ${index}` }), host: { updatesMax: 3, idleMs: 300 } },
+    play: async ({ host }, id) => {
+      const session = await host.session(id, { principal: { id: 'ann' }, description: { title: 'A trip' } })
+      for (let turn = 0; turn < 4; turn++) await session.send(`question ${turn}`).answer
+      await session.describe({ title: 'Another trip' })
+      await session.send('the last one').answer
+      await session.close()
+    },
+  },
+  {
     name: 'goal',
     init: { steps: [call('add'), { text: '{"valid":true}' }], tools: [add] },
     play: async ({ client, taskQueue }, id) => {
@@ -118,6 +129,8 @@ if (program === undefined || version === undefined) process.exit(1)
 const folder = join(import.meta.dirname, '../histories', version)
 mkdirSync(folder, { recursive: true })
 const server = await startTemporal(program)
+const names = Object.values(SEARCH_ATTRIBUTES).flatMap((name) => ['--name', name, '--type', 'Keyword'])
+await server.command(['operator', 'search-attribute', 'create', ...names])
 for (const situation of SITUATIONS) await record(server, situation, folder)
 await server.close()
 process.exit(0)

@@ -1,6 +1,6 @@
 // A session as one process sees it, be it a gateway or a worker: folded from the log, told of news by the bus, and read again
 // where the bus was silent.
-import type { BlobStore, Logger, LogStore } from '@baton/core'
+import type { Accepted, BlobStore, Logger, LogStore, Refused } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { Input, SessionRecord } from '@baton/core/machine'
 import { createHistory } from '@baton/core/machine'
@@ -17,15 +17,25 @@ export interface SessionViewInit {
   readonly world: Pick<OpenWorld, 'current'>
   /** Hands inputs to the workflow. */
   readonly update: (inputs: readonly Input[]) => Promise<Answers>
+  /** Whether a workflow of the session runs; absent: nobody asks, and what was decided is waited for. */
+  readonly isRunning?: () => Promise<boolean>
+  /** The session was removed, and nothing comes of it any more. */
+  readonly onRemoved: () => void
 }
 
 /** Where workers put the records of sessions, and everybody reads them. */
-export type SessionLog = Pick<LogStore, 'put' | 'read' | 'restore' | 'list' | 'health'> & { readonly blobs: BlobStore }
+export type SessionLog = Pick<LogStore, 'put' | 'read' | 'restore' | 'list' | 'remove' | 'health'> & {
+  readonly blobs: BlobStore
+}
 
 /** Milliseconds between two looks into the log: while somebody waits for a record, while a turn runs, and else. */
 const POLL_MS = { waiting: 100, running: 1000, resting: 15_000 } as const
 /** Milliseconds for which a record is waited for that the workflow has decided. */
 const REACH_MS = 60_000
+/** Milliseconds of that after which it is asked whether its workflow still runs. */
+const LOOK_MS = 2000
+/** Times that an input is handed in whose run was ended before it had written it. */
+const UPDATE_TRIES = 3
 
 export class SessionView {
   readonly replica: ReplicatedSession
@@ -34,6 +44,8 @@ export class SessionView {
   #unsubscribe = (): void => {}
   #reading: Promise<void> | undefined
   #readAgain = false
+  /** From which record on each run has written. */
+  readonly #epochs: { readonly fromPos: number; readonly epoch: number }[] = []
   #wantedPos = -1
   #timer: NodeJS.Timeout | undefined
   #isClosed = false
@@ -45,10 +57,12 @@ export class SessionView {
       session,
       world,
       update: async (inputs) => {
-        const answers = await update(inputs)
-        const last = answers.findLast((answer) => answer.type === 'accepted')
-        if (last?.type === 'accepted') await this.reach(last.pos)
-        return answers
+        for (let tries = 0; tries < UPDATE_TRIES; tries++) {
+          const answers = await update(inputs)
+          if (await this.#isKept(answers)) return answers.map(hideEpoch)
+        }
+        const message = `session ${session} took an input ${UPDATE_TRIES} times, and was ended each time before it could keep it`
+        throw new BatonError({ code: 'store_failed', message, retryable: true })
       },
       readPast: (fromPos) => store.read(session, fromPos),
     })
@@ -90,6 +104,37 @@ export class SessionView {
     }
   }
 
+  /**
+   * Resolves when the log has what was decided. False: the run that decided it was ended before it could write it, so nothing
+   * of it holds, and the inputs can be handed in again.
+   */
+  async #isKept(answers: Answers): Promise<boolean> {
+    const accepted = answers.filter((answer) => answer.type === 'accepted')
+    const pos = Math.max(-1, ...accepted.map((answer) => answer.pos))
+    const { isRunning } = this.#init
+    const untilMs = performance.now() + REACH_MS
+    // Nobody else writes while the run lives.
+    while (isRunning && untilMs > performance.now()) {
+      if (await this.#reachesIn(pos, LOOK_MS)) break
+      if ((await isRunning()) || (await this.#reachesIn(pos, LOOK_MS))) continue
+      this.#wantedPos = -1
+      return false
+    }
+    await this.reach(pos, Math.max(1, untilMs - performance.now()))
+    return accepted.every((answer) => answer.epoch === undefined || this.#epochAt(answer.pos) === answer.epoch)
+  }
+
+  async #reachesIn(pos: number, ms: number): Promise<boolean> {
+    return await this.reach(pos, ms).then(
+      () => true,
+      () => false,
+    )
+  }
+
+  #epochAt(pos: number): number | undefined {
+    return this.#epochs.findLast(({ fromPos }) => fromPos <= pos)?.epoch
+  }
+
   /** Records that this process has put into the log itself. */
   take(records: readonly SessionRecord[]): void {
     this.#publish(records)
@@ -112,6 +157,7 @@ export class SessionView {
   }
 
   close(): void {
+    if (this.#isClosed) return
     this.#isClosed = true
     clearTimeout(this.#timer)
     this.#unsubscribe()
@@ -123,7 +169,13 @@ export class SessionView {
     if (this.#isClosed) return
     if (message.type === 'live') for (const frame of message.frames) this.replica.publishLive(frame)
     else if (message.type === 'records') this.#publish(message.records)
-    else if (message.pos > this.replica.state().pos) void this.#catchUp()
+    else if (message.type === 'removed') this.#hearRemoval(message.birth)
+    else if (message.type === 'pos' && message.pos > this.replica.state().pos) void this.#catchUp()
+  }
+
+  /** Of an earlier session of this name it says nothing. */
+  #hearRemoval(birth: string | undefined): void {
+    if (birth === undefined || birth === this.replica.state().birth) this.#init.onRemoved()
   }
 
   #publish(records: readonly SessionRecord[]): void {
@@ -144,6 +196,8 @@ export class SessionView {
       })
       return
     }
+    for (const { pos: fromPos, epoch } of news)
+      if (this.#epochs.at(-1)?.epoch !== epoch) this.#epochs.push({ fromPos, epoch })
     for (const listener of this.#listeners) listener()
   }
 
@@ -185,4 +239,9 @@ export class SessionView {
     this.#timer = setTimeout(() => void this.#catchUp().then(() => this.#poll()), delayMs)
     this.#timer.unref()
   }
+}
+
+/** Whoever handed an input in needs no epoch. */
+function hideEpoch(answer: Answers[number]): Accepted | Refused {
+  return answer.type === 'accepted' ? { type: 'accepted', pos: answer.pos } : answer
 }

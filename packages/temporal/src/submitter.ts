@@ -34,7 +34,9 @@ export interface SubmitterInit {
   /** Milliseconds for which an Update is tried; 60,000 by default. */
   readonly tryMs?: number
   /** Starts the workflow of a session that has none that runs; absent: it is `session_closed`. */
-  readonly start?: (session: string) => WithStartWorkflowOperation<() => Promise<void>>
+  readonly start?: (session: string) => Promise<WithStartWorkflowOperation<() => Promise<void>>>
+  /** Tells a session from a removed one of its name; absent where that does not matter. */
+  readonly findBirth?: (session: string) => string | undefined
 }
 
 export class Submitter {
@@ -88,14 +90,15 @@ export class Submitter {
 
   async #update(session: string, submission: Submission, updateId: string): Promise<Answers> {
     const { client, start } = this.#init
-    const options = { args: [submission] as [Submission], updateId }
+    const birth = this.#init.findBirth?.(session)
+    const options = { args: [{ ...submission, ...(birth !== undefined && { birth }) }] as [Submission], updateId }
     try {
       return await client.workflow.getHandle(session).executeUpdate<Answers, [Submission]>(SUBMIT, options)
     } catch (cause) {
       if (!(cause instanceof WorkflowNotFoundError) || !start) throw cause
       return await client.workflow.executeUpdateWithStart<() => Promise<void>, Answers, [Submission]>(SUBMIT, {
         ...options,
-        startWorkflowOperation: start(session),
+        startWorkflowOperation: await start(session),
       })
     }
   }

@@ -194,6 +194,27 @@ describe.skipIf(!server)('a goal', { timeout: 60_000 }, () => {
     })
   })
 
+  test('is refused under the id of a conversation, and judged under that of a session in which nobody has spoken', async () => {
+    await withWorld({ steps: [{ text: 'hello' }, verdict], host: { idleMs: 300 } }, async (world) => {
+      const start = { goal: 'Is it valid?' }
+      const judge = (workflowId: string): Promise<unknown> =>
+        world.client.workflow
+          .execute(GOAL_WORKFLOW, { taskQueue: world.taskQueue, workflowId, args: [start] })
+          .catch((cause: unknown) => cause)
+      const [spoken, silent] = [await world.host.session(randomUUID()), await world.host.session(randomUUID())]
+      expect(await judge(silent.id)).toMatchObject({ name: 'WorkflowExecutionAlreadyStartedError' })
+      await spoken.send('hello').answer
+      for (const { id } of [spoken, silent])
+        await until(async () => (await world.handle(id).describe()).status.name === 'COMPLETED')
+      expect(await judge(spoken.id)).toMatchObject({ cause: { type: 'session_exists' } })
+      expect((await spoken.messages()).messages).toHaveLength(2)
+      expect(await judge(silent.id)).toMatchObject({ session: silent.id, stop: 'end' })
+      const foreign = await world.host.session(randomUUID(), { principal: { id: 'ann' } })
+      await until(async () => (await world.handle(foreign.id).describe()).status.name === 'COMPLETED')
+      expect(await judge(foreign.id)).toMatchObject({ cause: { type: 'unauthorized' } })
+    })
+  })
+
   test.each([
     [{ agent: 'nobody', goal: 'x' }, 'invalid_agent', 'nobody'],
     [{ goal: 'x', tools: ['subtract'] }, 'invalid_agent', 'subtract'],

@@ -14,7 +14,7 @@ import type {
 } from '@baton/core'
 import { checkFields, BatonError } from '@baton/core'
 import type { AgentChoice, Engine, RunTool, ToolJob } from '@baton/runtime'
-import { createCatalog, createForeignError, createHostOver, SharedTimers } from '@baton/runtime'
+import { createCatalog, createForeignError, createHostOver, Directory, readOpening, SharedTimers } from '@baton/runtime'
 import { createNodeEnvironment, digest, digestMedia } from '../environment.ts'
 import { createMemoryStore } from '../stores/memory-store.ts'
 import type { SessionObserver } from '../observer.ts'
@@ -26,9 +26,8 @@ import { OpenSessions } from './open-sessions.ts'
 import type { Recovery, RecoverOptions } from './recover.ts'
 import { createRecovery } from './recover.ts'
 import { startRetention } from './retention.ts'
-import { Directory } from './session-directory.ts'
 import { SessionLeases } from './session-leases.ts'
-import { readOpening } from './session-log.ts'
+import { foldState } from './session-log.ts'
 import { createSessionWarnings } from './session-warnings.ts'
 import { SNAPSHOT_RECORDS } from './snapshot-taker.ts'
 import type { LimitedStore } from './store-in-time.ts'
@@ -126,7 +125,7 @@ export function createHost(options: HostOptions = {}): LocalHost {
     log,
     onHandover: (session) => openSessions.handOver(session),
   })
-  const directory = new Directory({ store, log, findOpen: (session) => openSessions.find(session)?.state() })
+  const directory = createDirectory({ store, log, openSessions })
   const observer = joinObservers(options.log ? [createSessionWarnings(log), ...observers] : observers, log)
   const engine = createLocalEngine(
     { observer, leases, catalog, store, disk, environment, log, snapshotRecords, directory },
@@ -171,6 +170,19 @@ export function createHost(options: HostOptions = {}): LocalHost {
     watch: directory.watch,
     [Symbol.asyncDispose]: () => host.stop(),
   }
+}
+
+function createDirectory({
+  store,
+  log,
+  openSessions,
+}: Pick<RemovalInit, 'store' | 'openSessions'> & { readonly log: Logger }): Directory {
+  return new Directory({
+    store,
+    log,
+    findOpen: (session) => openSessions.find(session)?.state(),
+    fold: (session) => foldState(store, session),
+  })
 }
 
 /** @throws BatonError `unknown_model`, `model_not_configured`, `invalid_option` */

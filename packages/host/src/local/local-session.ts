@@ -13,15 +13,13 @@ import type {
 import { BatonError } from '@baton/core'
 import type { History, Input, Phase, SessionRecord, Spec, State } from '@baton/core/machine'
 import { outstanding } from '@baton/core/machine'
-import type { Catalog, CopyingEngine, SessionEngine, SessionWorld } from '@baton/runtime'
-import { copySession, describeThrown, OpenWorld, SessionFeed } from '@baton/runtime'
+import type { Catalog, CopyingEngine, Directory, SessionEngine, SessionWorld } from '@baton/runtime'
+import { copySession, describeThrown, isListedOtherwise, OpenWorld, SessionFeed } from '@baton/runtime'
 import type { Actor, ActorListener } from './actor.ts'
 import { openActor } from './actor.ts'
 import { Performer } from './performer.ts'
 import type { ObservedSession, SessionObserver } from '../observer.ts'
 import type { SessionLeases } from './session-leases.ts'
-import type { Directory } from './session-directory.ts'
-import { isListedOtherwise } from './session-directory.ts'
 import { SnapshotTaker } from './snapshot-taker.ts'
 import type { LimitedStore } from './store-in-time.ts'
 
@@ -190,7 +188,7 @@ export class LocalSession implements CopyingEngine, ActorListener {
     const { directory } = this.#init
     if (state.pos >= this.#snapshots.dueAtPos) this.#snapshots.take(state, history)
     if (directory.isWatched && (!this.#listed || isListedOtherwise(this.#listed, state)))
-      directory.noteChange(this.session)
+      void directory.noteChange(this.session)
     this.#listed = state
     if (this.#performer?.questions.isWaiting) this.#performer.questions.notice()
   }

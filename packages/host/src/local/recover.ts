@@ -1,8 +1,7 @@
 // What a host does when it starts: sessions that a dead one left with work outstanding are opened, and so go on.
 import type { Logger, Session, StoredSession, Timers } from '@baton/core'
 import { isBatonError } from '@baton/core'
-import { describeThrown } from '@baton/runtime'
-import { readOpening } from './session-log.ts'
+import { describeThrown, readOpening } from '@baton/runtime'
 import type { LimitedStore } from './store-in-time.ts'
 
 export interface Recovery {

@@ -121,22 +121,15 @@ export async function beginFold(
   return { state: initialState(session), history: createHistory(), records: store.read(session, 0) }
 }
 
-export interface Opening {
-  readonly agent: string
-  readonly principal: string
-}
-
-/**
- * Whose session it is, by its first record; undefined where there is none.
- * @throws BatonError `log_damaged`, `store_failed`
- */
-export async function readOpening(store: Pick<LimitedStore, 'read'>, session: string): Promise<Opening | undefined> {
-  for await (const { facts } of store.read(session, 0)) {
-    const [opened] = facts
-    if (opened?.type === 'session-opened') return opened
-    throw new BatonError({ code: 'log_damaged', message: `session ${session}: its first record does not open it` })
+/** @throws BatonError `log_version_unknown`, `log_damaged`, `store_failed` */
+export async function foldState(store: Pick<LimitedStore, 'read' | 'snapshots'>, session: string): Promise<State> {
+  const begun = await beginFold(store, session)
+  let { state } = begun
+  for await (const record of begun.records) {
+    followRecord(state, record)
+    state = applyRecord(state, record)
   }
-  return undefined
+  return state
 }
 
 function inTime<Value>({ timers }: LogAccess, timeoutMs: number, work: Promise<Value>): Promise<Value> {

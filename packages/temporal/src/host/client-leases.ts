@@ -1,47 +1,107 @@
-// Clients that are attached through this gateway hold their place by a lease, which it renews while it lives: a gateway that
-// died takes its clients along.
-import type { Logger } from '@baton/core'
+// Clients that are attached through this gateway hold their place by a lease: a gateway that died takes its clients along. A
+// lease is renewed while a client may be asked for something; a session that rests costs nothing.
+import type { Environment, Logger } from '@baton/core'
+import { readMonotonicMs } from '@baton/core'
 import type { Input, InputOf } from '@baton/core/machine'
 import type { Answers } from '../contract.ts'
 
-export interface ClientLeasesInit {
+export interface ClientLeasesInit extends Pick<Environment, 'clock' | 'timers'> {
   readonly leaseMs: number
   readonly submit: (inputs: readonly Input[]) => Promise<Answers>
+  /** A turn runs, or a call waits for a client. */
+  readonly isNeeded: () => boolean
   readonly log: Logger
+}
+
+interface Attached {
+  /** What attached it, with the lease that is renewed. */
+  readonly input: InputOf<'client-attached'>
+  /** When its lease was asked for last. */
+  readonly askedMs: number
 }
 
 export class ClientLeases {
   readonly #init: ClientLeasesInit
-  /** What attached them, with the lease that is renewed. */
-  readonly #attached = new Map<string, InputOf<'client-attached'>>()
-  #timer: NodeJS.Timeout | undefined
+  readonly #attached = new Map<string, Attached>()
+  #stopTimer: (() => void) | undefined
+  #isClosed = false
 
   constructor(init: ClientLeasesInit) {
     this.#init = init
   }
 
+  /** Hands in inputs. Leases that grow old are renewed by the same Update, so the clients are there for what follows. */
+  async submit(inputs: readonly Input[]): Promise<Answers> {
+    const own = this.#addLeases(inputs)
+    const renewals = this.#takeOld(new Set(own.flatMap((input) => ('connection' in input ? [input.connection] : []))))
+    try {
+      const answers = await this.#init.submit([...renewals, ...own])
+      return answers.slice(renewals.length)
+    } catch (cause) {
+      this.#noteFailure(renewals)
+      throw cause
+    }
+  }
+
+  /** Called after every record: somebody else may have begun a turn. */
+  notice(): void {
+    if (this.#stopTimer || this.#isClosed || this.#attached.size === 0 || !this.#init.isNeeded()) return
+    this.#renew()
+    this.#stopTimer = this.#init.timers.start(
+      this.#init.leaseMs / 3,
+      () => {
+        this.#stopTimer = undefined
+        this.notice()
+      },
+      { isBackground: true },
+    )
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#stopTimer?.()
+    this.#attached.clear()
+  }
+
   /** A client that has a lease of its own renews it itself. */
-  addLeases(inputs: readonly Input[]): readonly Input[] {
+  #addLeases(inputs: readonly Input[]): readonly Input[] {
     return inputs.map((input) => {
       if (input.type === 'client-detached') this.#attached.delete(input.connection)
       if (input.type !== 'client-attached' || input.leaseMs !== undefined) return input
       const leased = { ...input, leaseMs: this.#init.leaseMs }
-      this.#attached.set(input.connection, leased)
-      this.#timer ??= setInterval(() => this.#renew(), this.#init.leaseMs / 3)
+      this.#attached.set(input.connection, { input: leased, askedMs: this.#nowMs() })
       return leased
     })
   }
 
-  close(): void {
-    clearInterval(this.#timer)
-    this.#attached.clear()
+  /** Attached again under the same name, a client keeps what it has; one that was given up meanwhile is there again. */
+  #takeOld(besides: ReadonlySet<string> = new Set()): readonly InputOf<'client-attached'>[] {
+    const askedMs = this.#nowMs()
+    // Less than the time between two renewals, so that each one finds all of them.
+    const beforeMs = askedMs - this.#init.leaseMs / 4
+    const old = [...this.#attached].filter(
+      ([connection, known]) => known.askedMs < beforeMs && !besides.has(connection),
+    )
+    for (const [connection, { input }] of old) this.#attached.set(connection, { input, askedMs })
+    return old.map(([, { input }]) => input)
   }
 
   #renew(): void {
-    if (this.#attached.size === 0) return
-    // Attached again under the same name, a client keeps what it has; one that was given up meanwhile is there again.
-    this.#init.submit([...this.#attached.values()]).catch((cause: unknown) => {
+    const old = this.#takeOld()
+    if (old.length === 0) return
+    this.#init.submit(old).catch((cause: unknown) => {
+      this.#noteFailure(old)
       this.#init.log.warn('the leases of clients could not be renewed', { cause: String(cause) })
     })
+  }
+
+  /** They are asked for again with whatever comes next. */
+  #noteFailure(renewals: readonly InputOf<'client-attached'>[]): void {
+    for (const input of renewals)
+      if (this.#attached.has(input.connection)) this.#attached.set(input.connection, { input, askedMs: -Infinity })
+  }
+
+  #nowMs(): number {
+    return readMonotonicMs(this.#init.clock)
   }
 }

@@ -1,5 +1,5 @@
 // The host over a Temporal service: a stateless gateway. Every front works on it, and any gateway serves any session.
-import type { Agent, Host, Logger } from '@baton/core'
+import type { Agent, Host, Logger, SessionDirectory } from '@baton/core'
 import type { AgentChoice, CatalogInit } from '@baton/runtime'
 import { createCatalog, createHostOver } from '@baton/runtime'
 import { Client, Connection } from '@temporalio/client'
@@ -12,6 +12,8 @@ import type { LiveBus } from '../live/live-bus.ts'
 import { openBus } from '../live/open-bus.ts'
 import { digest, digestMedia, NODE_WORLD } from '../node-world.ts'
 import type { SessionLog } from '../session-view.ts'
+import { removeSession } from './remove-session.ts'
+import { TemporalDirectory } from './temporal-directory.ts'
 import { TemporalEngine } from './temporal-engine.ts'
 
 export interface TemporalHostOptions<A extends Agent = Agent>
@@ -30,20 +32,23 @@ export interface TemporalHostOptions<A extends Agent = Agent>
   /** `redis://…`, the same as the workers'; a bus of one process by default. */
   readonly redis?: string | LiveBus
   readonly log?: Logger
-  /** Milliseconds after which the clients of a gateway that died count as gone; 90 s by default. A gateway renews each client three times in it. */
+  /**
+   * Milliseconds after which the clients of a gateway that died count as gone; 90 s by default. A gateway renews its clients
+   * three times in it while a turn runs, and with the first input after a rest.
+   */
   readonly clientLeaseMs?: number
   /** The same as the workers'. */
   readonly dataConverter?: DataConverter
   readonly newId?: () => string
 }
 
-export interface TemporalHost<A extends Agent = Agent> extends Host<A>, AsyncDisposable {
+export interface TemporalHost<A extends Agent = Agent> extends Host<A>, SessionDirectory, AsyncDisposable {
   /** Undefined while it works; else why not, in words for whoever runs it. */
   problem(): Promise<string | undefined>
 }
 
 const SILENT: Logger = { info: () => {}, warn: () => {} }
-/** A renewal costs an Update. */
+/** A renewal costs an Update, of all clients of a session together. */
 const CLIENT_LEASE_MS = 90_000
 
 /**
@@ -70,7 +75,9 @@ export async function createTemporalHost<A extends Agent = Agent>(
   const tuning = { ...(idleMs !== undefined && { idleMs }), ...(updatesMax !== undefined && { updatesMax }) }
   const engine = new TemporalEngine({ client, taskQueue, catalog, store, bus, log, tuning, leaseMs })
   const host = createHostOver({ engine, newId })
+  const directory = new TemporalDirectory({ store, bus, log })
   const endHost = async (how: Parameters<Host['stop']>[0]): Promise<void> => {
+    directory.close()
     try {
       await host.stop(how)
     } finally {
@@ -82,6 +89,11 @@ export async function createTemporalHost<A extends Agent = Agent>(
   const stop: Host['stop'] = (how) => (stopped ??= endHost(how))
   return {
     session: host.session as Host<A>['session'], // the same session, with the types of its agent
+    sessions: directory.sessions,
+    watch: directory.watch,
+    remove: async (session, by) => {
+      engine.drop(session, await removeSession({ client, store, bus, log }, session, by))
+    },
     stop,
     [Symbol.asyncDispose]: () => stop(),
     problem: async () => {

@@ -1,11 +1,16 @@
 // Sessions whose one writer is a workflow: inputs go out as Updates, records come back through the log.
 import type { Agent, JsonObject, Logger } from '@baton/core'
 import { BatonError } from '@baton/core'
-import type { Input } from '@baton/core/machine'
+import type { Input, State } from '@baton/core/machine'
 import type { Catalog, CopyingEngine, Engine, OpenedSession, SessionOpening } from '@baton/runtime'
-import { copySession, OpenWorld, waitForTurns } from '@baton/runtime'
+import { copySession, OpenWorld, readOpening, waitForTurns } from '@baton/runtime'
 import type { Client } from '@temporalio/client'
-import { WithStartWorkflowOperation, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/client'
+import {
+  WithStartWorkflowOperation,
+  WorkflowIdConflictPolicy,
+  WorkflowIdReusePolicy,
+  WorkflowNotFoundError,
+} from '@temporalio/client'
 import type { Identity, SessionStart, Tuning } from '../contract.ts'
 import { SESSION_WORKFLOW } from '../contract.ts'
 import type { LiveBus } from '../live/live-bus.ts'
@@ -33,13 +38,17 @@ const OPEN_MS = 30_000
 export class TemporalEngine implements Engine {
   readonly #init: TemporalEngineInit
   readonly #open = new Map<string, Promise<Gateway>>()
-  readonly #identities = new Map<string, Identity>()
+  readonly #known = new Map<string, KnownSession>()
   readonly #submitter: Submitter
 
   constructor(init: TemporalEngineInit) {
     this.#init = init
     const { client } = init
-    this.#submitter = new Submitter({ client, start: (session) => this.#createStart(session) })
+    this.#submitter = new Submitter({
+      client,
+      start: (session) => this.#createStart(session),
+      findBirth: (session) => findBirth(this.#known.get(session)),
+    })
   }
 
   async open(session: string, opening: SessionOpening): Promise<OpenedSession> {
@@ -75,28 +84,44 @@ export class TemporalEngine implements Engine {
     for (const gateway of gateways) this.#close(gateway.view.replica.session, gateway)
   }
 
-  #close(session: string, gateway: Gateway): void {
+  /** The session is gone: handles that are open here are told so, and the next who asks for it gets a new one. */
+  drop(session: string, birth: string | undefined): void {
+    const known = this.#known.get(session)
+    if (known && (birth === undefined || birth === findBirth(known))) this.#forget(session, known.view)
+  }
+
+  #close(session: string, { leases, view, world }: Gateway): void {
+    leases.close()
+    this.#forget(session, view)
+    void world.dispose()
+  }
+
+  /** There may be another one of this name already. */
+  #forget(session: string, view: SessionView): void {
+    view.close()
+    if (this.#known.get(session)?.view !== view) return
+    this.#known.delete(session)
     this.#open.delete(session)
-    this.#identities.delete(session)
-    gateway.leases.close()
-    gateway.view.close()
-    void gateway.world.dispose()
   }
 
   async #begin(session: string, { principal, agent, meta = {} }: SessionOpening): Promise<Gateway> {
     const { store, bus, log, catalog, client, leaseMs } = this.#init
     const world = new OpenWorld({ catalog, onChange: () => {}, isClosed: () => false })
+    const isNeeded = (): boolean => isAtWork(view.replica.state())
     const submit = this.#submitter.submitTo(session)
-    const leases = new ClientLeases({ leaseMs, submit, log })
-    const update = (inputs: readonly Input[]): ReturnType<typeof submit> => submit(leases.addLeases(inputs))
-    const view = new SessionView({ session, store, bus, log, world, update })
+    const leases = new ClientLeases({ ...NODE_WORLD, leaseMs, submit, isNeeded, log })
+    const update = (inputs: readonly Input[]): ReturnType<typeof submit> => leases.submit(inputs)
+    const isRunning = (): Promise<boolean> => isWorkflowRunning(client, session)
+    const onRemoved = (): void => this.#forget(session, view)
+    const view = new SessionView({ session, store, bus, log, world, update, isRunning, onRemoved })
     try {
       await view.open()
+      view.onRecords(() => leases.notice())
       const isNew = view.replica.state().pos < 0
       const name = isNew ? (agent?.name ?? '') : view.replica.state().agent
       const identity = { session, principal: principal.id, agent: name, meta }
       await world.open({ id: session, agent: name, principal: principal.id, meta }, isNew ? agent : undefined)
-      this.#identities.set(session, { ...identity, agent: world.current.agent.name })
+      this.#known.set(session, { identity: { ...identity, agent: world.current.agent.name }, view })
       if (isNew) {
         await client.workflow.start(SESSION_WORKFLOW, this.#startOptions(session))
         await view.reach(0, OPEN_MS)
@@ -124,11 +149,18 @@ export class TemporalEngine implements Engine {
     await world.adopt(agent, () => view.replica.state())
     if (agent.name === before) return
     await this.#submitter.submit(engine.session, { inputs: [], agent: agent.name })
-    const identity = this.#identities.get(engine.session)
-    if (identity) this.#identities.set(engine.session, { ...identity, agent: agent.name })
+    const known = this.#known.get(engine.session)
+    if (known) this.#known.set(engine.session, { view, identity: { ...known.identity, agent: agent.name } })
   }
 
-  #createStart(session: string): WithStartWorkflowOperation<() => Promise<void>> {
+  /** A session whose log is gone must not begin anew by what somebody says to the old one. */
+  async #createStart(session: string): Promise<WithStartWorkflowOperation<() => Promise<void>>> {
+    const known = this.#known.get(session)
+    const opening = await readOpening(this.#init.store, session)
+    if (known && opening?.birth !== findBirth(known)) {
+      this.#forget(session, known.view)
+      throw new BatonError({ code: 'session_closed', message: `session ${session} was removed` })
+    }
     return new WithStartWorkflowOperation(SESSION_WORKFLOW, this.#startOptions(session))
   }
 
@@ -141,7 +173,7 @@ export class TemporalEngine implements Engine {
     readonly memo: JsonObject
   } {
     const { taskQueue, tuning } = this.#init
-    const identity = this.#identities.get(session)
+    const { identity } = this.#known.get(session) ?? {}
     if (!identity) throw new BatonError({ code: 'session_closed', message: `session ${session} is not open here` })
     return {
       workflowId: session,
@@ -152,6 +184,31 @@ export class TemporalEngine implements Engine {
       memo: { agent: identity.agent, principal: identity.principal },
     }
   }
+}
+
+/** Undefined as long as it has no record. */
+function findBirth(known: KnownSession | undefined): string | undefined {
+  return known?.view.replica.state().birth || undefined
+}
+
+/** A service that does not answer has not said that it does not run. */
+async function isWorkflowRunning(client: Client, session: string): Promise<boolean> {
+  try {
+    const { status } = await client.workflow.getHandle(session).describe()
+    return status.name === 'RUNNING'
+  } catch (cause) {
+    return !(cause instanceof WorkflowNotFoundError)
+  }
+}
+
+/** A client may be asked for something, or has been. */
+function isAtWork({ turn, step, queue }: State): boolean {
+  return turn !== null || step !== null || queue.length > 0
+}
+
+interface KnownSession {
+  readonly identity: Identity
+  readonly view: SessionView
 }
 
 interface Gateway {

@@ -8,6 +8,13 @@ export type BusMessage =
   /** There are records up to here; they are too large to be sent along. */
   | { readonly type: 'pos'; readonly pos: number }
   | { readonly type: 'live'; readonly frames: readonly LiveFrame[] }
+  /** To those who listen to `EVERY_SESSION`: a list shows this session otherwise. */
+  | { readonly type: 'listed'; readonly session: string }
+  /** To those who have it open, and to those who listen to `EVERY_SESSION`. */
+  | { readonly type: 'removed'; readonly session: string; readonly principal?: string; readonly birth?: string }
+
+/** In place of a session's name, which is never empty: what concerns lists of sessions. */
+export const EVERY_SESSION = ''
 
 export interface LiveBus {
   /** Never throws and never waits for long: what cannot be sent is dropped. */

@@ -1,7 +1,7 @@
 // The activities of a worker: decisions, model calls, tools, and what brings records into the log.
 import type { Logger } from '@baton/core'
-import { isBatonError } from '@baton/core'
-import type { SessionRecord } from '@baton/core/machine'
+import { BatonError, isBatonError } from '@baton/core'
+import type { Fact, SessionRecord } from '@baton/core/machine'
 import { effectKey, outstanding } from '@baton/core/machine'
 import { Cancellation, performEffect, performModel, performTool } from '@baton/runtime'
 import type { HostReport } from '@baton/core/machine'
@@ -11,7 +11,9 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { BatonActivities, WorkJob } from '../contract.ts'
 import { NOT_BEGUN } from '../contract.ts'
 import type { LiveBus } from '../live/live-bus.ts'
+import { EVERY_SESSION } from '../live/live-bus.ts'
 import { LiveWriter } from '../live/live-writer.ts'
+import { checkNotRemoved } from '../removed-sessions.ts'
 import type { SessionLog } from '../session-view.ts'
 import type { DecisionInit } from './decide.ts'
 import { decideInputs, openLog } from './decide.ts'
@@ -68,9 +70,24 @@ async function putRecords(
   const last = records.at(-1)
   if (!last) return
   await store.put(session, records)
+  await checkNotRemoved(store, session, records)
   const isShort = JSON.stringify(records).length <= ANNOUNCED_CHARS
   bus.publish(session, isShort ? { type: 'records', records } : { type: 'pos', pos: last.pos })
+  const isListedOtherwise = records.some(({ facts }) => facts.some(({ type }) => LISTED.has(type)))
+  if (isListedOtherwise) bus.publish(EVERY_SESSION, { type: 'listed', session })
 }
+
+/** After these a list shows the session otherwise. */
+const LISTED: ReadonlySet<string> = new Set<Fact['type']>([
+  'session-opened',
+  'session-described',
+  'session-paused',
+  'session-continued',
+  'session-stopped',
+  'session-started',
+  'turn-started',
+  'turn-finished',
+])
 
 /** Undefined: there is nothing to report. @throws ApplicationFailure of type `baton.not_begun` */
 async function performWork(init: ActivitiesInit, job: WorkJob): Promise<HostReport | undefined> {
@@ -92,6 +109,11 @@ async function begin(init: ActivitiesInit, job: WorkJob): Promise<Place> {
       place = await init.places.enter(identity)
       place.view.take(records)
       await place.view.reach(pos, Math.max(1, untilMs - performance.now()))
+      if (job.birth !== undefined && place.view.replica.state().birth !== job.birth) {
+        // What is known here is of a session of this name that was removed.
+        init.places.forget(identity.session)
+        throw new BatonError({ code: 'store_failed', message: `session ${identity.session} has begun anew` })
+      }
       await place.view.completeHistory()
       return place
     } catch (cause) {

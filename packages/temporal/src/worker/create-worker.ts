@@ -13,6 +13,7 @@ import {
   Worker,
 } from '@temporalio/worker'
 import { fileURLToPath } from 'node:url'
+import type { SearchField } from '../contract.ts'
 import { TASK_QUEUE } from '../contract.ts'
 import { createDataConverter } from '../data-converter.ts'
 import type { LiveBus } from '../live/live-bus.ts'
@@ -21,6 +22,7 @@ import type { SessionLog } from '../session-view.ts'
 import { Submitter } from '../submitter.ts'
 import { createActivities } from './activities.ts'
 import type { WorkAbout, WorkTimes } from './decide.ts'
+import { findSearchAttributes } from './find-search-attributes.ts'
 import type { WorkerCatalog } from './places.ts'
 import { Places } from './places.ts'
 
@@ -40,6 +42,11 @@ export interface TemporalWorkerOptions extends WorkerCatalog {
   readonly log?: Logger
   /** Where and for how long a model call or a tool runs. Asked when it begins; its answer is recorded. */
   readonly timesOf?: (about: WorkAbout) => WorkTimes | undefined
+  /**
+   * What is written as search attributes (`BatonAgent`, `BatonPrincipal`, `BatonActivity`, `BatonTitle`), which must be
+   * registered as keywords. By default those that are registered when the worker starts; `[]` for none.
+   */
+  readonly searchAttributes?: readonly SearchField[]
   /** Milliseconds that running work has to end at a shutdown; then it counts as lost. 10 s. */
   readonly drainMs?: number
   /** Activities of your own, beside those of Baton. */
@@ -65,7 +72,10 @@ export interface TemporalWorker {
 
 const SILENT: Logger = { info: () => {}, warn: () => {} }
 
-/** @throws Error when the service cannot be reached, or the workflows cannot be bundled */
+/**
+ * @throws Error when the service cannot be reached, or the workflows cannot be bundled; BatonError `invalid_option` for search
+ * attributes that are not registered
+ */
 export async function createTemporalWorker(options: TemporalWorkerOptions): Promise<TemporalWorker> {
   const { address, namespace = 'default', taskQueue = TASK_QUEUE, logStore: store, log = SILENT } = options
   const connection = options.connection ?? (await NativeConnection.connect(address === undefined ? {} : { address }))
@@ -74,7 +84,9 @@ export async function createTemporalWorker(options: TemporalWorkerOptions): Prom
   const client = new Client({ connection, namespace, dataConverter })
   const submitter = new Submitter({ client })
   const places = new Places({ catalog: options, store, bus, log, submitter })
-  const activities = createActivities({ places, store, bus, log, timesOf: options.timesOf })
+  const wanted = options.searchAttributes
+  const searchFields = await findSearchAttributes({ connection, namespace, wanted, log })
+  const activities = createActivities({ places, store, bus, log, searchFields, timesOf: options.timesOf })
   const worker = await Worker.create({
     connection,
     namespace,
@@ -128,7 +140,7 @@ const DRAIN_MS = 10_000
  */
 export function sendTemporalLogs(log: Logger): void {
   const logger = new DefaultLogger('WARN', ({ level, message, meta }) => {
-    const data = { level, ...(meta && { meta: JSON.stringify(meta).slice(0, META_CHARS) }) }
+    const data = { severity: level, ...(meta && { meta: JSON.stringify(meta).slice(0, META_CHARS) }) }
     log.warn(`Temporal: ${message}`, data)
   })
   Runtime.install({

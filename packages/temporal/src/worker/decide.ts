@@ -16,7 +16,7 @@ import {
 import type { SessionWorld } from '@baton/runtime'
 import { Cancellation, isWorkEffect, performTool } from '@baton/runtime'
 import { randomUUID } from 'node:crypto'
-import type { Decided, DecideJob, ForeignFinished, Opened, OpenJob, WorkPlan } from '../contract.ts'
+import type { Decided, DecideJob, ForeignFinished, Opened, OpenJob, SearchField, WorkPlan } from '../contract.ts'
 import type { SessionLog } from '../session-view.ts'
 import { findForeignWork } from '../temporal-tool.ts'
 import type { Places } from './places.ts'
@@ -39,6 +39,7 @@ export interface WorkTimes {
 export interface DecisionInit {
   readonly places: Places
   readonly store: SessionLog
+  readonly searchFields: readonly SearchField[]
   readonly timesOf: ((about: WorkAbout) => WorkTimes | undefined) | undefined
 }
 
@@ -50,17 +51,18 @@ const HEARTBEAT_MS = 10_000
 const GRACE_MS = 10_000
 
 /** @throws BatonError `invalid_agent`, `store_failed`, `log_damaged` */
-export async function openLog({ places, store }: DecisionInit, { identity }: OpenJob): Promise<Opened> {
+export async function openLog(init: DecisionInit, { identity }: OpenJob): Promise<Opened> {
+  const { places, store, searchFields } = init
   const { session, principal } = identity
   let state = initialState(session)
   for await (const record of store.read(session, 0)) {
     followRecord(state, record)
     state = applyRecord(state, record)
   }
-  if (state.pos >= 0) return { state, records: [] }
+  if (state.pos >= 0) return { state, records: [], searchFields }
   const { spec } = await places.findWorld(identity)
   const birth = randomUUID().replaceAll('-', '').slice(0, 8)
-  return { records: [openSession({ session, birth, principal, spec, nowMs: Date.now(), epoch: 1 })] }
+  return { records: [openSession({ session, birth, principal, spec, nowMs: Date.now(), epoch: 1 })], searchFields }
 }
 
 /** @throws BatonError `invalid_agent`, `store_failed` */
@@ -88,7 +90,12 @@ export async function decideInputs(init: DecisionInit, job: DecideJob): Promise<
           })
         : { runs: 'model', ...timesOf(init, { agent: world.agent.name }, MODEL_MS) }
   }
-  return { records: batch.records, answers: batch.answers, plans }
+  const epochs = new Map([...job.recent, ...batch.records].map(({ pos, epoch }) => [pos, epoch]))
+  const answers = batch.answers.map((answer) => {
+    const epoch = answer.type === 'accepted' ? epochs.get(answer.pos) : undefined
+    return epoch === undefined ? answer : { ...answer, epoch }
+  })
+  return { records: batch.records, answers, plans }
 }
 
 function timesOf(

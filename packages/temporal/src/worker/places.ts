@@ -31,6 +31,7 @@ export interface Place {
 }
 
 interface Known {
+  readonly session: string
   readonly world: OpenWorld
   readonly opened: Promise<void>
   /** Made for the first work: what only decides needs no log. */
@@ -94,6 +95,16 @@ export class Places {
     return known.world.current
   }
 
+  /** What is known of a session is of no use any more. */
+  forget(session: string): void {
+    for (const [key, known] of this.#known) {
+      if (known.session !== session) continue
+      this.#known.delete(key)
+      closeView(known.view)
+      void known.world.dispose()
+    }
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true
     const all = [...this.#known.values()]
@@ -137,12 +148,13 @@ export class Places {
         this.#terms.delete(session)
       }
     }
-    return { world, opened: open(), view: undefined, users: 0, usedMs: Date.now() }
+    return { session, world, opened: open(), view: undefined, users: 0, usedMs: Date.now() }
   }
 
   async #openView({ session }: Identity, { world }: Known): Promise<SessionView> {
     const { store, bus, log, submitter } = this.#init
-    const view = new SessionView({ session, store, bus, log, world, update: submitter.submitTo(session) })
+    const onRemoved = (): void => this.forget(session)
+    const view = new SessionView({ session, store, bus, log, world, update: submitter.submitTo(session), onRemoved })
     try {
       await view.open()
       return view

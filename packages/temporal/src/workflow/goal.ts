@@ -7,6 +7,7 @@ import {
   continueAsNew,
   workflowInfo,
 } from '@temporalio/workflow'
+import type { State } from '@baton/core/machine'
 import type { GoalResult, GoalStart, Identity } from '../contract.ts'
 import { GOAL_INPUT } from '../contract.ts'
 import { readResult } from './activities.ts'
@@ -16,16 +17,18 @@ import { SessionRun } from './session-run.ts'
 export async function judgeGoal(start: GoalStart): Promise<GoalResult> {
   const { workflowId } = workflowInfo()
   checkGoal(start)
-  const run = new SessionRun({ identity: identify(start, workflowId), tuning: start.tuning, carried: start.carried })
+  const { tuning, carried } = start
+  const identity = identify(start, workflowId)
+  const run = new SessionRun({ identity, tuning, carried, checkFound: (state) => checkOwnLog(state, identity) })
   run.listen()
   return await CancellationScope.nonCancellable(async () => {
     await run.open()
-    if (!hasAsked(run)) {
+    if (!hasAsked(run.state)) {
       const parts = [{ type: 'text', text: start.goal } as const]
       run.push([{ type: 'user-input', inputId: GOAL_INPUT, parts }])
     }
     for (;;) {
-      const end = await run.run(() => hasAsked(run) && run.state.turn === null && run.state.queue.length === 0)
+      const end = await run.run(() => hasAsked(run.state) && run.state.turn === null && run.state.queue.length === 0)
       if (!(await run.settle())) continue
       if (end === 'full') return await continueAsNew<typeof judgeGoal>({ ...start, carried: run.carry() })
       if (end === 'cancelled') throw new CancelledFailure('the goal was cancelled: its calls are settled')
@@ -34,8 +37,17 @@ export async function judgeGoal(start: GoalStart): Promise<GoalResult> {
   })
 }
 
-function hasAsked(run: SessionRun): boolean {
-  return run.state.recentInputs.some(({ inputId }) => inputId === GOAL_INPUT)
+function hasAsked({ recentInputs }: State): boolean {
+  return recentInputs.some(({ inputId }) => inputId === GOAL_INPUT)
+}
+
+/** The log of an id may be there already. @throws ApplicationFailure of type `session_exists` or `unauthorized` */
+function checkOwnLog(state: State, { session, principal }: Identity): void {
+  if (state.principal !== principal)
+    throw ApplicationFailure.nonRetryable(`session ${session} belongs to another principal`, 'unauthorized')
+  if (hasAsked(state) || state.recentInputs.length === 0) return
+  const message = `session ${session} is a conversation that was not begun as a goal; give the goal another workflow id`
+  throw ApplicationFailure.nonRetryable(message, 'session_exists')
 }
 
 async function readVerdict(identity: Identity): Promise<GoalResult> {

@@ -27,7 +27,9 @@ import { AGAIN_MS } from '../contract.ts'
 import { callLocally, stateQuery, submitUpdate } from './activities.ts'
 import { checkSubmission } from './check-submission.ts'
 import { Deadlines } from './deadlines.ts'
+import { packState, unpackState } from './pack-state.ts'
 import { Publishing } from './publishing.ts'
+import { SearchAttributes } from './search-attributes.ts'
 import type { Ended } from './work-under-way.ts'
 import { WorkUnderWay } from './work-under-way.ts'
 
@@ -35,6 +37,7 @@ import { WorkUnderWay } from './work-under-way.ts'
 interface Mail {
   readonly inputs: readonly WorkflowInput[]
   readonly agent?: string
+  readonly birth?: string
   /** The work that has ended with it. */
   readonly ended?: string
   readonly resolve?: (answers: Answers) => void
@@ -45,6 +48,8 @@ export interface SessionRunInit {
   readonly identity: Identity
   readonly tuning?: Tuning | undefined
   readonly carried?: Carried | undefined
+  /** Looks at what the log of the session has come to, before anything is added to it. @throws ApplicationFailure */
+  readonly checkFound?: (state: State) => void
 }
 
 const DAY_MS = 86_400_000
@@ -67,17 +72,22 @@ export class SessionRun {
   #isCancelled = false
   /** Set once a cancelled session has been told to stop. */
   #isStopping = false
+  readonly #checkFound: SessionRunInit['checkFound']
   readonly #idleMs: number
   readonly #updatesMax: number
+  readonly #search: SearchAttributes
   readonly #deadlines: Deadlines
   readonly #work: WorkUnderWay
   readonly #publishing: Publishing
 
-  constructor({ identity, tuning = {}, carried }: SessionRunInit) {
+  constructor({ identity, tuning = {}, carried, checkFound }: SessionRunInit) {
+    this.#checkFound = checkFound
     this.#identity = carried?.identity ?? identity
-    this.#state = carried?.state ?? initialState(identity.session)
+    const state = carried?.state ?? initialState(identity.session)
+    this.#state = 'packed' in state ? unpackState(state) : state
     this.#idleMs = tuning.idleMs ?? DAY_MS
     this.#updatesMax = tuning.updatesMax ?? UPDATES_MAX
+    this.#search = new SearchAttributes(carried?.searchFields)
     this.#deadlines = new Deadlines()
     this.#publishing = new Publishing(identity.session, carried?.unpublished ?? [])
     this.#work = new WorkUnderWay({
@@ -127,7 +137,10 @@ export class SessionRun {
     }
     do {
       const before = Date.now()
-      const { state, records } = await this.#insist(() => callLocally('baton.open', { identity: this.#identity }))
+      const opened = await this.#insist(() => callLocally('baton.open', { identity: this.#identity }))
+      const { state, records, searchFields } = opened
+      this.#search.fields = searchFields
+      if (state) this.#checkFound?.(state)
       if (state) this.#state = { ...state, epoch: state.epoch + 1 }
       this.#fold(records)
       if (this.#identity.agent === '') this.#identity = { ...this.#identity, agent: this.#state.agent }
@@ -156,7 +169,7 @@ export class SessionRun {
       const due = this.#deadlines.takeDue(this.#state, this.#nowMs())
       if (due.length > 0) this.#inbox.push({ inputs: due })
       if (this.#isCancelled && !this.#isStopping) this.#stop()
-      const mail = this.#inbox
+      const mail = this.#inbox.filter((one) => this.#isForHere(one))
       this.#inbox = []
       if (mail.length > 0) await this.#decide(mail)
       if (this.#inbox.length > 0) continue
@@ -165,6 +178,14 @@ export class SessionRun {
       if (this.#isLeaving()) return 'full'
       if (this.#nowMs() >= this.#idleAtMs()) return 'idle'
     }
+  }
+
+  /** What is meant for a removed session of this name is refused. */
+  #isForHere({ birth, reject }: Mail): boolean {
+    const { session, birth: own } = this.#state
+    if (birth === undefined || birth === own) return true
+    reject?.(ApplicationFailure.nonRetryable(`session ${session} was removed`, 'session_closed'))
+    return false
   }
 
   /** What runs is settled, and nothing is asked any more. */
@@ -187,7 +208,9 @@ export class SessionRun {
   }
 
   carry(): Carried {
-    return { state: this.#state, identity: this.#identity, unpublished: this.#publishing.waiting }
+    const { fields: searchFields } = this.#search
+    const carried = { state: packState(this.#state), identity: this.#identity, unpublished: this.#publishing.waiting }
+    return { ...carried, ...(searchFields && { searchFields }) }
   }
 
   #hasWork(): boolean {
@@ -209,10 +232,11 @@ export class SessionRun {
     return Math.max(this.#state.nowMs, Date.now(), this.#deadlines.reachedMs)
   }
 
-  async #submit({ inputs, agent }: Submission): Promise<Answers> {
+  async #submit({ inputs, agent, birth }: Submission): Promise<Answers> {
     this.#updates += 1
     return await new Promise((resolve, reject) => {
-      this.#inbox.push({ inputs, resolve, reject, ...(agent !== undefined && { agent }) })
+      const about = { ...(agent !== undefined && { agent }), ...(birth !== undefined && { birth }) }
+      this.#inbox.push({ inputs, resolve, reject, ...about })
     })
   }
 
@@ -297,6 +321,7 @@ export class SessionRun {
 
   /** Begins what is owed and not under way, ends what is under way and not owed, and publishes. */
   #perform(): void {
+    this.#search.show(this.#state)
     this.#work.perform(outstanding(this.#state), this.#plans)
     const { interrupting, attempt } = this.#state
     // A model that was never asked, since it was interrupted in the commit that began it, has said nothing.

@@ -110,8 +110,8 @@ export class WorkUnderWay {
     if (plan.runs === 'activity' || plan.runs === 'workflow') return await invokeForeign(effect, plan)
     const { publishing } = this.#init
     const records = publishing.takeAlong()
-    const { pos } = this.#init.state()
-    const job: WorkJob = { identity: this.#init.identity(), effect, pos, records }
+    const { pos, birth } = this.#init.state()
+    const job: WorkJob = { identity: this.#init.identity(), effect, pos, records, birth }
     try {
       const report = await scheduleActivity<HostReport | null | undefined>(`baton.${plan.runs}`, [job], {
         ...(plan.taskQueue !== undefined && { taskQueue: plan.taskQueue }),

@@ -1,5 +1,6 @@
 // The connections of a PostgreSQL store. A query whose connection breaks is sent again on another one for a while; every
 // query and every wait for a connection has a deadline.
+import { userInfo } from 'node:os'
 import { setTimeout as wait } from 'node:timers/promises'
 import { BatonError } from '@baton/core'
 import type { PoolClient, QueryResultRow } from 'pg'
@@ -32,7 +33,7 @@ export class PostgresConnections {
   constructor({ url, schema, connections, readOnly }: ConnectionsInit) {
     this.schema = schema
     this.#pool = new Pool({
-      connectionString: url,
+      connectionString: nameUser(url, process.env),
       max: connections,
       application_name: 'baton',
       connectionTimeoutMillis: CONNECT_MS,
@@ -120,4 +121,20 @@ export class PostgresConnections {
   #checkOpen(): void {
     if (this.#closing) throw new BatonError({ code: 'store_failed', message: 'the PostgreSQL store is closed' })
   }
+}
+
+/**
+ * As libpq does: an address without a user is that of the user of the operating system. The driver looks for it in variables,
+ * which containers and services often lack.
+ */
+export function nameUser(url: string, variables: Readonly<Record<string, string | undefined>>): string {
+  if (variables['PGUSER'] || variables['USER'] || !URL.canParse(url)) return url
+  const parsed = new URL(url)
+  if (parsed.username !== '' || parsed.searchParams.has('user')) return url
+  try {
+    parsed.searchParams.set('user', userInfo().username)
+  } catch {
+    return url // nobody has a name here, and the server says what is missing
+  }
+  return parsed.href
 }

@@ -1,5 +1,5 @@
 // The sessions of a host as lists show them: what is open is read from memory, everything else is folded from its log. Those
-// who watch hear of changes while a session is open here, and of removals.
+// who watch hear of the changes and removals that the host notes here.
 import type {
   JsonValue,
   Logger,
@@ -11,15 +11,15 @@ import type {
   StoredSession,
 } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
-import type { State } from '@baton/core/machine'
-import { applyRecord, followRecord } from '@baton/core/machine'
-import { describeThrown } from '@baton/runtime'
-import { beginFold } from './session-log.ts'
+import type { FactOf, SessionRecord, State } from '@baton/core/machine'
+import { describeThrown } from '../describe-thrown.ts'
 
 export interface DirectoryInit {
-  readonly store: Pick<LogStore, 'list' | 'read' | 'snapshots'>
+  readonly store: Pick<LogStore, 'list' | 'read'>
   /** The state of a session that is open here. */
   readonly findOpen: (session: string) => State | undefined
+  /** Folds the log of a session that is not; `first` is its first record. */
+  readonly fold: (session: string, first: SessionRecord) => Promise<State>
   readonly log: Logger
 }
 
@@ -106,12 +106,14 @@ export class Directory {
     return info
   }
 
-  /** What a list shows of a session that is open here has changed. */
-  noteChange(session: string): void {
-    this.find(session).then(
-      (info) => info && this.#tell(info.principal, { type: 'changed', session: info }),
-      (cause: unknown) => this.#init.log.warn('a change is not told', { session, cause: describeThrown(cause) }),
-    )
+  /** What a list shows of a session has changed. Never rejects. */
+  async noteChange(session: string): Promise<void> {
+    try {
+      const info = await this.find(session)
+      if (info) this.#tell(info.principal, { type: 'changed', session: info })
+    } catch (cause) {
+      this.#init.log.warn('a change is not told', { session, cause: describeThrown(cause) })
+    }
   }
 
   noteRemoval(id: string, principal: string): void {
@@ -140,12 +142,7 @@ export class Directory {
       if (first.done === true) return undefined
       const { nowMs: createdMs } = first.value
       if (open) return { state: open, createdMs }
-      const begun = await beginFold(store, session)
-      let { state } = begun
-      for await (const record of begun.records) {
-        followRecord(state, record)
-        state = applyRecord(state, record)
-      }
+      const state = await this.#init.fold(session, first.value)
       this.#leftOut.delete(session)
       return { state, createdMs }
     } catch (cause) {
@@ -160,6 +157,22 @@ export class Directory {
       return undefined
     }
   }
+}
+
+/**
+ * Whose session it is, by its first record; undefined where there is none.
+ * @throws BatonError `log_damaged`, `store_failed`
+ */
+export async function readOpening(
+  store: Pick<LogStore, 'read'>,
+  session: string,
+): Promise<FactOf<'session-opened'> | undefined> {
+  for await (const { facts } of store.read(session, 0)) {
+    const [opened] = facts
+    if (opened?.type === 'session-opened') return opened
+    throw new BatonError({ code: 'log_damaged', message: `session ${session}: its first record does not open it` })
+  }
+  return undefined
 }
 
 /** The oldest gives way. */

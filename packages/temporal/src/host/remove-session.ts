@@ -1,0 +1,101 @@
+// Removes a session: its workflow is ended, its records go, and Temporal is told to forget its histories.
+import type { Logger, Principal } from '@baton/core'
+import { createForeignError, readOpening } from '@baton/runtime'
+import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client'
+import type { LiveBus } from '../live/live-bus.ts'
+import { EVERY_SESSION } from '../live/live-bus.ts'
+import { openBus } from '../live/open-bus.ts'
+import { markRemoved } from '../removed-sessions.ts'
+import type { SessionLog } from '../session-view.ts'
+
+export interface RemovalInit {
+  readonly client: Client
+  readonly store: SessionLog
+  readonly bus: LiveBus
+  readonly log: Logger
+}
+
+export interface TemporalRemovalOptions {
+  /** Of the service's frontend; `localhost:7233` by default. */
+  readonly address?: string
+  /** `default` by default. */
+  readonly namespace?: string
+  readonly logStore: SessionLog
+  /** `redis://…`: those who have the session open hear of it at once; else with their next input. */
+  readonly redis?: string
+  readonly log?: Logger
+}
+
+/**
+ * Removes a session as `remove` of a host does, for programs that have no host and no agent.
+ * @throws BatonError `store_failed`; Error when the service cannot be reached, or does not end the workflow
+ */
+export async function removeTemporalSession(options: TemporalRemovalOptions, session: string): Promise<void> {
+  const { address, namespace = 'default', logStore: store, redis } = options
+  const log = options.log ?? { info: () => {}, warn: () => {} }
+  const connection = await Connection.connect(address === undefined ? {} : { address })
+  const bus = await openBus(redis, log)
+  try {
+    await removeSession({ client: new Client({ connection, namespace }), store, bus, log }, session)
+  } finally {
+    await bus.close()
+    await connection.close()
+  }
+}
+
+/**
+ * Gives the birth of the session that was removed, where its log could be read.
+ * @throws BatonError `unauthorized`, `store_failed`; Error when the service does not end the workflow
+ */
+export async function removeSession(init: RemovalInit, session: string, by?: Principal): Promise<string | undefined> {
+  const { client, store, bus, log } = init
+  // Nobody is told that a session is there whose it is not; what is damaged can be removed, but by nobody in particular.
+  const opening = await readOpening(store, session).catch((cause: unknown) => {
+    if (by) throw cause
+    return undefined
+  })
+  if (by && opening && opening.principal !== by.id) throw createForeignError(session, by)
+  if (opening) await markRemoved(store.blobs, session, opening.birth)
+  const runs = await endWorkflow(client, session)
+  const about = opening && { principal: opening.principal, birth: opening.birth }
+  const removed = { type: 'removed', session, ...about } as const
+  bus.publish(session, removed)
+  await store.remove(session)
+  // Once more, for those who have opened it in between.
+  bus.publish(session, removed)
+  bus.publish(EVERY_SESSION, removed)
+  try {
+    await deleteHistories(client, session, runs)
+  } catch (cause) {
+    const kept = 'histories of a removed session stay with Temporal until their retention ends'
+    log.warn(kept, { session, cause: String(cause) })
+  }
+  return opening?.birth
+}
+
+/** The run that was ended, if there was one. */
+async function endWorkflow(client: Client, session: string): Promise<readonly string[]> {
+  const handle = client.workflow.getHandle(session)
+  try {
+    const { runId, status } = await handle.describe()
+    if (status.name === 'RUNNING') await handle.terminate('the session was removed')
+    return [runId]
+  } catch (cause) {
+    if (cause instanceof WorkflowNotFoundError) return []
+    throw cause
+  }
+}
+
+async function deleteHistories(client: Client, session: string, ended: readonly string[]): Promise<void> {
+  const { namespace } = client.options
+  const runIds = new Set(ended)
+  const id = session.replaceAll('\\', '\\\\').replaceAll('"', '\\"')
+  for await (const { runId, status } of client.workflow.list({ query: `WorkflowId = "${id}"` }))
+    // One that runs is of a new session of this name.
+    if (status.name !== 'RUNNING') runIds.add(runId)
+  for (const runId of runIds)
+    await client.connection.workflowService.deleteWorkflowExecution({
+      namespace,
+      workflowExecution: { workflowId: session, runId },
+    })
+}

@@ -1,0 +1,36 @@
+// Sessions that were removed, as far as somebody may still write their beginning: an activity that was on its way when its
+// workflow was ended must not bring them back.
+import type { BlobStore, LogStore } from '@baton/core'
+import { BatonError } from '@baton/core'
+import type { SessionRecord } from '@baton/core/machine'
+import { readOpening } from '@baton/runtime'
+import { digest } from './node-world.ts'
+
+/** Under this name in place of a session's. */
+const FOLDER = 'baton-removed'
+
+function nameRemoved(session: string, birth: string): string {
+  return digest(`${session}\n${birth}`)
+}
+
+/** Called before the records are removed. The mark is a hash: it does not say which session it was. */
+export async function markRemoved(blobs: BlobStore, session: string, birth: string): Promise<void> {
+  await blobs.put(FOLDER, nameRemoved(session, birth), 'removed')
+}
+
+/**
+ * Called after records were put. Later ones than the first are refused by the store, since they would leave it out.
+ * @throws BatonError `store_conflict` where the session was removed meanwhile; its records are removed again
+ */
+export async function checkNotRemoved(
+  store: Pick<LogStore, 'read' | 'remove'> & { readonly blobs: BlobStore },
+  session: string,
+  [first]: readonly SessionRecord[],
+): Promise<void> {
+  const opened = first?.pos === 0 ? first.facts[0] : undefined
+  if (opened?.type !== 'session-opened') return
+  if ((await store.blobs.get(FOLDER, nameRemoved(session, opened.birth))) === undefined) return
+  const now = await readOpening(store, session)
+  if (now?.birth === opened.birth) await store.remove(session)
+  throw new BatonError({ code: 'store_conflict', message: `session ${session} was removed` })
+}

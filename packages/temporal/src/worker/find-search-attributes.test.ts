@@ -1,0 +1,50 @@
+// Which search attributes a worker writes, by what its service knows.
+import { expect, test } from 'vitest'
+import { findSearchAttributes } from './find-search-attributes.ts'
+
+type Init = Parameters<typeof findSearchAttributes>[0]
+
+function createInit(customAttributes: Readonly<Record<string, number>> | Error, wanted?: Init['wanted']) {
+  const told: string[] = []
+  const listSearchAttributes = (): Promise<unknown> =>
+    customAttributes instanceof Error ? Promise.reject(customAttributes) : Promise.resolve({ customAttributes })
+  const connection = { operatorService: { listSearchAttributes } } as unknown as Init['connection'] // all that is asked for
+  const log = {
+    info: (message: string, data?: object) => void told.push(`${message} ${JSON.stringify(data)}`),
+    warn: () => {},
+  }
+  return { told, init: { connection, namespace: 'shop', wanted, log } }
+}
+
+test('those that are registered as keywords are written, and the others are told with how to register them', async () => {
+  const { told, init } = createInit({ BatonAgent: 2, BatonPrincipal: 2, BatonTitle: 1, Other: 2 })
+  expect(await findSearchAttributes(init)).toEqual(['agent', 'principal'])
+  expect(told).toHaveLength(1)
+  expect(told[0]).toMatch(/create --namespace shop --name BatonActivity --type Keyword --name BatonTitle/)
+})
+
+test('where all are there nothing is told', async () => {
+  const { told, init } = createInit({ BatonAgent: 2, BatonPrincipal: 2, BatonTitle: 2, BatonActivity: 2 })
+  expect(await findSearchAttributes(init)).toEqual(['agent', 'principal', 'activity', 'title'])
+  expect(told).toEqual([])
+})
+
+test('one that is wanted and not registered is refused with how to register it', async () => {
+  const { init } = createInit({ BatonAgent: 2 }, ['agent', 'title'])
+  await expect(findSearchAttributes(init)).rejects.toMatchObject({
+    code: 'invalid_option',
+    message: expect.stringContaining('BatonTitle') as string,
+    hint: expect.stringContaining('temporal operator search-attribute create') as string,
+  })
+})
+
+test('none are written where none are wanted, also where the service knows them', async () => {
+  expect(await findSearchAttributes(createInit({ BatonAgent: 2 }, []).init)).toEqual([])
+})
+
+test('a service that does not tell is trusted for those that are wanted, and for no others', async () => {
+  const { told, init } = createInit(new Error('not allowed'))
+  expect(await findSearchAttributes(init)).toEqual([])
+  expect(told).toHaveLength(1)
+  expect(await findSearchAttributes(createInit(new Error('not allowed'), ['agent']).init)).toEqual(['agent'])
+})
