@@ -1,5 +1,5 @@
 // Policy as a local activity: what it decides is recorded, so that another policy changes no session that runs.
-import type { JsonValue, Tool } from '@baton/core'
+import type { Clock, JsonValue, Tool } from '@baton/core'
 import { BatonError, parseJson } from '@baton/core'
 import type { HostReport, Input, SessionRecord, State } from '@baton/core/machine'
 import {
@@ -15,7 +15,6 @@ import {
 } from '@baton/core/machine'
 import type { SessionWorld } from '@baton/runtime'
 import { Cancellation, isWorkEffect, performTool } from '@baton/runtime'
-import { randomUUID } from 'node:crypto'
 import type { Decided, DecideJob, ForeignFinished, Opened, OpenJob, WorkPlan } from '../contract.ts'
 import type { SessionLog } from '../session-view.ts'
 import { findForeignWork } from '../temporal-tool.ts'
@@ -40,6 +39,9 @@ export interface DecisionInit {
   readonly places: Places
   readonly store: SessionLog
   readonly timesOf: ((about: WorkAbout) => WorkTimes | undefined) | undefined
+  /** For the birth of a log. */
+  readonly newId: () => string
+  readonly clock: Clock
 }
 
 const DAY_MS = 86_400_000
@@ -50,7 +52,10 @@ const HEARTBEAT_MS = 10_000
 const GRACE_MS = 10_000
 
 /** @throws BatonError `invalid_agent`, `store_failed`, `log_damaged` */
-export async function openLog({ places, store }: DecisionInit, { identity }: OpenJob): Promise<Opened> {
+export async function openLog(
+  { places, store, newId, clock }: DecisionInit,
+  { identity, nowMs = clock.nowMs() }: OpenJob,
+): Promise<Opened> {
   const { session, principal } = identity
   let state = initialState(session)
   for await (const record of store.read(session, 0)) {
@@ -59,8 +64,10 @@ export async function openLog({ places, store }: DecisionInit, { identity }: Ope
   }
   if (state.pos >= 0) return { state, records: [] }
   const { spec } = await places.findWorld(identity)
-  const birth = randomUUID().replaceAll('-', '').slice(0, 8)
-  return { records: [openSession({ session, birth, principal, spec, nowMs: Date.now(), epoch: 1 })] }
+  const birth = newId()
+    .replace(/[^a-zA-Z0-9]/g, '')
+    .slice(0, 8)
+  return { records: [openSession({ session, birth, principal, spec, nowMs, epoch: 1 })] }
 }
 
 /** @throws BatonError `invalid_agent`, `store_failed` */
@@ -70,7 +77,7 @@ export async function decideInputs(init: DecisionInit, job: DecideJob): Promise<
   const inputs: Input[] = []
   for (const input of job.inputs)
     inputs.push(input.type === 'foreign-finished' ? await readForeign(world, state, input) : input)
-  const batch = decideBatch({ spec: world.spec, state, nowMs, wallMs: Date.now() }, inputs)
+  const batch = decideBatch({ spec: world.spec, state, nowMs, wallMs: init.clock.nowMs() }, inputs)
   const known = new Set(underWay)
   const owed = outstanding(batch.state).filter(isWorkEffect)
   const plans: Record<string, WorkPlan> = {}

@@ -127,7 +127,9 @@ export class SessionRun {
     }
     do {
       const before = Date.now()
-      const { state, records } = await this.#insist(() => callLocally('baton.open', { identity: this.#identity }))
+      const { state, records } = await this.#insist(() =>
+        callLocally('baton.open', { identity: this.#identity, nowMs: before }),
+      )
       if (state) this.#state = { ...state, epoch: state.epoch + 1 }
       this.#fold(records)
       if (this.#identity.agent === '') this.#identity = { ...this.#identity, agent: this.#state.agent }
