@@ -37,11 +37,8 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
   'what a running tool asks next comes without a sign that can be waited for': [
     'a seventeenth question of one call is refused, and the tool is told so',
   ],
-  'activities that run at once begin and end in any order': [
+  'activities that run at once begin in any order': [
     'calls run at once, eight at most, and their results go back in the order of the calls',
-    'a tool that nobody has, and a result that its own schema refuses, are errors for the model',
-    'text, reasoning and tool input stream with their offsets, in their place among the facts, all at once',
-    'text, reasoning and tool input stream with their offsets, in their place among the facts, piece by piece',
   ],
   'a gateway and a worker each open the sources of an agent': [
     'tools of a source come and go in a living session',
