@@ -9,6 +9,7 @@ import { scanText } from './text-scan.ts'
 
 /** Below it a person decides. */
 const CONFIDENT = 0.7
+const WEEK_MS = 7 * 24 * 60 * 60 * 1000
 
 const askPerson = tool({
   name: 'ask_a_person',
@@ -38,7 +39,7 @@ image has at least 800 x 600 pixels. Cite as evidence the ids of the calls that 
 below ${CONFIDENT}, call ask_a_person before you answer; if the person says no, the verdict is "unclear".`,
   tools: [scanText, getContentDetails, analyzeImage, askPerson],
   output: Verdict,
-  limits: { turnCostMicros: 50_000 }, // five US cents
+  limits: { turnCostMicros: 50_000, approvalMs: WEEK_MS }, // five US cents; a person has a week
   // The first step of a goal may only scan.
   prepareStep: ({ messages }) =>
     messages.at(-1)?.role === 'user'

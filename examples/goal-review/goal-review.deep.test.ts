@@ -2,6 +2,7 @@
 import type { Agent } from '@baton/host'
 import { createMemoryStore } from '@baton/host'
 import { findProgram } from '@baton/testing/program'
+import { skipTime } from '@baton/testing/skip-time'
 import type { StartedCommand } from '@baton/testing/start-command'
 import { startCommand } from '@baton/testing/start-command'
 import { findTemporal, startTemporal } from '@baton/testing/temporal'
@@ -13,6 +14,7 @@ import {
   sendTemporalLogs,
   TASK_QUEUE,
 } from '@baton/temporal'
+import { Connection } from '@temporalio/client'
 import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -30,6 +32,8 @@ const server = program === undefined ? undefined : await startTemporal(program)
 if (server) sendTemporalLogs({ info: () => {}, warn: () => {} })
 const bundle = server && (await bundleWorkflows())
 afterAll(() => server?.close())
+
+const FIVE_DAYS_MS = 5 * 24 * 60 * 60 * 1000
 
 const closers: (() => Promise<unknown>)[] = []
 afterEach(async () => {
@@ -70,8 +74,8 @@ describe.skipIf(!server)('the goal review over Temporal', { timeout: 60_000 }, (
     ])
   })
 
-  test('where confidence is low, the goal waits for a person at a gateway', async () => {
-    const { host, store, judge } = await open(agent)
+  test('where confidence is low, the goal waits for days for a person at a gateway', async () => {
+    const { host, store, judge, address } = await open(agent)
     const judged = judge('vague', 'review-vague')
     // A session that is opened before would have the goal's id.
     while ((await store.read('review-vague', 0)[Symbol.asyncIterator]().next()).done) await wait(50)
@@ -79,6 +83,9 @@ describe.skipIf(!server)('the goal review over Temporal', { timeout: 60_000 }, (
     for (;;) {
       const [asked] = await session.approvals()
       if (asked) {
+        const connection = await Connection.connect({ address })
+        await skipTime(connection.workflowService, 'review-vague', FIVE_DAYS_MS)
+        await connection.close()
         await session.decide({ approvalId: asked.approvalId, decision: 'deny' })
         break
       }

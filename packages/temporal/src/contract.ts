@@ -118,6 +118,8 @@ export interface ForeignFinished {
 
 export interface OpenJob {
   readonly identity: Identity
+  /** The service's time; absent in older runs. */
+  readonly nowMs?: number
 }
 
 export interface Opened {

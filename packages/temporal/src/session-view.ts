@@ -49,10 +49,13 @@ export class SessionView {
   #wantedPos = -1
   #timer: NodeJS.Timeout | undefined
   #isClosed = false
+  /** Rejects what waits for a record when the view is closed. */
+  readonly #closing = Promise.withResolvers<never>()
 
   constructor(init: SessionViewInit) {
     this.#init = init
     const { session, store, world, update } = init
+    this.#closing.promise.catch(() => {}) // mostly nobody waits
     this.replica = new ReplicatedSession({
       session,
       world,
@@ -87,7 +90,7 @@ export class SessionView {
     return () => void this.#listeners.delete(listener)
   }
 
-  /** Resolves when the record of this position is folded. @throws BatonError `store_failed` when it does not come */
+  /** Resolves when the record of this position is folded. @throws BatonError `store_failed` when it does not come, `session_closed` */
   async reach(pos: number, timeoutMs = REACH_MS): Promise<void> {
     if (this.replica.state().pos >= pos) return
     this.#wantedPos = Math.max(this.#wantedPos, pos)
@@ -98,7 +101,7 @@ export class SessionView {
       timer = setTimeout(() => reject(new BatonError({ code: 'store_failed', message })), timeoutMs)
     })
     try {
-      await Promise.race([this.replica.reached(pos), late])
+      await Promise.race([this.replica.reached(pos), late, this.#closing.promise])
     } finally {
       clearTimeout(timer)
     }
@@ -162,7 +165,9 @@ export class SessionView {
     clearTimeout(this.#timer)
     this.#unsubscribe()
     const message = `session ${this.#init.session} was closed`
-    this.replica.end(new BatonError({ code: 'session_closed', message }))
+    const error = new BatonError({ code: 'session_closed', message })
+    this.#closing.reject(error)
+    this.replica.end(error)
   }
 
   #hear(message: BusMessage): void {

@@ -79,6 +79,20 @@ describe.skipIf(!server)('a session over Temporal', { timeout: 90_000 }, () => {
     })
   })
 
+  test('has the time of the service, whatever the clock of its worker says', async () => {
+    const worker = { clock: { nowMs: () => 1000 }, newId: () => 'of-the-worker' }
+    const steps = [{ calls: [{ name: 'add', arguments: '{"a":1,"b":2}' }] }, { text: 'one' }]
+    await withWorld({ steps, tools: [add], worker }, async (world) => {
+      const session = await world.host.session(randomUUID())
+      await session.send('first').answer
+      const records = await world.records(session.id)
+      expect(records.every(({ nowMs }) => Math.abs(nowMs - Date.now()) < 600_000)).toBe(true)
+      expect(records.slice(1).map(({ wallMs }) => wallMs)).toEqual(records.slice(1).map(() => 1000))
+      const calls = records.flatMap(({ facts }) => facts.filter((fact) => fact.type === 'call-settled'))
+      expect(calls.map(({ callId }) => callId)).toEqual(['call_ofthewor_1_0'])
+    })
+  })
+
   test('a session that rests completes, and the next input starts it again', async () => {
     await withWorld({ steps: [{ text: 'one' }, { text: 'two' }], host: { idleMs: 300 } }, async (world) => {
       const id = randomUUID()

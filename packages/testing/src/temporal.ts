@@ -1,5 +1,5 @@
 // A Temporal service of its own for a test run, over a file and on free ports of the loopback interface. It is a part of the
-// machine: BATON_TEMPORAL names the `temporal` command, or it is in PATH.
+// machine: BATON_TEMPORAL names the `temporal` command, or it is in PATH. Its workflows can skip time (skip-time.ts).
 import type { ChildProcess } from 'node:child_process'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -60,7 +60,8 @@ export async function startTemporal(program: string): Promise<TemporalServer> {
       '--db-filename',
       file,
     ]
-    server = spawn(program, [...words, '--log-level', 'error'], { stdio: 'ignore' })
+    const skipping = ['--dynamic-config-value', 'frontend.WorkflowTimeSkippingEnabled=true']
+    server = spawn(program, [...words, ...skipping, '--log-level', 'error'], { stdio: 'ignore' })
     for (let tries = 0; !(await answers(program, address)); tries++) {
       if (tries > 300 || server.exitCode !== null) throw new Error('the Temporal service does not start')
       await wait(100)

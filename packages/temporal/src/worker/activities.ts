@@ -33,6 +33,8 @@ const ANNOUNCED_CHARS = 128 * 1024
 const BEGIN_MS = 10_000
 /** Milliseconds between two signs of life; the service hears of fewer. */
 const BEAT_MS = 1000
+/** Milliseconds for which the end of a tool waits for the plans that it has reported. */
+const REPORT_MS = 5000
 /** Milliseconds that aborted work has to end; then it is left to itself. */
 const ABORT_MS = 5000
 
@@ -140,6 +142,9 @@ async function perform(
   const cancellation = new Cancellation()
   const isOwed = (): boolean => outstanding(replica.state()).some((owed) => effectKey(owed) === key)
   const writer = new LiveWriter(bus, job.identity.session, effect.type === 'call-model' ? effect.attempt : undefined)
+  let isOver = false
+  /** Its plans: what it reports with its end must not overtake them. */
+  const reports = new Set<Promise<unknown>>()
   const cancelled = Promise.withResolvers<undefined>()
   const cancel = (): void => {
     cancellation.abort()
@@ -166,15 +171,20 @@ async function perform(
       questions: replica.questions,
       isClosed: () => false,
       live: (frame) => {
-        if (!cancellation.aborted) writer.write(frame)
+        if (!cancellation.aborted && !isOver) writer.write(frame)
       },
-      report: (report) => void replica.submit([report]).catch(() => {}),
+      report: (report) => {
+        const reporting = replica.submit([report]).catch(() => {})
+        reports.add(reporting)
+        void reporting.finally(() => reports.delete(reporting))
+      },
     })
     if (effect.type === 'run-tool') {
       const report = await Promise.race([
         working,
         cancelled.promise.then(() => wait(ABORT_MS, undefined, { ref: false })),
       ])
+      if (reports.size > 0) await Promise.race([Promise.all(reports), wait(REPORT_MS, undefined, { ref: false })])
       return dropIfShutDown(report, signal)
     }
     const report = await Promise.race([working, cancelled.promise])
@@ -182,6 +192,7 @@ async function perform(
     dropIfShutDown(report, signal)
     return { type: 'model-stopped', attempt: effect.attempt, text: writer.said }
   } finally {
+    isOver = true
     clearInterval(beat)
     stopListening()
     signal.removeEventListener('abort', cancel)

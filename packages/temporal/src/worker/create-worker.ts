@@ -1,6 +1,6 @@
 // A worker: it runs the workflows of sessions and goals, and their activities. It keeps nothing: any worker of its task queue
 // goes on where it stops.
-import type { Logger } from '@baton/core'
+import type { Clock, Logger } from '@baton/core'
 import { Client } from '@temporalio/client'
 import type { DataConverter } from '@temporalio/common'
 import type { WorkerOptions, WorkflowBundleWithSourceMap } from '@temporalio/worker'
@@ -12,12 +12,14 @@ import {
   Runtime,
   Worker,
 } from '@temporalio/worker'
+import { randomUUID } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import type { SearchField } from '../contract.ts'
 import { TASK_QUEUE } from '../contract.ts'
 import { createDataConverter } from '../data-converter.ts'
 import type { LiveBus } from '../live/live-bus.ts'
 import { openBus } from '../live/open-bus.ts'
+import { NODE_WORLD } from '../node-world.ts'
 import type { SessionLog } from '../session-view.ts'
 import { Submitter } from '../submitter.ts'
 import { createActivities } from './activities.ts'
@@ -57,6 +59,10 @@ export interface TemporalWorkerOptions extends WorkerCatalog {
   readonly workflowBundle?: WorkflowBundleWithSourceMap
   /** For encryption: as Temporal's SDK takes it. Long payloads go to the blob store either way. */
   readonly dataConverter?: DataConverter
+  /** Random ids: a new session's calls begin with the first eight letters and digits of one. UUIDs by default. */
+  readonly newId?: () => string
+  /** What records say beside the session's time, which is the service's; the machine's by default. */
+  readonly clock?: Clock
   /** Further options of Temporal's worker, such as `workerDeploymentOptions`; they win. */
   readonly temporal?: Partial<WorkerOptions>
 }
@@ -84,9 +90,10 @@ export async function createTemporalWorker(options: TemporalWorkerOptions): Prom
   const client = new Client({ connection, namespace, dataConverter })
   const submitter = new Submitter({ client })
   const places = new Places({ catalog: options, store, bus, log, submitter })
+  const { timesOf, newId = randomUUID, clock = NODE_WORLD.clock } = options
   const wanted = options.searchAttributes
   const searchFields = await findSearchAttributes({ connection, namespace, wanted, log })
-  const activities = createActivities({ places, store, bus, log, searchFields, timesOf: options.timesOf })
+  const activities = createActivities({ places, store, bus, log, searchFields, timesOf, newId, clock })
   const worker = await Worker.create({
     connection,
     namespace,

@@ -1,5 +1,5 @@
 // Policy as a local activity: what it decides is recorded, so that another policy changes no session that runs.
-import type { JsonValue, Tool } from '@baton/core'
+import type { Clock, JsonValue, Tool } from '@baton/core'
 import { BatonError, parseJson } from '@baton/core'
 import type { HostReport, Input, SessionRecord, State } from '@baton/core/machine'
 import {
@@ -15,7 +15,6 @@ import {
 } from '@baton/core/machine'
 import type { SessionWorld } from '@baton/runtime'
 import { Cancellation, isWorkEffect, performTool } from '@baton/runtime'
-import { randomUUID } from 'node:crypto'
 import type { Decided, DecideJob, ForeignFinished, Opened, OpenJob, SearchField, WorkPlan } from '../contract.ts'
 import type { SessionLog } from '../session-view.ts'
 import { findForeignWork } from '../temporal-tool.ts'
@@ -41,6 +40,9 @@ export interface DecisionInit {
   readonly store: SessionLog
   readonly searchFields: readonly SearchField[]
   readonly timesOf: ((about: WorkAbout) => WorkTimes | undefined) | undefined
+  /** For the birth of a log. */
+  readonly newId: () => string
+  readonly clock: Clock
 }
 
 const DAY_MS = 86_400_000
@@ -51,8 +53,8 @@ const HEARTBEAT_MS = 10_000
 const GRACE_MS = 10_000
 
 /** @throws BatonError `invalid_agent`, `store_failed`, `log_damaged` */
-export async function openLog(init: DecisionInit, { identity }: OpenJob): Promise<Opened> {
-  const { places, store, searchFields } = init
+export async function openLog(init: DecisionInit, { identity, nowMs }: OpenJob): Promise<Opened> {
+  const { places, store, searchFields, newId, clock } = init
   const { session, principal } = identity
   let state = initialState(session)
   for await (const record of store.read(session, 0)) {
@@ -61,8 +63,11 @@ export async function openLog(init: DecisionInit, { identity }: OpenJob): Promis
   }
   if (state.pos >= 0) return { state, records: [], searchFields }
   const { spec } = await places.findWorld(identity)
-  const birth = randomUUID().replaceAll('-', '').slice(0, 8)
-  return { records: [openSession({ session, birth, principal, spec, nowMs: Date.now(), epoch: 1 })], searchFields }
+  const birth = newId()
+    .replace(/[^a-zA-Z0-9]/g, '')
+    .slice(0, 8)
+  const opening = { session, birth, principal, spec, nowMs: nowMs ?? clock.nowMs(), epoch: 1 }
+  return { records: [openSession(opening)], searchFields }
 }
 
 /** @throws BatonError `invalid_agent`, `store_failed` */
@@ -72,7 +77,7 @@ export async function decideInputs(init: DecisionInit, job: DecideJob): Promise<
   const inputs: Input[] = []
   for (const input of job.inputs)
     inputs.push(input.type === 'foreign-finished' ? await readForeign(world, state, input) : input)
-  const batch = decideBatch({ spec: world.spec, state, nowMs, wallMs: Date.now() }, inputs)
+  const batch = decideBatch({ spec: world.spec, state, nowMs, wallMs: init.clock.nowMs() }, inputs)
   const known = new Set(underWay)
   const owed = outstanding(batch.state).filter(isWorkEffect)
   const plans: Record<string, WorkPlan> = {}

@@ -137,7 +137,7 @@ export class SessionRun {
     }
     do {
       const before = Date.now()
-      const opened = await this.#insist(() => callLocally('baton.open', { identity: this.#identity }))
+      const opened = await this.#insist(() => callLocally('baton.open', { identity: this.#identity, nowMs: before }))
       const { state, records, searchFields } = opened
       this.#search.fields = searchFields
       if (state) this.#checkFound?.(state)

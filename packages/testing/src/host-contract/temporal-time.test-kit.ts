@@ -1,0 +1,253 @@
+// The time of a world over Temporal. Models, tools and handlers have virtual time. That of the sessions' workflows is skipped to
+// each of their deadlines when the virtual time reaches it. Work that runs takes real time, and so does the service.
+import type { Store } from '@baton/core'
+import type { AwaitedEffect, SessionRecord, State } from '@baton/core/machine'
+import { applyRecord, effectKey, initialState, outstanding } from '@baton/core/machine'
+import type { Client, WorkflowExecutionDescription } from '@temporalio/client'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { VirtualTime } from '../simulator/virtual-time.ts'
+import { createVirtualTime } from '../simulator/virtual-time.ts'
+import { skipTime } from '../skip-time.ts'
+
+/** A situation asks for more time than passes here. */
+export class NeedsTime extends Error {}
+
+/** Milliseconds that pass in truth where work runs, at most, and until nothing is under way any more. */
+const REAL_MAX_MS = 40_000
+const REST_MAX_MS = 100_000
+/** Milliseconds between two looks, and how many must see the same as the one before. */
+const QUIET_MS = 50
+const LOOKS = 3
+const HOUR_MS = 3_600_000
+/** Milliseconds for which a gateway of a world holds its clients: as long as it may. */
+export const LEASE_MS = HOUR_MS
+/** Milliseconds before a deadline that are left to be jumped over when it is reached. */
+const MARGIN_MS = 5000
+/** Of an activity that no worker has taken: `PENDING_ACTIVITY_STATE_SCHEDULED`. */
+const SCHEDULED = 1
+
+type Timer = Extract<AwaitedEffect, { readonly type: 'set-timer' }>
+
+/** A session as its log says it is. */
+interface Watched {
+  readonly session: string
+  state: State
+  /** When its timers are due in virtual time, by their keys. */
+  readonly dueMs: Map<string, number>
+  /** Virtual milliseconds that its workflow has not been told of. */
+  owedMs: number
+  isRunning: boolean
+  /** Activities run for it. */
+  isWorking: boolean
+  /** What its workflow takes the time to be. */
+  clockMs: number
+}
+
+/** A deadline. */
+interface Next {
+  readonly watched: Watched
+  /** In virtual time. */
+  readonly dueMs: number
+  /** Milliseconds of the session's time. */
+  readonly leftMs: number
+}
+
+export interface SkippedTimeInit {
+  readonly store: Store
+  readonly client: Client
+  /** Of virtual time. */
+  readonly startMs: number
+}
+
+export function createSkippedTime(init: SkippedTimeInit): VirtualTime {
+  const virtual = createVirtualTime(init.startMs)
+  const time = new SkippedTime(init, virtual)
+  return {
+    ...virtual,
+    seeFromElsewhere: () => {
+      throw new NeedsTime('it has one clock')
+    },
+    settle: () => time.settle(),
+    runNext: async (untilMs) => {
+      await time.settle()
+      return await time.happen(untilMs)
+    },
+    runUntil: (untilMs) => time.runUntil(untilMs),
+    pass: (ms) => time.runUntil(virtual.nowMs() + ms),
+    until: (work) => time.until(work),
+  }
+}
+
+class SkippedTime {
+  readonly #init: SkippedTimeInit
+  readonly #virtual: VirtualTime
+  readonly #sessions = new Map<string, Watched>()
+
+  constructor(init: SkippedTimeInit, virtual: VirtualTime) {
+    this.#init = init
+    this.#virtual = virtual
+  }
+
+  /** Resolves when nothing is under way that takes no time, or `isOver`. */
+  async settle(isOver = (): boolean => false): Promise<void> {
+    let before: string | undefined
+    const patientMs = performance.now() + REST_MAX_MS
+    for (let same = 0; same < LOOKS;) {
+      await wait(QUIET_MS)
+      if (isOver()) return
+      if (performance.now() > patientMs) throw new NeedsTime('it does not come to rest')
+      await this.#virtual.settle()
+      const now = await this.#look()
+      same = now !== undefined && now === before ? same + 1 : 0
+      before = now
+    }
+  }
+
+  /** Where nothing is under way: lets an event of virtual time happen, or a deadline. False when there is none until then. */
+  async happen(untilMs: number, isOver?: () => boolean): Promise<boolean> {
+    const virtual = this.#virtual
+    const next = this.#findNext()
+    const fromMs = virtual.nowMs()
+    if (await virtual.runNext(Math.min(untilMs, next?.dueMs ?? Infinity))) {
+      for (const watched of this.#sessions.values()) watched.owedMs += virtual.nowMs() - fromMs
+      await this.settle(isOver)
+      await this.#tell()
+      return true
+    }
+    // The end of work that runs for longer than a test waits may be near all the same.
+    if (!next || next.dueMs > untilMs || (next.watched.isWorking && next.leftMs > REAL_MAX_MS)) return false
+    await this.#moveTo(Math.max(fromMs, next.dueMs))
+    // Work that runs would be jumped over.
+    if (next.watched.isWorking) await wait(next.leftMs)
+    else await skipTime(this.#init.client.workflowService, next.watched.session, next.leftMs)
+    next.watched.owedMs = 0
+    await this.settle(isOver)
+    return true
+  }
+
+  async runUntil(untilMs: number): Promise<void> {
+    await this.settle()
+    while (await this.happen(untilMs));
+    const missed = this.#findNext()
+    if (missed && missed.dueMs <= untilMs)
+      throw new NeedsTime(`work runs for ${missed.leftMs} ms, which cannot be skipped`)
+    await this.#moveTo(Math.max(this.#virtual.nowMs(), untilMs))
+    await this.settle()
+    await this.#tell()
+  }
+
+  async until<Value>(work: Promise<Value>): Promise<Value> {
+    let hasEnded = false
+    work.finally(() => (hasEnded = true)).catch(() => {})
+    const untilMs = this.#virtual.nowMs() + HOUR_MS
+    const patientMs = performance.now() + REAL_MAX_MS
+    const isOver = (): boolean => hasEnded
+    for (;;) {
+      await this.settle(isOver)
+      while (!hasEnded && (await this.happen(untilMs, isOver)));
+      if (hasEnded) {
+        await this.#read()
+        return await work
+      }
+      if (performance.now() > patientMs) throw new NeedsTime(`it did not end in ${REAL_MAX_MS} ms`)
+    }
+  }
+
+  /** Reads what is new in the logs. What a session does at its deadline, it does when that is due. */
+  async #read(): Promise<void> {
+    const { store } = this.#init
+    let reachedMs = this.#virtual.nowMs()
+    for await (const { session } of store.list()) {
+      const watched = this.#sessions.get(session) ?? beginWatching(session)
+      this.#sessions.set(session, watched)
+      for await (const record of store.read(session, watched.state.pos + 1))
+        reachedMs = Math.max(reachedMs, foldRecord(watched, record, reachedMs))
+    }
+    await this.#moveTo(reachedMs)
+  }
+
+  /** Undefined while something is under way that takes no time. */
+  async #look(): Promise<string | undefined> {
+    await this.#read()
+    const seen: unknown[] = []
+    for (const [session, watched] of this.#sessions) {
+      const described = await this.#init.client.workflow
+        .getHandle(session)
+        .describe()
+        .catch(() => undefined)
+      if (isBusy(watched, described)) return undefined
+      seen.push(session, watched.state.pos, described?.historyLength)
+    }
+    return JSON.stringify(seen)
+  }
+
+  async #moveTo(atMs: number): Promise<void> {
+    const fromMs = this.#virtual.nowMs()
+    await this.#virtual.runUntil(atMs)
+    for (const watched of this.#sessions.values()) watched.owedMs += this.#virtual.nowMs() - fromMs
+  }
+
+  /** Tells workflows of the time that has passed, but lets none of them come to its next deadline. */
+  async #tell(): Promise<void> {
+    for (const watched of this.#sessions.values()) {
+      const { state, clockMs, session, isRunning, isWorking, owedMs } = watched
+      const leftMs = Math.min(...listTimers(state).map(({ atMs }) => atMs)) - clockMs - MARGIN_MS
+      const ms = Math.min(owedMs, leftMs)
+      watched.owedMs = 0
+      if (ms > 0 && isRunning && !isWorking) await skipTime(this.#init.client.workflowService, session, ms)
+    }
+  }
+
+  /** The next deadline of all sessions. */
+  #findNext(): Next | undefined {
+    const all = [...this.#sessions.values()].filter(({ isRunning }) => isRunning).flatMap(listDeadlines)
+    return all.toSorted((one, other) => one.dueMs - other.dueMs)[0]
+  }
+}
+
+function listDeadlines(watched: Watched): readonly Next[] {
+  return listTimers(watched.state).flatMap((timer) => {
+    const dueMs = watched.dueMs.get(effectKey(timer))
+    return dueMs === undefined ? [] : [{ watched, dueMs, leftMs: Math.max(1, timer.atMs - watched.clockMs + 1) }]
+  })
+}
+
+function beginWatching(session: string): Watched {
+  const state = initialState(session)
+  return { session, state, dueMs: new Map(), owedMs: 0, isRunning: false, isWorking: false, clockMs: 0 }
+}
+
+/** Notes how its workflow stands. True: something is under way that takes no time. */
+function isBusy(watched: Watched, described: WorkflowExecutionDescription | undefined): boolean {
+  const { pendingActivities, pendingWorkflowTask, workflowExtendedInfo } = described?.raw ?? {}
+  const activities = pendingActivities ?? []
+  const { seconds, nanos } = workflowExtendedInfo?.timeSkippingInfo?.currentTime ?? {}
+  const skippedMs = seconds ? Number(seconds) * 1000 + Math.floor((nanos ?? 0) / 1e6) : Date.now()
+  watched.clockMs = Math.max(watched.state.nowMs, skippedMs)
+  watched.isRunning = described?.status.name === 'RUNNING'
+  watched.isWorking = activities.length > 0
+  if (pendingWorkflowTask) return true
+  return activities.some(({ state, activityType }) => state === SCHEDULED || activityType?.name === 'baton.publish')
+}
+
+/** Gives the virtual time of a record: that at which a timer was due that has fired, or else now. */
+function foldRecord(watched: Watched, record: SessionRecord, nowMs: number): number {
+  const before = listTimers(watched.state)
+  watched.state = applyRecord(watched.state, record)
+  const after = listTimers(watched.state)
+  const keys = new Set(after.map(effectKey))
+  const fired = before.filter((timer) => timer.atMs <= record.nowMs && !keys.has(effectKey(timer)))
+  const dues = fired.map((timer) => watched.dueMs.get(effectKey(timer)) ?? nowMs)
+  const atMs = record.input.type === 'timer-fired' ? Math.max(nowMs, ...dues) : nowMs
+  for (const timer of after) {
+    const key = effectKey(timer)
+    // A gateway renews its leases by the real clock: none of them ends.
+    if (timer.timer.startsWith('lease:') && timer.atMs - record.nowMs >= LEASE_MS) continue
+    if (!watched.dueMs.has(key)) watched.dueMs.set(key, atMs + Math.max(0, timer.atMs - record.nowMs))
+  }
+  return atMs
+}
+
+function listTimers(state: State): readonly Timer[] {
+  return outstanding(state).filter((effect) => effect.type === 'set-timer')
+}
