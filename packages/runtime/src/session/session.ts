@@ -154,10 +154,11 @@ class SessionHandle implements Session {
   events(options: EventsOptions = {}): EventStream {
     const given = decodeEventsOptions(options)
     if (!given.ok) throw new BatonError(given.refusal)
-    const { from, signal } = given.value
+    const { from, signal, delivery } = given.value
     const leave = (): void => reader.leave()
     const reader = openEvents(this.#init.engine, {
       ...(from !== undefined && { from }),
+      ...(delivery !== undefined && { delivery }),
       tellsLive: true,
       onEnd: (ended) => {
         this.#readers.delete(ended)
