@@ -82,7 +82,13 @@ export class SessionProjection {
   /** Where a reader that has read everything so far goes on. */
   get cursor(): EventCursor {
     const since = this.#since
-    return { pos: this.#pos, ...(since !== undefined && { since }), ...this.#written?.cursor }
+    if (this.#written) return this.#written.placeCursor(this.#pos, since)
+    return { pos: this.#pos, ...(since !== undefined && { since }) }
+  }
+
+  /** Position of the record that comes next. */
+  get pos(): number {
+    return this.#pos
   }
 
   /** Takes up what a reader has read of the step that is being written, so that it is not told again. */
