@@ -39,7 +39,7 @@ const SAID: Readonly<Record<string, readonly string[]>> = {
   'explore.ts': ['> code.grep', 'explore.ts'],
   'limits.ts': ["rounds 4 of 5 false\nrounds 5 of 5 true\nI found nothing. limit [ 'rounds' ] false\n"],
   'listen.ts': ['[Transcript] Ann: Shall we', '[Transcript] Bob: Gladly.\n[Event] offer_made', 'end Ask for a week'],
-  'output.ts': ["valid\n[ 'it answers the question' ]"],
+  'output.ts': ["valid\n[ 'it answers the question' ]\n[ 'Leases, 1989' ]"],
   'services.ts': ["{ title: 'acme/shop#7', readWith: 12 }"],
   'tools.ts': [
     'order.read error {"id":"A-71"}\norder.refund ok {"id":"A-17","cents":500}\norder.annotate ok {"id":"A-17","note":"arrived late"}\n',

@@ -11,6 +11,7 @@ const model = createScriptedModel({
   steps: [
     { text: '{"verdict":"perhaps","reasons":[]}' }, // does not fit: Baton asks once more, and says why
     { text: '{"verdict":"valid","reasons":["it answers the question"]}' },
+    { text: '{"papers":["Leases, 1989"]}' },
   ],
 })
 const judge = defineAgent({ name: 'judge', model, instructions: 'Judge the comment.', output: Verdict })
@@ -19,4 +20,8 @@ const session = await host.session('comment-42')
 const answer = await session.send('"Use a lease, as in the paper."').answer
 console.log(answer.output?.verdict) // undefined where the turn was interrupted
 console.log(readOutput(judge, answer).reasons) // the same value; throws where there is none
+
+// One turn with a schema of its own.
+const asked = session.send('Which papers does it name?', { output: z.object({ papers: z.array(z.string()) }) })
+console.log((await asked.answer).output?.papers)
 await host.stop()

@@ -33,6 +33,7 @@ export {
   decodeModelSettings,
   decodeQuestionAnswer,
   decodeSendOptions,
+  decodeTurnOptions,
   decodeUserCommand,
 } from './agent/decode-command.ts'
 export type {

@@ -3,6 +3,9 @@ import { createScriptedModel } from '@baton/core/testing'
 import type { AgentCall, Answer, EventStream, Host, Session, Tool, ToolContext } from './index.ts'
 import { createHost, createOfflineModel, defineAgent, tool } from './index.ts'
 import { describe, expect, expectTypeOf, test } from 'vitest'
+import { toStandardJsonSchema } from '@valibot/to-json-schema'
+import { type } from 'arktype'
+import * as v from 'valibot'
 import { z } from 'zod'
 
 interface Db {
@@ -155,7 +158,8 @@ describe('an agent', () => {
   test('gives its output a type, and no output where it has no schema', async () => {
     await using host = createHost({ agent: cities, services: db })
     const session = await host.session()
-    expectTypeOf(session.send).returns.toHaveProperty('answer').resolves.toEqualTypeOf<Answer<{ people: number }>>()
+    type Asked = Awaited<ReturnType<typeof session.send>['answer']>
+    expectTypeOf<Asked>().toEqualTypeOf<Answer<{ people: number }>>()
     await using plain = createHost({ agent: defineAgent({ name: 'a', model }) })
     const { output } = await (await plain.session()).send('Hi').answer
     expectTypeOf(output).toEqualTypeOf<undefined>()
@@ -171,6 +175,29 @@ describe('an agent', () => {
     // An answer that ended by itself has been validated.
     expectTypeOf<Extract<Chosen, { stop: 'end' }>['output']>().toEqualTypeOf<{ ok: boolean }>()
   })
+})
+
+test('a turn with a schema of its own has an answer of its type', async () => {
+  await using host = createHost({ agent: cities, services: db })
+  const session = await host.session()
+  const ask = () => session.send('Hi', { output: z.object({ rooms: z.array(z.string()) }), delivery: 'steer' })
+  type Asked = Awaited<ReturnType<typeof ask>['answer']>
+  expectTypeOf<Asked>().toEqualTypeOf<Answer<{ rooms: string[] }>>()
+  expectTypeOf<Extract<Asked, { stop: 'end' }>['output']>().toEqualTypeOf<{ rooms: string[] }>()
+  const literal = () =>
+    session.turn('i', { output: { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] } })
+  expectTypeOf<Awaited<ReturnType<typeof literal>['answer']>>().toEqualTypeOf<Answer<{ ok: boolean }>>()
+  const others = () => ({
+    valibot: session.send('Hi', { output: toStandardJsonSchema(v.object({ ok: v.boolean() })) }).answer,
+    arktype: session.send('Hi', { output: type({ ok: 'boolean' }) }).answer,
+  })
+  type Others = Awaited<ReturnType<typeof others>[keyof ReturnType<typeof others>]>
+  expectTypeOf<Others>().toEqualTypeOf<Answer<{ ok: boolean }>>()
+  // The agent's own type stays where none is given.
+  expectTypeOf<Awaited<ReturnType<typeof session.turn>['answer']>>().toEqualTypeOf<Answer<{ people: number }>>()
+  // @ts-expect-error a schema, and not a value
+  const wrong = () => session.send('Hi', { output: 'rooms' })
+  await expect(wrong().answer).rejects.toMatchObject({ code: 'invalid_event' })
 })
 
 describe('a host', () => {

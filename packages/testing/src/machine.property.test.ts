@@ -18,6 +18,10 @@ test('every interleaving keeps the invariants and a valid history', () => {
   const undeclared = [...coverage.moves].filter((move) => !isDeclared(move))
   expect(undeclared).toEqual([])
   report(coverage)
+  // Thousands in the deep run.
+  const claims = coverage.cells.get('calling × call-claimed')?.accepted
+  console.log(`claims: ${claims}`)
+  expect(claims).toBeGreaterThan(SEEDS / 8)
 })
 
 function isDeclared(move: string): boolean {

@@ -22,7 +22,8 @@ test(`past and live are the whole, wherever a reader was cut off (${SEEDS} logs,
     const world = exploreSession(seed)
     const random = createRandom(seed)
     const items = addLive(world.records, random)
-    const whole = readWhole(items)
+    const delivery = seed % 2 === 0
+    const whole = readWhole(items, delivery)
     counts.events += whole.events.length
     counts.pieces += items.length - world.records.length
     checkTold(whole.events)
@@ -33,7 +34,7 @@ test(`past and live are the whole, wherever a reader was cut off (${SEEDS} logs,
       // It comes back while something is written, as often as not.
       const from = whole.places[index] ?? 0
       const backAt = from + 1 + random.below(random.chance(0.5) ? 3 : items.length - from)
-      const seen = [...whole.events.slice(0, index + 1), ...resume(items, event.cursor, backAt)]
+      const seen = [...whole.events.slice(0, index + 1), ...resume(items, { cursor: event.cursor, backAt, delivery })]
       checkTold(seen)
       expect({ seed, index, backAt, events: normalise(seen) }).toEqual({
         seed,
@@ -117,7 +118,7 @@ test('every event is what its JSON Schema says, and every kind of event is told'
   const wrong: unknown[] = []
   for (let seed = 1; seed <= SEEDS; seed++) {
     const { records } = exploreSession(seed)
-    const { events } = readWhole(addLive(records, createRandom(seed)))
+    const { events } = readWhole(addLive(records, createRandom(seed)), true)
     for (const event of events) {
       kinds.add(event.type)
       if (!validate(JSON.parse(JSON.stringify(event)))) wrong.push({ seed, event, errors: validate.errors })
@@ -131,6 +132,31 @@ test('every event is what its JSON Schema says, and every kind of event is told'
   // Exploration has no live calls, no sources and no limits.
   const others = ['call-writing', 'server-tool', 'sources', 'call-progress', 'live', 'limit', 'content-left-out']
   expect(named.filter((kind) => !kinds.has(kind) && !others.includes(kind))).toEqual([])
+})
+
+const DELIVERY = ['turn-started', 'answer-spoken', 'interrupted', 'call-offered', 'result-ignored', 'clients-gone']
+
+test('a reader that delivers is told what others are, with its place, and what they are not', () => {
+  const counts = { more: 0, placed: 0 }
+  const withoutPlace = (event: SessionEvent): object => ({ ...event, cursor: undefined, at: undefined })
+  for (let seed = 1; seed <= SEEDS; seed++) {
+    const items = addLive(exploreSession(seed).records, createRandom(seed))
+    const plain = readWhole(items)
+    const { events, places } = readWhole(items, true)
+    const others = events.filter(({ type }) => !DELIVERY.includes(type))
+    expect({ seed, events: others.map(withoutPlace) }).toEqual({ seed, events: plain.events.map(withoutPlace) })
+    expect(plain.events.some((event) => 'at' in event || DELIVERY.includes(event.type))).toBe(false)
+    const misplaced = events.filter(({ type, at }, index) => {
+      const item = items[places[index] ?? -1]
+      if (at === undefined) return DELIVERY.includes(type)
+      return item?.type !== 'record' || item.record.pos !== at.pos || item.record.nowMs !== at.nowMs
+    })
+    expect({ seed, misplaced }).toEqual({ seed, misplaced: [] })
+    counts.placed += events.filter(({ at }) => at !== undefined).length
+    counts.more += events.length - others.length
+  }
+  process.stdout.write(`delivery: ${counts.more} events more, ${counts.placed} with their places\n`)
+  expect(counts.more).toBeGreaterThan(SEEDS)
 })
 
 test('nothing that binds an approval, and no fact of a host, gets out', () => {
@@ -226,8 +252,8 @@ interface Reading {
   readonly places: readonly number[]
 }
 
-function readWhole(items: readonly Item[]): Reading {
-  const projection = new SessionProjection()
+function readWhole(items: readonly Item[], delivery = false): Reading {
+  const projection = new SessionProjection({ delivery })
   const events: SessionEvent[] = []
   const places: number[] = []
   for (const [place, item] of items.entries()) {
@@ -241,9 +267,15 @@ function readWhole(items: readonly Item[]): Reading {
 }
 
 /** As a session does: records up to `backAt` come from the log, then what is being written so far, then what is live. */
-function resume(items: readonly Item[], cursor: EventCursor, backAt: number): readonly SessionEvent[] {
+function resume(
+  items: readonly Item[],
+  { cursor, backAt, delivery }: { readonly cursor: EventCursor; readonly backAt: number; readonly delivery: boolean },
+): readonly SessionEvent[] {
   const birth = items.flatMap((item) => (item.type === 'record' ? item.record.facts : []))[0]
-  const projection = new SessionProjection({ birth: birth?.type === 'session-opened' ? birth.birth : '' })
+  const projection = new SessionProjection({
+    birth: birth?.type === 'session-opened' ? birth.birth : '',
+    delivery,
+  })
   const events: SessionEvent[] = []
   let written: { readonly attempt: number; text: string; reasoning: string } | undefined
   let isResumed = false

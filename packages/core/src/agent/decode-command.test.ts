@@ -98,7 +98,7 @@ test.each<[string, Decoded<unknown>, string]>([
   [
     'an option that is misspelt',
     decodeSendOptions({ inputID: 'a' }),
-    'inputID is not a field of the options of send, which has model?, settings?, inputId?',
+    'inputID is not a field of the options of send, which has model?, settings?, output?, inputId?',
   ],
   [
     'a temperature that is none',

@@ -23,9 +23,11 @@ import {
   readVariant,
   readSignal,
 } from './read-value.ts'
+import type { Schema } from './schema.ts'
+import { isStandardSchema, toObjectSchema } from './schema.ts'
 import type { Cursor, SendOptions } from './session-api.ts'
 import type { Decoded, Read } from './value-reader.ts'
-import { decodeWith } from './value-reader.ts'
+import { decodeWith, describeValue } from './value-reader.ts'
 
 /** UTF-16 units of a reason. */
 const REASON_CHARS_MAX = 4096
@@ -134,6 +136,7 @@ const readCommand = readInputs({
     delivery: { optional: readDelivery },
     model: { optional: readModelId },
     settings: { optional: readSettings },
+    output: { optional: readJsonObject },
     heard: { optional: readHeard },
     asks: { optional: readBoolean },
     traceparent: { optional: readTraceparent },
@@ -218,14 +221,38 @@ export function decodeUserCommand(value: unknown): Decoded<DecodedCommand> {
   return decodeWith('the command', value, readCommand)
 }
 
+/** A schema as it was given, and as JSON Schema. */
+export interface DecodedOutput {
+  readonly schema: Schema
+  readonly described: JsonObject
+}
+
 export interface DecodedSendOptions extends SendOptions {
+  readonly output?: DecodedOutput
   /** Whether who sends it can be asked for approvals and questions while it is answered. */
   readonly asks?: boolean
+}
+
+const readOutputSchema: Read<DecodedOutput> = (reader, value) => {
+  if (typeof value !== 'function' && (typeof value !== 'object' || value === null))
+    return reader.refuseForm(`must be a schema of a library, or JSON Schema, not ${describeValue(value)}`)
+  // What it is is asked next; `toObjectSchema` refuses what is neither.
+  const given = value as Schema
+  const schema = isStandardSchema(given) ? given : readJsonObject(reader, given)
+  let described: JsonObject
+  try {
+    // Without what the library left undefined, or hid.
+    described = JSON.parse(JSON.stringify(toObjectSchema('output', schema))) as JsonObject // it was one before
+  } catch (cause) {
+    return reader.refuseAll('invalid_schema', cause instanceof Error ? cause.message : 'output: it cannot be described')
+  }
+  return { schema, described }
 }
 
 const readSendOptions: Read<DecodedSendOptions> = readFields('the options of send', {
   model: { optional: readModelId },
   settings: { optional: readSettings },
+  output: { optional: readOutputSchema },
   inputId: { optional: readName },
   delivery: { optional: readDelivery },
   asks: { optional: readBoolean },
@@ -236,6 +263,15 @@ const readSendOptions: Read<DecodedSendOptions> = readFields('the options of sen
 /** Decodes the options of `send`; none are given as `undefined`. Never throws. */
 export function decodeSendOptions(value: unknown): Decoded<DecodedSendOptions> {
   return value === undefined ? { ok: true, value: {} } : decodeWith('the options', value, readSendOptions)
+}
+
+const readTurnOptions: Read<{ readonly output?: DecodedOutput }> = readFields('the options of turn', {
+  output: { optional: readOutputSchema },
+})
+
+/** Decodes the options of `turn`; none are given as `undefined`. Never throws. */
+export function decodeTurnOptions(value: unknown): Decoded<{ readonly output?: DecodedOutput }> {
+  return value === undefined ? { ok: true, value: {} } : decodeWith('the options', value, readTurnOptions)
 }
 
 const PLAIN_DECISION = { approvalId: readName, reason: { optional: readReason }, remember: { optional: readRemember } }

@@ -1,6 +1,6 @@
 // Decodes where a program wants to read a session.
 import type { EventCursor } from '../events/session-event.ts'
-import { readFields, readInteger, readList, readOneOf, readSignal, readText } from './read-value.ts'
+import { readBoolean, readFields, readInteger, readList, readOneOf, readSignal, readText } from './read-value.ts'
 import type { EventsOptions, MessagesQuery } from './session-reading.ts'
 import type { Decoded, Read } from './value-reader.ts'
 import { decodeWith } from './value-reader.ts'
@@ -22,6 +22,7 @@ const readPlace = readOneOf('start', 'turn', 'now')
 const readOptions = readFields('the options of events', {
   from: { optional: (reader, value) => (typeof value === 'string' ? readPlace : readCursor)(reader, value) },
   signal: { optional: readSignal },
+  delivery: { optional: readBoolean },
 })
 
 /** Decodes the options of `events`; the signal is kept as it is. Never throws. */

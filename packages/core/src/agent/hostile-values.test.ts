@@ -13,6 +13,7 @@ import {
   decodeDescription,
   decodeQuestionAnswer,
   decodeSendOptions,
+  decodeTurnOptions,
   decodeUserCommand,
 } from './decode-command.ts'
 import { decodeInterruptOptions } from './decode-control.ts'
@@ -62,6 +63,17 @@ const tool = {
 const SAMPLES: readonly (readonly [string, Decode, unknown])[] = [
   ['decodeUserInput', decodeUserInput, parts],
   ['decodeSendOptions', decodeSendOptions, { model: 'm', settings, inputId: 'i', delivery: 'steer', asks: false }],
+  // As `decodeTurnOptions` does, it gives back what it is given beside its JSON Schema.
+  [
+    'decodeTurnOptions',
+    (value) => {
+      const decoded = decodeTurnOptions(value)
+      if (!decoded.ok) return decoded
+      const { output } = decoded.value
+      return { ok: true, value: output ? { output: output.described } : {} }
+    },
+    { output: { type: 'object', properties: { a: { type: 'string', enum: ['x'] } } } },
+  ],
   ['decodeInterruptOptions', decodeInterruptOptions, { reason: 'r', heard }],
   ['decodeOutcome', decodeOutcome, outcome],
   ['decodeOutcome', decodeOutcome, { type: 'error', code: 'tool_failed', message: 'no' }],
@@ -78,7 +90,17 @@ const SAMPLES: readonly (readonly [string, Decode, unknown])[] = [
   ['decodeDescription', decodeDescription, { title: null }],
   ['decodeCursor', decodeCursor, { pos: 0 }],
   ...[
-    { type: 'user-input', inputId: 'i', parts, delivery: 'queue', model: 'm', settings, heard, asks: true },
+    {
+      type: 'user-input',
+      inputId: 'i',
+      parts,
+      delivery: 'queue',
+      model: 'm',
+      settings,
+      output: { type: 'object' },
+      heard,
+      asks: true,
+    },
     { type: 'transcript', inputId: 'i', speaker: 'Ann', text: 'Hello', asks: false },
     {
       type: 'urgent-event',
@@ -402,7 +424,9 @@ function expectSafe(decode: Decode, value: unknown): Decoded<unknown> {
 /** What is wrong with a refusal, whatever it refuses. */
 function listFaults({ code, message }: Refusal): readonly string[] {
   return [
-    ...(['invalid_event', 'illegal_input', 'input_too_large'].includes(code) ? [] : [`the code is ${code}`]),
+    ...(['invalid_event', 'illegal_input', 'input_too_large', 'invalid_schema'].includes(code)
+      ? []
+      : [`the code is ${code}`]),
     ...(message.length < 1500 ? [] : ['the message is too long']),
     ...(/[\p{Cc}\p{Bidi_Control}\p{Surrogate}]/u.test(message) ? ['the message has a control character'] : []),
   ]

@@ -11,6 +11,7 @@ import type { Turn } from './answer.ts'
 import type { Client, HandlersOf } from './client-handlers.ts'
 import type { AbortSignalLike } from './environment.ts'
 import type { ModelSettings } from './model.ts'
+import type { OutputOf, Schema } from './schema.ts'
 import type { MessageId } from '../events/session-event.ts'
 import type { InterruptOptions, RewindOptions, Rewound, SessionConfiguration } from './session-control.ts'
 import type { EventsOptions, EventStream, MessagesPage, MessagesQuery, SessionDetails } from './session-reading.ts'
@@ -110,6 +111,16 @@ export interface SendOptions {
   readonly traceparent?: string
 }
 
+export interface OutputOptions<Output extends Schema = Schema> extends SendOptions {
+  /**
+   * The answer is a value of this schema, in place of the agent's `output`: `answer.output`. An object at the root, of at most
+   * 32,768 characters as JSON Schema. The host checks the JSON Schema, and asks once more for an answer that does not fit.
+   * What only the schema's library can check, such as a refinement, is checked in this process; then the answer rejects with
+   * `invalid_output`. Inputs that want different outputs never share a turn: their turns come one after the other.
+   */
+  readonly output: Output
+}
+
 /**
  * What a session does not take rejects: every method rejects with a `BatonError` whose code says why, and `submit` alone answers
  * with the refusal as data. Whatever is handed in is decoded: a value of the wrong shape is refused with the field's name. Its
@@ -120,8 +131,13 @@ export interface Session<A extends Agent = Agent> {
   /**
    * Sends what a user says; it is answered by a turn of its own or, while one runs, with the next. Images and files are
    * stored first: refused with `input_too_large` over `limits.mediaBytes`, with `store_failed` when the store fails. What this
-   * handle says afterwards comes after them; an interrupt does not wait.
+   * handle says afterwards comes after them; an interrupt does not wait. An `output` that cannot be said as JSON Schema is
+   * refused with `invalid_schema`, one that is too large with `input_too_large`.
    */
+  send<const Output extends Schema>(
+    input: UserInput,
+    options: OutputOptions<Output>,
+  ): Turn<OutputOf<Output>, AgentCall<A>>
   send(input: UserInput, options?: SendOptions): Turn<AgentOutput<A>, AgentCall<A>>
   /**
    * Hands in a command, or a report of a client that was attached through this handle. What only a host may say (results
@@ -209,8 +225,13 @@ export interface Session<A extends Agent = Agent> {
   info(): Promise<SessionDetails>
   /**
    * A turn that was begun before, here or elsewhere, by the id of its input: its events from its beginning, and its answer.
-   * The answer rejects with `unknown_input` where the session has taken no input of this id.
+   * Of a turn with an output schema of its own, the answer is read by the JSON Schema in the log, or by `output` where that is
+   * given: then it has its type. It rejects with `unknown_input` where the session has taken no input of this id.
    */
+  turn<const Output extends Schema>(
+    inputId: string,
+    options: { readonly output: Output },
+  ): Turn<OutputOf<Output>, AgentCall<A>>
   turn(inputId: string): Turn<AgentOutput<A>, AgentCall<A>>
   /** Every fact from `cursor` on (from now on without one), then as they come, with live text between them. */
   frames(cursor?: Cursor): FrameStream

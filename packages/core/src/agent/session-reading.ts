@@ -20,6 +20,12 @@ export interface EventsOptions {
   readonly from?: EventCursor | 'start' | 'turn' | 'now'
   /** Ends the reading. */
   readonly signal?: AbortSignalLike
+  /**
+   * For fronts that write to devices: also events of who was asked to run a call, who spoke an answer and who interrupted, and
+   * with each event that a record tells its place in the log (`at`), of which a front may make ids that a repeat keeps. A
+   * cursor of such a reading belongs to such readings. False by default.
+   */
+  readonly delivery?: boolean
 }
 
 /** Events one by one, or as many as there are: read it one way or the other, and not both. */

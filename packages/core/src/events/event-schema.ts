@@ -173,6 +173,12 @@ const EVENTS: Readonly<Record<SessionEventType, Readonly<Record<string, JsonValu
   compacted: { how: oneOf('summary', 'dropped'), 'text?': TEXT },
   'content-left-out': { messages: listOf(TEXT), reason: TEXT },
   live: {},
+  'turn-started': { message: TEXT, turn: COUNT },
+  'answer-spoken': { message: TEXT, turn: COUNT },
+  interrupted: { reason: TEXT },
+  'call-offered': { callId: TEXT, client: TEXT, offer: COUNT },
+  'result-ignored': { callId: TEXT, reason: TEXT },
+  'clients-gone': {},
 }
 
 /** One session event. A kind of event that it does not name comes from a newer version. */
@@ -180,10 +186,11 @@ export const SESSION_EVENT_SCHEMA: JsonObject = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   title: 'SessionEvent',
   oneOf: Object.entries(EVENTS).map(([type, fields]) =>
-    object({ type: { const: type }, cursor: refer('cursor'), ...fields }),
+    object({ type: { const: type }, cursor: refer('cursor'), 'at?': refer('place'), ...fields }),
   ),
   $defs: {
     cursor: CURSOR,
+    place: object({ pos: COUNT, fact: COUNT, nowMs: NUMBER, 'wallMs?': NUMBER }),
     message: MESSAGE,
     part: PART,
     call: CALL,

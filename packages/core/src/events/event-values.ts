@@ -60,9 +60,9 @@ export function listKept(
   }
 }
 
-/** What has changed of the session as a whole. */
+/** What has changed of the session as a whole, or of what waits in it. */
 export function readSessionChange(
-  fact: FactOf<'agent-changed' | 'model-set' | 'settings-set' | 'session-described' | 'plan-set'>,
+  fact: FactOf<'agent-changed' | 'model-set' | 'settings-set' | 'session-described' | 'plan-set' | 'input-withdrawn'>,
 ): readonly EventBody[] {
   switch (fact.type) {
     case 'agent-changed':
@@ -77,9 +77,21 @@ export function readSessionChange(
     }
     case 'plan-set':
       return [{ type: 'session', plan: fact.entries }]
+    case 'input-withdrawn':
+      return [{ type: 'message-withdrawn', message: fact.inputId }]
     default:
       return fact satisfies never
   }
+}
+
+export function readQuestion(fact: FactOf<'question-asked' | 'question-answered'>): EventBody {
+  const { questionId, callId } = fact
+  if (fact.type === 'question-asked') {
+    const { type, message, schema, expiresAtMs } = fact
+    return { type, questionId, callId, message, schema, expiresAtMs }
+  }
+  const answer = 'value' in fact ? { value: fact.value } : { declined: fact.declined }
+  return { type: fact.type, questionId, callId, ...answer }
 }
 
 export function joinReasoning(parts: readonly AssistantPart[]): string {

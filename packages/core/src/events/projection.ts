@@ -3,6 +3,7 @@ import type { LiveFrame } from '../agent/session-api.ts'
 import type { SourcePart } from '../messages.ts'
 import { readText } from '../messages.ts'
 import type { Fact, FactOf } from '../machine/fact.ts'
+import { addDelivery } from './delivery.ts'
 import type { CallFact } from './call-views.ts'
 import { CallViews, isCallFact } from './call-views.ts'
 import type {
@@ -21,6 +22,7 @@ import {
   joinReasoning,
   listKept,
   nameCalls,
+  readQuestion,
   readSessionChange,
   readWallMs,
 } from './event-values.ts'
@@ -41,6 +43,8 @@ export interface ProjectionInit {
   readonly limits?: TurnLimits
   /** Tokens that the window of a model has. */
   readonly contextTokens?: (model: string) => number | undefined
+  /** Whether it tells what fronts need that write to devices. */
+  readonly delivery?: boolean | undefined
 }
 
 interface TurnFold {
@@ -78,7 +82,13 @@ export class SessionProjection {
   /** Where a reader that has read everything so far goes on. */
   get cursor(): EventCursor {
     const since = this.#since
-    return { pos: this.#pos, ...(since !== undefined && { since }), ...this.#written?.cursor }
+    if (this.#written) return this.#written.placeCursor(this.#pos, since)
+    return { pos: this.#pos, ...(since !== undefined && { since }) }
+  }
+
+  /** Position of the record that comes next. */
+  get pos(): number {
+    return this.#pos
   }
 
   /** Takes up what a reader has read of the step that is being written, so that it is not told again. */
@@ -91,7 +101,11 @@ export class SessionProjection {
     const { pos, nowMs, facts } = record
     const before = this.cursor
     this.#events = []
-    for (const fact of facts) this.#takeFact(fact, record)
+    for (const [index, fact] of facts.entries()) {
+      const told = this.#events.length
+      this.#takeFact(fact, record)
+      if (this.#init.delivery) addDelivery(this.#events, told, { fact, index, record })
+    }
     this.#flush(nowMs)
     this.#tellActivity()
     this.#pos = pos + 1
@@ -168,6 +182,7 @@ export class SessionProjection {
       case 'settings-set':
       case 'session-described':
       case 'plan-set':
+      case 'input-withdrawn':
         this.#tell(...readSessionChange(fact))
         break
       case 'session-paused':
@@ -187,9 +202,6 @@ export class SessionProjection {
     switch (fact.type) {
       case 'input-accepted':
         this.#tell({ type: 'message-added', message: createUserMessage(fact.inputId, fact.body, readWallMs(record)) })
-        break
-      case 'input-withdrawn':
-        this.#tell({ type: 'message-withdrawn', message: fact.inputId })
         break
       case 'inputs-entered':
         for (const { inputs } of fact.entries)
@@ -276,24 +288,9 @@ export class SessionProjection {
     }
     this.#calls.note(fact, nowMs)
     const call = this.#calls.find(fact.callId)
-    switch (fact.type) {
-      case 'approval-requested':
-        if (call) this.#tell({ type: fact.type, approvalId: fact.approvalId, call, expiresAtMs: fact.expiresAtMs })
-        break
-      case 'question-asked': {
-        const { type, questionId, callId, message, schema, expiresAtMs } = fact
-        this.#tell({ type, questionId, callId, message, schema, expiresAtMs })
-        break
-      }
-      case 'question-answered': {
-        const { type, questionId, callId } = fact
-        const answer = 'value' in fact ? { value: fact.value } : { declined: fact.declined }
-        this.#tell({ type, questionId, callId, ...answer })
-        break
-      }
-      default:
-        break
-    }
+    if (fact.type === 'approval-requested' && call)
+      this.#tell({ type: fact.type, approvalId: fact.approvalId, call, expiresAtMs: fact.expiresAtMs })
+    if (fact.type === 'question-asked' || fact.type === 'question-answered') this.#tell(readQuestion(fact))
   }
 
   #startTurn(fact: FactOf<'turn-started'>, record: ProjectedRecord): void {

@@ -30,6 +30,18 @@ export interface EventCursor {
   readonly inputs?: readonly number[]
 }
 
+/** Where in the log an event stands. Told to readers that ask for `delivery`; live pieces of an answer have none. */
+export interface EventPlace {
+  /** Position of its record. */
+  readonly pos: number
+  /** Counts what the record holds, from 0: several events may stand at one place. */
+  readonly fact: number
+  /** The session's time, in which deadlines are. */
+  readonly nowMs: number
+  /** What the wall clock said, where it is a second or more apart. */
+  readonly wallMs?: number
+}
+
 /** The id of the input for what a user said, `t<turn>` for an answer: the same for ever and on every front. */
 export type MessageId = string
 
@@ -278,10 +290,26 @@ export type EventBody<Call extends CallView = CallView> =
   | { readonly type: 'content-left-out'; readonly messages: readonly MessageId[]; readonly reason: string }
   /** The past has been told; what follows happens now. */
   | { readonly type: 'live' }
+  // For readers that ask for `delivery`.
+  /** Its answer begins as `message-added` when what it answers has entered. */
+  | { readonly type: 'turn-started'; readonly message: MessageId; readonly turn: number }
+  /** A front begins to speak the answer, or shows it as a whole: an interrupt takes all of it as heard from now on. */
+  | { readonly type: 'answer-spoken'; readonly message: MessageId; readonly turn: number }
+  /** Somebody interrupted; what became of the turn follows, where one runs. */
+  | { readonly type: 'interrupted'; readonly reason: string }
+  /** A client is asked to run a call. `offer` counts how often the call was handed out; the client's reports name it. */
+  | { readonly type: 'call-offered'; readonly callId: string; readonly client: string; readonly offer: number }
+  /** A result that came too late, or from somebody else, changes nothing. */
+  | { readonly type: 'result-ignored'; readonly callId: string; readonly reason: string }
+  /** The session began anew from its log: no client is attached any more. Who is still there attaches again. */
+  | { readonly type: 'clients-gone' }
 
 export type SessionActivity = 'idle' | 'running' | 'waiting' | 'paused' | 'stopped'
 
 /** `cursor`: where to go on after it. */
-export type SessionEvent<Call extends CallView = CallView> = { readonly cursor: EventCursor } & EventBody<Call>
+export type SessionEvent<Call extends CallView = CallView> = {
+  readonly cursor: EventCursor
+  readonly at?: EventPlace
+} & EventBody<Call>
 export type SessionEventType = SessionEvent['type']
 export type SessionEventOf<Type extends SessionEventType> = Extract<SessionEvent, { readonly type: Type }>

@@ -36,10 +36,15 @@ export class WrittenStep {
     return this.#told.text + this.#told.reasoning + this.#inputs.length > 0
   }
 
-  get cursor(): Pick<EventCursor, 'attempt' | 'text' | 'reasoning' | 'inputs'> {
+  /** The cursor of a reader that has read so far: made for each piece, so that the usual one is made at once. */
+  placeCursor(pos: number, since: number | undefined): EventCursor {
+    const { attempt } = this
     const { text, reasoning } = this.#told
+    if (since !== undefined && reasoning === 0 && this.#inputs.length === 0) return { pos, since, attempt, text }
     return {
-      attempt: this.attempt,
+      pos,
+      ...(since !== undefined && { since }),
+      attempt,
       text,
       ...(reasoning > 0 && { reasoning }),
       ...(this.#inputs.length > 0 && { inputs: [...this.#inputs] }),

@@ -69,6 +69,7 @@ function turnStarted(state: State, fact: FactOf<'turn-started'>): State {
     exchange: fact.exchange,
     models: fact.models,
     settings: fact.settings ?? {},
+    ...(fact.output && { output: fact.output }),
     candidate: 0,
     failures: 0,
     recoveries: 0,

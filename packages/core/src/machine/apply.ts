@@ -116,6 +116,7 @@ function acceptInput(state: State, fact: FactOf<'input-accepted'>): State {
     ...(media && { media }),
     ...(fact.model !== undefined && { model: fact.model }),
     ...(fact.settings && { settings: fact.settings }),
+    ...(fact.output && { output: fact.output }),
     ...(fact.asks === false && { asks: fact.asks }),
   }
   const recentInputs = [...state.recentInputs, { inputId: fact.inputId, pos: state.pos }].slice(-RULES.remembered)

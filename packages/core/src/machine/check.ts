@@ -1,4 +1,5 @@
 // Whether an input is well formed and allowed, without deciding anything. Fronts and workflows ask before they accept.
+import type { JsonObject } from '../json.ts'
 import { isJsonObject } from '../json.ts'
 import type { StoredPart } from '../messages.ts'
 import { isAttached } from './effect.ts'
@@ -42,7 +43,7 @@ export function checkNew(spec: Spec, state: State, input: Input): Refusal | unde
     return { code: 'invalid_event', message: `heard.chars must be 0 or more, not ${input.heard.chars}` }
   switch (input.type) {
     case 'user-input':
-      return checkParts(spec, state, input.parts)
+      return checkParts(spec, state, input.parts, input.output)
     case 'urgent-event':
       return checkText(spec, state, urgentChars(input), input.name === '')
     case 'transcript':
@@ -79,11 +80,22 @@ export function seenAt(state: State, input: Input): number | undefined {
   return undefined
 }
 
-function checkParts(spec: Spec, state: State, parts: readonly StoredPart[]): Refusal | undefined {
+function checkParts(spec: Spec, state: State, parts: readonly StoredPart[], output?: JsonObject): Refusal | undefined {
   const large = findLargeMedia(parts, spec.limits)
   if (large !== undefined) return { code: 'input_too_large', message: large }
   const isBlank = parts.every((part) => part.type === 'text' && part.text.trim() === '')
-  return checkText(spec, state, heldChars(parts), isBlank)
+  return checkText(spec, state, heldChars(parts), isBlank) ?? (output && checkOutput(spec, state, output))
+}
+
+function checkOutput({ limits }: Spec, { queue }: State, output: JsonObject): Refusal | undefined {
+  const chars = jsonChars(output)
+  const message = `the output schema has ${chars} characters as JSON; at most ${RULES.outputChars} are taken`
+  if (chars > RULES.outputChars) return { code: 'input_too_large', message }
+  if (output['type'] !== 'object')
+    return { code: 'invalid_schema', message: 'the output schema’s root must have type "object"' }
+  const waiting = queue.reduce((sum, item) => sum + item.heldChars, 0)
+  if (waiting + chars <= limits.queueChars) return undefined
+  return { code: 'queue_full', message: `${waiting} characters of inputs wait already` }
 }
 
 function checkText(spec: Spec, state: State, chars: number, empty: boolean): Refusal | undefined {

@@ -1,9 +1,10 @@
-// What one input costs with a short and with a long history. Times are printed, never asserted; what is asserted is why
-// they are alike: state and what a request materialises stay the same size.
-import { expect, test } from 'vitest'
+// What a turn costs with a short and with a long history: decisions, folds and the request. Its steps are counted, and are the
+// same; its time is printed, and never asserted.
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createSpec } from '../agent/agent.ts'
 import { defineAgent } from '../agent/agent.ts'
 import { voice } from '../agent/profiles.ts'
+import { StepCounter } from '../testing/step-counter.test-kit.ts'
 import type { History, Input, Spec, State } from './index.ts'
 import { applyRecord, createHistory, decide, initialState, openSession, makeRecord } from './index.ts'
 
@@ -13,20 +14,30 @@ interface Running {
   readonly spec: Spec
 }
 
-test('an input costs the same after ten and after ten thousand messages', () => {
+/** From here on the window and the ids that are remembered are full. */
+const SHORT_TURNS = 300
+const LONG_TURNS = 5000
+const MEASURED_TURNS = 100
+
+const counter = new StepCounter()
+beforeAll(() => counter.start())
+afterAll(() => counter.stop())
+
+test('a turn takes the same steps after hundreds and after ten thousand messages', async () => {
   const session = openRunning()
-  // Warm-up on another session, so that the short one is not measured cold.
-  talk(openRunning(), 1000)
-  talk(session, 5)
-  const short = measure(session)
-  talk(session, 5000)
-  const long = measure(session)
-  const [before, after] = [short.microseconds.toFixed(1), long.microseconds.toFixed(1)]
+  talk(session, SHORT_TURNS)
+  const short = await measure(session)
+  talk(session, LONG_TURNS)
+  const long = await measure(session)
   console.log(
-    `cost of one input: ${before} µs with 10 messages, ${after} µs with 10,000 (ratio ${(long.microseconds / short.microseconds).toFixed(2)})`,
+    `cost of a turn: ${short.steps} steps, ${short.microseconds.toFixed(1)} µs with ${2 * SHORT_TURNS} messages; ` +
+      `${long.steps} steps, ${long.microseconds.toFixed(1)} µs with ${2 * LONG_TURNS}`,
   )
-  expect(session.state.counters.entry).toBeGreaterThan(10_000)
-  expect(long.entries).toBeLessThanOrEqual(20 * 2)
+  expect(session.state.counters.entry).toBeGreaterThan(2 * LONG_TURNS)
+  // A turn is a question and an answer, decided, folded and materialised.
+  expect(short.steps).toBeGreaterThan(100)
+  expect(long.steps / short.steps).toBeLessThan(1.2)
+  expect(session.state.index.length).toBeLessThanOrEqual(20 * 2)
   expect(JSON.stringify(session.state).length).toBeLessThan(40_000)
 })
 
@@ -40,9 +51,13 @@ function talk(session: Running, turns: number): void {
   for (let turn = 0; turn < turns; turn++) {
     const serial = session.state.counters.turn
     take(session, { type: 'user-input', inputId: `in-${serial}`, parts: [{ type: 'text', text: 'a question' }] })
+    const { attempt } = session.state
+    // As a host makes the request of it.
+    const told = session.history.messages(attempt?.fromEntry ?? 0, attempt?.toEntry ?? 0)
+    if (told.length > 20 * 2) throw new Error(`the request has ${told.length} messages`)
     take(session, {
       type: 'model-finished',
-      attempt: session.state.attempt?.attempt ?? 0,
+      attempt: attempt?.attempt ?? 0,
       model: 'none',
       parts: [{ type: 'text', text: 'an answer' }],
       checks: [],
@@ -53,29 +68,19 @@ function talk(session: Running, turns: number): void {
   }
 }
 
+/** @throws Error when it is refused, or changes nothing: then nothing would be measured */
 function take(session: Running, input: Input): void {
   const decision = decide(session.spec, session.state, input, session.state.nowMs + 1)
   if (decision.type === 'refused') throw new Error(decision.refusal.message)
+  if (decision.facts.length === 0) throw new Error(`${input.type} changed nothing`)
   session.history.fold(makeRecord(input, decision))
   session.state = decision.state
 }
 
-const MEASURED_TURNS = 200
-
-function measure(session: Running): { readonly microseconds: number; readonly entries: number } {
+/** Of one turn. */
+async function measure(session: Running): Promise<{ readonly steps: number; readonly microseconds: number }> {
   const started = performance.now()
-  // A copy of where the session stands is talked on, so that the short history stays short.
-  const copy = { ...session }
-  let state = copy.state
-  for (let turn = 0; turn < MEASURED_TURNS; turn++) {
-    const input: Input = {
-      type: 'user-input',
-      inputId: `measured-${turn}`,
-      parts: [{ type: 'text', text: 'a question' }],
-    }
-    const decision = decide(copy.spec, copy.state, input, copy.state.nowMs + 1)
-    if (decision.type === 'decided') state = decision.state
-  }
+  const steps = await counter.count(() => talk(session, MEASURED_TURNS))
   const microseconds = ((performance.now() - started) * 1000) / MEASURED_TURNS
-  return { microseconds, entries: state.index.length }
+  return { steps: Math.round(steps / MEASURED_TURNS), microseconds }
 }

@@ -127,6 +127,8 @@ export type Fact =
       readonly untilMs?: number
       readonly model?: string
       readonly settings?: ModelSettings
+      /** JSON Schema that its answer fits, in place of the agent's. */
+      readonly output?: JsonObject
       /** Its sender cannot be asked anything. */
       readonly asks?: false
       /** W3C trace context of its sender. */
@@ -143,6 +145,8 @@ export type Fact =
       readonly exchange: number
       readonly models: readonly string[]
       readonly settings?: ModelSettings
+      /** JSON Schema that the answer fits; absent: the agent's, where it has one. */
+      readonly output?: JsonObject
       readonly deadlineMs: number
     }
   /** An input that came into the running turn brought a model or settings of its own. */

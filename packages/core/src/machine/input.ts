@@ -71,6 +71,8 @@ export type UserCommand =
       readonly delivery?: Delivery
       readonly model?: string
       readonly settings?: ModelSettings
+      /** JSON Schema that the answer fits, in place of the agent's. Inputs that differ in it are not answered together. */
+      readonly output?: JsonObject
       readonly heard?: Played
       readonly asks?: boolean
       /** W3C trace context of whoever sends it: the parent of its turn's spans. */
@@ -111,6 +113,8 @@ export type UserCommand =
         readonly model?: string
         readonly settings?: ModelSettings
       }
+      /** JSON Schema that the new answer fits; the host takes it from the turn that is taken back. */
+      readonly output?: JsonObject
       /** The index as it stood, where state no longer has it; the host folds it from the log. */
       readonly index?: readonly IndexEntry[]
     }

@@ -1,10 +1,9 @@
 // One answer with thousands of calls: what a decision about them costs grows with their number, not with its square. Steps
 // are counted, by V8's precise coverage: every run of a function or of a block in it.
-import type { Profiler } from 'node:inspector'
-import { Session as Inspector } from 'node:inspector/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { decide } from './decide.ts'
 import type { Input } from './input.ts'
+import { StepCounter } from '../testing/step-counter.test-kit.ts'
 import { serverTool, TestSession } from '../testing/test-session.ts'
 
 const FEW = 1000
@@ -35,26 +34,17 @@ function take(session: TestSession, input: Input): void {
   if (decision.type === 'decided') session.state = decision.state
 }
 
-const inspector = new Inspector()
-
-beforeAll(async () => {
-  inspector.connect()
-  await inspector.post('Profiler.enable')
-  await inspector.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true })
-})
-
-afterAll(() => inspector.disconnect())
+const counter = new StepCounter()
+beforeAll(() => counter.start())
+afterAll(() => counter.stop())
 
 async function countSteps({ spec, state, nowMs }: TestSession, input: Input): Promise<number> {
-  await inspector.post('Profiler.takePreciseCoverage')
-  const decision = decide(spec, state, input, nowMs)
-  const { result } = await inspector.post('Profiler.takePreciseCoverage')
-  expect(decision).toMatchObject({ type: 'decided' })
-  return result.filter(({ url }) => url.includes('/core/src/machine/')).reduce((sum, one) => sum + countRuns(one), 0)
-}
-
-function countRuns({ functions }: Profiler.ScriptCoverage): number {
-  return functions.flatMap(({ ranges }) => ranges.map(({ count }) => count)).reduce((sum, count) => sum + count, 0)
+  let type: string | undefined
+  const steps = await counter.count(() => {
+    type = decide(spec, state, input, nowMs).type
+  })
+  expect(type).toBe('decided')
+  return steps
 }
 
 const RESULT: Input = {

@@ -210,6 +210,7 @@ const FACTS: { readonly [Type in FactType]: FieldsOf<Type> } = {
     untilMs: optional(checkMs),
     model: optional(checkText),
     settings: optional(checkSettings),
+    output: optional(checkObject),
     asks: optional(checkWord(false)),
     traceparent: optional(checkText),
   },
@@ -232,6 +233,7 @@ const FACTS: { readonly [Type in FactType]: FieldsOf<Type> } = {
     exchange: checkWhole,
     models: checkTexts,
     settings: optional(checkSettings),
+    output: optional(checkObject),
     deadlineMs: checkMs,
   },
   'turn-settings-set': { models: checkTexts, settings: checkSettings },
@@ -377,10 +379,7 @@ export function checkRecord(value: unknown): asserts value is SessionRecord {
   }
 }
 
-/**
- * Of a record that comes from elsewhere. A store counts on from the largest epoch it has seen, and reads what it wrote at
- * greater ones: whoever makes up a record must not bring it near the end of whole numbers.
- */
+/** Of a record from elsewhere. A store counts on from the largest epoch it has seen: a record must not use the numbers up. */
 const FOREIGN_EPOCH_MAX = 2 ** 40
 
 /**

@@ -4,25 +4,26 @@ import type { Delivery, Played, InputOf } from './input.ts'
 import type { Draft } from './draft.ts'
 import { emit } from './draft.ts'
 import { interruptTurn } from './rows-interrupt.ts'
-import { countChars, heldChars } from './size.ts'
+import { countChars, heldChars, jsonChars } from './size.ts'
 import type { IndexEntry } from './state.ts'
 import { advance, enterAgain, finishTurn, openTurn } from './turn.ts'
 import { applyCallEventToAll } from './call-event.ts'
 import { closeStep } from './turn.ts'
 
 export function acceptInput(draft: Draft, input: InputOf<'user-input'>): void {
-  const { inputId, parts, delivery = 'queue', model, settings, heard, asks, traceparent } = input
+  const { inputId, parts, delivery = 'queue', model, settings, output, heard, asks, traceparent } = input
   flushBatch(draft)
   emit(draft, {
     type: 'input-accepted',
     inputId,
     body: { type: 'user', parts },
     chars: countChars(parts),
-    heldChars: heldChars(parts),
+    heldChars: heldChars(parts) + (output ? jsonChars(output) : 0),
     delivery,
     ready: true,
     ...(model !== undefined && { model }),
     ...(settings && { settings }),
+    ...(output && { output }),
     ...(asks === false && { asks }),
     ...(traceparent !== undefined && { traceparent }),
   })
@@ -98,7 +99,7 @@ export function rewind(draft: Draft, input: InputOf<'rewind'>): void {
   }
   applyCallEventToAll(draft, 'grace-over')
   closeStep(draft)
-  const { inputId, exchange, fromEntry = 0, again, replace } = input
+  const { inputId, exchange, fromEntry = 0, again, replace, output } = input
   const before = input.index ?? draft.state.index
   const leaves = (entry: IndexEntry): boolean =>
     entry.exchange > exchange || (entry.exchange === exchange && entry.entry >= fromEntry)
@@ -106,10 +107,10 @@ export function rewind(draft: Draft, input: InputOf<'rewind'>): void {
   const asked = before.filter((entry) => entry.exchange === exchange && leaves(entry) && entry.role === 'user')
   emit(draft, { type: 'history-rewound', inputId, exchange, index })
   if (again) {
-    openTurn(draft)
+    openTurn(draft, output && { output })
     enterAgain(draft, asked)
   }
-  if (replace) acceptInput(draft, { type: 'user-input', inputId, ...replace })
+  if (replace) acceptInput(draft, { type: 'user-input', inputId, ...replace, ...(output && { output }) })
   else advance(draft)
 }
 

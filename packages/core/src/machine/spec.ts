@@ -163,6 +163,8 @@ export const RULES = {
   shrinks: 3,
   /** UTF-16 units of what is wrong with an output that the model is told. */
   issueChars: 4000,
+  /** UTF-16 units of the output schema that an input brings, as JSON. */
+  outputChars: 32_768,
   /** UTF-16 units of why a provider refused an input, as the model is told. */
   reasonChars: 200,
   /** UTF-16 units of a late result that the model is told. */

@@ -90,6 +90,8 @@ export interface QueuedInput {
   readonly media?: MediaSize
   readonly model?: string
   readonly settings?: ModelSettings
+  /** JSON Schema that its answer fits. */
+  readonly output?: JsonObject
   /** Its sender cannot be asked anything. */
   readonly asks?: false
 }
@@ -167,6 +169,8 @@ export interface Turn {
   readonly exchange: number
   readonly models: readonly string[]
   readonly settings: ModelSettings
+  /** JSON Schema that the answer fits; absent: the agent's, where it has one. */
+  readonly output?: JsonObject
   /** Index into `models`. */
   readonly candidate: number
   readonly failures: number

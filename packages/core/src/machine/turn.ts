@@ -50,19 +50,26 @@ export function closeStep(draft: Draft): void {
 }
 
 function startTurn(draft: Draft): void {
-  const items = draft.state.queue.filter((item) => item.ready)
-  if (items.length === 0) return
-  openTurn(
-    draft,
-    items.findLast((item) => item.model !== undefined)?.model,
-    items.findLast((item) => item.settings)?.settings,
-  )
+  const waiting = draft.state.queue.filter((item) => item.ready)
+  if (waiting.length === 0) return
+  // One answer fits one schema: what was said with another one, or with none, is answered by the next turn.
+  const output = waiting.find((item) => item.type === 'user')?.output
+  const wanted = JSON.stringify(output)
+  const other = waiting.findIndex((item) => item.type === 'user' && JSON.stringify(item.output) !== wanted)
+  const items = other < 0 ? waiting : waiting.slice(0, other)
+  openTurn(draft, {
+    model: items.findLast((item) => item.model !== undefined)?.model,
+    settings: items.findLast((item) => item.settings)?.settings,
+    output,
+  })
   enterInputs(draft, items)
   startModel(draft)
 }
 
+type TurnWish = { readonly [Name in 'model' | 'settings' | 'output']?: QueuedInput[Name] | undefined }
+
 /** The facts that begin a turn; its inputs enter next. */
-export function openTurn(draft: Draft, model?: string, settings?: QueuedInput['settings']): void {
+export function openTurn(draft: Draft, { model, settings, output }: TurnWish = {}): void {
   const { spec, state } = draft
   const first = model ?? state.model ?? spec.models[0] ?? ''
   const all = { ...state.settings, ...settings }
@@ -72,6 +79,7 @@ export function openTurn(draft: Draft, model?: string, settings?: QueuedInput['s
     exchange: state.counters.exchange + 1,
     models: [first, ...spec.models.filter((candidate) => candidate !== first)],
     ...(Object.keys(all).length > 0 && { settings: all }),
+    ...(output && { output }),
     deadlineMs: state.nowMs + spec.limits.turnMs,
   })
 }
@@ -142,7 +150,11 @@ function nextStep(draft: Draft): void {
     failTurn(draft, 'turn_cost_exceeded', `the turn cost ${spent}; the limit is ${limit}`)
     return
   }
-  const steer = state.queue.findLastIndex((item) => item.ready && item.delivery !== 'queue')
+  // What wants a schema of its own waits for a turn of its own, and what was said after it too.
+  const wanted = JSON.stringify(turn.output)
+  const other = state.queue.findIndex((item) => item.output && JSON.stringify(item.output) !== wanted)
+  const steering = other < 0 ? state.queue : state.queue.slice(0, other)
+  const steer = steering.findLastIndex((item) => item.ready && item.delivery !== 'queue')
   if (steer >= 0 && !turn.continuing) steerTurn(draft, turn, state.queue.slice(0, steer + 1))
   startModel(draft)
 }

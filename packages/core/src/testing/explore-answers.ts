@@ -24,6 +24,8 @@ export function answerEffect(world: World, effect: AwaitedEffect, kind: boolean)
     case 'run-tool':
       return { type: 'tool-finished', callId: effect.callId, attempt: effect.attempt, outcome: outcome(random) }
     case 'offer-call':
+      if (!kind && random.chance(0.8) && mayClaim(world, effect.callId))
+        return { type: 'call-claimed', callId: effect.callId, connection: effect.connection, offer: effect.offer }
       return { type: 'tool-result', callId: effect.callId, connection: effect.connection, outcome: outcome(random) }
     case 'ask-approval':
       return kind ? undefined : approval(world)
@@ -32,6 +34,13 @@ export function answerEffect(world: World, effect: AwaitedEffect, kind: boolean)
     default:
       return undefined
   }
+}
+
+/** Its client says what it begins, and has not said it of this call. */
+function mayClaim({ state }: World, callId: string): boolean {
+  const call = openCalls(state).find((open) => open.callId === callId)
+  const client = state.clients.find(({ connection }) => connection === call?.offer?.connection)
+  return call?.state === 'offered' && client?.claims === true
 }
 
 /** As the runtime hands it in. */
@@ -75,8 +84,12 @@ function finishReason(random: Random): FinishReason {
 const ARGUMENTS = ['{}', '{"a":1}', '{"path":"x"}', '{"a":"cut', '[1]', 'nonsense', '']
 
 function call(world: World): ModelPart {
-  const { random } = world
-  const names = [...world.spec.tools.map((tool) => tool.name), ...listClientTools(world.state).map((tool) => tool.name)]
+  const { random, spec, state } = world
+  const all = [...spec.tools, ...listClientTools(state)]
+  // Where somebody is there who can run it, as often as not: offers and claims are rare otherwise.
+  const ofClients =
+    state.clients.length > 0 && random.chance(0.5) ? spec.tools.filter(({ runs }) => runs === 'client') : []
+  const names = (ofClients.length > 0 ? ofClients : all).map((tool) => tool.name)
   const name = random.chance(0.95) ? random.pick(names) : 'no.such.tool'
   return {
     type: 'call',

@@ -1,4 +1,5 @@
 // What may come next in an exploration: right, wrong, late, repeated and forged inputs of every kind.
+import type { JsonObject } from '../json.ts'
 import type { Played, Input, State } from '../machine/index.ts'
 import { openCalls } from '../machine/index.ts'
 import {
@@ -23,7 +24,7 @@ type Chooser = (world: World) => Input | undefined
 const CHOICES: readonly (readonly [number, Chooser])[] = [
   [30, answerSomething],
   [6, userInput],
-  [5, clientComes],
+  [5, (world) => clientComes(world)],
   [4, clientResult],
   [3, fireTimer],
   [3, transcript],
@@ -84,8 +85,14 @@ function userInput(world: World): Input {
     ...(random.chance(0.8) && { heard: played(random) }),
     ...(random.chance(0.1) && { model: 'two', settings: { temperature: 0 } }),
     ...(random.chance(0.3) && { asks: false }),
+    ...(random.chance(0.2) && { output: random.pick(OUTPUTS) }),
   }
 }
+
+const OUTPUTS: readonly JsonObject[] = [
+  { type: 'object', properties: { n: { type: 'number' } } },
+  { type: 'object', properties: { t: { type: 'string' } } },
+]
 
 function transcript(world: World): Input {
   world.serial += 1
@@ -125,10 +132,9 @@ function interrupt(world: World): Input {
   return { type: 'interrupt', reason: 'barge_in', heard: played(world.random) }
 }
 
-function clientComes(world: World): Input {
+export function clientComes(world: World, claims = world.random.chance(0.5)): Input {
   world.serial += 1
   const { random } = world
-  const claims = random.chance(0.5)
   const again = random.chance(0.1) ? world.state.clients[random.below(world.state.clients.length)] : undefined
   return {
     type: 'client-attached',
@@ -155,7 +161,9 @@ function clientResult(world: World): Input | undefined {
 }
 
 function claim(world: World): Input | undefined {
-  const offers = openCalls(world.state).filter((open) => open.offer)
+  const all = openCalls(world.state).filter((open) => open.offer)
+  const unclaimed = all.filter(({ state }) => state === 'offered')
+  const offers = unclaimed.length > 0 && world.random.chance(0.8) ? unclaimed : all
   if (offers.length === 0) return { type: 'call-claimed', callId: anyCallId(world), connection: 'conn-1', offer: 1 }
   const open = world.random.pick(offers)
   const offer = (open.offer?.number ?? 0) - (world.random.chance(0.1) ? 1 : 0)

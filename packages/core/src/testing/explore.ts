@@ -1,7 +1,7 @@
 // Random exploration of the machine: seeded interleavings of everything that can happen, checked after every record.
 import type { Message } from '../messages.ts'
 import { answerEffect } from './explore-answers.ts'
-import { chooseInput } from './explore-inputs.ts'
+import { chooseInput, clientComes } from './explore-inputs.ts'
 import type { Coverage, World } from './explore-world.ts'
 import { createCoverage, createWorld, exploredSpec, restart, submit } from './explore-world.ts'
 import { createInvariantChecker } from './invariants.ts'
@@ -41,6 +41,7 @@ export function explore(options: ExploreOptions): Exploration {
   const world = createWorld({ random, checker, coverage, spec: exploredSpec(random) })
   try {
     const wanted = options.inputs ?? 30
+    if (random.chance(0.5)) submit(world, clientComes(world, true))
     for (let tries = 0; world.counted < wanted && tries < wanted * 40; tries++) step(world)
     rest(world)
     checker.finish(world.state)

@@ -191,7 +191,7 @@ class SharedCatalog implements Catalog {
       validator: this.#validator,
       validated: new ValidatedArguments(),
       requestMessages: new RequestMessages(),
-      output: createOutputReader(agent, this.#validator),
+      output: agent.output && createOutputReader(agent.output, this.#validator),
       timers: environment.timers,
       onChange: (listener) => {
         tell = listener

@@ -52,7 +52,11 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
         }
         for (const frame of frames) this.#take(frame, events)
       }
-      if (events.length > 0) return { events, next: this.#init.projection.cursor }
+      const last = events.at(-1)
+      if (!last) continue
+      const { projection } = this.#init
+      // Records behind the last event may have told nothing.
+      return { events, next: last.cursor.pos === projection.pos ? last.cursor : projection.cursor }
     }
   }
 

@@ -1,5 +1,5 @@
 // Where messages and turns stand in a session's log: found there, also where the window has passed them by.
-import type { EventCursor, MessageId } from '@baton/core'
+import type { EventCursor, JsonObject, MessageId } from '@baton/core'
 import { BatonError, nameAnswer } from '@baton/core'
 import type { Fact, IndexEntry, State } from '@baton/core/machine'
 import { applyRecord, FORMAT_VERSION, initialState, RULES } from '@baton/core/machine'
@@ -16,6 +16,15 @@ export interface FoundMessage {
   readonly asked: readonly MessageId[]
   /** All entries of the conversation up to the end of the message's exchange, whatever the window has dropped. */
   readonly index: readonly IndexEntry[]
+  /** The output schema that the turn of the message's exchange had of its own. */
+  readonly output?: JsonObject
+}
+
+export interface FoundTurn {
+  /** Where it is read from. */
+  readonly from: EventCursor
+  /** The output schema that it has of its own. */
+  readonly output?: JsonObject
 }
 
 /** @throws BatonError `unknown_input` for a message that is not in the conversation, `store_failed`, `log_damaged` */
@@ -31,24 +40,33 @@ export async function findMessage(engine: ReadEngine, message: MessageId): Promi
   })
 }
 
-/** Where the turn of an input is read from: the newest, where it was asked again. Undefined for an input that was not taken in. */
-export async function findTurn(engine: ReadEngine, inputId: MessageId): Promise<EventCursor | undefined> {
+/** The turn of an input: the newest, where it was asked again. Undefined for an input that was not taken in. */
+export async function findTurn(engine: ReadEngine, inputId: MessageId): Promise<FoundTurn | undefined> {
   let since: number | undefined
-  let found: EventCursor | undefined
+  let from: EventCursor | undefined
+  let output: JsonObject | undefined
+  let outputOfTurn: JsonObject | undefined
   let hasEntered = false
   const note = (pos: number): EventCursor => ({ pos, ...(since !== undefined && { since }) })
   await readRecords(engine, (pos, _, facts) => {
     for (const fact of facts) {
-      if (fact.type === 'turn-started') since = pos
-      if (fact.type === 'input-accepted' && fact.inputId === inputId) found = note(pos)
+      if (fact.type === 'turn-started') {
+        since = pos
+        outputOfTurn = fact.output
+      }
+      if (fact.type === 'input-accepted' && fact.inputId === inputId) {
+        from = note(pos)
+        output = fact.output
+      }
       // Its first turn from where it was taken in, a later one from its own beginning: each is whole.
       if (fact.type === 'inputs-entered' && fact.entries.some(({ inputs }) => inputs.includes(inputId))) {
-        if (hasEntered || !found) found = note(since ?? pos)
+        if (hasEntered || !from) from = note(since ?? pos)
         hasEntered = true
+        output = outputOfTurn
       }
     }
   })
-  return found
+  return from && { from, ...(output && { output }) }
 }
 
 /** Every record up to the newest. */
@@ -88,6 +106,8 @@ class ConversationEntries {
   readonly #entries = new Map<number, IndexEntry>()
   /** Exchanges of turns. */
   readonly #turns = new Map<MessageId, number>()
+  /** Output schemas of turns, by their exchanges. */
+  readonly #outputs = new Map<number, JsonObject>()
 
   constructor(session: string) {
     this.#state = initialState(session)
@@ -98,7 +118,10 @@ class ConversationEntries {
     const record = { version: FORMAT_VERSION, pos, nowMs, epoch: 0, input: { type: 'start' }, facts } as const
     this.#state = applyRecord(this.#state, record)
     for (const fact of facts) {
-      if (fact.type === 'turn-started') this.#turns.set(nameAnswer(fact.turn), fact.exchange)
+      if (fact.type === 'turn-started') {
+        this.#turns.set(nameAnswer(fact.turn), fact.exchange)
+        if (fact.output) this.#outputs.set(fact.exchange, fact.output)
+      }
       if (fact.type === 'history-rewound') this.#takeBack(fact.exchange, fact.index)
     }
     if (this.#state.index === before) return
@@ -113,6 +136,7 @@ class ConversationEntries {
     if (exchange === undefined || own.length === 0) return undefined
     const step = own.find(({ role }) => role === 'step')
     const first = said ?? step
+    const output = this.#outputs.get(exchange)
     const end = entries.findLastIndex((entry) => entry.exchange === exchange) + 1
     return {
       role: said ? 'user' : 'assistant',
@@ -121,6 +145,7 @@ class ConversationEntries {
       asked: own.filter(({ entry }) => entry >= (said?.entry ?? 0)).flatMap(({ inputs = [] }) => inputs),
       // The newest that a request may have at all.
       index: entries.slice(Math.max(0, end - RULES.indexed), end),
+      ...(output && { output }),
     }
   }
 

@@ -21,16 +21,16 @@ export function readProjectionInit(engine: Pick<ReadEngine, 'state' | 'world'>):
   return { birth: engine.state().birth, limits, contextTokens: () => window.contextTokens }
 }
 
-export interface EventsInit extends Pick<EventsOptions, 'from'> {
+export interface EventsInit extends Pick<EventsOptions, 'from' | 'delivery'> {
   /** Whether the reader is told where the past ends. */
   readonly tellsLive?: boolean
   readonly onEnd?: (reader: EventReader) => void
 }
 
 /** @throws BatonError `invalid_event` */
-export function openEvents(engine: ReadEngine, { from = 'now', tellsLive, onEnd }: EventsInit): EventReader {
+export function openEvents(engine: ReadEngine, { from = 'now', delivery, tellsLive, onEnd }: EventsInit): EventReader {
   const headPos = engine.state().pos
-  const init = readProjectionInit(engine)
+  const init = { ...readProjectionInit(engine), delivery }
   const more = { ...(tellsLive && { headPos }), ...(onEnd && { onEnd }) }
   const follow: ReadEngine['follow'] = (pos) => engine.follow(pos)
   if (from === 'now') {

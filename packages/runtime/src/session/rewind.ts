@@ -13,7 +13,7 @@ export async function rewindSession(
 ): Promise<Rewound | Refused> {
   const found = await findMessage(engine, message)
   if (replace && found.role === 'assistant') return ONLY_USERS
-  const { exchange, asked } = found
+  const { exchange, asked, output } = found
   const first = found.index.find((entry) => entry.exchange === exchange)?.entry
   // Another try of an answer asks all of its exchange again.
   const isWhole = (again === true && found.role === 'assistant') || found.entry === first
@@ -27,6 +27,7 @@ export async function rewindSession(
     ...(!isWhole && { fromEntry }),
     ...(interrupt && { interrupt }),
     ...(replace && { replace: { parts: replace } }),
+    ...((again || replace) && output && { output }),
     ...(!isInWindow && { index: found.index }),
   }
   const outcome = await (bringsBytes(input) ? submitMedia(engine, input) : submitAlone(engine, input))

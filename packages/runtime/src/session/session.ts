@@ -21,6 +21,7 @@ import type {
   Refused,
   RewindOptions,
   Rewound,
+  Schema,
   SendOptions,
   SessionConfiguration,
   Session,
@@ -31,7 +32,6 @@ import type {
 } from '@baton/core'
 import {
   BatonError,
-  isBatonError,
   decodeConfiguration,
   decodeForkOptions,
   decodeRewind,
@@ -45,23 +45,24 @@ import {
   decodeOutcome,
   decodeQuestionAnswer,
   decodeSendOptions,
+  decodeTurnOptions,
   decodeUserInput,
 } from '@baton/core'
 import type { ClientReport, Input, OpenCall, Outcome, UserCommand } from '@baton/core/machine'
 import { CLIENT_REPORTS, isMedia } from '@baton/core/machine'
 import type { SessionEngine } from '../engine.ts'
 import { insist, NO_ANSWER, submitAlone } from '../engine.ts'
-import { describeThrown } from '../describe-thrown.ts'
+import { createOutputReader } from '../work/output.ts'
 import { endWithSignal } from './abort-turn.ts'
 import { createApproval, findAnswerIssues, listApprovals } from './approvals.ts'
 import { createClosedError, SessionClients } from './clients.ts'
 import { openLeaseClient } from './lease-client.ts'
-import { SpokenInputs } from './spoken-inputs.ts'
+import { findRefusal, SpokenInputs } from './spoken-inputs.ts'
 import { bringsBytes, submitMedia } from './submit-media.ts'
 import { findTurn } from './find-message.ts'
 import { rewindSession } from './rewind.ts'
 import { openEvents, readDetails, readMedia, readMessages } from './reading.ts'
-import { createUnknownInputError, followTurn } from './turn.ts'
+import { createUnknownInputError, followTurn, refuseTurn } from './turn.ts'
 
 export interface SessionHandleInit {
   readonly engine: SessionEngine
@@ -103,49 +104,61 @@ class SessionHandle implements Session {
     return this.#init.engine.state().phase
   }
 
-  send(input: UserInput, options?: SendOptions): Turn {
+  send(input: UserInput, options?: SendOptions & { readonly output?: Schema }): Turn<never> {
     const { engine, newId } = this.#init
     const given = options === undefined ? NO_OPTIONS : decodeSendOptions(options)
     const parts = decodeUserInput(input)
     const refusal = this.#closed ? CLOSED : !given.ok ? given.refusal : !parts.ok ? parts.refusal : undefined
     if (refusal || !given.ok || !parts.ok) return refuseTurn(newId(), refusal ?? CLOSED)
-    const { inputId = newId(), signal, ...more } = given.value
+    const { inputId = newId(), signal, output: wish, ...more } = given.value
     if (signal?.aborted) return refuseTurn(inputId, ABORTED)
-    const said: Input = { type: 'user-input', inputId, parts: parts.value, ...more }
-    const refused = findModelRefusal(engine, given.value.model)
+    const said = {
+      type: 'user-input',
+      inputId,
+      parts: parts.value,
+      ...more,
+      ...(wish && { output: wish.described }),
+    } as const
+    const refused = wish || more.model !== undefined ? findRefusal(engine, said) : undefined
     if (refused) return refuseTurn(inputId, refused)
     // An input that was sent before: its turn may be over already, so it is looked for in the log.
     if (given.value.inputId !== undefined && isRemembered(engine, inputId)) {
-      const turn = this.turn(inputId)
-      return signal ? endWithSignal(turn, signal, { engine, accepted: Promise.resolve() }) : turn
+      const turn: Turn = this.turn(inputId, wish && { output: wish.schema })
+      return (signal ? endWithSignal(turn, signal, { engine, accepted: Promise.resolve() }) : turn) as Turn<never> // as below
     }
     const events = openEvents(engine, {})
     // Directly, where nothing is to be stored and nothing is being stored: then a stack shows no detour.
     const accepted =
       this.#storing || parts.value.some(isMedia) ? this.#submitInOrder(said).then(toBatch) : engine.submit([said])
     this.#said = accepted.then(ignore, ignore)
-    const turn = followTurn({ inputId, output: engine.world.output, events, accepted })
-    return signal ? endWithSignal(turn, signal, { engine, accepted }) : turn
+    const output = wish ? createOutputReader(wish.schema, engine.world.validator) : engine.world.output
+    const turn = followTurn({ inputId, reading: { events, output }, accepted })
+    return (signal ? endWithSignal(turn, signal, { engine, accepted }) : turn) as Turn<never> // as in `turn`
   }
 
-  turn(inputId: string): Turn {
+  turn(inputId: string, options?: { readonly output: Schema }): Turn<never> {
     const { engine } = this.#init
-    if (this.#closed) return refuseTurn(String(inputId), CLOSED)
     const id = String(inputId)
-    const events = findTurn(engine, id).then((from) => {
-      if (from) return openEvents(engine, { from })
-      throw createUnknownInputError(id)
+    const given = decodeTurnOptions(options)
+    if (this.#closed) return refuseTurn(id, CLOSED)
+    if (!given.ok) return refuseTurn(id, given.refusal)
+    const reading = findTurn(engine, id).then((found) => {
+      if (!found) throw createUnknownInputError(id)
+      const schema = given.value.output?.schema ?? found.output
+      const output = schema ? createOutputReader(schema, engine.world.validator) : engine.world.output
+      return { events: openEvents(engine, { from: found.from }), output }
     })
-    return followTurn({ inputId: id, output: engine.world.output, events })
+    return followTurn({ inputId: id, reading }) as Turn<never> // as its caller names it: the reader has validated it
   }
 
   events(options: EventsOptions = {}): EventStream {
     const given = decodeEventsOptions(options)
     if (!given.ok) throw new BatonError(given.refusal)
-    const { from, signal } = given.value
+    const { from, signal, delivery } = given.value
     const leave = (): void => reader.leave()
     const reader = openEvents(this.#init.engine, {
       ...(from !== undefined && { from }),
+      ...(delivery !== undefined && { delivery }),
       tellsLive: true,
       onEnd: (ended) => {
         this.#readers.delete(ended)
@@ -180,7 +193,8 @@ class SessionHandle implements Session {
     const spoken = this.#spoken.decode(input)
     if (!spoken.ok) return Promise.resolve({ type: 'refused', ...spoken.refusal })
     const { value } = spoken
-    const refused = findModelRefusal(this.#init.engine, 'model' in value ? value.model : undefined)
+    const asks = value.type === 'user-input' || value.type === 'set-model'
+    const refused = asks ? findRefusal(this.#init.engine, value) : undefined
     if (refused) return Promise.resolve(refused)
     if (isReport(value)) return this.#closed ? Promise.resolve(CLOSED) : this.#clients.report(value)
     if ('inputId' in value && (this.#storing || bringsBytes(value))) return this.#submitInOrder(value)
@@ -226,7 +240,7 @@ class SessionHandle implements Session {
     if (!given.ok) throw new BatonError(given.refusal)
     const { engine } = this.#init
     const { model, settings } = given.value
-    insist((this.#closed ? CLOSED : findModelRefusal(engine, model)) ?? {})
+    insist((this.#closed ? CLOSED : findRefusal(engine, { model })) ?? {})
     const inputs: readonly Input[] = [
       ...(model === undefined ? [] : [{ type: 'set-model', model } as const]),
       ...(settings === undefined ? [] : [{ type: 'set-settings', settings } as const]),
@@ -371,27 +385,6 @@ const NO_OPTIONS = { ok: true, value: {} } as ReturnType<typeof decodeSendOption
 const ABORTED = { code: 'cancelled', message: 'the signal was aborted before the input was sent' } as const
 const CLOSED = { type: 'refused', code: 'session_closed', message: 'this session was closed here' } as const
 
-/** A name that no model has would be found out only when it is asked; then another model would answer. */
-function findModelRefusal({ world }: SessionEngine, model: string | undefined): Refused | undefined {
-  if (model === undefined) return undefined
-  try {
-    world.modelOf(model)
-    return undefined
-  } catch (cause) {
-    const why = isBatonError(cause) ? cause : new BatonError({ code: 'unknown_model', message: describeThrown(cause) })
-    const known = world.models.includes(model) ? '' : `; the models of this agent are ${world.models.join(', ')}`
-    return { type: 'refused', code: why.code, message: `${why.message}${known}` }
-  }
-}
-
 function isRemembered(engine: SessionEngine, inputId: string): boolean {
   return engine.state().recentInputs.some((recent) => recent.inputId === inputId)
 }
-
-function refuseTurn(id: string, { code, message }: Pick<Refused, 'code' | 'message'>): Turn {
-  const answer = Promise.reject<never>(new BatonError({ code, message }))
-  answer.catch(() => {}) // a program that only reads the events must not be punished
-  return { id, answer, [Symbol.asyncIterator]: noEvents }
-}
-
-async function* noEvents(): AsyncGenerator<never> {}

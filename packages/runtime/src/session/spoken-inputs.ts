@@ -1,10 +1,12 @@
 // Who may say what through one handle: commands in the name of its own principal, and reports of the clients that were
 // attached through it. What only a host may say does not get through.
-import type { Decoded, Principal, Refusal } from '@baton/core'
-import { decodeClientReport, decodeUserCommand } from '@baton/core'
+import type { Decoded, JsonObject, Principal, Refusal, Refused } from '@baton/core'
+import { BatonError, decodeClientReport, decodeUserCommand, isBatonError } from '@baton/core'
 import type { ClientReport, InputType, UserCommand } from '@baton/core/machine'
 import { CLIENT_REPORTS } from '@baton/core/machine'
+import { describeThrown } from '../describe-thrown.ts'
 import type { SessionEngine } from '../engine.ts'
+import { findSchemaRefusal } from '../work/output.ts'
 
 export class SpokenInputs {
   readonly #principal: Principal
@@ -73,5 +75,26 @@ function isReport(input: unknown): boolean {
     return CLIENT_REPORTS.has(type as InputType) // any other value is in no set
   } catch {
     return false
+  }
+}
+
+/**
+ * A name that no model has would be found out only when it is asked; then another model would answer. A schema that cannot be
+ * used would be found out by its answer.
+ */
+export function findRefusal(
+  { world }: SessionEngine,
+  { model, output }: { readonly model?: string | undefined; readonly output?: JsonObject | undefined },
+): Refused | undefined {
+  const refused = output && findSchemaRefusal(output, world.validator)
+  if (refused) return refused
+  if (model === undefined) return undefined
+  try {
+    world.modelOf(model)
+    return undefined
+  } catch (cause) {
+    const why = isBatonError(cause) ? cause : new BatonError({ code: 'unknown_model', message: describeThrown(cause) })
+    const known = world.models.includes(model) ? '' : `; the models of this agent are ${world.models.join(', ')}`
+    return { type: 'refused', code: why.code, message: `${why.message}${known}` }
   }
 }

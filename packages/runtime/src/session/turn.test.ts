@@ -28,7 +28,7 @@ test.each([
 ])('the reader of an input that is %s ends', async (_, accepted, code) => {
   const { frames, ends } = openReader()
   const events = readEvents(frames, () => frames)
-  const turn = followTurn({ inputId: 'i', output: undefined, events, accepted: accepted() })
+  const turn = followTurn({ inputId: 'i', reading: { events, output: undefined }, accepted: accepted() })
   await expect(turn.answer).rejects.toMatchObject({ code })
   expect(ends).toEqual([1])
 })
@@ -43,8 +43,7 @@ test('a turn that lost frames reads them again and is answered, and no text is t
   })
   const turn = followTurn({
     inputId: 'i',
-    output: undefined,
-    events,
+    reading: { events, output: undefined },
     accepted: Promise.resolve([{ type: 'accepted', pos: 1 }]),
   })
   const live = { type: 'fact', pos: 2, nowMs: 0, more: true } as const

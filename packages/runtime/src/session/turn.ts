@@ -8,16 +8,20 @@ import type { EventReader } from './event-reader.ts'
 
 export interface TurnInit {
   readonly inputId: string
-  /** Of an agent with an output schema. */
-  readonly output: OutputReader | undefined
   /** Registered before the input is submitted, so that no event is missed. Of a turn that was asked for before, found first. */
-  readonly events: EventReader | Promise<EventReader>
+  readonly reading: TurnReading | Promise<TurnReading>
   /** The answer to the input, the first of its batch; absent for a turn that was asked for before. */
   readonly accepted?: Promise<readonly (Accepted | Refused)[]>
 }
 
+export interface TurnReading {
+  readonly events: EventReader
+  /** Of a turn, or else of an agent, with an output schema. */
+  readonly output: OutputReader | undefined
+}
+
 export function followTurn(init: TurnInit): Turn {
-  const events = new TurnEvents(init.output !== undefined)
+  const events = new TurnEvents()
   const answer = follow(init, events)
   // Whoever reads the events gets the failure there, after the last one; whoever awaits the answer gets it there.
   answer.then(
@@ -34,16 +38,26 @@ async function follow(init: TurnInit, events: TurnEvents): Promise<Answer> {
     const [outcome = NO_ANSWER] = (await init.accepted) ?? [ACCEPTED]
     if (outcome.type === 'refused') throw new BatonError({ code: outcome.code, message: outcome.message })
   } catch (cause) {
-    const events = await init.events
+    const { events } = await init.reading
     events.leave() // there is no turn to wait for
     throw cause
   }
   const answer = await followed
-  if (!init.output || answer.outcome !== 'answered') return answer
-  return { ...answer, output: await init.output.read(answer.text) }
+  const { output } = await init.reading
+  if (!output || answer.outcome !== 'answered') return answer
+  return { ...answer, output: await output.read(answer.text) }
 }
 
 const ACCEPTED: Accepted = { type: 'accepted', pos: -1 }
+
+/** Of an input that was not handed in. */
+export function refuseTurn(id: string, { code, message }: Pick<Refused, 'code' | 'message'>): Turn<never> {
+  const answer = Promise.reject<never>(new BatonError({ code, message }))
+  answer.catch(() => {}) // a program that only reads the events must not be punished
+  return { id, answer, [Symbol.asyncIterator]: noEvents }
+}
+
+async function* noEvents(): AsyncGenerator<never> {}
 
 interface Seen {
   /** The input entered: from here on the running turn is this one. */
@@ -56,7 +70,8 @@ interface Seen {
 
 async function readTurn(init: TurnInit, events: TurnEvents): Promise<Answer> {
   const seen: Seen = { isMine: false, limits: new Set(), sources: new Map(), forgotten: false }
-  const reader = await init.events
+  const { events: reader, output } = await init.reading
+  events.readsValues = output !== undefined
   try {
     for (let batch = await reader.nextBatch(); batch; batch = await reader.nextBatch())
       for (const event of batch.events) {
@@ -149,14 +164,12 @@ class TurnEvents implements AsyncIterable<SessionEvent> {
   #failure: { readonly cause: unknown } | undefined
   /** Waiting events at which they are looked through for what a later one replaces. */
   #boundAt = WAITING_MAX
-  /** The text of the step that is handed out, and how much of it was read as a value; of an agent with an output schema. */
-  #written: { text: string; readChars: number } | undefined
+  /** There is an output schema: texts are read as values while they are written. */
+  readsValues = false
+  /** The text of the step that is handed out, and how much of it was read as a value. */
+  readonly #written = { text: '', readChars: 0 }
   /** Shared by all who wait: several iterators share the events, and none of them hangs at the end. */
   #wake: PromiseWithResolvers<void> | undefined
-
-  constructor(hasOutput: boolean) {
-    if (hasOutput) this.#written = { text: '', readChars: 0 }
-  }
 
   push(event: SessionEvent): void {
     const joined = joinTexts(this.#waiting.at(-1), event)
@@ -211,7 +224,7 @@ class TurnEvents implements AsyncIterable<SessionEvent> {
     for (;;) {
       const event = this.#batch[this.#handedOut]
       this.#handedOut += 1
-      if (event) return { done: false, value: this.#written ? addPartial(this.#written, event) : event }
+      if (event) return { done: false, value: this.readsValues ? addPartial(this.#written, event) : event }
       this.#batch = this.#waiting
       this.#waiting = []
       this.#handedOut = 0

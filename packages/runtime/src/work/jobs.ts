@@ -1,6 +1,6 @@
 // Jobs: one piece of work as plain data, so that it can be handed to another process. They are made from the state of a
 // session, where they are performed, and hold none of it.
-import type { ModelSettings } from '@baton/core'
+import type { JsonObject, ModelSettings } from '@baton/core'
 import type { AwaitedEffect, ClientToolSpec } from '@baton/core/machine'
 
 export type CallModel = Extract<AwaitedEffect, { readonly type: 'call-model' }>
@@ -17,6 +17,8 @@ export interface ModelJob {
   readonly model: string
   /** Those of the turn; they win over the agent's. */
   readonly settings: ModelSettings
+  /** JSON Schema that the turn's answer fits, in place of the agent's. */
+  readonly output?: JsonObject
   /** Tools that clients brought. */
   readonly clientTools: readonly ClientToolSpec[]
 }

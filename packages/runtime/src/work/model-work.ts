@@ -7,6 +7,7 @@ import { describeThrown, hideSecrets } from '../describe-thrown.ts'
 import { checkCall } from './call-check.ts'
 import { guardSignal } from './guard-signal.ts'
 import type { CallModel, ModelJob, Summarise } from './jobs.ts'
+import { createOutputReader } from './output.ts'
 import { repairCall } from './repair-arguments.ts'
 import { createRequest } from './request.ts'
 import { applyStepChange, askPrepareStep } from './step-plan.ts'
@@ -30,7 +31,8 @@ export function createModelJob(state: State, effect: CallModel | Summarise): Mod
   const { session, principal, turn } = state
   const model = effect.type === 'call-model' ? effect.model : (turn?.models[turn.candidate] ?? '')
   const clientTools = state.clientTools.length === 0 ? [] : listClientTools(state)
-  return { session, principal, effect, model, settings: turn?.settings ?? {}, clientTools }
+  const output = turn?.output && { output: turn.output }
+  return { session, principal, effect, model, settings: turn?.settings ?? {}, ...output, clientTools }
 }
 
 /**
@@ -202,7 +204,8 @@ async function finishStep(work: ModelWork, request: ModelRequest, answer: unknow
   })
   const textsBefore = io.history.turnTexts().map(({ text }) => text)
   const textBefore = textsBefore.join('\n\n')
-  const output = calls.length === 0 && finish !== 'pause' ? await context.output?.check(joinText(parts)) : undefined
+  const reader = job.output ? createOutputReader(job.output, context.validator) : context.output
+  const output = calls.length === 0 && finish !== 'pause' ? await reader?.check(joinText(parts)) : undefined
   const { attempt } = effect
   const said = parts.map((part): ModelPart => {
     const better = repaired.get(part)

@@ -10,7 +10,7 @@ const agent = defineAgent({
   model: createScriptedModel({ steps: [] }),
   output: { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] },
 })
-const reader = createOutputReader(agent, createArgumentValidator())
+const reader = createOutputReader(agent.output!, createArgumentValidator())
 
 test.each([
   '{"a":1}',

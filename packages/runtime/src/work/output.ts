@@ -1,5 +1,5 @@
-// The typed answers of an agent with an output schema: from a model's text to a value, or to words about what is wrong.
-import type { Agent } from '@baton/core'
+// Typed answers, of an agent or a turn with an output schema: from a model's text to a value, or to words about what is wrong.
+import type { JsonObject, Refused, Schema } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { OutputCheck } from '@baton/core/machine'
 import type { ArgumentValidator, Validated } from './arguments.ts'
@@ -12,9 +12,7 @@ export interface OutputReader {
   read(text: string): Promise<unknown>
 }
 
-export function createOutputReader(agent: Agent, validator: ArgumentValidator): OutputReader | undefined {
-  const { output } = agent
-  if (!output) return undefined
+export function createOutputReader(output: Schema, validator: ArgumentValidator): OutputReader {
   const validate = async (text: string): Promise<Validated> => {
     try {
       return await validator.validate({ input: output }, findJson(text))
@@ -32,6 +30,17 @@ export function createOutputReader(agent: Agent, validator: ArgumentValidator): 
       if (checked.ok) return checked.value
       throw new BatonError({ code: 'invalid_output', message: checked.issues })
     },
+  }
+}
+
+/** Of a schema that a host cannot check answers by: told before anybody is asked. */
+export function findSchemaRefusal(schema: JsonObject, validator: ArgumentValidator): Refused | undefined {
+  try {
+    void validator.validate({ input: schema }, '{}')
+    return undefined
+  } catch (cause) {
+    const message = `the output schema cannot be used: ${describeThrown(cause)}`
+    return { type: 'refused', code: 'invalid_schema', message }
   }
 }
 

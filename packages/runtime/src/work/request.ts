@@ -38,7 +38,7 @@ export async function createRequest(sources: RequestSources, job: ModelJob): Pro
   const { effect } = job
   if (effect.type === 'summarise') return createSummaryRequest(sources, job, effect)
   const request = await createStepRequest(sources, job, effect)
-  const { outputSchema } = sources.context.agent
+  const outputSchema = job.output ?? sources.context.agent.outputSchema
   return outputSchema ? addOutput(sources, request, outputSchema) : request
 }
 

@@ -1,6 +1,6 @@
 // A connection follows its session: what the session tells is projected and written, and what the machine must know of
 // the writing (a call that could not be written, an answer that is spoken) is submitted.
-import type { Frame, FrameStream, Logger, Refused, Session } from '@baton/core'
+import type { EventStream, Logger, Refused, Session, SessionEvent } from '@baton/core'
 import { isBatonError, readMonotonicMs } from '@baton/core'
 import type { ClientReport, Phase } from '@baton/core/machine'
 import { describeThrown } from '@baton/runtime'
@@ -38,30 +38,30 @@ export async function followSession(
   // Read before the connection is attached, so that no offer is missed; and from the last turn's beginning, since an app
   // that was away has not seen all of it. What it has seen it knows by the ids of the frames.
   const last = session.lastTurn()
-  const frames = session.frames(last && { pos: last.pos })
+  const events = session.events({ from: last ? { pos: last.pos, since: last.pos } : 'now', delivery: true })
   const attached = await session.submit(createAttachReport(init))
   if (attached.type === 'refused') {
-    frames.leave()
+    events.leave()
     return { refused: attached }
   }
   const state = createFollowerState(init, { session, writer }, attached.pos)
   onStarted()
-  readFrames(state, frames).catch((cause: unknown) => {
+  readEvents(state, events).catch((cause: unknown) => {
     init.log.warn('a connection lost its session', { session: session.id, cause: describeThrown(cause) })
     init.socket.close(CLOSE_CODES.failed, 'internal error')
   })
-  return new SessionFollower(state, frames)
+  return new SessionFollower(state, events)
 }
 
 export class SessionFollower {
   readonly session: Session
   readonly #state: FollowerState
-  readonly #frames: FrameStream
+  readonly #events: EventStream
 
-  constructor(state: FollowerState, frames: FrameStream) {
+  constructor(state: FollowerState, events: EventStream) {
     this.session = state.session
     this.#state = state
-    this.#frames = frames
+    this.#events = events
   }
 
   /** The app answered a call, of the model or for display. */
@@ -94,7 +94,7 @@ export class SessionFollower {
     state.left = true
     state.timer?.stop()
     await tell(state, { type: 'client-detached', connection: state.init.connection })
-    this.#frames.leave()
+    this.#events.leave()
     await this.session.close()
   }
 }
@@ -112,7 +112,7 @@ interface FollowerState {
   readonly init: V1ConnectionInit
   readonly session: Session
   readonly writer: V1Writer
-  /** Facts before it were told to earlier connections. */
+  /** What stands before it in the log was told to earlier connections. */
   readonly livePos: number
   readonly projection: V1Projection
   readonly calls: WrittenCalls
@@ -155,36 +155,25 @@ function createFollowerState(
   }
 }
 
-async function readFrames(state: FollowerState, frames: FrameStream): Promise<void> {
-  const { socket, isDraining, log } = state.init
-  for (let batch = await frames.nextBatch(); batch; batch = await frames.nextBatch())
-    for (const frame of batch) {
+async function readEvents(state: FollowerState, events: EventStream): Promise<void> {
+  const { socket, isDraining } = state.init
+  for (let batch = await events.nextBatch(); batch; batch = await events.nextBatch())
+    for (const event of batch.events) {
       if (state.left) return
-      if (frame.type === 'lagged') {
-        frames.leave()
-        // How fast the app reads is watched by the writer. Here this process was too busy to take the frames, or the session
-        // went on at another one. The app misses nothing when it comes back.
-        log.warn('a connection is closed: its session went on and this process missed a part of it', {
-          session: state.session.id,
-          pos: frame.pos,
-        })
-        socket.close(CLOSE_CODES.restarted, 'the server missed a part of the session; connect again')
-        return
-      }
-      takeFrame(state, frame)
+      takeEvent(state, event)
     }
   if (state.left) return
   if (isDraining()) socket.close(CLOSE_CODES.goingAway, 'the server is shutting down')
   else socket.close(CLOSE_CODES.restarted, 'the session was closed')
 }
 
-function takeFrame(state: FollowerState, frame: Frame): void {
-  perform(state, state.projection.handleFrame(frame, readMonotonicMs(state.init.clock)))
-  // The session began anew from its log, where no client is attached any more; this one is still there.
-  const isLive = frame.type === 'fact' && frame.pos >= state.livePos
+function takeEvent(state: FollowerState, event: SessionEvent): void {
+  perform(state, state.projection.handleEvent(event, readMonotonicMs(state.init.clock)))
+  const isLive = event.at === undefined || event.at.pos >= state.livePos
   // The end of a turn that earlier connections saw is not told again.
-  if (frame.type === 'fact' && frame.fact.type === 'turn-finished' && !isLive) state.inTurn = false
-  if (isLive && frame.fact.type === 'host-restarted') void tell(state, createAttachReport(state.init))
+  if (event.type === 'turn-finished' && !isLive) state.inTurn = false
+  // This client is still there.
+  if (event.type === 'clients-gone' && isLive) void tell(state, createAttachReport(state.init))
 }
 
 function perform(state: FollowerState, outputs: readonly V1Output[]): void {

@@ -1,14 +1,14 @@
 // The text of a running turn as version 1 shows it: the whole answer so far, not too often. Time is handed in. A piece of
 // text costs no more than its own length: the whole is put together only when it is shown.
 
-interface Attempt {
-  readonly attempt: number
+interface WrittenStep {
+  readonly step: number
   readonly key: string
   text: string
 }
 
-interface Delta {
-  readonly attempt: number
+interface Piece {
+  readonly step: number
   readonly offset: number
   readonly text: string
 }
@@ -23,8 +23,8 @@ export class Partials {
   readonly #intervalMs: number
   /** Texts of the turn's finished steps; undefined where the turn's beginning was not seen. */
   #earlier: readonly string[] | undefined
-  #attempt: Attempt | undefined
-  /** The frame's key of the last text, which may still have to be shown when its attempt is over. */
+  #step: WrittenStep | undefined
+  /** The frame's key of the last text, which may still have to be shown when its step is over. */
   #key = ''
   #hasNews = false
   #shown = ''
@@ -37,34 +37,40 @@ export class Partials {
   /** A new turn: nothing was said yet. */
   beginTurn(): void {
     this.#earlier = []
-    this.#attempt = undefined
+    this.#step = undefined
     this.#hasNews = false
     this.#shown = ''
   }
 
-  /** Only text of this attempt counts from now on. `key` names it in the ids of frames. */
-  beginAttempt(attempt: number, key: string): void {
-    this.#attempt = { attempt, key, text: '' }
+  /** Only text of this step counts from now on. `key` names it in the ids of frames. */
+  beginStep(step: number, key: string): void {
+    this.#step = { step, key, text: '' }
   }
 
-  handleDelta({ attempt: number, offset, text }: Delta): void {
-    const attempt = this.#attempt
-    if (attempt?.attempt !== number || this.#earlier === undefined) return
-    attempt.text = offset === attempt.text.length ? attempt.text + text : attempt.text.slice(0, offset) + text
-    this.#key = attempt.key
+  handleText({ step: number, offset, text }: Piece): void {
+    const step = this.#step
+    if (step?.step !== number || this.#earlier === undefined) return
+    step.text = offset === step.text.length ? step.text + text : step.text.slice(0, offset) + text
+    this.#key = step.key
     this.#hasNews = true
   }
 
-  /** What the attempt said is void; it comes again. */
-  dropAttempt(): void {
-    this.#attempt = undefined
+  /** Only so much of the text stays. That of a step before was shown, and is not taken back. */
+  cutText({ step, keepChars }: { readonly step: number; readonly keepChars: number }): void {
+    if (this.#step?.step === step) this.#step.text = this.#step.text.slice(0, keepChars)
+  }
+
+  /** What the step said is void; it comes again. */
+  dropStep(): void {
+    this.#step = undefined
     this.#hasNews = false
   }
 
-  /** The attempt's text stands. */
-  finishStep(text: string): void {
-    if (this.#attempt) this.#key = this.#attempt.key
-    this.#attempt = undefined
+  /** The step's text stands. */
+  finishStep(): void {
+    const { key, text } = this.#step ?? { key: this.#key, text: '' }
+    this.#key = key
+    this.#step = undefined
     if (this.#earlier === undefined || text === '') return
     this.#earlier = [...this.#earlier, text]
     this.#hasNews = true
@@ -72,7 +78,7 @@ export class Partials {
 
   endTurn(): void {
     this.#earlier = undefined
-    this.#attempt = undefined
+    this.#step = undefined
     this.#hasNews = false
   }
 
@@ -93,7 +99,7 @@ export class Partials {
   }
 
   #whole(): string {
-    const texts = [...(this.#earlier ?? []), this.#attempt?.text ?? '']
+    const texts = [...(this.#earlier ?? []), this.#step?.text ?? '']
     return texts
       .filter((text) => text !== '')
       .join('\n\n')

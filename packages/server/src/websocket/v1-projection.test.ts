@@ -1,5 +1,5 @@
-// The projection alone: facts and pieces of text in, frames out, with time in our hand.
-import type { Frame } from '@baton/core'
+// The projection alone: events of facts and of pieces of text in, frames out, with time in our hand.
+import { SessionProjection } from '@baton/core'
 import type { Fact } from '@baton/core/machine'
 import { expect, test } from 'vitest'
 import type { V1Output } from './v1-projection.ts'
@@ -7,14 +7,17 @@ import { V1Projection } from './v1-projection.ts'
 
 function start() {
   const projection = new V1Projection({ session: 's', connection: 'mine', partialMs: 50, livePos: 0 })
+  const events = new SessionProjection({ delivery: true })
   let pos = -1
   /** The facts of one record. */
   const record = (nowMs: number, ...facts: readonly Fact[]): readonly V1Output[] => {
     pos++
-    return facts.flatMap((fact) => projection.handleFrame({ type: 'fact', pos, nowMs, fact }, nowMs))
+    return events.takeRecord({ pos, nowMs, facts }).flatMap((event) => projection.handleEvent(event, nowMs))
   }
-  const delta = (nowMs: number, attempt: number, offset: number, text: string) =>
-    projection.handleFrame({ type: 'text-delta', attempt, offset, text }, nowMs)
+  const delta = (nowMs: number, attempt: number, offset: number, text: string): readonly V1Output[] => {
+    const event = events.takeLive({ type: 'text-delta', attempt, offset, text })
+    return event ? projection.handleEvent(event, nowMs) : []
+  }
   return { projection, record, delta }
 }
 
@@ -174,9 +177,10 @@ test.each([
 ])('an answer of now is spoken also while the clock is %s of the session’s time', (_, aheadMs) => {
   const clock = { nowMs: () => 1 + aheadMs }
   const projection = new V1Projection({ session: 's', connection: 'mine', partialMs: 50, livePos: 0, clock })
-  projection.handleFrame({ type: 'fact', pos: 0, nowMs: 0, wallMs: aheadMs, fact: turnStarted(1) }, 0)
-  const said = { type: 'fact', pos: 1, nowMs: 1, wallMs: 1 + aheadMs, fact: finished(1, 'Yes.') } as const
-  expect(inShort(projection.handleFrame(said, 1))).toEqual(SPOKEN)
+  const events = new SessionProjection({ delivery: true })
+  events.takeRecord({ pos: 0, nowMs: 0, wallMs: aheadMs, facts: [turnStarted(1)] })
+  const said = events.takeRecord({ pos: 1, nowMs: 1, wallMs: 1 + aheadMs, facts: [finished(1, 'Yes.')] })
+  expect(inShort(said.flatMap((event) => projection.handleEvent(event, 1)))).toEqual(SPOKEN)
 })
 
 test('two answers wait for their voice one after the other', () => {
@@ -235,10 +239,9 @@ test('what is left of an interrupted answer is not shown again', () => {
 
 test('the queue of bodies and frames that wait is bounded', () => {
   const projection = new V1Projection({ session: 's', connection: 'mine', partialMs: 50, livePos: 0 })
-  const feed = (pos: number, fact: Fact): readonly V1Output[] => {
-    const frame: Frame = { type: 'fact', pos, nowMs: 0, fact }
-    return projection.handleFrame(frame, 0)
-  }
+  const events = new SessionProjection({ delivery: true })
+  const feed = (pos: number, fact: Fact): readonly V1Output[] =>
+    events.takeRecord({ pos, nowMs: 0, facts: [fact] }).flatMap((event) => projection.handleEvent(event, 0))
   feed(0, finished(1, 'Yes.'))
   for (let pos = 1; pos <= 10_000; pos++) expect(feed(pos, accepted(`input-${pos}`, 'x'))).toEqual([])
   expect(inShort(feed(10_001, entered('input-1', 'input-10000')))).toEqual([

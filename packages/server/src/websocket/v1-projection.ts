@@ -1,8 +1,7 @@
-// From a session's frames to those of version 1, in the order that its apps expect. Pure: time is handed in, and ids are
-// derived from records, so that a frame that is repeated keeps its id. It knows no socket.
-import type { Clock, ErrorCode, Frame } from '@baton/core'
-import { shortHash, readText } from '@baton/core'
-import type { Fact, FactOf, InputBody } from '@baton/core/machine'
+// From a session's events to the frames of version 1, in the order that its apps expect. Pure: time is handed in, and ids are
+// derived from the places of events in the log, so that a frame that is repeated keeps its id. It knows no socket.
+import type { Clock, ErrorCode, SessionEvent, SessionEventOf, TurnStop } from '@baton/core'
+import { readText, shortHash } from '@baton/core'
 import { BoundedMap } from './bounded-map.ts'
 import { Partials } from './v1-partials.ts'
 import { extractSpeech } from './speech-text.ts'
@@ -14,7 +13,7 @@ export type V1Output =
   | { readonly type: 'error'; readonly id: string; readonly code: ErrorCode; readonly message: string }
   /** A call of the model, offered to this connection. */
   | { readonly type: 'call'; readonly id: string; readonly callId: string; readonly offer: number }
-  /** `display-written` is to be submitted; what follows comes when its fact is read, or it was refused. */
+  /** `display-written` is to be submitted; what follows comes with the event of it, or when it was refused. */
   | { readonly type: 'ask-to-speak'; readonly turn: number }
   | { readonly type: 'turn-began'; readonly turn: number }
   | TurnEnd
@@ -36,7 +35,7 @@ export interface V1ProjectionInit {
   readonly session: string
   readonly connection: string
   readonly partialMs: number
-  /** Facts before it happened before this connection. Their frames are repeated, with their ids; nothing is spoken twice. */
+  /** What stands before it in the log happened before this connection. Their frames are repeated, with their ids; nothing is spoken twice. */
   readonly livePos: number
   /** The wall clock, by which the age of what was said is measured; the moments that are handed in by default. */
   readonly clock?: Clock
@@ -47,22 +46,13 @@ const SPEAKABLE_MS = 30_000
 
 /** Bodies of inputs that wait for their turn: more than a session's queue takes. */
 const BODIES_MAX = 1000
-/** Frames that may wait for the commit of `display-written`; then the answer is not spoken. */
+/** Events that may wait for the commit of `display-written`; then the answer is not spoken. */
 const HELD_MAX = 10_000
-
-/** A frame with the name that its record gives it. */
-interface NamedFrame {
-  readonly frame: Frame
-  readonly key: string
-}
 
 export class V1Projection {
   readonly #state: ProjectionState
-  /** Of the fact that came last. */
-  #pos = -1
-  #index = 0
   /** What came while an answer's speech waits. */
-  #held: NamedFrame[] = []
+  #held: SessionEvent[] = []
 
   constructor(init: V1ProjectionInit) {
     this.#state = {
@@ -71,12 +61,28 @@ export class V1Projection {
       partials: new Partials(init.partialMs),
       bodies: new BoundedMap(BODIES_MAX),
       causes: [],
+      entered: { key: '', count: 0 },
       speech: undefined,
     }
   }
 
-  handleFrame(frame: Frame, nowMs: number): readonly V1Output[] {
-    return this.#take({ frame, key: this.#nameFrame(frame) }, nowMs)
+  handleEvent(event: SessionEvent, nowMs: number): readonly V1Output[] {
+    const { speech, init } = this.#state
+    const past = isPast(init, event)
+    if (!speech) {
+      const outputs = project(this.#state, event, nowMs)
+      return past
+        ? outputs.filter((output) => output.type !== 'turn-ended' && output.type !== 'result-ignored')
+        : outputs
+    }
+    const said = decideSpeech(speech.turn, event, this.#held)
+    // An earlier connection was handed the answer.
+    const decision = said === 'speak' && past ? 'drop' : said
+    if (decision === undefined && this.#held.length < HELD_MAX) {
+      this.#held.push(event)
+      return []
+    }
+    return this.#release(decision === 'speak', [...this.#held, event], nowMs)
   }
 
   handleTime(nowMs: number): readonly V1Output[] {
@@ -93,37 +99,10 @@ export class V1Projection {
     return this.#state.speech ? undefined : this.#state.partials.pollAtMs()
   }
 
-  #nameFrame(frame: Frame): string {
-    if (frame.type !== 'fact') return ''
-    this.#index = frame.pos === this.#pos ? this.#index + 1 : 0
-    this.#pos = frame.pos
-    // The time tells apart the logs of two servers that forgot each other: an app ignores an id that it has seen.
-    return `${this.#state.prefix}-${frame.pos}-${this.#index}-${frame.nowMs.toString(36)}`
-  }
-
-  #take(named: NamedFrame, nowMs: number): readonly V1Output[] {
-    const { speech, init } = this.#state
-    const past = isPast(init, named.frame)
-    if (!speech) {
-      const outputs = project(this.#state, named, nowMs)
-      return past
-        ? outputs.filter((output) => output.type !== 'turn-ended' && output.type !== 'result-ignored')
-        : outputs
-    }
-    const said = decideSpeech(speech.turn, named.frame, this.#held)
-    // An earlier connection was handed the answer.
-    const decision = said === 'speak' && past ? 'drop' : said
-    if (decision === undefined && this.#held.length < HELD_MAX) {
-      this.#held.push(named)
-      return []
-    }
-    return this.#release(decision === 'speak', [...this.#held, named], nowMs)
-  }
-
   /** Ends the wait, then goes through what came in the meantime; that may bring the next wait. */
-  #release(speaks: boolean, waiting: readonly NamedFrame[], nowMs: number): readonly V1Output[] {
+  #release(speaks: boolean, waiting: readonly SessionEvent[], nowMs: number): readonly V1Output[] {
     this.#held = []
-    return [...endSpeech(this.#state, speaks), ...waiting.flatMap((named) => this.#take(named, nowMs))]
+    return [...endSpeech(this.#state, speaks), ...waiting.flatMap((event) => this.handleEvent(event, nowMs))]
   }
 }
 
@@ -133,6 +112,8 @@ interface ProjectionState {
   readonly partials: Partials
   readonly bodies: BoundedMap<string>
   causes: readonly string[]
+  /** How many messages have entered at the place that the key names. */
+  entered: { readonly key: string; readonly count: number }
   /** An answer whose speech waits for the commit of `display-written`. */
   speech: Speech | undefined
 }
@@ -143,16 +124,20 @@ interface Speech {
   readonly text: string
 }
 
-function isPast({ livePos }: V1ProjectionInit, frame: Frame): boolean {
-  return frame.type === 'fact' && frame.pos < livePos
+/** The time tells apart the logs of two servers that forgot each other: an app ignores an id that it has seen. */
+function nameEvent({ prefix }: ProjectionState, { at }: SessionEvent): string {
+  return at ? `${prefix}-${at.pos}-${at.fact}-${at.nowMs.toString(36)}` : ''
+}
+
+function isPast({ livePos }: V1ProjectionInit, { at }: SessionEvent): boolean {
+  return at !== undefined && at.pos < livePos
 }
 
 /** An interrupt that came first cut the answer as one that nobody heard; then it must not be spoken. */
-function decideSpeech(turn: number, frame: Frame, held: readonly NamedFrame[]): 'speak' | 'drop' | undefined {
-  if (frame.type !== 'fact') return undefined
-  if (frame.fact.type === 'display-written' && frame.fact.turn >= turn) return 'speak'
-  const isOfNextTurn = held.some((named) => named.frame.type === 'fact' && named.frame.fact.type === 'turn-started')
-  return frame.fact.type === 'interrupt-accepted' && !isOfNextTurn ? 'drop' : undefined
+function decideSpeech(turn: number, event: SessionEvent, held: readonly SessionEvent[]): 'speak' | 'drop' | undefined {
+  if (event.type === 'answer-spoken' && event.turn >= turn) return 'speak'
+  const isOfNextTurn = held.some(({ type }) => type === 'turn-started')
+  return event.type === 'interrupted' && !isOfNextTurn ? 'drop' : undefined
 }
 
 function endSpeech(state: ProjectionState, speaks: boolean): readonly V1Output[] {
@@ -167,107 +152,105 @@ function endSpeech(state: ProjectionState, speaks: boolean): readonly V1Output[]
   ]
 }
 
-function project(state: ProjectionState, { frame, key }: NamedFrame, nowMs: number): readonly V1Output[] {
-  if (frame.type === 'text-delta') {
-    state.partials.handleDelta(frame)
-    return takePartial(state, nowMs, false)
-  }
-  if (frame.type !== 'fact') return []
-  const ageMs = (state.init.clock?.nowMs() ?? nowMs) - (frame.wallMs ?? frame.nowMs)
-  return projectFact(state, frame.fact, { key, nowMs, ageMs })
-}
-
-interface FactMoment {
-  readonly key: string
-  readonly nowMs: number
-  /** Milliseconds since the fact was committed. */
-  readonly ageMs: number
-}
-
-function projectFact(state: ProjectionState, fact: Fact, at: FactMoment): readonly V1Output[] {
+function project(state: ProjectionState, event: SessionEvent, nowMs: number): readonly V1Output[] {
   const { partials } = state
-  switch (fact.type) {
-    case 'input-accepted':
-      remember(state, fact.inputId, fact.body)
+  switch (event.type) {
+    case 'text':
+      partials.handleText(event)
+      return isPast(state.init, event) ? [] : takePartial(state, nowMs, false)
+    case 'live':
+      // What the log has of a text that is being written came in pieces, and is shown as one.
+      return takePartial(state, nowMs, false)
+    case 'text-cut':
+      partials.cutText(event)
       return []
+    case 'message-added': {
+      const { message } = event
+      // Events are not said by anybody, so they do not stand in the conversation that the app shows.
+      if (message.role === 'user' && message.from !== 'event') state.bodies.set(message.id, readText(message.parts))
+      return []
+    }
     case 'turn-started':
       partials.beginTurn()
       state.causes = []
-      return [{ type: 'turn-began', turn: fact.turn }, showState(`${at.key}-0`, 'thinking')]
-    case 'inputs-entered':
-      return enter(state, fact, at.key)
-    case 'model-started':
-      partials.beginAttempt(fact.attempt, at.key)
+      return [{ type: 'turn-began', turn: event.turn }, showState(`${nameEvent(state, event)}-0`, 'thinking')]
+    case 'message-entered':
+      return enter(state, event)
+    case 'step-started':
+      partials.beginStep(event.step, nameEvent(state, event))
       return []
-    case 'attempt-superseded':
-    case 'attempt-failed':
-      partials.dropAttempt()
+    case 'step-reset':
+      partials.dropStep()
       return []
-    case 'step-finished': {
-      partials.finishStep(readText(fact.parts))
+    case 'step-finished':
+      partials.finishStep()
       // What is left of an interrupted text was shown already.
-      return fact.interrupted ? [] : takePartial(state, at.nowMs, true)
-    }
+      return event.interrupted ? [] : takePartial(state, nowMs, true)
     case 'call-offered': {
-      const { connection, callId, offer } = fact
-      return connection === state.init.connection ? [{ type: 'call', id: `${at.key}-0`, callId, offer }] : []
+      const { client, callId, offer } = event
+      const id = `${nameEvent(state, event)}-0`
+      return client === state.init.connection ? [{ type: 'call', id, callId, offer }] : []
     }
     case 'turn-finished':
       partials.endTurn()
-      return finish(state, fact, at)
+      return finish(state, event, nowMs)
     case 'result-ignored':
-      return [{ type: 'result-ignored', callId: fact.callId, reason: fact.reason }]
+      return [{ type: 'result-ignored', callId: event.callId, reason: event.reason }]
     default:
       return []
   }
 }
 
-function finish(
-  state: ProjectionState,
-  fact: FactOf<'turn-finished'>,
-  { key, ageMs }: FactMoment,
-): readonly V1Output[] {
-  const { turn, outcome } = fact
-  const text = fact.text.trim()
+function finish(state: ProjectionState, event: SessionEventOf<'turn-finished'>, nowMs: number): readonly V1Output[] {
+  const { turn, stop, at } = event
+  const key = nameEvent(state, event)
+  const outcome = OUTCOMES[stop]
+  const text = event.text.trim()
   if (outcome === 'answered' && text !== '') {
     const answer = [
       { type: 'final', id: `${key}-0`, text } as const,
       showDisplay(`${key}-1`, 'convo.appendMessage', { role: 'assistant', text, isPartial: false }),
     ]
     const speech = extractSpeech(text)
+    const ageMs = (state.init.clock?.nowMs() ?? nowMs) - (at?.wallMs ?? at?.nowMs ?? nowMs)
     if (speech === '' || ageMs > SPEAKABLE_MS)
-      return [...answer, showState(`${key}-4`, 'idle'), encodeTurnEnd(state, fact)]
+      return [...answer, showState(`${key}-4`, 'idle'), encodeTurnEnd(state, { turn, outcome })]
     state.speech = { turn, key, text: speech }
     return [...answer, showState(`${key}-2`, 'speaking'), { type: 'ask-to-speak', turn }]
   }
-  const error = findTurnError(fact)
+  const error = findTurnError(event)
   return [
     ...(error ? [{ type: 'error', id: `${key}-0`, code: error.code, message: error.message } as const] : []),
     showState(`${key}-4`, 'idle'),
-    encodeTurnEnd(state, fact),
+    encodeTurnEnd(state, { turn, outcome, ...(event.error && { error: event.error }) }),
   ]
 }
 
-function findTurnError(fact: FactOf<'turn-finished'>): Extract<V1Output, { type: 'turn-ended' }>['error'] {
-  if (fact.outcome === 'refused') return fact.error ?? { code: 'model_refused', message: 'the model refused to answer' }
-  if (fact.outcome !== 'failed') return undefined
-  return fact.error ?? { code: 'internal', message: 'the turn failed' }
+const OUTCOMES: Readonly<Record<TurnStop, string>> = {
+  end: 'answered',
+  'max-tokens': 'answered',
+  limit: 'answered',
+  cancelled: 'interrupted',
+  stopped: 'stopped',
+  silent: 'silent',
+  refused: 'refused',
+  failed: 'failed',
 }
 
-function enter(state: ProjectionState, fact: FactOf<'inputs-entered'>, key: string): readonly V1Output[] {
-  const entered = fact.entries.flatMap((entry) => entry.inputs)
-  state.causes = [...state.causes, ...entered]
-  return entered.flatMap((inputId, index) => {
-    const text = state.bodies.take(inputId)
-    if (text === undefined) return []
-    return [showDisplay(`${key}-${index}`, 'convo.appendMessage', { role: 'user', text, isPartial: false })]
-  })
+function findTurnError({ stop, error }: SessionEventOf<'turn-finished'>): TurnEnd['error'] {
+  if (stop === 'refused') return error ?? { code: 'model_refused', message: 'the model refused to answer' }
+  if (stop !== 'failed') return undefined
+  return error ?? { code: 'internal', message: 'the turn failed' }
 }
 
-/** Events are not said by anybody, so they do not stand in the conversation that the app shows. */
-function remember(state: ProjectionState, inputId: string, body: InputBody): void {
-  if (body.type === 'urgent') return
-  state.bodies.set(inputId, body.type === 'user' ? readText(body.parts) : body.text)
+function enter(state: ProjectionState, event: SessionEventOf<'message-entered'>): readonly V1Output[] {
+  const key = nameEvent(state, event)
+  const index = state.entered.key === key ? state.entered.count : 0
+  state.entered = { key, count: index + 1 }
+  state.causes = [...state.causes, event.message]
+  const text = state.bodies.take(event.message)
+  if (text === undefined) return []
+  return [showDisplay(`${key}-${index}`, 'convo.appendMessage', { role: 'user', text, isPartial: false })]
 }
 
 function takePartial(state: ProjectionState, nowMs: number, force: boolean): readonly V1Output[] {
@@ -277,7 +260,7 @@ function takePartial(state: ProjectionState, nowMs: number, force: boolean): rea
 
 function encodeTurnEnd(
   { causes }: ProjectionState,
-  { turn, outcome, error }: Pick<FactOf<'turn-finished'>, 'turn' | 'outcome' | 'error'>,
+  { turn, outcome, error }: Pick<TurnEnd, 'turn' | 'outcome' | 'error'>,
 ): V1Output {
   return { type: 'turn-ended', turn, outcome, causes, ...(error && { error }) }
 }

@@ -11,6 +11,7 @@ import { LEASE_CLIENT_SITUATIONS } from './lease-clients-situations.ts'
 import { MEDIA_SITUATIONS } from './media-situations.ts'
 import { MODEL_SITUATIONS } from './models-situations.ts'
 import { OUTPUT_SITUATIONS } from './output-situations.ts'
+import { TURN_OUTPUT_SITUATIONS } from './turn-output-situations.ts'
 import { QUESTION_SITUATIONS } from './questions-situations.ts'
 import { REWIND_SITUATIONS } from './rewind-situations.ts'
 import { RESULT_SITUATIONS } from './results-situations.ts'
@@ -32,6 +33,7 @@ export const SITUATIONS = {
   ...MODEL_SITUATIONS,
   ...APPROVAL_SITUATIONS,
   ...OUTPUT_SITUATIONS,
+  ...TURN_OUTPUT_SITUATIONS,
   ...CONTROL_SITUATIONS,
   ...SESSION_SITUATIONS,
   ...TRUST_SITUATIONS,

@@ -36,6 +36,19 @@ export const RESTART_SITUATIONS: Situations = {
     await after.time.settle()
     expect(runs).toEqual([{}])
   },
+  'a turn with a schema of its own goes on with it, and is found again with its value': async ({ createWorld }) => {
+    const before = await createWorld({ steps: () => ({ text: 'late', pieceMs: 60_000 }) })
+    const asking = await before.open()
+    asking.send('which room?', { output: SCHEMA, inputId: 'a' }).answer.catch(() => {})
+    asking.send('and which other?', { output: SCHEMA, inputId: 'b' }).answer.catch(() => {})
+    await before.time.settle()
+    const rooms = ['nowhere', '{"room":"12"}', '{"room":"13"}']
+    const after = await restart(before, { steps: rooms.map((text) => ({ text })) })
+    const session = await after.open()
+    expect((await after.time.until(session.turn('a').answer)).output).toEqual({ room: '12' })
+    const { output } = await after.time.until(session.turn('b', { output: SCHEMA }).answer)
+    expect(output?.room).toBe('13')
+  },
   'inputs that waited at a stop are answered after the next start, in the next life of the host': async ({
     createWorld,
   }) => {

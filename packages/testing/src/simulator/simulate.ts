@@ -17,7 +17,7 @@ import type { SimulatedProcess } from './process.ts'
 import { CRASH_POINTS, createProcess } from './process.ts'
 import type { AgentParts, Effects } from './simulated-agent.ts'
 import { createSimulatedAgent } from './simulated-agent.ts'
-import type { SimulatedDevice } from './simulated-device.ts'
+import type { DeviceMemory, SimulatedDevice } from './simulated-device.ts'
 import { openDevice } from './simulated-device.ts'
 import type { AppMemory, SimulatedApp } from './simulated-app.ts'
 import { createAppMemory, openApp } from './simulated-app.ts'
@@ -44,7 +44,8 @@ export interface SimulatedWorld {
   /** The way of one process to the disk; `onStored` hears of what the disk has. */
   readonly reachDisk: (process: SimulatedProcess, onStored: OnStored) => Store
   readonly effects: Effects
-  readonly memory: Map<string, string>
+  /** One for each device of version 2 that there ever was: none knows what another has done. */
+  readonly memories: DeviceMemory[]
   readonly watch: ModelWatch
   readonly coverage: SimulationCoverage
   readonly story: string[]
@@ -151,7 +152,7 @@ export function createSimulatedWorld(options: SimulateOptions): SimulatedWorld {
       return observeDisk(disk, onStored)
     },
     effects: new Map(),
-    memory: new Map(),
+    memories: [],
     watch: new ModelWatch(
       () => world.observed,
       (failure) => (world.observed.failure ??= failure),
@@ -280,7 +281,7 @@ export function send(world: SimulatedWorld, input: UserCommand | ClientReport): 
 
 /** A device of version 2 in this process, or an app of version 1 through the front and over a network. */
 export function connect(world: SimulatedWorld, protocol: 1 | 2): void {
-  const { session, host, time, random, effects, memory, coverage, process, voice } = world
+  const { session, host, time, random, effects, coverage, process, voice } = world
   if (!session || !host) return
   const connection = `device-${world.count()}`
   tell(world, `${connection} connects with version ${protocol}`)
@@ -291,13 +292,22 @@ export function connect(world: SimulatedWorld, protocol: 1 | 2): void {
   if (protocol === 2) {
     const lease = random.chance(0.3) ? { leaseMs: 5000 } : {}
     const brings = random.chance(0.4)
-    world.devices.push(openDevice({ ...shared, ...lease, brings, session, memory }))
+    world.devices.push(openDevice({ ...shared, ...lease, brings, session, memory: chooseMemory(world) }))
     return
   }
   // It is the same app each time, with one memory: what waits on its old connection is lost with it.
   if (voice.speaker?.isOpen()) voice.speaker.drop()
   voice.speaker = openApp({ ...shared, host, session: SESSION, process, memory: world.app, newId })
   world.devices.push(voice.speaker)
+}
+
+/** A device that was there before comes back, or another one comes. */
+function chooseMemory({ memories, devices, random }: SimulatedWorld): DeviceMemory {
+  const away = memories.filter((memory) => !devices.some((device) => device.memory === memory && device.isOpen()))
+  if (away.length > 0 && random.chance(0.5)) return random.pick(away)
+  const memory: DeviceMemory = new Map()
+  memories.push(memory)
+  return memory
 }
 
 export function tell(world: SimulatedWorld, what: string): void {

@@ -5,8 +5,13 @@ import type { Random } from '@baton/core/testing'
 import type { Effects } from './simulated-agent.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
+/** Results by call id that a device has, also from earlier connections: a call that comes to it twice runs once on it. */
+export type DeviceMemory = Map<string, string>
+
 export interface SimulatedDevice {
   readonly connection: string
+  /** Absent: it is the app, which has a memory of another kind. */
+  readonly memory?: DeviceMemory
   /** The connection breaks; the host notices it later, or never if it dies first. */
   drop(): void
   isOpen(): boolean
@@ -22,8 +27,7 @@ export interface DeviceInit {
   readonly time: VirtualTime
   readonly random: Random
   readonly effects: Effects
-  /** Results that this device has, also from earlier connections: a call delivered twice runs once on it. */
-  readonly memory: Map<string, string>
+  readonly memory: DeviceMemory
   readonly onFault: (fault: string) => void
   readonly faulty: () => boolean
 }
@@ -60,6 +64,7 @@ export function openDevice(init: DeviceInit): SimulatedDevice {
     const known = init.memory.get(callId)
     if (known === undefined) {
       const effect = init.effects.get(callId) ?? { tool: call.name, starts: 0 }
+      if (effect.starts > 0) init.onFault('second-device')
       init.effects.set(callId, { ...effect, starts: effect.starts + 1 })
       init.memory.set(callId, `${call.name} done`)
     }
@@ -82,6 +87,7 @@ export function openDevice(init: DeviceInit): SimulatedDevice {
   serve().catch(() => {})
   return {
     connection,
+    memory: init.memory,
     isOpen: () => open,
     drop: () => {
       open = false

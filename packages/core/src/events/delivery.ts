@@ -1,0 +1,40 @@
+// What fronts need that write to devices, beside what happens in the conversation: who was asked to run a call, who spoke, where
+// in the log an event stands. Told only to a reader that asks for it.
+import type { Fact } from '../machine/fact.ts'
+import type { ProjectedRecord } from './event-values.ts'
+import { nameAnswer } from './projection-start.ts'
+import type { EventBody, EventPlace } from './session-event.ts'
+
+/** Completes the events that a fact told, which are those from `told` on. */
+export function addDelivery(
+  events: EventBody[],
+  told: number,
+  { fact, index, record }: { readonly fact: Fact; readonly index: number; readonly record: ProjectedRecord },
+): void {
+  const more = readDelivery(fact)
+  if (more) events.splice(told, 0, more)
+  if (events.length === told) return
+  const { pos, nowMs, wallMs } = record
+  const at: EventPlace = { pos, fact: index, nowMs, ...(wallMs !== undefined && { wallMs }) }
+  // Each was made for this reader alone.
+  for (let event = told; event < events.length; event++) Object.assign(events[event] ?? {}, { at })
+}
+
+function readDelivery(fact: Fact): EventBody | undefined {
+  switch (fact.type) {
+    case 'turn-started':
+      return { type: 'turn-started', message: nameAnswer(fact.turn), turn: fact.turn }
+    case 'display-written':
+      return { type: 'answer-spoken', message: nameAnswer(fact.turn), turn: fact.turn }
+    case 'interrupt-accepted':
+      return { type: 'interrupted', reason: fact.reason }
+    case 'call-offered':
+      return { type: 'call-offered', callId: fact.callId, client: fact.connection, offer: fact.offer }
+    case 'result-ignored':
+      return { type: 'result-ignored', callId: fact.callId, reason: fact.reason }
+    case 'host-restarted':
+      return { type: 'clients-gone' }
+    default:
+      return undefined
+  }
+}
