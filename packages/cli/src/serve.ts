@@ -6,7 +6,7 @@ import { createMetrics } from '@baton/host/metrics'
 import type { WebSocketFront } from '@baton/server/websocket'
 import { createWebSocketFront, isLoopback, isSameSecret } from '@baton/server/websocket'
 import type { HandledHost } from '@baton/server/http'
-import { createHandler, createNodeListener } from '@baton/server/http'
+import { createChatSocket, createHandler, createNodeListener } from '@baton/server/http'
 import { secretsIn } from '@baton/models/choose-model'
 import { describeThrown } from '@baton/runtime'
 import { randomUUID } from 'node:crypto'
@@ -82,6 +82,7 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
     trustedProxies: server.trustedProxies,
     hasSession: (session) => hasRecords(embedded.store, session),
     metrics: metrics.prometheus,
+    chats: createChatSocket(embedded.host, { log }),
     requests: createRequests(embedded.host, log, options, localToken),
     unreadyReason: () => (isListening ? findStoreIssue() : 'starting'),
     ...(options.origins && { origins: options.origins }),

@@ -5,14 +5,19 @@ import { BatonError, isBatonError } from '@baton/core'
 import type { ChatAnswerInit } from './chat-answer.ts'
 import { ChatAnswer, isPage } from './chat-answer.ts'
 import type { ChatRequest, Given, Wish } from './chat-request.ts'
+import type { HandlerParts } from './handler.ts'
 import type { LinkMedia } from './ui-messages.ts'
-import { nameEdit, showMessageId } from './ui-messages.ts'
+import { createMediaLinks, nameEdit, showMessageId } from './ui-messages.ts'
 import type { ServerWorld } from '../shared/server-world.ts'
 
 export interface ChatWorld extends Pick<ServerWorld, 'clock' | 'timers' | 'newId' | 'log'> {
   readonly linkMedia: LinkMedia
   /** Milliseconds after its end in which an answer is told again to a page that resumes. */
   readonly replayMs: number
+}
+
+export function createChatWorld({ world, limits, basePath }: HandlerParts, id: string): ChatWorld {
+  return { ...world, linkMedia: createMediaLinks(basePath, id), replayMs: limits.replayMs }
 }
 
 /** Events of one turn, and what the page has of it. */

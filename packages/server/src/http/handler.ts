@@ -6,14 +6,14 @@ import { describeThrown } from '@baton/runtime'
 import type { ServerWorld } from '../shared/server-world.ts'
 import { createServerWorld } from '../shared/server-world.ts'
 import type { OpenedChat } from './chat.ts'
-import { openChat, resumeChat } from './chat.ts'
+import { createChatWorld, openChat, resumeChat } from './chat.ts'
 import type { AllowedSettings } from './chat-request.ts'
 import { readChatRequest } from './chat-request.ts'
 import { answerEvents, encodeEvent } from './event-response.ts'
 import { answerError, answerJson, answerRefusal, asPlainText } from './http-errors.ts'
 import { readJsonBody, readObjectBody } from './requests.ts'
 import { answerSessions } from './session-routes.ts'
-import { createInvalid, createMediaLinks } from './ui-messages.ts'
+import { createInvalid } from './ui-messages.ts'
 
 export interface HttpLimits {
   /** Bytes of a request's body; 32 MiB by default, since pictures come in it. */
@@ -75,6 +75,15 @@ const LIMITS: HttpLimits = {
 
 const UI_STREAM = { 'x-vercel-ai-ui-message-stream': 'v1' }
 
+/** @throws BatonError `invalid_option` */
+export function createParts(host: HandledHost, options: HandlerOptions): HandlerParts {
+  const { basePath = '/api', allow = {}, limits } = options
+  if (!/^(?:\/[^/?#]+)*$/.test(basePath))
+    throw new BatonError({ code: 'invalid_option', message: `basePath must be like "/api", not "${basePath}"` })
+  const world = { ...createServerWorld(), ...options }
+  return { host, world, basePath, allow, limits: { ...LIMITS, ...limits }, streams: 0 }
+}
+
 /**
  * `POST {base}/chat` and `GET {base}/chat/:id/stream` are what `useChat` asks for; `/chat/:id/stop`, `/answers` and `/approvals`
  * are for what it cannot say, and `{base}/sessions` for lists, messages and events.
@@ -84,11 +93,8 @@ export function createHandler(
   host: HandledHost,
   options: HandlerOptions = {},
 ): (request: Request) => Promise<Response> {
-  const { basePath = '/api', authenticate, origins = [], hosts, allow = {} } = options
-  if (!/^(?:\/[^/?#]+)*$/.test(basePath))
-    throw new BatonError({ code: 'invalid_option', message: `basePath must be like "/api", not "${basePath}"` })
-  const world = { ...createServerWorld(), ...options }
-  const parts: HandlerParts = { host, world, basePath, allow, limits: { ...LIMITS, ...options.limits }, streams: 0 }
+  const { authenticate, origins = [], hosts } = options
+  const parts = createParts(host, options)
   return async (request) => {
     const refusal = checkPage(request, origins, hosts)
     if (refusal !== undefined) return answerRefusal(403, 'unauthorized', refusal)
@@ -181,10 +187,6 @@ async function answerResume(parts: HandlerParts, call: Call, id: string): Promis
   }
   await session.close()
   return new Response(null, { status: 204 })
-}
-
-function createChatWorld({ world, limits, basePath }: HandlerParts, id: string) {
-  return { ...world, linkMedia: createMediaLinks(basePath, id), replayMs: limits.replayMs }
 }
 
 function checkStreams({ streams, limits }: HandlerParts): void {

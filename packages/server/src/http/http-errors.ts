@@ -42,14 +42,31 @@ export function answerJson(status: number, body: JsonValue, headers: Readonly<Re
 
 /** `error.message` is written for the app; what only an operator may read goes to the log. */
 export function answerError(cause: unknown, log: Logger): Response {
+  const { status, code, message, hint } = tellError(cause, log)
+  return answerRefusal(status, code, message, hint)
+}
+
+interface ToldError {
+  readonly status: number
+  readonly code: string
+  readonly message: string
+  readonly hint?: string | undefined
+}
+
+function tellError(cause: unknown, log: Logger): ToldError {
   if (!isBatonError(cause)) {
     log.warn('a request failed', { cause: describeThrown(cause) })
-    return answerRefusal(500, 'internal', 'the server failed')
+    return { status: 500, code: 'internal', message: 'the server failed' }
   }
   const status = STATUSES[cause.code] ?? (INVALID.has(cause.code) ? 400 : 500)
   if (status >= 500) log.warn('a request failed', { code: cause.code, cause: cause.message })
-  const told = INVALID.has(cause.code) || cause.code === 'unknown_input' ? cause : encodeAppError(cause)
-  return answerRefusal(status, told.code, told.message, cause.hint)
+  const { code, message } = INVALID.has(cause.code) || cause.code === 'unknown_input' ? cause : encodeAppError(cause)
+  return { status, code, message, hint: cause.hint }
+}
+
+/** What an app is told of a failure, where it takes words alone. */
+export function describeError(cause: unknown, log: Logger): string {
+  return tellError(cause, log).message
 }
 
 /** As `useChat` shows it: its error's message is all of the body. */

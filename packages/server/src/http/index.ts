@@ -2,6 +2,8 @@
 export { createHandler } from './handler.ts'
 export type { HandledHost, HandlerOptions, HttpLimits } from './handler.ts'
 export type { AllowedSettings } from './chat-request.ts'
+export { createChatSocket } from './create-chat-socket.ts'
+export type { ChatConnection } from './chat-socket.ts'
 export { createNodeListener } from './node-listener.ts'
 export { UiAnswer } from './ui-answer.ts'
 export type { KnownAnswer, UiAnswerInit } from './ui-answer.ts'

@@ -6,6 +6,8 @@ import { isIPv4 } from 'node:net'
 import type { Duplex } from 'node:stream'
 
 export const PATH = '/ws'
+/** Of the AI SDK's chats; beside it, the same address takes them over HTTP. */
+export const CHAT_PATH = '/api/chat'
 
 export interface Refusal {
   readonly status: string
@@ -14,6 +16,8 @@ export interface Refusal {
 }
 
 export interface Admission {
+  /** Where WebSockets are taken. */
+  readonly paths: readonly string[]
   readonly draining: boolean
   readonly full: boolean
   /** The server listens on this machine only. */
@@ -23,7 +27,8 @@ export interface Admission {
 }
 
 export function checkAdmission(request: IncomingMessage, admission: Admission): Refusal | undefined {
-  if (parseUrl(request).pathname !== PATH) return { status: '404 Not Found', message: `the WebSocket is at ${PATH}` }
+  if (!admission.paths.includes(parseUrl(request).pathname))
+    return { status: '404 Not Found', message: `the WebSocket is at ${PATH}` }
   if (!isOriginAllowed(request, admission))
     return { status: '403 Forbidden', message: 'pages of this origin may not connect (see --allow-origin)' }
   if (admission.token !== undefined && !hasToken(request, admission.token)) return UNAUTHORIZED

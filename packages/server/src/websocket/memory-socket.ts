@@ -1,5 +1,5 @@
 // A connection without a network, for tests and simulations: what one end sends, the other reads from a list.
-import type { Socket } from './socket.ts'
+import type { Socket } from '../shared/socket.ts'
 
 export interface MemorySocket {
   readonly socket: Socket

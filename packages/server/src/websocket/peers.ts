@@ -6,8 +6,8 @@ import type { IncomingMessage } from 'node:http'
 import { WebSocket } from 'ws'
 import { isSameSecret, PATH } from './admission.ts'
 import type { V1Limits } from './limits.ts'
-import type { Socket } from './socket.ts'
-import { CLOSE_CODES } from './socket.ts'
+import type { Socket } from '../shared/socket.ts'
+import { CLOSE_CODES } from '../shared/socket.ts'
 import { decodeText } from './text-frames.ts'
 
 export interface PeerOptions {

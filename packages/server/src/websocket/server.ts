@@ -11,9 +11,11 @@ import type { Refusal } from './admission.ts'
 import {
   checkAdmission,
   checkToken,
+  CHAT_PATH,
   createQuotaRefusal,
   isLoopback,
   NO_PEER,
+  parseUrl,
   PATH,
   refuse,
   TOO_MANY,
@@ -36,13 +38,12 @@ import { sampleLog } from './sampled-log.ts'
 import type { ServerWorld } from '../shared/server-world.ts'
 import { createServerWorld } from '../shared/server-world.ts'
 import { SessionStarts } from './session-starts.ts'
-import type { Socket } from './socket.ts'
+import type { Socket } from '../shared/socket.ts'
 import { countBytes, decodeText, encodeTextFrames } from './text-frames.ts'
-import { CLOSE_CODES } from './socket.ts'
+import { CLOSE_CODES } from '../shared/socket.ts'
 import { UnaskedSockets } from './unasked-sockets.ts'
 import type { V1Rates } from './v1-rates.ts'
 import { createV1Rates } from './v1-rates.ts'
-import type { V1Connection } from './v1-session.ts'
 import { openV1Connection } from './v1-session.ts'
 
 export interface WebSocketFrontInit extends Partial<ServerWorld> {
@@ -81,6 +82,8 @@ export interface WebSocketFrontInit extends Partial<ServerWorld> {
   readonly peers?: PeerOptions
   /** What `/metrics` answers, in Prometheus' text format, to who has the token; absent: 404. */
   readonly metrics?: () => string
+  /** Takes WebSockets at `/api/chat`, for chats of the AI SDK: `createChatSocket` of @baton/server/http. Absent: 404. */
+  readonly chats?: (socket: Socket, principal: Principal) => FrontConnection
   /** Answers requests for all addresses but those of this front, on the same port: see `createNodeListener`. Absent: 404. */
   readonly requests?: (request: IncomingMessage, response: ServerResponse) => void
   /** Why no session can be taken now, in a few words, for `/readyz`; undefined when it can. Draining need not be told. */
@@ -88,6 +91,15 @@ export interface WebSocketFrontInit extends Partial<ServerWorld> {
 }
 
 export type WebSocketServerInit = WebSocketFrontInit & ServerWorld
+
+/** What the front needs of a connection, whatever it speaks. */
+export interface FrontConnection {
+  /** A turn runs, or the app has not been told all of it. */
+  isBusy(): boolean
+  /** The session in which a turn runs. */
+  busySession(): string | undefined
+  close(code: number, reason: string): void
+}
 
 export interface WebSocketFront {
   /**
@@ -118,7 +130,7 @@ const DRAIN_LOOK_MS = 20
 export function createWebSocketFront(options: WebSocketFrontInit): WebSocketFront {
   const init: WebSocketServerInit = { ...createServerWorld(), ...options }
   const { timers, tls, address = LOCAL } = init
-  const open = new Map<WebSocket, V1Connection>()
+  const open = new Map<WebSocket, FrontConnection>()
   let draining = false
   const shared = createShared(init, { open, isDraining: () => draining })
   const { limits, strangersLog, unasked } = shared
@@ -144,7 +156,8 @@ export function createWebSocketFront(options: WebSocketFrontInit): WebSocketFron
     const { client, admitted } = admit(shared, request)
     if ('principal' in admitted) {
       unasked.noteAsked(request.socket)
-      sockets.handleUpgrade(request, stream, head, (socket) => accept(shared, socket, { client, ...admitted, stream }))
+      const upgrade = { client, ...admitted, stream, path: parseUrl(request).pathname }
+      sockets.handleUpgrade(request, stream, head, (socket) => accept(shared, socket, upgrade))
       return
     }
     // Never the address that was asked for: it may have a token in it.
@@ -180,7 +193,7 @@ export function createWebSocketFront(options: WebSocketFrontInit): WebSocketFron
 interface Shared {
   readonly init: WebSocketServerInit
   readonly limits: V1Limits
-  readonly open: Map<WebSocket, V1Connection>
+  readonly open: Map<WebSocket, FrontConnection>
   readonly isDraining: () => boolean
   readonly rates: V1Rates
   readonly quotas: Quotas
@@ -223,21 +236,25 @@ function accept(shared: Shared, socket: WebSocket, upgrade: Upgrade): void {
     leave()
     strangersLog.info('a connection was closed', { connection: name, code })
   })
-  const connection = openV1Connection({
-    ...init,
-    ...upgrade,
-    socket: new WsSocket(socket, stream, timers),
-    connection: name,
-    limits,
-    isDraining: shared.isDraining,
-    rates: shared.rates,
-    address,
-    quotas,
-    starts: shared.starts,
-    peerWarnings: shared.peerWarnings,
-    countsPrincipal,
-    strangersLog,
-  })
+  const wire = new WsSocket(socket, stream, timers)
+  const isChat = init.chats !== undefined && !upgrade.isFromPeer && upgrade.path === CHAT_PATH
+  const connection: FrontConnection = isChat
+    ? init.chats(wire, principal)
+    : openV1Connection({
+        ...init,
+        ...upgrade,
+        socket: wire,
+        connection: name,
+        limits,
+        isDraining: shared.isDraining,
+        rates: shared.rates,
+        address,
+        quotas,
+        starts: shared.starts,
+        peerWarnings: shared.peerWarnings,
+        countsPrincipal,
+        strangersLog,
+      })
   open.set(socket, connection)
   const leave = quotas.open({ address, principal: countsPrincipal ? principal.id : undefined }, connection)
 }
@@ -263,7 +280,8 @@ function admit(
     peerWarnings.noteStranger(client)
     return { client, admitted: NO_PEER }
   }
-  const refusal = checkAdmission(request, { ...init, ...state })
+  const paths = init.chats ? [PATH, CHAT_PATH] : [PATH]
+  const refusal = checkAdmission(request, { ...init, ...state, paths })
   if (refusal) return { client, admitted: refusal }
   try {
     const principal = authenticate ? authenticate(request) : { id: 'anonymous' }
@@ -278,7 +296,7 @@ function admit(
 
 /** Connections that come later take no new turn, so they need not be waited for. */
 async function waitForRest(
-  connections: readonly V1Connection[],
+  connections: readonly FrontConnection[],
   { clock, timers }: Pick<WebSocketServerInit, 'clock' | 'timers'>,
   withinMs: number,
 ): Promise<void> {
@@ -296,6 +314,7 @@ interface Upgrade extends Admitted {
   /** What `ws` writes to. */
   readonly stream: Duplex
   readonly client: string
+  readonly path: string
 }
 
 class WsSocket implements Socket {

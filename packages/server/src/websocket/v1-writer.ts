@@ -4,8 +4,8 @@ import type { ServerFrame } from '@baton/protocol'
 import { encodeFrame, PROTOCOL_VERSION } from '@baton/protocol'
 import { encodeAppError } from '../shared/app-errors.ts'
 import type { V1Limits } from './limits.ts'
-import type { Socket } from './socket.ts'
-import { CLOSE_CODES } from './socket.ts'
+import type { Socket } from '../shared/socket.ts'
+import { CLOSE_CODES } from '../shared/socket.ts'
 
 /** A server's frame without its envelope. */
 export type Body = { [Type in ServerFrame['type']]: BodyOf<Type> }[ServerFrame['type']]
