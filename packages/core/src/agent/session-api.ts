@@ -33,6 +33,8 @@ export interface Host<A extends Agent = Agent> {
 export interface SessionDirectory {
   /** Sessions in the order of their names, a page at a time. @throws BatonError `invalid_option`, `store_failed` */
   sessions(query?: SessionQuery): Promise<SessionPage>
+  /** Whether there is a session of this name; asking makes none. @throws BatonError `store_failed` */
+  has(session: string): Promise<boolean>
   /**
    * Changes of sessions from now on: made, described, turn begun or ended, removed. Unread changes of one session are
    * joined; the newest counts. Ends when the reading is left, or the host stops.

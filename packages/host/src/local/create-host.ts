@@ -167,6 +167,7 @@ export function createHost(options: HostOptions = {}): LocalHost {
     strayCall,
     remove,
     sessions: directory.sessions,
+    has: directory.has,
     watch: directory.watch,
     [Symbol.asyncDispose]: () => host.stop(),
   }

@@ -75,6 +75,12 @@ export class Directory {
     return { sessions }
   }
 
+  has: SessionDirectory['has'] = async (session) => {
+    if (this.#init.findOpen(session)) return true
+    for await (const record of this.#init.store.read(session, 0)) return record.pos === 0
+    return false
+  }
+
   watch: SessionDirectory['watch'] = ({ principal } = {}) => {
     const watcher = new Watcher(principal, () => {
       this.#watchers.delete(watcher)

@@ -1,7 +1,7 @@
 // Chats and sessions over HTTP, as one function from a web-standard request to its response. It can be mounted in any server
 // that speaks them: Node (`createNodeListener`), Hono, Next, Bun, Deno.
 import type { Host, JsonObject, Principal, Session, SessionDirectory } from '@baton/core'
-import { BatonError } from '@baton/core'
+import { BatonError, checkName } from '@baton/core'
 import { describeThrown } from '@baton/runtime'
 import type { ServerWorld } from '../shared/server-world.ts'
 import { createServerWorld } from '../shared/server-world.ts'
@@ -144,6 +144,15 @@ function decodePath(part: string): string {
 
 async function route(parts: HandlerParts, call: Call, path: readonly string[]): Promise<Response> {
   const [area, id, act] = path
+  // To ask for a session makes none; the first message does.
+  if (id !== undefined) {
+    checkName('a session’s id', id)
+    const isThere = (await parts.host.has?.(id)) ?? true
+    if (!isThere)
+      return act === 'stream'
+        ? new Response(null, { status: 204 })
+        : answerRefusal(404, 'unknown_input', 'there is no such session')
+  }
   if (area === 'sessions') return (await answerSessions(parts, call, path)) ?? NOT_FOUND()
   if (area !== 'chat' || path.length > 3) return NOT_FOUND()
   const { method } = call.request

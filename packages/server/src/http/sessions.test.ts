@@ -114,6 +114,18 @@ test('a session is named, copied, exported and removed', async () => {
   expect(listIds((await readJson(ask('/api/sessions'))).sessions)).toEqual([copied.id])
 })
 
+test('to ask for a session makes none', async () => {
+  const { ask } = start()
+  for (const address of ['', '/messages', '/events', '/export']) {
+    const response = await ask(`/api/sessions/nobody${address}`)
+    expect([address, response.status]).toEqual([address, 404])
+  }
+  expect((await ask('/api/chat/nobody/stream')).status).toBe(204)
+  expect((await ask('/api/chat/nobody/stop', { method: 'POST' })).status).toBe(404)
+  expect((await ask('/api/sessions/nobody', { method: 'DELETE' })).status).toBe(404)
+  expect((await readJson(ask('/api/sessions'))).sessions).toEqual([])
+})
+
 test('pages of messages go back to the first one', async () => {
   const { ask, say } = start()
   for (const text of ['one', 'two', 'three']) await say('s1', text)

@@ -90,6 +90,7 @@ export async function createTemporalHost<A extends Agent = Agent>(
   return {
     session: host.session as Host<A>['session'], // the same session, with the types of its agent
     sessions: directory.sessions,
+    has: directory.has,
     watch: directory.watch,
     remove: async (session, by) => {
       engine.drop(session, await removeSession({ client, store, bus, log }, session, by))

@@ -18,7 +18,7 @@ const FOLDED_MAX = 256
 /** Milliseconds by which the clocks of those who write may differ, when changes are looked for that nobody has told. */
 const APART_MS = 60_000
 
-export class TemporalDirectory implements Pick<SessionDirectory, 'sessions' | 'watch'> {
+export class TemporalDirectory implements Pick<SessionDirectory, 'sessions' | 'has' | 'watch'> {
   readonly #init: TemporalDirectoryInit
   readonly #directory: Directory
   readonly #folded = new Map<string, State>()
@@ -40,6 +40,8 @@ export class TemporalDirectory implements Pick<SessionDirectory, 'sessions' | 'w
   }
 
   sessions: SessionDirectory['sessions'] = async (query) => await this.#directory.sessions(query)
+
+  has: SessionDirectory['has'] = async (session) => await this.#directory.has(session)
 
   /** The bus is listened to from the first one who watches on. */
   watch: SessionDirectory['watch'] = (query) => {
