@@ -18,13 +18,10 @@ const agent = defineAgent({
 const host = createHost({ agent })
 const session = await host.session('call-1')
 const events = session.events({ from: 'now' })
-const say = (inputId: string, speaker: string, text: string) =>
-  session.submit({ type: 'transcript', inputId, speaker, text })
 
-await say('1', 'Ann', 'Shall we talk about the price?')
-await say('2', 'Bob', 'Gladly.')
-const detail = { cents: 120_000 }
-await session.submit({ type: 'urgent-event', inputId: '3', name: 'offer_made', detail, message: 'Bob made an offer.' })
+await session.hear({ speaker: 'Ann', text: 'Shall we talk about the price?' })
+await session.hear({ speaker: 'Bob', text: 'Gladly.' })
+await session.notify({ name: 'offer_made', detail: { cents: 120_000 }, message: 'Bob made an offer.' })
 
 for await (const event of events) {
   if (event.type !== 'turn-finished') continue

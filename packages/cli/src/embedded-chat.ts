@@ -63,7 +63,7 @@ async function openConversation(
   const setModel = async (named: string | undefined): Promise<string> => {
     if (named === undefined) return `model ${model}`
     const { id } = chooseModel({ flag: named, variables })
-    await accepted(session.submit({ type: 'set-model', model: id }))
+    await session.configure({ model: id })
     model = id
     return `model ${id} answers from now on`
   }
@@ -124,11 +124,6 @@ function resumeTurn(session: Session, inputId: string | undefined): ResumedTurn 
     while (!isOver && !calls.has(callId)) await wake.promise
   }
   return { turn: { ...turn, [Symbol.asyncIterator]: events }, shown }
-}
-
-async function accepted(answer: ReturnType<Session['submit']>): Promise<void> {
-  const outcome = await answer
-  if (outcome.type === 'refused') throw new BatonError({ code: outcome.code, message: outcome.message })
 }
 
 interface Remembered {

@@ -130,7 +130,16 @@ test('every event is what its JSON Schema says, and every kind of event is told'
   ) // as it is written
     .map(({ properties }) => properties.type.const)
   // Exploration has no live calls, no sources and no limits.
-  const others = ['call-writing', 'server-tool', 'sources', 'call-progress', 'live', 'limit', 'content-left-out']
+  const others = [
+    'call-writing',
+    'server-tool',
+    'sources',
+    'call-progress',
+    'live',
+    'limit',
+    'content-left-out',
+    'behind',
+  ]
   expect(named.filter((kind) => !kinds.has(kind) && !others.includes(kind))).toEqual([])
 })
 

@@ -36,7 +36,7 @@ const MODEL_CHARS_MAX = 4096
 
 export const readReason = readTextBetween(0, REASON_CHARS_MAX)
 export const readModelId = readTextBetween(1, MODEL_CHARS_MAX)
-const readDelivery = readOneOf('queue', 'steer', 'interrupt')
+export const readDelivery = readOneOf('queue', 'steer', 'interrupt')
 
 /** W3C Trace Context 1, 3.2: version, trace, parent and flags; ids of zeros only are invalid, and so is version ff. */
 const TRACEPARENT = /^(?!ff)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}$/

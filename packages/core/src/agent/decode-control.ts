@@ -1,9 +1,16 @@
 // Decodes what programs say of a session's course: how it is interrupted, taken back and configured.
 import type { StoredPart } from '../messages.ts'
 import { readContent } from './decode-content.ts'
-import { readHeard, readModelId, readReason, readSettings, readTrue } from './decode-command.ts'
-import { readFields, readName, readOneOf } from './read-value.ts'
-import type { InterruptOptions, RewindOptions, SessionConfiguration } from './session-control.ts'
+import { readDelivery, readHeard, readModelId, readReason, readSettings, readTrue } from './decode-command.ts'
+import { readBoolean, readFields, readJson, readName, readOneOf, readText } from './read-value.ts'
+import type {
+  InterruptOptions,
+  RewindOptions,
+  SessionAction,
+  SessionConfiguration,
+  TranscriptEntry,
+  UrgentEvent,
+} from './session-control.ts'
 import type { Decoded, Read } from './value-reader.ts'
 import { decodeWith } from './value-reader.ts'
 
@@ -36,6 +43,38 @@ const readRewind: Read<DecodedRewind> = readFields('a rewind', {
 /** Decodes where a conversation is taken back to. Never throws. */
 export function decodeRewind(value: unknown): Decoded<DecodedRewind> {
   return decodeWith('the rewind', value, readRewind)
+}
+
+const REPORTED = { inputId: { optional: readName }, asks: { optional: readBoolean } }
+
+const readTranscript: Read<TranscriptEntry> = readFields('a transcript entry', {
+  speaker: readText,
+  text: readText,
+  ...REPORTED,
+})
+
+/** Decodes what a speaker said. Never throws. */
+export function decodeTranscript(value: unknown): Decoded<TranscriptEntry> {
+  return decodeWith('the entry', value, readTranscript)
+}
+
+const readUrgent: Read<UrgentEvent> = readFields('an urgent event', {
+  name: readName,
+  detail: { optional: readJson },
+  message: { optional: readText },
+  delivery: { optional: readDelivery },
+  heard: { optional: readHeard },
+  ...REPORTED,
+})
+
+/** Decodes what happened. Never throws. */
+export function decodeUrgent(value: unknown): Decoded<UrgentEvent> {
+  return decodeWith('the event', value, readUrgent)
+}
+
+/** Decodes what is done with a session. Never throws. */
+export function decodeAction(value: unknown): Decoded<SessionAction> {
+  return decodeWith('the action', value, readOneOf('pause', 'continue', 'stop', 'start'))
 }
 
 const readConfiguration: Read<SessionConfiguration> = readFields('a configuration', {

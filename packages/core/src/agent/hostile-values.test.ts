@@ -16,7 +16,7 @@ import {
   decodeTurnOptions,
   decodeUserCommand,
 } from './decode-command.ts'
-import { decodeInterruptOptions } from './decode-control.ts'
+import { decodeInterruptOptions, decodeTranscript, decodeUrgent } from './decode-control.ts'
 import { decodeUserInput } from './decode-content.ts'
 import { decodeClientReport, decodeOutcome } from './decode-report.ts'
 import type { Decoded } from './value-reader.ts'
@@ -75,6 +75,8 @@ const SAMPLES: readonly (readonly [string, Decode, unknown])[] = [
     { output: { type: 'object', properties: { a: { type: 'string', enum: ['x'] } } } },
   ],
   ['decodeInterruptOptions', decodeInterruptOptions, { reason: 'r', heard }],
+  ['decodeTranscript', decodeTranscript, { speaker: 'Ann', text: 'Hello', inputId: 'i', asks: false }],
+  ['decodeUrgent', decodeUrgent, { name: 'door', detail: { a: [1] }, message: 'open', delivery: 'steer', heard }],
   ['decodeOutcome', decodeOutcome, outcome],
   ['decodeOutcome', decodeOutcome, { type: 'error', code: 'tool_failed', message: 'no' }],
   ['decodeDecision', decodeDecision, { approvalId: 'a', decision: 'approve', ...remembered }],

@@ -13,7 +13,15 @@ import type { AbortSignalLike } from './environment.ts'
 import type { ModelSettings } from './model.ts'
 import type { OutputOf, Schema } from './schema.ts'
 import type { MessageId } from '../events/session-event.ts'
-import type { InterruptOptions, RewindOptions, Rewound, SessionConfiguration } from './session-control.ts'
+import type {
+  InterruptOptions,
+  RewindOptions,
+  Rewound,
+  SessionAction,
+  SessionConfiguration,
+  TranscriptEntry,
+  UrgentEvent,
+} from './session-control.ts'
 import type { EventsOptions, EventStream, MessagesPage, MessagesQuery, SessionDetails } from './session-reading.ts'
 import type { AgentCall } from './typed-calls.ts'
 import type { CallDescription, EffectClass, Principal, ToolKind } from './tool.ts'
@@ -141,6 +149,15 @@ export interface Session<A extends Agent = Agent> {
     options: OutputOptions<Output>,
   ): Turn<OutputOf<Output>, AgentCall<A>>
   send(input: UserInput, options?: SendOptions): Turn<AgentOutput<A>, AgentCall<A>>
+  /**
+   * Takes in what a speaker said in a conversation that the agent listens to. Entries are answered together, after a silence
+   * (`batch` of the agent). @throws BatonError `invalid_transcript` (no words), and as `send`
+   */
+  hear(entry: TranscriptEntry): Promise<Accepted>
+  /** Tells the agent what happened; what waits of a batch goes in before it. @throws BatonError as `send` */
+  notify(event: UrgentEvent): Promise<Accepted>
+  /** @throws BatonError `illegal_input` for `continue` and `start` of a session that is not paused or stopped */
+  control(action: SessionAction): Promise<Accepted>
   /**
    * Hands in a command, or a report of a client that was attached through this handle. What only a host may say (results
    * of server tools, answers of models, timers) is refused with `illegal_input`, and a report in the name of another

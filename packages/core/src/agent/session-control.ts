@@ -1,6 +1,7 @@
 // How a program steers a session: interrupts, goes back, configures.
 import type { MessageId } from '../events/session-event.ts'
-import type { Played } from '../machine/input.ts'
+import type { JsonValue } from '../json.ts'
+import type { Delivery, Played } from '../machine/input.ts'
 import type { Accepted } from '../machine/refusal.ts'
 import type { ModelSettings } from './model.ts'
 import type { UserInput } from './session-api.ts'
@@ -24,6 +25,34 @@ export interface RewindOptions {
 
 /** `turn`: what is answered now, for `session.turn`; absent where nothing is asked. */
 export type Rewound = Accepted & { readonly turn?: MessageId }
+
+interface Reported {
+  /** The same id again is answered as before and does nothing. */
+  readonly inputId?: MessageId
+  /** Whether whoever reports it can be asked for approvals and questions while it is answered; true by default. */
+  readonly asks?: boolean
+}
+
+/** What a speaker said in a conversation that the agent listens to. */
+export interface TranscriptEntry extends Reported {
+  readonly speaker: string
+  readonly text: string
+}
+
+/** What happened beside the conversation. */
+export interface UrgentEvent extends Reported {
+  readonly name: string
+  readonly detail?: JsonValue
+  /** In words, for the model. */
+  readonly message?: string
+  /** `steer` by default: the running turn's next step reads it. `interrupt` ends the turn. */
+  readonly delivery?: Delivery
+  /** Of `interrupt`: how much of the answer was taken in; `all` by default. */
+  readonly heard?: Played
+}
+
+/** `stop` ends the turn and refuses what comes until `start`; `pause` keeps the turn for `continue`. */
+export type SessionAction = 'pause' | 'continue' | 'stop' | 'start'
 
 export interface SessionConfiguration {
   readonly model?: string

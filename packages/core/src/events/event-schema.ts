@@ -179,6 +179,7 @@ const EVENTS: Readonly<Record<SessionEventType, Readonly<Record<string, JsonValu
   'call-offered': { callId: TEXT, client: TEXT, offer: COUNT },
   'result-ignored': { callId: TEXT, reason: TEXT },
   'clients-gone': {},
+  behind: {},
 }
 
 /** One session event. A kind of event that it does not name comes from a newer version. */

@@ -303,6 +303,11 @@ export type EventBody<Call extends CallView = CallView> =
   | { readonly type: 'result-ignored'; readonly callId: string; readonly reason: string }
   /** The session began anew from its log: no client is attached any more. Who is still there attaches again. */
   | { readonly type: 'clients-gone' }
+  /**
+   * The reader was too slow, or another host had the session for a while, and the reading ends. What came meanwhile may be more
+   * than a device that shows the newest turn can be told: it begins anew.
+   */
+  | { readonly type: 'behind' }
 
 export type SessionActivity = 'idle' | 'running' | 'waiting' | 'paused' | 'stopped'
 

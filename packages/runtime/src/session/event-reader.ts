@@ -13,6 +13,8 @@ export interface EventReaderInit {
   readonly from: EventCursor
   /** The last record of the past; absent: `live` is not told. */
   readonly headPos?: number
+  /** For a device: it is not told of what it missed, but that it did. */
+  readonly delivery?: boolean | undefined
   /** Called once, when the reading has ended. */
   readonly onEnd?: (reader: EventReader) => void
 }
@@ -89,6 +91,10 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
     const { projection, from, follow } = this.#init
     if (frame.type === 'lagged') {
       this.#facts = []
+      if (this.#init.delivery) {
+        events.push({ type: 'behind', cursor: projection.cursor })
+        return // it was the last frame
+      }
       this.#frames = follow(Math.max(frame.pos, this.#nextPos))
       return
     }

@@ -31,7 +31,7 @@ export interface EventsInit extends Pick<EventsOptions, 'from' | 'delivery'> {
 export function openEvents(engine: ReadEngine, { from = 'now', delivery, tellsLive, onEnd }: EventsInit): EventReader {
   const headPos = engine.state().pos
   const init = { ...readProjectionInit(engine), delivery }
-  const more = { ...(tellsLive && { headPos }), ...(onEnd && { onEnd }) }
+  const more = { delivery, ...(tellsLive && { headPos }), ...(onEnd && { onEnd }) }
   const follow: ReadEngine['follow'] = (pos) => engine.follow(pos)
   if (from === 'now') {
     const start = readStart(engine.state(), engine.history())

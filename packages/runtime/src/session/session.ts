@@ -23,15 +23,19 @@ import type {
   Rewound,
   Schema,
   SendOptions,
+  SessionAction,
   SessionConfiguration,
   Session,
   SessionDescription,
   SessionDetails,
+  TranscriptEntry,
   Turn,
+  UrgentEvent,
   UserInput,
 } from '@baton/core'
 import {
   BatonError,
+  decodeAction,
   decodeConfiguration,
   decodeForkOptions,
   decodeRewind,
@@ -45,7 +49,9 @@ import {
   decodeOutcome,
   decodeQuestionAnswer,
   decodeSendOptions,
+  decodeTranscript,
   decodeTurnOptions,
+  decodeUrgent,
   decodeUserInput,
 } from '@baton/core'
 import type { ClientReport, Input, OpenCall, Outcome, UserCommand } from '@baton/core/machine'
@@ -57,7 +63,7 @@ import { endWithSignal } from './abort-turn.ts'
 import { createApproval, findAnswerIssues, listApprovals } from './approvals.ts'
 import { createClosedError, SessionClients } from './clients.ts'
 import { openLeaseClient } from './lease-client.ts'
-import { findRefusal, SpokenInputs } from './spoken-inputs.ts'
+import { demand, findRefusal, SpokenInputs } from './spoken-inputs.ts'
 import { bringsBytes, submitMedia } from './submit-media.ts'
 import { findTurn } from './find-message.ts'
 import { rewindSession } from './rewind.ts'
@@ -175,10 +181,9 @@ class SessionHandle implements Session {
   }
 
   async messages(page: MessagesQuery = {}): Promise<MessagesPage> {
-    const given = decodeMessagesQuery(page)
-    if (!given.ok) throw new BatonError(given.refusal)
+    const given = demand(decodeMessagesQuery(page))
     await this.#said
-    return await readMessages(this.#init.engine, given.value)
+    return await readMessages(this.#init.engine, given)
   }
 
   media(handle: string): Promise<string | undefined> {
@@ -201,10 +206,23 @@ class SessionHandle implements Session {
     return this.#submit(value)
   }
 
+  async hear(entry: TranscriptEntry): Promise<Accepted> {
+    const given = demand(decodeTranscript(entry))
+    return insist(await this.submit({ type: 'transcript', inputId: this.#init.newId(), ...given }))
+  }
+
+  async notify(event: UrgentEvent): Promise<Accepted> {
+    const given = demand(decodeUrgent(event))
+    return insist(await this.submit({ type: 'urgent-event', inputId: this.#init.newId(), ...given }))
+  }
+
+  async control(action: SessionAction): Promise<Accepted> {
+    return insist(await this.submit({ type: demand(decodeAction(action)) }))
+  }
+
   async interrupt(options?: Parameters<Session['interrupt']>[0]): Promise<void> {
-    const given = decodeInterruptOptions(options)
-    if (!given.ok) throw new BatonError(given.refusal)
-    const { reason = 'interrupt', heard = { type: 'all' }, queue = 'keep' } = given.value
+    const given = demand(decodeInterruptOptions(options))
+    const { reason = 'interrupt', heard = { type: 'all' }, queue = 'keep' } = given
     const { engine } = this.#init
     const waiting = queue === 'withdraw' ? engine.state().queue : []
     const withdrawals = waiting.map(({ inputId }): Input => ({ type: 'withdraw', target: inputId }))
@@ -214,20 +232,18 @@ class SessionHandle implements Session {
   }
 
   async rewind(at: RewindOptions): Promise<Rewound> {
-    const given = decodeRewind(at)
-    if (!given.ok) throw new BatonError(given.refusal)
+    const given = demand(decodeRewind(at))
     if (this.#closed) throw createClosedError()
     const { engine, newId } = this.#init
     await this.#said
-    return insist(await rewindSession(engine, { ...given.value, inputId: given.value.inputId ?? newId() }))
+    return insist(await rewindSession(engine, { ...given, inputId: given.inputId ?? newId() }))
   }
 
   async fork(options?: Parameters<Session['fork']>[0]): Promise<string> {
-    const given = decodeForkOptions(options ?? {})
-    if (!given.ok) throw new BatonError(given.refusal)
+    const given = demand(decodeForkOptions(options ?? {}))
     if (this.#closed) throw createClosedError()
     await this.#said
-    return await this.#init.fork(given.value.before)
+    return await this.#init.fork(given.before)
   }
 
   async withdraw(inputId: string): Promise<Accepted> {
@@ -236,10 +252,9 @@ class SessionHandle implements Session {
   }
 
   async configure(patch: SessionConfiguration): Promise<Accepted> {
-    const given = decodeConfiguration(patch)
-    if (!given.ok) throw new BatonError(given.refusal)
+    const given = demand(decodeConfiguration(patch))
     const { engine } = this.#init
-    const { model, settings } = given.value
+    const { model, settings } = given
     insist((this.#closed ? CLOSED : findRefusal(engine, { model })) ?? {})
     const inputs: readonly Input[] = [
       ...(model === undefined ? [] : [{ type: 'set-model', model } as const]),
@@ -256,15 +271,12 @@ class SessionHandle implements Session {
 
   async client(init: LeaseClientInit): Promise<LeaseClient> {
     if (this.#closed) throw createClosedError()
-    const given = decodeLeaseClientInit(init)
-    if (!given.ok) throw new BatonError(given.refusal)
-    return await openLeaseClient({ engine: this.#init.engine, principal: this.#init.principal, init: given.value })
+    const given = demand(decodeLeaseClientInit(init))
+    return await openLeaseClient({ engine: this.#init.engine, principal: this.#init.principal, init: given })
   }
 
   async toolResult(callId: string, outcome: Outcome): Promise<Accepted> {
-    const given = decodeOutcome(outcome)
-    if (!given.ok) throw new BatonError(given.refusal)
-    return await this.#clients.toolResult(callId, given.value)
+    return await this.#clients.toolResult(callId, demand(decodeOutcome(outcome)))
   }
 
   async approvals(): Promise<readonly PendingApproval[]> {
@@ -272,10 +284,9 @@ class SessionHandle implements Session {
   }
 
   async decide(decision: Decision): Promise<Accepted> {
-    const given = decodeDecision(decision)
-    if (!given.ok) throw new BatonError(given.refusal)
+    const given = demand(decodeDecision(decision))
     const { engine, principal } = this.#init
-    return insist(await this.#submit(await createApproval(engine, principal, given.value)))
+    return insist(await this.#submit(await createApproval(engine, principal, given)))
   }
 
   async questions(): Promise<readonly PendingQuestion[]> {
@@ -283,17 +294,14 @@ class SessionHandle implements Session {
   }
 
   async answer(answer: QuestionAnswer): Promise<Accepted> {
-    const given = decodeQuestionAnswer(answer)
-    if (!given.ok) throw new BatonError(given.refusal)
-    const issues = await findAnswerIssues(this.#init.engine, given.value)
+    const given = demand(decodeQuestionAnswer(answer))
+    const issues = await findAnswerIssues(this.#init.engine, given)
     if (issues !== undefined) throw new BatonError({ code: 'question_refused', message: issues })
-    return insist(await this.#submit({ type: 'question-answer', principal: this.#init.principal.id, ...given.value }))
+    return insist(await this.#submit({ type: 'question-answer', principal: this.#init.principal.id, ...given }))
   }
 
   async describe(patch: SessionDescription): Promise<Accepted> {
-    const given = decodeDescription(patch)
-    if (!given.ok) throw new BatonError(given.refusal)
-    return insist(await this.#submit({ type: 'describe', ...given.value }))
+    return insist(await this.#submit({ type: 'describe', ...demand(decodeDescription(patch)) }))
   }
 
   frames(cursor?: Cursor): FrameStream {
@@ -361,6 +369,9 @@ const METHODS = [
   'messages',
   'media',
   'info',
+  'hear',
+  'notify',
+  'control',
   'submit',
   'interrupt',
   'rewind',

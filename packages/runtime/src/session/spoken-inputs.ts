@@ -98,3 +98,9 @@ export function findRefusal(
     return { type: 'refused', code: why.code, message: `${why.message}${known}` }
   }
 }
+
+/** @throws BatonError that names the field */
+export function demand<T>(given: Decoded<T>): T {
+  if (given.ok) return given.value
+  throw new BatonError(given.refusal)
+}

@@ -65,3 +65,13 @@ test('a turn that lost frames reads them again and is answered, and no text is t
   for await (const event of turn) if (event.type === 'text') told += event.text
   expect(told).toBe('found again and on')
 })
+
+test('a reader for a device that lost frames is told so, and its reading ends', async () => {
+  const { frames } = openReader()
+  const init = { frames, follow: () => openReader().frames, projection: new SessionProjection(), from: { pos: 0 } }
+  const events = new EventReader({ ...init, delivery: true })
+  frames.push({ type: 'lagged', pos: 3 })
+  frames.end()
+  expect(await events.nextBatch()).toMatchObject({ events: [{ type: 'behind' }] })
+  expect(await events.nextBatch()).toBeUndefined()
+})

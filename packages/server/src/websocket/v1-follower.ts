@@ -156,10 +156,20 @@ function createFollowerState(
 }
 
 async function readEvents(state: FollowerState, events: EventStream): Promise<void> {
-  const { socket, isDraining } = state.init
+  const { socket, isDraining, log } = state.init
   for (let batch = await events.nextBatch(); batch; batch = await events.nextBatch())
     for (const event of batch.events) {
       if (state.left) return
+      if (event.type === 'behind') {
+        // How fast the app reads is watched by the writer. Here this process was too busy to take the events, or the session
+        // went on at another one. The app misses nothing when it comes back.
+        log.warn('a connection is closed: its session went on and this process missed a part of it', {
+          session: state.session.id,
+          pos: event.cursor.pos,
+        })
+        socket.close(CLOSE_CODES.restarted, 'the server missed a part of the session; connect again')
+        return
+      }
       takeEvent(state, event)
     }
   if (state.left) return

@@ -48,6 +48,36 @@ export const INPUT_SITUATIONS: Situations = {
     await world.time.until(session.send('and?').answer)
     expect(textsTold(world.model, 'user').at(-1)).toMatch(/paid[^]*and\?/)
   },
+  'what a program hears, what it notifies of, and how it controls the session': async ({ createWorld }) => {
+    const world = await createWorld({ steps: () => ({ text: 'noted' }) })
+    const session = await world.open()
+    expect(await session.hear({ speaker: 'bob', text: 'we talk' })).toMatchObject({ type: 'accepted' })
+    await world.time.until(session.hear({ speaker: 'ann', text: 'about you', inputId: 'h' }))
+    // The same id again does nothing; the event takes the batch along.
+    await world.time.until(session.hear({ speaker: 'ann', text: 'about you', inputId: 'h' }))
+    await world.time.until(session.notify({ name: 'offer', detail: { cents: 5 }, message: 'Bob made an offer.' }))
+    await world.time.pass(100)
+    expect(world.model.requests).toHaveLength(1)
+    const told = textsTold(world.model, 'user').join('\n')
+    expect(told).toMatch(/\[Transcript\] bob: we talk\n\[Transcript\] ann: about you\n\[Event\] offer/)
+    expect(told.match(/about you/g)).toHaveLength(1)
+    await world.time.until(session.control('stop'))
+    await expect(world.time.until(session.hear({ speaker: 'bob', text: 'x' }))).rejects.toMatchObject({
+      code: 'session_stopped',
+    })
+    await world.time.until(session.control('start'))
+    await expect(world.time.until(session.control('continue'))).rejects.toMatchObject({ code: 'illegal_input' })
+    const wrong = 'halt' as 'stop' // what the compiler would refuse
+    await expect(session.control(wrong)).rejects.toMatchObject({ code: 'invalid_event' })
+    await expect(world.time.until(session.hear({ speaker: 'bob', text: ' ' }))).rejects.toMatchObject({
+      code: 'invalid_transcript',
+    })
+    const noSpeaker = { text: 'x' } as { speaker: string; text: string }
+    await expect(session.hear(noSpeaker)).rejects.toMatchObject({
+      code: 'invalid_event',
+      message: expect.stringContaining('speaker is missing') as string,
+    })
+  },
   'what is overheard is kept together and shown with the next silence, in one turn': async ({ createWorld }) => {
     const world = await createWorld({ steps: () => ({ text: 'noted' }) })
     const session = await world.open()
