@@ -1,6 +1,6 @@
 // Sessions whose one writer is a workflow: inputs go out as Updates, records come back through the log.
 import type { Agent, JsonObject, Logger } from '@baton/core'
-import { BatonError } from '@baton/core'
+import { BatonError, isBatonError } from '@baton/core'
 import type { Input, State } from '@baton/core/machine'
 import type { Catalog, CopyingEngine, Engine, OpenedSession, SessionOpening } from '@baton/runtime'
 import { copySession, OpenWorld, readOpening, waitForTurns } from '@baton/runtime'
@@ -110,7 +110,15 @@ export class TemporalEngine implements Engine {
     const isNeeded = (): boolean => isAtWork(view.replica.state())
     const submit = this.#submitter.submitTo(session)
     const leases = new ClientLeases({ ...NODE_WORLD, leaseMs, submit, isNeeded, log })
-    const update = (inputs: readonly Input[]): ReturnType<typeof submit> => leases.submit(inputs)
+    const update = async (inputs: readonly Input[]): ReturnType<typeof submit> => {
+      try {
+        return await leases.submit(inputs)
+      } catch (cause) {
+        // It was removed, and nobody could say so: the next who opens it here gets what is there now.
+        if (isBatonError(cause) && cause.code === 'session_closed') this.#forget(session, view)
+        throw cause
+      }
+    }
     const isRunning = (): Promise<boolean> => isWorkflowRunning(client, session)
     const onRemoved = (): void => this.#forget(session, view)
     const view = new SessionView({ session, store, bus, log, world, update, isRunning, onRemoved })
