@@ -49,6 +49,9 @@ export class SessionView {
       world,
       update: async (inputs) => {
         const answers = await update(inputs)
+        // Closed meanwhile, it has nobody who would run what the client was attached for.
+        const left = this.#isClosed ? listDetachments(inputs) : []
+        if (left.length > 0) await update(left)
         const last = answers.findLast((answer) => answer.type === 'accepted')
         if (last?.type === 'accepted') await this.reach(last.pos)
         return answers
@@ -190,4 +193,10 @@ export class SessionView {
     this.#timer = setTimeout(() => void this.#catchUp().then(() => this.#poll()), delayMs)
     this.#timer.unref()
   }
+}
+
+function listDetachments(inputs: readonly Input[]): readonly Input[] {
+  return inputs.flatMap((input) =>
+    input.type === 'client-attached' ? [{ type: 'client-detached', connection: input.connection } as const] : [],
+  )
 }
