@@ -62,6 +62,9 @@ export class SessionView {
       update: async (inputs) => {
         for (let tries = 0; tries < UPDATE_TRIES; tries++) {
           const answers = await update(inputs)
+          // Closed meanwhile, it has nobody who would run what the client was attached for.
+          const left = this.#isClosed ? listDetachments(inputs) : []
+          if (left.length > 0) await update(left)
           if (await this.#isKept(answers)) return answers.map(hideEpoch)
         }
         const message = `session ${session} took an input ${UPDATE_TRIES} times, and was ended each time before it could keep it`
@@ -249,4 +252,10 @@ export class SessionView {
 /** Whoever handed an input in needs no epoch. */
 function hideEpoch(answer: Answers[number]): Accepted | Refused {
   return answer.type === 'accepted' ? { type: 'accepted', pos: answer.pos } : answer
+}
+
+function listDetachments(inputs: readonly Input[]): readonly Input[] {
+  return inputs.flatMap((input) =>
+    input.type === 'client-attached' ? [{ type: 'client-detached', connection: input.connection } as const] : [],
+  )
 }

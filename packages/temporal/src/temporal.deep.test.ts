@@ -93,6 +93,20 @@ describe.skipIf(!server)('a session over Temporal', { timeout: 90_000 }, () => {
     })
   })
 
+  test('a client that is attached while its session is closed is refused at once, and does not stay', async () => {
+    await withWorld({ steps: [], tools: [look] }, async (world) => {
+      const session = await world.host.session(randomUUID())
+      const attaching = session.attach({ look: () => 'never asked' } as never)
+      const closing = session.close()
+      await expect(attaching).rejects.toMatchObject({ code: 'session_closed' })
+      await closing
+      const count = async (type: string): Promise<number> =>
+        (await world.records(session.id)).flatMap(({ facts }) => facts).filter((fact) => fact.type === type).length
+      await until(async () => (await count('client-attached')) === 1)
+      await until(async () => (await count('client-detached')) === 1)
+    })
+  })
+
   test('a session that rests completes, and the next input starts it again', async () => {
     await withWorld({ steps: [{ text: 'one' }, { text: 'two' }], host: { idleMs: 300 } }, async (world) => {
       const id = randomUUID()

@@ -32,8 +32,8 @@ export interface TemporalEngineInit {
   readonly leaseMs: number
 }
 
-/** Milliseconds for which the first record of a session is waited for. */
-const OPEN_MS = 30_000
+/** Milliseconds for which the first record of a session is waited for: a worker that dies with it is missed after ten seconds. */
+const OPEN_MS = 60_000
 
 export class TemporalEngine implements Engine {
   readonly #init: TemporalEngineInit

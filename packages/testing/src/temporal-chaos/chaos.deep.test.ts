@@ -56,4 +56,4 @@ afterAll(async () => {
     `chaos: ${counts.kills} workers killed, ${counts.turns} turns, ${counts.calls} calls, ${counts.unknown} unknown`,
   )
   await services?.close()
-})
+}, 60_000)
