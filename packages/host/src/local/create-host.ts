@@ -115,13 +115,12 @@ export function createHost(options: HostOptions = {}): LocalHost {
   const blobs = guardBlobs(store.blobs, openSessions)
   const models = options.modelOf ? undefined : readNamedModels(options, environment, log)
   const catalog = createCatalog({ ...options, ...models, environment, blobs, log, digest, digestMedia, runTool })
-  const { timers } = environment
   const leases = new SessionLeases({
     store,
     disk,
     owner: environment.newId(),
     address: options.address,
-    timers,
+    timers: environment.timers,
     log,
     onHandover: (session) => openSessions.handOver(session),
   })
@@ -148,7 +147,7 @@ export function createHost(options: HostOptions = {}): LocalHost {
   const { recover, stop: stopRecovering } = createRecovery({
     store,
     log,
-    timers,
+    timers: environment.timers,
     knows: (agent) => catalog.knows(agent),
     open: (name, principal) => host.session(name, { principal: { id: principal } }),
   })

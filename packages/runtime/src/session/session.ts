@@ -357,9 +357,7 @@ function isReport(input: UserCommand | ClientReport): input is ClientReport {
   return CLIENT_REPORTS.has(input.type)
 }
 
-function toBatch(answer: Accepted | Refused): readonly (Accepted | Refused)[] {
-  return [answer]
-}
+const toBatch = (answer: Accepted | Refused): readonly (Accepted | Refused)[] => [answer]
 
 /** They work without their session: `const { send } = session`. */
 const METHODS = [

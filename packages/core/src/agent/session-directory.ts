@@ -1,0 +1,58 @@
+// The sessions of a host, for lists and side bars.
+import type { JsonObject } from '../json.ts'
+import type { Principal } from './tool.ts'
+
+/** The sessions of a host, for lists and side bars. */
+export interface SessionDirectory {
+  /** Sessions in the order of their names, a page at a time. @throws BatonError `invalid_option`, `store_failed` */
+  sessions(query?: SessionQuery): Promise<SessionPage>
+  /** Whether there is a session of this name; asking makes none. @throws BatonError `store_failed` */
+  has(session: string): Promise<boolean>
+  /**
+   * Changes of sessions from now on: made, described, turn begun or ended, removed. Unread changes of one session are
+   * joined; the newest counts. Ends when the reading is left, or the host stops.
+   */
+  watch(query?: Pick<SessionQuery, 'principal'>): AsyncIterable<SessionChange>
+  /**
+   * Closes a session and removes it with all that belongs to it; the next who asks for it gets a new one.
+   * @throws BatonError `unauthorized` (it is of another principal than `by`), `session_held` (another host has it),
+   * `store_failed`
+   */
+  remove(session: string, by?: Principal): Promise<void>
+}
+
+export interface SessionQuery {
+  /** Only sessions of this principal. */
+  readonly principal?: string
+  /** Only sessions of the agent of this name. */
+  readonly agent?: string
+  /** Only sessions whose meta has these fields with these values. */
+  readonly meta?: JsonObject
+  /** Of the page before. */
+  readonly cursor?: string
+  /** At most 200; 50 by default. */
+  readonly limit?: number
+}
+
+export interface SessionPage {
+  readonly sessions: readonly SessionInfo[]
+  /** Present: there are more. */
+  readonly cursor?: string
+}
+
+export interface SessionInfo {
+  readonly id: string
+  readonly agent: string
+  readonly principal: string
+  readonly title?: string
+  readonly meta: JsonObject
+  /** `running`: a turn is under way. For a session that is not open, its log tells. */
+  readonly activity: 'idle' | 'running' | 'paused' | 'stopped'
+  /** Milliseconds since 1970. */
+  readonly createdMs: number
+  readonly lastMs: number
+}
+
+export type SessionChange =
+  | { readonly type: 'changed'; readonly session: SessionInfo }
+  | { readonly type: 'removed'; readonly id: string; readonly principal: string }
