@@ -35,12 +35,12 @@ const COMPLETED = 2
 /** Jumps from timer to timer in one call. */
 const JUMPS_MAX = 10_000
 /** Milliseconds for which work that runs is waited for. */
-const PATIENCE_MS = 120_000
+const PATIENCE_MS = 60_000
 
 /**
  * Lets so many milliseconds pass for a workflow and for the runs that it continues as. Timers fire at their time. It waits for
  * activities that run, and their time-outs are those of the real clock.
- * @throws Error when the workflow ends before, activities run for longer than two minutes, or the service cannot skip time
+ * @throws Error when the workflow ends before, activities run for longer than a minute, or the service cannot skip time
  */
 export async function skipTime(service: SkippingService, workflowId: string, ms: number): Promise<void> {
   const about: About = { namespace: 'default', workflowExecution: { workflowId } }
