@@ -8,6 +8,7 @@ import type { Accepted, Refused } from '../machine/refusal.ts'
 import type { Phase } from '../machine/state.ts'
 import type { Agent, AgentOutput } from './agent.ts'
 import type { Turn } from './answer.ts'
+import type { ClientConnection, ConnectionInit } from './client-connection.ts'
 import type { Client, HandlersOf } from './client-handlers.ts'
 import type { AbortSignalLike } from './environment.ts'
 import type { ModelSettings } from './model.ts'
@@ -79,8 +80,8 @@ export interface OutputOptions<Output extends Schema = Schema> extends SendOptio
 }
 
 /**
- * What a session does not take rejects: every method rejects with a `BatonError` whose code says why, and `submit` alone answers
- * with the refusal as data. Whatever is handed in is decoded: a value of the wrong shape is refused with the field's name. Its
+ * What a session does not take rejects: every method rejects with a `BatonError` whose code says why, and `submit` and the
+ * methods of a connection answer with the refusal as data. Whatever is handed in is decoded: a value of the wrong shape is refused with the field's name. Its
  * methods work on their own: `const { send } = session`.
  */
 export interface Session<A extends Agent = Agent> {
@@ -108,8 +109,8 @@ export interface Session<A extends Agent = Agent> {
   /**
    * Hands in a command, or a report of a client that was attached through this handle. What only a host may say (results
    * of server tools, answers of models, timers) is refused with `illegal_input`, and a report in the name of another
-   * client with `unauthorized`. For fronts, which hand on what others say: an input that is not allowed never rejects, and
-   * the refusal is the answer.
+   * client with `unauthorized`. An input that is not allowed never rejects: the refusal is the answer. For tests and tools that
+   * look at the log; fronts use `connect`.
    */
   submit(input: UserCommand | ClientReport): Promise<Accepted | Refused>
   /**
@@ -154,6 +155,8 @@ export interface Session<A extends Agent = Agent> {
    * (too many clients or tools), `unauthorized`
    */
   client(init: LeaseClientInit): Promise<LeaseClient>
+  /** An app with a connection of its own, for a front that hands on what it says. */
+  connect(init: ConnectionInit): ClientConnection
   /** Answers a client tool's call by hand; this program is attached as that tool's client if it is not yet. */
   toolResult(callId: string, outcome: Outcome): Promise<Accepted>
   /** Calls that wait for a decision, oldest first. */

@@ -3,7 +3,9 @@
 import type {
   Accepted,
   Client,
+  ClientConnection,
   ClientHandlers,
+  ConnectionInit,
   Cursor,
   Decision,
   EventsOptions,
@@ -61,6 +63,7 @@ import { insist, NO_ANSWER, submitAlone } from '../engine.ts'
 import { createOutputReader } from '../work/output.ts'
 import { endWithSignal } from './abort-turn.ts'
 import { createApproval, findAnswerIssues, listApprovals } from './approvals.ts'
+import { openConnection } from './client-connection.ts'
 import { createClosedError, SessionClients } from './clients.ts'
 import { openLeaseClient } from './lease-client.ts'
 import { demand, findRefusal, SpokenInputs } from './spoken-inputs.ts'
@@ -101,8 +104,8 @@ class SessionHandle implements Session {
     this.id = init.engine.session
     this.#init = init
     this.#clients = new SessionClients(init)
-    for (const name of METHODS)
-      Object.defineProperty(this, name, { value: this[name].bind(this), writable: true, configurable: true })
+    for (const [name, method] of METHODS)
+      Object.defineProperty(this, name, { value: method.bind(this), writable: true, configurable: true })
     this.#spoken = new SpokenInputs(init.principal, init.engine)
   }
 
@@ -275,6 +278,10 @@ class SessionHandle implements Session {
     return await openLeaseClient({ engine: this.#init.engine, principal: this.#init.principal, init: given })
   }
 
+  connect(init: ConnectionInit): ClientConnection {
+    return openConnection(this.submit, this.#init.principal, init)
+  }
+
   async toolResult(callId: string, outcome: Outcome): Promise<Accepted> {
     return await this.#clients.toolResult(callId, demand(decodeOutcome(outcome)))
   }
@@ -351,6 +358,12 @@ class SessionHandle implements Session {
   }
 }
 
+/** They work without their session: `const { send } = session`. */
+const METHODS = Object.entries(Object.getOwnPropertyDescriptors(SessionHandle.prototype)).flatMap(
+  ([name, { value }]): readonly (readonly [string, () => unknown])[] =>
+    typeof value === 'function' && name !== 'constructor' ? [[name, value as () => unknown]] : [], // of a class of ours
+)
+
 function ignore(): void {}
 
 function isReport(input: UserCommand | ClientReport): input is ClientReport {
@@ -358,37 +371,6 @@ function isReport(input: UserCommand | ClientReport): input is ClientReport {
 }
 
 const toBatch = (answer: Accepted | Refused): readonly (Accepted | Refused)[] => [answer]
-
-/** They work without their session: `const { send } = session`. */
-const METHODS = [
-  'send',
-  'turn',
-  'events',
-  'messages',
-  'media',
-  'info',
-  'hear',
-  'notify',
-  'control',
-  'submit',
-  'interrupt',
-  'rewind',
-  'fork',
-  'withdraw',
-  'configure',
-  'attach',
-  'client',
-  'toolResult',
-  'approvals',
-  'decide',
-  'questions',
-  'answer',
-  'describe',
-  'frames',
-  'openCall',
-  'lastTurn',
-  'close',
-] as const satisfies readonly (keyof Session)[]
 
 const NO_OPTIONS = { ok: true, value: {} } as ReturnType<typeof decodeSendOptions> // what it makes of none
 const ABORTED = { code: 'cancelled', message: 'the signal was aborted before the input was sent' } as const

@@ -1,6 +1,15 @@
 // A connection follows its session: what the session tells is projected and written, and what the machine must know of
 // the writing (a call that could not be written, an answer that is spoken) is submitted.
-import type { EventStream, Logger, Refused, Session, SessionEvent } from '@baton/core'
+import type {
+  Accepted,
+  ClientConnection,
+  ConnectionInit,
+  EventStream,
+  Logger,
+  Refused,
+  Session,
+  SessionEvent,
+} from '@baton/core'
 import { isBatonError, readMonotonicMs } from '@baton/core'
 import type { ClientReport, Phase } from '@baton/core/machine'
 import { describeThrown } from '@baton/runtime'
@@ -39,12 +48,13 @@ export async function followSession(
   // that was away has not seen all of it. What it has seen it knows by the ids of the frames.
   const last = session.lastTurn()
   const events = session.events({ from: last ? { pos: last.pos, since: last.pos } : 'now', delivery: true })
-  const attached = await session.submit(createAttachReport(init))
+  const connection = session.connect(describeApp(init))
+  const attached = await connection.attach()
   if (attached.type === 'refused') {
     events.leave()
     return { refused: attached }
   }
-  const state = createFollowerState(init, { session, writer }, attached.pos)
+  const state = createFollowerState(init, { session, connection, writer }, attached.pos)
   onStarted()
   readEvents(state, events).catch((cause: unknown) => {
     init.log.warn('a connection lost its session', { session: session.id, cause: describeThrown(cause) })
@@ -55,11 +65,13 @@ export async function followSession(
 
 export class SessionFollower {
   readonly session: Session
+  readonly connection: ClientConnection
   readonly #state: FollowerState
   readonly #events: EventStream
 
   constructor(state: FollowerState, events: EventStream) {
     this.session = state.session
+    this.connection = state.connection
     this.#state = state
     this.#events = events
   }
@@ -93,7 +105,7 @@ export class SessionFollower {
     const state = this.#state
     state.left = true
     state.timer?.stop()
-    await tell(state, { type: 'client-detached', connection: state.init.connection })
+    await tell(state, 'client-detached', state.connection.detach())
     this.#events.leave()
     await this.session.close()
   }
@@ -102,15 +114,15 @@ export class SessionFollower {
 /** Phases in which nothing goes on until something new comes. */
 const AT_REST: ReadonlySet<Phase> = new Set(['idle', 'paused', 'stopped'])
 
-function createAttachReport({ connection, principal }: V1ConnectionInit): ClientReport {
-  // Apps of version 1 act on what they read, and have no words for what was heard or what a person decides.
-  const can = { sequential: true, claims: false, reportsPlayback: false, asks: false }
-  return { type: 'client-attached', connection, principal: principal.id, ...can }
+/** Apps of version 1 act on what they read, and have no words for what was heard or what a person decides. */
+function describeApp({ connection }: V1ConnectionInit): ConnectionInit {
+  return { connection, sequential: true }
 }
 
 interface FollowerState {
   readonly init: V1ConnectionInit
   readonly session: Session
+  readonly connection: ClientConnection
   readonly writer: V1Writer
   /** What stands before it in the log was told to earlier connections. */
   readonly livePos: number
@@ -129,18 +141,19 @@ interface FollowerState {
 
 function createFollowerState(
   init: V1ConnectionInit,
-  { session, writer }: Pick<FollowerInit, 'session' | 'writer'>,
+  { session, connection, writer }: Pick<FollowerState, 'session' | 'connection' | 'writer'>,
   livePos: number,
 ): FollowerState {
-  const { connection, limits } = init
+  const { limits } = init
   return {
     init,
     session,
+    connection,
     writer,
     livePos,
     projection: new V1Projection({
       session: session.id,
-      connection,
+      connection: init.connection,
       partialMs: limits.partialMs,
       livePos,
       clock: init.clock,
@@ -183,7 +196,7 @@ function takeEvent(state: FollowerState, event: SessionEvent): void {
   // The end of a turn that earlier connections saw is not told again.
   if (event.type === 'turn-finished' && !isLive) state.inTurn = false
   // This client is still there.
-  if (event.type === 'clients-gone' && isLive) void tell(state, createAttachReport(state.init))
+  if (event.type === 'clients-gone' && isLive) void tell(state, 'client-attached', state.connection.attach())
 }
 
 function perform(state: FollowerState, outputs: readonly V1Output[]): void {
@@ -274,7 +287,7 @@ function writeCall(state: FollowerState, { id, callId, offer }: Extract<V1Output
   state.tools.set(callId, call.name)
   const written = writer.write(id, { type: 'tool.call', payload }, session.id)
   if (written) void tellReached(state, calls.add(callId, offer))
-  else void tell(state, { type: 'offer-failed', callId, offer })
+  else void tell(state, 'offer-failed', state.connection.missed(callId, offer))
 }
 
 /** The machine is told before the app's voice begins, so that it knows what an interrupt cut off. */
@@ -282,7 +295,7 @@ function askToSpeak(state: FollowerState, turn: number): void {
   const refuse = (): void => {
     if (!state.left) perform(state, state.projection.handleRefusal(turn, readMonotonicMs(state.init.clock)))
   }
-  state.session.submit({ type: 'display-written', turn }).then(
+  state.connection.display(turn).then(
     (answer) => {
       if (answer.type === 'refused') refuse()
     },
@@ -294,20 +307,24 @@ function askToSpeak(state: FollowerState, turn: number): void {
 }
 
 async function tellReached(state: FollowerState, offers: readonly ModelOffer[]): Promise<void> {
-  for (const { callId, offer } of offers) await tell(state, { type: 'call-reached', callId, offer })
+  for (const { callId, offer } of offers) await tell(state, 'call-reached', state.connection.reached(callId, offer))
 }
 
 /** Never fails: a session that is gone needs to be told nothing. */
-async function tell(state: FollowerState, input: ClientReport): Promise<void> {
+async function tell(
+  state: FollowerState,
+  what: ClientReport['type'],
+  told: Promise<Accepted | Refused>,
+): Promise<void> {
   try {
-    const answer = await state.session.submit(input)
+    const answer = await told
     if (answer.type === 'refused')
-      state.init.log.warn('a notice was refused', { session: state.session.id, input: input.type, code: answer.code })
+      state.init.log.warn('a notice was refused', { session: state.session.id, input: what, code: answer.code })
   } catch (cause) {
     if (isBatonError(cause) && cause.code === 'session_closed') return
     state.init.log.warn('a notice was lost', {
       session: state.session.id,
-      input: input.type,
+      input: what,
       cause: describeThrown(cause),
     })
   }

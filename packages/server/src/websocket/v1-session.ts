@@ -1,6 +1,6 @@
 // One connection of a version 1 app: it takes in the app's frames one after another, and follows its session.
-import type { JsonObject, Session } from '@baton/core'
-import type { ClientReport, Outcome, UserCommand } from '@baton/core/machine'
+import type { Accepted, ClientConnection, JsonObject, Refused } from '@baton/core'
+import type { Outcome } from '@baton/core/machine'
 import type { ClientFrame, Decoded } from '@baton/protocol'
 import { decodeClientFrame } from '@baton/protocol'
 import { describeThrown } from '@baton/runtime'
@@ -219,14 +219,14 @@ async function takeFrame(state: ConnectionState, frame: ClientFrame): Promise<vo
   if (!follower) return
   switch (frame.type) {
     case 'user.audio.transcript.final':
-      await takeTranscript(state, follower.session, frame)
+      await takeTranscript(state, follower.connection, frame)
       break
     case 'tool.result':
       await takeResult(state, follower, frame)
       break
     case 'audio.output.interrupted': {
       const { reason } = frame.payload
-      await submit(state, follower.session, { type: 'interrupt', reason, heard: { type: 'display' } })
+      await tell(state, follower.connection.interrupt(reason, { type: 'display' }))
       break
     }
     default:
@@ -236,7 +236,7 @@ async function takeFrame(state: ConnectionState, frame: ClientFrame): Promise<vo
 
 async function takeTranscript(
   state: ConnectionState,
-  session: Session,
+  connection: ClientConnection,
   frame: FrameOf<'user.audio.transcript.final'>,
 ): Promise<void> {
   const problem = findTranscriptProblem(state, frame)
@@ -247,7 +247,7 @@ async function takeTranscript(
   const { text } = frame.payload
   // Apps of version 1 have no words for an approval: a call that needs one is denied at once.
   const parts = [{ type: 'text', text }] as const
-  await submit(state, session, { type: 'user-input', inputId: frame.id, parts, asks: false })
+  await tell(state, connection.say(frame.id, parts))
 }
 
 /** A result is logged whatever becomes of it; those of display calls end here. */
@@ -268,9 +268,8 @@ async function takeResult(
   }
   follower.trackResult(callId)
   const outcome = decodeResult(frame, init.limits.resultBytes)
-  const input: ClientReport = { type: 'tool-result', callId, connection: init.connection, outcome }
   // At the same moment, so that the result and the call that the app has come to are one commit.
-  await Promise.all([submit(state, follower.session, input), follower.noteAnswer(callId)])
+  await Promise.all([tell(state, follower.connection.result(callId, outcome)), follower.noteAnswer(callId)])
 }
 
 function decodeResult({ payload }: FrameOf<'tool.result'>, resultBytes: number): Outcome {
@@ -284,9 +283,9 @@ function decodeResult({ payload }: FrameOf<'tool.result'>, resultBytes: number):
   return { type: 'ok', content: [{ type: 'text', text: result }] }
 }
 
-async function submit(state: ConnectionState, session: Session, input: UserCommand | ClientReport): Promise<void> {
+async function tell(state: ConnectionState, told: Promise<Accepted | Refused>): Promise<void> {
   try {
-    const answer = await session.submit(input)
+    const answer = await told
     if (answer.type === 'refused') sendError(state, answer.code, answer.message)
   } catch (cause) {
     reportFailure(state, cause)

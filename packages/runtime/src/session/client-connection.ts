@@ -1,0 +1,20 @@
+// A connected app, as its front speaks for it: each word is an input of the session.
+import type { Accepted, ClientConnection, ConnectionInit, Principal, Refused } from '@baton/core'
+import type { ClientReport, UserCommand } from '@baton/core/machine'
+
+type Submit = (input: UserCommand | ClientReport) => Promise<Accepted | Refused>
+
+export function openConnection(submit: Submit, principal: Principal, init: ConnectionInit): ClientConnection {
+  const { connection, sequential = false, claims = false, reportsPlayback = false, asks = false } = init
+  const can = { sequential, claims, reportsPlayback, asks }
+  return {
+    attach: () => submit({ type: 'client-attached', connection, principal: principal.id, ...can }),
+    detach: () => submit({ type: 'client-detached', connection }),
+    say: (inputId, parts) => submit({ type: 'user-input', inputId, parts, asks }),
+    interrupt: (reason, heard) => submit({ type: 'interrupt', reason, heard }),
+    result: (callId, outcome) => submit({ type: 'tool-result', callId, connection, outcome }),
+    reached: (callId, offer) => submit({ type: 'call-reached', callId, offer }),
+    missed: (callId, offer) => submit({ type: 'offer-failed', callId, offer }),
+    display: (turn) => submit({ type: 'display-written', turn }),
+  }
+}
