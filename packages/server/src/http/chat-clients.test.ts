@@ -88,6 +88,38 @@ test('the same page that loses its connection is not asked twice for a call that
   expect(asked).toHaveLength(1)
 })
 
+test.each([
+  ['in mid-answer', true],
+  ['after it was told to run the call', false],
+])('a page that goes away %s keeps the call until its deadline', async (_when, isOpen) => {
+  const wait = Promise.withResolvers<string>()
+  const place = tool({ name: 'place', description: 'place', input: empty, effect: 'once', timeoutMs: 600_000 })
+  const slow = tool({ name: 'slow', description: 'slow', input: empty, effect: 'pure', execute: () => wait.promise })
+  const calls = ['place', ...(isOpen ? ['slow'] : [])].map((name) => ({ name, arguments: {} }))
+  const model = createScriptedModel({ steps: [{ calls }, { text: 'In Rome.' }] })
+  const { openPage, host } = start(defineAgent({ name: 'a', model, tools: [place, slow] }))
+  const asked: string[] = []
+  const page = openPage('r7', { onToolCall: ({ toolCall }) => void asked.push(toolCall.toolCallId) })
+  const sent = page.sendMessage({ text: 'where?' })
+  await settled(page, () => asked.length > 0)
+  await page.stop()
+  await sent
+  const session = await host.session('r7')
+  const findLease = async (): Promise<number> => {
+    for await (const frame of session.frames({ pos: 0 })) {
+      if (frame.type !== 'fact' || frame.fact.type !== 'client-renewed') continue
+      const leaseMs = frame.fact.untilMs - frame.nowMs
+      if (leaseMs > 500_000) return leaseMs
+    }
+    return 0
+  }
+  expect(await findLease()).toBeGreaterThan(500_000)
+  wait.resolve('done')
+  await page.addToolOutput({ tool: 'place', toolCallId: asked[0] ?? '', output: 'Rome' })
+  await page.resumeStream()
+  await settled(page, ({ status }) => status === 'ready' && readTexts(page).at(-1) === 'In Rome.')
+})
+
 test('a tool asks: the page shows it, and answers by an endpoint of its own', async () => {
   const sizes = { type: 'object', properties: { size: { enum: ['S', 'M'] } }, required: ['size'] } as const
   const order = tool({

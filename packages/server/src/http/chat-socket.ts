@@ -6,7 +6,7 @@ import { describeThrown } from '@baton/runtime'
 import { CLOSE_CODES } from '../shared/socket.ts'
 import type { Socket } from '../shared/socket.ts'
 import type { OpenedChat } from './chat.ts'
-import { createChatWorld, openChat, resumeChat } from './chat.ts'
+import { createChatWorld, openChat, readUntil, resumeChat } from './chat.ts'
 import { readChatRequest } from './chat-request.ts'
 import type { HandlerParts } from './handler.ts'
 import { describeError } from './http-errors.ts'
@@ -30,7 +30,7 @@ interface Running {
   readonly session: string
   hasLeft: boolean
   /** Ends the reading; the turn goes on. */
-  leave: () => void
+  readonly left: PromiseWithResolvers<void>
 }
 
 class Connection implements ChatConnection {
@@ -91,11 +91,10 @@ class Connection implements ChatConnection {
       )
     const more = isJsonObject(body) ? body : {}
     const request = type === 'send' ? readChatRequest({ ...more, ...frame }, allow) : undefined
-    const running: Running = { session: id, hasLeft: false, leave: () => {} }
+    const running: Running = { session: id, hasLeft: false, left: Promise.withResolvers() }
     this.#running.set(requestId, running)
     try {
       const session = await host.session(id, { principal: this.#principal })
-      running.leave = () => void session.close().catch(() => {})
       try {
         const world = createChatWorld(this.#parts, id)
         const opened = request ? await openChat(session, request, world) : await resumeChat(session, world)
@@ -114,10 +113,10 @@ class Connection implements ChatConnection {
     let sequence = 0
     this.#tell({ type: 'start', requestId })
     try {
-      for await (const event of events) {
+      for await (const event of readUntil(events, running.left.promise)) {
         for (const chunk of await answer.take(event))
           this.#tell({ type: 'chunk', requestId, sequence: sequence++, chunk })
-        if (answer.isOver || running.hasLeft) break
+        if (answer.isOver) break
       }
       if (answer.isOver) this.#tell({ type: 'end', requestId })
       // Without its end the page knows that something is missing, and resumes.
@@ -145,5 +144,5 @@ interface Telling {
 
 function leave(running: Running): void {
   running.hasLeft = true
-  running.leave()
+  running.left.resolve()
 }

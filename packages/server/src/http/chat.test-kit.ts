@@ -23,9 +23,13 @@ export function startChats({ agent, store, handler: options }: PageParts) {
   const logged: string[] = []
   const note = (message: string, data: object = {}): void => void logged.push(`${message} ${JSON.stringify(data)}`)
   const handler = createHandler(host, { log: { info: note, warn: note }, ...options })
-  const fetch = (address: string | URL | Request, init?: RequestInit): Promise<Response> => {
-    if (address instanceof Request) return handler(new Request(address, init))
-    return handler(new Request(new URL(address, 'http://localhost'), init))
+  /** What a page that goes away does to its request, it does here too. */
+  const fetch = async (address: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    const request =
+      address instanceof Request ? new Request(address, init) : new Request(new URL(address, 'http://localhost'), init)
+    const response = await handler(request)
+    const body = response.body?.pipeThrough(new TransformStream<Uint8Array, Uint8Array>(), { signal: request.signal })
+    return new Response(body ?? null, response)
   }
   /** A page with this chat; `id` is the session's. */
   const openPage = (

@@ -20,6 +20,25 @@ export function createChatWorld({ world, limits, basePath }: HandlerParts, id: s
   return { ...world, linkMedia: createMediaLinks(basePath, id), replayMs: limits.replayMs }
 }
 
+/** Ends at once when `left` resolves, also while the next event is waited for; then close the session, to end its reading. */
+export async function* readUntil<Event>(events: AsyncIterable<Event>, left: Promise<void>): AsyncGenerator<Event> {
+  const iterator = events[Symbol.asyncIterator]()
+  let hasLeft = false
+  let wake = (): void => {}
+  void left.then(() => {
+    hasLeft = true
+    wake()
+  })
+  while (!hasLeft) {
+    const next = await new Promise<IteratorResult<Event> | undefined>((resolve, reject) => {
+      wake = () => resolve(undefined)
+      iterator.next().then(resolve, reject)
+    })
+    if (!next || next.done === true) return
+    yield next.value
+  }
+}
+
 /** Events of one turn, and what the page has of it. */
 export interface OpenedChat {
   readonly answer: ChatAnswer

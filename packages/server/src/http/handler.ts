@@ -6,7 +6,7 @@ import { describeThrown } from '@baton/runtime'
 import type { ServerWorld } from '../shared/server-world.ts'
 import { createServerWorld } from '../shared/server-world.ts'
 import type { OpenedChat } from './chat.ts'
-import { createChatWorld, openChat, resumeChat } from './chat.ts'
+import { createChatWorld, openChat, readUntil, resumeChat } from './chat.ts'
 import type { AllowedSettings } from './chat-request.ts'
 import { readChatRequest } from './chat-request.ts'
 import { answerEvents, encodeEvent } from './event-response.ts'
@@ -212,11 +212,10 @@ function answerStream(parts: HandlerParts, session: Session, { answer: told, eve
     timers: world.timers,
     headers: UI_STREAM,
     run: async (writer) => {
-      writer.left.then(() => session.close()).catch(() => {}) // ends the reading
       try {
-        for await (const event of events) {
+        for await (const event of readUntil(events, writer.left)) {
           for (const chunk of await told.take(event)) writer.write(encodeEvent(JSON.stringify(chunk)))
-          if (told.isOver || writer.hasLeft) break
+          if (told.isOver) break
         }
         if (told.isOver) writer.write(encodeEvent('[DONE]'))
       } catch (cause) {
@@ -224,6 +223,7 @@ function answerStream(parts: HandlerParts, session: Session, { answer: told, eve
         world.log.warn('an answer could not be told to its end', { session: session.id, cause: describeThrown(cause) })
       } finally {
         parts.streams -= 1
+        // Before the handle is closed: what the page is to run stays its own until the call's deadline.
         await told.leave()
         await session.close()
       }
