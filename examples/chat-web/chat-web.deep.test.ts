@@ -100,7 +100,7 @@ test.skipIf(!executablePath)('an edit of what was said', async () => {
   expect(await answers(page).count()).toBe(1)
   await page.reload()
   await page.getByText('Three.').waitFor()
-  expect(await page.getByText('first, changed').count()).toBe(1)
+  expect(await page.getByRole('log').getByText('first, changed').count()).toBe(1)
 })
 
 test.skipIf(!executablePath)('a reload in mid-answer, and a second tab', async () => {

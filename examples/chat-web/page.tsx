@@ -89,7 +89,8 @@ function Conversation({ id, past, onEnd }: ConversationProps): JSX.Element {
     },
     onFinish: ({ messages }) => {
       const [first] = messages[0]?.parts.flatMap((part) => (part.type === 'text' ? part.text : [])) ?? []
-      const named = past.length === 0 && first !== undefined ? nameChat(id, first) : Promise.resolve()
+      const named =
+        past.length === 0 && messages.length <= 2 && first !== undefined ? nameChat(id, first) : Promise.resolve()
       named.then(onEnd).catch(console.error)
     },
   })
