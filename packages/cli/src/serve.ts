@@ -47,7 +47,7 @@ function createRequests(
     log,
     ...(origins && { origins }),
     // Nobody is asked for a token: a page must not reach this machine by a name of its own.
-    ...(isLoopback(address) && { hosts: ['localhost', '127.0.0.1', '[::1]', address] }),
+    ...(isLoopback(address) && !tokens && { hosts: ['localhost', '127.0.0.1', '[::1]', address] }),
     ...(tokens && { authenticate: (request) => (hasToken(request, tokens) ? { id: 'anonymous' } : undefined) }),
   })
   return createNodeListener(handler)

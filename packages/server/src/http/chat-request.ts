@@ -57,9 +57,7 @@ function readWish(trigger: JsonValue, messageId: string | undefined, last: JsonV
   if (trigger === 'regenerate-message')
     return { type: 'regenerate', ...(messageId !== undefined && { message: messageId }) }
   if (trigger !== 'submit-message')
-    throw createInvalid(
-      `trigger must be "submit-message" or "regenerate-message", not ${JSON.stringify(trigger).slice(0, 80)}`,
-    )
+    throw createInvalid(`trigger must be "submit-message" or "regenerate-message", not ${showValue(trigger)}`)
   if (!isJsonObject(last)) throw createInvalid('messages is empty: there is nothing to answer')
   const { id, role, parts } = last
   if (typeof id !== 'string' || id === '') throw createInvalid('the last message has no id')
@@ -107,7 +105,7 @@ function readAsked(body: JsonObject, allowed: AllowedSettings): Pick<ChatRequest
   const { model, temperature, maxOutputTokens } = body
   const most = allowed.maxOutputTokens ?? 0
   if (model !== undefined && !(typeof model === 'string' && allowed.models?.includes(model)))
-    throw createInvalid(`model ${JSON.stringify(model).slice(0, 100)} may not be chosen here`)
+    throw createInvalid(`model ${showValue(model)} may not be chosen here`)
   if (temperature !== undefined && !(allowed.temperature && typeof temperature === 'number'))
     throw createInvalid('temperature may not be set here')
   if (maxOutputTokens !== undefined && !(typeof maxOutputTokens === 'number' && maxOutputTokens <= most))
@@ -119,4 +117,9 @@ function readAsked(body: JsonObject, allowed: AllowedSettings): Pick<ChatRequest
       ...(typeof maxOutputTokens === 'number' && { maxOutputTokens }),
     },
   }
+}
+
+/** Nothing that is nested: JSON of any depth comes in here. */
+function showValue(value: JsonValue): string {
+  return typeof value === 'object' && value !== null ? 'an object' : JSON.stringify(value).slice(0, 100)
 }

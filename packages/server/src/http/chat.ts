@@ -75,7 +75,8 @@ async function send(
   const turn = session.send(wish.parts, { inputId: wish.id, settings, ...(model !== undefined && { model }) })
   turn.answer.catch(() => {}) // whoever reads the events gets the failure there
   const iterator = turn[Symbol.asyncIterator]()
-  const first = await iterator.next() // it rejects with what the session refuses
+  const first = await iterator.next() // of what was taken in and refused later it rejects
+  if (first.done === true) await turn.answer // of what the session refuses at once there are no events
   const events: AsyncIterable<SessionEvent> = {
     async *[Symbol.asyncIterator]() {
       try {
@@ -121,13 +122,15 @@ async function findMessage(session: Session, id: string | undefined, role: 'user
     if (!page.more || before === undefined)
       throw new BatonError({
         code: 'unknown_input',
-        message: `the conversation has no message "${String(id).slice(0, 100)}"`,
+        message: `the conversation has no ${id === undefined ? 'answer yet' : `message "${id.slice(0, 100)}"`}`,
         hint: 'Load the conversation again: another page may have changed it.',
       })
   }
 }
 
 async function goOn(session: Session, { known, given }: Of<'continue'>, world: ChatWorld): Promise<OpenedChat> {
+  if (!session.lastTurn())
+    throw new BatonError({ code: 'unknown_input', message: 'the conversation has no answer that could go on' })
   const { past, calls, reader, livePos } = await readTurn(session)
   try {
     for (const one of given) await take(session, one, calls)

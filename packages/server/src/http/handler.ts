@@ -174,39 +174,62 @@ async function inPlainText({ world }: HandlerParts, run: () => Promise<Response>
 async function answerChat(parts: HandlerParts, call: Call): Promise<Response> {
   const body = await readJsonBody(call.request, parts.limits.bodyBytes)
   const request = readChatRequest(body, parts.allow)
-  checkStreams(parts)
-  const session = await call.open(request.chat)
+  const release = holdStream(parts)
   try {
-    return answerStream(parts, session, await openChat(session, request, createChatWorld(parts, request.chat)))
+    const session = await call.open(request.chat)
+    try {
+      const opened = await openChat(session, request, createChatWorld(parts, request.chat))
+      return answerStream(parts, session, { ...opened, release })
+    } catch (cause) {
+      await session.close()
+      throw cause
+    }
   } catch (cause) {
-    await session.close()
+    release()
     throw cause
   }
 }
 
 async function answerResume(parts: HandlerParts, call: Call, id: string): Promise<Response> {
-  checkStreams(parts)
-  const session = await call.open(id)
+  const release = holdStream(parts)
+  let isTold = false
   try {
-    const opened = await resumeChat(session, createChatWorld(parts, id))
-    if (opened) return answerStream(parts, session, opened)
-  } catch (cause) {
-    await session.close()
-    throw cause
+    const session = await call.open(id)
+    try {
+      const opened = await resumeChat(session, createChatWorld(parts, id))
+      if (!opened) return new Response(null, { status: 204 })
+      isTold = true
+      return answerStream(parts, session, { ...opened, release })
+    } finally {
+      if (!isTold) await session.close()
+    }
+  } finally {
+    if (!isTold) release()
   }
-  await session.close()
-  return new Response(null, { status: 204 })
 }
 
-function checkStreams({ streams, limits }: HandlerParts): void {
-  if (streams < limits.streams) return
-  throw new BatonError({ code: 'server_draining', message: `more than ${limits.streams} answers stream already` })
+/**
+ * Counts a response among those that stream, before anything is waited for; what it returns lets it go, once.
+ * @throws BatonError `server_draining`
+ */
+export function holdStream(parts: HandlerParts): () => void {
+  const { streams } = parts.limits
+  if (parts.streams >= streams)
+    throw new BatonError({ code: 'server_draining', message: `more than ${streams} answers stream already` })
+  parts.streams += 1
+  let isHeld = true
+  return () => {
+    if (isHeld) parts.streams -= 1
+    isHeld = false
+  }
 }
 
 /** Closes the session's handle when the response ends, however it ends: the turn goes on. */
-function answerStream(parts: HandlerParts, session: Session, { answer: told, events }: OpenedChat): Response {
-  const { world, limits } = parts
-  parts.streams += 1
+function answerStream(
+  { world, limits }: HandlerParts,
+  session: Session,
+  { answer: told, events, release }: OpenedChat & { readonly release: () => void },
+): Response {
   return answerEvents({
     ...limits,
     timers: world.timers,
@@ -222,7 +245,7 @@ function answerStream(parts: HandlerParts, session: Session, { answer: told, eve
         // Without its end the page knows that something is missing, and resumes.
         world.log.warn('an answer could not be told to its end', { session: session.id, cause: describeThrown(cause) })
       } finally {
-        parts.streams -= 1
+        release()
         // Before the handle is closed: what the page is to run stays its own until the call's deadline.
         await told.leave()
         await session.close()
@@ -237,7 +260,7 @@ interface ChatAct {
 }
 
 async function answerAct(parts: HandlerParts, call: Call, { id, act }: ChatAct): Promise<Response> {
-  const run = ACTS[act]
+  const run = Object.hasOwn(ACTS, act) ? ACTS[act] : undefined
   if (!run) return NOT_FOUND()
   // A page that goes away says it in a hurry, with no body.
   const body = act === 'stop' ? {} : await readObjectBody(call.request, parts.limits.bodyBytes)

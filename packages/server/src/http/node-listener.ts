@@ -24,9 +24,16 @@ async function serve(
   const request = new Request(new URL(url.startsWith('/') ? `${base.origin}${url}` : base), {
     method,
     headers,
-    ...(hasBody && { body: Readable.toWeb(incoming) as ReadableStream, duplex: 'half' }),
+    ...(hasBody && { body: readBody(incoming), duplex: 'half' }),
   })
   const response = await handler(request)
+  // Whoever left while it was made hears nothing of it, and the listeners below would come too late.
+  if (outgoing.destroyed || outgoing.closed) {
+    await response.body?.cancel()
+    return
+  }
+  // What is left of a body that was refused stands between this request and the next one of its connection.
+  outgoing.once('finish', () => void incoming.resume())
   outgoing.writeHead(response.status, Object.fromEntries(response.headers))
   if (!response.body) {
     outgoing.end()
@@ -36,4 +43,22 @@ async function serve(
   outgoing.on('close', () => body.destroy())
   body.on('error', () => outgoing.destroy())
   body.pipe(outgoing)
+}
+
+/** Read as the handler asks for it. A handler that stops leaves the connection as it is: its response comes over it. */
+function readBody(incoming: IncomingMessage): ReadableStream<Uint8Array> {
+  const pieces = incoming.iterator({ destroyOnReturn: false }) as AsyncIterator<Uint8Array, undefined> // no encoding was set
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const piece = await pieces.next()
+        if (piece.done === true) controller.close()
+        else controller.enqueue(piece.value)
+      },
+      async cancel() {
+        await pieces.return?.()
+      },
+    },
+    { highWaterMark: 0 },
+  )
 }

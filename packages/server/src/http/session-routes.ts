@@ -1,9 +1,10 @@
 // Sessions over HTTP: lists, messages, events, names, copies, and their end. A principal sees its own alone.
-import type { EventsOptions, JsonObject, JsonValue, Session } from '@baton/core'
+import type { EventsOptions, EventStream, JsonObject, JsonValue, Session } from '@baton/core'
 import { parseJson } from '@baton/core'
 import { describeThrown } from '@baton/runtime'
 import { answerEvents, encodeEvent } from './event-response.ts'
 import type { Call, HandlerParts } from './handler.ts'
+import { holdStream } from './handler.ts'
 import { answerJson, answerRefusal } from './http-errors.ts'
 import { readNumber, readObjectBody } from './requests.ts'
 import { createInvalid, createMediaLinks, writeUiMessage } from './ui-messages.ts'
@@ -105,7 +106,14 @@ async function showMessages({ parts, call, session }: Routing): Promise<Response
 async function showEvents({ parts, call, session }: Routing): Promise<Response> {
   const { world, limits } = parts
   const from = readFrom(call.request.headers.get('last-event-id') ?? call.url.searchParams.get('from') ?? 'now')
-  const reader = session.events({ from })
+  const release = holdStream(parts)
+  let reader: EventStream
+  try {
+    reader = session.events({ from })
+  } catch (cause) {
+    release()
+    throw cause
+  }
   return answerEvents({
     ...limits,
     timers: world.timers,
@@ -119,6 +127,7 @@ async function showEvents({ parts, call, session }: Routing): Promise<Response> 
       } catch (cause) {
         world.log.warn('events could not be told to their end', { session: session.id, cause: describeThrown(cause) })
       } finally {
+        release()
         await session.close()
       }
     },

@@ -1,0 +1,146 @@
+// What strangers and broken clients send over HTTP, and what it costs.
+import { defineAgent } from '@baton/core'
+import { createScriptedModel } from '@baton/core/testing'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { connect } from 'node:net'
+import { afterEach, expect, test } from 'vitest'
+import { startChats } from './chat.test-kit.ts'
+import type { HandlerOptions } from './handler.ts'
+import { createNodeListener } from './node-listener.ts'
+
+const running: { stop(): Promise<unknown> }[] = []
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((one) => one.stop()))
+})
+
+function start(handler: HandlerOptions = {}) {
+  const model = createScriptedModel({ steps: () => ({ text: 'Good morning.' }) })
+  const chats = startChats({ agent: defineAgent({ name: 'a', model }), handler })
+  running.push(chats)
+  const post = async (address: string, body: object): Promise<Response> =>
+    await chats.fetch(address, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  const say = async (id: string, message: string, more: object = {}): Promise<Response> =>
+    await post('/api/chat', {
+      id,
+      messages: [{ id: message, role: 'user', parts: [{ type: 'text', text: 'hi' }] }],
+      ...more,
+    })
+  return { ...chats, post, say }
+}
+
+async function delay(): Promise<void> {
+  await new Promise((resolve) => void setTimeout(resolve, 50))
+}
+
+const allow = { temperature: true, maxOutputTokens: 100, models: ['nobody/nothing'] }
+
+test.each([
+  ['an id that is too long', 'x'.repeat(300), {}],
+  ['an id with a control character', 'a\u001Bb', {}],
+  ['a temperature that is none', 'm1', { temperature: -5 }],
+  ['a count that is none', 'm1', { maxOutputTokens: 0.5 }],
+  ['a model that there is not', 'm1', { model: 'nobody/nothing' }],
+])('a message that the session refuses gets its reason: %s', async (_what, message, more) => {
+  const { say } = start({ allow })
+  const response = await say('s1', message, more)
+  expect([response.status, await response.text()]).toEqual([400, expect.stringMatching(/.{10}/)])
+})
+
+test('a file that is no base64 is refused', async () => {
+  const { post } = start()
+  const parts = [{ type: 'file', mediaType: 'image/png', url: 'data:image/png;base64,!!!!' }]
+  expect((await post('/api/chat', { id: 's1', messages: [{ id: 'm1', role: 'user', parts }] })).status).toBe(400)
+})
+
+test.each(['constructor', 'toString', '__proto__', 'hasOwnProperty'])('there is no act %s', async (act) => {
+  const { say, post } = start()
+  await (await say('s1', 'm1')).text()
+  expect((await post(`/api/chat/s1/${act}`, {})).status).toBe(404)
+})
+
+test('a conversation without an answer has none that goes on, or is given again', async () => {
+  const { post } = start()
+  const messages = [{ id: 'q', role: 'assistant', parts: [] }]
+  expect((await post('/api/chat', { id: 's1', messages })).status).toBe(404)
+  const again = await post('/api/chat', { id: 's2', messages: [], trigger: 'regenerate-message' })
+  expect([again.status, await again.text()]).toEqual([404, 'the conversation has no answer yet'])
+})
+
+test('all responses that stream are counted, from the moment they are asked for', async () => {
+  const { say, fetch, host } = start({ limits: { streams: 3 } })
+  await (await say('s1', 'm1')).text()
+  const open = host.session.bind(host)
+  Object.assign(host, {
+    session: async (...args: Parameters<typeof open>) => {
+      await delay()
+      return await open(...args)
+    },
+  })
+  const count = async (asked: readonly Promise<Response>[]): Promise<number> => {
+    const responses = await Promise.all(asked)
+    await Promise.all(responses.map(async (one) => await one.body?.cancel()))
+    await delay()
+    return responses.filter(({ status }) => status === 200).length
+  }
+  const readEvents = (): Promise<Response> => fetch('/api/sessions/s1/events')
+  for (const isAgain of [false, true]) {
+    const chat = (_: unknown, index: number): Promise<Response> => say(`${isAgain}${index}`, 'm1')
+    expect(await count(Array.from({ length: 10 }, chat))).toBe(3)
+    expect(await count(Array.from({ length: 10 }, readEvents))).toBe(3)
+  }
+})
+
+test('after a body that was refused its connection takes the next request', async () => {
+  const { port } = await listen(start({ authenticate: () => undefined }).handler)
+  const body = 'x'.repeat(1_000_000)
+  const one = 'POST /api/chat HTTP/1.1\r\nHost: localhost\r\ncontent-type: application/json\r\n'
+  const socket = connect(port, '127.0.0.1')
+  socket.write(
+    `${one}content-length: ${body.length}\r\n\r\n${body}GET /api/next HTTP/1.1\r\nHost: localhost\r\nconnection: close\r\n\r\n`,
+  )
+  let told = ''
+  for await (const piece of socket) told += String(piece)
+  expect(told.match(/HTTP\/1\.1 401/g)).toHaveLength(2)
+})
+
+test('who leaves before the answer begins leaves nothing open', async () => {
+  const { say, handler, host } = start()
+  await (await say('s1', 'm1')).text()
+  let closed = 0
+  const open = host.session.bind(host)
+  Object.assign(host, {
+    session: async (...args: Parameters<typeof open>) => {
+      await delay()
+      const session = await open(...args)
+      const close = session.close.bind(session)
+      return Object.assign(session, {
+        close: async () => {
+          closed += 1
+          await close()
+        },
+      })
+    },
+  })
+  const { port } = await listen(handler)
+  const socket = connect(port, '127.0.0.1')
+  socket.write('GET /api/sessions/s1/events HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  setTimeout(() => socket.destroy(), 10)
+  await expect.poll(() => closed).toBe(1)
+})
+
+async function listen(handler: (request: Request) => Promise<Response>): Promise<AddressInfo> {
+  const server = createServer(createNodeListener(handler))
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
+  running.push({
+    stop: async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => void server.close(resolve))
+    },
+  })
+  return server.address() as AddressInfo // of a port
+}
