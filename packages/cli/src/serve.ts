@@ -40,12 +40,19 @@ function createRequests(
   host: HandledHost,
   log: Logger,
   { server, origins, host: address }: ServeOptions,
-  localToken: string,
+  { localToken, isDraining }: { readonly localToken: string; readonly isDraining: () => boolean },
 ): ReturnType<typeof createNodeListener> {
   const tokens = server.token === undefined ? undefined : [server.token, localToken]
   const handler = createHandler(host, {
     log,
-    ...(origins && { origins }),
+    isDraining,
+    // As for WebSockets; where a token is asked for, pages of the server's own name may ask too.
+    origins: (origin, { url }) => {
+      const page = URL.parse(origin)
+      if (tokens && page?.host === new URL(url).host) return true
+      if (origins) return origins.includes('*') || origins.includes(origin)
+      return isLoopback(address) && page !== null && isLoopback(page.hostname)
+    },
     // Nobody is asked for a token: a page must not reach this machine by a name of its own.
     ...(isLoopback(address) && !tokens && { hosts: ['localhost', '127.0.0.1', '[::1]', address] }),
     ...(tokens && { authenticate: (request) => (hasToken(request, tokens) ? { id: 'anonymous' } : undefined) }),
@@ -71,6 +78,7 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
   const embedded = await openHost({ ...options, secrets, observers: [metrics] }, terminal, log)
   const local = 'strayCall' in embedded.host ? (embedded.host as LocalHost) : undefined // it has its methods
   let isListening = false
+  let isDraining = false
   const findStoreIssue = createReadiness({ store: embedded.store, log, clock: embedded.environment.clock })
   const front = createWebSocketFront({
     ...embedded.environment,
@@ -82,8 +90,8 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
     trustedProxies: server.trustedProxies,
     hasSession: (session) => hasRecords(embedded.store, session),
     metrics: metrics.prometheus,
-    chats: createChatSocket(embedded.host, { log }),
-    requests: createRequests(embedded.host, log, options, localToken),
+    chats: createChatSocket(embedded.host, { log, isDraining: () => isDraining }),
+    requests: createRequests(embedded.host, log, options, { localToken, isDraining: () => isDraining }),
     unreadyReason: () => (isListening ? findStoreIssue() : 'starting'),
     ...(options.origins && { origins: options.origins }),
     ...(server.token !== undefined && { token: [server.token, localToken] }),
@@ -115,6 +123,7 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
   }
   const code = await Promise.race([stopped.then(() => 0), stray.then(() => STRAY_EXIT)])
   withdrawAddress()
+  isDraining = true
   await end(server.drainMs, { front, embedded, log })
   return code
 }

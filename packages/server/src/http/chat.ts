@@ -16,6 +16,16 @@ export interface ChatWorld extends Pick<ServerWorld, 'clock' | 'timers' | 'newId
   readonly replayMs: number
 }
 
+/** @throws BatonError `server_draining` for what would begin a turn */
+export function checkDraining({ isDraining }: HandlerParts, { type }: Wish): void {
+  if (type === 'continue' || !isDraining()) return
+  throw new BatonError({
+    code: 'server_draining',
+    message: 'the server is shutting down',
+    hint: 'Send the message again in a moment.',
+  })
+}
+
 export function createChatWorld({ world, limits, basePath }: HandlerParts, id: string): ChatWorld {
   return { ...world, linkMedia: createMediaLinks(basePath, id), replayMs: limits.replayMs }
 }
@@ -56,7 +66,7 @@ export async function openChat(session: Session, request: ChatRequest, world: Ch
       return await send(session, { ...request, wish }, world)
     case 'edit':
     case 'regenerate':
-      return await askAgain(session, wish, world)
+      return await askAgain(session, { ...request, wish }, world)
     case 'continue':
       return await goOn(session, wish, world)
     default:
@@ -91,7 +101,15 @@ async function send(
   return { answer: createAnswer(session, world, { livePos: head.pos }), events }
 }
 
-async function askAgain(session: Session, wish: Of<'edit' | 'regenerate'>, world: ChatWorld): Promise<OpenedChat> {
+async function askAgain(
+  session: Session,
+  { wish, model, settings }: ChatRequest & { readonly wish: Of<'edit' | 'regenerate'> },
+  world: ChatWorld,
+): Promise<OpenedChat> {
+  // A turn that is asked again has no choices of its own: the session's are changed.
+  const hasSettings = Object.keys(settings).length > 0
+  if (model !== undefined || hasSettings)
+    await session.configure({ ...(model !== undefined && { model }), ...(hasSettings && { settings }) })
   const { head } = await session.info()
   const message = await findMessage(session, wish.message, wish.type === 'edit' ? 'user' : undefined)
   const reader = session.events({ from: head })

@@ -6,7 +6,7 @@ import { describeThrown } from '@baton/runtime'
 import type { ServerWorld } from '../shared/server-world.ts'
 import { createServerWorld } from '../shared/server-world.ts'
 import type { OpenedChat } from './chat.ts'
-import { createChatWorld, openChat, readUntil, resumeChat } from './chat.ts'
+import { checkDraining, createChatWorld, openChat, readUntil, resumeChat } from './chat.ts'
 import type { AllowedSettings } from './chat-request.ts'
 import { readChatRequest } from './chat-request.ts'
 import { answerEvents, encodeEvent } from './event-response.ts'
@@ -33,8 +33,13 @@ export interface HandlerOptions extends Partial<ServerWorld> {
   readonly basePath?: string
   /** Who asks; absent: everybody is `anonymous`. Undefined, or an error: 401. */
   readonly authenticate?: (request: Request) => Principal | undefined | Promise<Principal | undefined>
-  /** Pages of other origins that may ask, as `https://app.example`; `*` for all. None by default: others get 403. */
-  readonly origins?: readonly string[]
+  /**
+   * Pages of other origins that may ask, as `https://app.example`; `*` for all. None by default: others get 403. A function
+   * decides of each page alone, also of those of the server's own origin.
+   */
+  readonly origins?: readonly string[] | ((origin: string, request: Request) => boolean)
+  /** True while the server drains: no new turns begin, and those that run are told to their end. */
+  readonly isDraining?: () => boolean
   /**
    * Names under which the server may be asked, as `app.example` or `localhost`; others get 403. A server that asks for no
    * token needs them: a page could reach it by a name of its own that leads there. All by default.
@@ -61,6 +66,7 @@ export interface HandlerParts {
   readonly limits: HttpLimits
   readonly basePath: string
   readonly allow: AllowedSettings
+  readonly isDraining: () => boolean
   /** Responses that stream now. */
   streams: number
 }
@@ -77,11 +83,11 @@ const UI_STREAM = { 'x-vercel-ai-ui-message-stream': 'v1' }
 
 /** @throws BatonError `invalid_option` */
 export function createParts(host: HandledHost, options: HandlerOptions): HandlerParts {
-  const { basePath = '/api', allow = {}, limits } = options
+  const { basePath = '/api', allow = {}, limits, isDraining = () => false } = options
   if (!/^(?:\/[^/?#]+)*$/.test(basePath))
     throw new BatonError({ code: 'invalid_option', message: `basePath must be like "/api", not "${basePath}"` })
   const world = { ...createServerWorld(), ...options }
-  return { host, world, basePath, allow, limits: { ...LIMITS, ...limits }, streams: 0 }
+  return { host, world, basePath, allow, isDraining, limits: { ...LIMITS, ...limits }, streams: 0 }
 }
 
 /**
@@ -174,6 +180,7 @@ async function inPlainText({ world }: HandlerParts, run: () => Promise<Response>
 async function answerChat(parts: HandlerParts, call: Call): Promise<Response> {
   const body = await readJsonBody(call.request, parts.limits.bodyBytes)
   const request = readChatRequest(body, parts.allow)
+  checkDraining(parts, request.wish)
   const release = holdStream(parts)
   try {
     const session = await call.open(request.chat)
@@ -282,21 +289,29 @@ const ACTS: Readonly<Record<string, (session: Session, body: JsonObject) => Prom
 
 /** Why the page that asks may not, if it is a page. */
 function checkPage(
-  { headers, url }: Request,
-  origins: readonly string[],
+  request: Request,
+  origins: NonNullable<HandlerOptions['origins']>,
   hosts: readonly string[] | undefined,
 ): string | undefined {
-  const { host, hostname } = new URL(url)
+  const { host, hostname } = new URL(request.url)
   if (hosts && !hosts.includes(hostname)) return 'the server may not be asked under this name'
-  const origin = headers.get('origin')
-  if (origin === null || origins.includes('*') || origins.includes(origin)) return undefined
+  const origin = request.headers.get('origin')
+  if (origin === null || isAllowed(origin, request, origins)) return undefined
   // Behind a proxy the page's scheme is another one than the request's.
-  return URL.parse(origin)?.host === host ? undefined : 'pages of this origin may not ask'
+  const isOwn = typeof origins !== 'function' && URL.parse(origin)?.host === host
+  return isOwn ? undefined : 'pages of this origin may not ask'
 }
 
-function describeCors(request: Request, origins: readonly string[]): Readonly<Record<string, string>> {
+function isAllowed(origin: string, request: Request, origins: NonNullable<HandlerOptions['origins']>): boolean {
+  return typeof origins === 'function' ? origins(origin, request) : origins.includes('*') || origins.includes(origin)
+}
+
+function describeCors(
+  request: Request,
+  origins: NonNullable<HandlerOptions['origins']>,
+): Readonly<Record<string, string>> {
   const origin = request.headers.get('origin')
-  if (origin === null || !(origins.includes('*') || origins.includes(origin))) return {}
+  if (origin === null || !isAllowed(origin, request, origins)) return {}
   return {
     'access-control-allow-origin': origin,
     vary: 'origin',

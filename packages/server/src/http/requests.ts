@@ -27,7 +27,16 @@ export async function readJsonBody(request: Request, bytesMax: number): Promise<
   }
   const parsed = parseJson(new TextDecoder().decode(bytes))
   if (!parsed.ok) throw createInvalid('the body must be JSON')
+  if (isDeeper(parsed.value, DEPTH_MAX)) throw createInvalid(`the body is deeper than ${DEPTH_MAX} levels`)
   return parsed.value
+}
+
+/** Objects and arrays in one another. */
+const DEPTH_MAX = 100
+
+export function isDeeper(value: JsonValue, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels === 0 || Object.values(value).some((field) => isDeeper(field, levels - 1))
 }
 
 /** @throws BatonError `input_too_large`, `invalid_event` */
