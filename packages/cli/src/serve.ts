@@ -45,7 +45,8 @@ function createRequests(
   const tokens = server.token === undefined ? undefined : [server.token, localToken]
   const handler = createHandler(host, {
     log,
-    ...(origins && { origins }),
+    // As for its WebSocket: without a list the pages of this machine, where it listens to this machine alone.
+    origins: origins ?? ((origin) => isLoopback(address) && isLoopback(URL.parse(origin)?.hostname ?? '')),
     // Nobody is asked for a token: a page must not reach this machine by a name of its own.
     ...(isLoopback(address) && { hosts: ['localhost', '127.0.0.1', '[::1]', address] }),
     ...(tokens && { authenticate: (request) => (hasToken(request, tokens) ? { id: 'anonymous' } : undefined) }),

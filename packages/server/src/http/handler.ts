@@ -33,8 +33,11 @@ export interface HandlerOptions extends Partial<ServerWorld> {
   readonly basePath?: string
   /** Who asks; absent: everybody is `anonymous`. Undefined, or an error: 401. */
   readonly authenticate?: (request: Request) => Principal | undefined | Promise<Principal | undefined>
-  /** Pages of other origins that may ask, as `https://app.example`; `*` for all. None by default: others get 403. */
-  readonly origins?: readonly string[]
+  /**
+   * Pages of other origins that may ask, as `https://app.example`; `*` for all, or a function that says whether one may.
+   * None by default: others get 403.
+   */
+  readonly origins?: readonly string[] | ((origin: string) => boolean)
   /**
    * Names under which the server may be asked, as `app.example` or `localhost`; others get 403. A server that asks for no
    * token needs them: a page could reach it by a name of its own that leads there. All by default.
@@ -95,10 +98,14 @@ export function createHandler(
 ): (request: Request) => Promise<Response> {
   const { authenticate, origins = [], hosts } = options
   const parts = createParts(host, options)
+  const isNamed =
+    typeof origins === 'function'
+      ? origins
+      : (origin: string): boolean => origins.includes('*') || origins.includes(origin)
   return async (request) => {
-    const refusal = checkPage(request, origins, hosts)
-    if (refusal !== undefined) return answerRefusal(403, 'unauthorized', refusal)
-    const cors = describeCors(request, origins)
+    const refusal = checkPage(request, isNamed, hosts)
+    if (refusal) return await asAsked(parts, request, answerRefusal(403, 'unauthorized', refusal.message, refusal.hint))
+    const cors = describeCors(request, isNamed)
     if (request.method === 'OPTIONS') return new Response(null, { status: 204, headers: cors })
     const response = await answer(parts, request, authenticate)
     for (const [name, value] of Object.entries(cors)) response.headers.set(name, value)
@@ -121,7 +128,8 @@ async function answer(
   } catch (cause) {
     world.log.info('a request could not be authenticated', { cause: describeThrown(cause) })
   }
-  if (!principal) return answerRefusal(401, 'unauthorized', 'the server does not know who you are')
+  if (!principal)
+    return await asAsked(parts, request, answerRefusal(401, 'unauthorized', 'the server does not know who you are'))
   const by = principal
   const call: Call = { request, url, principal: by, open: (id) => host.session(id, { principal: by }) }
   try {
@@ -161,6 +169,14 @@ async function route(parts: HandlerParts, call: Call, path: readonly string[]): 
   if (method === 'GET' && act === 'stream') return await inPlainText(parts, () => answerResume(parts, call, id))
   if (method !== 'POST') return NOT_FOUND()
   return await answerAct(parts, call, { id, act })
+}
+
+/** A refusal as who asks shows it: text at the addresses that `useChat` asks, else JSON. */
+async function asAsked({ basePath }: HandlerParts, { url }: Request, refusal: Response): Promise<Response> {
+  const { pathname } = new URL(url)
+  const isChat =
+    pathname === `${basePath}/chat` || (pathname.startsWith(`${basePath}/chat/`) && pathname.endsWith('/stream'))
+  return isChat ? await asPlainText(refusal) : refusal
 }
 
 async function inPlainText({ world }: HandlerParts, run: () => Promise<Response>): Promise<Response> {
@@ -257,28 +273,34 @@ const ACTS: Readonly<Record<string, (session: Session, body: JsonObject) => Prom
   approvals: (session, body) => session.decide(body as unknown as Parameters<Session['decide']>[0]),
 }
 
+type IsNamed = (origin: string) => boolean
+
 /** Why the page that asks may not, if it is a page. */
 function checkPage(
   { headers, url }: Request,
-  origins: readonly string[],
+  isNamed: IsNamed,
   hosts: readonly string[] | undefined,
-): string | undefined {
+): { readonly message: string; readonly hint?: string } | undefined {
   const { host, hostname } = new URL(url)
-  if (hosts && !hosts.includes(hostname)) return 'the server may not be asked under this name'
+  if (hosts && !hosts.includes(hostname)) return { message: 'the server may not be asked under this name' }
   const origin = headers.get('origin')
-  if (origin === null || origins.includes('*') || origins.includes(origin)) return undefined
   // Behind a proxy the page's scheme is another one than the request's.
-  return URL.parse(origin)?.host === host ? undefined : 'pages of this origin may not ask'
+  if (origin === null || isNamed(origin) || URL.parse(origin)?.host === host) return undefined
+  return {
+    message: `pages of the origin ${origin.slice(0, 200)} may not ask ${host}`,
+    hint: 'Name the origin in `origins` of createHandler, or by --allow-origin of "baton serve"; a proxy must keep the Host header.',
+  }
 }
 
-function describeCors(request: Request, origins: readonly string[]): Readonly<Record<string, string>> {
+function describeCors(request: Request, isNamed: IsNamed): Readonly<Record<string, string>> {
   const origin = request.headers.get('origin')
-  if (origin === null || !(origins.includes('*') || origins.includes(origin))) return {}
+  if (origin === null || !isNamed(origin)) return {}
   return {
     'access-control-allow-origin': origin,
     vary: 'origin',
     'access-control-allow-methods': 'GET, POST, PATCH, DELETE',
     'access-control-allow-headers': 'content-type, authorization, idempotency-key, last-event-id, user-agent',
+    'access-control-expose-headers': 'x-baton-error',
     'access-control-max-age': '600',
   }
 }

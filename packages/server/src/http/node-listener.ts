@@ -3,6 +3,9 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { Readable } from 'node:stream'
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
 
+/** What Express adds: the address before the path of a mount was cut off, and the body that a parser has read already. */
+type Incoming = IncomingMessage & { readonly originalUrl?: string; readonly body?: unknown }
+
 /** The address of a request is made of its `Host` header: check it with `hosts` where that matters. */
 export function createNodeListener(handler: (request: Request) => Promise<Response>): RequestListener {
   return (incoming, outgoing) => {
@@ -12,10 +15,11 @@ export function createNodeListener(handler: (request: Request) => Promise<Respon
 
 async function serve(
   handler: (request: Request) => Promise<Response>,
-  incoming: IncomingMessage,
+  incoming: Incoming,
   outgoing: ServerResponse,
 ): Promise<void> {
-  const { method = 'GET', url = '/' } = incoming
+  const { method = 'GET' } = incoming
+  const url = incoming.originalUrl ?? incoming.url ?? '/'
   const base = URL.parse(`http://${incoming.headers.host ?? 'localhost'}`) ?? new URL('http://localhost')
   const headers = new Headers()
   for (const [name, value] of Object.entries(incoming.headers))
@@ -24,7 +28,7 @@ async function serve(
   const request = new Request(new URL(url.startsWith('/') ? `${base.origin}${url}` : base), {
     method,
     headers,
-    ...(hasBody && { body: Readable.toWeb(incoming) as ReadableStream, duplex: 'half' }),
+    ...(hasBody && { body: readBody(incoming), duplex: 'half' }),
   })
   const response = await handler(request)
   outgoing.writeHead(response.status, Object.fromEntries(response.headers))
@@ -36,4 +40,9 @@ async function serve(
   outgoing.on('close', () => body.destroy())
   body.on('error', () => outgoing.destroy())
   body.pipe(outgoing)
+}
+
+function readBody(incoming: Incoming): string | ReadableStream {
+  if (incoming.readableEnded && incoming.body !== undefined) return JSON.stringify(incoming.body)
+  return Readable.toWeb(incoming) as ReadableStream
 }
