@@ -74,8 +74,20 @@ export function toObjectSchema(what: string, schema: Schema): JsonObject {
     described = toJsonSchema(schema)
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
-    throw new BatonError({ code: 'invalid_schema', message: `${what}: ${why}`, cause })
+    const canDescribe = isStandardSchema(schema) && schema['~standard'].jsonSchema !== undefined
+    throw new BatonError({
+      code: 'invalid_schema',
+      message: `${what}: ${why}`,
+      cause,
+      ...(canDescribe && { hint: INEXPRESSIBLE }),
+    })
   }
   if (described['type'] === 'object') return described
-  throw new BatonError({ code: 'invalid_schema', message: `${what}: the schema’s root must have type "object"` })
+  throw new BatonError({
+    code: 'invalid_schema',
+    message: `${what}: the schema’s root must have type "object"; put a list into one, such as { items: […] }`,
+    hint: 'Make the root an object, and put the list or the value into a field of it.',
+  })
 }
+
+const INEXPRESSIBLE = 'Use types that JSON has, such as text for a date.'

@@ -14,7 +14,13 @@ export interface ChatRequest {
 }
 
 export type Wish =
-  | { readonly type: 'send'; readonly id: string; readonly parts: readonly ContentPart[] }
+  | {
+      readonly type: 'send'
+      readonly id: string
+      readonly parts: readonly ContentPart[]
+      /** Results that the page had when the user went on, and had not handed in. */
+      readonly given: readonly Given[]
+    }
   /** Another text in place of one that was said. */
   | { readonly type: 'edit'; readonly message: string; readonly parts: readonly ContentPart[] }
   /** Another answer; to the newest message where `message` is absent. */
@@ -46,10 +52,12 @@ export function readChatRequest(body: JsonValue, allowed: AllowedSettings): Chat
   const { id: chat, messages, trigger = 'submit-message', messageId } = body
   if (typeof chat !== 'string' || chat === '') throw createInvalid('id must be the chat’s id')
   if (!Array.isArray(messages)) throw createInvalid('messages must be an array')
-  const last = messages.at(-1) as JsonValue | undefined // an item of JSON
+  const [previous, last] = [messages.at(-2), messages.at(-1)] as (JsonValue | undefined)[] // items of JSON
   if (messageId !== undefined && messageId !== null && typeof messageId !== 'string')
     throw createInvalid('messageId must be text')
   const wish = readWish(trigger, typeof messageId === 'string' ? messageId : undefined, last)
+  if (wish.type === 'send')
+    return { chat, wish: { ...wish, given: readResults(previous) }, ...readAsked(body, allowed) }
   return { chat, wish, ...readAsked(body, allowed) }
 }
 
@@ -65,7 +73,18 @@ function readWish(trigger: JsonValue, messageId: string | undefined, last: JsonV
   if (role === 'assistant') return readContinuation(id, parts as readonly JsonValue[])
   if (role !== 'user') throw createInvalid('the last message must be of the role "user" or "assistant"')
   const said = readUserParts(parts as readonly JsonValue[])
-  return messageId === undefined ? { type: 'send', id, parts: said } : { type: 'edit', message: messageId, parts: said }
+  return messageId === undefined
+    ? { type: 'send', id, parts: said, given: [] }
+    : { type: 'edit', message: messageId, parts: said }
+}
+
+/** A page without `sendAutomaticallyWhen` says what its tools gave with the next message. Decisions need their own request. */
+function readResults(message: JsonValue | undefined): readonly Given[] {
+  if (!isJsonObject(message) || message['role'] !== 'assistant') return []
+  const { id, parts } = message
+  if (typeof id !== 'string' || !Array.isArray(parts)) return []
+  const wish = readContinuation(id, parts as readonly JsonValue[])
+  return wish.type === 'continue' ? wish.given.filter(({ type }) => type !== 'decision') : []
 }
 
 function readContinuation(id: string, parts: readonly JsonValue[]): Wish {

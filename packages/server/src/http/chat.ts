@@ -81,6 +81,7 @@ async function send(
   { wish, model, settings }: ChatRequest & { readonly wish: Of<'send'> },
   world: ChatWorld,
 ): Promise<OpenedChat> {
+  await takeLate(session, wish.given)
   const { head } = await session.info()
   const turn = session.send(wish.parts, { inputId: wish.id, settings, ...(model !== undefined && { model }) })
   turn.answer.catch(() => {}) // whoever reads the events gets the failure there
@@ -99,6 +100,14 @@ async function send(
     },
   }
   return { answer: createAnswer(session, world, { livePos: head.pos }), events }
+}
+
+/** Without them the message would wait until the calls' deadlines. */
+async function takeLate(session: Session, given: readonly Given[]): Promise<void> {
+  if (given.length === 0 || (await session.info()).activity !== 'waiting') return
+  const { calls, reader } = await readTurn(session)
+  reader.leave()
+  for (const one of given) await take(session, one, calls)
 }
 
 async function askAgain(
@@ -212,6 +221,7 @@ interface ReadTurn {
 
 async function readTurn(session: Session): Promise<ReadTurn> {
   const { head } = await session.info()
+  const newest = session.lastTurn()?.turn ?? 0
   const reader = session.events({ from: 'turn' })
   const past: SessionEvent[] = []
   const calls = new Map<string, CallView>()
@@ -224,6 +234,9 @@ async function readTurn(session: Session): Promise<ReadTurn> {
       if (event.type === 'call') calls.set(event.call.callId, event.call)
     }
   }
+  // A message that waited begins its turn in the record that ends the turn before: that end is not of this answer.
+  const before = past.findLastIndex((event) => event.type === 'turn-finished' && event.turn < newest)
+  past.splice(0, before + 1)
   return { past, calls, reader, livePos: head.pos }
 }
 

@@ -103,7 +103,7 @@ export function createHandler(
   const parts = createParts(host, options)
   return async (request) => {
     const refusal = checkPage(request, origins, hosts)
-    if (refusal !== undefined) return answerRefusal(403, 'unauthorized', refusal)
+    if (refusal) return await asAsked(parts, request, answerRefusal(403, 'unauthorized', refusal.message, refusal.hint))
     const cors = describeCors(request, origins)
     if (request.method === 'OPTIONS') return new Response(null, { status: 204, headers: cors })
     const response = await answer(parts, request, authenticate)
@@ -127,7 +127,8 @@ async function answer(
   } catch (cause) {
     world.log.info('a request could not be authenticated', { cause: describeThrown(cause) })
   }
-  if (!principal) return answerRefusal(401, 'unauthorized', 'the server does not know who you are')
+  if (!principal)
+    return await asAsked(parts, request, answerRefusal(401, 'unauthorized', 'the server does not know who you are'))
   const by = principal
   const call: Call = { request, url, principal: by, open: (id) => host.session(id, { principal: by }) }
   try {
@@ -167,6 +168,14 @@ async function route(parts: HandlerParts, call: Call, path: readonly string[]): 
   if (method === 'GET' && act === 'stream') return await inPlainText(parts, () => answerResume(parts, call, id))
   if (method !== 'POST') return NOT_FOUND()
   return await answerAct(parts, call, { id, act })
+}
+
+/** A refusal as who asks shows it: text at the addresses that `useChat` asks, else JSON. */
+async function asAsked({ basePath }: HandlerParts, { url }: Request, refusal: Response): Promise<Response> {
+  const { pathname } = new URL(url)
+  const isChat =
+    pathname === `${basePath}/chat` || (pathname.startsWith(`${basePath}/chat/`) && pathname.endsWith('/stream'))
+  return isChat ? await asPlainText(refusal) : refusal
 }
 
 async function inPlainText({ world }: HandlerParts, run: () => Promise<Response>): Promise<Response> {
@@ -292,14 +301,17 @@ function checkPage(
   request: Request,
   origins: NonNullable<HandlerOptions['origins']>,
   hosts: readonly string[] | undefined,
-): string | undefined {
+): { readonly message: string; readonly hint?: string } | undefined {
   const { host, hostname } = new URL(request.url)
-  if (hosts && !hosts.includes(hostname)) return 'the server may not be asked under this name'
+  if (hosts && !hosts.includes(hostname)) return { message: 'the server may not be asked under this name' }
   const origin = request.headers.get('origin')
   if (origin === null || isAllowed(origin, request, origins)) return undefined
   // Behind a proxy the page's scheme is another one than the request's.
-  const isOwn = typeof origins !== 'function' && URL.parse(origin)?.host === host
-  return isOwn ? undefined : 'pages of this origin may not ask'
+  if (typeof origins !== 'function' && URL.parse(origin)?.host === host) return undefined
+  return {
+    message: `pages of the origin ${origin.slice(0, 200)} may not ask ${host}`,
+    hint: 'Name the origin in `origins` of createHandler, or by --allow-origin of "baton serve"; a proxy must keep the Host header.',
+  }
 }
 
 function isAllowed(origin: string, request: Request, origins: NonNullable<HandlerOptions['origins']>): boolean {
@@ -317,6 +329,7 @@ function describeCors(
     vary: 'origin',
     'access-control-allow-methods': 'GET, POST, PATCH, DELETE',
     'access-control-allow-headers': 'content-type, authorization, idempotency-key, last-event-id, user-agent',
+    'access-control-expose-headers': 'x-baton-error',
     'access-control-max-age': '600',
   }
 }

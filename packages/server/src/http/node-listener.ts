@@ -3,6 +3,9 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { Readable } from 'node:stream'
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
 
+/** What Express adds: the address before the path of a mount was cut off, and the body that a parser has read already. */
+type Incoming = IncomingMessage & { readonly originalUrl?: string; readonly body?: unknown }
+
 /** The address of a request is made of its `Host` header: check it with `hosts` where that matters. */
 export function createNodeListener(handler: (request: Request) => Promise<Response>): RequestListener {
   return (incoming, outgoing) => {
@@ -12,10 +15,11 @@ export function createNodeListener(handler: (request: Request) => Promise<Respon
 
 async function serve(
   handler: (request: Request) => Promise<Response>,
-  incoming: IncomingMessage,
+  incoming: Incoming,
   outgoing: ServerResponse,
 ): Promise<void> {
-  const { method = 'GET', url = '/' } = incoming
+  const { method = 'GET' } = incoming
+  const url = incoming.originalUrl ?? incoming.url ?? '/'
   const base = URL.parse(`http://${incoming.headers.host ?? 'localhost'}`) ?? new URL('http://localhost')
   const headers = new Headers()
   for (const [name, value] of Object.entries(incoming.headers))
@@ -46,7 +50,8 @@ async function serve(
 }
 
 /** Read as the handler asks for it. A handler that stops leaves the connection as it is: its response comes over it. */
-function readBody(incoming: IncomingMessage): ReadableStream<Uint8Array> {
+function readBody(incoming: Incoming): string | ReadableStream<Uint8Array> {
+  if (incoming.readableEnded && incoming.body !== undefined) return JSON.stringify(incoming.body)
   const pieces = incoming.iterator({ destroyOnReturn: false }) as AsyncIterator<Uint8Array, undefined> // no encoding was set
   return new ReadableStream<Uint8Array>(
     {
