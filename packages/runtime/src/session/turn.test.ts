@@ -4,7 +4,7 @@ import { SessionProjection } from '@baton/core'
 import { expect, test } from 'vitest'
 import { EventReader } from './event-reader.ts'
 import { FrameReader } from './frame-reader.ts'
-import { followTurn } from './turn.ts'
+import { followTurn, refuseTurn } from './turn.ts'
 
 const text = (said: string, offset = 0): Frame => ({ type: 'text-delta', attempt: 1, offset, text: said })
 
@@ -74,4 +74,10 @@ test('a reader for a device that lost frames is told so, and its reading ends', 
   frames.end()
   expect(await events.nextBatch()).toMatchObject({ events: [{ type: 'behind' }] })
   expect(await events.nextBatch()).toBeUndefined()
+})
+
+test('a loop over a turn that was refused throws what was refused, as its answer does', async () => {
+  const turn = refuseTurn('i', { code: 'unknown_model', message: 'no model is named so' })
+  await expect(turn.answer).rejects.toMatchObject({ code: 'unknown_model' })
+  await expect(turn[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: 'unknown_model' })
 })

@@ -52,12 +52,13 @@ const ACCEPTED: Accepted = { type: 'accepted', pos: -1 }
 
 /** Of an input that was not handed in. */
 export function refuseTurn(id: string, { code, message }: Pick<Refused, 'code' | 'message'>): Turn<never> {
-  const answer = Promise.reject<never>(new BatonError({ code, message }))
-  answer.catch(() => {}) // a program that only reads the events must not be punished
-  return { id, answer, [Symbol.asyncIterator]: noEvents }
+  const cause = new BatonError({ code, message })
+  const answer = Promise.reject<never>(cause)
+  answer.catch(() => {}) // a program that only reads the events gets it there
+  const events = new TurnEvents()
+  events.end({ cause })
+  return { id, answer, [Symbol.asyncIterator]: () => events[Symbol.asyncIterator]() }
 }
-
-async function* noEvents(): AsyncGenerator<never> {}
 
 interface Seen {
   /** The input entered: from here on the running turn is this one. */

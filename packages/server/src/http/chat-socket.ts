@@ -6,7 +6,7 @@ import { describeThrown } from '@baton/runtime'
 import { CLOSE_CODES } from '../shared/socket.ts'
 import type { Socket } from '../shared/socket.ts'
 import type { OpenedChat } from './chat.ts'
-import { checkDraining, createChatWorld, openChat, readUntil, resumeChat } from './chat.ts'
+import { checkDraining, checkThere, createChatWorld, openChat, readUntil, resumeChat } from './chat.ts'
 import { readChatRequest } from './chat-request.ts'
 import type { HandlerParts } from './handler.ts'
 import { describeError } from './http-errors.ts'
@@ -92,6 +92,7 @@ class Connection implements ChatConnection {
     const more = isJsonObject(body) ? body : {}
     const request = type === 'send' ? readChatRequest({ ...more, ...frame }, allow) : undefined
     if (request) checkDraining(this.#parts, request.wish)
+    if (request) await checkThere(this.#parts, request)
     const running: Running = { session: id, hasLeft: false, left: Promise.withResolvers() }
     this.#running.set(requestId, running)
     try {

@@ -26,6 +26,12 @@ export function checkDraining({ isDraining }: HandlerParts, { type }: Wish): voi
   })
 }
 
+/** Only a message makes a session. @throws BatonError `unknown_input` */
+export async function checkThere({ host }: HandlerParts, { chat, wish }: ChatRequest): Promise<void> {
+  if (wish.type === 'send' || ((await host.has?.(chat)) ?? true)) return
+  throw new BatonError({ code: 'unknown_input', message: 'there is no such chat' })
+}
+
 export function createChatWorld({ world, limits, basePath }: HandlerParts, id: string): ChatWorld {
   return { ...world, linkMedia: createMediaLinks(basePath, id), replayMs: limits.replayMs }
 }
@@ -143,7 +149,7 @@ async function findMessage(session: Session, id: string | undefined, role: 'user
       id === undefined ? one.role === 'assistant' : one.id === id || showMessageId(one.id) === id,
     )
     if (found && role !== undefined && found.role !== role)
-      throw new BatonError({ code: 'invalid_event', message: `message ${found.id} is none of a user's` })
+      throw new BatonError({ code: 'invalid_event', message: `message ${found.id} is not a user's message` })
     if (found) return found.id
     before = page.messages[0]?.id
     if (!page.more || before === undefined)

@@ -6,7 +6,7 @@ import { describeThrown } from '@baton/runtime'
 import type { ServerWorld } from '../shared/server-world.ts'
 import { createServerWorld } from '../shared/server-world.ts'
 import type { OpenedChat } from './chat.ts'
-import { checkDraining, createChatWorld, openChat, readUntil, resumeChat } from './chat.ts'
+import { checkDraining, checkThere, createChatWorld, openChat, readUntil, resumeChat } from './chat.ts'
 import type { AllowedSettings } from './chat-request.ts'
 import { readChatRequest } from './chat-request.ts'
 import { answerEvents, encodeEvent } from './event-response.ts'
@@ -83,7 +83,13 @@ const UI_STREAM = { 'x-vercel-ai-ui-message-stream': 'v1' }
 
 /** @throws BatonError `invalid_option` */
 export function createParts(host: HandledHost, options: HandlerOptions): HandlerParts {
-  const { basePath = '/api', allow = {}, limits, isDraining = () => false } = options
+  const { basePath = '/api', allow = {}, limits = {}, isDraining = () => false } = options
+  for (const [name, value] of Object.entries(limits))
+    if (!Number.isSafeInteger(value) || value < 1)
+      throw new BatonError({
+        code: 'invalid_option',
+        message: `limits.${name} must be a whole number from 1, not ${value}`,
+      })
   if (!/^(?:\/[^/?#]+)*$/.test(basePath))
     throw new BatonError({ code: 'invalid_option', message: `basePath must be like "/api", not "${basePath}"` })
   const world = { ...createServerWorld(), ...options }
@@ -190,6 +196,7 @@ async function answerChat(parts: HandlerParts, call: Call): Promise<Response> {
   const body = await readJsonBody(call.request, parts.limits.bodyBytes)
   const request = readChatRequest(body, parts.allow)
   checkDraining(parts, request.wish)
+  await checkThere(parts, request)
   const release = holdStream(parts)
   try {
     const session = await call.open(request.chat)
@@ -328,7 +335,7 @@ function describeCors(
     'access-control-allow-origin': origin,
     vary: 'origin',
     'access-control-allow-methods': 'GET, POST, PATCH, DELETE',
-    'access-control-allow-headers': 'content-type, authorization, idempotency-key, last-event-id, user-agent',
+    'access-control-allow-headers': 'content-type, authorization, last-event-id, user-agent',
     'access-control-expose-headers': 'x-baton-error',
     'access-control-max-age': '600',
   }

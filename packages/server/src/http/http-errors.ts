@@ -60,8 +60,13 @@ function tellError(cause: unknown, log: Logger): ToldError {
   }
   const status = STATUSES[cause.code] ?? (INVALID.has(cause.code) ? 400 : 500)
   if (status >= 500) log.warn('a request failed', { code: cause.code, cause: cause.message })
-  const { code, message } = INVALID.has(cause.code) || cause.code === 'unknown_input' ? cause : encodeAppError(cause)
-  return { status, code, message, hint: cause.hint }
+  if (INVALID.has(cause.code) || cause.code === 'unknown_input') {
+    const { code, message, hint } = cause
+    return { status, code, message, hint }
+  }
+  const { code, message } = encodeAppError(cause)
+  // Where the message is for operators alone, so is the hint.
+  return { status, code, message, ...(message === cause.message && { hint: cause.hint }) }
 }
 
 /** What an app is told of a failure, where it takes words alone. */

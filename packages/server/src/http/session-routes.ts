@@ -69,23 +69,18 @@ async function removeSession({ host }: HandlerParts, { principal }: Call, id: st
 }
 
 async function changeSession({ parts, call, session }: Routing): Promise<Response> {
-  const { title, meta, model, settings, ...unknown } = await readObjectBody(call.request, parts.limits.bodyBytes)
+  const { title, meta, model, ...unknown } = await readObjectBody(call.request, parts.limits.bodyBytes)
   const [field] = Object.keys(unknown)
   if (field !== undefined)
-    throw createInvalid(`a session has no field "${field.slice(0, 80)}"; it has title, meta, model and settings`)
-  if (model !== undefined || settings !== undefined)
-    if (!mayConfigure(parts, model, settings))
-      throw createInvalid('this model or these settings may not be chosen here')
+    throw createInvalid(`a session has no field "${field.slice(0, 80)}"; it has title, meta and model`)
+  if (model !== undefined && !(typeof model === 'string' && parts.allow.models?.includes(model)))
+    throw createInvalid('this model may not be chosen here')
   if (title !== undefined || meta !== undefined)
     await session.describe({ ...(title !== undefined && { title }), ...(meta !== undefined && { meta }) } as Parameters<
       Session['describe']
     >[0]) // decoded by the session
   if (typeof model === 'string') await session.configure({ model })
   return answerJson(200, asJson(await session.info()))
-}
-
-function mayConfigure({ allow }: HandlerParts, model: JsonValue | undefined, settings: JsonValue | undefined): boolean {
-  return settings === undefined && typeof model === 'string' && allow.models?.includes(model) === true
 }
 
 async function showMessages({ parts, call, session }: Routing): Promise<Response> {

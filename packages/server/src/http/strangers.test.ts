@@ -64,11 +64,18 @@ test.each(['constructor', 'toString', '__proto__', 'hasOwnProperty'])('there is 
 })
 
 test('a conversation without an answer has none that goes on, or is given again', async () => {
-  const { post } = start()
+  const { post, host } = start()
   const messages = [{ id: 'q', role: 'assistant', parts: [] }]
+  const regenerate = async (id: string): Promise<readonly [number, string]> => {
+    const response = await post('/api/chat', { id, messages: [], trigger: 'regenerate-message' })
+    return [response.status, await response.text()]
+  }
   expect((await post('/api/chat', { id: 's1', messages })).status).toBe(404)
-  const again = await post('/api/chat', { id: 's2', messages: [], trigger: 'regenerate-message' })
-  expect([again.status, await again.text()]).toEqual([404, 'the conversation has no answer yet'])
+  expect(await regenerate('s1')).toEqual([404, 'there is no such chat'])
+  expect(await host.has('s1')).toBe(false)
+  await host.session('s1')
+  expect((await post('/api/chat', { id: 's1', messages })).status).toBe(404)
+  expect(await regenerate('s1')).toEqual([404, 'the conversation has no answer yet'])
 })
 
 test('all responses that stream are counted, from the moment they are asked for', async () => {
