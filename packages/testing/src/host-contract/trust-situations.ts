@@ -142,7 +142,8 @@ export const TRUST_SITUATIONS: Situations = {
       const { world, session, turn, gate } = await createRunningWorld(stage)
       const refused = session.send(value as string)
       await expect(world.time.until(refused.answer)).rejects.toMatchObject({ code: 'invalid_event' })
-      for await (const event of refused) throw new Error(`there is no such turn: ${event.type}`)
+      // Whoever reads the events gets it there.
+      await expect(refused[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: 'invalid_event' })
       expect(await submitRaw(session, value)).toMatchObject({ type: 'refused' })
       await expect(session.decide(value as never)).rejects.toMatchObject({ name: 'BatonError' })
       await expect(session.answer(value as never)).rejects.toMatchObject({ name: 'BatonError' })
