@@ -67,7 +67,8 @@ describe.skipIf(!server)('what Temporal is asked for', { timeout: 150_000 }, () 
   test.each([
     ['a plain turn', 35, 11, [{ text: 'one' }, { text: 'two' }]],
     ['a turn with a tool', 35, 11, [{ text: 'one' }, { calls: [callAdd] }, { text: 'two' }]],
-    ['a turn with three tools', 45, 14, [{ text: 'one' }, { calls: [callAdd, callAdd, callAdd] }, { text: 'two' }]],
+    // Results that arrive together are one decision, and Temporal delivers them together or apart: 42 to 50 events.
+    ['a turn with three tools', 55, 15, [{ text: 'one' }, { calls: [callAdd, callAdd, callAdd] }, { text: 'two' }]],
   ])('%s takes fewer than %i events and %i actions', async (name, eventsMax, actionsMax, steps) => {
     await withWorld({ steps, tools: [add] }, async (world) => {
       const { events, actions } = await measureTurn(world, async (id) => {
