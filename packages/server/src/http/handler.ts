@@ -18,7 +18,7 @@ import { createInvalid } from './ui-messages.ts'
 export interface HttpLimits {
   /** Bytes of a request's body; 32 MiB by default, since pictures come in it. */
   readonly bodyBytes: number
-  /** Bytes of a response that may wait for its reader; then it is let go, and resumes. 4 MiB. */
+  /** Bytes of a response that may wait for its reader; one that then reads nothing for a minute is let go. 4 MiB. */
   readonly waitingBytes: number
   /** Milliseconds of silence after which a comment keeps a response open. 15,000. */
   readonly keepAliveMs: number
@@ -261,6 +261,7 @@ function answerStream(
       try {
         for await (const event of readUntil(events, writer.left)) {
           for (const chunk of await told.take(event)) writer.write(encodeEvent(JSON.stringify(chunk)))
+          await writer.waitForRoom()
           if (told.isOver) break
         }
         if (told.isOver) writer.write(encodeEvent('[DONE]'))

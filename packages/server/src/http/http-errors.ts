@@ -69,7 +69,7 @@ function tellError(cause: unknown, log: Logger): ToldError {
   return { status, code, message, ...(message === cause.message && { hint: cause.hint }) }
 }
 
-/** What an app is told of a failure, where it takes words alone. */
+/** The message of a failure, for a wire that carries no code. */
 export function describeError(cause: unknown, log: Logger): string {
   return tellError(cause, log).message
 }

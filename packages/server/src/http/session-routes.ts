@@ -117,8 +117,10 @@ async function showEvents({ parts, call, session }: Routing): Promise<Response> 
       writer.left.then(() => reader.leave()).catch(() => {})
       try {
         for (let batch = await reader.nextBatch(); batch; batch = await reader.nextBatch())
-          for (const event of batch.events)
+          for (const event of batch.events) {
             writer.write(encodeEvent(JSON.stringify(event), JSON.stringify(event.cursor)))
+            await writer.waitForRoom()
+          }
       } catch (cause) {
         world.log.warn('events could not be told to their end', { session: session.id, cause: describeThrown(cause) })
       } finally {

@@ -151,6 +151,13 @@ test('events go on after any of them, by the id that a browser sends back', asyn
   expect((await ask('/api/sessions/s1/events?from={"pos":9999}')).status).toBe(400)
 })
 
+test('a response that is larger than what may wait is read whole, at the reader’s own pace', async () => {
+  const { ask, say } = start({ authenticate, limits: { waitingBytes: 64 } })
+  for (let turn = 0; turn < 20; turn++) await say('s1', `word ${turn}`)
+  const events = await readEvents(ask('/api/sessions/s1/events?from=start'), 'live')
+  expect(events.filter(({ type }) => type === 'turn-finished')).toHaveLength(20)
+})
+
 test('a body over the limit, a body that is no JSON, an address that is none', async () => {
   const { ask, fetch } = start({ limits: { bodyBytes: 100 } })
   expect((await ask('/api/chat', { body: { id: 'x'.repeat(200) } })).status).toBe(413)

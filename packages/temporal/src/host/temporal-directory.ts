@@ -33,7 +33,7 @@ export class TemporalDirectory implements Pick<SessionDirectory, 'sessions' | 'h
     this.#directory = new Directory({
       store,
       log,
-      // A replica may lag behind what is told of its session; the log does not.
+      // A replica may be behind the changes that watchers hear of; the log is not.
       findOpen: () => undefined,
       fold: (session, first) => this.#fold(session, first),
     })
