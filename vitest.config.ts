@@ -9,6 +9,9 @@ const shared = { resolve: { conditions }, ssr: { resolve: { conditions, external
 const places = (suffix: string) => ['packages/*/src', 'scripts', 'examples'].map((folder) => `${folder}/**/*${suffix}`)
 const longer = ['.property.test.ts', '.process.test.ts', '.deep.test.ts'].flatMap(places)
 
+// Of an example that installs and builds in its own folder.
+const INSTALLED = ['**/node_modules/**', '**/.next/**']
+
 // What Node compiles, threads and commands that tests start take from here: each would strip the same types again.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/node-compile')
 
@@ -16,7 +19,13 @@ export default defineConfig(({ mode }) => {
   const depth = mode === 'deep' ? 'deep' : 'quick'
   const suite = (name: string, include: readonly string[], testTimeout: number, exclude: readonly string[] = []) => ({
     ...shared,
-    test: { name, include: [...include], exclude: [...exclude], testTimeout, env: { BATON_TEST_DEPTH: depth } },
+    test: {
+      name,
+      include: [...include],
+      exclude: [...INSTALLED, ...exclude],
+      testTimeout,
+      env: { BATON_TEST_DEPTH: depth },
+    },
   })
   return {
     test: {

@@ -29,6 +29,8 @@ export const BARE_CLIENTS = ['floor-http', 'floor-dispatch', 'floor-fetch'] as c
 export const BATON_CLIENTS = ['baton', 'baton-new-session', 'baton-sqlite'] as const
 export const PEERS = ['pi-agent', 'anthropic-tool-runner', 'openai-agents', 'ai-sdk'] as const
 export const SERVERS = ['relay', 'baton-websocket'] as const
+/** Chats over HTTP in the AI SDK's stream; beside them version 1, which sends the whole text at most once in 50 ms. */
+export const CHAT_SERVERS = ['relay-chat', 'baton-chat', 'baton-websocket'] as const
 /** Wires of which the adapter is measured alone, beside a bare reader of the same wire. */
 export const WIRES = ['messages', 'responses', 'chat', 'gemini', 'converse'] as const
 export type WireName = (typeof WIRES)[number]
@@ -44,6 +46,7 @@ export type ClientName =
   | (typeof BATON_CLIENTS)[number]
   | (typeof PEERS)[number]
   | (typeof SERVERS)[number]
+  | (typeof CHAT_SERVERS)[number]
 
 const DELTAS = 2000
 const PACED_DELTAS = 200
@@ -55,6 +58,7 @@ const TOOLS_PATH = `tools-${ROUNDS}-${CALLS}-${LAST_DELTAS}-b`
 
 const IN_PROCESS = { clients: [...BARE_CLIENTS, ...BATON_CLIENTS, ...PEERS], floor: 'floor-fetch' } as const
 const OVER_WEBSOCKET = { clients: SERVERS, floor: 'relay' } as const
+const OVER_HTTP = { clients: CHAT_SERVERS, floor: 'relay-chat' } as const
 const ONE_BY_ONE = { atOnce: 1, tools: 0, batchMs: 250 } as const
 const perDelta = (deltas: number): Unit => ({ type: 'cpu', per: deltas, label: 'µs of CPU a delta', scale: 1000 })
 const PER_ROUND: Unit = { type: 'cpu', per: ROUNDS, label: 'ms of CPU a tool round', scale: 1 }
@@ -125,5 +129,15 @@ export const SCENARIOS: readonly Scenario[] = [
   { name: 'ws-paced', says: 'paced, over WebSockets', ...ONE_BY_ONE, ...OVER_WEBSOCKET, ...paced },
   { name: 'ws-tools', says: 'tools, run by the app', ...ONE_BY_ONE, ...OVER_WEBSOCKET, ...tools },
   { name: 'ws-tiny', says: 'tiny, over a WebSocket', ...ONE_BY_ONE, ...OVER_WEBSOCKET, ...tiny },
+  {
+    name: 'chat-text',
+    says: 'chat over HTTP (AI SDK stream): 2,000 deltas, a write each',
+    ...ONE_BY_ONE,
+    ...OVER_HTTP,
+    ...text,
+    path: `text-${DELTAS}-e`,
+  },
+  { name: 'chat-joined', says: 'the same in one write', ...ONE_BY_ONE, ...OVER_HTTP, ...text },
+  { name: 'chat-paced', says: 'paced, as chats over HTTP', ...ONE_BY_ONE, ...OVER_HTTP, ...paced },
   ...ADAPTERS,
 ]

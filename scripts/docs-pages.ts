@@ -22,7 +22,19 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
   { title: 'Models', pages: ['models', 'providers'] },
   {
     title: 'Run it for others',
-    pages: ['embedding', 'chat', 'cli', 'serving', 'temporal', 'scaling', 'security', 'reliability', 'protocol'],
+    pages: [
+      'embedding',
+      'client',
+      'chat',
+      'cli',
+      'serving',
+      'temporal',
+      'scaling',
+      'security',
+      'reliability',
+      'protocol-2',
+      'protocol',
+    ],
   },
   { title: 'Come from elsewhere', pages: ['comparison', 'migrating-from-ai-sdk', 'migrating-from-pi'] },
   {
@@ -33,7 +45,13 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
 ]
 
 /** Pictures that pages show. */
-export const PICTURES: readonly string[] = ['concepts.svg', 'trace.svg', 'reconnect.svg']
+export const PICTURES: readonly string[] = [
+  'concepts.svg',
+  'trace.svg',
+  'reconnect.svg',
+  'chat-desktop.png',
+  'chat-phone.png',
+]
 
 /** For people who work on Baton: on the site at the end, not in the packs. */
 export const CONTRIBUTOR_PAGES: readonly string[] = ['architecture', 'mutation']

@@ -9,15 +9,15 @@ import { REPOSITORY, isTest, parseSource, readSource, sourcePaths } from './sour
 /** A package that is not listed may not exist; one that is listed may not exist yet. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   core: [],
-  protocol: [],
+  protocol: ['core'],
   models: ['core'],
   runtime: ['core'],
   tools: ['core'],
-  client: ['protocol'],
+  client: ['core', 'protocol'],
   host: ['core', 'models', 'runtime'],
   server: ['core', 'protocol', 'runtime'],
   temporal: ['core', 'runtime'],
-  testing: ['core', 'host', 'models', 'protocol', 'runtime', 'server', 'tools'],
+  testing: ['client', 'core', 'host', 'models', 'protocol', 'runtime', 'server', 'tools'],
   cli: ['client', 'core', 'host', 'models', 'protocol', 'runtime', 'server', 'temporal', 'tools'],
 }
 

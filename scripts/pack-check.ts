@@ -51,7 +51,7 @@ function checkPacks(folder: string): void {
   for (const [command, ...args] of listFirstCommands(readFileSync(join(REPOSITORY, 'README.md'), 'utf8')))
     run(command, args, consumer)
   // A subpath that needs an optional peer is imported too.
-  const peers = ['@opentelemetry/api@1.9']
+  const peers = ['@opentelemetry/api@1.9', 'react@19.2']
   run('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', ...tarballs, ...peers], consumer)
   checkLicenses(packed, consumer)
   const pages = checkPages(join(consumer, 'node_modules/@baton/host/docs'))

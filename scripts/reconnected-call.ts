@@ -5,7 +5,7 @@ import { createClient } from '@baton/client'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, defineAgent, tool } from '@baton/host'
 import type { Socket } from '@baton/server/websocket'
-import { DEFAULT_V1_LIMITS, openV1Connection } from '@baton/server/websocket'
+import { DEFAULT_CONNECTION_LIMITS, openV1Connection } from '@baton/server/websocket'
 import { z } from 'zod'
 import type { VirtualTime } from '../packages/testing/src/simulator/virtual-time.ts'
 import { createVirtualTime } from '../packages/testing/src/simulator/virtual-time.ts'
@@ -145,7 +145,7 @@ function createNetwork(time: VirtualTime, host: ReturnType<typeof createHost>) {
       cutOpen = close
       const { clock, timers } = time
       const log = { info: () => {}, warn: () => {} }
-      const shared = { clock, timers, newId, log, limits: DEFAULT_V1_LIMITS, isDraining: () => false }
+      const shared = { clock, timers, newId, log, limits: DEFAULT_CONNECTION_LIMITS, isDraining: () => false }
       openV1Connection({ ...shared, socket, connection: newId(), host, principal: { id: 'ann' } })
       app.onopen?.({} as never) // no field of it is read
     })

@@ -8,7 +8,10 @@ const COPIED = ['packages', 'scripts', 'examples', 'docs', 'package.json', 'tsco
 
 /** `more`: names beside those that every copy has. */
 export function copyRepository(folder: string, more: readonly string[] = []): void {
-  for (const name of [...COPIED, ...more]) cpSync(join(REPOSITORY, name), join(folder, name), { recursive: true })
+  // An example has installed what it needs in its own folder, and built it there.
+  const filter = (path: string): boolean => !/[\\/]examples[\\/].*[\\/](?:node_modules|\.next)$/.test(path)
+  for (const name of [...COPIED, ...more])
+    cpSync(join(REPOSITORY, name), join(folder, name), { recursive: true, filter })
   const modules = join(folder, 'node_modules')
   mkdirSync(join(modules, '@baton'), { recursive: true })
   for (const name of readdirSync(join(REPOSITORY, 'node_modules')))

@@ -19,7 +19,8 @@ const LIMITS = {
   addressFramesPerMinute: ENDLESS,
 }
 
-export const open: OpenClient = async ({ base }) => {
+/** With a window of one exchange. */
+export function openServedHost(base: string) {
   const environment = createNodeEnvironment(createUndiciTransport({ variables: {} }))
   const { clock, timers, newId, transport } = environment
   const agent = defineAgent({
@@ -29,9 +30,13 @@ export const open: OpenClient = async ({ base }) => {
     settings: { maxOutputTokens: 4096 },
     window: { exchanges: 1, summarise: false },
   })
-  const host = createHost({ environment, agent })
   const log = { info: () => {}, warn: () => {} }
-  const front = createWebSocketFront({ host, clock, timers, newId, log, limits: LIMITS, port: 0 })
+  return { host: createHost({ environment, agent }), world: { clock, timers, newId, log } }
+}
+
+export const open: OpenClient = async ({ base }) => {
+  const { host, world } = openServedHost(base)
+  const front = createWebSocketFront({ host, ...world, limits: LIMITS, port: 0 })
   const { url } = await front.listen()
   return turnsOverWebSocket({
     url,

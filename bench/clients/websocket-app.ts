@@ -2,6 +2,8 @@
 // version 1 of Baton's wire or the bare relay's own few words, begins the turns that it is told to, and runs their tools.
 import { randomUUID } from 'node:crypto'
 import WebSocket from 'ws'
+import type { Connection } from './app-orders.ts'
+import { serveOrders } from './app-orders.ts'
 import { bareDialect } from './websocket-bare-dialect.ts'
 import { v1Dialect } from './websocket-v1-dialect.ts'
 
@@ -22,41 +24,9 @@ export interface Heard {
   readonly error?: string
 }
 
-interface Connection {
-  turn(): Promise<{ readonly chars: number; readonly tools: number }>
-}
-
-export interface AppOrder {
-  readonly connections: number
-  readonly turns: number
-}
-
 const [, , url = '', kind = ''] = process.argv
 const dialect = kind === 'v1' ? v1Dialect : bareDialect
-const connections: Connection[] = []
-
-process.on('disconnect', () => process.exit(0))
-process.on('message', (order: AppOrder) => {
-  obey(order).then(
-    (ran) => process.send?.(ran),
-    (cause: unknown) => process.send?.({ error: String(cause) }),
-  )
-})
-
-async function obey(order: AppOrder) {
-  while (connections.length < order.connections) connections.push(await connect())
-  const sum = { chars: 0, tools: 0 }
-  let left = order.turns
-  const work = async (connection: Connection): Promise<void> => {
-    while (left-- > 0) {
-      const { chars, tools } = await connection.turn()
-      sum.chars += chars
-      sum.tools += tools
-    }
-  }
-  await Promise.all(connections.slice(0, order.connections).map(work))
-  return sum
-}
+serveOrders(connect)
 
 function connect(): Promise<Connection> {
   const session = randomUUID()

@@ -2,8 +2,8 @@
 import { fork } from 'node:child_process'
 import { join } from 'node:path'
 import { ask } from '../process-answer.ts'
+import type { AppOrder } from './app-orders.ts'
 import type { Client, Ran } from './client.ts'
-import type { AppOrder } from './websocket-app.ts'
 
 export interface ServerInit {
   readonly url: string
@@ -15,12 +15,24 @@ export interface ServerInit {
 const TRIMMED_CHARS = 1
 
 export function turnsOverWebSocket({ url, dialect, close }: ServerInit): Client {
-  const app = fork(join(import.meta.dirname, 'websocket-app.ts'), [url, dialect], { execArgv: [] })
+  return turnsOfApp('websocket-app.ts', { words: [url, dialect], missingChars: TRIMMED_CHARS, close })
+}
+
+export interface AppInit {
+  readonly words: readonly string[]
+  /** Of a turn's text. */
+  readonly missingChars: number
+  readonly close: () => Promise<void>
+}
+
+/** `file` is the program of the app, in this folder. */
+export function turnsOfApp(file: string, { words, missingChars, close }: AppInit): Client {
+  const app = fork(join(import.meta.dirname, file), [...words], { execArgv: [] })
   const obey = (order: AppOrder): Promise<Omit<Ran, 'delaysUs'>> => ask(app, order)
   return {
     run: async (turns, atOnce) => {
       const { chars, tools } = await obey({ connections: atOnce, turns })
-      return { chars: chars + turns * TRIMMED_CHARS, tools, delaysUs: [] }
+      return { chars: chars + turns * missingChars, tools, delaysUs: [] }
     },
     connect: async (connections) => void (await obey({ connections, turns: 0 })),
     close: async () => {

@@ -24,6 +24,14 @@ export default defineAgent({
       effect: 'idempotent',
       title: 'Theme of the page',
     }),
+    // Pinned once at most: after a lost connection the page is not asked a second time.
+    tool({
+      name: 'page.notice',
+      description: 'Pins a short notice to the page',
+      input: { type: 'object', properties: { text: { type: 'string', maxLength: 200 } }, required: ['text'] },
+      effect: 'once',
+      title: 'Pin a notice',
+    }),
     tool({
       name: 'note.save',
       description: 'Keeps a note of the user',

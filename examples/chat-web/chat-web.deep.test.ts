@@ -1,60 +1,19 @@
 // The chat page in a real browser: `useChat` of the AI SDK, unmodified, against the server.
-import { defineAgent, tool } from '@baton/core'
-import { createScriptedModel } from '@baton/core/testing'
-import { CHROMIUM_ARGUMENTS, findChromium } from '@baton/testing/chromium'
-import type { Browser, Page } from 'playwright-core'
-import { chromium } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import chatAgent from './agent.ts'
-import type { Started } from './server.ts'
-import { startChat } from './server.ts'
+import { tool } from '@baton/core'
+import { expect, test } from 'vitest'
+import {
+  call,
+  countNotices,
+  createGatedTool,
+  expectLogShown,
+  findAnswers,
+  openBrowser,
+  say,
+} from './chat-web.test-kit.ts'
 
-const executablePath = findChromium('the chat page in a browser', (message) => console.warn(message))
-const closers: (() => Promise<unknown>)[] = []
-let browser: Browser | undefined
-let checks = 0
+const { hasBrowser, open, openPage } = openBrowser()
 
-beforeAll(async () => {
-  if (executablePath !== undefined)
-    browser = await chromium.launch({ executablePath, args: [...CHROMIUM_ARGUMENTS], timeout: 30_000 })
-})
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close()
-})
-afterAll(async () => {
-  console.info(`useChat in a browser: ${checks} situations`)
-  await browser?.close()
-})
-
-type Steps = Parameters<typeof createScriptedModel>[0]['steps']
-
-async function open(steps: Steps, more: Partial<Parameters<typeof defineAgent>[0]> = {}) {
-  const model = createScriptedModel({ steps, capabilities: { images: true } })
-  const started = await startChat(defineAgent({ ...chatAgent, ...more, model }))
-  closers.push(started.stop)
-  return { page: await openPage(started), started, model }
-}
-
-async function openPage({ url }: Started, hash = ''): Promise<Page> {
-  const context = await (browser as Browser).newContext() // the test is skipped without one
-  closers.push(() => context.close())
-  const page = await context.newPage()
-  page.setDefaultTimeout(15_000)
-  await page.goto(`${url}${hash}`)
-  await page.getByLabel('Message', { exact: true }).waitFor()
-  checks += 1
-  return page
-}
-
-async function say(page: Page, text: string): Promise<void> {
-  await page.getByLabel('Message', { exact: true }).fill(text)
-  await page.keyboard.press('Enter')
-}
-
-const answers = (page: Page) => page.getByLabel('Agent', { exact: true })
-const call = (name: string, input: object = {}) => ({ name, arguments: { ...input } })
-
-test.skipIf(!executablePath)('text, and another answer', async () => {
+test.skipIf(!hasBrowser)('text, and another answer', async () => {
   const { page } = await open([{ text: 'Good morning.' }, { text: 'Good evening.' }])
   await say(page, 'hi')
   await page.getByText('Good morning.').waitFor()
@@ -63,7 +22,7 @@ test.skipIf(!executablePath)('text, and another answer', async () => {
   expect(await page.getByText('Good morning.').count()).toBe(0)
 })
 
-test.skipIf(!executablePath)('a tool of the server and one of the page, in one step', async () => {
+test.skipIf(!hasBrowser)('a tool of the server and one of the page, in one step', async () => {
   const steps = [
     { text: 'Let me.', calls: [call('time.now'), call('page.theme', { theme: 'dark' })] },
     { text: 'Dark it is.' },
@@ -76,7 +35,7 @@ test.skipIf(!executablePath)('a tool of the server and one of the page, in one s
   expect(JSON.stringify(model.requests[1]?.messages)).toContain('it is dark now')
 })
 
-test.skipIf(!executablePath).each([
+test.skipIf(!hasBrowser).each([
   ['Allow', 'output-available'],
   ['Deny', 'output-denied'],
 ])('an approval: %s', async (button, state) => {
@@ -87,7 +46,7 @@ test.skipIf(!executablePath).each([
   expect(await page.locator(`.tool[data-state="${state}"]`).count()).toBe(1)
 })
 
-test.skipIf(!executablePath)('an edit of what was said', async () => {
+test.skipIf(!hasBrowser)('an edit of what was said', async () => {
   const { page } = await open([{ text: 'One.' }, { text: 'Two.' }, { text: 'Three.' }])
   await say(page, 'first')
   await page.getByText('One.').waitFor()
@@ -97,65 +56,31 @@ test.skipIf(!executablePath)('an edit of what was said', async () => {
   await page.getByLabel('Change what you said').fill('first, changed')
   await page.keyboard.press('Enter')
   await page.getByText('Three.').waitFor()
-  expect(await answers(page).count()).toBe(1)
+  expect(await findAnswers(page).count()).toBe(1)
   await page.reload()
   await page.getByText('Three.').waitFor()
   expect(await page.getByRole('log').getByText('first, changed').count()).toBe(1)
 })
 
-test.skipIf(!executablePath)('a reload in mid-answer, and a second tab', async () => {
-  const gate = Promise.withResolvers<void>()
-  const wait = tool({
-    name: 'wait',
-    description: 'waits',
-    input: { type: 'object', properties: {} },
-    effect: 'pure',
-    execute: async () => {
-      await gate.promise
-      return 'ready'
-    },
-  })
+test.skipIf(!hasBrowser)('a reload in mid-answer, and a second tab', async () => {
+  const { wait, open: openGate } = createGatedTool()
   const steps = [{ text: 'Wait a moment.', calls: [call('wait')] }, { text: 'Here it is.' }]
   const { page, started } = await open(steps, { tools: [wait] })
   await say(page, 'go')
   await page.getByText('Wait a moment.').waitFor()
   await page.reload()
   await page.getByText('Wait a moment.').waitFor()
-  const other = await openPage(started, new URL(page.url()).hash)
+  const other = await openPage(started.url, { hash: new URL(page.url()).hash })
   await other.getByText('Wait a moment.').waitFor()
-  gate.resolve()
+  openGate()
   for (const one of [page, other]) {
     await one.getByText('Here it is.').waitFor()
-    expect(await answers(one).count()).toBe(1)
+    expect(await findAnswers(one).count()).toBe(1)
     expect(await one.getByText('Wait a moment.').count()).toBe(1)
   }
 })
 
-test.skipIf(!executablePath)('a lost network: the page goes on when it is visible again', async () => {
-  const gate = Promise.withResolvers<void>()
-  const wait = tool({
-    name: 'wait',
-    description: 'waits',
-    input: { type: 'object', properties: {} },
-    effect: 'pure',
-    execute: async () => {
-      await gate.promise
-      return 'ready'
-    },
-  })
-  const steps = [{ text: 'Hold on.', calls: [call('wait')] }, { text: 'Back again.' }]
-  const { page } = await open(steps, { tools: [wait] })
-  await say(page, 'go')
-  await page.getByText('Hold on.').waitFor()
-  await page.context().setOffline(true)
-  gate.resolve()
-  await page.context().setOffline(false)
-  await page.reload()
-  await page.getByText('Back again.').waitFor()
-  expect(await answers(page).count()).toBe(1)
-})
-
-test.skipIf(!executablePath)('stop keeps what was said', async () => {
+test.skipIf(!hasBrowser)('stop keeps what was said', async () => {
   const { page } = await open([{ text: 'A long story', hangs: 'until-aborted' }])
   await say(page, 'tell me')
   await page.getByText('A long story').waitFor()
@@ -164,7 +89,7 @@ test.skipIf(!executablePath)('stop keeps what was said', async () => {
   expect(await page.getByText('A long story').count()).toBe(1)
 })
 
-test.skipIf(!executablePath)('a question of a tool', async () => {
+test.skipIf(!hasBrowser)('a question of a tool', async () => {
   const order = tool({
     name: 'order',
     description: 'orders',
@@ -185,7 +110,7 @@ test.skipIf(!executablePath)('a question of a tool', async () => {
   expect(JSON.stringify(model.requests[1]?.messages)).toContain('M')
 })
 
-test.skipIf(!executablePath)('a picture in', async () => {
+test.skipIf(!hasBrowser)('a picture in', async () => {
   const { page, model } = await open([{ text: 'A dot.' }])
   const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
   const buffer = Buffer.from(png, 'base64')
@@ -199,8 +124,109 @@ test.skipIf(!executablePath)('a picture in', async () => {
   expect(await page.evaluate("document.querySelector('article img').naturalWidth")).toBe(1)
 })
 
-test.skipIf(!executablePath)('an error of the server is told', async () => {
+test.skipIf(!hasBrowser)('an error of the server is told', async () => {
   const { page } = await open([])
   await say(page, 'hi')
   await page.getByRole('alert').waitFor()
+})
+
+const theme = { name: 'page.theme', arguments: { theme: 'dark' } }
+const notice = { name: 'page.notice', arguments: { text: 'Milk' } }
+
+test.skipIf(!hasBrowser)('two calls of the page in one step', async () => {
+  const { page, started, model } = await open([{ text: 'Both.', calls: [theme, notice] }, { text: 'Both are done.' }])
+  await say(page, 'dark, and a notice')
+  await page.getByText('Both are done.').waitFor()
+  await expectLogShown(page, started)
+  expect(await countNotices(page)).toBe(1)
+  const told = JSON.stringify(model.requests[1]?.messages)
+  expect([told.includes('it is dark now'), told.includes('it is pinned')]).toEqual([true, true])
+})
+
+test.skipIf(!hasBrowser)('a call of the page while a second tab reads along: one of them runs it', async () => {
+  const { wait, open: openGate } = createGatedTool()
+  const steps = [{ text: 'Wait.', calls: [call('wait')] }, { calls: [notice] }, { text: 'Pinned.' }]
+  const pin = tool({
+    name: 'page.notice',
+    description: 'pins',
+    input: { type: 'object', properties: { text: { type: 'string' } } },
+    effect: 'once',
+  })
+  const { page, started } = await open(steps, { tools: [wait, pin] })
+  await say(page, 'go')
+  await page.getByText('Wait.').waitFor()
+  const other = await openPage(started.url, { hash: new URL(page.url()).hash })
+  await other.getByText('Wait.').waitFor()
+  openGate()
+  for (const one of [page, other]) await one.getByText('Pinned.').waitFor()
+  for (const one of [page, other]) await expectLogShown(one, started)
+  expect((await countNotices(page)) + (await countNotices(other))).toBe(1)
+})
+
+const save = call('note.save', { text: 'milk' })
+
+test.skipIf(!hasBrowser)('an approval with other arguments', async () => {
+  const { page, started, model } = await open([{ calls: [save] }, { text: 'So be it.' }])
+  await say(page, 'note: milk')
+  await page.getByRole('button', { name: 'Change' }).click()
+  await page.getByLabel('Changed input').fill('{ "text": 7 }')
+  await page.getByRole('button', { name: 'Allow this' }).click()
+  await page.getByRole('alert').waitFor() // it does not fit the tool
+  await page.getByLabel('Changed input').fill('{ "text": "bread" }')
+  await page.getByRole('button', { name: 'Allow this' }).click()
+  await page.getByText('So be it.').waitFor()
+  await expectLogShown(page, started)
+  expect(JSON.stringify(model.requests[1]?.messages)).toContain('saved 5 characters')
+})
+
+test.skipIf(!hasBrowser)('an approval expires: the page says so by itself', async () => {
+  const { page, started, model } = await open([{ calls: [save] }, { text: 'Nobody was there.' }], {
+    limits: { approvalMs: 500 },
+  })
+  await say(page, 'note: milk')
+  await page.getByText('Nobody was there.').waitFor()
+  await expectLogShown(page, started)
+  expect(await page.getByRole('button', { name: 'Allow' }).count()).toBe(0)
+  expect(JSON.stringify(model.requests[1]?.messages)).not.toContain('saved')
+})
+
+test.skipIf(!hasBrowser)('an approval that has expired is given', async () => {
+  const { page, started, model } = await open([{ calls: [save] }, { text: 'Nobody was there.' }], {
+    limits: { approvalMs: 2000 },
+  })
+  await say(page, 'note: milk')
+  await page.getByRole('button', { name: 'Allow' }).waitFor()
+  // The page's clock stands still, so it does not know.
+  await page.clock.install()
+  await page.clock.pauseAt(Date.now() + 1000)
+  await expect.poll(() => model.requests.length, { timeout: 10_000 }).toBe(2)
+  await page.getByRole('button', { name: 'Allow' }).click()
+  await page.getByText('Nobody was there.').waitFor()
+  await expectLogShown(page, started)
+  expect(JSON.stringify(model.requests[1]?.messages)).not.toContain('saved')
+})
+
+test.skipIf(!hasBrowser)('an answer that is a value: what did not fit is not shown', async () => {
+  const output = {
+    type: 'object',
+    properties: { verdict: { enum: ['yes', 'no'] } },
+    required: ['verdict'],
+    additionalProperties: false,
+  } as const
+  const { page, started } = await open([{ text: '{"verdict":"perhaps"}' }, { text: '{"verdict":"yes"}' }], { output })
+  await say(page, 'is it?')
+  await page.getByText('{"verdict":"yes"}').waitFor()
+  await expectLogShown(page, started)
+})
+
+test.skipIf(!hasBrowser)('the server refuses: the page says why, and does not try again', async () => {
+  const { page } = await open([{ text: 'Never.' }])
+  let asked = 0
+  await page.route('**/api/chat', async (route) => {
+    asked += 1
+    await route.fulfill({ status: 400, contentType: 'text/plain', body: 'this is not allowed here' })
+  })
+  await say(page, 'hi')
+  await page.getByRole('alert').getByText('this is not allowed here').waitFor()
+  expect([asked, await page.getByText('The connection is lost').count()]).toEqual([1, 0])
 })

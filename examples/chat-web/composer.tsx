@@ -1,17 +1,18 @@
-// Where a person types: Enter sends, Shift and Enter begin a line, Escape stops the answer.
+// Where a person types: Enter sends, Shift and Enter begin a line.
 import type { UIMessage } from 'ai'
-import type { JSX } from 'react'
+import type { JSX, RefObject } from 'react'
 import { useState } from 'react'
 
 interface ComposerProps {
   /** The message that what is typed replaces. */
   readonly edited: UIMessage | undefined
   readonly isBusy: boolean
+  readonly box: RefObject<HTMLTextAreaElement | null>
   readonly onStop: () => void
   readonly onSend: (text: string, files: FileList | undefined) => void
 }
 
-export function Composer({ edited, isBusy, onStop, onSend }: ComposerProps): JSX.Element {
+export function Composer({ edited, isBusy, box, onStop, onSend }: ComposerProps): JSX.Element {
   const said = edited?.parts.map((part) => (part.type === 'text' ? part.text : '')).join('') ?? ''
   const [text, setText] = useState(said)
   const [files, setFiles] = useState<FileList>()
@@ -39,13 +40,14 @@ export function Composer({ edited, isBusy, onStop, onSend }: ComposerProps): JSX
         <span aria-hidden="true">{files?.length ? '✓' : '+'}</span>
       </label>
       <textarea
+        ref={box}
+        autoFocus
         aria-label={edited ? 'Change what you said' : 'Message'}
         placeholder={edited ? 'Change what you said' : 'Say something'}
         rows={1}
         value={text}
         onChange={(event) => setText(event.target.value)}
         onKeyDown={(event) => {
-          if (event.key === 'Escape' && isBusy) onStop()
           if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
           event.preventDefault()
           send()

@@ -1,17 +1,19 @@
 // One message: text, thoughts, pictures, calls with their approvals, and questions of tools.
 import type { UIMessage } from 'ai'
-import { getToolName, isToolUIPart } from 'ai'
+import { isToolUIPart } from 'ai'
 import type { JSX } from 'react'
 import { useState } from 'react'
+import { ToolCall } from './tool-call.tsx'
 
 interface MessageProps {
-  readonly chat: string
   readonly message: UIMessage
   readonly isLast: boolean
   readonly isBusy: boolean
   readonly onEdit: () => void
   readonly onRegenerate: () => void
   readonly onDecide: (approvalId: string, approved: boolean) => void
+  readonly onTell: (act: 'answers' | 'approvals', body: object) => Promise<void>
+  readonly onChange: () => void
 }
 
 export function Message(props: MessageProps): JSX.Element {
@@ -42,7 +44,7 @@ export function Message(props: MessageProps): JSX.Element {
 type PartProps = MessageProps & { readonly part: UIMessage['parts'][number] }
 
 function Part({ part, ...props }: PartProps): JSX.Element | null {
-  if (part.type === 'text') return <div className="text">{part.text}</div>
+  if (part.type === 'text') return <Text text={part.text} />
   if (part.type === 'reasoning')
     return (
       <details className="quiet">
@@ -62,43 +64,28 @@ function Part({ part, ...props }: PartProps): JSX.Element | null {
         {part.title ?? part.url}
       </a>
     )
-  if (part.type === 'data-question') return <Question chat={props.chat} data={part.data as QuestionData} />
-  return isToolUIPart(part) ? <ToolCall part={part} onDecide={props.onDecide} /> : null
+  if (part.type === 'data-question') return <Question {...props} data={part.data as QuestionData} />
+  return isToolUIPart(part) ? <ToolCall {...props} part={part} /> : null
 }
 
-type ToolPart = Extract<UIMessage['parts'][number], { readonly toolCallId: string }>
-
-const STATES: Readonly<Record<string, string>> = {
-  'input-streaming': 'is being written',
-  'input-available': 'is running',
-  'approval-requested': 'waits for you',
-  'approval-responded': 'goes on',
-  'output-available': 'is done',
-  'output-error': 'failed',
-  'output-denied': 'was denied',
-}
-
-function ToolCall({ part, onDecide }: { readonly part: ToolPart } & Pick<MessageProps, 'onDecide'>): JSX.Element {
-  const name = part.title ?? getToolName(part)
+/** Plain text, but for code between fences. */
+function Text({ text }: { readonly text: string }): JSX.Element {
+  const pieces = text.split(/^```.*\n?/m)
   return (
-    <div className="tool" data-state={part.state}>
-      <strong>{name}</strong> <span className="quiet">{STATES[part.state]}</span>
-      {part.state === 'output-error' && <p className="error">{part.errorText}</p>}
-      {part.state === 'approval-requested' && (
-        <div className="actions">
-          <button type="button" className="main" onClick={() => onDecide(part.approval.id, true)}>
-            Allow
-          </button>
-          <button type="button" onClick={() => onDecide(part.approval.id, false)}>
-            Deny
-          </button>
-        </div>
+    <div className="text">
+      {pieces.map((piece, index) =>
+        index % 2 === 0 ? (
+          index < pieces.length - 1 ? (
+            piece.trimEnd()
+          ) : (
+            piece
+          )
+        ) : (
+          <pre key={index} tabIndex={0} role="group" aria-label="Code">
+            {piece.trimEnd()}
+          </pre>
+        ),
       )}
-      <details open={part.state === 'approval-requested'}>
-        <summary className="quiet">Details</summary>
-        <pre tabIndex={0}>{JSON.stringify(part.input, null, 2)}</pre>
-        {part.state === 'output-available' && <pre tabIndex={0}>{JSON.stringify(part.output, null, 2)}</pre>}
-      </details>
     </div>
   )
 }
@@ -112,15 +99,14 @@ interface QuestionData {
 }
 
 /** A question whose answer is one field: a choice, or a text. */
-function Question({ chat, data }: { readonly chat: string; readonly data: QuestionData }): JSX.Element | null {
+function Question({
+  data,
+  onTell,
+}: Pick<MessageProps, 'onTell'> & { readonly data: QuestionData }): JSX.Element | null {
   const [text, setText] = useState('')
   const [field = 'answer', { enum: choices } = {}] = Object.entries(data.schema?.properties ?? {})[0] ?? []
   const answer = (value: string): void => {
-    fetch(`/api/chat/${encodeURIComponent(chat)}/answers`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ questionId: data.questionId, value: { [field]: value } }),
-    }).catch(console.error)
+    onTell('answers', { questionId: data.questionId, value: { [field]: value } }).catch(console.error)
   }
   if (data.message === undefined) return null // answered, and told with the tool's result
   return (

@@ -1,17 +1,23 @@
 // A chat page: `useChat` of the AI SDK as it is, and React. Nothing of Baton runs here; the server does the rest.
 import { useChat } from '@ai-sdk/react'
-import type { UIMessage } from 'ai'
-import {
-  DefaultChatTransport,
-  generateId,
-  lastAssistantMessageIsCompleteWithApprovalResponses,
-  lastAssistantMessageIsCompleteWithToolCalls,
-} from 'ai'
-import type { JSX } from 'react'
-import { useEffect, useState } from 'react'
+import type { ChatTransport, UIMessage } from 'ai'
+import { DefaultChatTransport, generateId, WebSocketChatTransport } from 'ai'
+import type { JSX, RefObject } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { createRoot } from 'react-dom/client'
 import { Composer } from './composer.tsx'
 import { Message } from './message.tsx'
+import { addNotice, listNotices } from './notices.ts'
+import { hasAllResults, loadMessages, useReconnection } from './reconnection.tsx'
+import { askJson, sendJson } from './requests.ts'
+
+/** `?over=websocket` in the page's address chooses the AI SDK's other transport. */
+const transport: ChatTransport<UIMessage> =
+  new URLSearchParams(location.search).get('over') === 'websocket'
+    ? new WebSocketChatTransport({ url: '/api/chat' })
+    : new DefaultChatTransport({ api: '/api/chat' })
+/** Milliseconds between two tries to read a chat while the server cannot be reached. */
+const RELOAD_MS = 1000
 
 interface Listed {
   readonly id: string
@@ -24,16 +30,22 @@ function App(): JSX.Element {
   const [messages, setMessages] = useState<UIMessage[]>()
   const list = (): void => {
     askJson<{ readonly sessions: readonly Listed[] }>('/api/sessions')
-      .then((page) => setSessions(page.sessions.toReversed()))
+      .then((page) => setSessions(page?.sessions.toReversed() ?? []))
       .catch(console.error)
   }
   useEffect(() => {
     location.hash = id
     setMessages(undefined)
-    askJson<{ readonly messages: UIMessage[] }>(`/api/sessions/${encodeURIComponent(id)}/messages`)
-      .then((page) => setMessages(page.messages))
-      .catch(() => setMessages([]))
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const load = (): void => {
+      loadMessages(id).then(setMessages, (cause: unknown) => {
+        console.error(cause)
+        timer = setTimeout(load, RELOAD_MS)
+      })
+    }
+    load()
     list()
+    return () => clearTimeout(timer)
   }, [id])
   return (
     <div className="layout">
@@ -69,23 +81,19 @@ interface ConversationProps {
 
 function Conversation({ id, past, onEnd }: ConversationProps): JSX.Element {
   const [edited, setEdited] = useState<UIMessage>()
+  const [notices, setNotices] = useState(listNotices)
   const chat = useChat({
     id,
     messages: past,
     // An answer that is being written goes on here after a reload.
     resume: true,
-    transport: new DefaultChatTransport({ api: '/api/chat' }),
-    sendAutomaticallyWhen: (state) =>
-      lastAssistantMessageIsCompleteWithToolCalls(state) || lastAssistantMessageIsCompleteWithApprovalResponses(state),
-    onToolCall: ({ toolCall }) => {
-      if (toolCall.toolName !== 'page.theme') return
-      const { theme } = toolCall.input as { readonly theme: string } // the server has checked it
-      document.documentElement.dataset['theme'] = theme
-      void chat.addToolOutput({
-        tool: toolCall.toolName,
-        toolCallId: toolCall.toolCallId,
-        output: `it is ${theme} now`,
-      })
+    transport,
+    sendAutomaticallyWhen: hasAllResults,
+    onToolCall: ({ toolCall: { toolName, toolCallId, input } }) => {
+      const run = PAGE_TOOLS[toolName]
+      if (!run) return
+      void chat.addToolOutput({ tool: toolName, toolCallId, output: run(input as PageInput) }) // the server has checked it
+      setNotices(listNotices())
     },
     onFinish: ({ messages }) => {
       const [first] = messages[0]?.parts.flatMap((part) => (part.type === 'text' ? part.text : [])) ?? []
@@ -95,35 +103,70 @@ function Conversation({ id, past, onEnd }: ConversationProps): JSX.Element {
     },
   })
   const isBusy = chat.status === 'submitted' || chat.status === 'streaming'
+  const isLost = useReconnection(chat)
+  const box = useRef<HTMLTextAreaElement>(null)
+  const log = useStickyScroll(chat.messages)
+  const tell = (act: string, body: object): Promise<void> =>
+    sendJson('POST', `/api/chat/${encodeURIComponent(id)}/${act}`, body)
+  // Closing the connection would not stop the answer.
   const stop = (): void => {
-    // Closing the connection would not stop the answer.
-    fetch(`/api/chat/${encodeURIComponent(id)}/stop`, { method: 'POST' }).catch(console.error)
+    box.current?.focus()
+    tell('stop', {}).catch(console.error)
+  }
+  /** A button that goes away when it was pressed leaves the focus to the box. */
+  const thenFocusBox = (act: () => Promise<void>): void => {
+    box.current?.focus()
+    void act()
   }
   return (
-    <main>
-      <div className="messages" role="log" aria-live="polite" aria-label="Messages" tabIndex={0}>
+    <main onKeyDown={({ key }) => key === 'Escape' && isBusy && stop()}>
+      {/* While it is busy a screen reader waits: it reads an answer once, and whole. */}
+      <div
+        className="messages"
+        ref={log}
+        role="log"
+        aria-live="polite"
+        aria-busy={isBusy}
+        aria-label="Messages"
+        tabIndex={0}
+      >
         {chat.messages.map((message) => (
           <Message
             key={message.id}
-            chat={id}
             message={message}
             isLast={message === chat.messages.at(-1)}
             isBusy={isBusy}
             onEdit={() => setEdited(message)}
-            onRegenerate={() => void chat.regenerate({ messageId: message.id })}
-            onDecide={(approvalId, approved) => void chat.addToolApprovalResponse({ id: approvalId, approved })}
+            onRegenerate={() => thenFocusBox(() => chat.regenerate({ messageId: message.id }))}
+            onDecide={(id, approved) => thenFocusBox(async () => await chat.addToolApprovalResponse({ id, approved }))}
+            onTell={tell}
+            onChange={() => void chat.resumeStream()}
           />
         ))}
-        {chat.error && (
+        {chat.status === 'submitted' && <p className="waiting quiet">Thinking …</p>}
+        {isLost && (
+          <p className="quiet" role="status">
+            The connection is lost. The page tries again …
+          </p>
+        )}
+        {chat.error && !isLost && (
           <p className="error" role="alert">
             {chat.error.message}
           </p>
         )}
       </div>
+      {notices.length > 0 && (
+        <ul className="notices" aria-label="Notices">
+          {notices.map((notice, index) => (
+            <li key={index}>{notice}</li>
+          ))}
+        </ul>
+      )}
       <Composer
         key={edited?.id ?? 'new'}
         edited={edited}
         isBusy={isBusy}
+        box={box}
         onStop={stop}
         onSend={(text, files) => {
           const messageId = edited?.id
@@ -135,19 +178,45 @@ function Conversation({ id, past, onEnd }: ConversationProps): JSX.Element {
   )
 }
 
-/** A chat is called by what was said in it first. */
-async function nameChat(id: string, text: string): Promise<void> {
-  await fetch(`/api/sessions/${encodeURIComponent(id)}`, {
-    method: 'PATCH',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ title: text.slice(0, 60) }),
-  })
+/** Keeps the newest text in view for a person who has not scrolled away from it. */
+function useStickyScroll(messages: readonly UIMessage[]): RefObject<HTMLDivElement | null> {
+  const element = useRef<HTMLDivElement>(null)
+  const isAtEnd = useRef(true)
+  useEffect(() => {
+    const log = element.current
+    const look = (): void => {
+      if (log) isAtEnd.current = log.scrollHeight - log.scrollTop - log.clientHeight < 40
+    }
+    log?.addEventListener('scroll', look)
+    return () => log?.removeEventListener('scroll', look)
+  }, [])
+  useEffect(() => {
+    const log = element.current
+    if (log && isAtEnd.current) log.scrollTop = log.scrollHeight
+  }, [messages])
+  return element
 }
 
-async function askJson<Answer>(address: string): Promise<Answer> {
-  const response = await fetch(address)
-  if (!response.ok) throw new Error(await response.text())
-  return (await response.json()) as Answer // as the server documents it
+/** A chat is called by what was said in it first. */
+function nameChat(id: string, text: string): Promise<void> {
+  return sendJson('PATCH', `/api/sessions/${encodeURIComponent(id)}`, { title: text.slice(0, 60) })
+}
+
+interface PageInput {
+  readonly theme: string
+  readonly text: string
+}
+
+/** Client tools: what the page does for the model, and what it answers. */
+const PAGE_TOOLS: Readonly<Record<string, (input: PageInput) => string>> = {
+  'page.theme': ({ theme }) => {
+    document.documentElement.dataset['theme'] = theme
+    return `it is ${theme} now`
+  },
+  'page.notice': ({ text }) => {
+    addNotice(text)
+    return 'it is pinned'
+  },
 }
 
 const root = document.querySelector('#root')

@@ -1,15 +1,16 @@
 // `npm run example chat`: the page and its server on one port. With a key in the environment a real model answers.
-import type { Agent } from '@baton/host'
+import type { Agent, Store } from '@baton/host'
 import { createHost } from '@baton/host'
-import { createHandler, createNodeListener } from '@baton/server/http'
+import { createChatSocket, createHandler, createNodeListener } from '@baton/server/http'
+import { createWebSocketFront } from '@baton/server/websocket'
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 
 export interface Started {
   readonly url: string
+  readonly port: number
   readonly stop: () => Promise<void>
 }
 
@@ -17,6 +18,8 @@ export interface ChatOptions {
   /** Of an agent that names none. */
   readonly defaultModel?: string
   readonly port?: number
+  /** In memory by default. Sessions in it that were cut off go on at once. */
+  readonly store?: Store
 }
 
 export async function startChat(agent: Agent, { port = 0, ...options }: ChatOptions = {}): Promise<Started> {
@@ -27,7 +30,7 @@ export async function startChat(agent: Agent, { port = 0, ...options }: ChatOpti
     '/page.css': ['text/css', readFileSync(new URL('page.css', import.meta.url), 'utf8')],
     '/page.js': ['text/javascript', await bundlePage()],
   }
-  const server = createServer((request, response) => {
+  const answer = (request: IncomingMessage, response: ServerResponse): void => {
     const { url = '/' } = request
     if (url.startsWith('/api/')) {
       api(request, response)
@@ -36,18 +39,15 @@ export async function startChat(agent: Agent, { port = 0, ...options }: ChatOpti
     const [type, text] = files[url.split('?', 1)[0] ?? '/'] ?? []
     response.writeHead(text === undefined ? 404 : 200, { 'content-type': type ?? 'text/plain' })
     response.end(text ?? 'There is nothing here.\n')
-  })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, '127.0.0.1', resolve)
-  })
-  const { port: bound } = server.address() as AddressInfo // it listens on a port
+  }
+  const front = createWebSocketFront({ host, port, chats: createChatSocket(host), requests: answer })
+  const { port: bound } = await front.listen()
+  await host.recover()
   const stop = async (): Promise<void> => {
-    server.close()
-    server.closeAllConnections()
+    await front.close()
     await host.stop()
   }
-  return { url: `http://127.0.0.1:${bound}/`, stop }
+  return { url: `http://127.0.0.1:${bound}/`, port: bound, stop }
 }
 
 async function bundlePage(): Promise<string> {

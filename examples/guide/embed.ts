@@ -1,5 +1,5 @@
 // A WebSocket server inside your own program, for users that it knows; and an app that talks to it, which could be a web page.
-import { createClient } from '@baton/client'
+import { openSession } from '@baton/client'
 import { createScriptedModel } from '@baton/host/testing'
 import { createHost, defineAgent, tool } from '@baton/host'
 import { createWebSocketFront } from '@baton/server/websocket'
@@ -22,14 +22,12 @@ const front = createWebSocketFront({
 })
 const { url } = await front.listen()
 
-const app = createClient({
+const app = openSession({
   url: `${url}?key=a-secret-of-ann`,
   session: 'ann-1',
   tools: { 'app.place': () => ({ city: 'Oslo' }) },
 })
-const answered = new Promise<string>((resolve) => app.on('final', resolve))
-app.say('Where am I?')
-console.log(await answered)
+console.log((await app.send('Where am I?').answer).text)
 
 app.close()
 await front.drain({ withinMs: 5000 })

@@ -17,7 +17,7 @@ const agent = defineAgent({
 })
 const host = createHost({ agent })
 const session = await host.session()
-const turn = session.send('Can I come on Saturday afternoon?')
+const turn = session.send('Is the shop open on Saturday afternoon?')
 for await (const event of turn) if (event.type === 'text') process.stdout.write(event.text)
 console.log()
 const { usage } = await turn.answer

@@ -37,9 +37,11 @@ const SAID: Readonly<Record<string, readonly string[]>> = {
   'embed.ts': ['You are in Oslo.'],
   'errors.ts': ['first model_invalid_request false', 'second Hello!'],
   'explore.ts': ['> code.grep', 'explore.ts'],
+  'jwt.ts': ['200 {"sessions":[]', 'the signature of the token is wrong'],
   'limits.ts': ["rounds 4 of 5 false\nrounds 5 of 5 true\nI found nothing. limit [ 'rounds' ] false\n"],
   'listen.ts': ['[Transcript] Ann: Shall we', '[Transcript] Bob: Gladly.\n[Event] offer_made', 'end Ask for a week'],
   'output.ts': ["valid\n[ 'it answers the question' ]\n[ 'Leases, 1989' ]"],
+  'session-client.ts': ['asked: refund { euros: 20 }\nI see your order.\n\nYou get 20 euros back.'],
   'services.ts': ["{ title: 'acme/shop#7', readWith: 12 }"],
   'tools.ts': [
     'order.read error {"id":"A-71"}\norder.refund ok {"id":"A-17","cents":500}\norder.annotate ok {"id":"A-17","note":"arrived late"}\n',
@@ -108,7 +110,7 @@ test('all code of all pages is a file of the repository', async () => {
   const pages = (await readdir(join(ROOT, 'docs'))).filter((name) => name.endsWith('.md') && name !== RUN_ELSEWHERE)
   for (const page of pages) {
     const text = await readFile(join(ROOT, 'docs', page), 'utf8')
-    const alone = text.match(/(?<!<!-- example: [\w./-]+ -->\n)^```(ts|js|typescript|javascript)\b[^]*?^```/gm)
+    const alone = text.match(/(?<!<!-- example: [\w./[\]-]+ -->\n)^```(tsx?|jsx?|typescript|javascript)\b[^]*?^```/gm)
     expect([page, alone]).toEqual([page, null])
   }
 })

@@ -1,4 +1,4 @@
-// A conversation in a SQLite file. Run it twice: the second process goes on where the first one ended.
+// A conversation in a SQLite file. Run it twice: the second process continues where the first one ended.
 import { createHost, createOfflineModel, defineAgent, openSqliteStore } from '@baton/host'
 
 const store = await openSqliteStore(process.argv[2] ?? 'chat.db')

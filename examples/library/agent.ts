@@ -1,5 +1,5 @@
 // A file for `baton serve --agent agent.ts`: its default export is an agent. The input of its tool is a Zod schema.
-import { defineAgent, tool } from '@baton/core'
+import { defineAgent, tool } from '@baton/host'
 import { z } from 'zod'
 
 const population = tool({

@@ -1,7 +1,5 @@
 // A tool that a person must approve: the program shows what waits, and decides about what it has shown.
-import { defineAgent, tool } from '@baton/core'
-import { createHost } from '@baton/host'
-import { createOfflineModel } from '@baton/models/offline'
+import { createHost, createOfflineModel, defineAgent, tool } from '@baton/host'
 
 const population = tool({
   name: 'city.population',

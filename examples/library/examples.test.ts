@@ -74,7 +74,7 @@ test('pages show the examples as they are', async () => {
   const shown: string[] = []
   for (const page of ['README.md', ...docs]) {
     const text = await readFile(new URL(page, ROOT), 'utf8')
-    const blocks = text.matchAll(/<!-- example: ([\w./-]+) -->\n```ts\n([^]*?)```\n<!-- end example -->/g)
+    const blocks = text.matchAll(/<!-- example: ([\w./[\]-]+) -->\n```ts\n([^]*?)```\n<!-- end example -->/g)
     for (const [, path = '', code] of blocks) {
       shown.push(path)
       expect(code, `${page} shows ${path}`).toBe(await readFile(new URL(path, ROOT), 'utf8'))
@@ -88,9 +88,10 @@ test('pages show the examples as they are', async () => {
     'examples',
     /^(guide|library|migrate|models|temporal)\/[\w-]+\.ts$|^goal-review\/agent-with-go\.ts$/,
   )
+  const embedded = await list('examples/embed', /^[\w-]+\.ts$|^next\/app\/.*\.ts$/)
   // Of other libraries, beside ours.
   const others = await list('bench', /^migrate\/[\w-]+\.ts$/)
-  expect([...new Set(shown)].toSorted()).toEqual([...examples, ...others].toSorted())
+  expect([...new Set(shown)].toSorted()).toEqual([...examples, ...embedded, ...others].toSorted())
 })
 
 test('the first example has fifteen lines of code at most', async () => {

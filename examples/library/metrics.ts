@@ -1,8 +1,6 @@
 // The numbers of a host, as Prometheus reads them.
-import { defineAgent } from '@baton/core'
-import { createHost } from '@baton/host'
+import { createHost, createOfflineModel, defineAgent } from '@baton/host'
 import { createMetrics } from '@baton/host/metrics'
-import { createOfflineModel } from '@baton/models/offline'
 
 const metrics = createMetrics()
 const agent = defineAgent({ name: 'parrot', model: createOfflineModel() })

@@ -1,7 +1,6 @@
 // A picture goes in beside words: `node picture.ts plan.png`. The scripted model stands for one that sees.
-import { defineAgent } from '@baton/core'
+import { createHost, defineAgent } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'
-import { createHost } from '@baton/host'
 import { readFile } from 'node:fs/promises'
 
 const model = createScriptedModel({

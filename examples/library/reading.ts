@@ -1,6 +1,5 @@
 // Reading a conversation: as events from any place on, in pages, and taken back to a message.
-import { Conversation, createHost, defineAgent } from '@baton/host'
-import { createOfflineModel } from '@baton/models/offline'
+import { Conversation, createHost, createOfflineModel, defineAgent } from '@baton/host'
 
 const host = createHost({ agent: defineAgent({ name: 'friend', model: createOfflineModel() }) })
 const session = await host.session('chat')
@@ -9,7 +8,7 @@ for await (const event of session.send('What is the capital of Norway?', { input
   if (event.type === 'text') process.stdout.write(event.text)
 process.stdout.write('\n')
 
-// A reader that goes away after any event goes on exactly there.
+// A reader that leaves after any event continues exactly there.
 const stream = session.events({ from: 'start' })
 const first = await stream.nextBatch()
 stream.leave()

@@ -1,8 +1,6 @@
 // Records what a model answers, then replays it without the model: the request must be the same.
-import { defineAgent } from '@baton/core'
-import type { Model } from '@baton/core'
-import { createHost } from '@baton/host'
-import { createOfflineModel } from '@baton/models/offline'
+import type { Model } from '@baton/host'
+import { createHost, createOfflineModel, defineAgent } from '@baton/host'
 import { recordModel, replayModel } from '@baton/host/testing'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'

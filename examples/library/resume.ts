@@ -1,4 +1,4 @@
-// A conversation in a SQLite file goes on after a restart, also in the middle of a turn: `node resume.ts chat.db`.
+// A conversation in a SQLite file continues after a restart, even in the middle of a turn: `node resume.ts chat.db`.
 import { createHost, defineAgent, openSqliteStore } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'
 

@@ -1,7 +1,6 @@
 // An agent is tried without a network: a scripted model says what a real one would say, and the program looks at what it was told.
-import { defineAgent, tool } from '@baton/core'
+import { createHost, defineAgent, tool } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'
-import { createHost } from '@baton/host'
 import assert from 'node:assert/strict'
 import { z } from 'zod'
 

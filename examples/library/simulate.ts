@@ -1,5 +1,5 @@
 // Twenty worlds in which processes die, the store fails and the client loses its connection: nobody is charged twice.
-import { defineAgent, tool } from '@baton/core'
+import { defineAgent, tool } from '@baton/host'
 import { createScriptedModel } from '@baton/host/testing'
 import { simulate } from '@baton/testing'
 

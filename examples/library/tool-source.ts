@@ -1,8 +1,6 @@
 // Tools that come and go while a session lives, and an agent that is chosen for each session.
-import type { Tool, ToolSource } from '@baton/core'
-import { defineAgent, tool } from '@baton/core'
-import { createHost } from '@baton/host'
-import { createOfflineModel } from '@baton/models/offline'
+import type { Tool, ToolSource } from '@baton/host'
+import { createHost, createOfflineModel, defineAgent, tool } from '@baton/host'
 
 function createShelf() {
   let tools: readonly Tool[] = []

@@ -1,8 +1,6 @@
 // One turn as spans: an exporter in memory stands for yours, such as the one of @opentelemetry/exporter-trace-otlp-http.
-import { defineAgent, tool } from '@baton/core'
-import { createHost } from '@baton/host'
+import { createHost, createOfflineModel, defineAgent, tool } from '@baton/host'
 import { createSpanIds, traceSessions } from '@baton/host/opentelemetry'
-import { createOfflineModel } from '@baton/models/offline'
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 
 const exporter = new InMemorySpanExporter()

@@ -22,7 +22,7 @@ export interface Conversation {
   setModel(name: string | undefined): Promise<string>
   /** Answers a request for an approval, as it was shown. `always`: later calls of the tool are approved too. */
   decide(approvalId: string, answer: ApprovalAnswer): Promise<void>
-  /** Absent where the session is out of reach, as behind protocol version 1. */
+  /** Absent where the session is out of reach. */
   readonly controls?: SessionControls
   /** The session so far, readable. @throws */
   log(): Promise<readonly string[]>

@@ -1,12 +1,13 @@
 // The limits of a server that a person may set, by their names, each with the values that make sense.
-import type { V1Limits } from '@baton/server/websocket'
+import type { HttpLimits } from '@baton/server/http'
+import type { ConnectionLimits } from '@baton/server/websocket'
 import { UsageError } from './usage-error.ts'
 
 const DAY_MS = 86_400_000
 const MIB = 1024 * 1024
 
 /** The least and the most. Their meaning and defaults stand in docs/serving.md. */
-export const LIMIT_BOUNDS: Readonly<Record<keyof V1Limits, readonly [least: number, most: number]>> = {
+export const LIMIT_BOUNDS: Readonly<Record<keyof ConnectionLimits, readonly [least: number, most: number]>> = {
   eventBytes: [1, MIB],
   resultBytes: [1, 16 * MIB],
   socketBytes: [1024, 64 * MIB],
@@ -30,23 +31,51 @@ export const LIMIT_BOUNDS: Readonly<Record<keyof V1Limits, readonly [least: numb
   addressFramesPerMinute: [1, 1_000_000],
 }
 
-/** @throws UsageError for an entry that is no `name=number` of a limit, or out of its bounds */
-export function readLimits(entries: readonly string[]): Partial<V1Limits> {
-  const limits: { -readonly [Name in keyof V1Limits]?: number } = {}
-  for (const entry of entries) {
-    const at = entry.indexOf('=')
-    const name = at < 0 ? entry : entry.slice(0, at)
-    if (at < 0 || !isLimit(name)) {
-      const names = Object.keys(LIMIT_BOUNDS).join(', ')
-      throw new UsageError(`--limit must be name=number with one of the names ${names}, not "${entry}"`)
-    }
-    limits[name] = wholeNumber(entry.slice(at + 1), `--limit ${name}`, LIMIT_BOUNDS[name])
-  }
-  return limits
+/** The same for chats over HTTP: `http.NAME`. Their meaning and defaults stand in docs/chat.md. */
+export const HTTP_LIMIT_BOUNDS: Readonly<Record<keyof HttpLimits, readonly [least: number, most: number]>> = {
+  bodyBytes: [1024, 256 * MIB],
+  waitingBytes: [64 * 1024, 256 * MIB],
+  keepAliveMs: [100, DAY_MS],
+  replayMs: [1, DAY_MS],
+  streams: [1, 1_000_000],
+  principalStreams: [1, 1_000_000],
+  addressStreams: [1, 1_000_000],
+  principalTurns: [1, 1_000_000],
+  addressTurns: [1, 1_000_000],
+  principalRequestsPerMinute: [1, 1_000_000],
+  addressRequestsPerMinute: [1, 1_000_000],
+  principalBytesPerMinute: [MIB, 8192 * MIB],
+  addressBytesPerMinute: [MIB, 8192 * MIB],
 }
 
-function isLimit(name: string): name is keyof V1Limits {
-  return Object.hasOwn(LIMIT_BOUNDS, name)
+export interface ReadLimits {
+  readonly limits: Partial<ConnectionLimits>
+  readonly httpLimits: Partial<HttpLimits>
+}
+
+/** @throws UsageError for an entry that is no `name=number` of a limit, or out of its bounds */
+export function readLimits(entries: readonly string[]): ReadLimits {
+  const limits: { -readonly [Name in keyof ConnectionLimits]?: number } = {}
+  const httpLimits: { -readonly [Name in keyof HttpLimits]?: number } = {}
+  for (const entry of entries) {
+    const at = entry.indexOf('=')
+    const [name, value] = at < 0 ? [entry, ''] : [entry.slice(0, at), entry.slice(at + 1)]
+    const ofHttp = name.startsWith('http.') ? name.slice('http.'.length) : undefined
+    if (at >= 0 && isLimit(LIMIT_BOUNDS, name)) limits[name] = wholeNumber(value, `--limit ${name}`, LIMIT_BOUNDS[name])
+    else if (at >= 0 && ofHttp !== undefined && isLimit(HTTP_LIMIT_BOUNDS, ofHttp))
+      httpLimits[ofHttp] = wholeNumber(value, `--limit ${name}`, HTTP_LIMIT_BOUNDS[ofHttp])
+    else throw createUnknownLimit(entry)
+  }
+  return { limits, httpLimits }
+}
+
+function isLimit<Name extends string>(bounds: Readonly<Record<Name, unknown>>, name: string): name is Name {
+  return Object.hasOwn(bounds, name)
+}
+
+function createUnknownLimit(entry: string): UsageError {
+  const names = [...Object.keys(LIMIT_BOUNDS), ...Object.keys(HTTP_LIMIT_BOUNDS).map((name) => `http.${name}`)]
+  return new UsageError(`--limit must be name=number with one of the names ${names.join(', ')}, not "${entry}"`)
 }
 
 /** @throws UsageError */

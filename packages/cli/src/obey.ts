@@ -112,7 +112,7 @@ async function control(room: ChatRoom, command: Control, controls: SessionContro
 /** @throws Error */
 function findControls({ controls }: Conversation): SessionControls {
   if (controls) return controls
-  throw new Error('this needs the session in this process: a server of protocol version 1 does not offer it')
+  throw new Error('this chat does not offer it')
 }
 
 function showCall({ screen, shownCalls }: ChatRoom, number: number | undefined): void {

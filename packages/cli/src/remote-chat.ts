@@ -1,13 +1,13 @@
-// A chat whose turns run on a server, over protocol version 1. That version tells of the calls of apps alone; the tools of
-// the server, its models and its log stay there.
-import type { Client } from '@baton/client'
-import { createClient } from '@baton/client'
-import type { CallResult, EventBody } from '@baton/core'
+// A chat whose turns run on a server, over protocol version 2: its tools, approvals and questions are shown here, and calls of
+// client tools are the person's to run. Its log stays there.
+import type { SessionClient, SessionSnapshot } from '@baton/client'
+import { openSession } from '@baton/client'
 import { BatonError } from '@baton/core'
 import { randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
-import type { AskedCall, AskPerson, ChatPartner, Conversation, ConversationTurn } from './conversation.ts'
-import { createEventQueue } from './event-queue.ts'
+import type { AskPerson, ChatPartner, Conversation } from './conversation.ts'
+import { createRemoteControls } from './remote-controls.ts'
+import { createRemoteTurns } from './remote-turns.ts'
 
 export interface RemoteChatInit {
   /** `ws://127.0.0.1:8080/ws`, without a token. */
@@ -20,8 +20,8 @@ export interface RemoteChatInit {
   readonly isHolder?: boolean
 }
 
-/** Milliseconds for the first connection. */
-const CONNECT_MS = 10_000
+/** Milliseconds for the first connection: a little more than the client waits for a server's hello. */
+const CONNECT_MS = 12_000
 
 export function createRemoteChat(init: RemoteChatInit): ChatPartner {
   return {
@@ -32,48 +32,43 @@ export function createRemoteChat(init: RemoteChatInit): ChatPartner {
 }
 
 async function openConversation(init: RemoteChatInit, session: string): Promise<Conversation> {
-  const turns = createTurns()
-  /** Of the tools of calls that run here. */
-  const names = new Map<string, string>()
-  const client = createClient({
+  const client = openSession({
     url: findAddress(init),
     session,
     otherTool: async (input: unknown, { callId, name }) => {
-      const asked = { callId, name, arguments: JSON.stringify(input) }
-      turns.push(createCall(asked))
-      names.set(callId, name)
       // The call is shown first, then asked about.
       await setImmediate()
-      return await init.askPerson(asked)
+      return await init.askPerson({ callId, name, arguments: JSON.stringify(input) })
     },
   })
+  // Before the first frame, so that no event is missed.
+  const turns = createRemoteTurns(client)
   try {
     await untilOpen(client, init)
   } catch (cause) {
     client.close()
     throw cause
   }
-  follow(client, turns, names)
   tellNews(client, init.onNews)
   return {
     session,
-    about: [],
-    resumed: undefined,
-    send: (text) => {
-      const turn = turns.begin()
-      client.say(text)
-      return turn
+    about: describePast(client.getSnapshot()),
+    resumed: turns.resume(),
+    send: (text) => turns.begin(client.send(text)),
+    interrupt: () => client.interrupt({ reason: 'the person interrupted' }),
+    setModel: async (model) => {
+      if (model === undefined) return `model ${client.getSnapshot().model}`
+      await client.configure({ model })
+      return `model ${model} answers from now on`
     },
-    interrupt: () => {
-      client.interrupt()
-      return Promise.resolve()
+    decide: async (approvalId, answer) => {
+      const decision = answer === 'deny' ? 'deny' : 'approve'
+      await client.decide({ approvalId, decision, ...(answer === 'always' && { remember: 'tool' }) })
     },
-    setModel: () => Promise.reject(new Error(`the server chooses its model: "baton serve --model NAME"`)),
-    decide: () => Promise.resolve(),
+    controls: createRemoteControls(client, turns),
     log: () => Promise.reject(new Error(`the log is where the server runs: "baton log ${session}"`)),
     close: () => {
       client.close()
-      turns.fail(new BatonError({ code: 'session_closed', message: 'the chat was left' }))
       return Promise.resolve()
     },
   }
@@ -85,25 +80,34 @@ function findAddress({ url, token }: RemoteChatInit): string {
   return address.href
 }
 
+function describePast({ session, messages, more, model }: SessionSnapshot): readonly string[] {
+  const count = messages.filter(({ role }) => role === 'assistant').length
+  if (count === 0) return []
+  const turns = count === 1 && !more ? '1 turn' : `${more ? 'at least ' : ''}${count} turns`
+  return [`session ${session} goes on: ${turns} so far, model ${model}`]
+}
+
 /** @throws BatonError `connection_failed`, with the reason where the server says one */
-async function untilOpen(client: Client, init: RemoteChatInit): Promise<void> {
-  if (client.connection === 'open') return
-  const isOpen = await new Promise<boolean>((resolve) => {
-    const timer = setTimeout(() => resolve(false), CONNECT_MS)
-    const stop = client.on('connection', (state) => {
-      if (state === 'connecting') return
+async function untilOpen(client: SessionClient, init: RemoteChatInit): Promise<void> {
+  const first = await new Promise<SessionSnapshot>((resolve) => {
+    const end = (): void => {
       clearTimeout(timer)
       stop()
-      resolve(state === 'open')
+      resolve(client.getSnapshot())
+    }
+    const timer = setTimeout(end, CONNECT_MS)
+    const stop = client.on('status', (status) => {
+      if (status !== 'connecting') end()
     })
   })
-  if (isOpen) return
-  throw new BatonError({ code: 'connection_failed', message: await whyNot(init) })
+  if (first.status === 'open') return
+  throw new BatonError({ code: 'connection_failed', message: await whyNot(init, first) })
 }
 
 /** A WebSocket does not say why it was refused; the same server says whether it is there at all. */
-async function whyNot({ url, token }: RemoteChatInit): Promise<string> {
+async function whyNot({ url, token }: RemoteChatInit, { error }: SessionSnapshot): Promise<string> {
   const health = new URL('/healthz', url.replace(/^ws/, 'http'))
+  if (error && error.code !== 'unauthorized') return `the server at ${url}: ${error.message}. ${error.hint}`
   try {
     const { ok } = await fetch(health, { signal: AbortSignal.timeout(CONNECT_MS) })
     if (!ok) return `what listens at ${url} is no Baton server; it has the path /ws`
@@ -114,121 +118,13 @@ async function whyNot({ url, token }: RemoteChatInit): Promise<string> {
   return `the server at ${url} refused the connection; ${hint}, and the path is /ws`
 }
 
-interface Turns {
-  begin(): ConversationTurn
-  push(event: EventBody): void
-  /** The turn's text as far as it is known. */
-  partial(text: string): void
-  end(outcome: 'answered' | 'interrupted'): void
-  fail(cause: unknown): void
-}
-
-/** One at a time: the next is begun once the last one has ended. */
-function createTurns(): Turns {
-  let turn:
-    | { readonly events: ReturnType<typeof createEventQueue>; text: string; done: PromiseWithResolvers<Answer> }
-    | undefined
-  const close = (): typeof turn => {
-    const ended = turn
-    turn = undefined
-    return ended
-  }
-  return {
-    begin: () => {
-      const events = createEventQueue()
-      const done = Promise.withResolvers<Answer>()
-      done.promise.catch(() => {}) // a chat reads the events, and awaits the answer after them
-      turn = { events, text: '', done }
-      return { answer: done.promise, [Symbol.asyncIterator]: () => events[Symbol.asyncIterator]() }
-    },
-    push: (event) => turn?.events.push(event),
-    partial: (text) => {
-      // The last one comes once more, trimmed.
-      if (!turn || turn.text.trimEnd() === text) return
-      if (text.startsWith(turn.text)) turn.events.push(createText(text, turn.text.length))
-      else {
-        turn.events.push({ type: 'step-reset', ...STEP, reason: 'failed' })
-        turn.events.push(createText(text, 0))
-      }
-      turn.text = text
-    },
-    end: (outcome) => {
-      const ended = close()
-      const stop = outcome === 'answered' ? 'end' : 'cancelled'
-      ended?.events.push({ type: 'turn-finished', message: STEP.message, turn: 0, stop, text: ended.text, usage: {} })
-      ended?.events.end()
-      ended?.done.resolve({ outcome })
-    },
-    fail: (cause) => {
-      const ended = close()
-      ended?.events.end()
-      ended?.done.reject(cause instanceof Error ? cause : new Error(String(cause)))
-    },
-  }
-}
-
-/** Version 1 tells no steps: all that a turn says is one. */
-const STEP = { message: '', step: 0 } as const
-
-function createText(text: string, from: number): EventBody {
-  return { type: 'text', ...STEP, offset: from, text: text.slice(from) }
-}
-
-function createCall(
-  { callId, name, arguments: given = '{}' }: Partial<AskedCall> & Pick<AskedCall, 'callId' | 'name'>,
-  result?: CallResult,
-): EventBody {
-  const status = result ? 'settled' : 'running'
-  const call = { callId, name, ...STEP, input: given, runs: 'client', effect: 'once', status } as const
-  return { type: 'call', call: result ? { ...call, result } : call }
-}
-
-interface Answer {
-  readonly outcome: string
-}
-
-function follow(client: Client, turns: Turns, names: Map<string, string>): void {
-  let hasBegun = false
-  let hasFinal = false
-  let failure: Error | undefined
-  client.on('partial', (text) => turns.partial(text))
-  client.on('final', (text) => {
-    hasFinal = true
-    turns.partial(text)
-  })
-  client.on('error', ({ code, message }) => {
-    failure = new Error(`${code}: ${message}`)
-    // What was not taken in begins no turn, so nothing will end it.
-    if (!hasBegun) turns.fail(failure)
-  })
-  client.on('result', ({ callId, error }) => {
-    const name = names.get(callId) ?? callId
-    names.delete(callId)
-    const ok = { type: 'ok', content: [] } as const
-    turns.push(
-      createCall({ callId, name }, error === null ? ok : { type: 'error', code: 'tool_failed', message: error }),
-    )
-  })
-  client.on('state', (state) => {
-    if (state === 'thinking') {
-      hasBegun = true
-      failure = undefined
-    }
-    if (state !== 'idle') return
-    if (failure) turns.fail(failure)
-    else turns.end(hasFinal ? 'answered' : 'interrupted')
-    hasBegun = false
-    hasFinal = false
-    failure = undefined
-  })
-}
-
-function tellNews(client: Client, tell: (line: string) => void): void {
+function tellNews(client: SessionClient, tell: (line: string) => void): void {
   let isLost = false
-  client.on('connection', (state) => {
-    if (state === 'waiting' && !isLost) tell('the connection is lost; trying again')
-    if (state === 'open' && isLost) tell('connected again')
-    if (state === 'waiting') isLost = true
-    if (state === 'open') isLost = false
+  client.on('status', (status) => {
+    if (status === 'waiting' && !isLost) tell('the connection is lost; trying again')
+    if (status === 'open' && isLost) tell('connected again')
+    if (status === 'waiting') isLost = true
+    if (status === 'open') isLost = false
   })
+  client.on('error', ({ code, message }) => tell(`${code}: ${message}`))
 }

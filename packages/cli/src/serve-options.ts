@@ -1,4 +1,5 @@
 // Options of `baton serve`, from words and variables to checked values.
+import type { AllowedSettings } from '@baton/server/http'
 import type { Console } from './console.ts'
 import { wholeNumber } from './limit-options.ts'
 import type { ServerOptions } from './server-options.ts'
@@ -25,6 +26,8 @@ export interface ServeOptions {
   /** Days that a session is kept after its last use; for ever without. */
   readonly keepDays: number | undefined
   readonly server: ServerOptions
+  /** What apps and pages may choose for their turns. */
+  readonly allow: AllowedSettings
   /** Sessions are workflows of this service. */
   readonly temporal: TemporalPlace | undefined
   /** The other words, when the server is to start anew at every change. */
@@ -47,6 +50,9 @@ export function serveOptions(
       store: { type: 'string' },
       'keep-days': { type: 'string' },
       'allow-origin': { type: 'string', multiple: true },
+      'allow-model': { type: 'string', multiple: true },
+      'allow-temperature': { type: 'boolean', default: false },
+      'allow-output-tokens': { type: 'string' },
       json: { type: 'boolean', default: false },
       ...SERVER_WORDS,
       ...TEMPORAL_WORDS,
@@ -69,7 +75,28 @@ export function serveOptions(
     keepDays:
       values['keep-days'] === undefined ? undefined : wholeNumber(values['keep-days'], '--keep-days', [1, 36_500]),
     server: serverOptions(values, variables),
+    allow: readAllowed(values),
     dev: values.dev ? words.filter((word) => word !== '--dev') : undefined,
+  }
+}
+
+interface AllowWords {
+  readonly 'allow-model'?: readonly string[] | undefined
+  readonly 'allow-temperature': boolean
+  readonly 'allow-output-tokens'?: string | undefined
+}
+
+const OUTPUT_TOKENS_MAX = 10_000_000
+
+function readAllowed(values: AllowWords): AllowedSettings {
+  const models = values['allow-model'] ?? []
+  const tokens = values['allow-output-tokens']
+  return {
+    models: models.includes('any') ? 'any' : models,
+    temperature: values['allow-temperature'],
+    ...(tokens !== undefined && {
+      maxOutputTokens: wholeNumber(tokens, '--allow-output-tokens', [1, OUTPUT_TOKENS_MAX]),
+    }),
   }
 }
 

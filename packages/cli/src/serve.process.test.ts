@@ -1,4 +1,5 @@
 // `baton serve` as a process: how it ends at a signal, TLS, its log, and how it starts anew when its agent changes.
+import { findFreePort } from '@baton/testing/free-port'
 import type { StartedCommand } from '@baton/testing/start-command'
 import { startCommand } from '@baton/testing/start-command'
 import type { V1App, V1AppInit } from '@baton/testing/v1-app'
@@ -7,8 +8,6 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import type { Duplex } from 'node:stream'
 import { join } from 'node:path'
@@ -225,19 +224,9 @@ test.each<[string, readonly string[], readonly [code: number, line: RegExp]]>([
   expect(command.errors()).toMatch(line)
 })
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  // It listens on a port, not on a pipe.
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
 test('in development a changed file starts the server anew; the turn that runs is told whole by the old one', async () => {
   writeAgent('One.')
-  const { command, url } = await serve(['--dev', '--port', String(await freePort())])
+  const { command, url } = await serve(['--dev', '--port', String(await findFreePort())])
   const first = await connect(url, async () => {
     writeFileSync(join(folder, 'words.ts'), "export const says = 'Two.'\n")
     await untilErrors(command, STOPS)

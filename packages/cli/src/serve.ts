@@ -4,8 +4,7 @@ import { BatonError, isBatonError, readMonotonicMs, voice } from '@baton/core'
 import type { LocalHost } from '@baton/host'
 import { createMetrics } from '@baton/host/metrics'
 import type { WebSocketFront } from '@baton/server/websocket'
-import { createWebSocketFront, isLoopback, isSameSecret } from '@baton/server/websocket'
-import type { HandledHost } from '@baton/server/http'
+import { createWebSocketFront, isLoopback } from '@baton/server/websocket'
 import { createChatSocket, createHandler, createNodeListener } from '@baton/server/http'
 import { secretsIn } from '@baton/models/choose-model'
 import { describeThrown } from '@baton/runtime'
@@ -19,6 +18,7 @@ import { openEmbeddedHost } from './embedded-host.ts'
 import { escapeControls } from './escape-controls.ts'
 import type { GatewayHost } from './gateway-host.ts'
 import { openGatewayHost } from './gateway-host.ts'
+import { createAccess } from './serve-access.ts'
 import { SERVE_HELP } from './serve-help.ts'
 import type { ServeOptions } from './serve-options.ts'
 import { serveOptions } from './serve-options.ts'
@@ -35,37 +35,6 @@ export const serveCommand: Command = {
   run: (words, terminal) => serve(serveOptions(words, terminal), terminal),
 }
 
-/** Chats and sessions over HTTP, for who shows the token where one is asked for. */
-function createRequests(
-  host: HandledHost,
-  log: Logger,
-  { server, origins, host: address }: ServeOptions,
-  { localToken, isDraining }: { readonly localToken: string; readonly isDraining: () => boolean },
-): ReturnType<typeof createNodeListener> {
-  const tokens = server.token === undefined ? undefined : [server.token, localToken]
-  const handler = createHandler(host, {
-    log,
-    isDraining,
-    // As for WebSockets; where a token is asked for, pages of the server's own name may ask too.
-    origins: (origin, { url }) => {
-      const page = URL.parse(origin)
-      if (tokens && page?.host === new URL(url).host) return true
-      if (origins) return origins.includes('*') || origins.includes(origin)
-      return isLoopback(address) && page !== null && isLoopback(page.hostname)
-    },
-    // Nobody is asked for a token: a page must not reach this machine by a name of its own.
-    ...(isLoopback(address) && !tokens && { hosts: ['localhost', '127.0.0.1', '[::1]', address] }),
-    ...(tokens && { authenticate: (request) => (hasToken(request, tokens) ? { id: 'anonymous' } : undefined) }),
-  })
-  return createNodeListener(handler)
-}
-
-function hasToken({ headers, url }: Request, tokens: readonly string[]): boolean {
-  const bearer = /^Bearer +(\S+) *$/i.exec(headers.get('authorization') ?? '')?.[1]
-  const given = bearer ?? new URL(url).searchParams.get('token')
-  return given !== null && tokens.some((token) => isSameSecret(given, token))
-}
-
 async function serve(options: ServeOptions, terminal: Console): Promise<number> {
   if (options.dev) return await develop(options.dev, terminal)
   const { server } = options
@@ -74,12 +43,15 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
   const secrets = [...listSecrets(options, terminal), localToken]
   const log = await createServerLog(server, terminal, secrets)
   const tls = server.tls && readTls(server.tls, terminal.folder)
+  const access = createAccess(options, localToken, log)
   const metrics = createMetrics()
   const embedded = await openHost({ ...options, secrets, observers: [metrics] }, terminal, log)
   const local = 'strayCall' in embedded.host ? (embedded.host as LocalHost) : undefined // it has its methods
   let isListening = false
   let isDraining = false
   const findStoreIssue = createReadiness({ store: embedded.store, log, clock: embedded.environment.clock })
+  const { allow } = options
+  const chatOptions = { log, allow, isDraining: () => isDraining, limits: server.httpLimits }
   const front = createWebSocketFront({
     ...embedded.environment,
     host: embedded.host,
@@ -90,25 +62,29 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
     trustedProxies: server.trustedProxies,
     hasSession: (session) => hasRecords(embedded.store, session),
     metrics: metrics.prometheus,
-    chats: createChatSocket(embedded.host, { log, isDraining: () => isDraining }),
-    requests: createRequests(embedded.host, log, options, { localToken, isDraining: () => isDraining }),
+    allow,
+    chats: createChatSocket(embedded.host, chatOptions),
+    requests: createNodeListener(createHandler(embedded.host, { ...chatOptions, ...access.handler }), server),
     unreadyReason: () => (isListening ? findStoreIssue() : 'starting'),
     ...(options.origins && { origins: options.origins }),
-    ...(server.token !== undefined && { token: [server.token, localToken] }),
+    ...access.front,
     ...(tls && { tls }),
     ...(server.peers && { peers: server.peers }),
   })
   const stopped = untilStopped(terminal)
   const stray = watchStray(terminal, local, log)
   let withdrawAddress = (): void => {}
+  const prepared = access.prepare()
   try {
     const { url } = await front.listen()
+    await prepared
     // Over Temporal nothing ends with this process, and nothing is to be recovered.
     const { recovered } = (await local?.recover({ everyMs: RECOVER_EVERY_MS })) ?? { recovered: 0 }
     if (recovered > 0) log.info('sessions that were at work when the server ended go on', { sessions: recovered })
     isListening = true
-    withdrawAddress = tellAddress(options.store, { url, ...(server.token !== undefined && { token: localToken }) }, log)
-    if (server.token === undefined && !isLoopback(options.host))
+    const isOpen = server.token === undefined && server.jwt === undefined
+    withdrawAddress = tellAddress(options.store, { url, ...(!isOpen && { token: localToken }) }, log)
+    if (isOpen && !isLoopback(options.host))
       log.warn('whoever reaches this address can talk to the agent: nobody is asked for a token', {
         host: options.host,
       })
@@ -231,7 +207,7 @@ function greeting(
   agent  ${agent.name}${tools === '' ? '' : `: ${tools}`}
   model  ${choice.id}, ${choice.reason}
   store  ${nameOfStore(store)}${warnOfApprovals(agent)}
-  try    an app of protocol version 1 (docs/protocol.md), or in another terminal:
+  try    useChat at ${url.replace(/^ws(.*)\/ws$/, 'http$1/api/chat')} (docs/chat.md), @baton/client (docs/client.md), or in another terminal:
          npx baton chat${chatOption(url, { store, folder })}
   end    Ctrl+C
 `

@@ -1,7 +1,8 @@
 // Options and variables of the server: what they become, and the one line for each that is wrong.
-import { DEFAULT_V1_LIMITS } from '@baton/server/websocket'
+import { DEFAULT_CONNECTION_LIMITS } from '@baton/server/websocket'
+import { DEFAULT_HTTP_LIMITS } from '@baton/server/http'
 import { expect, test } from 'vitest'
-import { LIMIT_BOUNDS } from './limit-options.ts'
+import { HTTP_LIMIT_BOUNDS, LIMIT_BOUNDS } from './limit-options.ts'
 import { SERVE_HELP } from './serve-help.ts'
 import { serveOptions } from './serve-options.ts'
 
@@ -14,7 +15,9 @@ test('without options the server is for this machine and logs what happens', () 
     token: undefined,
     tls: undefined,
     trustedProxies: 0,
+    publicHosts: [],
     limits: {},
+    httpLimits: {},
     drainMs: 10_000,
     logFormat: undefined,
     logLevel: 'info',
@@ -28,8 +31,30 @@ test.each<[string, readonly string[], Readonly<Record<string, string>>, object]>
   ['an open address with a token', ['--host', '0.0.0.0', '--token', 'abc'], {}, { token: 'abc' }],
   ['an open address for everybody', ['--host', '0.0.0.0', '--insecure'], {}, { token: undefined }],
   ['another address of this machine', ['--host', '127.0.0.2'], {}, { token: undefined }],
+  [
+    'an open address with an issuer of tokens',
+    ['--host', '0.0.0.0', '--jwt-issuer', 'https://login.example', '--jwt-audience', 'shop, desk'],
+    { BATON_JWT_CLAIM: 'email', BATON_JWT_AUDIENCE: 'other' },
+    { token: undefined, jwt: { issuer: 'https://login.example', audience: ['shop', 'desk'], claim: 'email' } },
+  ],
+  [
+    'an issuer by variables',
+    [],
+    {
+      BATON_JWT_ISSUER: 'https://login.example',
+      BATON_JWT_AUDIENCE: 'shop',
+      BATON_JWT_JWKS: 'https://login.example/keys',
+    },
+    { jwt: { issuer: 'https://login.example', audience: ['shop'], jwks: 'https://login.example/keys' } },
+  ],
   ['a proxy', ['--trust-proxy'], {}, { trustedProxies: 1 }],
   ['a proxy before another option', ['--trust-proxy', '--json'], {}, { trustedProxies: 1 }],
+  [
+    'names behind a proxy',
+    ['--public-host', 'Chat.example', '--public-host', 'a:8443'],
+    {},
+    { publicHosts: ['chat.example', 'a:8443'] },
+  ],
   ['two proxies', ['--trust-proxy', '2'], {}, { trustedProxies: 2 }],
   ['TLS', ['--tls-cert', 'c', '--tls-key', 'k'], {}, { tls: { certFile: 'c', keyFile: 'k' } }],
   ['a rate', ['--rate-limit', '60'], {}, { limits: { sessionFramesPerMinute: 60, addressFramesPerMinute: 60 } }],
@@ -45,6 +70,12 @@ test.each<[string, readonly string[], Readonly<Record<string, string>>, object]>
     { MAX_EVENT_BYTES: '1000' },
     { limits: { eventBytes: 2000, idleMs: 1000 } },
   ],
+  [
+    'limits of chats over HTTP',
+    ['--limit', 'http.principalTurns=3', '--limit', 'principalTurns=4'],
+    {},
+    { limits: { principalTurns: 4 }, httpLimits: { principalTurns: 3 } },
+  ],
   ['no drain', ['--drain-ms', '0'], {}, { drainMs: 0 }],
   ['a log', ['--log-format', 'json', '--log-level', 'warn'], {}, { logFormat: 'json', logLevel: 'warn' }],
 ])('%s', (_situation, words, variables, expected) => {
@@ -56,7 +87,7 @@ test.each<[string, readonly string[], Readonly<Record<string, string>>, string |
     'an open address without a token',
     ['--host', '0.0.0.0'],
     {},
-    '--host 0.0.0.0 lets others in, so it needs --token (or BATON_TOKEN), or --insecure to let in everybody',
+    '--host 0.0.0.0 lets others in, so it needs --token (or BATON_TOKEN), --jwt-issuer, or --insecure to let in everybody',
   ],
   ['an empty token', ['--token', ''], {}, '--token must be letters, digits and signs without spaces, at least one'],
   [
@@ -65,8 +96,32 @@ test.each<[string, readonly string[], Readonly<Record<string, string>>, string |
     { BATON_TOKEN: 'a b' },
     'the variable BATON_TOKEN must be letters, digits and signs without spaces, at least one',
   ],
+  [
+    'an issuer without an audience',
+    ['--jwt-issuer', 'https://login.example'],
+    {},
+    '--jwt-issuer needs --jwt-audience (or BATON_JWT_AUDIENCE): without it tokens for other services would be let in',
+  ],
+  [
+    'an issuer that is no address',
+    ['--jwt-issuer', 'login', '--jwt-audience', 'shop'],
+    {},
+    '--jwt-issuer must be an address like https://login.example, not "login"',
+  ],
+  [
+    'keys of no issuer',
+    [],
+    { BATON_JWT_JWKS: 'https://login.example/keys' },
+    '--jwt-audience, --jwt-jwks and --jwt-claim need --jwt-issuer (or BATON_JWT_ISSUER)',
+  ],
   ['a certificate without its key', ['--tls-cert', 'c'], {}, '--tls-cert and --tls-key need each other'],
   ['a key without its certificate', ['--tls-key', 'k'], {}, '--tls-cert and --tls-key need each other'],
+  [
+    'an address in place of a name',
+    ['--public-host', 'https://chat.example'],
+    {},
+    '--public-host must be a name like chat.example or chat.example:8443, not "https://chat.example"',
+  ],
   ['too many proxies', ['--trust-proxy', '11'], {}, '--trust-proxy must be a number from 0 to 10, not "11"'],
   ['a rate of nothing', ['--rate-limit', '0'], {}, '--rate-limit must be a number from 1 to 1000000, not "0"'],
   [
@@ -117,15 +172,20 @@ test('a broken token is not shown', () => {
 
 test('the help names each limit with its default', () => {
   const help = SERVE_HELP.replace(/\s+/g, ' ')
-  const limits = Object.entries(DEFAULT_V1_LIMITS).map(([name, value]) => `${name} (${value})`)
-  expect(limits.filter((limit) => !help.includes(limit))).toEqual([])
+  const limits = Object.entries(DEFAULT_CONNECTION_LIMITS).map(([name, value]) => `${name} (${value})`)
+  const ofHttp = Object.entries(DEFAULT_HTTP_LIMITS).map(([name, value]) => `http.${name} (${value})`)
+  expect([...limits, ...ofHttp].filter((limit) => !help.includes(limit))).toEqual([])
 })
 
 test('every default is within the bounds of its limit', () => {
   const outside = Object.entries(LIMIT_BOUNDS).filter(([name, [least, most]]) => {
     // Both tables have the same names; the compiler sees to it.
-    const value = DEFAULT_V1_LIMITS[name as keyof typeof LIMIT_BOUNDS]
+    const value = DEFAULT_CONNECTION_LIMITS[name as keyof typeof LIMIT_BOUNDS]
     return value < least || value > most
   })
-  expect(outside).toEqual([])
+  const outsideOfHttp = Object.entries(HTTP_LIMIT_BOUNDS).filter(([name, [least, most]]) => {
+    const value = DEFAULT_HTTP_LIMITS[name as keyof typeof HTTP_LIMIT_BOUNDS]
+    return value < least || value > most
+  })
+  expect([...outside, ...outsideOfHttp]).toEqual([])
 })

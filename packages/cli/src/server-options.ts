@@ -1,8 +1,11 @@
 // Options of `baton serve` about the server itself: who may come, how much, over what, and what is logged. From words and
 // variables to checked values; no file is read here.
 import type { LogLevel } from '@baton/host'
-import type { PeerOptions, V1Limits } from '@baton/server/websocket'
+import type { HttpLimits } from '@baton/server/http'
+import type { PeerOptions, ConnectionLimits } from '@baton/server/websocket'
 import { checkPeers, isLoopback } from '@baton/server/websocket'
+import type { JwtOptions, JwtValues } from './jwt-options.ts'
+import { JWT_WORDS, readJwtOptions } from './jwt-options.ts'
 import { LIMIT_BOUNDS, readLimits, wholeNumber } from './limit-options.ts'
 import { readToken } from './token-option.ts'
 import { UsageError } from './usage-error.ts'
@@ -25,22 +28,29 @@ export function readLogOptions(values: Pick<ServerValues, 'log-format' | 'log-le
 
 export interface ServerOptions extends LogOptions {
   readonly token: string | undefined
+  /** Whose tokens open beside it. */
+  readonly jwt: JwtOptions | undefined
   /** Names of files. */
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined
   readonly trustedProxies: number
+  /** Names of the server behind a proxy, in small letters, some with a port. */
+  readonly publicHosts: readonly string[]
   /** Other servers over the same store. */
   readonly peers: PeerOptions | undefined
-  readonly limits: Partial<V1Limits>
+  readonly limits: Partial<ConnectionLimits>
+  readonly httpLimits: Partial<HttpLimits>
   readonly drainMs: number
 }
 
 /** For `parseArgs`. */
 export const SERVER_WORDS = {
   token: { type: 'string' },
+  ...JWT_WORDS,
   insecure: { type: 'boolean', default: false },
   'tls-cert': { type: 'string' },
   'tls-key': { type: 'string' },
   'trust-proxy': { type: 'string' },
+  'public-host': { type: 'string', multiple: true },
   'peer-address': { type: 'string' },
   'rate-limit': { type: 'string' },
   limit: { type: 'string', multiple: true },
@@ -50,13 +60,14 @@ export const SERVER_WORDS = {
   dev: { type: 'boolean', default: false },
 } as const
 
-export interface ServerValues {
+export interface ServerValues extends JwtValues {
   readonly host: string
   readonly token?: string | undefined
   readonly insecure: boolean
   readonly 'tls-cert'?: string | undefined
   readonly 'tls-key'?: string | undefined
   readonly 'trust-proxy'?: string | undefined
+  readonly 'public-host'?: readonly string[] | undefined
   readonly 'peer-address'?: string | undefined
   readonly 'rate-limit'?: string | undefined
   readonly limit?: readonly string[] | undefined
@@ -72,22 +83,34 @@ const PROXIES_MAX = 10
 /** @throws UsageError */
 export function serverOptions(values: ServerValues, variables: Variables): ServerOptions {
   const token = readToken(values.token, variables)
-  if (token === undefined && !values.insecure && !isLoopback(values.host))
+  const jwt = readJwtOptions(values, variables)
+  if (token === undefined && jwt === undefined && !values.insecure && !isLoopback(values.host))
     throw new UsageError(
-      `--host ${values.host} lets others in, so it needs --token (or BATON_TOKEN), or --insecure to let in everybody`,
+      `--host ${values.host} lets others in, so it needs --token (or BATON_TOKEN), --jwt-issuer, or --insecure to let in everybody`,
     )
+  const { limits, httpLimits } = readLimits(values.limit ?? [])
   const { 'tls-cert': certFile, 'tls-key': keyFile } = values
   if ((certFile === undefined) !== (keyFile === undefined))
     throw new UsageError('--tls-cert and --tls-key need each other')
   return {
     token,
+    jwt,
     tls: certFile !== undefined && keyFile !== undefined ? { certFile, keyFile } : undefined,
     trustedProxies: readNumber(values['trust-proxy'], '--trust-proxy', [0, PROXIES_MAX]) ?? 0,
+    publicHosts: (values['public-host'] ?? []).map(readHost),
     peers: readPeers(values['peer-address'], variables),
-    limits: { ...limitsOfVariables(values['rate-limit'], variables), ...readLimits(values.limit ?? []) },
+    limits: { ...limitsOfVariables(values['rate-limit'], variables), ...limits },
+    httpLimits,
     drainMs: readNumber(values['drain-ms'], '--drain-ms', [0, HOUR_MS]) ?? DRAIN_MS,
     ...readLogOptions(values),
   }
+}
+
+/** @throws UsageError */
+function readHost(text: string): string {
+  const url = URL.parse(`https://${text}`)
+  if (url && url.host !== '' && url.href === `https://${url.host}/`) return url.host
+  throw new UsageError(`--public-host must be a name like chat.example or chat.example:8443, not "${text}"`)
 }
 
 /** @throws UsageError */
@@ -112,7 +135,7 @@ export function withProxyCount(words: readonly string[]): readonly string[] {
 }
 
 /** The rate of a session is that of an address too: without another word, an address is one session. */
-function limitsOfVariables(rateOption: string | undefined, variables: Variables): Partial<V1Limits> {
+function limitsOfVariables(rateOption: string | undefined, variables: Variables): Partial<ConnectionLimits> {
   const rate =
     readNumber(rateOption, '--rate-limit', LIMIT_BOUNDS.sessionFramesPerMinute) ??
     readVariable(variables, 'SESSION_RATE_LIMIT_PER_MIN', LIMIT_BOUNDS.sessionFramesPerMinute)

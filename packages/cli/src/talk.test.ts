@@ -198,7 +198,7 @@ test('what the session is told is done, and what it refuses is told', async () =
 test('a server out of reach says that it does not offer a command', async () => {
   const { started, text } = await talk(['/retry'])
   await started.ended
-  expect(text()).toMatch(/^this needs the session in this process/)
+  expect(text()).toMatch(/^this chat does not offer it/)
 })
 
 test('what a tool asks is answered by the person, and declined where nobody is', async () => {

@@ -15,7 +15,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 
 /** What a page has to load for the client, before anything makes it smaller. */
 const BUNDLE_BYTES_MAX = 18 * 1024
-const SOURCE = fileURLToPath(new URL('./index.ts', import.meta.url))
+const SOURCE = fileURLToPath(new URL('./client.ts', import.meta.url))
 const executablePath = findChromium('the client in a browser', (message) => console.warn(message))
 const environment = createNodeEnvironment({ post: () => Promise.reject(new Error('no network in this test')) })
 const closers: (() => unknown)[] = []

@@ -17,7 +17,7 @@ export interface ClientInit<Tools = Readonly<Record<string, ClientTool>>> {
   readonly session: string
   /** The agent's client tools that this app runs, by name. */
   readonly tools?: Tools
-  /** Runs calls of tools that `tools` does not name, as a console does that asks a person; without it they fail. */
+  /** Runs calls of tools that `tools` does not name; a console, for example, asks a person. Without it these calls fail. */
   readonly otherTool?: ClientTool
   /** Speaks a text; what comes after it waits until it is done. */
   readonly speak?: (text: string) => unknown
@@ -37,14 +37,14 @@ export interface ClientEvents {
   readonly final: string
   readonly call: { readonly callId: string; readonly name: string }
   readonly result: ToolResult
-  /** Of the server; `unauthorized`: it does not let this client in, and the connection is closed for good. */
+  /** An error that the server sent. With `unauthorized` it does not let this client in, and the connection stays closed. */
   readonly error: { readonly code: string; readonly message: string }
 }
 
 export interface Client {
-  /** What the user said. It is kept until the server shows that it has it, over any number of connections. */
+  /** Says what the user said. The client keeps it until the server has it, over any number of connections. */
   say(text: string): void
-  /** The user speaks over the voice. */
+  /** The user interrupts the voice by speaking. */
   interrupt(): void
   on<Name extends keyof ClientEvents>(name: Name, listener: (event: ClientEvents[Name]) => void): () => void
   readonly connection: ConnectionState
@@ -106,7 +106,7 @@ interface ClientState {
   readonly outbox: Outbox
   readonly calls: ToolCalls
   readonly speak: (text: string) => unknown
-  /** Display calls are done strictly one after another; the model's calls beside them. */
+  /** Display calls run strictly one after another; the model's calls run beside them. */
   display: Promise<void>
 }
 

@@ -7,9 +7,9 @@ import type { WebSocketLike, World } from './world.ts'
 export type ConnectionState = 'connecting' | 'open' | 'waiting' | 'closed'
 
 export interface ReconnectOptions {
-  /** Milliseconds before the first try; doubled for each further one, less a random part. 250 by default. */
+  /** Milliseconds before the first try; each further pause is twice as long, less a random part. 250 by default. */
   readonly baseMs?: number
-  /** Most milliseconds between two tries. 10,000 by default. */
+  /** The longest pause between two tries, in milliseconds. 10,000 by default. */
   readonly mostMs?: number
 }
 
@@ -19,11 +19,11 @@ export interface ConnectionInit {
   readonly world: World
   readonly reconnect: ReconnectOptions
   readonly onState: (state: ConnectionState) => void
-  /** Each frame once, in order, also over several connections. */
+  /** Each frame once, in order, even over several connections. */
   readonly onFrame: (frame: ServerFrame) => void
   /** The session is started, for the first time or again. */
   readonly onStarted: () => void
-  /** The server lets this client not in, and will not later either: the connection is closed for good. */
+  /** The server refuses this client for good: the connection stays closed. */
   readonly onRefused: (refusal: Refusal) => void
 }
 
@@ -48,9 +48,9 @@ export interface Connection {
 const SEEN_MAX = 10_000
 /** Milliseconds in which a new connection must start the session. */
 const START_MS = 10_000
-/** Milliseconds that a session must be connected for the pauses to begin anew: a server that accepts and drops is none. */
+/** Milliseconds that a session must stay connected before pauses start from the shortest again. A server that accepts and drops at once does not count. */
 const STABLE_MS = 10_000
-/** Answers that no second try changes. */
+/** Answers that another try would not change. */
 const REFUSALS: Readonly<Record<number, string>> = {
   401: 'it wants a valid token',
   403: 'pages of this origin may not connect',
@@ -155,7 +155,7 @@ class SessionConnection implements Connection {
 }
 
 /** A WebSocket does not say why it was refused; the same address without one does. */
-async function findRefusal({ world, url }: ConnectionInit): Promise<Refusal | undefined> {
+export async function findRefusal({ world, url }: Pick<ConnectionInit, 'world' | 'url'>): Promise<Refusal | undefined> {
   const status = await world.probe?.(url)
   const why = status === undefined ? undefined : REFUSALS[status]
   return why === undefined ? undefined : { code: 'unauthorized', message: `the server refused the connection: ${why}` }
@@ -167,14 +167,14 @@ function readText({ session, world }: ConnectionInit, id: string, frame: Outgoin
   return encodeFrame({ id, sessionId: session, timestamp, ...frame } as ClientFrame)
 }
 
-/** What is no frame of this version is ignored. */
+/** Ignores what is not a frame of this version. */
 function frameIn(text: unknown): ServerFrame | undefined {
   const decoded = typeof text === 'string' ? decodeServerFrame(text) : undefined
   return decoded?.ok ? decoded.frame : undefined
 }
 
-/** Half of the pause is chance, so that apps that lost their server together do not come back together. */
-function delayMs({ reconnect, world }: ConnectionInit, tries: number): number {
+/** Half of the pause is random, so that apps that lost their server together do not come back all at once. */
+export function delayMs({ reconnect, world }: Pick<ConnectionInit, 'reconnect' | 'world'>, tries: number): number {
   const longest = Math.min(reconnect.mostMs ?? 10_000, (reconnect.baseMs ?? 250) * 2 ** Math.min(tries, 20))
   return longest / 2 + (longest / 2) * world.random()
 }

@@ -5,3 +5,28 @@ export type { ConnectionState, ReconnectOptions } from './connection.ts'
 export type { ClientTool, ToolHandlers, ToolResult, TypedAgent } from './tool-calls.ts'
 export { platformWorld } from './world.ts'
 export type { WebSocketLike, World } from './world.ts'
+export { openSession } from './session/open-session.ts'
+export type {
+  NotifyOptions,
+  PendingMessage,
+  RewindInput,
+  SendOptions,
+  SentInput,
+  SessionClient,
+  SessionClientEvents,
+  SessionMessage,
+  SessionOptions,
+  SessionSnapshot,
+} from './session/session-client.ts'
+export type { SessionAnswer } from './session/inputs.ts'
+export type { OpenCallView, RetryView, WrittenCall } from './session/session-view.ts'
+export { createContent } from './session/client-tools.ts'
+export type { BroughtTool, RunContext, SessionHandlers, ToolHandler } from './session/client-tools.ts'
+export { ClientError } from './client-error.ts'
+export type { ClientErrorInit } from './client-error.ts'
+export type { InputRequest, Outbox, OutboxEntry, OutboxInit, OutboxPlace } from './outbox/outbox.ts'
+export { createIndexedDbOutbox } from './outbox/indexed-db-outbox.ts'
+export type { IndexedDbOutboxInit } from './outbox/indexed-db-outbox.ts'
+export { createMemoryOutbox } from './outbox/memory-outbox.ts'
+export { openDirectory } from './session/directory.ts'
+export type { Directory, DirectoryOptions, DirectorySnapshot } from './session/directory.ts'

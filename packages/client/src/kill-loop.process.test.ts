@@ -51,7 +51,7 @@ async function live(plans: readonly KillPlan[]): Promise<Life> {
     }
   let running: StartedCommand | undefined
   const start = async (plan: KillPlan | undefined): Promise<StartedCommand> => {
-    const words = ['--conditions=@baton/source', '--no-warnings', SERVER, folder, String(port)]
+    const words = ['--conditions=@baton/source', '--no-warnings', SERVER, folder, String(port), 'plain']
     const server = startCommand(process.execPath, { words: [...words, ...(plan ? [JSON.stringify(plan)] : [])] })
     running = server
     // One that is to die in its recovery ends without a word.

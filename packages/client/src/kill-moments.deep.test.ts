@@ -32,7 +32,7 @@ afterEach(async () => {
 })
 
 async function start(plan?: KillPlan): Promise<void> {
-  const words = ['--conditions=@baton/source', '--no-warnings', SERVER, folder, String(port)]
+  const words = ['--conditions=@baton/source', '--no-warnings', SERVER, folder, String(port), 'plain']
   server = startCommand(process.execPath, { words: [...words, ...(plan ? [JSON.stringify(plan)] : [])] })
   await server.untilLine((line) => line.includes('listening'))
 }

@@ -6,7 +6,7 @@ export interface Listeners<Events> {
   tell<Name extends keyof Events>(name: Name, event: Events[Name]): void
 }
 
-/** One that throws keeps neither the others nor what the client has to do from their turn; `report` gets what it threw. */
+/** A listener that throws does not stop the other listeners or the client; `report` gets what it threw. */
 export function createListeners<Events>(report: (cause: unknown) => void): Listeners<Events> {
   const listeners = new Set<{ readonly name: keyof Events; readonly listener: (event: never) => void }>()
   return {

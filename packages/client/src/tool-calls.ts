@@ -5,7 +5,7 @@ import { createBoundedMap } from './bounded-map.ts'
 /** A tool of this client: it gets the parsed arguments and returns anything that JSON can hold, or a text. */
 export type ClientTool = (input: never, call: { readonly callId: string; readonly name: string }) => unknown
 
-/** What is read of an agent's type: its tools with their names and the types of their inputs. */
+/** The parts of an agent's type that count here: the names of its tools and the types of their inputs. */
 export interface TypedAgent {
   readonly tools: readonly TypedTool[]
 }
@@ -17,12 +17,15 @@ interface TypedTool {
 }
 
 /** Handlers of an agent's client tools, by their names and with their types; none where it has no client tools. */
-export type ToolHandlers<A extends TypedAgent> = [ClientRun<A['tools'][number]>] extends [never]
+export type ToolHandlers<A extends TypedAgent> = HandlersWith<A, { readonly callId: string; readonly name: string }>
+
+/** Each handler gets the input and this context. */
+export type HandlersWith<A extends TypedAgent, Context> = [ClientRun<A['tools'][number]>] extends [never]
   ? { readonly [name: string]: never }
   : {
       readonly [T in ClientRun<A['tools'][number]> as T['name']]?: (
         input: NonNullable<T['types']>['input'],
-        call: { readonly callId: string; readonly name: string },
+        call: Context,
       ) => unknown
     }
 

@@ -23,7 +23,7 @@ import { createClient } from './client.ts'
 const SERVER = fileURLToPath(new URL('../../testing/src/two-processes/server.ts', import.meta.url))
 const SESSIONS = 4
 /** Kills, restarts or cuts of each test. The apps go on talking until all of them were made. */
-const TROUBLES = chooseCount({ quick: 4, deep: 12 })
+const TROUBLES = chooseCount({ quick: 4, deep: 8 })
 const LEASE_MS = 2000
 /** Milliseconds that a turn may take: both servers may be away in it, more than once. */
 const TURN_MS = 60_000

@@ -11,7 +11,8 @@ export interface WebSocketLike {
 }
 
 export interface World {
-  openSocket(url: string): WebSocketLike
+  /** `protocol`: the WebSocket subprotocol that is offered. */
+  openSocket(url: string, protocol?: string): WebSocketLike
   nowMs(): number
   /** Runs `callback` once, in `delayMs`; the returned function cancels it. */
   start(delayMs: number, callback: () => void): () => void
@@ -20,14 +21,18 @@ export interface World {
   newId(): string
   /** The status with which an HTTP server answers at the address of a WebSocket; undefined where none answers. Never rejects. */
   probe?(url: string): Promise<number | undefined>
+  /** Calls back whenever the machine has a network again; the returned function ends that. */
+  onOnline?(callback: () => void): () => void
 }
 
 interface Platform {
   readonly fetch: (url: string, init: object) => Promise<{ readonly status: number }>
-  readonly WebSocket: new (url: string) => WebSocketLike
+  readonly WebSocket: new (url: string, protocol?: string) => WebSocketLike
   readonly crypto: { randomUUID(): string }
   readonly setTimeout: (callback: () => void, delayMs: number) => unknown
   readonly clearTimeout: (timer: unknown) => void
+  readonly addEventListener?: (name: string, listener: () => void) => void
+  readonly removeEventListener?: (name: string, listener: () => void) => void
 }
 
 /** The world of a browser or of Node 22 and newer. */
@@ -35,7 +40,7 @@ export function platformWorld(): World {
   // Both have these globals; the types of neither are loaded here.
   const platform = globalThis as unknown as Platform
   return {
-    openSocket: (url) => new platform.WebSocket(url),
+    openSocket: (url, protocol) => new platform.WebSocket(url, protocol),
     nowMs: () => Date.now(),
     start: (delayMs, callback) => {
       const timer = platform.setTimeout(callback, delayMs)
@@ -49,6 +54,10 @@ export function platformWorld(): World {
       } catch {
         return undefined
       }
+    },
+    onOnline: (callback) => {
+      platform.addEventListener?.('online', callback)
+      return () => platform.removeEventListener?.('online', callback)
     },
   }
 }

@@ -1,21 +1,9 @@
 // The one table of error codes. docs/errors.md is generated from it.
 
-/** Whose fault an error is: of the code that calls Baton, of the other end of a wire, of a model's provider, or ours. */
-export type Fault = 'caller' | 'peer' | 'provider' | 'baton'
+import { row } from './error-code-row.ts'
+import type { ErrorCodeRow } from './error-code-row.ts'
 
-interface ErrorCodeRow {
-  readonly fault: Fault
-  readonly retryable: boolean
-  readonly meaning: string
-  readonly solve: string
-}
-
-const row = (fault: Fault, retryable: boolean, meaning: string, solve: string): ErrorCodeRow => ({
-  fault,
-  retryable,
-  meaning,
-  solve,
-})
+export type { Fault } from './error-code-row.ts'
 
 export const ERROR_CODES = {
   // Inputs of a session
@@ -94,6 +82,13 @@ export const ERROR_CODES = {
     'An address or a principal has, or sends, more at once than one may: connections, sessions, bytes or turns.',
     'Close what is not needed, or wait; the message names the quota.',
   ),
+  request_in_flight: row(
+    'peer',
+    true,
+    'A request came again before the first one with its key was done.',
+    'Send it again in a moment.',
+  ),
+  idempotency_key_reused: row('peer', false, 'A key came with another request.', 'Make a new key for each request.'),
   approval_refused: row(
     'peer',
     false,
@@ -391,6 +386,12 @@ export const ERROR_CODES = {
     'Connect again when there is something to say.',
   ),
   unauthorized: row('peer', false, 'The client gave no valid token.', 'Send the token.'),
+  keys_unavailable: row(
+    'baton',
+    true,
+    'The keys that check tokens could not be fetched from their issuer, so nobody new is let in.',
+    'Check the issuer and the address of its keys, and that this server reaches them; the log has the reason.',
+  ),
   replay_mismatch: row('caller', false, 'A request was not recorded.', 'Record it again, or undo what differs.'),
   internal: row('baton', false, 'Baton broke one of its own rules.', 'Report it with the message.'),
 } as const satisfies Record<string, ErrorCodeRow>

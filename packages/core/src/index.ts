@@ -26,6 +26,7 @@ export * from './agent/text-values.ts'
 export { listParts, listTypes, findProperty } from './agent/schema-parts.ts'
 export * from './agent/store.ts'
 export type { Refusal } from './machine/refusal.ts'
+export type { Delivery, Played } from './machine/input.ts'
 export { ANSWER_LIMITS, decodeModelAnswer } from './agent/decode-answer.ts'
 export {
   decodeCursor,
@@ -49,6 +50,7 @@ export { decodeEventsOptions, decodeMessagesQuery } from './agent/decode-reading
 export * from './agent/decode-report.ts'
 export { decodeUserInput, findBase64Issue, PARTS_MAX } from './agent/decode-content.ts'
 export { checkFields, findNearName } from './agent/known-fields.ts'
+export { describeValue } from './agent/value-reader.ts'
 export { checkName, findNameIssue, isLegalName, NAME_CHARS_MAX } from './agent/legal-name.ts'
 export { VALUE_LIMITS } from './agent/value-reader.ts'
 export type { Decoded } from './agent/value-reader.ts'

@@ -91,7 +91,7 @@ describe('a tool', () => {
     // @ts-expect-error excute
     expect(() => tool({ ...words, excute: () => 1 })).toThrow('it is called "execute" here')
     // @ts-expect-error an effect that there is not
-    tool({ ...words, effect: 'twice', execute: () => 1 })
+    expect(() => tool({ ...words, effect: 'twice', execute: () => 1 })).toThrow('effect must be "pure"')
     // @ts-expect-error timeout
     expect(() => tool({ ...words, timeout: 5 })).toThrow('"timeoutMs"')
     // A spread hides it from the compiler, and nothing runs unasked for all that.
@@ -215,7 +215,8 @@ describe('a host', () => {
   test('takes no misspelt word of a session', async () => {
     await using host = createHost({ agent: cities, services: db })
     // @ts-expect-error principle
-    const session: Session = await host.session('s', { principle: { id: 'ann' } })
+    await expect(host.session('s', { principle: { id: 'ann' } })).rejects.toThrow('"principal"')
+    const session: Session = await host.session('s', { principal: { id: 'ann' } })
     // @ts-expect-error model settings have no maxTokens
     await expect(session.send('Hi', { settings: { maxTokens: 5 } }).answer).rejects.toThrow('maxTokens')
   })

@@ -7,7 +7,7 @@ export const ID_LENGTH_MAX = 256
 
 /** What is around every payload. */
 export interface Envelope<Type extends string, Payload> {
-  /** Unique; a frame repeated for delivery's sake keeps its id, and receivers ignore an id that they have seen. */
+  /** Unique; a frame that is sent again keeps its id, and receivers ignore an id that they have seen. */
   readonly id: string
   readonly type: Type
   readonly sessionId: string
@@ -28,7 +28,7 @@ export interface ToolResultPayload {
   readonly callId: string
   /** What the tool gave; `""` is a result. On the wire it may be missing. */
   readonly result: string | null
-  /** Why the tool failed. On the wire it may be missing; null after decoding when `result` is set, for `result` wins. */
+  /** Why the tool failed. On the wire it may be missing; null after decoding when `result` is set, since `result` wins. */
   readonly error: string | null
 }
 
@@ -58,7 +58,7 @@ export type SpeechPartialFrame = Envelope<'assistant.speech.partial', { readonly
 /** The turn's whole text, trimmed. */
 export type SpeechFinalFrame = Envelope<'assistant.speech.final', { readonly text: string }>
 
-/** `code` is a snake_case word of docs/errors.md; a receiver must bear codes that it does not know. */
+/** `code` is a snake_case word of docs/errors.md; a receiver must accept codes that it does not know. */
 export type ErrorFrame = Envelope<'error', { readonly code: string; readonly message: string }>
 
 export type ServerFrame = SessionStartedFrame | ToolCallFrame | SpeechPartialFrame | SpeechFinalFrame | ErrorFrame

@@ -6,7 +6,7 @@ import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createLogger, createMemoryStore, createNodeEnvironment } from '@baton/host'
 import { createModelOf, findVariables } from '@baton/models/choose-model'
 import { createFetchTransport } from '@baton/models/transport'
-import { createMemorySocket, DEFAULT_V1_LIMITS, openV1Connection } from '@baton/server/websocket'
+import { createMemorySocket, DEFAULT_CONNECTION_LIMITS, openV1Connection } from '@baton/server/websocket'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
@@ -39,7 +39,7 @@ async function talk(model: Model, tools: Parameters<typeof defineAgent>[0]['tool
   const host = createHost({ environment, store, agent, log, secrets: [KEY] })
   ends.push(() => host.stop())
   const app = createMemorySocket()
-  const limits = DEFAULT_V1_LIMITS
+  const limits = DEFAULT_CONNECTION_LIMITS
   const init = { ...environment, host, log, limits, connection: 'c', principal: { id: 'p' }, isDraining: () => false }
   openV1Connection({ ...init, socket: app.socket })
   const send = (id: string, type: string, payload: object): void =>

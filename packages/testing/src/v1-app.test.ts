@@ -3,7 +3,7 @@ import { defineAgent, tool } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost } from '@baton/host'
-import { createMemorySocket, DEFAULT_V1_LIMITS, openV1Connection } from '@baton/server/websocket'
+import { createMemorySocket, DEFAULT_CONNECTION_LIMITS, openV1Connection } from '@baton/server/websocket'
 import { expect, test } from 'vitest'
 import { createVirtualTime } from './simulator/virtual-time.ts'
 import type { V1App } from './v1-app.ts'
@@ -41,7 +41,7 @@ function setUp(steps: readonly ScriptedStep[]) {
       host,
       principal: { id: 'anonymous' },
       log: { info: () => {}, warn: () => {} },
-      limits: DEFAULT_V1_LIMITS,
+      limits: DEFAULT_CONNECTION_LIMITS,
       isDraining: () => false,
     })
     return {

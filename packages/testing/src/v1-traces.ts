@@ -5,8 +5,13 @@ import { BatonError, defineAgent, readText, tool, voice } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createMemoryStore } from '@baton/host'
-import type { MemorySocket, V1Rates } from '@baton/server/websocket'
-import { createMemorySocket, createV1Rates, DEFAULT_V1_LIMITS, openV1Connection } from '@baton/server/websocket'
+import type { MemorySocket, ConnectionRates } from '@baton/server/websocket'
+import {
+  createMemorySocket,
+  createConnectionRates,
+  DEFAULT_CONNECTION_LIMITS,
+  openV1Connection,
+} from '@baton/server/websocket'
 import { createVirtualTime } from './simulator/virtual-time.ts'
 import type { TraceIds } from './v1-trace-ids.ts'
 import { createTraceIds } from './v1-trace-ids.ts'
@@ -159,7 +164,7 @@ function createStage(): Stage {
     }
     const model = listened(createScriptedModel({ steps: () => steps[calls++] ?? {}, timers: { start } }), stage)
     const host = createHost({ environment, store, agent: agentOf(model, stage.agent) })
-    const rates = createV1Rates({ ...DEFAULT_V1_LIMITS, ...stage.limits }, time.clock)
+    const rates = createConnectionRates({ ...DEFAULT_CONNECTION_LIMITS, ...stage.limits }, time.clock)
 
     function connect(name: string): void {
       const memory = createMemorySocket()
@@ -175,7 +180,7 @@ interface Opening {
   readonly name: string
   readonly memory: MemorySocket
   readonly host: Host
-  readonly rates: V1Rates
+  readonly rates: ConnectionRates
   readonly environment: Pick<Parameters<typeof openV1Connection>[0], 'clock' | 'timers' | 'newId'>
   readonly isAlive: () => boolean
 }
@@ -202,7 +207,7 @@ function openConnection(stage: Stage, { name, memory, host, rates, environment, 
     rates,
     principal: { id: 'anonymous' },
     log: { info: () => {}, warn: () => {} },
-    limits: { ...DEFAULT_V1_LIMITS, ...stage.limits },
+    limits: { ...DEFAULT_CONNECTION_LIMITS, ...stage.limits },
     isDraining: () => false,
   })
 }

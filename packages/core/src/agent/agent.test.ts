@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import type { AgentInit } from './agent.ts'
 import { defineAgent } from './agent.ts'
+import { tool } from './tool.ts'
 
 test.each<[string, Partial<AgentInit>, string]>([
   ['a limit that does not exist', { limits: { inputBytes: 5 } as object }, 'limits has no field "inputBytes"'],
@@ -54,4 +55,33 @@ test('a window may name the sizes that have no default', () => {
     contextTokens: 4096,
     actAtTokens: 3500,
   })
+})
+
+test.each<[string, object]>([
+  ['instructions must be text, not an array', { instructions: ['Be brief.'] }],
+  ['prepareStep must be a function, not 1', { prepareStep: 1 }],
+  ['approvalPolicy must be a function, not "ask"', { approvalPolicy: 'ask' }],
+  ['collisions must be "refuse", "first", "prefix", not "last"', { collisions: 'last' }],
+  ['emptyAnswer must be "retry", "silence", not "x"', { emptyAnswer: 'x' }],
+  ['sources must be an array, not 1', { sources: 1 }],
+  ['profile must be an object, not "voice"', { profile: 'voice' }],
+])('an agent: %s', (message, init) => {
+  expect(() => defineAgent({ name: 'a', ...init })).toThrow(
+    expect.objectContaining({ code: 'invalid_agent', message: `agent "a": ${message}` }),
+  )
+})
+
+test.each<[string, object]>([
+  ['effect must be "pure", "idempotent", "once", not "Once"', { effect: 'Once' }],
+  ['trust must be "trusted", "untrusted", not "low"', { trust: 'low' }],
+  ['approval must be true, false or a function, not "always"', { approval: 'always' }],
+  ['approval must be true, false or a function, not null', { approval: null }],
+  ['execute must be a function, not null', { execute: null }],
+  ['onInterrupt must be "cancel", "finish", not "stop"', { onInterrupt: 'stop' }],
+  ['parallel must be true or false, not "no"', { parallel: 'no' }],
+])('a tool: %s', (message, init) => {
+  const plain = { name: 't', description: 't', input: { type: 'object' } as const }
+  expect(() => tool({ ...plain, ...init })).toThrow(
+    expect.objectContaining({ code: 'invalid_tool', message: `tool "t": ${message}` }),
+  )
 })

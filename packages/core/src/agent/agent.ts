@@ -2,7 +2,8 @@
 import { BatonError } from '../errors.ts'
 import type { BatchSpec, Limits, RetrySpec, Spec, ToolSpec, WindowSpec } from '../machine/spec.ts'
 import { toObjectSchema } from './schema.ts'
-import { checkFields } from './known-fields.ts'
+import { checkFields, checkKinds, findMeant } from './known-fields.ts'
+import { AGENT_ELSEWHERE, LIMITS_ELSEWHERE, RETRY_ELSEWHERE } from './names-elsewhere.ts'
 import { checkModel, checkSettings } from './check-model.ts'
 import type { AgentProfile } from './profiles.ts'
 import { describeValue } from './value-reader.ts'
@@ -145,18 +146,31 @@ export function defineAgent<
 >(init: AgentInit<Output, Tools>): Agent<OutputOf<Output>, Tools>
 export function defineAgent(init: AgentInit): Agent {
   checkFields(init, {
-    what: `agent "${String(init?.name).slice(0, 100)}"`,
+    what: typeof init?.name === 'string' ? `agent "${init.name.slice(0, 100)}"` : 'an agent without a name',
     code: 'invalid_agent',
     ...AGENT_FIELDS,
     fields: listAgentFields(init),
   })
-  if (typeof init.name !== 'string') throw wrong(String(init.name), 'name must be text')
+  if (typeof init.name !== 'string')
+    throw new BatonError({
+      code: 'invalid_agent',
+      message: `an agent needs a name, which is text, not ${describeValue(init.name)}`,
+      hint: 'Write one, such as name: "shop". Sessions and logs name their agent by it.',
+    })
+  checkKinds(init, { what: `agent "${init.name}"`, code: 'invalid_agent', kinds: AGENT_KINDS })
   if (init.tools !== undefined && !Array.isArray(init.tools))
     throw wrong(init.name, 'tools must be an array of what tool() gives, such as [weather, hours]')
   if (init.name === '' || init.name.length > 64) throw wrong(init.name, 'name must have 1 to 64 characters')
   const tools = init.tools ?? []
   const names = new Set<string>()
-  for (const { name } of tools) {
+  for (const [index, one] of tools.entries()) {
+    const { name, inputSchema, effect } = { ...one } // whatever it is
+    if (typeof name !== 'string' || inputSchema === undefined || effect === undefined)
+      throw new BatonError({
+        code: 'invalid_agent',
+        message: `agent "${init.name}": tools[${index}] is not made by tool() of Baton`,
+        hint: 'Write tool({ name, description, input, execute }). A tool of another library becomes one in the same way.',
+      })
     if (name === RESERVED_NAME) throw wrong(init.name, `"${name}" is the name of a tool that every agent has`)
     if (names.has(name)) throw wrong(init.name, `two tools are named "${name}"`)
     names.add(name)
@@ -225,7 +239,17 @@ const AGENT_FIELDS = {
     'output',
     'emptyAnswer',
   ]),
-  elsewhere: { system: 'instructions', systemPrompt: 'instructions', models: 'model', id: 'name', maxSteps: 'limits' },
+  elsewhere: AGENT_ELSEWHERE,
+} as const
+
+const AGENT_KINDS = {
+  instructions: 'text',
+  sources: 'an array',
+  collisions: ['refuse', 'first', 'prefix'],
+  approvalPolicy: 'a function',
+  prepareStep: 'a function',
+  profile: 'an object',
+  emptyAnswer: ['retry', 'silence'],
 } as const
 
 /** Reads on in a long result; the host brings it. */
@@ -240,8 +264,27 @@ function addDefaults<Options extends object>(
   const set = Object.entries(given ?? {}).filter(([, value]) => value !== undefined)
   for (const [name] of set)
     if (!Object.hasOwn(defaults, name) && !OPTIONAL_FIELDS.has(name))
-      throw wrong(agent, `${field} has no field "${name}"; its fields are ${Object.keys(defaults).join(', ')}`)
+      throw createUnknownField({ agent, field, name, fields: Object.keys(defaults) })
   return { ...defaults, ...Object.fromEntries(set) }
+}
+
+function createUnknownField({
+  agent,
+  field,
+  name,
+  fields,
+}: {
+  readonly agent: string
+  readonly field: string
+  readonly name: string
+  readonly fields: readonly string[]
+}): BatonError {
+  const meant = findMeant(name, fields, field === 'retry' ? RETRY_ELSEWHERE : LIMITS_ELSEWHERE)
+  return new BatonError({
+    code: 'invalid_agent',
+    message: `agent "${agent}": ${field} has no field "${name}"; its fields are ${fields.join(', ')}`,
+    ...(meant !== undefined && fields.includes(meant) && { hint: `Write "${meant}" in its place.` }),
+  })
 }
 
 /** The least value of a field; of every other one 0. */
@@ -319,10 +362,19 @@ export function createSpec(
 }
 
 function createToolSpec(tool: Tool): ToolSpec {
-  const { name, effect, timeoutMs, parallel, onInterrupt } = tool
+  const { name, effect, timeoutMs, awayMs, parallel, onInterrupt } = tool
   const { trust = 'trusted', source } = tool
   const provenance =
     trust === 'trusted' && source === undefined ? undefined : { trust, ...(source !== undefined && { source }) }
   const runs = tool.execute ? 'server' : 'client'
-  return { name, effect, runs, timeoutMs, parallel, onInterrupt, ...(provenance && { provenance }) }
+  return {
+    name,
+    effect,
+    runs,
+    timeoutMs,
+    parallel,
+    onInterrupt,
+    ...(awayMs !== undefined && { awayMs }),
+    ...(provenance && { provenance }),
+  }
 }

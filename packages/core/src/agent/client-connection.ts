@@ -1,7 +1,9 @@
 // What an app says over a connection of its own, as fronts hand it on.
+import type { JsonObject } from '../json.ts'
 import type { ContentPart } from '../messages.ts'
-import type { Outcome, Played } from '../machine/input.ts'
+import type { Delivery, Outcome, Played } from '../machine/input.ts'
 import type { Accepted, Refused } from '../machine/refusal.ts'
+import type { ModelSettings } from './model.ts'
 
 export interface ConnectionInit {
   /** Names the connection, the same for as long as it lasts: 1 to 256 characters. */
@@ -16,6 +18,18 @@ export interface ConnectionInit {
   readonly asks?: boolean
 }
 
+/** As those of `session.send`; `asks` of the connection by default. */
+export interface SayOptions {
+  readonly model?: string
+  readonly settings?: ModelSettings
+  readonly delivery?: Delivery
+  /** JSON Schema that the answer fits. */
+  readonly output?: JsonObject
+  /** Of `delivery: 'interrupt'`. */
+  readonly heard?: Played
+  readonly asks?: boolean
+}
+
 /**
  * An app that is connected, for a front that hands on what it says. What the session refuses is the answer, as data, since
  * the app is to be told. A call is rejected with a `BatonError` only where the session is closed or its store fails.
@@ -25,7 +39,7 @@ export interface ClientConnection {
   attach(): Promise<Accepted | Refused>
   detach(): Promise<Accepted | Refused>
   /** As `session.send`, without a turn of its own: whoever has a connection reads the session's events. */
-  say(inputId: string, parts: readonly ContentPart[]): Promise<Accepted | Refused>
+  say(inputId: string, parts: readonly ContentPart[], options?: SayOptions): Promise<Accepted | Refused>
   interrupt(reason: string, heard: Played): Promise<Accepted | Refused>
   /** The result of a call that it was asked for. */
   result(callId: string, outcome: Outcome): Promise<Accepted | Refused>

@@ -98,7 +98,7 @@ test.each<[string, Decoded<unknown>, string]>([
   [
     'an option that is misspelt',
     decodeSendOptions({ inputID: 'a' }),
-    'inputID is not a field of the options of send, which has model?, settings?, output?, inputId?',
+    'inputID is not a field of the options of send; it is called "inputId" here',
   ],
   [
     'a temperature that is none',

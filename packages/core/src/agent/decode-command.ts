@@ -7,6 +7,7 @@ import type { Played } from '../machine/input.ts'
 import { readContent } from './decode-content.ts'
 import { readInputs } from './input-speaker.ts'
 import type { ModelSettings, ToolChoice } from './model.ts'
+import { SEND_ELSEWHERE, SETTINGS_ELSEWHERE } from './names-elsewhere.ts'
 import {
   peek,
   readBoolean,
@@ -24,7 +25,7 @@ import {
   readSignal,
 } from './read-value.ts'
 import type { Schema } from './schema.ts'
-import { isStandardSchema, toObjectSchema } from './schema.ts'
+import { describeForeignSchema, isStandardSchema, toObjectSchema } from './schema.ts'
 import type { Cursor, SendOptions } from './session-api.ts'
 import type { Decoded, Read } from './value-reader.ts'
 import { decodeWith, describeValue } from './value-reader.ts'
@@ -86,22 +87,26 @@ const readShare: Read<number> = (reader, value) => {
   return share > 0 && share <= 1 ? share : reader.refuse('must be above 0 and at most 1')
 }
 
-export const readSettings: Read<ModelSettings> = readFields('the settings of a model', {
-  maxOutputTokens: { optional: readInteger(1) },
-  temperature: { optional: readNumber(0) },
-  reasoningTokens: { optional: readInteger(0) },
-  effort: { optional: readOneOf('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max') },
-  topP: { optional: readShare },
-  stop: { optional: readList(readTextBetween(1, STOP_CHARS_MAX), STOPS_MAX) },
-  seed: { optional: readInteger(0) },
-  serviceTier: { optional: readTextBetween(1, SERVICE_TIER_CHARS_MAX) },
-  cache: { optional: readOneOf('off', '5m', '1h') },
-  toolChoice: { optional: readToolChoice },
-  parallelCalls: { optional: readBoolean },
-  strictTools: { optional: readBoolean },
-  provider: { optional: readProviderFields },
-  serverTools: { optional: readServerTools },
-})
+export const readSettings: Read<ModelSettings> = readFields(
+  'the settings of a model',
+  {
+    maxOutputTokens: { optional: readInteger(1) },
+    temperature: { optional: readNumber(0) },
+    reasoningTokens: { optional: readInteger(0) },
+    effort: { optional: readOneOf('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max') },
+    topP: { optional: readShare },
+    stop: { optional: readList(readTextBetween(1, STOP_CHARS_MAX), STOPS_MAX) },
+    seed: { optional: readInteger(0) },
+    serviceTier: { optional: readTextBetween(1, SERVICE_TIER_CHARS_MAX) },
+    cache: { optional: readOneOf('off', '5m', '1h') },
+    toolChoice: { optional: readToolChoice },
+    parallelCalls: { optional: readBoolean },
+    strictTools: { optional: readBoolean },
+    provider: { optional: readProviderFields },
+    serverTools: { optional: readServerTools },
+  },
+  SETTINGS_ELSEWHERE,
+)
 
 /** Decodes the settings of an agent or a step. Never throws. */
 export function decodeModelSettings(value: unknown): Decoded<ModelSettings> {
@@ -236,6 +241,8 @@ export interface DecodedSendOptions extends SendOptions {
 const readOutputSchema: Read<DecodedOutput> = (reader, value) => {
   if (typeof value !== 'function' && (typeof value !== 'object' || value === null))
     return reader.refuseForm(`must be a schema of a library, or JSON Schema, not ${describeValue(value)}`)
+  const foreign = describeForeignSchema(value)
+  if (foreign !== undefined) return reader.refuseAll('invalid_schema', `output: ${foreign}`)
   // What it is is asked next; `toObjectSchema` refuses what is neither.
   const given = value as Schema
   const schema = isStandardSchema(given) ? given : readJsonObject(reader, given)
@@ -249,16 +256,20 @@ const readOutputSchema: Read<DecodedOutput> = (reader, value) => {
   return { schema, described }
 }
 
-const readSendOptions: Read<DecodedSendOptions> = readFields('the options of send', {
-  model: { optional: readModelId },
-  settings: { optional: readSettings },
-  output: { optional: readOutputSchema },
-  inputId: { optional: readName },
-  delivery: { optional: readDelivery },
-  asks: { optional: readBoolean },
-  signal: { optional: readSignal },
-  traceparent: { optional: readTraceparent },
-})
+const readSendOptions: Read<DecodedSendOptions> = readFields(
+  'the options of send',
+  {
+    model: { optional: readModelId },
+    settings: { optional: readSettings },
+    output: { optional: readOutputSchema },
+    inputId: { optional: readName },
+    delivery: { optional: readDelivery },
+    asks: { optional: readBoolean },
+    signal: { optional: readSignal },
+    traceparent: { optional: readTraceparent },
+  },
+  SEND_ELSEWHERE,
+)
 
 /** Decodes the options of `send`; none are given as `undefined`. Never throws. */
 export function decodeSendOptions(value: unknown): Decoded<DecodedSendOptions> {

@@ -1,4 +1,5 @@
 // Decodes what programs say of a session's course: how it is interrupted, taken back and configured.
+import { CONFIGURE_ELSEWHERE, MESSAGE_ELSEWHERE } from './names-elsewhere.ts'
 import type { StoredPart } from '../messages.ts'
 import { readContent } from './decode-content.ts'
 import { readDelivery, readHeard, readModelId, readReason, readSettings, readTrue } from './decode-command.ts'
@@ -29,16 +30,20 @@ export interface DecodedRewind extends Omit<RewindOptions, 'replace'> {
   readonly replace?: readonly StoredPart[]
 }
 
-const readRewind: Read<DecodedRewind> = readFields('a rewind', {
-  message: readName,
-  replace: {
-    optional: (reader, value) =>
-      readContent(reader, typeof value === 'string' ? [{ type: 'text', text: value }] : value),
+const readRewind: Read<DecodedRewind> = readFields(
+  'a rewind',
+  {
+    message: readName,
+    replace: {
+      optional: (reader, value) =>
+        readContent(reader, typeof value === 'string' ? [{ type: 'text', text: value }] : value),
+    },
+    again: { optional: readTrue },
+    interrupt: { optional: readTrue },
+    inputId: { optional: readName },
   },
-  again: { optional: readTrue },
-  interrupt: { optional: readTrue },
-  inputId: { optional: readName },
-})
+  MESSAGE_ELSEWHERE,
+)
 
 /** Decodes where a conversation is taken back to. Never throws. */
 export function decodeRewind(value: unknown): Decoded<DecodedRewind> {
@@ -77,17 +82,25 @@ export function decodeAction(value: unknown): Decoded<SessionAction> {
   return decodeWith('the action', value, readOneOf('pause', 'continue', 'stop', 'start'))
 }
 
-const readConfiguration: Read<SessionConfiguration> = readFields('a configuration', {
-  model: { optional: readModelId },
-  settings: { optional: (reader, value) => (value === null ? null : readSettings(reader, value)) },
-})
+const readConfiguration: Read<SessionConfiguration> = readFields(
+  'a configuration',
+  {
+    model: { optional: readModelId },
+    settings: { optional: (reader, value) => (value === null ? null : readSettings(reader, value)) },
+  },
+  CONFIGURE_ELSEWHERE,
+)
 
 /** Decodes what a session is configured with. Never throws. */
 export function decodeConfiguration(value: unknown): Decoded<SessionConfiguration> {
   return decodeWith('the configuration', value, readConfiguration)
 }
 
-const readForkOptions = readFields('the options of fork', { before: { optional: readName } })
+const readForkOptions = readFields(
+  'the options of fork',
+  { before: { optional: readName } },
+  { messageId: 'before', message: 'before', upTo: 'before' },
+)
 
 /** Decodes the options of `fork`. Never throws. */
 export function decodeForkOptions(value: unknown): Decoded<{ readonly before?: string }> {

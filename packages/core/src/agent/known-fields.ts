@@ -2,13 +2,14 @@
 // tool run unasked.
 import type { ErrorCode } from '../errors.ts'
 import { BatonError } from '../errors.ts'
+import { describeValue } from './value-reader.ts'
 
 export interface KnownFields {
   /** Of the error: `tool "pay"`. */
   readonly what: string
   readonly code: ErrorCode
   readonly fields: ReadonlySet<string>
-  /** Names that other libraries have for a field. */
+  /** Names that other libraries have for a field: the field's name, or a sentence that says where it belongs. */
   readonly elsewhere?: Readonly<Record<string, string>>
 }
 
@@ -21,12 +22,60 @@ export function checkFields(value: unknown, { what, code, fields, elsewhere = {}
     throw new BatonError({ code, message: `${what} must be an object of options, not ${String(value).slice(0, 100)}` })
   const unknown = Object.keys(value).find((name) => !fields.has(name))
   if (unknown === undefined) return
-  const meant = Object.hasOwn(elsewhere, unknown) ? elsewhere[unknown] : findNearName(fields, unknown)
+  const meant = findMeant(unknown, fields, elsewhere)
+  const isField = meant !== undefined && fields.has(meant)
+  const listed = `Its fields are ${[...fields].join(', ')}.`
+  const told = meant === undefined ? listed : `${meant.charAt(0).toUpperCase()}${meant.slice(1)}.`
   throw new BatonError({
     code,
-    message: `${what} has no field "${unknown.slice(0, 100)}"${meant === undefined ? '' : `; it is called "${meant}" here`}`,
-    hint: meant === undefined ? `Its fields are ${[...fields].join(', ')}.` : `Write "${meant}" in its place.`,
+    message: `${what} has no field "${unknown.slice(0, 100)}"${isField ? `; it is called "${meant}" here` : ''}`,
+    hint: isField ? `Write "${meant}" in its place.` : told,
   })
+}
+
+/** What a field may hold: one of some words, or a kind of value. */
+export type FieldKind =
+  readonly string[] | 'text' | 'true or false' | 'a function' | 'true, false or a function' | 'an array' | 'an object'
+
+/** @throws BatonError with the code, for a field of another kind: a misspelt `untrusted` would be trusted. Absent ones are right. */
+export function checkKinds(
+  value: object,
+  { what, code, kinds }: Pick<KnownFields, 'what' | 'code'> & { readonly kinds: Readonly<Record<string, FieldKind>> },
+): void {
+  for (const [name, kind] of Object.entries(kinds)) {
+    const given: unknown = Reflect.get(value, name)
+    if (given === undefined || isOfKind(given, kind)) continue
+    const right = typeof kind === 'string' ? kind : kind.map((word) => `"${word}"`).join(', ')
+    throw new BatonError({ code, message: `${what}: ${name} must be ${right}, not ${describeValue(given)}` })
+  }
+}
+
+function isOfKind(given: unknown, kind: FieldKind): boolean {
+  switch (kind) {
+    case 'text':
+      return typeof given === 'string'
+    case 'true or false':
+      return typeof given === 'boolean'
+    case 'a function':
+      return typeof given === 'function'
+    case 'true, false or a function':
+      return typeof given === 'boolean' || typeof given === 'function'
+    case 'an array':
+      return Array.isArray(given)
+    case 'an object':
+      return typeof given === 'object' && given !== null
+    default:
+      return typeof given === 'string' && kind.includes(given)
+  }
+}
+
+/** The field that is meant by a name that does not exist, or a sentence of `elsewhere`; undefined where nobody can say. */
+export function findMeant(
+  unknown: string,
+  fields: Iterable<string>,
+  elsewhere: Readonly<Record<string, string>>,
+): string | undefined {
+  return Object.hasOwn(elsewhere, unknown) ? elsewhere[unknown] : findNearName(fields, unknown)
 }
 
 /** The name that is most likely meant by one that does not exist; undefined where none is near. */

@@ -2,6 +2,7 @@
 // ValueReader; what a command or a report consists of is put together from them in the files that decode it.
 import type { AbortSignalLike } from './environment.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
+import { findMeant } from './known-fields.ts'
 import { isLegalName, NAME_CHARS_MAX } from './legal-name.ts'
 import type { Read, ValueReader } from './value-reader.ts'
 import { describeValue, quote } from './value-reader.ts'
@@ -131,8 +132,15 @@ type FieldsApart<F extends Fields> = {
     : never
 }
 
-/** A plain object of these fields and no others. `what` names it in messages: `an image part`. */
-export function readFields<const F extends Fields>(what: string, fields: F): Read<FieldsOf<F>> {
+/**
+ * A plain object of these fields and no others. `what` names it in messages: `an image part`. `elsewhere` has the names that
+ * other libraries have for its fields.
+ */
+export function readFields<const F extends Fields>(
+  what: string,
+  fields: F,
+  elsewhere: Readonly<Record<string, string>> = {},
+): Read<FieldsOf<F>> {
   const readers = Object.entries(fields)
   const names = readers.map(([name, read]) => ('optional' in read ? `${name}?` : name)).join(', ')
   const plain = readers.map(([name, read]) =>
@@ -145,8 +153,12 @@ export function readFields<const F extends Fields>(what: string, fields: F): Rea
     if (right) return right as FieldsOf<F> // each field was read by its own reader
     const given = reader.openObject(value)
     for (const name of given.keys())
-      if (!Object.hasOwn(fields, name))
-        return reader.at(name, undefined, () => reader.refuseForm(`is not a field of ${what}, which has ${names}`))
+      if (!Object.hasOwn(fields, name)) {
+        const meant = findMeant(name, Object.keys(fields), elsewhere)
+        const more = meant === undefined ? '' : Object.hasOwn(fields, meant) ? `it is called "${meant}" here` : meant
+        const problem = `is not a field of ${what}${more ? `; ${more}` : `, which has ${names}`}`
+        return reader.at(name, undefined, () => reader.refuseForm(problem))
+      }
     const copy: Record<string, unknown> = {}
     for (const [name, read] of readers) {
       const field = given.get(name)

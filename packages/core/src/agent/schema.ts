@@ -69,6 +69,9 @@ export function toJsonSchema(schema: Schema): JsonObject {
  * @throws BatonError `invalid_schema`
  */
 export function toObjectSchema(what: string, schema: Schema): JsonObject {
+  const foreign = describeForeignSchema(schema)
+  if (foreign !== undefined)
+    throw new BatonError({ code: 'invalid_schema', message: `${what}: ${foreign}`, hint: GIVE_ITSELF })
   let described: JsonObject
   try {
     described = toJsonSchema(schema)
@@ -90,4 +93,13 @@ export function toObjectSchema(what: string, schema: Schema): JsonObject {
   })
 }
 
+/** What the AI SDK wraps schemas in, in words; undefined for everything else. No getter is read. */
+export function describeForeignSchema(schema: unknown): string | undefined {
+  if (typeof schema !== 'object' || schema === null || '~standard' in schema) return undefined
+  if ('parseCompleteOutput' in schema) return 'this is an Output of the AI SDK, not a schema; give the schema itself'
+  if ('jsonSchema' in schema) return 'this is a jsonSchema() of the AI SDK; give the JSON Schema itself'
+  return undefined
+}
+
+const GIVE_ITSELF = 'Write z.object({ … }) of Zod, or { type: "object", properties: { … } }, with nothing around it.'
 const INEXPRESSIBLE = 'Use types that JSON has, such as text for a date.'

@@ -5,8 +5,10 @@ import type { ContentPart } from '../messages.ts'
 import type { PlatformAbortSignal } from './environment.ts'
 import type { PlanEntry } from '../machine/spec.ts'
 import type { InputOf, OutputOf, Schema, StandardSchema } from './schema.ts'
-import { checkFields } from './known-fields.ts'
+import { checkFields, checkKinds } from './known-fields.ts'
+import { TOOL_ELSEWHERE } from './names-elsewhere.ts'
 import { toObjectSchema } from './schema.ts'
+import { describeValue } from './value-reader.ts'
 
 /**
  * How often a tool may run for one call. `pure`: as often as needed. `idempotent`: repeated with the same
@@ -107,6 +109,11 @@ export interface ToolInit<Name extends string, Input extends Schema, Output exte
   readonly effect?: EffectClass
   /** Milliseconds until the call settles as timed-out, whatever the tool does; 30 s by default. */
   readonly timeoutMs?: number
+  /**
+   * Of a tool that a client runs: milliseconds that a call waits while no client can run it; 0: it fails at once. As
+   * `limits.awayMs` by default, 10 minutes.
+   */
+  readonly awayMs?: number
   /** False: never beside another call. True by default. */
   readonly parallel?: boolean
   /** True, or a function of the validated arguments: a person must approve the call first. */
@@ -156,6 +163,7 @@ export interface Tool<Name extends string = string, Input = unknown, Output = un
   readonly output?: Schema
   readonly effect: EffectClass
   readonly timeoutMs: number
+  readonly awayMs?: number
   readonly parallel: boolean
   readonly approval: boolean | ((input: unknown) => boolean | Promise<boolean>)
   readonly onInterrupt: 'cancel' | 'finish'
@@ -195,6 +203,7 @@ const TOOL_FIELDS = {
     'output',
     'effect',
     'timeoutMs',
+    'awayMs',
     'parallel',
     'approval',
     'onInterrupt',
@@ -204,15 +213,19 @@ const TOOL_FIELDS = {
     'trust',
     'execute',
   ]),
-  elsewhere: {
-    needsApproval: 'approval',
-    requireApproval: 'approval',
-    inputSchema: 'input',
-    parameters: 'input',
-    outputSchema: 'output',
-    id: 'name',
-    label: 'title',
-  },
+  elsewhere: TOOL_ELSEWHERE,
+} as const
+
+const TOOL_KINDS = {
+  effect: ['pure', 'idempotent', 'once'],
+  onInterrupt: ['cancel', 'finish'],
+  trust: ['trusted', 'untrusted'],
+  kind: ['read', 'edit', 'delete', 'move', 'search', 'execute', 'think', 'fetch', 'other'],
+  title: 'text',
+  parallel: 'true or false',
+  approval: 'true, false or a function',
+  execute: 'a function',
+  describe: 'a function',
 } as const
 
 const TIMEOUT_MS = 30_000
@@ -234,15 +247,32 @@ export function tool<
   init: ServerRunToolInit<Input, Output, Services> & { readonly name: Name },
 ): Named<Name, ServerRunTool<OutputOf<Input>, InputOf<Output>, Services>>
 export function tool(init: ToolInit<string, Schema, Schema> & Partial<Pick<Tool, 'execute'>>): Tool {
-  checkFields(init, { what: `tool "${String(init?.name).slice(0, 100)}"`, code: 'invalid_tool', ...TOOL_FIELDS })
-  if (typeof init.name !== 'string') throw wrong(String(init.name), 'name must be text')
+  const what = typeof init?.name === 'string' ? `tool "${init.name.slice(0, 100)}"` : 'a tool without a name'
+  checkFields(init, { what, code: 'invalid_tool', ...TOOL_FIELDS })
+  if (typeof init.name !== 'string')
+    throw new BatonError({
+      code: 'invalid_tool',
+      message: `a tool needs a name, which is text, not ${describeValue(init.name)}`,
+      hint: 'Write one, such as name: "weather". The model asks for the tool by it.',
+    })
+  if (typeof init.description !== 'string')
+    throw wrong(
+      init.name,
+      `description must be text, by which the model chooses tools, not ${describeValue(init.description)}`,
+    )
   if (init.input === undefined)
     throw wrong(init.name, 'it has no input: a schema of Zod, Valibot or ArkType, or a JSON Schema with type "object"')
   if (init.name === '' || init.name.length > NAME_LENGTH_MAX)
     throw wrong(init.name, `name must have 1 to ${NAME_LENGTH_MAX} characters, not ${init.name.length}`)
+  checkKinds(init, { what, code: 'invalid_tool', kinds: TOOL_KINDS })
   const timeoutMs = init.timeoutMs ?? TIMEOUT_MS
   if (!Number.isFinite(timeoutMs) || timeoutMs <= 0)
     throw wrong(init.name, `timeoutMs must be above 0, not ${timeoutMs}`)
+  const { awayMs } = init
+  if (awayMs !== undefined && !(Number.isFinite(awayMs) && awayMs >= 0))
+    throw wrong(init.name, `awayMs must be 0 or more, not ${awayMs}`)
+  if (awayMs !== undefined && init.execute)
+    throw wrong(init.name, 'awayMs is for a tool that a client runs, and this one has an execute')
   const effect = init.effect ?? 'once'
   return {
     name: init.name,
@@ -252,6 +282,7 @@ export function tool(init: ToolInit<string, Schema, Schema> & Partial<Pick<Tool,
     ...(init.output && { output: init.output }),
     effect,
     timeoutMs,
+    ...(awayMs !== undefined && { awayMs }),
     parallel: init.parallel ?? true,
     // The schema validates before any function is called, so the value has the type that they expect.
     approval: (init.approval ?? false) as Tool['approval'],

@@ -49,18 +49,44 @@ type Writable<View> = { -readonly [Field in keyof View]: View[Field] }
 type WritableStep = Writable<Omit<StepView, 'calls'>> & { calls: CallView[] }
 type WritableAnswer = Writable<Omit<AssistantChatMessage, 'steps'>> & { steps: WritableStep[] }
 
+type WritableMessage = Writable<UserChatMessage> | WritableAnswer
+
 /** Holds every message of the conversation. Feed it every event from the start, or from where `messages` was read. */
 export class Conversation {
-  #messages: (Writable<UserChatMessage> | WritableAnswer)[] = []
-  readonly #byId = new Map<MessageId, Writable<UserChatMessage> | WritableAnswer>()
+  #messages: WritableMessage[] = []
+  readonly #byId = new Map<MessageId, WritableMessage>()
+  /** Views of messages that have not changed since. */
+  readonly #views = new WeakMap<WritableMessage, ChatMessage>()
+  #all: readonly ChatMessage[] | undefined
 
-  /** Oldest first; messages that wait stand last. The views are copies. */
+  /** Begins with a page of messages; the events go on from the page's `next`. */
+  constructor(page: readonly ChatMessage[] = []) {
+    this.addOlder(page)
+  }
+
+  /**
+   * Oldest first; messages that wait stand last. The views are copies that never change: the same array is returned while
+   * nothing has changed, and the same view of a message while that one has not.
+   */
   messages(): readonly ChatMessage[] {
-    return this.#messages.map((message) =>
-      message.role === 'user'
-        ? { ...message }
-        : { ...message, steps: message.steps.map((step) => ({ ...step, calls: [...step.calls] })) },
-    )
+    this.#all ??= this.#messages.map((message) => {
+      const view = this.#views.get(message) ?? copyMessage(message)
+      this.#views.set(message, view)
+      return view
+    })
+    return this.#all
+  }
+
+  has(id: MessageId): boolean {
+    return this.#byId.has(id)
+  }
+
+  /** Puts an older page before all that is known; messages that are known already stay as they are. */
+  addOlder(page: readonly ChatMessage[]): void {
+    const older = page.filter(({ id }) => !this.#byId.has(id)).map(copyMessage)
+    for (const message of older) this.#byId.set(message.id, message)
+    this.#messages = [...older, ...this.#messages]
+    this.#all = undefined
   }
 
   take(event: EventBody): void {
@@ -81,7 +107,9 @@ export class Conversation {
       case 'content-left-out':
         for (const id of event.messages) {
           const message = this.#byId.get(id)
-          if (message?.role === 'user') message.leftOut = event.reason
+          if (message?.role !== 'user') continue
+          message.leftOut = event.reason
+          this.#touch(message)
         }
         break
       case 'turn-finished': {
@@ -90,6 +118,7 @@ export class Conversation {
         answer.stop = event.stop
         answer.usage = event.usage
         if (event.error) answer.error = event.error
+        this.#touch(answer)
         break
       }
       case 'call':
@@ -107,13 +136,16 @@ export class Conversation {
     const known = answer.steps.find(({ step }) => step === event.step)
     const step = known ?? createStep(event.step)
     if (!known) answer.steps.push(step)
+    this.#touch(answer)
     switch (event.type) {
       case 'step-started':
         step.model = event.model
         break
       case 'text':
       case 'reasoning':
-        step[event.type] = step[event.type].slice(0, event.offset) + event.text
+        // Cut only where it repeats: a cut makes the engine copy all of a text that is being built.
+        if (event.offset < step[event.type].length) step[event.type] = step[event.type].slice(0, event.offset)
+        step[event.type] += event.text
         break
       case 'step-reset':
         answer.steps = answer.steps.filter((other) => other !== step)
@@ -138,6 +170,7 @@ export class Conversation {
     if (answer?.role !== 'assistant') return
     const step = answer.steps.find((one) => one.step === call.step)
     if (!step) return
+    this.#touch(answer)
     const index = step.calls.findIndex(({ callId }) => callId === call.callId)
     if (index >= 0) step.calls[index] = call
     else step.calls.push(call)
@@ -146,6 +179,7 @@ export class Conversation {
   #add(view: UserMessageView | AnswerView): void {
     const message = view.role === 'user' ? { ...view, waits: true } : { ...view, steps: [] }
     this.#byId.set(view.id, message)
+    this.#touch(message)
     if (message.role === 'user') this.#messages.push(message)
     else this.#place(message)
   }
@@ -156,11 +190,12 @@ export class Conversation {
     if (message?.role !== 'user') return
     message.exchange = exchange
     message.waits = false
+    this.#touch(message)
     this.#messages = this.#messages.filter((other) => other !== message)
     this.#place(message)
   }
 
-  #place(message: Writable<UserChatMessage> | WritableAnswer): void {
+  #place(message: WritableMessage): void {
     const waiting = this.#messages.findIndex((other) => other.role === 'user' && other.waits)
     if (waiting < 0) this.#messages.push(message)
     else this.#messages.splice(waiting, 0, message)
@@ -170,18 +205,31 @@ export class Conversation {
     const kept = new Set(keep)
     const steps = new Set(keepSteps)
     for (const message of this.#messages)
-      if (message.role === 'assistant' && message.exchange >= fromExchange)
+      if (message.role === 'assistant' && message.exchange >= fromExchange) {
         message.steps = message.steps.filter(({ step }) => steps.has(step))
+        this.#touch(message)
+      }
     this.#remove((message) => {
       if (message.exchange === undefined || message.exchange < fromExchange) return false
       return message.role === 'assistant' ? message.steps.length === 0 : !kept.has(message.id)
     })
   }
 
-  #remove(leaves: (message: Writable<UserChatMessage> | WritableAnswer) => boolean): void {
+  #touch(message: WritableMessage): void {
+    this.#views.delete(message)
+    this.#all = undefined
+  }
+
+  #remove(leaves: (message: WritableMessage) => boolean): void {
+    this.#all = undefined
     for (const message of this.#messages) if (leaves(message)) this.#byId.delete(message.id)
     this.#messages = this.#messages.filter((message) => !leaves(message))
   }
+}
+
+function copyMessage(message: ChatMessage): WritableMessage {
+  if (message.role === 'user') return { ...message }
+  return { ...message, steps: message.steps.map((step) => ({ ...step, calls: [...step.calls] })) }
 }
 
 function createStep(step: number): WritableStep {

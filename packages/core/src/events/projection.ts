@@ -39,6 +39,8 @@ export interface ProjectionInit {
   readonly birth?: string
   /** Where it begins, in place of the first record. */
   readonly start?: ProjectionStart
+  /** The record that it reads first, where that began a turn: cursors of its events lead back there. */
+  readonly since?: number | undefined
   /** Where they are known, their use is told before they bite. */
   readonly limits?: TurnLimits
   /** Tokens that the window of a model has. */
@@ -76,6 +78,7 @@ export class SessionProjection {
   constructor(init: ProjectionInit = {}) {
     this.#init = init
     this.#birth = init.birth ?? init.start?.state.birth ?? ''
+    this.#since = init.since
     if (init.start) this.#startAt(init.start)
   }
 
@@ -373,9 +376,8 @@ export class SessionProjection {
   #finishTurn(fact: FactOf<'turn-finished'>, { nowMs }: ProjectedRecord): void {
     const { turn, outcome, text, error } = fact
     this.#tellAnswer()
-    // What an interrupt left of an answer was nothing.
-    if (this.#written?.hasSaid) this.#resetStep('interrupted', undefined, undefined)
-    this.#written = undefined
+    // An interrupt left nothing of the step, whether a reader has seen some of it or not.
+    this.#resetStep('interrupted', undefined, undefined)
     const fold = this.#turn
     fold?.account.finish(error?.code)
     this.#flush(nowMs)

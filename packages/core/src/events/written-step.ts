@@ -32,10 +32,6 @@ export class WrittenStep {
     this.#callPrefix = callPrefix
   }
 
-  get hasSaid(): boolean {
-    return this.#told.text + this.#told.reasoning + this.#inputs.length > 0
-  }
-
   /** The cursor of a reader that has read so far: made for each piece, so that the usual one is made at once. */
   placeCursor(pos: number, since: number | undefined): EventCursor {
     const { attempt } = this

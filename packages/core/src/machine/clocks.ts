@@ -2,7 +2,7 @@
 import type { ClockMode } from './fact.ts'
 import { findHolder } from './client-tools.ts'
 import type { Draft } from './draft.ts'
-import { emit } from './draft.ts'
+import { emit, findTool } from './draft.ts'
 import { RULES } from './spec.ts'
 import type { Call, State } from './state.ts'
 import { waitsForAnswer } from './state.ts'
@@ -53,7 +53,10 @@ export function setCallClock(draft: Draft, call: Call, mode: ClockMode): void {
   const nowMs = draft.state.nowMs
   const left = clock.deadline ? Math.max(0, clock.deadline.atMs - nowMs) : 0
   const remainingMs = clock.mode === 'running' ? left : clock.remainingMs
-  const away = clock.awayRemainingMs < 0 ? draft.spec.limits.awayMs : clock.awayRemainingMs
+  const away =
+    clock.awayRemainingMs < 0
+      ? (findTool(draft, call.name)?.tool.awayMs ?? draft.spec.limits.awayMs)
+      : clock.awayRemainingMs
   const awayRemainingMs = clock.mode === 'away' ? left : away
   const deadlineMs = {
     held: null,

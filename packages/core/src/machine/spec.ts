@@ -9,6 +9,8 @@ export interface ToolSpec {
   readonly effect: Effectful
   readonly runs: 'server' | 'client'
   readonly timeoutMs: number
+  /** Of a client tool: milliseconds that a call waits while no client can run it; absent: `limits.awayMs`. */
+  readonly awayMs?: number
   readonly parallel: boolean
   readonly onInterrupt: 'cancel' | 'finish'
   /** Where its results come from; absent: the agent's own, and trusted. */

@@ -86,3 +86,38 @@ test('an environment that is an instance of a class makes the ids of sessions an
 test.each([-1, 60_001, Number.NaN])('a host refuses interruptMs %s', (interruptMs) => {
   expect(() => createHost({ environment, interruptMs })).toThrow(/interruptMs must be 0 to 60000/)
 })
+
+test.each<[string, object, string, string]>([
+  ['an agent that is only its fields', { agent: { name: 'a', model: 'offline' } }, 'invalid_agent', 'defineAgent({'],
+  ['one agent as the agents', { agents: { name: 'a' } }, 'invalid_option', 'agents: [shop, desk]'],
+  ['the name of a file as its store', { store: 'chat.db' }, 'invalid_option', 'await openSqliteStore('],
+  ['tools of its own', { tools: [] }, 'invalid_option', 'createHost({ agent: defineAgent('],
+])('a host with %s is refused with what to write', (_, options, code, hint) => {
+  expect(() => createHost(options)).toThrow(expect.objectContaining({ code, hint: expect.stringContaining(hint) }))
+})
+
+test('a session without an agent is told how to give one', async () => {
+  const host = createHost({ environment })
+  await expect(host.session('s')).rejects.toMatchObject({
+    code: 'invalid_agent',
+    message: 'session s has no agent: neither the session nor the host names one',
+    hint: expect.stringContaining('createHost({ agent'),
+  })
+  await host.stop()
+})
+
+test.each<[string, unknown, string, string]>([
+  ['a user in place of a principal', { userId: 'ann' }, 'has no field "userId"', 'principal: { id: userId }'],
+  ['a misspelt principal', { principle: { id: 'ann' } }, 'it is called "principal" here', 'Write "principal"'],
+  ['a text as its principal', { principal: 'ann' }, 'an object with an id, not "ann"', 'principal: { id: userId }'],
+  ['a text as its options', 'ann', 'must be an object of options, not ann', ''],
+])('a session with %s is refused, and does not belong to anonymous', async (_, init, message, hint) => {
+  const host = createHost({ environment, agent: defineAgent({ name: 'a', model: createScriptedModel({ steps: [] }) }) })
+  await expect(host.session('s', init as never)).rejects.toMatchObject({
+    code: 'invalid_option',
+    message: expect.stringContaining(message),
+    hint: expect.stringContaining(hint),
+  })
+  expect((await host.sessions()).sessions).toEqual([])
+  await host.stop()
+})

@@ -12,7 +12,7 @@ import type {
   Store,
   Usage,
 } from '@baton/core'
-import { checkFields, BatonError } from '@baton/core'
+import { checkFields, BatonError, describeValue } from '@baton/core'
 import type { AgentChoice, Engine, RunTool, ToolJob } from '@baton/runtime'
 import { createCatalog, createForeignError, createHostOver, Directory, readOpening, SharedTimers } from '@baton/runtime'
 import { createNodeEnvironment, digest, digestMedia } from '../environment.ts'
@@ -102,7 +102,7 @@ export interface LocalHost<A extends Agent = Agent> extends Host<A>, SessionDire
  */
 export function createHost<A extends Agent = Agent>(options?: HostOptions<A> & NeededServices<A>): LocalHost<A>
 export function createHost(options: HostOptions = {}): LocalHost {
-  checkFields(options, { what: 'createHost', code: 'invalid_option', ...HOST_FIELDS })
+  checkOptions(options)
   // Nobody else can own what is in a store that nobody else has.
   const disk = options.store ?? createMemoryStore({ leaseMs: Infinity })
   const environment = shareTimers(options.environment ?? createNodeEnvironment())
@@ -193,6 +193,25 @@ function readNamedModels(options: HostOptions, environment: Environment, log: Lo
   return { modelOf, secrets: options.secrets ?? secrets }
 }
 
+/** @throws BatonError `invalid_option` for an unknown field, and for a store that is not open, such as a file name */
+function checkOptions(options: HostOptions): void {
+  checkFields(options, { what: 'createHost', code: 'invalid_option', ...HOST_FIELDS })
+  const { store, agents } = options as { readonly store?: unknown; readonly agents?: unknown } // as JavaScript may give them
+  if (agents !== undefined && !Array.isArray(agents))
+    throw new BatonError({
+      code: 'invalid_option',
+      message: `agents must be an array of agents, not ${describeValue(agents)}`,
+      hint: 'Write agents: [shop, desk], or agent: shop for a single one.',
+    })
+  if (store === undefined || (typeof store === 'object' && store !== null && 'acquire' in store && 'blobs' in store))
+    return
+  throw new BatonError({
+    code: 'invalid_option',
+    message: `store must be an open store, not ${describeValue(store)}`,
+    hint: 'Open one: const store = await openSqliteStore("chat.db"), then createHost({ agent, store }).',
+  })
+}
+
 interface RemovalInit {
   readonly store: LimitedStore
   readonly leases: SessionLeases
@@ -269,5 +288,16 @@ const HOST_FIELDS = {
     'log',
     'observers',
   ]),
-  elsewhere: { storage: 'store', logger: 'log', models: 'modelOf', model: 'defaultModel' },
+  elsewhere: {
+    storage: 'store',
+    logger: 'log',
+    models: 'modelOf',
+    model: 'defaultModel',
+    name: 'it belongs to an agent: createHost({ agent: defineAgent({ … }) })',
+    tools: 'they belong to an agent: createHost({ agent: defineAgent({ … }) })',
+    instructions: 'they belong to an agent: createHost({ agent: defineAgent({ … }) })',
+    system: 'it belongs to an agent: createHost({ agent: defineAgent({ … }) })',
+    context: 'services',
+    telemetry: 'observers',
+  },
 } as const

@@ -188,3 +188,15 @@ test('a damaged session is left out of lists, told once, and read again only whe
   expect(reads.slice(before)).toContain('broken')
   expect(warnings).toHaveLength(1)
 })
+
+test.each([
+  ['a filter that does not exist', { user: 'ann' }, 'it is called "principal" here'],
+  ['a principal that is undefined', { principal: undefined }, 'principal must be text, not undefined'],
+  ['a principal in place of its id', { principal: { id: 'ann' } }, 'principal must be text, not an object'],
+])('a list with %s is refused: it would show other sessions', async (_, query, message) => {
+  const { host, time } = createDirectory()
+  const refusal = { code: 'invalid_option', message: expect.stringContaining(message) }
+  await expect(host.sessions(query as never)).rejects.toMatchObject(refusal)
+  expect(() => host.watch(query as never)).toThrow(expect.objectContaining(refusal))
+  await time.until(host.stop())
+})

@@ -112,6 +112,7 @@ export interface SessionWorld extends WorkContext {
   readonly dispose: () => Promise<void>
 }
 
+const GIVE_AGENT = 'Give one: createHost({ agent: defineAgent({ … }) }), or host.session(id, { agent }).'
 /** Milliseconds that `agentOf` may take. */
 const AGENT_MS = 30_000
 
@@ -229,7 +230,8 @@ class SharedCatalog implements Catalog {
     if (chosen) return toParts(chosen)
     const agent = this.#agents.get(session.agent) ?? only ?? [...this.#agents.values()][0]
     if (agent) return { agent }
-    throw new BatonError({ code: 'invalid_agent', message: 'neither the session nor the host names an agent' })
+    const missing = `session ${session.id} has no agent: neither the session nor the host names one`
+    throw new BatonError({ code: 'invalid_agent', message: missing, hint: GIVE_AGENT })
   }
 
   /** Those of the agent, in the order of fallback. */
@@ -238,7 +240,7 @@ class SharedCatalog implements Catalog {
     const named = agent.models.length > 0 ? agent.models : defaultModel ? [defaultModel] : []
     if (named.length > 0) return named
     const message = `agent "${agent.name}" names no model, and the host has no default`
-    throw new BatonError({ code: 'unknown_model', message })
+    throw new BatonError({ code: 'unknown_model', message, hint: 'Write one: defineAgent({ model: "offline" }).' })
   }
 
   #createModelOf(
@@ -343,10 +345,12 @@ function findWindow(
 function indexAgents({ agents = [], agent }: CatalogInit): ReadonlyMap<string, Agent> {
   const index = new Map<string, Agent>()
   for (const one of agents) {
+    checkAgent(one)
     if (index.has(one.name))
       throw new BatonError({ code: 'invalid_agent', message: `two agents are named "${one.name}"` })
     index.set(one.name, one)
   }
+  if (agent !== undefined) checkAgent(agent)
   if (agent && !index.has(agent.name)) index.set(agent.name, agent)
   return index
 }
@@ -367,6 +371,7 @@ export function checkAgent(agent: unknown): void {
   throw new BatonError({
     code: 'invalid_agent',
     message: `an agent must be made by defineAgent, and is ${describeThrown(agent).slice(0, 100)}`,
+    hint: 'Write defineAgent({ name, model, tools }), and give what it returns.',
   })
 }
 

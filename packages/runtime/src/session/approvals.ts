@@ -66,7 +66,10 @@ export async function findAnswerIssues(
   if (!question) return undefined
   const { questionId, schema } = question
   try {
-    const checked = await engine.world.validator.validate({ input: schema }, JSON.stringify(answer.value))
+    const checked = await engine.world.validator.validate(
+      { input: schema, subject: 'the answer is' },
+      JSON.stringify(answer.value),
+    )
     return checked.ok ? undefined : `${questionId}: the answer does not fit: ${checked.issues}`
   } catch (cause) {
     return `${questionId}: no answer can be checked against the schema of the question: ${describeThrown(cause)}`

@@ -10,7 +10,7 @@ export function openConnection(submit: Submit, principal: Principal, init: Conne
   return {
     attach: () => submit({ type: 'client-attached', connection, principal: principal.id, ...can }),
     detach: () => submit({ type: 'client-detached', connection }),
-    say: (inputId, parts) => submit({ type: 'user-input', inputId, parts, asks }),
+    say: (inputId, parts, options) => submit({ type: 'user-input', inputId, parts, asks, ...options }),
     interrupt: (reason, heard) => submit({ type: 'interrupt', reason, heard }),
     result: (callId, outcome) => submit({ type: 'tool-result', callId, connection, outcome }),
     reached: (callId, offer) => submit({ type: 'call-reached', callId, offer }),

@@ -110,11 +110,16 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
     if (frame.more) return
     const { pos, nowMs, wallMs } = frame
     if (pos >= from.pos) this.#resume()
-    const told = projection.takeRecord({ pos, nowMs, ...(wallMs !== undefined && { wallMs }), facts: this.#facts })
+    const facts = this.#facts
+    const told = projection.takeRecord({ pos, nowMs, ...(wallMs !== undefined && { wallMs }), facts })
     this.#facts = []
     this.#nextPos = pos + 1
     if (pos > from.pos) events.push(...told)
-    else if (pos === from.pos) events.push(...told.slice(from.read ?? 0))
+    else if (pos === from.pos) {
+      // No event leaves such a cursor behind: it is where a turn begins. A device is told all of the record.
+      const beginsTurn = from.since === pos && from.read === undefined && !this.#init.delivery
+      events.push(...(beginsTurn ? dropFormerTurn(told, facts) : told.slice(from.read ?? 0)))
+    }
     if (!this.#isLive) this.#tellLive(events)
   }
 
@@ -131,6 +136,14 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
     this.#isLive = true
     events.push({ type: 'live', cursor: projection.cursor })
   }
+}
+
+/** A message that waited begins its turn in the record that ends the turn before: that end is not of the newer turn. */
+function dropFormerTurn(told: readonly SessionEvent[], facts: readonly Fact[]): readonly SessionEvent[] {
+  const begun = facts.findLast((fact) => fact.type === 'turn-started')?.turn ?? 0
+  const former = told.findLastIndex((event) => event.type === 'turn-finished' && event.turn < begun)
+  const isQuestion = (event: SessionEvent): boolean => event.type === 'message-added' && event.message.role === 'user'
+  return told.filter((event, index) => index > former || isQuestion(event))
 }
 
 const END = { done: true, value: undefined } as const

@@ -1,6 +1,6 @@
 // A host as programs and fronts have it, over any engine: who may open which session.
 import type { Host, MessageId, Principal, Session, SessionDescription, SessionInit } from '@baton/core'
-import { BatonError, checkName, decodeDescription } from '@baton/core'
+import { BatonError, checkFields, checkName, decodeDescription, describeValue } from '@baton/core'
 import { checkAgent } from '../catalog/catalog.ts'
 import type { CopyingEngine, Engine, SessionEngine } from '../engine.ts'
 import { insist } from '../engine.ts'
@@ -21,9 +21,12 @@ export function createHostOver({ engine, newId }: HostOverInit): Host {
 
   const session = async (id?: string, init: SessionInit = {}): Promise<Session> => {
     if (isStopping()) throw createStoppedError()
+    checkFields(init, SESSION_FIELDS)
     const { agent, principal = ANONYMOUS } = init
+    if (id !== undefined && typeof id !== 'string') throw createIdError(id)
     if (id !== undefined) checkName('a session’s id', id)
-    if (principal?.id !== '') checkName('principal.id', principal?.id)
+    if (typeof principal !== 'object' || principal === null) throw createPrincipalError(principal)
+    if (principal.id !== '') checkName('principal.id', principal.id)
     if (agent !== undefined) checkAgent(agent)
     const description = decodeDescription(init.description ?? {})
     if (!description.ok) throw new BatonError(description.refusal)
@@ -55,6 +58,38 @@ export function createHostOver({ engine, newId }: HostOverInit): Host {
     session: session as Host['session'], // the same session, with the types of its agent
     stop: ({ drainMs = 0 } = {}) => (stopping ??= engine.stop({ drainMs })),
   }
+}
+
+const SESSION_FIELDS = {
+  what: 'the second argument of session',
+  code: 'invalid_option',
+  fields: new Set(['agent', 'principal', 'description']),
+  elsewhere: {
+    user: 'write principal: { id: userId }',
+    userId: 'write principal: { id: userId }',
+    resourceId: 'write principal: { id: userId }',
+    title: 'write description: { title }',
+    meta: 'write description: { meta }',
+    metadata: 'write description: { meta }',
+    id: 'the id is the first argument: session("chat-1")',
+    model: 'call session.configure({ model }), or give an agent with the model',
+  },
+} as const
+
+function createIdError(given: unknown): BatonError {
+  return new BatonError({
+    code: 'invalid_option',
+    message: `a session’s id must be text, not ${describeValue(given)}`,
+    hint: 'Write session("chat-1"), or session("chat-1", { principal: { id: userId } }).',
+  })
+}
+
+function createPrincipalError(given: unknown): BatonError {
+  return new BatonError({
+    code: 'invalid_option',
+    message: `principal must be an object with an id, not ${describeValue(given)}`,
+    hint: 'Write principal: { id: userId }.',
+  })
 }
 
 interface Forking {

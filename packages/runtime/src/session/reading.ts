@@ -42,7 +42,8 @@ export function openEvents(engine: ReadEngine, { from = 'now', delivery, tellsLi
   const cursor: EventCursor = from === 'start' ? { pos: 0 } : from === 'turn' ? { pos: newest, since: newest } : from
   checkPlace(cursor, headPos, engine.session)
   const frames = follow(Math.min(cursor.since ?? 0, cursor.pos))
-  return new EventReader({ follow, frames, projection: new SessionProjection(init), from: cursor, ...more })
+  const projection = new SessionProjection({ ...init, since: cursor.since })
+  return new EventReader({ follow, frames, projection, from: cursor, ...more })
 }
 
 function checkPlace({ pos, since = 0 }: EventCursor, headPos: number, session: string): void {

@@ -10,7 +10,7 @@ import type {
   SessionQuery,
   StoredSession,
 } from '@baton/core'
-import { BatonError, isBatonError } from '@baton/core'
+import { BatonError, checkFields, describeValue, isBatonError } from '@baton/core'
 import type { FactOf, SessionRecord, State } from '@baton/core/machine'
 import { describeThrown } from '../describe-thrown.ts'
 
@@ -62,6 +62,7 @@ export class Directory {
   }
 
   sessions: SessionDirectory['sessions'] = async (query = {}) => {
+    checkQuery(query, 'sessions')
     const { cursor, limit = PAGE } = query
     if (!Number.isInteger(limit) || limit < 1 || limit > PAGE_MAX)
       throw new BatonError({ code: 'invalid_option', message: `limit must be 1 to ${PAGE_MAX}, not ${limit}` })
@@ -81,7 +82,9 @@ export class Directory {
     return false
   }
 
-  watch: SessionDirectory['watch'] = ({ principal } = {}) => {
+  watch: SessionDirectory['watch'] = (query = {}) => {
+    checkQuery(query, 'watch')
+    const { principal } = query
     const watcher = new Watcher(principal, () => {
       this.#watchers.delete(watcher)
       this.isWatched = this.#watchers.size > 0
@@ -204,6 +207,25 @@ export function isListedOtherwise(before: State, after: State): boolean {
     before.turn?.turn !== after.turn?.turn
   )
 }
+
+/** @throws BatonError `invalid_option`: a filter that is not known, or of another kind, would show sessions of others */
+function checkQuery(query: SessionQuery, method: 'sessions' | 'watch'): void {
+  checkFields(query, { what: `the query of ${method}`, code: 'invalid_option', ...QUERY_FIELDS[method] })
+  for (const name of ['principal', 'agent', 'cursor'] as const)
+    // A principal that somebody forgot to find out must not mean everybody.
+    if ((name === 'principal' ? name in query : query[name] !== undefined) && typeof query[name] !== 'string')
+      throw new BatonError({
+        code: 'invalid_option',
+        message: `${name} must be text, not ${describeValue(query[name])}`,
+        hint: name === 'principal' ? 'Give the id of the principal.' : `Give the ${name} as text.`,
+      })
+}
+
+const QUERY_ELSEWHERE = { user: 'principal', userId: 'principal', resourceId: 'principal', metadata: 'meta' } as const
+const QUERY_FIELDS = {
+  sessions: { fields: new Set(['principal', 'agent', 'meta', 'cursor', 'limit']), elsewhere: QUERY_ELSEWHERE },
+  watch: { fields: new Set(['principal']), elsewhere: QUERY_ELSEWHERE },
+} as const
 
 function isWanted(info: SessionInfo, { principal, agent, meta }: SessionQuery): boolean {
   if (principal !== undefined && info.principal !== principal) return false

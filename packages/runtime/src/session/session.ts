@@ -104,8 +104,6 @@ class SessionHandle implements Session {
     this.id = init.engine.session
     this.#init = init
     this.#clients = new SessionClients(init)
-    for (const [name, method] of METHODS)
-      Object.defineProperty(this, name, { value: method.bind(this), writable: true, configurable: true })
     this.#spoken = new SpokenInputs(init.principal, init.engine)
   }
 
@@ -358,11 +356,19 @@ class SessionHandle implements Session {
   }
 }
 
-/** They work without their session: `const { send } = session`. */
-const METHODS = Object.entries(Object.getOwnPropertyDescriptors(SessionHandle.prototype)).flatMap(
-  ([name, { value }]): readonly (readonly [string, () => unknown])[] =>
-    typeof value === 'function' && name !== 'constructor' ? [[name, value as () => unknown]] : [], // of a class of ours
-)
+/** Methods work without their session: `const { send } = session`. Each is bound when it is first asked for. */
+for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(SessionHandle.prototype))) {
+  if (typeof value !== 'function' || name === 'constructor') continue
+  const method = value as () => unknown // of a class of ours
+  Object.defineProperty(SessionHandle.prototype, name, {
+    configurable: true,
+    get(this: SessionHandle) {
+      const bound = method.bind(this)
+      Object.defineProperty(this, name, { value: bound, writable: true, configurable: true })
+      return bound
+    },
+  })
+}
 
 function ignore(): void {}
 

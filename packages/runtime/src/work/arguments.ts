@@ -7,9 +7,15 @@ import { createLinearPattern } from './linear-pattern.ts'
 
 export type Validated = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly issues: string }
 
+/** What a text is validated by. */
+export interface ValidatedShape extends Pick<Tool, 'input'> {
+  /** Begins the message about a text that is not JSON: `the answer is`. */
+  readonly subject?: 'the arguments are' | 'the answer is' | 'the result is'
+}
+
 export interface ArgumentValidator {
   /** Answers at once for plain JSON Schema; a schema of a library may take its time, or throw. */
-  validate(tool: Pick<Tool, 'input'>, argumentsText: string): Validated | Promise<Validated>
+  validate(shape: ValidatedShape, argumentsText: string): Validated | Promise<Validated>
 }
 
 /** Characters of what is wrong: enough to correct it, also where each of a thousand items is wrong. */
@@ -96,9 +102,9 @@ export function createArgumentValidator(): ArgumentValidator {
     return check
   }
   return {
-    validate: ({ input: schema }, argumentsText) => {
+    validate: ({ input: schema, subject = 'the arguments are' }, argumentsText) => {
       const parsed = parseJson(argumentsText)
-      if (!parsed.ok) return { ok: false, issues: 'the arguments are not JSON' }
+      if (!parsed.ok) return { ok: false, issues: `${subject} not JSON` }
       const { value } = parsed
       if (PROTO.test(argumentsText) && holdsProto(value))
         return { ok: false, issues: 'the arguments may not have a property "__proto__"' }

@@ -26,12 +26,14 @@ export function checkClientResult(
   const conclude = (checked: Validated): Outcome => (checked.ok ? outcome : createIssue(tool, checked.issues))
   const fail = (thrown: unknown): Outcome => describeToolFailure(thrown, secrets)
   try {
-    const checked = validator.validate({ input: output }, value)
+    const checked = validator.validate({ input: output, subject: 'the result is' }, value)
     const isSettled = !('then' in checked) && (checked.ok || otherwise === undefined)
     if (isSettled) return conclude(checked)
     const checking = Promise.resolve(checked).then(async (first) => {
       const asText =
-        first.ok || otherwise === undefined ? first : await validator.validate({ input: output }, otherwise)
+        first.ok || otherwise === undefined
+          ? first
+          : await validator.validate({ input: output, subject: 'the result is' }, otherwise)
       return asText.ok ? asText : first
     })
     const message = `the output schema of "${name}" took longer than ${CHECK_MS} ms`

@@ -30,3 +30,7 @@ test.each(['\n', '```\n', '```json\n', ' '])(
   },
   20_000,
 )
+
+test('of an answer that is not JSON it is said that the answer is not', async () => {
+  expect(await reader.check('Hello')).toEqual({ issue: 'the answer is not JSON' })
+})

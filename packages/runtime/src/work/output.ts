@@ -15,7 +15,7 @@ export interface OutputReader {
 export function createOutputReader(output: Schema, validator: ArgumentValidator): OutputReader {
   const validate = async (text: string): Promise<Validated> => {
     try {
-      return await validator.validate({ input: output }, findJson(text))
+      return await validator.validate({ input: output, subject: 'the answer is' }, findJson(text))
     } catch (cause) {
       return { ok: false, issues: describeThrown(cause) }
     }

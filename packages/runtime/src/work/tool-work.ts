@@ -84,7 +84,10 @@ async function validateInput(context: WorkContext, job: ToolJob, tool: Tool): Pr
 
 async function checkOutput(context: WorkContext, tool: Tool, value: unknown): Promise<void> {
   if (!tool.output) return
-  const checked = await context.validator.validate({ input: tool.output }, stringifyResult(value))
+  const checked = await context.validator.validate(
+    { input: tool.output, subject: 'the result is' },
+    stringifyResult(value),
+  )
   if (!checked.ok)
     throw new BatonError({
       code: 'result_invalid',

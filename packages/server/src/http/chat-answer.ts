@@ -47,9 +47,13 @@ export class ChatAnswer {
   /** The response has told all that it can: the turn has ended, or waits for its page. */
   isOver = false
 
-  async take(event: SessionEvent): Promise<readonly UiChunk[]> {
+  /** At once, but for calls: most events are pieces of text. */
+  take(event: SessionEvent): readonly UiChunk[] | Promise<readonly UiChunk[]> {
     this.#isLive ||= event.type === 'live' || event.cursor.pos > this.#init.livePos
-    if (event.type === 'call') await this.#hold(event.call)
+    return event.type === 'call' ? this.#hold(event.call).then(() => this.#tell(event)) : this.#tell(event)
+  }
+
+  #tell(event: SessionEvent): readonly UiChunk[] {
     const chunks = this.#answer.take(event)
     const isWhole = event.cursor.read === undefined // the last event of its record
     if (this.#answer.ended) this.isOver = true

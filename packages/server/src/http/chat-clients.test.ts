@@ -3,7 +3,7 @@ import type { Agent } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { afterEach, expect, test } from 'vitest'
-import { findTool, readTexts, settled, startChats } from './chat.test-kit.ts'
+import { createSlowTool, findTool, readTexts, settled, startChats } from './chat.test-kit.ts'
 
 const running: { stop(): Promise<void> }[] = []
 afterEach(async () => {
@@ -73,6 +73,69 @@ test('after a reload a call that runs once is not offered again, and takes its r
   await resumed
   expect(readTexts(second).at(-1)).toBe('In Rome.')
   expect(asked).toEqual(['first place'])
+})
+
+test('a result of a page does not wait for a call that another page holds', async () => {
+  const place = tool({ name: 'place', description: 'place', input: empty, effect: 'once', timeoutMs: 60_000 })
+  const hour = tool({ name: 'hour', description: 'hour', input: empty, effect: 'pure', timeoutMs: 60_000 })
+  const calls = ['place', 'hour'].map((name) => ({ name, arguments: {} }))
+  const model = createScriptedModel({ steps: [{ calls }, { text: 'Rome, at nine.' }] })
+  const { openPage, host } = start(defineAgent({ name: 'a', model, tools: [place, hour] }))
+  const first = openPage('r8')
+  await first.sendMessage({ text: 'where and when?' })
+  const second = openPage('r8', {
+    messages: structuredClone(first.messages),
+    onToolCall: ({ toolCall: { toolName, toolCallId } }) =>
+      void second.addToolOutput({ tool: toolName, toolCallId, output: 'nine' }),
+  })
+  const resumed = second.resumeStream()
+  const session = await host.session('r8')
+  for await (const event of session.events({ from: 'turn' }))
+    if (event.type === 'call' && event.call.name === 'hour' && event.call.status === 'settled') break
+  for (const [tool, output] of [
+    ['place', 'Rome'],
+    ['hour', 'ten'],
+  ] as const)
+    await first.addToolOutput({ tool, toolCallId: String(findTool(first, tool)['toolCallId']), output })
+  await resumed
+  await settled(second, ({ status }) => status === 'ready' && readTexts(second).at(-1) === 'Rome, at nine.')
+  expect(JSON.stringify(model.requests[1]?.messages)).toMatch(/Rome.*nine/)
+})
+
+test('a page that has its results while an approval waits hands them in once', async () => {
+  const place = tool({ name: 'place', description: 'place', input: empty, effect: 'pure', timeoutMs: 60_000 })
+  const pay = tool({
+    name: 'pay',
+    description: 'pay',
+    input: empty,
+    effect: 'once',
+    approval: true,
+    execute: () => 'paid',
+  })
+  const calls = ['place', 'pay'].map((name) => ({ name, arguments: {} }))
+  const model = createScriptedModel({ steps: [{ calls }, { text: 'Paid in Rome.' }] })
+  const { openPage, host } = start(defineAgent({ name: 'a', model, tools: [place, pay] }))
+  let responses = 0
+  const page = openPage('r9', {
+    onToolCall: ({ toolCall: { toolName, toolCallId } }) => {
+      if (toolName === 'place') void page.addToolOutput({ tool: toolName, toolCallId, output: 'Rome' })
+    },
+    onFinish: () => {
+      responses += 1
+      if (responses > 5) void page.stop()
+    },
+  })
+  await page.sendMessage({ text: 'pay where I am' })
+  await settled(page, ({ status }) => status === 'ready')
+  expect(responses).toBe(2)
+  const settledCalls: string[] = []
+  for await (const event of (await host.session('r9')).events({ from: 'turn' })) {
+    if (event.type === 'call' && event.call.status === 'settled') settledCalls.push(event.call.name)
+    if (event.type === 'live') break
+  }
+  expect(settledCalls).toEqual(['place'])
+  await page.addToolApprovalResponse({ id: (findTool(page, 'pay')['approval'] as { id: string }).id, approved: true })
+  await settled(page, ({ status }) => status === 'ready' && readTexts(page).at(-1) === 'Paid in Rome.')
 })
 
 test('the same page that loses its connection is not asked twice for a call that runs once', async () => {
@@ -184,17 +247,7 @@ test('arguments are edited by an endpoint; the page shows what ran', async () =>
 })
 
 test('what a person says while the agent works stands in the answer that heard it', async () => {
-  const wait = Promise.withResolvers<void>()
-  const slow = tool({
-    name: 'slow',
-    description: 'slow',
-    input: empty,
-    effect: 'pure',
-    execute: async () => {
-      await wait.promise
-      return 'done'
-    },
-  })
+  const { slow, open } = createSlowTool()
   const steps = [{ calls: [{ name: 'slow', arguments: {} }] }, { text: 'Both.' }]
   const agent = defineAgent({ name: 'a', model: createScriptedModel({ steps }), tools: [slow] })
   const { openPage, host } = start(agent)
@@ -203,7 +256,7 @@ test('what a person says while the agent works stands in the answer that heard i
   await settled(page, () => page.messages.at(-1)?.parts.some(({ type }) => type === 'tool-slow') === true)
   const session = await host.session('r6')
   session.send('and two', { delivery: 'steer', inputId: 'm2' }).answer.catch(() => {})
-  wait.resolve()
+  open()
   await sent
   const steered = page.messages.at(-1)?.parts.find(({ type }) => type === 'steering-message')
   expect(steered).toMatchObject({ id: 'm2', parts: [{ type: 'text', text: 'and two' }] })

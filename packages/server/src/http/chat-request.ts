@@ -2,6 +2,8 @@
 // session knows better.
 import type { ContentPart, JsonObject, JsonValue, ModelSettings } from '@baton/core'
 import { isJsonObject } from '@baton/core'
+import type { AllowedSettings } from '../shared/allowed-settings.ts'
+import { findChoiceIssue } from '../shared/allowed-settings.ts'
 import type { KnownAnswer } from './ui-answer.ts'
 import { createInvalid, readUserParts } from './ui-messages.ts'
 
@@ -37,14 +39,6 @@ export type Given =
       readonly isApproved: boolean
       readonly reason?: string
     }
-
-/** Which fields of a request's body may choose the model and its settings; none by default. */
-export interface AllowedSettings {
-  readonly models?: readonly string[]
-  readonly temperature?: boolean
-  /** The most that may be asked for. */
-  readonly maxOutputTokens?: number
-}
 
 /** @throws BatonError `invalid_event` with the field that is wrong */
 export function readChatRequest(body: JsonValue, allowed: AllowedSettings): ChatRequest {
@@ -89,6 +83,7 @@ function readResults(message: JsonValue | undefined): readonly Given[] {
 
 function readContinuation(id: string, parts: readonly JsonValue[]): Wish {
   const calls = new Map<string, string>()
+  const elsewhere = new Set<string>()
   const given: Given[] = []
   let steps = 0
   for (const part of parts) {
@@ -97,10 +92,11 @@ function readContinuation(id: string, parts: readonly JsonValue[]): Wish {
     const { toolCallId: callId, state } = part
     if (typeof callId !== 'string' || typeof state !== 'string') continue
     calls.set(callId, state)
+    if (part['providerExecuted'] === true) elsewhere.add(callId)
     const one = readGiven(part, callId, state)
     if (one) given.push(one)
   }
-  return { type: 'continue', known: { id, steps, calls }, given }
+  return { type: 'continue', known: { id, steps, calls, elsewhere }, given }
 }
 
 function readGiven(part: JsonObject, callId: string, state: string): Given | undefined {
@@ -122,13 +118,13 @@ function readGiven(part: JsonObject, callId: string, state: string): Given | und
 /** @throws BatonError `invalid_event` for a value that is not allowed; nothing is changed in silence */
 function readAsked(body: JsonObject, allowed: AllowedSettings): Pick<ChatRequest, 'model' | 'settings'> {
   const { model, temperature, maxOutputTokens } = body
-  const most = allowed.maxOutputTokens ?? 0
-  if (model !== undefined && !(typeof model === 'string' && allowed.models?.includes(model)))
-    throw createInvalid(`model ${showValue(model)} may not be chosen here`)
-  if (temperature !== undefined && !(allowed.temperature && typeof temperature === 'number'))
-    throw createInvalid('temperature may not be set here')
-  if (maxOutputTokens !== undefined && !(typeof maxOutputTokens === 'number' && maxOutputTokens <= most))
-    throw createInvalid(most > 0 ? `maxOutputTokens must be ${most} at most` : 'maxOutputTokens may not be set here')
+  const asked = {
+    ...(temperature !== undefined && { temperature }),
+    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+  }
+  const issue = findChoiceIssue({ model, settings: asked }, allowed)
+  if (issue !== undefined) throw createInvalid(issue)
+  if (temperature !== undefined && typeof temperature !== 'number') throw createInvalid('temperature must be a number')
   return {
     ...(typeof model === 'string' && { model }),
     settings: {

@@ -10,7 +10,7 @@ import { lastAssistantMessageIsCompleteWithToolCalls, WebSocketChatTransport } f
 import { once } from 'node:events'
 import { afterEach, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { findTool, readTexts, settled } from './chat.test-kit.ts'
+import { createSlowTool, findTool, readTexts, settled } from './chat.test-kit.ts'
 import { createChatSocket } from './create-chat-socket.ts'
 
 const closers: (() => unknown)[] = []
@@ -66,17 +66,7 @@ test('text, a client tool, another answer and an edit', async () => {
 })
 
 test('another page reads the whole answer while it is written; nothing to resume is said', async () => {
-  const gate = Promise.withResolvers<void>()
-  const slow = tool({
-    name: 'slow',
-    description: 'slow',
-    input: empty,
-    effect: 'pure',
-    execute: async () => {
-      await gate.promise
-      return 'ready'
-    },
-  })
+  const { slow, open } = createSlowTool()
   const steps = [{ text: 'Wait.', calls: [{ name: 'slow', arguments: {} }] }, { text: 'Here.' }]
   const { openPage } = await start(defineAgent({ name: 'a', model: createScriptedModel({ steps }), tools: [slow] }))
   const first = openPage('w2')
@@ -88,7 +78,7 @@ test('another page reads the whole answer while it is written; nothing to resume
   const second = openPage('w2', { messages: structuredClone(first.messages) })
   const resumed = second.resumeStream()
   await settled(second, () => second.status === 'streaming')
-  gate.resolve()
+  open()
   await Promise.all([sent, resumed])
   expect(readTexts(second)).toEqual(['go', 'Wait.Here.'])
   expect(readTexts(first)).toEqual(['go', 'Wait.Here.'])

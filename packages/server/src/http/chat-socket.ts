@@ -6,8 +6,9 @@ import { describeThrown } from '@baton/runtime'
 import { CLOSE_CODES } from '../shared/socket.ts'
 import type { Socket } from '../shared/socket.ts'
 import type { OpenedChat } from './chat.ts'
-import { checkDraining, checkThere, createChatWorld, openChat, readUntil, resumeChat } from './chat.ts'
+import { checkDraining, checkThere, createChatWorld, endTurn, openChat, resumeChat, tellChunks } from './chat.ts'
 import { readChatRequest } from './chat-request.ts'
+import type { Asker } from './chat-quotas.ts'
 import type { HandlerParts } from './handler.ts'
 import { describeError } from './http-errors.ts'
 import { createInvalid } from './ui-messages.ts'
@@ -21,9 +22,23 @@ export interface ChatConnection {
 
 /** Requests of one connection at once; one more is answered by an error. */
 const REQUESTS_MAX = 16
+/** Milliseconds between two looks at whether a slow reader has read. */
+const LOOK_MS = 20
+/** Milliseconds that a reader may read nothing while too much waits for it. */
+const STALLED_MS = 60_000
 
-export function openChatConnection(parts: HandlerParts, socket: Socket, principal: Principal): ChatConnection {
-  return new Connection(parts, socket, principal)
+export function openChatConnection(
+  parts: HandlerParts,
+  socket: Socket,
+  principal: Principal,
+  address?: string,
+): ChatConnection {
+  return new Connection(parts, socket, { principal, asker: { principal: principal.id, address } })
+}
+
+interface Client {
+  readonly principal: Principal
+  readonly asker: Asker
 }
 
 interface Running {
@@ -36,13 +51,13 @@ interface Running {
 class Connection implements ChatConnection {
   readonly #parts: HandlerParts
   readonly #socket: Socket
-  readonly #principal: Principal
+  readonly #client: Client
   readonly #running = new Map<string, Running>()
 
-  constructor(parts: HandlerParts, socket: Socket, principal: Principal) {
+  constructor(parts: HandlerParts, socket: Socket, client: Client) {
     this.#parts = parts
     this.#socket = socket
-    this.#principal = principal
+    this.#client = client
     socket.onMessage((text) => this.#take(text))
     socket.onClose(() => {
       for (const one of this.#running.values()) leave(one)
@@ -74,14 +89,20 @@ class Connection implements ChatConnection {
       if (known) leave(known)
       return
     }
-    this.#serve(frame, requestId, known !== undefined).catch((cause: unknown) => {
-      const { log } = this.#parts.world
-      this.#tell({ type: 'error', requestId, errorText: describeError(cause, log) })
+    const bytes = new TextEncoder().encode(text).length
+    this.#serve({ frame, requestId, isKnown: known !== undefined, bytes }).catch((cause: unknown) => {
+      const { world, limits } = this.#parts
+      this.#tell({ type: 'error', requestId, errorText: describeError(cause, world.log) })
+      // Nobody waits for room with a refusal, so whoever makes many has to read them.
+      if (this.#socket.bufferedBytes() > 2 * limits.waitingBytes) this.#closeSlow()
     })
   }
 
-  async #serve(frame: JsonObject, requestId: string, isKnown: boolean): Promise<void> {
-    const { host, allow } = this.#parts
+  async #serve({ frame, requestId, isKnown, bytes }: Asked): Promise<void> {
+    const { host, allow, quotas } = this.#parts
+    const { principal, asker } = this.#client
+    quotas.takeRequest(asker)
+    quotas.takeBytes(asker, bytes)
     const { type, id, body } = frame
     if (type !== 'send' && type !== 'resume') throw createInvalid('type must be "send", "resume" or "abort"')
     if (typeof id !== 'string' || id === '') throw createInvalid('id must be the chat’s id')
@@ -92,34 +113,43 @@ class Connection implements ChatConnection {
     const more = isJsonObject(body) ? body : {}
     const request = type === 'send' ? readChatRequest({ ...more, ...frame }, allow) : undefined
     if (request) checkDraining(this.#parts, request.wish)
-    if (request) await checkThere(this.#parts, request)
     const running: Running = { session: id, hasLeft: false, left: Promise.withResolvers() }
+    const release = quotas.holdStream(asker)
+    let endWork = (): void => {}
+    let session: Session | undefined
+    let hasEnded = true
     this.#running.set(requestId, running)
     try {
-      const session = await host.session(id, { principal: this.#principal })
-      try {
-        const world = createChatWorld(this.#parts, id)
-        const opened = request ? await openChat(session, request, world) : await resumeChat(session, world)
-        if (opened) await this.#tellAnswer(opened, { requestId, running, session })
-        else this.#tell({ type: 'no-active', requestId })
-      } finally {
-        await session.close()
+      if (request) await checkThere(this.#parts, request)
+      // To ask for a session makes none.
+      else if ((await host.has?.(id)) === false) {
+        this.#tell({ type: 'no-active', requestId })
+        return
       }
+      if (request) endWork = quotas.holdTurn(asker, id, request.wish.type === 'continue')
+      session = await host.session(id, { principal })
+      const world = createChatWorld(this.#parts, id)
+      const opened = request ? await openChat(session, request, world) : await resumeChat(session, world)
+      if (!opened) this.#tell({ type: 'no-active', requestId })
+      else if (!(await this.#tellAnswer(opened, { requestId, running, session }))) hasEnded = !request
     } finally {
       this.#running.delete(requestId)
+      release()
+      if (session) void endTurn(session, hasEnded, endWork)
+      else endWork()
     }
   }
 
-  async #tellAnswer({ answer, events }: OpenedChat, { requestId, running, session }: Telling): Promise<void> {
+  /** Whether it was told to its end. */
+  async #tellAnswer({ answer, events }: OpenedChat, { requestId, running, session }: Telling): Promise<boolean> {
     const { log } = this.#parts.world
     let sequence = 0
     this.#tell({ type: 'start', requestId })
     try {
-      for await (const event of readUntil(events, running.left.promise)) {
-        for (const chunk of await answer.take(event))
-          this.#tell({ type: 'chunk', requestId, sequence: sequence++, chunk })
-        if (answer.isOver) break
-      }
+      await tellChunks({ answer, events }, running.left.promise, {
+        write: (chunk) => this.#tell({ type: 'chunk', requestId, sequence: sequence++, chunk }),
+        waitForRoom: () => this.#waitForRoom(running),
+      })
       if (answer.isOver) this.#tell({ type: 'end', requestId })
       // Without its end the page knows that something is missing, and resumes.
       else if (!running.hasLeft) this.#socket.close(CLOSE_CODES.restarted, 'the session is closed here')
@@ -129,13 +159,45 @@ class Connection implements ChatConnection {
     } finally {
       await answer.leave()
     }
+    return answer.isOver
+  }
+
+  /** While more waits than may, and the reader takes some of it; one that takes nothing is let go, and resumes. */
+  #waitForRoom(running: Running): Promise<void> | undefined {
+    const isFull = this.#socket.bufferedBytes() > this.#parts.limits.waitingBytes
+    return isFull ? this.#waitForReader(running) : undefined
+  }
+
+  /** Until less waits than may; a reader that takes nothing of it is let go, and resumes. */
+  async #waitForReader(running: Running): Promise<void> {
+    const { world, limits } = this.#parts
+    let waiting = this.#socket.bufferedBytes()
+    for (let stalledMs = 0; !running.hasLeft && waiting > limits.waitingBytes;) {
+      await new Promise<void>((resolve) => void world.timers.start(LOOK_MS, resolve))
+      const before = waiting
+      waiting = this.#socket.bufferedBytes()
+      stalledMs = waiting < before ? 0 : stalledMs + LOOK_MS
+      if (stalledMs < STALLED_MS) continue
+      this.#closeSlow()
+      return
+    }
   }
 
   #tell(frame: object): void {
-    if (!this.#socket.send(JSON.stringify(frame))) return
-    if (this.#socket.bufferedBytes() > this.#parts.limits.waitingBytes)
-      this.#socket.close(CLOSE_CODES.tooSlow, 'the reader is too slow')
+    this.#socket.send(JSON.stringify(frame))
   }
+
+  #closeSlow(): void {
+    this.#socket.close(CLOSE_CODES.tooSlow, 'the reader is too slow')
+  }
+}
+
+interface Asked {
+  readonly frame: JsonObject
+  readonly requestId: string
+  /** Another request of this id runs. */
+  readonly isKnown: boolean
+  readonly bytes: number
 }
 
 interface Telling {

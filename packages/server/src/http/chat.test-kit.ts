@@ -1,6 +1,7 @@
 // A page of the AI SDK in this process, unmodified: its `Chat` and its transport, over a handler of ours.
 import { Chat } from '@ai-sdk/react'
-import type { Agent, Store } from '@baton/core'
+import type { Agent, Store, Tool } from '@baton/core'
+import { tool } from '@baton/core'
 import { createHost, createNodeEnvironment } from '@baton/host'
 import type { ChatInit, UIMessage } from 'ai'
 import {
@@ -64,4 +65,17 @@ export function findTool(chat: Chat<UIMessage>, name: string): Readonly<Record<s
   const part = chat.messages.at(-1)?.parts.findLast(({ type }) => type === `tool-${name}`)
   if (!part) throw new Error(`the newest message has no call of ${name}: ${JSON.stringify(chat.messages.at(-1))}`)
   return part as unknown as Readonly<Record<string, unknown>> // a part of JSON
+}
+
+/** A tool that runs until the test opens its gate. */
+export function createSlowTool(): { readonly slow: Tool; readonly open: () => void } {
+  const gate = Promise.withResolvers<void>()
+  const slow = tool({
+    name: 'slow',
+    description: 'slow',
+    input: { type: 'object', properties: {} },
+    effect: 'pure',
+    execute: () => gate.promise.then(() => 'ready'),
+  })
+  return { slow, open: gate.resolve }
 }

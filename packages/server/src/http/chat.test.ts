@@ -4,7 +4,7 @@ import { BatonError, defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { afterEach, expect, test } from 'vitest'
 import type { PageParts } from './chat.test-kit.ts'
-import { findTool, readTexts, settled, startChats } from './chat.test-kit.ts'
+import { createSlowTool, findTool, readTexts, settled, startChats } from './chat.test-kit.ts'
 
 const running: { stop(): Promise<void> }[] = []
 afterEach(async () => {
@@ -142,17 +142,7 @@ test('another answer, and an edit; the session has what the page shows', async (
 })
 
 test('a reload in mid-answer reads the whole answer', async () => {
-  const wait = Promise.withResolvers<void>()
-  const slow = tool({
-    name: 'slow',
-    description: 'slow',
-    input: empty,
-    effect: 'pure',
-    execute: async () => {
-      await wait.promise
-      return 'ready'
-    },
-  })
+  const { slow, open } = createSlowTool()
   const model = scripted([{ text: 'Wait.', calls: [call('slow')] }, { text: 'Here it is.' }])
   const { openPage, fetch } = start(defineAgent({ name: 'a', model, tools: [slow] }))
   const first = openPage('c6')
@@ -162,7 +152,7 @@ test('a reload in mid-answer reads the whole answer', async () => {
   const second = openPage('c6', { messages: loaded.messages })
   const resumed = second.resumeStream()
   await settled(second, ({ status }) => status === 'streaming')
-  wait.resolve()
+  open()
   await resumed
   await settled(first, ({ status }) => status === 'ready')
   expect(readTexts(second)).toEqual(['hi', 'Wait.Here it is.'])

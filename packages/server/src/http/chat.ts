@@ -8,6 +8,7 @@ import type { ChatRequest, Given, Wish } from './chat-request.ts'
 import type { HandlerParts } from './handler.ts'
 import type { LinkMedia } from './ui-messages.ts'
 import { createMediaLinks, nameEdit, showMessageId } from './ui-messages.ts'
+import type { UiChunk } from './ui-chunks.ts'
 import type { ServerWorld } from '../shared/server-world.ts'
 
 export interface ChatWorld extends Pick<ServerWorld, 'clock' | 'timers' | 'newId' | 'log'> {
@@ -36,29 +37,70 @@ export function createChatWorld({ world, limits, basePath }: HandlerParts, id: s
   return { ...world, linkMedia: createMediaLinks(basePath, id), replayMs: limits.replayMs }
 }
 
-/** Ends at once when `left` resolves, also while the next event is waited for; then close the session, to end its reading. */
-export async function* readUntil<Event>(events: AsyncIterable<Event>, left: Promise<void>): AsyncGenerator<Event> {
-  const iterator = events[Symbol.asyncIterator]()
-  let hasLeft = false
-  let wake = (): void => {}
-  void left.then(() => {
-    hasLeft = true
-    wake()
-  })
-  while (!hasLeft) {
-    const next = await new Promise<IteratorResult<Event> | undefined>((resolve, reject) => {
-      wake = () => resolve(undefined)
-      iterator.next().then(resolve, reject)
-    })
-    if (!next || next.done === true) return
-    yield next.value
+/** Resolves when no turn of the session runs: it rests, or waits for somebody. */
+async function waitForRest(session: Session): Promise<void> {
+  const reader = session.events({ from: 'now' })
+  try {
+    if ((await session.info()).activity !== 'running') return
+    for await (const event of reader)
+      if (event.type === 'session' && event.activity !== undefined && event.activity !== 'running') return
+  } finally {
+    reader.leave()
   }
+}
+
+/** Lets go of a turn that nobody reads any more when it has ended, then closes the session's handle. Never rejects. */
+export async function endTurn(session: Session, hasEnded: boolean, release: () => void): Promise<void> {
+  try {
+    if (!hasEnded) await waitForRest(session)
+  } catch {
+    // The session is closed here, and nothing runs in it.
+  }
+  release()
+  await session.close().catch(() => {})
 }
 
 /** Events of one turn, and what the page has of it. */
 export interface OpenedChat {
   readonly answer: ChatAnswer
-  readonly events: AsyncIterable<SessionEvent>
+  readonly events: AnswerEvents
+}
+
+export interface AnswerEvents {
+  /** All that are there, at least one; undefined at the end. */
+  nextBatch(): Promise<readonly SessionEvent[] | undefined>
+  /** Ends the reading at once, also while the next ones are waited for. */
+  leave(): void
+}
+
+export interface ChunkWriter {
+  readonly write: (chunk: UiChunk) => void
+  readonly waitForRoom: () => Promise<void> | undefined
+}
+
+/** Resolves when the answer is over, its session is closed here, or its reader has left. @throws what the session does */
+export async function tellChunks(
+  { answer, events }: OpenedChat,
+  left: Promise<void>,
+  { write, waitForRoom }: ChunkWriter,
+): Promise<void> {
+  void left.then(() => events.leave())
+  try {
+    while (!answer.isOver) {
+      const batch = await events.nextBatch()
+      if (!batch) return
+      for (const event of batch) {
+        const taken = answer.take(event)
+        const chunks = taken instanceof Promise ? await taken : taken
+        for (const chunk of chunks) write(chunk)
+        const room = waitForRoom()
+        if (room) await room
+        if (answer.isOver) break
+      }
+    }
+  } finally {
+    events.leave()
+  }
 }
 
 /**
@@ -88,24 +130,64 @@ async function send(
   world: ChatWorld,
 ): Promise<OpenedChat> {
   await takeLate(session, wish.given)
-  const { head } = await session.info()
-  const turn = session.send(wish.parts, { inputId: wish.id, settings, ...(model !== undefined && { model }) })
-  turn.answer.catch(() => {}) // whoever reads the events gets the failure there
-  const iterator = turn[Symbol.asyncIterator]()
-  const first = await iterator.next() // of what was taken in and refused later it rejects
-  if (first.done === true) await turn.answer // of what the session refuses at once there are no events
-  const events: AsyncIterable<SessionEvent> = {
-    async *[Symbol.asyncIterator]() {
-      try {
-        for (let next = first; next.done !== true; next = await iterator.next()) yield next.value
-      } catch (cause) {
-        if (!isBatonError(cause)) throw cause // how the turn failed stands in its last event
-      } finally {
-        await iterator.return?.()
-      }
-    },
+  // Before the position is asked for: what another request says in between is known by it, and is not missed.
+  const reader = session.events({ from: 'now' })
+  try {
+    const { head } = await session.info() // the position of the next record
+    const said = { type: 'user-input', inputId: wish.id, parts: wish.parts, settings } as const
+    const taken = await session.submit({ ...said, ...(model !== undefined && { model }) })
+    if (taken.type === 'refused') throw new BatonError(taken)
+    const answer = createAnswer(session, world, { livePos: head.pos })
+    if (taken.pos >= head.pos) return { answer, events: readAnswer(reader, wish.id) }
+    reader.leave() // it was sent before: its turn may be over
+    return { answer, events: readTurnOf(session, wish.id) }
+  } catch (cause) {
+    reader.leave()
+    throw cause
   }
-  return { answer: createAnswer(session, world, { livePos: head.pos }), events }
+}
+
+/** Events of the turn that reads a message. */
+function readAnswer(reader: EventStream, message: string): AnswerEvents {
+  let isRead = false
+  const isOfAnswer = (event: SessionEvent): boolean => {
+    isRead ||= event.type === 'message-entered' && event.message === message
+    return isRead || (event.type === 'message-added' && event.message.id === message)
+  }
+  return {
+    nextBatch: async () => {
+      for (let batch = await reader.nextBatch(); batch; batch = await reader.nextBatch()) {
+        if (isRead) return batch.events
+        // It was taken back before the model read it.
+        if (batch.events.some((event) => event.type === 'message-withdrawn' && event.message === message)) break
+        const own = batch.events.filter(isOfAnswer)
+        if (own.length > 0) return own
+      }
+      reader.leave()
+      return undefined
+    },
+    leave: () => reader.leave(),
+  }
+}
+
+/** Of a message that was sent before. How its turn failed stands in its last event. */
+function readTurnOf(session: Session, message: string): AnswerEvents {
+  const turn = session.turn(message)
+  turn.answer.catch(() => {}) // whoever reads the events gets the failure there
+  const events = turn[Symbol.asyncIterator]()
+  const left = Promise.withResolvers<undefined>()
+  const next = async (): Promise<readonly SessionEvent[] | undefined> => {
+    const { value } = await events.next()
+    return value && [value]
+  }
+  return {
+    nextBatch: () =>
+      Promise.race([next(), left.promise]).catch((cause: unknown) => {
+        if (isBatonError(cause)) return undefined
+        throw cause
+      }),
+    leave: () => left.resolve(undefined),
+  }
 }
 
 /** Without them the message would wait until the calls' deadlines. */
@@ -227,7 +309,6 @@ interface ReadTurn {
 
 async function readTurn(session: Session): Promise<ReadTurn> {
   const { head } = await session.info()
-  const newest = session.lastTurn()?.turn ?? 0
   const reader = session.events({ from: 'turn' })
   const past: SessionEvent[] = []
   const calls = new Map<string, CallView>()
@@ -240,9 +321,6 @@ async function readTurn(session: Session): Promise<ReadTurn> {
       if (event.type === 'call') calls.set(event.call.callId, event.call)
     }
   }
-  // A message that waited begins its turn in the record that ends the turn before: that end is not of this answer.
-  const before = past.findLastIndex((event) => event.type === 'turn-finished' && event.turn < newest)
-  past.splice(0, before + 1)
   return { past, calls, reader, livePos: head.pos }
 }
 
@@ -254,26 +332,32 @@ function createAnswer(
   return new ChatAnswer({ session, timers, newId, linkMedia, nowMs: () => clock.nowMs(), ...more })
 }
 
-async function* chain(past: readonly SessionEvent[], reader: EventStream): AsyncGenerator<SessionEvent> {
-  try {
-    yield* past
-    yield* reader
-  } finally {
-    reader.leave()
+function chain(past: readonly SessionEvent[], reader: EventStream): AnswerEvents {
+  let rest = past
+  return {
+    nextBatch: async () => {
+      const events = rest
+      rest = []
+      return events.length > 0 ? events : (await reader.nextBatch())?.events
+    },
+    leave: () => reader.leave(),
   }
 }
 
-async function* skipUntil(
-  reader: EventStream,
-  isFirst: (event: SessionEvent) => boolean,
-): AsyncGenerator<SessionEvent> {
-  try {
-    let isSkipped = true
-    for await (const event of reader) {
-      isSkipped &&= !isFirst(event)
-      if (!isSkipped) yield event
-    }
-  } finally {
-    reader.leave()
+/** From the first event on that is asked for. */
+function skipUntil(reader: EventStream, isFirst: (event: SessionEvent) => boolean): AnswerEvents {
+  let isSkipped = true
+  return {
+    nextBatch: async () => {
+      for (let batch = await reader.nextBatch(); batch; batch = await reader.nextBatch()) {
+        if (!isSkipped) return batch.events
+        const first = batch.events.findIndex(isFirst)
+        if (first < 0) continue
+        isSkipped = false
+        return batch.events.slice(first)
+      }
+      return undefined
+    },
+    leave: () => reader.leave(),
   }
 }

@@ -7,14 +7,14 @@ import type { HandledHost, HandlerOptions } from './handler.ts'
 import { createParts } from './handler.ts'
 
 /**
- * For each connection of a `WebSocketChatTransport`; who is behind it, the server has found out. With `createWebSocketFront`:
+ * Serves each connection of a `WebSocketChatTransport`. The server has already found out who is behind it. With `createWebSocketFront`:
  * `chats: createChatSocket(host)`.
- * @throws BatonError `invalid_option` for a base path that begins with no slash
+ * @throws BatonError `invalid_option` for a base path that does not begin with a slash
  */
 export function createChatSocket(
   host: HandledHost,
   options: Omit<HandlerOptions, 'authenticate' | 'origins' | 'hosts'> = {},
-): (socket: Socket, principal: Principal) => ChatConnection {
+): (socket: Socket, principal: Principal, address?: string) => ChatConnection {
   const parts = createParts(host, options)
-  return (socket, principal) => openChatConnection(parts, socket, principal)
+  return (socket, principal, address) => openChatConnection(parts, socket, principal, address)
 }

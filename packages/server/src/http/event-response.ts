@@ -21,7 +21,28 @@ export interface EventResponseInit {
   readonly run: (writer: EventWriter) => Promise<void>
 }
 
-/** Milliseconds that a reader may read nothing while the response is full. */
+/** Where the events go. */
+export interface EventSink {
+  write(text: string): void
+  /** Calls back once this turn of the event loop is over, or a moment later. */
+  afterTurn(callback: () => void): void
+  /** Bytes that wait for the reader. */
+  waitingBytes(): number
+  close(): void
+  fail(cause: Error): void
+}
+
+/** What a sink tells of its reader. */
+export interface EventSource {
+  /** It has taken some. */
+  onRoom(): void
+  /** It has left. */
+  onLeave(): void
+}
+
+type Start = (sink: EventSink) => EventSource
+
+/** Milliseconds that a reader may read nothing while the response is full, or before it begins. */
 const STALLED_MS = 60_000
 
 const HEADERS = {
@@ -31,75 +52,142 @@ const HEADERS = {
   'x-accel-buffering': 'no',
 }
 
-export function answerEvents({ timers, headers, waitingBytes, keepAliveMs, run }: EventResponseInit): Response {
+/** A response that a server may write by itself, without its body, which costs more than all else: then it must not read that. */
+class EventsResponse extends Response {
+  readonly startEvents: Start
+
+  constructor(body: ReadableStream, init: ResponseInit, startEvents: Start) {
+    super(body, init)
+    this.startEvents = startEvents
+  }
+}
+
+/** Undefined for a response whose body must be read. */
+export function findEventSource(response: Response): Start | undefined {
+  return response instanceof EventsResponse ? response.startEvents : undefined
+}
+
+export function answerEvents(init: EventResponseInit): Response {
+  let source: EventSource | undefined
+  const stopWaiting = init.timers.start(STALLED_MS, () => start(NOWHERE).onLeave(), {
+    isBackground: true,
+  })
+  const start: Start = (sink) => {
+    stopWaiting()
+    return (source ??= new EventResponse(init, sink))
+  }
   const encoder = new TextEncoder()
-  const left = Promise.withResolvers<void>()
-  let hasLeft = false
-  let waiting = ''
-  let [stopFlush, stopKeepAlive, stopStall]: ((() => void) | undefined)[] = []
-  /** While the response is full. */
-  let room: PromiseWithResolvers<void> | undefined
-  const makeRoom = (): void => {
-    stopStall?.()
-    room?.resolve()
-    room = undefined
-  }
-  const end = (): void => {
-    hasLeft = true
-    stopFlush?.()
-    stopKeepAlive?.()
-    makeRoom()
-    left.resolve()
-  }
   const body = new ReadableStream<Uint8Array>(
     {
-      start(controller) {
-        const flush = (): void => {
-          stopFlush?.()
-          stopFlush = undefined
-          if (hasLeft || waiting === '') return
-          keepAlive()
-          controller.enqueue(encoder.encode(waiting))
-          waiting = ''
-        }
-        const write = (event: string): void => {
-          if (hasLeft) return
-          waiting += event
-          stopFlush ??= timers.start(0, flush)
-        }
-        const waitForRoom = (): Promise<void> | undefined => {
-          // A burst that never leaves this turn of the event loop is written too.
-          if (waiting.length > waitingBytes / 4) flush()
-          if (hasLeft || (controller.desiredSize ?? 0) > 0) return undefined
-          if (room) return room.promise
-          room = Promise.withResolvers()
-          stopStall = timers.start(STALLED_MS, () => {
-            end()
-            controller.error(new Error('the reader is too slow'))
-          })
-          return room.promise
-        }
-        const keepAlive = (): void => {
-          stopKeepAlive?.()
-          stopKeepAlive = timers.start(keepAliveMs, () => write(':\n\n'), { isBackground: true })
-        }
-        keepAlive()
-        run({ write, waitForRoom, left: left.promise })
-          .then(() => {
-            if (hasLeft) return
-            stopFlush?.()
-            if (waiting !== '') controller.enqueue(encoder.encode(waiting))
-            end()
-            controller.close()
-          })
-          .catch(() => {}) // it never rejects
-      },
-      pull: makeRoom,
-      cancel: end,
+      // Nothing is asked for before somebody reads.
+      pull: (controller) =>
+        start({
+          write: (text) => controller.enqueue(encoder.encode(text)),
+          afterTurn: (callback) => void init.timers.start(0, callback),
+          waitingBytes: () => -(controller.desiredSize ?? 0),
+          close: () => controller.close(),
+          fail: (cause) => controller.error(cause),
+        }).onRoom(),
+      cancel: () => start(NOWHERE).onLeave(),
     },
-    { highWaterMark: waitingBytes, size: (chunk) => chunk?.byteLength ?? 0 },
+    { highWaterMark: 0, size: (chunk) => chunk?.byteLength ?? 0 },
   )
-  return new Response(body, { status: 200, headers: { ...HEADERS, ...headers } })
+  return new EventsResponse(body, { status: 200, headers: { ...HEADERS, ...init.headers } }, start)
+}
+
+/** The reader left before it read anything. */
+const NOWHERE: EventSink = {
+  write: () => {},
+  afterTurn: () => {},
+  waitingBytes: () => 0,
+  close: () => {},
+  fail: () => {},
+}
+
+class EventResponse implements EventWriter, EventSource {
+  readonly #init: EventResponseInit
+  readonly #sink: EventSink
+  readonly #left = Promise.withResolvers<void>()
+  #hasLeft = false
+  #waiting = ''
+  /** Nothing was written since the last look. */
+  #isSilent = true
+  #stopKeepAlive: (() => void) | undefined
+  #stopStall: (() => void) | undefined
+  /** While the response is full. */
+  #room: PromiseWithResolvers<void> | undefined
+
+  constructor(init: EventResponseInit, sink: EventSink) {
+    this.#init = init
+    this.#sink = sink
+    this.#keepAlive()
+    void this.#run()
+  }
+
+  get left(): Promise<void> {
+    return this.#left.promise
+  }
+
+  write(event: string): void {
+    if (this.#hasLeft) return
+    if (this.#waiting === '') this.#sink.afterTurn(this.#flush)
+    this.#waiting += event
+  }
+
+  readonly #flush = (): void => {
+    if (this.#hasLeft || this.#waiting === '') return
+    this.#isSilent = false
+    this.#sink.write(this.#waiting)
+    this.#waiting = ''
+  }
+
+  waitForRoom(): Promise<void> | undefined {
+    const { waitingBytes, timers } = this.#init
+    if (this.#waiting.length > waitingBytes / 4) this.#flush()
+    if (this.#hasLeft || this.#sink.waitingBytes() < waitingBytes) return undefined
+    if (this.#room) return this.#room.promise
+    this.#room = Promise.withResolvers()
+    this.#stopStall = timers.start(STALLED_MS, () => {
+      this.onLeave()
+      this.#sink.fail(new Error('the reader is too slow'))
+    })
+    return this.#room.promise
+  }
+
+  onRoom(): void {
+    this.#stopStall?.()
+    this.#room?.resolve()
+    this.#room = undefined
+  }
+
+  onLeave(): void {
+    this.#hasLeft = true
+    this.#stopKeepAlive?.()
+    this.onRoom()
+    this.#left.resolve()
+  }
+
+  async #run(): Promise<void> {
+    await this.#init.run(this)
+    if (this.#hasLeft) return
+    this.#flush()
+    this.onLeave()
+    this.#sink.close()
+  }
+
+  /** One timer that looks whether anything was written since, not one for each write. Twice as often, so that no silence is longer. */
+  #keepAlive(): void {
+    this.#isSilent = true
+    const { timers, keepAliveMs } = this.#init
+    this.#stopKeepAlive = timers.start(
+      keepAliveMs / 2,
+      () => {
+        if (this.#isSilent) this.write(':\n\n')
+        this.#keepAlive()
+      },
+      { isBackground: true },
+    )
+  }
 }
 
 /** One event; `id` comes back in `Last-Event-ID` when a browser connects again. */

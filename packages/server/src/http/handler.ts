@@ -1,51 +1,65 @@
 // Chats and sessions over HTTP, as one function from a web-standard request to its response. It can be mounted in any server
 // that speaks them: Node (`createNodeListener`), Hono, Next, Bun, Deno.
 import type { Host, JsonObject, Principal, Session, SessionDirectory } from '@baton/core'
-import { BatonError, checkName } from '@baton/core'
+import { BatonError, checkName, isBatonError } from '@baton/core'
 import { describeThrown } from '@baton/runtime'
+import type { Identity } from '../shared/identity.ts'
+import { readIdentity, waitForIdentity } from '../shared/identity.ts'
+import { demandHost, refuseMisspelt } from '../shared/check-options.ts'
 import type { ServerWorld } from '../shared/server-world.ts'
 import { createServerWorld } from '../shared/server-world.ts'
 import type { OpenedChat } from './chat.ts'
-import { checkDraining, checkThere, createChatWorld, openChat, readUntil, resumeChat } from './chat.ts'
-import type { AllowedSettings } from './chat-request.ts'
+import { checkDraining, checkThere, createChatWorld, endTurn, openChat, resumeChat, tellChunks } from './chat.ts'
+import type { AllowedSettings } from '../shared/allowed-settings.ts'
 import { readChatRequest } from './chat-request.ts'
 import { answerEvents, encodeEvent } from './event-response.ts'
-import { answerError, answerJson, answerRefusal, asPlainText } from './http-errors.ts'
+import { answerError, answerJson, answerMethod, answerRefusal, asPlainText } from './http-errors.ts'
+import type { AllowedOrigins } from './page-origins.ts'
+import { checkPage, describeCors } from './page-origins.ts'
+import type { Asker, QuotaLimits } from './chat-quotas.ts'
+import { ChatQuotas, QUOTA_LIMITS } from './chat-quotas.ts'
+import { RepeatedRequests } from './repeated-requests.ts'
+import type { Incoming } from './requests.ts'
 import { readJsonBody, readObjectBody } from './requests.ts'
-import { answerSessions } from './session-routes.ts'
+import { answerSessions, SESSION_METHODS } from './session-routes.ts'
 import { createInvalid } from './ui-messages.ts'
 
-export interface HttpLimits {
+export interface HttpLimits extends QuotaLimits {
   /** Bytes of a request's body; 32 MiB by default, since pictures come in it. */
   readonly bodyBytes: number
-  /** Bytes of a response that may wait for its reader; one that then reads nothing for a minute is let go. 4 MiB. */
+  /** Bytes of a response that may wait for its reader; if the reader then reads nothing for a minute, the response ends. 4 MiB. */
   readonly waitingBytes: number
   /** Milliseconds of silence after which a comment keeps a response open. 15,000. */
   readonly keepAliveMs: number
   /** Milliseconds after its end in which an answer is told once more to a page that resumes. 300,000. */
   readonly replayMs: number
-  /** Responses that stream at once; more get 503. 1,000. */
-  readonly streams: number
 }
+
+type Found = Principal | Identity | undefined
+
+const OPTIONS = ['basePath', 'authenticate', 'origins', 'isDraining', 'hosts', 'allow', 'limits']
 
 export interface HandlerOptions extends Partial<ServerWorld> {
   /** Where it is mounted; `/api` by default. */
   readonly basePath?: string
-  /** Who asks; absent: everybody is `anonymous`. Undefined, or an error: 401. */
-  readonly authenticate?: (request: Request) => Principal | undefined | Promise<Principal | undefined>
+  /**
+   * Who asks, and until when that holds; absent: everybody is `anonymous`. Undefined, or an error: 401, with the message of an
+   * error `unauthorized`; 503 after 10 seconds. `createTokenVerifier` of @baton/server/auth has one for JWTs.
+   */
+  readonly authenticate?: (request: Request) => Found | Promise<Found>
   /**
    * Pages of other origins that may ask, as `https://app.example`; `*` for all. None by default: others get 403. A function
    * decides of each page alone, also of those of the server's own origin.
    */
-  readonly origins?: readonly string[] | ((origin: string, request: Request) => boolean)
-  /** True while the server drains: no new turns begin, and those that run are told to their end. */
+  readonly origins?: AllowedOrigins
+  /** True while the server drains: no new turns begin, and running ones are streamed to their end. */
   readonly isDraining?: () => boolean
   /**
    * Names under which the server may be asked, as `app.example` or `localhost`; others get 403. A server that asks for no
    * token needs them: a page could reach it by a name of its own that leads there. All by default.
    */
   readonly hosts?: readonly string[]
-  /** What a chat's request may choose. Nothing by default: a body that asks for more is refused. */
+  /** What a request may choose. Nothing by default; a body that asks for more is refused. */
   readonly allow?: AllowedSettings
   readonly limits?: Partial<HttpLimits>
 }
@@ -53,10 +67,18 @@ export interface HandlerOptions extends Partial<ServerWorld> {
 /** A host with lists of its sessions has more routes. */
 export type HandledHost = Host & Partial<SessionDirectory>
 
-export interface Call {
-  readonly request: Request
+/** What the request itself does not say. */
+export interface RequestSource {
+  /** The network address that it comes from, for limits: `createNodeListener` finds it. */
+  readonly address?: string | undefined
+}
+
+export interface Call extends Incoming {
   readonly url: URL
+  readonly asker: Asker
   readonly principal: Principal
+  /** Of who asks; see `Identity`. */
+  readonly expiresAtMs: number | undefined
   readonly open: (id: string) => Promise<Session>
 }
 
@@ -67,16 +89,16 @@ export interface HandlerParts {
   readonly basePath: string
   readonly allow: AllowedSettings
   readonly isDraining: () => boolean
-  /** Responses that stream now. */
-  streams: number
+  readonly repeated: RepeatedRequests
+  readonly quotas: ChatQuotas
 }
 
-const LIMITS: HttpLimits = {
+export const DEFAULT_HTTP_LIMITS: HttpLimits = {
+  ...QUOTA_LIMITS,
   bodyBytes: 32 * 1024 * 1024,
   waitingBytes: 4 * 1024 * 1024,
   keepAliveMs: 15_000,
   replayMs: 300_000,
-  streams: 1000,
 }
 
 const UI_STREAM = { 'x-vercel-ai-ui-message-stream': 'v1' }
@@ -93,7 +115,9 @@ export function createParts(host: HandledHost, options: HandlerOptions): Handler
   if (!/^(?:\/[^/?#]+)*$/.test(basePath))
     throw new BatonError({ code: 'invalid_option', message: `basePath must be like "/api", not "${basePath}"` })
   const world = { ...createServerWorld(), ...options }
-  return { host, world, basePath, allow, isDraining, limits: { ...LIMITS, ...limits }, streams: 0 }
+  const all = { ...DEFAULT_HTTP_LIMITS, ...limits }
+  const [repeated, quotas] = [new RepeatedRequests(world.clock), new ChatQuotas(all, world.clock)]
+  return { host, world, basePath, allow, isDraining, limits: all, repeated, quotas }
 }
 
 /**
@@ -104,15 +128,20 @@ export function createParts(host: HandledHost, options: HandlerOptions): Handler
 export function createHandler(
   host: HandledHost,
   options: HandlerOptions = {},
-): (request: Request) => Promise<Response> {
+): (request: Request, source?: RequestSource | object) => Promise<Response> {
+  demandHost(host, 'createHandler(host, options)')
+  refuseMisspelt(options, 'createHandler', OPTIONS)
   const { authenticate, origins = [], hosts } = options
   const parts = createParts(host, options)
-  return async (request) => {
+  return async (request, source) => {
+    // Who mounts it may hand in something of its own, as Next.js does.
+    const given = source !== undefined && 'address' in source ? source.address : undefined
+    const address = typeof given === 'string' ? given : undefined
     const refusal = checkPage(request, origins, hosts)
     if (refusal) return await asAsked(parts, request, answerRefusal(403, 'unauthorized', refusal.message, refusal.hint))
     const cors = describeCors(request, origins)
     if (request.method === 'OPTIONS') return new Response(null, { status: 204, headers: cors })
-    const response = await answer(parts, request, authenticate)
+    const response = await answer(parts, request, { address, authenticate })
     for (const [name, value] of Object.entries(cors)) response.headers.set(name, value)
     return response
   }
@@ -121,27 +150,69 @@ export function createHandler(
 async function answer(
   parts: HandlerParts,
   request: Request,
-  authenticate: HandlerOptions['authenticate'],
+  { address, authenticate }: Pick<Asker, 'address'> & { readonly authenticate: HandlerOptions['authenticate'] },
 ): Promise<Response> {
-  const { host, world, basePath } = parts
+  const { host, basePath, quotas, limits, world } = parts
   const url = new URL(request.url)
   const path = url.pathname.startsWith(`${basePath}/`) ? url.pathname.slice(basePath.length + 1) : undefined
   if (path === undefined) return NOT_FOUND()
-  let principal: Principal | undefined
+  const fail = (cause: unknown): Response => answerError(cause, world.log)
   try {
-    principal = authenticate ? await authenticate(request) : ANONYMOUS
+    quotas.takeRequest({ principal: undefined, address })
   } catch (cause) {
+    return await asAsked(parts, request, fail(cause))
+  }
+  const found = await identify(parts, request, authenticate)
+  if (found instanceof Response) return await asAsked(parts, request, found)
+  const { principal, expiresAtMs } = found
+  const asker: Asker = { principal: principal.id, address }
+  const open: Call['open'] = (id) => host.session(id, { principal })
+  const takeBytes = (bytes: number): void => quotas.takeBytes(asker, bytes)
+  const call: Call = { request, bytesMax: limits.bodyBytes, takeBytes, url, asker, principal, expiresAtMs, open }
+  const run = async (asked: Call): Promise<Response> => {
+    try {
+      return await route(parts, asked, path.split('/').map(decodePath))
+    } catch (cause) {
+      return fail(cause)
+    }
+  }
+  try {
+    quotas.takeRequest({ ...asker, address: undefined })
+    // A chat's message has an id of its own, by which it is answered once; and its answer streams.
+    if (path === 'chat') return await run(call)
+    return await parts.repeated.answer(call, principal.id, (read) =>
+      run(read === request ? call : { ...call, request: read, takeBytes: () => {} }),
+    )
+  } catch (cause) {
+    return await asAsked(parts, request, fail(cause))
+  }
+}
+
+/** Who asks, or why nobody is let in. */
+async function identify(
+  { world }: HandlerParts,
+  request: Request,
+  authenticate: HandlerOptions['authenticate'],
+): Promise<Identity | Response> {
+  try {
+    const found = authenticate
+      ? await waitForIdentity(world.timers, (async () => await authenticate(request))())
+      : ANONYMOUS
+    return found ? readIdentity(found) : answerUnauthorized(NOBODY)
+  } catch (cause) {
+    if (isBatonError(cause) && cause.code === 'keys_unavailable') return answerError(cause, world.log)
     world.log.info('a request could not be authenticated', { cause: describeThrown(cause) })
+    return answerUnauthorized(isBatonError(cause) && cause.code === 'unauthorized' ? cause.message : NOBODY)
   }
-  if (!principal)
-    return await asAsked(parts, request, answerRefusal(401, 'unauthorized', 'the server does not know who you are'))
-  const by = principal
-  const call: Call = { request, url, principal: by, open: (id) => host.session(id, { principal: by }) }
-  try {
-    return await route(parts, call, path.split('/').map(decodePath))
-  } catch (cause) {
-    return answerError(cause, world.log)
-  }
+}
+
+const NOBODY = 'the server does not know who you are'
+
+/** RFC 9110, 11.6.1: a 401 names a scheme. */
+function answerUnauthorized(message: string): Response {
+  const response = answerRefusal(401, 'unauthorized', message)
+  response.headers.set('www-authenticate', 'Bearer')
+  return response
 }
 
 const ANONYMOUS: Principal = { id: 'anonymous' }
@@ -157,6 +228,10 @@ function decodePath(part: string): string {
 
 async function route(parts: HandlerParts, call: Call, path: readonly string[]): Promise<Response> {
   const [area, id, act] = path
+  const { method } = call.request
+  const methods = listMethods(path)
+  if (methods.length === 0) return NOT_FOUND()
+  if (!methods.includes(method)) return answerMethod(method, methods)
   // To ask for a session makes none; the first message does.
   if (id !== undefined) {
     checkName('a session’s id', id)
@@ -167,13 +242,20 @@ async function route(parts: HandlerParts, call: Call, path: readonly string[]): 
         : answerRefusal(404, 'unknown_input', 'there is no such session')
   }
   if (area === 'sessions') return (await answerSessions(parts, call, path)) ?? NOT_FOUND()
-  if (area !== 'chat' || path.length > 3) return NOT_FOUND()
-  const { method } = call.request
-  if (id === undefined && method === 'POST') return await inPlainText(parts, () => answerChat(parts, call))
-  if (id === undefined || act === undefined) return NOT_FOUND()
-  if (method === 'GET' && act === 'stream') return await inPlainText(parts, () => answerResume(parts, call, id))
-  if (method !== 'POST') return NOT_FOUND()
-  return await answerAct(parts, call, { id, act })
+  if (id === undefined) return await inPlainText(parts, () => answerChat(parts, call))
+  if (act === 'stream') return await inPlainText(parts, () => answerResume(parts, call, id))
+  return act === undefined ? NOT_FOUND() : await answerAct(parts, call, { id, act })
+}
+
+/** Of an address; none where there is nothing. */
+function listMethods([area, id, part, name, ...rest]: readonly string[]): readonly string[] {
+  if (rest.length > 0 || (name !== undefined) !== (area === 'sessions' && part === 'media')) return []
+  if (area === 'sessions' && id === undefined) return ['GET']
+  if (area === 'sessions') return SESSION_METHODS.get(part ?? '') ?? []
+  if (area !== 'chat') return []
+  if (id === undefined) return ['POST']
+  if (part === 'stream') return ['GET']
+  return part !== undefined && Object.hasOwn(ACTS, part) ? ['POST'] : []
 }
 
 /** A refusal as who asks shows it: text at the addresses that `useChat` asks, else JSON. */
@@ -193,28 +275,32 @@ async function inPlainText({ world }: HandlerParts, run: () => Promise<Response>
 }
 
 async function answerChat(parts: HandlerParts, call: Call): Promise<Response> {
-  const body = await readJsonBody(call.request, parts.limits.bodyBytes)
+  const body = await readJsonBody(call)
   const request = readChatRequest(body, parts.allow)
   checkDraining(parts, request.wish)
   await checkThere(parts, request)
-  const release = holdStream(parts)
+  const { quotas } = parts
+  const release = quotas.holdStream(call.asker)
+  let endWork = (): void => {}
   try {
+    endWork = quotas.holdTurn(call.asker, request.chat, request.wish.type === 'continue')
     const session = await call.open(request.chat)
     try {
       const opened = await openChat(session, request, createChatWorld(parts, request.chat))
-      return answerStream(parts, session, { ...opened, release })
+      return answerStream(parts, session, { ...opened, release, endWork })
     } catch (cause) {
       await session.close()
       throw cause
     }
   } catch (cause) {
+    endWork()
     release()
     throw cause
   }
 }
 
 async function answerResume(parts: HandlerParts, call: Call, id: string): Promise<Response> {
-  const release = holdStream(parts)
+  const release = parts.quotas.holdStream(call.asker)
   let isTold = false
   try {
     const session = await call.open(id)
@@ -231,27 +317,18 @@ async function answerResume(parts: HandlerParts, call: Call, id: string): Promis
   }
 }
 
-/**
- * Counts a response among those that stream, before anything is waited for; what it returns lets it go, once.
- * @throws BatonError `server_draining`
- */
-export function holdStream(parts: HandlerParts): () => void {
-  const { streams } = parts.limits
-  if (parts.streams >= streams)
-    throw new BatonError({ code: 'server_draining', message: `more than ${streams} answers stream already` })
-  parts.streams += 1
-  let isHeld = true
-  return () => {
-    if (isHeld) parts.streams -= 1
-    isHeld = false
-  }
+interface Held {
+  /** The stream. */
+  readonly release: () => void
+  /** The turn that the request began. */
+  readonly endWork?: () => void
 }
 
 /** Closes the session's handle when the response ends, however it ends: the turn goes on. */
 function answerStream(
   { world, limits }: HandlerParts,
   session: Session,
-  { answer: told, events, release }: OpenedChat & { readonly release: () => void },
+  { answer: told, events, release, endWork }: OpenedChat & Held,
 ): Response {
   return answerEvents({
     ...limits,
@@ -259,11 +336,10 @@ function answerStream(
     headers: UI_STREAM,
     run: async (writer) => {
       try {
-        for await (const event of readUntil(events, writer.left)) {
-          for (const chunk of await told.take(event)) writer.write(encodeEvent(JSON.stringify(chunk)))
-          await writer.waitForRoom()
-          if (told.isOver) break
-        }
+        await tellChunks({ answer: told, events }, writer.left, {
+          write: (chunk) => writer.write(encodeEvent(JSON.stringify(chunk))),
+          waitForRoom: () => writer.waitForRoom(),
+        })
         if (told.isOver) writer.write(encodeEvent('[DONE]'))
       } catch (cause) {
         // Without its end the page knows that something is missing, and resumes.
@@ -272,7 +348,9 @@ function answerStream(
         release()
         // Before the handle is closed: what the page is to run stays its own until the call's deadline.
         await told.leave()
-        await session.close()
+        const ended = endTurn(session, told.isOver || !endWork, endWork ?? (() => {}))
+        // Of a turn that goes on without its reader nobody waits for the end.
+        if (told.isOver) await ended
       }
     },
   })
@@ -287,7 +365,7 @@ async function answerAct(parts: HandlerParts, call: Call, { id, act }: ChatAct):
   const run = Object.hasOwn(ACTS, act) ? ACTS[act] : undefined
   if (!run) return NOT_FOUND()
   // A page that goes away says it in a hurry, with no body.
-  const body = act === 'stop' ? {} : await readObjectBody(call.request, parts.limits.bodyBytes)
+  const body = act === 'stop' ? {} : await readObjectBody(call)
   const session = await call.open(id)
   try {
     await run(session, body)
@@ -302,42 +380,4 @@ const ACTS: Readonly<Record<string, (session: Session, body: JsonObject) => Prom
   stop: (session) => session.interrupt({ reason: 'stop' }),
   answers: (session, body) => session.answer(body as Parameters<Session['answer']>[0]),
   approvals: (session, body) => session.decide(body as unknown as Parameters<Session['decide']>[0]),
-}
-
-/** Why the page that asks may not, if it is a page. */
-function checkPage(
-  request: Request,
-  origins: NonNullable<HandlerOptions['origins']>,
-  hosts: readonly string[] | undefined,
-): { readonly message: string; readonly hint?: string } | undefined {
-  const { host, hostname } = new URL(request.url)
-  if (hosts && !hosts.includes(hostname)) return { message: 'the server may not be asked under this name' }
-  const origin = request.headers.get('origin')
-  if (origin === null || isAllowed(origin, request, origins)) return undefined
-  // Behind a proxy the page's scheme is another one than the request's.
-  if (typeof origins !== 'function' && URL.parse(origin)?.host === host) return undefined
-  return {
-    message: `pages of the origin ${origin.slice(0, 200)} may not ask ${host}`,
-    hint: 'Name the origin in `origins` of createHandler, or by --allow-origin of "baton serve"; a proxy must keep the Host header.',
-  }
-}
-
-function isAllowed(origin: string, request: Request, origins: NonNullable<HandlerOptions['origins']>): boolean {
-  return typeof origins === 'function' ? origins(origin, request) : origins.includes('*') || origins.includes(origin)
-}
-
-function describeCors(
-  request: Request,
-  origins: NonNullable<HandlerOptions['origins']>,
-): Readonly<Record<string, string>> {
-  const origin = request.headers.get('origin')
-  if (origin === null || !isAllowed(origin, request, origins)) return {}
-  return {
-    'access-control-allow-origin': origin,
-    vary: 'origin',
-    'access-control-allow-methods': 'GET, POST, PATCH, DELETE',
-    'access-control-allow-headers': 'content-type, authorization, last-event-id, user-agent',
-    'access-control-expose-headers': 'x-baton-error',
-    'access-control-max-age': '600',
-  }
 }

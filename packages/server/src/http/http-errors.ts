@@ -8,6 +8,8 @@ const STATUSES: Readonly<Record<string, number>> = {
   unauthorized: 403,
   unknown_input: 404,
   unknown_exchange: 404,
+  request_in_flight: 409,
+  idempotency_key_reused: 422,
   turn_in_progress: 409,
   approval_refused: 409,
   question_refused: 409,
@@ -20,6 +22,7 @@ const STATUSES: Readonly<Record<string, number>> = {
   session_held: 503,
   host_stopped: 503,
   server_draining: 503,
+  keys_unavailable: 503,
   store_failed: 503,
   store_conflict: 503,
 }
@@ -43,7 +46,10 @@ export function answerJson(status: number, body: JsonValue, headers: Readonly<Re
 /** `error.message` is written for the app; what only an operator may read goes to the log. */
 export function answerError(cause: unknown, log: Logger): Response {
   const { status, code, message, hint } = tellError(cause, log)
-  return answerRefusal(status, code, message, hint)
+  const response = answerRefusal(status, code, message, hint)
+  const waitMs = isBatonError(cause) ? cause.data['retryAfterMs'] : undefined
+  if (typeof waitMs === 'number') response.headers.set('retry-after', `${Math.ceil(waitMs / 1000)}`)
+  return response
 }
 
 interface ToldError {
@@ -77,12 +83,18 @@ export function describeError(cause: unknown, log: Logger): string {
 /** As `useChat` shows it: its error's message is all of the body. */
 export async function asPlainText(response: Response): Promise<Response> {
   const { error } = (await response.json()) as { readonly error: { readonly code: string; readonly message: string } } // written below
-  const headers = {
-    'content-type': 'text/plain; charset=utf-8',
-    'cache-control': 'no-store',
-    'x-baton-error': error.code,
-  }
+  const headers = new Headers(response.headers)
+  headers.set('content-type', 'text/plain; charset=utf-8')
+  headers.set('x-baton-error', error.code)
   return new Response(error.message, { status: response.status, headers })
+}
+
+/** RFC 9110, 15.5.6. */
+export function answerMethod(method: string, allowed: readonly string[]): Response {
+  const allow = allowed.join(', ')
+  const response = answerRefusal(405, 'invalid_event', `${method.slice(0, 40)} is not allowed here, but ${allow}`)
+  response.headers.set('allow', allow)
+  return response
 }
 
 export function answerRefusal(status: number, code: string, message: string, hint?: string): Response {

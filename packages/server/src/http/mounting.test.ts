@@ -67,7 +67,7 @@ test('useChat gets every refusal as text, and a page of another origin may read 
     401,
     'the server does not know who you are',
     'unauthorized',
-    'x-baton-error',
+    'x-baton-error, retry-after, idempotency-replayed',
   ])
   expect(await post('http://localhost:5173')).toEqual([
     403,

@@ -3,13 +3,28 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { Readable } from 'node:stream'
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
 
-/** What Express adds: the address before the path of a mount was cut off, and the body that a parser has read already. */
+import { findClientAddress } from '../shared/client-address.ts'
+import { findEventSource } from './event-response.ts'
+import type { RequestSource } from './handler.ts'
+
+/** What Express adds: the original address, with the path of the mount, and the body if a parser has read it already. */
 type Incoming = IncomingMessage & { readonly originalUrl?: string; readonly body?: unknown }
 
-/** The address of a request is made of its `Host` header: check it with `hosts` where that matters. */
-export function createNodeListener(handler: (request: Request) => Promise<Response>): RequestListener {
+type Handler = (request: Request, source: RequestSource) => Promise<Response>
+
+export interface NodeListenerOptions {
+  /** Trusted proxies in front of the server, whose X-Forwarded-For names the client that limits count. 0 by default. */
+  readonly trustedProxies?: number
+}
+
+/** A request's address is made from its `Host` header; check it with `hosts` if that matters. */
+export function createNodeListener(
+  handler: Handler,
+  { trustedProxies = 0 }: NodeListenerOptions = {},
+): RequestListener {
   return (incoming, outgoing) => {
-    serve(handler, incoming, outgoing).catch(() => outgoing.destroy())
+    const source = { address: findClientAddress(incoming, trustedProxies) }
+    serve((request) => handler(request, source), incoming, outgoing).catch(() => outgoing.destroy())
   }
 }
 
@@ -19,13 +34,17 @@ async function serve(
   outgoing: ServerResponse,
 ): Promise<void> {
   const { method = 'GET' } = incoming
-  const url = incoming.originalUrl ?? incoming.url ?? '/'
-  const base = URL.parse(`http://${incoming.headers.host ?? 'localhost'}`) ?? new URL('http://localhost')
+  // The web's `Request` has none of them.
+  if (FORBIDDEN.has(method.toUpperCase())) {
+    outgoing.writeHead(405, { allow: 'GET, POST, PATCH, DELETE, OPTIONS' }).end()
+    incoming.resume()
+    return
+  }
   const headers = new Headers()
   for (const [name, value] of Object.entries(incoming.headers))
     for (const one of [value ?? []].flat()) headers.append(name, one)
   const hasBody = method !== 'GET' && method !== 'HEAD'
-  const request = new Request(new URL(url.startsWith('/') ? `${base.origin}${url}` : base), {
+  const request = new Request(findAddress(incoming), {
     method,
     headers,
     ...(hasBody && { body: readBody(incoming), duplex: 'half' }),
@@ -43,10 +62,49 @@ async function serve(
     outgoing.end()
     return
   }
+  const start = findEventSource(response)
+  if (start) {
+    pipeEvents(start, outgoing)
+    return
+  }
   const body = Readable.fromWeb(response.body as NodeReadableStream)
   outgoing.on('close', () => body.destroy())
   body.on('error', () => outgoing.destroy())
   body.pipe(outgoing)
+}
+
+function pipeEvents(start: NonNullable<ReturnType<typeof findEventSource>>, outgoing: ServerResponse): void {
+  let hasBegun = false
+  const source = start({
+    write: (text) => {
+      hasBegun = true
+      outgoing.write(text)
+    },
+    afterTurn: (callback) => void setImmediate(callback),
+    waitingBytes: () => outgoing.writableLength,
+    close: () => void outgoing.end(),
+    fail: () => void outgoing.destroy(),
+  })
+  outgoing.on('drain', () => source.onRoom())
+  // A reader of what may happen some day is told at once that it is connected.
+  setImmediate(() => {
+    if (!hasBegun) outgoing.flushHeaders()
+  })
+  outgoing.on('close', () => source.onLeave())
+}
+
+const FORBIDDEN: ReadonlySet<string> = new Set(['TRACE', 'TRACK', 'CONNECT'])
+
+/** RFC 9112, 3.2: a path, which the Host header completes, or a whole address, as clients of proxies send it. */
+function findAddress({ originalUrl, url, headers }: Incoming): URL {
+  const target = originalUrl ?? url ?? '/'
+  const base = URL.parse(`http://${headers.host ?? 'localhost'}`) ?? new URL('http://localhost')
+  if (target.startsWith('/')) return new URL(`${base.origin}${target}`)
+  const whole = URL.parse(target)
+  // Without a name and a password that may stand in it.
+  return whole && /^https?:$/.test(whole.protocol)
+    ? new URL(`${whole.origin}${whole.pathname}${whole.search}`)
+    : new URL(base.origin)
 }
 
 /** Read as the handler asks for it. A handler that stops leaves the connection as it is: its response comes over it. */

@@ -3,12 +3,30 @@ import type { JsonObject, JsonValue } from '@baton/core'
 import { BatonError, isJsonObject, parseJson } from '@baton/core'
 import { createInvalid } from './ui-messages.ts'
 
-/** @throws BatonError `input_too_large`, `invalid_event` */
-export async function readJsonBody(request: Request, bytesMax: number): Promise<JsonValue> {
+/** A request whose body is to be read. */
+export interface Incoming {
+  readonly request: Request
+  readonly bytesMax: number
+  /** Asked before the bytes are believed. @throws BatonError `rate_limited` */
+  readonly takeBytes: (bytes: number) => void
+}
+
+/** @throws BatonError `input_too_large`, `invalid_event`, `rate_limited` */
+export async function readJsonBody(incoming: Incoming): Promise<JsonValue> {
+  const { request } = incoming
   // A page of another origin can send text without asking first, and JSON it cannot.
   const type = request.headers.get('content-type') ?? ''
   if (!/^application\/json\b/i.test(type))
     throw createInvalid(`content-type must be application/json, not ${JSON.stringify(type.slice(0, 80))}`)
+  const bytes = await readBytes(incoming)
+  const parsed = parseJson(new TextDecoder().decode(bytes))
+  if (!parsed.ok) throw createInvalid('the body must be JSON')
+  if (isDeeper(parsed.value, DEPTH_MAX)) throw createInvalid(`the body is deeper than ${DEPTH_MAX} levels`)
+  return parsed.value
+}
+
+/** @throws BatonError `input_too_large`, `rate_limited` */
+export async function readBytes({ request, bytesMax, takeBytes }: Incoming): Promise<Uint8Array<ArrayBuffer>> {
   const pieces: Uint8Array[] = []
   let length = 0
   if (request.body)
@@ -19,16 +37,14 @@ export async function readJsonBody(request: Request, bytesMax: number): Promise<
         throw new BatonError({ code: 'input_too_large', message: `the body has more than ${bytesMax} bytes` })
       pieces.push(piece)
     }
+  takeBytes(length)
   const bytes = new Uint8Array(length)
   let at = 0
   for (const piece of pieces) {
     bytes.set(piece, at)
     at += piece.byteLength
   }
-  const parsed = parseJson(new TextDecoder().decode(bytes))
-  if (!parsed.ok) throw createInvalid('the body must be JSON')
-  if (isDeeper(parsed.value, DEPTH_MAX)) throw createInvalid(`the body is deeper than ${DEPTH_MAX} levels`)
-  return parsed.value
+  return bytes
 }
 
 /** Objects and arrays in one another. */
@@ -39,9 +55,9 @@ export function isDeeper(value: JsonValue, levels: number): boolean {
   return levels === 0 || Object.values(value).some((field) => isDeeper(field, levels - 1))
 }
 
-/** @throws BatonError `input_too_large`, `invalid_event` */
-export async function readObjectBody(request: Request, bytesMax: number): Promise<JsonObject> {
-  const body = await readJsonBody(request, bytesMax)
+/** @throws BatonError `input_too_large`, `invalid_event`, `rate_limited` */
+export async function readObjectBody(incoming: Incoming): Promise<JsonObject> {
+  const body = await readJsonBody(incoming)
   if (!isJsonObject(body)) throw createInvalid('the body must be a JSON object')
   return body
 }

@@ -2,9 +2,11 @@
 import type { EventsOptions, EventStream, JsonObject, JsonValue, Session } from '@baton/core'
 import { parseJson } from '@baton/core'
 import { describeThrown } from '@baton/runtime'
+import { findChoiceIssue } from '../shared/allowed-settings.ts'
+import { encodeAppView } from '../shared/app-errors.ts'
+import { startExpiry } from '../shared/expiry.ts'
 import { answerEvents, encodeEvent } from './event-response.ts'
 import type { Call, HandlerParts } from './handler.ts'
-import { holdStream } from './handler.ts'
 import { answerJson, answerRefusal } from './http-errors.ts'
 import { readNumber, readObjectBody } from './requests.ts'
 import { createInvalid, createMediaLinks, writeUiMessage } from './ui-messages.ts'
@@ -50,6 +52,16 @@ const ROUTES: Readonly<Record<string, (routing: Routing) => Promise<Response>>> 
   'POST fork': forkSession,
 }
 
+/** By the part of the address after the session's id. */
+export const SESSION_METHODS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['', ['GET', 'PATCH', 'DELETE']],
+  ['messages', ['GET']],
+  ['events', ['GET']],
+  ['media', ['GET']],
+  ['export', ['GET']],
+  ['fork', ['POST']],
+])
+
 async function listSessions({ host }: HandlerParts, { url, principal }: Call): Promise<Response> {
   if (!host.sessions) return answerRefusal(501, 'invalid_option', 'this host keeps no list of its sessions')
   const cursor = url.searchParams.get('cursor')
@@ -69,11 +81,11 @@ async function removeSession({ host }: HandlerParts, { principal }: Call, id: st
 }
 
 async function changeSession({ parts, call, session }: Routing): Promise<Response> {
-  const { title, meta, model, ...unknown } = await readObjectBody(call.request, parts.limits.bodyBytes)
+  const { title, meta, model, ...unknown } = await readObjectBody(call)
   const [field] = Object.keys(unknown)
   if (field !== undefined)
     throw createInvalid(`a session has no field "${field.slice(0, 80)}"; it has title, meta and model`)
-  if (model !== undefined && !(typeof model === 'string' && parts.allow.models?.includes(model)))
+  if (model !== undefined && (typeof model !== 'string' || findChoiceIssue({ model }, parts.allow) !== undefined))
     throw createInvalid('this model may not be chosen here')
   if (title !== undefined || meta !== undefined)
     await session.describe({ ...(title !== undefined && { title }), ...(meta !== undefined && { meta }) } as Parameters<
@@ -92,7 +104,7 @@ async function showMessages({ parts, call, session }: Routing): Promise<Response
   })
   const isPlain = call.url.searchParams.get('format') === 'baton'
   const messages = isPlain
-    ? page.messages
+    ? page.messages.map(encodeAppView)
     : page.messages.map((message) => writeUiMessage(message, createMediaLinks(parts.basePath, session.id)))
   return answerJson(200, asJson({ messages, more: page.more, next: page.next }))
 }
@@ -101,7 +113,7 @@ async function showMessages({ parts, call, session }: Routing): Promise<Response
 async function showEvents({ parts, call, session }: Routing): Promise<Response> {
   const { world, limits } = parts
   const from = readFrom(call.request.headers.get('last-event-id') ?? call.url.searchParams.get('from') ?? 'now')
-  const release = holdStream(parts)
+  const release = parts.quotas.holdStream(call.asker)
   let reader: EventStream
   try {
     reader = session.events({ from })
@@ -115,15 +127,20 @@ async function showEvents({ parts, call, session }: Routing): Promise<Response> 
     headers: {},
     run: async (writer) => {
       writer.left.then(() => reader.leave()).catch(() => {})
+      // Whoever connects again has to show who it is.
+      const stopExpiry = startExpiry(world, call.expiresAtMs, () => reader.leave())
       try {
-        for (let batch = await reader.nextBatch(); batch; batch = await reader.nextBatch())
+        for (let batch = await reader.nextBatch(); batch; batch = await reader.nextBatch()) {
           for (const event of batch.events) {
-            writer.write(encodeEvent(JSON.stringify(event), JSON.stringify(event.cursor)))
-            await writer.waitForRoom()
+            writer.write(encodeEvent(JSON.stringify(encodeAppView(event)), JSON.stringify(event.cursor)))
+            const room = writer.waitForRoom()
+            if (room) await room
           }
+        }
       } catch (cause) {
         world.log.warn('events could not be told to their end', { session: session.id, cause: describeThrown(cause) })
       } finally {
+        stopExpiry()
         release()
         await session.close()
       }
@@ -170,8 +187,8 @@ async function exportSession({ parts, session }: Routing): Promise<Response> {
   return answerJson(200, { session: asJson(await session.info()), messages })
 }
 
-async function forkSession({ parts, call, session }: Routing): Promise<Response> {
-  const { before } = await readObjectBody(call.request, parts.limits.bodyBytes)
+async function forkSession({ call, session }: Routing): Promise<Response> {
+  const { before } = await readObjectBody(call)
   if (before !== undefined && typeof before !== 'string') throw createInvalid('before must be the id of a message')
   const id = await session.fork(before === undefined ? {} : { before })
   return answerJson(201, { id })

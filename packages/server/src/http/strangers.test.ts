@@ -119,9 +119,11 @@ test('who leaves before the answer begins leaves nothing open', async () => {
   const { say, handler, host } = start()
   await (await say('s1', 'm1')).text()
   let closed = 0
+  const asked = Promise.withResolvers<void>()
   const open = host.session.bind(host)
   Object.assign(host, {
     session: async (...args: Parameters<typeof open>) => {
+      asked.resolve()
       await delay()
       const session = await open(...args)
       const close = session.close.bind(session)
@@ -136,7 +138,8 @@ test('who leaves before the answer begins leaves nothing open', async () => {
   const { port } = await listen(handler)
   const socket = connect(port, '127.0.0.1')
   socket.write('GET /api/sessions/s1/events HTTP/1.1\r\nHost: localhost\r\n\r\n')
-  setTimeout(() => socket.destroy(), 10)
+  await asked.promise
+  socket.destroy()
   await expect.poll(() => closed).toBe(1)
 })
 

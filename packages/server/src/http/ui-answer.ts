@@ -24,6 +24,8 @@ export interface KnownAnswer {
   readonly steps: number
   /** States of its calls, by their ids. */
   readonly calls: ReadonlyMap<string, string>
+  /** Calls that somebody else runs. */
+  readonly elsewhere: ReadonlySet<string>
 }
 
 type Block = 'text' | 'reasoning'
@@ -59,7 +61,11 @@ export class UiAnswer {
   /** Only the page or its user can go on: a client tool or an approval waits, and nothing else runs. */
   get waitsForPage(): boolean {
     const open = [...this.#calls.values()].filter(({ status }) => status !== 'settled')
-    return open.length > 0 && this.#questions.size === 0 && open.every((call) => this.#isOfPage(call))
+    const hasOwn = open.some(({ callId }) => this.#told.get(callId) === true)
+    // A page hands its results in once the response has ended, so they must not wait for a call that another page holds.
+    const isElsewhere = (call: CallView): boolean => hasOwn && call.runs === 'client' && call.status === 'running'
+    const waits = open.length > 0 && this.#questions.size === 0
+    return waits && open.every((call) => this.#isOfPage(call) || isElsewhere(call))
   }
 
   /** Calls that the page is to run. */
@@ -146,7 +152,12 @@ export class UiAnswer {
         const { approvalId, call, expiresAtMs } = event
         this.#takeCall(call)
         this.#asked.add(call.callId)
-        if (this.#init.known?.calls.get(call.callId)?.startsWith('approval-')) break
+        const known = this.#init.known
+        const state = known?.calls.get(call.callId)
+        // A page that has its results would hand them in again and again: the approval does not count as open there while
+        // somebody else is said to run the call.
+        if (state === 'approval-requested' && known?.elsewhere.has(call.callId)) this.#tellInput(call, false)
+        else if (state?.startsWith('approval-')) break
         const descriptor = { expiresAtMs, ...(call.title !== undefined && { title: call.title }) }
         this.#tell({
           type: 'tool-approval-request',
@@ -272,7 +283,10 @@ export class UiAnswer {
     const isFinal = UI_FINAL_STATES.has(known ?? '')
     // What the page has and has not answered is its own, and is not told again.
     if (!this.#told.has(call.callId) && known !== undefined)
-      this.#told.set(call.callId, !isFinal && call.runs === 'client')
+      this.#told.set(
+        call.callId,
+        !isFinal && call.runs === 'client' && this.#init.known?.elsewhere.has(call.callId) !== true,
+      )
     const isEdited = call.inputEdited === true && before?.inputEdited !== true && known === undefined
     const isNew = !this.#told.has(call.callId) || (!isFinal && !this.#told.get(call.callId) && this.#isForPage(call))
     if (isNew || isEdited) this.#tellInput(call)
@@ -285,7 +299,7 @@ export class UiAnswer {
   }
 
   /** A call of a client tool is told once a client was asked: until then a page must not run it. */
-  #tellInput(call: CallView): void {
+  #tellInput(call: CallView, isElsewhere = true): void {
     if (call.runs === 'client' && call.status === 'proposed') return
     const { callId: toolCallId, name: toolName, input, title } = call
     const runsHere = this.#isForPage(call)
@@ -295,7 +309,7 @@ export class UiAnswer {
       toolCallId,
       toolName,
       input,
-      providerExecuted: !runsHere,
+      providerExecuted: isElsewhere && !runsHere,
       ...(title !== undefined && { title }),
     })
   }

@@ -1,9 +1,10 @@
 // What an app of version 1 is told of an error. Some messages are written for who runs the server: they name files, addresses
 // and programs of its machine, or repeat what a database or a provider said. An app gets their code and one plain sentence.
-import type { ErrorCode } from '@baton/core'
-import { ERROR_CODES } from '@baton/core'
+import type { ErrorCode, EventError, Logger } from '@baton/core'
+import { ERROR_CODES, isBatonError } from '@baton/core'
+import { describeThrown } from '@baton/runtime'
 
-/** Codes whose messages speak only of what the app sent, of its session and of limits. New codes are not told until they are here. */
+/** Codes whose messages speak only of what the app sent, of its session and of limits. A new code is not sent to apps until it is listed here. */
 const TOLD: ReadonlySet<string> = new Set<ErrorCode>([
   'invalid_event',
   'invalid_transcript',
@@ -17,6 +18,8 @@ const TOLD: ReadonlySet<string> = new Set<ErrorCode>([
   'unknown_exchange',
   'rate_limited',
   'quota_exceeded',
+  'request_in_flight',
+  'idempotency_key_reused',
   'approval_refused',
   'question_refused',
   'tool_round_limit_exceeded',
@@ -34,6 +37,57 @@ const TOLD: ReadonlySet<string> = new Set<ErrorCode>([
 export interface AppError {
   readonly code: string
   readonly message: string
+}
+
+/** Codes of an app's wrong requests: their messages name a field or an id of that request. */
+const REQUEST_CODES: ReadonlySet<string> = new Set<ErrorCode>([
+  'invalid_event',
+  'invalid_option',
+  'invalid_arguments',
+  'invalid_schema',
+  'illegal_input',
+  'unknown_input',
+  'unknown_model',
+  'model_not_configured',
+])
+
+export interface ToldError extends AppError {
+  readonly hint?: string
+  readonly retryable?: true
+}
+
+const GOING_AWAY: ToldError = {
+  code: 'server_draining',
+  message: 'the server is shutting down, or the session was closed there',
+  hint: 'Connect again in a moment, and send the same request again.',
+  retryable: true,
+}
+
+/** What the app gets to know about a request that failed. What only an operator may read goes to the log. */
+export function tellAppError(cause: unknown, log: Logger): ToldError {
+  if (!isBatonError(cause)) {
+    log.warn('a request failed', { cause: describeThrown(cause) })
+    return { code: 'internal', message: 'the server failed' }
+  }
+  // What to do about it is the operator's affair; an app comes back.
+  if (cause.code === 'host_stopped' || cause.code === 'session_closed') return GOING_AWAY
+  const told = REQUEST_CODES.has(cause.code) ? cause : encodeAppError(cause)
+  const { code, message } = told
+  const isWhole = message === cause.message
+  if (!isWhole) log.warn('a request failed', { code: cause.code, cause: cause.message })
+  // Where the message is for operators alone, so is the hint.
+  return {
+    code,
+    message,
+    ...(isWhole && cause.hint !== '' && { hint: cause.hint }),
+    ...(cause.retryable && { retryable: true }),
+  }
+}
+
+/** An event or a message, with its error as an app may see it. */
+export function encodeAppView<View extends object>(view: View): View {
+  const { error } = view as { readonly error?: EventError }
+  return error ? { ...view, error: encodeAppError(error) } : view
 }
 
 /** The code and the message that the app gets. The log needs the original error as well. */

@@ -8,7 +8,7 @@ export interface ServerWorld {
   readonly log: Logger
 }
 
-/** setTimeout takes no longer delay; a caller that asks for more is called early and asks again. */
+/** The longest delay that setTimeout takes. A caller that asks for more is called early, and asks again. */
 const DELAY_MAX_MS = 2 ** 31 - 1
 
 /** The process's clock, timers and ids, and a log that writes nothing. */

@@ -4,6 +4,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { isIPv4 } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { readBearerToken } from '../shared/bearer-token.ts'
 
 export const PATH = '/ws'
 /** Of the AI SDK's chats; beside it, the same address takes them over HTTP. */
@@ -23,6 +24,7 @@ export interface Admission {
   /** The server listens on this machine only. */
   readonly isLocal: boolean
   readonly origins?: readonly string[]
+  readonly publicHosts?: readonly string[]
   readonly token?: string | readonly string[]
 }
 
@@ -32,7 +34,7 @@ export function checkAdmission(request: IncomingMessage, admission: Admission): 
   if (!isOriginAllowed(request, admission))
     return { status: '403 Forbidden', message: 'pages of this origin may not connect (see --allow-origin)' }
   if (admission.token !== undefined && !hasToken(request, admission.token)) return UNAUTHORIZED
-  if (admission.draining) return { status: '503 Service Unavailable', message: 'the server is shutting down' }
+  if (admission.draining) return SHUTTING_DOWN
   if (admission.full) return TOO_MANY
   return undefined
 }
@@ -53,6 +55,23 @@ const UNAUTHORIZED: Refusal = {
   status: '401 Unauthorized',
   message: 'a valid token is needed: Authorization: Bearer <token>, or ?token=<token> in the address',
   headers: ['www-authenticate: Bearer'],
+}
+
+/** What is wrong with the token that was shown; nothing of it. */
+export function createUnauthorized(message: string): Refusal {
+  return { ...UNAUTHORIZED, message }
+}
+
+/** Nobody can say now who it is. */
+export const KEYS_UNAVAILABLE: Refusal = {
+  status: '503 Service Unavailable',
+  message: 'the server cannot check who you are at the moment',
+}
+
+export const SHUTTING_DOWN: Refusal = { status: '503 Service Unavailable', message: 'the server is shutting down' }
+
+export function createMethodRefusal(allow: string): Refusal {
+  return { status: '405 Method Not Allowed', message: `only ${allow} is allowed here`, headers: [`allow: ${allow}`] }
 }
 
 export const TOO_MANY: Refusal = {
@@ -89,23 +108,26 @@ export function createQuotaRefusal(why: string): Refusal {
 }
 
 /** Only the path and the query are the client's to choose here; the host is never believed. */
-export function parseUrl(request: IncomingMessage): URL {
-  return URL.parse(`http://localhost${request.url ?? ''}`) ?? new URL('http://localhost/')
+export function parseUrl({ url = '' }: IncomingMessage): URL {
+  const whole = url.startsWith('/') ? null : URL.parse(url)
+  const target = whole ? `${whole.pathname}${whole.search}` : url
+  return URL.parse(`http://localhost${target}`) ?? new URL('http://localhost/')
 }
 
 /** Only browsers send an origin; apps outside of one are let in. */
-function isOriginAllowed({ headers: { origin } }: IncomingMessage, { origins, isLocal }: Admission): boolean {
-  if (origin === undefined) return true
+function isOriginAllowed(
+  { headers: { origin } }: IncomingMessage,
+  { origins, isLocal, publicHosts }: Admission,
+): boolean {
+  if (origin === undefined || publicHosts?.includes(URL.parse(origin)?.host ?? '')) return true
   if (origins) return origins.includes('*') || origins.includes(origin)
   const page = URL.parse(origin)
   return isLocal && page !== null && isLoopback(page.hostname)
 }
 
-/** Pages cannot set a header of a WebSocket, so the address may carry the token too. */
 function hasToken(request: IncomingMessage, token: string | readonly string[]): boolean {
-  const bearer = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1]
-  const given = bearer ?? parseUrl(request).searchParams.get('token')
-  return given !== null && [token].flat().some((each) => isSameSecret(given, each))
+  const given = readBearerToken(request.headers.authorization, parseUrl(request).searchParams)
+  return given !== undefined && [token].flat().some((each) => isSameSecret(given, each))
 }
 
 /** Takes as long whatever the two have in common; of equal length by their hashes. */

@@ -3,11 +3,11 @@
 import type { Refused } from '@baton/core'
 import type { ClientFrame } from '@baton/protocol'
 import type { SessionFollower } from './v1-follower.ts'
-import type { V1ConnectionInit } from './v1-connection-state.ts'
+import type { AppConnectionInit } from './connection-init.ts'
 
 /** A connection, as far as its frames are checked. */
 export interface CheckedConnection {
-  readonly init: V1ConnectionInit
+  readonly init: AppConnectionInit
   readonly follower: Pick<SessionFollower, 'isBusy' | 'awaits'> | undefined
   readonly sessionId: string | undefined
 }

@@ -1,7 +1,7 @@
 // The heartbeat of a connection: each one is asked again and again whether it lives.
 import type { Timers } from '@baton/core'
 import type { WebSocket } from 'ws'
-import type { V1Limits } from './limits.ts'
+import type { ConnectionLimits } from './limits.ts'
 
 /** A peer that vanished without a word would hold its session's calls for ever. */
 export class Heart {
@@ -11,7 +11,7 @@ export class Heart {
   #lives = true
   #stopTimer: () => void
 
-  constructor(socket: WebSocket, timers: Timers, { heartbeatMs }: V1Limits) {
+  constructor(socket: WebSocket, timers: Timers, { heartbeatMs }: ConnectionLimits) {
     this.#socket = socket
     this.#timers = timers
     this.#everyMs = heartbeatMs

@@ -11,7 +11,7 @@ export interface Answers {
   /** Why a request for the metrics gets none. */
   readonly metricsRefusal: () => Refusal | undefined
   /** Why a request for the WebSocket's path gets none. */
-  readonly refusal: () => Refusal
+  readonly refusal: () => Promise<Refusal>
 }
 
 const OWN_PATHS: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics', PATH])
@@ -31,6 +31,10 @@ export function answer(request: IncomingMessage, response: ServerResponse, answe
     response.end(JSON.stringify(body))
   }
   const { pathname } = parseUrl(request)
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    response.writeHead(405, { allow: 'GET, HEAD' }).end()
+    return
+  }
   if (pathname === '/healthz') {
     tell(200, { status: 'ok' })
     return
@@ -52,14 +56,17 @@ export function answer(request: IncomingMessage, response: ServerResponse, answe
     return
   }
   if (pathname === PATH) {
-    const { status, message } = refusal()
-    // Any page may read it: it says no more than a WebSocket that fails.
-    response.writeHead(Number.parseInt(status, 10), {
-      'content-type': 'text/plain',
-      'cache-control': 'no-store',
-      'access-control-allow-origin': '*',
-    })
-    response.end(message)
+    refusal()
+      .then(({ status, message }) => {
+        // Any page may read it: it says no more than a WebSocket that fails.
+        response.writeHead(Number.parseInt(status, 10), {
+          'content-type': 'text/plain',
+          'cache-control': 'no-store',
+          'access-control-allow-origin': '*',
+        })
+        response.end(message)
+      })
+      .catch(() => response.destroy())
     return
   }
   response.writeHead(404, { 'content-type': 'text/plain' })

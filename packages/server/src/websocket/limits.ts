@@ -1,7 +1,7 @@
-// The bounds of a version 1 connection, with their defaults.
+// The bounds of a connection, whatever version it speaks, with their defaults.
 
-export interface V1Limits {
-  /** UTF-8 bytes of a frame that is no `tool.result`. 65,536. */
+export interface ConnectionLimits {
+  /** UTF-8 bytes of a frame other than `tool.result`. 65,536. */
   readonly eventBytes: number
   /** UTF-8 bytes of a tool's result; a larger one settles its call as `result_too_large`. 262,144. */
   readonly resultBytes: number
@@ -19,21 +19,21 @@ export interface V1Limits {
   readonly startMs: number
   /** Milliseconds that a connection waits for a session that another process holds and cannot be reached. 15,000. */
   readonly heldMs: number
-  /** Milliseconds after which a connection is asked whether it lives, and after which one that did not say so is ended. 30,000. */
+  /** Milliseconds after which the server pings a connection, and ends one that did not answer the last ping. 30,000. */
   readonly heartbeatMs: number
   /** Milliseconds without a frame of the app after which its connection is ended, unless a turn runs. 600,000. */
   readonly idleMs: number
   /** Connections at once. 1,000. */
   readonly connections: number
-  /** Those of one network address; more get 429. 100. */
+  /** The same for one network address; further ones get 429. 100. */
   readonly addressConnections: number
-  /** Those of one principal, where `authenticate` tells principals apart; more get 429. 100. */
+  /** The same for one principal, if `authenticate` tells principals apart; further ones get 429. 100. */
   readonly principalConnections: number
   /** Sessions that connections of one network address may start a minute; more are answered by `quota_exceeded`. 120. */
   readonly addressSessionsPerMinute: number
   /** Bytes of frames a minute from one network address; frames over it are not even parsed. 32 MiB. */
   readonly addressBytesPerMinute: number
-  /** Sessions of one network address in which a turn runs; one more is answered by `quota_exceeded`. 50. */
+  /** Sessions of one network address with a running turn; an input that would begin another turn gets `quota_exceeded`. 50. */
   readonly addressTurns: number
   /** The same of one principal, where `authenticate` tells principals apart. 50. */
   readonly principalTurns: number
@@ -42,13 +42,13 @@ export interface V1Limits {
    * the app was asked for never counts. 300.
    */
   readonly sessionFramesPerMinute: number
-  /** Transcripts among them. 30. */
+  /** How many of them may be transcripts. 30. */
   readonly sessionTranscriptsPerMinute: number
   /** Frames a minute of all sessions of a network address. 300. */
   readonly addressFramesPerMinute: number
 }
 
-export const DEFAULT_V1_LIMITS: V1Limits = {
+export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = {
   eventBytes: 64 * 1024,
   resultBytes: 256 * 1024,
   socketBytes: 1024 * 1024,

@@ -3,7 +3,7 @@ import { BatonError } from '@baton/core'
 import { createServer as createHttpServer } from 'node:http'
 import type { RequestListener, Server, ServerOptions } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
-import type { V1Limits } from './limits.ts'
+import type { ConnectionLimits } from './limits.ts'
 
 export interface TlsFiles {
   /** PEM text: the certificate of the server, then those that vouch for it. */
@@ -12,10 +12,10 @@ export interface TlsFiles {
   readonly key: string
 }
 
-/** @throws BatonError `invalid_option` when certificate and key cannot be used, or not with each other */
+/** @throws BatonError `invalid_option` when certificate and key cannot be used, or do not belong together */
 export function createServer(
   tls: TlsFiles | undefined,
-  { startMs, connections }: Pick<V1Limits, 'startMs' | 'connections'>,
+  { startMs, connections }: Pick<ConnectionLimits, 'startMs' | 'connections'>,
   answer: RequestListener,
 ): Server {
   // A socket that does not even say what it wants is closed like one that starts no session.

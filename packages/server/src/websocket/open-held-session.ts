@@ -1,50 +1,96 @@
 // Opens the session of a connection, also where another process holds it: the connection is passed on to that process; where
 // it cannot be reached, the connection waits until the session is free.
-import type { Session } from '@baton/core'
+import type { Session, SessionDescription } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { PeerWarnings } from './peer-warnings.ts'
 import type { PeerLink } from './peers.ts'
 import { connectToPeer } from './peers.ts'
-import type { V1ConnectionInit } from './v1-connection-state.ts'
+import type { AppConnectionInit } from './connection-init.ts'
 
 export type OpenedSession =
   | { readonly type: 'here'; readonly session: Session }
   /** The frames of the app go to a peer. */
   | { readonly type: 'elsewhere'; readonly link: PeerLink }
 
+export interface HeldSessionInit {
+  /** The app is gone. */
+  readonly isGone: () => boolean
+  /** Of a session that is new. */
+  readonly description?: SessionDescription
+  /** The subprotocol that the peer is to speak; version 1 has none. */
+  readonly protocol?: string
+  /** Which frames of the peer the app gets; all by default. */
+  readonly isPassed?: (text: string) => boolean
+}
+
+type HeldConnection = Pick<
+  AppConnectionInit,
+  | 'host'
+  | 'principal'
+  | 'timers'
+  | 'limits'
+  | 'peers'
+  | 'isFromPeer'
+  | 'client'
+  | 'socket'
+  | 'log'
+  | 'connection'
+  | 'peerWarnings'
+>
+
 /** Milliseconds between two looks at whether the session is free. */
 const LOOK_MS = 500
 
 /** @throws BatonError `session_held` after `heldMs`, or when the app is gone; whatever `Host.session` throws */
 export async function openHeldSession(
-  init: V1ConnectionInit,
+  init: HeldConnection,
   sessionId: string,
-  isGone: () => boolean,
+  more: HeldSessionInit,
 ): Promise<OpenedSession> {
   const { host, principal, timers, limits } = init
+  const { isGone, description } = more
   const dialled = new Set<string>()
   for (let leftMs = limits.heldMs; ; leftMs -= LOOK_MS)
     try {
-      return { type: 'here', session: await host.session(sessionId, { principal }) }
+      return {
+        type: 'here',
+        session: await host.session(sessionId, { principal, ...(description && { description }) }),
+      }
     } catch (cause) {
       if (!isBatonError(cause) || cause.code !== 'session_held') throw cause
       const { owner, address } = cause.data
       // An owner that could not be reached once is dead, or cut off: its lease ends soon.
       if (typeof owner === 'string' && typeof address === 'string' && !dialled.has(owner)) {
         dialled.add(owner)
-        const link = await passOn(init, address)
-        if (link) return { type: 'elsewhere', link }
+        const link = await passOn(init, address, more)
+        if (link && !isGone()) return { type: 'elsewhere', link }
+        // Nobody would close it: the peer would keep the app's place, and offer its device calls.
+        link?.close()
       }
       if (leftMs <= 0 || isGone()) throw cause
       await new Promise<void>((resolve) => void timers.start(LOOK_MS, resolve))
     }
 }
 
-async function passOn(init: V1ConnectionInit, address: string): Promise<PeerLink | undefined> {
+async function passOn(
+  init: HeldConnection,
+  address: string,
+  { protocol, isPassed }: HeldSessionInit,
+): Promise<PeerLink | undefined> {
   const { peers, isFromPeer = false, principal, client = '', socket, limits, timers, log, connection } = init
   const { peerWarnings = new PeerWarnings(log) } = init
   if (!peers || isFromPeer || address === peers.address) return undefined
-  const link = await connectToPeer({ address, secret: peers.secret, principal, client, socket, limits, timers })
+  const link = await connectToPeer({
+    address,
+    secret: peers.secret,
+    principal,
+    client,
+    socket,
+    limits,
+    timers,
+    ...(protocol !== undefined && { protocol }),
+    ...(isPassed && { isPassed }),
+  })
   if ('why' in link) {
     peerWarnings.noteUnreachable(address, link)
     return undefined

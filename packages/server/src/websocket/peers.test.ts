@@ -6,11 +6,14 @@ import type { IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
+import { DEFAULT_CONNECTION_LIMITS } from './limits.ts'
 import { createMemorySocket } from './memory-socket.ts'
+import { openHeldSession } from './open-held-session.ts'
 import { PeerWarnings } from './peer-warnings.ts'
 import type { PeerLinkInit } from './peers.ts'
 import { checkPeers, connectToPeer, readPeer } from './peers.ts'
 import { connectApp, startServer } from './test-server.ts'
+import { connectApp2 } from './v2.test-kit.ts'
 
 const SECRET = 'a-secret-of-the-peers'
 const PEERS = { address: 'ws://127.0.0.1:1', secret: SECRET }
@@ -173,6 +176,63 @@ test('peers with different secrets say so once on both sides, and their apps com
     expect([...asked.logged, ...holder.logged].join()).not.toContain(SECRET)
     await stop()
   }
+})
+
+test('a connection of version 2 is passed on while its session is elsewhere, and stays when it leaves', async () => {
+  const { holder, asked, stop } = await startPeers({ holderSecret: SECRET })
+  const app = await connectApp2(asked.url)
+  await app.request('session.open', { session: 's', device: { name: 'phone' } })
+  await app.request('input.send', { input: 'i1', content: 'Hello' })
+  expect(await app.event('turn-finished')).toMatchObject({ text: 'Good morning.' })
+  expect(app.frames.filter(({ type }) => type === 'hello')).toHaveLength(1)
+  const cursor = app.cursor()
+  await app.request('session.close', {})
+  expect(await app.request('ping', {})).toEqual({})
+  // Over another connection to the other server it goes on where it was.
+  const direct = await connectApp2(holder.url)
+  await direct.request('session.open', { session: 's', ...(cursor && { from: cursor }) })
+  await direct.event('live')
+  expect(direct.events.map(({ type }) => type)).toEqual(['live'])
+  app.close()
+  await stop()
+})
+
+test('over a peer too, a session that was closed or refused makes room for another', async () => {
+  const { holder, asked, stop } = await startPeers({ holderSecret: SECRET })
+  const app = await connectApp2(asked.url)
+  const refused = app.request('session.open', { session: 's', from: { pos: 999 } })
+  await expect(refused).rejects.toThrow('invalid_event')
+  await app.request('session.open', { session: 's' })
+  const other = await connectApp2(holder.url)
+  await other.request('session.delete', { session: 's' })
+  await app.until(() => app.frames.find(({ type }) => type === 'session.closed'))
+  expect(await app.request('session.open', { session: 's2' })).toMatchObject({ session: 's2' })
+  app.close()
+  other.close()
+  await stop()
+})
+
+test('a peer is left when the app went while it was asked', async () => {
+  const link = { isLeft: false }
+  const listening = new WebSocketServer({ port: 0, host: '127.0.0.1' })
+  server = listening
+  await once(listening, 'listening')
+  const { address, secret, ...init } = createInit(listening)
+  const held = new BatonError({ code: 'session_held', message: 'held', data: { owner: 'h', address } })
+  let isGone = false
+  listening.on('connection', (peer) => {
+    isGone = true
+    peer.on('close', () => {
+      link.isLeft = true
+    })
+  })
+  const host: Host = { session: () => Promise.reject(held), stop: () => Promise.resolve() }
+  const log = { info: () => {}, warn: () => {} }
+  const limits = { ...DEFAULT_CONNECTION_LIMITS, heldMs: 0 }
+  const peers = { address: 'ws://127.0.0.1:1', secret }
+  const opened = openHeldSession({ ...init, host, limits, peers, log, connection: 'c' }, 's', { isGone: () => isGone })
+  await expect(opened).rejects.toMatchObject({ code: 'session_held' })
+  await expect.poll(() => link.isLeft).toBe(true)
 })
 
 test('a peer that cannot be reached is told of once, until it is reached again', () => {

@@ -5,15 +5,15 @@ import { BatonError, isJsonObject, parseJson } from '@baton/core'
 import type { IncomingMessage } from 'node:http'
 import { WebSocket } from 'ws'
 import { isSameSecret, PATH } from './admission.ts'
-import type { V1Limits } from './limits.ts'
+import type { ConnectionLimits } from './limits.ts'
 import type { Socket } from '../shared/socket.ts'
 import { CLOSE_CODES } from '../shared/socket.ts'
 import { decodeText } from './text-frames.ts'
 
 export interface PeerOptions {
-  /** Where the peers reach this server, without a path: `ws://10.0.0.5:8080`. Also the host’s `address`. */
+  /** The address at which peers reach this server, without a path: `ws://10.0.0.5:8080`. Give the host the same `address`. */
   readonly address: string
-  /** At least 16 characters, the same for every peer, and for nobody else. */
+  /** A secret of at least 16 characters that only the peers know. */
   readonly secret: string
 }
 
@@ -71,14 +71,18 @@ export interface PeerLinkInit extends PeerClient {
   readonly secret: string
   /** The client's connection. Closed when the peer closes. */
   readonly socket: Socket
-  readonly limits: Pick<V1Limits, 'outgoingBytes'>
+  readonly limits: Pick<ConnectionLimits, 'outgoingBytes'>
   readonly timers: Timers
+  /** The subprotocol that the peer is to speak; absent: version 1. */
+  readonly protocol?: string
+  /** Which frames of the peer the client gets; all by default. */
+  readonly isPassed?: (text: string) => boolean
 }
 
 export interface PeerLink {
   /** Passes a frame of the client on. */
   send(text: string): void
-  /** The client is gone. */
+  /** The client is gone, or has left the session; its own connection stays as it is. */
   close(): void
 }
 
@@ -91,13 +95,13 @@ export interface NoLink {
 
 /** The peer has 3 s to take the connection. */
 export function connectToPeer(init: PeerLinkInit): Promise<PeerLink | NoLink> {
-  const { address, secret, principal, client, limits } = init
+  const { address, secret, principal, client, limits, protocol } = init
   const about: PeerClient = { principal, client }
   // It was published by the other server, which may have checked less than this one.
   const url = URL.parse(PATH, address)
   if (!url || !/^wss?:$/.test(url.protocol))
     return Promise.resolve({ why: 'its address is none of a WebSocket', problem: 'address' })
-  const peer = new WebSocket(url, {
+  const peer = new WebSocket(url, protocol ?? [], {
     handshakeTimeout: CONNECT_MS,
     maxPayload: limits.outgoingBytes,
     perMessageDeflate: false,
@@ -120,8 +124,9 @@ export function connectToPeer(init: PeerLinkInit): Promise<PeerLink | NoLink> {
 /** Milliseconds between two questions whether a peer lives; one that has not answered the last one by then is left. */
 const PEER_LIVES_MS = 4000
 
-function joinSockets(peer: WebSocket, { socket, limits, timers }: PeerLinkInit): PeerLink {
+function joinSockets(peer: WebSocket, { socket, limits, timers, isPassed }: PeerLinkInit): PeerLink {
   let lives = true
+  let isLeft = false
   const look = (): void => {
     if (!lives) {
       peer.terminate()
@@ -137,23 +142,30 @@ function joinSockets(peer: WebSocket, { socket, limits, timers }: PeerLinkInit):
   })
   peer.once('close', () => stopLooking())
   peer.on('message', (data, isBinary) => {
-    if (isBinary) return
-    socket.send(decodeText(data))
+    if (isBinary || isLeft) return
+    const text = decodeText(data)
+    if (isPassed && !isPassed(text)) return
+    socket.send(text)
     if (socket.bufferedBytes() <= limits.outgoingBytes) return
     socket.close(CLOSE_CODES.tooSlow, 'too much waits to be sent')
     peer.close()
   })
   // Codes that only an endpoint itself may see (1005, 1006) mean that the peer died: the app comes back, and to another one.
-  peer.on('close', (code, reason) =>
-    isSendable(code) ? socket.close(code, String(reason)) : socket.close(CLOSE_CODES.restarted, 'connect again'),
-  )
+  peer.on('close', (code, reason) => {
+    if (isLeft) return
+    if (isSendable(code)) socket.close(code, String(reason))
+    else socket.close(CLOSE_CODES.restarted, 'connect again')
+  })
   return {
     send: (text) => {
       if (peer.readyState !== peer.OPEN) return
       if (peer.bufferedAmount > limits.outgoingBytes) peer.terminate()
       else peer.send(text)
     },
-    close: () => peer.close(CLOSE_CODES.goingAway),
+    close: () => {
+      isLeft = true
+      peer.close(CLOSE_CODES.goingAway)
+    },
   }
 }
 

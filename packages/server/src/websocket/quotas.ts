@@ -1,8 +1,8 @@
 // What one network address, and one principal, may take of a server at once: connections, sessions, bytes and turns. It counts;
 // who is told what stands with those who ask.
 import type { Clock } from '@baton/core'
-import type { V1Limits } from './limits.ts'
-import { createRateLimit } from './rate-limit.ts'
+import type { ConnectionLimits } from './limits.ts'
+import { createRateLimit } from '../shared/rate-limit.ts'
 
 /** Whose connection it is. */
 export interface Origin {
@@ -28,12 +28,12 @@ type QuotaNames =
 
 /** One for a whole server. Each question gives what to tell the sender, or undefined where it may go on. */
 export class Quotas {
-  readonly #limits: Pick<V1Limits, QuotaNames>
+  readonly #limits: Pick<ConnectionLimits, QuotaNames>
   readonly #sessions: ReturnType<typeof createRateLimit>
   readonly #bytes: ReturnType<typeof createRateLimit>
   readonly #connections = new Map<string, Set<Counted>>()
 
-  constructor(limits: Pick<V1Limits, QuotaNames>, clock: Clock) {
+  constructor(limits: Pick<ConnectionLimits, QuotaNames>, clock: Clock) {
     this.#limits = limits
     this.#sessions = createRateLimit({ perMinute: limits.addressSessionsPerMinute, clock })
     this.#bytes = createRateLimit({ perMinute: limits.addressBytesPerMinute, clock })

@@ -6,24 +6,12 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { generate } from 'selfsigned'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { TlsFiles } from './listen.ts'
 import { createWebSocketFront } from './server.ts'
-import { createAgent, connectApp, environment, refusedWith, startServer } from './test-server.ts'
+import { createAgent, connectApp, environment, refusedWith, startForTest } from './test-server.ts'
 
 const TOKEN = 'a-token-of-a-test'
-
-let servers: Awaited<ReturnType<typeof startServer>>[] = []
-afterEach(async () => {
-  for (const server of servers) await server.stop()
-  servers = []
-})
-
-async function start(init: Parameters<typeof startServer>[0] = {}) {
-  const server = await startServer(init)
-  servers.push(server)
-  return server
-}
 
 test.each([
   ['no token', '', {}],
@@ -33,7 +21,7 @@ test.each([
   ['a wrong header beside the right address', `?token=${TOKEN}`, { authorization: 'Bearer another' }],
   ['another scheme', '', { authorization: `Basic ${TOKEN}` }],
 ])('a connection with %s gets 401, and the token is told nobody', async (_situation, query, headers) => {
-  const { url, logged } = await start({ token: TOKEN })
+  const { url, logged } = await startForTest({ token: TOKEN })
   const refusal = await refusedWith(url + query, { headers })
   expect([refusal.status, refusal.headers['www-authenticate']]).toEqual([401, 'Bearer'])
   expect(logged).toEqual(['a connection was refused {"address":"127.0.0.1","status":"401 Unauthorized"}'])
@@ -45,7 +33,7 @@ test.each([
   ['in a header', '', { authorization: `Bearer ${TOKEN}` }],
   ['in a header, written as others do', '', { authorization: `bearer  ${TOKEN} ` }],
 ])('a connection with the token %s is taken', async (_situation, query, headers) => {
-  const { url, logged } = await start({ token: TOKEN })
+  const { url, logged } = await startForTest({ token: TOKEN })
   const app = await connectApp(url + query, { headers })
   expect(app.frames[0]?.type).toBe('session.started')
   expect(logged.join('\n')).not.toContain(TOKEN)
@@ -53,7 +41,7 @@ test.each([
 })
 
 test('of several tokens each opens', async () => {
-  const { url } = await start({ token: [TOKEN, 'second'] })
+  const { url } = await startForTest({ token: [TOKEN, 'second'] })
   for (const token of [TOKEN, 'second']) (await connectApp(`${url}?token=${token}`)).socket.terminate()
   expect(await refusedWith(`${url}?token=third`)).toMatchObject({ status: 401 })
 })
@@ -63,7 +51,7 @@ test('who the program does not know gets 401, and the server goes on', async () 
     if (headers.authorization === undefined) throw new Error('no session cookie')
     return { id: headers.authorization }
   }
-  const { url, logged } = await start({ authenticate })
+  const { url, logged } = await startForTest({ authenticate })
   expect((await refusedWith(url)).status).toBe(401)
   expect(logged).toEqual([
     'nobody knows who is behind a connection {"cause":"no session cookie"}',
@@ -75,7 +63,7 @@ test('who the program does not know gets 401, and the server goes on', async () 
 })
 
 test('health and readiness need no token', async () => {
-  const { port } = await start({ token: TOKEN })
+  const { port } = await startForTest({ token: TOKEN })
   expect(await ask(port, '/healthz')).toEqual([200, '{"status":"ok"}'])
   expect(await ask(port, '/readyz')).toEqual([200, '{"status":"ready"}'])
   expect((await ask(port, '/'))[0]).toBe(404)
@@ -83,18 +71,18 @@ test('health and readiness need no token', async () => {
 
 test('numbers are for who has the token, where one is asked for', async () => {
   const metrics = (): string => 'baton_open_calls 0\n'
-  const { port } = await start({ token: TOKEN, metrics })
+  const { port } = await startForTest({ token: TOKEN, metrics })
   expect((await ask(port, '/metrics'))[0]).toBe(401)
   expect(await ask(port, '/metrics', { authorization: `Bearer ${TOKEN}` })).toEqual([200, 'baton_open_calls 0\n'])
-  const open = await start({ metrics })
+  const open = await startForTest({ metrics })
   expect((await ask(open.port, '/metrics'))[0]).toBe(200)
-  const without = await start()
+  const without = await startForTest()
   expect((await ask(without.port, '/metrics'))[0]).toBe(404)
 })
 
 test('a server that cannot take sessions lives, and says why it is not ready', async () => {
   let reason: string | undefined = 'recovering'
-  const { port } = await start({ unreadyReason: () => Promise.resolve(reason) })
+  const { port } = await startForTest({ unreadyReason: () => Promise.resolve(reason) })
   expect(await ask(port, '/healthz')).toEqual([200, '{"status":"ok"}'])
   expect(await ask(port, '/readyz')).toEqual([503, '{"status":"not ready","reason":"recovering"}'])
   reason = undefined
@@ -102,12 +90,12 @@ test('a server that cannot take sessions lives, and says why it is not ready', a
 })
 
 test('a readiness check that fails is no readiness', async () => {
-  const { port } = await start({ unreadyReason: () => Promise.reject(new Error('broken')) })
+  const { port } = await startForTest({ unreadyReason: () => Promise.reject(new Error('broken')) })
   expect(await ask(port, '/readyz')).toEqual([503, '{"status":"not ready","reason":"unknown"}'])
 })
 
 test('a server that drains lives and is not ready, takes no new turn and no new connection', async () => {
-  const { front, url, port } = await start()
+  const { front, url, port } = await startForTest()
   const app = await connectApp(url)
   await front.drain()
   app.send('user.audio.transcript.final', { text: 'Hello' })
@@ -133,7 +121,7 @@ test('a drain waits until the app has been told its whole turn', async () => {
       return await model.run(...given)
     },
   })
-  const { front, host, url } = await start({ agent: slow })
+  const { front, host, url } = await startForTest({ agent: slow })
   const app = await connectApp(url)
   app.send('user.audio.transcript.final', { text: 'Hello' })
   await app.until(({ payload }) => payload['name'] === 'convo.appendMessage')
@@ -163,7 +151,7 @@ test('a drain waits also for the voice of an answer that the store has not taken
       return await memory.append(session, epoch, afterPos, records)
     },
   }
-  const { front, url } = await start({ store })
+  const { front, url } = await startForTest({ store })
   const app = await connectApp(url)
   app.send('user.audio.transcript.final', { text: 'Hello' })
   await app.until(({ payload }) => payload['arguments'] === '{"state":"speaking"}')
@@ -197,7 +185,7 @@ async function certificate(): Promise<TlsFiles> {
 
 test('with a certificate the server speaks wss', async () => {
   const tls = await certificate()
-  const { url } = await start({ tls })
+  const { url } = await startForTest({ tls })
   expect(url).toMatch(/^wss:\/\/127\.0\.0\.1:\d+\/ws$/)
   const app = await connectApp(url, { ca: tls.cert })
   expect(app.frames[0]?.type).toBe('session.started')
@@ -206,7 +194,7 @@ test('with a certificate the server speaks wss', async () => {
 
 test('with TLS sockets and connections are counted apart too, and one that never shakes hands is closed', async () => {
   const tls = await certificate()
-  const { url, port } = await start({ tls, limits: { addressConnections: 2, startMs: 300 } })
+  const { url, port } = await startForTest({ tls, limits: { addressConnections: 2, startMs: 300 } })
   const apps = [await connectApp(url, { ca: tls.cert }), await connectApp(url, { ca: tls.cert, session: 't' })]
   expect((await refusedWith(url, { ca: tls.cert })).status).toBe(429)
   const silent = connect(port, '127.0.0.1')
@@ -227,14 +215,14 @@ test.each([
   ['believed behind a trusted proxy', 1, '203.0.113.9'],
   ['ignored without one', 0, '127.0.0.1'],
 ])('the address that X-Forwarded-For names is %s', async (_situation, trustedProxies, address) => {
-  const { url, logged } = await start({ trustedProxies })
+  const { url, logged } = await startForTest({ trustedProxies })
   const app = await connectApp(url, { headers: { 'x-forwarded-for': '1.1.1.1, 203.0.113.9' } })
   expect(logged[0]).toContain(`"address":"${address}"`)
   app.socket.terminate()
 })
 
 test('a refused client that never ends its half of the connection does not keep the server from closing', async () => {
-  const { front, port } = await start()
+  const { front, port } = await startForTest()
   const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).resume()
   client.on('error', () => {})
   const upgrade = 'connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n'

@@ -3,7 +3,7 @@ import type { Agent } from '@baton/core'
 import { tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { afterEach, expect, test } from 'vitest'
-import type { V1Limits } from './limits.ts'
+import type { ConnectionLimits } from './limits.ts'
 import { createAgent, connectApp, startServer } from './test-server.ts'
 
 let stops: (() => Promise<void>)[] = []
@@ -14,7 +14,7 @@ afterEach(async () => {
 
 /** Time stands still for the front until it is moved; the host has its own. */
 async function start(
-  limits: Partial<V1Limits>,
+  limits: Partial<ConnectionLimits>,
   more: { readonly agent?: Agent; readonly trustedProxies?: number } = {},
 ) {
   let nowMs = 1_000_000

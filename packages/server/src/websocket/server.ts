@@ -1,54 +1,51 @@
 // The WebSocket server: `ws` and node:http around the connections of version 1. `/ws` is the front; `/healthz` says that
 // the process lives, `/readyz` whether it takes sessions, `/metrics` what it has done.
-import type { Host, Logger, Principal, Timers } from '@baton/core'
+import type { Logger, Principal } from '@baton/core'
 import { readMonotonicMs } from '@baton/core'
+import { CLOSE_CODES_2, SUBPROTOCOL } from '@baton/protocol'
 import type { Duplex } from 'node:stream'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { WebSocket } from 'ws'
 import { WebSocketServer } from 'ws'
-import { describeThrown } from '@baton/runtime'
 import type { Refusal } from './admission.ts'
-import {
-  checkAdmission,
-  checkToken,
-  CHAT_PATH,
-  createQuotaRefusal,
-  isLoopback,
-  NO_PEER,
-  parseUrl,
-  PATH,
-  refuse,
-  TOO_MANY,
-  UNKNOWN_PRINCIPAL,
-  UNREADABLE_CLIENT,
-  UPGRADE_REQUIRED,
-} from './admission.ts'
-import { deriveLimitKey, findClientAddress } from './client-address.ts'
+import { checkToken, CHAT_PATH, createMethodRefusal, parseUrl, PATH, refuse, UPGRADE_REQUIRED } from './admission.ts'
+import type { Admitted, Asked } from './admit.ts'
+import { admit, checkRoom } from './admit.ts'
+import { deriveLimitKey } from '../shared/limit-key.ts'
 import { Heart } from './heart.ts'
 import { answer, isOwn } from './http-answers.ts'
-import type { V1Limits } from './limits.ts'
+import type { ConnectionLimits } from './limits.ts'
 import { PeerWarnings } from './peer-warnings.ts'
 import type { PeerOptions } from './peers.ts'
-import { checkPeers, claimsToBePeer, readPeer } from './peers.ts'
-import { DEFAULT_V1_LIMITS } from './limits.ts'
+import { checkPeers } from './peers.ts'
+import { DEFAULT_CONNECTION_LIMITS } from './limits.ts'
 import type { TlsFiles } from './listen.ts'
 import { createServer, listen, SOCKETS_PER_CONNECTION } from './listen.ts'
 import { Quotas } from './quotas.ts'
 import { sampleLog } from './sampled-log.ts'
+import type { AllowedSettings } from '../shared/allowed-settings.ts'
+import type { HostWithSessions } from '../shared/host-with-sessions.ts'
 import type { ServerWorld } from '../shared/server-world.ts'
 import { createServerWorld } from '../shared/server-world.ts'
+import { demandHost, refuseMisspelt } from '../shared/check-options.ts'
+import { startExpiry } from '../shared/expiry.ts'
+import type { Identity } from '../shared/identity.ts'
 import { SessionStarts } from './session-starts.ts'
 import type { Socket } from '../shared/socket.ts'
-import { countBytes, decodeText, encodeTextFrames } from './text-frames.ts'
 import { CLOSE_CODES } from '../shared/socket.ts'
 import { UnaskedSockets } from './unasked-sockets.ts'
-import type { V1Rates } from './v1-rates.ts'
-import { createV1Rates } from './v1-rates.ts'
+import { CLOSING_MS, WsSocket } from './ws-socket.ts'
+import type { ConnectionRates } from './connection-rates.ts'
+import { createConnectionRates } from './connection-rates.ts'
+import { openV2Connection } from './v2-connection.ts'
+import { DeviceNames } from './v2-device-names.ts'
+import type { V2ConnectionInit } from './v2-state.ts'
 import { openV1Connection } from './v1-session.ts'
 
 export interface WebSocketFrontInit extends Partial<ServerWorld> {
-  readonly host: Host
-  readonly limits?: Partial<V1Limits>
+  /** The host. If it keeps a list of sessions, apps get the list, its changes and titles. */
+  readonly host: HostWithSessions
+  readonly limits?: Partial<ConnectionLimits>
   /** `127.0.0.1` by default. */
   readonly address?: string
   /** 8080 by default; 0 takes a free one. */
@@ -59,8 +56,16 @@ export interface WebSocketFrontInit extends Partial<ServerWorld> {
    * person visits could reach a server on that person's machine or network by a name of its own that leads there.
    */
   readonly origins?: readonly string[]
-  /** Who is behind a connection; `anonymous` by default. Who it throws for gets 401. */
-  readonly authenticate?: (request: IncomingMessage) => Principal
+  /**
+   * Host names that a proxy gives this server, such as `chat.example`, with the port if it is not the usual one;
+   * their pages may connect too, whatever `origins` says.
+   */
+  readonly publicHosts?: readonly string[]
+  /**
+   * Who is behind a connection, and until when that holds: then it is closed with 1008. `anonymous` by default. Undefined, or who it throws
+   * for gets 401, with the message of an error `unauthorized`. A promise has 10 seconds.
+   */
+  readonly authenticate?: (request: IncomingMessage) => Found | Promise<Found>
   /**
    * What every connection must show, by `Authorization: Bearer` or `?token=`; others get 401. Of several tokens each opens. By
    * default none is asked for: then the address must be one that only friends can reach.
@@ -80,19 +85,46 @@ export interface WebSocketFrontInit extends Partial<ServerWorld> {
    * connection waits until the session is free.
    */
   readonly peers?: PeerOptions
-  /** What `/metrics` answers, in Prometheus' text format, to who has the token; absent: 404. */
+  /** What `/metrics` answers, in Prometheus' text format, to requests with the `metricsToken`. Without it: 404. */
   readonly metrics?: () => string
+  /** Tokens for `/metrics`; by default those of `token`. Set this if only `authenticate` checks tokens. */
+  readonly metricsToken?: string | readonly string[]
   /** Takes WebSockets at `/api/chat`, for chats of the AI SDK: `createChatSocket` of @baton/server/http. Absent: 404. */
-  readonly chats?: (socket: Socket, principal: Principal) => FrontConnection
-  /** Answers requests for all addresses but those of this front, on the same port: see `createNodeListener`. Absent: 404. */
+  readonly chats?: (socket: Socket, principal: Principal, address: string) => FrontConnection
+  /** Answers all other HTTP requests on the same port: see `createNodeListener`. Without it they get 404. */
   readonly requests?: (request: IncomingMessage, response: ServerResponse) => void
-  /** Why no session can be taken now, in a few words, for `/readyz`; undefined when it can. Draining need not be told. */
+  /** What apps of version 2 may choose for their turns; nothing by default. */
+  readonly allow?: AllowedSettings
+  /** For `/readyz`: says in a few words why the server cannot take sessions now; undefined when it can. You need not report draining. */
   readonly unreadyReason?: () => string | undefined | Promise<string | undefined>
 }
 
+const OPTIONS = [
+  'host',
+  'limits',
+  'address',
+  'port',
+  'origins',
+  'publicHosts',
+  'authenticate',
+  'token',
+  'hasSession',
+  'tls',
+  'trustedProxies',
+  'peers',
+  'metrics',
+  'metricsToken',
+  'chats',
+  'requests',
+  'allow',
+  'unreadyReason',
+]
+
+type Found = Principal | Identity | undefined
+
 export type WebSocketServerInit = WebSocketFrontInit & ServerWorld
 
-/** What the front needs of a connection, whatever it speaks. */
+/** What the front needs of a connection, whatever its protocol. */
 export interface FrontConnection {
   /** A turn runs, or the app has not been told all of it. */
   isBusy(): boolean
@@ -104,20 +136,17 @@ export interface FrontConnection {
 export interface WebSocketFront {
   /**
    * Resolves when connections are taken.
-   * @throws BatonError `invalid_option` when the port is in use, the address is empty or not this machine's
+   * @throws BatonError `invalid_option` when the port is in use, or the address is empty or does not belong to this machine
    */
   listen(): Promise<{ readonly url: string; readonly port: number }>
   /**
-   * Takes no new connections and no new turns. Resolves when the turns that run have ended and were told to their apps, at
+   * Takes no new connections and no new turns. Resolves when the running turns have ended and their apps have heard so, at
    * the latest after `withinMs` (0 by default).
    */
   drain(options?: { readonly withinMs?: number }): Promise<void>
   /** Closes every connection, after `drain`. */
   close(): Promise<void>
 }
-
-/** Milliseconds that an app has to answer a close. */
-const CLOSING_MS = 2000
 
 const LOCAL = '127.0.0.1'
 /** Milliseconds between two looks at whether the running turns have ended. */
@@ -128,22 +157,28 @@ const DRAIN_LOOK_MS = 20
  * @throws BatonError `invalid_option` when the TLS certificate and key cannot be used
  */
 export function createWebSocketFront(options: WebSocketFrontInit): WebSocketFront {
+  demandHost(options?.host, 'createWebSocketFront({ host })')
+  refuseMisspelt(options, 'createWebSocketFront', OPTIONS)
   const init: WebSocketServerInit = { ...createServerWorld(), ...options }
   const { timers, tls, address = LOCAL } = init
   const open = new Map<WebSocket, FrontConnection>()
   let draining = false
   const shared = createShared(init, { open, isDraining: () => draining })
-  const { limits, strangersLog, unasked } = shared
+  const { limits, unasked } = shared
 
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.socketBytes })
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: limits.socketBytes,
+    handleProtocols: chooseProtocol,
+  })
   const unreadyReason = async (): Promise<string | undefined> => (draining ? 'draining' : await init.unreadyReason?.())
   const http = createServer(tls, limits, (request, response) => {
     // To who asks without a WebSocket it says why one would be refused.
-    const refusal = (): Refusal => {
-      const { admitted } = admit(shared, request)
+    const refusal = async (): Promise<Refusal> => {
+      const { admitted } = await admit(shared, request)
       return 'principal' in admitted ? UPGRADE_REQUIRED : admitted
     }
-    const metricsRefusal = (): Refusal | undefined => checkToken(request, init.token)
+    const metricsRefusal = (): Refusal | undefined => checkToken(request, init.metricsToken ?? init.token)
     if (init.requests && !isOwn(request)) {
       unasked.noteAsked(request.socket)
       init.requests(request, response)
@@ -151,22 +186,15 @@ export function createWebSocketFront(options: WebSocketFrontInit): WebSocketFron
   })
   // Behind proxies all sockets are theirs, and say nothing of who is behind them.
   if (!init.trustedProxies) http.on('connection', (socket) => unasked.open(socket))
-  http.on('upgrade', (request, stream, head) => {
+  const waiting = takeUpgrades(shared, http, sockets)
+  http.on('connect', (_request, stream) => {
     stream.on('error', destroyBroken)
-    const { client, admitted } = admit(shared, request)
-    if ('principal' in admitted) {
-      unasked.noteAsked(request.socket)
-      const upgrade = { client, ...admitted, stream, path: parseUrl(request).pathname }
-      sockets.handleUpgrade(request, stream, head, (socket) => accept(shared, socket, upgrade))
-      return
-    }
-    // Never the address that was asked for: it may have a token in it.
-    strangersLog.info('a connection was refused', { address: client, status: admitted.status })
-    refuse(stream, admitted)
+    refuse(stream, createMethodRefusal('GET, POST, PATCH, DELETE, OPTIONS'))
   })
 
   const close = async (): Promise<void> => {
     draining = true
+    for (const stream of waiting) stream.destroy()
     const ended = new Promise<void>((resolve) => http.close(() => resolve()))
     for (const connection of open.values()) connection.close(CLOSE_CODES.goingAway, 'the server is shutting down')
     const stopWaiting = timers.start(CLOSING_MS, () => {
@@ -192,14 +220,15 @@ export function createWebSocketFront(options: WebSocketFrontInit): WebSocketFron
 /** What the connections of a server have in common. */
 interface Shared {
   readonly init: WebSocketServerInit
-  readonly limits: V1Limits
+  readonly limits: ConnectionLimits
   readonly open: Map<WebSocket, FrontConnection>
   readonly isDraining: () => boolean
-  readonly rates: V1Rates
+  readonly rates: ConnectionRates
   readonly quotas: Quotas
   readonly starts: SessionStarts
   readonly unasked: UnaskedSockets
   readonly peerWarnings: PeerWarnings
+  readonly deviceNames: DeviceNames
   readonly strangersLog: Logger
 }
 
@@ -207,18 +236,50 @@ function createShared(init: WebSocketServerInit, own: Pick<Shared, 'open' | 'isD
   const { clock, log, peers, hasSession, timers } = init
   if (peers) checkPeers(peers)
   const strangersLog = sampleLog(log, clock)
-  const limits = { ...DEFAULT_V1_LIMITS, ...init.limits }
+  const limits = { ...DEFAULT_CONNECTION_LIMITS, ...init.limits }
   return {
     ...own,
     init,
     limits,
-    rates: createV1Rates(limits, clock),
+    rates: createConnectionRates(limits, clock),
     quotas: new Quotas(limits, clock),
     starts: new SessionStarts(peers && hasSession && { hasSession, timers, log: strangersLog }),
     unasked: new UnaskedSockets({ most: limits.addressConnections * SOCKETS_PER_CONNECTION, log: strangersLog }),
     peerWarnings: new PeerWarnings(strangersLog),
+    deviceNames: new DeviceNames(),
     strangersLog,
   }
+}
+
+/** The streams that are returned wait to be known. Nothing reads them: what comes meanwhile stays in them, up to their bound. */
+function takeUpgrades(shared: Shared, http: Server, sockets: WebSocketServer): ReadonlySet<Duplex> {
+  const waiting = new Set<Duplex>()
+  http.on('upgrade', (request, stream, head) => {
+    stream.on('error', destroyBroken)
+    const begin = ({ client, admitted }: Asked): void => {
+      const refusal = 'principal' in admitted ? checkLate(shared, client, admitted) : admitted
+      if ('principal' in admitted && !refusal) {
+        shared.unasked.noteAsked(request.socket)
+        const upgrade = { client, ...admitted, stream, path: parseUrl(request).pathname }
+        sockets.handleUpgrade(request, stream, head, (socket) => accept(shared, socket, upgrade))
+      } else if (refusal) {
+        // Never the address that was asked for: it may have a token in it.
+        shared.strangersLog.info('a connection was refused', { address: client, status: refusal.status })
+        refuse(stream, refusal)
+      }
+    }
+    const asked = admit(shared, request)
+    if ('client' in asked) {
+      begin(asked)
+      return
+    }
+    waiting.add(stream)
+    asked
+      .then(begin)
+      .catch(() => stream.destroy())
+      .finally(() => waiting.delete(stream))
+  })
+  return waiting
 }
 
 function accept(shared: Shared, socket: WebSocket, upgrade: Upgrade): void {
@@ -232,6 +293,7 @@ function accept(shared: Shared, socket: WebSocket, upgrade: Upgrade): void {
   const address = deriveLimitKey(client)
   socket.on('close', (code) => {
     heart.stop()
+    stopExpiry()
     open.delete(socket)
     leave()
     strangersLog.info('a connection was closed', { connection: name, code })
@@ -239,59 +301,39 @@ function accept(shared: Shared, socket: WebSocket, upgrade: Upgrade): void {
   const wire = new WsSocket(socket, stream, timers)
   const isChat = init.chats !== undefined && !upgrade.isFromPeer && upgrade.path === CHAT_PATH
   const connection: FrontConnection = isChat
-    ? init.chats(wire, principal)
-    : openV1Connection({
+    ? init.chats(wire, principal, client)
+    : openConnection(socket.protocol, {
         ...init,
         ...upgrade,
+        ...shared,
+        allow: init.allow ?? {},
         socket: wire,
         connection: name,
-        limits,
-        isDraining: shared.isDraining,
-        rates: shared.rates,
         address,
-        quotas,
-        starts: shared.starts,
-        peerWarnings: shared.peerWarnings,
         countsPrincipal,
-        strangersLog,
       })
   open.set(socket, connection)
+  const stopExpiry = startExpiry(init, upgrade.expiresAtMs, () =>
+    connection.close(
+      socket.protocol === SUBPROTOCOL ? CLOSE_CODES_2.unauthorized : CLOSE_CODES.policy,
+      'the token has expired',
+    ),
+  )
   const leave = quotas.open({ address, principal: countsPrincipal ? principal.id : undefined }, connection)
 }
 
-/** Who is behind a connection, or why it is refused. */
-function admit(
-  { init, limits, open, isDraining, quotas, strangersLog, peerWarnings, unasked }: Shared,
-  request: IncomingMessage,
-): { readonly client: string; readonly admitted: Admitted | Refusal } {
-  const { authenticate, peers, address = LOCAL, trustedProxies = 0 } = init
-  const client = findClientAddress(request, trustedProxies)
-  const state = { draining: isDraining(), full: open.size >= limits.connections, isLocal: isLoopback(address) }
-  // A peer has asked for the token already. Its clients' turns may run here while this server drains.
-  const peer = peers && readPeer(request, peers)
-  if (peer === 'unreadable') {
-    peerWarnings.noteUnreadable(client)
-    return { client, admitted: UNREADABLE_CLIENT }
-  }
-  if (peer) unasked.notePeer(request.socket)
-  if (peer) return { client: peer.client, admitted: state.full ? TOO_MANY : { ...peer, isFromPeer: true } }
-  // Taken for an app, it would be let in where no token is asked for, under another name.
-  if (claimsToBePeer(request)) {
-    peerWarnings.noteStranger(client)
-    return { client, admitted: NO_PEER }
-  }
-  const paths = init.chats ? [PATH, CHAT_PATH] : [PATH]
-  const refusal = checkAdmission(request, { ...init, ...state, paths })
-  if (refusal) return { client, admitted: refusal }
-  try {
-    const principal = authenticate ? authenticate(request) : { id: 'anonymous' }
-    const origin = { address: deriveLimitKey(client), principal: authenticate && principal.id }
-    const tooMany = quotas.checkConnection(origin)
-    return { client, admitted: tooMany === undefined ? { principal } : createQuotaRefusal(tooMany) }
-  } catch (cause) {
-    strangersLog.warn('nobody knows who is behind a connection', { cause: describeThrown(cause) })
-    return { client, admitted: UNKNOWN_PRINCIPAL }
-  }
+function openConnection(protocol: string, init: V2ConnectionInit): FrontConnection {
+  return protocol === SUBPROTOCOL ? openV2Connection(init) : openV1Connection(init)
+}
+
+/** As `ws` does by itself, but for apps that speak several versions. */
+function chooseProtocol(offered: ReadonlySet<string>): string | false {
+  return offered.has(SUBPROTOCOL) ? SUBPROTOCOL : ([...offered][0] ?? false)
+}
+
+/** A peer's connections have been counted where they came in. */
+function checkLate(shared: Shared, client: string, admitted: Admitted): Refusal | undefined {
+  return admitted.isFromPeer ? undefined : checkRoom(shared, client, admitted)
 }
 
 /** Connections that come later take no new turn, so they need not be waited for. */
@@ -305,11 +347,6 @@ async function waitForRest(
     await new Promise<void>((resolve) => void timers.start(DRAIN_LOOK_MS, resolve))
 }
 
-interface Admitted {
-  readonly principal: Principal
-  readonly isFromPeer?: boolean
-}
-
 interface Upgrade extends Admitted {
   /** What `ws` writes to. */
   readonly stream: Duplex
@@ -317,70 +354,7 @@ interface Upgrade extends Admitted {
   readonly path: string
 }
 
-class WsSocket implements Socket {
-  readonly #socket: WebSocket
-  readonly #stream: Duplex
-  readonly #timers: Timers
-  /** What was sent in this turn of the event loop. */
-  #waiting: string[] = []
-  #waitingChars = 0
-
-  constructor(socket: WebSocket, stream: Duplex, timers: Timers) {
-    this.#socket = socket
-    this.#stream = stream
-    this.#timers = timers
-    // Its end follows, with a close code; without a listener the error would end the process.
-    socket.on('error', ignore)
-  }
-
-  send(text: string): boolean {
-    if (this.#socket.readyState !== this.#socket.OPEN) return false
-    if (this.#waiting.length === 0) setImmediate(() => this.#flush())
-    this.#waiting.push(text)
-    this.#waitingChars += text.length
-    return true
-  }
-
-  close(code: number, reason: string): void {
-    this.#flush()
-    if (this.#socket.readyState !== this.#socket.OPEN) return
-    this.#socket.close(code, reason)
-    // One that does not answer would keep its place for half a minute.
-    const stop = this.#timers.start(CLOSING_MS, () => this.#socket.terminate())
-    this.#socket.once('close', stop)
-  }
-
-  bufferedBytes(): number {
-    return this.#socket.bufferedAmount + this.#waitingChars
-  }
-
-  onMessage(listener: Parameters<Socket['onMessage']>[0]): void {
-    this.#socket.on('message', (data, isBinary) => {
-      if (isBinary) listener(undefined, countBytes(data))
-      else listener(decodeText(data))
-    })
-  }
-
-  onClose(listener: () => void): void {
-    this.#socket.once('close', listener)
-  }
-
-  /**
-   * Frames that are sent in one turn of the event loop are one buffer and one write: a turn's end has half a dozen of
-   * them. What `ws` writes itself (pings, the close) is whole frames too, so neither gets into the other's.
-   */
-  #flush(): void {
-    const texts = this.#waiting
-    if (texts.length === 0) return
-    this.#waiting = []
-    this.#waitingChars = 0
-    if (this.#socket.readyState === this.#socket.OPEN) this.#stream.write(encodeTextFrames(texts))
-  }
-}
-
 /** Not a closure: it would keep the whole request for as long as the connection lasts. */
 function destroyBroken(this: Duplex): void {
   this.destroy()
 }
-
-function ignore(): void {}

@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterEach, expect, test, vi } from 'vitest'
 import type { WebSocket } from 'ws'
-import { DEFAULT_V1_LIMITS } from './limits.ts'
+import { DEFAULT_CONNECTION_LIMITS } from './limits.ts'
 import { createMemorySocket } from './memory-socket.ts'
 import { LINES_PER_MINUTE, sampleLog } from './sampled-log.ts'
 import { connectApp, createAgent, environment, refusedWith, startServer } from './test-server.ts'
@@ -268,9 +268,9 @@ test('a slow reader is told once in the log, whatever is still written to it', (
     ...environment,
     socket: { ...socket, close: () => {} },
     log,
-    limits: DEFAULT_V1_LIMITS,
+    limits: DEFAULT_CONNECTION_LIMITS,
   })
-  jam(DEFAULT_V1_LIMITS.outgoingBytes)
+  jam(DEFAULT_CONNECTION_LIMITS.outgoingBytes)
   const written = Array.from({ length: 50_000 }, (_, n) =>
     writer.write(String(n), { type: 'assistant.speech.partial', payload: { text: 'x' } }, 's'),
   )

@@ -6,6 +6,7 @@ import { createHost, createNodeEnvironment } from '@baton/host'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { ClientOptions } from 'ws'
+import { onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
 import type { WebSocketServerInit } from './server.ts'
 import { createWebSocketFront } from './server.ts'
@@ -34,6 +35,13 @@ export async function startServer(init: ServerParts = {}) {
     await host.stop()
   }
   return { front, host, url, port, logged, stop }
+}
+
+/** Stopped when the test has ended. */
+export async function startForTest(init: ServerParts = {}) {
+  const server = await startServer(init)
+  onTestFinished(() => server.stop())
+  return server
 }
 
 export function createAgent(model: Model, more: Partial<Parameters<typeof defineAgent>[0]> = {}): Agent {

@@ -3,7 +3,8 @@
 import type { Logger } from '@baton/core'
 import type { Socket } from 'node:net'
 import { BoundedMap } from './bounded-map.ts'
-import { deriveLimitKey, readAddress } from './client-address.ts'
+import { readAddress } from '../shared/client-address.ts'
+import { deriveLimitKey } from '../shared/limit-key.ts'
 
 export interface UnaskedSocketsInit {
   /** At once, of one address. */

@@ -17,7 +17,7 @@ import { BoundedMap } from './bounded-map.ts'
 import { CLOSE_CODES } from '../shared/socket.ts'
 import type { V1Output } from './v1-projection.ts'
 import { V1Projection } from './v1-projection.ts'
-import type { V1ConnectionInit } from './v1-connection-state.ts'
+import type { AppConnectionInit } from './connection-init.ts'
 import { TurnLog } from './v1-turn-log.ts'
 import type { ModelOffer } from './v1-written-calls.ts'
 import { WrittenCalls } from './v1-written-calls.ts'
@@ -41,7 +41,7 @@ export function parseDisplayTool(callId: string): string | undefined {
 }
 
 export async function followSession(
-  init: V1ConnectionInit,
+  init: AppConnectionInit,
   { session, writer, onStarted }: FollowerInit,
 ): Promise<SessionFollower | { readonly refused: Refused }> {
   // Read before the connection is attached, so that no offer is missed; and from the last turn's beginning, since an app
@@ -115,12 +115,12 @@ export class SessionFollower {
 const AT_REST: ReadonlySet<Phase> = new Set(['idle', 'paused', 'stopped'])
 
 /** Apps of version 1 act on what they read, and have no words for what was heard or what a person decides. */
-function describeApp({ connection }: V1ConnectionInit): ConnectionInit {
+function describeApp({ connection }: AppConnectionInit): ConnectionInit {
   return { connection, sequential: true }
 }
 
 interface FollowerState {
-  readonly init: V1ConnectionInit
+  readonly init: AppConnectionInit
   readonly session: Session
   readonly connection: ClientConnection
   readonly writer: V1Writer
@@ -140,7 +140,7 @@ interface FollowerState {
 }
 
 function createFollowerState(
-  init: V1ConnectionInit,
+  init: AppConnectionInit,
   { session, connection, writer }: Pick<FollowerState, 'session' | 'connection' | 'writer'>,
   livePos: number,
 ): FollowerState {

@@ -21,7 +21,7 @@ export async function startSession(state: ConnectionState, frame: FrameOf<'sessi
   }
   const issue = findNameIssue(sessionId)
   if (issue !== undefined) {
-    sendError(state, 'invalid_event', `a session's id ${issue}`, 'none')
+    sendError(state, 'invalid_event', `a session's id must ${issue}`, 'none')
     return
   }
   const tooMany = init.quotas?.takeSession(init.address ?? '')
@@ -58,7 +58,7 @@ export async function openSession(state: ConnectionState, onStarted: () => void)
   state.forget()
   let session: Session | undefined
   try {
-    const opened = await openHeldSession(init, sessionId, state.isGone)
+    const opened = await openHeldSession(init, sessionId, { isGone: state.isGone })
     if (opened.type === 'elsewhere') {
       state.link = opened.link
       // The peer has to know which session it is.

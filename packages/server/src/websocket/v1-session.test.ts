@@ -6,9 +6,9 @@ import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createMemoryStore } from '@baton/host'
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { DEFAULT_V1_LIMITS } from './limits.ts'
+import { DEFAULT_CONNECTION_LIMITS } from './limits.ts'
 import { createMemorySocket } from './memory-socket.ts'
-import type { V1Limits } from './limits.ts'
+import type { ConnectionLimits } from './limits.ts'
 import { openV1Connection } from './v1-session.ts'
 
 const NOW_MS = Date.UTC(2026, 0, 1)
@@ -22,7 +22,7 @@ function objectSchema() {
 }
 
 /** A server in a box: time stands still until it is moved. */
-function setUp(agent: Agent | ((timers: Timers) => Agent), limits: Partial<V1Limits> = {}) {
+function setUp(agent: Agent | ((timers: Timers) => Agent), limits: Partial<ConnectionLimits> = {}) {
   let nowMs = NOW_MS
   let ids = 0
   let timers: { readonly atMs: number; readonly callback: () => void }[] = []
@@ -60,7 +60,7 @@ function setUp(agent: Agent | ((timers: Timers) => Agent), limits: Partial<V1Lim
       host,
       principal: { id: 'anonymous' },
       log,
-      limits: { ...DEFAULT_V1_LIMITS, ...limits },
+      limits: { ...DEFAULT_CONNECTION_LIMITS, ...limits },
       isDraining: () => false,
     })
     return createApp(memory)
@@ -485,7 +485,7 @@ test('a connection that does not read, floods or never starts is closed', async 
   const { connect, moveTime } = setUp(agent, { incomingFrames: 2 })
   const [slow, flood, mute] = [connect('slow'), connect('flood'), connect('mute')]
   await slow.send('session.start', { sessionId: 's' })
-  slow.jam(DEFAULT_V1_LIMITS.outgoingBytes)
+  slow.jam(DEFAULT_CONNECTION_LIMITS.outgoingBytes)
   await slow.send('transcript.final', { text: 'Hello' })
   for (let frame = 0; frame < 4; frame++) flood.deliver('{}')
   await moveTime(30_000)

@@ -3,7 +3,7 @@ import type { Clock, Logger } from '@baton/core'
 import type { ServerFrame } from '@baton/protocol'
 import { encodeFrame, PROTOCOL_VERSION } from '@baton/protocol'
 import { encodeAppError } from '../shared/app-errors.ts'
-import type { V1Limits } from './limits.ts'
+import type { ConnectionLimits } from './limits.ts'
 import type { Socket } from '../shared/socket.ts'
 import { CLOSE_CODES } from '../shared/socket.ts'
 
@@ -18,7 +18,7 @@ export interface V1WriterInit {
   readonly socket: Socket
   readonly clock: Clock
   readonly log: Logger
-  readonly limits: Pick<V1Limits, 'outgoingBytes'>
+  readonly limits: Pick<ConnectionLimits, 'outgoingBytes'>
 }
 
 export class V1Writer {

@@ -53,6 +53,16 @@ export const CLIENT_SITUATIONS: Situations = {
     await time.until(turn.answer)
     expect(resultsTold(model)[0]?.text).toBe('here I am')
   },
+  'a call of a tool that does not wait for a client fails at once where there is none': async (stage) => {
+    const tools = [{ ...createClientTool('look'), awayMs: 0 }]
+    const { time, model, open } = await createWorld(stage, { tools })
+    const session = await open()
+    const turn = session.send('go')
+    await time.pass(1000)
+    expect(session.phase).toBe('idle')
+    await time.until(turn.answer)
+    expect(resultsTold(model)[0]).toMatchObject({ isError: true })
+  },
   'a client that is attached while its session is closed does not stay': async (stage) => {
     const { time, facts, open } = await createWorld(stage)
     const session = await open()

@@ -79,14 +79,17 @@ export const INPUT_SITUATIONS: Situations = {
     })
   },
   'what is overheard is kept together and shown with the next silence, in one turn': async ({ createWorld }) => {
-    const world = await createWorld({ steps: () => ({ text: 'noted' }) })
+    const world = await createWorld({
+      steps: () => ({ text: 'noted' }),
+      batch: { silenceMs: 60_000, ageMs: 600_000 },
+    })
     const session = await world.open()
     for (const [index, text] of ['we talk', 'about you'].entries()) {
       await session.submit({ type: 'transcript', inputId: `t${index}`, speaker: 'bob', text })
-      await world.time.pass(1000)
+      await world.time.pass(30_000)
     }
     expect(world.model.requests).toHaveLength(0)
-    await world.time.pass(2000)
+    await world.time.pass(60_000)
     expect(world.model.requests).toHaveLength(1)
     expect(textsTold(world.model, 'user').join('\n')).toMatch(/bob: we talk[^]*bob: about you/)
   },

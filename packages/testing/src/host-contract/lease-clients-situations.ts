@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import { CALL, listCalls, resultsTold } from './situation-parts.ts'
 import type { Situations } from './situation.ts'
 
-const LOOK = tool({ name: 'look', description: 'Looks', input: { type: 'object' }, effect: 'pure', timeoutMs: 60_000 })
+const LOOK = tool({ name: 'look', description: 'Looks', input: { type: 'object' }, effect: 'pure', timeoutMs: 600_000 })
 
 const done = { type: 'ok', content: [{ type: 'text', text: 'seen' }] } as const
 
@@ -16,13 +16,13 @@ export const LEASE_CLIENT_SITUATIONS: Situations = {
     const session = await world.open()
     const turn = session.send('go')
     await world.time.settle()
-    const first = await session.client({ client: 'web', leaseMs: 5000 })
+    const first = await session.client({ client: 'web', leaseMs: 60_000 })
     expect(first.calls()).toMatchObject([{ name: 'look', callId: CALL }])
     expect(await first.claim(CALL)).toMatchObject({ name: 'look', arguments: '{}' })
-    await world.time.pass(4000)
+    await world.time.pass(40_000)
     // The next request has a handle of its own.
-    const again = await (await world.open()).client({ client: 'web', leaseMs: 5000 })
-    await world.time.pass(4000)
+    const again = await (await world.open()).client({ client: 'web', leaseMs: 60_000 })
+    await world.time.pass(40_000)
     expect(await again.result(CALL, done)).toMatchObject({ type: 'accepted' })
     await world.time.until(turn.answer)
     expect(resultsTold(world.model)).toEqual([{ isError: false, text: 'seen' }])
@@ -30,11 +30,11 @@ export const LEASE_CLIENT_SITUATIONS: Situations = {
   'a client that does not renew its lease is gone, and its call goes to another one': async ({ createWorld }) => {
     const world = await createWorld({ tools: [LOOK], steps: [listCalls('look'), { text: 'done' }] })
     const session = await world.open()
-    const slow = await session.client({ client: 'slow', leaseMs: 5000 })
+    const slow = await session.client({ client: 'slow', leaseMs: 60_000 })
     const turn = session.send('go')
     await world.time.settle()
     expect(slow.calls()).toHaveLength(1)
-    await world.time.pass(5001)
+    await world.time.pass(60_001)
     await expect(slow.claim(CALL)).rejects.toMatchObject({ name: 'BatonError' })
     const other = await session.client({ client: 'other' })
     expect(other.calls()).toHaveLength(1)

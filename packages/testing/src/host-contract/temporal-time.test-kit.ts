@@ -22,7 +22,7 @@ const HOUR_MS = 3_600_000
 /** Milliseconds for which a gateway of a world holds its clients: as long as it may. */
 export const LEASE_MS = HOUR_MS
 /** Milliseconds before a deadline that are left to be jumped over when it is reached. */
-const MARGIN_MS = 5000
+const MARGIN_MS = 20_000
 /** Of an activity that no worker has taken: `PENDING_ACTIVITY_STATE_SCHEDULED`. */
 const SCHEDULED = 1
 

@@ -2,6 +2,8 @@
 import type { InputType } from '@baton/core/machine'
 
 export interface KillPlan {
+  /** Records of this session alone; absent: of any. */
+  readonly session?: string
   /** A record by its position, or the next one of an input's type. */
   readonly at: number | InputType
   /** Before it is stored, after it is stored and before the host knows, or when the host has acted on it. */

@@ -52,7 +52,24 @@ const ACTIONS: readonly (readonly [number, Act])[] = [
 ]
 const TOTAL = ACTIONS.reduce((sum, [weight]) => sum + weight, 0)
 
+/** What happens on one of the pages, where there are some. */
+function actOnPage(world: SimulatedWorld): void {
+  const { random, coverage, observed } = world
+  const page = random.pick(world.pages)
+  const what = random.pick(['say', 'say', 'drop', 'drop', 'reload', 'interrupt'] as const)
+  tell(world, `a page: ${what}`)
+  if (what === 'say') page.say(`do ${nextId(world)}`)
+  else if (what === 'drop') page.drop()
+  else if (what === 'reload') page.reload()
+  else page.client.interrupt({ heard: { type: 'chars', chars: random.below(40) } }).catch(() => {})
+  if (what !== 'say') noteFault(coverage, `page-${what}`, observed.state)
+}
+
 export async function act(world: SimulatedWorld): Promise<void> {
+  if (world.pages.length > 0 && world.random.chance(0.4)) {
+    actOnPage(world)
+    return
+  }
   let left = world.random.below(TOTAL)
   for (const [weight, action] of ACTIONS) {
     left -= weight

@@ -7,6 +7,7 @@ import type { InvariantChecker, Random } from '@baton/core/testing'
 import { createInvariantChecker, createRandom } from '@baton/core/testing'
 import type { LocalHost } from '@baton/host'
 import { createHost, createMemoryStore } from '@baton/host'
+import { DeviceNames } from '@baton/server/websocket'
 import { validateWires } from '../validate-wires.ts'
 import type { TimeChecker } from './check-time.ts'
 import { createTimeChecker } from './check-time.ts'
@@ -25,7 +26,9 @@ import { createSimulatedStore, observeDisk } from './simulated-store.ts'
 import type { VirtualTime } from './virtual-time.ts'
 import { createVirtualTime } from './virtual-time.ts'
 import { act, healAndRest } from './actions.ts'
+import { checkPages } from './check-pages.ts'
 import { checkEnd, observeAll, observeSnapshot } from './check-world.ts'
+import { SimulatedPage } from './simulated-page.ts'
 
 export interface SimulateOptions {
   readonly seed: number
@@ -34,6 +37,8 @@ export interface SimulateOptions {
   readonly coverage?: SimulationCoverage
   /** Milliseconds between a decision and its record, at most. */
   readonly storingMs?: number
+  /** Pages of version 2 that follow the session all the while; 0 by default. */
+  readonly pages?: number
 }
 
 /** Everything of one run. */
@@ -71,6 +76,9 @@ export interface SimulatedWorld {
   host: Host | undefined
   readonly app: AppMemory
   devices: SimulatedDevice[]
+  /** Pages of version 2, over all processes. */
+  readonly pages: SimulatedPage[]
+  deviceNames: DeviceNames
   /** The app's newest connection. */
   readonly voice: { speaker: SimulatedApp | undefined }
   /** Gives each number once. */
@@ -117,6 +125,7 @@ export async function simulate(options: SimulateOptions): Promise<SimulatedWorld
   const world = createSimulatedWorld(options)
   try {
     await boot(world)
+    for (let pages = options.pages ?? 0; pages > 0; pages--) world.pages.push(openPage(world))
     for (let action = options.actions ?? 40; action > 0; action--) {
       await act(world)
       await world.time.runUntil(world.time.nowMs() + world.random.below(world.random.chance(0.5) ? 300 : 2500))
@@ -125,7 +134,8 @@ export async function simulate(options: SimulateOptions): Promise<SimulatedWorld
     }
     await healAndRest(world)
     // The app works through what it was sent: every answer is spoken to its end.
-    await world.time.runUntil(world.time.nowMs() + 10 * 60_000)
+    await world.time.runUntil(world.time.nowMs() + (options.pages ? 3 : 10) * 60_000)
+    await checkPages(world)
     checkEnd(world)
   } catch (cause) {
     throw new SimulationError(options.seed, world.story, cause)
@@ -176,6 +186,8 @@ export function createSimulatedWorld(options: SimulateOptions): SimulatedWorld {
     host: undefined,
     app: createAppMemory(),
     devices: [],
+    pages: [],
+    deviceNames: new DeviceNames(),
     voice: { speaker: undefined },
     count: () => (last += 1),
     name: '',
@@ -223,12 +235,14 @@ export function startHost(world: SimulatedWorld): { readonly process: SimulatedP
     points: coverage.points,
     onDeath: (point) => {
       tell(world, `the process dies (${point})`)
+      for (const page of world.pages) page.loseServer()
       world.onDeath()
     },
   })
   world.process = process
   if (voice.speaker && world.devices.includes(voice.speaker)) voice.speaker = undefined
   world.devices = []
+  world.deviceNames = new DeviceNames()
   world.session = undefined
   const onFault = (fault: string): void => noteFault(coverage, fault, world.observed.state)
   const { effects, watch } = world
@@ -299,6 +313,21 @@ export function connect(world: SimulatedWorld, protocol: 1 | 2): void {
   if (voice.speaker?.isOpen()) voice.speaker.drop()
   voice.speaker = openApp({ ...shared, host, session: SESSION, process, memory: world.app, newId })
   world.devices.push(voice.speaker)
+}
+
+function openPage(world: SimulatedWorld): SimulatedPage {
+  const { time, random, effects, coverage } = world
+  return new SimulatedPage({
+    time,
+    random,
+    effects,
+    session: SESSION,
+    newId: () => `id-${world.count()}`,
+    tell: (what) => tell(world, what),
+    faulty: () => world.faults.on,
+    onFault: (fault) => noteFault(coverage, fault, world.observed.state),
+    server: () => world.host && { host: world.host, process: world.process, deviceNames: world.deviceNames },
+  })
 }
 
 /** A device that was there before comes back, or another one comes. */

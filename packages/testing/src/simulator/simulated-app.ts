@@ -2,13 +2,13 @@
 // frame whose id it has seen, runs tools, and speaks through the real front over a network that delays and breaks.
 import type { Host, Logger } from '@baton/core'
 import type { Random } from '@baton/core/testing'
-import type { Socket } from '@baton/server/websocket'
-import { openV1Connection, DEFAULT_V1_LIMITS } from '@baton/server/websocket'
+import { openV1Connection, DEFAULT_CONNECTION_LIMITS } from '@baton/server/websocket'
 import type { ClientFrame, ServerFrame } from '@baton/protocol'
 import { decodeServerFrame, encodeFrame } from '@baton/protocol'
 import type { SimulatedProcess } from './process.ts'
 import type { Effects } from './simulated-agent.ts'
 import type { SimulatedDevice } from './simulated-device.ts'
+import { createNetwork } from './simulated-network.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
 /** What an app keeps over all its connections. */
@@ -59,7 +59,7 @@ export function openApp(init: AppInit): SimulatedApp {
     timers: { start: process.start },
     newId: init.newId,
     log: SILENT,
-    limits: DEFAULT_V1_LIMITS,
+    limits: DEFAULT_CONNECTION_LIMITS,
     isDraining: () => false,
   })
 
@@ -134,61 +134,6 @@ async function runTool(
     await time.wait(random.below(1500))
   }
   return `${call.name} done`
-}
-
-interface Network {
-  readonly socket: Socket
-  sendToServer(text: string): void
-  onFrame(listener: (text: string) => void): void
-  isOpen(): boolean
-  drop(): void
-}
-
-/** Both directions keep their order, as TCP does; what is under way when the connection breaks is lost. */
-function createNetwork({ time, random, faulty, onFault }: AppInit): Network {
-  let open = true
-  /** An app that does not read: what is sent to it piles up. */
-  const stuck = faulty() && random.chance(0.05)
-  let toServer: (text: string | undefined) => void = () => {}
-  let toApp: (text: string) => void = () => {}
-  let serverClosed: () => void = () => {}
-  const due = { server: 0, app: 0 }
-  const deliver = (end: 'server' | 'app', act: () => void): void => {
-    due[end] = Math.max(due[end], time.nowMs() + random.below(80))
-    time.timers.start(due[end] - time.nowMs(), () => {
-      if (open) act()
-    })
-  }
-  const drop = (): void => {
-    if (!open) return
-    open = false
-    time.timers.start(random.below(3000), () => serverClosed())
-  }
-  return {
-    socket: {
-      send: (text) => {
-        if (open && !stuck) deliver('app', () => toApp(text))
-        return open
-      },
-      close: drop,
-      bufferedBytes: () => {
-        if (stuck) onFault('slow-client')
-        return stuck ? DEFAULT_V1_LIMITS.outgoingBytes + 1 : 0
-      },
-      onMessage: (listener) => {
-        toServer = listener
-      },
-      onClose: (listener) => {
-        serverClosed = listener
-      },
-    },
-    sendToServer: (text) => deliver('server', () => toServer(text)),
-    onFrame: (listener) => {
-      toApp = listener
-    },
-    isOpen: () => open,
-    drop,
-  }
 }
 
 const SILENT: Logger = { info: () => {}, warn: () => {} }

@@ -5,7 +5,7 @@ import { chooseCount } from '../depth.ts'
 import { createSimulationCoverage, reportCoverage, reportOwnership } from './coverage.ts'
 import { simulateTwoProcesses } from './simulate-two-processes.ts'
 
-const SEEDS = chooseCount({ quick: 30, deep: 600 })
+const SEEDS = chooseCount({ quick: 15, deep: 600 })
 /** What drives a session from one process to the other. */
 const FAULTS = ['move', 'held', 'kill', 'stop', 'partition-fails', 'partition-hangs', 'clock-forward', 'clock-back']
 

@@ -3,7 +3,11 @@
 import { createHost, createNodeEnvironment } from '@baton/host'
 import { openPostgresStore } from '@baton/host/postgres'
 import { createWebSocketFront } from '@baton/server/websocket'
+import { appendFileSync } from 'node:fs'
+import { createHomeAgent } from '../home-agent.ts'
+import { killingAt } from '../kill-loop/killing-store.ts'
 import { createPlainAgent } from '../kill-loop/plain-agent.ts'
+import type { KillPlan } from '../kill-loop/plan.ts'
 
 export interface PeerServerWords {
   readonly store: string
@@ -12,7 +16,14 @@ export interface PeerServerWords {
   /** Milliseconds by which its wall clock is ahead. */
   readonly aheadMs: number
   readonly leaseMs: number
+  /** The agent of version 2's clients, whose effects are lines of tool and session; else the plain one. */
+  readonly kind?: 'home'
+  /** When it kills itself; absent: never. */
+  readonly plan?: KillPlan
 }
+
+/** What it prints for each connection that it passes on to its peer. */
+const PASSED_ON = 'a connection is passed on'
 
 /** The apps of the tests talk without a pause. */
 const BUSY = {
@@ -23,14 +34,22 @@ const BUSY = {
   sessionTranscriptsPerMinute: 1e6,
 }
 
-async function serve({ store: url, port, effectsFile, aheadMs, leaseMs }: PeerServerWords): Promise<void> {
+async function serve(words: PeerServerWords): Promise<void> {
+  const { store: url, port, effectsFile, aheadMs, leaseMs, kind, plan } = words
   const real = createNodeEnvironment({ post: () => Promise.reject(new Error('this server needs no network')) })
   const environment = { ...real, clock: { ...real.clock, nowMs: () => Date.now() + aheadMs } }
   const peers = { address: `ws://127.0.0.1:${port}`, secret: 'a secret of the peers'.replaceAll(' ', '-') }
   const store = await openPostgresStore(url, { leaseMs })
-  const agent = createPlainAgent(effectsFile)
-  const log = { info: () => {}, warn: (message: string, data?: object) => say('error', { message, ...data }) }
-  const host = createHost({ environment, agent, store, address: peers.address, snapshotRecords: 8, log })
+  const onEffect = (...effect: readonly string[]): void =>
+    appendFileSync(effectsFile, `${effect.join(' ')}\n`, { flush: true })
+  const agent =
+    kind === 'home' ? createHomeAgent({ timers: environment.timers, onEffect }) : createPlainAgent(effectsFile)
+  const log = {
+    info: (message: string) => message.startsWith(PASSED_ON) && say('output', { event: PASSED_ON }),
+    warn: (message: string, data?: object) => say('error', { message, ...data }),
+  }
+  const sessions = plan ? killingAt(store, plan) : store
+  const host = createHost({ environment, agent, store: sessions, address: peers.address, snapshotRecords: 8, log })
   const front = createWebSocketFront({
     ...environment,
     host,

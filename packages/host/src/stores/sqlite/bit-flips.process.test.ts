@@ -1,6 +1,7 @@
 // One bit of a closed file is turned over, anywhere in it: what is read afterwards is what was written, or somebody is told.
 import type { SessionRecord } from '@baton/core/machine'
 import { createRandom } from '@baton/core/testing'
+import { chooseCount } from '@baton/testing/depth'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +12,7 @@ import { openDatabase } from './database.ts'
 import { checkSessionList, prepareTables } from './schema.ts'
 import { openSqliteStore } from './sqlite-store.ts'
 
-const FLIPS = 3000
+const FLIPS = chooseCount({ quick: 1000, deep: 3000 })
 const SESSIONS = ['ann', 'bob', 'carl']
 const RECORDS = 12
 

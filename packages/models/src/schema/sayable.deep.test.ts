@@ -20,7 +20,7 @@ import { generateSchemas, listPublished } from './schema-sources.test-kit.ts'
 import { WRITTEN } from './written-schemas.test-kit.ts'
 
 const NAMES = Object.keys(DIALECTS) as readonly DialectName[] // the keys of that record
-const RANDOM = chooseCount({ quick: 50, deep: 500 })
+const RANDOM = chooseCount({ quick: 20, deep: 250 })
 const SAMPLES = 8
 /** Names that the reference validator itself takes for those of every object. */
 const UNREADABLE = /__proto__/
@@ -37,7 +37,7 @@ afterAll(() => {
 
 test.each<[string, () => readonly Named[] | Promise<readonly Named[]>]>([
   ['people', () => WRITTEN],
-  ['GitHub', () => chooseSample(listPublished(), 6)],
+  ['GitHub', () => chooseSample(listPublished(), 3)],
   ['chance', () => generateSchemas(RANDOM)],
   ['MCP servers', listMcpTools],
   ['those who double', listDoubling],

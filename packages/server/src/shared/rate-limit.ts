@@ -11,7 +11,7 @@ export interface RateLimitInit {
   /** Tokens of a full bucket, and how many come back in a minute. */
   readonly perMinute: number
   readonly clock: Clock
-  /** Keys that are remembered; past it the one that was longest away starts anew. 10,000. */
+  /** Keys that are remembered. Beyond that, the key that was unused for the longest time starts again. 10,000. */
   readonly keysMax?: number
 }
 

@@ -1,7 +1,7 @@
 // Which frames come too often, by the address and by the session that they come from.
 import type { Clock } from '@baton/core'
-import type { V1Limits } from './limits.ts'
-import { createRateLimit } from './rate-limit.ts'
+import type { ConnectionLimits } from './limits.ts'
+import { createRateLimit } from '../shared/rate-limit.ts'
 
 export interface FrameOrigin {
   /** Undefined before the connection has a session. */
@@ -9,7 +9,7 @@ export interface FrameOrigin {
   readonly isTranscript: boolean
 }
 
-export interface V1Rates {
+export interface ConnectionRates {
   /** Of a frame that is not parsed yet. `address` is of the network; with a trusted proxy, the one that the proxy names. */
   checkAddress(address: string): string | undefined
   /** What to tell the sender of a parsed frame that is one too many for its session; undefined for one that may pass. */
@@ -19,7 +19,7 @@ export interface V1Rates {
 type RateNames = 'addressFramesPerMinute' | 'sessionFramesPerMinute' | 'sessionTranscriptsPerMinute'
 
 /** One for a whole server, since a session and an address have many connections. */
-export function createV1Rates(limits: Pick<V1Limits, RateNames>, clock: Clock): V1Rates {
+export function createConnectionRates(limits: Pick<ConnectionLimits, RateNames>, clock: Clock): ConnectionRates {
   const addresses = createRateLimit({ perMinute: limits.addressFramesPerMinute, clock })
   const sessions = createRateLimit({ perMinute: limits.sessionFramesPerMinute, clock })
   const transcripts = createRateLimit({ perMinute: limits.sessionTranscriptsPerMinute, clock })

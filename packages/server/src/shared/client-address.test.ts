@@ -1,6 +1,7 @@
 // Whose address counts, by what the network and the headers say.
 import { expect, test } from 'vitest'
-import { deriveLimitKey, findClientAddress } from './client-address.ts'
+import { findClientAddress } from './client-address.ts'
+import { deriveLimitKey } from './limit-key.ts'
 
 function findAddress(peer: string, forwarded: string | undefined, proxies: number): string {
   const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded }

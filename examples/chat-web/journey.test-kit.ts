@@ -1,0 +1,147 @@
+// A turn with everything in it: a thought, texts, a tool of the server, two of the page at once, an approval. It stops at the
+// points where a test breaks something. The model decides by what it is shown, so a second process goes on with the same turn.
+import type { Agent, Message, Model, ModelEvent, ModelPart } from '@baton/core'
+import { defineAgent, tool } from '@baton/core'
+import chatAgent from './agent.ts'
+
+/** In the order of the turn. */
+export const POINTS = [
+  'before the first token',
+  'in a thought',
+  'in a text',
+  'in a tool’s input',
+  'while a tool of the server runs',
+  'before the page hears of its calls',
+  'while the approved tool runs',
+  'in the last text',
+  'after the last token',
+] as const
+export type Point = (typeof POINTS)[number]
+
+export interface JourneyInit {
+  /** Resolves when the turn may go on from there. */
+  readonly pass: (point: Point) => Promise<void>
+  /** Notes the effect of a tool of the server. */
+  readonly note: (tool: string) => void
+  /** Milliseconds that the page has for a call; those of the agent by default. */
+  readonly pageMs?: number
+}
+
+export const LAST_TEXT = 'All is done.'
+
+export function createJourney(init: JourneyInit): Agent {
+  const look = tool({
+    name: 'look',
+    description: 'looks',
+    input: { type: 'object', properties: { place: { type: 'string' } }, required: ['place'] },
+    effect: 'pure',
+    execute: async () => {
+      await init.pass('while a tool of the server runs')
+      init.note('look')
+      return 'rain'
+    },
+  })
+  const save = tool({
+    name: 'note.save',
+    description: 'saves',
+    input: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
+    effect: 'once',
+    approval: true,
+    title: 'Save a note',
+    execute: async () => {
+      init.note('note.save')
+      await init.pass('while the approved tool runs')
+      return 'saved'
+    },
+  })
+  const ofPage = chatAgent.tools
+    .filter(({ name }) => name.startsWith('page.'))
+    .map((one) => (init.pageMs === undefined ? one : { ...one, timeoutMs: init.pageMs }))
+  return defineAgent({ name: 'journey', model: createModel(init), tools: [look, save, ...ofPage] })
+}
+
+type Sink = (event: ModelEvent) => void
+type Step = (sink: Sink) => Promise<readonly ModelPart[]>
+
+function createModel({ pass }: JourneyInit): Model {
+  const steps: readonly Step[] = [
+    async (sink) => {
+      await pass('before the first token')
+      sink({ type: 'reasoning-delta', text: 'It may ' })
+      await pass('in a thought')
+      sink({ type: 'reasoning-delta', text: 'rain.' })
+      sink({ type: 'text-delta', text: 'Let me ' })
+      await pass('in a text')
+      sink({ type: 'text-delta', text: 'look.' })
+      sink({ type: 'call-start', index: 0, name: 'look' })
+      sink({ type: 'call-delta', index: 0, text: '{"place":' })
+      await pass('in a tool’s input')
+      sink({ type: 'call-delta', index: 0, text: '"Rome"}' })
+      sink({ type: 'call-end', index: 0 })
+      return [
+        { type: 'reasoning', text: 'It may rain.' },
+        { type: 'text', text: 'Let me look.' },
+        { type: 'call', name: 'look', arguments: '{"place":"Rome"}' },
+      ]
+    },
+    async (sink) => {
+      sink({ type: 'text-delta', text: 'It rains.' })
+      await pass('before the page hears of its calls')
+      return [
+        { type: 'text', text: 'It rains.' },
+        { type: 'call', name: 'page.theme', arguments: '{"theme":"dark"}' },
+        { type: 'call', name: 'page.notice', arguments: '{"text":"Rain in Rome"}' },
+      ]
+    },
+    () => Promise.resolve([{ type: 'call', name: 'note.save', arguments: '{"text":"Rain in Rome"}' }]),
+    async (sink) => {
+      sink({ type: 'text-delta', text: 'All is ' })
+      await pass('in the last text')
+      sink({ type: 'text-delta', text: 'done.' })
+      await pass('after the last token')
+      return [{ type: 'text', text: LAST_TEXT }]
+    },
+  ]
+  return {
+    id: 'scripted/journey',
+    provider: 'scripted',
+    capabilities: { tools: 'native', images: false },
+    run: async ({ messages }, sink) => {
+      const step = steps[countSteps(messages)]
+      if (!step) throw new Error('the journey is over')
+      const parts = await step(sink)
+      const finish = parts.some(({ type }) => type === 'call') ? 'tool-calls' : 'end'
+      return { parts, finish, usage: {}, model: 'journey' }
+    },
+  }
+}
+
+/** Since the user has spoken last. */
+function countSteps(messages: readonly Message[]): number {
+  return messages
+    .slice(messages.findLastIndex(({ role }) => role === 'user'))
+    .filter(({ role }) => role === 'assistant').length
+}
+
+/** Holds the turn at one point, until it is opened. */
+export function createGate(point: Point | undefined) {
+  const reached = Promise.withResolvers<void>()
+  const opened = Promise.withResolvers<void>()
+  const pass = async (at: Point): Promise<void> => {
+    if (at !== point) return
+    reached.resolve()
+    await opened.promise
+  }
+  return { pass, reached: reached.promise, open: opened.resolve }
+}
+
+/** What the page shows by then. */
+export const SHOWN_BY: Readonly<Partial<Record<Point, string>>> = {
+  'in a thought': 'It may',
+  'in a text': 'Let me',
+  'in a tool’s input': 'Let me look.',
+  'while a tool of the server runs': 'Let me look.',
+  'before the page hears of its calls': 'It rains.',
+  'in the last text': 'All is',
+  'after the last token': LAST_TEXT,
+}

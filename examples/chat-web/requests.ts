@@ -1,0 +1,18 @@
+// Requests of the page beside those of `useChat`.
+
+/** Undefined: the server has no such thing. @throws TypeError without a connection, Error with what the server says */
+export async function askJson<Answer>(address: string): Promise<Answer | undefined> {
+  const response = await fetch(address)
+  if (response.status === 404) return undefined
+  if (!response.ok) throw new Error(await response.text())
+  return (await response.json()) as Answer // as the server documents it
+}
+
+/** @throws TypeError without a connection, Error with what the server says */
+export async function sendJson(method: 'POST' | 'PATCH', address: string, body: object): Promise<void> {
+  const headers = { 'content-type': 'application/json' }
+  const response = await fetch(address, { method, headers, body: JSON.stringify(body) })
+  if (response.ok) return
+  const { error } = (await response.json()) as { readonly error?: { readonly message?: string } } // as it documents
+  throw new Error(error?.message ?? `the server answered ${response.status}`)
+}

@@ -1,0 +1,235 @@
+"""A client of Baton's WebSocket protocol, version 2 (docs/protocol-2.md). It needs Python 3.11 and the package websockets.
+
+    async with Session(url, "my-session", tools={"weather": weather}) as session:
+        print(await session.say("Do I need an umbrella?"))
+"""
+
+import asyncio
+import inspect
+import json
+import random
+import uuid
+
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+PING_SECONDS = 20
+ANSWER_SECONDS = 30
+BACKOFF_SECONDS = (0.1, 10)
+DEVICE_TAKEN = 4409
+RETRIES = 8
+
+
+class Refused(Exception):
+    """The server refused a request: `code` is a word of docs/errors.md."""
+
+    def __init__(self, frame):
+        super().__init__(f"{frame['code']}: {frame['message']}")
+        self.code = frame["code"]
+        self.retryable = frame.get("retryable", False)
+        self.retry_after_ms = frame.get("retryAfterMs")
+
+
+class Session:
+    """One session. It reconnects by itself: nothing that was said is lost, no event comes twice, no tool runs twice.
+
+    url        ws://127.0.0.1:8080/ws, with ?token=... where the server asks for one
+    session    its name; None for a new one
+    tools      the agent's client tools that run here, by name: a function of the input, or a coroutine function
+    approve    called with each approval request; gives {"decision": "approve"} or "deny", or "edit" with an "input"
+    answer     called with each question of a tool; gives a value that fits its schema, or None to decline
+    on_event   called with each session event, in order, each once
+    """
+
+    def __init__(self, url, session=None, *, tools=None, approve=None, answer=None, on_event=None):
+        self.url, self.session = url, session or f"python-{uuid.uuid4()}"
+        self.tools, self.approve, self.answer = tools or {}, approve, answer
+        self.on_event = on_event or (lambda event: None)
+        self.device = f"python-{uuid.uuid4()}"
+        self._socket = None
+        self._is_open = asyncio.Event()
+        self._cursor = "turn"  # where the events go on
+        self._waiting = {}  # requests without an answer, by id
+        self._turns = {}  # what was said and has no whole answer yet, by input id
+        self._entered = []  # inputs that the model reads in the running turn
+        self._calls = set()  # calls that this program runs, or has asked for
+        self._tasks = set()
+
+    async def __aenter__(self):
+        self._connection = asyncio.create_task(self._stay_connected())
+        opening = asyncio.create_task(self._is_open.wait())
+        await asyncio.wait({opening, self._connection}, return_when=asyncio.FIRST_COMPLETED)
+        opening.cancel()
+        if self._connection.done():
+            self._connection.result()  # raises why
+        return self
+
+    async def __aexit__(self, *_):
+        # One after the other: a task whose request fails in the moment in which it is cancelled would not notice that it was.
+        for tasks in (list(self._tasks), [self._connection]):
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def say(self, content, **options):
+        """Says something, and gives the text of its answer once it is whole. Options are those of `input.send`."""
+        input_id = str(uuid.uuid4())
+        turn = self._turns[input_id] = asyncio.get_running_loop().create_future()
+        try:
+            await self.deliver("input.send", input=input_id, content=content, **options)
+            await asyncio.wait({turn, self._connection}, return_when=asyncio.FIRST_COMPLETED)
+            return turn.result()["text"] if turn.done() else self._connection.result()
+        finally:
+            self._turns.pop(input_id, None)
+
+    async def deliver(self, kind, **fields):
+        """Sends a request until it is answered, over as many connections as that takes. Raises Refused."""
+        refusals = 0
+        while True:
+            await self._is_open.wait()
+            try:
+                return await self.request(kind, **fields)
+            except Refused as cause:  # a server that shuts down takes no new turn: the next one does
+                refusals += 1
+                if not cause.retryable or refusals > RETRIES:
+                    raise
+                await asyncio.sleep(refusals if cause.retry_after_ms is None else cause.retry_after_ms / 1000)
+            except (ConnectionError, TimeoutError):
+                pass  # the ids in it make a repeat harmless
+
+    async def request(self, kind, **fields):
+        """Sends a request over the connection that there is. Raises Refused, ConnectionError or TimeoutError."""
+        request_id = str(uuid.uuid4())
+        answer = self._waiting[request_id] = asyncio.get_running_loop().create_future()
+        try:
+            if self._socket is None:
+                raise ConnectionError("there is no connection")
+            await self._socket.send(json.dumps({"id": request_id, "type": kind, **fields}))
+            return await asyncio.wait_for(answer, ANSWER_SECONDS)
+        except ConnectionClosed as cause:
+            self._is_open.clear()
+            raise ConnectionError(str(cause)) from cause
+        finally:
+            self._waiting.pop(request_id, None)
+            if answer.done() and not answer.cancelled():
+                answer.exception()  # seen: sending may have failed before anybody waited for it
+
+    async def _stay_connected(self):
+        tries = 0
+        while True:
+            try:
+                async with connect(self.url, subprotocols=["baton.v2"], max_size=None, ping_interval=PING_SECONDS) as socket:
+                    if socket.subprotocol != "baton.v2":
+                        raise Refused({"code": "invalid_option", "message": "the server does not speak baton.v2"})
+                    self._socket = socket
+                    reading = asyncio.create_task(self._read(socket))
+                    try:
+                        await self._open()
+                        tries = 0
+                        await reading
+                    finally:
+                        reading.cancel()
+            except Refused as cause:
+                if not cause.retryable:
+                    raise
+            except InvalidStatus as cause:
+                if cause.response.status_code in (401, 403, 404):
+                    raise
+            except (ConnectionError, ConnectionClosed, OSError, TimeoutError):
+                pass
+            finally:
+                self._lose()
+            least, most = BACKOFF_SECONDS
+            longest = min(most, least * 2**tries)
+            await asyncio.sleep(longest / 2 + random.random() * longest / 2)
+            tries = min(tries + 1, 10)
+
+    async def _open(self):
+        device = {"name": self.device, "runs": list(self.tools)}
+        opened = await self.request("session.open", session=self.session, **{"from": self._cursor}, device=device)
+        if self._cursor == "turn":
+            self._cursor = opened["next"]
+        self._is_open.set()
+
+    def _lose(self):
+        if getattr(self._socket, "close_code", None) == DEVICE_TAKEN:
+            self.device = f"python-{uuid.uuid4()}"
+        self._socket = None
+        self._is_open.clear()
+
+    async def _read(self, socket):
+        try:
+            async for text in socket:
+                frame = json.loads(text)
+                answer = self._waiting.get(frame.get("re"))
+                if frame["type"] == "events":
+                    for event in frame["events"]:
+                        self._take(event)
+                    self._cursor = frame["next"]
+                elif frame["type"] == "session.closed":
+                    return  # it is opened again
+                elif answer and not answer.done():
+                    answer.set_result(frame) if frame["type"] == "ok" else answer.set_exception(Refused(frame))
+        finally:
+            self._is_open.clear()
+            for answer in self._waiting.values():
+                if not answer.done():
+                    answer.set_exception(ConnectionError("the connection broke"))
+
+    def _take(self, event):
+        match event["type"]:
+            case "message-entered":
+                self._entered.append(event["message"])
+            case "turn-finished":
+                for turn in (self._turns.get(input_id) for input_id in self._entered):
+                    if turn and not turn.done():
+                        turn.set_result(event)
+                self._entered.clear()
+            case "call":
+                call = event["call"]
+                is_mine = call.get("holder") == self.device and call["name"] in self.tools
+                if is_mine and call["status"] in ("waiting", "running") and call["callId"] not in self._calls:
+                    self._calls.add(call["callId"])
+                    self._start(self._run(call["callId"]))
+            case "approval-requested" if self.approve:
+                self._start(self._decide(event))
+            case "question-asked" if self.answer:
+                self._start(self._answer(event))
+        self.on_event(event)
+
+    def _start(self, work):
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _run(self, call_id):
+        """The claim is in the log before the tool begins, so no other device runs the call."""
+        device = self.device
+        try:
+            call = (await self.deliver("call.claim", callId=call_id))["call"]
+        except Refused:
+            self._calls.discard(call_id)  # it is over, or somebody else's; it may be offered again
+            return
+        try:
+            outcome = {"output": await finish(self.tools[call["name"]](call["input"]))}
+        except Exception as cause:  # whatever a tool raises is its result
+            outcome = {"error": str(cause) or type(cause).__name__}
+        await self._reply("call.result", callId=call_id, outcome=outcome, device=device)
+
+    async def _decide(self, event):
+        await self._reply("approval.decide", approvalId=event["approvalId"], **await finish(self.approve(event)))
+
+    async def _answer(self, event):
+        value = await finish(self.answer(event))
+        reply = {"decline": True} if value is None else {"value": value}
+        await self._reply("question.answer", questionId=event["questionId"], **reply)
+
+    async def _reply(self, kind, **fields):
+        try:
+            await self.deliver(kind, **fields)
+        except Refused:
+            pass  # it was settled meanwhile: the events tell
+
+
+async def finish(value):
+    return await value if inspect.isawaitable(value) else value

@@ -1,0 +1,121 @@
+// The servers that embed Baton, as processes, with a provider of our own behind them; the AI SDK's chat talks to each,
+// unmodified. That of Next.js is built first, by the packages as they are published.
+import { Chat } from '@ai-sdk/react'
+import { startFakeAnthropic } from '@baton/testing/fake-anthropic'
+import { leaveOut } from '@baton/testing/left-out'
+import type { UIMessage } from 'ai'
+import { DefaultChatTransport } from 'ai'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterEach, beforeAll, expect, test } from 'vitest'
+import { buildPackages } from '../../scripts/build.ts'
+
+const FOLDER = fileURLToPath(new URL('.', import.meta.url))
+const NEXT_FOLDER = fileURLToPath(new URL('next/', import.meta.url))
+const NEXT = `${NEXT_FOLDER}node_modules/next/dist/bin/next`
+/** Nothing is told to anybody, and a request to the network would fail. */
+const OFFLINE = {
+  NEXT_TELEMETRY_DISABLED: '1',
+  HTTPS_PROXY: 'http://127.0.0.1:9',
+  HTTP_PROXY: 'http://127.0.0.1:9',
+  NO_PROXY: '127.0.0.1',
+}
+
+const lack = { why: 'it is not installed', remedy: 'Run npm ci --prefix examples/embed/next --ignore-scripts.' }
+const hasNext = existsSync(NEXT) || leaveOut('the app of Next.js', lack, console.warn) !== undefined
+const source = (name: string) => ({ command: ['--conditions=@baton/source', `${FOLDER}${name}.ts`], folder: FOLDER })
+const servers = [
+  { name: 'Hono', ...source('hono') },
+  { name: 'Express', ...source('express') },
+  ...(hasNext
+    ? [{ name: 'Next.js', command: [NEXT, 'start', '-H', '127.0.0.1', '-p', '0'], folder: NEXT_FOLDER }]
+    : []),
+]
+
+const closers: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close()
+})
+
+beforeAll(async () => {
+  if (!hasNext) return
+  buildPackages()
+  const env = { ...process.env, ...OFFLINE, NODE_ENV: 'production' }
+  await promisify(execFile)(process.execPath, [NEXT, 'build'], { cwd: NEXT_FOLDER, env, timeout: 240_000 })
+}, 300_000)
+
+async function start({ command, folder }: { readonly command: readonly string[]; readonly folder: string }) {
+  const fake = await startFakeAnthropic(({ body }) =>
+    JSON.stringify(body['messages']).includes('story')
+      ? { text: 'Once upon a time there was a shop.', stallAfter: 6 }
+      : { text: 'We open at nine.' },
+  )
+  closers.push(() => fake.close())
+  const env = {
+    ...process.env,
+    ...OFFLINE,
+    PORT: '0',
+    ANTHROPIC_API_KEY: 'key-of-a-test',
+    ANTHROPIC_BASE_URL: fake.url,
+  }
+  const server = spawn(process.execPath, command, { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const ended = once(server, 'exit')
+  closers.push(async () => {
+    server.kill('SIGTERM')
+    await ended
+  })
+  let printed = ''
+  for await (const piece of server.stdout) {
+    printed += String(piece)
+    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(printed)?.[0]
+    if (url !== undefined) return { url, fake }
+  }
+  throw new Error(`the server ended: ${printed}`)
+}
+
+function openPage(url: string, id: string, messages: UIMessage[] = []): Chat<UIMessage> {
+  return new Chat<UIMessage>({ id, messages, transport: new DefaultChatTransport({ api: `${url}/api/chat` }) })
+}
+
+function readText(page: Chat<UIMessage>): string {
+  return (page.messages.at(-1)?.parts ?? []).map((part) => (part.type === 'text' ? part.text : '')).join('')
+}
+
+const POLL = { timeout: 20_000 }
+
+test.each(servers)('$name: an answer, one that another page reads on, and a stop', async (server) => {
+  const { url, fake } = await start(server)
+  const page = openPage(url, 'c1')
+  await page.sendMessage({ text: 'When do you open?' })
+  expect([page.error, readText(page)]).toEqual([undefined, 'We open at nine.'])
+  // A chat that nobody has begun has nothing to be resumed.
+  const idle = openPage(url, 'c0')
+  await idle.resumeStream()
+  expect(idle.status).toBe('ready')
+
+  const first = openPage(url, 'c2')
+  const sent = first.sendMessage({ text: 'Tell me a story.' })
+  await expect.poll(() => readText(first), POLL).toContain('Once upon')
+  const second = openPage(url, 'c2', structuredClone(first.messages.slice(0, 1)))
+  const resumed = second.resumeStream()
+  await expect.poll(() => readText(second), POLL).toBe(readText(first))
+  // A page that leaves stops nothing; the address of its own does.
+  await first.stop()
+  await sent
+  expect(second.status).toBe('streaming')
+  const stopped = await fetch(`${url}/api/chat/c2/stop`, { method: 'POST' })
+  expect(stopped.status).toBe(200)
+  await resumed
+  expect(second.status).toBe('ready')
+  await expect.poll(fake.aborted, POLL).toBe(1)
+
+  const listed = await fetch(`${url}/api/sessions/c2/messages`)
+  expect(JSON.stringify(await listed.json())).toContain('Once upon')
+  // In each of them the public name is checked.
+  const foreign = await fetch(`${url}/api/sessions`, { headers: { origin: 'https://eve.example' } })
+  expect(foreign.status).toBe(403)
+  expect((await fetch(url)).status).toBe(200)
+})

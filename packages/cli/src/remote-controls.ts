@@ -1,0 +1,53 @@
+// What a person may do with a session on a server: go back, copy, look at usage, answer questions.
+import type { SessionClient, SessionMessage } from '@baton/client'
+import type { Usage } from '@baton/core'
+import { addUsage, BatonError } from '@baton/core'
+import type { SessionControls } from './conversation.ts'
+import type { RemoteTurns } from './remote-turns.ts'
+
+/** Messages that the server gives at once. */
+const PAGE = 200
+
+export function createRemoteControls(client: SessionClient, turns: RemoteTurns): SessionControls {
+  return {
+    retry: async () => {
+      findLast(client, 'assistant')
+      const sent = client.regenerate()
+      const turn = turns.begin(sent, 'anew')
+      await sent.accepted
+      return turn
+    },
+    undo: async () => {
+      const last = findLast(client, 'user')
+      await client.rewind({ message: last.id }).accepted
+      if (last.role !== 'user') return ''
+      return last.parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
+    },
+    fork: () => client.fork(),
+    tools: () => ['the tools are on the server; their calls are shown here as they come'],
+    status: async () => {
+      const { model, context } = await client.info()
+      return { model, context }
+    },
+    usage: async () => {
+      while (await client.older(PAGE));
+      let usage: Usage | undefined
+      for (const message of client.getSnapshot().messages)
+        if (message.role === 'assistant' && message.usage) usage = addUsage(usage, message.usage)
+      return usage ?? {}
+    },
+    answer: (questionId, value) =>
+      client.answer(value === undefined ? { questionId, decline: true } : { questionId, value }),
+  }
+}
+
+/** @throws BatonError `unknown_input` where nothing was said yet */
+function findLast(client: SessionClient, role: SessionMessage['role']): SessionMessage {
+  const last = client.getSnapshot().messages.findLast((message) => message.role === role)
+  if (last) return last
+  throw new BatonError({
+    code: 'unknown_input',
+    message: 'nothing was said in this session yet',
+    hint: 'Say something.',
+  })
+}

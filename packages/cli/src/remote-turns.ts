@@ -1,0 +1,103 @@
+// The turns of a session on a server, as a chat reads them: the events of each, and how it ended.
+import type { SentInput, SessionAnswer, SessionClient, SessionMessage } from '@baton/client'
+import { ClientError } from '@baton/client'
+import type { EventBody, SessionEvent } from '@baton/core'
+import type { ConversationTurn } from './conversation.ts'
+import type { EventQueue } from './event-queue.ts'
+import { createEventQueue } from './event-queue.ts'
+
+export interface RemoteTurns {
+  /** Of an input that was sent a moment ago. `anew`: it asks again for what was asked before, under that one's id. */
+  begin(sent: SentInput, anew?: 'anew'): ConversationTurn
+  /** The turn that was running when the session was opened. */
+  resume(): ConversationTurn | undefined
+}
+
+interface Followed {
+  readonly events: EventQueue
+  /** The message with which it begins; undefined: the next one that enters. */
+  readonly input: string | undefined
+  isMine: boolean
+}
+
+const OUTCOMES: Readonly<Record<SessionAnswer['stop'], string>> = {
+  end: 'answered',
+  'max-tokens': 'answered',
+  limit: 'answered',
+  refused: 'refused',
+  cancelled: 'interrupted',
+  stopped: 'stopped',
+  silent: 'silent',
+}
+
+export function createRemoteTurns(client: SessionClient): RemoteTurns {
+  const followed = new Set<Followed>()
+  client.on('event', (event) => {
+    for (const turn of followed) {
+      turn.isMine ||= begins(event, turn.input)
+      if (!turn.isMine) continue
+      turn.events.push(event)
+      if (event.type !== 'turn-finished') continue
+      turn.events.end()
+      followed.delete(turn)
+    }
+  })
+  const follow = (input: string | undefined, answer: Promise<SessionAnswer>, begun?: readonly EventBody[]) => {
+    const turn: Followed = { events: createEventQueue(), input, isMine: begun !== undefined }
+    for (const event of begun ?? []) turn.events.push(event)
+    followed.add(turn)
+    const outcome = answer.then(({ stop }) => ({ outcome: OUTCOMES[stop] }))
+    // Refused, or taken back: no event says so. One that failed has had its last event.
+    outcome.catch(() => {
+      followed.delete(turn)
+      turn.events.end()
+    })
+    return { answer: outcome, [Symbol.asyncIterator]: () => turn.events[Symbol.asyncIterator]() }
+  }
+  return {
+    begin: ({ id, answer }, anew) => follow(anew ? undefined : id, answer),
+    resume: () => {
+      const running = client.getSnapshot().messages.at(-1)
+      if (running?.role !== 'assistant' || running.stop) return undefined
+      return follow(running.id, awaitEnd(client), repeatEvents(client, running))
+    },
+  }
+}
+
+function begins(event: SessionEvent, input: string | undefined): boolean {
+  if (event.type === 'message-added') return event.message.id === input
+  return event.type === 'message-entered' && (input === undefined || event.message === input)
+}
+
+/** What was asked of a turn was said before, so nobody but the turn's end tells of it. */
+function awaitEnd(client: SessionClient): Promise<SessionAnswer> {
+  return new Promise((resolve, reject) => {
+    const stop = client.on('event', (event) => {
+      if (event.type !== 'turn-finished') return
+      stop()
+      const { stop: why, text, usage, error } = event
+      if (why === 'failed') reject(new ClientError(error ?? { code: 'internal', message: 'the turn failed' }))
+      else resolve({ stop: why, text, usage })
+    })
+    client.on('status', (status) => {
+      if (status === 'closed') reject(new ClientError({ code: 'session_closed', message: 'the chat was left' }))
+    })
+  })
+}
+
+/** What the running turn has told, as a reader from its beginning would see it. */
+function repeatEvents(
+  client: SessionClient,
+  { id: message, steps }: Extract<SessionMessage, { readonly role: 'assistant' }>,
+): readonly EventBody[] {
+  const { approvals, questions, calls } = client.getSnapshot()
+  const told = steps.flatMap(({ step, text, calls: called }): readonly EventBody[] => [
+    ...(text === '' ? [] : [{ type: 'text', message, step, offset: 0, text } as const]),
+    ...called.map((call) => ({ type: 'call', call }) as const),
+  ])
+  const asked = approvals.flatMap(({ approvalId, callId, expiresAtMs }): readonly EventBody[] => {
+    const open = calls.find(({ call }) => call.callId === callId)
+    return open ? [{ type: 'approval-requested', approvalId, call: open.call, expiresAtMs }] : []
+  })
+  return [...told, ...asked, ...questions.map((question) => ({ type: 'question-asked', ...question }) as const)]
+}

@@ -1,0 +1,74 @@
+// Who may use `baton serve`, over a WebSocket and over HTTP alike: whoever shows the server's token, a JWT of an issuer that it
+// believes, or everybody.
+import type { Logger, Principal } from '@baton/core'
+import type { Identity, TokenRequest } from '@baton/server/auth'
+import { createTokenVerifier, readBearerToken } from '@baton/server/auth'
+import type { HandlerOptions } from '@baton/server/http'
+import type { WebSocketFrontInit } from '@baton/server/websocket'
+import { isLoopback, isSameSecret } from '@baton/server/websocket'
+import type { ServeOptions } from './serve-options.ts'
+
+export interface ServeAccess {
+  readonly front: Pick<WebSocketFrontInit, 'authenticate' | 'token' | 'metricsToken' | 'publicHosts'>
+  readonly handler: Pick<HandlerOptions, 'authenticate' | 'origins' | 'hosts'>
+  /** Asked for keys before the first token comes, so that a wrong address stands in the log at once. Never rejects. */
+  prepare(): Promise<void>
+}
+
+type Access = Pick<ServeOptions, 'server' | 'origins' | 'host'>
+
+const ANONYMOUS: Principal = { id: 'anonymous' }
+
+/**
+ * `localToken` is for chats of the same user on this machine. It opens wherever a token is asked for.
+ * @throws BatonError `invalid_option` if the issuer is not a URL
+ */
+export function createAccess(options: Access, localToken: string, log: Logger): ServeAccess {
+  const { token, jwt, publicHosts } = options.server
+  const tokens = token === undefined ? [localToken] : [token, localToken]
+  const isOpen = token === undefined && jwt === undefined
+  const showsToken = ({ headers, url }: TokenRequest): boolean => {
+    const authorization = headers instanceof Headers ? headers.get('authorization') : headers['authorization']
+    const query = URL.parse(url ?? '', 'http://localhost')?.searchParams ?? new URLSearchParams()
+    const given = readBearerToken(typeof authorization === 'string' ? authorization : undefined, query)
+    return given !== undefined && tokens.some((each) => isSameSecret(given, each))
+  }
+  const verifier = jwt && createTokenVerifier({ ...jwt, log })
+  const authenticate = verifier
+    ? (request: TokenRequest): Principal | Promise<Identity> =>
+        showsToken(request) ? ANONYMOUS : verifier.authenticate(request)
+    : (request: TokenRequest): Principal | undefined => (showsToken(request) ? ANONYMOUS : undefined)
+  return {
+    front: {
+      publicHosts,
+      ...(verifier ? { authenticate, metricsToken: tokens } : token !== undefined && { token: tokens }),
+    },
+    handler: { ...describePages(options, isOpen), ...(!isOpen && { authenticate }) },
+    prepare: async () => {
+      try {
+        await verifier?.prepare()
+      } catch {
+        // The log has it. Tokens are answered by 503 until the keys can be fetched.
+      }
+    },
+  }
+}
+
+/** Which pages may ask, and under which names: as for WebSockets; where a token is asked for, also those of the server's own. */
+function describePages(
+  { origins, host: address, server }: Access,
+  isOpen: boolean,
+): Pick<HandlerOptions, 'origins' | 'hosts'> {
+  const names = server.publicHosts.map((host) => new URL(`http://${host}`).hostname)
+  return {
+    origins: (origin, { url }) => {
+      const page = URL.parse(origin)
+      if (page && server.publicHosts.includes(page.host)) return true
+      if (!isOpen && page?.host === new URL(url).host) return true
+      if (origins) return origins.includes('*') || origins.includes(origin)
+      return isLoopback(address) && page !== null && isLoopback(page.hostname)
+    },
+    // Nobody is asked for a token: a page must not reach this machine by a name of its own.
+    ...(isLoopback(address) && isOpen && { hosts: ['localhost', '127.0.0.1', '[::1]', address, ...names] }),
+  }
+}

@@ -1,0 +1,49 @@
+// Bundles for tests what a page would load: a few lines of code with all that they import.
+import { fileURLToPath } from 'node:url'
+import { rolldown } from 'rolldown'
+
+export interface Bundle {
+  /** The code of each file, by its name; the entry is `entry.js`. */
+  readonly files: Readonly<Record<string, string>>
+  /** Packages of the repository that it is made of. */
+  readonly packages: ReadonlySet<string>
+  /** What it would leave to the page's loader. */
+  readonly imports: readonly string[]
+}
+
+/** @throws Error where something is not found */
+export async function bundleForPage(code: string, minify: boolean): Promise<Bundle> {
+  const entry = fileURLToPath(new URL('./entry.js', import.meta.url))
+  const build = await rolldown({
+    input: { entry },
+    platform: 'browser',
+    resolve: { conditionNames: ['@baton/source', 'import', 'default'] },
+    transform: { define: { 'process.env.NODE_ENV': '"development"' } },
+    plugins: [
+      {
+        name: 'entry',
+        resolveId: (id) => (id === entry ? id : undefined),
+        load: (id) => (id === entry ? code : undefined),
+      },
+    ],
+    onwarn: (warning) => {
+      throw new Error(warning.message)
+    },
+  })
+  const { output } = await build.generate({
+    format: 'esm',
+    minify,
+    comments: !minify,
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name].js',
+  })
+  await build.close()
+  const chunks = output.filter((file) => file.type === 'chunk')
+  const names = new Set(chunks.map(({ fileName }) => fileName))
+  const places = chunks.flatMap(({ moduleIds }) => moduleIds.map((id) => /packages\/(\w+)\//.exec(id)?.[1] ?? id))
+  return {
+    files: Object.fromEntries(chunks.map((chunk) => [chunk.fileName, chunk.code])),
+    packages: new Set(places.filter((place) => !place.startsWith('\0'))),
+    imports: chunks.flatMap(({ imports }) => imports).filter((name) => !names.has(name)),
+  }
+}

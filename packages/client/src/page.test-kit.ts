@@ -1,0 +1,116 @@
+// Pages in a real browser, against a real server behind a wire that can be cut.
+import { CHROMIUM_ARGUMENTS } from '@baton/testing/chromium'
+import { createServer } from 'node:http'
+import type { AddressInfo, Server, Socket } from 'node:net'
+import { connect, createServer as createTcpServer } from 'node:net'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { chromium } from 'playwright-core'
+
+export interface PageWorld {
+  readonly context: BrowserContext
+  /** Opens a page with this script; its complaints fail the test that asks for them. */
+  readonly openPage: (query?: string) => Promise<Page>
+  readonly complaints: readonly string[]
+  readonly close: () => Promise<void>
+}
+
+export async function launch(executablePath: string): Promise<Browser> {
+  return await chromium.launch({ executablePath, args: [...CHROMIUM_ARGUMENTS], timeout: 30_000 })
+}
+
+/** A site of its own, so that its database is its own too. */
+export async function createPageWorld(browser: Browser, files: Readonly<Record<string, string>>): Promise<PageWorld> {
+  const server = createServer(({ url = '/' }, response) => {
+    const name = url.split('?', 1)[0]?.slice(1) ?? ''
+    const text = name === '' ? PAGE : files[name]
+    const type = name === '' ? 'text/html' : 'text/javascript'
+    response.writeHead(text === undefined ? 404 : 200, { 'content-type': type })
+    response.end(text ?? '')
+  })
+  const address = `http://127.0.0.1:${await listen(server)}/`
+  const context = await browser.newContext()
+  context.setDefaultTimeout(20_000)
+  const complaints: string[] = []
+  const openPage = async (query = ''): Promise<Page> => {
+    const page = await context.newPage()
+    page.on('pageerror', (cause) => void complaints.push(String(cause)))
+    page.on('console', (message) => {
+      // The browser says so of every connection that fails; it is what these tests do.
+      const isExpected = /WebSocket connection|Failed to load resource|CORS policy/.test(message.text())
+      if (message.type() === 'error' && !isExpected) complaints.push(message.text())
+    })
+    await page.goto(`${address}${query}`)
+    return page
+  }
+  const close = async (): Promise<void> => {
+    await context.close()
+    await new Promise((resolve) => server.close(resolve))
+  }
+  return { context, openPage, complaints, close }
+}
+
+const PAGE =
+  '<!doctype html><title>A page</title><link rel="icon" href="data:,"><main id="root"></main><script type="module" src="/entry.js"></script>'
+
+/** What waits in the outbox of a page. Only a database that is there is opened: opening would make another one. */
+export async function untilOutboxHas(page: Page, entries: number): Promise<void> {
+  await page.waitForFunction(`(async () => {
+    if (!(await indexedDB.databases()).some(({ name }) => name === 'baton-outbox')) return false
+    const finish = (request) => new Promise((resolve) => { request.onsuccess = () => resolve(request.result) })
+    const database = await finish(indexedDB.open('baton-outbox'))
+    const keys = await finish(database.transaction('entries').objectStore('entries').getAllKeys())
+    database.close()
+    return keys.length === ${entries}
+  })()`)
+}
+
+export interface Wire {
+  readonly url: string
+  /** Connections so far. */
+  readonly connections: () => number
+  readonly cut: () => void
+  /** Connections are refused from now on, or no more. */
+  readonly setDown: (isDown: boolean) => void
+  readonly close: () => Promise<void>
+}
+
+export async function createWire(port: number): Promise<Wire> {
+  const wires = new Set<Socket>()
+  let connections = 0
+  let isDown = false
+  const proxy = createTcpServer((near) => {
+    near.on('error', () => {})
+    if (isDown) return void near.destroy()
+    connections += 1
+    const far = connect(port, '127.0.0.1')
+    for (const wire of [near, far]) {
+      wires.add(wire)
+      wire.on('error', () => {})
+      wire.on('close', () => wires.delete(wire))
+    }
+    near.pipe(far).pipe(near)
+  })
+  const cut = (): void => {
+    for (const wire of wires) wire.destroy()
+  }
+  const url = `ws://127.0.0.1:${await listen(proxy)}/ws`
+  return {
+    url,
+    connections: () => connections,
+    cut,
+    setDown: (down) => {
+      isDown = down
+      if (down) cut()
+    },
+    close: async () => {
+      cut()
+      await new Promise((resolve) => proxy.close(resolve))
+    },
+  }
+}
+
+function listen(server: Server): Promise<number> {
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)) // it listens on a port
+  })
+}

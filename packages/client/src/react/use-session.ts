@@ -1,0 +1,97 @@
+// A session as a React hook: what it shows, and what can be said to it.
+import type { Agent, AgentCall } from '@baton/core'
+import { useEffect, useMemo, useRef, useSyncExternalStore } from 'react'
+import type { SessionHandlers, ToolHandler } from '../session/client-tools.ts'
+import { createEmptySnapshot, openSession } from '../session/open-session.ts'
+import type { SessionClient, SessionOptions, SessionSnapshot } from '../session/session-client.ts'
+import { ClientHolder } from './client-holder.ts'
+
+export type SessionMethods<A extends Agent = Agent> = Omit<
+  SessionClient<A>,
+  'id' | 'getSnapshot' | 'subscribe' | 'close'
+>
+
+/** The snapshot, with the methods of the client. The methods stay the same as long as the session does. */
+export type UsedSession<A extends Agent = Agent> = SessionSnapshot<AgentCall<A>> & SessionMethods<A>
+
+/**
+ * Follows a session while the component is mounted. Another `url` or `session` is another client; handlers of tools may be new
+ * in every render, and their names are those of the first. Without `session` a new one is begun, for this component.
+ * On a server it renders an empty session, `connecting`.
+ */
+export function useSession<A extends Agent>(options: SessionOptions<SessionHandlers<A>>): UsedSession<A>
+export function useSession(options: SessionOptions): UsedSession
+export function useSession(given: SessionOptions<unknown>): UsedSession {
+  const options = given as SessionOptions // functions by names, as both overloads say
+  const newest = useRef(options)
+  const { url, session } = options
+  const { holder, methods } = useMemo(() => holdSession(newest, url, session), [url, session])
+  useEffect(() => {
+    newest.current = options
+  })
+  useEffect(holder.mount, [holder])
+  const snapshot = useSyncExternalStore(holder.subscribe, holder.getSnapshot, holder.getEmpty)
+  return useMemo(() => ({ ...snapshot, ...methods }), [snapshot, methods])
+}
+
+interface Newest {
+  readonly current: SessionOptions
+}
+
+function holdSession(newest: Newest, url: string, session: string | undefined) {
+  let id = session
+  const open = (): SessionClient => {
+    const client = openSession({ ...bindTools(newest), url, ...(id !== undefined && { session: id }) })
+    id = client.id // the same one when it is opened again
+    return client
+  }
+  const holder = new ClientHolder(open, createEmptySnapshot(session ?? ''))
+  return { holder, methods: createMethods(() => holder.client) }
+}
+
+/** Tools that call the handlers of the newest render. */
+function bindTools(newest: Newest): Omit<SessionOptions, 'url' | 'session'> {
+  const { tools = {}, ownTools = {}, otherTool, ...others } = newest.current
+  const bind = (find: (options: SessionOptions) => ToolHandler | undefined, first: ToolHandler): ToolHandler => {
+    return (input, context) => (find(newest.current) ?? first)(input, context)
+  }
+  return {
+    ...others,
+    tools: mapValues(tools, (handler, name) => bind((options) => options.tools?.[name], handler)),
+    ownTools: mapValues(ownTools, (brought, name) => ({
+      ...brought,
+      run: bind((options) => options.ownTools?.[name]?.run, brought.run),
+    })),
+    ...(otherTool && { otherTool: bind((options) => options.otherTool, otherTool) }),
+  }
+}
+
+function mapValues<Value>(
+  record: Readonly<Record<string, Value>>,
+  map: (value: Value, name: string) => Value,
+): Readonly<Record<string, Value>> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value, name)]))
+}
+
+function createMethods(client: () => SessionClient): SessionMethods {
+  return {
+    on: (name, listener) => client().on(name, listener),
+    send: (...given) => client().send(...given),
+    hear: (...given) => client().hear(...given),
+    notify: (...given) => client().notify(...given),
+    retry: (...given) => client().retry(...given),
+    withdraw: (...given) => client().withdraw(...given),
+    rewind: (...given) => client().rewind(...given),
+    edit: (...given) => client().edit(...given),
+    regenerate: (...given) => client().regenerate(...given),
+    interrupt: (...given) => client().interrupt(...given),
+    decide: (...given) => client().decide(...given),
+    answer: (...given) => client().answer(...given),
+    describe: (...given) => client().describe(...given),
+    configure: (...given) => client().configure(...given),
+    control: (...given) => client().control(...given),
+    fork: (...given) => client().fork(...given),
+    info: () => client().info(),
+    older: (...given) => client().older(...given),
+  }
+}

@@ -1,0 +1,160 @@
+// The calls that this copy of the app is asked to run. Each is claimed before it is begun, and begun once, however often it is
+// told. Its result stays in the outbox until the server has it.
+import type { CallView } from '@baton/core'
+import type { CallOutcome, ClaimedCall } from '@baton/protocol'
+import type { ClientError } from '../client-error.ts'
+import type { OutboxEntry } from '../outbox/outbox.ts'
+import type { ToolHandler } from './client-tools.ts'
+import { runTool } from './client-tools.ts'
+import type { SessionOptions } from './session-client.ts'
+import type { Retried, SessionContext } from './session-context.ts'
+
+export type ResultEntry = Extract<OutboxEntry, { readonly kind: 'result' }>
+
+export interface ClientCallsSession extends SessionContext {
+  /** The name under which calls are offered; it may change. Undefined: this client runs none. */
+  readonly device: string | undefined
+  createFullError(what: string): ClientError
+  readonly options: SessionOptions
+}
+
+/** Calls that run here, or whose results wait for the server. */
+const CALLS_MAX = 100
+
+interface Held extends Retried {
+  readonly callId: string
+  /** `unclaimed`: asked for, and the answer was lost. */
+  state: 'claiming' | 'unclaimed' | 'begun' | 'done'
+  /** Under which it was claimed. */
+  device: string
+  readonly abort: AbortController
+  /** Present once the call is done. */
+  outcome?: CallOutcome
+  /** Its result was sent on this connection. */
+  isSent: boolean
+}
+
+export class ClientCalls {
+  readonly #session: ClientCallsSession
+  readonly #held = new Map<string, Held>()
+
+  constructor(session: ClientCallsSession) {
+    this.#session = session
+  }
+
+  /** Results that a copy of the app has left which is gone. */
+  adopt(entries: readonly ResultEntry[]): void {
+    for (const { id, device, outcome } of entries) this.#sendResult(this.#hold(id, { device, state: 'done', outcome }))
+  }
+
+  /** A call that is new or has changed, as it stands now. */
+  take({ callId, runs, status, holder }: CallView): void {
+    const held = this.#held.get(callId)
+    const { device } = this.#session
+    if (status === 'settled') return this.#forget(callId)
+    if (runs !== 'client' || device === undefined || holder !== device) return
+    // One that runs already is this copy's own only where its claim was sent by this copy.
+    if (status === 'waiting' ? held?.state !== 'claiming' : held?.state === 'unclaimed') this.#claim(callId, device)
+  }
+
+  /** Calls that are not settled, as they stand when the connection is back; others have been settled meanwhile. */
+  resume(calls: readonly CallView[]): void {
+    const open = new Set(calls.map(({ callId }) => callId))
+    for (const callId of this.#held.keys()) if (!open.has(callId)) this.#forget(callId)
+    for (const call of calls) this.take(call)
+    for (const held of this.#held.values()) this.#sendResult(held)
+  }
+
+  lose(): void {
+    for (const held of this.#held.values()) {
+      held.stopTimer?.()
+      held.isSent = false
+      if (held.state === 'claiming') held.state = 'unclaimed'
+    }
+  }
+
+  /** Results that wait stay in the outbox. */
+  close(): void {
+    this.lose()
+    for (const { abort } of this.#held.values()) abort.abort()
+    this.#held.clear()
+  }
+
+  #hold(callId: string, known: Pick<Held, 'state' | 'device' | 'outcome'>): Held {
+    const held: Held = { callId, abort: new AbortController(), isSent: false, retries: 0, ...known }
+    this.#held.set(callId, held)
+    return held
+  }
+
+  #claim(callId: string, device: string): void {
+    const known = this.#held.get(callId)
+    if (!known && this.#held.size >= CALLS_MAX) return this.#session.complain(this.#session.createFullError('calls'))
+    const held = known ?? this.#hold(callId, { device, state: 'claiming' })
+    // It was begun, and is offered anew, as after a restart of the server: its result is all that is missing.
+    const isBegun = held.state === 'begun' || held.state === 'done'
+    if (!isBegun) held.state = 'claiming'
+    held.device = device
+    this.#session.ask('call.claim', { callId }, (answer) => {
+      if (this.#held.get(callId) !== held || isBegun || held.state !== 'claiming') return
+      if (answer.ok) {
+        const { call } = answer.value
+        if (call.callId !== callId) throw new Error('a claim brought another call') // the server is left
+        void this.#run(call, held)
+      }
+      // Refused for good, it is somebody else's, or over.
+      else if (!this.#session.putOff(held, answer.error, () => this.#claim(callId, held.device))) this.#forget(callId)
+    })
+  }
+
+  /** Never rejects. */
+  async #run(call: ClaimedCall, held: Held): Promise<void> {
+    const { listeners, options, place, world } = this.#session
+    const { callId, name, input } = call
+    held.state = 'begun'
+    listeners.tell('call', call)
+    const context = { callId, name, signal: held.abort.signal }
+    const outcome = await runTool(findHandler(options, name), input, context)
+    if (this.#held.get(callId) !== held) return // nobody waits for it any more
+    held.state = 'done'
+    held.outcome = outcome
+    place.save({ kind: 'result', id: callId, atMs: world.nowMs(), outcome, device: held.device })
+    listeners.tell('outcome', { callId, outcome })
+    this.#sendResult(held)
+  }
+
+  #sendResult(held: Held): void {
+    const { callId, outcome, device } = held
+    if (!this.#session.isLive || held.isSent || !outcome) return
+    held.isSent = true
+    this.#session.ask('call.result', { callId, outcome, device }, (answer) => {
+      if (this.#held.get(callId) !== held || !held.isSent) return
+      const again = (): void => {
+        held.isSent = false
+        this.#sendResult(held)
+      }
+      if (!answer.ok && answer.error.code === 'input_too_large' && !('error' in outcome)) {
+        held.outcome = { error: answer.error.message }
+        return again()
+      }
+      if (!answer.ok && this.#session.putOff(held, answer.error, again)) return
+      this.#forget(callId)
+      // With this code a server says that the call has had its end.
+      if (!answer.ok && answer.error.code !== 'illegal_input') this.#session.complain(answer.error)
+    })
+  }
+
+  /** Nobody waits for its result. */
+  #forget(callId: string): void {
+    const held = this.#held.get(callId)
+    if (!held) return
+    this.#held.delete(callId)
+    if (held.outcome) this.#session.place.remove('result', callId)
+    held.stopTimer?.()
+    held.abort.abort()
+  }
+}
+
+function findHandler({ tools = {}, ownTools = {}, otherTool }: SessionOptions, name: string): ToolHandler | undefined {
+  if (Object.hasOwn(tools, name)) return tools[name]
+  return Object.hasOwn(ownTools, name) ? ownTools[name]?.run : otherTool
+}

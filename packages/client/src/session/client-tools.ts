@@ -1,0 +1,57 @@
+// The tools that an app runs: by handlers for the agent's client tools, and those that the app brings itself.
+import type { AbortSignalLike, ClientTool as BroughtClientTool, ContentPart, JsonValue } from '@baton/core'
+import type { CallOutcome } from '@baton/protocol'
+import type { HandlersWith, TypedAgent } from '../tool-calls.ts'
+import { describeThrown } from '../tool-calls.ts'
+
+export interface RunContext {
+  readonly callId: string
+  readonly name: string
+  /** Aborts when nobody waits for the result any more: the call was cancelled, its time is up, or the client was closed. */
+  readonly signal: AbortSignalLike
+}
+
+/** Gets what the model wrote and returns anything that JSON can hold, or `createContent(parts)`. The model reads what it throws. */
+export type ToolHandler = (input: never, context: RunContext) => unknown
+
+/** Handlers of an agent's client tools, by name, with their types; an agent without client tools has none. */
+export type SessionHandlers<A extends TypedAgent> = HandlersWith<A, RunContext>
+
+/** A tool that the agent does not have: the app brings it, and runs it. */
+export interface BroughtTool extends Omit<BroughtClientTool, 'name'> {
+  readonly run: ToolHandler
+}
+
+const CONTENT = Symbol('content')
+
+interface ToolContent {
+  readonly [CONTENT]: readonly ContentPart[]
+}
+
+/** A tool's result as parts: text, images and files. */
+export function createContent(parts: readonly ContentPart[]): ToolContent {
+  return { [CONTENT]: parts }
+}
+
+/** Never rejects: a failure is an outcome. */
+export async function runTool(
+  handler: ToolHandler | undefined,
+  input: unknown,
+  context: RunContext,
+): Promise<CallOutcome> {
+  try {
+    if (!handler) return { error: `this app has no tool "${context.name}"` }
+    // The server has validated it against the tool's schema; what type that gives, its author knows.
+    return readOutcome(await handler(input as never, context))
+  } catch (thrown) {
+    return { error: describeThrown(thrown) }
+  }
+}
+
+/** What a tool returned, as it goes over the wire. @throws TypeError for what JSON cannot hold */
+function readOutcome(returned: unknown): CallOutcome {
+  if (typeof returned === 'object' && returned !== null && CONTENT in returned)
+    return { content: (returned as ToolContent)[CONTENT] }
+  const text = JSON.stringify(returned) as string | undefined // undefined for undefined and functions
+  return { output: text === undefined ? null : (JSON.parse(text) as JsonValue) }
+}

@@ -1,0 +1,203 @@
+// A principal's sessions, for side bars: the list, kept up to date over a connection of its own that breaks and comes back.
+import type { JsonObject, SessionChange, SessionInfo } from '@baton/core'
+import type { AnswerOf } from '@baton/protocol'
+import type { ClientError } from '../client-error.ts'
+import { createClosedError } from '../client-error.ts'
+import type { ConnectionState, ReconnectOptions } from '../connection.ts'
+import { createListeners } from '../listeners.ts'
+import type { Notice, Wire, WireUser } from '../wire.ts'
+import { openWire } from '../wire.ts'
+import type { World } from '../world.ts'
+import { platformWorld } from '../world.ts'
+import { SessionRequests } from './requests.ts'
+
+export interface DirectoryOptions {
+  /** `ws://127.0.0.1:8080/ws`; a token goes into `?token=`. */
+  readonly url: string
+  /** Only sessions whose meta has these fields with these values. */
+  readonly meta?: JsonObject
+  /** The largest number of sessions to list; 1,000 by default. */
+  readonly most?: number
+  readonly reconnect?: ReconnectOptions
+  readonly world?: World
+}
+
+/** Replaced when something changes. */
+export interface DirectorySnapshot {
+  readonly status: ConnectionState
+  /** The list has been read. */
+  readonly isLoaded: boolean
+  /** The most recently active session comes first. */
+  readonly sessions: readonly SessionInfo[]
+  /** There are more sessions than are listed. */
+  readonly more: boolean
+  readonly error: ClientError | undefined
+}
+
+/** Its methods work on their own. Promises reject with a `ClientError`; a request waits up to 30 seconds for a connection. */
+export interface Directory {
+  getSnapshot(): DirectorySnapshot
+  /** Calls the listener after each change of the snapshot; the returned function removes it. */
+  subscribe(listener: () => void): () => void
+  /** Creates a session and returns its id, for `openSession`. If the connection breaks, the request is not repeated. */
+  create(init?: { readonly title?: string; readonly meta?: JsonObject }): Promise<string>
+  /** Null removes the title. */
+  rename(session: string, title: string | null): Promise<void>
+  delete(session: string): Promise<void>
+  close(): void
+}
+
+/** Connects at once. */
+export function openDirectory(options: DirectoryOptions): Directory {
+  const list = new SessionList(options)
+  const { requests } = list
+  return {
+    getSnapshot: () => list.snapshot,
+    subscribe: (listener) => list.listeners.on('change', listener),
+    create: async (init = {}) => {
+      const { session } = await requests.ask('session.open', { ...init, from: 'now' }, { once: true })
+      await requests.ask('session.close', {})
+      return session
+    },
+    rename: async (session, title) => void (await requests.ask('session.describe', { session, title })),
+    delete: async (session) => {
+      const isDone = (): boolean => list.snapshot.sessions.every(({ id }) => id !== session)
+      await requests.ask('session.delete', { session }, { isDone })
+    },
+    close: () => list.end(createClosedError()),
+  }
+}
+
+export const EMPTY_DIRECTORY: DirectorySnapshot = {
+  status: 'connecting',
+  isLoaded: false,
+  sessions: [],
+  more: false,
+  error: undefined,
+}
+
+/** Sessions of a page; the server gives no more at once. */
+const PAGE = 200
+const MOST = 1000
+
+class SessionList implements WireUser {
+  readonly world: World
+  readonly listeners
+  readonly requests: SessionRequests
+  readonly ask: Wire['ask']
+  snapshot = EMPTY_DIRECTORY
+  isLive = false
+  readonly #options: DirectoryOptions
+  readonly #wire: Wire
+  readonly #sessions = new Map<string, SessionInfo>()
+  /** While the list is read: what is gone may stand on a page that is on its way. */
+  readonly #removed = new Set<string>()
+
+  constructor(options: DirectoryOptions) {
+    const { world = platformWorld() } = options
+    this.#options = options
+    this.world = world
+    this.listeners = createListeners<{ readonly change: undefined }>(
+      (cause) =>
+        void world.start(0, () => {
+          throw cause
+        }),
+    )
+    this.ask = (type, given, settle) => this.#wire.ask(type, given, settle)
+    this.requests = new SessionRequests(this)
+    this.#wire = openWire(options, this)
+  }
+
+  complain(error: ClientError): void {
+    this.#publish({ error })
+  }
+
+  end(error: ClientError): void {
+    if (this.snapshot.status === 'closed') return
+    this.isLive = false
+    this.#publish({ status: 'closed', ...(error.code !== 'session_closed' && { error }) })
+    this.#wire.close(error)
+    this.requests.close(error)
+  }
+
+  takeConnecting(): void {
+    this.#publish({ status: 'connecting' })
+  }
+
+  /** Changes from now on first, and then the list: what changes meanwhile is newer than the page that follows. */
+  takeHello(): void {
+    this.#sessions.clear()
+    this.#removed.clear()
+    this.ask('session.watch', {}, (answer) => {
+      if (answer.ok) this.#readPage(undefined)
+      else this.#fail(answer.error)
+    })
+  }
+
+  takeNotice(notice: Notice): void {
+    if (notice.type !== 'session.changed') return
+    this.#takeChange(notice.change)
+    if (this.isLive) this.#publish()
+  }
+
+  takeLoss(): void {
+    this.isLive = false
+    this.#publish({ status: 'waiting' })
+  }
+
+  #readPage(cursor: string | undefined): void {
+    const { meta } = this.#options
+    const query = { limit: PAGE, ...(meta && { meta }), ...(cursor !== undefined && { cursor }) }
+    this.ask('session.list', query, (answer) => {
+      if (answer.ok) this.#takePage(answer.value)
+      else this.#fail(answer.error)
+    })
+  }
+
+  #takePage({ sessions, cursor }: AnswerOf<'session.list'>): void {
+    for (const info of sessions) {
+      // A change that was told while the page was on its way is newer.
+      const isOld = (this.#sessions.get(info.id)?.lastMs ?? 0) > info.lastMs || this.#removed.has(info.id)
+      if (!isOld) this.#takeChange({ type: 'changed', session: info })
+    }
+    if (cursor !== undefined && this.#sessions.size < (this.#options.most ?? MOST)) return this.#readPage(cursor)
+    this.isLive = true
+    this.#removed.clear()
+    this.#publish({ status: 'open', isLoaded: true, error: undefined, more: cursor !== undefined })
+    this.requests.resume()
+  }
+
+  #takeChange(change: SessionChange): void {
+    if (change.type === 'removed') {
+      this.#sessions.delete(change.id)
+      if (!this.isLive) this.#removed.add(change.id)
+    } else if (this.#fits(change.session)) this.#sessions.set(change.session.id, change.session)
+    else this.#sessions.delete(change.session.id)
+  }
+
+  #fits(info: SessionInfo): boolean {
+    const wanted = Object.entries(this.#options.meta ?? {})
+    return wanted.every(([name, value]) => JSON.stringify(info.meta[name]) === JSON.stringify(value))
+  }
+
+  /** The list is tried again with the next connection, or refused for good. */
+  #fail(error: ClientError): void {
+    if (error.code === 'connection_failed') return
+    if (!error.retryable) return this.end(error)
+    this.complain(error)
+    this.#wire.drop()
+  }
+
+  #publish(change: Partial<DirectorySnapshot> = {}): void {
+    this.snapshot = { ...this.snapshot, ...(this.isLive && { sessions: this.#sort() }), ...change }
+    this.listeners.tell('change', undefined)
+  }
+
+  /** While the list is read anew, the one that is known stays. */
+  #sort(): readonly SessionInfo[] {
+    const { most = MOST } = this.#options
+    const sorted = [...this.#sessions.values()].sort((one, other) => other.lastMs - one.lastMs)
+    for (const { id } of sorted.slice(most)) this.#sessions.delete(id)
+    return sorted.slice(0, most)
+  }
+}

@@ -1,0 +1,250 @@
+// What the user has said: shown at once, sent one after another until the server has it, and followed to its answer. It stays
+// in the outbox until then, and is sent again under its id when a connection broke.
+import type { MessageId, SessionEvent, TurnStop, Usage } from '@baton/core'
+import { ClientError, WAITING_MAX, createError, createFullError } from '../client-error.ts'
+import type { InputRequest, OutboxEntry } from '../outbox/outbox.ts'
+import type { PendingMessage, SentInput } from './session-client.ts'
+import type { Retried, SessionContext } from './session-context.ts'
+
+export type InputEntry = Extract<OutboxEntry, { readonly kind: 'input' }>
+
+export interface SessionAnswer {
+  readonly stop: Exclude<TurnStop, 'failed'>
+  /** The texts of all steps joined by a blank line. */
+  readonly text: string
+  readonly usage: Usage
+}
+
+interface Tracked extends Retried {
+  readonly entry: InputEntry
+  readonly accepted: PromiseWithResolvers<void>
+  readonly answer: PromiseWithResolvers<SessionAnswer>
+  /** The message whose turn is the answer. */
+  readonly asks: MessageId
+  /** `entered`: the model reads it, and the turn that runs is its own. */
+  state: 'waiting' | 'accepted' | 'entered' | 'failed'
+  /** Shown until the session shows it. */
+  message: PendingMessage | undefined
+}
+
+export class Inputs {
+  readonly #session: SessionContext
+  /** In the order in which they are sent. */
+  #all = new Map<MessageId, Tracked>()
+  /** Sent and not answered. */
+  #sending: Tracked | undefined
+  #shown: readonly PendingMessage[] | undefined = []
+  #lastMs = 0
+
+  constructor(session: SessionContext) {
+    this.#session = session
+  }
+
+  /** Replaced when something changes. */
+  get shown(): readonly PendingMessage[] {
+    this.#shown ??= [...this.#all.values()].flatMap(({ message }) => message ?? [])
+    return this.#shown
+  }
+
+  /** @throws ClientError `queue_full` */
+  send(id: MessageId, request: InputRequest, asks: MessageId = id): SentInput {
+    const known = this.#all.get(id)
+    const open = [...this.#all.values()].filter(isHere)
+    if (open.length >= WAITING_MAX) throw createFullError('inputs')
+    // Never the same twice, so that what is kept has an order.
+    this.#lastMs = Math.max(this.#lastMs + 1, this.#session.world.nowMs())
+    const tracked = known ?? this.#track({ kind: 'input', id, atMs: this.#lastMs, ...request }, asks)
+    if (!known) this.#session.place.save(tracked.entry)
+    this.#session.publish()
+    this.sendNext()
+    return { id, accepted: tracked.accepted.promise, answer: tracked.answer.promise }
+  }
+
+  /** Entries that a copy of the app has left which is gone: they are older than what was said here. */
+  adopt(entries: readonly InputEntry[]): void {
+    const said = this.#all
+    this.#all = new Map()
+    for (const entry of entries) if (!said.has(entry.id)) this.#track(entry, entry.id)
+    for (const [id, tracked] of said) this.#all.set(id, tracked)
+    this.#session.publish()
+    this.sendNext()
+  }
+
+  /** Says again what the server refused. @throws ClientError `unknown_input` */
+  retry(id: MessageId): void {
+    const failed = this.#all.get(id)
+    if (failed?.state !== 'failed') throw createError('unknown_input', `no message "${id}" was refused`)
+    this.#all.delete(id)
+    const { type, given } = failed.entry
+    this.send(id, { type, given } as InputRequest) // one request, as it was said before
+  }
+
+  /** Takes back what is still here. False for what is on its way, or with the server. */
+  withdraw(id: MessageId): boolean {
+    const tracked = this.#all.get(id)
+    if (!tracked || tracked === this.#sending || !isHere(tracked)) return false
+    this.#end(tracked, createCancelledError(id))
+    this.#session.publish()
+    return true
+  }
+
+  sendNext(): void {
+    const { isLive, ask } = this.#session
+    const next = [...this.#all.values()].find(({ state }) => state === 'waiting')
+    if (!isLive || this.#sending || !next) return
+    this.#sending = next
+    const { type, given } = next.entry
+    // The fields of this type, as they were saved.
+    ask(type, given as never, (answer) => {
+      if (this.#sending !== next) return
+      const again = (): void => {
+        this.#sending = undefined
+        this.sendNext()
+      }
+      if (!answer.ok && this.#session.putOff(next, answer.error, again)) return
+      if (answer.ok) this.#accept(next, answer.value)
+      else this.#refuse(next, answer.error)
+      this.#session.publish()
+      again()
+    })
+  }
+
+  /** What is on its way is sent again. */
+  lose(): void {
+    this.#sending?.stopTimer?.()
+    this.#sending = undefined
+  }
+
+  take(event: SessionEvent): void {
+    const { type } = event
+    for (const tracked of this.#all.values()) {
+      const { asks, state, entry } = tracked
+      const isAsked = 'message' in event && event.message === asks
+      const isGone = type === 'messages-removed' && state === 'entered' && !this.#session.view.has(asks)
+      if (type === 'message-added' && event.message.id === entry.id) this.#have(tracked, 'accepted')
+      else if (type === 'message-entered' && isAsked) this.#have(tracked, 'entered')
+      else if (isGone || (type === 'message-withdrawn' && isAsked)) this.#end(tracked, createCancelledError(asks))
+      else if (type === 'turn-finished') {
+        if (state === 'entered') this.#finish(tracked, event)
+        // Accepted when it was sent once more, and taken back before: the session tells no more of it.
+        if (state === 'accepted') this.#show(tracked, undefined)
+      }
+    }
+  }
+
+  /** The events between were not read: the messages tell what became of it. */
+  reload(): void {
+    for (const tracked of this.#all.values()) this.#settle(tracked)
+  }
+
+  close(error: ClientError): void {
+    this.lose()
+    for (const tracked of this.#all.values()) reject(tracked, error)
+  }
+
+  #track(entry: InputEntry, asks: MessageId): Tracked {
+    const accepted = Promise.withResolvers<void>()
+    const answer = Promise.withResolvers<SessionAnswer>()
+    // Nobody need await them.
+    accepted.promise.catch(() => {})
+    answer.promise.catch(() => {})
+    const message = this.#session.view.has(entry.id) ? undefined : createMessage(entry)
+    const tracked: Tracked = { entry, accepted, answer, asks, state: 'waiting', message, retries: 0 }
+    this.#all.set(entry.id, tracked)
+    this.#shown = undefined
+    return tracked
+  }
+
+  #accept(tracked: Tracked, { turn }: { readonly turn?: MessageId }): void {
+    const { state, entry } = tracked
+    this.#have(tracked, state === 'waiting' ? 'accepted' : state)
+    if (this.#session.view.has(entry.id)) this.#settle(tracked)
+    if (entry.type === 'input.rewind' && turn === undefined)
+      this.#end(tracked, createError('cancelled', 'nothing is asked'))
+  }
+
+  /** The server has it, as it says itself or as the session shows: it need not be sent again. */
+  #have(tracked: Tracked, state: Tracked['state']): void {
+    const { view, place } = this.#session
+    const { id } = tracked.entry
+    tracked.state = state
+    place.remove('input', id)
+    tracked.accepted.resolve()
+    if (view.has(id)) this.#show(tracked, undefined)
+  }
+
+  #settle(tracked: Tracked): void {
+    const { asks, state, entry } = tracked
+    // What is asked again stands there since it was asked first.
+    if (state === 'waiting' && asks !== entry.id) return
+    const messages = this.#session.view.messages()
+    const asked = messages.find(({ id }) => id === asks)
+    if (!asked) {
+      // It was taken back, or stands before what is shown.
+      if (state === 'accepted' || state === 'entered') this.#end(tracked, createCancelledError(asks))
+      return
+    }
+    const { exchange } = asked
+    this.#have(tracked, exchange === undefined ? 'accepted' : 'entered')
+    if (exchange === undefined) return
+    const answer = messages.find((one) => one.role === 'assistant' && one.exchange === exchange)
+    if (answer?.role !== 'assistant' || !answer.stop) return
+    const text = answer.steps.flatMap((step) => step.text || []).join('\n\n')
+    this.#finish(tracked, { usage: {}, ...answer, stop: answer.stop, text })
+  }
+
+  #refuse(tracked: Tracked, error: ClientError): void {
+    const { entry, message } = tracked
+    tracked.state = 'failed'
+    this.#end(tracked, error)
+    if (!message) return this.#session.complain(error)
+    this.#all.set(entry.id, tracked)
+    this.#show(tracked, { ...message, delivery: 'failed', error })
+  }
+
+  #finish(
+    tracked: Tracked,
+    end: Pick<Extract<SessionEvent, { readonly type: 'turn-finished' }>, 'stop' | 'text' | 'usage' | 'error'>,
+  ): void {
+    const { stop, text, usage, error } = end
+    if (stop === 'failed')
+      return this.#end(tracked, new ClientError(error ?? { code: 'internal', message: 'it failed' }))
+    tracked.answer.resolve({ stop, text, usage })
+    this.#all.delete(tracked.entry.id)
+  }
+
+  /** Its answer will not come. */
+  #end(tracked: Tracked, error: ClientError): void {
+    const { id } = tracked.entry
+    this.#session.place.remove('input', id)
+    this.#all.delete(id)
+    reject(tracked, error)
+    this.#shown = undefined
+  }
+
+  #show(tracked: Tracked, message: PendingMessage | undefined): void {
+    tracked.message = message
+    this.#shown = undefined
+  }
+}
+
+/** The server does not have it. */
+function isHere({ state }: Tracked): boolean {
+  return state === 'waiting' || state === 'failed'
+}
+
+function reject({ accepted, answer }: Tracked, error: ClientError): void {
+  accepted.reject(error)
+  answer.reject(error)
+}
+
+function createMessage(entry: InputEntry): PendingMessage | undefined {
+  if (entry.type !== 'input.send') return undefined
+  const { content } = entry.given
+  const parts: PendingMessage['parts'] = typeof content === 'string' ? [{ type: 'text', text: content }] : content
+  return { role: 'user', id: entry.id, from: 'user', parts, atMs: entry.atMs, waits: true, delivery: 'pending' }
+}
+
+function createCancelledError(id: MessageId): ClientError {
+  return createError('cancelled', `the input "${id}" was taken back`)
+}

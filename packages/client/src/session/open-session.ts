@@ -1,0 +1,264 @@
+// Opens a session for an app: follows it over connections that break, and carries what the app says and does.
+import type { Agent, EventCursor, SessionEvent } from '@baton/core'
+import type { AnswerOf, DeviceInit, Requests } from '@baton/protocol'
+import type { ClientError } from '../client-error.ts'
+import { createClosedError, createError, createFullError } from '../client-error.ts'
+import type { ConnectionState } from '../connection.ts'
+import { createListeners } from '../listeners.ts'
+import type { OutboxEntry, OutboxPlace } from '../outbox/outbox.ts'
+import { joinPageOutbox } from '../outbox/page-outbox.ts'
+import type { Notice, Wire, WireUser } from '../wire.ts'
+import { openWire } from '../wire.ts'
+import type { World } from '../world.ts'
+import { platformWorld } from '../world.ts'
+import type { ClientCalls, ClientCallsSession, ResultEntry } from './client-calls.ts'
+import type { SessionHandlers } from './client-tools.ts'
+import type { InputEntry } from './inputs.ts'
+import { Inputs } from './inputs.ts'
+import { SessionRequests } from './requests.ts'
+import type { Retried } from './session-context.ts'
+import { createCommands } from './session-commands.ts'
+import type {
+  SessionClient,
+  SessionClientEvents,
+  SessionMessage,
+  SessionOptions,
+  SessionSnapshot,
+} from './session-client.ts'
+import { EMPTY_VIEW, SessionView } from './session-view.ts'
+
+/**
+ * Opens a session and connects at once. `openSession<typeof agent>(…)`, needs only the type of the server's agent, and knows the
+ * names and inputs of its client tools, and the calls in messages and events.
+ */
+export function openSession<A extends Agent>(options: SessionOptions<SessionHandlers<A>>): SessionClient<A>
+export function openSession(options: SessionOptions): SessionClient
+export function openSession(options: SessionOptions<unknown>): SessionClient {
+  // Functions by names, as both overloads say.
+  return createCommands(new FollowedSession(options as SessionOptions))
+}
+
+/** What a session shows before anything is known of it, for example while a server renders a page. */
+export function createEmptySnapshot(session: string): SessionSnapshot {
+  const state = { session, status: 'connecting', isLoaded: false, more: false, error: undefined } as const
+  return { ...EMPTY_VIEW, ...state, messages: [] }
+}
+
+/** Messages that are shown at first. */
+const MESSAGES = 50
+/** How often a server may put off what must arrive. */
+const RETRIES_MAX = 8
+
+export class FollowedSession implements ClientCallsSession, WireUser {
+  readonly id: string
+  readonly world: World
+  readonly view = new SessionView()
+  readonly listeners
+  readonly place: OutboxPlace
+  readonly inputs: Inputs
+  readonly requests: SessionRequests
+  readonly ask: Wire['ask']
+  readonly options: SessionOptions
+  snapshot: SessionSnapshot
+  isLive = false
+  device: string | undefined
+  /** Loaded where this app runs tools. */
+  #calls: ClientCalls | undefined
+  readonly #wire: Wire
+  /** Where the events go on; undefined: the session is read anew. */
+  #cursor: EventCursor | undefined
+  /** The server has closed the session: one that was deleted must not be made again. */
+  #wasClosed = false
+  #messages: readonly SessionMessage[] = []
+  /** Of which `#messages` were made. */
+  #shown: readonly (readonly SessionMessage[])[] = []
+
+  constructor(options: SessionOptions) {
+    const { world = platformWorld(), session = world.newId(), url, tools, ownTools, otherTool, outbox } = options
+    this.options = options
+    this.world = world
+    this.id = session
+    this.snapshot = createEmptySnapshot(session)
+    // As the platform's own events do: what a listener throws is an uncaught error, after the event.
+    this.listeners = createListeners<SessionClientEvents & { readonly change: undefined }>(
+      (cause) =>
+        void world.start(0, () => {
+          throw cause
+        }),
+    )
+    this.ask = (type, given, settle) => this.#wire.ask(type, given, settle)
+    this.inputs = new Inputs(this)
+    this.requests = new SessionRequests(this)
+    const place = {
+      // The token is nothing to keep.
+      scope: `${url.split('?', 1)[0] ?? ''} ${session}`,
+      onLeft: (entries: readonly OutboxEntry[]) => {
+        this.inputs.adopt(entries.filter((entry): entry is InputEntry => entry.kind === 'input'))
+        const results = entries.filter((entry): entry is ResultEntry => entry.kind === 'result')
+        if (results.length > 0) this.#loadCalls((calls) => calls.adopt(results))
+      },
+      onBroken: (cause: unknown) =>
+        this.complain(createError('store_failed', `the outbox keeps nothing: ${String(cause)}`)),
+    }
+    this.place = outbox ? outbox.join(place) : joinPageOutbox(place)
+    this.#wire = openWire(options, this)
+    if (otherTool || Object.keys({ ...tools, ...ownTools })[0]) {
+      this.device = world.newId()
+      this.#loadCalls(() => {})
+    }
+  }
+
+  createFullError = createFullError
+
+  putOff(retried: Retried, error: ClientError, again: () => void): boolean {
+    if (!this.isLive) return true
+    retried.retries += 1
+    if (!error.retryable || retried.retries > RETRIES_MAX) return false
+    retried.stopTimer = this.world.start(error.retryAfterMs ?? 1000 * retried.retries, again)
+    return true
+  }
+
+  complain(error: ClientError): void {
+    this.publish({ error })
+    this.listeners.tell('error', error)
+  }
+
+  /** Replaces the snapshot, and tells who looks at it. */
+  publish(change: Partial<SessionSnapshot> = {}): void {
+    const parts = [this.view.messages(), this.inputs.shown]
+    if (parts.some((part, index) => part !== this.#shown[index])) {
+      this.#shown = parts
+      this.#messages = parts.flat()
+    }
+    this.snapshot = { ...this.snapshot, ...this.view.state, messages: this.#messages, ...change }
+    this.listeners.tell('change', undefined)
+  }
+
+  /** For good. `error`: the server does not let this client in. */
+  end(error?: ClientError): void {
+    if (this.snapshot.status === 'closed') return
+    const reason = error ?? createClosedError()
+    this.isLive = false
+    this.publish({ status: 'closed', ...(error && { error }) })
+    // What it has not claimed moves to another client at once.
+    if (this.device) this.ask('device.release', {}, () => {})
+    this.#wire.close(reason)
+    this.requests.close(reason)
+    this.#calls?.close()
+    this.inputs.close(reason)
+    void this.place.leave()
+    this.listeners.tell('status', 'closed')
+    if (error) this.listeners.tell('error', error)
+  }
+
+  takeConnecting(): void {
+    this.#setStatus('connecting')
+  }
+
+  takeNotice(notice: Notice): void {
+    // It was deleted, or its host lost it: what it is now is read by the next connection.
+    if (notice.type === 'session.closed') {
+      this.#wasClosed = true
+      return this.#wire.drop()
+    }
+    if (notice.type !== 'events') return
+    for (const event of notice.events) this.#takeEvent(event)
+    this.#cursor = notice.next
+    this.publish()
+    for (const event of notice.events) this.listeners.tell('event', event)
+  }
+
+  takeLoss(isDeviceTaken: boolean): void {
+    this.isLive = false
+    if (isDeviceTaken && this.device !== undefined) this.device = this.world.newId()
+    this.inputs.lose()
+    this.#calls?.lose()
+    this.#setStatus('waiting')
+  }
+
+  takeHello(): void {
+    const { title, meta, messages = MESSAGES } = this.options
+    const from = this.#cursor
+    const start = from ? { from, existing: this.#wasClosed || undefined } : { messages, title, meta }
+    // JSON leaves out what is undefined.
+    const given = { session: this.id, device: this.#describeDevice(), ...start } as Requests['session.open']['given']
+    this.ask('session.open', given, (answer) => {
+      if (answer.ok) return this.#follow(answer.value)
+      const { error } = answer
+      if (from && error.code === 'invalid_event') {
+        // The log is not the one that it was: what is shown is read anew.
+        this.#cursor = undefined
+        this.takeHello()
+      } else if (error.retryable) {
+        if (error.code !== 'connection_failed') this.complain(error)
+        this.#wire.drop()
+      } else this.end(error)
+    })
+  }
+
+  #follow({ info, messages, more = false, next }: AnswerOf<'session.open'>): void {
+    this.#wasClosed = false
+    if (next) this.#cursor = next
+    if (messages) {
+      this.view.load(messages, info)
+      this.inputs.reload()
+    }
+    this.publish({ isLoaded: true, error: undefined, ...(messages && { more }) })
+    this.#setStatus('open')
+  }
+
+  #takeEvent(event: SessionEvent): void {
+    try {
+      this.view.take(event)
+      this.inputs.take(event)
+      if (event.type === 'call' && this.isLive) this.#calls?.take(event.call)
+      if (event.type === 'live') this.#goLive()
+    } catch (cause) {
+      this.complain(createError('internal', `an event could not be read: ${String(cause)}`))
+    }
+  }
+
+  /** What was missed has been read: calls stand as they are now. */
+  #goLive(): void {
+    this.isLive = true
+    this.#resumeCalls()
+    this.inputs.sendNext()
+    this.requests.resume()
+  }
+
+  #resumeCalls(): void {
+    if (this.isLive) this.#calls?.resume(this.view.state.calls.map(({ call }) => call))
+  }
+
+  /** Their code is loaded beside the client's: an app without tools never needs it. */
+  #loadCalls(use: (calls: ClientCalls) => void): void {
+    import('./client-calls.ts')
+      .then(({ ClientCalls }) => {
+        if (this.snapshot.status === 'closed') return
+        this.#calls ??= new ClientCalls(this)
+        use(this.#calls)
+        this.#resumeCalls()
+      })
+      .catch((cause: unknown) => this.complain(createError('tool_failed', `no tools can run: ${String(cause)}`)))
+  }
+
+  #setStatus(status: ConnectionState): void {
+    if (this.snapshot.status === status) return
+    this.publish({ status })
+    this.listeners.tell('status', status)
+  }
+
+  #describeDevice(): DeviceInit | undefined {
+    const { tools = {}, otherTool, ownTools = {}, asks, leaseMs } = this.options
+    // JSON leaves out what is undefined, and `run`.
+    return this.device === undefined
+      ? undefined
+      : ({
+          name: this.device,
+          runs: otherTool ? undefined : Object.keys(tools),
+          tools: Object.entries(ownTools).map(([name, tool]) => ({ name, ...tool, run: undefined })),
+          asks,
+          leaseMs,
+        } as DeviceInit)
+  }
+}

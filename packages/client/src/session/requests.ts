@@ -1,0 +1,76 @@
+// Requests that are not inputs: what is asked while there is no connection waits for one, and what was asked of one that broke
+// is asked again, unless it was done.
+import type { AnswerOf, RequestType, Requests } from '@baton/protocol'
+import type { ClientError } from '../client-error.ts'
+import { WAITING_MAX, createFullError, createLostError } from '../client-error.ts'
+import type { SessionContext } from './session-context.ts'
+
+export interface RequestOptions {
+  /** Asked of a request that was sent and has no answer: what it was to do was done, or makes no sense any more. */
+  readonly isDone?: (() => boolean) | undefined
+  /** It must not be done twice, and nothing tells whether it was: it is not asked again. */
+  readonly once?: true
+}
+
+interface Waiting {
+  readonly send: () => void
+  readonly fail: (error: ClientError) => void
+}
+
+/** Milliseconds that a request waits for a connection and its answer. */
+const WAIT_MS = 30_000
+
+export class SessionRequests {
+  readonly #session: Pick<SessionContext, 'world' | 'isLive' | 'ask'>
+  readonly #waiting = new Set<Waiting>()
+
+  constructor(session: Pick<SessionContext, 'world' | 'isLive' | 'ask'>) {
+    this.#session = session
+  }
+
+  /** @throws ClientError what the server says, or `connection_failed` when it is not reached in time */
+  ask<Type extends RequestType>(
+    type: Type,
+    given: Requests[Type]['given'],
+    { isDone, once }: RequestOptions = {},
+  ): Promise<AnswerOf<Type>> {
+    const session = this.#session
+    return new Promise((resolve, reject) => {
+      if (this.#waiting.size >= WAITING_MAX) return reject(createFullError('requests'))
+      let wasSent = false
+      const end = (): boolean => {
+        stopTimer()
+        return this.#waiting.delete(waiting)
+      }
+      const fail = (error: ClientError): void => {
+        if (end()) reject(error)
+      }
+      const finish = (answer: AnswerOf<Type>): void => {
+        if (end()) resolve(answer)
+      }
+      const send = (): void => {
+        // Only requests that are answered with nothing can be done already.
+        if (wasSent && isDone?.()) return finish({} as AnswerOf<Type>)
+        wasSent = true
+        session.ask(type, given, (answer) => {
+          if (answer.ok) finish(answer.value)
+          // Where the connection broke, it is asked again when there is one.
+          else if (session.isLive || once || answer.error.code !== 'connection_failed') fail(answer.error)
+        })
+      }
+      const waiting: Waiting = { send, fail }
+      const stopTimer = session.world.start(WAIT_MS, () => fail(createLostError()))
+      this.#waiting.add(waiting)
+      if (session.isLive) send()
+    })
+  }
+
+  /** There is a connection again. */
+  resume(): void {
+    for (const waiting of this.#waiting) waiting.send()
+  }
+
+  close(error: ClientError): void {
+    for (const waiting of this.#waiting) waiting.fail(error)
+  }
+}

@@ -1,0 +1,190 @@
+// What an app holds of a session: what it shows, what it can say, and what it is told.
+import type {
+  Agent,
+  AgentCall,
+  AssistantChatMessage,
+  CallView,
+  Decision,
+  Delivery,
+  InterruptOptions,
+  JsonObject,
+  JsonValue,
+  MessageId,
+  ModelSettings,
+  Played,
+  QuestionAnswer,
+  SessionAction,
+  SessionDetails,
+  SessionEvent,
+  StepView,
+  UserChatMessage,
+  UserInput,
+} from '@baton/core'
+import type { CallOutcome, ClaimedCall } from '@baton/protocol'
+import type { ClientError } from '../client-error.ts'
+import type { ConnectionState, ReconnectOptions } from '../connection.ts'
+import type { Outbox } from '../outbox/outbox.ts'
+import type { World } from '../world.ts'
+import type { SessionAnswer } from './inputs.ts'
+import type { BroughtTool, ToolHandler } from './client-tools.ts'
+import type { OpenCallView, ViewState } from './session-view.ts'
+
+export interface SessionOptions<Handlers = Readonly<Record<string, ToolHandler>>> {
+  /** `ws://127.0.0.1:8080/ws`; a token goes into `?token=`. */
+  readonly url: string
+  /** The session's id. Without one, the client begins a new session and chooses its id: `client.id`. */
+  readonly session?: string
+  /** For a new session; an existing one keeps its own. */
+  readonly title?: string
+  readonly meta?: JsonObject
+  /** How many of the newest messages to show at first; 50 by default, 200 at most. `older` reads more. */
+  readonly messages?: number
+  /** The agent's client tools that this app runs, by name. Calls of other tools are not offered to this app. */
+  readonly tools?: Handlers
+  /** Runs calls of the agent's client tools that `tools` does not name, for example a console that asks a person. */
+  readonly otherTool?: ToolHandler
+  /** Tools that the agent does not have: the app brings them while it is connected. */
+  readonly ownTools?: Readonly<Record<string, BroughtTool>>
+  /** Whether a person behind the app can be asked for approvals and questions; true by default. */
+  readonly asks?: boolean
+  /** Milliseconds for which calls wait for this app after its connection broke; the server decides by default. */
+  readonly leaseMs?: number
+  /** Where messages and results wait for the server. By default IndexedDB in pages, memory elsewhere. */
+  readonly outbox?: Outbox
+  readonly reconnect?: ReconnectOptions
+  readonly world?: World
+}
+
+/** A message that the server does not show yet. */
+export interface PendingMessage extends UserChatMessage {
+  /** `failed`: the server refused it, for the reason in `error`. Send it again with `retry`, or drop it with `withdraw`. */
+  readonly delivery: 'pending' | 'failed'
+  readonly error?: ClientError
+}
+
+export type SessionMessage<Call extends CallView = CallView> =
+  | PendingMessage
+  | (UserChatMessage & { readonly delivery?: undefined })
+  | (Omit<AssistantChatMessage, 'steps'> & {
+      readonly steps: readonly (Omit<StepView, 'calls'> & { readonly calls: readonly Call[] })[]
+    })
+
+/** What a session shows. It is replaced when something changes, and so is each array in it; what has not changed stays the same. */
+export interface SessionSnapshot<Call extends CallView = CallView> extends Omit<ViewState, 'calls'> {
+  readonly session: string
+  /** `waiting`: the connection broke, and is tried again after a pause. */
+  readonly status: ConnectionState
+  /** The session has been read. It is shown as it was when the connection last worked. */
+  readonly isLoaded: boolean
+  /** Oldest first, followed by messages that wait and messages that the server does not show yet. */
+  readonly messages: readonly SessionMessage<Call>[]
+  /** There are older messages: `older` reads them. */
+  readonly more: boolean
+  /** Calls that have not settled. */
+  readonly calls: readonly OpenCallView<Call>[]
+  /** The newest error that does not answer a request. It disappears when the session is followed again. */
+  readonly error: ClientError | undefined
+}
+
+export interface SessionClientEvents<Call extends CallView = CallView> {
+  /** Each event of the session once, after it has been taken into the snapshot. */
+  readonly event: SessionEvent<Call>
+  readonly status: ConnectionState
+  /** An error that does not answer a request. With `unauthorized` the server refuses this client, and it stays closed. */
+  readonly error: ClientError
+  /** This app begins to run a call. */
+  readonly call: ClaimedCall
+  /** The outcome of this app's tool. */
+  readonly outcome: { readonly callId: string; readonly outcome: CallOutcome }
+}
+
+export interface SendOptions {
+  /** The message's id; the client makes one by default. Sending the same id again does nothing. */
+  readonly id?: MessageId
+  readonly model?: string
+  readonly settings?: ModelSettings
+  /** When the model reads it while a turn runs; the server decides by default. */
+  readonly delivery?: Delivery
+  /** A JSON Schema that the answer must fit, in place of the agent's. */
+  readonly output?: JsonObject
+  /** With `delivery: 'interrupt'`: how much of the answer the user has heard or seen. */
+  readonly heard?: Played
+}
+
+export interface NotifyOptions {
+  readonly name: string
+  readonly detail?: JsonValue
+  /** In words, for the model. */
+  readonly message?: string
+  readonly delivery?: Delivery
+  readonly heard?: Played
+}
+
+/** A message that was sent. You need not await either promise: a failure also shows in the message, or as `error`. */
+export interface SentInput {
+  readonly id: MessageId
+  /** Resolves when the server has it in its log; rejects when the server refuses it. */
+  readonly accepted: Promise<void>
+  /** Resolves when its turn has ended. Rejects with the turn's error, or with `cancelled` if the message was taken back. */
+  readonly answer: Promise<SessionAnswer>
+}
+
+export interface RewindInput {
+  readonly message: MessageId
+  /** Replaces the message, which must be a user's. */
+  readonly replace?: UserInput
+  /** Asks for the answer once more. */
+  readonly again?: true
+  /** Ends a turn that runs; otherwise the server refuses it with `turn_in_progress`. */
+  readonly interrupt?: true
+}
+
+/**
+ * A session, over any number of connections. Its methods work on their own: `const { send } = client`. Promises reject with a
+ * `ClientError`: branch on its `code`. A request waits up to 30 seconds for a connection.
+ */
+export interface SessionClient<A extends Agent = Agent> {
+  readonly id: string
+  getSnapshot(): SessionSnapshot<AgentCall<A>>
+  /** Calls the listener after each change of the snapshot; the returned function removes it. */
+  subscribe(listener: () => void): () => void
+  on<Name extends keyof SessionClientEvents>(
+    name: Name,
+    listener: (event: SessionClientEvents<AgentCall<A>>[Name]) => void,
+  ): () => void
+  /**
+   * Sends a message. It is shown at once, kept until the server has it, and sent again under the same id after a connection broke.
+   * @throws ClientError `queue_full` when 100 inputs wait already, `session_closed`
+   */
+  send(content: UserInput, options?: SendOptions): SentInput
+  /** Reports what a speaker said in a conversation that the agent listens to. @throws ClientError as `send` */
+  hear(speaker: string, text: string): SentInput
+  /** Reports an event outside of the conversation. @throws ClientError as `send` */
+  notify(event: NotifyOptions): SentInput
+  /** Sends a message again that the server refused. @throws ClientError as `send` */
+  retry(message: MessageId): void
+  /** Takes back a message that waits or was refused. */
+  withdraw(message: MessageId): Promise<void>
+  /** Takes the conversation back to a message. @throws ClientError as `send` */
+  rewind(to: RewindInput): SentInput
+  /** Replaces a message; ends a running turn. @throws ClientError as `send` */
+  edit(message: MessageId, content: UserInput): SentInput
+  /** Asks once more for an answer, the newest one by default. @throws ClientError as `send`, `unknown_input` */
+  regenerate(message?: MessageId): SentInput
+  /** Ends the running turn. `heard`: how much of the answer the user has heard or seen; all by default. */
+  interrupt(options?: InterruptOptions): Promise<void>
+  decide(decision: Decision): Promise<void>
+  answer(answer: QuestionAnswer): Promise<void>
+  describe(patch: { readonly title?: string | null; readonly meta?: JsonObject }): Promise<void>
+  /** Sets the model and the settings from the next turn on. */
+  configure(patch: { readonly model?: string; readonly settings?: ModelSettings | null }): Promise<void>
+  control(action: SessionAction): Promise<void>
+  /** Copies the session, up to a message or whole, and returns the copy's id. If the connection breaks, the request is not repeated. */
+  fork(options?: { readonly before?: MessageId }): Promise<string>
+  /** Asks the server what the session is now, including the size of its context. */
+  info(): Promise<SessionDetails>
+  /** Reads older messages, 50 by default. False when there are no more. */
+  older(limit?: number): Promise<boolean>
+  /** Closes the client. What waits for the server stays in the outbox; calls that run here are aborted. */
+  close(): void
+}

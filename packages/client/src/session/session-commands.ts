@@ -1,0 +1,91 @@
+// The methods of an opened session, as requests and inputs.
+import type { ChatMessage, MessageId } from '@baton/core'
+import type { RequestType, Requests } from '@baton/protocol'
+import { createClosedError, createError } from '../client-error.ts'
+import type { InputRequest } from '../outbox/outbox.ts'
+import type { FollowedSession } from './open-session.ts'
+import type { RewindInput, SentInput, SessionClient } from './session-client.ts'
+
+/** Messages of a page of older ones. */
+const PAGE = 50
+
+export function createCommands(session: FollowedSession): SessionClient {
+  const { id, requests, view, world, inputs, listeners, options } = session
+  const asks = options.asks === undefined ? {} : { asks: options.asks }
+  const say = (request: InputRequest, asks?: MessageId): SentInput => {
+    if (session.snapshot.status === 'closed') throw createClosedError()
+    return inputs.send(request.given.input, request, asks)
+  }
+  const order = async <Type extends RequestType>(
+    type: Type,
+    given: Requests[Type]['given'],
+    isDone?: () => boolean,
+  ): Promise<void> => void (await requests.ask(type, given, { isDone }))
+  const rewind = (to: RewindInput): SentInput =>
+    say({ type: 'input.rewind', given: { input: world.newId(), ...to } }, to.again && findQuestion(session, to.message))
+  return {
+    id,
+    getSnapshot: () => session.snapshot,
+    subscribe: (listener) => listeners.on('change', listener),
+    on: listeners.on,
+    send: (content, { id: input = world.newId(), ...more } = {}) =>
+      say({ type: 'input.send', given: { input, content, ...asks, ...more } }),
+    hear: (speaker, text) => say({ type: 'input.hear', given: { input: world.newId(), speaker, text } }),
+    notify: (event) => say({ type: 'input.notify', given: { input: world.newId(), ...event } }),
+    retry: (message) => inputs.retry(message),
+    withdraw: async (input) => {
+      if (inputs.withdraw(input)) return
+      const waits = (one: ChatMessage): boolean => one.id === input && one.role === 'user' && one.waits
+      await order('input.withdraw', { input }, () => !view.messages().some(waits))
+    },
+    rewind,
+    edit: (message, replace) => rewind({ message, replace, interrupt: true }),
+    regenerate: (message) => rewind({ message: message ?? findNewestAnswer(session), again: true, interrupt: true }),
+    interrupt: (given = {}) => {
+      const running = view.answer()?.id
+      return order('turn.interrupt', given, () => view.answer()?.id !== running || view.answer()?.stop !== undefined)
+    },
+    decide: (decision) =>
+      order('approval.decide', decision, () =>
+        view.state.approvals.every(({ approvalId }) => approvalId !== decision.approvalId),
+      ),
+    answer: (answer) =>
+      order('question.answer', answer, () =>
+        view.state.questions.every(({ questionId }) => questionId !== answer.questionId),
+      ),
+    describe: (patch) => order('session.describe', patch),
+    configure: (patch) => order('session.configure', patch),
+    control: (action) => order('session.control', { action }),
+    fork: async (given = {}) => (await requests.ask('session.fork', given, { once: true })).session,
+    info: async () => (await requests.ask('session.info', {})).info,
+    older: (limit = PAGE) => readOlder(session, limit),
+    close: () => session.end(),
+  }
+}
+
+async function readOlder(session: FollowedSession, limit: number): Promise<boolean> {
+  const { view, requests } = session
+  const before = view.messages()[0]?.id
+  if (!session.snapshot.more || before === undefined) return false
+  const page = await requests.ask('session.messages', { limit, before })
+  // Otherwise it was read anew meanwhile, or another page came first.
+  if (view.messages()[0]?.id === before) {
+    view.addOlder(page.messages)
+    session.publish({ more: page.more })
+  }
+  return session.snapshot.more
+}
+
+/** What the answer answers; of a user's message, the message itself. */
+function findQuestion({ view }: FollowedSession, message: MessageId): MessageId {
+  const messages = view.messages()
+  const named = messages.find(({ id }) => id === message)
+  if (named?.role !== 'assistant') return message
+  return messages.findLast(({ role, exchange }) => role === 'user' && exchange === named.exchange)?.id ?? message
+}
+
+function findNewestAnswer({ view }: FollowedSession): MessageId {
+  const newest = view.answer()
+  if (!newest) throw createError('unknown_input', 'there is no answer yet')
+  return newest.id
+}

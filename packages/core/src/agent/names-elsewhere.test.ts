@@ -1,0 +1,111 @@
+// Who writes a name of another library is told ours: in agents, tools, messages and settings.
+import { expect, test } from 'vitest'
+import { defineAgent } from './agent.ts'
+import { decodeSendOptions } from './decode-command.ts'
+import { decodeConfiguration, decodeForkOptions, decodeRewind } from './decode-control.ts'
+import { tool } from './tool.ts'
+import type { Decoded } from './value-reader.ts'
+
+const INPUT = { type: 'object' } as const
+
+/** Of an error's message and hint, one text. */
+function catchText(define: () => unknown): string {
+  try {
+    define()
+  } catch (error) {
+    const { message, hint } = error as { readonly message: string; readonly hint: string } // a BatonError
+    return `${message} | ${hint}`
+  }
+  throw new Error('nothing was thrown')
+}
+
+test.each([
+  ['system', 'it is called "instructions" here'],
+  ['schema', 'it is called "output" here'],
+  ['prompt', 'Send a message with session.send(…)'],
+  ['stopWhen', 'write limits: { toolRounds: 20 }'],
+  ['temperature', 'go into settings'],
+  ['maxOutputTokens', 'go into settings'],
+  ['maxRetries', 'Write retry: { attempts: 3 }'],
+  ['abortSignal', 'session.send(text, { signal })'],
+  ['onFinish', 'read its events'],
+  ['activeTools', 'prepareStep'],
+  ['instrcutions', 'it is called "instructions" here'],
+  ['colour', 'Its fields are name, model'],
+])('an agent with %s is told what to write', (name, told) => {
+  expect(catchText(() => defineAgent({ name: 'a', [name]: 'x' }))).toContain(told)
+})
+
+test.each([
+  ['parameters', 'it is called "input" here'],
+  ['inputSchema', 'it is called "input" here'],
+  ['handler', 'it is called "execute" here'],
+  ['needsApproval', 'it is called "approval" here'],
+  ['strict', 'settings: { strictTools: true }'],
+  ['colour', 'Its fields are name, description'],
+])('a tool with %s is told what to write', (name, told) => {
+  expect(catchText(() => tool({ name: 't', description: 't', input: INPUT, [name]: INPUT }))).toContain(told)
+})
+
+test('a tool and an agent without a name are told to have one', () => {
+  const tools = { description: 't', input: INPUT } as unknown as Parameters<typeof tool>[0] // as JavaScript has it
+  expect(catchText(() => tool(tools))).toBe(
+    'a tool needs a name, which is text, not undefined | Write one, such as name: "weather". The model asks for the tool by it.',
+  )
+  expect(catchText(() => tool({ ...tools, inputSchema: INPUT } as never))).toContain(
+    'a tool without a name has no field',
+  )
+  expect(catchText(() => defineAgent({ model: 'offline' } as never))).toContain('an agent needs a name')
+})
+
+test('limits and retries know the names of others', () => {
+  expect(catchText(() => defineAgent({ name: 'a', limits: { maxSteps: 5 } as object }))).toContain('Write "toolRounds"')
+  expect(catchText(() => defineAgent({ name: 'a', retry: { maxRetries: 5 } as object }))).toContain('Write "attempts"')
+})
+
+test.each([
+  ['a tool of another library', { description: 'x', inputSchema: {}, execute: () => 1 }],
+  ['what tool() was to be given', { name: 't', description: 'x', input: INPUT }],
+  ['nothing', undefined],
+])('an agent does not take %s as a tool', (_, one) => {
+  expect(catchText(() => defineAgent({ name: 'a', tools: [one as never] }))).toContain(
+    'agent "a": tools[0] is not made by tool() of Baton',
+  )
+})
+
+test.each([
+  ['an Output', { name: 'object', responseFormat: {}, parseCompleteOutput: () => {} }, 'give the schema itself'],
+  ['a jsonSchema()', { jsonSchema: { type: 'object' }, validate: () => {} }, 'give the JSON Schema itself'],
+])('%s of the AI SDK is no schema', (_, schema, told) => {
+  expect(catchText(() => defineAgent({ name: 'a', output: schema as never }))).toContain(told)
+  expect(catchText(() => tool({ name: 't', description: 't', input: schema as never }))).toContain(told)
+  expect(decodeSendOptions({ output: schema })).toMatchObject({
+    ok: false,
+    refusal: { code: 'invalid_schema', message: expect.stringContaining(told) },
+  })
+})
+
+test('a tool without a description is refused', () => {
+  expect(catchText(() => tool({ name: 't', input: INPUT } as never))).toContain('description must be text')
+})
+
+const refuse = (decoded: Decoded<unknown>): string => (decoded.ok ? 'taken' : decoded.refusal.message)
+
+test.each([
+  [
+    decodeSendOptions({ abortSignal: 1 }),
+    'abortSignal is not a field of the options of send; it is called "signal" here',
+  ],
+  [decodeSendOptions({ messageId: 'x' }), 'it is called "inputId" here'],
+  [decodeSendOptions({ schema: {} }), 'it is called "output" here'],
+  [decodeSendOptions({ maxOutputTokens: 5 }), 'model settings go into settings'],
+  [decodeSendOptions({ system: 'x' }), 'write it in defineAgent'],
+  [decodeSendOptions({ prompt: 'x' }), 'the message is the first argument'],
+  [decodeSendOptions({ colour: 1 }), 'colour is not a field of the options of send, which has model?'],
+  [decodeSendOptions({ settings: { maxTokens: 5 } }), 'it is called "maxOutputTokens" here'],
+  [decodeConfiguration({ temperature: 1 }), 'model settings go into settings'],
+  [decodeRewind({ messageId: 'x' }), 'it is called "message" here'],
+  [decodeForkOptions({ messageId: 'x' }), 'it is called "before" here'],
+])('a value %# with a name of another library is refused with ours', (decoded, told) => {
+  expect(refuse(decoded)).toContain(told)
+})

@@ -1,0 +1,141 @@
+// What the AI SDK and other libraries call the fields of agents, tools and messages, and where they are here. A value is the
+// name of a field, or a sentence for what is said in another place. It knows no schema and checks nothing.
+
+type Elsewhere = Readonly<Record<string, string>>
+
+const SAY_SETTINGS = 'model settings go into settings, such as { settings: { maxOutputTokens: 500 } }'
+const SAY_STEPS = 'to limit the steps of a turn, write limits: { toolRounds: 20 } in defineAgent'
+const SAY_EVENTS = 'to follow a turn, read its events: for await (const event of session.send(…))'
+const SAY_AGENT = 'it is part of the agent: write it in defineAgent'
+const SAY_MESSAGE = 'send a message with session.send(…); the session keeps the older ones'
+
+const SETTINGS_APART: Elsewhere = {
+  temperature: SAY_SETTINGS,
+  maxOutputTokens: SAY_SETTINGS,
+  maxTokens: SAY_SETTINGS,
+  max_tokens: SAY_SETTINGS,
+  topP: SAY_SETTINGS,
+  topK: SAY_SETTINGS,
+  seed: SAY_SETTINGS,
+  stopSequences: SAY_SETTINGS,
+  stop: SAY_SETTINGS,
+  presencePenalty: SAY_SETTINGS,
+  frequencyPenalty: SAY_SETTINGS,
+  toolChoice: SAY_SETTINGS,
+  reasoning: SAY_SETTINGS,
+  effort: SAY_SETTINGS,
+  providerOptions: SAY_SETTINGS,
+  modelSettings: 'settings',
+}
+
+const OUTPUTS: Elsewhere = {
+  schema: 'output',
+  outputSchema: 'output',
+  outputType: 'output',
+  experimental_output: 'output',
+  responseFormat: 'output',
+  response_format: 'output',
+}
+
+const CALLBACKS: Elsewhere = {
+  onFinish: SAY_EVENTS,
+  onEnd: SAY_EVENTS,
+  onStepFinish: SAY_EVENTS,
+  onStepEnd: SAY_EVENTS,
+  onChunk: SAY_EVENTS,
+  onError: SAY_EVENTS,
+}
+
+export const AGENT_ELSEWHERE: Elsewhere = {
+  ...SETTINGS_APART,
+  ...OUTPUTS,
+  ...CALLBACKS,
+  system: 'instructions',
+  systemPrompt: 'instructions',
+  system_prompt: 'instructions',
+  models: 'model',
+  id: 'name',
+  prompt: SAY_MESSAGE,
+  messages: SAY_MESSAGE,
+  stopWhen: SAY_STEPS,
+  stopConditions: SAY_STEPS,
+  maxSteps: SAY_STEPS,
+  maxTurns: SAY_STEPS,
+  activeTools: 'prepareStep chooses the tools of a step: prepareStep: () => ({ tools: ["search"] })',
+  maxRetries: 'write retry: { attempts: 3 }',
+  timeout: 'write limits: { turnMs: 60_000 }',
+  abortSignal: 'it belongs to a message: session.send(text, { signal })',
+  toolApproval: 'write approval in tool(), or approvalPolicy in defineAgent',
+  needsApproval: 'write approval in tool(), or approvalPolicy in defineAgent',
+  experimental_context: 'what tools need goes into createHost({ services }), and reaches them as context.services',
+  context: 'what tools need goes into createHost({ services }), and reaches them as context.services',
+  telemetry: 'traces are an observer of the host: createHost({ observers: [traceSessions(…)] })',
+  experimental_telemetry: 'traces are an observer of the host: createHost({ observers: [traceSessions(…)] })',
+}
+
+export const TOOL_ELSEWHERE: Elsewhere = {
+  needsApproval: 'approval',
+  requireApproval: 'approval',
+  requiresApproval: 'approval',
+  toolApproval: 'approval',
+  inputSchema: 'input',
+  parameters: 'input',
+  schema: 'input',
+  args: 'input',
+  outputSchema: 'output',
+  id: 'name',
+  label: 'title',
+  handler: 'execute',
+  run: 'execute',
+  func: 'execute',
+  function: 'execute',
+  inputExamples: 'put examples into the description',
+  strict: 'it is a setting of the model: defineAgent({ settings: { strictTools: true } })',
+  contextSchema: 'what tools need goes into createHost({ services }), and reaches them as context.services',
+  abortSignal: 'execute gets it: context.signal',
+}
+
+export const SEND_ELSEWHERE: Elsewhere = {
+  ...SETTINGS_APART,
+  ...OUTPUTS,
+  ...CALLBACKS,
+  abortSignal: 'signal',
+  id: 'inputId',
+  messageId: 'inputId',
+  system: SAY_AGENT,
+  instructions: SAY_AGENT,
+  tools: SAY_AGENT,
+  stopWhen: SAY_STEPS,
+  maxSteps: SAY_STEPS,
+  prompt: 'the message is the first argument: session.send("…")',
+  messages: 'the message is the first argument: session.send("…"); the session keeps the older ones',
+  timeout: 'pass signal: AbortSignal.timeout(60_000), or write limits: { turnMs: 60_000 } in defineAgent',
+}
+
+export const CONFIGURE_ELSEWHERE: Elsewhere = {
+  ...SETTINGS_APART,
+  system: SAY_AGENT,
+  instructions: SAY_AGENT,
+  tools: SAY_AGENT,
+}
+
+export const SETTINGS_ELSEWHERE: Elsewhere = {
+  maxTokens: 'maxOutputTokens',
+  max_tokens: 'maxOutputTokens',
+  maxCompletionTokens: 'maxOutputTokens',
+  stopSequences: 'stop',
+  reasoning: 'effort',
+  reasoningEffort: 'effort',
+  parallelToolCalls: 'parallelCalls',
+  providerOptions: 'provider',
+  topK: 'what only one provider has goes into provider, such as { provider: { anthropic: { top_k: 5 } } }',
+  presencePenalty: 'what only one provider has goes into provider, such as { provider: { openai: { … } } }',
+  frequencyPenalty: 'what only one provider has goes into provider, such as { provider: { openai: { … } } }',
+}
+
+export const LIMITS_ELSEWHERE: Elsewhere = { maxSteps: 'toolRounds', steps: 'toolRounds', rounds: 'toolRounds' }
+
+export const RETRY_ELSEWHERE: Elsewhere = { maxRetries: 'attempts', maxAttempts: 'attempts' }
+
+/** Of what names a message: `rewind`, `fork`. */
+export const MESSAGE_ELSEWHERE: Elsewhere = { messageId: 'message', id: 'message', upTo: 'message' }

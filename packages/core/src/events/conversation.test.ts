@@ -1,0 +1,61 @@
+// The fold of events into messages as a front keeps it: begun with a page, grown backwards, and shown again and again.
+import { expect, test } from 'vitest'
+import type { ChatMessage } from './conversation.ts'
+import { Conversation } from './conversation.ts'
+import type { EventBody } from './session-event.ts'
+
+const said = (id: string, exchange: number): readonly EventBody[] => [
+  { type: 'message-added', message: { role: 'user', id, from: 'user', parts: [{ type: 'text', text: id }], atMs: 0 } },
+  { type: 'message-entered', message: id, exchange },
+  { type: 'message-added', message: { role: 'assistant', id: `t${exchange}`, turn: exchange, exchange, atMs: 0 } },
+  { type: 'step-started', message: `t${exchange}`, step: exchange, attempt: 1, model: 'm' },
+]
+const write = (exchange: number, offset: number, text: string): EventBody => ({
+  type: 'text',
+  message: `t${exchange}`,
+  step: exchange,
+  offset,
+  text,
+})
+
+function fold(events: readonly EventBody[], page?: readonly ChatMessage[]): Conversation {
+  const conversation = new Conversation(page)
+  for (const event of events) conversation.take(event)
+  return conversation
+}
+
+test('views stay the same while nothing changes, and only what changes is new', () => {
+  const conversation = fold([...said('one', 1), write(1, 0, 'Yes.'), ...said('two', 2)])
+  const before = conversation.messages()
+  expect(conversation.messages()).toBe(before)
+  conversation.take({ type: 'live' })
+  expect(conversation.messages()).toBe(before)
+  conversation.take(write(2, 0, 'No.'))
+  const after = conversation.messages()
+  expect(after).not.toBe(before)
+  expect(after.map((message, index) => message === before[index])).toEqual([true, true, true, false])
+  expect(before[3]).toMatchObject({ steps: [{ text: '' }] })
+})
+
+test('a conversation that begins with a page in the midst of an answer goes on there', () => {
+  const events = [...said('one', 1), write(1, 0, 'It is '), write(1, 6, 'blue.')]
+  const page = fold(events.slice(0, 5)).messages()
+  const goesOn = fold(events.slice(5), page)
+  expect(goesOn.messages()).toEqual(fold(events).messages())
+  expect(page.at(-1)).toMatchObject({ steps: [{ text: 'It is ' }] })
+})
+
+test('older pages stand before what is known, each message once', () => {
+  const all = fold([...said('one', 1), ...said('two', 2)]).messages()
+  const conversation = new Conversation(all.slice(2))
+  expect([conversation.has('two'), conversation.has('one')]).toEqual([true, false])
+  conversation.addOlder(all.slice(0, 3))
+  expect(conversation.messages()).toEqual(all)
+  conversation.take({ type: 'messages-removed', fromExchange: 1, keep: [], keepSteps: [] })
+  expect([conversation.messages(), conversation.has('one')]).toEqual([[], false])
+})
+
+test('a piece that repeats what is known changes nothing of it', () => {
+  const conversation = fold([...said('one', 1), write(1, 0, 'It is '), write(1, 3, 'is '), write(1, 6, 'blue.')])
+  expect(conversation.messages().at(-1)).toMatchObject({ steps: [{ text: 'It is blue.' }] })
+})

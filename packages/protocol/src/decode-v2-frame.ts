@@ -1,0 +1,90 @@
+// Reads the frames of wire version 2. Never throws. It checks what is around a frame alone: what a request asks for is checked
+// by the session, which names the field that is wrong.
+import type { ClientFrame2, RequestType, Requests, ServerFrame2 } from './v2.ts'
+
+/** Characters of a request's id. */
+export const REQUEST_ID_LENGTH_MAX = 128
+
+export type Decoded2<Frame> =
+  | { readonly ok: true; readonly frame: Frame }
+  | {
+      readonly ok: false
+      /** Of the request, where it could be read. */
+      readonly re?: string
+      readonly code: 'invalid_event'
+      readonly message: string
+    }
+
+/** The types of all requests. */
+export const REQUEST_TYPES: Readonly<Record<RequestType, true>> = {
+  ping: true,
+  'session.open': true,
+  'session.close': true,
+  'session.info': true,
+  'session.messages': true,
+  'session.describe': true,
+  'session.configure': true,
+  'session.control': true,
+  'session.fork': true,
+  'session.list': true,
+  'session.watch': true,
+  'session.delete': true,
+  'input.send': true,
+  'input.hear': true,
+  'input.notify': true,
+  'input.withdraw': true,
+  'input.rewind': true,
+  'turn.interrupt': true,
+  'approval.decide': true,
+  'question.answer': true,
+  'device.attach': true,
+  'device.release': true,
+  'call.claim': true,
+  'call.result': true,
+} satisfies Record<keyof Requests, true>
+
+/** Decodes what an app sent. A request of an unknown type is an error: the app waits for an answer. */
+export function decodeClientFrame2(text: string): Decoded2<ClientFrame2> {
+  const fields = parseObject(text)
+  if (!fields) return refuse('a frame must be the JSON text of an object')
+  const { id, type } = fields
+  if (typeof id !== 'string' || id === '' || id.length > REQUEST_ID_LENGTH_MAX)
+    return refuse(`id must be text of 1 to ${REQUEST_ID_LENGTH_MAX} characters`)
+  if (typeof type !== 'string') return refuse('type must be text', id)
+  if (!Object.hasOwn(REQUEST_TYPES, type)) return refuse(`there is no request "${type.slice(0, 80)}"`, id)
+  return { ok: true, frame: fields as unknown as ClientFrame2 } // its other fields are read one by one where they are used
+}
+
+/** Decodes what a server sent. Gives undefined for text that is not a frame, and for kinds of frames from a newer server. */
+export function decodeServerFrame2(text: string): ServerFrame2 | undefined {
+  const fields = parseObject(text)
+  const check = typeof fields?.['type'] === 'string' ? SERVER_FRAMES[fields['type']] : undefined
+  return fields && check?.(fields) ? (fields as unknown as ServerFrame2) : undefined // as the server's own types say
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+const isText = (value: unknown): boolean => typeof value === 'string'
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null
+
+const SERVER_FRAMES: Readonly<Record<string, (fields: Fields) => boolean>> = {
+  hello: ({ limits }) => isObject(limits),
+  ok: ({ re }) => isText(re),
+  error: ({ code, message }) => isText(code) && isText(message),
+  events: ({ events, next }) => Array.isArray(events) && isObject(next),
+  'session.closed': ({ session }) => isText(session),
+  'session.changed': ({ change }) => isObject(change),
+}
+
+function refuse(message: string, re?: string): Decoded2<never> {
+  return { ok: false, code: 'invalid_event', message, ...(re !== undefined && { re }) }
+}
+
+function parseObject(text: string): Fields | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) && !Array.isArray(value) ? (value as Fields) : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,232 @@
+// Wire version 2 as JSON Schema (draft 2020-12), for clients in other languages. Session events are those of
+// `SESSION_EVENT_SCHEMA`. Fields that are not named may come later.
+import type { JsonObject, JsonValue } from '@baton/core'
+import { SESSION_EVENT_SCHEMA } from '@baton/core'
+import { REQUEST_ID_LENGTH_MAX } from './decode-v2-frame.ts'
+import type { RequestType } from './v2.ts'
+import { PROTOCOL_VERSION_2 } from './v2.ts'
+
+type Fields = Readonly<Record<string, JsonValue>>
+
+const TEXT = { type: 'string' } as const
+const NAME = { type: 'string', minLength: 1, maxLength: 256 } as const
+const COUNT = { type: 'integer', minimum: 0 } as const
+const FLAG = { type: 'boolean' } as const
+const OBJECT = { type: 'object' } as const
+const ANY: JsonValue = true
+
+const oneOf = (...values: readonly string[]): JsonObject => ({ enum: values })
+const refer = (name: string): JsonObject => ({ $ref: `#/$defs/${name}` })
+const listOf = (items: JsonValue): JsonObject => ({ type: 'array', items })
+
+/** `optional` fields have a name that ends with a question mark. */
+function object(fields: Fields): JsonObject {
+  const properties = Object.fromEntries(
+    Object.entries(fields).map(([name, schema]) => [name.replace(/\?$/, ''), schema]),
+  )
+  return { type: 'object', properties, required: Object.keys(fields).filter((name) => !name.endsWith('?')) }
+}
+
+const DEVICE: Fields = {
+  name: NAME,
+  'runs?': listOf(TEXT),
+  'tools?': listOf(
+    object({
+      name: TEXT,
+      description: TEXT,
+      inputSchema: OBJECT,
+      'effect?': oneOf('pure', 'idempotent', 'once'),
+      'timeoutMs?': COUNT,
+    }),
+  ),
+  'leaseMs?': COUNT,
+  'asks?': FLAG,
+}
+
+const CONTENT: JsonObject = { anyOf: [TEXT, listOf(refer('part'))] }
+const PLAYED: JsonObject = {
+  anyOf: [object({ type: oneOf('all', 'display') }), object({ type: oneOf('chars'), chars: COUNT })],
+}
+const DELIVERY = oneOf('queue', 'steer', 'interrupt')
+
+const REQUESTS: Readonly<Record<RequestType, Fields>> = {
+  ping: {},
+  'session.open': {
+    'session?': NAME,
+    'existing?': { const: true },
+    'title?': TEXT,
+    'meta?': OBJECT,
+    'from?': { anyOf: [oneOf('start', 'turn', 'now'), refer('cursor')] },
+    'messages?': { type: 'integer', minimum: 1, maximum: 200 },
+    'device?': object(DEVICE),
+  },
+  'session.close': {},
+  'session.info': {},
+  'session.messages': { 'before?': TEXT, 'limit?': { type: 'integer', minimum: 1, maximum: 200 } },
+  'session.describe': { 'session?': NAME, 'title?': { type: ['string', 'null'] }, 'meta?': OBJECT },
+  'session.configure': { 'model?': TEXT, 'settings?': { type: ['object', 'null'] } },
+  'session.control': { action: oneOf('pause', 'continue', 'stop', 'start') },
+  'session.fork': { 'before?': TEXT },
+  'session.list': { 'cursor?': TEXT, 'limit?': { type: 'integer', minimum: 1, maximum: 200 }, 'meta?': OBJECT },
+  'session.watch': {},
+  'session.delete': { session: NAME },
+  'input.send': {
+    input: NAME,
+    content: CONTENT,
+    'model?': TEXT,
+    'settings?': OBJECT,
+    'delivery?': DELIVERY,
+    'output?': OBJECT,
+    'heard?': PLAYED,
+    'asks?': FLAG,
+  },
+  'input.hear': { input: NAME, speaker: TEXT, text: TEXT },
+  'input.notify': {
+    input: NAME,
+    name: TEXT,
+    'detail?': ANY,
+    'message?': TEXT,
+    'delivery?': DELIVERY,
+    'heard?': PLAYED,
+  },
+  'input.withdraw': { input: NAME },
+  'input.rewind': {
+    input: NAME,
+    message: TEXT,
+    'replace?': CONTENT,
+    'again?': { const: true },
+    'interrupt?': { const: true },
+  },
+  'turn.interrupt': { 'reason?': TEXT, 'heard?': PLAYED, 'queue?': oneOf('keep', 'withdraw') },
+  'approval.decide': {
+    approvalId: TEXT,
+    decision: oneOf('approve', 'deny', 'edit'),
+    'input?': OBJECT,
+    'reason?': TEXT,
+    'remember?': oneOf('tool', 'arguments'),
+  },
+  'question.answer': { questionId: TEXT, 'value?': ANY, 'decline?': { const: true }, 'reason?': TEXT },
+  'device.attach': DEVICE,
+  'device.release': {},
+  'call.claim': { callId: TEXT },
+  'call.result': {
+    callId: TEXT,
+    outcome: {
+      anyOf: [object({ output: ANY }), object({ content: listOf(refer('part')) }), object({ error: TEXT })],
+    },
+    'device?': NAME,
+  },
+}
+
+/** The fields of each request, beside `id` and `type`. */
+export const REQUEST_FIELDS = Object.fromEntries(
+  Object.entries(REQUESTS).map(([type, fields]) => [
+    type,
+    new Set(Object.keys(fields).map((name) => name.replace(/\?$/, ''))),
+  ]),
+) as unknown as Readonly<Record<RequestType, ReadonlySet<string>>> // of the keys of REQUESTS
+
+/**
+ * What is wrong with the fields of a request: one that is missing, or a value of a wrong kind. What is inside of objects and
+ * lists is for who takes them to check. Undefined: nothing.
+ */
+export function findFieldIssue(type: RequestType, fields: Readonly<Record<string, unknown>>): string | undefined {
+  for (const [name, schema] of Object.entries(REQUESTS[type])) {
+    const value = fields[name.replace(/\?$/, '')]
+    if (value === undefined && name.endsWith('?')) continue
+    if (!fits(schema, value)) return `${name.replace(/\?$/, '')} must be ${describe(schema)}, not ${show(value)}`
+  }
+  return undefined
+}
+
+function fits(schema: JsonValue, value: unknown): boolean {
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema) || '$ref' in schema)
+    return value !== undefined
+  const { type, enum: values, const: only, anyOf, minimum, maximum, minLength, maxLength } = schema as Shallow // of this file
+  if (anyOf) return anyOf.some((one) => fits(one, value) && !(isRefer(one) && typeof value !== 'object'))
+  if (values) return values.includes(value as JsonValue)
+  if (only !== undefined) return value === only
+  if (!type || ![type].flat().includes(kindOf(value))) return false
+  if (typeof value === 'string') return value.length >= (minLength ?? 0) && value.length <= (maxLength ?? Infinity)
+  if (typeof value !== 'number') return true
+  return Number.isSafeInteger(value) && value >= (minimum ?? 0) && value <= (maximum ?? Infinity)
+}
+
+interface Shallow {
+  readonly type?: string | readonly string[]
+  readonly enum?: readonly JsonValue[]
+  readonly const?: JsonValue
+  readonly anyOf?: readonly JsonValue[]
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly minLength?: number
+  readonly maxLength?: number
+}
+
+const isRefer = (schema: JsonValue): boolean => typeof schema === 'object' && schema !== null && '$ref' in schema
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'array' : typeof value === 'number' ? 'integer' : typeof value
+}
+
+function describe(schema: JsonValue): string {
+  const { type, enum: values, const: only, anyOf, minimum, maximum, minLength, maxLength } = schema as Shallow // as above
+  if (anyOf) return anyOf.map(describe).join(' or ')
+  if (values) return values.map((one) => JSON.stringify(one)).join(', ')
+  if (only !== undefined) return JSON.stringify(only)
+  if (maxLength !== undefined) return `text of ${minLength ?? 0} to ${maxLength} characters`
+  if (maximum !== undefined) return `a whole number from ${minimum ?? 0} to ${maximum}`
+  return type === undefined ? 'a value as the schema says' : [type].flat().join(' or ')
+}
+
+/** Short, and nothing that is nested. */
+function show(value: unknown): string {
+  if (value === undefined) return 'missing'
+  return typeof value === 'object' ? kindOf(value) : JSON.stringify(value).slice(0, 100)
+}
+
+const DEFINITIONS = SESSION_EVENT_SCHEMA['$defs'] as JsonObject // it has them, by name
+const EVENT: JsonObject = { oneOf: SESSION_EVENT_SCHEMA['oneOf'] ?? [] }
+
+/** What an app sends. */
+export const CLIENT_FRAME_2_SCHEMA: JsonObject = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  title: 'A frame from an app to a server, version 2',
+  oneOf: Object.entries(REQUESTS).map(([type, fields]) =>
+    object({
+      id: { type: 'string', minLength: 1, maxLength: REQUEST_ID_LENGTH_MAX },
+      type: { const: type },
+      ...fields,
+    }),
+  ),
+  $defs: DEFINITIONS,
+}
+
+/** What a server sends. The fields of an `ok` are those of its request's answer. */
+export const SERVER_FRAME_2_SCHEMA: JsonObject = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  title: 'A frame from a server to an app, version 2',
+  oneOf: [
+    object({
+      type: { const: 'hello' },
+      protocol: { const: PROTOCOL_VERSION_2 },
+      nowMs: COUNT,
+      limits: object({ frameBytes: COUNT, resultBytes: COUNT }),
+    }),
+    object({ type: { const: 'ok' }, re: TEXT }),
+    object({
+      type: { const: 'error' },
+      're?': TEXT,
+      code: TEXT,
+      message: TEXT,
+      'hint?': TEXT,
+      'retryable?': { const: true },
+      'retryAfterMs?': COUNT,
+    }),
+    object({ type: { const: 'events' }, events: listOf(refer('event')), next: refer('cursor') }),
+    object({ type: { const: 'session.closed' }, session: TEXT }),
+    object({ type: { const: 'session.changed' }, change: OBJECT }),
+  ],
+  $defs: { ...DEFINITIONS, event: EVENT },
+}

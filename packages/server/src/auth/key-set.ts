@@ -1,0 +1,142 @@
+// The public keys of an issuer, fetched when they are needed and kept: as JSON over HTTP, from an address that is known or
+// that the issuer's configuration names. It knows keys, and nothing of tokens.
+import type { Clock, JsonObject, Logger, Timers } from '@baton/core'
+import { BatonError, isJsonObject, parseJson, readMonotonicMs } from '@baton/core'
+import { describeThrown, within } from '@baton/runtime'
+import type { JSONWebKeySet, JWTVerifyGetKey } from 'jose'
+import { createLocalJWKSet } from 'jose'
+
+export interface KeySetInit {
+  readonly issuer: string
+  /** Absent: the issuer's configuration says where (OpenID Connect Discovery 1.0, section 4). */
+  readonly jwks?: string
+  readonly fetch: typeof fetch
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly log: Logger
+}
+
+export interface KeySet {
+  /**
+   * The keys, fetched where there are none, where they are old, or where `isMissing` says that one is not among them.
+   * @throws BatonError `keys_unavailable`
+   */
+  load(options?: { readonly isMissing?: boolean }): Promise<JWTVerifyGetKey>
+}
+
+/** Milliseconds after which keys are fetched again. */
+const FRESH_MS = 600_000
+/** Milliseconds for which older keys are believed while their address does not answer. */
+const STALE_MS = 86_400_000
+/** The least number of milliseconds between two requests: tokens with invented keys must not cause a flood. */
+const PAUSE_MS = 30_000
+/** Milliseconds that one request may take. */
+const ANSWER_MS = 5000
+const BYTES_MAX = 1024 * 1024
+const KEYS_MAX = 100
+
+interface Kept {
+  readonly keys: JWTVerifyGetKey
+  readonly atMs: number
+}
+
+export function createKeySet(init: KeySetInit): KeySet {
+  const { issuer, jwks, clock, log } = init
+  let kept: Kept | undefined
+  let failure: BatonError | undefined
+  let askedMs = Number.NEGATIVE_INFINITY
+  let asking: Promise<void> | undefined
+
+  const ask = async (): Promise<void> => {
+    askedMs = readMonotonicMs(clock)
+    try {
+      const address = jwks ?? (await findKeys(init))
+      kept = { keys: createLocalJWKSet(readKeys(await fetchJson(init, address))), atMs: readMonotonicMs(clock) }
+      if (failure) log.info('the keys of an issuer of tokens are there again', { issuer })
+      failure = undefined
+    } catch (cause) {
+      const why = describeThrown(cause)
+      if (!failure) log.warn('the keys of an issuer of tokens could not be fetched', { issuer, cause: why })
+      failure = new BatonError({
+        code: 'keys_unavailable',
+        message: `the keys of the issuer ${issuer} could not be fetched: ${why}`,
+        cause,
+      })
+    }
+  }
+  return {
+    load: async ({ isMissing = false } = {}) => {
+      const nowMs = readMonotonicMs(clock)
+      const isOld = !kept || nowMs - kept.atMs > FRESH_MS
+      if ((isOld || isMissing) && (asking || nowMs - askedMs >= PAUSE_MS)) {
+        asking ??= ask().finally(() => {
+          asking = undefined
+        })
+        await asking
+      }
+      if (kept && readMonotonicMs(clock) - kept.atMs <= STALE_MS) return kept.keys
+      throw failure ?? new BatonError({ code: 'keys_unavailable', message: `the keys of ${issuer} are too old` })
+    },
+  }
+}
+
+/** @throws Error where the configuration is not the issuer's, or names no address of keys */
+async function findKeys(init: KeySetInit): Promise<string> {
+  const { issuer } = init
+  const address = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
+  const configuration = await fetchJson(init, address)
+  const { issuer: named, jwks_uri: found } = configuration
+  // Section 4.3: they must be the same, or another issuer's keys would be believed.
+  if (named !== issuer) throw new Error(`${address} is the configuration of ${JSON.stringify(named)?.slice(0, 200)}`)
+  const url = typeof found === 'string' ? URL.parse(found) : null
+  if (!url || (url.protocol !== 'https:' && url.protocol !== new URL(issuer).protocol))
+    throw new Error(`${address} names no jwks_uri that can be trusted`)
+  return url.href
+}
+
+/** @throws Error when the answer is not a JSON object, is too long, or does not come in time */
+async function fetchJson({ fetch, timers }: KeySetInit, address: string): Promise<JsonObject> {
+  const aborted = new AbortController()
+  const error = (): BatonError =>
+    new BatonError({ code: 'connection_failed', message: `${address} did not answer in ${ANSWER_MS} ms` })
+  try {
+    return await within(timers, { timeoutMs: ANSWER_MS, error }, readAnswer(fetch, address, aborted.signal))
+  } finally {
+    aborted.abort()
+  }
+}
+
+async function readAnswer(ask: typeof fetch, address: string, signal: AbortSignal): Promise<JsonObject> {
+  // What it redirects to, nobody has named.
+  const asked = ask(address, { headers: { accept: 'application/json' }, redirect: 'error', signal })
+  const response = await asked.catch((cause: unknown) => {
+    const why = cause instanceof Error && cause.cause !== undefined ? cause.cause : cause // `fetch failed` says nothing
+    throw new Error(`${address} could not be reached: ${describeThrown(why)}`, { cause })
+  })
+  if (response.status !== 200) throw new Error(`${address} answered with status ${response.status}`)
+  const decoder = new TextDecoder()
+  let text = ''
+  let bytes = 0
+  if (response.body)
+    for await (const piece of response.body as unknown as AsyncIterable<Uint8Array>) {
+      // a stream of bytes in every runtime
+      bytes += piece.byteLength
+      if (bytes > BYTES_MAX) throw new Error(`${address} answered with more than ${BYTES_MAX} bytes`)
+      text += decoder.decode(piece, { stream: true })
+    }
+  const parsed = parseJson(text)
+  if (parsed.ok && isJsonObject(parsed.value)) return parsed.value
+  throw new Error(`${address} did not answer with a JSON object`)
+}
+
+/** @throws Error */
+function readKeys(found: JsonObject): JSONWebKeySet {
+  const { keys } = found
+  if (!Array.isArray(keys) || keys.length > KEYS_MAX)
+    throw new Error(`a key set has a list of at most ${KEYS_MAX} keys`)
+  // A secret in a public place is none: `oct` keys would let everybody sign.
+  const open = (keys as readonly unknown[]).filter(
+    (key) => isJsonObject(key as JsonObject) && (key as JsonObject)['kty'] !== 'oct', // items of JSON
+  )
+  return { keys: open as JSONWebKeySet['keys'] } // jose reads each one as it needs it
+}

@@ -1,0 +1,201 @@
+// Who is behind a request, by a JWT (RFC 7519) that another service has signed: OpenID Connect, or any issuer whose keys or
+// secret are known. Nothing of a token gets into an error or a log.
+import type { Principal } from '@baton/core'
+import { BatonError, isBatonError, isLegalName } from '@baton/core'
+import type { errors, JWTPayload, JWTVerifyGetKey } from 'jose'
+import { jwtVerify } from 'jose'
+import { readBearerToken } from '../shared/bearer-token.ts'
+import type { Identity } from '../shared/identity.ts'
+import type { ServerWorld } from '../shared/server-world.ts'
+import { createServerWorld } from '../shared/server-world.ts'
+import { createKeySet } from './key-set.ts'
+
+export interface TokenVerifierInit extends Partial<Pick<ServerWorld, 'clock' | 'timers' | 'log'>> {
+  /** Who signs the tokens: the value of their `iss`, such as `https://login.example`. */
+  readonly issuer: string
+  /** What their `aud` must name: this service. With several, one of them is enough. */
+  readonly audience: string | readonly string[]
+  /** The address of the issuer's public keys; by default what `{issuer}/.well-known/openid-configuration` says. */
+  readonly jwks?: string
+  /** Shared with the issuer, 32 bytes or more, in place of public keys. */
+  readonly secret?: string
+  /** Some of `ES256` `ES384` `ES512` `RS256` … `PS512` `EdDSA`, all by default; with a `secret` some of `HS256` `HS384` `HS512`. */
+  readonly algorithms?: readonly string[]
+  /** The claim that names the principal; `sub` by default. */
+  readonly claim?: string
+  /** Finds the principal, in place of `claim`. If it returns undefined, the request gets 401. */
+  readonly findPrincipal?: (claims: JWTPayload) => Principal | undefined
+  /** Milliseconds by which clocks may differ; 5,000 by default. */
+  readonly toleranceMs?: number
+  readonly fetch?: typeof fetch
+}
+
+/** A web-standard request, or one of node:http. */
+export interface TokenRequest {
+  readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>
+  readonly url?: string | undefined
+}
+
+export interface TokenVerifier {
+  /** @throws BatonError `unauthorized` with what is wrong with the token; `keys_unavailable` */
+  verify(token: string): Promise<Identity>
+  /**
+   * For `authenticate` of a handler and of a WebSocket front: reads `Authorization: Bearer`, else `?token=`.
+   * @throws BatonError as `verify`; `unauthorized` where there is no token
+   */
+  readonly authenticate: (request: TokenRequest) => Promise<Identity>
+  /** Fetches the keys ahead of the first token. @throws BatonError `keys_unavailable` */
+  prepare(): Promise<void>
+}
+
+const PUBLIC_ALGORITHMS: readonly string[] =
+  'ES256 ES384 ES512 RS256 RS384 RS512 PS256 PS384 PS512 EdDSA Ed25519'.split(' ')
+const SECRET_ALGORITHMS: readonly string[] = ['HS256', 'HS384', 'HS512']
+/** RFC 7518, 3.2: as many as the shortest hash has. */
+const SECRET_BYTES = 32
+const TOKEN_CHARS_MAX = 16 * 1024
+const TOLERANCE_MS = 5000
+
+/** @throws BatonError `invalid_option` */
+export function createTokenVerifier(init: TokenVerifierInit): TokenVerifier {
+  const world = { ...createServerWorld(), ...init }
+  const { issuer, audience, claim = 'sub', toleranceMs = TOLERANCE_MS } = init
+  const algorithms = checkInit(init)
+  const find = init.findPrincipal ?? ((claims: JWTPayload) => readPrincipal(claims, claim))
+  const keySet = init.secret === undefined ? createKeySet({ ...init, ...world, fetch: init.fetch ?? fetch }) : undefined
+  const secret = new TextEncoder().encode(init.secret)
+  const options = {
+    issuer,
+    audience: [audience].flat(),
+    algorithms: [...algorithms],
+    clockTolerance: toleranceMs / 1000,
+    requiredClaims: ['exp'],
+  }
+  const read = async (token: string): Promise<JWTPayload> => {
+    const now = { ...options, currentDate: new Date(world.clock.nowMs()) }
+    if (!keySet) return (await jwtVerify(token, secret, now)).payload
+    const keys = await keySet.load()
+    try {
+      return await verifyByKeys(token, keys, now)
+    } catch (cause) {
+      if (readCode(cause) !== UNKNOWN_KEY) throw cause
+      // The issuer may have a new key since.
+      return await verifyByKeys(token, await keySet.load({ isMissing: true }), now)
+    }
+  }
+  const verify = async (token: string): Promise<Identity> => {
+    if (token.length > TOKEN_CHARS_MAX) throw refuse(`the token is longer than ${TOKEN_CHARS_MAX} characters`)
+    try {
+      const claims = await read(token)
+      const principal = find(claims)
+      if (!principal) throw refuse('the token does not say who you are')
+      const expiresAtMs = ((claims.exp ?? 0) + options.clockTolerance) * 1000 // `exp` was asked for
+      return { principal, expiresAtMs }
+    } catch (cause) {
+      throw isBatonError(cause) ? cause : refuse(describeRefusal(cause))
+    }
+  }
+  return {
+    verify,
+    authenticate: async ({ headers, url }) => {
+      const authorization = headers instanceof Headers ? headers.get('authorization') : headers['authorization']
+      const query = URL.parse(url ?? '', 'http://localhost')?.searchParams ?? new URLSearchParams()
+      const token = readBearerToken(typeof authorization === 'string' ? authorization : undefined, query)
+      if (token === undefined) throw refuse(NO_TOKEN)
+      return await verify(token)
+    },
+    prepare: async () => void (await keySet?.load()),
+  }
+}
+
+const NO_TOKEN = 'a token is needed: Authorization: Bearer <token>, or ?token=<token> in the address'
+
+type VerifyOptions = NonNullable<Parameters<typeof jwtVerify>[2]>
+
+/** A token that does not name its key may be of any of them. */
+async function verifyByKeys(token: string, keys: JWTVerifyGetKey, options: VerifyOptions): Promise<JWTPayload> {
+  try {
+    return (await jwtVerify(token, keys, options)).payload
+  } catch (cause) {
+    if (readCode(cause) !== 'ERR_JWKS_MULTIPLE_MATCHING_KEYS') throw cause
+    let wrong: unknown = cause
+    for await (const key of cause as errors.JWKSMultipleMatchingKeys)
+      // as its code says
+      try {
+        return (await jwtVerify(token, key, options)).payload
+      } catch (failed) {
+        wrong = failed
+        if (readCode(failed) !== 'ERR_JWS_SIGNATURE_VERIFICATION_FAILED') break
+      }
+    throw wrong
+  }
+}
+
+const UNKNOWN_KEY = 'ERR_JWKS_NO_MATCHING_KEY'
+
+function readCode(cause: unknown): unknown {
+  return cause instanceof Error ? (cause as { readonly code?: unknown }).code : undefined // errors of jose have one
+}
+
+/** The algorithms that are allowed. @throws BatonError `invalid_option` */
+function checkInit({ issuer, audience, jwks, secret, algorithms }: TokenVerifierInit): readonly string[] {
+  const isIssuer = secret === undefined ? isWebAddress(issuer) : issuer !== ''
+  if (!isIssuer) throw createWrong(`issuer must be an address like https://login.example, not ${show(issuer)}`)
+  if (jwks !== undefined && secret !== undefined) throw createWrong('jwks and secret exclude each other')
+  if (jwks !== undefined && !isWebAddress(jwks))
+    throw createWrong(`jwks must be the address of the issuer's keys, not ${show(jwks)}`)
+  const audiences = [audience].flat()
+  if (audiences.length === 0 || audiences.some((one) => typeof one !== 'string' || one === ''))
+    throw createWrong('audience must name this service, as the aud of its tokens does')
+  if (secret !== undefined && new TextEncoder().encode(secret).length < SECRET_BYTES)
+    throw createWrong(`secret must have ${SECRET_BYTES} bytes or more`)
+  const legal = secret === undefined ? PUBLIC_ALGORITHMS : SECRET_ALGORITHMS
+  const wrong = algorithms?.find((one) => !legal.includes(one))
+  if (wrong !== undefined || algorithms?.length === 0)
+    throw createWrong(`algorithms may be ${legal.join(', ')}, not ${show(wrong ?? 'none at all')}`)
+  return algorithms ?? legal
+}
+
+function createWrong(message: string): BatonError {
+  return new BatonError({ code: 'invalid_option', message })
+}
+
+function show(text: string): string {
+  return JSON.stringify(text).slice(0, 200)
+}
+
+function isWebAddress(text: string): boolean {
+  return /^https?:$/.test(URL.parse(text)?.protocol ?? '')
+}
+
+/** `anonymous` stands for everybody who gave no name. */
+function readPrincipal(claims: JWTPayload, claim: string): Principal | undefined {
+  const id = claims[claim]
+  return isLegalName(id) && id !== 'anonymous' ? { id } : undefined
+}
+
+function refuse(message: string): BatonError {
+  return new BatonError({ code: 'unauthorized', message })
+}
+
+const CLAIMS: Readonly<Record<string, string>> = {
+  iss: 'the token comes from another issuer',
+  aud: 'the token is for another service',
+  nbf: 'the token is not valid yet',
+  exp: 'the token does not say until when it is valid',
+}
+
+const REFUSALS: Readonly<Record<string, string>> = {
+  ERR_JWT_EXPIRED: 'the token has expired',
+  ERR_JOSE_ALG_NOT_ALLOWED: 'the algorithm of the token is not allowed here',
+  [UNKNOWN_KEY]: 'the token was signed with a key that its issuer does not have',
+  ERR_JWS_SIGNATURE_VERIFICATION_FAILED: 'the signature of the token is wrong',
+}
+
+/** In our own words: the library's words may repeat parts of a token. */
+function describeRefusal(cause: unknown): string {
+  const code = readCode(cause)
+  const { claim } = cause as { readonly claim?: unknown } // of ERR_JWT_CLAIM_VALIDATION_FAILED
+  if (code === 'ERR_JWT_CLAIM_VALIDATION_FAILED') return CLAIMS[String(claim)] ?? 'a claim of the token is wrong'
+  return REFUSALS[String(code)] ?? 'the token cannot be read'
+}

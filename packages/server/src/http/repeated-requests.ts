@@ -1,0 +1,140 @@
+// Requests that carry an `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header): one that comes again gets the answer of
+// the first, and nothing is done twice. Of this process alone, and within bounds.
+import type { Clock } from '@baton/core'
+import { BatonError, readMonotonicMs } from '@baton/core'
+import type { Incoming } from './requests.ts'
+import { readBytes } from './requests.ts'
+import { createInvalid } from './ui-messages.ts'
+
+interface KeptAnswer {
+  readonly status: number
+  readonly headers: readonly (readonly [string, string])[]
+  /** Undefined: it was too long to be kept. */
+  readonly body: ArrayBuffer | undefined
+}
+
+interface Entry {
+  readonly fingerprint: string
+  readonly atMs: number
+  /** Undefined while the first request runs. */
+  answer?: KeptAnswer
+}
+
+/** Milliseconds that an answer is kept. */
+const KEPT_MS = 86_400_000
+const ENTRIES_MAX = 10_000
+/** Bytes of one answer, and of all of them. */
+const ANSWER_BYTES_MAX = 256 * 1024
+const BYTES_MAX = 16 * 1024 * 1024
+const KEY_CHARS_MAX = 255
+const METHODS: ReadonlySet<string> = new Set(['POST', 'PATCH', 'DELETE'])
+
+export class RepeatedRequests {
+  readonly #clock: Clock
+  /** The oldest first. */
+  readonly #entries = new Map<string, Entry>()
+  #bytes = 0
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /**
+   * The answer of `run`, or the one that it gave before.
+   * @throws BatonError `invalid_event`, `input_too_large`, `rate_limited`, `idempotency_key_reused`, `request_in_flight`
+   */
+  async answer(incoming: Incoming, principal: string, run: (request: Request) => Promise<Response>): Promise<Response> {
+    const { request } = incoming
+    const header = request.headers.get('idempotency-key')
+    if (header === null || !METHODS.has(request.method)) return await run(request)
+    const key = `${principal}\n${readKey(header)}`
+    const body = await readBytes(incoming)
+    const fingerprint = await describeRequest(request, body)
+    const known = this.#find(key)
+    if (known) return repeat(known, fingerprint)
+    const entry: Entry = { fingerprint, atMs: readMonotonicMs(this.#clock) }
+    this.#entries.set(key, entry)
+    this.#trim()
+    try {
+      const { url, method, headers, signal } = request
+      // Its own body has been read.
+      const response = await run(new Request(url, { method, headers, signal, ...(body.byteLength > 0 && { body }) }))
+      return await this.#keep(key, entry, response)
+    } catch (cause) {
+      this.#entries.delete(key)
+      throw cause
+    }
+  }
+
+  #find(key: string): Entry | undefined {
+    const nowMs = readMonotonicMs(this.#clock)
+    for (const [oldest, entry] of this.#entries) {
+      if (nowMs - entry.atMs <= KEPT_MS) break
+      this.#forget(oldest, entry)
+    }
+    return this.#entries.get(key)
+  }
+
+  /** What may turn out otherwise when it is tried again is not kept. */
+  async #keep(key: string, entry: Entry, response: Response): Promise<Response> {
+    const { status, headers } = response
+    if (status >= 500 || status === 409 || status === 429) {
+      this.#entries.delete(key)
+      return response
+    }
+    const body = await response.arrayBuffer()
+    const isKept = body.byteLength <= ANSWER_BYTES_MAX && this.#entries.get(key) === entry
+    entry.answer = { status, headers: [...headers], body: isKept ? body : undefined }
+    this.#bytes += isKept ? body.byteLength : 0
+    this.#trim()
+    return new Response(body.byteLength > 0 ? body : null, { status, headers })
+  }
+
+  #trim(): void {
+    for (const [oldest, one] of this.#entries) {
+      if (this.#bytes <= BYTES_MAX && this.#entries.size <= ENTRIES_MAX) return
+      this.#forget(oldest, one)
+    }
+  }
+
+  #forget(key: string, { answer }: Entry): void {
+    this.#entries.delete(key)
+    this.#bytes -= answer?.body?.byteLength ?? 0
+  }
+}
+
+/** A string of RFC 8941, with quotes, or the text without them. */
+function readKey(header: string): string {
+  const key = /^"(.*)"$/.exec(header)?.[1] ?? header
+  if (key.length > 0 && key.length <= KEY_CHARS_MAX && /^[\x21-\x7e]+$/.test(key)) return key
+  throw createInvalid(`Idempotency-Key must be 1 to ${KEY_CHARS_MAX} visible characters, best a UUID in quotes`)
+}
+
+async function describeRequest({ method, url }: Request, body: Uint8Array<ArrayBuffer>): Promise<string> {
+  const { pathname, search } = new URL(url)
+  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', body))
+  return `${method} ${pathname}${search} ${[...hash].join()}`
+}
+
+function repeat({ fingerprint, answer }: Entry, asked: string): Response {
+  if (fingerprint !== asked)
+    throw new BatonError({
+      code: 'idempotency_key_reused',
+      message: 'this Idempotency-Key came before, with another request',
+    })
+  if (!answer)
+    throw new BatonError({
+      code: 'request_in_flight',
+      message: 'the first request with this Idempotency-Key is not done yet',
+      data: { retryAfterMs: 1000 },
+    })
+  if (!answer.body)
+    throw new BatonError({
+      code: 'request_in_flight',
+      message: 'the first request with this Idempotency-Key is done, and its answer was too long to be kept',
+      retryable: false,
+    })
+  const headers = new Headers(answer.headers.map(([name, value]): [string, string] => [name, value]))
+  headers.set('idempotency-replayed', 'true')
+  return new Response(answer.body.byteLength > 0 ? answer.body : null, { status: answer.status, headers })
+}

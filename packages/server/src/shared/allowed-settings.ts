@@ -1,0 +1,32 @@
+// What apps and pages may choose for a turn. Nothing by default: a model and its limits cost the server's money.
+import type { JsonValue } from '@baton/core'
+
+export interface AllowedSettings {
+  /** Models that may be chosen; `any` allows all models of the agent. */
+  readonly models?: readonly string[] | 'any'
+  readonly temperature?: boolean
+  /** The largest value that may be chosen. */
+  readonly maxOutputTokens?: number
+}
+
+/** Why a choice is refused; undefined if it is allowed. The values come from a wire. */
+export function findChoiceIssue(
+  { model, settings }: { readonly model?: unknown; readonly settings?: unknown },
+  { models = [], temperature = false, maxOutputTokens = 0 }: AllowedSettings,
+): string | undefined {
+  const isAllowed = models === 'any' || models.some((name) => name === model)
+  if (model !== undefined && !isAllowed) return `model ${showValue(model)} may not be chosen here`
+  if (typeof settings !== 'object' || settings === null) return undefined
+  for (const [name, value] of Object.entries(settings)) {
+    if (name === 'temperature' && temperature) continue
+    if (name !== 'maxOutputTokens' || maxOutputTokens === 0) return `${name.slice(0, 80)} may not be set here`
+    if (!(typeof value === 'number' && value <= maxOutputTokens))
+      return `maxOutputTokens must be ${maxOutputTokens} at most`
+  }
+  return undefined
+}
+
+/** Leaves nested values out: this may be JSON of any depth. */
+function showValue(value: unknown): string {
+  return typeof value === 'object' && value !== null ? 'an object' : JSON.stringify(value as JsonValue).slice(0, 100) // of JSON
+}

@@ -1,0 +1,121 @@
+// Who is behind a connection, or why it is refused: the checks of a request, then what the program says of it, which may take
+// a moment. What was true before that moment is asked again after it.
+import type { Logger, Principal } from '@baton/core'
+import { isBatonError } from '@baton/core'
+import { describeThrown } from '@baton/runtime'
+import type { IncomingMessage } from 'node:http'
+import type { Identity } from '../shared/identity.ts'
+import { readIdentity, waitForIdentity } from '../shared/identity.ts'
+import type { Refusal } from './admission.ts'
+import {
+  checkAdmission,
+  CHAT_PATH,
+  createQuotaRefusal,
+  createUnauthorized,
+  isLoopback,
+  KEYS_UNAVAILABLE,
+  NO_PEER,
+  PATH,
+  SHUTTING_DOWN,
+  TOO_MANY,
+  UNKNOWN_PRINCIPAL,
+  UNREADABLE_CLIENT,
+} from './admission.ts'
+import { findClientAddress } from '../shared/client-address.ts'
+import { deriveLimitKey } from '../shared/limit-key.ts'
+import type { ConnectionLimits } from './limits.ts'
+import type { PeerWarnings } from './peer-warnings.ts'
+import { claimsToBePeer, readPeer } from './peers.ts'
+import type { Quotas } from './quotas.ts'
+import type { WebSocketServerInit } from './server.ts'
+import type { UnaskedSockets } from './unasked-sockets.ts'
+
+export interface AdmissionParts {
+  readonly init: WebSocketServerInit
+  readonly limits: ConnectionLimits
+  readonly open: { readonly size: number }
+  readonly isDraining: () => boolean
+  readonly quotas: Quotas
+  readonly unasked: UnaskedSockets
+  readonly peerWarnings: PeerWarnings
+  readonly strangersLog: Logger
+}
+
+export interface Admitted extends Identity {
+  readonly isFromPeer?: boolean
+}
+
+export interface Asked {
+  /** Its network address. */
+  readonly client: string
+  readonly admitted: Admitted | Refusal
+}
+
+/** Asked at once where `authenticate` gives no promise. Never rejects. */
+export function admit(parts: AdmissionParts, request: IncomingMessage): Asked | Promise<Asked> {
+  const { init, limits, open, isDraining, peerWarnings, unasked } = parts
+  const { peers, address = '127.0.0.1', trustedProxies = 0 } = init
+  const client = findClientAddress(request, trustedProxies)
+  const state = { draining: isDraining(), full: open.size >= limits.connections, isLocal: isLoopback(address) }
+  // A peer has asked for the token already. Its clients' turns may run here while this server drains.
+  const peer = peers && readPeer(request, peers)
+  if (peer === 'unreadable') {
+    peerWarnings.noteUnreadable(client)
+    return { client, admitted: UNREADABLE_CLIENT }
+  }
+  if (peer) unasked.notePeer(request.socket)
+  if (peer) return { client: peer.client, admitted: state.full ? TOO_MANY : { ...peer, isFromPeer: true } }
+  // Taken for an app, it would be let in where no token is asked for, under another name.
+  if (claimsToBePeer(request)) {
+    peerWarnings.noteStranger(client)
+    return { client, admitted: NO_PEER }
+  }
+  const paths = init.chats ? [PATH, CHAT_PATH] : [PATH]
+  const refusal = checkAdmission(request, { ...init, ...state, paths })
+  return refusal ? { client, admitted: refusal } : identify(parts, request, client)
+}
+
+function identify(parts: AdmissionParts, request: IncomingMessage, client: string): Asked | Promise<Asked> {
+  const { authenticate, timers } = parts.init
+  const tellRefusal = (cause: unknown): Asked => ({ client, admitted: describeRefusal(parts, cause) })
+  const tell = (found: Identity | Principal | undefined): Asked => {
+    if (!found) return { client, admitted: UNKNOWN_PRINCIPAL }
+    const identity = readIdentity(found)
+    return { client, admitted: checkRoom(parts, client, identity) ?? identity }
+  }
+  try {
+    const found = authenticate ? authenticate(request) : ANONYMOUS
+    if (!isPromise(found)) return tell(found)
+    return waitForIdentity(timers, found).then(tell).catch(tellRefusal)
+  } catch (cause) {
+    return tellRefusal(cause)
+  }
+}
+
+function isPromise(found: object | undefined): found is Promise<Identity | Principal | undefined> {
+  return found !== undefined && 'then' in found
+}
+
+const ANONYMOUS: Identity = { principal: { id: 'anonymous' } }
+
+/** Why there is no place for a client that was let in; asked once more when its connection begins. */
+export function checkRoom(
+  { init, limits, open, isDraining, quotas }: AdmissionParts,
+  client: string,
+  { principal }: Identity,
+): Refusal | undefined {
+  if (isDraining()) return SHUTTING_DOWN
+  if (open.size >= limits.connections) return TOO_MANY
+  const tooMany = quotas.checkConnection({
+    address: deriveLimitKey(client),
+    principal: init.authenticate && principal.id,
+  })
+  return tooMany === undefined ? undefined : createQuotaRefusal(tooMany)
+}
+
+function describeRefusal({ strangersLog }: AdmissionParts, cause: unknown): Refusal {
+  strangersLog.warn('nobody knows who is behind a connection', { cause: describeThrown(cause) })
+  if (!isBatonError(cause)) return UNKNOWN_PRINCIPAL
+  if (cause.code === 'keys_unavailable') return KEYS_UNAVAILABLE
+  return cause.code === 'unauthorized' ? createUnauthorized(cause.message) : UNKNOWN_PRINCIPAL
+}

@@ -1,0 +1,78 @@
+// What is wrong with a frame of version 2 before anything is done with it: too large, too much, too often, or no request.
+import type { ErrorCode } from '@baton/core'
+import type { ClientFrame2 } from '@baton/protocol'
+import { decodeClientFrame2 } from '@baton/protocol'
+import type { Message } from './frame-checks.ts'
+import type { Followed, V2ConnectionInit } from './v2-state.ts'
+
+export type CheckedRequest =
+  | { readonly ok: true; readonly frame: ClientFrame2; readonly text: string }
+  | {
+      readonly ok: false
+      readonly re?: string
+      readonly code: ErrorCode
+      readonly message: string
+      /** It was not even parsed. */
+      readonly isUnread: boolean
+    }
+
+/** What a running turn waits for passes always. */
+const OF_CALL = /"type"\s{0,9}:\s{0,9}"call\.(?:claim|result)"/
+/** These may bring pictures, or results. */
+const LARGE: ReadonlySet<ClientFrame2['type']> = new Set(['input.send', 'input.rewind', 'call.result', 'device.attach'])
+/** These begin turns. */
+const SPOKEN: ReadonlySet<ClientFrame2['type']> = new Set(['input.send', 'input.notify', 'input.rewind'])
+
+export function checkRequest(
+  init: V2ConnectionInit,
+  { text, bytes }: Message,
+  followed: Followed | undefined,
+): CheckedRequest {
+  if (text === undefined) return refuse('invalid_event', 'a message must be text, not bytes')
+  const { limits, rates } = init
+  const looksOfCall = followed !== undefined && followed.activity !== 'idle' && OF_CALL.test(text)
+  const tooMuch = looksOfCall ? undefined : count(init, text, bytes)
+  if (tooMuch) return tooMuch
+  const decoded = decodeClientFrame2(text)
+  const isOfCall = looksOfCall && decoded.ok && isOfOpenCall(decoded.frame, followed)
+  // What only has those words in it counts like any other frame.
+  const tooMuchAfterAll = looksOfCall && !isOfCall ? count(init, text, bytes) : undefined
+  if (tooMuchAfterAll) return tooMuchAfterAll
+  if (!decoded.ok) return { ...decoded, isUnread: false }
+  const { frame } = decoded
+  const { id: re, type } = frame
+  if (bytes > limits.eventBytes && !LARGE.has(type)) {
+    const message = `the frame has ${bytes} bytes; a ${type} may have ${limits.eventBytes}`
+    return { ok: false, re, code: 'input_too_large', message, isUnread: false }
+  }
+  if (isOfCall) return { ok: true, frame, text }
+  const tooMany = rates?.check({ session: followed?.session.id, isTranscript: SPOKEN.has(type) })
+  if (tooMany !== undefined) return { ok: false, re, code: 'rate_limited', message: tooMany, isUnread: false }
+  return { ok: true, frame, text }
+}
+
+/** What is wrong with the frame as one more of its address. */
+function count(
+  { rates, quotas, address = '' }: V2ConnectionInit,
+  text: string,
+  bytes: number,
+): CheckedRequest | undefined {
+  const tooOften = rates?.checkAddress(address)
+  if (tooOften !== undefined) return refuse('rate_limited', tooOften, text)
+  const tooMuch = quotas?.takeBytes(address, bytes)
+  return tooMuch === undefined ? undefined : refuse('quota_exceeded', tooMuch, text)
+}
+
+function isOfOpenCall(frame: ClientFrame2, { session }: Followed): boolean {
+  if (frame.type !== 'call.claim' && frame.type !== 'call.result') return false
+  return session.openCall(frame.callId)?.settled === false
+}
+
+/** What is refused unread is answered under its id all the same, where that stands at the front. */
+function refuse(code: ErrorCode, message: string, text = ''): CheckedRequest {
+  const re = ID.exec(text.slice(0, HEAD_CHARS))?.[1]
+  return { ok: false, code, message, isUnread: true, ...(re !== undefined && { re }) }
+}
+
+const HEAD_CHARS = 300
+const ID = /"id"\s{0,9}:\s{0,9}"([^"\\]{1,128})"/

@@ -1,0 +1,187 @@
+// One connection of version 2: it takes in the app's requests one after another, and answers each once.
+import { BatonError } from '@baton/core'
+import type { ClientFrame2, Requests, RequestType } from '@baton/protocol'
+import { PROTOCOL_VERSION_2 } from '@baton/protocol'
+import { describeThrown } from '@baton/runtime'
+import { CLOSE_CODES } from '../shared/socket.ts'
+import type { Message } from './frame-checks.ts'
+import { IdleWatch } from './idle-watch.ts'
+import { checkRequest } from './v2-checks.ts'
+import { leaveFollowed, openFollowed, waitForRoom } from './v2-follow.ts'
+import { answerRequest, checkGiven } from './v2-requests.ts'
+import type { V2ConnectionInit, V2State } from './v2-state.ts'
+import { OF_SESSION, V2Writer } from './v2-state.ts'
+
+export interface V2Connection {
+  /** A turn runs. */
+  isBusy(): boolean
+  /** The session in which a turn runs. */
+  busySession(): string | undefined
+  close(code: number, reason: string): void
+}
+
+export function openV2Connection(init: V2ConnectionInit): V2Connection {
+  return new Connection(init)
+}
+
+/** Requests that only read, and that a slow one need not hold up: so many of them at once. */
+const READERS: ReadonlySet<RequestType> = new Set(['ping', 'session.info', 'session.messages', 'session.list'])
+const READS_MAX = 16
+/** Frames in a row that are refused unread, after which a connection is closed. */
+const REFUSED_MAX = 500
+
+class Connection implements V2Connection {
+  readonly #state: V2State
+  readonly #idle: IdleWatch
+  readonly #incoming: Message[] = []
+  #incomingChars = 0
+  #reads = 0
+  #refused = 0
+  #isPumping = false
+  #isClosed = false
+
+  constructor(init: V2ConnectionInit) {
+    const { socket, clock, timers, limits } = init
+    this.#state = {
+      init,
+      writer: new V2Writer(init),
+      isGone: () => this.#isClosed,
+      followed: undefined,
+      link: undefined,
+      isLinkOver: false,
+      forgetDevice: undefined,
+      stopWatching: undefined,
+    }
+    this.#idle = new IdleWatch({
+      clock,
+      timers,
+      idleMs: limits.idleMs,
+      isBusy: () => this.isBusy() || this.#state.link !== undefined,
+      onIdle: () => this.#closeIdle(),
+    })
+    socket.onMessage((text, bytes = Buffer.byteLength(text ?? '')) => this.#receive({ text, bytes }))
+    socket.onClose(() => this.#end())
+    const { socketBytes: frameBytes, resultBytes } = limits
+    this.#state.writer.write({
+      type: 'hello',
+      protocol: PROTOCOL_VERSION_2,
+      nowMs: clock.nowMs(),
+      limits: { frameBytes, resultBytes },
+    })
+  }
+
+  isBusy(): boolean {
+    return this.#isPumping || this.#state.followed?.activity === 'running'
+  }
+
+  busySession(): string | undefined {
+    const { followed } = this.#state
+    return followed?.activity === 'running' ? followed.session.id : undefined
+  }
+
+  close(code: number, reason: string): void {
+    this.#state.init.socket.close(code, reason)
+  }
+
+  #closeIdle(): void {
+    const { idleMs } = this.#state.init.limits
+    this.#fail({ code: 'idle_timeout', message: `nothing came over this connection for ${idleMs} ms; connect again` })
+    this.close(CLOSE_CODES.policy, 'nothing came for too long')
+  }
+
+  #receive(message: Message): void {
+    if (this.#isClosed) return
+    const { limits } = this.#state.init
+    this.#idle.touch()
+    this.#incomingChars += message.text?.length ?? 0
+    if (this.#incoming.length >= limits.incomingFrames || this.#incomingChars > limits.incomingChars) {
+      this.#fail({ code: 'rate_limited', message: 'too many frames wait to be taken in' })
+      this.close(CLOSE_CODES.policy, 'too many frames at once')
+      return
+    }
+    this.#incoming.push(message)
+    void this.#pump()
+  }
+
+  #end(): void {
+    this.#isClosed = true
+    this.#idle.stop()
+    this.#incoming.length = 0
+    const { stopWatching, link } = this.#state
+    stopWatching?.()
+    link?.close()
+    void this.#pump()
+  }
+
+  /** Requests are taken in their order, each when the one before it was answered. Never rejects. */
+  async #pump(): Promise<void> {
+    if (this.#isPumping) return
+    this.#isPumping = true
+    for (let message = this.#incoming.shift(); message; message = this.#incoming.shift()) {
+      this.#incomingChars -= message.text?.length ?? 0
+      if (await waitForRoom(this.#state)) await this.#take(message)
+      else this.close(CLOSE_CODES.tooSlow, 'the connection reads too slowly')
+    }
+    this.#isPumping = false
+    if (!this.#isClosed) return
+    await leaveFollowed(this.#state).catch((cause: unknown) => {
+      const { log, connection } = this.#state.init
+      log.warn('a connection could not leave its session', { connection, cause: describeThrown(cause) })
+    })
+  }
+
+  async #take(message: Message): Promise<void> {
+    if (this.#state.writer.isTooSlow) return // it is being closed: nobody reads the answer
+    const checked = checkRequest(this.#state.init, message, this.#state.followed)
+    if (!checked.ok) {
+      this.#refused += checked.isUnread ? 1 : 0
+      this.#fail(checked, checked.re)
+      if (this.#refused > REFUSED_MAX) this.close(CLOSE_CODES.policy, 'too many frames were refused')
+      return
+    }
+    this.#refused = 0
+    const { frame, text } = checked
+    const { link } = this.#state
+    if (link && (OF_SESSION.has(frame.type) || isOfFollowed(frame))) {
+      link.send(text)
+      if (frame.type !== 'session.close') return
+      link.close()
+      this.#state.link = undefined
+      this.#state.isLinkOver = false
+    }
+    if (READERS.has(frame.type) && this.#reads < READS_MAX) {
+      this.#reads += 1
+      void this.#answer(frame).finally(() => {
+        this.#reads -= 1
+      })
+    } else await this.#answer(frame)
+  }
+
+  /** Never rejects. */
+  async #answer(frame: ClientFrame2): Promise<void> {
+    const { writer } = this.#state
+    const { id, type, ...given } = frame
+    try {
+      if (type !== 'session.open') {
+        writer.write({ type: 'ok', re: id, ...(await answerRequest(this.#state, type, given as never)) }) // as its type says
+        return
+      }
+      checkGiven(type, given)
+      const opened = await openFollowed(this.#state, given as Requests['session.open']['given'], frame)
+      if (!opened) return
+      writer.write({ type: 'ok', re: id, ...opened.answer })
+      opened.start()
+    } catch (cause) {
+      writer.fail(cause, id)
+    }
+  }
+
+  #fail({ code, message }: Pick<BatonError, 'code' | 'message'>, re?: string): void {
+    this.#state.writer.fail(new BatonError({ code, message }), re)
+  }
+}
+
+/** `session.describe` without a session is of the one that is followed. */
+function isOfFollowed(frame: ClientFrame2): boolean {
+  return frame.type === 'session.describe' && frame.session === undefined
+}

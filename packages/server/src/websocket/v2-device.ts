@@ -1,0 +1,112 @@
+// A device of version 2: it holds its place in a session by a lease, which is renewed while its connection lives and something
+// goes on. A session that rests costs nothing: its lease ends, and the device is attached again when a turn begins.
+import type { Accepted, Clock, LeaseClient, LeaseClientInit, Logger, Session, Timers } from '@baton/core'
+import { BatonError, readMonotonicMs } from '@baton/core'
+import type { OpenCall } from '@baton/core/machine'
+import { describeThrown } from '@baton/runtime'
+
+export interface V2DeviceInit {
+  readonly session: Session
+  readonly client: LeaseClientInit
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly log: Logger
+  /** Something goes on in the session. */
+  readonly isActive: () => boolean
+}
+
+export const LEASE_MS = { least: 5000, usual: 60_000, most: 3_600_000 } as const
+/** A lease is renewed when so much of it is over: two renewals may fail. */
+const RENEWED_AT = 1 / 3
+
+/** @throws BatonError `invalid_option` for a lease that is too short or too long, and whatever `session.client` throws */
+export async function attachDevice(init: V2DeviceInit): Promise<V2Device> {
+  const { leaseMs = LEASE_MS.usual } = init.client
+  if (!(leaseMs >= LEASE_MS.least && leaseMs <= LEASE_MS.most))
+    throw new BatonError({
+      code: 'invalid_option',
+      message: `leaseMs must be from ${LEASE_MS.least} to ${LEASE_MS.most}, not ${leaseMs}`,
+    })
+  const client = await init.session.client({ ...init.client, leaseMs })
+  return new V2Device(init, client, leaseMs)
+}
+
+export class V2Device {
+  readonly leaseMs: number
+  readonly #init: V2DeviceInit
+  readonly #client: LeaseClient
+  #renewedMs: number
+  #isRenewing: Promise<void> | undefined
+  #stopTimer: (() => void) | undefined
+  #isLeft = false
+
+  constructor(init: V2DeviceInit, client: LeaseClient, leaseMs: number) {
+    this.leaseMs = leaseMs
+    this.#init = init
+    this.#client = client
+    this.#renewedMs = readMonotonicMs(init.clock)
+    this.#plan()
+  }
+
+  get name(): string {
+    return this.#client.client
+  }
+
+  /** Something begins: the device must be there for its calls. Resolves when it is; never rejects. */
+  async wake(): Promise<void> {
+    if (this.#isLeft || this.#leftMs() > 0) return
+    await this.#renew()
+  }
+
+  claim(callId: string): Promise<OpenCall> {
+    return this.#client.claim(callId)
+  }
+
+  result(...given: Parameters<LeaseClient['result']>): Promise<Accepted> {
+    return this.#client.result(...given)
+  }
+
+  /** The connection is gone: its lease runs out, unless the device comes back. */
+  leave(): void {
+    this.#isLeft = true
+    this.#stopTimer?.()
+  }
+
+  async release(): Promise<void> {
+    this.leave()
+    await this.#client.release()
+  }
+
+  /** Milliseconds until the lease should be renewed. */
+  #leftMs(): number {
+    return this.#renewedMs + this.leaseMs * RENEWED_AT - readMonotonicMs(this.#init.clock)
+  }
+
+  #plan(): void {
+    const { timers, isActive } = this.#init
+    const look = (): void => {
+      if (this.#isLeft) return
+      if (isActive()) void this.#renew().then(() => this.#plan())
+      else this.#plan()
+    }
+    this.#stopTimer = timers.start(Math.max(1, this.#leftMs() > 0 ? this.#leftMs() : this.leaseMs * RENEWED_AT), look, {
+      isBackground: true,
+    })
+  }
+
+  async #renew(): Promise<void> {
+    const { log, clock, session } = this.#init
+    this.#isRenewing ??= this.#client
+      .renew()
+      .then(() => {
+        this.#renewedMs = readMonotonicMs(clock)
+      })
+      .catch((cause: unknown) => {
+        log.warn('the lease of a device could not be renewed', { session: session.id, cause: describeThrown(cause) })
+      })
+      .finally(() => {
+        this.#isRenewing = undefined
+      })
+    await this.#isRenewing
+  }
+}

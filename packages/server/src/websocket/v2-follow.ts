@@ -1,0 +1,193 @@
+// A connection of version 2 opens a session, and is told what happens there.
+import type { EventBatch, EventCursor, MessagesPage, Session, SessionDetails } from '@baton/core'
+import { BatonError, findNameIssue } from '@baton/core'
+import type { AnswerOf, ClientFrame2, DeviceInit, OpenFrom, Requests } from '@baton/protocol'
+import { CLOSE_CODES_2, SUBPROTOCOL } from '@baton/protocol'
+import { describeThrown } from '@baton/runtime'
+import { encodeAppView } from '../shared/app-errors.ts'
+import { CLOSE_CODES } from '../shared/socket.ts'
+import { openHeldSession } from './open-held-session.ts'
+import { attachDevice } from './v2-device.ts'
+import type { Followed, V2State } from './v2-state.ts'
+
+type OpenGiven = Requests['session.open']['given']
+/** Undefined: a peer answers. */
+export type Opened = { readonly answer: AnswerOf<'session.open'>; readonly start: () => void } | undefined
+
+/** @throws BatonError what the host, the session or the limits refuse */
+export async function openFollowed(state: V2State, given: OpenGiven, frame: ClientFrame2): Promise<Opened> {
+  const { init } = state
+  if (state.isLinkOver) leaveLink(state)
+  if (state.followed || state.link)
+    throw new BatonError({
+      code: 'illegal_input',
+      message: 'this connection follows a session already',
+      hint: 'Send session.close first, or open another connection.',
+    })
+  const id = given.session ?? init.newId()
+  const issue = findNameIssue(id)
+  if (issue !== undefined) throw new BatonError({ code: 'invalid_event', message: `a session's id must ${issue}` })
+  if (given.existing && init.host.has && !(await init.host.has(id)))
+    throw new BatonError({
+      code: 'unknown_session',
+      message: 'there is no such session: it was deleted, or never made',
+      hint: 'Open it without `existing` to make it.',
+    })
+  const tooMany = init.quotas?.takeSession(init.address ?? '')
+  if (tooMany !== undefined) throw new BatonError({ code: 'quota_exceeded', message: tooMany })
+  const { title, meta } = given
+  const description = { ...(title !== undefined && { title }), ...(meta !== undefined && { meta }) }
+  const opened = await openHeldSession(init, id, {
+    isGone: state.isGone,
+    description,
+    protocol: SUBPROTOCOL,
+    isPassed: createPassing(state, frame.id),
+  })
+  if (opened.type === 'elsewhere') {
+    state.link = opened.link
+    opened.link.send(JSON.stringify({ ...frame, session: id }))
+    return undefined
+  }
+  init.starts?.noteOpened(id)
+  try {
+    return await follow(state, opened.session, given)
+  } catch (cause) {
+    await opened.session.close()
+    throw cause
+  }
+}
+
+function leaveLink(state: V2State): void {
+  state.link?.close()
+  state.link = undefined
+  state.isLinkOver = false
+}
+
+/** Which frames of a peer the app gets; notes when there is no session behind them any more. */
+function createPassing(state: V2State, open: string): (text: string) => boolean {
+  const re = `"re":${JSON.stringify(open)}`
+  let isOpen = false
+  return (text) => {
+    if (text.startsWith('{"type":"hello"')) return false
+    if (text.startsWith(`{"type":"ok",${re}`)) isOpen = true
+    const isRefused = !isOpen && text.startsWith(`{"type":"error",${re}`)
+    if (isRefused || text.startsWith('{"type":"session.closed"')) state.isLinkOver = true
+    return true
+  }
+}
+
+async function follow(state: V2State, session: Session, given: OpenGiven): Promise<Opened> {
+  const { messages: limit, from } = given
+  const page: MessagesPage | undefined = limit === undefined ? undefined : await session.messages({ limit })
+  const info = await session.info()
+  const next = findStart(session, info, from ?? page?.next ?? 'turn')
+  const events = session.events({ from: next })
+  const followed: Followed = { session, events, activity: info.activity, device: undefined }
+  try {
+    if (given.device) await takeDevice(state, followed, given.device)
+  } catch (cause) {
+    events.leave()
+    throw cause
+  }
+  state.followed = followed
+  const { device } = followed
+  return {
+    answer: {
+      session: session.id,
+      info,
+      ...(page && { messages: page.messages.map(encodeAppView), more: page.more }),
+      next,
+      ...(device && { leaseMs: device.leaseMs }),
+    },
+    start: () => void tellEvents(state, followed),
+  }
+}
+
+/** Of a session without a turn, `turn` is its start. */
+function findStart(session: Session, { head }: SessionDetails, from: OpenFrom): EventCursor {
+  if (typeof from === 'object') return from
+  if (from === 'now') return head
+  const pos = from === 'turn' ? session.lastTurn()?.pos : undefined
+  return pos === undefined ? { pos: 0 } : { pos, since: pos }
+}
+
+/** @throws BatonError what the session refuses of the device */
+export async function takeDevice(state: V2State, followed: Followed, { name, ...more }: DeviceInit): Promise<void> {
+  const { init } = state
+  const { session } = followed
+  const before = followed.device
+  const device = await attachDevice({
+    ...init,
+    session,
+    client: { ...more, client: name },
+    isActive: () => followed.activity === 'running' || followed.activity === 'waiting',
+  })
+  if (before && before.name !== name) await before.release()
+  else before?.leave()
+  followed.device = device
+  state.forgetDevice?.()
+  state.forgetDevice = init.deviceNames.take(session.id, device, () => {
+    device.leave()
+    init.socket.close(CLOSE_CODES_2.deviceTaken, 'another connection has attached a device of this name')
+  })
+}
+
+/** Never rejects. */
+async function tellEvents(state: V2State, followed: Followed): Promise<void> {
+  const { session, events } = followed
+  const { log, connection, socket } = state.init
+  try {
+    for (let batch = await events.nextBatch(); batch; batch = await events.nextBatch()) {
+      noteActivity(followed, batch)
+      state.writer.writeEvents(batch.events.map(encodeAppView), batch.next)
+      if (!(await waitForRoom(state))) {
+        socket.close(CLOSE_CODES.tooSlow, 'the connection reads too slowly')
+        return
+      }
+    }
+  } catch (cause) {
+    log.warn('a connection lost its session', { connection, session: session.id, cause: describeThrown(cause) })
+  }
+  if (state.followed !== followed) return // it was left
+  state.writer.write({ type: 'session.closed', session: session.id })
+  await leaveFollowed(state)
+}
+
+function noteActivity(followed: Followed, { events }: EventBatch): void {
+  for (const event of events)
+    if (event.type === 'session' && event.activity) {
+      followed.activity = event.activity
+      if (event.activity === 'running') void followed.device?.wake()
+    }
+}
+
+/** Milliseconds between two looks at a slow reader, and those that it has to read something. */
+const LOOK_MS = 20
+const STALLED_MS = 60_000
+
+/** False: the reader reads nothing. */
+export async function waitForRoom({ init, isGone }: V2State): Promise<boolean> {
+  const { socket, limits, timers } = init
+  const most = limits.outgoingBytes / 2
+  let waiting = socket.bufferedBytes()
+  for (let stalledMs = 0; waiting > most && !isGone(); stalledMs += LOOK_MS) {
+    await new Promise<void>((resolve) => void timers.start(LOOK_MS, resolve))
+    const now = socket.bufferedBytes()
+    if (now < waiting) stalledMs = 0
+    else if (stalledMs > STALLED_MS) return false
+    waiting = now
+  }
+  return true
+}
+
+/** The device's lease runs on: it may come back. */
+export async function leaveFollowed(state: V2State): Promise<void> {
+  const { followed } = state
+  if (!followed) return
+  state.followed = undefined
+  state.forgetDevice?.()
+  state.forgetDevice = undefined
+  followed.device?.leave()
+  followed.events.leave()
+  await followed.session.close()
+}

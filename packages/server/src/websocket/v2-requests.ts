@@ -1,0 +1,264 @@
+// What each request of version 2 does. The session decodes what it is handed, and its refusal names the field that is wrong.
+import type { Accepted, JsonObject, Refused, SayOptions, Session } from '@baton/core'
+import { BatonError, checkFields, decodeUserInput, findNameIssue, parseJson } from '@baton/core'
+import type { Outcome } from '@baton/core/machine'
+import type { AnswerOf, CallOutcome, RequestType, Requests } from '@baton/protocol'
+import { findFieldIssue, REQUEST_FIELDS } from '@baton/protocol'
+import { describeThrown } from '@baton/runtime'
+import { findChoiceIssue } from '../shared/allowed-settings.ts'
+import { encodeAppView } from '../shared/app-errors.ts'
+import type { V2Device } from './v2-device.ts'
+import { leaveFollowed, takeDevice } from './v2-follow.ts'
+import type { Followed, V2State } from './v2-state.ts'
+
+/** Those that the connection itself answers are not among them. */
+export type AnsweredType = Exclude<RequestType, 'session.open'>
+type Given<Type extends RequestType> = Requests[Type]['given']
+type Answer<Type extends RequestType> = AnswerOf<Type> | Promise<AnswerOf<Type>>
+
+/** @throws BatonError what is refused */
+export async function answerRequest<Type extends AnsweredType>(
+  state: V2State,
+  type: Type,
+  fields: Given<Type>,
+): Promise<AnswerOf<Type>> {
+  checkGiven(type, fields)
+  const answers: { readonly [Each in AnsweredType]: (state: V2State, given: Given<Each>) => Answer<Each> } = ANSWERS
+  return await answers[type](state, fields)
+}
+
+/** @throws BatonError `invalid_event` for a field that does not exist, is missing, or is of a wrong kind */
+export function checkGiven(type: RequestType, fields: object): void {
+  checkFields(fields, { what: type, code: 'invalid_event', fields: REQUEST_FIELDS[type] })
+  const issue = findFieldIssue(type, { ...fields })
+  if (issue !== undefined) throw new BatonError({ code: 'invalid_event', message: `${type}: ${issue}` })
+}
+
+const ANSWERS: { readonly [Type in AnsweredType]: (state: V2State, given: Given<Type>) => Answer<Type> } = {
+  ping: () => ({}),
+  'session.close': async (state) => {
+    await leaveFollowed(state)
+    return {}
+  },
+  'session.info': async (state) => ({ info: await demandSession(state).session.info() }),
+  'session.messages': async (state, given) => {
+    const { messages, more } = await demandSession(state).session.messages(given)
+    return { messages: messages.map(encodeAppView), more }
+  },
+  'session.describe': describeSession,
+  'session.configure': async (state, given) => {
+    const { session } = demandSession(state)
+    checkChoice(state, given)
+    return accept(await session.configure(given))
+  },
+  'session.control': async (state, { action }) => accept(await demandSession(state).session.control(action)),
+  'session.fork': async (state, given) => ({ session: await demandSession(state).session.fork(given) }),
+  'session.list': async ({ init }, given) => {
+    const { host, principal } = init
+    if (!host.sessions) throw createNoListError()
+    return await host.sessions({ ...given, principal: principal.id })
+  },
+  'session.watch': watchSessions,
+  'session.delete': async ({ init }, { session }) => {
+    const { host, principal } = init
+    if (!host.remove) throw new BatonError({ code: 'invalid_option', message: 'this host removes no sessions' })
+    await host.remove(session, principal)
+    return {}
+  },
+  'input.send': sendInput,
+  'input.hear': async (state, { input, ...entry }) => {
+    const { session } = await beginTurn(state)
+    return accept(await session.hear({ ...entry, inputId: input }))
+  },
+  'input.notify': async (state, { input, ...event }) => {
+    const { session } = await beginTurn(state)
+    return accept(await session.notify({ ...event, inputId: input }))
+  },
+  'input.withdraw': async (state, { input }) => accept(await demandSession(state).session.withdraw(input)),
+  'input.rewind': async (state, { input, ...at }) => {
+    const { session } = at.again || at.replace !== undefined ? await beginTurn(state) : demandSession(state)
+    const { turn } = await session.rewind({ ...at, inputId: input })
+    return turn === undefined ? {} : { turn }
+  },
+  'turn.interrupt': async (state, given) => {
+    await demandSession(state).session.interrupt(given)
+    return {}
+  },
+  'approval.decide': async (state, decision) => accept(await demandSession(state).session.decide(decision)),
+  'question.answer': async (state, given) => accept(await demandSession(state).session.answer(given)),
+  'device.attach': async (state, device) => {
+    const followed = demandSession(state)
+    await takeDevice(state, followed, device)
+    return { leaseMs: demandDevice(followed).leaseMs }
+  },
+  'device.release': async (state) => {
+    const followed = demandSession(state)
+    await demandDevice(followed).release()
+    followed.device = undefined
+    state.forgetDevice?.()
+    return {}
+  },
+  'call.claim': async (state, { callId }) => {
+    const { name, arguments: text } = await demandDevice(demandSession(state)).claim(callId)
+    const input = parseJson(text)
+    return { call: { callId, name, input: input.ok ? (input.value as JsonObject) : {} } } // validated: an object
+  },
+  'call.result': takeResult,
+}
+
+function accept(_accepted: Accepted): object {
+  return {}
+}
+
+function demandSession({ followed }: V2State): Followed {
+  if (followed) return followed
+  throw new BatonError({
+    code: 'illegal_input',
+    message: 'this connection follows no session',
+    hint: 'Send session.open first.',
+  })
+}
+
+function demandDevice({ device }: Followed): V2Device {
+  if (device) return device
+  throw new BatonError({
+    code: 'illegal_input',
+    message: 'this connection is no device',
+    hint: 'Send device.attach first, or name a device in session.open.',
+  })
+}
+
+/** @throws BatonError `server_draining`, `quota_exceeded` */
+async function beginTurn(state: V2State): Promise<Followed> {
+  const followed = demandSession(state)
+  const { isDraining, quotas, address = '', principal, countsPrincipal = false } = state.init
+  if (isDraining())
+    throw new BatonError({
+      code: 'server_draining',
+      message: 'the server is shutting down and starts no new turn',
+      hint: 'Connect again in a moment, and send it again with the same id.',
+    })
+  const origin = { address, principal: countsPrincipal ? principal.id : undefined }
+  const tooMany = quotas?.checkTurn(origin, followed.session.id)
+  if (tooMany !== undefined) throw new BatonError({ code: 'quota_exceeded', message: tooMany })
+  await followed.device?.wake()
+  return followed
+}
+
+async function sendInput(state: V2State, given: Given<'input.send'>): Promise<object> {
+  const { input, content, asks = true, ...options } = given
+  checkChoice(state, given)
+  const { session } = await beginTurn(state)
+  const parts = decodeUserInput(content)
+  if (!parts.ok) throw new BatonError(parts.refusal)
+  const speaker = session.connect({ connection: state.init.connection, asks, reportsPlayback: true })
+  return insist(await speaker.say(input, parts.value, options satisfies SayOptions))
+}
+
+/** @throws BatonError `invalid_option` */
+function checkChoice({ init }: V2State, choice: { readonly model?: unknown; readonly settings?: unknown }): void {
+  const issue = findChoiceIssue(choice, init.allow)
+  if (issue !== undefined) throw new BatonError({ code: 'invalid_option', message: issue })
+}
+
+async function describeSession(
+  state: V2State,
+  { session: id, ...description }: Given<'session.describe'>,
+): Promise<object> {
+  const { followed, init } = state
+  if (id === undefined || id === followed?.session.id) {
+    await demandSession(state).session.describe(description)
+    return {}
+  }
+  const session = await openKnown(init, id)
+  try {
+    await session.describe(description)
+  } finally {
+    await session.close()
+  }
+  return {}
+}
+
+/** @throws BatonError `unknown_input` where there is none: asking for a session would make it */
+async function openKnown({ host, principal }: V2State['init'], id: string): Promise<Session> {
+  if (!host.has) throw createNoListError()
+  if (typeof id !== 'string' || !(await host.has(id)))
+    throw new BatonError({ code: 'unknown_input', message: `there is no session "${String(id).slice(0, 100)}"` })
+  return await host.session(id, { principal })
+}
+
+function watchSessions(state: V2State): object {
+  const { host, principal, log, connection } = state.init
+  if (state.stopWatching) return {}
+  if (!host.watch) throw createNoListError()
+  const changes = host.watch({ principal: principal.id })[Symbol.asyncIterator]()
+  state.stopWatching = () => void changes.return?.()
+  const tell = async (): Promise<void> => {
+    for (let next = await changes.next(); next.done !== true; next = await changes.next())
+      state.writer.write({ type: 'session.changed', change: next.value })
+  }
+  tell().catch((cause: unknown) => {
+    log.warn('changes of sessions could not be told', { connection, cause: describeThrown(cause) })
+  })
+  return {}
+}
+
+async function takeResult(state: V2State, { callId, outcome, device }: Given<'call.result'>): Promise<object> {
+  const followed = demandSession(state)
+  const { deviceNames, limits } = state.init
+  const { resultBytes } = limits
+  const issue = findNameIssue(callId)
+  // It would stand in the log.
+  if (issue !== undefined) throw new BatonError({ code: 'invalid_event', message: `callId must ${issue}` })
+  const ready = readOutcome(outcome, resultBytes)
+  const own = followed.device
+  if (own && (device === undefined || device === own.name)) return accept(await own.result(callId, ready))
+  if (device === undefined) return accept(await demandDevice(followed).result(callId, ready))
+  // To attach it anew would take its lease and its tools from a copy that is there.
+  const living = deviceNames.find(followed.session.id, device)
+  if (living) return accept(await living.result(callId, ready))
+  // An earlier copy of the app had claimed it, and its page was loaded again.
+  const earlier = await followed.session.client({ client: device, leaseMs: EARLIER_MS, runs: [] })
+  return accept(await earlier.result(callId, ready))
+}
+
+/** Milliseconds for which a device that brings one late result counts as there. */
+const EARLIER_MS = 5000
+
+/** @throws BatonError `invalid_event` */
+function readOutcome(outcome: CallOutcome, mostBytes: number): Outcome {
+  if (typeof outcome !== 'object' || outcome === null) throw createOutcomeError()
+  const bytes = Buffer.byteLength(JSON.stringify(outcome))
+  if (bytes > mostBytes) {
+    const message = `the result has ${bytes} bytes; at most ${mostBytes} are taken`
+    return { type: 'error', code: 'result_too_large', message }
+  }
+  if ('error' in outcome && typeof outcome.error === 'string')
+    return { type: 'error', code: 'tool_failed', message: outcome.error }
+  if ('content' in outcome) {
+    const content = decodeUserInput(outcome.content)
+    if (!content.ok) throw new BatonError(content.refusal)
+    return { type: 'ok', content: content.value }
+  }
+  if (!('output' in outcome)) throw createOutcomeError()
+  const { output } = outcome
+  const text = typeof output === 'string' ? output : JSON.stringify(output)
+  return { type: 'ok', content: [{ type: 'text', text }], value: output }
+}
+
+function createOutcomeError(): BatonError {
+  return new BatonError({
+    code: 'invalid_event',
+    message: 'outcome must be { output: … }, { content: [ … ] } or { error: "…" }',
+  })
+}
+
+function createNoListError(): BatonError {
+  return new BatonError({ code: 'invalid_option', message: 'this host keeps no list of its sessions' })
+}
+
+/** @throws BatonError the refusal */
+function insist(answer: Accepted | Refused): object {
+  if (answer.type === 'accepted') return {}
+  throw new BatonError(answer)
+}

@@ -1,0 +1,322 @@
+// Version 2 as its apps see it: whole conversations over the real host and real connections.
+import { defineAgent, tool } from '@baton/core'
+import type { ScriptedStep } from '@baton/core/testing'
+import { createScriptedModel } from '@baton/core/testing'
+import { afterEach, expect, test, vi } from 'vitest'
+import { startServer } from './test-server.ts'
+import type { App2 } from './v2.test-kit.ts'
+import { connectApp2, joinTexts, RefusedRequest } from './v2.test-kit.ts'
+
+const open: { stop: () => Promise<void> }[] = []
+
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.stop()
+})
+
+const camera = tool({
+  name: 'camera',
+  description: 'Takes a picture',
+  input: { type: 'object', properties: { room: { type: 'string' } } },
+  effect: 'once',
+})
+const look = tool({ name: 'look', description: 'Looks', input: { type: 'object', properties: {} }, effect: 'pure' })
+let paid = 0
+const pay = tool({
+  name: 'pay',
+  description: 'Pays',
+  input: { type: 'object', properties: { amount: { type: 'number' } }, required: ['amount'] },
+  effect: 'once',
+  approval: true,
+  execute: ({ amount }) => {
+    paid += amount
+    return `paid ${amount}`
+  },
+})
+
+async function start(steps: readonly ScriptedStep[], more: Parameters<typeof startServer>[0] = {}) {
+  const model = createScriptedModel({ steps })
+  const server = await startServer({ agent: defineAgent({ name: 'home', model, tools: [camera, look, pay] }), ...more })
+  open.push(server)
+  return server
+}
+
+async function begin(url: string, session = 's', given: object = {}): Promise<App2> {
+  const app = await connectApp2(url)
+  await app.request('session.open', { session, ...given })
+  return app
+}
+
+const device = (name: string) => ({ device: { name } })
+
+test('a conversation: what is said is acknowledged, and the session’s events come', async () => {
+  const { url } = await start([{ text: 'Good morning.' }])
+  const app = await begin(url)
+  expect(app.frames[0]).toMatchObject({ type: 'hello', protocol: 2 })
+  expect(await app.request('input.send', { input: 'i1', content: 'Hello' })).toEqual({})
+  const finished = await app.event('turn-finished')
+  expect(finished).toMatchObject({ message: 't1', stop: 'end', text: 'Good morning.' })
+  expect(joinTexts(app.events).get('t1/1')).toBe('Good morning.')
+  // The same again is answered, and does nothing.
+  await app.request('input.send', { input: 'i1', content: 'Hello' })
+  const { messages } = await app.request('session.messages', {})
+  expect(messages.map(({ role, id }) => [role, id])).toEqual([
+    ['user', 'i1'],
+    ['assistant', 't1'],
+  ])
+})
+
+test('a call is offered to a device, claimed before it acts, and its result is the model’s', async () => {
+  const { url } = await start([{ calls: [{ name: 'camera', arguments: { room: 'hall' } }] }, { text: 'It is empty.' }])
+  const app = await begin(url, 's', device('phone'))
+  await app.request('input.send', { input: 'i1', content: 'Who is there?' })
+  const { call } = await app.event('call', (event) => event.call.status === 'waiting')
+  expect(call).toMatchObject({ name: 'camera', runs: 'client', holder: 'phone' })
+  const { callId } = call
+  expect(await app.request('call.claim', { callId })).toEqual({
+    call: { callId, name: 'camera', input: { room: 'hall' } },
+  })
+  await app.event('call', (event) => event.call.status === 'running')
+  // Claimed again by the device that has it, as after an answer that was lost.
+  await app.request('call.claim', { callId })
+  await app.request('call.result', { callId, outcome: { output: { people: 0 } } })
+  const { text } = await app.event('turn-finished')
+  expect(text).toBe('It is empty.')
+  const settled = app.events.findLast((event) => event.type === 'call')
+  expect(settled).toMatchObject({ call: { result: { type: 'ok', value: { people: 0 } } } })
+})
+
+test('a claimed call stays with its device over a lost connection, and one that is not moves to another', async () => {
+  const { url } = await start([
+    {
+      calls: [
+        { name: 'camera', arguments: {} },
+        { name: 'look', arguments: {} },
+      ],
+    },
+    { text: 'Done.' },
+  ])
+  const phone = await begin(url, 's', device('phone'))
+  await phone.request('input.send', { input: 'i1', content: 'Look' })
+  const { call } = await phone.event('call', (event) => event.call.status === 'waiting')
+  await phone.request('call.claim', { callId: call.callId })
+  const cursor = phone.cursor()
+  phone.cut()
+  const again = await connectApp2(url)
+  const { leaseMs } = await again.request('session.open', {
+    session: 's',
+    ...(cursor && { from: cursor }),
+    ...device('phone'),
+  })
+  expect(leaseMs).toBe(60_000)
+  await again.request('call.result', { callId: call.callId, outcome: { content: [{ type: 'text', text: 'nobody' }] } })
+  const desk = await begin(url, 's', { from: 'turn', ...device('desk') })
+  await again.request('device.release', {})
+  const moved = await desk.event('call', (event) => event.call.name === 'look' && event.call.holder === 'desk')
+  await desk.request('call.claim', { callId: moved.call.callId })
+  await desk.request('call.result', { callId: moved.call.callId, outcome: { error: 'it is dark' } })
+  await again.event('turn-finished')
+  // Nothing twice over both connections, and nothing missed.
+  const told = [...phone.events, ...again.events].filter(({ type }) => type !== 'live')
+  const direct = await begin(url, 's', { from: 'start' })
+  await direct.event('turn-finished')
+  const past = direct.events.filter(({ type }) => type !== 'live')
+  const kinds = (events: typeof told): readonly string[] => events.map(({ type }) => type).filter((t) => t !== 'text')
+  expect(kinds(told)).toEqual(kinds(past))
+})
+
+test('a newer connection of a device takes its place', async () => {
+  const { url } = await start([])
+  const first = await begin(url, 's', device('phone'))
+  await begin(url, 's', device('phone'))
+  const [code] = await first.ended
+  expect(code).toBe(4409)
+})
+
+test('an approval is decided, also with other arguments', async () => {
+  paid = 0
+  const { url } = await start([{ calls: [{ name: 'pay', arguments: { amount: 100 } }] }, { text: 'Paid.' }])
+  const app = await begin(url)
+  await app.request('input.send', { input: 'i1', content: 'Pay' })
+  const { approvalId } = await app.event('approval-requested')
+  await expect(
+    app.request('approval.decide', { approvalId, decision: 'edit', input: { amount: 'much' } }),
+  ).rejects.toThrow('invalid_arguments')
+  await app.request('approval.decide', { approvalId, decision: 'edit', input: { amount: 7 } })
+  await app.event('turn-finished')
+  expect(paid).toBe(7)
+})
+
+test('a turn is interrupted with what was heard, and the history holds no more', async () => {
+  const { url } = await start([{ text: 'One two three four.' }, { text: 'Yes?' }])
+  const app = await begin(url)
+  await app.request('input.send', { input: 'i1', content: 'Count' })
+  await app.event('turn-finished')
+  await app.request('turn.interrupt', { reason: 'barge_in', heard: { type: 'chars', chars: 7 } })
+  await app.request('input.send', { input: 'i2', content: 'Stop' })
+  await app.event('turn-finished', ({ turn }) => turn === 2)
+  const { messages } = await app.request('session.messages', {})
+  expect(messages[1]).toMatchObject({ steps: [{ text: 'One two' }] })
+})
+
+test('an answer of which nothing was heard is the same for who saw it and who comes later', async () => {
+  const { url } = await start([{ text: 'Well, hello', hangs: 'until-aborted' }])
+  const app = await begin(url)
+  await app.request('input.send', { input: 'i1', content: 'Hi' })
+  await app.event('text')
+  await app.request('turn.interrupt', { heard: { type: 'chars', chars: 0 } })
+  await app.event('turn-finished')
+  expect(app.events.map(({ type }) => type)).toContain('step-reset')
+  const later = await begin(url, 's', { from: 'start' })
+  await later.event('turn-finished')
+  expect(later.events.map(({ type }) => type)).toContain('step-reset')
+  const { messages } = await later.request('session.messages', {})
+  expect(messages[1]).toMatchObject({ role: 'assistant', steps: [] })
+})
+
+test('a message is edited, taken back, and the conversation copied', async () => {
+  const { url } = await start([{ text: 'First.' }, { text: 'Second.' }])
+  const app = await begin(url)
+  await app.request('input.send', { input: 'i1', content: 'Hello' })
+  await app.event('turn-finished')
+  const { turn } = await app.request('input.rewind', { input: 'e1', message: 'i1', replace: 'Good evening' })
+  expect(turn).toBe('e1')
+  await app.event('turn-finished', ({ turn: number }) => number === 2)
+  const { session } = await app.request('session.fork', {})
+  await app.request('session.close', {})
+  const { messages = [] } = await app.request('session.open', { session, messages: 10 })
+  expect(messages.map(({ id }) => id)).toEqual(['e1', 't2'])
+})
+
+test('sessions of the principal are listed, watched, named and deleted', async () => {
+  const { url } = await start([{ text: 'Hi.' }])
+  const list = await connectApp2(url)
+  await list.request('session.watch', {})
+  const app = await begin(url, 'chat-1', { title: 'Plans' })
+  await app.request('input.send', { input: 'i1', content: 'Hello' })
+  await app.event('turn-finished')
+  const { sessions } = await list.request('session.list', {})
+  expect(sessions).toMatchObject([{ id: 'chat-1', title: 'Plans' }])
+  await list.request('session.describe', { session: 'chat-1', title: 'Older plans' })
+  await list.until(() =>
+    list.frames.find(
+      (frame) =>
+        frame.type === 'session.changed' &&
+        frame.change.type === 'changed' &&
+        frame.change.session.title === 'Older plans',
+    ),
+  )
+  await list.request('session.delete', { session: 'chat-1' })
+  await app.until(() => app.frames.find(({ type }) => type === 'session.closed'))
+  expect((await list.request('session.list', {})).sessions).toEqual([])
+  await expect(list.request('session.describe', { session: 'chat-1', title: 'x' })).rejects.toThrow('unknown_input')
+})
+
+test('models and settings are chosen only where the server allows it', async () => {
+  const { url } = await start([{ text: 'Hi.' }], { allow: { temperature: true } })
+  const app = await begin(url)
+  await expect(app.request('input.send', { input: 'i1', content: 'Hi', model: 'other' })).rejects.toThrow(
+    'model "other" may not be chosen here',
+  )
+  await expect(app.request('session.configure', { settings: { maxOutputTokens: 5 } })).rejects.toThrow(
+    'maxOutputTokens may not be set here',
+  )
+  await app.request('session.configure', { settings: { temperature: 0.2 } })
+})
+
+test.each([
+  ['{', 'a frame must be the JSON text of an object'],
+  ['{"type":"ping"}', 'id must be text'],
+  ['{"id":"x","type":"nothing"}', 'there is no request "nothing"'],
+  ['{"id":"x","type":"ping","more":1}', 'ping has no field "more"'],
+  ['{"id":"x","type":"input.send","input":"i","content":"hi"}', 'this connection follows no session'],
+  ['{"id":"x","type":"session.open","session":""}', 'session must be text of 1 to 256 characters'],
+  ['{"id":"x","type":"session.open","session":"s","from":{"pos":99}}', 'has no place 99'],
+  ['{"id":"x","type":"session.open","session":"s","device":{"name":"d","leaseMs":1}}', 'leaseMs must be from'],
+  ['{"id":"x","type":"session.open","session":"s","device":{"name":"d","runs":["none"]}}', 'has no client tool "none"'],
+  ['{"id":"x","type":"session.open","session":"s","from":"never"}', 'from must be "start", "turn", "now" or'],
+  ['{"id":"x","type":"session.open","session":"s","device":null}', 'device must be object, not null'],
+  ['{"id":"x","type":"session.open","session":"s","existing":0}', 'existing must be true, not 0'],
+  ['{"id":"x","type":"session.list","cursor":[]}', 'cursor must be string, not array'],
+  ['{"id":"x","type":"session.list","limit":0.5}', 'limit must be a whole number from 1 to 200, not 0.5'],
+  ['{"id":"x","type":"session.delete"}', 'session must be text of 1 to 256 characters, not missing'],
+  ['{"id":"x","type":"session.open","session":"s","devise":{}}', 'it is called "device" here'],
+])('what is wrong is said: %s', async (text, message) => {
+  const { url } = await start([])
+  const app = await connectApp2(url, { isLoose: true })
+  app.sendText(text)
+  const error = await app.until(() => app.frames.find(({ type }) => type === 'error'))
+  expect(error).toMatchObject({ message: expect.stringContaining(message) as string })
+  // The connection goes on.
+  expect(await app.request('ping', {})).toEqual({})
+})
+
+test('another principal’s session is not opened', async () => {
+  const { url } = await start([], {
+    authenticate: ({ headers }) => ({ id: String(headers['x-user']) }),
+  })
+  const ann = await connectApp2(url, { headers: { 'x-user': 'ann' } })
+  await ann.request('session.open', { session: 's' })
+  const bob = await connectApp2(url, { headers: { 'x-user': 'bob' } })
+  await expect(bob.request('session.open', { session: 's' })).rejects.toThrow(RefusedRequest)
+  await expect(bob.request('session.delete', { session: 's' })).rejects.toThrow('unauthorized')
+  expect((await bob.request('session.list', {})).sessions).toEqual([])
+})
+
+test('a result under the name of a device that is there takes nothing from it', async () => {
+  const { host, url } = await start([{ calls: [{ name: 'camera', arguments: {} }] }, { text: 'Nobody.' }])
+  const app = await begin(url, 's', device('phone'))
+  const other = await begin(url, 's')
+  const before = await host.session('s')
+  const { pos } = (await before.info()).head
+  await other.request('call.result', { callId: 'none', outcome: { output: 1 }, device: 'phone' })
+  // The result alone stands in the log: the device was not attached anew.
+  expect((await before.info()).head.pos).toBe(pos + 1)
+  await app.request('input.send', { input: 'i1', content: 'Who is there?' })
+  const { call } = await app.event('call', (event) => event.call.status === 'waiting')
+  expect(call.holder).toBe('phone')
+})
+
+test('a frame with the words of a call in it is counted like any other, and so is a result of no call', async () => {
+  const { url } = await start([{ calls: [{ name: 'camera', arguments: {} }] }, { text: 'Nobody.' }], {
+    limits: { addressFramesPerMinute: 5 },
+  })
+  const app = await begin(url, 's', device('phone'))
+  await app.request('input.send', { input: 'i1', content: 'Who is there?' })
+  const { callId } = (await app.event('call', (event) => event.call.status === 'waiting')).call
+  const meta = { type: 'call.claim' }
+  for (let count = 0; count < 3; count++) await app.request('session.describe', { meta })
+  await expect(app.request('session.describe', { meta })).rejects.toThrow('rate_limited')
+  const outcome = { output: { people: 0 } }
+  await expect(app.request('call.result', { callId: 'none', outcome })).rejects.toThrow('rate_limited')
+  await app.request('call.claim', { callId })
+  expect(await app.request('call.result', { callId, outcome })).toEqual({})
+})
+
+test('a result of what is no name of a call is refused', async () => {
+  const { url } = await start([{ text: 'Hello.' }])
+  const app = await connectApp2(url, { isLoose: true })
+  await app.request('session.open', { session: 's', ...device('phone') })
+  const callId = {} as unknown as string // as a hostile app sends it
+  await expect(app.request('call.result', { callId, outcome: { output: 1 } })).rejects.toThrow('callId must be string')
+})
+
+test('an app that reads too slowly is worked for no more', async () => {
+  const { host, url } = await start([{ text: 'x'.repeat(4000) }], { limits: { outgoingBytes: 6000 } })
+  let reads = 0
+  const open = host.session.bind(host)
+  vi.spyOn(host, 'session').mockImplementation(async (...given) => {
+    const session = await open(...given)
+    const read = session.messages.bind(session)
+    session.messages = (query) => {
+      reads += 1
+      return read(query)
+    }
+    return session
+  })
+  const app = await begin(url)
+  await app.request('input.send', { input: 'i1', content: 'Hello' })
+  await app.event('turn-finished')
+  for (let id = 0; id < 200; id++) app.sendText(JSON.stringify({ id: `q${id}`, type: 'session.messages' }))
+  expect((await app.ended)[0]).toBe(1013)
+  expect(reads).toBeLessThan(50)
+})

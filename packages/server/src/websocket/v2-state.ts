@@ -1,0 +1,121 @@
+// What one connection of version 2 is made of, and how it writes.
+import type { EventCursor, EventStream, Session, SessionActivity, SessionEvent } from '@baton/core'
+import type { RequestType, ServerFrame2 } from '@baton/protocol'
+import type { AllowedSettings } from '../shared/allowed-settings.ts'
+import type { HostWithSessions } from '../shared/host-with-sessions.ts'
+import { tellAppError } from '../shared/app-errors.ts'
+import { CLOSE_CODES } from '../shared/socket.ts'
+import type { PeerLink } from './peers.ts'
+import type { AppConnectionInit } from './connection-init.ts'
+import type { V2Device } from './v2-device.ts'
+import type { DeviceNames } from './v2-device-names.ts'
+
+export interface V2ConnectionInit extends Omit<AppConnectionInit, 'host'> {
+  readonly host: HostWithSessions
+  /** What an app may choose for its turns. */
+  readonly allow: AllowedSettings
+  /** Shared by the connections of a server. */
+  readonly deviceNames: DeviceNames
+}
+
+export interface V2State {
+  readonly init: V2ConnectionInit
+  readonly writer: V2Writer
+  /** The app is gone. */
+  readonly isGone: () => boolean
+  followed: Followed | undefined
+  /** A peer has the session: its frames are passed on. */
+  link: PeerLink | undefined
+  /** The peer has told the app that the session is closed there, or has not opened it. */
+  isLinkOver: boolean
+  /** Gives the name of the device back. */
+  forgetDevice: (() => void) | undefined
+  /** Ends the list's changes. */
+  stopWatching: (() => void) | undefined
+}
+
+/** The session that a connection follows. */
+export interface Followed {
+  readonly session: Session
+  readonly events: EventStream
+  activity: SessionActivity
+  device: V2Device | undefined
+}
+
+type WriterInit = Pick<V2ConnectionInit, 'socket' | 'log' | 'limits' | 'connection'>
+
+export class V2Writer {
+  readonly #init: WriterInit
+  #isTooSlow = false
+
+  constructor(init: WriterInit) {
+    this.#init = init
+  }
+
+  write(frame: Exclude<ServerFrame2, { readonly type: 'events' }>): void {
+    this.writeText(JSON.stringify(frame))
+  }
+
+  get isTooSlow(): boolean {
+    return this.#isTooSlow
+  }
+
+  /** A long past comes in several frames, so that no frame is larger than a reader takes. */
+  writeEvents(events: readonly SessionEvent[], next: EventCursor): void {
+    let texts: string[] = []
+    let chars = 0
+    for (const [index, event] of events.entries()) {
+      const text = JSON.stringify(event)
+      texts.push(text)
+      chars += text.length
+      const isLast = index === events.length - 1
+      if (!isLast && chars < FRAME_CHARS) continue
+      const after = JSON.stringify(isLast ? next : event.cursor)
+      this.writeText(`{"type":"events","events":[${texts.join(',')}],"next":${after}}`)
+      texts = []
+      chars = 0
+    }
+  }
+
+  fail(cause: unknown, re?: string): void {
+    this.write({ type: 'error', ...(re !== undefined && { re }), ...tellAppError(cause, this.#init.log) })
+  }
+
+  writeText(text: string): void {
+    const { socket, log, limits, connection } = this.#init
+    if (this.#isTooSlow) return
+    // What may wait, and one answer more: events wait for room before they are written.
+    if (socket.bufferedBytes() <= limits.outgoingBytes) {
+      socket.send(text)
+      return
+    }
+    this.#isTooSlow = true
+    log.warn('a connection reads too slowly and is closed', { connection, limitBytes: limits.outgoingBytes })
+    socket.close(CLOSE_CODES.tooSlow, 'the connection reads too slowly')
+  }
+}
+
+/** UTF-16 units of events after which a frame ends. */
+const FRAME_CHARS = 256 * 1024
+
+/** Requests that speak of the session that the connection follows. */
+export const OF_SESSION: ReadonlySet<RequestType> = new Set<RequestType>([
+  'session.close',
+  'session.info',
+  'session.messages',
+  'session.configure',
+  'session.control',
+  'session.fork',
+  'input.send',
+  'input.hear',
+  'input.notify',
+  'input.withdraw',
+  'input.rewind',
+  'turn.interrupt',
+  'approval.decide',
+  'question.answer',
+  'device.attach',
+  'device.release',
+  'call.claim',
+  'call.result',
+])

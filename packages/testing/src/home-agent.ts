@@ -1,0 +1,69 @@
+// An agent whose one turn has all that a client of version 2 must get right: reasoning, text in pieces, a client tool and a
+// server tool in one step, an approval, a question, and three steps. Each of its tools has an effect that may happen once.
+import type { Agent, Timers } from '@baton/core'
+import { defineAgent, tool } from '@baton/core'
+import type { ScriptedStep } from '@baton/core/testing'
+import { createScriptedModel } from '@baton/core/testing'
+
+export interface HomeAgentInit {
+  readonly timers: Timers
+  /** A server tool has acted in a session. */
+  readonly onEffect: (tool: 'note' | 'pay', session: string) => void
+  /** Milliseconds between two pieces of text; 2 by default: each piece is an event of its own. */
+  readonly pieceMs?: number
+}
+
+const CARD = { type: 'object', properties: { card: { type: 'string' } }, required: ['card'] } as const
+const NO_INPUT = { type: 'object', properties: {} } as const
+
+const STEPS: readonly ScriptedStep[] = [
+  {
+    reasoning: 'They want a picture.',
+    pieces: ['One ', 'moment, ', 'I ', 'take ', 'a picture 📷', '.'],
+    calls: [
+      { name: 'camera', arguments: {} },
+      { name: 'note', arguments: {} },
+    ],
+  },
+  { pieces: ['Now ', 'I ', 'pay ', 'and ', 'ask.'], calls: [{ name: 'pay', arguments: {} }] },
+  { pieces: ['All ', 'is ', 'done', ', really', '.'] },
+]
+
+/** The text of a whole turn. */
+export const HOME_TEXT = STEPS.map(({ pieces = [] }) => pieces.join('')).join('\n\n')
+
+export function createHomeAgent({ timers, onEffect, pieceMs = 2 }: HomeAgentInit): Agent {
+  const camera = tool({ name: 'camera', description: 'Takes a picture', input: NO_INPUT, effect: 'once' })
+  const note = tool({
+    name: 'note',
+    description: 'Notes',
+    input: NO_INPUT,
+    effect: 'once',
+    execute: (_, { session }) => {
+      onEffect('note', session)
+      return 'noted'
+    },
+  })
+  const pay = tool({
+    name: 'pay',
+    description: 'Pays',
+    input: NO_INPUT,
+    effect: 'once',
+    approval: true,
+    execute: async (_, { ask, session }) => {
+      const { card } = await ask({ message: 'Which card?', schema: CARD })
+      onEffect('pay', session)
+      return `paid by the ${card} card`
+    },
+  })
+  // By what the model has said of the turn: a server that comes later goes on where the first one was.
+  const model = createScriptedModel({
+    timers,
+    steps: ({ messages }) => {
+      const asked = messages.findLastIndex(({ role }) => role === 'user')
+      const said = messages.slice(asked).filter(({ role }) => role === 'assistant').length
+      return { ...STEPS[said], pieceMs }
+    },
+  })
+  return defineAgent({ name: 'home', model, tools: [camera, note, pay] })
+}

@@ -1,0 +1,81 @@
+// The clients of version 2 that are programs of their own, and what every turn of the home agent that they play must show.
+import type { SessionEvent } from '@baton/core'
+import { fileURLToPath } from 'node:url'
+import { expect } from 'vitest'
+import { findPython } from '../python.ts'
+import type { ClientProgram, PlayedTurn } from './play-home.ts'
+
+const HOME = 'packages/testing/src/home-clients/home.test-kit.ts'
+const findProgram = (path: string): string => fileURLToPath(new URL(`../../../../${path}`, import.meta.url))
+
+/** Those that this machine can run; `warn` is told of the others. */
+export function findClients(
+  warn: (message: string) => void,
+): readonly (readonly [name: string, program: ClientProgram])[] {
+  const python = findPython('the client in Python', warn)
+  return [
+    ['TypeScript', [process.execPath, '--conditions=@baton/source', '--no-warnings', findProgram(HOME)]],
+    ...(python === undefined ? [] : [['Python', [python, findProgram('examples/client-python/home.py')]] as const]),
+  ]
+}
+
+/** Turns that are played at once. */
+const AT_ONCE = 6
+
+export async function inGroups<Item>(items: readonly Item[], play: (item: Item) => Promise<void>): Promise<void> {
+  for (let done = 0; done < items.length; done += AT_ONCE)
+    await Promise.all(items.slice(done, done + AT_ONCE).map(play))
+}
+
+/** Each piece must go on where the text ends; what is reset comes again. */
+function joinTexts(events: readonly SessionEvent[]): Readonly<Record<string, string>> {
+  const texts: Record<string, string> = {}
+  for (const event of events)
+    if (event.type === 'step-reset') delete texts[event.step]
+    else if (event.type === 'text') {
+      const before = texts[event.step] ?? ''
+      if (event.offset !== before.length)
+        throw new Error(`a piece at ${event.offset} follows ${before.length} characters`)
+      texts[event.step] = before + event.text
+    }
+  return texts
+}
+
+const WRITTEN = new Set(['text', 'reasoning', 'call-writing', 'call-progress', 'live'])
+
+/** Of the turn: what a new session is told before it is of no client's concern. */
+function listKinds(events: readonly SessionEvent[]): readonly string[] {
+  const kinds = events.map(({ type }) => type).filter((type) => !WRITTEN.has(type))
+  return kinds.slice(kinds.indexOf('message-added'), kinds.indexOf('turn-finished') + 1)
+}
+
+export function checkTold(played: PlayedTurn): void {
+  expect(played.errors).toBe('')
+  expect(joinTexts(played.events)).toEqual(joinTexts(played.past))
+  expect(listKinds(played.events)).toEqual(listKinds(played.past))
+  const finished = played.past.findLast(({ type }) => type === 'turn-finished')
+  expect(finished).toMatchObject({ text: played.said })
+}
+
+/** A call that was running when its server died may have acted: the log says `unknown`, and it is not run again. Returns how many. */
+export function checkEffects({ effects, past }: PlayedTurn): number {
+  let unknown = 0
+  for (const name of ['camera', 'note', 'pay']) {
+    const settled = past.findLast(
+      (event) => event.type === 'call' && event.call.name === name && event.call.status === 'settled',
+    )
+    const result = settled?.type === 'call' ? settled.call.result?.type : undefined
+    const count = effects[name] ?? 0
+    expect(result).toBeOneOf(['ok', 'unknown'])
+    expect(count, `${name}: ${result}`).toBeOneOf(result === 'ok' ? [1] : [0, 1])
+    if (result === 'unknown') unknown += 1
+  }
+  return unknown
+}
+
+/** A third of them, another one each day; all of them where BATON_TEST_ALL says so. */
+export function chooseRotating<Item>(items: readonly Item[]): readonly Item[] {
+  if (process.env['BATON_TEST_ALL'] !== undefined) return items
+  const day = Math.floor(Date.now() / 86_400_000)
+  return items.filter((_, index) => (index + day) % 3 === 0)
+}

@@ -1,0 +1,28 @@
+// The client of this repository as a program: a device of the home agent, which takes pictures, approves what is paid, and knows
+// the card. Prints what happens as lines of JSON.
+import { openSession } from '@baton/client'
+
+const [url = '', session = '', text = ''] = process.argv.slice(2)
+const tell = (what: object): void => void process.stdout.write(`${JSON.stringify(what)}\n`)
+
+const home = openSession({
+  url,
+  session,
+  reconnect: { baseMs: 20, mostMs: 100 },
+  tools: {
+    camera: () => {
+      tell({ effect: 'camera' })
+      return 'a hall'
+    },
+  },
+})
+home.on('event', (event) => {
+  tell({ event })
+  // A refusal says that it was decided before: the events tell.
+  const settle = (given: Promise<void>): void => void given.catch(() => {})
+  if (event.type === 'approval-requested') settle(home.decide({ approvalId: event.approvalId, decision: 'approve' }))
+  if (event.type === 'question-asked') settle(home.answer({ questionId: event.questionId, value: { card: 'red' } }))
+})
+const answer = await home.send(text).answer
+tell({ said: answer.text })
+home.close()

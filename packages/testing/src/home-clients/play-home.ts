@@ -1,0 +1,169 @@
+// Plays the turn of the home agent with a client that is a program of its own, and says what it was told and what has happened.
+// The program gets the server's address, a session and what to say; it prints a line of JSON for each event, for each effect of
+// its tools, and for the answer.
+import type { EventStream, SessionEvent } from '@baton/core'
+import { createHost, createMemoryStore, createNodeEnvironment, openSqliteStore } from '@baton/host'
+import { SUBPROTOCOL } from '@baton/protocol'
+import { createWebSocketFront } from '@baton/server/websocket'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { startCuttingProxy } from '../cutting-proxy.ts'
+import { findFreePort } from '../free-port.ts'
+import { createHomeAgent } from '../home-agent.ts'
+import type { KillPlan } from '../kill-loop/plan.ts'
+import { startCommand } from '../start-command.ts'
+
+/** The command, and its words before the address. */
+export type ClientProgram = readonly [command: string, ...words: readonly string[]]
+
+export interface PlayedTurn {
+  readonly effects: Readonly<Record<string, number>>
+  /** What the client was told, but for `live`. */
+  readonly events: readonly SessionEvent[]
+  /** What the log tells. */
+  readonly past: readonly SessionEvent[]
+  readonly said: string
+  /** What the client printed to its error stream. */
+  readonly errors: string
+  /** Frames that went through the proxy, and connections that it cut. */
+  readonly frames: number
+  readonly cuts: number
+}
+
+const MANY = 1_000_000
+/** Limits of a server whose clients talk without a pause. */
+export const MANY_FRAMES = {
+  sessionFramesPerMinute: MANY,
+  addressFramesPerMinute: MANY,
+  addressSessionsPerMinute: MANY,
+}
+/** Milliseconds that a client has for its turn. */
+const CLIENT_MS = 30_000
+const SESSION = 's'
+
+export const environment = createNodeEnvironment({ post: () => Promise.reject(new Error('no network in this test')) })
+
+/** The connection is cut at each of these frames, and the frame is lost. */
+export async function playCut(program: ClientProgram, cutAt: readonly number[]): Promise<PlayedTurn> {
+  const effects = new Map<string, number>()
+  const count = (name: string): void => void effects.set(name, (effects.get(name) ?? 0) + 1)
+  const agent = createHomeAgent({ timers: environment.timers, onEffect: count })
+  const host = createHost({ environment, agent, store: createMemoryStore() })
+  const front = createWebSocketFront({ ...environment, host, port: 0, limits: MANY_FRAMES })
+  const { url } = await front.listen()
+  const proxy = await startCuttingProxy({ target: url, protocol: SUBPROTOCOL, cutAt })
+  const client = await runClient(program, { url: proxy.url, session: SESSION, count })
+  const session = await host.session(SESSION)
+  const past = await readTurn(session.events({ from: 'start' }))
+  await proxy.close()
+  await front.close()
+  await host.stop()
+  return { ...client, past, effects: Object.fromEntries(effects), frames: proxy.frames(), cuts: proxy.cuts() }
+}
+
+const SERVER = fileURLToPath(new URL('../kill-loop/server.ts', import.meta.url))
+
+export interface KilledTurn extends PlayedTurn {
+  /** The server was killed; false where its turn was over before. */
+  readonly wasKilled: boolean
+}
+
+/** A server over SQLite kills itself by SIGKILL around a record; another one goes on with its store. */
+export async function playKilled(program: ClientProgram, plan: KillPlan): Promise<KilledTurn> {
+  const folder = mkdtempSync(join(tmpdir(), 'baton-home-'))
+  const effects = new Map<string, number>()
+  const count = (name: string): void => void effects.set(name, (effects.get(name) ?? 0) + 1)
+  const port = await findFreePort()
+  const start = async (plans: readonly KillPlan[]) => {
+    const words = ['--conditions=@baton/source', '--no-warnings', SERVER, folder, String(port), 'home']
+    const server = startCommand(process.execPath, { words: [...words, ...plans.map((one) => JSON.stringify(one))] })
+    await server.untilLine((line) => line.includes('listening'))
+    return server
+  }
+  try {
+    let server = await start([plan])
+    let isOver = false
+    let wasKilled = false
+    const goOn = server.ended.then(async () => {
+      if (isOver) return
+      wasKilled = true
+      server = await start([])
+    })
+    const client = await runClient(program, { url: `ws://127.0.0.1:${port}/ws`, session: SESSION, count })
+    isOver = true
+    if (wasKilled) await goOn
+    server.kill('SIGKILL')
+    await server.ended
+    const effectsFile = join(folder, 'effects.txt')
+    for (const line of existsSync(effectsFile) ? readFileSync(effectsFile, 'utf8').trim().split('\n') : [])
+      count(line.split(' ')[0] ?? '')
+    const past = await readStore(join(folder, 'sessions.db'))
+    return { ...client, past, effects: Object.fromEntries(effects), frames: 0, cuts: 0, wasKilled }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+async function readStore(file: string): Promise<readonly SessionEvent[]> {
+  const store = await openSqliteStore(file)
+  const agent = createHomeAgent({ timers: environment.timers, onEffect: () => {} })
+  const host = createHost({ environment, agent, store })
+  const session = await host.session(SESSION)
+  const past = await readTurn(session.events({ from: 'start' }))
+  await host.stop()
+  await store.close()
+  return past
+}
+
+/** What a log tells until its first turn is over, or until now. */
+export async function readTurn(events: EventStream): Promise<readonly SessionEvent[]> {
+  const past: SessionEvent[] = []
+  for await (const event of events) {
+    past.push(event)
+    if (event.type === 'turn-finished' || event.type === 'live') break
+  }
+  return past
+}
+
+interface Line {
+  readonly effect?: string
+  readonly event?: SessionEvent
+  readonly said?: string
+}
+
+export interface ClientRun {
+  readonly url: string
+  readonly session: string
+  /** Its tool has acted. */
+  readonly count: (name: string) => void
+}
+
+/** Runs the program until it ends. */
+export async function runClient(
+  [command, ...words]: ClientProgram,
+  { url, session, count }: ClientRun,
+): Promise<Pick<PlayedTurn, 'events' | 'said' | 'errors'>> {
+  const program = spawn(command, [...words, url, session, 'A picture, please'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: CLIENT_MS,
+  })
+  let errors = ''
+  program.stderr.on('data', (text: Buffer) => void (errors += text.toString()))
+  const events: SessionEvent[] = []
+  let said = ''
+  for await (const text of createInterface(program.stdout)) {
+    const line = JSON.parse(text) as Line // as the programs print it
+    if (line.effect !== undefined) count(line.effect)
+    if (line.event && line.event.type !== 'live') events.push(line.event)
+    said = line.said ?? said
+  }
+  if (program.exitCode === null && program.signalCode === null) await once(program, 'exit')
+  if (program.signalCode !== null)
+    errors += `the client did not end in ${CLIENT_MS} ms after ${JSON.stringify(events.at(-1))}`
+  return { events, said, errors }
+}

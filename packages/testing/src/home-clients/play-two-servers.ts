@@ -1,0 +1,128 @@
+// Plays turns of the home agent over two real servers and one PostgreSQL store. A client comes through a balancer: its first
+// connection goes to the holder of its session, the next one to the other server.
+import { createHost, createNodeEnvironment } from '@baton/host'
+import { openPostgresStore } from '@baton/host/postgres'
+import { SUBPROTOCOL } from '@baton/protocol'
+import { randomUUID } from 'node:crypto'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { startCuttingProxy } from '../cutting-proxy.ts'
+import { findFreePort } from '../free-port.ts'
+import { createHomeAgent } from '../home-agent.ts'
+import type { KillPlan } from '../kill-loop/plan.ts'
+import type { PostgresServer } from '../postgres.ts'
+import type { StartedCommand } from '../start-command.ts'
+import { startCommand } from '../start-command.ts'
+import { startBalancer } from '../two-processes/balancer.ts'
+import type { PeerServerWords } from '../two-processes/server.ts'
+import type { ClientProgram, PlayedTurn } from './play-home.ts'
+import { readTurn, runClient } from './play-home.ts'
+
+/** A turn whose log was not read yet. */
+export interface MovedTurn extends Omit<PlayedTurn, 'past'> {
+  readonly session: string
+}
+
+export interface TwoServers {
+  /** A turn in a session of its own, whose connections are cut at these frames. */
+  play(program: ClientProgram, cutAt: readonly number[]): Promise<MovedTurn>
+  /** Ends the servers, and reads the logs and the effects of these turns. Call it once. */
+  settle(turns: readonly MovedTurn[]): Promise<readonly PlayedTurn[]>
+  /** Connections that one server has passed on to the other. */
+  passedOn(): number
+  /** The holder has killed itself. */
+  wasKilled(): boolean
+  /** Kills what still runs and removes its files. */
+  close(): Promise<void>
+}
+
+const SERVER = fileURLToPath(new URL('../two-processes/server.ts', import.meta.url))
+const LEASE_MS = 2000
+
+/** With a plan, the holder kills itself. */
+export async function openTwoServers(postgres: PostgresServer, plan?: KillPlan): Promise<TwoServers> {
+  const folder = mkdtempSync(join(tmpdir(), 'baton-two-homes-'))
+  const effectsFile = join(folder, 'effects.txt')
+  const store = postgres.createDatabase()
+  const ports = [await findFreePort(), await findFreePort()]
+  const [other, holder] = await Promise.all(
+    ports.map(async (port, index) => {
+      const own = index === 1 && plan ? { plan } : {}
+      const words: PeerServerWords = { store, port, effectsFile, aheadMs: 0, leaseMs: LEASE_MS, kind: 'home', ...own }
+      const server = startCommand(process.execPath, {
+        words: ['--conditions=@baton/source', '--no-warnings', SERVER, JSON.stringify(words)],
+      })
+      await server.untilLine((line) => line.includes('listening'))
+      return server
+    }),
+  )
+  if (!other || !holder) throw new Error('there are two servers')
+  let wasKilled = false
+  holder.ended.then(
+    ({ signal }) => (wasKilled = signal === 'SIGKILL'),
+    () => {},
+  )
+  const servers = [other, holder]
+  return {
+    play: (program, cutAt) => playThrough(ports, program, cutAt),
+    settle: async (turns) => {
+      await end(servers, 'SIGTERM')
+      return readTurns(store, effectsFile, turns)
+    },
+    passedOn: () => servers.reduce((sum, server) => sum + server.output().split('is passed on').length - 1, 0),
+    wasKilled: () => wasKilled,
+    close: async () => {
+      await end(servers, 'SIGKILL')
+      rmSync(folder, { recursive: true })
+    },
+  }
+}
+
+async function end(servers: readonly StartedCommand[], signal: NodeJS.Signals): Promise<void> {
+  for (const server of servers) server.kill(signal)
+  await Promise.all(servers.map(({ ended }) => ended))
+}
+
+async function playThrough(
+  ports: readonly number[],
+  program: ClientProgram,
+  cutAt: readonly number[],
+): Promise<MovedTurn> {
+  const session = randomUUID()
+  const effects: Record<string, number> = {}
+  const balancer = await startBalancer(ports)
+  const target = `ws://127.0.0.1:${balancer.port}/ws`
+  const proxy = await startCuttingProxy({ target, protocol: SUBPROTOCOL, cutAt })
+  const count = (name: string): void => void (effects[name] = (effects[name] ?? 0) + 1)
+  const client = await runClient(program, { url: proxy.url, session, count })
+  await proxy.close()
+  await balancer.close()
+  return { ...client, session, effects, frames: proxy.frames(), cuts: proxy.cuts() }
+}
+
+async function readTurns(
+  url: string,
+  effectsFile: string,
+  turns: readonly MovedTurn[],
+): Promise<readonly PlayedTurn[]> {
+  const lines = existsSync(effectsFile) ? readFileSync(effectsFile, 'utf8').trim().split('\n') : []
+  const environment = createNodeEnvironment({ post: () => Promise.reject(new Error('no network in this test')) })
+  const store = await openPostgresStore(url)
+  const agent = createHomeAgent({ timers: environment.timers, onEffect: () => {} })
+  const host = createHost({ environment, agent, store })
+  const read: PlayedTurn[] = []
+  for (const turn of turns) {
+    const effects: Record<string, number> = { ...turn.effects }
+    for (const line of lines) {
+      const [name = '', session] = line.split(' ')
+      if (session === turn.session) effects[name] = (effects[name] ?? 0) + 1
+    }
+    const session = await host.session(turn.session)
+    read.push({ ...turn, effects, past: await readTurn(session.events({ from: 'start' })) })
+  }
+  await host.stop()
+  await store.close()
+  return read
+}

@@ -1,0 +1,65 @@
+// Clients of version 2 as programs of their own, over a real Temporal service, PostgreSQL and Redis: whichever frame is lost and
+// wherever the gateway ends, they are told the turn once, in the log's words, and each effect happens once.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { HOME_TEXT } from '../home-agent.ts'
+import { startServices } from '../temporal-chaos/place.test-kit.ts'
+import { checkTold, findClients, inGroups } from './check-home.test-kit.ts'
+import type { PlayedTurn } from './play-home.ts'
+import type { TemporalHome } from './play-temporal.test-kit.ts'
+import { openTemporalHome } from './play-temporal.test-kit.ts'
+
+const services = await startServices('clients of version 2 over Temporal', (message) => console.warn(message))
+/** Places of the turn that are tried. */
+const PLACES = 12
+
+function choosePlaces(frames: number): readonly number[] {
+  return Array.from({ length: PLACES }, (_, index) => 1 + Math.floor((index * frames) / PLACES))
+}
+
+/** The worker lives on: nothing may be `unknown`. */
+function check(played: PlayedTurn): void {
+  checkTold(played)
+  expect(played.said).toBe(HOME_TEXT)
+  expect(played.effects).toEqual({ camera: 1, note: 1, pay: 1 })
+}
+
+describe.skipIf(!services)('over Temporal', () => {
+  let home: TemporalHome
+  beforeAll(async () => {
+    if (services) home = await openTemporalHome(services)
+  }, 60_000)
+  afterAll(async () => {
+    await home.close()
+    await services?.close()
+  }, 60_000)
+
+  describe.each(findClients(console.warn))('a client in %s', (name, program) => {
+    test('is told a turn once, whichever frame is lost', { timeout: 200_000 }, async () => {
+      const whole = await home.playCut(program, [])
+      check(whole)
+      const places = choosePlaces(whole.frames)
+      await inGroups(places, async (place) => check(await home.playCut(program, [place])))
+      const often = await home.playCut(
+        program,
+        places.map((_, index) => (index + 1) * 4),
+      )
+      check(often)
+      console.log(
+        `over Temporal, client in ${name}: ${places.length} of ${whole.frames} frames lost, one a turn; ` +
+          `${often.cuts} in one turn`,
+      )
+    })
+
+    test('is told a turn once, wherever the gateway ends', { timeout: 200_000 }, async () => {
+      const { frames } = await home.playCut(program, [])
+      let ended = 0
+      await inGroups(choosePlaces(frames), async (frame) => {
+        const played = await home.playRestarted(program, { frame, signal: frame % 2 === 0 ? 'SIGKILL' : 'SIGTERM' })
+        ended += played.hasEnded ? 1 : 0
+        check(played)
+      })
+      console.log(`over Temporal, client in ${name}: ${ended} gateways ended in mid-turn, at ${PLACES} frames`)
+      expect(ended).toBe(PLACES)
+    })
+  })
+})

@@ -1,0 +1,48 @@
+// What pages must show once the world is at rest: what the log says, each message once, and nothing that was said is lost.
+import type { ChatMessage } from '@baton/core'
+import type { SessionMessage } from '@baton/client'
+import { healAndRest } from './actions.ts'
+import type { SimulatedWorld } from './simulate.ts'
+import type { SimulatedPage } from './simulated-page.ts'
+
+/** Virtual milliseconds in which a page hands in what it has, and is told what there is. */
+const PATIENCE_MS = 120_000
+
+/** @throws Error that says what is wrong */
+export async function checkPages(world: SimulatedWorld): Promise<void> {
+  const { pages, time } = world
+  if (pages.length === 0) return
+  await healAndRest(world)
+  await time.runUntil(time.nowMs() + PATIENCE_MS)
+  const session = await world.host?.session('simulated', { principal: { id: 'ann' } })
+  if (!session) throw new Error('there is no host')
+  const { messages } = await time.until(session.messages({ limit: 200 }))
+  for (const [index, page] of pages.entries()) await checkPage(world, page, { messages, name: `page ${index + 1}` })
+}
+
+interface Expected {
+  readonly messages: readonly ChatMessage[]
+  readonly name: string
+}
+
+async function checkPage({ time }: SimulatedWorld, page: SimulatedPage, { messages, name }: Expected): Promise<void> {
+  if (page.failure) throw page.failure
+  const { status, isLoaded, messages: shown, error } = page.client.getSnapshot()
+  if (status !== 'open' || !isLoaded) throw new Error(`${name} is ${status}, loaded: ${isLoaded}, ${error?.code ?? ''}`)
+  const told = shown.filter((message) => !('delivery' in message && message.delivery !== undefined))
+  const [is, should] = [told.map(describe), messages.slice(-told.length).map(describe)]
+  if (told.length === 0 ? messages.length > 0 : JSON.stringify(is) !== JSON.stringify(should))
+    throw new Error(`${name} shows\n${is.join('\n')}\nand not\n${should.join('\n')}`)
+  const pending = shown.filter((message) => 'delivery' in message && message.delivery === 'pending')
+  if (pending.length > 0) throw new Error(`${name} still has ${pending.length} messages that nobody took`)
+  await time.settle()
+}
+
+function describe(message: ChatMessage | SessionMessage): string {
+  if (message.role === 'user') return `user ${message.id}`
+  const steps = message.steps.map(
+    ({ text, calls }) =>
+      `${text} [${calls.map((call) => `${call.callId} ${call.status} ${call.result?.type}`).join()}]`,
+  )
+  return `${message.id} ${message.stop}: ${steps.join(' | ')}`
+}

@@ -1,0 +1,178 @@
+// A page of version 2 in the simulation: the real client, with its outbox, over a network that delays and breaks, to the real
+// front. It outlives the server's processes, and is loaded again.
+import type { Outbox, SentInput, SessionClient, World, WebSocketLike } from '@baton/client'
+import { createMemoryOutbox, openSession } from '@baton/client'
+import type { Host, Logger, SessionEvent } from '@baton/core'
+import type { DeviceNames } from '@baton/server/websocket'
+import { DEFAULT_CONNECTION_LIMITS, openV2Connection } from '@baton/server/websocket'
+import type { SimulatedProcess } from './process.ts'
+import type { Effects } from './simulated-agent.ts'
+import type { NetworkInit, SimulatedNetwork } from './simulated-network.ts'
+import { createNetwork } from './simulated-network.ts'
+
+export interface PageInit extends NetworkInit {
+  readonly session: string
+  readonly effects: Effects
+  readonly newId: () => string
+  readonly tell: (what: string) => void
+  /** The server that answers now; undefined while there is none. */
+  readonly server: () => PageServer | undefined
+}
+
+export interface PageServer {
+  readonly host: Host
+  readonly process: SimulatedProcess
+  /** Shared by the connections of a process. */
+  readonly deviceNames: DeviceNames
+}
+
+/** The tools that pages run. */
+const TOOLS = ['phone.look', 'phone.spawn', 'phone.cancel'] as const
+
+export class SimulatedPage {
+  /** What was said on the page, over all its loads. */
+  readonly said: SentInput[] = []
+  readonly #init: PageInit
+  readonly #outbox: Outbox = createMemoryOutbox()
+  #network: SimulatedNetwork | undefined
+  #told = new Set<string>()
+  client: SessionClient
+  /** What it was told wrongly. */
+  failure: Error | undefined
+
+  constructor(init: PageInit) {
+    this.#init = init
+    this.client = this.#load()
+  }
+
+  say(text: string): void {
+    const sent = this.client.send(text)
+    sent.answer.catch(() => {})
+    sent.accepted.catch(() => {})
+    this.said.push(sent)
+  }
+
+  /** The page is closed and opened again: what it has said and done and the server does not have is in its outbox. */
+  reload(): void {
+    this.client.close()
+    this.#network?.drop()
+    this.#told = new Set()
+    this.client = this.#load()
+  }
+
+  /** The network breaks. */
+  drop(): void {
+    this.#network?.drop()
+  }
+
+  /** The process at the other end is dead. */
+  loseServer(): void {
+    this.#network?.drop()
+  }
+
+  #load(): SessionClient {
+    const { session, random } = this.#init
+    const client = openSession({
+      url: 'ws://simulated/ws',
+      session,
+      world: this.#createWorld(),
+      outbox: this.#outbox,
+      ...(random.chance(0.5) && { leaseMs: 5000 }),
+      tools: Object.fromEntries(TOOLS.map((name) => [name, (_: never, call: Called) => this.#run(name, call)])),
+    })
+    client.on('error', ({ code, message }) => this.#init.tell(`a page hears ${code}: ${message}`))
+    client.on('event', (event) => this.#take(client, event))
+    return client
+  }
+
+  async #run(name: string, { callId }: Called): Promise<string> {
+    const { effects, time, random, onFault } = this.#init
+    const effect = effects.get(callId) ?? { tool: name, starts: 0 }
+    if (effect.starts > 0) onFault('second-device')
+    effects.set(callId, { ...effect, starts: effect.starts + 1 })
+    await time.wait(random.below(1500))
+    if (random.chance(0.1)) throw new Error('the page failed')
+    return `${name} done`
+  }
+
+  #take(client: SessionClient, event: SessionEvent): void {
+    const { random, time } = this.#init
+    const { type, cursor } = event
+    const key = `${type} ${JSON.stringify(cursor)}`
+    if (type !== 'live' && this.#told.has(key)) this.failure ??= new Error(`a page was told twice: ${key}`)
+    this.#told.add(key)
+    const later = (act: () => Promise<void>): void => {
+      if (random.chance(0.5)) time.timers.start(random.below(4000), () => void act().catch(() => {}))
+    }
+    if (type === 'approval-requested') {
+      const { approvalId } = event
+      const decision = random.pick(['approve', 'deny', 'edit'] as const)
+      later(() =>
+        client.decide(decision === 'edit' ? { approvalId, decision, input: { n: 3 } } : { approvalId, decision }),
+      )
+    }
+    if (type === 'question-asked') {
+      const { questionId } = event
+      later(() =>
+        client.answer(random.chance(0.7) ? { questionId, value: { ok: true } } : { questionId, decline: true }),
+      )
+    }
+  }
+
+  #createWorld(): World {
+    const { time, random, newId } = this.#init
+    return {
+      openSocket: () => this.#openSocket(),
+      nowMs: () => time.nowMs(),
+      start: (delayMs, callback) => time.timers.start(delayMs, callback),
+      random: () => random.below(1_000_000) / 1_000_000,
+      newId,
+    }
+  }
+
+  #openSocket(): WebSocketLike {
+    const { time, random, server, newId } = this.#init
+    const network = createNetwork(this.#init)
+    this.#network = network
+    const near: WebSocketLike = {
+      send: (text) => network.sendToServer(text),
+      close: () => network.drop(),
+      onopen: null,
+      onmessage: null,
+      onclose: null,
+      onerror: null,
+    }
+    const told = { code: 1006 } as never // what the client reads of the event
+    network.onDrop(() => near.onclose?.(told))
+    network.onFrame((text) => near.onmessage?.({ data: text } as never)) // as above
+    time.timers.start(random.below(100), () => {
+      const found = server()
+      if (!found || !found.process.isAlive() || !network.isOpen()) {
+        network.drop()
+        return
+      }
+      openV2Connection({
+        socket: network.socket,
+        connection: newId(),
+        host: found.host,
+        principal: { id: 'ann' },
+        clock: time.clock,
+        timers: { start: found.process.start },
+        newId,
+        log: SILENT,
+        limits: DEFAULT_CONNECTION_LIMITS,
+        isDraining: () => false,
+        allow: {},
+        deviceNames: found.deviceNames,
+      })
+      near.onopen?.({} as never) // the client reads nothing of it
+    })
+    return near
+  }
+}
+
+interface Called {
+  readonly callId: string
+}
+
+const SILENT: Logger = { info: () => {}, warn: () => {} }
