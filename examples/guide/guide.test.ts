@@ -32,6 +32,7 @@ const SAID: Readonly<Record<string, readonly string[]>> = {
   'approval-policy.ts': ['refund ok', 'mail.read ok', 'refund denied no refunds after reading mail.read'],
   'ask.ts': ['Which size?', 'It is on its way.'],
   'chat.ts': ['"type":"text-delta"', 'At nine.', 'data: [DONE]'],
+  'client-fallback.ts': ['no phone of ann is connected', 'It rains in Lisbon.'],
   'client-tools.ts': ['the door opens { seconds: 5 }', 'The door is open.'],
   'delegate.ts': ['717,710 people'],
   'embed.ts': ['You are in Oslo.'],

@@ -1,5 +1,5 @@
 // Tools that are an activity or a workflow of somebody's own, in any language: named by type and task queue.
-import type { Schema, ServerRunToolInit, Tool, ToolInit } from '@baton/core'
+import type { Schema, Tool, ToolInit } from '@baton/core'
 import { BatonError, tool } from '@baton/core'
 
 /** What the workflow starts in place of `execute`. */
@@ -33,7 +33,7 @@ export function temporalTool<const Name extends string, Input extends Schema>(
     const message = `"${init.name}" is the ${runs} "${type}" of a Temporal service, and this host is none`
     throw new BatonError({ code: 'tool_gone', message })
   }
-  const made = tool({ ...rest, execute } as unknown as ServerRunToolInit<Schema, Schema, unknown>) as Tool // the same fields, with an execute
+  const made: Tool = tool({ ...rest, execute })
   const work: ForeignWork = {
     runs,
     type,

@@ -362,7 +362,7 @@ export function createSpec(
 }
 
 function createToolSpec(tool: Tool): ToolSpec {
-  const { name, effect, timeoutMs, awayMs, parallel, onInterrupt } = tool
+  const { name, effect, timeoutMs, awayMs, fallback, parallel, onInterrupt } = tool
   const { trust = 'trusted', source } = tool
   const provenance =
     trust === 'trusted' && source === undefined ? undefined : { trust, ...(source !== undefined && { source }) }
@@ -375,6 +375,7 @@ function createToolSpec(tool: Tool): ToolSpec {
     parallel,
     onInterrupt,
     ...(awayMs !== undefined && { awayMs }),
+    ...(fallback && { fallback: true }),
     ...(provenance && { provenance }),
   }
 }

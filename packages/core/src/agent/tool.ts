@@ -131,22 +131,29 @@ export interface ToolInit<Name extends string, Input extends Schema, Output exte
 }
 
 /** A tool that a connected client runs. */
-export interface ClientRunToolInit<Name extends string, Input extends Schema, Output extends Schema> extends ToolInit<
-  Name,
-  Input,
-  Output
-> {
+export interface ClientRunToolInit<
+  Name extends string,
+  Input extends Schema,
+  Output extends Schema,
+  Fallback,
+> extends ToolInit<Name, Input, Output> {
   readonly execute?: undefined
+  /**
+   * What the host runs in place of the client, as an `execute`, when no client came for the call within `awayMs`. It never
+   * runs for a call that a client has claimed, or was written to an app that does not claim; such a call ends as without it.
+   */
+  readonly fallback?: Fallback
 }
 
 /** A tool that the host runs. */
-export interface ServerRunToolInit<Input extends Schema, Output extends Schema, Services> extends ToolInit<
-  string,
-  Input,
-  Output
-> {
+export interface ServerRunToolInit<
+  Name extends string,
+  Input extends Schema,
+  Output extends Schema,
+  Run,
+> extends ToolInit<Name, Input, Output> {
   /** `context.services` is what the host was given: say its type by `context: ToolContext<Services>`. */
-  readonly execute: (input: OutputOf<Input>, context: ToolContext<Services>) => ToolResult<NoInfer<InputOf<Output>>>
+  readonly execute: Run
 }
 
 export type Execute<Input, Result, Services> = {
@@ -175,6 +182,8 @@ export interface Tool<Name extends string = string, Input = unknown, Output = un
   readonly source?: string
   /** Absent: a connected client runs the tool. */
   readonly execute?: Execute<unknown, unknown, unknown> | undefined
+  /** Of a tool that a client runs: what the host runs when none came in time. */
+  readonly fallback?: Execute<unknown, unknown, unknown>
   /** For the compiler alone: nothing is there. */
   readonly types?: { readonly input: Input; readonly output: Output }
 }
@@ -212,6 +221,7 @@ const TOOL_FIELDS = {
     'describe',
     'trust',
     'execute',
+    'fallback',
   ]),
   elsewhere: TOOL_ELSEWHERE,
 } as const
@@ -225,6 +235,7 @@ const TOOL_KINDS = {
   parallel: 'true or false',
   approval: 'true, false or a function',
   execute: 'a function',
+  fallback: 'a function',
   describe: 'a function',
 } as const
 
@@ -235,18 +246,36 @@ const NAME_LENGTH_MAX = 256
  * Defines a tool. With `execute` the host runs it; without, a connected client does.
  * @throws BatonError `invalid_tool` (name, description, time-out), `invalid_schema`
  */
-export function tool<const Name extends string, const Input extends Schema, const Output extends Schema = Untold>(
-  init: ClientRunToolInit<Name, Input, Output>,
-): ClientRunTool<Name, OutputOf<Input>, InputOf<Output>>
 export function tool<
   const Name extends string,
   const Input extends Schema,
   const Output extends Schema = Untold,
   Services = unknown,
+  // A parameter of its own: the compiler keeps the literals of what is returned, as `status: 'done'`.
+  const Result extends ToolResult<InputOf<Output>> = never,
 >(
-  init: ServerRunToolInit<Input, Output, Services> & { readonly name: Name },
+  init: ServerRunToolInit<Name, Input, Output, (input: OutputOf<Input>, context: ToolContext<Services>) => Result>,
 ): Named<Name, ServerRunTool<OutputOf<Input>, InputOf<Output>, Services>>
-export function tool(init: ToolInit<string, Schema, Schema> & Partial<Pick<Tool, 'execute'>>): Tool {
+export function tool<
+  const Name extends string,
+  const Input extends Schema,
+  const Output extends Schema = Untold,
+  Services = unknown,
+  const Result extends ToolResult<InputOf<Output>> = never,
+>(
+  init: ClientRunToolInit<Name, Input, Output, (input: OutputOf<Input>, context: ToolContext<Services>) => Result>,
+): ClientRunTool<Name, OutputOf<Input>, InputOf<Output>>
+// Once more, because the compiler reports what is wrong by the last overload, and most tools have an `execute`.
+export function tool<
+  const Name extends string,
+  const Input extends Schema,
+  const Output extends Schema = Untold,
+  Services = unknown,
+  const Result extends ToolResult<InputOf<Output>> = never,
+>(
+  init: ServerRunToolInit<Name, Input, Output, (input: OutputOf<Input>, context: ToolContext<Services>) => Result>,
+): Named<Name, ServerRunTool<OutputOf<Input>, InputOf<Output>, Services>>
+export function tool(init: ToolInit<string, Schema, Schema> & Partial<Pick<Tool, 'execute' | 'fallback'>>): Tool {
   const what = typeof init?.name === 'string' ? `tool "${init.name.slice(0, 100)}"` : 'a tool without a name'
   checkFields(init, { what, code: 'invalid_tool', ...TOOL_FIELDS })
   if (typeof init.name !== 'string')
@@ -273,6 +302,8 @@ export function tool(init: ToolInit<string, Schema, Schema> & Partial<Pick<Tool,
     throw wrong(init.name, `awayMs must be 0 or more, not ${awayMs}`)
   if (awayMs !== undefined && init.execute)
     throw wrong(init.name, 'awayMs is for a tool that a client runs, and this one has an execute')
+  if (init.fallback && init.execute)
+    throw wrong(init.name, 'fallback is for a tool that a client runs, and this one has an execute')
   const effect = init.effect ?? 'once'
   return {
     name: init.name,
@@ -292,6 +323,7 @@ export function tool(init: ToolInit<string, Schema, Schema> & Partial<Pick<Tool,
     ...(init.trust && { trust: init.trust }),
     ...(init.describe && { describe: init.describe as NonNullable<Tool['describe']> }),
     ...(init.execute && { execute: init.execute }),
+    ...(init.fallback && { fallback: init.fallback }),
   }
 }
 

@@ -13,6 +13,7 @@ export type CallFact = FactOf<
   | 'call-offered'
   | 'call-claimed'
   | 'call-returned'
+  | 'call-taken-over'
   | 'call-clock-set'
   | 'call-settled'
 >
@@ -122,6 +123,7 @@ const CALL_FACTS: ReadonlySet<string> = new Set<CallFact['type']>([
   'call-offered',
   'call-claimed',
   'call-returned',
+  'call-taken-over',
   'call-clock-set',
   'call-settled',
 ])
@@ -178,6 +180,8 @@ function changeView(call: CallView, { fact, nowMs, notes }: Change): CallView {
       const { holder: _, ...free } = withoutDeadline(call)
       return { ...free, status: 'proposed' }
     }
+    case 'call-taken-over':
+      return { ...withoutDeadline(call), runs: 'server' }
     case 'call-clock-set':
       if (fact.deadlineMs === null) return withoutDeadline(call)
       return {

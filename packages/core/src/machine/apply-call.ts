@@ -14,6 +14,7 @@ type CallFact = FactOf<
   | 'call-offered'
   | 'call-claimed'
   | 'call-returned'
+  | 'call-taken-over'
   | 'call-clock-set'
   | 'call-settled'
   | 'result-ignored'
@@ -73,6 +74,8 @@ function callAfter(
       return { ...call, state: 'claimed' }
     case 'call-returned':
       return { ...call, state: 'ready' }
+    case 'call-taken-over':
+      return { ...call, runs: 'server' }
     case 'call-clock-set': {
       const deadline = fact.deadlineMs === null ? null : { atMs: fact.deadlineMs, generation: state.pos }
       const { mode, remainingMs, awayRemainingMs, graces } = fact

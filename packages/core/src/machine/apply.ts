@@ -68,6 +68,7 @@ export function apply(state: State, fact: Fact): State {
     case 'call-offered':
     case 'call-claimed':
     case 'call-returned':
+    case 'call-taken-over':
     case 'call-clock-set':
     case 'call-settled':
     case 'result-ignored':

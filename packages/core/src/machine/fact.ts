@@ -244,6 +244,8 @@ export type Fact =
   | { readonly type: 'call-offered'; readonly callId: string; readonly connection: string; readonly offer: number }
   | { readonly type: 'call-claimed'; readonly callId: string; readonly connection: string }
   | { readonly type: 'call-returned'; readonly callId: string; readonly reason: string }
+  /** No client came for it in time: from now on it is a call of the server. */
+  | { readonly type: 'call-taken-over'; readonly callId: string }
   | {
       readonly type: 'call-clock-set'
       readonly callId: string
@@ -339,6 +341,7 @@ export const HOST_FACTS: ReadonlySet<FactType> = new Set<FactType>([
   'call-offered',
   'call-claimed',
   'call-returned',
+  'call-taken-over',
   'call-clock-set',
   'turn-clock-set',
   'result-ignored',

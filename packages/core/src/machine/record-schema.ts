@@ -313,6 +313,7 @@ const FACTS: { readonly [Type in FactType]: FieldsOf<Type> } = {
   'call-offered': { ...CALL, connection: checkText, offer: checkWhole },
   'call-claimed': { ...CALL, connection: checkText },
   'call-returned': { ...CALL, reason: checkText },
+  'call-taken-over': CALL,
   'call-clock-set': {
     ...CALL,
     mode: checkWord('held', 'waiting', 'running', 'away'),

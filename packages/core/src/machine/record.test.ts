@@ -201,6 +201,7 @@ test('facts of hosts and fronts are these', () => {
     'call-offered',
     'call-returned',
     'call-started',
+    'call-taken-over',
     'client-attached',
     'client-detached',
     'client-renewed',

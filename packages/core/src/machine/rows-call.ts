@@ -140,8 +140,15 @@ export function returnOffer(draft: Draft, input: InputOf<'offer-failed'>): void 
 /** A call's clock ran out. A `waiting` one only ran out of patience with the calls before it. */
 export function passDeadline(draft: Draft, call: Call): void {
   if (call.clock.mode === 'waiting') setCallClock(draft, call, 'running')
+  else if (mayTakeOver(draft, call)) emit(draft, { type: 'call-taken-over', callId: call.callId })
   else applyCallEvent(draft, call, 'deadline')
   advance(draft)
+}
+
+/** A client that may have begun the call keeps it, and so does a turn that was interrupted. */
+function mayTakeOver({ spec, state }: Draft, call: Call): boolean {
+  if (call.clock.mode !== 'away' || call.state !== 'ready' || state.step?.orphaned) return false
+  return call.broughtBy === undefined && spec.tools.some((tool) => tool.name === call.name && tool.fallback === true)
 }
 
 /** A tool of a run that is over has no plan any more. */

@@ -11,6 +11,8 @@ export interface ToolSpec {
   readonly timeoutMs: number
   /** Of a client tool: milliseconds that a call waits while no client can run it; absent: `limits.awayMs`. */
   readonly awayMs?: number
+  /** Of a client tool: after `awayMs` the host runs a call that no client has begun. */
+  readonly fallback?: true
   readonly parallel: boolean
   readonly onInterrupt: 'cancel' | 'finish'
   /** Where its results come from; absent: the agent's own, and trusted. */

@@ -264,7 +264,7 @@ export function exploredSpec(random: Random): Spec {
       { ...server, name: 'send', effect: 'once' },
       { ...server, name: 'alone', effect: 'pure', parallel: false },
       { ...client, name: 'look', effect: 'pure' },
-      { ...client, name: 'spawn', effect: 'once' },
+      { ...client, name: 'spawn', effect: 'once', awayMs: random.pick([0, 3000]), fallback: true },
       { ...client, name: 'cancel', effect: 'idempotent', parallel: random.chance(0.7) },
     ],
     limits: {

@@ -198,6 +198,10 @@ function checkCallFact(ledger: Ledger, { before, after, spec }: Observation, fac
     case 'call-claimed':
       findCallEntry(ledger, fact.callId).claimed += 1
       break
+    case 'call-taken-over':
+      if (findCallEntry(ledger, fact.callId).claimed > 0)
+        fail('5 at most once', `${fact.callId} was claimed, and the server took it over`)
+      break
     case 'call-returned': {
       const call = findCallEntry(ledger, fact.callId)
       // Nobody saw an offer that could not be sent; anything else that was claimed stays claimed.

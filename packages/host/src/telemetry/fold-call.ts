@@ -28,6 +28,10 @@ export function foldCall(fold: SpanFold, fact: Fact): void {
     case 'call-returned':
       endWaits(fold, fact.callId, 'offer/', { 'baton.outcome': 'returned', 'baton.reason': fact.reason })
       return
+    case 'call-taken-over':
+      endWaits(fold, fact.callId, 'away/', { 'baton.outcome': 'taken over' })
+      fold.tell(keyOf(fact.callId), 'baton.call_taken_over', {})
+      return
     case 'call-clock-set':
       foldClock(fold, fact)
       return

@@ -53,13 +53,14 @@ export async function performTool(context: WorkContext, job: ToolJob, io: ToolIo
   let outcome: Outcome
   try {
     const tool = context.tools.find((candidate) => candidate.name === name)
-    if (!tool?.execute)
+    const execute = tool?.execute ?? tool?.fallback
+    if (!tool || !execute)
       throw new BatonError({ code: 'tool_gone', message: `there is no tool "${name}" for ${callId} any more` })
     const input = await validateInput(context, job, tool)
     // Settled while its arguments were looked at, or its session has another owner: it must not begin any more.
     if (io.cancellation.aborted) return undefined
     const given = [input, createContext(context, job, io, plans)] as const
-    const value = await (context.runTool ? context.runTool(job, tool.execute, ...given) : tool.execute(...given))
+    const value = await (context.runTool ? context.runTool(job, execute, ...given) : execute(...given))
     if (tool.output) await checkOutput(context, tool, value)
     if (io.isClosed()) return undefined
     // Most results; the others are bounded, and their images and files kept.

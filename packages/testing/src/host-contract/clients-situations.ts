@@ -1,4 +1,6 @@
 // Client tools by handlers in the same program: attached, throwing, slow, detached, and attached again.
+import type { CallView, Session, Tool } from '@baton/core'
+import { tool } from '@baton/core'
 import { expect } from 'vitest'
 import type { ContractWorld, ContractWorldInit } from './host-kind.ts'
 import { CALL, listCalls, createClientTool, never, resultsTold } from './situation-parts.ts'
@@ -7,6 +9,32 @@ import { forEachRow } from './situation.ts'
 
 function createWorld(stage: Stage, more: Partial<ContractWorldInit> = {}): Promise<ContractWorld> {
   return stage.createWorld({ tools: [createClientTool('look')], steps: [listCalls('look'), { text: 'done' }], ...more })
+}
+
+/** A `once` tool that a client runs, and the ids of the calls that its fallback ran. */
+function createFallback(awayMs: number): { readonly look: Tool; readonly ran: readonly string[] } {
+  const ran: string[] = []
+  const look = tool({
+    name: 'look',
+    description: 'Looks',
+    input: { type: 'object' },
+    awayMs,
+    fallback: (_, { callId }) => {
+      ran.push(callId)
+      return 'from the server'
+    },
+  })
+  return { look, ran }
+}
+
+/** What the session's events tell of calls, to the end of the next turn. */
+async function collectCalls(session: Session): Promise<readonly CallView[]> {
+  const calls: CallView[] = []
+  for await (const event of session.events({ from: 'now' })) {
+    if (event.type === 'call') calls.push(event.call)
+    if (event.type === 'turn-finished') break
+  }
+  return calls
 }
 
 export const CLIENT_SITUATIONS: Situations = {
@@ -62,6 +90,37 @@ export const CLIENT_SITUATIONS: Situations = {
     expect(session.phase).toBe('idle')
     await time.until(turn.answer)
     expect(resultsTold(model)[0]).toMatchObject({ isError: true })
+  },
+  'a call that no client takes runs by its fallback, with the arguments of the model': async (stage) => {
+    const { look, ran } = createFallback(0)
+    const { time, model, facts, open } = await createWorld(stage, { tools: [look] })
+    const session = await open()
+    const calls = collectCalls(session)
+    await time.until(session.send('go').answer)
+    expect([resultsTold(model), ran]).toEqual([[{ isError: false, text: 'from the server' }], [CALL]])
+    expect(await facts('call-taken-over')).toEqual([{ type: 'call-taken-over', callId: CALL }])
+    const told = (await time.until(calls)).map(({ runs, status }) => `${runs} ${status}`)
+    expect([told[0], told.at(-1)]).toEqual(['client proposed', 'server settled'])
+  },
+  'a client that is there runs its call, and its tool’s fallback does not': async (stage) => {
+    const { look, ran } = createFallback(0)
+    const { time, model, open } = await createWorld(stage, { tools: [look] })
+    const session = await open()
+    await session.attach({ look: () => 'from the phone' })
+    await time.until(session.send('go').answer)
+    expect([resultsTold(model), ran]).toEqual([[{ isError: false, text: 'from the phone' }], []])
+  },
+  'a call that its client has claimed is left to it, whatever the fallback': async (stage) => {
+    const { look, ran } = createFallback(5000)
+    const { time, model, open } = await createWorld(stage, { tools: [look] })
+    const session = await open()
+    const phone = await session.client({ client: 'phone', leaseMs: 60_000 })
+    const turn = session.send('go')
+    await time.settle()
+    await phone.claim(CALL)
+    await phone.release()
+    await time.until(turn.answer)
+    expect([resultsTold(model)[0]?.isError, ran]).toEqual([true, []])
   },
   'a client that is attached while its session is closed does not stay': async (stage) => {
     const { time, facts, open } = await createWorld(stage)

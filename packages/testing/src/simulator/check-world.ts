@@ -71,7 +71,7 @@ function checkSaid({ app, observed }: SimulatedWorld): void {
 
 /** What happened in the world against what the log says: `once` means at most once, and ok means that it happened. */
 function checkEffects(world: SimulatedWorld): void {
-  const once = new Set(['pay', 'pay.asked', 'ask.pay', 'phone.spawn', 'phone.own'])
+  const once = new Set(['pay', 'pay.asked', 'ask.pay', 'phone.spawn', 'phone.pay', 'phone.own'])
   for (const [callId, effect] of world.effects)
     if (once.has(effect.tool) && effect.starts > 1)
       throw new Error(`${callId} (${effect.tool}) took effect ${effect.starts} times`)

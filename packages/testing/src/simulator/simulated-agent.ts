@@ -81,6 +81,14 @@ function simulatedTools(parts: AgentParts): readonly Tool[] {
     make('ask.pay', 'once'),
     client('phone.look', 'pure'),
     client('phone.spawn', 'once'),
+    tool({
+      name: 'phone.pay',
+      description: 'phone.pay',
+      input: INPUT,
+      timeoutMs: 5000,
+      awayMs: 3000,
+      fallback: (_, context) => act(parts, 'phone.pay', context),
+    }),
     client('phone.cancel', 'idempotent'),
   ]
 }

@@ -27,7 +27,7 @@ export interface PageServer {
 }
 
 /** The tools that pages run. */
-const TOOLS = ['phone.look', 'phone.spawn', 'phone.cancel'] as const
+const TOOLS = ['phone.look', 'phone.spawn', 'phone.pay', 'phone.cancel'] as const
 
 export class SimulatedPage {
   /** What was said on the page, over all its loads. */

@@ -1,0 +1,43 @@
+// What `tool` takes and refuses; what does not compile stands beside the error that it gives.
+import { z } from 'zod'
+import { expect, test } from 'vitest'
+import type { ToolContext } from './tool.ts'
+import { tool } from './tool.ts'
+
+const BASE = { name: 'door', description: 'Opens', input: z.object({ seconds: z.number() }) } as const
+const output = z.object({ status: z.enum(['open', 'closed']), tags: z.array(z.string()) })
+
+test('a literal that is returned fits an output of literals, without any "as const"', () => {
+  const tools = [
+    tool({ ...BASE, output, execute: () => ({ status: 'open', tags: ['a'] }) }),
+    tool({ ...BASE, output, execute: async () => ({ status: 'open', tags: [] }) }),
+    tool({ ...BASE, output, execute: ({ seconds }) => ({ status: seconds > 0 ? 'open' : 'closed', tags: [] }) }),
+    tool({
+      ...BASE,
+      output,
+      execute: () => (Math.random() > 2 ? Promise.reject(new Error()) : { status: 'open', tags: [] }),
+    }),
+    tool({ ...BASE, output, fallback: (_, { principal }) => ({ status: 'closed', tags: [principal.id] }) }),
+    // @ts-expect-error no such status
+    tool({ ...BASE, output, execute: () => ({ status: 'ajar', tags: [] }) }),
+    // @ts-expect-error nor here
+    tool({ ...BASE, output, fallback: (_, { principal }) => ({ status: 'ajar', tags: [principal.id] }) }),
+  ]
+  expect(tools.every(({ execute, fallback }) => execute ?? fallback)).toBe(true)
+})
+
+test('services are told by the type of the context', () => {
+  interface Services {
+    readonly doors: { open(): string }
+  }
+  const door = tool({ ...BASE, execute: (_, { services }: ToolContext<Services>) => services.doors.open() })
+  expect(door.effect).toBe('once')
+})
+
+test('a fallback stands for a client, so a tool of the server has none', () => {
+  // @ts-expect-error one of the two
+  expect(() => tool({ ...BASE, execute: () => 1, fallback: () => 2 })).toThrow(
+    'fallback is for a tool that a client runs',
+  )
+  expect(() => tool({ ...BASE, fallback: 'later' as never })).toThrow(/fallback must be a function/)
+})

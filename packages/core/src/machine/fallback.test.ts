@@ -1,0 +1,53 @@
+// Client tools with a fallback: the server takes a call over that no client began in time, and no other.
+import { expect, test } from 'vitest'
+import type { SpecChange } from '../testing/test-session.ts'
+import { clientTool, testSpec, TestSession } from '../testing/test-session.ts'
+
+const CALL = 'call_1_0'
+const SPEC: SpecChange = { tools: [clientTool('spawn', { effect: 'once', awayMs: 3000, fallback: true })] }
+
+function called(): TestSession {
+  return new TestSession(SPEC).user('go').says({ calls: ['spawn'] })
+}
+
+test('a call that no client took starts on the server, and the turn’s clock runs again', () => {
+  const session = called()
+  expect(session.timer(`call:${CALL}`).atMs).toBe(session.nowMs + 3000)
+  session.fire(`call:${CALL}`)
+  expect(session.factTypes()).toEqual(['call-taken-over', 'call-started', 'call-clock-set', 'turn-clock-set'])
+  expect(session.call(CALL)).toMatchObject({ runs: 'server', state: 'started', clock: { mode: 'held' } })
+  session.attach('phone')
+  expect(session.call(CALL).offer).toBeNull()
+})
+
+test('a client that comes before the time is over runs it', () => {
+  const session = called().after(2999).attach('phone')
+  expect(session.call(CALL)).toMatchObject({ runs: 'client', state: 'offered' })
+})
+
+test('a call that a client claimed before it left is not taken over', () => {
+  const session = new TestSession(SPEC).attach('phone', { leaseMs: 5000 }).user('go')
+  session
+    .says({ calls: ['spawn'] })
+    .claim(CALL)
+    .detach('phone')
+    .fire(`call:${CALL}`)
+  expect(session.factTypes()).not.toContain('call-taken-over')
+})
+
+test('nor is a call of an interrupted turn, or of a tool that lost its fallback', () => {
+  const interrupted = called().interrupt()
+  expect(interrupted.timers()).not.toContain(`call:${CALL}`)
+  const changed = called()
+  changed.spec = testSpec({ hash: 'v2', tools: [clientTool('spawn', { effect: 'once' })] })
+  changed.send({ type: 'agent-changed' })
+  expect(changed.fire(`call:${CALL}`).factTypes()).toContain('call-settled')
+})
+
+test('while the session is paused it only changes sides, and starts when the session continues', () => {
+  const session = called().send({ type: 'pause' })
+  session.fire(`call:${CALL}`)
+  expect(session.call(CALL)).toMatchObject({ runs: 'server', state: 'ready' })
+  session.send({ type: 'continue' })
+  expect(session.call(CALL).state).toBe('started')
+})
