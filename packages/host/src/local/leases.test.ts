@@ -354,3 +354,26 @@ test('a session that another host asks for is handed over as soon as it rests', 
   await expect(session.send('more').answer).rejects.toMatchObject({ code: 'session_closed' })
   expect((await time.until((await two.open()).send('go on').answer)).text).toBe('from two')
 })
+
+test('who asks for a session that lost its lease gets what another host made of it meanwhile, and nothing older', async () => {
+  const { time, store } = createSharedStore()
+  let isAway = false
+  const cut: Store = {
+    ...store,
+    acquire: (...request) => (isAway ? Promise.reject(new Error('the store is away')) : store.acquire(...request)),
+    renew: (owner) => (isAway ? Promise.reject(new Error('the store is away')) : store.renew(owner)),
+  }
+  const one = createProcess(time, cut, { steps: () => ({ text: 'answer' }) })
+  await time.until((await one.open()).send('first').answer)
+  isAway = true
+  await time.pass(LEASE_MS * 1.1)
+  const two = createProcess(time, store, { steps: () => ({ text: 'answer' }) })
+  const other = await two.open()
+  await time.until(other.send('second').answer)
+  const { head } = await other.info()
+  await time.until(two.host.stop())
+  isAway = false
+  const again = await time.until(one.host.session(SESSION))
+  expect((await again.info()).head.pos).toBeGreaterThanOrEqual(head.pos)
+  expect(() => again.events({ from: head }).leave()).not.toThrow()
+})

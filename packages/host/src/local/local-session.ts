@@ -163,6 +163,14 @@ export class LocalSession implements CopyingEngine, ActorListener {
   }
 
   /**
+   * Resolves when what is known of the session is its log again: after a failure it is opened again, and meanwhile another
+   * owner may have gone on with it. Undefined: it is. Never rejects.
+   */
+  get reopened(): Promise<void> | undefined {
+    return this.#reopening?.done
+  }
+
+  /**
    * Ends its work here, and tells the store whether somebody need look after the session; that is done when this ends.
    */
   async close(): Promise<void> {

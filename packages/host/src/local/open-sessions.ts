@@ -45,11 +45,16 @@ export class OpenSessions {
       this.#closeAtRest(name, session)
     }
     try {
-      return { local: await session.opening, leave }
+      const local = await session.opening
+      const { reopened } = local
+      await reopened
+      if (!reopened || !local.isClosed()) return { local, leave }
     } catch (cause) {
       leave()
       throw cause
     }
+    leave()
+    return await this.hold(name, openSession)
   }
 
   isOpen(name: string): boolean {

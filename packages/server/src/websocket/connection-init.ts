@@ -4,7 +4,7 @@ import type { Socket } from '../shared/socket.ts'
 import type { ConnectionRates } from './connection-rates.ts'
 import type { ConnectionLimits } from './limits.ts'
 import type { PeerWarnings } from './peer-warnings.ts'
-import type { PeerOptions } from './peers.ts'
+import type { connectToPeer, PeerOptions } from './peers.ts'
 import type { Quotas } from './quotas.ts'
 import type { SessionStarts } from './session-starts.ts'
 
@@ -26,6 +26,8 @@ export interface AppConnectionInit {
   /** What `rates` and `quotas` count as the address of this connection; empty by default. */
   readonly address?: string
   readonly peers?: PeerOptions
+  /** How a peer is reached: over a WebSocket by default. */
+  readonly reachPeer?: typeof connectToPeer
   /** Shared by the connections of a server. */
   readonly peerWarnings?: PeerWarnings
   /** The network address of the app; told to a peer. */

@@ -36,6 +36,7 @@ type HeldConnection = Pick<
   | 'log'
   | 'connection'
   | 'peerWarnings'
+  | 'reachPeer'
 >
 
 /** Milliseconds between two looks at whether the session is free. */
@@ -78,9 +79,9 @@ async function passOn(
   { protocol, isPassed }: HeldSessionInit,
 ): Promise<PeerLink | undefined> {
   const { peers, isFromPeer = false, principal, client = '', socket, limits, timers, log, connection } = init
-  const { peerWarnings = new PeerWarnings(log) } = init
+  const { peerWarnings = new PeerWarnings(log), reachPeer = connectToPeer } = init
   if (!peers || isFromPeer || address === peers.address) return undefined
-  const link = await connectToPeer({
+  const link = await reachPeer({
     address,
     secret: peers.secret,
     principal,

@@ -3,9 +3,12 @@
 import { expect, test } from 'vitest'
 import { chooseCount } from '../depth.ts'
 import { createSimulationCoverage } from './coverage.ts'
+import { simulateTwoProcesses } from './simulate-two-processes.ts'
 import { simulate } from './simulate.ts'
 
-const SEEDS = chooseCount({ quick: 15, deep: 2000 })
+/** 2,000 deep ones together. */
+const SEEDS = chooseCount({ quick: 10, deep: 800 })
+const SHARED_SEEDS = chooseCount({ quick: 10, deep: 1200 })
 
 test('every page shows what the log says', async () => {
   const coverage = createSimulationCoverage()
@@ -16,4 +19,18 @@ test('every page shows what the log says', async () => {
   }
   console.log(`both ends: ${SEEDS} worlds with two pages each, ${said} inputs of pages, ${coverage.records} records`)
   expect(said).toBeGreaterThan(SEEDS)
+})
+
+test('every page shows what the log says, also where two servers share the session', async () => {
+  const coverage = createSimulationCoverage()
+  let said = 0
+  for (let seed = 1; seed <= SHARED_SEEDS; seed++) {
+    const world = await simulateTwoProcesses({ seed, coverage, pages: 2 })
+    said += world.pages.reduce((sum, page) => sum + page.said.length, 0)
+  }
+  const [moved, passed] = [coverage.faults.get('move') ?? 0, coverage.faults.get('passed-on') ?? 0]
+  console.log(
+    `both ends, two processes: ${SHARED_SEEDS} worlds with two pages each, ${said} inputs of pages, ${coverage.records} records, ${moved} moves, ${passed} connections passed on`,
+  )
+  expect(Math.min(said, moved, passed)).toBeGreaterThan(SHARED_SEEDS / 2)
 })

@@ -1,20 +1,19 @@
 // What pages must show once the world is at rest: what the log says, each message once, and nothing that was said is lost.
 import type { ChatMessage } from '@baton/core'
 import type { SessionMessage } from '@baton/client'
-import { healAndRest } from './actions.ts'
 import type { SimulatedWorld } from './simulate.ts'
+import { SESSION } from './simulate.ts'
 import type { SimulatedPage } from './simulated-page.ts'
 
 /** Virtual milliseconds in which a page hands in what it has, and is told what there is. */
 const PATIENCE_MS = 120_000
 
-/** @throws Error that says what is wrong */
+/** Of a world that has healed. @throws Error that says what is wrong */
 export async function checkPages(world: SimulatedWorld): Promise<void> {
   const { pages, time } = world
   if (pages.length === 0) return
-  await healAndRest(world)
   await time.runUntil(time.nowMs() + PATIENCE_MS)
-  const session = await world.host?.session('simulated', { principal: { id: 'ann' } })
+  const session = await world.host?.session(SESSION, { principal: { id: 'ann' } })
   if (!session) throw new Error('there is no host')
   const { messages } = await time.until(session.messages({ limit: 200 }))
   for (const [index, page] of pages.entries()) await checkPage(world, page, { messages, name: `page ${index + 1}` })

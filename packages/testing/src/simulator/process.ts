@@ -45,6 +45,8 @@ export interface SimulatedProcess {
   kill(): void
   /** It ends in good order. */
   end(): void
+  /** `listener` is called when it dies or ends. */
+  onEnd(listener: () => void): void
   /** Dies at the crash point that comes `after` that many others. */
   killAfter(after: number): void
   /** Dies when it next comes to the crash point of this name. */
@@ -67,11 +69,17 @@ export function createProcess(init: ProcessInit): SimulatedProcess {
   let alive = true
   let left = Infinity
   let fatal: string | undefined
+  const listeners: (() => void)[] = []
+  const end = (): void => {
+    alive = false
+    for (const listener of listeners.splice(0)) listener()
+  }
   const die = (name: string): void => {
     if (!alive) return
     alive = false
     count(init.points.died, name)
     init.onDeath(name)
+    end()
   }
   const pass = (name: string): boolean => {
     if (!alive) return false
@@ -82,9 +90,8 @@ export function createProcess(init: ProcessInit): SimulatedProcess {
   return {
     isAlive: () => alive,
     kill: () => die('at rest'),
-    end: () => {
-      alive = false
-    },
+    end,
+    onEnd: (listener) => void listeners.push(listener),
     killAfter: (after) => {
       left = after
     },

@@ -8,8 +8,10 @@ import { OwnershipWatch } from './check-ownership.ts'
 import { checkEnd } from './check-world.ts'
 import { noteFault } from './coverage.ts'
 import type { SimulatedWorld, SimulateOptions } from './simulate.ts'
-import { connect, createSimulatedWorld, holdSession, killProcess } from './simulate.ts'
+import { connect, createSimulatedWorld, holdSession, killProcess, listServers, openPage } from './simulate.ts'
 import { send, SESSION, SimulationError, startHost, tell } from './simulate.ts'
+import { checkPages } from './check-pages.ts'
+import type { SimulatedServer } from './simulated-front.ts'
 import type { StoreLink } from './store-link.ts'
 import { createStoreLink } from './store-link.ts'
 
@@ -46,6 +48,7 @@ export async function simulateTwoProcesses(options: SimulateOptions): Promise<Si
   const { time, random, observed, story } = base
   try {
     for (const peer of peers.all) await bootPeer(peers, peer)
+    for (let pages = options.pages ?? 0; pages > 0; pages--) base.pages.push(openPage(base, () => listRouted(peers)))
     for (let action = options.actions ?? 60; action > 0; action--) {
       await actSomewhere(peers)
       await time.runUntil(time.nowMs() + random.below(random.chance(0.5) ? 300 : 2500))
@@ -53,6 +56,8 @@ export async function simulateTwoProcesses(options: SimulateOptions): Promise<Si
       if (observed.failure) throw observed.failure
     }
     await healPeers(peers)
+    const owner = peers.all.find(({ world }) => world.session)
+    await checkPages(owner?.world ?? base)
     checkEnd(base)
     await peers.watch.checkLog(base.disk, SESSION, observed.records)
   } catch (cause) {
@@ -101,6 +106,13 @@ async function bootPeer(peers: Peers, peer: Peer): Promise<void> {
   host.recover({ everyMs: RECOVER_MS }).catch((cause: unknown) => tell(world, `it finds no sessions: ${String(cause)}`))
   if (random.chance(0.5)) visit(peers, peer)
   await time.runUntil(time.nowMs() + 50)
+}
+
+/** Servers that a page may come to. Where they pass nothing on, a router in front of them learns who has the session. */
+function listRouted({ all, hasHealed }: Peers): readonly SimulatedServer[] {
+  const owner = all.find(({ world }) => world.session)
+  const worlds = hasHealed && owner?.world.address === undefined && owner ? [owner] : all
+  return worlds.flatMap(({ world }) => listServers(world))
 }
 
 async function actSomewhere(peers: Peers): Promise<void> {

@@ -28,6 +28,7 @@ import { createVirtualTime } from './virtual-time.ts'
 import { act, healAndRest } from './actions.ts'
 import { checkPages } from './check-pages.ts'
 import { checkEnd, observeAll, observeSnapshot } from './check-world.ts'
+import type { SimulatedServer } from './simulated-front.ts'
 import { SimulatedPage } from './simulated-page.ts'
 
 export interface SimulateOptions {
@@ -135,6 +136,7 @@ export async function simulate(options: SimulateOptions): Promise<SimulatedWorld
     await healAndRest(world)
     // The app works through what it was sent: every answer is spoken to its end.
     await world.time.runUntil(world.time.nowMs() + (options.pages ? 3 : 10) * 60_000)
+    if (world.pages.length > 0) await healAndRest(world)
     await checkPages(world)
     checkEnd(world)
   } catch (cause) {
@@ -235,7 +237,6 @@ export function startHost(world: SimulatedWorld): { readonly process: SimulatedP
     points: coverage.points,
     onDeath: (point) => {
       tell(world, `the process dies (${point})`)
-      for (const page of world.pages) page.loseServer()
       world.onDeath()
     },
   })
@@ -315,7 +316,11 @@ export function connect(world: SimulatedWorld, protocol: 1 | 2): void {
   world.devices.push(voice.speaker)
 }
 
-function openPage(world: SimulatedWorld): SimulatedPage {
+/** `servers`: those that answer the page; that of this world by default. */
+export function openPage(
+  world: SimulatedWorld,
+  servers = (): readonly SimulatedServer[] => listServers(world),
+): SimulatedPage {
   const { time, random, effects, coverage } = world
   return new SimulatedPage({
     time,
@@ -326,8 +331,13 @@ function openPage(world: SimulatedWorld): SimulatedPage {
     tell: (what) => tell(world, what),
     faulty: () => world.faults.on,
     onFault: (fault) => noteFault(coverage, fault, world.observed.state),
-    server: () => world.host && { host: world.host, process: world.process, deviceNames: world.deviceNames },
+    servers,
   })
+}
+
+/** None while no host has begun. */
+export function listServers({ host, process, time, deviceNames, address }: SimulatedWorld): readonly SimulatedServer[] {
+  return host ? [{ host, process, time, deviceNames, address }] : []
 }
 
 /** A device that was there before comes back, or another one comes. */

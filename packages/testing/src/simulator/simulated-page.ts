@@ -2,28 +2,17 @@
 // front. It outlives the server's processes, and is loaded again.
 import type { Outbox, SentInput, SessionClient, World, WebSocketLike } from '@baton/client'
 import { createMemoryOutbox, openSession } from '@baton/client'
-import type { Host, Logger, SessionEvent } from '@baton/core'
-import type { DeviceNames } from '@baton/server/websocket'
-import { DEFAULT_CONNECTION_LIMITS, openV2Connection } from '@baton/server/websocket'
-import type { SimulatedProcess } from './process.ts'
+import type { SessionEvent } from '@baton/core'
 import type { Effects } from './simulated-agent.ts'
-import type { NetworkInit, SimulatedNetwork } from './simulated-network.ts'
+import type { FrontInit } from './simulated-front.ts'
+import { serve } from './simulated-front.ts'
+import type { SimulatedNetwork } from './simulated-network.ts'
 import { createNetwork } from './simulated-network.ts'
 
-export interface PageInit extends NetworkInit {
+export interface PageInit extends FrontInit {
   readonly session: string
   readonly effects: Effects
-  readonly newId: () => string
   readonly tell: (what: string) => void
-  /** The server that answers now; undefined while there is none. */
-  readonly server: () => PageServer | undefined
-}
-
-export interface PageServer {
-  readonly host: Host
-  readonly process: SimulatedProcess
-  /** Shared by the connections of a process. */
-  readonly deviceNames: DeviceNames
 }
 
 /** The tools that pages run. */
@@ -62,11 +51,6 @@ export class SimulatedPage {
 
   /** The network breaks. */
   drop(): void {
-    this.#network?.drop()
-  }
-
-  /** The process at the other end is dead. */
-  loseServer(): void {
     this.#network?.drop()
   }
 
@@ -131,7 +115,7 @@ export class SimulatedPage {
   }
 
   #openSocket(): WebSocketLike {
-    const { time, random, server, newId } = this.#init
+    const { time, random, servers } = this.#init
     const network = createNetwork(this.#init)
     this.#network = network
     const near: WebSocketLike = {
@@ -146,25 +130,11 @@ export class SimulatedPage {
     network.onDrop(() => near.onclose?.(told))
     network.onFrame((text) => near.onmessage?.({ data: text } as never)) // as above
     time.timers.start(random.below(100), () => {
-      const found = server()
-      if (!found || !found.process.isAlive() || !network.isOpen()) {
+      const alive = servers()
+      if (alive.length === 0 || !serve(this.#init, random.pick(alive), network)) {
         network.drop()
         return
       }
-      openV2Connection({
-        socket: network.socket,
-        connection: newId(),
-        host: found.host,
-        principal: { id: 'ann' },
-        clock: time.clock,
-        timers: { start: found.process.start },
-        newId,
-        log: SILENT,
-        limits: DEFAULT_CONNECTION_LIMITS,
-        isDraining: () => false,
-        allow: {},
-        deviceNames: found.deviceNames,
-      })
       near.onopen?.({} as never) // the client reads nothing of it
     })
     return near
@@ -174,5 +144,3 @@ export class SimulatedPage {
 interface Called {
   readonly callId: string
 }
-
-const SILENT: Logger = { info: () => {}, warn: () => {} }

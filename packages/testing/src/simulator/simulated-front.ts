@@ -1,0 +1,98 @@
+// The real front of version 2 in simulated processes. One whose session a peer holds passes its connections on to that peer,
+// over a network that delays and breaks as well.
+import type { Host, Logger } from '@baton/core'
+import type { DeviceNames, NoLink, PeerLink, PeerLinkInit } from '@baton/server/websocket'
+import { DEFAULT_CONNECTION_LIMITS, openV2Connection } from '@baton/server/websocket'
+import type { SimulatedProcess } from './process.ts'
+import type { NetworkInit, SimulatedNetwork } from './simulated-network.ts'
+import { createNetwork } from './simulated-network.ts'
+
+export interface SimulatedServer {
+  readonly host: Host
+  readonly process: SimulatedProcess
+  /** With the wall clock of its machine. */
+  readonly time: NetworkInit['time']
+  /** Shared by the connections of a process. */
+  readonly deviceNames: DeviceNames
+  /** Where its peers reach it; undefined: it passes nothing on. */
+  readonly address: string | undefined
+}
+
+export interface FrontInit extends NetworkInit {
+  readonly newId: () => string
+  /** Those that there are now. */
+  readonly servers: () => readonly SimulatedServer[]
+}
+
+/** False: the server is dead, and nobody answers. */
+export function serve(
+  front: FrontInit,
+  server: SimulatedServer,
+  network: SimulatedNetwork,
+  isFromPeer = false,
+): boolean {
+  const { host, process, time, deviceNames, address } = server
+  if (!process.isAlive() || !network.isOpen()) return false
+  process.onEnd(() => network.drop())
+  openV2Connection({
+    socket: network.socket,
+    connection: front.newId(),
+    host,
+    principal: { id: 'ann' },
+    clock: time.clock,
+    timers: { start: process.start },
+    newId: front.newId,
+    log: SILENT,
+    limits: DEFAULT_CONNECTION_LIMITS,
+    isDraining: () => false,
+    allow: {},
+    deviceNames,
+    isFromPeer,
+    ...(address !== undefined && {
+      peers: { address, secret: 'known to the peers' },
+      reachPeer: (link) => reachPeer(front, server, link),
+    }),
+  })
+  return true
+}
+
+/** The way of one server to another, as `connectToPeer` goes it. */
+function reachPeer(front: FrontInit, from: SimulatedServer, init: PeerLinkInit): Promise<PeerLink | NoLink> {
+  const { address, socket, isPassed } = init
+  const network = createNetwork(front)
+  from.process.onEnd(() => network.drop())
+  let isLeft = false
+  network.onFrame((text) => {
+    if (!isLeft && (!isPassed || isPassed(text))) socket.send(text)
+  })
+  network.onDrop(() => {
+    if (!isLeft) socket.close(RESTARTED, 'connect again')
+  })
+  const link: PeerLink = {
+    send: (text) => {
+      if (network.isOpen()) network.sendToServer(text)
+    },
+    close: () => {
+      isLeft = true
+      network.drop()
+    },
+  }
+  return new Promise((resolve) => {
+    from.process.start(front.random.below(100), () => {
+      const peer = front.servers().find((server) => server.address === address)
+      if (peer && serve(front, peer, network, true)) {
+        front.onFault('passed-on')
+        resolve(link)
+        return
+      }
+      isLeft = true
+      network.drop()
+      resolve({ why: 'nobody answers', problem: 'address' })
+    })
+  })
+}
+
+/** The close code of a server that goes away (1012, IANA registry). */
+const RESTARTED = 1012
+
+const SILENT: Logger = { info: () => {}, warn: () => {} }
