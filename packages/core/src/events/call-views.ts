@@ -34,7 +34,7 @@ export interface KnownCall {
   readonly questions: readonly string[]
 }
 
-/** Bounded by the turn: a call leaves with the next turn. */
+/** The calls of one turn. */
 export class CallViews {
   readonly #views = new Map<string, CallView>()
   readonly #notes = new Map<string, CallNotes>()
@@ -49,19 +49,11 @@ export class CallViews {
     }
   }
 
-  /** A new turn begins: all calls of the one before have settled. */
-  clear(): void {
-    this.#views.clear()
-    this.#notes.clear()
-    this.#changed.clear()
-  }
-
   find(callId: string): CallView | undefined {
     return this.#views.get(callId)
   }
 
   propose(message: MessageId, fact: FactOf<'step-finished'>): void {
-    if (fact.calls.length === 0) return
     const proposals = new Map(fact.calls.map((call) => [call.callId, call]))
     for (const part of fact.parts) {
       const proposal = part.type === 'call' ? proposals.get(part.callId) : undefined

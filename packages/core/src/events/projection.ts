@@ -59,13 +59,14 @@ interface TurnFold {
 
 export class SessionProjection {
   readonly #init: ProjectionInit
-  readonly #calls = new CallViews()
+  /** Made for the first call of a turn: a session that rests has none. */
+  #calls: CallViews | undefined
   #birth: string
   #pos = 0
   #since: number | undefined
   #turn: TurnFold | undefined
   /** The answer that each step of the newest turn belongs to. */
-  #steps = new Map<number, MessageId>()
+  #steps: Map<number, MessageId> | undefined
   #written: WrittenStep | undefined
   /** The answer that begins: it is told behind what it answers. */
   #begins: AnswerView | undefined
@@ -103,7 +104,6 @@ export class SessionProjection {
   takeRecord(record: ProjectedRecord): readonly SessionEvent[] {
     const { pos, nowMs, facts } = record
     const before = this.cursor
-    this.#events = []
     for (const [index, fact] of facts.entries()) {
       const told = this.#events.length
       this.#takeFact(fact, record)
@@ -112,9 +112,11 @@ export class SessionProjection {
     this.#flush(nowMs)
     this.#tellActivity()
     this.#pos = pos + 1
-    const last = this.#events.length - 1
+    const told = this.#events
+    this.#events = []
+    const last = told.length - 1
     // Each body was made for this event alone, and is completed in its place.
-    return this.#events.map((body, index) =>
+    return told.map((body, index) =>
       Object.assign(body, { cursor: index === last ? this.cursor : { ...before, pos, read: index + 1 } }),
     )
   }
@@ -134,7 +136,7 @@ export class SessionProjection {
     this.#since = since
     this.#rest = phase === 'paused' || phase === 'stopped' ? phase : undefined
     this.#steps = new Map(steps)
-    this.#calls.start(calls)
+    if (calls.length > 0) this.#demandCalls().start(calls)
     if (turn) {
       const account = TurnAccount.goOn(state, turn, this.#init.limits)
       this.#turn = { message: nameAnswer(turn.turn), account, texts: new TurnTexts(texts), finish: '' }
@@ -145,12 +147,21 @@ export class SessionProjection {
 
   #tell(...bodies: readonly EventBody[]): void {
     if (bodies.length === 0) return
-    for (const call of this.#calls.takeChanged()) this.#events.push({ type: 'call', call })
+    this.#tellCalls()
     this.#events.push(...bodies)
   }
 
-  #flush(nowMs: number): void {
+  #tellCalls(): void {
+    if (!this.#calls) return
     for (const call of this.#calls.takeChanged()) this.#events.push({ type: 'call', call })
+  }
+
+  #demandCalls(): CallViews {
+    return (this.#calls ??= new CallViews())
+  }
+
+  #flush(nowMs: number): void {
+    this.#tellCalls()
     if (this.#turn) this.#events.push(...this.#turn.account.takeEvents(nowMs))
   }
 
@@ -160,7 +171,7 @@ export class SessionProjection {
 
   #findActivity(): SessionActivity {
     if (this.#rest || !this.#turn) return this.#rest ?? 'idle'
-    return this.#calls.waitForOthers() ? 'waiting' : 'running'
+    return this.#calls?.waitForOthers() ? 'waiting' : 'running'
   }
 
   #tellActivity(): void {
@@ -289,8 +300,8 @@ export class SessionProjection {
       const how = { ...(reason !== undefined && { reason }), ...(remember && { remember }) }
       this.#tell({ type: fact.type, approvalId, callId, decision, principal, ...how })
     }
-    this.#calls.note(fact, nowMs)
-    const call = this.#calls.find(fact.callId)
+    this.#calls?.note(fact, nowMs)
+    const call = this.#calls?.find(fact.callId)
     if (fact.type === 'approval-requested' && call)
       this.#tell({ type: fact.type, approvalId: fact.approvalId, call, expiresAtMs: fact.expiresAtMs })
     if (fact.type === 'question-asked' || fact.type === 'question-answered') this.#tell(readQuestion(fact))
@@ -299,8 +310,8 @@ export class SessionProjection {
   #startTurn(fact: FactOf<'turn-started'>, record: ProjectedRecord): void {
     const { turn, exchange, deadlineMs } = fact
     const message = nameAnswer(turn)
-    this.#calls.clear()
-    this.#steps = new Map()
+    this.#calls = undefined
+    this.#steps = undefined
     this.#since = record.pos
     this.#rest = undefined
     const { limits } = this.#init
@@ -324,7 +335,7 @@ export class SessionProjection {
 
   #write(attempt: number, step: number, progress = ''): MessageId {
     const message = this.#turn?.message ?? ''
-    this.#steps.set(step, message)
+    this.#steps = (this.#steps ?? new Map<number, MessageId>()).set(step, message)
     this.#written = new WrittenStep({ message, step, attempt, callPrefix: nameCalls(this.#birth, step), progress })
     return message
   }
@@ -354,7 +365,7 @@ export class SessionProjection {
     }
     const sources = parts.filter((part): part is SourcePart => part.type === 'source')
     if (sources.length > 0) this.#tell({ type: 'sources', message, step, sources })
-    this.#calls.propose(message, fact)
+    if (fact.calls.length > 0) this.#demandCalls().propose(message, fact)
     if (this.#turn) {
       this.#turn.finish = finish
       this.#turn.account.finishStep(fact)
@@ -394,6 +405,6 @@ export class SessionProjection {
   }
 
   #messageOf(step: number): MessageId {
-    return this.#steps.get(step) ?? this.#turn?.message ?? ''
+    return this.#steps?.get(step) ?? this.#turn?.message ?? ''
   }
 }

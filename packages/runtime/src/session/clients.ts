@@ -16,8 +16,8 @@ export interface SessionClientsInit {
 
 export class SessionClients {
   readonly #init: SessionClientsInit
-  /** Those that are attached. */
-  readonly #clients = new Map<string, Client>()
+  /** Those that are attached; made for the first. */
+  #clients: Map<string, Client> | undefined
   #closed = false
   /** Never rejects; there while a result is being checked by a schema that takes its time. */
   #checking: Promise<void> | undefined
@@ -41,7 +41,7 @@ export class SessionClients {
   async toolResult(callId: string, outcome: Outcome): Promise<Accepted> {
     const { engine } = this.#init
     const asked = engine.state().step?.calls.find((open) => open.callId === callId)?.offer?.connection
-    const holder = asked === undefined ? undefined : this.#clients.get(asked)
+    const holder = asked === undefined ? undefined : this.#clients?.get(asked)
     if (holder) return await holder.toolResult(callId, outcome)
     const call = engine.history().openCall(callId)
     if (!call || call.settled) throw new BatonError({ code: 'illegal_input', message: 'there is no such open call' })
@@ -69,14 +69,14 @@ export class SessionClients {
   /** For good. */
   async detachAll(): Promise<void> {
     this.#closed = true
-    for (const client of this.#clients.values()) await client.detach()
+    for (const client of this.#clients?.values() ?? []) await client.detach()
   }
 
   async #attachFor(handlers: ClientHandlers, tools?: readonly string[]): Promise<Client> {
     const { engine, principal, newId } = this.#init
     if (this.#closed) throw createClosedError()
     const connection = `program-${newId()}`
-    const onDetach = (): void => void this.#clients.delete(connection)
+    const onDetach = (): void => void this.#clients?.delete(connection)
     const client = await attachProgramClient({
       engine,
       principal,
@@ -89,7 +89,7 @@ export class SessionClients {
       await client.detach() // it came after `detachAll`, and nobody else would see to it
       throw createClosedError()
     }
-    this.#clients.set(connection, client)
+    this.#clients = (this.#clients ?? new Map<string, Client>()).set(connection, client)
     return client
   }
 }

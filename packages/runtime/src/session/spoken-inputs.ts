@@ -11,8 +11,8 @@ import { findSchemaRefusal } from '../work/output.ts'
 export class SpokenInputs {
   readonly #principal: Principal
   readonly #engine: Pick<SessionEngine, 'state'>
-  /** Connections of clients that this handle attached. */
-  readonly #connections = new Set<string>()
+  /** Connections of clients that this handle attached; made for the first. */
+  #connections: Set<string> | undefined
 
   constructor(principal: Principal, engine: Pick<SessionEngine, 'state'>) {
     this.#principal = principal
@@ -37,12 +37,12 @@ export class SpokenInputs {
       const refused = this.#refuseStranger(report.principal)
       if (refused) return refused
       const isTaken = this.#engine.state().clients.some(({ connection }) => connection === report.connection)
-      if (isTaken && !this.#connections.has(report.connection)) return refuseClient(report.connection)
-      this.#connections.add(report.connection)
+      if (isTaken && !this.#connections?.has(report.connection)) return refuseClient(report.connection)
+      this.#connections = (this.#connections ?? new Set<string>()).add(report.connection)
       return decoded
     }
     const connection = 'connection' in report ? report.connection : this.#findHolder(report)
-    if (connection === undefined || this.#connections.has(connection)) return decoded
+    if (connection === undefined || this.#connections?.has(connection)) return decoded
     return refuseClient(connection)
   }
 

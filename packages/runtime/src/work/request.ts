@@ -154,21 +154,21 @@ export class RequestMessages {
    * One message is the same object in every request, so that adapters keep what they encoded of it. Weakly, since the bytes
    * of a session that rests need not be held: whoever has a message still, gets the same again.
    */
-  readonly #loaded = new WeakMap<StoredMessage, WeakRef<Message>>()
+  #loaded: WeakMap<StoredMessage, WeakRef<Message>> | undefined
 
   /** A blob that is gone is replaced by a text, and logged. @throws BatonError `store_failed` */
   async load(session: string, messages: readonly StoredMessage[], reader: MediaReader): Promise<readonly Message[]> {
     if (messages.every(isInline)) return messages
     const known = new Map<StoredMessage, Message>()
     for (const message of messages) {
-      const loaded = isInline(message) ? message : this.#loaded.get(message)?.deref()
+      const loaded = isInline(message) ? message : this.#loaded?.get(message)?.deref()
       if (loaded) known.set(message, loaded)
     }
     const handles = new Set(messages.flatMap((message) => (known.has(message) ? [] : listHandles(message))))
     const bytes = await readBlobs(session, [...handles], reader)
     return messages.map((message) => {
       const loaded = known.get(message) ?? inlineMessage(message, bytes)
-      if (!known.has(message)) this.#loaded.set(message, new WeakRef(loaded))
+      if (!known.has(message)) this.#loaded = (this.#loaded ?? new WeakMap()).set(message, new WeakRef(loaded))
       return loaded
     })
   }

@@ -10,7 +10,7 @@ export function startExpiry(
   atMs: number | undefined,
   onExpired: () => void,
 ): () => void {
-  if (atMs === undefined) return () => {}
+  if (atMs === undefined) return NEVER
   const look = (): (() => void) => {
     const leftMs = atMs - clock.nowMs()
     const wait = { isBackground: true }
@@ -26,3 +26,6 @@ export function startExpiry(
   let stop = look()
   return () => stop()
 }
+
+/** Of one that never comes: a function made in place would keep what is around it, with each connection. */
+const NEVER = (): void => {}

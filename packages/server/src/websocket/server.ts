@@ -288,7 +288,8 @@ function accept(shared: Shared, socket: WebSocket, upgrade: Upgrade): void {
   const { timers } = init
   const countsPrincipal = init.authenticate !== undefined
   const heart = new Heart(socket, timers, limits)
-  const name = `ws-${init.newId()}`
+  // In one piece: it is kept with the connection, and would keep the pieces that it was joined from.
+  const name = Buffer.from(`ws-${init.newId()}`, 'latin1').toString('latin1')
   strangersLog.info('a connection was opened', { connection: name, address: client })
   const address = deriveLimitKey(client)
   socket.on('close', (code) => {
