@@ -2,7 +2,6 @@
 // it cannot be reached, the connection waits until the session is free.
 import type { Session, SessionDescription } from '@baton/core'
 import { isBatonError } from '@baton/core'
-import { PeerWarnings } from './peer-warnings.ts'
 import type { PeerLink } from './peers.ts'
 import { connectToPeer } from './peers.ts'
 import type { AppConnectionInit } from './connection-init.ts'
@@ -77,8 +76,18 @@ async function passOn(
   address: string,
   { protocol, isPassed }: HeldSessionInit,
 ): Promise<PeerLink | undefined> {
-  const { peers, isFromPeer = false, principal, client = '', socket, limits, timers, log, connection } = init
-  const { peerWarnings = new PeerWarnings(log) } = init
+  const {
+    peers,
+    isFromPeer = false,
+    principal,
+    client = '',
+    socket,
+    limits,
+    timers,
+    log,
+    connection,
+    peerWarnings,
+  } = init
   if (!peers || isFromPeer || address === peers.address) return undefined
   const link = await connectToPeer({
     address,
@@ -92,10 +101,9 @@ async function passOn(
     ...(isPassed && { isPassed }),
   })
   if ('why' in link) {
-    peerWarnings.noteUnreachable(address, link)
+    peerWarnings?.noteUnreachable(address, link)
     return undefined
   }
-  peerWarnings.noteReached(address)
   log.info('a connection is passed on to the server that holds its session', { connection, peer: address })
   return link
 }
