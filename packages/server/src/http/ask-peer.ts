@@ -95,7 +95,9 @@ function send(
 
 function readAnswer(answer: IncomingMessage, question: PeerQuestion): Response | NoLink {
   const { statusCode: status = 0, headers } = answer
-  if (headers[ANSWER_MARK] === undefined || status < 200 || status > 599) {
+  // This front never sends anybody elsewhere.
+  const isKnown = (status >= 200 && status < 300) || (status >= 400 && status < 600)
+  if (headers[ANSWER_MARK] === undefined || !isKnown) {
     answer.destroy()
     const refusal = describeRefusal(status)
     return refusal.problem === 'address' ? { ...refusal, why: `${refusal.why}, and not as a server of Baton` } : refusal
@@ -105,7 +107,7 @@ function readAnswer(answer: IncomingMessage, question: PeerQuestion): Response |
     const value = headers[name]
     if (value !== undefined) told.set(name, String(value))
   }
-  const isEmpty = status === 204 || status === 304
+  const isEmpty = status === 204
   if (isEmpty) answer.resume()
   return new Response(isEmpty ? null : readBody(answer, question), { status, headers: told })
 }
