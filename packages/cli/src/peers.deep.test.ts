@@ -1,4 +1,5 @@
-// `baton serve --store postgres://…` twice behind one port: apps talk while both are restarted, one after the other.
+// `baton serve --store postgres://…` twice behind one port: apps talk while both are restarted, one after the other. Chats over
+// HTTP come to the wrong one of them.
 import type { Client } from '@baton/client'
 import { createClient } from '@baton/client'
 import { startBalancer } from '@baton/testing/balancer'
@@ -73,6 +74,39 @@ describe.skipIf(programs === undefined)('two baton servers over one PostgreSQL s
     }
     await balancer.close()
   }, 300_000)
+
+  test('answer chats over HTTP for each other, and go on without one that was killed', async () => {
+    const ports = [await findFreePort(), await findFreePort()] as const
+    const [holder, other] = [await start(ports[0]), await start(ports[1])]
+    const app = createClient({ url: `ws://127.0.0.1:${ports[0]}/ws?token=a-token-of-the-apps`, session: 'web' })
+    await talk([app], 'hello')
+    const ask = async (path: string, body?: object) => {
+      const headers = { authorization: 'Bearer a-token-of-the-apps', 'content-type': 'application/json' }
+      const init = { headers, ...(body && { method: 'POST', body: JSON.stringify(body) }) }
+      const response = await fetch(`http://127.0.0.1:${ports[1]}/api/${path}`, init)
+      return { status: response.status, after: response.headers.get('retry-after'), text: await response.text() }
+    }
+    const message = { id: 'm1', role: 'user', parts: [{ type: 'text', text: 'hello over HTTP' }] }
+    const answered = await ask('chat', { id: 'web', messages: [message] })
+    expect([answered.status, answered.text]).toEqual([200, expect.stringMatching(/"finish"[^]*\[DONE\]/)])
+    const read = await ask('sessions/web/messages')
+    expect([read.status, read.text]).toEqual([200, expect.stringContaining('hello over HTTP')])
+    app.close()
+    expect(other.errors() + other.output()).toContain('a request is passed on to the server that holds its session')
+    holder.kill('SIGKILL')
+    await holder.ended
+    const late = { ...message, id: 'm2', parts: [{ type: 'text', text: 'are you there?' }] }
+    const tried: (string | null)[] = []
+    const again = async (): Promise<string> => {
+      const { status, after, text } = await ask('chat', { id: 'web', messages: [late] })
+      if (status === 200) return text
+      tried.push(after)
+      return ''
+    }
+    await expect.poll(again, { interval: 500, timeout: 60_000 }).toContain('[DONE]')
+    expect(tried.filter((after) => after !== '1')).toEqual([])
+    for (const server of [holder, other]) expect(`${server.output()}${server.errors()}`).not.toContain(SECRET)
+  }, 120_000)
 
   test('end when they are told to while the database is away', async () => {
     const other = postgres.createDatabase()

@@ -51,7 +51,8 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
   let isDraining = false
   const findStoreIssue = createReadiness({ store: embedded.store, log, clock: embedded.environment.clock })
   const { allow } = options
-  const chatOptions = { log, allow, isDraining: () => isDraining, limits: server.httpLimits }
+  const peers = server.peers && { peers: server.peers }
+  const chatOptions = { log, allow, isDraining: () => isDraining, limits: server.httpLimits, ...peers }
   const front = createWebSocketFront({
     ...embedded.environment,
     host: embedded.host,
@@ -69,7 +70,7 @@ async function serve(options: ServeOptions, terminal: Console): Promise<number> 
     ...(options.origins && { origins: options.origins }),
     ...access.front,
     ...(tls && { tls }),
-    ...(server.peers && { peers: server.peers }),
+    ...peers,
   })
   const stopped = untilStopped(terminal)
   const stray = watchStray(terminal, local, log)

@@ -6,7 +6,7 @@ import { afterEach, expect, test } from 'vitest'
 import { createMemorySocket } from '../websocket/memory-socket.ts'
 import { createSlowTool, startChats } from './chat.test-kit.ts'
 import { createChatSocket } from './create-chat-socket.ts'
-import type { HttpLimits } from './handler.ts'
+import type { HttpLimits } from './handler-parts.ts'
 
 const running: { stop(): unknown }[] = []
 afterEach(async () => {

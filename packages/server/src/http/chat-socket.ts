@@ -7,10 +7,13 @@ import { CLOSE_CODES } from '../shared/socket.ts'
 import type { Socket } from '../shared/socket.ts'
 import type { OpenedChat } from './chat.ts'
 import { checkDraining, checkThere, createChatWorld, endTurn, openChat, resumeChat, tellChunks } from './chat.ts'
+import type { ChatRequest } from './chat-request.ts'
 import { readChatRequest } from './chat-request.ts'
 import type { Asker } from './chat-quotas.ts'
-import type { HandlerParts } from './handler.ts'
+import type { HandlerParts } from './handler-parts.ts'
 import { describeError } from './http-errors.ts'
+import { passOn } from './pass-on.ts'
+import { readPassedChunks } from './passed-answer.ts'
 import { createInvalid } from './ui-messages.ts'
 
 export interface ChatConnection {
@@ -99,8 +102,8 @@ class Connection implements ChatConnection {
   }
 
   async #serve({ frame, requestId, isKnown, bytes }: Asked): Promise<void> {
-    const { host, allow, quotas } = this.#parts
-    const { principal, asker } = this.#client
+    const { allow, quotas } = this.#parts
+    const { asker } = this.#client
     quotas.takeRequest(asker)
     quotas.takeBytes(asker, bytes)
     const { type, id, body } = frame
@@ -111,14 +114,28 @@ class Connection implements ChatConnection {
         isKnown ? 'this requestId is in use' : `a connection may have ${REQUESTS_MAX} requests at once`,
       )
     const more = isJsonObject(body) ? body : {}
-    const request = type === 'send' ? readChatRequest({ ...more, ...frame }, allow) : undefined
+    const said = type === 'send' ? { ...more, ...frame } : undefined
+    const request = said && readChatRequest(said, allow)
     if (request) checkDraining(this.#parts, request.wish)
     const running: Running = { session: id, hasLeft: false, left: Promise.withResolvers() }
+    this.#running.set(requestId, running)
+    try {
+      await this.#answerHere(request, { requestId, running })
+    } catch (cause) {
+      if (!(await this.#answerElsewhere(said, { requestId, running }, cause))) throw cause
+    } finally {
+      this.#running.delete(requestId)
+    }
+  }
+
+  async #answerHere(request: ChatRequest | undefined, { requestId, running }: Telling): Promise<void> {
+    const { host, quotas } = this.#parts
+    const { principal, asker } = this.#client
+    const { session: id } = running
     const release = quotas.holdStream(asker)
     let endWork = (): void => {}
     let session: Session | undefined
     let hasEnded = true
-    this.#running.set(requestId, running)
     try {
       if (request) await checkThere(this.#parts, request)
       // To ask for a session makes none.
@@ -133,33 +150,73 @@ class Connection implements ChatConnection {
       if (!opened) this.#tell({ type: 'no-active', requestId })
       else if (!(await this.#tellAnswer(opened, { requestId, running, session }))) hasEnded = !request
     } finally {
-      this.#running.delete(requestId)
       release()
       if (session) void endTurn(session, hasEnded, endWork)
       else endWork()
     }
   }
 
+  /** Where a peer holds the session, it is asked over HTTP. False: there is no peer that could be. */
+  async #answerElsewhere(
+    said: JsonObject | undefined,
+    { requestId, running }: Telling,
+    cause: unknown,
+  ): Promise<boolean> {
+    const { basePath, limits } = this.#parts
+    const leaving = new AbortController()
+    running.left.promise.then(() => leaving.abort()).catch(() => {})
+    const asked = said
+      ? { method: 'POST', path: `${basePath}/chat`, headers: JSON_BODY, readBody: async () => encodeJson(said) }
+      : { method: 'GET', path: `${basePath}/chat/${encodeURIComponent(running.session)}/stream`, headers: {} }
+    const response = await passOn(this.#parts, { ...asked, ...this.#client, signal: leaving.signal }, cause)
+    if (!response) return false
+    if (response.status === 204) this.#tell({ type: 'no-active', requestId })
+    else if (response.ok && response.body) {
+      this.#tell({ type: 'start', requestId })
+      let sequence = 0
+      await this.#tellWhole({ requestId, running }, () =>
+        readPassedChunks(response.body as ReadableStream<Uint8Array>, limits.bodyBytes, (chunk) => {
+          this.#tell({ type: 'chunk', requestId, sequence: sequence++, chunk })
+          return this.#waitForRoom(running)
+        }),
+      )
+    } else this.#tell({ type: 'error', requestId, errorText: await response.text() })
+    return true
+  }
+
   /** Whether it was told to its end. */
-  async #tellAnswer({ answer, events }: OpenedChat, { requestId, running, session }: Telling): Promise<boolean> {
-    const { log } = this.#parts.world
+  async #tellAnswer(
+    { answer, events }: OpenedChat,
+    telling: Telling & { readonly session: Session },
+  ): Promise<boolean> {
+    const { requestId, running } = telling
     let sequence = 0
     this.#tell({ type: 'start', requestId })
+    await this.#tellWhole(telling, async () => {
+      try {
+        await tellChunks({ answer, events }, running.left.promise, {
+          write: (chunk) => this.#tell({ type: 'chunk', requestId, sequence: sequence++, chunk }),
+          waitForRoom: () => this.#waitForRoom(running),
+        })
+      } finally {
+        await answer.leave()
+      }
+      return answer.isOver
+    })
+    return answer.isOver
+  }
+
+  /** Says that the answer is over, where it is; else the page learns that something is missing, and resumes. */
+  async #tellWhole({ requestId, running }: Telling, tell: () => Promise<boolean>): Promise<void> {
     try {
-      await tellChunks({ answer, events }, running.left.promise, {
-        write: (chunk) => this.#tell({ type: 'chunk', requestId, sequence: sequence++, chunk }),
-        waitForRoom: () => this.#waitForRoom(running),
-      })
-      if (answer.isOver) this.#tell({ type: 'end', requestId })
-      // Without its end the page knows that something is missing, and resumes.
+      if (await tell()) this.#tell({ type: 'end', requestId })
       else if (!running.hasLeft) this.#socket.close(CLOSE_CODES.restarted, 'the session is closed here')
     } catch (cause) {
-      log.warn('an answer could not be told to its end', { session: session.id, cause: describeThrown(cause) })
+      if (running.hasLeft) return
+      const { log } = this.#parts.world
+      log.warn('an answer could not be told to its end', { session: running.session, cause: describeThrown(cause) })
       this.#socket.close(CLOSE_CODES.failed, 'an answer could not be told')
-    } finally {
-      await answer.leave()
     }
-    return answer.isOver
   }
 
   /** While more waits than may, and the reader takes some of it; one that takes nothing is let go, and resumes. */
@@ -203,7 +260,12 @@ interface Asked {
 interface Telling {
   readonly requestId: string
   readonly running: Running
-  readonly session: Session
+}
+
+const JSON_BODY = { 'content-type': 'application/json' }
+
+function encodeJson(value: JsonObject): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(value))
 }
 
 function leave(running: Running): void {

@@ -9,7 +9,7 @@ import {
   lastAssistantMessageIsCompleteWithApprovalResponses,
   lastAssistantMessageIsCompleteWithToolCalls,
 } from 'ai'
-import type { HandlerOptions } from './handler.ts'
+import type { HandlerOptions } from './handler-parts.ts'
 import { createHandler } from './handler.ts'
 
 export interface PageParts {

@@ -3,8 +3,8 @@ import type { Principal } from '@baton/core'
 import type { Socket } from '../shared/socket.ts'
 import type { ChatConnection } from './chat-socket.ts'
 import { openChatConnection } from './chat-socket.ts'
-import type { HandledHost, HandlerOptions } from './handler.ts'
-import { createParts } from './handler.ts'
+import type { HandledHost, HandlerOptions } from './handler-parts.ts'
+import { createParts } from './handler-parts.ts'
 
 /**
  * Serves each connection of a `WebSocketChatTransport`. The server has already found out who is behind it. With `createWebSocketFront`:

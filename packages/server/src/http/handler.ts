@@ -1,71 +1,27 @@
 // Chats and sessions over HTTP, as one function from a web-standard request to its response. It can be mounted in any server
 // that speaks them: Node (`createNodeListener`), Hono, Next, Bun, Deno.
-import type { Host, JsonObject, Principal, Session, SessionDirectory } from '@baton/core'
-import { BatonError, checkName, isBatonError } from '@baton/core'
+import type { JsonObject, Principal, Session } from '@baton/core'
+import { checkName } from '@baton/core'
 import { describeThrown } from '@baton/runtime'
-import type { Identity } from '../shared/identity.ts'
-import { readIdentity, waitForIdentity } from '../shared/identity.ts'
+import { ANSWER_MARK, claimsToBePeer } from '../shared/peer-identity.ts'
 import { demandHost, refuseMisspelt } from '../shared/check-options.ts'
-import type { ServerWorld } from '../shared/server-world.ts'
-import { createServerWorld } from '../shared/server-world.ts'
 import type { OpenedChat } from './chat.ts'
 import { checkDraining, checkThere, createChatWorld, endTurn, openChat, resumeChat, tellChunks } from './chat.ts'
-import type { AllowedSettings } from '../shared/allowed-settings.ts'
 import { readChatRequest } from './chat-request.ts'
+import type { HandledHost, HandlerOptions, HandlerParts } from './handler-parts.ts'
+import { createParts, HANDLER_OPTIONS } from './handler-parts.ts'
 import { answerEvents, encodeEvent } from './event-response.ts'
 import { answerError, answerJson, answerMethod, answerRefusal, asPlainText } from './http-errors.ts'
-import type { AllowedOrigins } from './page-origins.ts'
 import { checkPage, describeCors } from './page-origins.ts'
-import type { Asker, QuotaLimits } from './chat-quotas.ts'
-import { ChatQuotas, QUOTA_LIMITS } from './chat-quotas.ts'
-import { RepeatedRequests } from './repeated-requests.ts'
+import type { Asker } from './chat-quotas.ts'
+import type { PassedRequest } from './pass-on.ts'
+import { passOn } from './pass-on.ts'
 import type { Incoming } from './requests.ts'
-import { readJsonBody, readObjectBody } from './requests.ts'
+import { createIncoming, readJsonBody, readObjectBody } from './requests.ts'
 import { answerSessions, SESSION_METHODS } from './session-routes.ts'
 import { createInvalid } from './ui-messages.ts'
-
-export interface HttpLimits extends QuotaLimits {
-  /** Bytes of a request's body; 32 MiB by default, since pictures come in it. */
-  readonly bodyBytes: number
-  /** Bytes of a response that may wait for its reader; if the reader then reads nothing for a minute, the response ends. 4 MiB. */
-  readonly waitingBytes: number
-  /** Milliseconds of silence after which a comment keeps a response open. 15,000. */
-  readonly keepAliveMs: number
-  /** Milliseconds after its end in which an answer is told once more to a page that resumes. 300,000. */
-  readonly replayMs: number
-}
-
-type Found = Principal | Identity | undefined
-
-const OPTIONS = ['basePath', 'authenticate', 'origins', 'isDraining', 'hosts', 'allow', 'limits']
-
-export interface HandlerOptions extends Partial<ServerWorld> {
-  /** Where it is mounted; `/api` by default. */
-  readonly basePath?: string
-  /**
-   * Who asks, and until when that holds; absent: everybody is `anonymous`. Undefined, or an error: 401, with the message of an
-   * error `unauthorized`; 503 after 10 seconds. `createTokenVerifier` of @baton/server/auth has one for JWTs.
-   */
-  readonly authenticate?: (request: Request) => Found | Promise<Found>
-  /**
-   * Pages of other origins that may ask, as `https://app.example`; `*` for all. None by default: others get 403. A function
-   * decides of each page alone, also of those of the server's own origin.
-   */
-  readonly origins?: AllowedOrigins
-  /** True while the server drains: no new turns begin, and running ones are streamed to their end. */
-  readonly isDraining?: () => boolean
-  /**
-   * Names under which the server may be asked, as `app.example` or `localhost`; others get 403. A server that asks for no
-   * token needs them: a page could reach it by a name of its own that leads there. All by default.
-   */
-  readonly hosts?: readonly string[]
-  /** What a request may choose. Nothing by default; a body that asks for more is refused. */
-  readonly allow?: AllowedSettings
-  readonly limits?: Partial<HttpLimits>
-}
-
-/** A host with lists of its sessions has more routes. */
-export type HandledHost = Host & Partial<SessionDirectory>
+import type { Found } from './who-asks.ts'
+import { findPeer, identify } from './who-asks.ts'
 
 /** What the request itself does not say. */
 export interface RequestSource {
@@ -75,50 +31,18 @@ export interface RequestSource {
 
 export interface Call extends Incoming {
   readonly url: URL
+  /** Whom its turn counts for. */
   readonly asker: Asker
+  /** Whom its response counts for while it streams. */
+  readonly reader: Asker
+  readonly isFromPeer: boolean
   readonly principal: Principal
   /** Of who asks; see `Identity`. */
   readonly expiresAtMs: number | undefined
   readonly open: (id: string) => Promise<Session>
 }
 
-export interface HandlerParts {
-  readonly host: HandledHost
-  readonly world: ServerWorld
-  readonly limits: HttpLimits
-  readonly basePath: string
-  readonly allow: AllowedSettings
-  readonly isDraining: () => boolean
-  readonly repeated: RepeatedRequests
-  readonly quotas: ChatQuotas
-}
-
-export const DEFAULT_HTTP_LIMITS: HttpLimits = {
-  ...QUOTA_LIMITS,
-  bodyBytes: 32 * 1024 * 1024,
-  waitingBytes: 4 * 1024 * 1024,
-  keepAliveMs: 15_000,
-  replayMs: 300_000,
-}
-
 const UI_STREAM = { 'x-vercel-ai-ui-message-stream': 'v1' }
-
-/** @throws BatonError `invalid_option` */
-export function createParts(host: HandledHost, options: HandlerOptions): HandlerParts {
-  const { basePath = '/api', allow = {}, limits = {}, isDraining = () => false } = options
-  for (const [name, value] of Object.entries(limits))
-    if (!Number.isSafeInteger(value) || value < 1)
-      throw new BatonError({
-        code: 'invalid_option',
-        message: `limits.${name} must be a whole number from 1, not ${value}`,
-      })
-  if (!/^(?:\/[^/?#]+)*$/.test(basePath))
-    throw new BatonError({ code: 'invalid_option', message: `basePath must be like "/api", not "${basePath}"` })
-  const world = { ...createServerWorld(), ...options }
-  const all = { ...DEFAULT_HTTP_LIMITS, ...limits }
-  const [repeated, quotas] = [new RepeatedRequests(world.clock), new ChatQuotas(all, world.clock)]
-  return { host, world, basePath, allow, isDraining, limits: all, repeated, quotas }
-}
 
 /**
  * `POST {base}/chat` and `GET {base}/chat/:id/stream` are what `useChat` asks for; `/chat/:id/stop`, `/answers` and `/approvals`
@@ -130,92 +54,120 @@ export function createHandler(
   options: HandlerOptions = {},
 ): (request: Request, source?: RequestSource | object) => Promise<Response> {
   demandHost(host, 'createHandler(host, options)')
-  refuseMisspelt(options, 'createHandler', OPTIONS)
+  refuseMisspelt(options, 'createHandler', HANDLER_OPTIONS)
   const { authenticate, origins = [], hosts } = options
   const parts = createParts(host, options)
   return async (request, source) => {
     // Who mounts it may hand in something of its own, as Next.js does.
     const given = source !== undefined && 'address' in source ? source.address : undefined
     const address = typeof given === 'string' ? given : undefined
+    const isPassed = claimsToBePeer((name) => request.headers.get(name))
+    if (isPassed) return await answerPeer(parts, request, address)
     const refusal = checkPage(request, origins, hosts)
     if (refusal) return await asAsked(parts, request, answerRefusal(403, 'unauthorized', refusal.message, refusal.hint))
     const cors = describeCors(request, origins)
     if (request.method === 'OPTIONS') return new Response(null, { status: 204, headers: cors })
-    const response = await answer(parts, request, { address, authenticate })
+    const response = await answerClient(parts, request, { address, authenticate })
     for (const [name, value] of Object.entries(cors)) response.headers.set(name, value)
     return response
   }
 }
 
-async function answer(
+/** What a peer passes on, which has asked who it is; of pages and tokens it says nothing here. */
+async function answerPeer(parts: HandlerParts, request: Request, address: string | undefined): Promise<Response> {
+  try {
+    const peer = findPeer(parts, request, address)
+    if (peer instanceof Response) return peer
+    const response = await answer(parts, request, peer)
+    response.headers.set(ANSWER_MARK, '1')
+    return response
+  } catch (cause) {
+    return answerError(cause, parts.world.log)
+  }
+}
+
+async function answerClient(
   parts: HandlerParts,
   request: Request,
   { address, authenticate }: Pick<Asker, 'address'> & { readonly authenticate: HandlerOptions['authenticate'] },
 ): Promise<Response> {
-  const { host, basePath, quotas, limits, world } = parts
-  const url = new URL(request.url)
-  const path = url.pathname.startsWith(`${basePath}/`) ? url.pathname.slice(basePath.length + 1) : undefined
-  if (path === undefined) return NOT_FOUND()
-  const fail = (cause: unknown): Response => answerError(cause, world.log)
   try {
-    quotas.takeRequest({ principal: undefined, address })
+    if (findPath(parts, request) === undefined) return NOT_FOUND()
+    parts.quotas.takeRequest({ principal: undefined, address })
+    const found = await identify(parts, request, authenticate)
+    if (found instanceof Response) return await asAsked(parts, request, found)
+    parts.quotas.takeRequest({ principal: found.principal.id, address: undefined })
+    return await answer(parts, request, { ...found, address, isFromPeer: false })
   } catch (cause) {
-    return await asAsked(parts, request, fail(cause))
+    return await asAsked(parts, request, answerError(cause, parts.world.log))
   }
-  const found = await identify(parts, request, authenticate)
-  if (found instanceof Response) return await asAsked(parts, request, found)
-  const { principal, expiresAtMs } = found
-  const asker: Asker = { principal: principal.id, address }
-  const open: Call['open'] = (id) => host.session(id, { principal })
-  const takeBytes = (bytes: number): void => quotas.takeBytes(asker, bytes)
-  const call: Call = { request, bytesMax: limits.bodyBytes, takeBytes, url, asker, principal, expiresAtMs, open }
-  const run = async (asked: Call): Promise<Response> => {
+}
+
+/** Below the mount. */
+function findPath({ basePath }: HandlerParts, { url }: Request): string | undefined {
+  const { pathname } = new URL(url)
+  return pathname.startsWith(`${basePath}/`) ? pathname.slice(basePath.length + 1) : undefined
+}
+
+async function answer(parts: HandlerParts, request: Request, found: Found): Promise<Response> {
+  const path = findPath(parts, request)
+  if (path === undefined) return NOT_FOUND()
+  const call = createCall(parts, request, found)
+  const run = async (): Promise<Response> => {
     try {
-      return await route(parts, asked, path.split('/').map(decodePath))
+      return await route(parts, call, path.split('/').map(decodePath))
     } catch (cause) {
-      return fail(cause)
+      return await answerElsewhere(parts, call, cause)
     }
   }
-  try {
-    quotas.takeRequest({ ...asker, address: undefined })
-    // A chat's message has an id of its own, by which it is answered once; and its answer streams.
-    if (path === 'chat') return await run(call)
-    return await parts.repeated.answer(call, principal.id, (read) =>
-      run(read === request ? call : { ...call, request: read, takeBytes: () => {} }),
-    )
-  } catch (cause) {
-    return await asAsked(parts, request, fail(cause))
+  // A chat's message has an id of its own, by which it is answered once; and its answer streams.
+  return path === 'chat' ? await run() : await parts.repeated.answer(call, call.principal.id, run)
+}
+
+/** What a peer has counted where it came in is not counted once more; but a turn counts where it runs. */
+function createCall({ host, quotas, limits }: HandlerParts, request: Request, found: Found): Call {
+  const { principal, expiresAtMs, address, isFromPeer } = found
+  const asker: Asker = { principal: principal.id, address }
+  const takeBytes = (bytes: number): void => (isFromPeer ? undefined : quotas.takeBytes(asker, bytes))
+  return {
+    ...createIncoming(request, { bytesMax: limits.bodyBytes, takeBytes }),
+    url: new URL(request.url),
+    asker,
+    reader: isFromPeer ? { principal: undefined, address: undefined } : asker,
+    isFromPeer,
+    principal,
+    expiresAtMs,
+    open: (id) => host.session(id, { principal }),
   }
 }
 
-/** Who asks, or why nobody is let in. */
-async function identify(
-  { world }: HandlerParts,
-  request: Request,
-  authenticate: HandlerOptions['authenticate'],
-): Promise<Identity | Response> {
-  try {
-    const found = authenticate
-      ? await waitForIdentity(world.timers, (async () => await authenticate(request))())
-      : ANONYMOUS
-    return found ? readIdentity(found) : answerUnauthorized(NOBODY)
-  } catch (cause) {
-    if (isBatonError(cause) && cause.code === 'keys_unavailable') return answerError(cause, world.log)
-    world.log.info('a request could not be authenticated', { cause: describeThrown(cause) })
-    return answerUnauthorized(isBatonError(cause) && cause.code === 'unauthorized' ? cause.message : NOBODY)
+/** Where a peer holds the session, the peer answers; or it is told what failed. */
+async function answerElsewhere(parts: HandlerParts, call: Call, cause: unknown): Promise<Response> {
+  const { request, url, readBody } = call
+  const { method, headers, signal } = request
+  const passed: PassedRequest = {
+    ...call,
+    method,
+    path: `${url.pathname}${url.search}`,
+    headers: pickHeaders(headers),
+    signal,
+    ...(method !== 'GET' && { readBody }),
   }
+  try {
+    const answered = await passOn(parts, passed, cause)
+    if (answered) return answered
+  } catch (refused) {
+    return await asAsked(parts, request, answerError(refused, parts.world.log))
+  }
+  return await asAsked(parts, request, answerError(cause, parts.world.log))
 }
 
-const NOBODY = 'the server does not know who you are'
-
-/** RFC 9110, 11.6.1: a 401 names a scheme. */
-function answerUnauthorized(message: string): Response {
-  const response = answerRefusal(401, 'unauthorized', message)
-  response.headers.set('www-authenticate', 'Bearer')
-  return response
+/** Those that say what is asked; who asks, the peer is told by this server. */
+function pickHeaders(headers: Headers): Record<string, string> {
+  const names = ['content-type', 'last-event-id']
+  return Object.fromEntries(names.flatMap((name) => [[name, headers.get(name)]].filter(([, value]) => value !== null)))
 }
 
-const ANONYMOUS: Principal = { id: 'anonymous' }
 const NOT_FOUND = (): Response => answerRefusal(404, 'invalid_event', 'there is nothing at this address')
 
 function decodePath(part: string): string {
@@ -242,8 +194,8 @@ async function route(parts: HandlerParts, call: Call, path: readonly string[]): 
         : answerRefusal(404, 'unknown_input', 'there is no such session')
   }
   if (area === 'sessions') return (await answerSessions(parts, call, path)) ?? NOT_FOUND()
-  if (id === undefined) return await inPlainText(parts, () => answerChat(parts, call))
-  if (act === 'stream') return await inPlainText(parts, () => answerResume(parts, call, id))
+  if (id === undefined) return await answerChat(parts, call)
+  if (act === 'stream') return await answerResume(parts, call, id)
   return act === undefined ? NOT_FOUND() : await answerAct(parts, call, { id, act })
 }
 
@@ -266,21 +218,13 @@ async function asAsked({ basePath }: HandlerParts, { url }: Request, refusal: Re
   return isChat ? await asPlainText(refusal) : refusal
 }
 
-async function inPlainText({ world }: HandlerParts, run: () => Promise<Response>): Promise<Response> {
-  try {
-    return await run()
-  } catch (cause) {
-    return await asPlainText(answerError(cause, world.log))
-  }
-}
-
 async function answerChat(parts: HandlerParts, call: Call): Promise<Response> {
   const body = await readJsonBody(call)
   const request = readChatRequest(body, parts.allow)
   checkDraining(parts, request.wish)
   await checkThere(parts, request)
   const { quotas } = parts
-  const release = quotas.holdStream(call.asker)
+  const release = quotas.holdStream(call.reader)
   let endWork = (): void => {}
   try {
     endWork = quotas.holdTurn(call.asker, request.chat, request.wish.type === 'continue')
@@ -300,7 +244,7 @@ async function answerChat(parts: HandlerParts, call: Call): Promise<Response> {
 }
 
 async function answerResume(parts: HandlerParts, call: Call, id: string): Promise<Response> {
-  const release = parts.quotas.holdStream(call.asker)
+  const release = parts.quotas.holdStream(call.reader)
   let isTold = false
   try {
     const session = await call.open(id)

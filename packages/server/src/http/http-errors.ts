@@ -43,11 +43,14 @@ export function answerJson(status: number, body: JsonValue, headers: Readonly<Re
   })
 }
 
+/** Milliseconds after which what ends by itself may be tried again. */
+const RETRY_MS: Readonly<Record<string, number>> = { session_held: 1000 }
+
 /** `error.message` is written for the app; what only an operator may read goes to the log. */
 export function answerError(cause: unknown, log: Logger): Response {
   const { status, code, message, hint } = tellError(cause, log)
   const response = answerRefusal(status, code, message, hint)
-  const waitMs = isBatonError(cause) ? cause.data['retryAfterMs'] : undefined
+  const waitMs = isBatonError(cause) ? (cause.data['retryAfterMs'] ?? RETRY_MS[cause.code]) : undefined
   if (typeof waitMs === 'number') response.headers.set('retry-after', `${Math.ceil(waitMs / 1000)}`)
   return response
 }

@@ -3,7 +3,7 @@ import { BatonError, defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { afterEach, expect, test } from 'vitest'
 import { startChats } from './chat.test-kit.ts'
-import type { HandlerOptions } from './handler.ts'
+import type { HandlerOptions } from './handler-parts.ts'
 
 const running: { stop(): unknown }[] = []
 afterEach(async () => {

@@ -1,6 +1,9 @@
 // What programs import from @baton/server/http.
-export { createHandler, DEFAULT_HTTP_LIMITS } from './handler.ts'
-export type { HandledHost, HandlerOptions, HttpLimits, RequestSource } from './handler.ts'
+export { createHandler } from './handler.ts'
+export type { RequestSource } from './handler.ts'
+export { DEFAULT_HTTP_LIMITS } from './handler-parts.ts'
+export type { HandledHost, HandlerOptions, HttpLimits } from './handler-parts.ts'
+export type { PeerOptions } from '../shared/peer-identity.ts'
 export type { AllowedSettings } from '../shared/allowed-settings.ts'
 export { createChatSocket } from './create-chat-socket.ts'
 export type { ChatConnection } from './chat-socket.ts'

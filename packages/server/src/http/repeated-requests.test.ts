@@ -4,6 +4,7 @@ import { createScriptedModel } from '@baton/core/testing'
 import { afterEach, expect, test } from 'vitest'
 import { startChats } from './chat.test-kit.ts'
 import { RepeatedRequests } from './repeated-requests.ts'
+import { createIncoming } from './requests.ts'
 
 const running: { stop(): unknown }[] = []
 afterEach(async () => {
@@ -59,11 +60,8 @@ test('a body that turns out empty is one', async () => {
   const { repeated } = createRepeated()
   const body = new ReadableStream<Uint8Array>({ start: (controller) => controller.close() })
   const init: RequestInit = { method: 'POST', headers: { 'idempotency-key': 'k' }, body, duplex: 'half' }
-  const told = await repeated.answer(
-    incoming(new Request('http://a/b', init)),
-    'ann',
-    async (asked) => new Response(await asked.text()),
-  )
+  const asked = incoming(new Request('http://a/b', init))
+  const told = await repeated.answer(asked, 'ann', async () => new Response(await asked.readBody()))
   expect([told.status, await told.text()]).toEqual([200, ''])
 })
 
@@ -103,7 +101,7 @@ test('a message of a chat needs no key: its id is one', async () => {
 })
 
 function incoming(request: Request) {
-  return { request, bytesMax: 1000, takeBytes: () => {} }
+  return createIncoming(request, { bytesMax: 1000, takeBytes: () => {} })
 }
 
 function createRepeated() {
@@ -112,9 +110,10 @@ function createRepeated() {
   let ran = 0
   const ask = async (key: string, status = 200, body = 'done'): Promise<string> => {
     const request = new Request('http://a/b', { method: 'POST', headers: { 'idempotency-key': key }, body: '{}' })
-    const response = await repeated.answer(incoming(request), 'ann', async (asked) => {
+    const asked = incoming(request)
+    const response = await repeated.answer(asked, 'ann', async () => {
       ran += 1
-      expect(await asked.text()).toBe('{}')
+      expect(new TextDecoder().decode(await asked.readBody())).toBe('{}')
       return new Response(body, { status })
     })
     return `${response.status} ${response.headers.get('idempotency-replayed') ?? 'ran'}`

@@ -3,7 +3,6 @@
 import type { Clock } from '@baton/core'
 import { BatonError, readMonotonicMs } from '@baton/core'
 import type { Incoming } from './requests.ts'
-import { readBytes } from './requests.ts'
 import { createInvalid } from './ui-messages.ts'
 
 interface KeptAnswer {
@@ -43,12 +42,12 @@ export class RepeatedRequests {
    * The answer of `run`, or the one that it gave before.
    * @throws BatonError `invalid_event`, `input_too_large`, `rate_limited`, `idempotency_key_reused`, `request_in_flight`
    */
-  async answer(incoming: Incoming, principal: string, run: (request: Request) => Promise<Response>): Promise<Response> {
-    const { request } = incoming
+  async answer(incoming: Incoming, principal: string, run: () => Promise<Response>): Promise<Response> {
+    const { request, readBody } = incoming
     const header = request.headers.get('idempotency-key')
-    if (header === null || !METHODS.has(request.method)) return await run(request)
+    if (header === null || !METHODS.has(request.method)) return await run()
     const key = `${principal}\n${readKey(header)}`
-    const body = await readBytes(incoming)
+    const body = await readBody()
     const fingerprint = await describeRequest(request, body)
     const known = this.#find(key)
     if (known) return repeat(known, fingerprint)
@@ -56,10 +55,7 @@ export class RepeatedRequests {
     this.#entries.set(key, entry)
     this.#trim()
     try {
-      const { url, method, headers, signal } = request
-      // Its own body has been read.
-      const response = await run(new Request(url, { method, headers, signal, ...(body.byteLength > 0 && { body }) }))
-      return await this.#keep(key, entry, response)
+      return await this.#keep(key, entry, await run())
     } catch (cause) {
       this.#entries.delete(key)
       throw cause

@@ -6,27 +6,36 @@ import { createInvalid } from './ui-messages.ts'
 /** A request whose body is to be read. */
 export interface Incoming {
   readonly request: Request
+  /** Read once, however often it is asked for. @throws BatonError `input_too_large`, `rate_limited` */
+  readonly readBody: () => Promise<Uint8Array<ArrayBuffer>>
+}
+
+export interface BodyLimits {
   readonly bytesMax: number
   /** Asked before the bytes are believed. @throws BatonError `rate_limited` */
   readonly takeBytes: (bytes: number) => void
 }
 
+export function createIncoming(request: Request, limits: BodyLimits): Incoming {
+  let read: Promise<Uint8Array<ArrayBuffer>> | undefined
+  return { request, readBody: () => (read ??= readBytes(request, limits)) }
+}
+
 /** @throws BatonError `input_too_large`, `invalid_event`, `rate_limited` */
 export async function readJsonBody(incoming: Incoming): Promise<JsonValue> {
-  const { request } = incoming
+  const { request, readBody } = incoming
   // A page of another origin can send text without asking first, and JSON it cannot.
   const type = request.headers.get('content-type') ?? ''
   if (!/^application\/json\b/i.test(type))
     throw createInvalid(`content-type must be application/json, not ${JSON.stringify(type.slice(0, 80))}`)
-  const bytes = await readBytes(incoming)
+  const bytes = await readBody()
   const parsed = parseJson(new TextDecoder().decode(bytes))
   if (!parsed.ok) throw createInvalid('the body must be JSON')
   if (isDeeper(parsed.value, DEPTH_MAX)) throw createInvalid(`the body is deeper than ${DEPTH_MAX} levels`)
   return parsed.value
 }
 
-/** @throws BatonError `input_too_large`, `rate_limited` */
-export async function readBytes({ request, bytesMax, takeBytes }: Incoming): Promise<Uint8Array<ArrayBuffer>> {
+async function readBytes(request: Request, { bytesMax, takeBytes }: BodyLimits): Promise<Uint8Array<ArrayBuffer>> {
   const pieces: Uint8Array[] = []
   let length = 0
   if (request.body)

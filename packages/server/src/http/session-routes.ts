@@ -6,7 +6,8 @@ import { findChoiceIssue } from '../shared/allowed-settings.ts'
 import { encodeAppView } from '../shared/app-errors.ts'
 import { startExpiry } from '../shared/expiry.ts'
 import { answerEvents, encodeEvent } from './event-response.ts'
-import type { Call, HandlerParts } from './handler.ts'
+import type { Call } from './handler.ts'
+import type { HandlerParts } from './handler-parts.ts'
 import { answerJson, answerRefusal } from './http-errors.ts'
 import { readNumber, readObjectBody } from './requests.ts'
 import { createInvalid, createMediaLinks, writeUiMessage } from './ui-messages.ts'
@@ -113,7 +114,7 @@ async function showMessages({ parts, call, session }: Routing): Promise<Response
 async function showEvents({ parts, call, session }: Routing): Promise<Response> {
   const { world, limits } = parts
   const from = readFrom(call.request.headers.get('last-event-id') ?? call.url.searchParams.get('from') ?? 'now')
-  const release = parts.quotas.holdStream(call.asker)
+  const release = parts.quotas.holdStream(call.reader)
   let reader: EventStream
   try {
     reader = session.events({ from })

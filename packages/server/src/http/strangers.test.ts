@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { connect } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { startChats } from './chat.test-kit.ts'
-import type { HandlerOptions } from './handler.ts'
+import type { HandlerOptions } from './handler-parts.ts'
 import { createNodeListener } from './node-listener.ts'
 
 const running: { stop(): Promise<unknown> }[] = []

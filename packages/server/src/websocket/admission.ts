@@ -1,10 +1,10 @@
 // Who may open a connection: the path, the state of the server, the origin of a page, the token. It answers, and knows
 // nothing of sessions.
-import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { isIPv4 } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { readBearerToken } from '../shared/bearer-token.ts'
+import { isSameSecret } from '../shared/same-secret.ts'
 
 export const PATH = '/ws'
 /** Of the AI SDK's chats; beside it, the same address takes them over HTTP. */
@@ -128,12 +128,6 @@ function isOriginAllowed(
 function hasToken(request: IncomingMessage, token: string | readonly string[]): boolean {
   const given = readBearerToken(request.headers.authorization, parseUrl(request).searchParams)
   return given !== undefined && [token].flat().some((each) => isSameSecret(given, each))
-}
-
-/** Takes as long whatever the two have in common; of equal length by their hashes. */
-export function isSameSecret(one: string, other: string): boolean {
-  const hash = (text: string): Buffer => createHash('sha256').update(text).digest()
-  return timingSafeEqual(hash(one), hash(other))
 }
 
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '::1', '[::1]'])

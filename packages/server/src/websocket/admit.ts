@@ -24,8 +24,8 @@ import {
 import { findClientAddress } from '../shared/client-address.ts'
 import { deriveLimitKey } from '../shared/limit-key.ts'
 import type { ConnectionLimits } from './limits.ts'
-import type { PeerWarnings } from './peer-warnings.ts'
-import { claimsToBePeer, readPeer } from './peers.ts'
+import type { PeerWarnings } from '../shared/peer-warnings.ts'
+import { claimsToBePeer, readPeer } from '../shared/peer-identity.ts'
 import type { Quotas } from './quotas.ts'
 import type { WebSocketServerInit } from './server.ts'
 import type { UnaskedSockets } from './unasked-sockets.ts'
@@ -58,7 +58,8 @@ export function admit(parts: AdmissionParts, request: IncomingMessage): Asked | 
   const client = findClientAddress(request, trustedProxies)
   const state = { draining: isDraining(), full: open.size >= limits.connections, isLocal: isLoopback(address) }
   // A peer has asked for the token already. Its clients' turns may run here while this server drains.
-  const peer = peers && readPeer(request, peers)
+  const readHeader = (name: string): string | readonly string[] | undefined => request.headers[name]
+  const peer = peers && readPeer(readHeader, peers)
   if (peer === 'unreadable') {
     peerWarnings.noteUnreadable(client)
     return { client, admitted: UNREADABLE_CLIENT }
@@ -66,7 +67,7 @@ export function admit(parts: AdmissionParts, request: IncomingMessage): Asked | 
   if (peer) unasked.notePeer(request.socket)
   if (peer) return { client: peer.client, admitted: state.full ? TOO_MANY : { ...peer, isFromPeer: true } }
   // Taken for an app, it would be let in where no token is asked for, under another name.
-  if (claimsToBePeer(request)) {
+  if (claimsToBePeer(readHeader)) {
     peerWarnings.noteStranger(client)
     return { client, admitted: NO_PEER }
   }

@@ -2,7 +2,6 @@
 // it cannot be reached, the connection waits until the session is free.
 import type { Session, SessionDescription } from '@baton/core'
 import { isBatonError } from '@baton/core'
-import { PeerWarnings } from './peer-warnings.ts'
 import type { PeerLink } from './peers.ts'
 import { connectToPeer } from './peers.ts'
 import type { AppConnectionInit } from './connection-init.ts'
@@ -79,7 +78,7 @@ async function passOn(
   { protocol, isPassed }: HeldSessionInit,
 ): Promise<PeerLink | undefined> {
   const { peers, isFromPeer = false, principal, client = '', socket, limits, timers, log, connection } = init
-  const { peerWarnings = new PeerWarnings(log), reachPeer = connectToPeer } = init
+  const { peerWarnings, reachPeer = connectToPeer } = init
   if (!peers || isFromPeer || address === peers.address) return undefined
   const link = await reachPeer({
     address,
@@ -93,10 +92,9 @@ async function passOn(
     ...(isPassed && { isPassed }),
   })
   if ('why' in link) {
-    peerWarnings.noteUnreachable(address, link)
+    peerWarnings?.noteUnreachable(address, link)
     return undefined
   }
-  peerWarnings.noteReached(address)
   log.info('a connection is passed on to the server that holds its session', { connection, peer: address })
   return link
 }

@@ -9,16 +9,17 @@ import { WebSocket, WebSocketServer } from 'ws'
 import { DEFAULT_CONNECTION_LIMITS } from './limits.ts'
 import { createMemorySocket } from './memory-socket.ts'
 import { openHeldSession } from './open-held-session.ts'
-import { PeerWarnings } from './peer-warnings.ts'
+import { PeerWarnings } from '../shared/peer-warnings.ts'
 import type { PeerLinkInit } from './peers.ts'
-import { checkPeers, connectToPeer, readPeer } from './peers.ts'
+import { connectToPeer } from './peers.ts'
+import { checkPeers, readPeer } from '../shared/peer-identity.ts'
 import { connectApp, startServer } from './test-server.ts'
 import { connectApp2 } from './v2.test-kit.ts'
 
 const SECRET = 'a-secret-of-the-peers'
 const PEERS = { address: 'ws://127.0.0.1:1', secret: SECRET }
 const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
-const ask = (headers: Readonly<Record<string, string>>) => readPeer({ headers } as unknown as IncomingMessage, PEERS)
+const ask = (headers: Readonly<Record<string, string>>) => readPeer((name) => headers[name], PEERS)
 
 let server: WebSocketServer | undefined
 afterEach(() => {
@@ -235,17 +236,19 @@ test('a peer is left when the app went while it was asked', async () => {
   await expect.poll(() => link.isLeft).toBe(true)
 })
 
-test('a peer that cannot be reached is told of once, until it is reached again', () => {
+test('a problem of a peer is told of once a minute', () => {
   const told: string[] = []
+  let nowMs = 0
   const write = (message: string, data?: object): void => void told.push(`${message} ${JSON.stringify(data)}`)
-  const warnings = new PeerWarnings({ info: write, warn: write })
+  const warnings = new PeerWarnings({ info: write, warn: write }, { nowMs: () => nowMs })
   const away = { why: 'connect ECONNREFUSED', problem: 'address' } as const
   for (let tries = 0; tries < 5; tries++) warnings.noteUnreachable('ws://10.0.0.5:8080', away)
   expect(told).toEqual([expect.stringContaining('--peer-address')])
-  warnings.noteReached('ws://10.0.0.5:8080')
-  warnings.noteUnreachable('ws://10.0.0.5:8080', away)
   warnings.noteUnreachable('ws://10.0.0.5:8080', { why: 'it answered with status 401', problem: 'secret' } as const)
   warnings.noteUnreachable('ws://10.0.0.6:8080', away)
+  expect(told).toHaveLength(3)
+  nowMs = 60_000
+  for (let tries = 0; tries < 5; tries++) warnings.noteUnreachable('ws://10.0.0.5:8080', away)
   expect(told).toHaveLength(4)
 })
 

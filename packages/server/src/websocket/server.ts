@@ -15,14 +15,14 @@ import { deriveLimitKey } from '../shared/limit-key.ts'
 import { Heart } from './heart.ts'
 import { answer, isOwn } from './http-answers.ts'
 import type { ConnectionLimits } from './limits.ts'
-import { PeerWarnings } from './peer-warnings.ts'
-import type { PeerOptions } from './peers.ts'
-import { checkPeers } from './peers.ts'
+import { PeerWarnings } from '../shared/peer-warnings.ts'
+import type { PeerOptions } from '../shared/peer-identity.ts'
+import { checkPeers, readPeer } from '../shared/peer-identity.ts'
 import { DEFAULT_CONNECTION_LIMITS } from './limits.ts'
 import type { TlsFiles } from './listen.ts'
 import { createServer, listen, SOCKETS_PER_CONNECTION } from './listen.ts'
 import { Quotas } from './quotas.ts'
-import { sampleLog } from './sampled-log.ts'
+import { sampleLog } from '../shared/sampled-log.ts'
 import type { AllowedSettings } from '../shared/allowed-settings.ts'
 import type { HostWithSessions } from '../shared/host-with-sessions.ts'
 import type { ServerWorld } from '../shared/server-world.ts'
@@ -181,6 +181,8 @@ export function createWebSocketFront(options: WebSocketFrontInit): WebSocketFron
     const metricsRefusal = (): Refusal | undefined => checkToken(request, init.metricsToken ?? init.token)
     if (init.requests && !isOwn(request)) {
       unasked.noteAsked(request.socket)
+      if (init.peers && typeof readPeer((name) => request.headers[name], init.peers) === 'object')
+        unasked.notePeer(request.socket)
       init.requests(request, response)
     } else answer(request, response, { unreadyReason, refusal, metrics: init.metrics, metricsRefusal })
   })
@@ -245,7 +247,7 @@ function createShared(init: WebSocketServerInit, own: Pick<Shared, 'open' | 'isD
     quotas: new Quotas(limits, clock),
     starts: new SessionStarts(peers && hasSession && { hasSession, timers, log: strangersLog }),
     unasked: new UnaskedSockets({ most: limits.addressConnections * SOCKETS_PER_CONNECTION, log: strangersLog }),
-    peerWarnings: new PeerWarnings(strangersLog),
+    peerWarnings: new PeerWarnings(strangersLog, clock),
     deviceNames: new DeviceNames(),
     strangersLog,
   }

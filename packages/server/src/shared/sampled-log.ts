@@ -1,6 +1,6 @@
 // A log whose lines strangers cause: of each message some a minute are written, and then how many were not.
 import type { Clock, Logger } from '@baton/core'
-import { createRateLimit } from '../shared/rate-limit.ts'
+import { createRateLimit } from './rate-limit.ts'
 
 /** Lines of one message a minute. */
 export const LINES_PER_MINUTE = 60

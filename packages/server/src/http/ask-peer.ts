@@ -1,0 +1,139 @@
+// One request to a peer over a connection of its own, and its answer, piece by piece as it is read. What does not come from a
+// server of Baton is no answer.
+import type { Timers } from '@baton/core'
+import { BatonError, isBatonError } from '@baton/core'
+import { within } from '@baton/runtime'
+import type { ClientRequest, IncomingMessage } from 'node:http'
+import { request as requestHttp } from 'node:http'
+import { request as requestHttps } from 'node:https'
+import type { NoLink } from '../shared/peer-identity.ts'
+import { ANSWER_MARK, CONNECT_MS, describeRefusal } from '../shared/peer-identity.ts'
+
+export interface PeerQuestion {
+  /** `ws:` or `wss:`, as peers publish it. */
+  readonly url: URL
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: Uint8Array
+  /** Who asks has left. */
+  readonly signal: AbortSignal
+  readonly timers: Timers
+  /** Milliseconds in which an answer that has begun may bring nothing. */
+  readonly silenceMs: number
+  /** Called once, when the connection is over. */
+  readonly onClose: () => void
+}
+
+/** Milliseconds that a peer has from the connection to the beginning of its answer. */
+const ANSWER_MS = 30_000
+
+/** What this front writes, and an answer that is passed on may say. */
+const PASSED_HEADERS = [
+  'content-type',
+  'cache-control',
+  'retry-after',
+  'allow',
+  'content-security-policy',
+  'x-content-type-options',
+  'x-accel-buffering',
+  'x-vercel-ai-ui-message-stream',
+  'x-baton-error',
+]
+
+/** The peer has 3 s to take the connection and 30 s to begin its answer. Never rejects. */
+export function askPeer(question: PeerQuestion): Promise<Response | NoLink> {
+  return new Promise((resolve) => {
+    const fail = (why: string): void => resolve({ why, problem: 'address' })
+    const outgoing = send(question, fail)
+    if (!outgoing) return
+    const { timers, onClose } = question
+    const limit = (timeoutMs: number, why: string): (() => void) =>
+      timers.start(timeoutMs, () => {
+        fail(why)
+        outgoing.destroy()
+      })
+    let stop = limit(CONNECT_MS, `it took no connection within ${CONNECT_MS} ms`)
+    outgoing.once('socket', (socket) => {
+      socket.once(question.url.protocol === 'wss:' ? 'secureConnect' : 'connect', () => {
+        stop()
+        stop = limit(ANSWER_MS, `it did not answer within ${ANSWER_MS} ms`)
+      })
+    })
+    outgoing.on('error', (cause) => fail(cause.message))
+    outgoing.once('close', () => {
+      stop()
+      fail('it closed the connection')
+      onClose()
+    })
+    outgoing.once('response', (answer) => {
+      stop()
+      // Without a listener a connection that breaks while nobody reads would end the process.
+      answer.on('error', () => {})
+      resolve(readAnswer(answer, question))
+    })
+  })
+}
+
+/** Undefined: it cannot even be tried. */
+function send(
+  { url, method, headers, body, signal, onClose }: PeerQuestion,
+  fail: (why: string) => void,
+): ClientRequest | undefined {
+  const target = new URL(url)
+  target.protocol = url.protocol === 'wss:' ? 'https:' : 'http:'
+  const request = url.protocol === 'wss:' ? requestHttps : requestHttp
+  try {
+    const outgoing = request(target, { method, headers: { ...headers }, agent: false, signal })
+    outgoing.end(body)
+    return outgoing
+  } catch (cause) {
+    fail(cause instanceof Error ? cause.message : String(cause))
+    onClose()
+    return undefined
+  }
+}
+
+function readAnswer(answer: IncomingMessage, question: PeerQuestion): Response | NoLink {
+  const { statusCode: status = 0, headers } = answer
+  // This front never sends anybody elsewhere.
+  const isKnown = (status >= 200 && status < 300) || (status >= 400 && status < 600)
+  if (headers[ANSWER_MARK] === undefined || !isKnown) {
+    answer.destroy()
+    const refusal = describeRefusal(status)
+    return refusal.problem === 'address' ? { ...refusal, why: `${refusal.why}, and not as a server of Baton` } : refusal
+  }
+  const told = new Headers()
+  for (const name of PASSED_HEADERS) {
+    const value = headers[name]
+    if (value !== undefined) told.set(name, String(value))
+  }
+  const isEmpty = status === 204
+  if (isEmpty) answer.resume()
+  return new Response(isEmpty ? null : readBody(answer, question), { status, headers: told })
+}
+
+/** As fast as it is read. It breaks where the peer's answer breaks, or is silent for too long: then something is missing. */
+function readBody(answer: IncomingMessage, { timers, silenceMs }: PeerQuestion): ReadableStream<Uint8Array> {
+  const pieces: AsyncIterator<Uint8Array, undefined> = answer.iterator() // no encoding was set
+  const createBroken = (message: string, cause?: unknown): BatonError =>
+    new BatonError({ code: 'session_held', message: `the server that holds the session ${message}`, cause })
+  const error = (): BatonError => createBroken(`was silent for ${silenceMs} ms`)
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const piece = await within(timers, { timeoutMs: silenceMs, error }, pieces.next())
+          if (piece.done === true) controller.close()
+          else controller.enqueue(piece.value)
+        } catch (cause) {
+          answer.destroy()
+          throw isBatonError(cause) ? cause : createBroken('broke its answer off', cause)
+        }
+      },
+      cancel() {
+        answer.destroy()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}

@@ -1,0 +1,83 @@
+// Servers over one store: a request whose session a peer holds is passed on to that peer, once, and the peer's answer to who
+// asked. What is counted was counted here.
+import type { BatonError, Principal } from '@baton/core'
+import { isBatonError } from '@baton/core'
+import type { NoLink, PeerOptions } from '../shared/peer-identity.ts'
+import { createPeerHeaders, findAtPeer } from '../shared/peer-identity.ts'
+import type { PeerWarnings } from '../shared/peer-warnings.ts'
+import { askPeer } from './ask-peer.ts'
+import type { Asker, ChatQuotas } from './chat-quotas.ts'
+import type { ServerWorld } from '../shared/server-world.ts'
+
+export interface PassOnParts {
+  readonly world: ServerWorld
+  readonly limits: { readonly keepAliveMs: number }
+  readonly quotas: ChatQuotas
+  readonly peers: Peers | undefined
+}
+
+/** What a front knows of the other servers. */
+export interface Peers {
+  readonly options: PeerOptions
+  readonly warnings: PeerWarnings
+  /** Notes what is passed on, some of it. */
+  readonly noteInfo: ServerWorld['log']['info']
+}
+
+export interface PassedRequest {
+  readonly method: string
+  /** With its query. */
+  readonly path: string
+  /** Others than those of who asks. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly readBody?: () => Promise<Uint8Array>
+  readonly signal: AbortSignal
+  readonly principal: Principal
+  readonly expiresAtMs?: number | undefined
+  readonly asker: Asker
+  /** A peer has passed it on already. */
+  readonly isFromPeer?: boolean
+}
+
+/**
+ * The peer's answer, or undefined where there is no peer to ask: whoever asked tries again later.
+ * @throws BatonError `quota_exceeded`, `server_draining`, whatever the body throws when it is read
+ */
+export async function passOn(
+  { world, limits, quotas, peers }: PassOnParts,
+  request: PassedRequest,
+  cause: unknown,
+): Promise<Response | undefined> {
+  const address = findHolder(cause)
+  if (!peers || address === undefined || request.isFromPeer || address === peers.options.address) return undefined
+  const { principal, expiresAtMs, asker, signal, method } = request
+  const url = findAtPeer(request.path, address)
+  const body = await request.readBody?.()
+  const release = quotas.holdStream(asker)
+  const about = { principal, client: asker.address ?? '', ...(expiresAtMs !== undefined && { expiresAtMs }) }
+  const headers = { ...request.headers, ...createPeerHeaders(peers.options.secret, about) }
+  const sent = { method, headers, signal, ...(body && { body }) }
+  const more = { timers: world.timers, silenceMs: SILENT_BEATS * limits.keepAliveMs, onClose: release }
+  const answer = url ? await askPeer({ ...sent, ...more, url }) : refuseAddress(release)
+  if (answer instanceof Response) {
+    peers.noteInfo('a request is passed on to the server that holds its session', { peer: address })
+    return answer
+  }
+  if (!signal.aborted) peers.warnings.noteUnreachable(address, answer)
+  return undefined
+}
+
+/** So many keep-alive comments may be missing before an answer counts as broken. */
+const SILENT_BEATS = 2
+
+function refuseAddress(release: () => void): NoLink {
+  release()
+  return { why: 'its address is none of a WebSocket', problem: 'address' }
+}
+
+/** Of the peer that has the session, where that is why something failed. */
+function findHolder(cause: unknown): string | undefined {
+  if (!isBatonError(cause) || cause.code !== 'session_held') return undefined
+  const { address } = (cause as BatonError).data
+  return typeof address === 'string' ? address : undefined
+}

@@ -1,0 +1,52 @@
+// What an operator of several servers is told when they do not find each other. Every app that comes fails in the same way, so
+// a problem of a peer is told once a minute.
+import type { Clock, Logger } from '@baton/core'
+import type { NoLink, PeerProblem } from './peer-identity.ts'
+import type { RateLimit } from './rate-limit.ts'
+import { createRateLimit } from './rate-limit.ts'
+
+/** Problems of peers of which it is remembered when they were told. */
+const PEERS_MAX = 1000
+
+const CHECKS: Readonly<Record<PeerProblem, string>> = {
+  address: 'the address that the peer publishes (--peer-address) must lead to it from this machine',
+  secret: 'the secret of the peers (BATON_PEER_SECRET) must be the same on all servers of the store',
+  client:
+    'all servers of the store must run the same version, and nothing between them may change the header x-baton-client',
+}
+
+export class PeerWarnings {
+  readonly #log: Logger
+  readonly #told: RateLimit
+
+  constructor(log: Logger, clock: Clock) {
+    this.#log = log
+    this.#told = createRateLimit({ perMinute: 1, clock, keysMax: PEERS_MAX })
+  }
+
+  /** Nothing could be passed on to the peer at this address. */
+  noteUnreachable(peer: string, { why, problem }: NoLink): void {
+    const data = { peer, cause: why, check: CHECKS[problem] }
+    this.#tell(`to ${peer} ${problem}`, 'the server that holds a session cannot be reached', data)
+  }
+
+  /** A client at this address claims to be a peer but does not present the secret. */
+  noteStranger(address: string): void {
+    const data = { address, check: CHECKS.secret }
+    this.#tell(`from ${address} secret`, 'a server that is no peer of this one was refused', data)
+  }
+
+  /** A peer at this address does not say for whom it speaks in words that this server knows. */
+  noteUnreadable(address: string): void {
+    const data = { address, check: CHECKS.client }
+    this.#tell(
+      `from ${address} client`,
+      'what a peer passed on was refused, because it cannot be read whose it is',
+      data,
+    )
+  }
+
+  #tell(key: string, message: string, data: object): void {
+    if (this.#told.take(key) === 0) this.#log.warn(message, { ...data })
+  }
+}
