@@ -6,7 +6,7 @@ import { startServices } from '@baton/testing/services'
 import { randomUUID } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { countNotices, expectLogShown, openBrowser, say } from './chat-web.test-kit.ts'
+import { countNotices, expectLogShown, openBrowser, say, untilTurnEnds } from './chat-web.test-kit.ts'
 import type { FlakyNetwork } from './flaky-network.test-kit.ts'
 import { startFlakyNetwork } from './flaky-network.test-kit.ts'
 import { LAST_TEXT, POINTS, SHOWN_BY } from './journey.test-kit.ts'
@@ -156,6 +156,7 @@ async function openAt(place: ChatPlace, moment: Moment, query: string): Promise<
 
 async function expectWhole(place: ChatPlace, one: OpenedPage, killsWorker: boolean): Promise<void> {
   const { page, session, moment, network } = one
+  await untilTurnEnds(page, network)
   await page.getByText(LAST_TEXT).waitFor()
   await page.getByRole('button', { name: 'Try again' }).waitFor()
   const [said, answer, ...more] = await expectLogShown(page, network)
