@@ -2,7 +2,7 @@
 // has, and nothing has happened twice. The page is `useChat` of the AI SDK, over both of its transports.
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { countNotices, expectLogShown, openBrowser, say } from './chat-web.test-kit.ts'
+import { countNotices, expectLogShown, openBrowser, say, untilTurnEnds } from './chat-web.test-kit.ts'
 import type { FlakyNetwork } from './flaky-network.test-kit.ts'
 import { startFlakyNetwork } from './flaky-network.test-kit.ts'
 import type { JourneyInit, Point } from './journey.test-kit.ts'
@@ -27,6 +27,7 @@ type Journey = Awaited<ReturnType<typeof startJourney>>
 const allow = (page: Page) => page.getByRole('button', { name: 'Allow', exact: true })
 
 async function expectWhole({ page, started, effects }: Journey): Promise<void> {
+  await untilTurnEnds(page, started)
   await page.getByText(LAST_TEXT).waitFor()
   await page.getByRole('button', { name: 'Try again' }).waitFor()
   const [said, answer, ...more] = await expectLogShown(page, started)

@@ -100,13 +100,26 @@ interface Shown {
 
 /** The page shows what the log has: every text once and whole, in its order, and how every call ended. */
 export async function expectLogShown(page: Page, { url }: Pick<Started, 'url'>): Promise<readonly Shown[]> {
-  const id = new URL(page.url()).hash.slice(1)
-  const response = await fetch(`${url}api/sessions/${id}/messages?format=baton`)
-  const { messages } = (await response.json()) as { readonly messages: readonly ChatMessage[] }
-  const logged = messages.map(writeShown)
+  const logged = (await readLog(page, url)).map(writeShown)
   const look = () => page.evaluate<readonly Shown[]>(READ_ARTICLES)
   await expect.poll(look, { timeout: 10_000 }).toEqual(logged)
   return logged
+}
+
+/** The newest turn of the chat is over in the log: a page may have shown all of its text long before. */
+export async function untilTurnEnds(page: Page, { url }: Pick<Started, 'url'>): Promise<void> {
+  const look = async (): Promise<boolean> => {
+    const last = (await readLog(page, url)).at(-1)
+    return last?.role === 'assistant' && last.stop !== undefined
+  }
+  await expect.poll(look, { timeout: 90_000, interval: 200, message: 'the turn has ended in the log' }).toBe(true)
+}
+
+async function readLog(page: Page, url: string): Promise<readonly ChatMessage[]> {
+  const id = new URL(page.url()).hash.slice(1)
+  const response = await fetch(`${url}api/sessions/${id}/messages?format=baton`)
+  const { messages } = (await response.json()) as { readonly messages: readonly ChatMessage[] }
+  return messages
 }
 
 /** Runs in the page, of which this program has no types. */

@@ -14,6 +14,8 @@ export interface FlakyNetwork {
   readonly url: string
   break(how: Exclude<Breakage, 'none'>): void
   mend(): void
+  /** The port of the server that new connections reach from now on. */
+  lead(port: number): void
   /** Resolves once a connection was broken since `break`. */
   readonly broken: () => Promise<void>
   stop(): Promise<void>
@@ -21,6 +23,7 @@ export interface FlakyNetwork {
 
 export async function startFlakyNetwork(serverPort: number): Promise<FlakyNetwork> {
   let breakage: Breakage = 'none'
+  let leadsTo = serverPort
   let broken = Promise.withResolvers<void>()
   const open = new Set<Socket>()
   const lose = (page: Socket): void => {
@@ -33,7 +36,7 @@ export async function startFlakyNetwork(serverPort: number): Promise<FlakyNetwor
       return
     }
     open.add(page)
-    const upstream = connect(serverPort, '127.0.0.1')
+    const upstream = connect(leadsTo, '127.0.0.1')
     page.on('error', () => page.destroy()).on('close', () => upstream.destroy())
     page.on('close', () => open.delete(page))
     upstream.on('error', () => upstream.destroy()).on('close', () => page.destroy())
@@ -60,6 +63,9 @@ export async function startFlakyNetwork(serverPort: number): Promise<FlakyNetwor
     },
     mend: () => {
       breakage = 'none'
+    },
+    lead: (port) => {
+      leadsTo = port
     },
     broken: () => broken.promise,
     stop: async () => {

@@ -19,10 +19,10 @@ export const POINTS = [
 export type Point = (typeof POINTS)[number]
 
 export interface JourneyInit {
-  /** Resolves when the turn may go on from there. */
-  readonly pass: (point: Point) => Promise<void>
+  /** Resolves when the turn of a session may go on from there. */
+  readonly pass: (point: Point, session: string) => Promise<void>
   /** Notes the effect of a tool of the server. */
-  readonly note: (tool: string) => void
+  readonly note: (tool: string, session: string) => void
   /** Milliseconds that the page has for a call; those of the agent by default. */
   readonly pageMs?: number
 }
@@ -35,9 +35,9 @@ export function createJourney(init: JourneyInit): Agent {
     description: 'looks',
     input: { type: 'object', properties: { place: { type: 'string' } }, required: ['place'] },
     effect: 'pure',
-    execute: async () => {
-      await init.pass('while a tool of the server runs')
-      init.note('look')
+    execute: async (_, { session }) => {
+      await init.pass('while a tool of the server runs', session)
+      init.note('look', session)
       return 'rain'
     },
   })
@@ -48,9 +48,9 @@ export function createJourney(init: JourneyInit): Agent {
     effect: 'once',
     approval: true,
     title: 'Save a note',
-    execute: async () => {
-      init.note('note.save')
-      await init.pass('while the approved tool runs')
+    execute: async (_, { session }) => {
+      init.note('note.save', session)
+      await init.pass('while the approved tool runs', session)
       return 'saved'
     },
   })
@@ -61,11 +61,11 @@ export function createJourney(init: JourneyInit): Agent {
 }
 
 type Sink = (event: ModelEvent) => void
-type Step = (sink: Sink) => Promise<readonly ModelPart[]>
+type Step = (sink: Sink, pass: (point: Point) => Promise<void>) => Promise<readonly ModelPart[]>
 
-function createModel({ pass }: JourneyInit): Model {
+function createModel(init: JourneyInit): Model {
   const steps: readonly Step[] = [
-    async (sink) => {
+    async (sink, pass) => {
       await pass('before the first token')
       sink({ type: 'reasoning-delta', text: 'It may ' })
       await pass('in a thought')
@@ -84,7 +84,7 @@ function createModel({ pass }: JourneyInit): Model {
         { type: 'call', name: 'look', arguments: '{"place":"Rome"}' },
       ]
     },
-    async (sink) => {
+    async (sink, pass) => {
       sink({ type: 'text-delta', text: 'It rains.' })
       await pass('before the page hears of its calls')
       return [
@@ -94,7 +94,7 @@ function createModel({ pass }: JourneyInit): Model {
       ]
     },
     () => Promise.resolve([{ type: 'call', name: 'note.save', arguments: '{"text":"Rain in Rome"}' }]),
-    async (sink) => {
+    async (sink, pass) => {
       sink({ type: 'text-delta', text: 'All is ' })
       await pass('in the last text')
       sink({ type: 'text-delta', text: 'done.' })
@@ -106,10 +106,10 @@ function createModel({ pass }: JourneyInit): Model {
     id: 'scripted/journey',
     provider: 'scripted',
     capabilities: { tools: 'native', images: false },
-    run: async ({ messages }, sink) => {
+    run: async ({ messages, session }, sink) => {
       const step = steps[countSteps(messages)]
       if (!step) throw new Error('the journey is over')
-      const parts = await step(sink)
+      const parts = await step(sink, (point) => init.pass(point, session))
       const finish = parts.some(({ type }) => type === 'call') ? 'tool-calls' : 'end'
       return { parts, finish, usage: {}, model: 'journey' }
     },

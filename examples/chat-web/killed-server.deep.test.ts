@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { countNotices, expectLogShown, openBrowser, say } from './chat-web.test-kit.ts'
+import { countNotices, expectLogShown, openBrowser, say, untilTurnEnds } from './chat-web.test-kit.ts'
 import type { Point } from './journey.test-kit.ts'
 import { LAST_TEXT, POINTS, SHOWN_BY } from './journey.test-kit.ts'
 
@@ -54,6 +54,7 @@ test
     await page.getByText('The connection is lost').waitFor()
     await start()
     if (!isAllowedBefore(point)) await allow(page).click()
+    await untilTurnEnds(page, { url })
     await page.getByText(LAST_TEXT).waitFor()
     await page.getByRole('button', { name: 'Try again' }).waitFor()
     const [said, answer, ...more] = await expectLogShown(page, { url })

@@ -1,6 +1,7 @@
 // `npm run example chat`: the page and its server on one port. With a key in the environment a real model answers.
 import type { Agent, Store } from '@baton/host'
 import { createHost } from '@baton/host'
+import type { HandledHost, HttpLimits } from '@baton/server/http'
 import { createChatSocket, createHandler, createNodeListener } from '@baton/server/http'
 import { createWebSocketFront } from '@baton/server/websocket'
 import { readFileSync } from 'node:fs'
@@ -24,7 +25,24 @@ export interface ChatOptions {
 
 export async function startChat(agent: Agent, { port = 0, ...options }: ChatOptions = {}): Promise<Started> {
   const host = createHost({ agent, ...options })
-  const api = createNodeListener(createHandler(host, { hosts: ['localhost', '127.0.0.1'] }))
+  const served = await serveChat(host, { port })
+  await host.recover()
+  const stop = async (): Promise<void> => {
+    await served.stop()
+    await host.stop()
+  }
+  return { ...served, stop }
+}
+
+export interface ServeOptions {
+  readonly port: number
+  /** Of requests; the defaults by default. */
+  readonly limits?: Partial<HttpLimits>
+}
+
+/** The page over any host. Whoever made the host stops it. */
+export async function serveChat(host: HandledHost, { port, limits = {} }: ServeOptions): Promise<Started> {
+  const api = createNodeListener(createHandler(host, { limits, hosts: ['localhost', '127.0.0.1'] }))
   const files: Readonly<Record<string, readonly [type: string, text: string]>> = {
     '/': ['text/html; charset=utf-8', readFileSync(new URL('index.html', import.meta.url), 'utf8')],
     '/page.css': ['text/css', readFileSync(new URL('page.css', import.meta.url), 'utf8')],
@@ -40,14 +58,9 @@ export async function startChat(agent: Agent, { port = 0, ...options }: ChatOpti
     response.writeHead(text === undefined ? 404 : 200, { 'content-type': type ?? 'text/plain' })
     response.end(text ?? 'There is nothing here.\n')
   }
-  const front = createWebSocketFront({ host, port, chats: createChatSocket(host), requests: answer })
+  const front = createWebSocketFront({ host, port, chats: createChatSocket(host, { limits }), requests: answer })
   const { port: bound } = await front.listen()
-  await host.recover()
-  const stop = async (): Promise<void> => {
-    await front.close()
-    await host.stop()
-  }
-  return { url: `http://127.0.0.1:${bound}/`, port: bound, stop }
+  return { url: `http://127.0.0.1:${bound}/`, port: bound, stop: () => front.close() }
 }
 
 async function bundlePage(): Promise<string> {

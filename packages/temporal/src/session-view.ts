@@ -119,9 +119,9 @@ export class SessionView {
     const pos = Math.max(-1, ...accepted.map((answer) => answer.pos))
     const { isRunning } = this.#init
     const untilMs = performance.now() + REACH_MS
-    // Nobody else writes while the run lives.
-    while (isRunning && untilMs > performance.now()) {
-      if (await this.#reachesIn(pos, LOOK_MS)) break
+    // Nobody else writes while the run lives. A view that was closed reaches nothing, at once.
+    while (isRunning && !this.#isClosed && untilMs > performance.now()) {
+      if ((await this.#reachesIn(pos, LOOK_MS)) || this.#isClosed) break
       if ((await isRunning()) || (await this.#reachesIn(pos, LOOK_MS))) continue
       this.#wantedPos = -1
       return false

@@ -14,6 +14,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Answers, Submission } from './contract.ts'
 import { INPUTS_MAX, SUBMIT } from './contract.ts'
+import { ServiceCalls } from './service-calls.ts'
 
 /** Bytes of one Update's inputs: the service takes 2 MB, and a run that is given more does not come to its end. */
 const BYTES_MAX = 1_500_000
@@ -31,6 +32,8 @@ interface Waiting {
 
 export interface SubmitterInit {
   readonly client: Client
+  /** What else is asked over the same connection; absent: nobody waits for these calls before it closes. */
+  readonly calls?: ServiceCalls
   /** Milliseconds for which an Update is tried; 60,000 by default. */
   readonly tryMs?: number
   /** Starts the workflow of a session that has none that runs; absent: it is `session_closed`. */
@@ -41,10 +44,12 @@ export interface SubmitterInit {
 
 export class Submitter {
   readonly #init: SubmitterInit
+  readonly #calls: ServiceCalls
   readonly #queues = new Map<string, Waiting[]>()
 
   constructor(init: SubmitterInit) {
     this.#init = init
+    this.#calls = init.calls ?? new ServiceCalls(init.client)
   }
 
   /** @throws BatonError `session_closed`, `store_failed`, `input_too_large`, `queue_full` */
@@ -74,15 +79,17 @@ export class Submitter {
       throw new BatonError({ code: 'input_too_large', message })
     }
     const updateId = randomUUID()
-    const untilMs = performance.now() + (this.#init.tryMs ?? TRY_MS)
+    const { client, tryMs = TRY_MS } = this.#init
+    const untilMs = performance.now() + tryMs
     for (;;) {
       try {
         // Without a worker nobody answers: the service itself would wait for ever.
         const deadlineMs = Date.now() + Math.max(1, untilMs - performance.now())
-        return await this.#init.client.withDeadline(deadlineMs, () => this.#update(session, submission, updateId))
+        const update = (): Promise<Answers> => this.#update(session, submission, updateId)
+        return await this.#calls.run(() => client.withDeadline(deadlineMs, update))
       } catch (cause) {
         const error = describeFailure(session, cause)
-        if (!error.retryable || performance.now() > untilMs) throw error
+        if (!error.retryable || performance.now() > untilMs || this.#calls.isEnding) throw error
         await wait(AGAIN_MS)
       }
     }

@@ -39,6 +39,7 @@ export interface TemporalWorld {
   records(session: string): Promise<readonly SessionRecord[]>
   /** Resolves when nothing of a session is under way, and all of it is in the log. */
   settle(session: string): Promise<void>
+  endWorker(): Promise<void>
   /** Ends its worker, and starts another one. */
   replaceWorker(): Promise<void>
   close(): Promise<void>
@@ -86,6 +87,7 @@ export async function createTemporalWorld(server: TemporalServer, init: Temporal
         const view = await client.workflow.getHandle(session).query<SessionStateView>(STATE)
         return view.phase === 'idle' && view.unpublished === 0 && view.underWay.length === 0 && view.waiting === 0
       }),
+    endWorker: () => stopWorker(),
     replaceWorker: async () => {
       await stopWorker()
       stopWorker = await startWorker()

@@ -18,3 +18,31 @@ export function chooseSample<T>(items: readonly T[], quick: number): readonly T[
     (_, index) => Math.floor((index * quick) / items.length) !== Math.floor(((index - 1) * quick) / items.length),
   )
 }
+
+/** Milliseconds. */
+const DAY_MS = 86_400_000
+
+/**
+ * A third of the items, another one each day; all of them where BATON_TEST_ALL is set. The seed is the day since 1970;
+ * BATON_TEST_SEED sets another one, to play a former day again.
+ * @throws Error for a seed that is no whole number
+ */
+export function chooseRotating<T>(items: readonly T[]): readonly T[] {
+  const seed = readSeed()
+  return seed === undefined ? items : items.filter((_, index) => (index + seed) % 3 === 0)
+}
+
+/** Which items `chooseRotating` takes, in words for a test's output: with them a run can be repeated. */
+export function describeRotation(): string {
+  const seed = readSeed()
+  return seed === undefined ? 'all of them' : `BATON_TEST_SEED=${seed}, a third of them`
+}
+
+/** Undefined: nothing is left out. */
+function readSeed(): number | undefined {
+  if (process.env['BATON_TEST_ALL'] !== undefined) return undefined
+  const text = process.env['BATON_TEST_SEED']
+  const seed = text === undefined ? Math.floor(Date.now() / DAY_MS) : Number(text)
+  if (!Number.isSafeInteger(seed) || seed < 0) throw new Error(`BATON_TEST_SEED must be a whole number, not "${text}"`)
+  return seed
+}

@@ -15,6 +15,8 @@ export interface ChatAnswerInit {
   readonly newId: () => string
   /** Events before this position have happened before; what they leave waiting is looked at once all are read. */
   readonly livePos: number
+  /** Calls as they stand after those events, by their ids: nobody attaches for one that was settled since. */
+  readonly calls?: ReadonlyMap<string, CallView>
 }
 
 /** The names of clients behind responses. */
@@ -81,7 +83,8 @@ export class ChatAnswer {
   }
 
   async #hold(call: CallView): Promise<void> {
-    if (call.runs !== 'client' || call.status === 'settled') return
+    const { status } = this.#init.calls?.get(call.callId) ?? call
+    if (call.runs !== 'client' || call.status === 'settled' || status === 'settled') return
     const isOwn = call.holder !== undefined && call.holder === this.#client?.client
     if (!isOwn && !this.#client && (call.waitsForClient || call.status !== 'proposed')) await this.#attach()
     if (!isOwn || call.status !== 'waiting' || this.#claimed.has(call.callId)) return

@@ -56,6 +56,28 @@ test.each(['pure', 'idempotent'] as const)('after a reload a call that is %s is 
   expect(asked).toHaveLength(2)
 })
 
+test('a page that reads again what is settled is nobody’s client: nothing is added to the log', async () => {
+  const { openPage, host } = start(createAgent('once'))
+  const first = openPage('r0', {
+    onToolCall: ({ toolCall: { toolName, toolCallId } }) =>
+      void first.addToolOutput({ tool: toolName, toolCallId, output: 'Rome' }),
+  })
+  await first.sendMessage({ text: 'where?' })
+  await settled(first, ({ status }) => status === 'ready' && readTexts(first).at(-1) === 'In Rome.')
+  const session = await host.session('r0')
+  const { head } = await session.info()
+  const second = openPage('r0', { messages: first.messages.slice(0, 1) })
+  await second.resumeStream()
+  expect(readTexts(second).at(-1)).toBe('In Rome.')
+  expect(findTool(second, 'place')).toMatchObject({ state: 'output-available', output: 'Rome' })
+  const facts = []
+  for await (const event of session.events({ from: head })) {
+    if (event.type === 'live') break
+    facts.push(event)
+  }
+  expect([facts, (await session.info()).head.pos - head.pos]).toEqual([[], 0])
+})
+
 test('after a reload a call that runs once is not offered again, and takes its result from the page that has it', async () => {
   const { openPage, fetch } = start(createAgent('once'))
   const asked: string[] = []

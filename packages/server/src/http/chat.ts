@@ -253,7 +253,7 @@ async function goOn(session: Session, { known, given }: Of<'continue'>, world: C
     reader.leave()
     throw cause
   }
-  return { answer: createAnswer(session, world, { livePos, known }), events: chain(past, reader) }
+  return { answer: createAnswer(session, world, { livePos, calls, known }), events: chain(past, reader) }
 }
 
 /** What the log has settled already is passed over: a page may say it twice, and may be late. */
@@ -288,19 +288,20 @@ function asText(output: unknown): string {
  */
 export async function resumeChat(session: Session, world: ChatWorld): Promise<OpenedChat | undefined> {
   if (!session.lastTurn()) return undefined
-  const { past, reader, livePos } = await readTurn(session)
+  const { past, calls, reader, livePos } = await readTurn(session)
   const { activity, lastMs } = await session.info()
   const isOver = past.some(({ type }) => type === 'turn-finished') && activity !== 'running' && activity !== 'waiting'
   if (isOver && world.clock.nowMs() - lastMs > world.replayMs) {
     reader.leave()
     return undefined
   }
-  return { answer: createAnswer(session, world, { livePos }), events: chain(past, reader) }
+  return { answer: createAnswer(session, world, { livePos, calls }), events: chain(past, reader) }
 }
 
 interface ReadTurn {
   /** Of the newest turn, so far. */
   readonly past: readonly SessionEvent[]
+  /** As they stand after it. */
   readonly calls: ReadonlyMap<string, CallView>
   /** What comes. */
   readonly reader: EventStream
@@ -327,7 +328,7 @@ async function readTurn(session: Session): Promise<ReadTurn> {
 function createAnswer(
   session: Session,
   { clock, timers, newId, linkMedia }: ChatWorld,
-  more: Pick<ChatAnswerInit, 'livePos' | 'known'>,
+  more: Pick<ChatAnswerInit, 'livePos' | 'calls' | 'known'>,
 ): ChatAnswer {
   return new ChatAnswer({ session, timers, newId, linkMedia, nowMs: () => clock.nowMs(), ...more })
 }

@@ -5,12 +5,14 @@ import { createCatalog, createHostOver } from '@baton/runtime'
 import { Client, Connection } from '@temporalio/client'
 import type { DataConverter } from '@temporalio/common'
 import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Tuning } from '../contract.ts'
 import { TASK_QUEUE } from '../contract.ts'
 import { createDataConverter } from '../data-converter.ts'
 import type { LiveBus } from '../live/live-bus.ts'
 import { openBus } from '../live/open-bus.ts'
 import { digest, digestMedia, NODE_WORLD } from '../node-world.ts'
+import { ServiceCalls } from '../service-calls.ts'
 import type { SessionLog } from '../session-view.ts'
 import { removeSession } from './remove-session.ts'
 import { TemporalDirectory } from './temporal-directory.ts'
@@ -50,6 +52,8 @@ export interface TemporalHost<A extends Agent = Agent> extends Host<A>, SessionD
 const SILENT: Logger = { info: () => {}, warn: () => {} }
 /** A renewal costs an Update, of all clients of a session together. */
 const CLIENT_LEASE_MS = 90_000
+/** Milliseconds that a stop waits for the connection to close: a service that does not answer ends its calls later. */
+const CLOSE_MS = 5000
 
 /**
  * The agents are those of the workers, by name: what is decided and done is decided and done there.
@@ -73,7 +77,8 @@ export async function createTemporalHost<A extends Agent = Agent>(
   const models = { ...(modelOf && { modelOf }), ...(defaultModel && { defaultModel }) }
   const catalog = createCatalog({ ...choice, ...models, ...world })
   const tuning = { ...(idleMs !== undefined && { idleMs }), ...(updatesMax !== undefined && { updatesMax }) }
-  const engine = new TemporalEngine({ client, taskQueue, catalog, store, bus, log, tuning, leaseMs })
+  const calls = new ServiceCalls(client)
+  const engine = new TemporalEngine({ client, calls, taskQueue, catalog, store, bus, log, tuning, leaseMs })
   const host = createHostOver({ engine, newId })
   const directory = new TemporalDirectory({ store, bus, log })
   const endHost = async (how: Parameters<Host['stop']>[0]): Promise<void> => {
@@ -82,7 +87,9 @@ export async function createTemporalHost<A extends Agent = Agent>(
       await host.stop(how)
     } finally {
       if (typeof options.redis !== 'object') await bus.close()
-      if (!options.connection) await connection.close()
+      const closing = calls.end().then(() => (options.connection ? undefined : connection.close()))
+      closing.catch((cause: unknown) => log.warn('the connection to Temporal did not close', { cause: String(cause) }))
+      await Promise.race([closing, wait(CLOSE_MS, undefined, { ref: false })])
     }
   }
   let stopped: Promise<void> | undefined
@@ -93,13 +100,13 @@ export async function createTemporalHost<A extends Agent = Agent>(
     has: directory.has,
     watch: directory.watch,
     remove: async (session, by) => {
-      engine.drop(session, await removeSession({ client, store, bus, log }, session, by))
+      engine.drop(session, await calls.run(() => removeSession({ client, store, bus, log }, session, by)))
     },
     stop,
     [Symbol.asyncDispose]: () => stop(),
     problem: async () => {
       try {
-        await connection.workflowService.getSystemInfo({})
+        await calls.run(() => connection.workflowService.getSystemInfo({}))
       } catch (cause) {
         return `the Temporal service does not answer: ${cause instanceof Error ? cause.message : String(cause)}`
       }

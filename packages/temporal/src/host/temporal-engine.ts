@@ -15,6 +15,7 @@ import type { Identity, SessionStart, Tuning } from '../contract.ts'
 import { SESSION_WORKFLOW } from '../contract.ts'
 import type { LiveBus } from '../live/live-bus.ts'
 import { NODE_WORLD } from '../node-world.ts'
+import type { ServiceCalls } from '../service-calls.ts'
 import type { SessionLog } from '../session-view.ts'
 import { SessionView } from '../session-view.ts'
 import { Submitter } from '../submitter.ts'
@@ -22,6 +23,7 @@ import { ClientLeases } from './client-leases.ts'
 
 export interface TemporalEngineInit {
   readonly client: Client
+  readonly calls: ServiceCalls
   readonly taskQueue: string
   readonly catalog: Catalog
   readonly store: SessionLog
@@ -43,9 +45,10 @@ export class TemporalEngine implements Engine {
 
   constructor(init: TemporalEngineInit) {
     this.#init = init
-    const { client } = init
+    const { client, calls } = init
     this.#submitter = new Submitter({
       client,
+      calls,
       start: (session) => this.#createStart(session),
       findBirth: (session) => findBirth(this.#known.get(session)),
     })
@@ -105,7 +108,7 @@ export class TemporalEngine implements Engine {
   }
 
   async #begin(session: string, { principal, agent, meta = {} }: SessionOpening): Promise<Gateway> {
-    const { store, bus, log, catalog, client, leaseMs } = this.#init
+    const { store, bus, log, catalog, leaseMs } = this.#init
     const world = new OpenWorld({ catalog, onChange: () => {}, isClosed: () => false })
     const isNeeded = (): boolean => isAtWork(view.replica.state())
     const submit = this.#submitter.submitTo(session)
@@ -119,7 +122,7 @@ export class TemporalEngine implements Engine {
         throw cause
       }
     }
-    const isRunning = (): Promise<boolean> => isWorkflowRunning(client, session)
+    const isRunning = (): Promise<boolean> => this.#isWorkflowRunning(session)
     const onRemoved = (): void => this.#forget(session, view)
     const view = new SessionView({ session, store, bus, log, world, update, isRunning, onRemoved })
     try {
@@ -131,11 +134,11 @@ export class TemporalEngine implements Engine {
       await world.open({ id: session, agent: name, principal: principal.id, meta }, isNew ? agent : undefined)
       this.#known.set(session, { identity: { ...identity, agent: world.current.agent.name }, view })
       if (isNew) {
-        await client.workflow.start(SESSION_WORKFLOW, this.#startOptions(session))
+        await this.#start(session)
         await view.reach(0, OPEN_MS)
       } else if (view.replica.state().turn !== null)
         // Where its workflow was terminated, it goes on with what it owes before anybody says something.
-        client.workflow.start(SESSION_WORKFLOW, this.#startOptions(session)).catch((cause: unknown) => {
+        this.#start(session).catch((cause: unknown) => {
           log.warn('the workflow of a session with an open turn could not be started', {
             session,
             cause: String(cause),
@@ -159,6 +162,22 @@ export class TemporalEngine implements Engine {
     await this.#submitter.submit(engine.session, { inputs: [], agent: agent.name })
     const known = this.#known.get(engine.session)
     if (known) this.#known.set(engine.session, { view, identity: { ...known.identity, agent: agent.name } })
+  }
+
+  async #start(session: string): Promise<void> {
+    const { client, calls } = this.#init
+    await calls.run(() => client.workflow.start(SESSION_WORKFLOW, this.#startOptions(session)))
+  }
+
+  /** A service that does not answer has not said that it does not run. */
+  async #isWorkflowRunning(session: string): Promise<boolean> {
+    const { client, calls } = this.#init
+    try {
+      const { status } = await calls.run(() => client.workflow.getHandle(session).describe())
+      return status.name === 'RUNNING'
+    } catch (cause) {
+      return !(cause instanceof WorkflowNotFoundError)
+    }
   }
 
   /** A session whose log is gone must not begin anew by what somebody says to the old one. */
@@ -197,16 +216,6 @@ export class TemporalEngine implements Engine {
 /** Undefined as long as it has no record. */
 function findBirth(known: KnownSession | undefined): string | undefined {
   return known?.view.replica.state().birth || undefined
-}
-
-/** A service that does not answer has not said that it does not run. */
-async function isWorkflowRunning(client: Client, session: string): Promise<boolean> {
-  try {
-    const { status } = await client.workflow.getHandle(session).describe()
-    return status.name === 'RUNNING'
-  } catch (cause) {
-    return !(cause instanceof WorkflowNotFoundError)
-  }
 }
 
 /** A client may be asked for something, or has been. */

@@ -42,8 +42,8 @@ export function createActivities(init: ActivitiesInit): BatonActivities {
   return {
     'baton.open': (job) => tellFailure(() => openLog(init, job)),
     'baton.decide': (job) => tellFailure(() => decideInputs(init, job)),
-    'baton.publish': ({ session, records }) => tellFailure(() => putRecords(init, session, records)),
-    'baton.result': ({ identity }) => tellFailure(() => readGoalResult(init.places, identity)),
+    'baton.publish': ({ session, records }) => beatWhile(() => putRecords(init, session, records)),
+    'baton.result': ({ identity }) => beatWhile(() => readGoalResult(init.places, identity)),
     'baton.model': (job) => performWork(init, job),
     'baton.tool': (job) => performWork(init, job),
   }
@@ -58,6 +58,16 @@ async function tellFailure<Value>(act: () => Promise<Value>): Promise<Value> {
     const { code: type, message, hint } = cause
     const nonRetryable = FINAL_CODES.includes(type)
     throw ApplicationFailure.create({ type, message: `${message}. ${hint}`, nonRetryable })
+  }
+}
+
+/** Gives signs of life as long as it acts: a slow store is no worker that died. */
+async function beatWhile<Value>(act: () => Promise<Value>): Promise<Value> {
+  const beat = setInterval(() => heartbeat(), BEAT_MS)
+  try {
+    return await tellFailure(act)
+  } finally {
+    clearInterval(beat)
   }
 }
 

@@ -10,8 +10,12 @@ export const stateQuery = defineQuery<SessionStateView>(STATE)
 /** Milliseconds of one try of a decision, and of all tries before the workflow is told. */
 const DECIDE_MS = 10_000
 const DECIDE_ALL_MS = 30_000
-/** Of one try to publish; it is tried until it is done. */
-const PUBLISH_MS = 30_000
+/** Of one try to publish or to read; it is tried until it is done, and one whose worker has died is missed sooner. */
+const STORE_TIMES = {
+  startToCloseTimeout: 30_000,
+  heartbeatTimeout: 10_000,
+  retry: { initialInterval: 200, backoffCoefficient: 2, maximumInterval: 10_000 },
+}
 
 type LocalType = 'baton.open' | 'baton.decide'
 
@@ -28,15 +32,9 @@ export async function callLocally<Type extends LocalType>(
 
 export async function publishRecords(session: string, records: readonly SessionRecord[]): Promise<void> {
   const job: PublishJob = { session, records }
-  await scheduleActivity('baton.publish', [job], {
-    startToCloseTimeout: PUBLISH_MS,
-    retry: { initialInterval: 200, backoffCoefficient: 2, maximumInterval: 10_000 },
-  })
+  await scheduleActivity('baton.publish', [job], STORE_TIMES)
 }
 
 export async function readResult(job: ResultJob): Promise<Awaited<ReturnType<BatonActivities['baton.result']>>> {
-  return await scheduleActivity('baton.result', [job], {
-    startToCloseTimeout: PUBLISH_MS,
-    retry: { initialInterval: 200, backoffCoefficient: 2, maximumInterval: 10_000 },
-  })
+  return await scheduleActivity('baton.result', [job], STORE_TIMES)
 }

@@ -43,7 +43,7 @@ export const MANY_FRAMES = {
   addressSessionsPerMinute: MANY,
 }
 /** Milliseconds that a client has for its turn. */
-const CLIENT_MS = 30_000
+const CLIENT_MS = 120_000
 const SESSION = 's'
 
 export const environment = createNodeEnvironment({ post: () => Promise.reject(new Error('no network in this test')) })

@@ -2,7 +2,7 @@
 // wherever the gateway ends, they are told the turn once, in the log's words, and each effect happens once.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HOME_TEXT } from '../home-agent.ts'
-import { startServices } from '../temporal-chaos/place.test-kit.ts'
+import { startServices } from '../services.ts'
 import { checkTold, findClients, inGroups } from './check-home.test-kit.ts'
 import type { PlayedTurn } from './play-home.ts'
 import type { TemporalHome } from './play-temporal.test-kit.ts'

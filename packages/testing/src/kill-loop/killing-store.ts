@@ -4,19 +4,26 @@ import type { SessionRecord } from '@baton/core/machine'
 import { setTimeout } from 'node:timers/promises'
 import type { KillPlan } from './plan.ts'
 
-/** Dies around the append that holds the chosen record: what it holds is then lost, or stored and not known to anybody. */
-export function killingAt(store: Store, plan: KillPlan): Store {
+/** Dies around the write that holds the chosen record: what it holds is then lost, or stored and not known to anybody. */
+export function killingAt<Killing extends Pick<Store, 'append' | 'put'>>(store: Killing, plan: KillPlan): Killing {
+  const around = async <Value>(
+    session: string,
+    records: readonly SessionRecord[],
+    write: () => Promise<Value>,
+  ): Promise<Value> => {
+    const isIt = (plan.session ?? session) === session && records.some((record) => fits(record, plan))
+    if (isIt && plan.moment === 'before') die()
+    const written = await write()
+    if (isIt && plan.moment === 'after') die()
+    // What this record decided is performed, and the process dies before the next record.
+    if (isIt && plan.moment === 'later') void setTimeout(plan.laterMs).then(die)
+    return written
+  }
   return {
     ...store,
-    append: async (session, epoch, afterPos, records) => {
-      const isIt = (plan.session ?? session) === session && records.some((record) => fits(record, plan))
-      if (isIt && plan.moment === 'before') die()
-      const pos = await store.append(session, epoch, afterPos, records)
-      if (isIt && plan.moment === 'after') die()
-      // The host performs what this record decided, and dies before the next record.
-      if (isIt && plan.moment === 'later') void setTimeout(plan.laterMs).then(die)
-      return pos
-    },
+    append: (session, epoch, afterPos, records) =>
+      around(session, records, () => store.append(session, epoch, afterPos, records)),
+    put: (session, records) => around(session, records, () => store.put(session, records)),
   }
 }
 

@@ -2,8 +2,9 @@
 // tried changes with the day; the seed is printed, and BATON_CHAOS_SEED and BATON_CHAOS_SHARE set them: share 1 tries all.
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, describe, test } from 'vitest'
+import { startServices } from '../services.ts'
 import { checkConversation, converse, readTwice } from './conversation.test-kit.ts'
-import { createPlace, startServices } from './place.test-kit.ts'
+import { createPlace } from './place.test-kit.ts'
 
 const what = 'conversations over Temporal whose workers are killed'
 const services = await startServices(what, (message) => console.warn(message))

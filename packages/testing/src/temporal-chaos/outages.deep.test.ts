@@ -2,12 +2,14 @@
 import type { EventBatch } from '@baton/core'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
+import type { Services } from '../services.ts'
+import { startServices } from '../services.ts'
 import type { StartedCommand } from '../start-command.ts'
 import { PLAIN, TALK, TALK_WORDS } from './chaos-agent.ts'
 import type { Checked } from './conversation.test-kit.ts'
 import { checkConversation, converse, readTwice } from './conversation.test-kit.ts'
-import type { Place, Services } from './place.test-kit.ts'
-import { createPlace, startServices } from './place.test-kit.ts'
+import type { Place } from './place.test-kit.ts'
+import { createPlace } from './place.test-kit.ts'
 
 const what = 'sessions over Temporal whose gateways and services are killed'
 const services = await startServices(what, (message) => console.warn(message))

@@ -1,0 +1,218 @@
+// The chat page, `useChat` of the AI SDK, over a real Temporal service, PostgreSQL and Redis. Its gateway, its worker or both are
+// killed, its network is cut, it moves to another gateway or is loaded again, at every kind of moment of a turn: it goes on by
+// itself, shows what the log has in the end, and no effect has happened twice.
+import { chooseRotating, describeRotation } from '@baton/testing/depth'
+import { startServices } from '@baton/testing/services'
+import { randomUUID } from 'node:crypto'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { countNotices, expectLogShown, openBrowser, say, untilTurnEnds } from './chat-web.test-kit.ts'
+import type { FlakyNetwork } from './flaky-network.test-kit.ts'
+import { startFlakyNetwork } from './flaky-network.test-kit.ts'
+import { LAST_TEXT, POINTS, SHOWN_BY } from './journey.test-kit.ts'
+import type { ChatPlace } from './temporal-place.test-kit.ts'
+import { openChatPlace } from './temporal-place.test-kit.ts'
+
+const { hasBrowser, openPage, closers } = openBrowser()
+const what = 'the chat page over Temporal'
+const services = hasBrowser ? await startServices(what, (message) => console.warn(message)) : undefined
+
+const MOMENTS = [...POINTS, 'while the approval waits'] as const
+type Moment = (typeof MOMENTS)[number]
+const TRANSPORTS = ['', '?over=websocket'] as const
+/** Pages that stand at their moments together when something happens to all of them. */
+const AT_ONCE = 8
+/** Milliseconds that a page waits for what it is to show: work of a killed worker is missed after ten seconds. */
+const SHOW_MS = 90_000
+/** Milliseconds of silence for which work is not taken for lost where its worker lives. */
+const PATIENT_MS = 120_000
+
+interface OpenedPage {
+  readonly session: string
+  readonly moment: Moment
+  readonly page: Page
+  readonly network: FlakyNetwork
+}
+
+interface Strike {
+  readonly name: string
+  readonly killsWorker: boolean
+  /** Ends when all are back, and the sessions may go on. */
+  readonly play: (place: ChatPlace, pages: readonly OpenedPage[]) => Promise<void>
+}
+
+const allow = ({ page }: OpenedPage) => page.getByRole('button', { name: 'Allow', exact: true })
+const isAllowedBefore = ({ moment }: OpenedPage): boolean =>
+  moment !== 'while the approval waits' && POINTS.indexOf(moment) >= POINTS.indexOf('while the approved tool runs')
+
+/** A page whose approval waits listens to nothing. */
+const seeLoss = (pages: readonly OpenedPage[]): Promise<unknown> =>
+  onEach(
+    pages.filter(({ moment }) => moment !== 'while the approval waits'),
+    ({ page }) => page.getByText('The connection is lost').waitFor(),
+  )
+
+const seeShown = ({ page, moment }: OpenedPage): Promise<void> => {
+  const text = moment === 'while the approval waits' ? 'It rains.' : SHOWN_BY[moment]
+  return text === undefined ? Promise.resolve() : page.getByText(text).first().waitFor({ state: 'attached' })
+}
+
+const STRIKES: readonly Strike[] = [
+  {
+    name: 'its gateway is killed',
+    killsWorker: false,
+    play: async (place, pages) => {
+      await place.kill('gateway')
+      await seeLoss(pages)
+      place.goOn()
+      await place.start('gateway')
+    },
+  },
+  {
+    name: 'its worker is killed',
+    killsWorker: true,
+    play: async (place) => {
+      await place.kill('worker')
+      place.goOn()
+      await place.start('worker')
+    },
+  },
+  {
+    name: 'its gateway and its worker are killed',
+    killsWorker: true,
+    play: async (place, pages) => {
+      await Promise.all([place.kill('gateway'), place.kill('worker')])
+      await seeLoss(pages)
+      place.goOn()
+      await Promise.all([place.start('gateway'), place.start('worker')])
+    },
+  },
+  {
+    name: 'its network is cut',
+    killsWorker: false,
+    play: async (place, pages) => {
+      for (const { network } of pages) network.break('cut')
+      await seeLoss(pages)
+      // What the page misses meanwhile is told to it later.
+      place.goOn()
+      for (const { network } of pages) network.mend()
+    },
+  },
+  {
+    name: 'it moves to another gateway',
+    killsWorker: false,
+    play: async (place, pages) => {
+      await place.start('other gateway')
+      for (const { network } of pages) {
+        network.lead(place.ports[1])
+        network.break('cut')
+      }
+      await seeLoss(pages)
+      for (const { network } of pages) network.mend()
+      await onEach(pages, async (one) => {
+        await one.page.getByText('The connection is lost').waitFor({ state: 'hidden' })
+        await seeShown(one)
+      })
+      place.goOn()
+    },
+  },
+  {
+    name: 'it is loaded again',
+    killsWorker: false,
+    play: async (place, pages) => {
+      await onEach(pages, async (one) => {
+        await one.page.reload()
+        await seeShown(one)
+      })
+      place.goOn()
+    },
+  },
+]
+
+/** Goes on where one page fails, so that its moment is told. @throws Error of the first that failed */
+async function onEach(pages: readonly OpenedPage[], play: (one: OpenedPage) => Promise<unknown>): Promise<void> {
+  const failures: Error[] = []
+  await Promise.all(
+    pages.map((one) =>
+      play(one).catch((cause: unknown) => {
+        const why = cause instanceof Error ? cause.message : String(cause)
+        failures.push(new Error(`${one.moment}, ${one.page.url()}: ${why}`, { cause }))
+      }),
+    ),
+  )
+  const [first] = failures
+  if (first) throw first
+}
+
+async function openAt(place: ChatPlace, moment: Moment, query: string): Promise<OpenedPage> {
+  const session = randomUUID()
+  if (moment !== 'while the approval waits') place.stopAt(session, moment)
+  const network = await startFlakyNetwork(place.ports[0])
+  closers.push(network.stop)
+  const page = await openPage(network.url, { query, hash: `#${session}` })
+  page.setDefaultTimeout(SHOW_MS)
+  return { session, moment, page, network }
+}
+
+async function expectWhole(place: ChatPlace, one: OpenedPage, killsWorker: boolean): Promise<void> {
+  const { page, session, moment, network } = one
+  await untilTurnEnds(page, network)
+  await page.getByText(LAST_TEXT).waitFor()
+  await page.getByRole('button', { name: 'Try again' }).waitFor()
+  const [said, answer, ...more] = await expectLogShown(page, network)
+  // Whether a tool of a worker that died had its effect, nobody knows; what runs once is not run again.
+  const saved = killsWorker && moment === 'while the approved tool runs' ? 'output-error' : 'output-available'
+  const done = 'output-available'
+  expect([said?.texts, answer?.calls, more]).toEqual([['go'], [done, done, done, saved], []])
+  expect(place.readEffects(session)).toEqual(['look', 'note.save'])
+  expect(await countNotices(page)).toBe(1)
+}
+
+async function playStruck(place: ChatPlace, strike: Strike, moments: readonly (readonly [Moment, string])[]) {
+  const pages = await Promise.all(moments.map(([moment, query]) => openAt(place, moment, query)))
+  await onEach(pages, async (one) => {
+    await say(one.page, 'go')
+    if (isAllowedBefore(one)) await allow(one).click()
+    await (one.moment === 'while the approval waits' ? allow(one).waitFor() : place.reached(one.session))
+    await seeShown(one)
+  })
+  await strike.play(place, pages)
+  await onEach(pages, async (one) => {
+    if (!isAllowedBefore(one)) await allow(one).click()
+    await expectWhole(place, one, strike.killsWorker)
+  })
+}
+
+/** Where workers are killed, and where none is. */
+let places: { readonly deadly: ChatPlace; readonly calm: ChatPlace } | undefined
+beforeAll(async () => {
+  if (services) places = { deadly: await openChatPlace(services), calm: await openChatPlace(services, PATIENT_MS) }
+}, 120_000)
+afterAll(async () => {
+  await places?.deadly.close()
+  await places?.calm.close()
+  await services?.close()
+}, 120_000)
+
+const moments = TRANSPORTS.flatMap((query) => MOMENTS.map((moment) => [moment, query] as const))
+
+test.skipIf(!services).each(STRIKES.map((strike) => [strike.name, strike] as const))(
+  '%s',
+  { timeout: 600_000 },
+  async (name, strike) => {
+    const place = strike.killsWorker ? places?.deadly : places?.calm
+    if (!place) throw new Error('there are no services')
+    const chosen = chooseRotating(moments)
+    await Promise.all([place.start('gateway'), place.start('worker')])
+    try {
+      for (let done = 0; done < chosen.length; done += AT_ONCE)
+        await playStruck(place, strike, chosen.slice(done, done + AT_ONCE))
+    } catch (cause) {
+      throw new Error(`${String(cause)}\nThe processes said: ${place.errors()}`, { cause })
+    }
+    console.info(
+      `chat over Temporal: ${name} at ${chosen.length} of ${moments.length} moments; ${describeRotation()}; ` +
+        'effects once, the page shows the log',
+    )
+  },
+)

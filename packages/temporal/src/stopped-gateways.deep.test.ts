@@ -1,0 +1,58 @@
+// What a worker or a gateway leaves behind: an activity of a slow store that lives, and a gateway that stops while nobody takes its
+// inputs.
+import type { Store } from '@baton/core'
+import { createMemoryStore } from '@baton/host'
+import { findTemporal, startTemporal } from '@baton/testing/temporal'
+import { randomUUID } from 'node:crypto'
+import { afterAll, describe, expect, test } from 'vitest'
+import type { TemporalWorld } from './temporal-world.test-kit.ts'
+import { playInWorld, until } from './temporal-world.test-kit.ts'
+
+const program = findTemporal('gateways that stop', (message) => console.warn(message))
+const server = program === undefined ? undefined : await startTemporal(program)
+afterAll(() => server?.close())
+
+async function findPublishing(world: TemporalWorld, session: string) {
+  const { raw } = await world.handle(session).describe()
+  return raw.pendingActivities?.find(({ activityType }) => activityType?.name === 'baton.publish')
+}
+
+describe.skipIf(!server)('over Temporal', { timeout: 120_000 }, () => {
+  test('an activity that waits for a slow store gives signs of life, so one whose worker died is missed by them', async () => {
+    const store = createMemoryStore()
+    const opened = Promise.withResolvers<void>()
+    const slow: Store = {
+      ...store,
+      put: async (session, records) => {
+        if (records.some(({ pos }) => pos > 0)) await opened.promise
+        await store.put(session, records)
+      },
+    }
+    await playInWorld(server, { steps: [], store: slow }, async (world) => {
+      const id = randomUUID()
+      const session = await world.host.session(id)
+      const configured = session.configure({ settings: { temperature: 0.5 } })
+      await until(async () => Boolean((await findPublishing(world, id))?.lastHeartbeatTime))
+      expect((await findPublishing(world, id))?.attempt).toBe(1)
+      opened.resolve()
+      await configured
+      const { events } = await world.handle(id).fetchHistory()
+      const scheduled = events?.flatMap(({ activityTaskScheduledEventAttributes: one }) => one ?? []) ?? []
+      expect(scheduled.map((one) => Number(one.heartbeatTimeout?.seconds))).toEqual(scheduled.map(() => 10))
+      expect(scheduled.length).toBeGreaterThan(0)
+    })
+  })
+
+  test('a gateway stops while the service is away; who waits for it is told', { timeout: 40_000 }, async () => {
+    await playInWorld(server, { steps: [] }, async (world) => {
+      const session = await world.host.session(randomUUID())
+      await world.endWorker()
+      await server?.kill()
+      const code: unknown = expect.stringMatching(/^(store_failed|session_closed)$/)
+      const said = session.send('is anybody there?').answer.catch((cause: unknown) => cause)
+      await world.host.stop()
+      expect(await said).toMatchObject({ code })
+      await server?.start()
+    })
+  })
+})

@@ -1,0 +1,55 @@
+// Clients of version 2 as programs of their own, over a real Temporal service, PostgreSQL and Redis: wherever in the log the worker
+// is killed, alone or with the gateway, they are told the turn once, in the log's words, and no effect happens twice.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { chooseRotating, describeRotation } from '../depth.ts'
+import { startServices } from '../services.ts'
+import { checkEffects, checkTold, findClients, inGroups } from './check-home.test-kit.ts'
+import type { KilledWorkers, WorkerKill } from './play-killed-worker.test-kit.ts'
+import { openKilledWorkers } from './play-killed-worker.test-kit.ts'
+
+const services = await startServices('clients of version 2 over Temporal, workers killed', (message) =>
+  console.warn(message),
+)
+/** Records of a turn that nothing disturbs, at least. */
+const RECORDS = 14
+const MOMENTS = [
+  { moment: 'before', laterMs: 0 },
+  { moment: 'after', laterMs: 0 },
+  { moment: 'later', laterMs: 4 },
+] as const
+/** At every other one the gateway dies too. */
+const KILLS = MOMENTS.flatMap((when, index): readonly WorkerKill[] =>
+  Array.from({ length: RECORDS }, (_, at) => ({ plan: { at, ...when }, withGateway: (at + index) % 2 === 0 })),
+)
+
+describe.skipIf(!services)('over Temporal', () => {
+  let killed: KilledWorkers
+  beforeAll(async () => {
+    if (services) killed = await openKilledWorkers(services)
+  }, 60_000)
+  afterAll(async () => {
+    killed.close()
+    await services?.close()
+  }, 60_000)
+
+  test.each(findClients(console.warn))(
+    'a client in %s is told a turn once, wherever the worker is killed',
+    { timeout: 600_000 },
+    async (name, program) => {
+      const counts = { workers: 0, gateways: 0, unknown: 0 }
+      await inGroups(chooseRotating(KILLS), async (kill) => {
+        const played = await killed.play(program, kill)
+        checkTold(played)
+        counts.unknown += checkEffects(played)
+        if (!played.wasKilled) return
+        counts.workers += 1
+        if (kill.withGateway) counts.gateways += 1
+      })
+      console.log(
+        `over Temporal, client in ${name}: ${counts.workers} workers killed, of ${KILLS.length} places, and ` +
+          `${counts.gateways} gateways with them; ${counts.unknown} calls told as unknown; ${describeRotation()}`,
+      )
+      expect(counts.workers).toBeGreaterThan(0)
+    },
+  )
+})

@@ -1,0 +1,45 @@
+// A worker of the home agent as a process of its own, which may kill itself around a record.
+import { createNodeEnvironment } from '@baton/host'
+import { openPostgresStore } from '@baton/host/postgres'
+import type { TemporalWorkerOptions } from '@baton/temporal'
+import { createTemporalWorker, sendTemporalLogs } from '@baton/temporal'
+import { appendFileSync, readFileSync } from 'node:fs'
+import { createHomeAgent } from '../home-agent.ts'
+import { killingAt } from '../kill-loop/killing-store.ts'
+import type { KillPlan } from '../kill-loop/plan.ts'
+
+export interface WorkerWords {
+  readonly address: string
+  readonly taskQueue: string
+  readonly postgres: string
+  readonly redis: string
+  /** A file that gets a line for each effect: its tool. */
+  readonly effects: string
+  /** A file with what `bundleWorkflows` made, as JSON. */
+  readonly workflows: string
+  /** When it kills itself; absent: never. */
+  readonly plan?: KillPlan
+}
+
+type Bundle = NonNullable<TemporalWorkerOptions['workflowBundle']>
+
+const words = JSON.parse(process.argv[2] ?? '') as WorkerWords // of the test
+const { address, taskQueue, redis, effects, plan } = words
+const { timers } = createNodeEnvironment({ post: () => Promise.reject(new Error('no network in this test')) })
+const log = {
+  info: () => {},
+  warn: (message: string, data?: object) => process.stderr.write(`${JSON.stringify({ message, ...data })}\n`),
+}
+sendTemporalLogs(log)
+const store = await openPostgresStore(words.postgres)
+const worker = await createTemporalWorker({
+  address,
+  taskQueue,
+  redis,
+  log,
+  logStore: plan ? killingAt(store, plan) : store,
+  workflowBundle: JSON.parse(readFileSync(words.workflows, 'utf8')) as Bundle, // as it was made
+  agent: createHomeAgent({ timers, onEffect: (name) => appendFileSync(effects, `${name}\n`, { flush: true }) }),
+})
+process.stdout.write('working\n')
+await worker.run()
