@@ -72,6 +72,8 @@ const SERVER_FRAMES: Readonly<Record<string, (fields: Fields) => boolean>> = {
   ok: ({ re }) => isText(re),
   error: ({ code, message }) => isText(code) && isText(message),
   events: ({ events, next }) => Array.isArray(events) && isObject(next),
+  sentence: ({ text, next }) => isText(text) && isObject(next),
+  'sentences.dropped': ({ message, next }) => isText(message) && isObject(next),
   'session.closed': ({ session }) => isText(session),
   'session.changed': ({ change }) => isObject(change),
 }
