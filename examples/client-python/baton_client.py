@@ -39,12 +39,13 @@ class Session:
     approve    called with each approval request; gives {"decision": "approve"} or "deny", or "edit" with an "input"
     answer     called with each question of a tool; gives a value that fits its schema, or None to decline
     on_event   called with each session event, in order, each once
+    on_speech  called with each `sentence` for a voice, in order, each once, and with `sentences.dropped`
     """
 
-    def __init__(self, url, session=None, *, tools=None, approve=None, answer=None, on_event=None):
+    def __init__(self, url, session=None, *, tools=None, approve=None, answer=None, on_event=None, on_speech=None):
         self.url, self.session = url, session or f"python-{uuid.uuid4()}"
         self.tools, self.approve, self.answer = tools or {}, approve, answer
-        self.on_event = on_event or (lambda event: None)
+        self.on_event, self.on_speech = on_event or (lambda event: None), on_speech
         self.device = f"python-{uuid.uuid4()}"
         self._socket = None
         self._is_open = asyncio.Event()
@@ -81,6 +82,11 @@ class Session:
             return turn.result()["text"] if turn.done() else self._connection.result()
         finally:
             self._turns.pop(input_id, None)
+
+    async def interrupt(self, sentence=None):
+        """Ends the turn. `sentence` is the last one that was heard; without it, all that was written counts as heard."""
+        heard = sentence and {"heard": {"type": "chars", "message": sentence["message"], "chars": sentence["end"]}}
+        await self.request("turn.interrupt", **(heard or {}))
 
     async def deliver(self, kind, **fields):
         """Sends a request until it is answered, over as many connections as that takes. Raises Refused."""
@@ -145,8 +151,10 @@ class Session:
             tries = min(tries + 1, 10)
 
     async def _open(self):
-        device = {"name": self.device, "runs": list(self.tools)}
-        opened = await self.request("session.open", session=self.session, **{"from": self._cursor}, device=device)
+        given = {"from": self._cursor, "device": {"name": self.device, "runs": list(self.tools)}}
+        if self.on_speech:
+            given["speech"] = True
+        opened = await self.request("session.open", session=self.session, **given)
         if self._cursor == "turn":
             self._cursor = opened["next"]
         self._is_open.set()
@@ -165,6 +173,9 @@ class Session:
                 if frame["type"] == "events":
                     for event in frame["events"]:
                         self._take(event)
+                    self._cursor = frame["next"]
+                elif frame["type"] in ("sentence", "sentences.dropped") and self.on_speech:
+                    self.on_speech(frame)
                     self._cursor = frame["next"]
                 elif frame["type"] == "session.closed":
                     return  # it is opened again

@@ -147,18 +147,17 @@ class SessionConnection implements Connection {
   }
 
   async #askWhy(): Promise<void> {
-    const refusal = await findRefusal(this.#init)
-    if (!refusal || this.#closed || this.#socket) return
+    const message = await findRefusal(this.#init)
+    if (message === undefined || this.#closed || this.#socket) return
     this.close()
-    this.#init.onRefused(refusal)
+    this.#init.onRefused({ code: 'unauthorized', message })
   }
 }
 
-/** A WebSocket does not say why it was refused; the same address without one does. */
-export async function findRefusal({ world, url }: Pick<ConnectionInit, 'world' | 'url'>): Promise<Refusal | undefined> {
-  const status = await world.probe?.(url)
-  const why = status === undefined ? undefined : REFUSALS[status]
-  return why === undefined ? undefined : { code: 'unauthorized', message: `the server refused the connection: ${why}` }
+/** A WebSocket does not say why it was refused; the same address without one does. Gives a message. */
+export async function findRefusal({ world, url }: Pick<ConnectionInit, 'world' | 'url'>): Promise<string | undefined> {
+  const why = REFUSALS[(await world.probe?.(url)) ?? 0]
+  return why && `the server refused the connection: ${why}`
 }
 
 function readText({ session, world }: ConnectionInit, id: string, frame: Outgoing): string {

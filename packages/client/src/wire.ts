@@ -231,7 +231,7 @@ class ServerWire implements Wire {
 
   async #askWhy(): Promise<void> {
     const refusal = await findRefusal({ world: this.#world, url: this.#options.url })
-    if (refusal && !this.#closed && !this.#hello) this.#refuse(refusal.message)
+    if (refusal && !this.#closed && !this.#hello) this.#refuse(refusal)
   }
 
   #refuse(message: string): void {

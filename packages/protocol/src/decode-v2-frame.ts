@@ -66,12 +66,15 @@ type Fields = Readonly<Record<string, unknown>>
 
 const isText = (value: unknown): boolean => typeof value === 'string'
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null
+const isOfAnswer = ({ message, next }: Fields): boolean => isText(message) && isObject(next)
 
 const SERVER_FRAMES: Readonly<Record<string, (fields: Fields) => boolean>> = {
   hello: ({ limits }) => isObject(limits),
   ok: ({ re }) => isText(re),
   error: ({ code, message }) => isText(code) && isText(message),
   events: ({ events, next }) => Array.isArray(events) && isObject(next),
+  sentence: isOfAnswer,
+  'sentences.dropped': isOfAnswer,
   'session.closed': ({ session }) => isText(session),
   'session.changed': ({ change }) => isObject(change),
 }

@@ -45,8 +45,9 @@ const DEVICE: Fields = {
 
 const CONTENT: JsonObject = { anyOf: [TEXT, listOf(refer('part'))] }
 const PLAYED: JsonObject = {
-  anyOf: [object({ type: oneOf('all', 'display') }), object({ type: oneOf('chars'), chars: COUNT })],
+  anyOf: [object({ type: oneOf('all', 'display') }), object({ type: oneOf('chars'), chars: COUNT, 'message?': TEXT })],
 }
+const OF_SENTENCES: Fields = { message: TEXT, step: COUNT, index: COUNT, next: refer('cursor') }
 const DELIVERY = oneOf('queue', 'steer', 'interrupt')
 
 const REQUESTS: Readonly<Record<RequestType, Fields>> = {
@@ -59,6 +60,7 @@ const REQUESTS: Readonly<Record<RequestType, Fields>> = {
     'from?': { anyOf: [oneOf('start', 'turn', 'now'), refer('cursor')] },
     'messages?': { type: 'integer', minimum: 1, maximum: 200 },
     'device?': object(DEVICE),
+    'speech?': { enum: [true, 'only'] },
   },
   'session.close': {},
   'session.info': {},
@@ -186,7 +188,14 @@ function show(value: unknown): string {
   return typeof value === 'object' ? kindOf(value) : JSON.stringify(value).slice(0, 100)
 }
 
-const DEFINITIONS = SESSION_EVENT_SCHEMA['$defs'] as JsonObject // it has them, by name
+const EVENT_DEFINITIONS = SESSION_EVENT_SCHEMA['$defs'] as JsonObject // it has them, by name
+/** The cursors of frames may say how far sentences were told: a note of the server's own. */
+const CURSOR: JsonObject = { allOf: [refer('eventCursor'), { properties: { speech: OBJECT } }] }
+const DEFINITIONS: JsonObject = {
+  ...EVENT_DEFINITIONS,
+  eventCursor: EVENT_DEFINITIONS['cursor'] ?? {},
+  cursor: CURSOR,
+}
 const EVENT: JsonObject = { oneOf: SESSION_EVENT_SCHEMA['oneOf'] ?? [] }
 
 /** What an app sends. */
@@ -225,6 +234,8 @@ export const SERVER_FRAME_2_SCHEMA: JsonObject = {
       'retryAfterMs?': COUNT,
     }),
     object({ type: { const: 'events' }, events: listOf(refer('event')), next: refer('cursor') }),
+    object({ type: { const: 'sentence' }, text: TEXT, start: COUNT, end: COUNT, ...OF_SENTENCES }),
+    object({ type: { const: 'sentences.dropped' }, ...OF_SENTENCES }),
     object({ type: { const: 'session.closed' }, session: TEXT }),
     object({ type: { const: 'session.changed' }, change: OBJECT }),
   ],

@@ -51,8 +51,50 @@ export interface ClaimedCall {
   readonly input: JsonObject
 }
 
+/** Where a connection goes on. Keep it as it is and hand it back. */
+export interface Cursor2 extends EventCursor {
+  /** Of a connection with sentences: how far they were told. */
+  readonly speech?: SpeechPlace
+}
+
+/** The server's own note, which no app need understand. */
+export interface SpeechPlace {
+  /** Texts of records before this position are not spoken: the turns there had ended when the session was opened. */
+  readonly silentTo?: number
+  /** The answer that is being spoken. */
+  readonly answer?: SpokenAnswer
+}
+
+/** Offsets are UTF-16 units. */
+export interface SpokenAnswer {
+  readonly message: MessageId
+  readonly step: number
+  /** Where the step's text begins in the answer's. */
+  readonly base: number
+  /** Of the next sentence, and of the step's first one. */
+  readonly index: number
+  readonly first: number
+  /** In the step's text: where the next sentence begins, and up to where the text was looked through. */
+  readonly from: number
+  readonly at: number
+  /** The text behind `at`: it makes no sentence yet, and the log may not have it. */
+  readonly rest: string
+  /** The text is in a code block that these marks opened, or not at the beginning of a line. */
+  readonly fence?: string
+  readonly inLine?: true
+}
+
 /** With `from: 'now'` no past events come; `messages` gives the past as messages. A cursor continues after its event. */
-export type OpenFrom = EventCursor | 'start' | 'turn' | 'now'
+export type OpenFrom = Cursor2 | 'start' | 'turn' | 'now'
+
+/** How much of the answer was taken in. */
+export type Heard =
+  | Played
+  /**
+   * Of the answer `message`, so many UTF-16 units of its text, such as the `end` of a sentence. Where a newer answer is being
+   * written, nothing of that was heard yet.
+   */
+  | { readonly type: 'chars'; readonly chars: number; readonly message: MessageId }
 
 /** Each request by its type: `given` are its fields beside `id` and `type`, `answer` those of its `ok`. */
 export interface Requests {
@@ -73,6 +115,8 @@ export interface Requests {
       readonly from?: OpenFrom
       readonly messages?: number
       readonly device?: DeviceInit
+      /** Sends `sentence` frames for a voice. `only`: without `text` events. */
+      readonly speech?: true | 'only'
     }
     readonly answer: {
       readonly session: string
@@ -81,7 +125,7 @@ export interface Requests {
       /** There are older messages; ask for them with `session.messages`. */
       readonly more?: boolean
       /** Where the events begin. */
-      readonly next: EventCursor
+      readonly next: Cursor2
       /** The lease of the device: how many milliseconds it has to come back after its connection broke. */
       readonly leaseMs?: number
     }
@@ -127,7 +171,7 @@ export interface Requests {
       /** JSON Schema that the answer fits, in place of the agent's. */
       readonly output?: JsonObject
       /** Of `delivery: 'interrupt'`: how much of the answer was taken in; `all` by default. */
-      readonly heard?: Played
+      readonly heard?: Heard
       /** Whether the person can be asked while it is answered; true by default. */
       readonly asks?: boolean
     }
@@ -146,7 +190,7 @@ export interface Requests {
       readonly detail?: JsonValue
       readonly message?: string
       readonly delivery?: Delivery
-      readonly heard?: Played
+      readonly heard?: Heard
     }
     readonly answer: object
   }
@@ -165,7 +209,7 @@ export interface Requests {
     readonly answer: { readonly turn?: MessageId }
   }
   readonly 'turn.interrupt': {
-    readonly given: { readonly reason?: string; readonly heard?: Played; readonly queue?: 'keep' | 'withdraw' }
+    readonly given: { readonly reason?: string; readonly heard?: Heard; readonly queue?: 'keep' | 'withdraw' }
     readonly answer: object
   }
   readonly 'approval.decide': { readonly given: Decision; readonly answer: object }
@@ -218,6 +262,33 @@ export interface ErrorFrame2 {
   readonly retryAfterMs?: number
 }
 
+/** What a voice says next. Sentences come whole, in order and once; code blocks and what has no words are passed over. */
+export interface SentenceFrame {
+  readonly type: 'sentence'
+  readonly message: MessageId
+  readonly step: number
+  /** Counts the sentences of the answer, from 0. */
+  readonly index: number
+  /** Without Markdown, addresses and line breaks. */
+  readonly text: string
+  /**
+   * What it covers, with the silence before it, in UTF-16 units of the answer's text as it was written: the texts of its steps
+   * joined by a blank line.
+   */
+  readonly start: number
+  readonly end: number
+  readonly next: Cursor2
+}
+
+/** The model's attempt was discarded: sentences of the answer from `index` on are void. What comes instead begins there. */
+export interface SentencesDroppedFrame {
+  readonly type: 'sentences.dropped'
+  readonly message: MessageId
+  readonly step: number
+  readonly index: number
+  readonly next: Cursor2
+}
+
 export type ServerFrame2 =
   /** The first frame of a connection. */
   | {
@@ -233,8 +304,10 @@ export type ServerFrame2 =
   | {
       readonly type: 'events'
       readonly events: readonly SessionEvent[]
-      readonly next: EventCursor
+      readonly next: Cursor2
     }
+  | SentenceFrame
+  | SentencesDroppedFrame
   /** The session is no longer followed, though nobody asked for that: it was deleted, or its host lost it. Open it again. */
   | { readonly type: 'session.closed'; readonly session: string }
   /** After `session.watch`. */

@@ -1,6 +1,6 @@
 // Opens a session for an app: follows it over connections that break, and carries what the app says and does.
-import type { Agent, EventCursor, SessionEvent } from '@baton/core'
-import type { AnswerOf, DeviceInit, Requests } from '@baton/protocol'
+import type { Agent, SessionEvent } from '@baton/core'
+import type { AnswerOf, Cursor2, DeviceInit, Requests } from '@baton/protocol'
 import type { ClientError } from '../client-error.ts'
 import { createClosedError, createError, createFullError } from '../client-error.ts'
 import type { ConnectionState } from '../connection.ts'
@@ -40,8 +40,7 @@ export function openSession(options: SessionOptions<unknown>): SessionClient {
 
 /** What a session shows before anything is known of it, for example while a server renders a page. */
 export function createEmptySnapshot(session: string): SessionSnapshot {
-  const state = { session, status: 'connecting', isLoaded: false, more: false, error: undefined } as const
-  return { ...EMPTY_VIEW, ...state, messages: [] }
+  return { ...EMPTY_VIEW, session, status: 'connecting', isLoaded: false, messages: [], more: false, error: undefined }
 }
 
 /** Messages that are shown at first. */
@@ -66,7 +65,7 @@ export class FollowedSession implements ClientCallsSession, WireUser {
   #calls: ClientCalls | undefined
   readonly #wire: Wire
   /** Where the events go on; undefined: the session is read anew. */
-  #cursor: EventCursor | undefined
+  #cursor: Cursor2 | undefined
   /** The server has closed the session: one that was deleted must not be made again. */
   #wasClosed = false
   #messages: readonly SessionMessage[] = []
@@ -161,9 +160,10 @@ export class FollowedSession implements ClientCallsSession, WireUser {
       this.#wasClosed = true
       return this.#wire.drop()
     }
-    if (notice.type !== 'events') return
-    for (const event of notice.events) this.#takeEvent(event)
+    if (!('next' in notice)) return
     this.#cursor = notice.next
+    if (notice.type !== 'events') return this.listeners.tell(notice.type, notice as never) // of this type
+    for (const event of notice.events) this.#takeEvent(event)
     this.publish()
     for (const event of notice.events) this.listeners.tell('event', event)
   }
@@ -177,11 +177,16 @@ export class FollowedSession implements ClientCallsSession, WireUser {
   }
 
   takeHello(): void {
-    const { title, meta, messages = MESSAGES } = this.options
+    const { title, meta, messages = MESSAGES, speech } = this.options
     const from = this.#cursor
     const start = from ? { from, existing: this.#wasClosed || undefined } : { messages, title, meta }
     // JSON leaves out what is undefined.
-    const given = { session: this.id, device: this.#describeDevice(), ...start } as Requests['session.open']['given']
+    const given = {
+      session: this.id,
+      device: this.#describeDevice(),
+      speech,
+      ...start,
+    } as Requests['session.open']['given']
     this.ask('session.open', given, (answer) => {
       if (answer.ok) return this.#follow(answer.value)
       const { error } = answer

@@ -6,12 +6,10 @@ import type {
   CallView,
   Decision,
   Delivery,
-  InterruptOptions,
   JsonObject,
   JsonValue,
   MessageId,
   ModelSettings,
-  Played,
   QuestionAnswer,
   SessionAction,
   SessionDetails,
@@ -20,7 +18,7 @@ import type {
   UserChatMessage,
   UserInput,
 } from '@baton/core'
-import type { CallOutcome, ClaimedCall } from '@baton/protocol'
+import type { CallOutcome, ClaimedCall, Heard, Requests, SentenceFrame, SentencesDroppedFrame } from '@baton/protocol'
 import type { ClientError } from '../client-error.ts'
 import type { ConnectionState, ReconnectOptions } from '../connection.ts'
 import type { Outbox } from '../outbox/outbox.ts'
@@ -47,6 +45,8 @@ export interface SessionOptions<Handlers = Readonly<Record<string, ToolHandler>>
   readonly ownTools?: Readonly<Record<string, BroughtTool>>
   /** Whether a person behind the app can be asked for approvals and questions; true by default. */
   readonly asks?: boolean
+  /** Tells `sentence` events, for a voice. `only`: the text itself does not come, and messages have none. */
+  readonly speech?: true | 'only'
   /** Milliseconds for which calls wait for this app after its connection broke; the server decides by default. */
   readonly leaseMs?: number
   /** Where messages and results wait for the server. By default IndexedDB in pages, memory elsewhere. */
@@ -89,6 +89,10 @@ export interface SessionSnapshot<Call extends CallView = CallView> extends Omit<
 export interface SessionClientEvents<Call extends CallView = CallView> {
   /** Each event of the session once, after it has been taken into the snapshot. */
   readonly event: SessionEvent<Call>
+  /** What a voice says next: each sentence once, in order. */
+  readonly sentence: SentenceFrame
+  /** The model's attempt was discarded: do not say sentences of `message` from `index` on. What comes instead begins at `index`. */
+  readonly 'sentences.dropped': SentencesDroppedFrame
   readonly status: ConnectionState
   /** An error that does not answer a request. With `unauthorized` the server refuses this client, and it stays closed. */
   readonly error: ClientError
@@ -108,7 +112,7 @@ export interface SendOptions {
   /** A JSON Schema that the answer must fit, in place of the agent's. */
   readonly output?: JsonObject
   /** With `delivery: 'interrupt'`: how much of the answer the user has heard or seen. */
-  readonly heard?: Played
+  readonly heard?: Heard
 }
 
 export interface NotifyOptions {
@@ -117,7 +121,7 @@ export interface NotifyOptions {
   /** In words, for the model. */
   readonly message?: string
   readonly delivery?: Delivery
-  readonly heard?: Played
+  readonly heard?: Heard
 }
 
 /** A message that was sent. You need not await either promise: a failure also shows in the message, or as `error`. */
@@ -172,7 +176,7 @@ export interface SessionClient<A extends Agent = Agent> {
   /** Asks once more for an answer, the newest one by default. @throws ClientError as `send`, `unknown_input` */
   regenerate(message?: MessageId): SentInput
   /** Ends the running turn. `heard`: how much of the answer the user has heard or seen; all by default. */
-  interrupt(options?: InterruptOptions): Promise<void>
+  interrupt(options?: Requests['turn.interrupt']['given']): Promise<void>
   decide(decision: Decision): Promise<void>
   answer(answer: QuestionAnswer): Promise<void>
   describe(patch: { readonly title?: string | null; readonly meta?: JsonObject }): Promise<void>

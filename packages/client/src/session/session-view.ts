@@ -218,5 +218,5 @@ function put<Item>(list: readonly Item[], item: Item, isIt: (item: Item) => bool
 /** The call as `session.info` has it, and what its event adds. */
 function createApproval({ approvalId, call, expiresAtMs }: EventOf<'approval-requested'>): PendingApproval {
   // Its input has been validated against the tool's schema, an object at its root, or nobody would be asked.
-  return { ...call, input: call.input as PendingApproval['input'], approvalId, expiresAtMs }
+  return { ...(call as CallView & Pick<PendingApproval, 'input'>), approvalId, expiresAtMs }
 }

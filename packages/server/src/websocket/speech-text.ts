@@ -19,7 +19,7 @@ export function extractSpeech(text: string): string {
 }
 
 /** The text in pieces of so many characters, at blanks where there are any, and never within a character. */
-function* cutPieces(text: string, most: number): Generator<string> {
+export function* cutPieces(text: string, most: number): Generator<string> {
   let start = 0
   while (text.length - start > most) {
     const half = start + Math.floor(most / 2)

@@ -1,13 +1,14 @@
 // A connection of version 2 opens a session, and is told what happens there.
-import type { EventBatch, EventCursor, MessagesPage, Session, SessionDetails } from '@baton/core'
+import type { EventBatch, MessagesPage, Session, SessionDetails } from '@baton/core'
 import { BatonError, findNameIssue } from '@baton/core'
-import type { AnswerOf, ClientFrame2, DeviceInit, OpenFrom, Requests } from '@baton/protocol'
+import type { AnswerOf, ClientFrame2, Cursor2, DeviceInit, OpenFrom, Requests } from '@baton/protocol'
 import { CLOSE_CODES_2, SUBPROTOCOL } from '@baton/protocol'
 import { describeThrown } from '@baton/runtime'
 import { encodeAppView } from '../shared/app-errors.ts'
 import { CLOSE_CODES } from '../shared/socket.ts'
 import { openHeldSession } from './open-held-session.ts'
 import { attachDevice } from './v2-device.ts'
+import { listTold, openSpoken, placeOf, tellSpoken } from './v2-spoken-events.ts'
 import type { Followed, V2State } from './v2-state.ts'
 
 type OpenGiven = Requests['session.open']['given']
@@ -80,9 +81,11 @@ async function follow(state: V2State, session: Session, given: OpenGiven): Promi
   const { messages: limit, from } = given
   const page: MessagesPage | undefined = limit === undefined ? undefined : await session.messages({ limit })
   const info = await session.info()
-  const next = findStart(session, info, from ?? page?.next ?? 'turn')
-  const events = session.events({ from: next })
-  const followed: Followed = { session, events, activity: info.activity, device: undefined }
+  const start = from ?? page?.next ?? 'turn'
+  const { speech: _, ...cursor } = findStart(session, info, start)
+  const spoken = given.speech && (await openSpoken(session, info, { start, cursor, speech: given.speech }))
+  const events = session.events({ from: cursor })
+  const followed: Followed = { session, events, activity: info.activity, device: undefined, spoken }
   try {
     if (given.device) await takeDevice(state, followed, given.device)
   } catch (cause) {
@@ -96,7 +99,7 @@ async function follow(state: V2State, session: Session, given: OpenGiven): Promi
       session: session.id,
       info,
       ...(page && { messages: page.messages.map(encodeAppView), more: page.more }),
-      next,
+      next: spoken ? placeOf(spoken) : cursor,
       ...(device && { leaseMs: device.leaseMs }),
     },
     start: () => void tellEvents(state, followed),
@@ -104,7 +107,7 @@ async function follow(state: V2State, session: Session, given: OpenGiven): Promi
 }
 
 /** Of a session without a turn, `turn` is its start. */
-function findStart(session: Session, { head }: SessionDetails, from: OpenFrom): EventCursor {
+function findStart(session: Session, { head }: SessionDetails, from: OpenFrom): Cursor2 {
   if (typeof from === 'object') return from
   if (from === 'now') return head
   const pos = from === 'turn' ? session.lastTurn()?.pos : undefined
@@ -139,7 +142,8 @@ async function tellEvents(state: V2State, followed: Followed): Promise<void> {
   try {
     for (let batch = await events.nextBatch(); batch; batch = await events.nextBatch()) {
       noteActivity(followed, batch)
-      state.writer.writeEvents(batch.events.map(encodeAppView), batch.next)
+      if (followed.spoken) tellSpoken(state.writer, followed.spoken, batch)
+      else state.writer.writeEvents(listTold(batch))
       if (!(await waitForRoom(state))) {
         socket.close(CLOSE_CODES.tooSlow, 'the connection reads too slowly')
         return

@@ -7,6 +7,7 @@ import { findFieldIssue, REQUEST_FIELDS } from '@baton/protocol'
 import { describeThrown } from '@baton/runtime'
 import { findChoiceIssue } from '../shared/allowed-settings.ts'
 import { encodeAppView } from '../shared/app-errors.ts'
+import { readHeard } from './v2-heard.ts'
 import type { V2Device } from './v2-device.ts'
 import { leaveFollowed, takeDevice } from './v2-follow.ts'
 import type { Followed, V2State } from './v2-state.ts'
@@ -70,9 +71,9 @@ const ANSWERS: { readonly [Type in AnsweredType]: (state: V2State, given: Given<
     const { session } = await beginTurn(state)
     return accept(await session.hear({ ...entry, inputId: input }))
   },
-  'input.notify': async (state, { input, ...event }) => {
+  'input.notify': async (state, { input, heard, ...event }) => {
     const { session } = await beginTurn(state)
-    return accept(await session.notify({ ...event, inputId: input }))
+    return accept(await session.notify({ ...event, ...readHeard(session, heard), inputId: input }))
   },
   'input.withdraw': async (state, { input }) => accept(await demandSession(state).session.withdraw(input)),
   'input.rewind': async (state, { input, ...at }) => {
@@ -80,8 +81,9 @@ const ANSWERS: { readonly [Type in AnsweredType]: (state: V2State, given: Given<
     const { turn } = await session.rewind({ ...at, inputId: input })
     return turn === undefined ? {} : { turn }
   },
-  'turn.interrupt': async (state, given) => {
-    await demandSession(state).session.interrupt(given)
+  'turn.interrupt': async (state, { heard, ...given }) => {
+    const { session } = demandSession(state)
+    await session.interrupt({ ...given, ...readHeard(session, heard) })
     return {}
   },
   'approval.decide': async (state, decision) => accept(await demandSession(state).session.decide(decision)),
@@ -146,13 +148,14 @@ async function beginTurn(state: V2State): Promise<Followed> {
 }
 
 async function sendInput(state: V2State, given: Given<'input.send'>): Promise<object> {
-  const { input, content, asks = true, ...options } = given
+  const { input, content, asks = true, heard, ...others } = given
   checkChoice(state, given)
   const { session } = await beginTurn(state)
+  const options: SayOptions = { ...others, ...readHeard(session, heard) }
   const parts = decodeUserInput(content)
   if (!parts.ok) throw new BatonError(parts.refusal)
   const speaker = session.connect({ connection: state.init.connection, asks, reportsPlayback: true })
-  return insist(await speaker.say(input, parts.value, options satisfies SayOptions))
+  return insist(await speaker.say(input, parts.value, options))
 }
 
 /** @throws BatonError `invalid_option` */

@@ -1,6 +1,6 @@
 // What one connection of version 2 is made of, and how it writes.
-import type { EventCursor, EventStream, Session, SessionActivity, SessionEvent } from '@baton/core'
-import type { RequestType, ServerFrame2 } from '@baton/protocol'
+import type { EventStream, Session, SessionActivity, SessionEvent } from '@baton/core'
+import type { Cursor2, RequestType, ServerFrame2 } from '@baton/protocol'
 import type { AllowedSettings } from '../shared/allowed-settings.ts'
 import type { HostWithSessions } from '../shared/host-with-sessions.ts'
 import { tellAppError } from '../shared/app-errors.ts'
@@ -9,6 +9,7 @@ import type { PeerLink } from './peers.ts'
 import type { AppConnectionInit } from './connection-init.ts'
 import type { V2Device } from './v2-device.ts'
 import type { DeviceNames } from './v2-device-names.ts'
+import type { Spoken } from './v2-spoken-events.ts'
 
 export interface V2ConnectionInit extends Omit<AppConnectionInit, 'host'> {
   readonly host: HostWithSessions
@@ -40,6 +41,14 @@ export interface Followed {
   readonly events: EventStream
   activity: SessionActivity
   device: V2Device | undefined
+  /** Where the app has a voice. */
+  readonly spoken: Spoken | undefined
+}
+
+/** An event, and where to go on behind it. */
+export interface ToldEvent {
+  readonly event: SessionEvent
+  readonly next: Cursor2
 }
 
 type WriterInit = Pick<V2ConnectionInit, 'socket' | 'log' | 'limits' | 'connection'>
@@ -61,17 +70,15 @@ export class V2Writer {
   }
 
   /** A long past comes in several frames, so that no frame is larger than a reader takes. */
-  writeEvents(events: readonly SessionEvent[], next: EventCursor): void {
+  writeEvents(told: readonly ToldEvent[]): void {
     let texts: string[] = []
     let chars = 0
-    for (const [index, event] of events.entries()) {
+    for (const [index, { event, next }] of told.entries()) {
       const text = JSON.stringify(event)
       texts.push(text)
       chars += text.length
-      const isLast = index === events.length - 1
-      if (!isLast && chars < FRAME_CHARS) continue
-      const after = JSON.stringify(isLast ? next : event.cursor)
-      this.writeText(`{"type":"events","events":[${texts.join(',')}],"next":${after}}`)
+      if (index < told.length - 1 && chars < FRAME_CHARS) continue
+      this.writeText(`{"type":"events","events":[${texts.join(',')}],"next":${JSON.stringify(next)}}`)
       texts = []
       chars = 0
     }

@@ -1,0 +1,98 @@
+// An app of version 2 on a connection without a network, for tests: what the server writes is read from a list.
+import type { Agent, Store } from '@baton/core'
+import { createHost, createNodeEnvironment } from '@baton/host'
+import type { RequestType, Requests, ServerFrame2 } from '@baton/protocol'
+import { SERVER_FRAME_2_SCHEMA } from '@baton/protocol'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { DEFAULT_CONNECTION_LIMITS } from './limits.ts'
+import { createMemorySocket } from './memory-socket.ts'
+import { openV2Connection } from './v2-connection.ts'
+import { DeviceNames } from './v2-device-names.ts'
+
+const ajv = new Ajv2020({ allErrors: false, strict: false })
+const isServerFrame = ajv.compile(SERVER_FRAME_2_SCHEMA)
+
+/** Milliseconds after which a test that waits has failed. */
+const DEADLINE_MS = 60_000
+
+/** Lets what is ready happen, so many times. */
+export async function turnLoop(times: number): Promise<void> {
+  for (let time = 0; time < times; time++) await new Promise((resolve) => setImmediate(resolve))
+}
+
+export function startMemoryServer(agent: Agent, store: Store) {
+  const environment = createNodeEnvironment({ post: () => Promise.reject(new Error('no network in this test')) })
+  const host = createHost({ environment, agent, store })
+  const deviceNames = new DeviceNames()
+  let connections = 0
+  const connect = () => {
+    const memory = createMemorySocket()
+    openV2Connection({
+      ...environment,
+      log: { info: () => {}, warn: () => {} },
+      socket: memory.socket,
+      connection: `c${++connections}`,
+      host,
+      principal: { id: 'anonymous' },
+      limits: DEFAULT_CONNECTION_LIMITS,
+      isDraining: () => false,
+      allow: {},
+      deviceNames,
+    })
+    return createApp(memory)
+  }
+  return { connect, stop: () => host.stop() }
+}
+
+export type MemoryServer = ReturnType<typeof startMemoryServer>
+
+function createApp(memory: ReturnType<typeof createMemorySocket>) {
+  let requests = 0
+  let read = 0
+  const readFrame = (text: string): ServerFrame2 => {
+    const frame = JSON.parse(text) as ServerFrame2 // validated in the next line
+    if (!isServerFrame(frame)) throw new Error(`${ajv.errorsText(isServerFrame.errors)}: ${text}`)
+    return frame
+  }
+  return {
+    send: <Type extends RequestType>(type: Type, given: Requests[Type]['given']): void =>
+      memory.deliver(JSON.stringify({ id: `r${++requests}`, type, ...given })),
+    /** The next frame that was written, if there is one. */
+    next: (): ServerFrame2 | undefined => {
+      const text = memory.sent[read]
+      if (text === undefined) return undefined
+      read += 1
+      return readFrame(text)
+    },
+    drop: () => memory.drop(),
+  }
+}
+
+export type MemoryApp = ReturnType<typeof createApp>
+
+/** Frames up to the one that is looked for. `step`: called while there are none. */
+export async function readUntil(
+  app: MemoryApp,
+  isLast: (frame: ServerFrame2) => boolean,
+  step: () => Promise<void> | void = () => {},
+): Promise<readonly ServerFrame2[]> {
+  const untilMs = Date.now() + DEADLINE_MS
+  const frames: ServerFrame2[] = []
+  for (;;) {
+    const frame = app.next()
+    if (frame) {
+      frames.push(frame)
+      if (isLast(frame)) return frames
+      continue
+    }
+    if (Date.now() > untilMs) throw new Error(`nothing came of it in time; last: ${JSON.stringify(frames.at(-1))}`)
+    await step()
+    await turnLoop(1)
+  }
+}
+
+export function isAt(frame: ServerFrame2, activity: 'idle' | 'waiting' | 'running'): boolean {
+  return (
+    frame.type === 'events' && frame.events.some((event) => event.type === 'session' && event.activity === activity)
+  )
+}

@@ -1,0 +1,183 @@
+// A voice app of version 2 over real connections: what it is told to say, and what it says that was heard.
+import { BatonError, defineAgent, tool } from '@baton/core'
+import type { ScriptedStep } from '@baton/core/testing'
+import { createScriptedModel } from '@baton/core/testing'
+import { expect, test } from 'vitest'
+import { startForTest } from './test-server.ts'
+import type { App2 } from './v2.test-kit.ts'
+import { connectApp2, joinTexts } from './v2.test-kit.ts'
+
+const look = tool({
+  name: 'look',
+  description: 'Looks',
+  input: { type: 'object', properties: {} },
+  effect: 'pure',
+  execute: () => 'seen',
+})
+
+async function start(steps: readonly ScriptedStep[]) {
+  const model = createScriptedModel({ steps })
+  return await startForTest({ agent: defineAgent({ name: 'home', model, tools: [look], retry: { baseMs: 1 } }) })
+}
+
+async function begin(url: string, given: object = { speech: true }): Promise<App2> {
+  const app = await connectApp2(url)
+  await app.request('session.open', { session: 's', ...given })
+  return app
+}
+
+async function say(app: App2, input: string): Promise<void> {
+  await app.request('input.send', { input, content: 'Speak' })
+  await app.event('session', ({ activity, cursor }) => activity === 'idle' && cursor.pos > 1)
+}
+
+/** Sentences, what is void, and the events of the given kinds, in their order. */
+function listTold({ frames }: App2, ...kinds: readonly string[]): readonly string[] {
+  return frames.flatMap((frame) => {
+    if (frame.type === 'sentence') return `${frame.message}/${frame.index} ${frame.start}-${frame.end} ${frame.text}`
+    if (frame.type === 'sentences.dropped') return `${frame.message} dropped from ${frame.index}`
+    return frame.type === 'events' ? frame.events.map(({ type }) => type).filter((type) => kinds.includes(type)) : []
+  })
+}
+
+const STEPS: readonly ScriptedStep[] = [
+  { text: '**I** look. Wait', calls: [{ name: 'look', arguments: {} }] },
+  { text: 'It is Dr. Ng.\n```\ncode\n```\nOpen?' },
+]
+
+test('sentences come without marks, before the call that follows them, and say what they cover', async () => {
+  const { url } = await start(STEPS)
+  const app = await begin(url)
+  await say(app, 'i1')
+  expect(listTold(app, 'step-finished')).toEqual([
+    't1/0 0-11 I look.',
+    't1/1 11-16 Wait',
+    'step-finished',
+    't1/2 18-31 It is Dr. Ng.',
+    't1/3 31-50 Open?',
+    'step-finished',
+  ])
+  const { text } = await app.event('turn-finished')
+  expect(text.slice(31, 50)).toBe('\n```\ncode\n```\nOpen?')
+  expect(app.events.some(({ type }) => type === 'text')).toBe(true)
+})
+
+test('an app that only speaks is told everything but the text', async () => {
+  const { url } = await start(STEPS)
+  const [whole, only] = [await begin(url), await begin(url, { speech: 'only' })]
+  await say(only, 'i1')
+  await whole.event('turn-finished')
+  const kinds = (app: App2): readonly string[] => app.events.map(({ type }) => type).filter((type) => type !== 'text')
+  expect(only.events.map(({ type }) => type)).toEqual(kinds(whole))
+  expect(listTold(only)).toEqual(listTold(whole))
+})
+
+test('an answer that had ended is not spoken when a session is opened, and the next one is', async () => {
+  const { url } = await start([{ text: 'Old. Words.' }, { text: 'New words.' }])
+  const first = await begin(url)
+  await say(first, 'i1')
+  const { text } = await first.event('turn-finished')
+  for (const from of ['turn', 'start', 'now'] as const) {
+    const app = await begin(url, { speech: true, from })
+    if (from !== 'now') await app.event('turn-finished', (event) => event.text === text)
+    await app.event('live')
+    expect(listTold(app)).toEqual([])
+    if (from !== 'now') continue
+    await app.request('input.send', { input: 'i2', content: 'Speak' })
+    await app.event('turn-finished')
+    expect(listTold(app)).toEqual(['t2/0 0-10 New words.'])
+  }
+})
+
+test('who comes in the midst of an answer hears it on, and one that begins at its turn hears all of it', async () => {
+  const waiting: (() => void)[] = []
+  const timers = { start: (_ms: number, fire: () => void) => (waiting.push(fire), () => {}) }
+  const steps = [{ pieces: ['One. Two. ', 'Thr', 'ee. Fo', 'ur.'], pieceMs: 1 }]
+  const { url } = await startForTest({
+    agent: defineAgent({ name: 'home', model: createScriptedModel({ timers, steps }) }),
+  })
+  const first = await begin(url)
+  const write = async (): Promise<void> => {
+    const seen = [...joinTexts(first.events).values()].join('')
+    const fire = await first.until(() => waiting.shift() ?? undefined)
+    fire()
+    await first.until(() => ([...joinTexts(first.events).values()].join('') === seen ? undefined : true))
+  }
+  await first.request('input.send', { input: 'i1', content: 'Speak' })
+  await write()
+  await write()
+  const { cursor } = first.events.at(-1) ?? {}
+  const turn = await begin(url, { speech: 'only', from: 'turn' })
+  const late = await begin(url, { speech: true, from: cursor })
+  await write()
+  await write()
+  for (const app of [first, turn, late]) await app.event('turn-finished')
+  const said = ['t1/0 0-4 One.', 't1/1 4-9 Two.', 't1/2 9-16 Three.', 't1/3 16-22 Four.']
+  expect([listTold(first), listTold(turn)]).toEqual([said, said])
+  // Its cursor says nothing of sentences: what was written before it is not said again.
+  expect(listTold(late).at(-1)).toMatch(/ 16-22 Four\.$/)
+  expect(listTold(late).join()).not.toMatch(/One|Two/)
+})
+
+test('who interrupts is told nothing more of the answer', async () => {
+  const { url } = await start([{ pieces: ['One. Two. ', 'Thr'], hangs: 'until-aborted' }])
+  const app = await begin(url)
+  await app.request('input.send', { input: 'i1', content: 'Speak' })
+  await app.until(() => ([...joinTexts(app.events).values()].join('').endsWith('Thr') ? true : undefined))
+  await app.request('turn.interrupt', { heard: { type: 'chars', chars: 4 } })
+  await app.event('turn-finished')
+  expect(listTold(app)).toEqual(['t1/0 0-4 One.', 't1/1 4-9 Two.'])
+})
+
+test('sentences of an attempt that was discarded are void, and their numbers come again', async () => {
+  const error = new BatonError({ code: 'model_overloaded', message: 'busy', retryable: true })
+  const { url } = await start([{ text: 'One. Two. Three', error }, { text: 'Uno. Due.' }])
+  const app = await begin(url)
+  await say(app, 'i1')
+  expect(listTold(app, 'step-reset')).toEqual([
+    't1/0 0-4 One.',
+    't1/1 4-9 Two.',
+    't1 dropped from 0',
+    'step-reset',
+    't1/0 0-4 Uno.',
+    't1/1 4-9 Due.',
+  ])
+})
+
+test('an interrupt says by a sentence what was heard, and leaves an answer alone that it does not name', async () => {
+  const { url } = await start([{ text: 'One. Two. Three.' }, { text: 'Four. Five.' }, { text: 'Six.' }])
+  const app = await begin(url)
+  await say(app, 'i1')
+  const heard = app.frames.find((frame) => frame.type === 'sentence' && frame.text === 'Two.')
+  if (heard?.type !== 'sentence') throw new Error('it was not said')
+  const { message, end } = heard
+  await app.request('turn.interrupt', { heard: { type: 'chars', message, chars: end } })
+  const texts = async (): Promise<readonly string[]> => {
+    const { messages } = await app.request('session.messages', {})
+    return messages.flatMap((one) => (one.role === 'assistant' ? one.steps.map(({ text }) => text) : []))
+  }
+  expect(await texts()).toEqual(['One. Two.'])
+  await app.request('input.send', { input: 'i2', content: 'Speak' })
+  await app.event('turn-finished', ({ turn }) => turn === 2)
+  // The voice is still at the first answer: of the second one nothing was heard.
+  await app.request('turn.interrupt', { heard: { type: 'chars', message, chars: 2 } })
+  expect(await texts()).toEqual(['One. Two.', ''])
+  for (const other of ['t9', 'i1', ''])
+    await expect(
+      app.request('turn.interrupt', { heard: { type: 'chars', message: other, chars: 2 } }),
+    ).rejects.toMatchObject({ frame: { code: 'invalid_event' } })
+})
+
+test('a cursor that the server did not make is refused', async () => {
+  const { url } = await start([])
+  const app = await connectApp2(url, { isLoose: true })
+  const answer = { message: 't1', step: 1, base: 0, index: 0, first: 0, from: 0, at: 0, rest: '' }
+  for (const wrong of [1, null, { silentTo: -1 }, { answer: {} }, { answer: { ...answer, rest: 'x'.repeat(9000) } }])
+    await expect(
+      app.request('session.open', { speech: true, from: { pos: 0, speech: wrong as object } }),
+    ).rejects.toMatchObject({ frame: { code: 'invalid_event' } })
+  await expect(app.request('session.open', { speech: 'never' as 'only' })).rejects.toMatchObject({
+    frame: { code: 'invalid_event' },
+  })
+  await app.request('session.open', { speech: true, from: { pos: 0, speech: { answer } } })
+})

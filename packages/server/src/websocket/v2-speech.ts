@@ -1,0 +1,171 @@
+// The sentences of a session's answers, made of its events. All that it must know stands in the cursors that it hands out, so
+// that any server goes on exactly there: the text of a sentence that is being written is nowhere else while the model writes.
+import type { SessionEvent, SessionEventOf } from '@baton/core'
+import type { SentenceFrame, SentencesDroppedFrame, SpeechPlace, SpokenAnswer } from '@baton/protocol'
+import { takeUnit } from './sentences.ts'
+
+type Frame = SentenceFrame | SentencesDroppedFrame
+/** A frame to be written before the event, and the place behind it. */
+export interface Said {
+  readonly frame: { readonly [Type in Frame['type']]: Omit<Extract<Frame, { type: Type }>, 'next'> }[Frame['type']]
+  readonly place: SpeechPlace
+}
+
+export class Speech {
+  #silentTo: number | undefined
+  #answer: SpokenAnswer | undefined
+
+  constructor({ silentTo, answer }: SpeechPlace = {}) {
+    this.#silentTo = silentTo
+    this.#answer = answer
+  }
+
+  /** Behind the last event. */
+  get place(): SpeechPlace {
+    return this.#placeAt(this.#answer)
+  }
+
+  /** What is said before the event is told; a place within names what was said of it, and not the event. */
+  take(event: SessionEvent): readonly Said[] {
+    if (this.#silentTo !== undefined && event.cursor.pos > this.#silentTo) this.#silentTo = undefined
+    const said = this.#takeEvent(event)
+    return this.#silentTo === undefined ? said : []
+  }
+
+  #takeEvent(event: SessionEvent): readonly Said[] {
+    switch (event.type) {
+      case 'message-added':
+        if (event.message.role === 'assistant') this.#answer = beginAnswer(event.message.id)
+        return []
+      case 'text':
+        return this.#takeText(event)
+      case 'turn-finished':
+        this.#answer = undefined
+        return []
+      case 'call':
+        return this.#takeOfStep(event, this.#find(event.call))
+      case 'reasoning':
+      case 'call-writing':
+      case 'server-tool':
+      case 'text-cut':
+      case 'step-reset':
+      case 'step-finished':
+        return this.#takeOfStep(event, this.#find(event))
+      default:
+        return []
+    }
+  }
+
+  /** The answer, if it is in this step. */
+  #find({ message, step }: Pick<SpokenAnswer, 'message' | 'step'>): SpokenAnswer | undefined {
+    const answer = this.#answer
+    return answer?.message === message && answer.step === step ? answer : undefined
+  }
+
+  #takeOfStep(event: SessionEvent, answer: SpokenAnswer | undefined): readonly Said[] {
+    if (!answer) return []
+    switch (event.type) {
+      case 'text-cut':
+        this.#answer = cutText(answer, event.keepChars)
+        return []
+      case 'step-reset':
+        return this.#reset(answer)
+      case 'step-finished':
+        return this.#finishStep(answer, event)
+      default:
+        return this.#say(answer, true) // the block of text has ended
+    }
+  }
+
+  #takeText({ message, step, offset, text }: SessionEventOf<'text' | 'reasoning'>): readonly Said[] {
+    const answer = this.#answer?.message === message ? this.#answer : beginAnswer(message)
+    const before = answer.step === step ? answer : beginStep(answer, step)
+    const known = before.at + before.rest.length
+    if (offset > known) {
+      // The reader began in the midst of the text: it goes on from there.
+      const { fence: _, ...others } = before
+      this.#answer = { ...others, from: offset, at: offset, rest: text, inLine: true }
+    } else this.#answer = { ...before, rest: before.rest + text.slice(known - offset) }
+    return this.#say(before, false)
+  }
+
+  /** `before`: what was known of the text before the event. */
+  #say(before: Pick<SpokenAnswer, 'at' | 'rest'>, isEnd: boolean): readonly Said[] {
+    const said: Said[] = []
+    for (;;) {
+      const answer = this.#answer
+      const unit = answer && takeUnit(answer.rest, answer, isEnd)
+      if (!unit) return said
+      const { message, step, base, index, first, from } = answer
+      const at = answer.at + unit.chars
+      const isSpoken = unit.text !== ''
+      const place = {
+        message,
+        step,
+        base,
+        first,
+        at,
+        ...unit.line,
+        index: isSpoken ? index + 1 : index,
+        from: isSpoken ? at : from,
+      }
+      this.#answer = { ...place, rest: answer.rest.slice(unit.chars) }
+      if (!isSpoken) continue
+      const frame = {
+        type: 'sentence',
+        message,
+        step,
+        index,
+        text: unit.text,
+        start: base + from,
+        end: base + at,
+      } as const
+      // The event comes again behind this place: only what was known before it must be remembered.
+      const rest = before.rest.slice(Math.max(0, at - before.at))
+      said.push({ frame, place: this.#placeAt({ ...place, rest }) })
+    }
+  }
+
+  #reset({ message, step, base, index, first }: SpokenAnswer): readonly Said[] {
+    this.#answer = { message, step, base, index: first, first, from: 0, at: 0, rest: '' }
+    if (index === first) return []
+    return [{ frame: { type: 'sentences.dropped', message, step, index: first }, place: this.place }]
+  }
+
+  #finishStep(answer: SpokenAnswer, { interrupted }: SessionEventOf<'step-finished'>): readonly Said[] {
+    const chars = answer.at + answer.rest.length
+    // Who interrupted wants to hear no more of it.
+    const said = interrupted ? [] : this.#say(answer, true)
+    const { index, base } = this.#answer ?? answer
+    const ended = { ...answer, index, base: base + (chars > 0 ? chars + SEPARATOR_CHARS : 0) }
+    this.#answer = beginStep(ended, answer.step)
+    return said
+  }
+
+  #placeAt(answer: SpokenAnswer | undefined): SpeechPlace {
+    const silentTo = this.#silentTo
+    return { ...(silentTo !== undefined && { silentTo }), ...(answer && { answer }) }
+  }
+}
+
+/** Of the blank line between the texts of two steps. */
+const SEPARATOR_CHARS = 2
+
+function beginAnswer(message: string): SpokenAnswer {
+  return { message, step: 0, base: 0, index: 0, first: 0, from: 0, at: 0, rest: '' }
+}
+
+function beginStep({ message, base, index }: SpokenAnswer, step: number): SpokenAnswer {
+  return { message, step, base, index, first: index, from: 0, at: 0, rest: '' }
+}
+
+function cutText(answer: SpokenAnswer, keepChars: number): SpokenAnswer {
+  const { from, at, rest } = answer
+  if (at + rest.length <= keepChars) return answer
+  return {
+    ...answer,
+    from: Math.min(from, keepChars),
+    at: Math.min(at, keepChars),
+    rest: rest.slice(0, Math.max(0, keepChars - at)),
+  }
+}

@@ -1,0 +1,121 @@
+// Tells an app with a voice what happens: sentences among the events, each before the event that made it whole.
+import type { EventBatch, EventCursor, Session, SessionDetails } from '@baton/core'
+import { BatonError } from '@baton/core'
+import type { Cursor2, OpenFrom, Requests, SpeechPlace } from '@baton/protocol'
+import { encodeAppView } from '../shared/app-errors.ts'
+import { WHOLE_LINE_CHARS } from './sentences.ts'
+import { Speech } from './v2-speech.ts'
+import type { ToldEvent, V2Writer } from './v2-state.ts'
+
+export interface Spoken {
+  readonly speech: Speech
+  /** The app is not told the text itself. */
+  readonly isOnly: boolean
+  /** Behind the last event that was read. */
+  cursor: EventCursor
+}
+
+interface SpokenStart {
+  readonly start: OpenFrom
+  /** Where the events begin. */
+  readonly cursor: EventCursor
+  readonly speech: NonNullable<Requests['session.open']['given']['speech']>
+}
+
+/**
+ * A cursor goes on where its sentences ended. Otherwise only what is new is spoken, and the answer that is being written.
+ * @throws BatonError `invalid_event`
+ */
+export async function openSpoken(
+  session: Session,
+  { activity, head }: SessionDetails,
+  { start, cursor, speech }: SpokenStart,
+): Promise<Spoken> {
+  const isIdle = activity === 'idle' || activity === 'stopped'
+  const turn = session.lastTurn()
+  const place =
+    typeof start === 'object'
+      ? start.speech === undefined
+        ? await readPlace(session, cursor)
+        : checkPlace(start.speech)
+      : { silentTo: isIdle || !turn ? head.pos : turn.pos }
+  return { speech: new Speech(place), isOnly: speech === 'only', cursor }
+}
+
+/** What the turn has said up to a cursor that does not tell. */
+async function readPlace(session: Session, { pos, read = 0, since }: EventCursor): Promise<SpeechPlace> {
+  const speech = new Speech()
+  if (since === undefined || since >= pos) return speech.place
+  const events = session.events({ from: { pos: since, since } })
+  try {
+    for (let batch = await events.nextBatch(); batch; batch = await events.nextBatch())
+      for (const event of batch.events) {
+        const { cursor } = event
+        const isBehind = cursor.pos > pos || (cursor.pos === pos && (cursor.read ?? 0) > read)
+        if (isBehind || event.type === 'live') return speech.place
+        speech.take(event)
+      }
+  } finally {
+    events.leave()
+  }
+  return speech.place
+}
+
+export function placeOf({ cursor, speech }: Spoken): Cursor2 {
+  return { ...cursor, speech: speech.place }
+}
+
+export function listTold({ events, next }: EventBatch): readonly ToldEvent[] {
+  const last = events.length - 1
+  return events.map((event, index) => ({ event: encodeAppView(event), next: index === last ? next : event.cursor }))
+}
+
+export function tellSpoken(writer: V2Writer, spoken: Spoken, batch: EventBatch): void {
+  let told: ToldEvent[] = []
+  for (const { event, next } of listTold(batch)) {
+    const said = spoken.speech.take(event)
+    if (said.length > 0) {
+      writer.writeEvents(told)
+      told = []
+    }
+    for (const { frame, place } of said) writer.write({ ...frame, next: { ...spoken.cursor, speech: place } })
+    spoken.cursor = next
+    if (!spoken.isOnly || event.type !== 'text') told.push({ event, next: placeOf(spoken) })
+  }
+  writer.writeEvents(told)
+}
+
+/** UTF-16 units of the text that an honest place may hold, with room to spare. */
+const REST_CHARS = 4 * WHOLE_LINE_CHARS
+
+/** @throws BatonError `invalid_event` */
+function checkPlace(given: unknown): SpeechPlace {
+  if (isRecord(given) && (given['silentTo'] === undefined || isCount(given['silentTo']))) {
+    const { answer } = given
+    if (answer === undefined || (isRecord(answer) && isAnswer(answer))) return given // field by field
+  }
+  throw new BatonError({
+    code: 'invalid_event',
+    message: 'from.speech is not what a frame of this server had in its next',
+    hint: 'Hand back `next` as it was.',
+  })
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+const isRecord = (value: unknown): value is Fields => typeof value === 'object' && value !== null
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0
+const isTextTo = (most: number, value: unknown): boolean => typeof value === 'string' && value.length <= most
+const COUNTS = ['step', 'base', 'index', 'first', 'from', 'at'] as const
+
+function isAnswer({ message, rest, fence, inLine, ...counts }: Fields): boolean {
+  return (
+    isTextTo(NAME_CHARS, message) &&
+    isTextTo(REST_CHARS, rest) &&
+    (fence === undefined || isTextTo(WHOLE_LINE_CHARS, fence)) &&
+    (inLine === undefined || inLine === true) &&
+    COUNTS.every((name) => isCount(counts[name]))
+  )
+}
+
+const NAME_CHARS = 256
