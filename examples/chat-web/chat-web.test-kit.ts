@@ -20,11 +20,14 @@ export interface OpenOptions extends BrowserContextOptions {
   readonly hash?: string
 }
 
-/** Starts the browser before the tests of a file, and says after them how many situations it has played. */
-export function openBrowser() {
+/**
+ * Starts the browser before the tests of a file, and says after them how many situations it has played. `patienceMs`: what a page
+ * has to show what is waited for.
+ */
+export function openBrowser(patienceMs = 20_000) {
   const executablePath = findChromium('the chat page in a browser', (message) => console.warn(message))
   const closers: (() => unknown)[] = []
-  vi.setConfig({ testTimeout: 60_000 })
+  vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
   let browser: Browser | undefined
   let situations = 0
   beforeAll(async () => {
@@ -44,7 +47,7 @@ export function openBrowser() {
     const context = await (browser as Browser).newContext(options) // the test is skipped without one
     closers.push(() => context.close())
     const page = await context.newPage()
-    page.setDefaultTimeout(20_000)
+    page.setDefaultTimeout(patienceMs)
     await page.goto(`${url}${query}${hash}`)
     await findMessageBox(page).waitFor()
     return page

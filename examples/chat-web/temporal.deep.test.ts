@@ -13,7 +13,9 @@ import { LAST_TEXT, POINTS, SHOWN_BY } from './journey.test-kit.ts'
 import type { ChatPlace } from './temporal-place.test-kit.ts'
 import { openChatPlace } from './temporal-place.test-kit.ts'
 
-const { hasBrowser, openPage, closers } = openBrowser()
+/** Milliseconds that a page waits for what it is to show: work of a killed worker is missed after ten seconds. */
+const SHOW_MS = 90_000
+const { hasBrowser, openPage, closers } = openBrowser(SHOW_MS)
 const what = 'the chat page over Temporal'
 const services = hasBrowser ? await startServices(what, (message) => console.warn(message)) : undefined
 
@@ -22,8 +24,6 @@ type Moment = (typeof MOMENTS)[number]
 const TRANSPORTS = ['', '?over=websocket'] as const
 /** Pages that stand at their moments together when something happens to all of them. */
 const AT_ONCE = 8
-/** Milliseconds that a page waits for what it is to show: work of a killed worker is missed after ten seconds. */
-const SHOW_MS = 90_000
 /** Milliseconds of silence for which work is not taken for lost where its worker lives. */
 const PATIENT_MS = 120_000
 
@@ -150,7 +150,6 @@ async function openAt(place: ChatPlace, moment: Moment, query: string): Promise<
   const network = await startFlakyNetwork(place.ports[0])
   closers.push(network.stop)
   const page = await openPage(network.url, { query, hash: `#${session}` })
-  page.setDefaultTimeout(SHOW_MS)
   return { session, moment, page, network }
 }
 

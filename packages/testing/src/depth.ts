@@ -38,9 +38,14 @@ export function describeRotation(): string {
   return seed === undefined ? 'all of them' : `BATON_TEST_SEED=${seed}, a third of them`
 }
 
+/** Whether BATON_TEST_ALL is set, as at night: nothing is left out to save time. */
+export function isEveryPlaceTried(): boolean {
+  return process.env['BATON_TEST_ALL'] !== undefined
+}
+
 /** Undefined: nothing is left out. */
 function readSeed(): number | undefined {
-  if (process.env['BATON_TEST_ALL'] !== undefined) return undefined
+  if (isEveryPlaceTried()) return undefined
   const text = process.env['BATON_TEST_SEED']
   const seed = text === undefined ? Math.floor(Date.now() / DAY_MS) : Number(text)
   if (!Number.isSafeInteger(seed) || seed < 0) throw new Error(`BATON_TEST_SEED must be a whole number, not "${text}"`)

@@ -1,4 +1,4 @@
-// Plays turns of the home agent over a real Temporal service, PostgreSQL and Redis: the worker is in this process, the gateway
+// Plays turns of the home agent over a real Temporal service, PostgreSQL and Redis: the worker is in this process, each gateway
 // with its front is a process of its own.
 import { openPostgresStore } from '@baton/host/postgres'
 import { SUBPROTOCOL } from '@baton/protocol'
@@ -12,6 +12,7 @@ import { createHomeAgent } from '../home-agent.ts'
 import type { Services } from '../services.ts'
 import type { StartedCommand } from '../start-command.ts'
 import { startCommand } from '../start-command.ts'
+import { startBalancer } from '../two-processes/balancer.ts'
 import type { GatewayWords } from './gateway.test-kit.ts'
 import type { ClientProgram, PlayedTurn } from './play-home.ts'
 import { environment, readTurn, runClient } from './play-home.ts'
@@ -23,7 +24,7 @@ export interface Restart {
 }
 
 export interface TemporalHome {
-  /** A turn in a session of its own, through the one gateway of these turns, whose connections are cut at these frames. */
+  /** A turn in a session of its own, whose connections are cut at these frames: the next one goes to the other of two gateways. */
   playCut(program: ClientProgram, cutAt: readonly number[]): Promise<PlayedTurn>
   /** A turn through a gateway of its own, which ends. */
   playRestarted(program: ClientProgram, restart: Restart): Promise<PlayedTurn & { readonly hasEnded: boolean }>
@@ -60,21 +61,27 @@ export async function openTemporalHome({ temporal, postgres, redis }: Services):
   }
   const play = async (
     program: ClientProgram,
-    init: { readonly port: number; readonly cutAt: readonly number[]; readonly onFrame?: (frame: number) => void },
+    init: {
+      readonly ports: readonly number[]
+      readonly cutAt: readonly number[]
+      readonly onFrame?: (frame: number) => void
+    },
   ): Promise<PlayedTurn> => {
     const session = randomUUID()
-    const target = `ws://127.0.0.1:${init.port}/ws`
+    const balancer = await startBalancer(init.ports)
+    const target = `ws://127.0.0.1:${balancer.port}/ws`
     const proxy = await startCuttingProxy({ ...init, target, protocol: SUBPROTOCOL })
     const client = await runClient(program, { url: proxy.url, session, count: (name) => count(name, session) })
     await proxy.close()
+    await balancer.close()
     const view = await host.session(session)
     const past = await readTurn(view.events({ from: 'start' }))
     return { ...client, past, effects: effects.get(session) ?? {}, frames: proxy.frames(), cuts: proxy.cuts() }
   }
-  const port = await findFreePort()
-  const gateway = await startGateway(port)
+  const ports = [await findFreePort(), await findFreePort()]
+  const gateways = await Promise.all(ports.map(startGateway))
   return {
-    playCut: (program, cutAt) => play(program, { port, cutAt }),
+    playCut: (program, cutAt) => play(program, { ports, cutAt }),
     playRestarted: async (program, { frame, signal }) => {
       const own = await findFreePort()
       const first = await startGateway(own)
@@ -85,12 +92,12 @@ export async function openTemporalHome({ temporal, postgres, redis }: Services):
         next = untilEnded(first).then(() => startGateway(own))
         next.catch(() => {}) // awaited below
       }
-      const played = await play(program, { port: own, cutAt: [], onFrame })
+      const played = await play(program, { ports: [own], cutAt: [], onFrame })
       await end((await next) ?? first)
       return { ...played, hasEnded: next !== undefined }
     },
     close: async () => {
-      await end(gateway)
+      await Promise.all(gateways.map(end))
       await host.stop()
       worker.shutdown()
       await running
