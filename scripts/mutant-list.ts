@@ -17,6 +17,7 @@ export type MutantTest =
 const LOCAL = 'packages/host/src/local'
 const MACHINE = 'packages/core/src/machine'
 const PROMPTED = 'packages/models/src/prompted'
+const SOCKETS = 'packages/server/src/websocket'
 const CONTRACT = 'packages/testing/src/host-contract/host-contract.test.ts'
 const TIMER =
   '() => {\n      this.#timers.delete(key)\n      // A system timer takes no more than 24 days: then it is set again.\n'
@@ -266,5 +267,19 @@ export const MUTANTS: readonly Mutant[] = [
     from: "if (isCut) return { type: 'call', name, arguments: '{' }",
     to: "if (isCut) return { type: 'call', name, arguments: '{}' }",
     test: { file: `${PROMPTED}/quoted-calls.test.ts` },
+  },
+  {
+    name: 'a voice says again what it was told before its connection broke',
+    file: `${SOCKETS}/v2-speech.ts`,
+    from: 'text.slice(known - offset)',
+    to: 'text',
+    test: { file: `${SOCKETS}/v2-speech.property.test.ts` },
+  },
+  {
+    name: 'what was heard of an older answer cuts the newer one there',
+    file: `${SOCKETS}/v2-heard.ts`,
+    from: "turn < newest ? { type: 'chars', chars: 0 } : played",
+    to: 'played',
+    test: { file: `${SOCKETS}/v2-speech.test.ts` },
   },
 ]

@@ -43,6 +43,10 @@ const SAID: Readonly<Record<string, readonly string[]>> = {
   'listen.ts': ['[Transcript] Ann: Shall we', '[Transcript] Bob: Gladly.\n[Event] offer_made', 'end Ask for a week'],
   'output.ts': ["valid\n[ 'it answers the question' ]\n[ 'Leases, 1989' ]"],
   'session-client.ts': ['asked: refund { euros: 20 }\nI see your order.\n\nYou get 20 euros back.'],
+  'speak.ts': [
+    'says: The first train leaves at 9.40.\nsays: The next one is slower:\nheard: The **first** train leaves at 9.40. The next one is slower:\n',
+    'says: At 9.40.',
+  ],
   'services.ts': ["{ title: 'acme/shop#7', readWith: 12 }"],
   'tools.ts': [
     'order.read error {"id":"A-71"}\norder.refund ok {"id":"A-17","cents":500}\norder.annotate ok {"id":"A-17","note":"arrived late"}\n',

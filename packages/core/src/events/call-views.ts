@@ -26,6 +26,16 @@ interface CallNotes {
   heldMs: number | null
 }
 
+interface KnownCalls {
+  readonly views: Map<string, CallView>
+  readonly notes: Map<string, CallNotes>
+  /** Ids of calls whose newest view has not been told yet, in the order of their change. */
+  readonly changed: Set<string>
+}
+
+/** Never written to. */
+const NONE: KnownCalls = { views: new Map(), notes: new Map(), changed: new Set() }
+
 /** A call that was told before. */
 export interface KnownCall {
   readonly view: CallView
@@ -36,21 +46,25 @@ export interface KnownCall {
 
 /** The calls of one turn. */
 export class CallViews {
-  readonly #views = new Map<string, CallView>()
-  readonly #notes = new Map<string, CallNotes>()
-  /** Ids of calls whose newest view has not been told yet, in the order of their change. */
-  readonly #changed = new Set<string>()
+  /** Made for the first call: a session that rests has none. */
+  #known: KnownCalls | undefined
 
   /** Takes up calls that were told before. */
   start(calls: readonly KnownCall[]): void {
     for (const { view, heldMs, questions } of calls) {
-      this.#views.set(view.callId, view)
-      this.#notes.set(view.callId, { deniedByPerson: false, questions: new Set(questions), heldMs })
+      const { views, notes } = this.#demand()
+      views.set(view.callId, view)
+      notes.set(view.callId, { deniedByPerson: false, questions: new Set(questions), heldMs })
     }
   }
 
+  /** A new turn begins: all calls of the one before have settled. */
+  clear(): void {
+    this.#known = undefined
+  }
+
   find(callId: string): CallView | undefined {
-    return this.#views.get(callId)
+    return this.#known?.views.get(callId)
   }
 
   propose(message: MessageId, fact: FactOf<'step-finished'>): void {
@@ -62,43 +76,51 @@ export class CallViews {
   }
 
   note(fact: CallFact, nowMs: number): void {
-    const call = this.#views.get(fact.callId)
+    const call = this.find(fact.callId)
     if (!call) return
     this.#set(changeView(call, { fact, nowMs, notes: this.#notesOf(fact.callId) }))
   }
 
   /** What has changed since it was asked last. */
   takeChanged(): readonly CallView[] {
-    if (this.#changed.size === 0) return []
-    const changed = [...this.#changed].flatMap((callId) => this.#views.get(callId) ?? [])
-    this.#changed.clear()
-    return changed
+    const { changed, views } = this.#known ?? NONE
+    if (changed.size === 0) return []
+    const told = [...changed].flatMap((callId) => views.get(callId) ?? [])
+    changed.clear()
+    return told
   }
 
   /** Whether calls are open, and each of them waits for a person or a client. */
   waitForOthers(): boolean {
     let open = 0
-    for (const call of this.#views.values()) {
+    const { views, notes } = this.#known ?? NONE
+    for (const call of views.values()) {
       if (call.status === 'settled') continue
       open += 1
-      const asks = (this.#notes.get(call.callId)?.questions.size ?? 0) > 0
+      const asks = (notes.get(call.callId)?.questions.size ?? 0) > 0
       if (call.status !== 'awaiting-approval' && call.runs === 'server' && !asks) return false
     }
     return open > 0
   }
 
   #notesOf(callId: string): CallNotes {
-    const known = this.#notes.get(callId)
+    const { notes } = this.#demand()
+    const known = notes.get(callId)
     if (known) return known
-    const notes: CallNotes = { deniedByPerson: false, questions: new Set(), heldMs: null }
-    this.#notes.set(callId, notes)
-    return notes
+    const made: CallNotes = { deniedByPerson: false, questions: new Set(), heldMs: null }
+    notes.set(callId, made)
+    return made
   }
 
   #set(call: CallView): void {
-    this.#views.set(call.callId, call)
-    this.#changed.delete(call.callId)
-    this.#changed.add(call.callId)
+    const { views, changed } = this.#demand()
+    views.set(call.callId, call)
+    changed.delete(call.callId)
+    changed.add(call.callId)
+  }
+
+  #demand(): KnownCalls {
+    return (this.#known ??= { views: new Map(), notes: new Map(), changed: new Set() })
   }
 }
 

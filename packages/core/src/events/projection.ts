@@ -59,8 +59,7 @@ interface TurnFold {
 
 export class SessionProjection {
   readonly #init: ProjectionInit
-  /** Made for the first call of a turn: a session that rests has none. */
-  #calls: CallViews | undefined
+  readonly #calls = new CallViews()
   #birth: string
   #pos = 0
   #since: number | undefined
@@ -136,7 +135,7 @@ export class SessionProjection {
     this.#since = since
     this.#rest = phase === 'paused' || phase === 'stopped' ? phase : undefined
     this.#steps = new Map(steps)
-    if (calls.length > 0) this.#demandCalls().start(calls)
+    this.#calls.start(calls)
     if (turn) {
       const account = TurnAccount.goOn(state, turn, this.#init.limits)
       this.#turn = { message: nameAnswer(turn.turn), account, texts: new TurnTexts(texts), finish: '' }
@@ -147,21 +146,12 @@ export class SessionProjection {
 
   #tell(...bodies: readonly EventBody[]): void {
     if (bodies.length === 0) return
-    this.#tellCalls()
+    for (const call of this.#calls.takeChanged()) this.#events.push({ type: 'call', call })
     this.#events.push(...bodies)
   }
 
-  #tellCalls(): void {
-    if (!this.#calls) return
-    for (const call of this.#calls.takeChanged()) this.#events.push({ type: 'call', call })
-  }
-
-  #demandCalls(): CallViews {
-    return (this.#calls ??= new CallViews())
-  }
-
   #flush(nowMs: number): void {
-    this.#tellCalls()
+    for (const call of this.#calls.takeChanged()) this.#events.push({ type: 'call', call })
     if (this.#turn) this.#events.push(...this.#turn.account.takeEvents(nowMs))
   }
 
@@ -171,7 +161,7 @@ export class SessionProjection {
 
   #findActivity(): SessionActivity {
     if (this.#rest || !this.#turn) return this.#rest ?? 'idle'
-    return this.#calls?.waitForOthers() ? 'waiting' : 'running'
+    return this.#calls.waitForOthers() ? 'waiting' : 'running'
   }
 
   #tellActivity(): void {
@@ -300,8 +290,8 @@ export class SessionProjection {
       const how = { ...(reason !== undefined && { reason }), ...(remember && { remember }) }
       this.#tell({ type: fact.type, approvalId, callId, decision, principal, ...how })
     }
-    this.#calls?.note(fact, nowMs)
-    const call = this.#calls?.find(fact.callId)
+    this.#calls.note(fact, nowMs)
+    const call = this.#calls.find(fact.callId)
     if (fact.type === 'approval-requested' && call)
       this.#tell({ type: fact.type, approvalId: fact.approvalId, call, expiresAtMs: fact.expiresAtMs })
     if (fact.type === 'question-asked' || fact.type === 'question-answered') this.#tell(readQuestion(fact))
@@ -310,7 +300,7 @@ export class SessionProjection {
   #startTurn(fact: FactOf<'turn-started'>, record: ProjectedRecord): void {
     const { turn, exchange, deadlineMs } = fact
     const message = nameAnswer(turn)
-    this.#calls = undefined
+    this.#calls.clear()
     this.#steps = undefined
     this.#since = record.pos
     this.#rest = undefined
@@ -365,7 +355,7 @@ export class SessionProjection {
     }
     const sources = parts.filter((part): part is SourcePart => part.type === 'source')
     if (sources.length > 0) this.#tell({ type: 'sources', message, step, sources })
-    if (fact.calls.length > 0) this.#demandCalls().propose(message, fact)
+    this.#calls.propose(message, fact)
     if (this.#turn) {
       this.#turn.finish = finish
       this.#turn.account.finishStep(fact)

@@ -1,4 +1,5 @@
-// The conversation of docs/protocol-2.md, played: the page shows each frame as the server sends it.
+// The conversations of docs/protocol-2.md, played: the page shows each frame as the server sends it.
+import type { Agent } from '@baton/core'
 import { defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createMemoryStore } from '@baton/host'
@@ -17,17 +18,14 @@ async function quiet(): Promise<void> {
   for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve))
 }
 
-async function play(): Promise<string> {
-  const camera = tool({
-    name: 'camera',
-    description: 'Takes a picture of a place',
-    input: { type: 'object', properties: { place: { type: 'string' } } },
-    effect: 'once',
-  })
-  const model = createScriptedModel({
-    id: 'example/model',
-    steps: [{ calls: [{ name: 'camera', arguments: { place: 'door' } }] }, { pieces: ['Nobody ', 'is there.'] }],
-  })
+interface Talk {
+  /** Sends a frame of the app, and notes it with what the server says then. */
+  readonly say: (frame: object) => Promise<void>
+  readonly sent: readonly string[]
+  readonly lines: readonly string[]
+}
+
+async function begin(agent: Agent): Promise<Talk> {
   const environment = {
     clock: { nowMs: () => NOW_MS },
     timers: { start: () => () => {} },
@@ -35,7 +33,6 @@ async function play(): Promise<string> {
     transport: { post: () => Promise.reject(new Error('no network in this test')) },
   }
   const log = { info: () => {}, warn: () => {} }
-  const agent = defineAgent({ name: 'home', model, tools: [camera] })
   const host = createHost({ environment, agent, store: createMemoryStore() })
   const memory = createMemorySocket()
   openV2Connection({
@@ -52,26 +49,59 @@ async function play(): Promise<string> {
   })
   const lines: string[] = []
   let read = 0
-  const say = async (frame: object | undefined): Promise<void> => {
-    if (frame) {
-      lines.push(`app     ${JSON.stringify(frame)}`)
-      memory.deliver(JSON.stringify(frame))
-    }
+  const listen = async (): Promise<void> => {
     await quiet()
     lines.push(...memory.sent.slice(read).map((text) => `server  ${text}`))
     read = memory.sent.length
   }
-  const callId = (): string => /"callId":"([^"]+)"/.exec(memory.sent.join('\n'))?.[1] ?? ''
-  await say(undefined)
+  await listen()
+  const say = async (frame: object): Promise<void> => {
+    lines.push(`app     ${JSON.stringify(frame)}`)
+    memory.deliver(JSON.stringify(frame))
+    await listen()
+  }
+  return { say, sent: memory.sent, lines }
+}
+
+const id = 'example/model'
+
+async function playCall(): Promise<readonly string[]> {
+  const camera = tool({
+    name: 'camera',
+    description: 'Takes a picture of a place',
+    input: { type: 'object', properties: { place: { type: 'string' } } },
+    effect: 'once',
+  })
+  const model = createScriptedModel({
+    id,
+    steps: [{ calls: [{ name: 'camera', arguments: { place: 'door' } }] }, { pieces: ['Nobody ', 'is there.'] }],
+  })
+  const { say, sent, lines } = await begin(defineAgent({ name: 'home', model, tools: [camera] }))
+  const callId = (): string => /"callId":"([^"]+)"/.exec(sent.join('\n'))?.[1] ?? ''
   await say({ id: '1', type: 'session.open', session: 'hall', device: { name: 'phone-7f3a', runs: ['camera'] } })
   await say({ id: '2', type: 'input.send', input: 'msg-1', content: 'Is somebody at the door?' })
   await say({ id: '3', type: 'call.claim', callId: callId() })
   await say({ id: '4', type: 'call.result', callId: callId(), outcome: { output: { people: 0 } } })
-  return lines.join('\n')
+  return lines
 }
 
-test('the page shows the conversation as it is', async () => {
+/** From the question on. */
+async function playSpeech(): Promise<readonly string[]> {
+  const pieces = ['The **first** train ', 'leaves at 9.40. Ano', 'ther one leaves at 10. Or ta']
+  const model = createScriptedModel({ id, steps: [{ pieces, hangs: 'until-aborted' }] })
+  const { say, lines } = await begin(defineAgent({ name: 'trains', model }))
+  await say({ id: '1', type: 'session.open', session: 'call', speech: 'only' })
+  const opened = lines.length
+  await say({ id: '2', type: 'input.send', input: 'msg-1', content: 'When does it leave?' })
+  await say({ id: '3', type: 'turn.interrupt', heard: { type: 'chars', message: 't1', chars: 35 } })
+  return [lines[1] ?? '', ...lines.slice(opened)]
+}
+
+test.each([
+  ['a call', 'conversation', playCall],
+  ['a voice', 'conversation of a voice', playSpeech],
+] as const)('the page shows the conversation with %s as it is', async (_what, mark, play) => {
   const page = readFileSync(PAGE, 'utf8')
-  const shown = /<!-- conversation -->\n```text\n([\s\S]*?)\n```/.exec(page)?.[1]
-  expect(shown).toBe(await play())
+  const shown = page.split(`<!-- ${mark} -->\n\`\`\`text\n`)[1]?.split('\n```')[0]
+  expect(shown).toBe((await play()).join('\n'))
 })

@@ -1,9 +1,11 @@
 // A voice app of version 2 over real connections: what it is told to say, and what it says that was heard.
+import type { SessionEvent } from '@baton/core'
 import { BatonError, defineAgent, tool } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
 import { expect, test } from 'vitest'
 import { startForTest } from './test-server.ts'
+import { Speech } from './v2-speech.ts'
 import type { App2 } from './v2.test-kit.ts'
 import { connectApp2, joinTexts } from './v2.test-kit.ts'
 
@@ -166,6 +168,20 @@ test('an interrupt says by a sentence what was heard, and leaves an answer alone
     await expect(
       app.request('turn.interrupt', { heard: { type: 'chars', message: other, chars: 2 } }),
     ).rejects.toMatchObject({ frame: { code: 'invalid_event' } })
+})
+
+test('a whole sentence is not held back while the model thinks or a tool of the provider runs', () => {
+  const of = { message: 't1', step: 1, cursor: { pos: 3 } }
+  const sayBefore = (text: string, event: SessionEvent): readonly unknown[] => {
+    const speech = new Speech()
+    speech.take({ ...of, type: 'text', offset: 0, text })
+    return speech.take(event).map(({ frame }) => ('text' in frame ? frame.text : frame.type))
+  }
+  const thinks: SessionEvent = { ...of, type: 'reasoning', offset: 0, text: 'Hm' }
+  const searches: SessionEvent = { ...of, type: 'server-tool', name: 'search', status: 'started' }
+  expect(sayBefore('Let me *think.*', thinks)).toEqual(['Let me think.'])
+  expect(sayBefore('Let me thi', thinks)).toEqual([])
+  expect(sayBefore('Let me look', searches)).toEqual(['Let me look'])
 })
 
 test('a cursor that the server did not make is refused', async () => {

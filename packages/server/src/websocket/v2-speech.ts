@@ -72,6 +72,9 @@ export class Speech {
         return this.#reset(answer)
       case 'step-finished':
         return this.#finishStep(answer, event)
+      case 'reasoning':
+        // A model that thinks for long may have ended its sentence. Read from the log, thoughts come before text that they follow.
+        return this.#say(answer, LOOKS_WHOLE.test(answer.rest))
       default:
         return this.#say(answer, true) // the block of text has ended
     }
@@ -147,6 +150,8 @@ export class Speech {
     return { ...(silentTo !== undefined && { silentTo }), ...(answer && { answer }) }
   }
 }
+
+const LOOKS_WHOLE = /[.!?…:。！？][)\]}"'”’»*_`」』]{0,9}\s{0,9}$|\n\s{0,9}$/
 
 /** Of the blank line between the texts of two steps. */
 const SEPARATOR_CHARS = 2
