@@ -34,41 +34,19 @@ export async function readTurn(session: Session): Promise<ReadTurn> {
   return { past, calls, reader, livePos: head.pos }
 }
 
-/** The log has the text of a step while it is written, and its reasoning when it ends; an answer begins with the reasoning. */
 export function chain(past: readonly SessionEvent[], reader: EventStream): AnswerEvents {
-  const ordered = putReasoningFirst(past)
-  const begun = ordered.findLastIndex(isStart)
-  // The reasoning of a step that is being written comes first of what is live.
-  const isWritten = begun >= 0 && !ordered.some(({ type }, index) => index > begun && ENDS_STEP.has(type))
-  const isLate = ({ type }: SessionEvent, index: number): boolean => isWritten && index > begun && type === 'text'
-  let rest = ordered.filter((event, index) => !isLate(event, index))
-  let late = ordered.filter(isLate)
-  const next = async (): Promise<readonly SessionEvent[] | undefined> => {
-    const batch = await reader.nextBatch()
-    if (late.length === 0) return batch?.events
-    const events = batch?.events ?? []
-    const at = events.findIndex(({ type }) => type !== 'reasoning')
-    const place = at < 0 ? events.length : at
-    const told = [...events.slice(0, place), ...late, ...events.slice(place)]
-    late = []
-    return told
-  }
+  let rest = putReasoningFirst(past)
   return {
     nextBatch: async () => {
       const events = rest
       rest = []
-      return events.length > 0 ? events : await next()
+      return events.length > 0 ? events : (await reader.nextBatch())?.events
     },
     leave: () => reader.leave(),
   }
 }
 
-const ENDS_STEP: ReadonlySet<string> = new Set<SessionEvent['type']>(['step-finished', 'step-reset', 'step-closed'])
-
-function isStart({ type }: SessionEvent): boolean {
-  return type === 'step-started'
-}
-
+/** The log has a step's text while it is written, and its reasoning when it ends; an answer begins with the reasoning. */
 function putReasoningFirst(events: readonly SessionEvent[]): readonly SessionEvent[] {
   const ordered: SessionEvent[] = []
   /** Where the text of the step begins. */
@@ -79,7 +57,7 @@ function putReasoningFirst(events: readonly SessionEvent[]): readonly SessionEve
       text += 1
       continue
     }
-    if (isStart(event)) text = -1
+    if (event.type === 'step-started') text = -1
     else if (event.type === 'text' && text < 0) text = ordered.length
     ordered.push(event)
   }

@@ -72,10 +72,3 @@ export function checkEffects({ effects, past }: PlayedTurn): number {
   }
   return unknown
 }
-
-/** A third of them, another one each day; all of them where BATON_TEST_ALL says so. */
-export function chooseRotating<Item>(items: readonly Item[]): readonly Item[] {
-  if (process.env['BATON_TEST_ALL'] !== undefined) return items
-  const day = Math.floor(Date.now() / 86_400_000)
-  return items.filter((_, index) => (index + day) % 3 === 0)
-}

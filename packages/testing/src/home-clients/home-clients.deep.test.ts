@@ -1,10 +1,10 @@
 // Clients of version 2 as programs of their own, in two languages: whichever frame is lost and wherever the server is killed,
 // they are told the turn once, in the log's words, and each effect happens as often as its tool allows.
 import { describe, expect, test } from 'vitest'
-import { chooseSample } from '../depth.ts'
+import { chooseRotating, chooseSample } from '../depth.ts'
 import { HOME_TEXT } from '../home-agent.ts'
 import type { KillPlan } from '../kill-loop/plan.ts'
-import { checkEffects, checkTold, chooseRotating, findClients, inGroups } from './check-home.test-kit.ts'
+import { checkEffects, checkTold, findClients, inGroups } from './check-home.test-kit.ts'
 import type { PlayedTurn } from './play-home.ts'
 import { playCut, playKilled } from './play-home.ts'
 

@@ -1,11 +1,12 @@
 // Clients of version 2 as programs of their own, over two servers and one PostgreSQL store: a connection that breaks comes back
 // to the other server, which passes it on to the holder of the session, or takes the session over where the holder was killed.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { chooseRotating } from '../depth.ts'
 import { HOME_TEXT } from '../home-agent.ts'
 import type { KillPlan } from '../kill-loop/plan.ts'
 import type { PostgresServer } from '../postgres.ts'
 import { findPostgres, startPostgres } from '../postgres.ts'
-import { checkEffects, checkTold, chooseRotating, findClients, inGroups } from './check-home.test-kit.ts'
+import { checkEffects, checkTold, findClients, inGroups } from './check-home.test-kit.ts'
 import type { MovedTurn } from './play-two-servers.ts'
 import { openTwoServers } from './play-two-servers.ts'
 
