@@ -18,6 +18,8 @@ export interface OpenOptions extends BrowserContextOptions {
   readonly query?: string
   /** The chat; a new one by default. */
   readonly hash?: string
+  /** Called before the page is loaded. */
+  readonly prepare?: (page: Page) => Promise<void>
 }
 
 /** Starts the browser before the tests of a file, and says after them how many situations it has played. */
@@ -40,11 +42,15 @@ export function openBrowser() {
     await browser?.close()
   })
 
-  const openPage = async (url: string, { query = '', hash = '', ...options }: OpenOptions = {}): Promise<Page> => {
+  const openPage = async (
+    url: string,
+    { query = '', hash = '', prepare, ...options }: OpenOptions = {},
+  ): Promise<Page> => {
     const context = await (browser as Browser).newContext(options) // the test is skipped without one
     closers.push(() => context.close())
     const page = await context.newPage()
     page.setDefaultTimeout(20_000)
+    await prepare?.(page)
     await page.goto(`${url}${query}${hash}`)
     await findMessageBox(page).waitFor()
     return page
@@ -92,7 +98,7 @@ export function createGatedTool() {
   return { wait, open: gate.resolve }
 }
 
-interface Shown {
+export interface Shown {
   readonly role: string
   readonly texts: readonly string[]
   readonly calls: readonly string[]
@@ -100,13 +106,21 @@ interface Shown {
 
 /** The page shows what the log has: every text once and whole, in its order, and how every call ended. */
 export async function expectLogShown(page: Page, { url }: Pick<Started, 'url'>): Promise<readonly Shown[]> {
+  const logged = await readLog(page, url)
+  await expect.poll(() => readShown(page), { timeout: 10_000 }).toEqual(logged)
+  return logged
+}
+
+/** What the log of the page's chat has, as a page would show it. */
+export async function readLog(page: Page, url: string): Promise<readonly Shown[]> {
   const id = new URL(page.url()).hash.slice(1)
   const response = await fetch(`${url}api/sessions/${id}/messages?format=baton`)
   const { messages } = (await response.json()) as { readonly messages: readonly ChatMessage[] }
-  const logged = messages.map(writeShown)
-  const look = () => page.evaluate<readonly Shown[]>(READ_ARTICLES)
-  await expect.poll(look, { timeout: 10_000 }).toEqual(logged)
-  return logged
+  return messages.map(writeShown)
+}
+
+export function readShown(page: Page): Promise<readonly Shown[]> {
+  return page.evaluate<readonly Shown[]>(READ_ARTICLES)
 }
 
 /** Runs in the page, of which this program has no types. */
