@@ -3,8 +3,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { countNotices, expectLogShown, openBrowser, say, untilTurnEnds } from './chat-web.test-kit.ts'
-import type { FlakyNetwork } from './flaky-network.test-kit.ts'
-import { startFlakyNetwork } from './flaky-network.test-kit.ts'
+import { loseUntilTold, startFlakyNetwork } from './flaky-network.test-kit.ts'
 import type { JourneyInit, Point } from './journey.test-kit.ts'
 import { createGate, createJourney, LAST_TEXT, POINTS, SHOWN_BY } from './journey.test-kit.ts'
 import { startChat } from './server.ts'
@@ -34,13 +33,6 @@ async function expectWhole({ page, started, effects }: Journey): Promise<void> {
   expect([said?.texts, answer?.calls, more]).toEqual([['go'], Array(4).fill('output-available'), []])
   expect(effects).toEqual(['look', 'note.save'])
   expect(await countNotices(page)).toBe(1)
-}
-
-/** A browser sends a request that was lost once more by itself, which is lost as well. */
-async function loseUntilTold(network: FlakyNetwork, page: Page): Promise<void> {
-  await network.broken()
-  network.break('cut')
-  await page.getByText('The connection is lost').waitFor()
 }
 
 /** The page runs its calls, and its results are lost on their way. */

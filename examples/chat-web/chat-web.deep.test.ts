@@ -11,7 +11,7 @@ import {
   say,
 } from './chat-web.test-kit.ts'
 
-const { hasBrowser, open, openPage } = openBrowser()
+const { hasBrowser, open, openPage, openServer } = openBrowser()
 
 test.skipIf(!hasBrowser)('text, and another answer', async () => {
   const { page } = await open([{ text: 'Good morning.' }, { text: 'Good evening.' }])
@@ -230,3 +230,31 @@ test.skipIf(!hasBrowser)('the server refuses: the page says why, and does not tr
   await page.getByRole('alert').getByText('this is not allowed here').waitFor()
   expect([asked, await page.getByText('The connection is lost').count()]).toEqual([1, 0])
 })
+
+test.skipIf(!hasBrowser)(
+  'a message that is said while the page asks what to resume is sent after it, once',
+  async () => {
+    const { started } = await openServer([{ text: 'Good morning.' }])
+    const asked = Promise.withResolvers<void>()
+    const answered = Promise.withResolvers<void>()
+    const posts: string[] = []
+    const page = await openPage(started.url, {
+      prepare: async (blank) => {
+        await blank.route('**/api/chat/*/stream', async (route) => {
+          asked.resolve()
+          await answered.promise
+          await route.continue()
+        })
+        blank.on('request', (request) => request.method() === 'POST' && posts.push(request.url()))
+      },
+    })
+    await asked.promise
+    await say(page, 'hello')
+    await page.getByText('is sent when the chat is up to date').waitFor()
+    expect(posts).toEqual([])
+    answered.resolve()
+    await findAnswers(page).getByText('Good morning.').waitFor()
+    const shown = await expectLogShown(page, started)
+    expect(shown.map(({ texts }) => texts)).toEqual([['hello'], ['Good morning.']])
+  },
+)

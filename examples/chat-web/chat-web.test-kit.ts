@@ -18,6 +18,8 @@ export interface OpenOptions extends BrowserContextOptions {
   readonly query?: string
   /** The chat; a new one by default. */
   readonly hash?: string
+  /** Called before the page is loaded. */
+  readonly prepare?: (page: Page) => Promise<void>
 }
 
 /**
@@ -43,11 +45,15 @@ export function openBrowser(patienceMs = 20_000) {
     await browser?.close()
   })
 
-  const openPage = async (url: string, { query = '', hash = '', ...options }: OpenOptions = {}): Promise<Page> => {
+  const openPage = async (
+    url: string,
+    { query = '', hash = '', prepare, ...options }: OpenOptions = {},
+  ): Promise<Page> => {
     const context = await (browser as Browser).newContext(options) // the test is skipped without one
     closers.push(() => context.close())
     const page = await context.newPage()
     page.setDefaultTimeout(patienceMs)
+    await prepare?.(page)
     await page.goto(`${url}${query}${hash}`)
     await findMessageBox(page).waitFor()
     return page
@@ -95,7 +101,7 @@ export function createGatedTool() {
   return { wait, open: gate.resolve }
 }
 
-interface Shown {
+export interface Shown {
   readonly role: string
   readonly texts: readonly string[]
   readonly calls: readonly string[]
@@ -103,22 +109,30 @@ interface Shown {
 
 /** The page shows what the log has: every text once and whole, in its order, and how every call ended. */
 export async function expectLogShown(page: Page, { url }: Pick<Started, 'url'>): Promise<readonly Shown[]> {
-  const logged = (await readLog(page, url)).map(writeShown)
-  const look = () => page.evaluate<readonly Shown[]>(READ_ARTICLES)
-  await expect.poll(look, { timeout: 10_000 }).toEqual(logged)
+  const logged = await readLog(page, url)
+  await expect.poll(() => readShown(page), { timeout: 10_000 }).toEqual(logged)
   return logged
+}
+
+/** What the log of the page's chat has, as a page would show it. */
+export async function readLog(page: Page, url: string): Promise<readonly Shown[]> {
+  return (await readMessages(page, url)).map(writeShown)
+}
+
+export function readShown(page: Page): Promise<readonly Shown[]> {
+  return page.evaluate<readonly Shown[]>(READ_ARTICLES)
 }
 
 /** The newest turn of the chat is over in the log: a page may have shown all of its text long before. */
 export async function untilTurnEnds(page: Page, { url }: Pick<Started, 'url'>): Promise<void> {
   const look = async (): Promise<boolean> => {
-    const last = (await readLog(page, url)).at(-1)
+    const last = (await readMessages(page, url)).at(-1)
     return last?.role === 'assistant' && last.stop !== undefined
   }
   await expect.poll(look, { timeout: 90_000, interval: 200, message: 'the turn has ended in the log' }).toBe(true)
 }
 
-async function readLog(page: Page, url: string): Promise<readonly ChatMessage[]> {
+async function readMessages(page: Page, url: string): Promise<readonly ChatMessage[]> {
   const id = new URL(page.url()).hash.slice(1)
   const response = await fetch(`${url}api/sessions/${id}/messages?format=baton`)
   const { messages } = (await response.json()) as { readonly messages: readonly ChatMessage[] }

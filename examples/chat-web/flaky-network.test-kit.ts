@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net'
 import { connect, createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
+import type { Page } from 'playwright-core'
 
 /**
  * `deaf`: the next thing that the page says is lost, and its connection with it. `mute`: the server hears it, and the
@@ -73,4 +74,11 @@ export async function startFlakyNetwork(serverPort: number): Promise<FlakyNetwor
       await new Promise((resolve) => server.close(resolve))
     },
   }
+}
+
+/** A browser sends a request that was lost once more by itself, which is lost as well. */
+export async function loseUntilTold(network: FlakyNetwork, page: Page): Promise<void> {
+  await network.broken()
+  network.break('cut')
+  await page.getByText('The connection is lost').waitFor()
 }

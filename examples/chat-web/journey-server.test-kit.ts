@@ -1,20 +1,79 @@
-// A process that serves the chat page over SQLite and stops at a point of the journey, where a test kills it:
-// `node journey-server.test-kit.ts FOLDER PORT [POINT]`. Without a point it goes on to the end.
+// A process that serves the chat page and stops at a point of the journey, or kills itself at a record, for tests that break it:
+// `node journey-server.test-kit.ts WORDS`, which are JSON. Of several servers with the same folder one does so, once.
+import type { Store } from '@baton/host'
 import { openSqliteStore } from '@baton/host'
-import { appendFileSync } from 'node:fs'
+import { openPostgresStore } from '@baton/host/postgres'
+import type { KillPlan } from '@baton/testing/kill-plan'
+import { killingAt } from '@baton/testing/killing-store'
+import { appendFileSync, existsSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import type { Point } from './journey.test-kit.ts'
 import { createJourney } from './journey.test-kit.ts'
 import { startChat } from './server.ts'
 
-const [, , folder = '', port = '', stopAt] = process.argv
-const agent = createJourney({
-  pass: async (point) => {
-    if (point !== stopAt) return
-    process.stdout.write('it is there\n')
-    await new Promise(() => {})
-  },
-  note: (tool) => appendFileSync(join(folder, 'effects.txt'), `${tool}\n`),
-})
-const store = await openSqliteStore(join(folder, 'sessions.db'))
-await startChat(agent, { port: Number(port), store })
-process.stdout.write('listening\n')
+export interface JourneyWords {
+  /** Of its effects, its marks, and its store where that is SQLite. */
+  readonly folder: string
+  readonly port: number
+  /** Where it stops until there is a file `go-on` in the folder. */
+  readonly stopAt?: Point | undefined
+  /** The address of a PostgreSQL store that it shares with its peers. */
+  readonly postgres?: string
+  /** When it kills itself. */
+  readonly plan?: KillPlan | undefined
+  /** Milliseconds that the page has for a call; those of the agent by default. */
+  readonly pageMs?: number | undefined
+  /** A file with the page's program. */
+  readonly pageFile?: string
+}
+
+const SECRET = 'of-the-chat-servers-only'
+const LEASE_MS = 2000
+/** Milliseconds between two looks for a mark. */
+const LOOK_MS = 10
+
+async function serve({ folder, port, stopAt, postgres, plan, pageMs, pageFile }: JourneyWords): Promise<void> {
+  const agent = createJourney({
+    pass: async (point) => {
+      if (point !== stopAt || !isFirst(folder)) return
+      process.stdout.write('it is there\n')
+      while (!existsSync(join(folder, 'go-on'))) await setTimeout(LOOK_MS)
+    },
+    note: (tool) => appendFileSync(join(folder, 'effects.txt'), `${tool}\n`),
+    ...(pageMs !== undefined && { pageMs }),
+  })
+  const page = pageFile === undefined ? {} : { pageProgram: readFileSync(pageFile, 'utf8') }
+  if (postgres === undefined) {
+    await startChat(agent, { ...page, port, store: await openSqliteStore(join(folder, 'sessions.db')) })
+  } else {
+    const store = await openPostgresStore(postgres, { leaseMs: LEASE_MS })
+    const peers = { address: `ws://127.0.0.1:${port}`, secret: SECRET }
+    await startChat(agent, { ...page, port, peers, store: plan ? killingOnce(store, plan, folder) : store })
+  }
+  process.stdout.write('listening\n')
+}
+
+/** The server that takes over writes the same record, and lives. */
+function killingOnce(store: Store, plan: KillPlan, folder: string): Store {
+  const killing = killingAt(store, plan)
+  return {
+    ...store,
+    append: (session, epoch, afterPos, records) => {
+      const isIt = records.some(({ pos }) => pos === plan.at) && isFirst(folder)
+      return (isIt ? killing : store).append(session, epoch, afterPos, records)
+    },
+  }
+}
+
+/** Once for a folder, whoever asks. */
+function isFirst(folder: string): boolean {
+  try {
+    openSync(join(folder, 'reached'), 'wx')
+    return true
+  } catch {
+    return false
+  }
+}
+
+await serve(JSON.parse(process.argv[2] ?? '') as JourneyWords)

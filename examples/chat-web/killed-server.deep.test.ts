@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { countNotices, expectLogShown, openBrowser, say, untilTurnEnds } from './chat-web.test-kit.ts'
+import type { JourneyWords } from './journey-server.test-kit.ts'
 import type { Point } from './journey.test-kit.ts'
 import { LAST_TEXT, POINTS, SHOWN_BY } from './journey.test-kit.ts'
 
@@ -20,8 +21,10 @@ async function startServers() {
   const port = await findFreePort()
   let server: StartedCommand | undefined
   const start = async (point?: Point): Promise<void> => {
-    const words = ['--conditions=@baton/source', '--no-warnings', SERVER, folder, String(port)]
-    server = startCommand(process.execPath, { words: [...words, ...(point === undefined ? [] : [point])] })
+    const words: JourneyWords = { folder, port, stopAt: point }
+    server = startCommand(process.execPath, {
+      words: ['--conditions=@baton/source', '--no-warnings', SERVER, JSON.stringify(words)],
+    })
     await server.untilLine((line) => line === 'listening')
   }
   const kill = async (): Promise<void> => {

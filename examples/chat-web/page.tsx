@@ -1,21 +1,21 @@
 // A chat page: `useChat` of the AI SDK as it is, and React. Nothing of Baton runs here; the server does the rest.
 import { useChat } from '@ai-sdk/react'
-import type { ChatTransport, UIMessage } from 'ai'
-import { DefaultChatTransport, generateId, WebSocketChatTransport } from 'ai'
+import type { UIMessage } from 'ai'
+import { generateId } from 'ai'
 import type { JSX, RefObject } from 'react'
 import { useEffect, useRef, useState } from 'react'
 import { createRoot } from 'react-dom/client'
 import { Composer } from './composer.tsx'
 import { Message } from './message.tsx'
 import { addNotice, listNotices } from './notices.ts'
+import { createPageTransport } from './page-transport.ts'
 import { hasAllResults, loadMessages, useReconnection } from './reconnection.tsx'
 import { askJson, sendJson } from './requests.ts'
 
 /** `?over=websocket` in the page's address chooses the AI SDK's other transport. */
-const transport: ChatTransport<UIMessage> =
-  new URLSearchParams(location.search).get('over') === 'websocket'
-    ? new WebSocketChatTransport({ url: '/api/chat' })
-    : new DefaultChatTransport({ api: '/api/chat' })
+const pageTransport = createPageTransport(
+  new URLSearchParams(location.search).get('over') === 'websocket' ? 'websocket' : 'http',
+)
 /** Milliseconds between two tries to read a chat while the server cannot be reached. */
 const RELOAD_MS = 1000
 
@@ -87,7 +87,7 @@ function Conversation({ id, past, onEnd }: ConversationProps): JSX.Element {
     messages: past,
     // An answer that is being written goes on here after a reload.
     resume: true,
-    transport,
+    transport: pageTransport.transport,
     sendAutomaticallyWhen: hasAllResults,
     onToolCall: ({ toolCall: { toolName, toolCallId, input } }) => {
       const run = PAGE_TOOLS[toolName]
@@ -103,7 +103,7 @@ function Conversation({ id, past, onEnd }: ConversationProps): JSX.Element {
     },
   })
   const isBusy = chat.status === 'submitted' || chat.status === 'streaming'
-  const isLost = useReconnection(chat)
+  const { isLost, isHeld, act } = useReconnection(chat, pageTransport)
   const box = useRef<HTMLTextAreaElement>(null)
   const log = useStickyScroll(chat.messages)
   const tell = (act: string, body: object): Promise<void> =>
@@ -114,9 +114,9 @@ function Conversation({ id, past, onEnd }: ConversationProps): JSX.Element {
     tell('stop', {}).catch(console.error)
   }
   /** A button that goes away when it was pressed leaves the focus to the box. */
-  const thenFocusBox = (act: () => Promise<void>): void => {
+  const thenFocusBox = (what: () => Promise<void>): void => {
     box.current?.focus()
-    void act()
+    act(() => void what())
   }
   return (
     <main onKeyDown={({ key }) => key === 'Escape' && isBusy && stop()}>
@@ -149,6 +149,11 @@ function Conversation({ id, past, onEnd }: ConversationProps): JSX.Element {
             The connection is lost. The page tries again …
           </p>
         )}
+        {isHeld && (
+          <p className="quiet" role="status">
+            What you did is sent when the chat is up to date …
+          </p>
+        )}
         {chat.error && !isLost && (
           <p className="error" role="alert">
             {chat.error.message}
@@ -171,7 +176,10 @@ function Conversation({ id, past, onEnd }: ConversationProps): JSX.Element {
         onSend={(text, files) => {
           const messageId = edited?.id
           setEdited(undefined)
-          void chat.sendMessage({ text, ...(files && { files }), ...(messageId !== undefined && { messageId }) })
+          act(
+            () =>
+              void chat.sendMessage({ text, ...(files && { files }), ...(messageId !== undefined && { messageId }) }),
+          )
         }}
       />
     </main>

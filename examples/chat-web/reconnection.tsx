@@ -3,7 +3,8 @@
 import type { UseChatHelpers } from '@ai-sdk/react'
 import type { UIMessage } from 'ai'
 import { lastAssistantMessageIsCompleteWithApprovalResponses, lastAssistantMessageIsCompleteWithToolCalls } from 'ai'
-import { useEffect, useRef } from 'react'
+import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import type { PageTransport } from './page-transport.ts'
 import { askJson } from './requests.ts'
 
 const FIRST_DELAY_MS = 250
@@ -16,19 +17,37 @@ export function hasAllResults(chat: { readonly messages: UIMessage[] }): boolean
   return lastAssistantMessageIsCompleteWithToolCalls(chat) || lastAssistantMessageIsCompleteWithApprovalResponses(chat)
 }
 
-/** Whether the connection is lost. An answer of the server, also a refusal, is no such loss. */
-export function useReconnection(chat: Chat): boolean {
+export interface Reconnection {
+  /** The connection is lost. An answer of the server, also a refusal, is no such loss. */
+  readonly isLost: boolean
+  /** Something that a person has said waits until the page is up to date. */
+  readonly isHeld: boolean
+  /** Does it now; while the page does not know where the chat stands, once it is up to date: an answer that is told again would undo it. */
+  readonly act: (what: () => void) => void
+}
+
+export function useReconnection(chat: Chat, { isResuming, subscribe }: PageTransport): Reconnection {
   const { status, error } = chat
   const tries = useRef(0)
   const latest = useRef(chat)
   latest.current = chat
+  const [failed, setFailed] = useState(0)
+  const [held, setHeld] = useState<readonly (() => void)[]>([])
   const isLost = status === 'error' && error instanceof TypeError
+  const isUpToDate =
+    !useSyncExternalStore(subscribe, isResuming) && !isLost && (status === 'ready' || status === 'error')
   useEffect(() => {
     if (status === 'streaming' || status === 'ready') tries.current = 0
     if (!isLost) return undefined
+    let isTried = false
     const retry = (): void => {
+      if (isTried) return
+      isTried = true
       tries.current += 1
-      goOn(latest.current).catch(console.error)
+      goOn(latest.current).catch((cause: unknown) => {
+        console.error(cause)
+        setFailed((count) => count + 1)
+      })
     }
     const timer = setTimeout(retry, Math.min(DELAY_MAX_MS, FIRST_DELAY_MS * 2 ** tries.current))
     addEventListener('online', retry)
@@ -36,22 +55,36 @@ export function useReconnection(chat: Chat): boolean {
       clearTimeout(timer)
       removeEventListener('online', retry)
     }
-  }, [status, isLost, error])
-  return isLost
+  }, [status, isLost, error, failed])
+  useEffect(() => {
+    const [what, ...rest] = held
+    if (!isUpToDate || !what) return
+    setHeld(rest)
+    what()
+  }, [isUpToDate, held])
+  return {
+    isLost,
+    isHeld: held.length > 0,
+    act: (what) => {
+      if (isLost || isResuming() || held.length > 0) setHeld((before) => [...before, what])
+      else what()
+    },
+  }
 }
 
+/** @throws TypeError when the server cannot be reached, Error when it cannot say what it has */
 async function goOn(chat: Chat): Promise<void> {
   const { id, messages } = chat
   const last = messages.at(-1)
   if (last?.role === 'assistant') return hasAllResults(chat) ? await chat.sendMessage() : await chat.resumeStream()
   // The server may have the message, or not.
-  const known = await loadMessages(id).catch(() => undefined)
-  if (last && known && !known.some((one) => one.id === last.id)) {
+  const known = await loadMessages(id)
+  if (last && !known.some((one) => one.id === last.id)) {
     chat.setMessages(messages.slice(0, -1))
     await chat.sendMessage(last)
     return
   }
-  if (known) chat.setMessages(known)
+  chat.setMessages(known)
   await chat.resumeStream()
 }
 

@@ -1,7 +1,7 @@
 // `npm run example chat`: the page and its server on one port. With a key in the environment a real model answers.
 import type { Agent, Store } from '@baton/host'
 import { createHost } from '@baton/host'
-import type { HandledHost, HttpLimits } from '@baton/server/http'
+import type { HandledHost, HttpLimits, PeerOptions } from '@baton/server/http'
 import { createChatSocket, createHandler, createNodeListener } from '@baton/server/http'
 import { createWebSocketFront } from '@baton/server/websocket'
 import { readFileSync } from 'node:fs'
@@ -21,12 +21,23 @@ export interface ChatOptions {
   readonly port?: number
   /** In memory by default. Sessions in it that were cut off go on at once. */
   readonly store?: Store
+  /** Other servers over the same store. */
+  readonly peers?: PeerOptions
+  /** The page's program; made by default, which takes a moment. */
+  readonly pageProgram?: string
 }
 
-export async function startChat(agent: Agent, { port = 0, ...options }: ChatOptions = {}): Promise<Started> {
-  const host = createHost({ agent, ...options })
-  const served = await serveChat(host, { port })
-  await host.recover()
+export async function startChat(
+  agent: Agent,
+  { port = 0, peers, pageProgram, ...options }: ChatOptions = {},
+): Promise<Started> {
+  const host = createHost({ agent, ...options, ...(peers && { address: peers.address }) })
+  const served = await serveChat(host, {
+    port,
+    ...(peers && { peers }),
+    ...(pageProgram !== undefined && { pageProgram }),
+  })
+  await host.recover(peers ? { everyMs: RECOVER_MS } : {})
   const stop = async (): Promise<void> => {
     await served.stop()
     await host.stop()
@@ -34,19 +45,23 @@ export async function startChat(agent: Agent, { port = 0, ...options }: ChatOpti
   return { ...served, stop }
 }
 
-export interface ServeOptions {
+export interface ServeOptions extends Pick<ChatOptions, 'peers' | 'pageProgram'> {
   readonly port: number
   /** Of requests; the defaults by default. */
   readonly limits?: Partial<HttpLimits>
 }
 
 /** The page over any host. Whoever made the host stops it. */
-export async function serveChat(host: HandledHost, { port, limits = {} }: ServeOptions): Promise<Started> {
-  const api = createNodeListener(createHandler(host, { limits, hosts: ['localhost', '127.0.0.1'] }))
+export async function serveChat(
+  host: HandledHost,
+  { port, peers, pageProgram, limits = {} }: ServeOptions,
+): Promise<Started> {
+  const shared = peers ? { peers } : {}
+  const api = createNodeListener(createHandler(host, { limits, hosts: ['localhost', '127.0.0.1'], ...shared }))
   const files: Readonly<Record<string, readonly [type: string, text: string]>> = {
     '/': ['text/html; charset=utf-8', readFileSync(new URL('index.html', import.meta.url), 'utf8')],
     '/page.css': ['text/css', readFileSync(new URL('page.css', import.meta.url), 'utf8')],
-    '/page.js': ['text/javascript', await bundlePage()],
+    '/page.js': ['text/javascript', pageProgram ?? (await bundlePage())],
   }
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     const { url = '/' } = request
@@ -58,12 +73,16 @@ export async function serveChat(host: HandledHost, { port, limits = {} }: ServeO
     response.writeHead(text === undefined ? 404 : 200, { 'content-type': type ?? 'text/plain' })
     response.end(text ?? 'There is nothing here.\n')
   }
-  const front = createWebSocketFront({ host, port, chats: createChatSocket(host, { limits }), requests: answer })
+  const chats = createChatSocket(host, { limits, ...shared })
+  const front = createWebSocketFront({ host, port, chats, requests: answer, ...shared })
   const { port: bound } = await front.listen()
   return { url: `http://127.0.0.1:${bound}/`, port: bound, stop: () => front.close() }
 }
 
-async function bundlePage(): Promise<string> {
+/** Milliseconds between two looks for turns of a server that died. */
+const RECOVER_MS = 1000
+
+export async function bundlePage(): Promise<string> {
   const build = await rolldown({
     input: fileURLToPath(new URL('page.tsx', import.meta.url)),
     platform: 'browser',

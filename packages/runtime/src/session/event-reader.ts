@@ -99,6 +99,8 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
       return
     }
     if (frame.type !== 'fact') {
+      // It comes once more behind the records that are not told.
+      if (projection.pos < from.pos) return
       this.#resume()
       const event = projection.takeLive(frame)
       if (event) events.push(event)

@@ -99,7 +99,7 @@ export class SessionFeed {
     const isBehind = fromPos !== undefined && fromPos < nextPos
     const reader = new FrameReader({
       nextPos,
-      past: isBehind ? readFacts(this.#init, fromPos, nextPos) : undefined,
+      past: isBehind ? readFacts(this.#init, { fromPos, nextPos, written: listReasoning(this.#written) }) : undefined,
       onEnd: (ended) => {
         this.#readers.delete(ended)
         onEnd?.(ended)
@@ -157,9 +157,15 @@ interface WrittenAttempt {
   readonly calls: Map<number, { readonly name: string; readonly text: string }>
 }
 
-function listWritten({ attempt, text, reasoning, calls }: WrittenAttempt): readonly LiveFrame[] {
-  const frames: LiveFrame[] = []
-  if (reasoning !== '') frames.push({ type: 'reasoning-delta', attempt, offset: 0, text: reasoning })
+function listReasoning(written: WrittenAttempt | undefined): Piece | undefined {
+  if (!written || written.reasoning === '') return undefined
+  return { type: 'reasoning-delta', attempt: written.attempt, offset: 0, text: written.reasoning }
+}
+
+function listWritten(written: WrittenAttempt): readonly LiveFrame[] {
+  const { attempt, text, calls } = written
+  const said = listReasoning(written)
+  const frames: LiveFrame[] = said ? [said] : []
   if (text !== '') frames.push({ type: 'text-delta', attempt, offset: 0, text })
   for (const [index, call] of calls)
     frames.push({ type: 'call-delta', attempt, index, name: call.name, offset: 0, text: call.text })
@@ -171,11 +177,24 @@ function append(text: string, { offset, text: more }: Piece): string {
   return offset >= text.length ? text + more : text + more.slice(text.length - offset)
 }
 
-async function* readFacts({ readPast }: FeedInit, fromPos: number, nextPos: number): AsyncGenerator<Frame> {
+interface PastInit {
+  readonly fromPos: number
+  readonly nextPos: number
+  /** Of the attempt that is being written: what its records do not have. */
+  readonly written: Piece | undefined
+}
+
+/** Reasoning comes where its attempt begins: the log has the attempt's text, and a reader would be told that first. */
+async function* readFacts({ readPast }: FeedInit, { fromPos, nextPos, written }: PastInit): AsyncGenerator<Frame> {
   for await (const record of readPast(fromPos)) {
     if (record.pos >= nextPos) return
     for (const [index, fact] of record.facts.entries()) yield toFrame(record, fact, index < record.facts.length - 1)
+    if (written && record.facts.some((fact) => begins(fact, written.attempt))) yield written
   }
+}
+
+function begins(fact: Fact, attempt: number): boolean {
+  return fact.type === 'model-started' && fact.attempt === attempt
 }
 
 /** A frame of few fields: one is made for each fact, for each session. */

@@ -1,7 +1,7 @@
 // Chats over a WebSocket, as the `WebSocketChatTransport` of ai 7 speaks it: requests with an id, and chunks that are numbered.
 // Source: ai 7.0.173, `ui/websocket-chat-transport.ts`.
 import type { JsonObject, Principal, Session } from '@baton/core'
-import { isJsonObject, parseJson } from '@baton/core'
+import { isBatonError, isJsonObject, parseJson } from '@baton/core'
 import { describeThrown } from '@baton/runtime'
 import { CLOSE_CODES } from '../shared/socket.ts'
 import type { Socket } from '../shared/socket.ts'
@@ -95,6 +95,14 @@ class Connection implements ChatConnection {
     const bytes = new TextEncoder().encode(text).length
     this.#serve({ frame, requestId, isKnown: known !== undefined, bytes }).catch((cause: unknown) => {
       const { world, limits } = this.#parts
+      if (isBatonError(cause) && cause.code === 'session_held') {
+        world.log.warn('a request failed', { code: cause.code, cause: cause.message })
+        this.#socket.close(
+          CLOSE_CODES.restarted,
+          'another server holds the session and cannot be reached; connect again',
+        )
+        return
+      }
       this.#tell({ type: 'error', requestId, errorText: describeError(cause, world.log) })
       // Nobody waits for room with a refusal, so whoever makes many has to read them.
       if (this.#socket.bufferedBytes() > 2 * limits.waitingBytes) this.#closeSlow()

@@ -199,6 +199,36 @@ test('stop is an endpoint: the answer keeps what was said', async () => {
   expect(page.messages.at(-1)?.metadata).toMatchObject({ stop: 'cancelled' })
 })
 
+test.each([['in a text'], ['after it']])('a page that resumes %s shows the thought before it', async (when) => {
+  const ended = Promise.withResolvers<void>()
+  const long = 'x'.repeat(20_000)
+  const model: Model = {
+    id: 'scripted/thinks',
+    provider: 'scripted',
+    capabilities: { tools: 'native', images: false },
+    run: async (_request, sink) => {
+      sink({ type: 'reasoning-delta', text: 'Hm.' })
+      sink({ type: 'text-delta', text: long })
+      await ended.promise
+      const parts = [{ type: 'reasoning', text: 'Hm.' } as const, { type: 'text', text: long } as const]
+      return { parts, finish: 'end', usage: {}, model: 'thinks' }
+    },
+  }
+  const { openPage, host } = start(defineAgent({ name: 'a', model }))
+  void openPage('c12').sendMessage({ text: 'write' })
+  // The log has the text by then, and not the thought.
+  const session = await host.session('c12', { principal: { id: 'anonymous' } })
+  await expect.poll(async () => (await session.info()).head.pos).toBeGreaterThan(2)
+  if (when === 'after it') ended.resolve()
+  await expect.poll(async () => (await session.info()).activity).toBe(when === 'after it' ? 'idle' : 'running')
+  const page = openPage('c12')
+  void page.resumeStream()
+  await settled(page, () => readTexts(page).at(-1) === long)
+  const parts = page.messages.at(-1)?.parts.map(({ type }) => type)
+  expect(parts).toEqual(['step-start', 'reasoning', 'text'])
+  ended.resolve()
+})
+
 test('an image in', async () => {
   const model = createScriptedModel({ steps: [{ text: 'A dot.' }], capabilities: { images: true } })
   const { openPage, fetch } = start(defineAgent({ name: 'a', model }))

@@ -7,6 +7,8 @@ import { ChatAnswer, isPage } from './chat-answer.ts'
 import type { ChatRequest, Given, Wish } from './chat-request.ts'
 import type { HandlerParts } from './handler-parts.ts'
 import type { LinkMedia } from './ui-messages.ts'
+import type { AnswerEvents } from './newest-turn.ts'
+import { chain, readTurn } from './newest-turn.ts'
 import { createMediaLinks, nameEdit, showMessageId } from './ui-messages.ts'
 import type { UiChunk } from './ui-chunks.ts'
 import type { ServerWorld } from '../shared/server-world.ts'
@@ -64,13 +66,6 @@ export async function endTurn(session: Session, hasEnded: boolean, release: () =
 export interface OpenedChat {
   readonly answer: ChatAnswer
   readonly events: AnswerEvents
-}
-
-export interface AnswerEvents {
-  /** All that are there, at least one; undefined at the end. */
-  nextBatch(): Promise<readonly SessionEvent[] | undefined>
-  /** Ends the reading at once, also while the next ones are waited for. */
-  leave(): void
 }
 
 export interface ChunkWriter {
@@ -298,51 +293,12 @@ export async function resumeChat(session: Session, world: ChatWorld): Promise<Op
   return { answer: createAnswer(session, world, { livePos, calls }), events: chain(past, reader) }
 }
 
-interface ReadTurn {
-  /** Of the newest turn, so far. */
-  readonly past: readonly SessionEvent[]
-  /** As they stand after it. */
-  readonly calls: ReadonlyMap<string, CallView>
-  /** What comes. */
-  readonly reader: EventStream
-  readonly livePos: number
-}
-
-async function readTurn(session: Session): Promise<ReadTurn> {
-  const { head } = await session.info()
-  const reader = session.events({ from: 'turn' })
-  const past: SessionEvent[] = []
-  const calls = new Map<string, CallView>()
-  for (let isPast = true; isPast;) {
-    const batch = await reader.nextBatch()
-    if (!batch) break
-    for (const event of batch.events) {
-      isPast &&= event.type !== 'live'
-      past.push(event)
-      if (event.type === 'call') calls.set(event.call.callId, event.call)
-    }
-  }
-  return { past, calls, reader, livePos: head.pos }
-}
-
 function createAnswer(
   session: Session,
   { clock, timers, newId, linkMedia }: ChatWorld,
   more: Pick<ChatAnswerInit, 'livePos' | 'calls' | 'known'>,
 ): ChatAnswer {
   return new ChatAnswer({ session, timers, newId, linkMedia, nowMs: () => clock.nowMs(), ...more })
-}
-
-function chain(past: readonly SessionEvent[], reader: EventStream): AnswerEvents {
-  let rest = past
-  return {
-    nextBatch: async () => {
-      const events = rest
-      rest = []
-      return events.length > 0 ? events : (await reader.nextBatch())?.events
-    },
-    leave: () => reader.leave(),
-  }
 }
 
 /** From the first event on that is asked for. */

@@ -253,6 +253,16 @@ test('over it, a peer that dies in mid-answer is a broken connection for the pag
   expect(page.messages.at(-1)?.parts.some((part) => part.type === 'text' && part.text.includes('Done'))).toBe(false)
 })
 
+test('over it, a peer that cannot be reached is a lost connection too: the page comes back', async () => {
+  const { holder, other } = await startPair()
+  holder.server.closeAllConnections()
+  holder.server.close()
+  const page = await openSocketPage(other, 's')
+  await page.sendMessage({ text: 'are you there?' })
+  expect([page.status, page.error instanceof TypeError]).toEqual(['error', true])
+  expect(other.logged.join()).toContain('the server that holds a session cannot be reached')
+})
+
 test('over it, what the peer refuses is told', async () => {
   const { other } = await startPair()
   const page = await openSocketPage(other, 's')

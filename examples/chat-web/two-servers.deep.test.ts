@@ -1,0 +1,184 @@
+// Two servers over one PostgreSQL store, and a page whose requests go to either of them. The network is cut at the moments of a
+// turn, and the server that runs the turn dies at the moments of its log. The page, `useChat` of the AI SDK as it is, shows what
+// the log has in the end, and each effect has happened once.
+import { findPostgres, startPostgres } from '@baton/testing/postgres'
+import type { PostgresServer } from '@baton/testing/postgres'
+import type { KillPlan } from '@baton/testing/kill-plan'
+import { chooseRotating } from '@baton/testing/depth'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Shown } from './chat-web.test-kit.ts'
+import { countNotices, expectLogShown, openBrowser, readLog, readShown, say } from './chat-web.test-kit.ts'
+import { loseUntilTold, startFlakyNetwork } from './flaky-network.test-kit.ts'
+import type { Point } from './journey.test-kit.ts'
+import { LAST_TEXT, POINTS, SHOWN_BY } from './journey.test-kit.ts'
+import { bundlePage } from './server.ts'
+import { startTwoServers } from './two-servers.test-kit.ts'
+
+const { hasBrowser, openPage } = openBrowser()
+const programs = findPostgres('the chat page over two servers', console.warn)
+
+const TRANSPORTS = ['', '?over=websocket'] as const
+/** Situations that are played at once. */
+const AT_ONCE = 4
+/** Milliseconds that the page has for a call: what it was to do once, and was never told of, ends by then. */
+const PAGE_MS = 4000
+/** Records of the journey's log. */
+const RECORDS = 18
+interface LostWord {
+  readonly word: 'message' | 'results' | 'decision'
+  readonly how: 'deaf' | 'mute'
+}
+
+const LOST_WORDS = (['message', 'results', 'decision'] as const).flatMap((word) =>
+  (['deaf', 'mute'] as const).map((how): LostWord => ({ word, how })),
+)
+/** Where the turn waits until the word is lost. */
+const STOPS: Readonly<Record<LostWord['word'], Point | undefined>> = {
+  message: 'before the first token',
+  results: 'before the page hears of its calls',
+  decision: undefined,
+}
+const PLANS = Array.from({ length: RECORDS }, (_, at) => at).flatMap((at): readonly KillPlan[] => [
+  { at, moment: 'before', laterMs: 0 },
+  { at, moment: 'after', laterMs: 0 },
+  { at, moment: 'later', laterMs: 4 },
+])
+
+const allow = (page: Page) => page.getByRole('button', { name: 'Allow', exact: true })
+
+async function expectEnd(page: Page): Promise<void> {
+  await page.getByText(LAST_TEXT).waitFor()
+  await page.getByRole('button', { name: 'Try again' }).waitFor()
+}
+
+/** Of what was at work when its server died, nobody knows whether it had its effect; it is not done again. */
+async function expectEffects(page: Page, url: string, effects: readonly string[]): Promise<void> {
+  const logged = await readLog(page, url)
+  const texts = (shown: readonly Shown[]) => shown.map((one) => one.texts)
+  await expect.poll(async () => texts(await readShown(page)), { timeout: 10_000 }).toEqual(texts(logged))
+  const [said, answer, ...more] = logged
+  expect([said?.texts, more]).toEqual([['go'], []])
+  const [look, theme, notice, saved] = answer?.calls ?? []
+  expect([look, effects.includes('look')]).toEqual(['output-available', true])
+  const saves = effects.filter((tool) => tool === 'note.save').length
+  for (const [state, count] of [
+    [saved, saves],
+    [notice, await countNotices(page)],
+  ] as const) {
+    expect(state).toBeOneOf(['output-available', 'output-error'])
+    expect(count).toBeOneOf(state === 'output-available' ? [1] : [0, 1])
+  }
+  // A page keeps what it has done itself, also where it came too late.
+  const [, shown] = await readShown(page)
+  expect(shown?.calls[1]).toBeOneOf(['output-available', theme])
+  expect([shown?.calls[0], shown?.calls[3]]).toEqual([look, saved])
+}
+
+describe.skipIf(!hasBrowser || programs === undefined)('a chat over two servers', () => {
+  let postgres: PostgresServer
+  let pageProgram: string
+  beforeAll(async () => {
+    pageProgram = await bundlePage()
+    postgres = await startPostgres(programs ?? '')
+  }, 60_000)
+  afterAll(() => postgres.close(), 60_000)
+
+  const open = async (
+    query: string,
+    more: { readonly stopAt?: Point | undefined; readonly plan?: KillPlan; readonly pageMs?: number },
+  ) => {
+    const servers = await startTwoServers(postgres, pageProgram, more)
+    const network = await startFlakyNetwork(servers.port)
+    const page = await openPage(network.url, { query })
+    const close = async (): Promise<void> => {
+      await page.context().close()
+      await network.stop()
+      await servers.stop()
+    }
+    return { servers, network, page, close }
+  }
+
+  type Opened = Awaited<ReturnType<typeof open>>
+
+  /** What the page says is lost on its way, or what it would hear of it. */
+  const loseWord = async ({ servers, network, page }: Opened, { word, how }: LostWord): Promise<void> => {
+    if (word === 'message') network.break(how)
+    await say(page, 'go')
+    if (word === 'results') {
+      await servers.reached()
+      network.break(how)
+      servers.goOn()
+    } else if (word === 'decision') {
+      await allow(page).waitFor()
+      network.break(how)
+      await allow(page).click()
+    }
+    await loseUntilTold(network, page)
+    servers.goOn()
+    network.mend()
+    if (word !== 'decision') await allow(page).click()
+  }
+
+  const cutAt = async ({ servers, network, page }: Opened, point: Point): Promise<void> => {
+    await say(page, 'go')
+    const isAllowedBefore = POINTS.indexOf(point) >= POINTS.indexOf('while the approved tool runs')
+    if (isAllowedBefore) await allow(page).click()
+    await servers.reached()
+    if (SHOWN_BY[point]) await page.getByText(SHOWN_BY[point]).first().waitFor({ state: 'attached' })
+    network.break('cut')
+    await page.getByText('The connection is lost').waitFor()
+    servers.goOn()
+    network.mend()
+    if (!isAllowedBefore) await allow(page).click()
+  }
+
+  const playCut = async ([moment, query]: readonly [Point | LostWord, string]): Promise<void> => {
+    const isPoint = typeof moment === 'string'
+    const opened = await open(query, { stopAt: isPoint ? moment : STOPS[moment.word] })
+    await (isPoint ? cutAt(opened, moment) : loseWord(opened, moment))
+    const { servers, network, page, close } = opened
+    await expectEnd(page)
+    const [said, answer, ...more] = await expectLogShown(page, network)
+    expect([said?.texts, answer?.calls, more]).toEqual([['go'], Array(4).fill('output-available'), []])
+    expect(servers.readEffects()).toEqual(['look', 'note.save'])
+    expect(await countNotices(page)).toBe(1)
+    await close()
+  }
+
+  test('is whole, wherever the network is cut', { timeout: 900_000 }, async () => {
+    const all = TRANSPORTS.flatMap((query) => [...POINTS, ...LOST_WORDS].map((moment) => [moment, query] as const))
+    const cuts = chooseRotating(all)
+    await playAll(cuts, playCut)
+    console.info(`chat over two servers: the network was cut at ${cuts.length} of ${all.length} moments`)
+  })
+
+  const playKilled = async ([plan, query]: readonly [KillPlan, string]): Promise<void> => {
+    const { servers, network, page, close } = await open(query, { plan, pageMs: PAGE_MS })
+    await say(page, 'go')
+    await allow(page).click({ timeout: 60_000 })
+    await servers.killed()
+    await expectEnd(page)
+    await expectEffects(page, network.url, servers.readEffects())
+    await close()
+  }
+
+  test('is whole, wherever the server that runs the turn is killed', { timeout: 900_000 }, async () => {
+    const kills = chooseRotating(PLANS.map((plan, index) => [plan, TRANSPORTS[index % 2] ?? ''] as const))
+    await playAll(kills, playKilled)
+    console.info(`chat over two servers: the server was killed at ${kills.length} of ${PLANS.length} moments`)
+  })
+})
+
+async function playAll<Item>(items: readonly Item[], play: (item: Item) => Promise<void>): Promise<void> {
+  const left = [...items]
+  const work = async (): Promise<void> => {
+    for (let item = left.shift(); item !== undefined; item = left.shift())
+      try {
+        await play(item)
+      } catch (cause) {
+        throw new Error(`${JSON.stringify(item)} failed`, { cause })
+      }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
+}
