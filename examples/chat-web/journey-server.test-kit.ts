@@ -49,7 +49,9 @@ async function serve({ folder, port, stopAt, postgres, plan, pageMs, pageFile }:
   } else {
     const store = await openPostgresStore(postgres, { leaseMs: LEASE_MS })
     const peers = { address: `ws://127.0.0.1:${port}`, secret: SECRET }
-    await startChat(agent, { ...page, port, peers, store: plan ? killingOnce(store, plan, folder) : store })
+    // One line for each request that goes over the peer.
+    const log = { info: (message: string) => void process.stdout.write(`${message}\n`), warn: () => {} }
+    await startChat(agent, { ...page, port, peers, log, store: plan ? killingOnce(store, plan, folder) : store })
   }
   process.stdout.write('listening\n')
 }

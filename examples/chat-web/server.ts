@@ -1,5 +1,5 @@
 // `npm run example chat`: the page and its server on one port. With a key in the environment a real model answers.
-import type { Agent, Store } from '@baton/host'
+import type { Agent, Logger, Store } from '@baton/host'
 import { createHost } from '@baton/host'
 import type { HandledHost, HttpLimits, PeerOptions } from '@baton/server/http'
 import { createChatSocket, createHandler, createNodeListener } from '@baton/server/http'
@@ -23,18 +23,21 @@ export interface ChatOptions {
   readonly store?: Store
   /** Other servers over the same store. */
   readonly peers?: PeerOptions
+  /** What is passed on to peers, and what fails. */
+  readonly log?: Logger
   /** The page's program; made by default, which takes a moment. */
   readonly pageProgram?: string
 }
 
 export async function startChat(
   agent: Agent,
-  { port = 0, peers, pageProgram, ...options }: ChatOptions = {},
+  { port = 0, peers, log, pageProgram, ...options }: ChatOptions = {},
 ): Promise<Started> {
   const host = createHost({ agent, ...options, ...(peers && { address: peers.address }) })
   const served = await serveChat(host, {
     port,
     ...(peers && { peers }),
+    ...(log && { log }),
     ...(pageProgram !== undefined && { pageProgram }),
   })
   await host.recover(peers ? { everyMs: RECOVER_MS } : {})
@@ -45,7 +48,7 @@ export async function startChat(
   return { ...served, stop }
 }
 
-export interface ServeOptions extends Pick<ChatOptions, 'peers' | 'pageProgram'> {
+export interface ServeOptions extends Pick<ChatOptions, 'peers' | 'log' | 'pageProgram'> {
   readonly port: number
   /** Of requests; the defaults by default. */
   readonly limits?: Partial<HttpLimits>
@@ -54,9 +57,9 @@ export interface ServeOptions extends Pick<ChatOptions, 'peers' | 'pageProgram'>
 /** The page over any host. Whoever made the host stops it. */
 export async function serveChat(
   host: HandledHost,
-  { port, peers, pageProgram, limits = {} }: ServeOptions,
+  { port, peers, log, pageProgram, limits = {} }: ServeOptions,
 ): Promise<Started> {
-  const shared = peers ? { peers } : {}
+  const shared = { ...(peers && { peers }), ...(log && { log }) }
   const api = createNodeListener(createHandler(host, { limits, hosts: ['localhost', '127.0.0.1'], ...shared }))
   const files: Readonly<Record<string, readonly [type: string, text: string]>> = {
     '/': ['text/html; charset=utf-8', readFileSync(new URL('index.html', import.meta.url), 'utf8')],

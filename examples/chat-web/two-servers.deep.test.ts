@@ -4,7 +4,7 @@
 import { findPostgres, startPostgres } from '@baton/testing/postgres'
 import type { PostgresServer } from '@baton/testing/postgres'
 import type { KillPlan } from '@baton/testing/kill-plan'
-import { chooseRotating } from '@baton/testing/depth'
+import { chooseRotating, describeRotation } from '@baton/testing/depth'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Shown } from './chat-web.test-kit.ts'
@@ -78,6 +78,7 @@ async function expectEffects(page: Page, url: string, effects: readonly string[]
 describe.skipIf(!hasBrowser || programs === undefined)('a chat over two servers', () => {
   let postgres: PostgresServer
   let pageProgram: string
+  let passedOn = 0
   beforeAll(async () => {
     pageProgram = await bundlePage()
     postgres = await startPostgres(programs ?? '')
@@ -139,6 +140,7 @@ describe.skipIf(!hasBrowser || programs === undefined)('a chat over two servers'
     await (isPoint ? cutAt(opened, moment) : loseWord(opened, moment))
     const { servers, network, page, close } = opened
     await expectEnd(page)
+    passedOn += servers.countPassedOn()
     const [said, answer, ...more] = await expectLogShown(page, network)
     expect([said?.texts, answer?.calls, more]).toEqual([['go'], Array(4).fill('output-available'), []])
     expect(servers.readEffects()).toEqual(['look', 'note.save'])
@@ -150,7 +152,11 @@ describe.skipIf(!hasBrowser || programs === undefined)('a chat over two servers'
     const all = TRANSPORTS.flatMap((query) => [...POINTS, ...LOST_WORDS].map((moment) => [moment, query] as const))
     const cuts = chooseRotating(all)
     await playAll(cuts, playCut)
-    console.info(`chat over two servers: the network was cut at ${cuts.length} of ${all.length} moments`)
+    expect(passedOn).toBeGreaterThan(cuts.length / 2)
+    console.info(
+      `chat over two servers: the network was cut at ${cuts.length} of ${all.length} moments (${describeRotation()}), ` +
+        `${passedOn} requests were passed on`,
+    )
   })
 
   const playKilled = async ([plan, query]: readonly [KillPlan, string]): Promise<void> => {
@@ -166,7 +172,9 @@ describe.skipIf(!hasBrowser || programs === undefined)('a chat over two servers'
   test('is whole, wherever the server that runs the turn is killed', { timeout: 900_000 }, async () => {
     const kills = chooseRotating(PLANS.map((plan, index) => [plan, TRANSPORTS[index % 2] ?? ''] as const))
     await playAll(kills, playKilled)
-    console.info(`chat over two servers: the server was killed at ${kills.length} of ${PLANS.length} moments`)
+    console.info(
+      `chat over two servers: the server was killed at ${kills.length} of ${PLANS.length} moments (${describeRotation()})`,
+    )
   })
 })
 
