@@ -282,4 +282,18 @@ export const MUTANTS: readonly Mutant[] = [
     to: 'played',
     test: { file: `${SOCKETS}/v2-speech.test.ts` },
   },
+  {
+    name: 'a page attaches for calls that are settled',
+    file: 'packages/server/src/http/chat-answer.ts',
+    from: "call.status === 'settled' || status === 'settled'",
+    to: "call.status === 'settled'",
+    test: { file: 'packages/server/src/http/chat-clients.test.ts' },
+  },
+  {
+    name: 'a view that was closed asks the service on',
+    file: 'packages/temporal/src/session-view.ts',
+    from: 'if ((await this.#reachesIn(pos, LOOK_MS)) || this.#isClosed) break',
+    to: 'if (await this.#reachesIn(pos, LOOK_MS)) break',
+    test: { file: 'packages/temporal/src/session-view.test.ts' },
+  },
 ]

@@ -120,7 +120,7 @@ export class SessionView {
     const { isRunning } = this.#init
     const untilMs = performance.now() + REACH_MS
     // Nobody else writes while the run lives. A view that was closed reaches nothing, at once.
-    while (isRunning && !this.#isClosed && untilMs > performance.now()) {
+    while (isRunning && untilMs > performance.now()) {
       if ((await this.#reachesIn(pos, LOOK_MS)) || this.#isClosed) break
       if ((await isRunning()) || (await this.#reachesIn(pos, LOOK_MS))) continue
       this.#wantedPos = -1
