@@ -2,6 +2,7 @@
 import type { Agent, Model } from '@baton/core'
 import { BatonError, defineAgent, tool } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
+import { DefaultChatTransport } from 'ai'
 import { afterEach, expect, test } from 'vitest'
 import type { PageParts } from './chat.test-kit.ts'
 import { createSlowTool, findTool, readTexts, settled, startChats } from './chat.test-kit.ts'
@@ -106,8 +107,13 @@ test.each([
     },
   })
   const model = scripted([{ calls: [{ name: 'pay', arguments: { euros: 5 } }] }, { text: 'So be it.' }])
-  const { openPage } = start(defineAgent({ name: 'a', model, tools: [pay] }))
-  const page = openPage(`c4-${approved}`)
+  const { openPage, fetch } = start(defineAgent({ name: 'a', model, tools: [pay] }))
+  let asked = 0
+  const counting: typeof fetch = (...given) => {
+    asked += 1
+    return fetch(...given)
+  }
+  const page = openPage(`c4-${approved}`, { transport: new DefaultChatTransport({ fetch: counting }) })
   await page.sendMessage({ text: 'pay' })
   expect(page.status).toBe('ready')
   const waiting = findTool(page, 'pay')
@@ -118,6 +124,8 @@ test.each([
   expect(findTool(page, 'pay')).toMatchObject({ state })
   expect(ran).toBe(approved ? 1 : 0)
   expect(page.messages).toHaveLength(2)
+  // The answer to a decision goes on until the turn ends, and is not asked for twice.
+  expect(asked).toBe(2)
 })
 
 test('another answer, and an edit; the session has what the page shows', async () => {

@@ -88,7 +88,9 @@ export class UiAnswer {
   }
 
   #isOfPage({ callId, status }: CallView): boolean {
-    return status === 'awaiting-approval' || this.#told.get(callId) === true
+    // What the page has decided is on its way.
+    const isDecided = this.#init.known?.calls.get(callId) === 'approval-responded'
+    return (status === 'awaiting-approval' && !isDecided) || this.#told.get(callId) === true
   }
 
   #tell(...chunks: readonly UiChunk[]): void {
