@@ -182,11 +182,11 @@ async function describeSession(
   return {}
 }
 
-/** @throws BatonError `unknown_input` where there is none: asking for a session would make it */
+/** @throws BatonError `unknown_session` where there is none: asking for a session would make it */
 async function openKnown({ host, principal }: V2State['init'], id: string): Promise<Session> {
   if (!host.has) throw createNoListError()
   if (typeof id !== 'string' || !(await host.has(id)))
-    throw new BatonError({ code: 'unknown_input', message: `there is no session "${String(id).slice(0, 100)}"` })
+    throw new BatonError({ code: 'unknown_session', message: `there is no session "${String(id).slice(0, 100)}"` })
   return await host.session(id, { principal })
 }
 

@@ -208,7 +208,7 @@ test('sessions of the principal are listed, watched, named and deleted', async (
   await list.request('session.delete', { session: 'chat-1' })
   await app.until(() => app.frames.find(({ type }) => type === 'session.closed'))
   expect((await list.request('session.list', {})).sessions).toEqual([])
-  await expect(list.request('session.describe', { session: 'chat-1', title: 'x' })).rejects.toThrow('unknown_input')
+  await expect(list.request('session.describe', { session: 'chat-1', title: 'x' })).rejects.toThrow('unknown_session')
 })
 
 test('models and settings are chosen only where the server allows it', async () => {

@@ -1,4 +1,4 @@
-// Plays a turn of the home agent over Temporal whose worker kills itself around a record. Another worker is started, and where the
+// Plays a turn of the home agent over Temporal whose worker kills itself around a record or after an effect. Another worker is started, and where the
 // gateway dies with it, the client comes to another gateway.
 import { openPostgresStore } from '@baton/host/postgres'
 import { SUBPROTOCOL } from '@baton/protocol'
@@ -22,7 +22,8 @@ import { environment, MANY_FRAMES, readTurn, runClient } from './play-home.ts'
 import type { WorkerWords } from './worker.test-kit.ts'
 
 export interface WorkerKill {
-  readonly plan: KillPlan
+  /** Around a record, or after the effect of a tool. */
+  readonly when: { readonly plan: KillPlan } | { readonly diesAfter: string }
   /** The gateway of the client dies with the worker. */
   readonly withGateway: boolean
 }
@@ -55,7 +56,7 @@ export async function openKilledWorkers({ temporal, postgres, redis }: Services)
 /** Sessions of the plays have names of their own: those of workflows are one service's. */
 async function playKilled(program: ClientProgram, kill: WorkerKill, words: WorkerWords): Promise<KilledTurn> {
   const session = `${SESSION}-${words.taskQueue}`
-  const workers = [await startProcess<WorkerWords>('worker', { ...words, plan: kill.plan }, 'working')]
+  const workers = [await startProcess<WorkerWords>('worker', { ...words, ...kill.when }, 'working')]
   const gateway = await openGateway(words)
   const first = kill.withGateway ? await startGateway(words) : undefined
   const proxy = await startCuttingProxy({ target: first?.url ?? gateway.url, protocol: SUBPROTOCOL, cutAt: [] })

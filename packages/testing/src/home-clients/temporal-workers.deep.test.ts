@@ -1,5 +1,6 @@
 // Clients of version 2 as programs of their own, over a real Temporal service, PostgreSQL and Redis: wherever in the log the worker
-// is killed, alone or with the gateway, they are told the turn once, in the log's words, and no effect happens twice.
+// is killed, or after an effect of which nobody knows, alone or with the gateway, they are told the turn once, in the log's words,
+// and no effect happens twice.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chooseRotating, describeRotation } from '../depth.ts'
 import { startServices } from '../services.ts'
@@ -19,8 +20,17 @@ const MOMENTS = [
 ] as const
 /** At every other one the gateway dies too. */
 const KILLS = MOMENTS.flatMap((when, index): readonly WorkerKill[] =>
-  Array.from({ length: RECORDS }, (_, at) => ({ plan: { at, ...when }, withGateway: (at + index) % 2 === 0 })),
+  Array.from({ length: RECORDS }, (_, at) => ({
+    when: { plan: { at, ...when } },
+    withGateway: (at + index) % 2 === 0,
+  })),
 )
+
+/** Tried every day: the tool has acted, and nobody knows. */
+const AFTER_EFFECTS: readonly WorkerKill[] = ['note', 'pay'].map((diesAfter, index) => ({
+  when: { diesAfter },
+  withGateway: index > 0,
+}))
 
 describe.skipIf(!services)('over Temporal', () => {
   let killed: KilledWorkers
@@ -37,7 +47,7 @@ describe.skipIf(!services)('over Temporal', () => {
     { timeout: 600_000 },
     async (name, program) => {
       const counts = { workers: 0, gateways: 0, unknown: 0 }
-      await inGroups(chooseRotating(KILLS), async (kill) => {
+      await inGroups([...AFTER_EFFECTS, ...chooseRotating(KILLS)], async (kill) => {
         const played = await killed.play(program, kill)
         checkTold(played)
         counts.unknown += checkEffects(played)
@@ -46,10 +56,11 @@ describe.skipIf(!services)('over Temporal', () => {
         if (kill.withGateway) counts.gateways += 1
       })
       console.log(
-        `over Temporal, client in ${name}: ${counts.workers} workers killed, of ${KILLS.length} places, and ` +
+        `over Temporal, client in ${name}: ${counts.workers} workers killed, of ${KILLS.length + AFTER_EFFECTS.length} places, and ` +
           `${counts.gateways} gateways with them; ${counts.unknown} calls told as unknown; ${describeRotation()}`,
       )
       expect(counts.workers).toBeGreaterThan(0)
+      expect(counts.unknown).toBeGreaterThanOrEqual(AFTER_EFFECTS.length)
     },
   )
 })

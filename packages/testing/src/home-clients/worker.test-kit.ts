@@ -5,7 +5,7 @@ import type { TemporalWorkerOptions } from '@baton/temporal'
 import { createTemporalWorker, sendTemporalLogs } from '@baton/temporal'
 import { appendFileSync, readFileSync } from 'node:fs'
 import { createHomeAgent } from '../home-agent.ts'
-import { killingAt } from '../kill-loop/killing-store.ts'
+import { die, killingAt } from '../kill-loop/killing-store.ts'
 import type { KillPlan } from '../kill-loop/plan.ts'
 
 export interface WorkerWords {
@@ -19,16 +19,22 @@ export interface WorkerWords {
   readonly workflows: string
   /** When it kills itself; absent: never. */
   readonly plan?: KillPlan
+  /** The tool after whose effect it kills itself, before anybody knows; absent: none. */
+  readonly diesAfter?: string
 }
 
 type Bundle = NonNullable<TemporalWorkerOptions['workflowBundle']>
 
 const words = JSON.parse(process.argv[2] ?? '') as WorkerWords // of the test
-const { address, taskQueue, redis, effects, plan } = words
+const { address, taskQueue, redis, effects, plan, diesAfter } = words
 const { timers } = createNodeEnvironment({ post: () => Promise.reject(new Error('no network in this test')) })
 const log = {
   info: () => {},
   warn: (message: string, data?: object) => process.stderr.write(`${JSON.stringify({ message, ...data })}\n`),
+}
+const onEffect = (name: string): void => {
+  appendFileSync(effects, `${name}\n`, { flush: true })
+  if (name === diesAfter) die()
 }
 sendTemporalLogs(log)
 const store = await openPostgresStore(words.postgres)
@@ -39,7 +45,7 @@ const worker = await createTemporalWorker({
   log,
   logStore: plan ? killingAt(store, plan) : store,
   workflowBundle: JSON.parse(readFileSync(words.workflows, 'utf8')) as Bundle, // as it was made
-  agent: createHomeAgent({ timers, onEffect: (name) => appendFileSync(effects, `${name}\n`, { flush: true }) }),
+  agent: createHomeAgent({ timers, onEffect }),
 })
 process.stdout.write('working\n')
 await worker.run()

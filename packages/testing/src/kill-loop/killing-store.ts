@@ -31,7 +31,8 @@ function fits({ pos, input }: SessionRecord, { at }: KillPlan): boolean {
   return typeof at === 'number' ? pos === at : input.type === at
 }
 
-function die(): never {
+/** Kills this process by SIGKILL, at once. */
+export function die(): never {
   process.kill(process.pid, 'SIGKILL')
   // The signal ends the thread before this loop does.
   for (;;);
