@@ -68,7 +68,12 @@ async function measure(kind: Kind, sessions: number, stores: readonly string[]):
     await once(child, 'exit')
   }
   return {
-    kind: kind === 'bare' ? 'bare' : servers.length === 1 ? 'baton' : 'baton, two processes',
+    kind:
+      kind === 'bare'
+        ? kind
+        : stores[0] === 'memory'
+          ? 'baton, memory'
+          : `baton, PostgreSQL, processes: ${stores.length}`,
     sessions,
     p50: report.p50,
     p99: report.p99,
