@@ -1,13 +1,13 @@
-// The AI SDK's transports as they are, with two things that a page has to know: whether it is being asked if there is an answer
-// to resume, and that a server which says "later" is no refusal.
+// The AI SDK's transports, with two additions for a page: it can ask whether a resume request is still open, and a 503 counts as
+// a lost connection, not as a refusal.
 import type { ChatTransport, UIMessage } from 'ai'
 import { DefaultChatTransport, WebSocketChatTransport } from 'ai'
 
 export interface PageTransport {
   readonly transport: ChatTransport<UIMessage>
-  /** Whether the server has not said yet if there is an answer to resume: what is sent meanwhile would mix with it. */
+  /** Whether the server has yet to say if there is an answer to resume: a message sent meanwhile would mix with that answer. */
   readonly isResuming: () => boolean
-  /** Calls `tell` at each change, until what is returned is called. */
+  /** Calls `tell` at each change. Returns a function that ends this. */
   readonly subscribe: (tell: () => void) => () => void
 }
 
@@ -41,7 +41,7 @@ export function createPageTransport(over: 'http' | 'websocket'): PageTransport {
   }
 }
 
-/** 503: the server restarts, or another one that has the chat has died. The page tries again as after a lost connection. */
+/** With a 503 the server is restarting, or the server that held the chat has died: the page tries again as after a lost connection. */
 const askPatiently: typeof fetch = async (address, init) => {
   const response = await fetch(address, init)
   if (response.status === 503) throw new TypeError(await response.text())

@@ -1,5 +1,5 @@
-// After a lost connection the page asks again until the server answers. What was on its way is said again: the server takes a
-// message, a result or a decision once.
+// After a lost connection the page asks again until the server answers, and sends again what may be lost: the server takes each
+// message, result and decision once.
 import type { UseChatHelpers } from '@ai-sdk/react'
 import type { UIMessage } from 'ai'
 import { lastAssistantMessageIsCompleteWithApprovalResponses, lastAssistantMessageIsCompleteWithToolCalls } from 'ai'
@@ -18,11 +18,11 @@ export function hasAllResults(chat: { readonly messages: UIMessage[] }): boolean
 }
 
 export interface Reconnection {
-  /** The connection is lost. An answer of the server, also a refusal, is no such loss. */
+  /** The connection is lost. Any answer of the server except a 503, even a refusal, shows that it is not. */
   readonly isLost: boolean
-  /** Something that a person has said waits until the page is up to date. */
+  /** Something that the person did waits until the page is up to date. */
   readonly isHeld: boolean
-  /** Does it now; while the page does not know where the chat stands, once it is up to date: an answer that is told again would undo it. */
+  /** Runs `what` at once, or when the page is up to date again: before that, the replayed answer would undo it. */
   readonly act: (what: () => void) => void
 }
 

@@ -1,6 +1,6 @@
 // The chat page, `useChat` of the AI SDK, over a real Temporal service, PostgreSQL and Redis. Its gateway, its worker or both are
-// killed, its network is cut, it moves to another gateway or is loaded again, at every kind of moment of a turn: it goes on by
-// itself, shows what the log has in the end, and no effect has happened twice.
+// killed, its network is cut, it moves to another gateway or is reloaded, at every kind of moment of a turn. It goes on by
+// itself, ends up showing what the log has, and no effect happens twice.
 import { chooseRotating, describeRotation } from '@baton/testing/depth'
 import { startServices } from '@baton/testing/services'
 import { randomUUID } from 'node:crypto'
@@ -13,7 +13,7 @@ import { LAST_TEXT, POINTS, SHOWN_BY } from './journey.test-kit.ts'
 import type { ChatPlace } from './temporal-place.test-kit.ts'
 import { openChatPlace } from './temporal-place.test-kit.ts'
 
-/** Milliseconds that a page waits for what it is to show: work of a killed worker is missed after ten seconds. */
+/** Milliseconds that a test waits for what a page must show: Temporal misses a killed worker after ten seconds. */
 const SHOW_MS = 90_000
 const { hasBrowser, openPage, closers } = openBrowser(SHOW_MS)
 const what = 'the chat page over Temporal'
@@ -24,7 +24,7 @@ type Moment = (typeof MOMENTS)[number]
 const TRANSPORTS = ['', '?over=websocket'] as const
 /** Pages that stand at their moments together when something happens to all of them. */
 const AT_ONCE = 8
-/** Milliseconds of silence for which work is not taken for lost where its worker lives. */
+/** Milliseconds of silence after which work counts as lost, in tests that kill no worker. */
 const PATIENT_MS = 120_000
 
 interface OpenedPage {

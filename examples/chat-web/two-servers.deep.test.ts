@@ -52,7 +52,7 @@ async function expectEnd(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Try again' }).waitFor()
 }
 
-/** Of what was at work when its server died, nobody knows whether it had its effect; it is not done again. */
+/** Calls that ran when their server died: nobody knows whether they had an effect, and they do not run again. */
 async function expectEffects(page: Page, url: string, effects: readonly string[]): Promise<void> {
   const logged = await readLog(page, url)
   const texts = (shown: readonly Shown[]) => shown.map((one) => one.texts)
@@ -69,7 +69,7 @@ async function expectEffects(page: Page, url: string, effects: readonly string[]
     expect(state).toBeOneOf(['output-available', 'output-error'])
     expect(count).toBeOneOf(state === 'output-available' ? [1] : [0, 1])
   }
-  // A page keeps what it has done itself, also where it came too late.
+  // A page keeps showing what it did itself, even if that came too late.
   const [, shown] = await readShown(page)
   expect(shown?.calls[1]).toBeOneOf(['output-available', theme])
   expect([shown?.calls[0], shown?.calls[3]]).toEqual([look, saved])

@@ -1,5 +1,5 @@
-// Two processes that serve the chat page over one PostgreSQL store, and a proxy in front of them that gives each request of a chat
-// to the other one than the request before; where one is dead, to the one that lives.
+// Two processes that serve the chat page over one PostgreSQL store, behind a proxy. The proxy sends consecutive requests of a chat to
+// different servers, or to the one that is alive.
 import { findFreePort } from '@baton/testing/free-port'
 import type { PostgresServer } from '@baton/testing/postgres'
 import { startCommand } from '@baton/testing/start-command'

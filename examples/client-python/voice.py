@@ -1,4 +1,4 @@
-"""A voice: says each sentence of an answer, here by printing it as a JSON line. `most`: it interrupts after so many sentences."""
+"""A voice: collects the sentences of an answer and prints them as JSON lines. Interrupts after `most` sentences; 0 for never."""
 
 import asyncio
 import json

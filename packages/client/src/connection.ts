@@ -154,7 +154,7 @@ class SessionConnection implements Connection {
   }
 }
 
-/** A WebSocket does not say why it was refused; the same address without one does. Gives a message. */
+/** A refused WebSocket gives no reason; a plain request to the same address does. Resolves with a message; undefined if there is none. */
 export async function findRefusal({ world, url }: Pick<ConnectionInit, 'world' | 'url'>): Promise<string | undefined> {
   const why = REFUSALS[(await world.probe?.(url)) ?? 0]
   return why && `the server refused the connection: ${why}`

@@ -6,7 +6,7 @@ interface Platform {
 
 /** Bytes of the text in UTF-8. */
 export function countBytes(text: string): number {
-  // Browsers and Node have it; the types of neither are loaded here.
+  // Browsers and Node have it, but this package loads the types of neither.
   const { TextEncoder } = globalThis as unknown as Platform
   return new TextEncoder().encode(text).length
 }

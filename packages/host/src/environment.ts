@@ -17,7 +17,7 @@ export function createNodeEnvironment(transport: Transport = createUndiciTranspo
         return () => clearTimeout(timer)
       },
     },
-    // In one piece: as it comes, V8 keeps the twenty pieces that it was joined from, with every session and connection.
+    // Flattened: `randomUUID` joins twenty pieces, and V8 would keep them with every session and connection.
     newId: () => Buffer.from(randomUUID(), 'latin1').toString('latin1'),
     transport,
   }

@@ -189,7 +189,7 @@ function show(value: unknown): string {
 }
 
 const EVENT_DEFINITIONS = SESSION_EVENT_SCHEMA['$defs'] as JsonObject // it has them, by name
-/** The cursors of frames may say how far sentences were told: a note of the server's own. */
+/** A frame's cursor may have `speech`, the server's own note. */
 const CURSOR: JsonObject = { allOf: [refer('eventCursor'), { properties: { speech: OBJECT } }] }
 const DEFINITIONS: JsonObject = {
   ...EVENT_DEFINITIONS,

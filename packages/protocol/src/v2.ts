@@ -51,15 +51,15 @@ export interface ClaimedCall {
   readonly input: JsonObject
 }
 
-/** Where a connection goes on. Keep it as it is and hand it back. */
+/** Where a connection goes on. Keep it unchanged and send it back as `from`. */
 export interface Cursor2 extends EventCursor {
-  /** Of a connection with sentences: how far they were told. */
+  /** On a connection with `speech`: how far the sentences were sent. */
   readonly speech?: SpeechPlace
 }
 
-/** The server's own note, which no app need understand. */
+/** The server's own note; an app need not understand it. */
 export interface SpeechPlace {
-  /** Texts of records before this position are not spoken: the turns there had ended when the session was opened. */
+  /** Texts of records before this position are not spoken: their turns had ended when the session was opened. */
   readonly silentTo?: number
   /** The answer that is being spoken. */
   readonly answer?: SpokenAnswer
@@ -69,30 +69,33 @@ export interface SpeechPlace {
 export interface SpokenAnswer {
   readonly message: MessageId
   readonly step: number
-  /** Where the step's text begins in the answer's. */
+  /** Where the step's text begins in the answer's text. */
   readonly base: number
-  /** Of the next sentence, and of the step's first one. */
+  /** The index of the next sentence. */
   readonly index: number
+  /** The index of the step's first sentence. */
   readonly first: number
-  /** In the step's text: where the next sentence begins, and up to where the text was looked through. */
+  /** Where the next sentence begins in the step's text. */
   readonly from: number
+  /** How far the step's text was split; behind it stands `rest`. */
   readonly at: number
-  /** The text behind `at`: it makes no sentence yet, and the log may not have it. */
+  /** The text behind `at`: an unfinished sentence, which the log may not have yet. */
   readonly rest: string
-  /** The text is in a code block that these marks opened, or not at the beginning of a line. */
+  /** The marks that opened the code block around `rest`; absent outside of one. */
   readonly fence?: string
+  /** `rest` does not begin at the beginning of a line. */
   readonly inLine?: true
 }
 
 /** With `from: 'now'` no past events come; `messages` gives the past as messages. A cursor continues after its event. */
 export type OpenFrom = Cursor2 | 'start' | 'turn' | 'now'
 
-/** How much of the answer was taken in. */
+/** How much of the answer the user heard or saw. */
 export type Heard =
   | Played
   /**
-   * Of the answer `message`, so many UTF-16 units of its text, such as the `end` of a sentence. Where a newer answer is being
-   * written, nothing of that was heard yet.
+   * The first `chars` UTF-16 units of the answer `message`, such as up to the `end` of a sentence. If a newer answer has begun, nothing
+   * of the newer one was heard.
    */
   | { readonly type: 'chars'; readonly chars: number; readonly message: MessageId }
 
@@ -262,7 +265,7 @@ export interface ErrorFrame2 {
   readonly retryAfterMs?: number
 }
 
-/** What a voice says next. Sentences come whole, in order and once; code blocks and what has no words are passed over. */
+/** What a voice says next. Sentences come whole, in order and once; code blocks and text without words have none. */
 export interface SentenceFrame {
   readonly type: 'sentence'
   readonly message: MessageId
@@ -272,15 +275,15 @@ export interface SentenceFrame {
   /** Without Markdown, addresses and line breaks. */
   readonly text: string
   /**
-   * What it covers, with the silence before it, in UTF-16 units of the answer's text as it was written: the texts of its steps
-   * joined by a blank line.
+   * The part of the answer's text that it covers, with unspoken text before it, in UTF-16 units. The answer's text is the Markdown of its
+   * steps, joined by a blank line.
    */
   readonly start: number
   readonly end: number
   readonly next: Cursor2
 }
 
-/** The model's attempt was discarded: sentences of the answer from `index` on are void. What comes instead begins there. */
+/** The model's attempt was discarded: sentences of the answer from `index` on are void. The next attempt begins at `index` again. */
 export interface SentencesDroppedFrame {
   readonly type: 'sentences.dropped'
   readonly message: MessageId

@@ -1,10 +1,10 @@
-// The calls of a host to the service that are under way. Its connection may close only when there are none: a call whose next try
-// finds it closed throws in a timer, where nobody catches it, and takes the process along.
+// Keeps track of a host's calls to the service. The connection may close only when no call is under way: a retry on a closed
+// connection throws in a timer, where nobody catches it, and ends the process.
 import { BatonError } from '@baton/core'
 import type { Client } from '@temporalio/client'
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** Milliseconds. */
+/** Milliseconds that calls have to end by themselves. */
 const GRACE_MS = 2000
 
 export class ServiceCalls {
@@ -13,18 +13,18 @@ export class ServiceCalls {
   readonly #underWay = new Map<AbortController, Promise<void>>()
   #isEnding = false
 
-  /** `graceMs`: what calls have to end by themselves once the host stops; then they are given up. */
+  /** `graceMs`: how long calls may last once the host stops, 2,000 by default; then they are given up. */
   constructor(client: Pick<Client, 'withAbortSignal'>, graceMs = GRACE_MS) {
     this.#client = client
     this.#graceMs = graceMs
   }
 
-  /** No further calls are made. */
+  /** Whether `end` was called: no further calls are made. */
   get isEnding(): boolean {
     return this.#isEnding
   }
 
-  /** @throws BatonError `session_closed` once the host stops, `store_failed` when it is given up, and what the call does */
+  /** @throws BatonError `session_closed` after `end` was called, `store_failed` if the call is given up, and what the call throws */
   async run<Value>(call: () => Promise<Value>): Promise<Value> {
     if (this.#isEnding)
       throw new BatonError({ code: 'session_closed', message: 'the host was stopped before it asked the service' })
@@ -33,14 +33,14 @@ export class ServiceCalls {
     const ended = running.then(ignore, ignore).then(() => void this.#underWay.delete(giveUp))
     this.#underWay.set(giveUp, ended)
     const { promise: givenUp, reject } = Promise.withResolvers<never>()
-    // Between two tries of a call nothing of it can be cancelled; who asked need not wait for the next one.
+    // A call cannot be cancelled between two tries; the caller need not wait for the next one.
     giveUp.signal.addEventListener('abort', () =>
       reject(new BatonError({ code: 'store_failed', message: 'the host was stopped before the service had answered' })),
     )
     return await Promise.race([running, givenUp])
   }
 
-  /** Resolves when no call is under way. Those that last are given up after a while: what they handed in may be taken or not. */
+  /** Resolves when no call is under way. Gives up calls that last longer than `graceMs`: the service may have taken their inputs or not. */
   async end(): Promise<void> {
     this.#isEnding = true
     await Promise.race([this.#settle(), wait(this.#graceMs, undefined, { ref: false })])

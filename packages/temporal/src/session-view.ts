@@ -119,7 +119,7 @@ export class SessionView {
     const pos = Math.max(-1, ...accepted.map((answer) => answer.pos))
     const { isRunning } = this.#init
     const untilMs = performance.now() + REACH_MS
-    // Nobody else writes while the run lives. A view that was closed reaches nothing, at once.
+    // Nobody else writes while the run lives. A closed view gets no more records, and `#reachesIn` returns at once.
     while (isRunning && untilMs > performance.now()) {
       if ((await this.#reachesIn(pos, LOOK_MS)) || this.#isClosed) break
       if ((await isRunning()) || (await this.#reachesIn(pos, LOOK_MS))) continue

@@ -32,7 +32,7 @@ interface Waiting {
 
 export interface SubmitterInit {
   readonly client: Client
-  /** What else is asked over the same connection; absent: nobody waits for these calls before it closes. */
+  /** All calls over the same connection; absent: nobody waits for this submitter's calls before the connection closes. */
   readonly calls?: ServiceCalls
   /** Milliseconds for which an Update is tried; 60,000 by default. */
   readonly tryMs?: number

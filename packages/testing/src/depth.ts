@@ -32,7 +32,7 @@ export function chooseRotating<T>(items: readonly T[]): readonly T[] {
   return seed === undefined ? items : items.filter((_, index) => (index + seed) % 3 === 0)
 }
 
-/** Which items `chooseRotating` takes, in words for a test's output: with them a run can be repeated. */
+/** Says for a test's output which items `chooseRotating` takes, and how to repeat the run. */
 export function describeRotation(): string {
   const seed = readSeed()
   return seed === undefined ? 'all of them' : `BATON_TEST_SEED=${seed}, a third of them`

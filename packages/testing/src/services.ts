@@ -1,4 +1,4 @@
-// The services of sessions over Temporal, each of a test run's own: Temporal, PostgreSQL and Redis.
+// Starts the services behind sessions over Temporal for one test file: Temporal, PostgreSQL and Redis.
 import type { PostgresServer } from './postgres.ts'
 import { findPostgres, startPostgres } from './postgres.ts'
 import type { RedisServer } from './redis.ts'
@@ -13,7 +13,7 @@ export interface Services {
   close(): Promise<void>
 }
 
-/** Undefined where a service is missing; the tests that need it are left out, and say so. */
+/** Undefined if a program is missing: `warn` gets a message, and the tests of `what` are left out. */
 export async function startServices(what: string, warn: (message: string) => void): Promise<Services | undefined> {
   const programs = [findTemporal(what, warn), findPostgres(what, warn), findRedis(what, warn)] as const
   const [temporalProgram, postgresPrograms, redisProgram] = programs

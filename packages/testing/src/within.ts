@@ -1,7 +1,7 @@
-// A wait of a test with a deadline, which says what was waited for.
+// Waits with a deadline for tests; a wait that fails says what did not come.
 import type { StartedCommand } from './start-command.ts'
 
-/** @throws Error with `what` when it has not come in so many milliseconds, and whatever the promise rejects with */
+/** The promise's value. @throws Error that names `what` after `ms` milliseconds, and what the promise rejects with */
 export async function within<Value>(ms: number, what: string, promise: Promise<Value>): Promise<Value> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
@@ -14,7 +14,7 @@ export async function within<Value>(ms: number, what: string, promise: Promise<V
   }
 }
 
-/** @throws Error with what it said, when the line has not come in so many milliseconds, or the command has ended without it */
+/** Waits until the command prints the line. @throws Error with its output after `ms` milliseconds, or when it ends without the line */
 export async function untilLineWithin(ms: number, command: StartedCommand, wanted: string): Promise<void> {
   try {
     await within(

@@ -45,7 +45,7 @@ export interface SessionOptions<Handlers = Readonly<Record<string, ToolHandler>>
   readonly ownTools?: Readonly<Record<string, BroughtTool>>
   /** Whether a person behind the app can be asked for approvals and questions; true by default. */
   readonly asks?: boolean
-  /** Tells `sentence` events, for a voice. `only`: the text itself does not come, and messages have none. */
+  /** Turns on `sentence` events, for a voice; off by default. `only`: messages have no text. */
   readonly speech?: true | 'only'
   /** Milliseconds for which calls wait for this app after its connection broke; the server decides by default. */
   readonly leaseMs?: number
@@ -91,7 +91,7 @@ export interface SessionClientEvents<Call extends CallView = CallView> {
   readonly event: SessionEvent<Call>
   /** What a voice says next: each sentence once, in order. */
   readonly sentence: SentenceFrame
-  /** The model's attempt was discarded: do not say sentences of `message` from `index` on. What comes instead begins at `index`. */
+  /** The model's attempt was discarded: do not say sentences of `message` from `index` on. The next attempt begins at `index` again. */
   readonly 'sentences.dropped': SentencesDroppedFrame
   readonly status: ConnectionState
   /** An error that does not answer a request. With `unauthorized` the server refuses this client, and it stays closed. */

@@ -139,8 +139,8 @@ export interface ClientRunToolInit<
 > extends ToolInit<Name, Input, Output> {
   readonly execute?: undefined
   /**
-   * What the host runs in place of the client, as an `execute`, when no client came for the call within `awayMs`. It never
-   * runs for a call that a client has claimed, or was written to an app that does not claim; such a call ends as without it.
+   * Like `execute`: the host runs it if no client takes the call within `awayMs`. It never runs for a call that a client has claimed,
+   * or that went to an app that does not claim (protocol version 1). Such a call ends as it would without a fallback.
    */
   readonly fallback?: Fallback
 }
@@ -182,7 +182,7 @@ export interface Tool<Name extends string = string, Input = unknown, Output = un
   readonly source?: string
   /** Absent: a connected client runs the tool. */
   readonly execute?: Execute<unknown, unknown, unknown> | undefined
-  /** Of a tool that a client runs: what the host runs when none came in time. */
+  /** Only for a tool that a client runs: the host runs it if no client takes the call in time. */
   readonly fallback?: Execute<unknown, unknown, unknown>
   /** For the compiler alone: nothing is there. */
   readonly types?: { readonly input: Input; readonly output: Output }
@@ -251,7 +251,7 @@ export function tool<
   const Input extends Schema,
   const Output extends Schema = Untold,
   Services = unknown,
-  // A parameter of its own: the compiler keeps the literals of what is returned, as `status: 'done'`.
+  // A type parameter of its own makes the compiler keep returned literals, such as `status: 'done'`.
   const Result extends ToolResult<InputOf<Output>> = never,
 >(
   init: ServerRunToolInit<Name, Input, Output, (input: OutputOf<Input>, context: ToolContext<Services>) => Result>,
@@ -265,7 +265,7 @@ export function tool<
 >(
   init: ClientRunToolInit<Name, Input, Output, (input: OutputOf<Input>, context: ToolContext<Services>) => Result>,
 ): ClientRunTool<Name, OutputOf<Input>, InputOf<Output>>
-// Once more, because the compiler reports what is wrong by the last overload, and most tools have an `execute`.
+// The first overload again: the compiler reports errors by the last overload, and most tools have an `execute`.
 export function tool<
   const Name extends string,
   const Input extends Schema,

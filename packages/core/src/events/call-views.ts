@@ -46,7 +46,7 @@ export interface KnownCall {
 
 /** The calls of one turn. */
 export class CallViews {
-  /** Made for the first call: a session that rests has none. */
+  /** Created with the first call, since a session at rest has none. */
   #known: KnownCalls | undefined
 
   /** Takes up calls that were told before. */

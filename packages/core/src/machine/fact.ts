@@ -244,7 +244,7 @@ export type Fact =
   | { readonly type: 'call-offered'; readonly callId: string; readonly connection: string; readonly offer: number }
   | { readonly type: 'call-claimed'; readonly callId: string; readonly connection: string }
   | { readonly type: 'call-returned'; readonly callId: string; readonly reason: string }
-  /** No client came for it in time: from now on it is a call of the server. */
+  /** No client took it in time: from now on the server runs it. */
   | { readonly type: 'call-taken-over'; readonly callId: string }
   | {
       readonly type: 'call-clock-set'

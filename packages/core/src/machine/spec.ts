@@ -11,7 +11,7 @@ export interface ToolSpec {
   readonly timeoutMs: number
   /** Of a client tool: milliseconds that a call waits while no client can run it; absent: `limits.awayMs`. */
   readonly awayMs?: number
-  /** Of a client tool: after `awayMs` the host runs a call that no client has begun. */
+  /** Of a client tool: after `awayMs` the host runs a call that no client has taken. */
   readonly fallback?: true
   readonly parallel: boolean
   readonly onInterrupt: 'cancel' | 'finish'

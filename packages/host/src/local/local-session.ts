@@ -163,8 +163,8 @@ export class LocalSession implements CopyingEngine, ActorListener {
   }
 
   /**
-   * Resolves when what is known of the session is its log again: after a failure it is opened again, and meanwhile another
-   * owner may have gone on with it. Undefined: it is. Never rejects.
+   * Resolves when the session has read its log again. It does so after a failure, because another owner may have continued it
+   * meanwhile. Undefined if it is up to date. Never rejects.
    */
   get reopened(): Promise<void> | undefined {
     return this.#reopening?.done

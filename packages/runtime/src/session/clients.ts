@@ -16,7 +16,7 @@ export interface SessionClientsInit {
 
 export class SessionClients {
   readonly #init: SessionClientsInit
-  /** Those that are attached; made for the first. */
+  /** The attached clients; created with the first one. */
   #clients: Map<string, Client> | undefined
   #closed = false
   /** Never rejects; there while a result is being checked by a schema that takes its time. */

@@ -99,7 +99,7 @@ export class EventReader implements EventStream, AsyncIterator<SessionEvent, und
       return
     }
     if (frame.type !== 'fact') {
-      // It comes once more behind the records that are not told.
+      // It comes again after the records that this reader skips.
       if (projection.pos < from.pos) return
       this.#resume()
       const event = projection.takeLive(frame)

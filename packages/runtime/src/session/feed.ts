@@ -180,11 +180,11 @@ function append(text: string, { offset, text: more }: Piece): string {
 interface PastInit {
   readonly fromPos: number
   readonly nextPos: number
-  /** Of the attempt that is being written: what its records do not have. */
+  /** The reasoning of the running attempt, which its records do not have. */
   readonly written: Piece | undefined
 }
 
-/** Reasoning comes where its attempt begins: the log has the attempt's text, and a reader would be told that first. */
+/** The running attempt's reasoning comes where the attempt begins. The log has only its text, which would otherwise come first. */
 async function* readFacts({ readPast }: FeedInit, { fromPos, nextPos, written }: PastInit): AsyncGenerator<Frame> {
   for await (const record of readPast(fromPos)) {
     if (record.pos >= nextPos) return

@@ -11,7 +11,7 @@ import { findSchemaRefusal } from '../work/output.ts'
 export class SpokenInputs {
   readonly #principal: Principal
   readonly #engine: Pick<SessionEngine, 'state'>
-  /** Connections of clients that this handle attached; made for the first. */
+  /** Connections of clients that this handle attached; created with the first one. */
   #connections: Set<string> | undefined
 
   constructor(principal: Principal, engine: Pick<SessionEngine, 'state'>) {

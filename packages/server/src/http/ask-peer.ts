@@ -1,5 +1,5 @@
-// One request to a peer over a connection of its own, and its answer, piece by piece as it is read. What does not come from a
-// server of Baton is no answer.
+// Sends one request to a peer over a connection of its own, and streams the answer as fast as it is read. Only a Baton server's
+// answer counts.
 import type { Timers } from '@baton/core'
 import { BatonError, isBatonError } from '@baton/core'
 import { within } from '@baton/runtime'
@@ -15,10 +15,10 @@ export interface PeerQuestion {
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: Uint8Array
-  /** Who asks has left. */
+  /** Aborts when the client leaves. */
   readonly signal: AbortSignal
   readonly timers: Timers
-  /** Milliseconds in which an answer that has begun may bring nothing. */
+  /** Milliseconds of silence after which an answer that has begun counts as broken. */
   readonly silenceMs: number
   /** Called once, when the connection is over. */
   readonly onClose: () => void
@@ -27,7 +27,7 @@ export interface PeerQuestion {
 /** Milliseconds that a peer has from the connection to the beginning of its answer. */
 const ANSWER_MS = 30_000
 
-/** What this front writes, and an answer that is passed on may say. */
+/** The response headers that this front writes; only they are passed on. */
 const PASSED_HEADERS = [
   'content-type',
   'cache-control',
@@ -40,7 +40,7 @@ const PASSED_HEADERS = [
   'x-baton-error',
 ]
 
-/** The peer has 3 s to take the connection and 30 s to begin its answer. Never rejects. */
+/** The peer has 3 s to take the connection and 30 s to begin its answer. Resolves with the reason if it does not; never rejects. */
 export function askPeer(question: PeerQuestion): Promise<Response | NoLink> {
   return new Promise((resolve) => {
     const fail = (why: string): void => resolve({ why, problem: 'address' })
@@ -67,14 +67,14 @@ export function askPeer(question: PeerQuestion): Promise<Response | NoLink> {
     })
     outgoing.once('response', (answer) => {
       stop()
-      // Without a listener a connection that breaks while nobody reads would end the process.
+      // Without a listener, a connection that breaks while nobody reads would end the process.
       answer.on('error', () => {})
       resolve(readAnswer(answer, question))
     })
   })
 }
 
-/** Undefined: it cannot even be tried. */
+/** Undefined if the request cannot be sent at all; `fail` and `onClose` were called. */
 function send(
   { url, method, headers, body, signal, onClose }: PeerQuestion,
   fail: (why: string) => void,
@@ -95,12 +95,12 @@ function send(
 
 function readAnswer(answer: IncomingMessage, question: PeerQuestion): Response | NoLink {
   const { statusCode: status = 0, headers } = answer
-  // This front never sends anybody elsewhere.
+  // This front never redirects.
   const isKnown = (status >= 200 && status < 300) || (status >= 400 && status < 600)
   if (headers[ANSWER_MARK] === undefined || !isKnown) {
     answer.destroy()
     const refusal = describeRefusal(status)
-    return refusal.problem === 'address' ? { ...refusal, why: `${refusal.why}, and not as a server of Baton` } : refusal
+    return refusal.problem === 'address' ? { ...refusal, why: `${refusal.why}, but not like a Baton server` } : refusal
   }
   const told = new Headers()
   for (const name of PASSED_HEADERS) {
@@ -112,7 +112,7 @@ function readAnswer(answer: IncomingMessage, question: PeerQuestion): Response |
   return new Response(isEmpty ? null : readBody(answer, question), { status, headers: told })
 }
 
-/** As fast as it is read. It breaks where the peer's answer breaks, or is silent for too long: then something is missing. */
+/** Pulls from the peer only as fast as it is read. Errors if the peer's answer breaks off or falls silent: it never looks complete. */
 function readBody(answer: IncomingMessage, { timers, silenceMs }: PeerQuestion): ReadableStream<Uint8Array> {
   const pieces: AsyncIterator<Uint8Array, undefined> = answer.iterator() // no encoding was set
   const createBroken = (message: string, cause?: unknown): BatonError =>
@@ -127,7 +127,7 @@ function readBody(answer: IncomingMessage, { timers, silenceMs }: PeerQuestion):
           else controller.enqueue(piece.value)
         } catch (cause) {
           answer.destroy()
-          throw isBatonError(cause) ? cause : createBroken('broke its answer off', cause)
+          throw isBatonError(cause) ? cause : createBroken('broke off its answer', cause)
         }
       },
       cancel() {

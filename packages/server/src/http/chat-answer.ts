@@ -15,7 +15,7 @@ export interface ChatAnswerInit {
   readonly newId: () => string
   /** Events before this position have happened before; what they leave waiting is looked at once all are read. */
   readonly livePos: number
-  /** Calls as they stand after those events, by their ids: nobody attaches for one that was settled since. */
+  /** The state of calls after those events, by their ids: no client attaches for a call that has settled since. */
   readonly calls?: ReadonlyMap<string, CallView>
 }
 

@@ -164,7 +164,7 @@ class Connection implements ChatConnection {
     }
   }
 
-  /** Where a peer holds the session, it is asked over HTTP. False: there is no peer that could be. */
+  /** Asks the peer that holds the session, over HTTP. False if there is no such peer, or it cannot be reached. */
   async #answerElsewhere(
     said: JsonObject | undefined,
     { requestId, running }: Telling,
@@ -178,12 +178,13 @@ class Connection implements ChatConnection {
       : { method: 'GET', path: `${basePath}/chat/${encodeURIComponent(running.session)}/stream`, headers: {} }
     const response = await passOn(this.#parts, { ...asked, ...this.#client, signal: leaving.signal }, cause)
     if (!response) return false
-    if (response.status === 204) this.#tell({ type: 'no-active', requestId })
-    else if (response.ok && response.body) {
+    const { status, ok, body } = response
+    if (status === 204) this.#tell({ type: 'no-active', requestId })
+    else if (ok && body) {
       this.#tell({ type: 'start', requestId })
       let sequence = 0
       await this.#tellWhole({ requestId, running }, () =>
-        readPassedChunks(response.body as ReadableStream<Uint8Array>, limits.bodyBytes, (chunk) => {
+        readPassedChunks(body, limits.bodyBytes, (chunk) => {
           this.#tell({ type: 'chunk', requestId, sequence: sequence++, chunk })
           return this.#waitForRoom(running)
         }),
@@ -214,7 +215,7 @@ class Connection implements ChatConnection {
     return answer.isOver
   }
 
-  /** Says that the answer is over, where it is; else the page learns that something is missing, and resumes. */
+  /** Writes `end` if `tell` says that the answer is complete. Otherwise closes the connection, so that the page resumes. */
   async #tellWhole({ requestId, running }: Telling, tell: () => Promise<boolean>): Promise<void> {
     try {
       if (await tell()) this.#tell({ type: 'end', requestId })

@@ -9,7 +9,8 @@ import { createParts } from './handler-parts.ts'
 /**
  * Serves each connection of a `WebSocketChatTransport`. The server has already found out who is behind it. With `createWebSocketFront`:
  * `chats: createChatSocket(host)`.
- * @throws BatonError `invalid_option` for a base path that does not begin with a slash
+ * @throws BatonError `invalid_option` for a base path that does not begin with a slash, a limit that is not a whole number from 1, and peers
+ * whose address or secret does not fit
  */
 export function createChatSocket(
   host: HandledHost,

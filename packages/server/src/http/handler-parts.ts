@@ -1,4 +1,4 @@
-// What the fronts for chats are given, and what all requests to one of them have in common.
+// The options of the fronts for chats, and what all requests to one front share.
 import type { Host, Principal, SessionDirectory } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { AllowedSettings } from '../shared/allowed-settings.ts'
@@ -63,8 +63,8 @@ export interface HandlerOptions extends Partial<ServerWorld> {
   readonly allow?: AllowedSettings
   readonly limits?: Partial<HttpLimits>
   /**
-   * Other servers over the same store, which have the same `basePath`: a request whose session one of them holds is passed on to
-   * it. Absent: such a request gets 503.
+   * How this server and the others over the same store reach each other; all need the same `basePath`. The front passes a request on to
+   * the server that holds its session. Absent: such a request gets 503.
    */
   readonly peers?: PeerOptions
 }

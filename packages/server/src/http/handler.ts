@@ -31,9 +31,9 @@ export interface RequestSource {
 
 export interface Call extends Incoming {
   readonly url: URL
-  /** Whom its turn counts for. */
+  /** Its turn counts for this principal and address. */
   readonly asker: Asker
-  /** Whom its response counts for while it streams. */
+  /** Its response counts for these while it streams; for nobody if a peer counts it. */
   readonly reader: Asker
   readonly isFromPeer: boolean
   readonly principal: Principal
@@ -47,7 +47,8 @@ const UI_STREAM = { 'x-vercel-ai-ui-message-stream': 'v1' }
 /**
  * `POST {base}/chat` and `GET {base}/chat/:id/stream` are what `useChat` asks for; `/chat/:id/stop`, `/answers` and `/approvals`
  * are for what it cannot say, and `{base}/sessions` for lists, messages and events.
- * @throws BatonError `invalid_option` for a base path that begins with no slash
+ * @throws BatonError `invalid_option` for a misspelt option, a base path that does not begin with a slash, a limit that is not a whole number
+ * from 1, and peers whose address or secret does not fit
  */
 export function createHandler(
   host: HandledHost,
@@ -73,7 +74,7 @@ export function createHandler(
   }
 }
 
-/** What a peer passes on, which has asked who it is; of pages and tokens it says nothing here. */
+/** The peer has authenticated the client and checked its page. */
 async function answerPeer(parts: HandlerParts, request: Request, address: string | undefined): Promise<Response> {
   try {
     const peer = findPeer(parts, request, address)
@@ -103,7 +104,7 @@ async function answerClient(
   }
 }
 
-/** Below the mount. */
+/** The path below `basePath`; undefined outside it. */
 function findPath({ basePath }: HandlerParts, { url }: Request): string | undefined {
   const { pathname } = new URL(url)
   return pathname.startsWith(`${basePath}/`) ? pathname.slice(basePath.length + 1) : undefined
@@ -124,7 +125,7 @@ async function answer(parts: HandlerParts, request: Request, found: Found): Prom
   return path === 'chat' ? await run() : await parts.repeated.answer(call, call.principal.id, run)
 }
 
-/** What a peer has counted where it came in is not counted once more; but a turn counts where it runs. */
+/** A peer has counted the bytes and the stream of what it passes on; a turn counts where it runs. */
 function createCall({ host, quotas, limits }: HandlerParts, request: Request, found: Found): Call {
   const { principal, expiresAtMs, address, isFromPeer } = found
   const asker: Asker = { principal: principal.id, address }
@@ -141,7 +142,7 @@ function createCall({ host, quotas, limits }: HandlerParts, request: Request, fo
   }
 }
 
-/** Where a peer holds the session, the peer answers; or it is told what failed. */
+/** The answer of the peer that holds the session, or an error that tells `cause`. */
 async function answerElsewhere(parts: HandlerParts, call: Call, cause: unknown): Promise<Response> {
   const { request, url, readBody } = call
   const { method, headers, signal } = request
@@ -162,7 +163,7 @@ async function answerElsewhere(parts: HandlerParts, call: Call, cause: unknown):
   return await asAsked(parts, request, answerError(cause, parts.world.log))
 }
 
-/** Those that say what is asked; who asks, the peer is told by this server. */
+/** The headers that the peer needs; this server tells it who the client is. */
 function pickHeaders(headers: Headers): Record<string, string> {
   const names = ['content-type', 'last-event-id']
   return Object.fromEntries(names.flatMap((name) => [[name, headers.get(name)]].filter(([, value]) => value !== null)))

@@ -43,7 +43,7 @@ export function answerJson(status: number, body: JsonValue, headers: Readonly<Re
   })
 }
 
-/** Milliseconds after which what ends by itself may be tried again. */
+/** Milliseconds to wait before a retry, by the code of an error that passes by itself. */
 const RETRY_MS: Readonly<Record<string, number>> = { session_held: 1000 }
 
 /** `error.message` is written for the app; what only an operator may read goes to the log. */

@@ -1,19 +1,21 @@
-// The newest turn of a session as a page is told it again: what has happened, then what comes, each part of an answer in its place.
+// Replays the newest turn of a session for a page: first its past, then its live events, with the parts of an answer in order.
 import type { CallView, EventStream, Session, SessionEvent } from '@baton/core'
 
 export interface AnswerEvents {
-  /** All that are there, at least one; undefined at the end. */
+  /** All events that are ready, at least one; undefined at the end. */
   nextBatch(): Promise<readonly SessionEvent[] | undefined>
-  /** Ends the reading at once, also while the next ones are waited for. */
+  /** Ends the reading at once, even while `nextBatch` waits. */
   leave(): void
 }
 
 export interface ReadTurn {
-  /** Of the newest turn, so far. */
+  /** The newest turn so far. */
   readonly past: readonly SessionEvent[]
+  /** The calls of `past` in their newest state, by their ids. */
   readonly calls: ReadonlyMap<string, CallView>
-  /** What comes. */
+  /** Continues behind `past`. */
   readonly reader: EventStream
+  /** Events before this position of the log are past. */
   readonly livePos: number
 }
 
@@ -34,6 +36,7 @@ export async function readTurn(session: Session): Promise<ReadTurn> {
   return { past, calls, reader, livePos: head.pos }
 }
 
+/** `past`, with the reasoning of each step before its text, and then what `reader` brings. */
 export function chain(past: readonly SessionEvent[], reader: EventStream): AnswerEvents {
   let rest = putReasoningFirst(past)
   return {
@@ -46,10 +49,10 @@ export function chain(past: readonly SessionEvent[], reader: EventStream): Answe
   }
 }
 
-/** The log has a step's text while it is written, and its reasoning when it ends; an answer begins with the reasoning. */
+/** The log gets a step's text while the model writes, but its reasoning only at the end; a page shows the reasoning first. */
 function putReasoningFirst(events: readonly SessionEvent[]): readonly SessionEvent[] {
   const ordered: SessionEvent[] = []
-  /** Where the text of the step begins. */
+  /** The index in `ordered` where the step's text begins; -1: it has none yet. */
   let text = -1
   for (const event of events) {
     if (event.type === 'reasoning' && text >= 0) {

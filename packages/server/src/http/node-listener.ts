@@ -67,7 +67,7 @@ async function serve(
     pipeEvents(start, outgoing)
     return
   }
-  // What a peer streams may be silent at first; whoever asked is told at once that it is connected.
+  // A peer's stream may be silent at first; the headers tell the client at once that it is connected.
   if (response.headers.get('content-type') === 'text/event-stream') outgoing.flushHeaders()
   const body = Readable.fromWeb(response.body as NodeReadableStream)
   outgoing.on('close', () => body.destroy())

@@ -1,9 +1,9 @@
-// Servers over one store: a request whose session a peer holds is passed on to that peer, once, and the peer's answer to who
-// asked. What is counted was counted here.
-import type { BatonError, Principal } from '@baton/core'
+// Passes a request on to the peer that holds its session, at most once, and hands the peer's answer back. This server has
+// already counted the request.
+import type { Principal } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import type { NoLink, PeerOptions } from '../shared/peer-identity.ts'
-import { createPeerHeaders, findAtPeer } from '../shared/peer-identity.ts'
+import { BAD_ADDRESS, createPeerHeaders, findAtPeer } from '../shared/peer-identity.ts'
 import type { PeerWarnings } from '../shared/peer-warnings.ts'
 import { askPeer } from './ask-peer.ts'
 import type { Asker, ChatQuotas } from './chat-quotas.ts'
@@ -20,7 +20,7 @@ export interface PassOnParts {
 export interface Peers {
   readonly options: PeerOptions
   readonly warnings: PeerWarnings
-  /** Notes what is passed on, some of it. */
+  /** Logs requests that are passed on; bursts are sampled. */
   readonly noteInfo: ServerWorld['log']['info']
 }
 
@@ -28,7 +28,7 @@ export interface PassedRequest {
   readonly method: string
   /** With its query. */
   readonly path: string
-  /** Others than those of who asks. */
+  /** Without the peer's own, which say who asks. */
   readonly headers: Readonly<Record<string, string>>
   readonly readBody?: () => Promise<Uint8Array>
   readonly signal: AbortSignal
@@ -40,8 +40,8 @@ export interface PassedRequest {
 }
 
 /**
- * The peer's answer, or undefined where there is no peer to ask: whoever asked tries again later.
- * @throws BatonError `quota_exceeded`, `server_draining`, whatever the body throws when it is read
+ * The peer's answer. Undefined if `cause` names no peer to ask, or the peer cannot be reached: the client tries again later.
+ * @throws BatonError `quota_exceeded`, `server_draining`, and what `readBody` throws
  */
 export async function passOn(
   { world, limits, quotas, peers }: PassOnParts,
@@ -67,17 +67,17 @@ export async function passOn(
   return undefined
 }
 
-/** So many keep-alive comments may be missing before an answer counts as broken. */
+/** An answer counts as broken after this many missing keep-alive comments. */
 const SILENT_BEATS = 2
 
 function refuseAddress(release: () => void): NoLink {
   release()
-  return { why: 'its address is none of a WebSocket', problem: 'address' }
+  return BAD_ADDRESS
 }
 
-/** Of the peer that has the session, where that is why something failed. */
+/** The address of the peer that holds the session, if `cause` is that it does. */
 function findHolder(cause: unknown): string | undefined {
   if (!isBatonError(cause) || cause.code !== 'session_held') return undefined
-  const { address } = (cause as BatonError).data
+  const { address } = cause.data
   return typeof address === 'string' ? address : undefined
 }

@@ -6,7 +6,7 @@ import { createInvalid } from './ui-messages.ts'
 /** A request whose body is to be read. */
 export interface Incoming {
   readonly request: Request
-  /** Read once, however often it is asked for. @throws BatonError `input_too_large`, `rate_limited` */
+  /** Reads the body on the first call and remembers it. @throws BatonError `input_too_large`, `rate_limited` */
   readonly readBody: () => Promise<Uint8Array<ArrayBuffer>>
 }
 

@@ -1,5 +1,5 @@
-// Who is behind a request: a peer that passes it on and says for whom, or somebody whom the program knows; else why nobody is
-// let in.
+// Finds who is behind a request: a peer that says for whom it asks, or a client that the program knows. Otherwise gives the
+// refusal.
 import type { Principal } from '@baton/core'
 import { isBatonError } from '@baton/core'
 import { describeThrown } from '@baton/runtime'
@@ -10,19 +10,19 @@ import type { HandlerOptions, HandlerParts } from './handler-parts.ts'
 import { answerError, answerRefusal } from './http-errors.ts'
 
 export interface Found extends Identity {
-  /** Of the network, where it is known. */
+  /** The network address, if known. */
   readonly address: string | undefined
-  /** A peer has passed the request on; it has let the client in, and has counted what it asks. */
+  /** A peer passed the request on. It has authenticated the client and counted the request. */
   readonly isFromPeer: boolean
 }
 
-/** Of a request that claims to come from a peer. `address`: where it comes from. @throws BatonError `rate_limited` */
+/** The client of a request that claims to come from a peer, or the refusal. `address`: where the request comes from. @throws BatonError `rate_limited` */
 export function findPeer({ peers, quotas }: HandlerParts, request: Request, address = ''): Found | Response {
   const read = (name: string): string | null => request.headers.get(name)
   const peer = peers && readPeer(read, peers.options)
   if (peer === 'unreadable') {
     peers?.warnings.noteUnreadable(address)
-    const message = 'the header x-baton-client does not say whose request this is'
+    const message = 'the header x-baton-client does not say who the client is'
     return answerRefusal(UNREADABLE_STATUS, 'unauthorized', message)
   }
   if (peer) {
@@ -30,14 +30,18 @@ export function findPeer({ peers, quotas }: HandlerParts, request: Request, addr
     const about = { principal, address: client === '' ? undefined : client, isFromPeer: true }
     return { ...about, ...(expiresAtMs !== undefined && { expiresAtMs }) }
   }
-  // Whoever guesses the secret does so at the pace of other strangers.
+  // A guess of the secret counts like any stranger's request.
   quotas.takeRequest({ principal: undefined, address: address === '' ? undefined : address })
   peers?.warnings.noteStranger(address)
-  // Taken for an app, it would be let in where nobody is asked for a token, under another name.
-  return answerRefusal(NO_PEER_STATUS, 'unauthorized', 'this is no peer: the servers of a store need the same secret')
+  // As an ordinary client it would get in where no token is needed, under the wrong name.
+  return answerRefusal(
+    NO_PEER_STATUS,
+    'unauthorized',
+    'this is not a peer: the servers of a store need the same secret',
+  )
 }
 
-/** Who asks, or why nobody is let in. */
+/** The client, or the refusal. */
 export async function identify(
   { world }: HandlerParts,
   request: Request,

@@ -27,5 +27,5 @@ export function startExpiry(
   return () => stop()
 }
 
-/** Of one that never comes: a function made in place would keep what is around it, with each connection. */
+/** Shared, because a closure made in place would keep its scope alive with each connection. */
 const NEVER = (): void => {}

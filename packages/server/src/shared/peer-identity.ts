@@ -1,5 +1,5 @@
-// Servers that share a store are peers. A secret that they share says that a connection or a request comes from a peer; what a
-// peer says of its client is believed. How something is passed on is the fronts' affair.
+// Servers that share a store are peers. They prove it by a shared secret, and a server believes what a peer says about its client.
+// Each front passes things on in its own way.
 import type { Principal } from '@baton/core'
 import { BatonError, isJsonObject, parseJson } from '@baton/core'
 import { isSameSecret } from './same-secret.ts'
@@ -11,16 +11,16 @@ export interface PeerOptions {
   readonly secret: string
 }
 
-/** For whom a peer speaks. */
+/** The client that a peer speaks for. */
 export interface PeerClient {
   readonly principal: Principal
-  /** The network address of the client, as the peer saw it; empty where it does not know. */
+  /** The network address of the client, as the peer saw it; empty if unknown. */
   readonly client: string
-  /** Until when that holds; see `Identity`. */
+  /** Until when the client is let in, in milliseconds since 1970; see `Identity`. */
   readonly expiresAtMs?: number
 }
 
-/** What is to be checked: `secret`: the peer was reached, and did not take this server for its own; `client`: nor who is passed on. */
+/** What to check. `address`: no peer answers there. `secret`: the peer refused this server's secret. `client`: the peer could not read who the client is. */
 export type PeerProblem = 'address' | 'secret' | 'client'
 
 /** Why nothing could be passed on to a peer. */
@@ -29,15 +29,18 @@ export interface NoLink {
   readonly problem: PeerProblem
 }
 
+/** A peer's address that leads nowhere. */
+export const BAD_ADDRESS: NoLink = { why: 'its address is not a WebSocket address', problem: 'address' }
+
 const SECRET_HEADER = 'x-baton-peer'
 const CLIENT_HEADER = 'x-baton-client'
-/** Characters that a secret has at least. */
+/** The fewest characters of a secret. */
 const SECRET_CHARS = 16
 /** The HTTP status that a peer with a different secret answers with. */
 export const NO_PEER_STATUS = 401
-/** The one of a peer that cannot read who is passed on. */
+/** The HTTP status of a peer that cannot read who the client is. */
 export const UNREADABLE_STATUS = 422
-/** On every answer to a request of a peer: others come from no server of Baton. */
+/** The header of every answer to a peer; an answer without it does not come from a Baton server. */
 export const ANSWER_MARK = 'x-baton-answer'
 /** Milliseconds that a peer has to take a connection. */
 export const CONNECT_MS = 3000
@@ -58,12 +61,12 @@ export function checkPeers({ address, secret }: PeerOptions): void {
 }
 
 /**
- * Where a path, with its first slash, is at the peer that published this address. Undefined: the address is none of a WebSocket; the other server
- * may have checked less than this one.
+ * The URL of a path, which begins with a slash, at the peer that published this address. Undefined if it is not a WebSocket address: an
+ * older server may have published it unchecked.
  */
 export function findAtPeer(path: string, address: string): URL | undefined {
   const url = URL.parse(address)
-  // Put together, and not resolved: a path that begins with two slashes would name another server.
+  // Concatenated, not resolved: a path that begins with two slashes would name another server.
   return url && isPeerScheme(url) ? new URL(`${url.origin}${path}`) : undefined
 }
 
@@ -71,15 +74,15 @@ function isPeerScheme({ protocol }: URL): boolean {
   return /^wss?:$/.test(protocol)
 }
 
-/** Reads a header of a request, by its name in small letters. */
+/** Reads a request header by its lower-case name. */
 export type ReadHeader = (name: string) => string | readonly string[] | null | undefined
 
-/** Whether the other end says that it is a peer. */
+/** Whether the other end says that it is a peer; its secret is not checked. */
 export function claimsToBePeer(read: ReadHeader): boolean {
   return (read(SECRET_HEADER) ?? undefined) !== undefined
 }
 
-/** Undefined for what does not come from a peer; `unreadable` for a peer that does not tell who its client is. */
+/** Undefined without the right secret; `unreadable` if the peer does not say who its client is. */
 export function readPeer(read: ReadHeader, { secret }: PeerOptions): PeerClient | 'unreadable' | undefined {
   const given = read(SECRET_HEADER)
   if (typeof given !== 'string' || !isSameSecret(given, secret)) return undefined
@@ -97,7 +100,7 @@ export function createPeerHeaders(secret: string, about: PeerClient): Record<str
   return { [SECRET_HEADER]: secret, [CLIENT_HEADER]: Buffer.from(JSON.stringify(told)).toString('base64url') }
 }
 
-/** What an answer with this status says of a link that a peer did not make. */
+/** Why a peer refused, by the HTTP status of its answer. */
 export function describeRefusal(status: number | undefined): NoLink {
   const problem = status === NO_PEER_STATUS ? 'secret' : status === UNREADABLE_STATUS ? 'client' : 'address'
   return { why: `it answered with status ${status}`, problem }

@@ -1,11 +1,11 @@
-// What an operator of several servers is told when they do not find each other. Every app that comes fails in the same way, so
-// a problem of a peer is told once a minute.
+// Log messages for the operator of several servers that do not reach each other. Every client fails in the same way, so each
+// problem of a peer is logged once a minute.
 import type { Clock, Logger } from '@baton/core'
 import type { NoLink, PeerProblem } from './peer-identity.ts'
 import type { RateLimit } from './rate-limit.ts'
 import { createRateLimit } from './rate-limit.ts'
 
-/** Problems of peers of which it is remembered when they were told. */
+/** How many problems the log limit remembers. */
 const PEERS_MAX = 1000
 
 const CHECKS: Readonly<Record<PeerProblem, string>> = {
@@ -36,14 +36,10 @@ export class PeerWarnings {
     this.#tell(`from ${address} secret`, 'a server that is no peer of this one was refused', data)
   }
 
-  /** A peer at this address does not say for whom it speaks in words that this server knows. */
+  /** A peer at this address says who its client is, but not in a form that this server knows. */
   noteUnreadable(address: string): void {
     const data = { address, check: CHECKS.client }
-    this.#tell(
-      `from ${address} client`,
-      'what a peer passed on was refused, because it cannot be read whose it is',
-      data,
-    )
+    this.#tell(`from ${address} client`, 'a peer was refused, because its header for the client cannot be read', data)
   }
 
   #tell(key: string, message: string, data: object): void {

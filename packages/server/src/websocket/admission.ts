@@ -87,7 +87,7 @@ export const UPGRADE_REQUIRED: Refusal = {
 /** For a server with another secret than this one's peers. */
 export const NO_PEER: Refusal = {
   status: '401 Unauthorized',
-  message: 'this is no peer: the servers of a store need the same secret',
+  message: 'this is not a peer: the servers of a store need the same secret',
 }
 
 /** For a peer that does not tell in known words whose connection it passes on; peers know it by its status. */

@@ -27,7 +27,7 @@ export interface AppConnectionInit {
   /** What `rates` and `quotas` count as the address of this connection; empty by default. */
   readonly address?: string
   readonly peers?: PeerOptions
-  /** How a peer is reached: over a WebSocket by default. */
+  /** Connects to a peer; over a WebSocket by default. */
   readonly reachPeer?: typeof connectToPeer
   /** Shared by the connections of a server. */
   readonly peerWarnings?: PeerWarnings

@@ -1,11 +1,10 @@
-// Servers that share a store are peers: a connection whose session a peer holds is passed on to that peer, which runs its
-// turns.
+// Passes a connection on to the peer that holds its session, which runs its turns.
 import type { Timers } from '@baton/core'
 import { WebSocket } from 'ws'
 import { PATH } from './admission.ts'
 import type { ConnectionLimits } from './limits.ts'
 import type { NoLink, PeerClient } from '../shared/peer-identity.ts'
-import { CONNECT_MS, createPeerHeaders, describeRefusal, findAtPeer } from '../shared/peer-identity.ts'
+import { BAD_ADDRESS, CONNECT_MS, createPeerHeaders, describeRefusal, findAtPeer } from '../shared/peer-identity.ts'
 import type { Socket } from '../shared/socket.ts'
 import { CLOSE_CODES } from '../shared/socket.ts'
 import { decodeText } from './text-frames.ts'
@@ -35,7 +34,7 @@ export interface PeerLink {
 export function connectToPeer(init: PeerLinkInit): Promise<PeerLink | NoLink> {
   const { address, secret, limits, protocol } = init
   const url = findAtPeer(PATH, address)
-  if (!url) return Promise.resolve({ why: 'its address is none of a WebSocket', problem: 'address' })
+  if (!url) return Promise.resolve(BAD_ADDRESS)
   const peer = new WebSocket(url, protocol ?? [], {
     handshakeTimeout: CONNECT_MS,
     maxPayload: limits.outgoingBytes,

@@ -1,32 +1,32 @@
-// The sentences of a text that is being written, for a voice. Each unit, spoken or silent, depends on the text alone and never
-// on the pieces in which it comes: what follows is awaited, within a bound, before a sentence is taken as complete.
+// Splits a text that is being written into sentences for a voice. The units, spoken or silent, depend on the text alone, not on the
+// pieces in which it arrives: a sentence counts as complete once enough of what follows is known, within a bound.
 import { cutPieces, extractSpeech } from './speech-text.ts'
 
-/** UTF-16 units of a sentence at most: one that runs on is cut at a word. */
+/** The most UTF-16 units of a sentence: a longer one is cut at a word. */
 export const SENTENCE_CHARS = 300
-/** UTF-16 units of a line that is read whole: of a table, of code. */
+/** The most UTF-16 units of a line that is taken whole: a row of a table, or code. */
 export const WHOLE_LINE_CHARS = 1000
-/** UTF-16 units behind a stop that may decide whether it ends a sentence. */
+/** UTF-16 units behind a full stop that may decide whether it ends a sentence. */
 const LOOK_CHARS = 40
 
-/** What must be known of the text before the place where a unit begins. */
+/** What a unit depends on in the text before it. */
 export interface LineState {
-  /** The marks that opened the code block in which the text is. */
+  /** The marks that opened the code block around the text; absent outside of one. */
   readonly fence?: string
-  /** The place is not at the beginning of a line. */
+  /** The unit does not begin at the beginning of a line. */
   readonly inLine?: true
 }
 
 export interface SpokenUnit {
-  /** UTF-16 units of the text that it covers, 1 or more. */
+  /** How many UTF-16 units of the text it covers; at least 1. */
   readonly chars: number
-  /** To be spoken; empty for code, blank lines and marks. */
+  /** What to say; empty for code, blank lines and marks. */
   readonly text: string
-  /** Behind it. */
+  /** The state behind it. */
   readonly line: LineState
 }
 
-/** The first unit of `rest`; undefined while more of the text must be known. `isEnd`: nothing follows. */
+/** The first unit of `rest`; undefined if it depends on text that has not come yet. `isEnd`: nothing follows. */
 export function takeUnit(rest: string, line: LineState, isEnd: boolean): SpokenUnit | undefined {
   if (rest === '') return undefined
   if (line.fence !== undefined) return takeLine(rest, line, isEnd)
@@ -46,7 +46,7 @@ export function takeUnit(rest: string, line: LineState, isEnd: boolean): SpokenU
 const BLANK = /^[^\S\n]*\n/
 const FENCE = /^ {0,3}(`{3,}|~{3,})/
 const MAY_OPEN_FENCE = /^ {0,3}(?:`{0,2}|~{0,2})$/
-/** A row of a table, and the address of a link that is given apart. */
+/** A row of a table, or a reference definition of a link. */
 const WHOLE_LINE = /^ {0,3}(?:\||\[[^\]\n]{1,200}\]:)/
 
 function takeLine(rest: string, { fence, inLine }: LineState, isEnd: boolean): SpokenUnit | undefined {
@@ -66,17 +66,17 @@ function takeLine(rest: string, { fence, inLine }: LineState, isEnd: boolean): S
 }
 
 function speak(covered: string, { inLine }: LineState): string {
-  // Only at the beginning of a line do such marks open a code block.
+  // Such marks open a code block only at the beginning of a line.
   const text = extractSpeech(inLine ? covered.replace(/^\s*[`~]{3,}/, '') : covered).replaceAll('\n', ' ')
   return SAYS_SOMETHING.test(text) ? text : ''
 }
 
 const SAYS_SOMETHING = /[\p{L}\p{N}\p{Extended_Pictographic}]/u
 
-/** What stands before the words of a line; a number before them is not a sentence of its own. */
+/** Markdown before the words of a line; the number of a list item is not a sentence of its own. */
 const LINE_MARKS = /^\s*(?:>[ \t]?){0,9}(?:#{1,6}[ \t]+|[-*+•][ \t]+(?:\[[ xX]\][ \t]+)?|\(?\d{1,3}[.)][ \t]+)?/
 
-/** Where the sentence ends that begins the text. */
+/** The end of the first sentence, in UTF-16 units; undefined if it is not known yet. */
 function findEnd(rest: string, { inLine }: LineState, isEnd: boolean): number | undefined {
   const marks = inLine ? '' : (LINE_MARKS.exec(rest.slice(0, LOOK_CHARS))?.[0] ?? '')
   let index = marks.length
@@ -99,7 +99,7 @@ interface Looked {
   readonly isHeading: boolean
 }
 
-/** `next`: where the sentence ends, or where to look on. `unknown`: what follows must be known. */
+/** `next`: where the sentence ends, or where to go on looking. `unknown`: it depends on text that has not come yet. */
 type Checked = { readonly ends: boolean; readonly next: number } | 'unknown'
 
 const STOPS = '.!?…‼⁇⁈⁉؟۔।॥。！？｡'
@@ -135,22 +135,22 @@ function checkPlace(looked: Looked, index: number): Checked {
   return { ends: !/^\p{Ll}/u.test(follows), next }
 }
 
-/** The emoji that may follow is not whole. */
+/** An emoji may follow, and has not come whole. */
 function endsInHalf({ text, isEnd }: Looked, place: number): boolean {
   return !isEnd && /^[ \t]{0,3}[\uD800-\uDBFF]?$/.test(text.slice(place))
 }
 
-/** The words behind a stop; a new line begins something new. */
+/** The words behind a full stop, or a new line. */
 function readFollowing(text: string): string {
   return /^[^\S\n]*\n/.test(text) ? '\n' : text.trimStart()
 }
 
-/** A stop in the text of a link or in code ends no sentence. */
+/** In the text of a link, or in code: a full stop there ends no sentence. */
 function isInMarks(text: string): boolean {
   return text.lastIndexOf('[') > text.lastIndexOf(']') || text.split('`').length % 2 === 0
 }
 
-/** A line ends its sentence, unless the text was only wrapped there. */
+/** The end of a line ends the sentence, unless the text is only wrapped there: then the next line begins with a small letter. */
 function checkLineEnd({ text, isEnd, isHeading }: Looked, index: number): Checked {
   const next = index + 1
   const follows = /^[ \t]{0,20}/.exec(text.slice(next))?.[0].length ?? 0
@@ -166,12 +166,12 @@ const ABBREVIATIONS: ReadonlySet<string> = new Set(
     'm mm mme mlle env ex sra srta ud uds pág dott sig'
   ).split(' '),
 )
-/** Before a number. */
+/** Abbreviations only before a number. */
 const NUMBERED: ReadonlySet<string> = new Set('no nr fig p pp s art abs kap vol bd ch sec eq tab núm n'.split(' '))
 const MONTHS = /^(?:Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez|Jahrhundert)/
 const MONTH_CHARS = 3
 
-/** Whether the stop behind `before` belongs to its word: `Dr.`, `z. B.`, `J. K.`, `Nr. 5`, `3. Mai`. */
+/** Whether the full stop behind `before` belongs to its word: `Dr.`, `z. B.`, `J. K.`, `Nr. 5`, `3. Mai`. */
 function checkAbbreviation(before: string, follows: string, isKnown: boolean): boolean | 'unknown' {
   const word = /(?:^|[\s("'„“«[*_])([\p{L}\p{N}.]+)$/u.exec(before)?.[1] ?? ''
   const small = word.toLowerCase()

@@ -290,7 +290,7 @@ function accept(shared: Shared, socket: WebSocket, upgrade: Upgrade): void {
   const { timers } = init
   const countsPrincipal = init.authenticate !== undefined
   const heart = new Heart(socket, timers, limits)
-  // In one piece: it is kept with the connection, and would keep the pieces that it was joined from.
+  // Flattened: V8 would keep the pieces of a joined string as long as the connection.
   const name = Buffer.from(`ws-${init.newId()}`, 'latin1').toString('latin1')
   strangersLog.info('a connection was opened', { connection: name, address: client })
   const address = deriveLimitKey(client)

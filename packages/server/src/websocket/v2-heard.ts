@@ -1,9 +1,9 @@
-// What an app says that was heard, as the session takes it: of the answer that is being written, or was written last.
+// Turns what an app says was heard into what the session takes, which always means the newest answer.
 import type { Played, Session } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { Heard } from '@baton/protocol'
 
-/** The session decodes the rest. @throws BatonError `invalid_event` for a message that is no answer of the session */
+/** The session checks the other fields. @throws BatonError `invalid_event` for a message that is not an answer of the session */
 export function readHeard(session: Pick<Session, 'lastTurn'>, heard: Heard | undefined): { readonly heard?: Played } {
   if (heard === undefined) return {}
   if (typeof heard !== 'object' || heard.type !== 'chars' || !('message' in heard)) return { heard }
@@ -16,6 +16,6 @@ export function readHeard(session: Pick<Session, 'lastTurn'>, heard: Heard | und
       message: `heard.message names no answer of this session: "${String(message).slice(0, 100)}"`,
       hint: 'Send the `message` of the sentence that was heard last.',
     })
-  // A voice speaks one answer after another.
+  // A voice speaks answers in order: while it speaks an older one, the user has heard nothing of the newest.
   return { heard: turn < newest ? { type: 'chars', chars: 0 } : played }
 }

@@ -1,11 +1,11 @@
-// The sentences of a session's answers, made of its events. All that it must know stands in the cursors that it hands out, so
-// that any server goes on exactly there: the text of a sentence that is being written is nowhere else while the model writes.
+// Makes sentences from a session's events. Its whole state stands in the cursors that it hands out, so that any server can go on
+// exactly there: while the model writes, the text of an unfinished sentence is nowhere else.
 import type { SessionEvent, SessionEventOf } from '@baton/core'
 import type { SentenceFrame, SentencesDroppedFrame, SpeechPlace, SpokenAnswer } from '@baton/protocol'
 import { takeUnit } from './sentences.ts'
 
 type Frame = SentenceFrame | SentencesDroppedFrame
-/** A frame to be written before the event, and the place behind it. */
+/** A frame to write before the event, and the place behind the frame. */
 export interface Said {
   readonly frame: { readonly [Type in Frame['type']]: Omit<Extract<Frame, { type: Type }>, 'next'> }[Frame['type']]
   readonly place: SpeechPlace
@@ -20,12 +20,12 @@ export class Speech {
     this.#answer = answer
   }
 
-  /** Behind the last event. */
+  /** The place behind the last event. */
   get place(): SpeechPlace {
     return this.#placeAt(this.#answer)
   }
 
-  /** What is said before the event is told; a place within names what was said of it, and not the event. */
+  /** The frames to write before the event. Their places are behind what was said, but before the event: it comes again. */
   take(event: SessionEvent): readonly Said[] {
     if (this.#silentTo !== undefined && event.cursor.pos > this.#silentTo) this.#silentTo = undefined
     const said = this.#takeEvent(event)
@@ -56,7 +56,7 @@ export class Speech {
     }
   }
 
-  /** The answer, if it is in this step. */
+  /** The spoken answer, if it is at this step of this message. */
   #find({ message, step }: Pick<SpokenAnswer, 'message' | 'step'>): SpokenAnswer | undefined {
     const answer = this.#answer
     return answer?.message === message && answer.step === step ? answer : undefined
@@ -73,7 +73,7 @@ export class Speech {
       case 'step-finished':
         return this.#finishStep(answer, event)
       case 'reasoning':
-        // A model that thinks for long may have ended its sentence. Read from the log, thoughts come before text that they follow.
+        // The model may think for long after a whole sentence. From the log, reasoning comes before text that it follows in truth.
         return this.#say(answer, LOOKS_WHOLE.test(answer.rest))
       default:
         return this.#say(answer, true) // the block of text has ended
@@ -85,7 +85,7 @@ export class Speech {
     const before = answer.step === step ? answer : beginStep(answer, step)
     const known = before.at + before.rest.length
     if (offset > known) {
-      // The reader began in the midst of the text: it goes on from there.
+      // The reader began in the middle of the text: go on from there.
       const { fence: _, ...others } = before
       this.#answer = { ...others, from: offset, at: offset, rest: text, inLine: true }
     } else this.#answer = { ...before, rest: before.rest + text.slice(known - offset) }
@@ -123,7 +123,7 @@ export class Speech {
         start: base + from,
         end: base + at,
       } as const
-      // The event comes again behind this place: only what was known before it must be remembered.
+      // The event comes again behind this place, so the place holds only the text from before the event.
       const rest = before.rest.slice(Math.max(0, at - before.at))
       said.push({ frame, place: this.#placeAt({ ...place, rest }) })
     }
@@ -137,7 +137,7 @@ export class Speech {
 
   #finishStep(answer: SpokenAnswer, { interrupted }: SessionEventOf<'step-finished'>): readonly Said[] {
     const chars = answer.at + answer.rest.length
-    // Who interrupted wants to hear no more of it.
+    // A user who interrupts does not want to hear the rest.
     const said = interrupted ? [] : this.#say(answer, true)
     const { index, base } = this.#answer ?? answer
     const ended = { ...answer, index, base: base + (chars > 0 ? chars + SEPARATOR_CHARS : 0) }
@@ -153,7 +153,7 @@ export class Speech {
 
 const LOOKS_WHOLE = /[.!?…:。！？][)\]}"'”’»*_`」』]{0,9}\s{0,9}$|\n\s{0,9}$/
 
-/** Of the blank line between the texts of two steps. */
+/** UTF-16 units of the blank line between the texts of two steps. */
 const SEPARATOR_CHARS = 2
 
 function beginAnswer(message: string): SpokenAnswer {

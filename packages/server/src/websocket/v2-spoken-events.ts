@@ -1,4 +1,4 @@
-// Tells an app with a voice what happens: sentences among the events, each before the event that made it whole.
+// Writes events to an app with a voice, with each sentence before the event that completed it.
 import type { EventBatch, EventCursor, Session, SessionDetails } from '@baton/core'
 import { BatonError } from '@baton/core'
 import type { Cursor2, OpenFrom, Requests, SpeechPlace } from '@baton/protocol'
@@ -9,21 +9,21 @@ import type { ToldEvent, V2Writer } from './v2-state.ts'
 
 export interface Spoken {
   readonly speech: Speech
-  /** The app is not told the text itself. */
+  /** The app gets no `text` events. */
   readonly isOnly: boolean
-  /** Behind the last event that was read. */
+  /** The position behind the last event that was read. */
   cursor: EventCursor
 }
 
 interface SpokenStart {
   readonly start: OpenFrom
-  /** Where the events begin. */
+  /** Where the events begin; `start`, resolved. */
   readonly cursor: EventCursor
   readonly speech: NonNullable<Requests['session.open']['given']['speech']>
 }
 
 /**
- * A cursor goes on where its sentences ended. Otherwise only what is new is spoken, and the answer that is being written.
+ * With a cursor, goes on where its sentences ended. Otherwise speaks only the running answer and later ones.
  * @throws BatonError `invalid_event`
  */
 export async function openSpoken(
@@ -42,7 +42,7 @@ export async function openSpoken(
   return { speech: new Speech(place), isOnly: speech === 'only', cursor }
 }
 
-/** What the turn has said up to a cursor that does not tell. */
+/** Works out from the log how far the turn was spoken at a cursor without `speech`. */
 async function readPlace(session: Session, { pos, read = 0, since }: EventCursor): Promise<SpeechPlace> {
   const speech = new Speech()
   if (since === undefined || since >= pos) return speech.place
@@ -85,7 +85,7 @@ export function tellSpoken(writer: V2Writer, spoken: Spoken, batch: EventBatch):
   writer.writeEvents(told)
 }
 
-/** UTF-16 units of the text that an honest place may hold, with room to spare. */
+/** The most UTF-16 units that a place from a client may hold; the server's own hold about a quarter. */
 const REST_CHARS = 4 * WHOLE_LINE_CHARS
 
 /** @throws BatonError `invalid_event` */
@@ -96,8 +96,8 @@ function checkPlace(given: unknown): SpeechPlace {
   }
   throw new BatonError({
     code: 'invalid_event',
-    message: 'from.speech is not what a frame of this server had in its next',
-    hint: 'Hand back `next` as it was.',
+    message: 'from.speech does not come from the `next` of a frame',
+    hint: 'Send `next` back unchanged.',
   })
 }
 

@@ -41,11 +41,11 @@ export interface Followed {
   readonly events: EventStream
   activity: SessionActivity
   device: V2Device | undefined
-  /** Where the app has a voice. */
+  /** Present if the app asked for sentences. */
   readonly spoken: Spoken | undefined
 }
 
-/** An event, and where to go on behind it. */
+/** An event, and the cursor that continues after it. */
 export interface ToldEvent {
   readonly event: SessionEvent
   readonly next: Cursor2

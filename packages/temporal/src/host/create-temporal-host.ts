@@ -52,7 +52,7 @@ export interface TemporalHost<A extends Agent = Agent> extends Host<A>, SessionD
 const SILENT: Logger = { info: () => {}, warn: () => {} }
 /** A renewal costs an Update, of all clients of a session together. */
 const CLIENT_LEASE_MS = 90_000
-/** Milliseconds that a stop waits for the connection to close: a service that does not answer ends its calls later. */
+/** The most milliseconds that a stop waits for the connection to close; calls to a service that does not answer end later. */
 const CLOSE_MS = 5000
 
 /**

@@ -169,7 +169,7 @@ export class TemporalEngine implements Engine {
     await calls.run(() => client.workflow.start(SESSION_WORKFLOW, this.#startOptions(session)))
   }
 
-  /** A service that does not answer has not said that it does not run. */
+  /** True also if the service does not answer: only "not found" means that it does not run. */
   async #isWorkflowRunning(session: string): Promise<boolean> {
     const { client, calls } = this.#init
     try {

@@ -61,7 +61,7 @@ async function tellFailure<Value>(act: () => Promise<Value>): Promise<Value> {
   }
 }
 
-/** Gives signs of life as long as it acts: a slow store is no worker that died. */
+/** Heartbeats while it acts, so that a slow store does not look like a dead worker. */
 async function beatWhile<Value>(act: () => Promise<Value>): Promise<Value> {
   const beat = setInterval(() => heartbeat(), BEAT_MS)
   try {

@@ -10,7 +10,7 @@ export const stateQuery = defineQuery<SessionStateView>(STATE)
 /** Milliseconds of one try of a decision, and of all tries before the workflow is told. */
 const DECIDE_MS = 10_000
 const DECIDE_ALL_MS = 30_000
-/** Of one try to publish or to read; it is tried until it is done, and one whose worker has died is missed sooner. */
+/** For publishing and reading, in milliseconds. Retried until done; the heartbeat finds a dead worker before a try times out. */
 const STORE_TIMES = {
   startToCloseTimeout: 30_000,
   heartbeatTimeout: 10_000,

@@ -1,5 +1,5 @@
-// Plays a turn of the home agent over Temporal whose worker kills itself around a record or after an effect. Another worker is started, and where the
-// gateway dies with it, the client comes to another gateway.
+// Plays a turn of the home agent over Temporal whose worker kills itself around a record or after an effect. Then it starts another
+// worker. If the gateway dies too, the client reaches another gateway.
 import { openPostgresStore } from '@baton/host/postgres'
 import { SUBPROTOCOL } from '@baton/protocol'
 import { createWebSocketFront } from '@baton/server/websocket'
@@ -53,7 +53,7 @@ export async function openKilledWorkers({ temporal, postgres, redis }: Services)
   }
 }
 
-/** Sessions of the plays have names of their own: those of workflows are one service's. */
+/** Each play has its own session name, because all plays share the service's workflow ids. */
 async function playKilled(program: ClientProgram, kill: WorkerKill, words: WorkerWords): Promise<KilledTurn> {
   const session = `${SESSION}-${words.taskQueue}`
   const workers = [await startProcess<WorkerWords>('worker', { ...words, ...kill.when }, 'working')]

@@ -4,7 +4,7 @@ import type { SessionRecord } from '@baton/core/machine'
 import { setTimeout } from 'node:timers/promises'
 import type { KillPlan } from './plan.ts'
 
-/** Dies around the write that holds the chosen record: what it holds is then lost, or stored and not known to anybody. */
+/** Kills the process around the write of the chosen record: the record is then lost, or stored without anybody knowing. */
 export function killingAt<Killing extends Pick<Store, 'append' | 'put'>>(store: Killing, plan: KillPlan): Killing {
   const around = async <Value>(
     session: string,

@@ -1,5 +1,5 @@
-// The real front of version 2 in simulated processes. One whose session a peer holds passes its connections on to that peer,
-// over a network that delays and breaks as well.
+// The real front of version 2 in simulated processes. A process passes connections on to the peer that holds the session, over a
+// network that also delays and breaks.
 import type { Host, Logger } from '@baton/core'
 import type { DeviceNames, NoLink, PeerLink, PeerLinkInit } from '@baton/server/websocket'
 import { DEFAULT_CONNECTION_LIMITS, openV2Connection } from '@baton/server/websocket'
@@ -10,21 +10,21 @@ import { createNetwork } from './simulated-network.ts'
 export interface SimulatedServer {
   readonly host: Host
   readonly process: SimulatedProcess
-  /** With the wall clock of its machine. */
+  /** Virtual time, with the wall clock of this server's machine. */
   readonly time: NetworkInit['time']
   /** Shared by the connections of a process. */
   readonly deviceNames: DeviceNames
-  /** Where its peers reach it; undefined: it passes nothing on. */
+  /** The address for its peers; undefined: it passes nothing on. */
   readonly address: string | undefined
 }
 
 export interface FrontInit extends NetworkInit {
   readonly newId: () => string
-  /** Those that there are now. */
+  /** The servers that exist now. */
   readonly servers: () => readonly SimulatedServer[]
 }
 
-/** False: the server is dead, and nobody answers. */
+/** Connects the network to the server. False if the server is dead or the network is closed. */
 export function serve(
   front: FrontInit,
   server: SimulatedServer,
@@ -56,7 +56,7 @@ export function serve(
   return true
 }
 
-/** The way of one server to another, as `connectToPeer` goes it. */
+/** Stands in for `connectToPeer`: connects one simulated server to another. */
 function reachPeer(front: FrontInit, from: SimulatedServer, init: PeerLinkInit): Promise<PeerLink | NoLink> {
   const { address, socket, isPassed } = init
   const network = createNetwork(front)
