@@ -91,8 +91,10 @@ const REST_CHARS = 4 * WHOLE_LINE_CHARS
 /** @throws BatonError `invalid_event` */
 function checkPlace(given: unknown): SpeechPlace {
   if (isRecord(given) && (given['silentTo'] === undefined || isCount(given['silentTo']))) {
-    const { answer } = given
-    if (answer === undefined || (isRecord(answer) && isAnswer(answer))) return given // field by field
+    const { silentTo, answer } = given
+    const place = { ...(silentTo !== undefined && { silentTo }) }
+    if (answer === undefined) return place as SpeechPlace // field by field
+    if (isRecord(answer) && isAnswer(answer)) return { ...place, answer: pickFields(answer) } as SpeechPlace // likewise
   }
   throw new BatonError({
     code: 'invalid_event',
@@ -116,6 +118,12 @@ function isAnswer({ message, rest, fence, inLine, ...counts }: Fields): boolean 
     (inLine === undefined || inLine === true) &&
     COUNTS.every((name) => isCount(counts[name]))
   )
+}
+
+/** What else came would be handed out with every cursor. */
+function pickFields(answer: Fields): Fields {
+  const names = ['message', 'rest', 'fence', 'inLine', ...COUNTS]
+  return Object.fromEntries(names.flatMap((name) => (answer[name] === undefined ? [] : [[name, answer[name]]])))
 }
 
 const NAME_CHARS = 256
