@@ -1,7 +1,7 @@
 // Tells an app with a voice what happens: sentences among the events, each before the event that made it whole.
 import type { EventBatch, EventCursor, Session, SessionDetails } from '@baton/core'
 import { BatonError } from '@baton/core'
-import type { Cursor2, OpenFrom, Requests, SpeechPlace } from '@baton/protocol'
+import type { Cursor2, OpenFrom, Requests, SpeechPlace, SpokenAnswer } from '@baton/protocol'
 import { encodeAppView } from '../shared/app-errors.ts'
 import { WHOLE_LINE_CHARS } from './sentences.ts'
 import { Speech } from './v2-speech.ts'
@@ -91,10 +91,12 @@ const REST_CHARS = 4 * WHOLE_LINE_CHARS
 /** @throws BatonError `invalid_event` */
 function checkPlace(given: unknown): SpeechPlace {
   if (isRecord(given) && (given['silentTo'] === undefined || isCount(given['silentTo']))) {
-    const { silentTo, answer } = given
-    const place = { ...(silentTo !== undefined && { silentTo }) }
-    if (answer === undefined) return place as SpeechPlace // field by field
-    if (isRecord(answer) && isAnswer(answer)) return { ...place, answer: pickFields(answer) } as SpeechPlace // likewise
+    const { answer } = given
+    if (answer === undefined) return pickFields(given, ['silentTo']) // field by field
+    if (isRecord(answer) && isAnswer(answer)) {
+      const checked = pickFields(answer, ANSWER_FIELDS) as unknown as SpokenAnswer // likewise
+      return { ...pickFields(given, ['silentTo']), answer: checked }
+    }
   }
   throw new BatonError({
     code: 'invalid_event',
@@ -120,10 +122,11 @@ function isAnswer({ message, rest, fence, inLine, ...counts }: Fields): boolean 
   )
 }
 
+const ANSWER_FIELDS = ['message', 'rest', 'fence', 'inLine', ...COUNTS]
+
 /** What else came would be handed out with every cursor. */
-function pickFields(answer: Fields): Fields {
-  const names = ['message', 'rest', 'fence', 'inLine', ...COUNTS]
-  return Object.fromEntries(names.flatMap((name) => (answer[name] === undefined ? [] : [[name, answer[name]]])))
+function pickFields(given: Fields, names: readonly string[]): Fields {
+  return Object.fromEntries(names.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])))
 }
 
 const NAME_CHARS = 256
