@@ -72,8 +72,11 @@ function callAfter(
     }
     case 'call-claimed':
       return { ...call, state: 'claimed' }
-    case 'call-returned':
-      return { ...call, state: 'ready' }
+    case 'call-returned': {
+      // A claim of which the client never heard is none.
+      const mayHaveActed = call.state === 'claimed' && fact.reason !== 'send_failed'
+      return { ...call, state: 'ready', ...(mayHaveActed && { mayHaveActed }) }
+    }
     case 'call-taken-over':
       return { ...call, runs: 'server' }
     case 'call-clock-set': {

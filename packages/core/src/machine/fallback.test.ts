@@ -25,14 +25,32 @@ test('a client that comes before the time is over runs it', () => {
   expect(session.call(CALL)).toMatchObject({ runs: 'client', state: 'offered' })
 })
 
-test('a call that a client claimed before it left is not taken over', () => {
-  const session = new TestSession(SPEC).attach('phone', { leaseMs: 5000 }).user('go')
+/** A client claimed the call, and left. */
+function claimedAndLeft(effect: 'once' | 'idempotent' | 'pure'): TestSession {
+  const session = new TestSession({ tools: [clientTool('spawn', { effect, awayMs: 3000, fallback: true })] })
   session
+    .attach('phone', { leaseMs: 5000 })
+    .user('go')
     .says({ calls: ['spawn'] })
-    .claim(CALL)
-    .detach('phone')
-    .fire(`call:${CALL}`)
-  expect(session.factTypes()).not.toContain('call-taken-over')
+  return session.claim(CALL).detach('phone')
+}
+
+// What the app does again and what the fallback does are two acts, also where each may be repeated.
+test.each(['once', 'idempotent', 'pure'] as const)(
+  'a call of a tool that is %s is not taken over once a client claimed it',
+  (effect) => {
+    const session = claimedAndLeft(effect).fire(`call:${CALL}`)
+    expect(session.factTypes()).not.toContain('call-taken-over')
+    expect(session.factTypes()).toContain('call-settled')
+  },
+)
+
+test('nor where the host restarted, or another client did not take it, in between', () => {
+  const restarted = claimedAndLeft('idempotent').attach('phone').claim(CALL)
+  restarted.send({ type: 'host-restarted', downMs: 0 })
+  expect(restarted.fire(`call:${CALL}`).factTypes()).toContain('call-settled')
+  const other = claimedAndLeft('idempotent').attach('desk').detach('desk')
+  expect(other.fire(`call:${CALL}`).factTypes()).toContain('call-settled')
 })
 
 test('nor is a call of an interrupted turn, or of a tool that lost its fallback', () => {

@@ -147,7 +147,7 @@ export function passDeadline(draft: Draft, call: Call): void {
 
 /** Not if a client may have begun the call, nor in a turn that was interrupted. */
 function mayTakeOver({ spec, state }: Draft, call: Call): boolean {
-  if (call.clock.mode !== 'away' || call.state !== 'ready' || state.step?.orphaned) return false
+  if (call.clock.mode !== 'away' || call.state !== 'ready' || call.mayHaveActed || state.step?.orphaned) return false
   return call.broughtBy === undefined && spec.tools.some((tool) => tool.name === call.name && tool.fallback === true)
 }
 

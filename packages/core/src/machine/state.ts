@@ -123,6 +123,8 @@ export interface Call extends Omit<CallProposal, 'about'> {
   readonly approval: { readonly id: string; readonly deadline: Deadline } | null
   /** The last offer, also after it was taken back. */
   readonly offer: Offer | null
+  /** A client that had claimed it left, and may have acted. */
+  readonly mayHaveActed?: true
   readonly clock: CallClock
   /** Of a started server tool; null while it waits for an answer of its user. */
   readonly deadline: Deadline | null

@@ -30,13 +30,18 @@ export class OpenSessions {
   /** What sessions that leave still have to store; a host that stops waits for it. */
   readonly #leaving = new Map<Promise<void>, string>()
   readonly #gates = createGates()
+  #isOver = false
 
   constructor(environment: Environment) {
     this.#environment = environment
   }
 
-  /** Opens the session, or gives the one that is open. @throws BatonError when its log cannot be read or owned */
+  /**
+   * Opens the session, or gives the one that is open.
+   * @throws BatonError when its log cannot be read or owned; `host_stopped` once all are closed, also for who waited meanwhile
+   */
   async hold(name: string, openSession: () => Promise<LocalSession>): Promise<HeldSession> {
+    if (this.#isOver) throw createStoppedError()
     const session = this.#open(name, openSession)
     // Counted before it is waited for: a holder that leaves meanwhile must not close it.
     session.holders += 1
@@ -91,6 +96,7 @@ export class OpenSessions {
 
   /** Closes every session. Those that are at rest are released before it ends. */
   async closeAll(): Promise<void> {
+    this.#isOver = true
     for (const session of this.#sessions.values()) session.stopLooking()
     const open = await this.all()
     const closing = [...this.#leaving.keys(), this.#gates.allPassed(), ...open.map((local) => local.close())]

@@ -212,6 +212,22 @@ test('a host that stops while a session is opened again leaves nothing behind', 
   }
 })
 
+test('nor where somebody waited for the session: its turn does not begin again on a host that has stopped', async () => {
+  const { open, faults, time, host, model, store } = faultyWorld({ steps: () => ({ text: 'late', pieceMs: 60_000 }) })
+  const session = await open()
+  session.send('go').answer.catch(() => {})
+  await time.settle()
+  faults.before = 3
+  session.submit({ type: 'set-model', model: 'scripted/model' }).catch(() => {})
+  await time.pass(650)
+  const asked = host.session(session.id).catch(({ code }: BatonError) => code)
+  await time.settle()
+  await time.until(host.stop())
+  await time.pass(60_000) // until the model of before is done
+  expect([await asked, model.requests.length, time.pending()]).toEqual(['host_stopped', 1, 0])
+  expect(await store.acquire(session.id, 'another')).toMatchObject({ type: 'acquired' })
+})
+
 test('another owner fences a session off: its work stops, and it is the former one’s again when that one lets go', async () => {
   const time = createManualTime()
   const store = ownStore()

@@ -83,7 +83,9 @@ function send(
   target.protocol = url.protocol === 'wss:' ? 'https:' : 'http:'
   const request = url.protocol === 'wss:' ? requestHttps : requestHttp
   try {
-    const outgoing = request(target, { method, headers: { ...headers }, agent: false, signal })
+    // Node tells no length of the body of a DELETE, and the peer would read it as another request.
+    const length = body && { 'content-length': `${body.byteLength}` }
+    const outgoing = request(target, { method, headers: { ...headers, ...length }, agent: false, signal })
     outgoing.end(body)
     return outgoing
   } catch (cause) {
@@ -95,8 +97,8 @@ function send(
 
 function readAnswer(answer: IncomingMessage, question: PeerQuestion): Response | NoLink {
   const { statusCode: status = 0, headers } = answer
-  // This front never redirects.
-  const isKnown = (status >= 200 && status < 300) || (status >= 400 && status < 600)
+  // This front never redirects. A `Response` cannot have the status 205.
+  const isKnown = (status >= 200 && status < 300 && status !== 205) || (status >= 400 && status < 600)
   if (headers[ANSWER_MARK] === undefined || !isKnown) {
     answer.destroy()
     const refusal = describeRefusal(status)
@@ -109,11 +111,24 @@ function readAnswer(answer: IncomingMessage, question: PeerQuestion): Response |
   }
   const isEmpty = status === 204
   if (isEmpty) answer.resume()
-  return new Response(isEmpty ? null : readBody(answer, question), { status, headers: told })
+  const isLong = status < 400 && (question.method === 'GET' || told.get('content-type') === 'text/event-stream')
+  const body = (): ReadableStream => readBody(answer, question, isLong ? Infinity : SHORT_BYTES_MAX)
+  return new Response(isEmpty ? null : body(), { status, headers: told })
 }
 
-/** Pulls from the peer only as fast as it is read. Errors if the peer's answer breaks off or falls silent: it never looks complete. */
-function readBody(answer: IncomingMessage, { timers, silenceMs }: PeerQuestion): ReadableStream<Uint8Array> {
+/** Bytes of a refusal, or of the answer to a change: both are read whole before they are passed on. */
+const SHORT_BYTES_MAX = 1024 * 1024
+
+/**
+ * Pulls from the peer only as fast as it is read. Errors if the peer's answer breaks off, falls silent or exceeds `bytesMax`: it never looks
+ * complete.
+ */
+function readBody(
+  answer: IncomingMessage,
+  { timers, silenceMs }: PeerQuestion,
+  bytesMax: number,
+): ReadableStream<Uint8Array> {
+  let bytes = 0
   const pieces: AsyncIterator<Uint8Array, undefined> = answer.iterator() // no encoding was set
   const createBroken = (message: string, cause?: unknown): BatonError =>
     new BatonError({ code: 'session_held', message: `the server that holds the session ${message}`, cause })
@@ -123,6 +138,8 @@ function readBody(answer: IncomingMessage, { timers, silenceMs }: PeerQuestion):
       async pull(controller) {
         try {
           const piece = await within(timers, { timeoutMs: silenceMs, error }, pieces.next())
+          bytes += piece.value?.byteLength ?? 0
+          if (bytes > bytesMax) throw createBroken(`answers with more than ${bytesMax} bytes`)
           if (piece.done === true) controller.close()
           else controller.enqueue(piece.value)
         } catch (cause) {

@@ -114,15 +114,17 @@ async function answer(parts: HandlerParts, request: Request, found: Found): Prom
   const path = findPath(parts, request)
   if (path === undefined) return NOT_FOUND()
   const call = createCall(parts, request, found)
+  const names = path.split('/').map(decodePath)
   const run = async (): Promise<Response> => {
     try {
-      return await route(parts, call, path.split('/').map(decodePath))
+      return await route(parts, call, names)
     } catch (cause) {
       return await answerElsewhere(parts, call, cause)
     }
   }
   // A chat's message has an id of its own, by which it is answered once; and its answer streams.
-  return path === 'chat' ? await run() : await parts.repeated.answer(call, call.principal.id, run)
+  const isChat = names.length === 1 && names[0] === 'chat'
+  return isChat ? await run() : await parts.repeated.answer(call, call.principal.id, run)
 }
 
 /** A peer has counted the bytes and the stream of what it passes on; a turn counts where it runs. */

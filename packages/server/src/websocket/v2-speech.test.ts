@@ -3,6 +3,7 @@ import type { SessionEvent } from '@baton/core'
 import { BatonError, defineAgent, tool } from '@baton/core'
 import type { ScriptedStep } from '@baton/core/testing'
 import { createScriptedModel } from '@baton/core/testing'
+import type { Cursor2 } from '@baton/protocol'
 import { expect, test } from 'vitest'
 import { startForTest } from './test-server.ts'
 import { Speech } from './v2-speech.ts'
@@ -195,5 +196,27 @@ test('a cursor that the server did not make is refused', async () => {
   await expect(app.request('session.open', { speech: 'never' as 'only' })).rejects.toMatchObject({
     frame: { code: 'invalid_event' },
   })
-  await app.request('session.open', { speech: true, from: { pos: 0, speech: { answer } } })
+  const more = { ...answer, more: 'x'.repeat(9000) }
+  const opened = await app.request('session.open', { speech: true, from: { pos: 0, speech: { answer: more } } })
+  expect(opened.next).toEqual({ pos: 0, speech: { answer } })
+})
+
+test.each([
+  { pos: 0, since: -1 },
+  { pos: -1, since: -5 },
+  { pos: 1.5, since: 0.5 },
+  { pos: 9e15, since: 0 },
+  { pos: 3, since: 9e15 },
+  { pos: 3, since: '0' },
+  { pos: 3, read: -1, since: 0 },
+  { pos: null, since: 0 },
+  { pos: 3, since: {} },
+])('a cursor that no server made, %o, is refused, and the connection goes on', async (from) => {
+  const { url } = await start(STEPS)
+  await say(await begin(url), 'i1')
+  const app = await connectApp2(url, { isLoose: true })
+  await expect(
+    app.request('session.open', { session: 's', speech: true, from: from as unknown as Cursor2 }),
+  ).rejects.toMatchObject({ frame: { code: 'invalid_event' } })
+  await app.request('session.open', { session: 's', speech: true, from: 'turn' })
 })

@@ -1,7 +1,7 @@
 // Writes events to an app with a voice, with each sentence before the event that completed it.
 import type { EventBatch, EventCursor, Session, SessionDetails } from '@baton/core'
 import { BatonError } from '@baton/core'
-import type { Cursor2, OpenFrom, Requests, SpeechPlace } from '@baton/protocol'
+import type { Cursor2, OpenFrom, Requests, SpeechPlace, SpokenAnswer } from '@baton/protocol'
 import { encodeAppView } from '../shared/app-errors.ts'
 import { WHOLE_LINE_CHARS } from './sentences.ts'
 import { Speech } from './v2-speech.ts'
@@ -92,7 +92,11 @@ const REST_CHARS = 4 * WHOLE_LINE_CHARS
 function checkPlace(given: unknown): SpeechPlace {
   if (isRecord(given) && (given['silentTo'] === undefined || isCount(given['silentTo']))) {
     const { answer } = given
-    if (answer === undefined || (isRecord(answer) && isAnswer(answer))) return given // field by field
+    if (answer === undefined) return pickFields(given, ['silentTo']) // field by field
+    if (isRecord(answer) && isAnswer(answer)) {
+      const checked = pickFields(answer, ANSWER_FIELDS) as unknown as SpokenAnswer // likewise
+      return { ...pickFields(given, ['silentTo']), answer: checked }
+    }
   }
   throw new BatonError({
     code: 'invalid_event',
@@ -116,6 +120,13 @@ function isAnswer({ message, rest, fence, inLine, ...counts }: Fields): boolean 
     (inLine === undefined || inLine === true) &&
     COUNTS.every((name) => isCount(counts[name]))
   )
+}
+
+const ANSWER_FIELDS = ['message', 'rest', 'fence', 'inLine', ...COUNTS]
+
+/** What else came would be handed out with every cursor. */
+function pickFields(given: Fields, names: readonly string[]): Fields {
+  return Object.fromEntries(names.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])))
 }
 
 const NAME_CHARS = 256
