@@ -1,6 +1,7 @@
 // The network between the page and its server breaks at every kind of moment of a turn. In the end the page shows what the log
 // has, and nothing has happened twice. The page is `useChat` of the AI SDK, over both of its transports.
 import type { Page } from 'playwright-core'
+import { chooseRotating } from '@baton/testing/depth'
 import { expect, test } from 'vitest'
 import { countNotices, expectLogShown, openBrowser, say, untilTurnEnds } from './chat-web.test-kit.ts'
 import { loseUntilTold, startFlakyNetwork } from './flaky-network.test-kit.ts'
@@ -47,7 +48,9 @@ async function loseResults({ page, network, gate }: Journey, how: 'deaf' | 'mute
 
 const transports = ['', '?over=websocket']
 
-test.skipIf(!hasBrowser).each(transports.flatMap((query) => POINTS.map((point) => [point, query] as const)))(
+test
+  .skipIf(!hasBrowser)
+  .each(chooseRotating(transports.flatMap((query) => POINTS.map((point) => [point, query] as const))))(
   'it is cut %s %s',
   async (point, query) => {
     const journey = await startJourney(query, point)

@@ -7,6 +7,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
+import { chooseRotating } from '@baton/testing/depth'
 import { expect, test } from 'vitest'
 import { countNotices, expectLogShown, openBrowser, say, untilTurnEnds } from './chat-web.test-kit.ts'
 import type { JourneyWords } from './journey-server.test-kit.ts'
@@ -43,7 +44,7 @@ const isAllowedBefore = (point: Point): boolean =>
 
 test
   .skipIf(!hasBrowser)
-  .each(['', '?over=websocket'].flatMap((query) => POINTS.map((point) => [point, query] as const)))(
+  .each(chooseRotating(['', '?over=websocket'].flatMap((query) => POINTS.map((point) => [point, query] as const))))(
   'it is killed %s %s',
   async (point, query) => {
     const { start, kill, reached, readEffects, url } = await startServers()

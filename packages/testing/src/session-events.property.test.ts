@@ -10,7 +10,7 @@ import { createRandom, explore } from '@baton/core/testing'
 import { expect, test } from 'vitest'
 import { chooseCount } from './depth.ts'
 
-const SEEDS = chooseCount({ quick: 60, deep: 1500 })
+const SEEDS = chooseCount({ quick: 60, deep: 800 })
 const CUTS = chooseCount({ quick: 12, deep: 40 })
 
 type Item =

@@ -1,6 +1,7 @@
 // The contract of every host over a real Temporal service: the same situations, and the canonical logs of the local host.
 import type { Fact } from '@baton/core/machine'
 import { afterAll, describe, expect, test } from 'vitest'
+import { chooseRotating, describeRotation } from '../depth.ts'
 import { findTemporal, startTemporal } from '../temporal.ts'
 import { SITUATIONS } from './all-situations.ts'
 import { createMemoryKind } from './local-kind.ts'
@@ -36,7 +37,9 @@ describe.skipIf(!server)('over a Temporal service', () => {
   const kind = createTemporalKind(server.address)
   const local = new Map(listHostCases(createMemoryKind(), SITUATIONS).map(({ name, run }) => [name, run]))
   const isAll = process.env['BATON_CONTRACT'] === 'all'
-  const cases = listHostCases(kind, SITUATIONS).filter(({ name }) => isAll || !NOT_OVER_TEMPORAL.has(name))
+  const cases = chooseRotating(
+    listHostCases(kind, SITUATIONS).filter(({ name }) => isAll || !NOT_OVER_TEMPORAL.has(name)),
+  )
   test('every situation that is left out exists', () => {
     expect([...NOT_OVER_TEMPORAL.keys()].filter((name) => !(name in SITUATIONS))).toEqual([])
   })
@@ -57,7 +60,7 @@ afterAll(async () => {
   const reasons = Map.groupBy(NOT_OVER_TEMPORAL, ([, reason]) => reason)
   const left = [...reasons].map(([reason, names]) => `\n  ${names.length}: ${reason}`).join('')
   console.log(
-    `host contract over Temporal: ${played.size} of ${Object.keys(SITUATIONS).length} situations with the canonical log of the local host, ${facts} facts; ${NOT_OVER_TEMPORAL.size} are left out:${left}`,
+    `host contract over Temporal: ${played.size} of ${Object.keys(SITUATIONS).length} situations with the canonical log of the local host, ${facts} facts; ${describeRotation()}; ${NOT_OVER_TEMPORAL.size} are left out:${left}`,
   )
   await server?.close()
 })

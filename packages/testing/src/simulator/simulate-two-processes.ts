@@ -192,7 +192,7 @@ async function healPeers(peers: Peers): Promise<void> {
   await rest(base, tend)
   base.voice.speaker?.drop() // what it was told to have failed it says again when it comes back
   // The app works through what it was sent: every answer is spoken to its end.
-  for (const untilMs = time.nowMs() + 10 * MINUTE_MS; time.nowMs() < untilMs;) {
+  for (const untilMs = time.nowMs() + (base.pages.length > 0 ? 3 : 10) * MINUTE_MS; time.nowMs() < untilMs;) {
     await tend()
     if (!(await time.runNext(untilMs))) break
   }
