@@ -39,7 +39,7 @@ const PROGRAM = join(import.meta.dirname, 'temporal-process.test-kit.ts')
 const START_MS = 60_000
 const REACH_MS = 60_000
 
-export async function openChatPlace(services: Services, heartbeatMs?: number): Promise<ChatPlace> {
+export async function openChatPlace(services: Services, heartbeatMs: number): Promise<ChatPlace> {
   const folder = mkdtempSync(join(tmpdir(), 'baton-chat-temporal-'))
   writeFileSync(join(folder, 'workflows.json'), JSON.stringify(await bundleWorkflows()))
   const shared: ProcessWords = {
@@ -50,7 +50,7 @@ export async function openChatPlace(services: Services, heartbeatMs?: number): P
     folder,
   }
   const ports = [await findFreePort(), await findFreePort()] as const
-  const own = { gateway: { port: ports[0] }, 'other gateway': { port: ports[1] }, worker: pickTime(heartbeatMs) }
+  const own = { gateway: { port: ports[0] }, 'other gateway': { port: ports[1] }, worker: { heartbeatMs } }
   const running = new Map<Part, StartedCommand>()
   const stopped = new Set<string>()
   let errors = ''
@@ -100,8 +100,4 @@ export async function openChatPlace(services: Services, heartbeatMs?: number): P
       rmSync(folder, { recursive: true })
     },
   }
-}
-
-function pickTime(heartbeatMs: number | undefined): Pick<ProcessWords, 'heartbeatMs'> {
-  return heartbeatMs === undefined ? {} : { heartbeatMs }
 }
