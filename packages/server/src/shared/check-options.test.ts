@@ -2,7 +2,7 @@
 import { defineAgent } from '@baton/core'
 import { createScriptedModel } from '@baton/core/testing'
 import { createHost, createNodeEnvironment } from '@baton/host'
-import { createHandler } from '@baton/server/http'
+import { createChatSocket, createHandler } from '@baton/server/http'
 import { createWebSocketFront } from '@baton/server/websocket'
 import { expect, test } from 'vitest'
 
@@ -23,10 +23,15 @@ test.each(['auth', 'authenticat', 'tokens', 'origin'])('createWebSocketFront ref
   )
 })
 
+test.each(['peer', 'limit'])('createChatSocket refuses "%s"', (name) => {
+  expect(() => createChatSocket(host, { [name]: {} })).toThrow(/has no field .* "(peers|limits)"/)
+})
+
 test('a front without a host is refused, and what belongs to the environment is taken', () => {
   const missing = {} as { host: typeof host } // what the compiler would refuse
   expect(() => createWebSocketFront(missing)).toThrow(/needs a host/)
   expect(() => createHandler(missing.host)).toThrow(/needs a host/)
+  expect(() => createChatSocket(missing.host)).toThrow(/needs a host/)
   const world = { authenticate, ...createNodeEnvironment() }
   expect(createHandler(host, world)).toBeTypeOf('function')
 })

@@ -12,7 +12,7 @@ import type { V2Device } from './v2-device.ts'
 import { leaveFollowed, takeDevice } from './v2-follow.ts'
 import type { Followed, V2State } from './v2-state.ts'
 
-/** Those that the connection itself answers are not among them. */
+/** All but the one that the connection answers itself. */
 export type AnsweredType = Exclude<RequestType, 'session.open'>
 type Given<Type extends RequestType> = Requests[Type]['given']
 type Answer<Type extends RequestType> = AnswerOf<Type> | Promise<AnswerOf<Type>>

@@ -8,7 +8,7 @@ import type { ClientProgram, PlayedTurn } from './play-home.ts'
 const HOME = 'packages/testing/src/home-clients/home.test-kit.ts'
 const findProgram = (path: string): string => fileURLToPath(new URL(`../../../../${path}`, import.meta.url))
 
-/** Those that this machine can run; `warn` is told of the others. */
+/** The clients that this machine can run. `warn` hears of each one that it cannot. */
 export function findClients(
   warn: (message: string) => void,
 ): readonly (readonly [name: string, program: ClientProgram])[] {
