@@ -3,10 +3,10 @@
 import { Chat } from '@ai-sdk/react'
 import { startFakeAnthropic } from '@baton/testing/fake-anthropic'
 import { leaveOut } from '@baton/testing/left-out'
+import { startCommand } from '@baton/testing/start-command'
 import type { UIMessage } from 'ai'
 import { DefaultChatTransport } from 'ai'
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -35,6 +35,8 @@ const servers = [
     : []),
 ]
 
+const ADDRESS = /http:\/\/127\.0\.0\.1:\d+/
+
 const closers: (() => unknown)[] = []
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close()
@@ -54,26 +56,19 @@ async function start({ command, folder }: { readonly command: readonly string[];
       : { text: 'We open at nine.' },
   )
   closers.push(() => fake.close())
-  const env = {
-    ...process.env,
+  const variables = {
     ...OFFLINE,
     PORT: '0',
     ANTHROPIC_API_KEY: 'key-of-a-test',
     ANTHROPIC_BASE_URL: fake.url,
   }
-  const server = spawn(process.execPath, command, { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] })
-  const ended = once(server, 'exit')
+  const server = startCommand(process.execPath, { words: command, folder, variables })
   closers.push(async () => {
     server.kill('SIGTERM')
-    await ended
+    await server.ended
   })
-  let printed = ''
-  for await (const piece of server.stdout) {
-    printed += String(piece)
-    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(printed)?.[0]
-    if (url !== undefined) return { url, fake }
-  }
-  throw new Error(`the server ended: ${printed}`)
+  const line = await server.untilLine((text) => ADDRESS.test(text))
+  return { url: ADDRESS.exec(line)?.[0] ?? '', fake }
 }
 
 function openPage(url: string, id: string, messages: UIMessage[] = []): Chat<UIMessage> {
