@@ -204,6 +204,7 @@ class Connection implements ChatConnection {
     await this.#tellWhole(telling, async () => {
       try {
         await tellChunks({ answer, events }, running.left.promise, {
+          world: this.#parts.world,
           write: (chunk) => this.#tell({ type: 'chunk', requestId, sequence: sequence++, chunk }),
           waitForRoom: () => this.#waitForRoom(running),
         })

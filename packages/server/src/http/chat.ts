@@ -8,6 +8,7 @@ import type { ChatRequest, Given, Wish } from './chat-request.ts'
 import type { HandlerParts } from './handler-parts.ts'
 import type { LinkMedia } from './ui-messages.ts'
 import type { AnswerEvents } from './newest-turn.ts'
+import { createPieceJoiner } from './join-pieces.ts'
 import { chain, readTurn } from './newest-turn.ts'
 import { createMediaLinks, nameEdit, showMessageId } from './ui-messages.ts'
 import type { UiChunk } from './ui-chunks.ts'
@@ -69,6 +70,7 @@ export interface OpenedChat {
 }
 
 export interface ChunkWriter {
+  readonly world: Pick<ServerWorld, 'clock' | 'timers'>
   readonly write: (chunk: UiChunk) => void
   readonly waitForRoom: () => Promise<void> | undefined
 }
@@ -77,9 +79,10 @@ export interface ChunkWriter {
 export async function tellChunks(
   { answer, events }: OpenedChat,
   left: Promise<void>,
-  { write, waitForRoom }: ChunkWriter,
+  { world, write, waitForRoom }: ChunkWriter,
 ): Promise<void> {
   void left.then(() => events.leave())
+  const waitForMore = createPieceJoiner(world)
   try {
     while (!answer.isOver) {
       const batch = await events.nextBatch()
@@ -92,6 +95,8 @@ export async function tellChunks(
         if (room) await room
         if (answer.isOver) break
       }
+      const more = waitForMore(batch)
+      if (more) await more
     }
   } finally {
     events.leave()

@@ -284,6 +284,7 @@ function answerStream(
     run: async (writer) => {
       try {
         await tellChunks({ answer: told, events }, writer.left, {
+          world,
           write: (chunk) => writer.write(encodeEvent(JSON.stringify(chunk))),
           waitForRoom: () => writer.waitForRoom(),
         })
