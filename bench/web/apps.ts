@@ -36,12 +36,13 @@ async function connect(index: number, speaks: boolean): Promise<void> {
   const opened = new Promise<void>((resolve) => {
     socket.on('message', (data: Buffer) => {
       const text = data.toString()
-      if (text.includes('"re":"open"')) resolve()
+      if (text.includes(kind === 'connected' ? '"type":"hello"' : '"re":"open"')) resolve()
       take(text)
     })
   })
   await once(socket, 'open')
-  if (kind !== 'bare') {
+  if (kind === 'connected') await opened
+  if (kind === 'baton') {
     socket.send(JSON.stringify({ id: 'open', type: 'session.open', session: `s${index}`, from: 'now' }))
     await opened
   }

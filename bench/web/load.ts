@@ -30,7 +30,8 @@ const ENOUGH_MS = 250
 const IDLE = 500
 const HISTORY_TURNS = 1000
 
-type Kind = 'bare' | 'baton'
+/** `connected`: of version 2, without a session. */
+type Kind = 'bare' | 'baton' | 'connected'
 
 async function ask<Answer>(child: ChildProcess, question?: object): Promise<Answer> {
   const answered = once(child, 'message') as Promise<[Answer]> // as the processes answer
@@ -131,8 +132,8 @@ for (const [kind, makeStores] of kinds)
     if (p99 > ENOUGH_MS) break
   }
 await postgres?.close()
-const [bare, baton] = [await measureIdle('bare'), await measureIdle('baton')]
-print(`idle: a bare connection ${show(bare)} KiB, one of version 2 ${show(baton)} KiB`)
+const [bare, connected, baton] = [await measureIdle('bare'), await measureIdle('connected'), await measureIdle('baton')]
+print(`idle: a bare connection ${show(bare)} KiB, one of version 2 ${show(connected)} KiB, with its session ${show(baton)} KiB`)
 const server = start('server.ts', ['history', 'memory', String(HISTORY_TURNS)])
 await ask(server)
 const { openMs, pageMs } = await ask<{ readonly openMs: number; readonly pageMs: number }>(server, { type: 'open' })
