@@ -12,6 +12,8 @@ export {
   tool,
   voice,
 } from '@baton/core'
+export { createListener } from '@baton/runtime'
+export type { Listener, ListenerEvent, ListenerEvents, ListenerOptions } from '@baton/runtime'
 export { createOfflineModel } from '@baton/models/offline'
 export { createHost } from './local/create-host.ts'
 export type { HostOptions, LocalHost, NeededServices } from './local/create-host.ts'

@@ -86,6 +86,7 @@ const REQUESTS: Readonly<Record<RequestType, Fields>> = {
   'input.notify': {
     input: NAME,
     name: TEXT,
+    'label?': TEXT,
     'detail?': ANY,
     'message?': TEXT,
     'delivery?': DELIVERY,

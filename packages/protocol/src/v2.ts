@@ -190,6 +190,7 @@ export interface Requests {
     readonly given: {
       readonly input: MessageId
       readonly name: string
+      readonly label?: string
       readonly detail?: JsonValue
       readonly message?: string
       readonly delivery?: Delivery

@@ -117,6 +117,8 @@ export interface SendOptions {
 
 export interface NotifyOptions {
   readonly name: string
+  /** In brackets before the name, for the model; `Event` by default. */
+  readonly label?: string
   readonly detail?: JsonValue
   /** In words, for the model. */
   readonly message?: string

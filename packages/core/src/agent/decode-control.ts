@@ -3,7 +3,7 @@ import { CONFIGURE_ELSEWHERE, MESSAGE_ELSEWHERE } from './names-elsewhere.ts'
 import type { StoredPart } from '../messages.ts'
 import { readContent } from './decode-content.ts'
 import { readDelivery, readHeard, readModelId, readReason, readSettings, readTrue } from './decode-command.ts'
-import { readBoolean, readFields, readJson, readName, readOneOf, readText } from './read-value.ts'
+import { readBoolean, readFields, readJson, readLabel, readName, readOneOf, readText } from './read-value.ts'
 import type {
   InterruptOptions,
   RewindOptions,
@@ -65,6 +65,7 @@ export function decodeTranscript(value: unknown): Decoded<TranscriptEntry> {
 
 const readUrgent: Read<UrgentEvent> = readFields('an urgent event', {
   name: readName,
+  label: { optional: readLabel },
   detail: { optional: readJson },
   message: { optional: readText },
   delivery: { optional: readDelivery },

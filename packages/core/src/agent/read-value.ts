@@ -35,6 +35,9 @@ export function readTextBetween(least: number, most: number): Read<string> {
   }
 }
 
+/** Of an event's label. */
+const LABEL_CHARS_MAX = 64
+
 export const readName: Read<string> = (reader, value) => {
   if (isLegalName(value)) return value
   if (typeof value === 'string' && value.length > NAME_CHARS_MAX)
@@ -42,6 +45,12 @@ export const readName: Read<string> = (reader, value) => {
   return reader.refuse(
     `must be a name of 1 to ${NAME_CHARS_MAX} characters without control characters, not ${describeValue(value)}`,
   )
+}
+
+/** What stands in brackets before an event's name. */
+export const readLabel: Read<string> = (reader, value) => {
+  if (isLegalName(value) && value.length <= LABEL_CHARS_MAX && !/[[\]]/.test(value)) return value
+  return reader.refuse(`must have 1 to ${LABEL_CHARS_MAX} characters without brackets, not ${describeValue(value)}`)
 }
 
 export const readBoolean: Read<boolean> = (reader, value) =>

@@ -42,6 +42,11 @@ export interface TranscriptEntry extends Reported {
 /** What happened beside the conversation. */
 export interface UrgentEvent extends Reported {
   readonly name: string
+  /**
+   * What stands in brackets before the name, for the model: 1 to 64 characters without brackets and line breaks. `Event` by
+   * default.
+   */
+  readonly label?: string
   readonly detail?: JsonValue
   /** In words, for the model. */
   readonly message?: string

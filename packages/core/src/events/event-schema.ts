@@ -77,6 +77,7 @@ const MESSAGE: JsonObject = {
       parts: listOf(refer('part')),
       'speaker?': TEXT,
       'name?': TEXT,
+      'label?': TEXT,
       'detail?': ANY,
       atMs: NUMBER,
     }),

@@ -34,9 +34,10 @@ export function createUserMessage(id: MessageId, body: InputBody, atMs: number):
     case 'transcript':
       return { role: 'user', id, from: 'transcript', speaker: body.speaker, parts: [textOf(body.text)], atMs }
     case 'urgent': {
-      const { name, detail, message } = body
+      const { name, label, detail, message } = body
       const parts = message === undefined ? [] : [textOf(message)]
-      return { role: 'user', id, from: 'event', name, ...(detail !== undefined && { detail }), parts, atMs }
+      const given = { name, ...(label !== undefined && { label }), ...(detail !== undefined && { detail }) }
+      return { role: 'user', id, from: 'event', ...given, parts, atMs }
     }
     default:
       return body satisfies never

@@ -57,6 +57,7 @@ export interface UserMessageView {
   readonly speaker?: string
   /** Of an event. */
   readonly name?: string
+  readonly label?: string
   readonly detail?: JsonValue
   /** Milliseconds since 1970. */
   readonly atMs: number

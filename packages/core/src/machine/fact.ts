@@ -23,7 +23,13 @@ export type SettlementType = Settlement['type']
 export type InputBody =
   | { readonly type: 'user'; readonly parts: readonly StoredPart[] }
   | { readonly type: 'transcript'; readonly speaker: string; readonly text: string }
-  | { readonly type: 'urgent'; readonly name: string; readonly detail?: JsonValue; readonly message?: string }
+  | {
+      readonly type: 'urgent'
+      readonly name: string
+      readonly label?: string
+      readonly detail?: JsonValue
+      readonly message?: string
+    }
 
 /** A call as it enters the ledger, with what its tool says of itself, so that later changes of the agent leave it alone. */
 export interface CallProposal {

@@ -89,6 +89,8 @@ export type UserCommand =
       readonly type: 'urgent-event'
       readonly inputId: string
       readonly name: string
+      /** In the brackets before the name, for the model; `Event` by default. */
+      readonly label?: string
       readonly detail?: JsonValue
       readonly message?: string
       readonly delivery?: Delivery

@@ -123,7 +123,12 @@ const checkClientTool = checkFields({
 const checkBody = checkVariant({
   user: checkFields({ parts: checkContent }),
   transcript: checkFields({ speaker: checkText, text: checkText }),
-  urgent: checkFields({ name: checkText, detail: optional(checkJson), message: optional(checkText) }),
+  urgent: checkFields({
+    name: checkText,
+    label: optional(checkText),
+    detail: optional(checkJson),
+    message: optional(checkText),
+  }),
 })
 const checkEntryMedia = checkFields({ parts: checkWhole, chars: checkAmount, inputs: optional(checkTexts) })
 const checkReason = checkFields({ reason: checkText })

@@ -11,7 +11,7 @@ function renderInput(body: InputBody): readonly StoredPart[] {
     case 'urgent': {
       const detail = body.detail === undefined ? [] : [JSON.stringify(body.detail, null, 2)]
       const message = body.message === undefined ? [] : [body.message]
-      return [text([`[Event] ${oneLine(body.name)}`, ...detail, ...message].join('\n'))]
+      return [text([`[${body.label ?? 'Event'}] ${oneLine(body.name)}`, ...detail, ...message].join('\n'))]
     }
     default:
       return body satisfies never

@@ -32,11 +32,12 @@ export function acceptInput(draft: Draft, input: InputOf<'user-input'>): void {
 
 /** An urgent event comes after what was said before it, so the waiting batch goes first. */
 export function acceptUrgent(draft: Draft, input: InputOf<'urgent-event'>): void {
-  const { inputId, name, detail, message, delivery = 'steer', heard, asks } = input
+  const { inputId, name, label, detail, message, delivery = 'steer', heard, asks } = input
   flushBatch(draft)
   const body: InputBody = {
     type: 'urgent',
     name,
+    ...(label !== undefined && { label }),
     ...(detail !== undefined && { detail }),
     ...(message !== undefined && { message }),
   }
@@ -55,7 +56,8 @@ export function acceptUrgent(draft: Draft, input: InputOf<'urgent-event'>): void
 }
 
 export function urgentChars(input: InputOf<'urgent-event'>): number {
-  return input.name.length + JSON.stringify(input.detail ?? null).length + (input.message?.length ?? 0)
+  const { name, label = '', detail = null, message = '' } = input
+  return name.length + label.length + JSON.stringify(detail).length + message.length
 }
 
 function deliver(draft: Draft, delivery: Delivery, heard: Played | undefined): void {

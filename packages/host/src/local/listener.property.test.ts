@@ -1,0 +1,128 @@
+// Whatever is said, fails, is stopped, paused and started again, here or in another process: each input that was taken stands
+// once and in order in what the model is asked in the end, and no two model calls ever run at once.
+import type { Session } from '@baton/core'
+import { BatonError } from '@baton/core'
+import type { Random, ScriptedStep } from '@baton/core/testing'
+import { createRandom } from '@baton/core/testing'
+import { chooseCount } from '@baton/testing/depth'
+import { afterEach, expect, test } from 'vitest'
+import { createListened } from './listener.test-kit.ts'
+import { act, listCalls, noUnhandledRejections, textsTold } from './test-world.ts'
+
+afterEach(noUnhandledRejections())
+
+const STEPS = 60
+
+function chooseStep(random: Random): ScriptedStep {
+  const pieceMs = random.pick([0, 0, 300, 5000])
+  return random.pick<() => ScriptedStep>([
+    () => ({ text: 'one two three', pieceMs }),
+    () => ({ text: 'so it is', pieceMs }),
+    () => ({ text: '' }),
+    () => ({ ...listCalls('act', 'act'), text: 'let me see', pieceMs }),
+    () => ({ ...listCalls('act') }),
+    () => ({ text: 'broken', pieceMs, error: new BatonError({ code: 'model_overloaded', message: 'busy' }) }),
+    () => ({ error: new BatonError({ code: 'model_auth_failed', message: 'no key', retryable: false }) }),
+  ])()
+}
+
+async function play(seed: number) {
+  const random = createRandom(seed)
+  let isCalm = false
+  const running = { now: 0, most: 0 }
+  const world = createListened({
+    steps: () => (isCalm ? { text: 'calm' } : chooseStep(random)),
+    tools: [act((_, { signal }) => wait(random.pick([0, 100, 4000]), signal))],
+    window: { exchanges: 10_000 },
+  })
+  const { time, model } = world
+  const wait = (ms: number, signal: AbortSignal): Promise<string> =>
+    new Promise((resolve, reject) => {
+      time.environment.timers.start(ms, () => resolve('done'))
+      signal.addEventListener('abort', () => reject(new Error('aborted')))
+    })
+  const { run } = model
+  Object.assign(model, {
+    run: async (...given: Parameters<typeof run>) => {
+      let isRunning = true
+      const end = (): void => {
+        if (isRunning) running.now -= 1
+        isRunning = false
+      }
+      running.now += 1
+      running.most = Math.max(running.most, running.now)
+      given[2].addEventListener('abort', end)
+      return await run(...given).finally(end)
+    },
+  })
+  const calls: string[] = []
+  const listen = (of: ReturnType<typeof world.listen>) => {
+    of.listener.on('agent:tool_call', ({ callId }) => calls.push(callId))
+    return of
+  }
+  let { host, listener } = listen(world)
+  await time.until(listener.start())
+
+  const taken: string[] = []
+  let serial = 0
+  const give = async (say: (mark: string) => Promise<unknown>): Promise<void> => {
+    const mark = `<${(serial += 1)}>`
+    try {
+      await time.until(say(mark))
+      taken.push(mark)
+    } catch (cause) {
+      expect(cause).toMatchObject({ code: 'session_stopped' })
+    }
+  }
+  const actions: readonly (() => Promise<unknown>)[] = [
+    () => give((text) => listener.push({ speaker: 'Ann', text })),
+    () => give((text) => listener.push({ speaker: 'Bob', text })),
+    () => give((type) => listener.event({ type })),
+    () => give((type) => listener.event({ type, urgency: 'interrupt' })),
+    () => time.pass(random.pick([0, 100, 700, 2500, 20_000])),
+    () => time.pass(random.pick([0, 100, 700, 2500, 20_000])),
+    () => time.until(listener.stop()).catch(() => {}),
+    () => (listener.session.phase === 'stopped' ? Promise.resolve() : time.until(listener.pause())),
+    () => time.until(listener.start()),
+    () => time.until(listener.start()),
+    async () => {
+      const { cursor } = listener
+      await time.until(listener.close())
+      await time.until(host.stop())
+      ;({ host, listener } = listen(world.listen(cursor ? { cursor } : {})))
+      await time.until(listener.start())
+    },
+  ]
+  for (let step = 0; step < STEPS; step++) await random.pick(actions)()
+  isCalm = true
+  await time.until(listener.start())
+  await give((type) => listener.event({ type }))
+  await time.pass(120_000)
+  const asked = textsTold(model, 'user').join('\n').match(/<\d+>/g) ?? []
+  const settled = await time.until(listSettled(listener.session))
+  return { taken, asked, calls, settled, most: running.most, inputs: serial }
+}
+
+async function listSettled(session: Session): Promise<readonly string[]> {
+  const settled: string[] = []
+  for await (const event of session.events({ from: 'start' })) {
+    if (event.type === 'live') break
+    if (event.type === 'call' && event.call.status === 'settled') settled.push(event.call.callId)
+  }
+  return settled
+}
+
+test('each input that was taken is read once, in order, and no two model calls run at once', async () => {
+  const totals = { taken: 0, refused: 0, calls: 0 }
+  const seeds = chooseCount({ quick: 60, deep: 1000 })
+  for (let seed = 1; seed <= seeds; seed++) {
+    const { taken, asked, calls, settled, most, inputs } = await play(seed)
+    expect([seed, asked]).toEqual([seed, taken])
+    expect([seed, most]).toEqual([seed, 1])
+    expect([seed, ...calls]).toEqual([seed, ...settled])
+    totals.taken += taken.length
+    totals.refused += inputs - taken.length
+    totals.calls += calls.length
+  }
+  console.log(`listener: ${seeds} conversations, ${JSON.stringify(totals)}`)
+})

@@ -1,0 +1,33 @@
+// What the tests of listeners share: a listener over a host in a world whose time a test moves.
+import type { AgentInit, Tool } from '@baton/core'
+import { defineAgent } from '@baton/core'
+import type { ScriptedModelInit } from '@baton/core/testing'
+import { createScriptedModel } from '@baton/core/testing'
+import type { ListenerOptions } from '@baton/runtime'
+import { createListener } from '@baton/runtime'
+import { createHost } from './create-host.ts'
+import { createManualTime, ownStore } from './test-world.ts'
+
+export interface ListenedInit extends Partial<Omit<AgentInit<undefined, readonly Tool[]>, 'model'>> {
+  readonly steps: ScriptedModelInit['steps']
+  readonly options?: ListenerOptions
+}
+
+export function createListened({ steps, options = {}, ...agent }: ListenedInit) {
+  const time = createManualTime()
+  const { environment } = time
+  const store = ownStore()
+  const model = createScriptedModel({ steps, timers: environment.timers })
+  const told: (readonly unknown[])[] = []
+  /** In a new process over the same store. */
+  const listen = (more: ListenerOptions = {}) => {
+    const host = createHost({ environment, store })
+    const listening = defineAgent({ name: 'listening', ...agent, model })
+    const listener = createListener(host, listening, { session: 'call-1', ...options, ...more })
+    listener.on('agent:response', ({ text }) => told.push(['response', text]))
+    listener.on('agent:tool_call', ({ name, input, result }) => told.push(['tool_call', name, input, result?.type]))
+    listener.on('error', ({ code }) => told.push(['error', code]))
+    return { host, listener }
+  }
+  return { time, model, told, listen, ...listen() }
+}

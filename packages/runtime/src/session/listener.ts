@@ -1,0 +1,257 @@
+// An agent that listens to a conversation between people: what it hears goes into a session, and what it says and does comes
+// out as events.
+import type {
+  Accepted,
+  Agent,
+  AgentCall,
+  EventCursor,
+  Host,
+  JsonValue,
+  Principal,
+  Session,
+  SessionEvent,
+  Tool,
+  TranscriptEntry,
+} from '@baton/core'
+import { BatonError, defineAgent, isBatonError } from '@baton/core'
+import { StepTexts } from './step-texts.ts'
+
+export interface ListenerEvents<A extends Agent = Agent> {
+  /** What the agent says: the text of a step, if it has any, once the step has ended. `message` names the answer. */
+  readonly 'agent:response': { readonly text: string; readonly message: string; readonly step: number }
+  /** A call that has settled, with its `name`, `input` and `result`. */
+  readonly 'agent:tool_call': AgentCall<A>
+  /**
+   * A turn failed, the session was closed here, or a handler threw (`handler_failed`). After a failed turn the agent keeps what
+   * it heard, and the next input makes it try again.
+   */
+  readonly error: BatonError
+}
+
+export interface ListenerOptions {
+  /** The session's id: the same one goes on where it was, with what it had heard. A new session by default. */
+  readonly session?: string
+  readonly principal?: Principal
+  /** Whether somebody decides on approvals and answers questions, by `listener.session`. If not (the default), they are denied at once. */
+  readonly asks?: boolean
+  /** Tells first what came after this place: the `cursor` of a listener before. From now on by default. */
+  readonly cursor?: EventCursor
+}
+
+export interface ListenerEvent {
+  /** The event's name, in one line. */
+  readonly type: string
+  /** What it is about, which the model reads as indented JSON. */
+  readonly detail?: JsonValue
+  /** In words, for the model. */
+  readonly message?: string
+  /** In brackets before the type: `Negotiation Event`. `Event` by default. */
+  readonly label?: string
+  /**
+   * `soon` (the default): the next model call reads it, also within a running turn. `interrupt`: the running turn ends, and the
+   * agent answers anew.
+   */
+  readonly urgency?: 'soon' | 'interrupt'
+  /** The same id again does nothing. */
+  readonly inputId?: string
+}
+
+export interface Listener<A extends Agent = Agent> {
+  /**
+   * Opens the session, or goes on after `pause` and `stop`, with other instructions and tools where they are given. Entries that
+   * waited when it stopped are read with the next input.
+   * @throws BatonError as `host.session` and `defineAgent`
+   */
+  start(instructions?: string, tools?: readonly Tool[]): Promise<void>
+  /**
+   * What a speaker said. The agent reads entries together: after a silence, or when there are enough (`batch` of the agent).
+   * Leave out what the agent itself said.
+   * @throws BatonError `session_stopped`, `illegal_input` (not started), `invalid_transcript`, `queue_full`, `store_failed`
+   */
+  push(entry: TranscriptEntry): Promise<Accepted>
+  /** What happened. The agent reads it at once, after the entries that wait. @throws BatonError as `push`, `invalid_event` */
+  event(event: ListenerEvent): Promise<Accepted>
+  /** Calls no model until `start`; what comes meanwhile is kept. */
+  pause(): Promise<void>
+  /** Ends the running turn: its calls settle, and nothing is called until `start`. What comes meanwhile is refused. */
+  stop(): Promise<void>
+  /** Stops telling events, and closes the handle. The session lives on in its store. */
+  close(): Promise<void>
+  /** Calls `handler` with each event of this name, in order; the returned function removes it. */
+  on<Name extends keyof ListenerEvents>(name: Name, handler: (event: ListenerEvents<A>[Name]) => void): () => void
+  /** The place behind the last event that was told: the next listener's `cursor`. */
+  readonly cursor: EventCursor | undefined
+  /** For all else: approvals, `messages`, `events`. @throws BatonError `illegal_input` before `start` */
+  readonly session: Session<A>
+}
+
+/** An agent that listens. To say nothing is legal for it: nothing is told and nothing stored then. Nothing runs before `start`. */
+export function createListener<A extends Agent>(
+  host: Pick<Host, 'session'>,
+  agent: A,
+  options: ListenerOptions = {},
+): Listener<A> {
+  return new SessionListener(host, agent, options)
+}
+
+type Handlers<A extends Agent> = {
+  readonly [Name in keyof ListenerEvents]: Set<(event: ListenerEvents<A>[Name]) => void>
+}
+
+class SessionListener<A extends Agent> implements Listener<A> {
+  readonly #host: Pick<Host, 'session'>
+  readonly #options: ListenerOptions
+  readonly #handlers: Handlers<A> = { 'agent:response': new Set(), 'agent:tool_call': new Set(), error: new Set() }
+  readonly #texts = new StepTexts()
+  #agent: A
+  #session: Session<A> | undefined
+  #cursor: EventCursor | undefined
+  /** One start, stop or pause at a time. */
+  #acting: Promise<void> = Promise.resolve()
+  #isClosed = false
+
+  constructor(host: Pick<Host, 'session'>, agent: A, options: ListenerOptions) {
+    this.#host = host
+    this.#agent = agent
+    this.#options = options
+    this.#cursor = options.cursor
+  }
+
+  get cursor(): EventCursor | undefined {
+    return this.#cursor
+  }
+
+  get session(): Session<A> {
+    if (this.#session) return this.#session
+    throw new BatonError({
+      code: 'illegal_input',
+      message: this.#isClosed ? 'the listener is closed' : 'the listener has not been started',
+      hint: this.#isClosed ? 'Create another one.' : 'Call start() first.',
+    })
+  }
+
+  start(instructions?: string, tools?: readonly Tool[]): Promise<void> {
+    return this.#act(() => this.#start(instructions, tools))
+  }
+
+  async push(entry: TranscriptEntry): Promise<Accepted> {
+    return await this.session.hear({ ...this.#asks(), ...entry })
+  }
+
+  async event({ type, urgency = 'soon', ...event }: ListenerEvent): Promise<Accepted> {
+    const delivery = urgency === 'interrupt' ? 'interrupt' : 'steer'
+    return await this.session.notify({ ...this.#asks(), ...event, name: type, delivery })
+  }
+
+  pause(): Promise<void> {
+    return this.#act(async () => {
+      if (this.session.phase !== 'paused') await this.session.control('pause')
+    })
+  }
+
+  stop(): Promise<void> {
+    return this.#act(async () => {
+      if (this.session.phase !== 'stopped') await this.session.control('stop')
+    })
+  }
+
+  close(): Promise<void> {
+    return this.#act(async () => {
+      this.#isClosed = true
+      const session = this.#session
+      this.#session = undefined
+      await session?.close()
+    })
+  }
+
+  on<Name extends keyof ListenerEvents>(name: Name, handler: (event: ListenerEvents<A>[Name]) => void): () => void {
+    const handlers = this.#handlers[name]
+    handlers.add(handler)
+    return () => void handlers.delete(handler)
+  }
+
+  #act(act: () => Promise<void>): Promise<void> {
+    const acted = this.#acting.then(act)
+    this.#acting = acted.catch(() => {})
+    return acted
+  }
+
+  async #start(instructions: string | undefined, tools: readonly Tool[] | undefined): Promise<void> {
+    if (this.#isClosed) void this.session // which throws
+    const agent = this.#define(instructions, tools)
+    const { session: id = this.#session?.id, principal } = this.#options
+    const before = this.#session
+    const session = await this.#host.session(id, { agent, ...(principal && { principal }) })
+    this.#agent = agent
+    this.#session = session
+    if (before) await before.close()
+    void this.#follow(session)
+    if (session.phase === 'stopped') await session.control('start')
+    else if (session.phase === 'paused') await session.control('continue')
+  }
+
+  #define(instructions: string | undefined, tools: readonly Tool[] | undefined): A {
+    const agent = this.#agent
+    if (instructions === undefined && tools === undefined && agent.emptyAnswer === 'silence') return agent
+    return defineAgent({
+      ...agent,
+      model: agent.models,
+      emptyAnswer: 'silence',
+      ...(instructions !== undefined && { instructions }),
+      ...(tools && { tools }),
+    }) as Agent as A // of other tools, the names and types of its calls are theirs
+  }
+
+  #asks(): { readonly asks?: false } {
+    return this.#options.asks === true ? {} : { asks: false }
+  }
+
+  async #follow(session: Session<A>): Promise<void> {
+    try {
+      for await (const event of session.events({ from: this.#cursor ?? 'now' })) {
+        if (session !== this.#session) return
+        this.#take(event)
+        this.#cursor = event.cursor
+      }
+      if (session === this.#session)
+        this.#tell(
+          'error',
+          new BatonError({ code: 'session_closed', message: `session ${session.id} was closed here` }),
+        )
+    } catch (cause) {
+      if (session === this.#session) this.#tell('error', toError(cause))
+    }
+  }
+
+  #take(event: SessionEvent<AgentCall<A>>): void {
+    const said = this.#texts.take(event)
+    if (said) this.#tell('agent:response', said)
+    if (event.type === 'call' && event.call.status === 'settled') this.#tell('agent:tool_call', event.call)
+    else if (event.type === 'turn-finished' && event.error) this.#tell('error', new BatonError(event.error))
+  }
+
+  #tell<Name extends keyof ListenerEvents>(name: Name, event: ListenerEvents<A>[Name]): void {
+    for (const handler of [...this.#handlers[name]])
+      try {
+        handler(event)
+      } catch (cause) {
+        this.#tellThrown(name, cause)
+      }
+  }
+
+  /** A handler of errors that throws is a fault of the program's own, as any throw that nobody catches. */
+  #tellThrown(name: keyof ListenerEvents, cause: unknown): void {
+    if (name === 'error' || this.#handlers.error.size === 0) {
+      queueMicrotask(() => {
+        throw cause
+      })
+      return
+    }
+    const message = `a handler of ${name} threw: ${cause instanceof Error ? cause.message : String(cause)}`
+    this.#tell('error', new BatonError({ code: 'handler_failed', message, cause }))
+  }
+}
+
+function toError(cause: unknown): BatonError {
+  return isBatonError(cause) ? cause : new BatonError({ code: 'internal', message: String(cause), cause })
+}

@@ -1,0 +1,45 @@
+// The texts of steps, put together from a session's events; each is given once its step has ended.
+import type { CallView, SessionEvent } from '@baton/core'
+
+export interface StepText {
+  readonly text: string
+  /** Of the answer. */
+  readonly message: string
+  readonly step: number
+}
+
+type Piece = StepText & { readonly offset: number }
+
+export class StepTexts {
+  /** Of the steps that are being written, by message and step: more than one never is. */
+  #written: { readonly message: string; readonly step: number; text: string } | undefined
+
+  /** What a step has said, when it ends and its text is not blank. */
+  take<Call extends CallView>(event: SessionEvent<Call>): StepText | undefined {
+    switch (event.type) {
+      case 'step-started':
+      case 'step-reset':
+        this.#written = undefined
+        return undefined
+      case 'text':
+        this.#write(event)
+        return undefined
+      case 'text-cut':
+        if (this.#written) this.#written.text = this.#written.text.slice(0, event.keepChars)
+        return undefined
+      case 'step-finished': {
+        const written = this.#written
+        this.#written = undefined
+        return written && written.text.trim() !== '' ? written : undefined
+      }
+      default:
+        return undefined
+    }
+  }
+
+  #write({ message, step, offset, text }: Piece): void {
+    if (this.#written?.message !== message || this.#written.step !== step) this.#written = { message, step, text: '' }
+    const { text: before } = this.#written
+    if (offset <= before.length) this.#written.text = before.slice(0, offset) + text
+  }
+}
