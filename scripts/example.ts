@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 
 const FOLDER = join(import.meta.dirname, '../examples')
 /** Names under which people look for them. */
-const STARTS: Readonly<Record<string, string>> = { chat: 'chat-web/start.ts' }
+const STARTS: Readonly<Record<string, string>> = { chat: 'chat-web/start.ts', copilot: 'negotiation-copilot/start.ts' }
 
 const [name = ''] = process.argv.slice(2)
 const start = STARTS[name]

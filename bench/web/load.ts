@@ -133,7 +133,9 @@ for (const [kind, makeStores] of kinds)
   }
 await postgres?.close()
 const [bare, connected, baton] = [await measureIdle('bare'), await measureIdle('connected'), await measureIdle('baton')]
-print(`idle: a bare connection ${show(bare)} KiB, one of version 2 ${show(connected)} KiB, with its session ${show(baton)} KiB`)
+print(
+  `idle: a bare connection ${show(bare)} KiB, one of version 2 ${show(connected)} KiB, with its session ${show(baton)} KiB`,
+)
 const server = start('server.ts', ['history', 'memory', String(HISTORY_TURNS)])
 await ask(server)
 const { openMs, pageMs } = await ask<{ readonly openMs: number; readonly pageMs: number }>(server, { type: 'open' })

@@ -40,7 +40,12 @@ const SAID: Readonly<Record<string, readonly string[]>> = {
   'explore.ts': ['> code.grep', 'explore.ts'],
   'jwt.ts': ['200 {"sessions":[]', 'the signature of the token is wrong'],
   'limits.ts': ["rounds 4 of 5 false\nrounds 5 of 5 true\nI found nothing. limit [ 'rounds' ] false\n"],
-  'listen.ts': ['[Transcript] Ann: Shall we', '[Transcript] Bob: Gladly.\n[Event] offer_made', 'end Ask for a week'],
+  'listen.ts': [
+    '[Transcript] Ann: Shall we',
+    '[Transcript] Bob: Gladly.\n[Negotiation Event] OFFER_MADE',
+    'agent: Ask for a week',
+  ],
+  'listen-browser.ts': ['end Ask for a week'],
   'output.ts': ["valid\n[ 'it answers the question' ]\n[ 'Leases, 1989' ]"],
   'session-client.ts': ['asked: refund { euros: 20 }\nI see your order.\n\nYou get 20 euros back.'],
   'speak.ts': [

@@ -1,6 +1,6 @@
-// An agent that listens to a conversation: transcript entries are batched into one message, and an urgent event goes in at once.
+// An agent that listens to a conversation: transcript entries are read together, and an urgent event at once.
 import { createScriptedModel } from '@baton/host/testing'
-import { createHost, defineAgent } from '@baton/host'
+import { createHost, createListener, defineAgent } from '@baton/host'
 
 const model = createScriptedModel({
   steps: ({ messages }) => {
@@ -9,23 +9,19 @@ const model = createScriptedModel({
     return { text: 'Ask for a week to decide.' } // an empty text would be silence, which is legal here
   },
 })
-const agent = defineAgent({
-  name: 'negotiator',
-  model,
-  emptyAnswer: 'silence',
-  batch: { silenceMs: 50, ageMs: 1000, entries: 50 },
-})
+const agent = defineAgent({ name: 'negotiator', model, instructions: 'You whisper to Ann.' })
 const host = createHost({ agent })
-const session = await host.session('call-1')
-const events = session.events({ from: 'now' })
+const listener = createListener(host, agent, { session: 'call-1' })
+const answered = Promise.withResolvers<string>()
+listener.on('agent:response', ({ text }) => answered.resolve(text))
+listener.on('agent:tool_call', ({ name, input, result }) => console.log(name, input, result))
+listener.on('error', ({ code, message }) => console.error(code, message))
 
-await session.hear({ speaker: 'Ann', text: 'Shall we talk about the price?' })
-await session.hear({ speaker: 'Bob', text: 'Gladly.' })
-await session.notify({ name: 'offer_made', detail: { cents: 120_000 }, message: 'Bob made an offer.' })
+await listener.start()
+await listener.push({ speaker: 'Ann', text: 'Shall we talk about the price?' })
+await listener.push({ speaker: 'Bob', text: 'Gladly.' })
+await listener.event({ type: 'OFFER_MADE', detail: { cents: 120_000 }, label: 'Negotiation Event' })
 
-for await (const event of events) {
-  if (event.type !== 'turn-finished') continue
-  console.log(event.stop, event.text)
-  break
-}
+console.log('agent:', await answered.promise)
+await listener.stop()
 await host.stop()

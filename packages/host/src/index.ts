@@ -13,7 +13,7 @@ export {
   voice,
 } from '@baton/core'
 export { createListener } from '@baton/runtime'
-export type { Listener, ListenerEvent, ListenerEvents, ListenerOptions } from '@baton/runtime'
+export type { Listener, ListenerEvent, ListenerEvents, ListenerOptions, StepText } from '@baton/runtime'
 export { createOfflineModel } from '@baton/models/offline'
 export { createHost } from './local/create-host.ts'
 export type { HostOptions, LocalHost, NeededServices } from './local/create-host.ts'

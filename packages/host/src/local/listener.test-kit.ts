@@ -24,7 +24,9 @@ export function createListened({ steps, options = {}, ...agent }: ListenedInit) 
     const host = createHost({ environment, store })
     const listening = defineAgent({ name: 'listening', ...agent, model })
     const listener = createListener(host, listening, { session: 'call-1', ...options, ...more })
-    listener.on('agent:response', ({ text }) => told.push(['response', text]))
+    listener.on('agent:response', ({ text, interrupted }) =>
+      told.push(interrupted ? ['response', text, 'interrupted'] : ['response', text]),
+    )
     listener.on('agent:tool_call', ({ name, input, result }) => told.push(['tool_call', name, input, result?.type]))
     listener.on('error', ({ code }) => told.push(['error', code]))
     return { host, listener }

@@ -14,11 +14,12 @@ import type {
   TranscriptEntry,
 } from '@baton/core'
 import { BatonError, defineAgent, isBatonError } from '@baton/core'
+import type { StepText } from './step-texts.ts'
 import { StepTexts } from './step-texts.ts'
 
 export interface ListenerEvents<A extends Agent = Agent> {
-  /** What the agent says: the text of a step, if it has any, once the step has ended. `message` names the answer. */
-  readonly 'agent:response': { readonly text: string; readonly message: string; readonly step: number }
+  /** What the agent says: the text of a step, if it has any, once the step has ended. */
+  readonly 'agent:response': StepText
   /** A call that has settled, with its `name`, `input` and `result`. */
   readonly 'agent:tool_call': AgentCall<A>
   /**
@@ -231,7 +232,7 @@ class SessionListener<A extends Agent> implements Listener<A> {
   }
 
   #tell<Name extends keyof ListenerEvents>(name: Name, event: ListenerEvents<A>[Name]): void {
-    for (const handler of [...this.#handlers[name]])
+    for (const handler of this.#handlers[name])
       try {
         handler(event)
       } catch (cause) {

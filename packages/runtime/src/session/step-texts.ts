@@ -3,9 +3,11 @@ import type { CallView, SessionEvent } from '@baton/core'
 
 export interface StepText {
   readonly text: string
-  /** Of the answer. */
+  /** The answer's id. */
   readonly message: string
   readonly step: number
+  /** An interrupt or a stop ended it: so much of it stays in the conversation. */
+  readonly interrupted?: true
 }
 
 type Piece = StepText & { readonly offset: number }
@@ -30,7 +32,8 @@ export class StepTexts {
       case 'step-finished': {
         const written = this.#written
         this.#written = undefined
-        return written && written.text.trim() !== '' ? written : undefined
+        if (!written || written.text.trim() === '') return undefined
+        return event.interrupted ? { ...written, interrupted: true } : written
       }
       default:
         return undefined

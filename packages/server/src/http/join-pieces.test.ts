@@ -45,7 +45,7 @@ test('pieces of a slow answer, long pieces and other events never wait', () => {
     expect(joiner([piece(text)])).toBeUndefined()
     pass(40)
   }
-  joiner([piece('x')])
+  void joiner([piece('x')])
   expect(joiner([live])).toBeUndefined()
   expect(joiner([piece('x'), live])).toBeUndefined()
   expect(joiner([piece('x'.repeat(257))])).toBeUndefined()

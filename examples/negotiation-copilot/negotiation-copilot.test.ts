@@ -1,0 +1,40 @@
+// The example as it prints, in time that the test moves; and as a process.
+import { createVirtualTime } from '@baton/testing/virtual-time'
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import { createScriptedCopilot } from './scripted-copilot.ts'
+import { playTimeline } from './timeline.ts'
+
+const PAGE = new URL('../../docs/listening-agent.md', import.meta.url)
+const START = fileURLToPath(new URL('start.ts', import.meta.url))
+
+test('the timeline is that of the page', async () => {
+  const time = createVirtualTime(0)
+  const { clock, timers } = time
+  let serial = 0
+  const transport = { post: () => Promise.reject(new Error('there is no network')) }
+  const environment = { clock, timers, newId: () => `id-${(serial += 1)}`, transport }
+  const lines: string[] = []
+  await time.until(
+    playTimeline({ environment, model: createScriptedCopilot(timers), print: (line) => void lines.push(line) }),
+  )
+  const page = await readFile(PAGE, 'utf8')
+  expect(lines.join('\n')).toBe(/```text\n([^`]+)\n```/.exec(page)?.[1])
+})
+
+test('the program prints it without a key', async () => {
+  const command = ['--conditions=@baton/source', START]
+  const env = { PATH: process.env['PATH'], SPEED: '100' }
+  const { stdout } = await promisify(execFile)(process.execPath, command, { timeout: 30_000, env })
+  expect(stdout).toMatch(/^a script plays the model\n/)
+  expect(stdout.match(/EVENT .*/g)).toEqual([
+    'EVENT    OFFER_RECEIVED',
+    'EVENT    DEADLINE_MOVED',
+    'EVENT    OFFER_WITHDRAWN (interrupts)',
+  ])
+  expect(stdout).toMatch(/copilot {2}offer\.compare: \{"centsPerSeatAndYear":8000/)
+  expect(stdout).toMatch(/copilot {2}The offer is gone\./)
+})
