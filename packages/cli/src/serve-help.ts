@@ -76,7 +76,7 @@ Variables: PORT, BATON_TOKEN, BATON_JWT_…, BATON_STORE, BATON_PEER_SECRET, MOD
 BATON_TOOLS (probe: finds out whether a server of your own takes tools; native: it does; prompted: it does not),
 BATON_SERVERS (servers of your own by name, "gpu-1=http://gpu-1:8000/v1 …"; their models are "gpu-1/MODEL"),
 BATON_MODEL_TIMEOUT_MS (milliseconds that a model may say nothing; 30000, 180000 for servers of your own),
-ANTHROPIC_MAX_TOKENS, MAX_TURNS (exchanges that the model sees), MAX_EVENT_BYTES (bytes of a frame, 65536),
+ANTHROPIC_MAX_TOKENS, MAX_TURNS (most exchanges that the model sees), MAX_EVENT_BYTES (bytes of a frame, 65536),
 SESSION_RATE_LIMIT_PER_MIN. An option wins over its variable.
 
 Examples:

@@ -62,7 +62,7 @@ export interface Limits {
 }
 
 export interface WindowSpec {
-  /** Exchanges that a request may hold, the running one included. No limit by default. */
+  /** Exchanges that a request may hold at most, the running one included; after a move it holds a quarter less. No limit by default. */
   readonly exchanges: number
   /** The model's window in tokens; absent: no check. */
   readonly contextTokens?: number

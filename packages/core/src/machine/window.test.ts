@@ -25,10 +25,17 @@ describe('the sliding window', () => {
     expect(session.history.entries()).toHaveLength(3)
   })
 
-  test('holds 20 by default', () => {
-    const session = talk({}, ...Array.from({ length: 20 }, (_, at) => `t${at}`)).user('last')
-    expect(session.told()[0]).toBe('user: t1')
-    expect(session.told()).toHaveLength(39)
+  test('holds 20 by default, and moves by a quarter more than it must, so that it moves seldom', () => {
+    const session = new TestSession({ window: {} })
+    const held = new Set<number>()
+    for (let at = 0; at < 60; at++) {
+      session.user(`t${at}`)
+      held.add(session.told().length)
+      session.says(`T${at}`)
+    }
+    // An exchange has two messages, the running one has one so far.
+    expect(Math.max(...held)).toBe(39)
+    expect(session.logged('window-moved').map(({ fromEntry }) => fromEntry)).toEqual([13, 25, 37, 49, 61, 73, 85])
   })
 
   test('moves as far as it must', () => {
@@ -55,11 +62,10 @@ describe('the sliding window', () => {
     const counters = { ...state.counters, entry: RULES.indexed, exchange: RULES.indexed / 2 }
     const input = { type: 'user-input', inputId: 'x', parts: [{ type: 'text', text: 'x' }] } as const
     const decision = decide(spec, { ...state, index, counters }, input, 0)
-    expect(decision.type === 'decided' && decision.facts.find((fact) => fact.type === 'window-moved')).toEqual({
-      type: 'window-moved',
-      fromEntry: 3,
-    })
-    expect(decision.type === 'decided' && decision.state.index).toHaveLength(RULES.indexed - 1)
+    // One exchange and a quarter of all 1,001.
+    const moved = decision.type === 'decided' && decision.facts.filter((fact) => fact.type === 'window-moved')
+    expect(moved).toEqual([{ type: 'window-moved', fromEntry: 1 + 2 * 251 }])
+    expect(decision.type === 'decided' && decision.state.index).toHaveLength(RULES.indexed + 1 - 2 * 251)
     const full = decide(spec, { ...state, index: index.slice(2), counters }, input, 0)
     expect(full.type === 'decided' && full.facts.map((fact) => fact.type)).not.toContain('window-moved')
     const all = index.map((entry) => ({ ...entry, exchange: 1 }))

@@ -9,8 +9,8 @@ import type { IndexEntry, State } from './state.ts'
 const CHARS_PER_TOKEN = 4
 
 /** Estimated characters of the next request. */
-export function requestChars(spec: Spec, state: State): number {
-  return spec.window.overheadTokens * CHARS_PER_TOKEN + indexChars(state.index)
+export function requestChars(spec: Spec, { index }: Pick<State, 'index'>): number {
+  return spec.window.overheadTokens * CHARS_PER_TOKEN + indexChars(index)
 }
 
 /**
@@ -26,7 +26,7 @@ export function makeRoom(draft: Draft): 'ready' | 'summarising' | { readonly mes
       return 'summarising'
     }
   }
-  while (needsRoom(draft) && slide(draft, 1));
+  if (needsRoom(draft)) slideOn(draft)
   const { length } = draft.state.index
   if (length > RULES.indexed)
     return { message: `the running exchange has ${length} entries; at most ${RULES.indexed} are kept` }
@@ -47,15 +47,31 @@ export function halve(draft: Draft): void {
   slide(draft, Math.max(1, Math.floor(count / 2)))
 }
 
-function needsRoom(draft: Draft): boolean {
-  const { spec, state } = draft
+/** Whether a request with these entries would be too large. */
+function needsRoom({ spec, state }: Draft, index = state.index): boolean {
   const actAt = spec.window.actAtTokens ?? spec.window.contextTokens ?? Number.MAX_SAFE_INTEGER
-  const tooMany = wholeExchanges(state).length > spec.window.exchanges || state.index.length > RULES.indexed
-  return tooMany || requestTokens(draft) + spec.window.reserveTokens > actAt
+  const tooMany = wholeExchanges({ index }).length > spec.window.exchanges || index.length > RULES.indexed
+  return tooMany || requestTokens({ spec, state }, index) + spec.window.reserveTokens > actAt
 }
 
-function requestTokens(draft: Draft): number {
-  return Math.ceil((requestChars(draft.spec, draft.state) * draft.state.tokensPer1000Chars) / 1000)
+function requestTokens({ spec, state }: Pick<Draft, 'spec' | 'state'>, index = state.index): number {
+  return Math.ceil((requestChars(spec, { index }) * state.tokensPer1000Chars) / 1000)
+}
+
+/**
+ * Drops the oldest exchanges until the request fits, and a quarter of the window's exchanges more: a window that moves seldom
+ * leaves the beginning of most requests as it was, and providers charge little for a beginning that they know.
+ */
+function slideOn(draft: Draft): void {
+  const { index } = draft.state
+  const exchanges = listExchanges(index)
+  const keep = (count: number): readonly IndexEntry[] => {
+    const first = exchanges[count]
+    return first === undefined ? [] : index.slice(index.findIndex((entry) => entry.exchange === first))
+  }
+  let count = 1
+  while (count < exchanges.length && needsRoom(draft, keep(count))) count += 1
+  slide(draft, count + Math.floor(wholeExchanges({ index }).length / 4))
 }
 
 /** Drops the `count` oldest exchanges (a summary counts with the exchange that it ends), never the running one. */
@@ -102,7 +118,7 @@ function fittingExchanges(draft: Draft): number {
 }
 
 /** Those that something is left of but their summary. */
-function wholeExchanges({ index }: State): readonly number[] {
+function wholeExchanges({ index }: Pick<State, 'index'>): readonly number[] {
   return listExchanges(index.filter((entry) => entry.role !== 'summary'))
 }
 
