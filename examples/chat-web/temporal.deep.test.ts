@@ -190,7 +190,10 @@ async function playStruck(place: ChatPlace, strike: Strike, moments: readonly (r
 let places: { readonly deadly: ChatPlace; readonly calm: ChatPlace } | undefined
 beforeAll(async () => {
   if (services)
-    places = { deadly: await openChatPlace(services, KILLED_MS), calm: await openChatPlace(services, PATIENT_MS) }
+    places = {
+      deadly: await openChatPlace(services, { heartbeatMs: KILLED_MS }),
+      calm: await openChatPlace(services, { heartbeatMs: PATIENT_MS }),
+    }
 }, 120_000)
 afterAll(async () => {
   await places?.deadly.close()
