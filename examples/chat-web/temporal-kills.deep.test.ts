@@ -18,7 +18,7 @@ import type { ChatPlace } from './temporal-place.test-kit.ts'
 import { openChatPlace } from './temporal-place.test-kit.ts'
 
 /** Milliseconds that a test waits for what a page must show. */
-const SHOW_MS = 90_000
+const SHOW_MS = 240_000
 /** Milliseconds between two looks. */
 const LOOK_MS = 50
 const { hasBrowser, openPage, closers } = openBrowser(SHOW_MS)
