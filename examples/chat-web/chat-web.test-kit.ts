@@ -49,7 +49,8 @@ export function openBrowser(patienceMs = 20_000) {
     url: string,
     { query = '', hash = '', prepare, ...options }: OpenOptions = {},
   ): Promise<Page> => {
-    const context = await (browser as Browser).newContext(options) // the test is skipped without one
+    // Pages that wait would spend most of a machine on showing that they do.
+    const context = await (browser as Browser).newContext({ reducedMotion: 'reduce', ...options }) // the test is skipped without one
     closers.push(() => context.close())
     const page = await context.newPage()
     page.setDefaultTimeout(patienceMs)

@@ -1,8 +1,11 @@
-// A network between a page and its server that tests break: whole, or in one direction at the worst moment.
+// A network between a page and its server that tests break: whole, or in one direction at the worst moment. It can also stand still
+// around an event that the server writes, until the server is killed.
+import type { KillPlan } from '@baton/testing/kill-plan'
 import type { Socket } from 'node:net'
 import { connect, createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
+import { createWrittenEvents } from './written-events.test-kit.ts'
 
 /**
  * `deaf`: the next thing that the page says is lost, and its connection with it. `mute`: the server hears it, and the
@@ -19,6 +22,17 @@ export interface FlakyNetwork {
   lead(port: number): void
   /** Resolves once a connection was broken since `break`. */
   readonly broken: () => Promise<void>
+  /**
+   * From an event on that the server writes (its number, from 1), nothing reaches the page; `before`: the event neither. The page
+   * is heard as ever. `onStanding` is called then.
+   */
+  standAt(plan: Pick<KillPlan, 'at' | 'moment'>, onStanding: () => void): void
+  /** It stands. */
+  readonly isStanding: () => boolean
+  /** Passes on what has waited since the event; `before` and `after`: drops it. */
+  goOn(): void
+  /** Events that the server has written. */
+  readonly countEvents: () => number
   stop(): Promise<void>
 }
 
@@ -27,6 +41,7 @@ export async function startFlakyNetwork(serverPort: number): Promise<FlakyNetwor
   let leadsTo = serverPort
   let broken = Promise.withResolvers<void>()
   const open = new Set<Socket>()
+  const stand = createStand()
   const lose = (page: Socket): void => {
     page.resetAndDestroy()
     broken.resolve()
@@ -41,6 +56,7 @@ export async function startFlakyNetwork(serverPort: number): Promise<FlakyNetwor
     page.on('error', () => page.destroy()).on('close', () => upstream.destroy())
     page.on('close', () => open.delete(page))
     upstream.on('error', () => upstream.destroy()).on('close', () => page.destroy())
+    const events = createWrittenEvents()
     let hasSpoken = false
     page.on('data', (bytes) => {
       // The page's lists of chats and the like are not what tests break.
@@ -50,7 +66,7 @@ export async function startFlakyNetwork(serverPort: number): Promise<FlakyNetwor
     })
     upstream.on('data', (bytes) => {
       if (breakage === 'mute' && hasSpoken) lose(page)
-      else page.write(bytes)
+      else stand.pass(page, bytes, events.read(bytes))
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -69,9 +85,52 @@ export async function startFlakyNetwork(serverPort: number): Promise<FlakyNetwor
       leadsTo = port
     },
     broken: () => broken.promise,
+    standAt: stand.standAt,
+    isStanding: stand.isStanding,
+    goOn: stand.goOn,
+    countEvents: stand.countEvents,
     stop: async () => {
       for (const page of open) page.destroy()
       await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+/** What reaches a page over all its connections. */
+function createStand() {
+  let count = 0
+  let plan: Pick<KillPlan, 'at' | 'moment'> | undefined
+  let held: (() => void)[] | undefined
+  let tell = (): void => {}
+  return {
+    standAt: (next: NonNullable<typeof plan>, onStanding: () => void): void => {
+      plan = next
+      tell = onStanding
+    },
+    isStanding: (): boolean => held !== undefined,
+    countEvents: (): number => count,
+    goOn: (): void => {
+      const waiting = plan?.moment === 'later' ? held : []
+      plan = held = undefined
+      for (const write of waiting ?? []) write()
+    },
+    /** `ends`: where events end in the bytes. */
+    pass: (page: Socket, bytes: Uint8Array, ends: readonly number[]): void => {
+      const index = plan && !held ? Number(plan.at) - count - 1 : -1
+      count += ends.length
+      if (held) {
+        held.push(() => page.write(bytes))
+        return
+      }
+      const end = ends[index]
+      if (end === undefined) {
+        page.write(bytes)
+        return
+      }
+      const until = plan?.moment === 'before' ? (ends[index - 1] ?? 0) : end
+      if (until > 0) page.write(bytes.subarray(0, until))
+      held = [() => page.write(bytes.subarray(until))]
+      tell()
     },
   }
 }

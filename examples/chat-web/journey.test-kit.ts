@@ -23,6 +23,8 @@ export interface JourneyInit {
   readonly pass: (point: Point, session: string) => Promise<void>
   /** Notes the effect of a tool of the server. */
   readonly note: (tool: string, session: string) => void
+  /** Told of each request to the model. */
+  readonly ask?: (session: string) => void
   /** Milliseconds that the page has for a call; those of the agent by default. */
   readonly pageMs?: number
 }
@@ -107,6 +109,7 @@ function createModel(init: JourneyInit): Model {
     provider: 'scripted',
     capabilities: { tools: 'native', images: false },
     run: async ({ messages, session }, sink) => {
+      init.ask?.(session)
       const step = steps[countSteps(messages)]
       if (!step) throw new Error('the journey is over')
       const parts = await step(sink, (point) => init.pass(point, session))

@@ -1,17 +1,24 @@
 // Where the chat page is served over Temporal: two gateways and a worker, each a process that can be killed, and sessions that
-// stop at a point of the journey.
+// stop at a point of the journey, or stand around a record of their log.
+import type { SessionRecord } from '@baton/core/machine'
+import { openPostgresStore } from '@baton/host/postgres'
 import { bundleWorkflows } from '@baton/temporal'
 import { findFreePort } from '@baton/testing/free-port'
+import type { KillPlan } from '@baton/testing/kill-plan'
 import type { Services } from '@baton/testing/services'
 import type { StartedCommand } from '@baton/testing/start-command'
 import { startCommand } from '@baton/testing/start-command'
-import { untilLineWithin } from '@baton/testing/within'
+import { untilLineWithin, within } from '@baton/testing/within'
 import { randomUUID } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Point } from './journey.test-kit.ts'
+import { bundlePage } from './server.ts'
 import type { ProcessWords } from './temporal-process.test-kit.ts'
+
+/** A point of the journey, a record around which the worker dies, or what the log has: nothing more is stored. */
+export type StopPlace = Point | KillPlan | 'at once'
 
 /** The page is at the first gateway, unless it moves to the other one. */
 type Part = 'gateway' | 'other gateway' | 'worker'
@@ -23,12 +30,19 @@ export interface ChatPlace {
   start(part: Part): Promise<void>
   /** By SIGKILL. */
   kill(part: Part): Promise<void>
-  stopAt(session: string, point: Point): void
-  /** Resolves when the session stands at its point. */
+  stopAt(session: string, place: StopPlace): void
+  /** Resolves when the session stands at its place. */
   reached(session: string): Promise<void>
+  /** The session stands at its place, or has passed it. */
+  hasReached(session: string): boolean
+  /** The worker dies by SIGKILL, around the records at which its sessions stand. Every session may go on with another one. */
+  strikeWorker(): Promise<void>
   /** Every session goes on, and none stops again. */
   goOn(): void
   readEffects(session: string): readonly string[]
+  /** Requests to the model. */
+  countRequests(session: string): number
+  readLog(session: string): Promise<readonly SessionRecord[]>
   /** What a failure is told with: what its processes said to their error streams. */
   errors(): string
   close(): Promise<void>
@@ -38,10 +52,16 @@ const PROGRAM = join(import.meta.dirname, 'temporal-process.test-kit.ts')
 /** Milliseconds that a process has to start, and a session to come to its point. */
 const START_MS = 60_000
 const REACH_MS = 60_000
+/** Milliseconds that a worker has to die. */
+const DIE_MS = 60_000
 
-export async function openChatPlace(services: Services, heartbeatMs: number): Promise<ChatPlace> {
+export async function openChatPlace(
+  services: Services,
+  times: Pick<ProcessWords, 'heartbeatMs' | 'pageMs'>,
+): Promise<ChatPlace> {
   const folder = mkdtempSync(join(tmpdir(), 'baton-chat-temporal-'))
   writeFileSync(join(folder, 'workflows.json'), JSON.stringify(await bundleWorkflows()))
+  writeFileSync(join(folder, 'page.js'), await bundlePage())
   const shared: ProcessWords = {
     address: services.temporal.address,
     taskQueue: `chat-${randomUUID()}`,
@@ -49,17 +69,27 @@ export async function openChatPlace(services: Services, heartbeatMs: number): Pr
     redis: services.redis.url,
     folder,
   }
+  const log = await openPostgresStore(shared.postgres)
   const ports = [await findFreePort(), await findFreePort()] as const
-  const own = { gateway: { port: ports[0] }, 'other gateway': { port: ports[1] }, worker: { heartbeatMs } }
+  const own = { gateway: { port: ports[0] }, 'other gateway': { port: ports[1] }, worker: times }
   const running = new Map<Part, StartedCommand>()
   const stopped = new Set<string>()
   let errors = ''
-  const kill = async (part: Part): Promise<void> => {
+  const end = async (part: Part, signal: 'SIGKILL' | 'SIGHUP'): Promise<void> => {
     const command = running.get(part)
     running.delete(part)
-    command?.kill('SIGKILL')
-    await command?.ended
+    command?.kill(signal)
+    if (command) await within(DIE_MS, `the end of the ${part}`, command.ended)
     errors += command?.errors() ?? ''
+  }
+  const kill = (part: Part) => end(part, 'SIGKILL')
+  const goOn = (): void => {
+    for (const session of stopped) rmSync(join(folder, session))
+    stopped.clear()
+  }
+  const readLines = (name: string): readonly string[] => {
+    const file = join(folder, name)
+    return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
   }
   return {
     ports,
@@ -76,8 +106,8 @@ export async function openChatPlace(services: Services, heartbeatMs: number): Pr
       await untilLineWithin(START_MS, command, 'ready')
     },
     kill,
-    stopAt: (session, point) => {
-      writeFileSync(join(folder, session), point)
+    stopAt: (session, place) => {
+      writeFileSync(join(folder, session), JSON.stringify(place))
       stopped.add(session)
     },
     reached: async (session) => {
@@ -85,18 +115,26 @@ export async function openChatPlace(services: Services, heartbeatMs: number): Pr
       if (!worker) throw new Error('there is no worker')
       await untilLineWithin(REACH_MS, worker, `${session} is there`)
     },
-    goOn: () => {
-      for (const session of stopped) rmSync(join(folder, session))
-      stopped.clear()
+    hasReached: (session) => running.get('worker')?.output().includes(`${session} is there\n`) ?? false,
+    strikeWorker: async () => {
+      await end('worker', 'SIGHUP')
+      goOn()
     },
-    readEffects: (session) => {
-      const file = join(folder, 'effects.txt')
-      const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
-      return lines.flatMap((line) => (line.startsWith(`${session} `) ? [line.slice(session.length + 1)] : []))
+    goOn,
+    readEffects: (session) =>
+      readLines('effects.txt').flatMap((line) =>
+        line.startsWith(`${session} `) ? [line.slice(session.length + 1)] : [],
+      ),
+    countRequests: (session) => readLines('requests.txt').filter((line) => line === session).length,
+    readLog: async (session) => {
+      const records: SessionRecord[] = []
+      for await (const record of log.read(session, 0)) records.push(record)
+      return records
     },
     errors: () => errors + [...running.values()].map((command) => command.errors()).join(''),
     close: async () => {
       await Promise.all(Array.from(running.keys(), kill))
+      await log.close()
       rmSync(folder, { recursive: true })
     },
   }

@@ -25,8 +25,8 @@ const TRANSPORTS = ['', '?over=websocket'] as const
 /** Pages that stand at their moments together when something happens to all of them. */
 const AT_ONCE = 8
 /**
- * Milliseconds of silence after which work counts as lost, in tests that kill no worker, and in those that do. The default of ten
- * seconds would take a busy machine for a dead worker, and run a pure tool twice.
+ * Milliseconds of silence after which work counts as lost, in tests that kill no worker, and in those that do. A busy machine
+ * must not be taken for a dead worker: a pure tool would run twice.
  */
 const PATIENT_MS = 120_000
 const KILLED_MS = 25_000
@@ -41,8 +41,8 @@ interface OpenedPage {
 interface Strike {
   readonly name: string
   readonly killsWorker: boolean
-  /** Ends when all are back, and the sessions may go on. */
-  readonly play: (place: ChatPlace, pages: readonly OpenedPage[]) => Promise<void>
+  /** Ends when all are back, and the sessions may go on. Gives the tabs that were opened beside the pages. */
+  readonly play: (place: ChatPlace, pages: readonly OpenedPage[]) => Promise<readonly OpenedPage[] | void>
 }
 
 const allow = ({ page }: OpenedPage) => page.getByRole('button', { name: 'Allow', exact: true })
@@ -121,6 +121,22 @@ const STRIKES: readonly Strike[] = [
     },
   },
   {
+    name: 'it has a second tab, at another gateway',
+    killsWorker: false,
+    play: async (place, pages) => {
+      await place.start('other gateway')
+      const tabs = await Promise.all(
+        pages.map(async ({ session, moment, page }) => {
+          const { search } = new URL(page.url())
+          return await openTab(place.ports[1], { session, moment, query: search })
+        }),
+      )
+      await onEach(tabs, seeShown)
+      place.goOn()
+      return tabs
+    },
+  },
+  {
     name: 'it is loaded again',
     killsWorker: false,
     play: async (place, pages) => {
@@ -151,13 +167,26 @@ async function onEach(pages: readonly OpenedPage[], play: (one: OpenedPage) => P
 async function openAt(place: ChatPlace, moment: Moment, query: string): Promise<OpenedPage> {
   const session = randomUUID()
   if (moment !== 'while the approval waits') place.stopAt(session, moment)
-  const network = await startFlakyNetwork(place.ports[0])
+  return await openTab(place.ports[0], { session, moment, query })
+}
+
+async function openTab(
+  port: number,
+  { session, moment, query }: Pick<OpenedPage, 'session' | 'moment'> & { readonly query: string },
+): Promise<OpenedPage> {
+  const network = await startFlakyNetwork(port)
   closers.push(network.stop)
   const page = await openPage(network.url, { query, hash: `#${session}` })
   return { session, moment, page, network }
 }
 
-async function expectWhole(place: ChatPlace, one: OpenedPage, killsWorker: boolean): Promise<void> {
+interface Expected {
+  readonly killsWorker: boolean
+  /** Beside the page; they may have acted in its place. */
+  readonly tabs: readonly OpenedPage[]
+}
+
+async function expectWhole(place: ChatPlace, one: OpenedPage, { killsWorker, tabs }: Expected): Promise<void> {
   const { page, session, moment, network } = one
   await untilTurnEnds(page, network)
   await page.getByText(LAST_TEXT).waitFor()
@@ -168,7 +197,15 @@ async function expectWhole(place: ChatPlace, one: OpenedPage, killsWorker: boole
   const done = 'output-available'
   expect([said?.texts, answer?.calls, more]).toEqual([['go'], [done, done, done, saved], []])
   expect(place.readEffects(session)).toEqual(['look', 'note.save'])
-  expect(await countNotices(page)).toBe(1)
+  let notices = await countNotices(page)
+  for (const tab of tabs) {
+    // It listens no more when the approval waits, and is told nothing of what another tab decides.
+    if (!isAllowedBefore(tab)) await tab.page.reload()
+    await tab.page.getByText(LAST_TEXT).waitFor()
+    await expectLogShown(tab.page, tab.network)
+    notices += await countNotices(tab.page)
+  }
+  expect(notices).toBe(1)
 }
 
 async function playStruck(place: ChatPlace, strike: Strike, moments: readonly (readonly [Moment, string])[]) {
@@ -179,10 +216,11 @@ async function playStruck(place: ChatPlace, strike: Strike, moments: readonly (r
     await (one.moment === 'while the approval waits' ? allow(one).waitFor() : place.reached(one.session))
     await seeShown(one)
   })
-  await strike.play(place, pages)
+  const { killsWorker } = strike
+  const tabs = (await strike.play(place, pages)) ?? []
   await onEach(pages, async (one) => {
     if (!isAllowedBefore(one)) await allow(one).click()
-    await expectWhole(place, one, strike.killsWorker)
+    await expectWhole(place, one, { killsWorker, tabs: tabs.filter(({ session }) => session === one.session) })
   })
 }
 
@@ -190,7 +228,10 @@ async function playStruck(place: ChatPlace, strike: Strike, moments: readonly (r
 let places: { readonly deadly: ChatPlace; readonly calm: ChatPlace } | undefined
 beforeAll(async () => {
   if (services)
-    places = { deadly: await openChatPlace(services, KILLED_MS), calm: await openChatPlace(services, PATIENT_MS) }
+    places = {
+      deadly: await openChatPlace(services, { heartbeatMs: KILLED_MS }),
+      calm: await openChatPlace(services, { heartbeatMs: PATIENT_MS }),
+    }
 }, 120_000)
 afterAll(async () => {
   await places?.deadly.close()

@@ -7,8 +7,8 @@ import type { KillPlan } from '@baton/testing/kill-plan'
 import { chooseRotating, describeRotation } from '@baton/testing/depth'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Shown } from './chat-web.test-kit.ts'
-import { countNotices, expectLogShown, openBrowser, readLog, readShown, say } from './chat-web.test-kit.ts'
+import { countNotices, expectLogShown, openBrowser, say } from './chat-web.test-kit.ts'
+import { expectEffects } from './check-journey.test-kit.ts'
 import { loseUntilTold, startFlakyNetwork } from './flaky-network.test-kit.ts'
 import type { Point } from './journey.test-kit.ts'
 import { LAST_TEXT, POINTS, SHOWN_BY } from './journey.test-kit.ts'
@@ -50,29 +50,6 @@ const allow = (page: Page) => page.getByRole('button', { name: 'Allow', exact: t
 async function expectEnd(page: Page): Promise<void> {
   await page.getByText(LAST_TEXT).waitFor()
   await page.getByRole('button', { name: 'Try again' }).waitFor()
-}
-
-/** Calls that ran when their server died: nobody knows whether they had an effect, and they do not run again. */
-async function expectEffects(page: Page, url: string, effects: readonly string[]): Promise<void> {
-  const logged = await readLog(page, url)
-  const texts = (shown: readonly Shown[]) => shown.map((one) => one.texts)
-  await expect.poll(async () => texts(await readShown(page)), { timeout: 10_000 }).toEqual(texts(logged))
-  const [said, answer, ...more] = logged
-  expect([said?.texts, more]).toEqual([['go'], []])
-  const [look, theme, notice, saved] = answer?.calls ?? []
-  expect([look, effects.includes('look')]).toEqual(['output-available', true])
-  const saves = effects.filter((tool) => tool === 'note.save').length
-  for (const [state, count] of [
-    [saved, saves],
-    [notice, await countNotices(page)],
-  ] as const) {
-    expect(state).toBeOneOf(['output-available', 'output-error'])
-    expect(count).toBeOneOf(state === 'output-available' ? [1] : [0, 1])
-  }
-  // A page keeps showing what it did itself, even if that came too late.
-  const [, shown] = await readShown(page)
-  expect(shown?.calls[1]).toBeOneOf(['output-available', theme])
-  expect([shown?.calls[0], shown?.calls[3]]).toEqual([look, saved])
 }
 
 describe.skipIf(!hasBrowser || programs === undefined)('a chat over two servers', () => {

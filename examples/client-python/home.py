@@ -1,4 +1,7 @@
-"""A device of the agent `home`: it takes pictures, approves what is paid, and knows the card. Prints what happens as JSON lines."""
+"""A device of the agent `home`: it takes pictures, approves what is paid, and knows the card. Prints what happens as JSON lines.
+
+Without a text it says nothing, and is there until the first turn is over.
+"""
 
 import asyncio
 import json
@@ -17,16 +20,23 @@ def camera(_input):
 
 
 async def main(url, session, text):
+    heard = asyncio.get_running_loop().create_future()
+
+    def on_event(event):
+        tell(event=event)
+        if event["type"] == "turn-finished" and not heard.done():
+            heard.set_result(event["text"])
+
     home = Session(
         url,
         session,
         tools={"camera": camera},
         approve=lambda request: {"decision": "approve"},
         answer=lambda question: {"card": "red"},
-        on_event=lambda event: tell(event=event),
+        on_event=on_event,
     )
     async with home:
-        tell(said=await home.say(text))
+        tell(said=await (home.say(text) if text else heard))
 
 
 asyncio.run(main(*sys.argv[1:]))

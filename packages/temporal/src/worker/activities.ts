@@ -103,7 +103,7 @@ const LISTED: ReadonlySet<string> = new Set<Fact['type']>([
 
 /** Undefined: there is nothing to report. @throws ApplicationFailure of type `baton.not_begun` */
 async function performWork(init: ActivitiesInit, job: WorkJob): Promise<HostReport | undefined> {
-  const place = await begin(init, job)
+  const place = await beatWhile(() => begin(init, job))
   try {
     return await perform(init, job, place)
   } finally {
@@ -135,7 +135,6 @@ async function begin(init: ActivitiesInit, job: WorkJob): Promise<Place> {
         throw ApplicationFailure.nonRetryable(message, cause.code)
       if (performance.now() > untilMs || cancellationSignal().aborted)
         throw ApplicationFailure.create({ type: NOT_BEGUN, message: `it could not begin: ${message}` })
-      heartbeat()
       await wait(200)
     }
   }

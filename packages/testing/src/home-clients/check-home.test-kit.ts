@@ -3,7 +3,8 @@ import type { SessionEvent } from '@baton/core'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
 import { findPython } from '../python.ts'
-import type { ClientProgram, PlayedTurn } from './play-home.ts'
+import { HOME_TEXT } from '../home-agent.ts'
+import type { ClientProgram, PlayedTurn, TwoDevices } from './play-home.ts'
 
 const HOME = 'packages/testing/src/home-clients/home.test-kit.ts'
 const findProgram = (path: string): string => fileURLToPath(new URL(`../../../../${path}`, import.meta.url))
@@ -55,6 +56,16 @@ export function checkTold(played: PlayedTurn): void {
   expect(listKinds(played.events)).toEqual(listKinds(played.past))
   const finished = played.past.findLast(({ type }) => type === 'turn-finished')
   expect(finished).toMatchObject({ text: played.said })
+}
+
+/** Both devices are told the same turn, and one of them takes the picture. */
+export function checkTwoDevices({ other, ...played }: TwoDevices): void {
+  for (const told of [played, { ...played, ...other }]) {
+    checkTold(told)
+    expect(told.said).toBe(HOME_TEXT)
+  }
+  expect(played.effects).toEqual({ camera: 1, note: 1, pay: 1 })
+  expect(played.cuts).toBeGreaterThan(2)
 }
 
 /** A call that was running when its server died may have acted: the log says `unknown`, and it is not run again. Returns how many. */

@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest'
 import { chooseRotating, chooseSample, describeRotation } from '../depth.ts'
 import { HOME_TEXT } from '../home-agent.ts'
 import type { KillPlan } from '../kill-loop/plan.ts'
-import { checkEffects, checkTold, findClients, inGroups } from './check-home.test-kit.ts'
+import { checkEffects, checkTold, checkTwoDevices, findClients, inGroups } from './check-home.test-kit.ts'
 import type { PlayedTurn } from './play-home.ts'
-import { playCut, playKilled } from './play-home.ts'
+import { playCut, playKilled, playTwoLocalDevices } from './play-home.ts'
 
 describe.each(findClients(console.warn))('a client in %s', (name, program) => {
   test('is told a turn once, whichever frame is lost', { timeout: 200_000 }, async () => {
@@ -25,6 +25,11 @@ describe.each(findClients(console.warn))('a client in %s', (name, program) => {
     console.log(
       `client in ${name}: ${tried.length} of ${places.length} frames lost, one a turn; ${often.cuts} in one turn`,
     )
+  })
+
+  test('is told a turn once beside another device, over connections that break', { timeout: 200_000 }, async () => {
+    for (const [, listener] of findClients(console.warn))
+      checkTwoDevices(await playTwoLocalDevices([program, listener]))
   })
 
   test('is told a turn once, wherever the server is killed', { timeout: 200_000 }, async () => {

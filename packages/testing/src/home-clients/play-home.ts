@@ -48,22 +48,81 @@ const SESSION = 's'
 
 export const environment = createNodeEnvironment({ post: () => Promise.reject(new Error('no network in this test')) })
 
+/** What one client was told. */
+export type ToldClient = Pick<PlayedTurn, 'events' | 'said' | 'errors'>
+
+export interface TwoDevices extends PlayedTurn {
+  /** What the other device was told, which says nothing. */
+  readonly other: ToldClient
+}
+
+/** The answer to a client that opens a session. */
+const OPENED_FRAME = 2
+
+/** A turn with two devices, each of which loses four frames with its connections. */
+export async function playTwoDevices(
+  [speaker, listener]: readonly [ClientProgram, ClientProgram],
+  { target, session, count }: { readonly target: string } & Pick<ClientRun, 'session' | 'count'>,
+) {
+  const cutAt = [5, 9, 14, 20]
+  const isThere = Promise.withResolvers<void>()
+  const proxies = [
+    await startCuttingProxy({ target, protocol: SUBPROTOCOL, cutAt }),
+    await startCuttingProxy({
+      target,
+      protocol: SUBPROTOCOL,
+      cutAt,
+      onFrame: (frame) => frame === OPENED_FRAME && isThere.resolve(),
+    }),
+  ]
+  const [first, second] = proxies.map(({ url }) => ({ url, session, count }))
+  if (!first || !second) throw new Error('there are two proxies')
+  const told = runClient(listener, { ...second, text: '' })
+  // Who comes into a turn is told no more than what goes on.
+  await Promise.race([isThere.promise, told])
+  const [client, other] = await Promise.all([runClient(speaker, first), told])
+  await Promise.all(proxies.map((proxy) => proxy.close()))
+  const sum = (counts: readonly number[]): number => counts.reduce((total, one) => total + one, 0)
+  return {
+    ...client,
+    other,
+    frames: sum(proxies.map(({ frames }) => frames())),
+    cuts: sum(proxies.map(({ cuts }) => cuts())),
+  }
+}
+
+/** `playTwoDevices` on a host in this process. */
+export async function playTwoLocalDevices(programs: readonly [ClientProgram, ClientProgram]): Promise<TwoDevices> {
+  const served = await serveHome()
+  const told = await playTwoDevices(programs, { ...served, session: SESSION })
+  return { ...told, ...(await served.end()) }
+}
+
 /** The connection is cut at each of these frames, and the frame is lost. */
 export async function playCut(program: ClientProgram, cutAt: readonly number[]): Promise<PlayedTurn> {
+  const { target, count, end } = await serveHome()
+  const proxy = await startCuttingProxy({ target, protocol: SUBPROTOCOL, cutAt })
+  const client = await runClient(program, { url: proxy.url, session: SESSION, count })
+  await proxy.close()
+  return { ...client, ...(await end()), frames: proxy.frames(), cuts: proxy.cuts() }
+}
+
+/** `end`: what the log tells, and how often each effect happened. */
+async function serveHome() {
   const effects = new Map<string, number>()
   const count = (name: string): void => void effects.set(name, (effects.get(name) ?? 0) + 1)
   const agent = createHomeAgent({ timers: environment.timers, onEffect: count })
   const host = createHost({ environment, agent, store: createMemoryStore() })
   const front = createWebSocketFront({ ...environment, host, port: 0, limits: MANY_FRAMES })
-  const { url } = await front.listen()
-  const proxy = await startCuttingProxy({ target: url, protocol: SUBPROTOCOL, cutAt })
-  const client = await runClient(program, { url: proxy.url, session: SESSION, count })
-  const session = await host.session(SESSION)
-  const past = await readTurn(session.events({ from: 'start' }))
-  await proxy.close()
-  await front.close()
-  await host.stop()
-  return { ...client, past, effects: Object.fromEntries(effects), frames: proxy.frames(), cuts: proxy.cuts() }
+  const { url: target } = await front.listen()
+  const end = async (): Promise<Pick<PlayedTurn, 'past' | 'effects'>> => {
+    const session = await host.session(SESSION)
+    const past = await readTurn(session.events({ from: 'start' }))
+    await front.close()
+    await host.stop()
+    return { past, effects: Object.fromEntries(effects) }
+  }
+  return { target, count, end }
 }
 
 const SERVER = fileURLToPath(new URL('../kill-loop/server.ts', import.meta.url))
@@ -141,14 +200,16 @@ export interface ClientRun {
   readonly session: string
   /** Its tool has acted. */
   readonly count: (name: string) => void
+  /** What it says; empty: it is there until the turn is over. */
+  readonly text?: string
 }
 
 /** Runs the program until it ends. */
 export async function runClient(
-  [command, ...words]: ClientProgram,
-  { url, session, count }: ClientRun,
-): Promise<Pick<PlayedTurn, 'events' | 'said' | 'errors'>> {
-  const program = spawn(command, [...words, url, session, 'A picture, please'], {
+  [command, ...own]: ClientProgram,
+  { url, session, count, text: words = 'A picture, please' }: ClientRun,
+): Promise<ToldClient> {
+  const program = spawn(command, [...own, url, session, words], {
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: CLIENT_MS,
   })

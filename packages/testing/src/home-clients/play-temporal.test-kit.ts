@@ -14,8 +14,8 @@ import type { StartedCommand } from '../start-command.ts'
 import { startCommand } from '../start-command.ts'
 import { startBalancer } from '../two-processes/balancer.ts'
 import type { GatewayWords } from './gateway.test-kit.ts'
-import type { ClientProgram, PlayedTurn } from './play-home.ts'
-import { environment, readTurn, runClient } from './play-home.ts'
+import type { ClientProgram, PlayedTurn, TwoDevices } from './play-home.ts'
+import { environment, playTwoDevices, readTurn, runClient } from './play-home.ts'
 
 /** When a gateway ends in mid-turn, and how. Another one is started at its place. */
 export interface Restart {
@@ -28,6 +28,8 @@ export interface TemporalHome {
   playCut(program: ClientProgram, cutAt: readonly number[]): Promise<PlayedTurn>
   /** A turn through a gateway of its own, which ends. */
   playRestarted(program: ClientProgram, restart: Restart): Promise<PlayedTurn & { readonly hasEnded: boolean }>
+  /** A turn with two devices, each of whose connections goes to the other of two gateways when it breaks. */
+  playTwoDevices(programs: readonly [ClientProgram, ClientProgram]): Promise<TwoDevices>
   close(): Promise<void>
 }
 
@@ -81,6 +83,15 @@ export async function openTemporalHome({ temporal, postgres, redis }: Services):
   const ports = [await findFreePort(), await findFreePort()]
   const gateways = await Promise.all(ports.map(startGateway))
   return {
+    playTwoDevices: async (programs) => {
+      const session = randomUUID()
+      const balancer = await startBalancer(ports)
+      const target = `ws://127.0.0.1:${balancer.port}/ws`
+      const told = await playTwoDevices(programs, { target, session, count: (name) => count(name, session) })
+      await balancer.close()
+      const past = await readTurn((await host.session(session)).events({ from: 'start' }))
+      return { ...told, past, effects: effects.get(session) ?? {} }
+    },
     playCut: (program, cutAt) => play(program, { ports, cutAt }),
     playRestarted: async (program, { frame, signal }) => {
       const own = await findFreePort()

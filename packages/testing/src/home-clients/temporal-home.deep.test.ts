@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isEveryPlaceTried } from '../depth.ts'
 import { HOME_TEXT } from '../home-agent.ts'
 import { startServices } from '../services.ts'
-import { checkTold, findClients, inGroups } from './check-home.test-kit.ts'
+import { checkTold, checkTwoDevices, findClients, inGroups } from './check-home.test-kit.ts'
 import type { PlayedTurn } from './play-home.ts'
 import type { TemporalHome } from './play-temporal.test-kit.ts'
 import { openTemporalHome } from './play-temporal.test-kit.ts'
@@ -56,6 +56,11 @@ describe.skipIf(!services)('over Temporal', () => {
         )
       },
     )
+
+    test('is told a turn once beside another device, over connections that break', { timeout: 400_000 }, async () => {
+      for (const [, listener] of findClients(console.warn))
+        checkTwoDevices(await home.playTwoDevices([program, listener]))
+    })
 
     test('is told a turn once, wherever the gateway ends', { timeout: 400_000 }, async () => {
       const { frames } = await home.playCut(program, [])
