@@ -17,7 +17,10 @@ export interface NodeListenerOptions {
   readonly trustedProxies?: number
 }
 
-/** A request's address is made from its `Host` header; check it with `hosts` if that matters. */
+/**
+ * A request's address is made from its `Host` header; check it with `hosts` if that matters. The request's `signal` aborts when the client
+ * leaves before it has the whole response.
+ */
 export function createNodeListener(
   handler: Handler,
   { trustedProxies = 0 }: NodeListenerOptions = {},
@@ -43,10 +46,15 @@ async function serve(
   const headers = new Headers()
   for (const [name, value] of Object.entries(incoming.headers))
     for (const one of [value ?? []].flat()) headers.append(name, one)
+  const left = new AbortController()
+  outgoing.once('close', () => {
+    if (!outgoing.writableFinished) left.abort()
+  })
   const hasBody = method !== 'GET' && method !== 'HEAD'
   const request = new Request(findAddress(incoming), {
     method,
     headers,
+    signal: left.signal,
     ...(hasBody && { body: readBody(incoming), duplex: 'half' }),
   })
   const response = await handler(request)
