@@ -61,6 +61,9 @@ export function serveOptions(
   if (values.host.trim() === '')
     throw new UsageError('--host must not be empty; 0.0.0.0 is every address of the machine')
   const store = storeLocation(values.store, variables, folder)
+  const server = serverOptions(values, variables)
+  if (server.peers && store.type !== 'postgres')
+    throw new UsageError('--peer-address needs a store that several servers share: --store postgres://HOST/DATABASE')
   return {
     agent: values.agent,
     model: values.model,
@@ -74,7 +77,7 @@ export function serveOptions(
     temporal: readTemporalPlace(values, store, variables),
     keepDays:
       values['keep-days'] === undefined ? undefined : wholeNumber(values['keep-days'], '--keep-days', [1, 36_500]),
-    server: serverOptions(values, variables),
+    server,
     allow: readAllowed(values),
     dev: values.dev ? words.filter((word) => word !== '--dev') : undefined,
   }

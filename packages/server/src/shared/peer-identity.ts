@@ -53,11 +53,14 @@ export function checkPeers({ address, secret }: PeerOptions): void {
       code: 'invalid_option',
       message: `the address for peers must be like ws://10.0.0.5:8080, not ${JSON.stringify(address)}`,
     })
-  if (secret.length < SECRET_CHARS || !/^[\x21-\x7e]+$/.test(secret))
-    throw new BatonError({
-      code: 'invalid_option',
-      message: `the secret of the peers must have at least ${SECRET_CHARS} visible ASCII characters, not ${secret.length}`,
-    })
+  const issue =
+    secret.length < SECRET_CHARS
+      ? `must have at least ${SECRET_CHARS} characters, not ${secret.length}`
+      : /^[\x21-\x7e]+$/.test(secret)
+        ? undefined
+        : 'must have visible ASCII characters alone, and no spaces'
+  if (issue !== undefined)
+    throw new BatonError({ code: 'invalid_option', message: `the secret of the peers (BATON_PEER_SECRET) ${issue}` })
 }
 
 /**

@@ -52,7 +52,8 @@ test.each([
   [{ address: 'http://10.0.0.5', secret: SECRET }, 'must be like ws://'],
   [{ address: 'ws://ann:pass@10.0.0.5', secret: SECRET }, 'must be like ws://'],
   [{ address: 'ws://10.0.0.5/ws', secret: SECRET }, 'must be like ws://'],
-  [{ address: 'ws://10.0.0.5', secret: 'short' }, 'at least 16'],
+  [{ address: 'ws://10.0.0.5', secret: 'short' }, 'at least 16 characters, not 5'],
+  [{ address: 'ws://10.0.0.5', secret: 'a secret with spaces' }, 'no spaces'],
 ])('peers %o are refused', (peers, message) => {
   expect(() => checkPeers(peers)).toThrow(message)
 })
