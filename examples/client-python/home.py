@@ -1,4 +1,7 @@
-"""A device of the agent `home`: it takes pictures, approves what is paid, and knows the card. Prints what happens as JSON lines."""
+"""A device of the agent `home`: it takes pictures, approves what is paid, and knows the card. Prints what happens as JSON lines.
+
+python home.py ws://127.0.0.1:8080/ws SESSION TEXT, with a server whose agent has the client tool `camera`
+"""
 
 import asyncio
 import json
