@@ -1,8 +1,10 @@
 // Mounts a web-standard handler in a server of node:http.
+import { BatonError, describeValue } from '@baton/core'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
 
+import { refuseMisspelt } from '../shared/check-options.ts'
 import { findClientAddress } from '../shared/client-address.ts'
 import { findEventSource } from './event-response.ts'
 import type { RequestSource } from './handler.ts'
@@ -20,11 +22,17 @@ export interface NodeListenerOptions {
 /**
  * A request's address is made from its `Host` header; check it with `hosts` if that matters. The request's `signal` aborts when the client
  * leaves before it has the whole response.
+ * @throws BatonError `invalid_option` without a handler, and for a misspelt option
  */
-export function createNodeListener(
-  handler: Handler,
-  { trustedProxies = 0 }: NodeListenerOptions = {},
-): RequestListener {
+export function createNodeListener(handler: Handler, options: NodeListenerOptions = {}): RequestListener {
+  if (typeof handler !== 'function')
+    throw new BatonError({
+      code: 'invalid_option',
+      message: `createNodeListener needs the function of createHandler, not ${describeValue(handler)}`,
+      hint: 'Write createNodeListener(createHandler(host)).',
+    })
+  refuseMisspelt(options, 'createNodeListener', ['trustedProxies'])
+  const { trustedProxies = 0 } = options
   return (incoming, outgoing) => {
     const source = { address: findClientAddress(incoming, trustedProxies) }
     serve((request) => handler(request, source), incoming, outgoing).catch(() => outgoing.destroy())

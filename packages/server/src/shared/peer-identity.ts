@@ -1,7 +1,7 @@
 // Servers that share a store are peers. They prove it by a shared secret, and a server believes what a peer says about its client.
 // Each front passes things on in its own way.
 import type { Principal } from '@baton/core'
-import { BatonError, isJsonObject, parseJson } from '@baton/core'
+import { BatonError, checkFields, checkKinds, isJsonObject, parseJson } from '@baton/core'
 import { isSameSecret } from './same-secret.ts'
 
 export interface PeerOptions {
@@ -45,8 +45,13 @@ export const ANSWER_MARK = 'x-baton-answer'
 /** Milliseconds that a peer has to take a connection. */
 export const CONNECT_MS = 3000
 
+const PEER_FIELDS = new Set(['address', 'secret'])
+
 /** @throws BatonError `invalid_option` */
-export function checkPeers({ address, secret }: PeerOptions): void {
+export function checkPeers(peers: PeerOptions): void {
+  checkFields(peers, { what: 'peers', code: 'invalid_option', fields: PEER_FIELDS })
+  checkKinds(peers, { what: 'peers', code: 'invalid_option', kinds: { address: 'text', secret: 'text' } })
+  const { address = '', secret = '' }: Partial<PeerOptions> = peers
   const url = URL.parse(address)
   if (!url || !isPeerScheme(url) || url.username !== '' || url.pathname !== '/')
     throw new BatonError({
