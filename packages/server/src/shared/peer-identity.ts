@@ -51,17 +51,18 @@ const PEER_FIELDS = new Set(['address', 'secret'])
 export function checkPeers(peers: PeerOptions): void {
   checkFields(peers, { what: 'peers', code: 'invalid_option', fields: PEER_FIELDS })
   checkKinds(peers, { what: 'peers', code: 'invalid_option', kinds: { address: 'text', secret: 'text' } })
-  const { address = '', secret = '' }: Partial<PeerOptions> = peers
-  const url = URL.parse(address)
+  const { address, secret }: { readonly address?: string; readonly secret?: string } = peers // as a program without types has it
+  const url = URL.parse(address ?? '')
   if (!url || !isPeerScheme(url) || url.username !== '' || url.pathname !== '/')
     throw new BatonError({
       code: 'invalid_option',
       message: `the address for peers must be like ws://10.0.0.5:8080, not ${JSON.stringify(address)}`,
     })
+  const chars = secret?.length ?? 0
   const issue =
-    secret.length < SECRET_CHARS
-      ? `must have at least ${SECRET_CHARS} characters, not ${secret.length}`
-      : /^[\x21-\x7e]+$/.test(secret)
+    chars < SECRET_CHARS
+      ? `must have at least ${SECRET_CHARS} characters, not ${chars}`
+      : /^[\x21-\x7e]+$/.test(secret ?? '')
         ? undefined
         : 'must have visible ASCII characters alone, and no spaces'
   if (issue !== undefined)
