@@ -154,6 +154,12 @@ test.each<[string, readonly string[], Readonly<Record<string, string>>, string |
     { BATON_PEER_SECRET: 'a-secret-of-the-peers' },
     '--peer-address needs a store that several servers share: --store postgres://HOST/DATABASE',
   ],
+  [
+    'days over Temporal, which removes nothing by itself',
+    ['--keep-days', '5', '--temporal', 'localhost:7233', '--store', 'postgres://localhost/baton'],
+    {},
+    '--keep-days has no effect over Temporal; use "baton sessions delete" there',
+  ],
   ['a limit without a value', ['--limit', 'idleMs'], {}, /^--limit must be name=number .*, not "idleMs"$/],
   [
     'a limit out of bounds',
